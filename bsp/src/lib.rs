@@ -1,0 +1,1 @@
+//! Boards that spinneret can be built for.

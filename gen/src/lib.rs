@@ -1,0 +1,1 @@
+//! Writes the SystemVerilog of spinneret.

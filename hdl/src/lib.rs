@@ -1,0 +1,1 @@
+//! The hardware blocks of spinneret.

@@ -1,0 +1,1 @@
+//! Register and address tables of spinneret, the one source for hardware, software and documentation.

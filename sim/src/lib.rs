@@ -1,0 +1,1 @@
+//! Simulation of spinneret: Verilated models, bus models and the spinneret command.

@@ -1,0 +1,1 @@
+//! Builds Verilator models of generated SystemVerilog into a Rust crate.

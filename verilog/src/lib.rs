@@ -1,0 +1,1 @@
+//! Turns rust-hdl blocks into readable, explicit SystemVerilog.
