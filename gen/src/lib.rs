@@ -1,1 +1,21 @@
-//! Writes the SystemVerilog of spinneret.
+//! Writes the SystemVerilog of spinneret, and measures it with yosys.
+//!
+//! The way from a command line to files has four steps, one module each: [`request`] turns names
+//! and `--set` values into blocks with complete parameters, [`render`] turns those into files in
+//! memory, [`store`] compares them with a directory or writes them as a whole, and [`report`]
+//! says what happened. [`listing`] describes what can be asked for; [`cli`] is the command itself.
+//! [`synth`] is independent of all that: it synthesises what was written and counts.
+
+pub mod cli;
+pub mod error;
+pub mod listing;
+pub mod render;
+pub mod report;
+pub mod request;
+pub mod setting;
+pub mod store;
+pub mod synth;
+pub mod terminal;
+pub mod workspace;
+
+pub use error::Error;

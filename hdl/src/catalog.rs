@@ -3,6 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
+use crate::ingress::pkt_match::{self, PspinPktMatch};
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -74,6 +75,8 @@ pub struct Entry {
     pub shipped: bool,
     /// Parameters with their values in a configuration.
     pub parameters: fn(Config) -> Vec<Parameter>,
+    /// Verilog parameters of the public design that follow from the others, such as the width of tkeep.
+    pub derived: fn(&Values) -> Vec<(&'static str, u64)>,
     /// Builds the block; every parameter must be present in the values.
     pub build: fn(&Values) -> Result<Box<dyn Block>, ParameterError>,
 }
@@ -95,4 +98,11 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-const ENTRIES: &[Entry] = &[];
+const ENTRIES: &[Entry] = &[Entry {
+    name: pkt_match::NAME,
+    doc: "sorts packets by rules, one beat a clock",
+    shipped: true,
+    parameters: pkt_match::parameters,
+    derived: pkt_match::derived,
+    build: PspinPktMatch::build,
+}];

@@ -1,1 +1,5 @@
 //! The hardware blocks of spinneret.
+
+pub mod catalog;
+pub mod ingress;
+pub mod stream;

@@ -1,1 +1,15 @@
 //! Simulation of spinneret: Verilated models, bus models and the spinneret command.
+
+// The text of `models` names this crate as other crates do.
+extern crate self as spinneret_sim;
+
+pub mod agent;
+mod handshake;
+pub mod model;
+pub mod models;
+mod pause;
+pub mod seed;
+pub mod simulation;
+pub mod stream;
+pub mod test_run;
+mod waves;

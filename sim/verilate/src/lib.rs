@@ -1,1 +1,146 @@
-//! Builds Verilator models of generated SystemVerilog into a Rust crate.
+//! Builds Verilator models of SystemVerilog text into a Rust crate, from that crate's build script.
+//!
+//! ```text
+//! SystemVerilog --verilator--> C++ --cc--> libspinneret_<model>.a --+
+//! ports ---------------------> models.rs (one typed struct each) ---+--> the crate
+//! ```
+//!
+//! A build script describes its [`Model`]s, calls [`build`] with its `OUT_DIR` and passes the result to
+//! [`finish`]; the crate then includes `models.rs` from `OUT_DIR`. The text in `models.rs` refers to
+//! `spinneret_sim::model`, which holds everything that is not particular to one design.
+//!
+//! Models that did not change since the last build are not built again.
+//!
+//! ```no_run
+//! # fn designs() -> Vec<spinneret_verilate::Model> { Vec::new() }
+//! // build.rs
+//! fn main() -> std::process::ExitCode {
+//!     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
+//!     spinneret_verilate::finish(spinneret_verilate::build(&designs(), out.as_ref()))
+//! }
+//! ```
+
+mod check;
+mod compile;
+mod error;
+mod runtime;
+mod rust_text;
+mod schedule;
+mod shim;
+mod tool;
+
+pub use error::Error;
+
+use crate::error::FileContext;
+use crate::tool::Verilator;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// A design that becomes a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Model {
+    /// Name of the model in `snake_case`; its Rust struct has the same name in `CamelCase`.
+    pub name: String,
+    /// Name of the top module.
+    pub top: String,
+    /// File names and texts of all modules; a file `*.vlt` holds Verilator waivers.
+    pub sources: Vec<(String, String)>,
+    /// All ports of the top module.
+    pub ports: Vec<Port>,
+}
+
+/// A port of a model's top module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Name as in the Verilog text.
+    pub name: String,
+    /// Whether the port is an input of the design.
+    pub input: bool,
+    /// Width in bits.
+    pub width: usize,
+}
+
+/// Builds all models below `out_dir`, writes `out_dir/models.rs` and prints the lines that make Cargo
+/// link them.
+///
+/// As many models are built at the same time as Cargo allows jobs. What belongs to models of earlier
+/// builds that are no longer asked for is removed.
+///
+/// # Errors
+/// Any [`Error`]; when several models fail, the first in the order of `models`.
+pub fn build(models: &[Model], out_dir: &Path) -> Result<(), Error> {
+    check::check_all(models)?;
+    let verilator = Verilator::find()?;
+    let root = out_dir.join("verilated");
+    fs::create_dir_all(&root).at("create", &root)?;
+    remove_vanished(models, &root)?;
+
+    let runtime = runtime::Job {
+        verilator: &verilator,
+        root: &root,
+    };
+    let jobs = models.iter().map(|model| compile::Job {
+        model,
+        verilator: &verilator,
+        root: &root,
+    });
+    let jobs: Vec<_> = jobs.collect();
+    // The run-time library takes longest: it goes first.
+    let results = schedule::run(jobs.len() + 1, |index| match index {
+        0 => runtime.run(),
+        _ => jobs[index - 1].run(),
+    });
+    results.into_iter().collect::<Result<Vec<()>, Error>>()?;
+
+    let text = rust_text::models(models);
+    let path = out_dir.join("models.rs");
+    fs::write(&path, text).at("write", &path)?;
+    print_link_lines(models, &verilator, &root);
+    Ok(())
+}
+
+/// Ends a build script: success, or the error as Cargo's own error message, without a backtrace.
+pub fn finish(result: Result<(), Error>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Deletes what earlier builds left for models that are no longer asked for.
+fn remove_vanished(models: &[Model], root: &Path) -> Result<(), Error> {
+    for entry in fs::read_dir(root).at("read", root)? {
+        let entry = entry.at("read", root)?;
+        let name = entry.file_name();
+        let wanted = models.iter().any(|model| name == *model.name) || name == runtime::FOLDER;
+        if !wanted {
+            fs::remove_dir_all(entry.path()).at("remove", entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells Cargo what to link and when to run the build script again.
+fn print_link_lines(models: &[Model], verilator: &Verilator, root: &Path) {
+    // A static library is searched once, so whoever needs a symbol comes before who has it.
+    for model in models {
+        println!(
+            "cargo::rustc-link-search=native={}",
+            root.join(&model.name).display()
+        );
+        println!("cargo::rustc-link-lib=static={}", shim::library(&model.name));
+    }
+    println!(
+        "cargo::rustc-link-search=native={}",
+        root.join(runtime::FOLDER).display()
+    );
+    println!("cargo::rustc-link-lib=static={}", runtime::LIBRARY);
+    println!("cargo::rustc-link-lib=dylib=stdc++");
+    println!("cargo::rustc-link-lib=dylib=z");
+    println!("cargo::rerun-if-changed={}", verilator.program().display());
+    println!("cargo::rerun-if-env-changed=VERILATOR_ROOT");
+}

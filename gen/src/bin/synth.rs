@@ -1,0 +1,16 @@
+//! Measures generated blocks with yosys; `synth --help` says how.
+
+use clap::Parser as _;
+use spinneret_gen::synth::cli::{Arguments, Outcome, run};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::TooDeep) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("synth: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

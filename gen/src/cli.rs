@@ -1,0 +1,175 @@
+//! The `gen-verilog` command.
+
+use crate::Error;
+use crate::error::Advice;
+use crate::listing;
+use crate::render::render;
+use crate::report::Report;
+use crate::request::Request;
+use crate::store::Store;
+use crate::terminal::print;
+use crate::workspace::Workspace;
+use clap::Parser;
+use spinneret_bsp as bsp;
+use spinneret_hdl::catalog;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Writes the SystemVerilog of spinneret.
+///
+/// Without arguments it brings gen/verilog/reference/ up to date: every block with the parameter
+/// values of the public FPsPIN design, one file for each module, and a file list.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "gen-verilog", version, after_help = EXIT_CODES)]
+pub struct Arguments {
+    /// Configuration that parameter values come from [default: reference]
+    #[arg(long, value_name = "NAME", conflicts_with = "board")]
+    config: Option<String>,
+
+    /// Board to write the whole design for
+    #[arg(long, value_name = "NAME")]
+    board: Option<String>,
+
+    /// Only this module; may be given several times
+    #[arg(long = "module", value_name = "NAME")]
+    modules: Vec<String>,
+
+    /// Value of a parameter, as name=value or module.name=value; may be given several times
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    settings: Vec<String>,
+
+    /// Directory to write to [default: gen/verilog/CONFIG, or gen/verilog/custom with --module or --set]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Show configurations, boards, and modules with their parameters; write nothing
+    #[arg(long, conflicts_with_all = ["check", "out", "modules", "settings", "config", "board"])]
+    list: bool,
+
+    /// Write nothing; exit with 1 and name the files if the directory differs from what would be written
+    #[arg(long)]
+    check: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+const EXIT_CODES: &str = "\
+A directory that is written to holds exactly the files of the last run: files of an earlier run that \
+are generated no longer are removed, files that gen-verilog did not write are left alone.
+
+Exit codes: 0 done, 1 --check found a difference, 2 refused (nothing has been written)";
+
+/// How a run that was not refused ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is as it should be now.
+    Done,
+    /// `--check` found a difference.
+    Differs,
+}
+
+/// Does what the arguments say and tells about it on standard output.
+///
+/// # Errors
+/// What was refused, in one sentence; nothing has been written then.
+pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let start = Instant::now();
+    if arguments.list {
+        list(arguments.json)?;
+        return Ok(Outcome::Done);
+    }
+    if let Some(name) = &arguments.board {
+        return Err(refuse_board(name).into());
+    }
+    let config = arguments.config.as_deref().unwrap_or(catalog::Config::Reference.name());
+    let request = Request::new(catalog::entries(), config, &arguments.modules, &arguments.settings)?;
+    let store = open_store(arguments, &request)?;
+    let rendered = render(&request)?;
+    let differences =
+        if arguments.check { store.compare(&rendered.files)? } else { store.write(&rendered.files)? };
+    let outcome =
+        if arguments.check && !differences.is_empty() { Outcome::Differs } else { Outcome::Done };
+    let report =
+        Report { request: &request, rendered: &rendered, store: &store, differences, time: start.elapsed() };
+    print(&match (arguments.json, arguments.check) {
+        (true, checked) => format!("{:#}", report.json(checked)),
+        (false, true) => report.checked(&arguments.repair_command()),
+        (false, false) => report.written(),
+    })?;
+    Ok(outcome)
+}
+
+fn list(json: bool) -> anyhow::Result<()> {
+    let (entries, boards) = (catalog::entries(), bsp::boards());
+    let text =
+        if json { format!("{:#}", listing::json(entries, boards)) } else { listing::text(entries, boards) };
+    Ok(print(&text)?)
+}
+
+/// No board has a design yet, so a board can only be refused; a wrong name is refused as such.
+fn refuse_board(name: &str) -> Error {
+    match bsp::find(name) {
+        Some(board) => Error::NoBoardDesign { board: board.name, part: board.part },
+        None => {
+            let advice = Advice::new(name, bsp::boards().iter().map(|board| board.name));
+            Error::UnknownName { kind: "board", name: name.to_owned(), advice }
+        }
+    }
+}
+
+/// The directory that was asked for, else the one in the checkout that belongs to the request.
+fn open_store(arguments: &Arguments, request: &Request) -> Result<Store, Error> {
+    if let Some(directory) = &arguments.out {
+        return Ok(Store::new(directory.clone(), directory.display().to_string()));
+    }
+    let workspace = Workspace::find()?;
+    // A selection must not replace the complete set that the project keeps under the configuration's name.
+    let folder = if request.whole { request.config.name() } else { "custom" };
+    let directory = workspace.root().join("gen/verilog").join(folder);
+    let shown = workspace.show(&directory);
+    Ok(Store::new(directory, shown))
+}
+
+impl Arguments {
+    /// The command that writes what `--check` compared with.
+    fn repair_command(&self) -> String {
+        let mut words = Vec::new();
+        let mut add = |option: &str, value: &str| words.push(format!("{option} {}", quote(value)));
+        if let Some(config) = &self.config {
+            add("--config", config);
+        }
+        self.modules.iter().for_each(|module| add("--module", module));
+        self.settings.iter().for_each(|setting| add("--set", setting));
+        if let Some(directory) = &self.out {
+            add("--out", &directory.display().to_string());
+        }
+        let command = "cargo run --release --bin gen-verilog";
+        if words.is_empty() { command.to_owned() } else { format!("{command} -- {}", words.join(" ")) }
+    }
+}
+
+/// Quotes a word for a shell if it needs that.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-=./".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repair_command_repeats_what_was_asked() {
+        let parse = |words: &[&str]| Arguments::try_parse_from(words).unwrap().repair_command();
+        assert_eq!(parse(&["gen-verilog", "--check"]), "cargo run --release --bin gen-verilog");
+        assert_eq!(
+            parse(&["gen-verilog", "--check", "--config", "board", "--set", "a.b=1", "--out", "it's here"]),
+            r"cargo run --release --bin gen-verilog -- --config board --set a.b=1 --out 'it'\''s here'"
+        );
+    }
+}

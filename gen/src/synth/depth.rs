@@ -1,0 +1,194 @@
+//! The longest paths of a netlist in LUT levels.
+//!
+//! A path begins at a clocked cell or an input port and ends at a clocked cell or an output port.
+//! Depth is structural: a path counts even if no values ever travel all of it. Of paths with
+//! equally many levels the one with the most cells is taken.
+
+use super::Error;
+use super::cells::Kind;
+use super::netlist::{Direction, Net, Netlist};
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+
+/// The longest path of each sort; `None` if there is no path of that sort at all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Depth {
+    /// From a clocked cell to a clocked cell.
+    pub between_registers: Option<Path>,
+    /// From an input port to a clocked cell.
+    pub from_inputs: Option<Path>,
+    /// From a clocked cell to an output port.
+    pub to_outputs: Option<Path>,
+    /// From an input port to an output port.
+    pub through: Option<Path>,
+}
+
+/// One path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Path {
+    /// LUT levels on it.
+    pub levels: u32,
+    /// The net it begins at.
+    pub from: String,
+    /// The net it ends at.
+    pub to: String,
+    /// The primitives on it, in order.
+    pub cells: Vec<String>,
+}
+
+impl Depth {
+    /// Finds the longest paths of a netlist.
+    ///
+    /// # Errors
+    /// A cell of unknown kind, or a combinational loop.
+    pub fn of(netlist: &Netlist) -> Result<Self, Error> {
+        let graph = Graph::new(netlist)?;
+        let order = graph.topological_order()?;
+        let names = netlist.names();
+        let outputs: HashSet<Net> = netlist.port_nets(Direction::Output).collect();
+        let inputs: HashSet<Net> = netlist.port_nets(Direction::Input).collect();
+        let from_registers = graph.arrivals(&graph.launched, &order);
+        let from_inputs = graph.arrivals(&inputs, &order);
+        let longest = |arrivals: &Arrivals<'_>, ends: &HashSet<Net>| arrivals.longest(ends, &names);
+        Ok(Self {
+            between_registers: longest(&from_registers, &graph.captured),
+            from_inputs: longest(&from_inputs, &graph.captured),
+            to_outputs: longest(&from_registers, &outputs),
+            through: longest(&from_inputs, &outputs),
+        })
+    }
+}
+
+/// A way through one cell without a clock.
+#[derive(Clone, Copy)]
+struct Arc<'a> {
+    from: Net,
+    to: Net,
+    levels: u32,
+    cell: &'a str,
+    kind: &'a str,
+}
+
+struct Graph<'a> {
+    arcs: Vec<Arc<'a>>,
+    /// Indices of the arcs that leave a net.
+    leaving: HashMap<Net, Vec<usize>>,
+    /// Nets that clocked cells drive.
+    launched: HashSet<Net>,
+    /// Nets that clocked cells take in.
+    captured: HashSet<Net>,
+}
+
+impl<'a> Graph<'a> {
+    fn new(netlist: &'a Netlist) -> Result<Self, Error> {
+        let mut graph =
+            Self { arcs: Vec::new(), leaving: HashMap::new(), launched: HashSet::new(), captured: HashSet::new() };
+        for (name, cell) in &netlist.cells {
+            let kind = Kind::of(&cell.kind)
+                .ok_or_else(|| Error::UnknownCell { cell: name.clone(), kind: cell.kind.clone() })?;
+            if kind.is_clocked() {
+                graph.captured.extend(cell.pins(Direction::Input).map(|(_, net)| net));
+                graph.launched.extend(cell.pins(Direction::Output).map(|(_, net)| net));
+            }
+            for (output, to) in cell.pins(Direction::Output) {
+                for (input, from) in cell.pins(Direction::Input) {
+                    if let Some(levels) = kind.levels(input, output) {
+                        graph.arcs.push(Arc { from, to, levels, cell: name, kind: &cell.kind });
+                    }
+                }
+            }
+        }
+        for (index, arc) in graph.arcs.iter().enumerate() {
+            graph.leaving.entry(arc.from).or_default().push(index);
+        }
+        Ok(graph)
+    }
+
+    fn leaving(&self, net: Net) -> impl Iterator<Item = usize> + '_ {
+        self.leaving.get(&net).into_iter().flatten().copied()
+    }
+
+    /// All arcs, each after every arc that leads to its beginning.
+    fn topological_order(&self) -> Result<Vec<usize>, Error> {
+        let mut waiting: HashMap<Net, usize> = HashMap::new();
+        for arc in &self.arcs {
+            *waiting.entry(arc.to).or_default() += 1;
+        }
+        let mut ready: Vec<Net> =
+            self.leaving.keys().copied().filter(|net| !waiting.contains_key(net)).collect();
+        let mut order = Vec::with_capacity(self.arcs.len());
+        while let Some(net) = ready.pop() {
+            for index in self.leaving(net) {
+                order.push(index);
+                let to = self.arcs[index].to;
+                if let Some(count) = waiting.get_mut(&to) {
+                    *count -= 1;
+                    if *count == 0 {
+                        ready.push(to);
+                    }
+                }
+            }
+        }
+        if order.len() == self.arcs.len() {
+            return Ok(order);
+        }
+        let done: HashSet<usize> = order.into_iter().collect();
+        // Of the arcs that never became ready take the first by name, so that the answer is always the same.
+        let stuck = self.arcs.iter().enumerate().filter(|(index, _)| !done.contains(index));
+        let cell = stuck.map(|(_, arc)| arc.cell).min().unwrap_or_default().to_owned();
+        Err(Error::Loop { cell })
+    }
+
+    /// The longest way from any of the beginnings to every net that can be reached.
+    fn arrivals(&self, beginnings: &HashSet<Net>, order: &[usize]) -> Arrivals<'_> {
+        let mut at: HashMap<Net, Arrival<'_>> =
+            beginnings.iter().map(|net| (*net, Arrival::default())).collect();
+        for &index in order {
+            let arc = &self.arcs[index];
+            let Some(before) = at.get(&arc.from) else { continue };
+            let length = (before.length.0 + arc.levels, before.length.1 + 1);
+            let candidate = Arrival { length, last: Some(arc) };
+            let known = at.entry(arc.to).or_default();
+            if candidate.rank() > known.rank() {
+                *known = candidate;
+            }
+        }
+        Arrivals { at }
+    }
+}
+
+/// How a net is reached: LUT levels and cells so far, and the last cell.
+#[derive(Clone, Copy, Default)]
+struct Arrival<'a> {
+    length: (u32, u32),
+    last: Option<&'a Arc<'a>>,
+}
+
+impl Arrival<'_> {
+    /// Orders arrivals by length, and equal ones by net, so that the choice does not depend on hashing.
+    fn rank(&self) -> ((u32, u32), Option<Net>) {
+        (self.length, self.last.map(|arc| arc.from))
+    }
+}
+
+struct Arrivals<'a> {
+    at: HashMap<Net, Arrival<'a>>,
+}
+
+impl Arrivals<'_> {
+    fn longest(&self, ends: &HashSet<Net>, names: &HashMap<Net, String>) -> Option<Path> {
+        let reached = ends.iter().filter_map(|end| Some((self.at.get(end)?, *end)));
+        let (arrival, end) = reached.max_by_key(|(arrival, end)| (arrival.rank(), *end))?;
+        let mut cells = Vec::new();
+        let mut net = end;
+        let mut step = arrival.last;
+        while let Some(arc) = step {
+            cells.push(arc.kind.to_owned());
+            net = arc.from;
+            step = self.at.get(&net).and_then(|arrival| arrival.last);
+        }
+        cells.reverse();
+        let name = |net: Net| names.get(&net).cloned().unwrap_or_else(|| format!("net {net}"));
+        Some(Path { levels: arrival.length.0, from: name(net), to: name(end), cells })
+    }
+}

@@ -1,0 +1,157 @@
+//! Runs yosys on a folder that gen-verilog wrote.
+
+use super::Error;
+use super::netlist::Netlist;
+use crate::error::Advice;
+use crate::render::FILE_LIST;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A folder with a file list.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+    shown: String,
+    files: Vec<String>,
+    blocks: Vec<String>,
+}
+
+/// How to map look-up tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mapper {
+    /// ABC, without knowledge of delays: what the reference figures were made with.
+    #[default]
+    Abc,
+    /// ABC9, which knows the delays of the primitives.
+    Abc9,
+}
+
+impl Folder {
+    /// Reads the file list of a folder; `shown` is how the folder is shown to people.
+    ///
+    /// # Errors
+    /// There is no file list or it cannot be read.
+    pub fn open(path: &Path, shown: String) -> Result<Self, Error> {
+        let list = fs::read_to_string(path.join(FILE_LIST)).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => Error::NoFileList { folder: shown.clone(), file: FILE_LIST },
+            _ => Error::Io { action: "read", path: format!("{shown}/{FILE_LIST}"), source },
+        })?;
+        let (comments, files): (Vec<_>, Vec<_>) = list
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .partition(|line| line.starts_with("//"));
+        let blocks = comments.iter().filter_map(|line| line.strip_prefix("// block: ")).map(str::to_owned);
+        Ok(Self {
+            path: path.to_owned(),
+            shown,
+            blocks: blocks.collect(),
+            files: files.into_iter().map(str::to_owned).collect(),
+        })
+    }
+
+    /// The blocks of the folder, in the order of the file list.
+    pub fn blocks(&self) -> &[String] {
+        &self.blocks
+    }
+
+    /// The blocks of these names, or all if no name is given; in the order of the file list.
+    ///
+    /// # Errors
+    /// A name that the folder does not hold.
+    pub fn select(&self, names: &[String]) -> Result<Vec<&str>, Error> {
+        if let Some(name) = names.iter().find(|name| !self.blocks.contains(name)) {
+            let advice = Advice::new(name, self.blocks.iter().map(String::as_str));
+            return Err(Error::UnknownBlock { folder: self.shown.clone(), name: name.clone(), advice });
+        }
+        let wanted = |block: &&String| names.is_empty() || names.contains(block);
+        Ok(self.blocks.iter().filter(wanted).map(String::as_str).collect())
+    }
+
+    /// Synthesises a block by itself: flat, without pads and clock buffers.
+    ///
+    /// # Errors
+    /// yosys is missing or refuses the design.
+    pub fn synthesise(&self, block: &str, mapper: Mapper) -> Result<Netlist, Error> {
+        let failed = |source| Error::Io { action: "use", path: "a temporary folder".to_owned(), source };
+        let scratch = tempfile::tempdir().map_err(failed)?;
+        let json = scratch.path().join("netlist.json");
+        let script = self.script(block, mapper, &json);
+        let output = Command::new("yosys").args(["-q", "-p", &script]).current_dir(&self.path).output();
+        let output = output.map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => Error::NoYosys,
+            _ => Error::Io { action: "run", path: "yosys".to_owned(), source },
+        })?;
+        if !output.status.success() {
+            let message = last_error(&output.stderr, &output.stdout);
+            return Err(Error::Yosys { module: block.to_owned(), message });
+        }
+        let text = fs::read_to_string(&json).map_err(failed)?;
+        Netlist::parse(&text, block)
+    }
+
+    fn script(&self, block: &str, mapper: Mapper, json: &Path) -> String {
+        let files: Vec<_> = self.files.iter().map(|file| format!("\"{file}\"")).collect();
+        let option = match mapper {
+            Mapper::Abc => "",
+            Mapper::Abc9 => " -abc9",
+        };
+        format!(
+            "read_verilog -sv {}; synth_xilinx -family xcup -top {block} -flatten -noiopad -noclkbuf{option}; \
+             check -assert; write_json \"{}\"",
+            files.join(" "),
+            json.display()
+        )
+    }
+}
+
+/// The line in which yosys says what is wrong, or the end of what it said.
+fn last_error(stderr: &[u8], stdout: &[u8]) -> String {
+    let text = format!("{}\n{}", String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let error = lines().rfind(|line| line.contains("ERROR:")).or_else(|| lines().last());
+    error.unwrap_or("it said nothing").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(list: Option<&str>) -> (tempfile::TempDir, Result<Folder, Error>) {
+        let scratch = tempfile::tempdir().unwrap();
+        if let Some(list) = list {
+            fs::write(scratch.path().join(FILE_LIST), list).unwrap();
+        }
+        let folder = Folder::open(scratch.path(), "here".to_owned());
+        (scratch, folder)
+    }
+
+    #[test]
+    fn knows_the_blocks_of_a_file_list() {
+        let (_scratch, folder) = folder(Some("// x\n// block: a\n// block: b\nskid.sv\na.sv\nb.sv\n"));
+        let folder = folder.unwrap();
+        assert_eq!(folder.blocks(), ["a", "b"]);
+        assert_eq!(folder.select(&["b".to_owned()]).unwrap(), ["b"]);
+        assert_eq!(folder.select(&[]).unwrap(), ["a", "b"]);
+        let error = folder.select(&["c".to_owned()]).unwrap_err();
+        assert_eq!(error.to_string(), "here has no block `c`: choose one of a, b");
+    }
+
+    #[test]
+    fn an_empty_folder_says_how_to_fill_it() {
+        let (_scratch, folder) = folder(None);
+        assert_eq!(
+            folder.unwrap_err().to_string(),
+            "here has no filelist.f: write it with `cargo run --release --bin gen-verilog`"
+        );
+    }
+
+    #[test]
+    fn the_error_line_is_found_among_warnings() {
+        let stderr = b"Warning: wire x\nERROR: Module `a' not found!\n";
+        assert_eq!(last_error(stderr, b"1. Executing\n"), "ERROR: Module `a' not found!");
+        assert_eq!(last_error(b"", b""), "it said nothing");
+    }
+}

@@ -1,0 +1,39 @@
+//! Output to people: tables, and printing that survives a reader who leaves early.
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, TableComponent, presets};
+use std::io::{self, Write as _};
+
+/// An empty table in the style of all our tables.
+pub fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_style(TableComponent::HeaderLines, '─')
+        .set_style(TableComponent::MiddleHeaderIntersections, '─')
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(header);
+    table
+}
+
+/// A cell for a number: right-aligned, empty if there is none.
+pub fn number(value: Option<impl ToString>) -> Cell {
+    let text = value.map(|value| value.to_string()).unwrap_or_default();
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+/// Prints a text and a line end.
+///
+/// # Errors
+/// Standard output cannot be written to; a closed pipe (`| head`) is not an error.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// One of `one` and `many` with its count in front.
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}

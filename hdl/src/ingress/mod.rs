@@ -1,0 +1,3 @@
+//! From the wire to the cluster.
+
+pub mod pkt_match;

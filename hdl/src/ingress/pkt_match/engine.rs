@@ -1,0 +1,207 @@
+//! All rules, and the decision that they give together.
+
+use super::{MatchRule, MatchShape};
+use spinneret_verilog::prelude::*;
+
+/// All rulesets: watches the beats of frames and decides about each frame.
+///
+/// One beat a cycle, never a stall. Two cycles after the last inspected beat of a frame, or its last
+/// beat if that comes first, `decide` is high for one cycle and `decide_matched` is the decision; the
+/// registered outputs follow one cycle later and stay until the next decision.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct MatchEngine {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: nothing matches until rules are loaded.
+    pub rst: Wire<In, bool>,
+    /// Takes all rules; only while `busy` is low and no frame is inside.
+    pub load: Wire<In, bool>,
+    /// The rules are in force; changes only when `load` may be high.
+    pub active: Wire<In, bool>,
+    /// Bit s: ruleset s joins its rules by OR, otherwise by AND.
+    pub mode: Wire<In, Word>,
+    /// Word numbers of all rules, 32 bits each, ruleset-major.
+    pub idx: Wire<In, Word>,
+    /// Masks of all rules as registers hold them (byte-swapped).
+    pub mask: Wire<In, Word>,
+    /// Range starts of all rules as registers hold them (byte-swapped).
+    pub start: Wire<In, Word>,
+    /// Range ends of all rules as registers hold them (byte-swapped).
+    pub limit: Wire<In, Word>,
+    /// Payload of the beat.
+    pub beat_data: Wire<In, Word>,
+    /// Bytes of the beat that belong to the frame.
+    pub beat_keep: Wire<In, Word>,
+    /// Number of the beat within its frame.
+    pub beat_number: Wire<In, Word>,
+    /// The beat is the last of its frame.
+    pub beat_last: Wire<In, bool>,
+    /// The beat is there.
+    pub beat_valid: Wire<In, bool>,
+    /// A frame is decided in this cycle.
+    pub decide: Wire<Out, bool>,
+    /// The decision: the frame matches a ruleset.
+    pub decide_matched: Wire<Out, bool>,
+    /// The last decision.
+    pub matched: Wire<Out, bool>,
+    /// Lowest ruleset that matched.
+    pub ruleset: Wire<Out, Word>,
+    /// The end-of-message rule of that ruleset matched.
+    pub end_of_message: Wire<Out, bool>,
+    /// A beat is being evaluated.
+    pub busy: Wire<Out, bool>,
+    /// The rules, ruleset-major.
+    rules: Vec<MatchRule>,
+    mode_value: Reg,
+    valid_1: Reg<bool>,
+    last_1: Reg<bool>,
+    number_1: Reg,
+    valid_2: Reg<bool>,
+    last_2: Reg<bool>,
+    number_2: Reg,
+    words: Wire<Local>,
+    /// Hits of the beat, one bit a rule.
+    beat_hits: Wire<Local>,
+    /// Hits of the frame so far, the beat included.
+    hits: Wire<Local>,
+    earlier_hits: Reg,
+    matching_sets: Wire<Local>,
+    decision: Wire<Local, bool>,
+    chosen: Wire<Local>,
+    chosen_end: Wire<Local, bool>,
+    is_matched: Wire<Local, bool>,
+    matched_value: Reg<bool>,
+    ruleset_value: Reg,
+    end_value: Reg<bool>,
+    _shape: MatchShape,
+}
+
+impl MatchEngine {
+    /// An engine of the given shape.
+    pub fn new(shape: MatchShape) -> Self {
+        let vector = 32 * shape.all_rules();
+        let number = shape.beat_number_width();
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            load: Wire::bit(),
+            active: Wire::bit(),
+            mode: Wire::word(shape.rulesets),
+            idx: Wire::word(vector),
+            mask: Wire::word(vector),
+            start: Wire::word(vector),
+            limit: Wire::word(vector),
+            beat_data: Wire::word(shape.axis.data),
+            beat_keep: Wire::word(shape.axis.keep()),
+            beat_number: Wire::word(number),
+            beat_last: Wire::bit(),
+            beat_valid: Wire::bit(),
+            decide: Wire::bit(),
+            decide_matched: Wire::bit(),
+            matched: Wire::bit(),
+            ruleset: Wire::word(2),
+            end_of_message: Wire::bit(),
+            busy: Wire::bit(),
+            rules: vec![MatchRule::new(shape); shape.all_rules()],
+            mode_value: Reg::word(shape.rulesets),
+            valid_1: Reg::bit_reset(),
+            last_1: Reg::bit(),
+            number_1: Reg::word(number),
+            valid_2: Reg::bit_reset(),
+            last_2: Reg::bit(),
+            number_2: Reg::word(number),
+            words: Wire::word(shape.lanes()),
+            beat_hits: Wire::word(shape.all_rules()),
+            hits: Wire::word(shape.all_rules()),
+            earlier_hits: Reg::word(shape.all_rules()),
+            matching_sets: Wire::word(shape.rulesets),
+            decision: Wire::bit(),
+            chosen: Wire::word(2),
+            chosen_end: Wire::bit(),
+            is_matched: Wire::bit(),
+            matched_value: Reg::bit_reset(),
+            ruleset_value: Reg::word(2),
+            end_value: Reg::bit(),
+            _shape: shape,
+        }
+    }
+}
+
+impl Logic for MatchEngine {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.rules, self.mode_value, self.valid_1, self.last_1, self.number_1,
+            self.valid_2, self.last_2, self.number_2, self.earlier_hits, self.matched_value, self.ruleset_value,
+            self.end_value);
+        if self.load.val() {
+            self.mode_value.d.next = self.mode.val();
+        }
+        /// A word that is only partly inside the frame does not exist.
+        self.words.next = 0.into();
+        for lane in 0..self._shape.lanes() {
+            self.words.next.set_bit(lane, self.beat_keep.val().slice(4 * lane, 4).all());
+        }
+        /// Registers hold mask, start and end byte-swapped; the rules compare in network order.
+        for rule in 0..self._shape.all_rules() {
+            self.rules[rule].load.next = self.load.val();
+            self.rules[rule].idx.next = self.idx.val().slice(32 * rule, 32);
+            self.rules[rule].mask.next = self.mask.val().slice(32 * rule, 32).swap_bytes();
+            self.rules[rule].start.next = self.start.val().slice(32 * rule, 32).swap_bytes();
+            self.rules[rule].limit.next = self.limit.val().slice(32 * rule, 32).swap_bytes();
+            self.rules[rule].beat_data.next = self.beat_data.val();
+            self.rules[rule].beat_words.next = self.words.val();
+            self.rules[rule].beat_number.next = self.beat_number.val();
+            self.rules[rule].beat_valid.next = self.beat_valid.val();
+        }
+        /// What the decision needs of a beat travels beside the rules.
+        self.valid_1.d.next = self.beat_valid.val();
+        self.last_1.d.next = self.beat_last.val();
+        self.number_1.d.next = self.beat_number.val();
+        self.valid_2.d.next = self.valid_1.q.val();
+        self.last_2.d.next = self.last_1.q.val();
+        self.number_2.d.next = self.number_1.q.val();
+        /// Hits of earlier beats of the frame count, those of the frame before it do not.
+        self.beat_hits.next = 0.into();
+        for rule in 0..self._shape.all_rules() {
+            self.beat_hits.next.set_bit(rule, self.rules[rule].hit.val());
+        }
+        self.hits.next = self.beat_hits.val()
+            | (self.earlier_hits.q.val() & fill(self.number_2.q.val() != 0, self._shape.all_rules()));
+        if self.valid_2.q.val() {
+            self.earlier_hits.d.next = self.hits.val();
+        }
+        self.matching_sets.next = 0.into();
+        for set in 0..self._shape.rulesets {
+            self.matching_sets.next.set_bit(
+                set,
+                (self.mode_value.q.val().get_bit(set)
+                    & self.hits.val().slice(set * self._shape.rules, self._shape.rules - 1).any())
+                    | self.hits.val().slice(set * self._shape.rules, self._shape.rules - 1).all(),
+            );
+        }
+        /// The lowest matching ruleset wins.
+        self.chosen.next = 0.into();
+        self.chosen_end.next = false;
+        for set in (0..self._shape.rulesets).rev() {
+            if self.matching_sets.val().get_bit(set) {
+                self.chosen.next = lit(set as u64, 2);
+                self.chosen_end.next = self.hits.val().get_bit(set * self._shape.rules + self._shape.rules - 1);
+            }
+        }
+        self.is_matched.next = self.active.val() & self.matching_sets.val().any();
+        self.decision.next = self.valid_2.q.val()
+            & ((self.number_2.q.val() == (self._shape.beats - 1) as u64)
+                | (self.last_2.q.val() & (self.number_2.q.val() < (self._shape.beats - 1) as u64)));
+        if self.decision.val() {
+            self.matched_value.d.next = self.is_matched.val();
+            self.ruleset_value.d.next = self.chosen.val();
+            self.end_value.d.next = self.chosen_end.val();
+        }
+        self.decide.next = self.decision.val();
+        self.decide_matched.next = self.is_matched.val();
+        self.matched.next = self.matched_value.q.val();
+        self.ruleset.next = self.ruleset_value.q.val();
+        self.end_of_message.next = self.end_value.q.val();
+        self.busy.next = self.beat_valid.val() | self.valid_1.q.val() | self.valid_2.q.val();
+    }
+}

@@ -1,0 +1,153 @@
+//! Length and message id of every frame.
+
+use super::MatchShape;
+use spinneret_verilog::prelude::*;
+
+/// Bits of tkeep that are counted together in the first cycle.
+const GROUP: usize = 8;
+
+/// Measures frames: exact length in bytes from tkeep, and the message id.
+///
+/// One beat a cycle, never a stall. `done` is high three cycles after the last beat of a frame, and
+/// `size` and `message_id` are those of the frame in that cycle.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct FrameMeter {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// Payload of the beat.
+    pub beat_data: Wire<In, Word>,
+    /// Bytes of the beat that belong to the frame.
+    pub beat_keep: Wire<In, Word>,
+    /// Number of the beat within its frame.
+    pub beat_number: Wire<In, Word>,
+    /// The beat is the last of its frame.
+    pub beat_last: Wire<In, bool>,
+    /// The beat is there.
+    pub beat_valid: Wire<In, bool>,
+    /// The frame of three cycles ago is complete.
+    pub done: Wire<Out, bool>,
+    /// Its length in bytes.
+    pub size: Wire<Out, Word>,
+    /// Its message id; 0 if the frame ends before the word that carries it.
+    pub message_id: Wire<Out, Word>,
+    groups: Vec<Reg>,
+    partial: Vec<Wire<Local>>,
+    valid_1: Reg<bool>,
+    first_1: Reg<bool>,
+    last_1: Reg<bool>,
+    id_word: Wire<Local>,
+    id_here: Wire<Local, bool>,
+    id_1: Reg,
+    sum: Vec<Wire<Local>>,
+    bytes: Reg,
+    valid_2: Reg<bool>,
+    first_2: Reg<bool>,
+    last_2: Reg<bool>,
+    id_2: Reg,
+    size_value: Reg,
+    id_3: Reg,
+    done_value: Reg<bool>,
+    _shape: MatchShape,
+}
+
+impl FrameMeter {
+    /// A meter for beats of the given shape.
+    pub fn new(shape: MatchShape) -> Self {
+        let groups = shape.axis.keep() / GROUP;
+        let group_width = bit_width(GROUP);
+        let bytes_width = bit_width(shape.axis.keep());
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            beat_data: Wire::word(shape.axis.data),
+            beat_keep: Wire::word(shape.axis.keep()),
+            beat_number: Wire::word(shape.beat_number_width()),
+            beat_last: Wire::bit(),
+            beat_valid: Wire::bit(),
+            done: Wire::bit(),
+            size: Wire::word(32),
+            message_id: Wire::word(32),
+            groups: vec![Reg::word(group_width); groups],
+            partial: vec![Wire::word(group_width); groups * (GROUP + 1)],
+            valid_1: Reg::bit_reset(),
+            first_1: Reg::bit(),
+            last_1: Reg::bit(),
+            id_word: Wire::word(32),
+            id_here: Wire::bit(),
+            id_1: Reg::word(32),
+            sum: vec![Wire::word(bytes_width); groups + 1],
+            bytes: Reg::word(bytes_width),
+            valid_2: Reg::bit_reset(),
+            first_2: Reg::bit(),
+            last_2: Reg::bit(),
+            id_2: Reg::word(32),
+            size_value: Reg::word(32),
+            id_3: Reg::word(32),
+            done_value: Reg::bit_reset(),
+            _shape: shape,
+        }
+    }
+}
+
+/// Bits that hold the numbers 0 to `largest`.
+fn bit_width(largest: usize) -> usize {
+    (usize::BITS - largest.leading_zeros()) as usize
+}
+
+impl Logic for FrameMeter {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.groups, self.valid_1, self.first_1, self.last_1, self.id_1, self.bytes,
+            self.valid_2, self.first_2, self.last_2, self.id_2, self.size_value, self.id_3, self.done_value);
+        /// First cycle: count the bytes of each group, and keep the message id when it passes.
+        for group in 0..self.groups.len() {
+            let base = group * (GROUP + 1);
+            self.partial[base].next = 0.into();
+            for bit in 0..GROUP {
+                self.partial[base + bit + 1].next = self.partial[base + bit].val()
+                    + word(self.beat_keep.val().get_bit(group * GROUP + bit)).resize(bit_width(GROUP));
+            }
+            self.groups[group].d.next = self.partial[base + GROUP].val();
+        }
+        self.valid_1.d.next = self.beat_valid.val();
+        self.first_1.d.next = self.beat_number.val() == 0;
+        self.last_1.d.next = self.beat_last.val();
+        self.id_word.next = self.beat_data.val().slice(32 * self._shape.message_id_lane(), 32);
+        self.id_here.next = (self.beat_number.val() == self._shape.message_id_beat() as u64)
+            & self.beat_keep.val().slice(4 * self._shape.message_id_lane(), 4).all();
+        if self.beat_valid.val() {
+            if self.id_here.val() {
+                if self._shape.message_id_network_order {
+                    self.id_1.d.next = self.id_word.val().swap_bytes();
+                } else {
+                    self.id_1.d.next = self.id_word.val();
+                }
+            } else if self.beat_number.val() == 0 {
+                self.id_1.d.next = 0.into();
+            }
+        }
+        /// Second cycle: bytes of the beat.
+        self.sum[0].next = 0.into();
+        for group in 0..self.groups.len() {
+            self.sum[group + 1].next =
+                self.sum[group].val() + self.groups[group].q.val().resize(bit_width(self._shape.axis.keep()));
+        }
+        self.bytes.d.next = self.sum[self.groups.len()].val();
+        self.valid_2.d.next = self.valid_1.q.val();
+        self.first_2.d.next = self.first_1.q.val();
+        self.last_2.d.next = self.last_1.q.val();
+        self.id_2.d.next = self.id_1.q.val();
+        /// Third cycle: bytes of the frame.
+        if self.valid_2.q.val() {
+            self.size_value.d.next = (self.size_value.q.val() & fill(!self.first_2.q.val(), 32))
+                + self.bytes.q.val().resize(32);
+        }
+        self.id_3.d.next = self.id_2.q.val();
+        self.done_value.d.next = self.valid_2.q.val() & self.last_2.q.val();
+        self.done.next = self.done_value.q.val();
+        self.size.next = self.size_value.q.val();
+        self.message_id.next = self.id_3.q.val();
+    }
+}

@@ -1,0 +1,276 @@
+//! The matching engine: sorts packets by rules, one beat a clock.
+//!
+//! ```text
+//!                    +-> beat buffer (FIFO) ------------+
+//! s_axis_nic_rx -> reg                                  +-> demultiplexer -> m_axis_nic_rx
+//!                    +-> MatchEngine -> decision queue -+                 -> m_axis_pspin_rx
+//!                    |        |
+//!                    +-> FrameMeter -> metadata queue -------------------> packet_meta
+//! ```
+//!
+//! # Contract
+//! - **Behaviour**: a rule takes the 32-bit word at bytes 4*idx to 4*idx+3 of the frame in network
+//!   order, masks it, and matches if it lies between start and end. All rules but the last of a
+//!   ruleset decide, joined by AND or OR; the last marks the end of a message. The lowest ruleset that
+//!   matches wins. Source: FPsPIN, section III, and the public design's port list.
+//! - **Throughput**: one beat a clock for every frame length, matched or not, alternating or not.
+//! - **Latency**: a frame of one beat leaves 5 clocks after it came in; in general the first beat
+//!   leaves 5 clocks after the beat that decides (the last inspected beat or the last of the frame).
+//!   Metadata is there at most 2 clocks after the last beat left, and may be there before it.
+//! - **Backpressure**: `s_axis_nic_rx_tready` is a register; it falls while the buffer or the metadata
+//!   queue is nearly full. A frame that waits at one output holds back the frames behind it.
+//! - **Order**: frames keep their order at each output; metadata is in the order of matched frames.
+//! - **Rules** are taken while no frame is being evaluated and `match_valid` is 1. A change of
+//!   `match_valid` itself pauses the input between two frames for a few clocks, so that it also takes
+//!   effect under load. With `match_valid` 0 nothing matches.
+//! - **Reset** (`rstn` low) empties the queues; frames inside are lost, and the next beat is the first of
+//!   a frame.
+//! - **Bad input**: words beyond the end of the frame (by tkeep) or beyond the inspected beats never
+//!   match; frames of any length pass; a last beat with tkeep 0 adds nothing to the length.
+
+mod engine;
+mod meter;
+mod rule;
+mod shape;
+
+pub use engine::MatchEngine;
+pub use meter::FrameMeter;
+pub use rule::MatchRule;
+pub use shape::MatchShape;
+pub(crate) use shape::{NAME, derived, parameters};
+
+use crate::catalog::{ParameterError, Values};
+use crate::stream::{
+    AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FifoOutput, FrameDemux, FrameOut, StreamOut,
+};
+use spinneret_verilog::prelude::*;
+
+/// Output of the demultiplexer for frames that no ruleset matches.
+const NIC: usize = 0;
+/// Output of the demultiplexer for matched frames.
+const PSPIN: usize = 1;
+/// Beats that may still come when the buffer says that it is nearly full.
+const BUFFER_MARGIN: usize = 4;
+/// Matched frames that may still come when the metadata queue says that it is nearly full.
+const META_MARGIN: usize = 8;
+/// Matched frames whose metadata can wait.
+const META_DEPTH: usize = 32;
+/// A buffer of more beats than this is block RAM.
+const DISTRIBUTED_BEATS: usize = 64;
+
+/// Sorts packets by rules: matched ones go to the cluster with their metadata, all others go on to
+/// the NIC untouched. One beat a clock.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct PspinPktMatch {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active low.
+    pub rstn: Wire<In, bool>,
+    /// Packets from the wire.
+    pub s_axis_nic_rx: AxisIn,
+    /// Packets that match nothing.
+    pub m_axis_nic_rx: AxisOut,
+    /// Matched packets.
+    pub m_axis_pspin_rx: AxisOut,
+    /// 1: the rules are in force; a change from 0 to 1 takes new ones.
+    pub match_valid: Wire<In, bool>,
+    /// Bit s: ruleset s joins its rules by OR (1) or AND (0).
+    pub match_mode: Wire<In>,
+    /// Word numbers, 32 bits a rule, ruleset-major.
+    pub match_idx: Wire<In>,
+    /// Masks, byte-swapped.
+    pub match_mask: Wire<In>,
+    /// Range starts, byte-swapped.
+    pub match_start: Wire<In>,
+    /// Range ends, byte-swapped.
+    pub match_end: Wire<In>,
+    /// Tag of a matched packet: {message id, end of message, ruleset (2 bits)}.
+    pub packet_meta_tag: Wire<Out>,
+    /// Exact length of a matched packet in bytes.
+    pub packet_meta_size: Wire<Out>,
+    /// The metadata is there.
+    pub packet_meta_valid: Wire<Out, bool>,
+    /// The metadata is taken in this cycle.
+    pub packet_meta_ready: Wire<In, bool>,
+    reset: Wire<Local, bool>,
+    input: AxisPack,
+    /// The beat that came in, before anything looks at it.
+    beat: Reg,
+    beat_last: Reg<bool>,
+    beat_valid: Reg<bool>,
+    beat_number: Reg,
+    next_number: Reg,
+    ready: Reg<bool>,
+    in_frame: Reg<bool>,
+    still_in_frame: Wire<Local, bool>,
+    accept: Wire<Local, bool>,
+    /// The rules that were loaded last are in force.
+    active: Reg<bool>,
+    /// No frame is being evaluated, so that the rules may change.
+    quiet: Wire<Local, bool>,
+    engine: MatchEngine,
+    meter: FrameMeter,
+    buffer: Fifo,
+    decisions: Fifo,
+    metas: Fifo,
+    demux: FrameDemux,
+    nic: AxisUnpack,
+    pspin: AxisUnpack,
+    message_id: Wire<Local>,
+    _shape: MatchShape,
+}
+
+impl PspinPktMatch {
+    /// A matching engine of the given shape.
+    ///
+    /// # Errors
+    /// If a queue cannot be built with these parameters.
+    pub fn new(shape: MatchShape) -> Result<Self, ParameterError> {
+        let packed = shape.axis.packed();
+        let vector = 32 * shape.all_rules();
+        let fifo = |width, depth, storage, output, margin| {
+            Fifo::new(FifoConfig { width, depth, storage, output, margin })
+        };
+        let storage =
+            if shape.buffer_beats > DISTRIBUTED_BEATS { RamStyle::Block } else { RamStyle::Distributed };
+        Ok(Self {
+            clk: Signal::default(),
+            rstn: Wire::bit(),
+            s_axis_nic_rx: AxisIn::new(shape.axis),
+            m_axis_nic_rx: AxisOut::new(shape.axis),
+            m_axis_pspin_rx: AxisOut::new(shape.axis),
+            match_valid: Wire::bit(),
+            match_mode: Wire::word(shape.rulesets),
+            match_idx: Wire::word(vector),
+            match_mask: Wire::word(vector),
+            match_start: Wire::word(vector),
+            match_end: Wire::word(vector),
+            packet_meta_tag: Wire::word(shape.tag_width),
+            packet_meta_size: Wire::word(32),
+            packet_meta_valid: Wire::bit(),
+            packet_meta_ready: Wire::bit(),
+            reset: Wire::bit(),
+            input: AxisPack::new(shape.axis),
+            beat: Reg::word(packed),
+            beat_last: Reg::bit(),
+            beat_valid: Reg::bit_reset(),
+            beat_number: Reg::word(shape.beat_number_width()),
+            next_number: Reg::word_reset(shape.beat_number_width()),
+            ready: Reg::bit_reset(),
+            in_frame: Reg::bit_reset(),
+            still_in_frame: Wire::bit(),
+            accept: Wire::bit(),
+            active: Reg::bit_reset(),
+            quiet: Wire::bit(),
+            engine: MatchEngine::new(shape),
+            meter: FrameMeter::new(shape),
+            buffer: fifo(packed + 1, shape.buffer_beats, storage, FifoOutput::Registered, BUFFER_MARGIN)?,
+            // Every beat in the buffer may be a frame of its own, and one more frame may be leaving.
+            decisions: fifo(1, 2 * shape.buffer_beats, RamStyle::Distributed, FifoOutput::Fallthrough, 1)?,
+            metas: fifo(
+                32 + shape.message_id_width + 3,
+                META_DEPTH,
+                RamStyle::Distributed,
+                FifoOutput::Registered,
+                META_MARGIN,
+            )?,
+            demux: FrameDemux::new(2, packed)?,
+            nic: AxisUnpack::new(shape.axis),
+            pspin: AxisUnpack::new(shape.axis),
+            message_id: Wire::word(32),
+            _shape: shape,
+        })
+    }
+
+    /// A matching engine with parameter values by name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+        Ok(Box::new(Self::new(MatchShape::new(values)?)?))
+    }
+}
+
+impl Logic for PspinPktMatch {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk, self.reset => self.beat, self.beat_last, self.beat_valid, self.beat_number,
+            self.next_number, self.ready, self.in_frame, self.active, self.engine, self.meter, self.buffer,
+            self.decisions, self.metas, self.demux);
+        self.reset.next = !self.rstn.val();
+        /// Input register, and the number of the beat within its frame.
+        AxisIn::link(&mut self.s_axis_nic_rx, &mut self.input.s_axis);
+        self.input.m.ready.next = self.ready.q.val();
+        self.accept.next = self.input.m.valid.val() & self.ready.q.val();
+        self.beat.d.next = self.input.m.data.val();
+        self.beat_last.d.next = self.input.m.last.val();
+        self.beat_valid.d.next = self.accept.val();
+        self.beat_number.d.next = self.next_number.q.val();
+        self.still_in_frame.next = self.in_frame.q.val();
+        if self.accept.val() {
+            self.still_in_frame.next = !self.input.m.last.val();
+            if self.input.m.last.val() {
+                self.next_number.d.next = 0.into();
+            } else if self.next_number.q.val() != self._shape.last_beat_number() as u64 {
+                self.next_number.d.next = self.next_number.q.val() + 1;
+            }
+        }
+        self.in_frame.d.next = self.still_in_frame.val();
+        /// Ready while there is room, except between frames when `match_valid` has to take effect.
+        self.ready.d.next = !self.buffer.almost_full.val()
+            & !self.metas.almost_full.val()
+            & (self.still_in_frame.val() | (self.match_valid.val() == self.active.q.val()));
+        /// Rules change only while no frame is being evaluated.
+        self.quiet.next = !self.in_frame.q.val() & !self.engine.busy.val();
+        if self.quiet.val() {
+            self.active.d.next = self.match_valid.val();
+        }
+        self.engine.load.next = self.quiet.val() & self.match_valid.val();
+        self.engine.active.next = self.active.q.val();
+        self.engine.mode.next = self.match_mode.val();
+        self.engine.idx.next = self.match_idx.val();
+        self.engine.mask.next = self.match_mask.val();
+        self.engine.start.next = self.match_start.val();
+        self.engine.limit.next = self.match_end.val();
+        /// Engine, meter and buffer see the same beat.
+        self.engine.beat_data.next = self.beat.q.val().slice(0, self._shape.axis.data);
+        self.engine.beat_keep.next = self.beat.q.val().slice(self._shape.axis.keep_at(), self._shape.axis.keep());
+        self.engine.beat_number.next = self.beat_number.q.val();
+        self.engine.beat_last.next = self.beat_last.q.val();
+        self.engine.beat_valid.next = self.beat_valid.q.val();
+        self.meter.beat_data.next = self.beat.q.val().slice(0, self._shape.axis.data);
+        self.meter.beat_keep.next = self.beat.q.val().slice(self._shape.axis.keep_at(), self._shape.axis.keep());
+        self.meter.beat_number.next = self.beat_number.q.val();
+        self.meter.beat_last.next = self.beat_last.q.val();
+        self.meter.beat_valid.next = self.beat_valid.q.val();
+        self.buffer.s.data.next = cat!(self.beat_last.q.val(), self.beat.q.val());
+        self.buffer.s.valid.next = self.beat_valid.q.val();
+        /// Neither queue can be full here: the input stops in time.
+        self.decisions.s.data.next = word(self.engine.decide_matched.val());
+        self.decisions.s.valid.next = self.engine.decide.val();
+        self.message_id.next = self.meter.message_id.val();
+        self.metas.s.data.next = cat!(
+            self.meter.size.val(),
+            self.message_id.val().slice(0, self._shape.message_id_width),
+            self.engine.end_of_message.val(),
+            self.engine.ruleset.val()
+        );
+        self.metas.s.valid.next = self.meter.done.val() & self.engine.matched.val();
+        /// A beat leaves when its frame is decided.
+        self.demux.s.data.next = self.buffer.m.data.val().slice(0, self._shape.axis.packed());
+        self.demux.s.last.next = self.buffer.m.data.val().get_bit(self._shape.axis.packed());
+        self.demux.s.valid.next = self.buffer.m.valid.val();
+        self.buffer.m.ready.next = self.demux.s.ready.val();
+        StreamOut::join(&mut self.decisions.m, &mut self.demux.select);
+        FrameOut::join(&mut self.demux.m[NIC], &mut self.nic.s);
+        AxisOut::link(&mut self.m_axis_nic_rx, &mut self.nic.m_axis);
+        FrameOut::join(&mut self.demux.m[PSPIN], &mut self.pspin.s);
+        AxisOut::link(&mut self.m_axis_pspin_rx, &mut self.pspin.m_axis);
+        /// Metadata: {size, message id, end of message, ruleset} in the queue.
+        self.packet_meta_tag.next =
+            self.metas.m.data.val().slice(0, self._shape.message_id_width + 3).resize(self._shape.tag_width);
+        self.packet_meta_size.next = self.metas.m.data.val().slice(self._shape.message_id_width + 3, 32);
+        self.packet_meta_valid.next = self.metas.m.valid.val();
+        self.metas.m.ready.next = self.packet_meta_ready.val();
+    }
+}

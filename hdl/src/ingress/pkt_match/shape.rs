@@ -1,0 +1,170 @@
+//! Parameters of the matching engine, and the numbers that follow from them.
+
+use crate::catalog::{Config, Parameter, ParameterError, Values};
+use crate::stream::AxisShape;
+
+/// Name of the block.
+pub(crate) const NAME: &str = "pspin_pkt_match";
+
+/// Word of the frame that carries the message id (bytes 44 to 47: behind the flags of SLMP).
+const MESSAGE_ID_WORD: usize = 11;
+
+/// Parameters of the matching engine, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatchShape {
+    /// Widths of the three packet streams.
+    pub axis: AxisShape,
+    /// Number of rulesets.
+    pub rulesets: usize,
+    /// Rules of a ruleset; the last one is the end-of-message rule.
+    pub rules: usize,
+    /// Beats of a frame that the rules can look at.
+    pub beats: usize,
+    /// Beats that the engine can hold.
+    pub buffer_beats: usize,
+    /// Width of the tag.
+    pub tag_width: usize,
+    /// Bits of the message id that go into the tag.
+    pub message_id_width: usize,
+    /// Whether byte 44 is the most significant byte of the message id.
+    pub message_id_network_order: bool,
+}
+
+impl MatchShape {
+    /// Checks parameter values.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn new(values: &Values) -> Result<Self, ParameterError> {
+        let get = |name: &str| values.get(name).map_or(0, |value| *value as usize);
+        let refuse = |parameter: &str, reason: String| ParameterError {
+            block: NAME.into(),
+            parameter: parameter.into(),
+            value: values.get(parameter).copied().unwrap_or(0),
+            reason,
+        };
+        for parameter in parameters(Config::Reference) {
+            let value = get(parameter.name) as u64;
+            if !(parameter.min..=parameter.max).contains(&value) {
+                let reason = format!("it is {} to {}", parameter.min, parameter.max);
+                return Err(refuse(parameter.name, reason));
+            }
+        }
+        let data = get("data_width");
+        if !data.is_power_of_two() {
+            return Err(refuse("data_width", "it is a power of two: 64, 128, 256, 512 or 1024".into()));
+        }
+        let message_id_width = get("message_id_width");
+        let tag_width = get("tag_width");
+        if tag_width < message_id_width + 3 {
+            let reason = format!("message id ({message_id_width}), end of message (1) and ruleset (2) need more");
+            return Err(refuse("tag_width", reason));
+        }
+        let beat_bytes = data / 8;
+        let beats = get("inspected_bytes").div_ceil(beat_bytes);
+        let wanted = get("buffer_frames") * get("mtu").div_ceil(beat_bytes);
+        Ok(Self {
+            axis: AxisShape { data, id: get("id_width"), dest: get("dest_width"), user: get("user_width") },
+            rulesets: get("rulesets"),
+            rules: get("rules"),
+            beats,
+            buffer_beats: wanted.max(beats + DECISION_BEATS).next_power_of_two(),
+            tag_width,
+            message_id_width,
+            message_id_network_order: get("message_id_network_order") == 1,
+        })
+    }
+
+    /// Words of 32 bits in a beat.
+    pub fn lanes(self) -> usize {
+        self.axis.data / 32
+    }
+
+    /// Width of the number of a word within its beat.
+    pub(crate) fn lane_width(self) -> usize {
+        self.lanes().trailing_zeros() as usize
+    }
+
+    /// Words that the rules can look at: whole beats are inspected.
+    pub fn words(self) -> usize {
+        self.beats * self.lanes()
+    }
+
+    /// Beat that carries the message id.
+    pub(crate) fn message_id_beat(self) -> usize {
+        MESSAGE_ID_WORD / self.lanes()
+    }
+
+    /// Word within its beat that carries the message id.
+    pub(crate) fn message_id_lane(self) -> usize {
+        MESSAGE_ID_WORD % self.lanes()
+    }
+
+    /// Beats are numbered within their frame up to this number, which stands for all later ones.
+    pub(crate) fn last_beat_number(self) -> usize {
+        self.beats.max(self.message_id_beat() + 1)
+    }
+
+    /// Width of a beat's number.
+    pub(crate) fn beat_number_width(self) -> usize {
+        (usize::BITS - self.last_beat_number().leading_zeros()) as usize
+    }
+
+    /// Number of rules in all rulesets.
+    pub(crate) fn all_rules(self) -> usize {
+        self.rulesets * self.rules
+    }
+}
+
+/// Beats that are on their way while a frame is decided: five of the pipeline, and room in which the
+/// input may go on while its ready signal, which is a register, catches up.
+const DECISION_BEATS: usize = 11;
+
+/// Parameters with their values in a configuration.
+pub(crate) fn parameters(config: Config) -> Vec<Parameter> {
+    let parameter = |name, value, min, max, verilog, doc| Parameter { name, value, min, max, verilog, doc };
+    let user_width = match config {
+        Config::Reference => 16,
+        Config::Board => 97,
+    };
+    vec![
+        parameter("data_width", 512, 64, 1024, Some("AXIS_IF_DATA_WIDTH"), "width of a beat in bits, a power of two"),
+        parameter("id_width", 1, 1, 64, Some("AXIS_IF_RX_ID_WIDTH"), "width of tid in bits"),
+        parameter("dest_width", 8, 1, 64, Some("AXIS_IF_RX_DEST_WIDTH"), "width of tdest in bits"),
+        parameter("user_width", user_width, 1, 256, Some("AXIS_IF_RX_USER_WIDTH"), "width of tuser in bits"),
+        parameter(
+            "inspected_bytes",
+            66,
+            4,
+            256,
+            Some("UMATCH_MATCHER_LEN"),
+            "bytes of a frame that rules can look at, rounded up to whole beats",
+        ),
+        parameter("mtu", 1500, 64, 16384, Some("UMATCH_MTU"), "largest ordinary frame in bytes"),
+        parameter(
+            "buffer_frames",
+            3,
+            0,
+            64,
+            Some("UMATCH_BUF_FRAMES"),
+            "frames of mtu bytes that the engine can hold while an output stalls",
+        ),
+        parameter("tag_width", 64, 35, 128, Some("TAG_WIDTH"), "width of the packet tag in bits"),
+        parameter("message_id_width", 32, 1, 32, Some("MSG_ID_WIDTH"), "bits of the message id in the tag"),
+        parameter("rulesets", 4, 1, 4, None, "rulesets; the lowest that matches wins"),
+        parameter("rules", 4, 2, 8, None, "rules of a ruleset, of which the last marks the end of a message"),
+        parameter(
+            "message_id_network_order",
+            0,
+            0,
+            1,
+            None,
+            "1: frame byte 44 is the most significant byte of the message id, not the least",
+        ),
+    ]
+}
+
+/// Verilog parameters that follow from the others.
+pub(crate) fn derived(values: &Values) -> Vec<(&'static str, u64)> {
+    vec![("AXIS_IF_KEEP_WIDTH", values.get("data_width").copied().unwrap_or(0) / 8)]
+}

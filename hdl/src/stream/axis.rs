@@ -1,0 +1,193 @@
+//! AXI4-Stream at the border of the big blocks (AMBA IHI 0051).
+//!
+//! Inside, a beat travels packed: `{tuser, tdest, tid, tkeep, tdata}` as the data of a frame stream,
+//! with tlast beside it.
+
+use super::{FrameIn, FrameOut};
+use spinneret_verilog::prelude::*;
+
+/// Widths of an AXI4-Stream, in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AxisShape {
+    /// Width of tdata; a whole number of bytes.
+    pub data: usize,
+    /// Width of tid.
+    pub id: usize,
+    /// Width of tdest.
+    pub dest: usize,
+    /// Width of tuser.
+    pub user: usize,
+}
+
+impl AxisShape {
+    /// Width of tkeep: one bit a byte.
+    pub fn keep(self) -> usize {
+        self.data / 8
+    }
+
+    /// Width of a packed beat.
+    pub fn packed(self) -> usize {
+        self.data + self.keep() + self.id + self.dest + self.user
+    }
+
+    /// Lowest bit of tkeep in a packed beat; tdata starts at bit 0.
+    pub fn keep_at(self) -> usize {
+        self.data
+    }
+
+    /// Lowest bit of tid in a packed beat.
+    pub fn id_at(self) -> usize {
+        self.keep_at() + self.keep()
+    }
+
+    /// Lowest bit of tdest in a packed beat.
+    pub fn dest_at(self) -> usize {
+        self.id_at() + self.id
+    }
+
+    /// Lowest bit of tuser in a packed beat.
+    pub fn user_at(self) -> usize {
+        self.dest_at() + self.dest
+    }
+}
+
+/// An AXI4-Stream into a block.
+#[derive(LogicInterface, Clone, Debug)]
+pub struct AxisIn {
+    /// Payload, the first byte of the packet in the lowest bits.
+    pub tdata: Wire<In, Word>,
+    /// Bytes of the beat that belong to the packet.
+    pub tkeep: Wire<In, Word>,
+    /// The beat is there.
+    pub tvalid: Wire<In, bool>,
+    /// The block takes the beat in this cycle.
+    pub tready: Wire<Out, bool>,
+    /// The beat is the last of its packet.
+    pub tlast: Wire<In, bool>,
+    /// Stream identifier.
+    pub tid: Wire<In, Word>,
+    /// Routing information.
+    pub tdest: Wire<In, Word>,
+    /// Sideband, such as timestamp and error bit.
+    pub tuser: Wire<In, Word>,
+}
+
+/// An AXI4-Stream out of a block.
+#[derive(LogicInterface, Clone, Debug)]
+pub struct AxisOut {
+    /// Payload, the first byte of the packet in the lowest bits.
+    pub tdata: Wire<Out, Word>,
+    /// Bytes of the beat that belong to the packet.
+    pub tkeep: Wire<Out, Word>,
+    /// The beat is there.
+    pub tvalid: Wire<Out, bool>,
+    /// The other side takes the beat in this cycle.
+    pub tready: Wire<In, bool>,
+    /// The beat is the last of its packet.
+    pub tlast: Wire<Out, bool>,
+    /// Stream identifier.
+    pub tid: Wire<Out, Word>,
+    /// Routing information.
+    pub tdest: Wire<Out, Word>,
+    /// Sideband, such as timestamp and error bit.
+    pub tuser: Wire<Out, Word>,
+}
+
+macro_rules! bundle {
+    ($($name:ident)+) => {$(
+        impl $name {
+            /// Ports of the given widths.
+            pub fn new(shape: AxisShape) -> Self {
+                Self {
+                    tdata: Wire::word(shape.data),
+                    tkeep: Wire::word(shape.keep()),
+                    tvalid: Wire::bit(),
+                    tready: Wire::bit(),
+                    tlast: Wire::bit(),
+                    tid: Wire::word(shape.id),
+                    tdest: Wire::word(shape.dest),
+                    tuser: Wire::word(shape.user),
+                }
+            }
+        }
+    )+};
+}
+
+bundle! { AxisIn AxisOut }
+
+impl AxisOut {
+    /// Feeds the other side.
+    pub fn join(&mut self, other: &mut AxisIn) {
+        self.tdata.join(&mut other.tdata);
+        self.tkeep.join(&mut other.tkeep);
+        self.tvalid.join(&mut other.tvalid);
+        self.tready.join(&mut other.tready);
+        self.tlast.join(&mut other.tlast);
+        self.tid.join(&mut other.tid);
+        self.tdest.join(&mut other.tdest);
+        self.tuser.join(&mut other.tuser);
+    }
+}
+
+/// Packs an AXI4-Stream into a frame stream; wires only.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct AxisPack {
+    /// The AXI4-Stream.
+    pub s_axis: AxisIn,
+    /// The packed beats.
+    pub m: FrameOut,
+}
+
+impl AxisPack {
+    /// A packer for the given widths.
+    pub fn new(shape: AxisShape) -> Self {
+        Self { s_axis: AxisIn::new(shape), m: FrameOut::new(shape.packed()) }
+    }
+}
+
+impl Logic for AxisPack {
+    #[kernel]
+    fn update(&mut self) {
+        self.m.data.next = cat!(
+            self.s_axis.tuser.val(),
+            self.s_axis.tdest.val(),
+            self.s_axis.tid.val(),
+            self.s_axis.tkeep.val(),
+            self.s_axis.tdata.val()
+        );
+        self.m.last.next = self.s_axis.tlast.val();
+        self.m.valid.next = self.s_axis.tvalid.val();
+        self.s_axis.tready.next = self.m.ready.val();
+    }
+}
+
+/// Unpacks a frame stream into an AXI4-Stream; wires only.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct AxisUnpack {
+    /// The packed beats.
+    pub s: FrameIn,
+    /// The AXI4-Stream.
+    pub m_axis: AxisOut,
+    _shape: AxisShape,
+}
+
+impl AxisUnpack {
+    /// An unpacker for the given widths.
+    pub fn new(shape: AxisShape) -> Self {
+        Self { s: FrameIn::new(shape.packed()), m_axis: AxisOut::new(shape), _shape: shape }
+    }
+}
+
+impl Logic for AxisUnpack {
+    #[kernel]
+    fn update(&mut self) {
+        self.m_axis.tdata.next = self.s.data.val().slice(0, self._shape.data);
+        self.m_axis.tkeep.next = self.s.data.val().slice(self._shape.keep_at(), self._shape.keep());
+        self.m_axis.tid.next = self.s.data.val().slice(self._shape.id_at(), self._shape.id);
+        self.m_axis.tdest.next = self.s.data.val().slice(self._shape.dest_at(), self._shape.dest);
+        self.m_axis.tuser.next = self.s.data.val().slice(self._shape.user_at(), self._shape.user);
+        self.m_axis.tlast.next = self.s.last.val();
+        self.m_axis.tvalid.next = self.s.valid.val();
+        self.s.ready.next = self.m_axis.tready.val();
+    }
+}

@@ -1,0 +1,263 @@
+//! First in, first out: decouples a producer from a consumer by up to `depth` elements.
+//!
+//! ```text
+//!             +--------+      +----------------+
+//!  s =====+==>| memory |=====>| output register|====> m        FifoOutput::Registered
+//!         |   +--------+      +----------------+
+//!         |   +--------+
+//!         +==>| memory |==============================> m        FifoOutput::Fallthrough
+//!             +--------+
+//! ```
+//!
+//! # Contract
+//! - **Latency:** an element that is taken in cycle t is valid at the output in cycle t + 2 with a
+//!   registered output, in cycle t + 1 with fall-through (if nothing is ahead of it).
+//! - **Throughput:** one element per cycle in and out at the same time for `depth` of 4 and more. A
+//!   full FIFO takes its next element in the cycle after one has left it.
+//! - **Capacity:** exactly `depth` elements; the output register holds one of them, not one more.
+//!   `level` counts them all, and shows in cycle t + 1 what was taken and given in cycle t.
+//! - **Backpressure:** `s_ready` is a register: low when full, and in the first cycle after reset.
+//!   `almost_full` is a register: high while at most `margin` more elements fit, so that a producer
+//!   that looks at it (and not at `s_ready`) may still push `margin` elements after it has risen.
+//! - **Paths:** no path from `s` to `m` or back. `m_valid` is a register; `m_data` too if registered,
+//!   else it is read from the memory in the same cycle.
+//! - **Ordering:** elements leave in the order in which they came.
+//! - **Reset:** empties the FIFO; contents of memory and output register stay, unseen.
+
+use super::{StreamIn, StreamOut};
+use crate::catalog::ParameterError;
+use crate::stream::limits;
+use spinneret_verilog::prelude::*;
+
+/// When the data of an element appears at the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FifoOutput {
+    /// One cycle after it was taken, straight from the memory (distributed RAM only).
+    Fallthrough,
+    /// Two cycles after it was taken, from a register.
+    Registered,
+}
+
+/// Parameters of a [`Fifo`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FifoConfig {
+    /// Bits of an element.
+    pub width: usize,
+    /// Elements that fit: a power of two, at least 2.
+    pub depth: usize,
+    /// What the memory is made of.
+    pub storage: RamStyle,
+    /// When data appears at the output; block RAM needs `Registered`.
+    pub output: FifoOutput,
+    /// Elements that still fit when `almost_full` rises; less than `depth`.
+    pub margin: usize,
+}
+
+impl FifoConfig {
+    /// A FIFO in distributed RAM with fall-through.
+    pub fn distributed(width: usize, depth: usize) -> Self {
+        Self { width, depth, storage: RamStyle::Distributed, output: FifoOutput::Fallthrough, margin: 0 }
+    }
+
+    /// A FIFO in block RAM.
+    pub fn block(width: usize, depth: usize) -> Self {
+        Self { width, depth, storage: RamStyle::Block, output: FifoOutput::Registered, margin: 0 }
+    }
+
+    /// The same with a register at the output.
+    #[must_use]
+    pub fn registered(self) -> Self {
+        Self { output: FifoOutput::Registered, ..self }
+    }
+
+    /// The same with `almost_full` rising when `margin` elements still fit.
+    #[must_use]
+    pub fn with_margin(self, margin: usize) -> Self {
+        Self { margin, ..self }
+    }
+
+    fn check(&self) -> Result<(), ParameterError> {
+        limits::check_width("fifo", self.width)?;
+        limits::check_depth("fifo", self.depth)?;
+        if self.margin >= self.depth {
+            let reason = format!("it must be less than the depth, {}", self.depth);
+            return Err(limits::refuse("fifo", "margin", self.margin, reason));
+        }
+        if self.storage == RamStyle::Block && self.output == FifoOutput::Fallthrough {
+            return Err(limits::refuse("fifo", "fallthrough", 1, "block RAM reads into a register; use distributed RAM"));
+        }
+        Ok(())
+    }
+
+    /// What follows `fifo_` in the name of the module.
+    fn variant(&self) -> String {
+        let storage = match (self.storage, self.output) {
+            (RamStyle::Block, _) => "block",
+            (RamStyle::Distributed, FifoOutput::Fallthrough) => "distributed",
+            (RamStyle::Distributed, FifoOutput::Registered) => "distributed_registered",
+        };
+        format!("{}x{}_{storage}", self.depth, self.width)
+    }
+}
+
+/// First in, first out, for the elements of a stream.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct Fifo {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active high: empties the FIFO.
+    pub rst: Wire<In, Bit>,
+    /// Elements in.
+    pub s: StreamIn,
+    /// Elements out.
+    pub m: StreamOut,
+    /// Elements inside.
+    pub level: Wire<Out>,
+    /// At most the margin's number of elements still fit.
+    pub almost_full: Wire<Out, Bit>,
+    memory: Ram,
+    write_ptr: Reg,
+    read_ptr: Reg,
+    /// Elements in memory and output register.
+    count: Reg,
+    /// Less than the depth is inside.
+    not_full: Reg<Bit>,
+    nearly_full: Reg<Bit>,
+    /// Something is in the memory.
+    stored: Reg<Bit>,
+    /// The output register holds an element (registered output only).
+    held: Vec<Reg<Bit>>,
+    /// The output register (only where the memory has none of its own).
+    held_data: Vec<Reg>,
+    /// An element comes in.
+    push: Wire<Local, Bit>,
+    /// An element leaves the memory.
+    fetch: Wire<Local, Bit>,
+    /// An element leaves the FIFO.
+    pop: Wire<Local, Bit>,
+    _config: FifoConfig,
+}
+
+impl Fifo {
+    /// A FIFO.
+    ///
+    /// # Errors
+    /// If the depth is not a power of two from 2, the margin not less than the depth, or fall-through
+    /// is asked of block RAM.
+    pub fn new(config: FifoConfig) -> Result<Self, ParameterError> {
+        config.check()?;
+        let FifoConfig { width, depth, storage, output, .. } = config;
+        let registered = output == FifoOutput::Registered;
+        let (pointer, count) = (address_width(depth), address_width(depth) + 1);
+        Ok(Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            s: StreamIn::new(width),
+            m: StreamOut::new(width),
+            level: Wire::word(count),
+            almost_full: Wire::bit(),
+            memory: Ram::new(storage, depth, width),
+            write_ptr: Reg::word_reset(pointer),
+            read_ptr: Reg::word_reset(pointer),
+            count: Reg::word_reset(count),
+            not_full: Reg::bit_reset(),
+            nearly_full: Reg::bit_reset(),
+            stored: Reg::bit_reset(),
+            held: (0..usize::from(registered)).map(|_| Reg::bit_reset()).collect(),
+            held_data: (0..usize::from(registered && storage == RamStyle::Distributed)).map(|_| Reg::word(width)).collect(),
+            push: Wire::bit(),
+            fetch: Wire::bit(),
+            pop: Wire::bit(),
+            _config: config,
+        })
+    }
+
+    /// The parameters it was made with.
+    pub fn config(&self) -> &FifoConfig {
+        &self._config
+    }
+}
+
+impl Logic for Fifo {
+    #[kernel(suffix = self._config.variant())]
+    fn update(&mut self) {
+        let depth = self._config.depth as u64;
+        let rise = depth - self._config.margin as u64;
+        let registered = self._config.output == FifoOutput::Registered;
+        let own_register = !self.held_data.is_empty();
+        clocked!(self.clk, self.rst => self.write_ptr, self.read_ptr, self.count, self.not_full, self.nearly_full);
+        clocked!(self.clk, self.rst => self.stored, self.held);
+        clocked!(self.clk => self.memory, self.held_data);
+
+        self.push.next = self.s.valid.val() && self.not_full.q.val();
+        if registered {
+            self.fetch.next = self.stored.q.val() && (!self.held[0].q.val() || self.m.ready.val());
+            self.pop.next = self.held[0].q.val() && self.m.ready.val();
+        } else {
+            self.fetch.next = self.stored.q.val() && self.m.ready.val();
+            self.pop.next = self.stored.q.val() && self.m.ready.val();
+        }
+
+        self.memory.write_enable.next = self.push.val();
+        self.memory.write_addr.next = self.write_ptr.q.val();
+        self.memory.write_data.next = self.s.data.val();
+        self.memory.read_addr.next = self.read_ptr.q.val();
+        if self._config.storage == RamStyle::Block {
+            self.memory.read_enable.next = self.fetch.val();
+        }
+
+        if self.push.val() {
+            self.write_ptr.d.next = self.write_ptr.q.val() + 1;
+        }
+        if self.fetch.val() {
+            self.read_ptr.d.next = self.read_ptr.q.val() + 1;
+            self.stored.d.next = self.read_ptr.q.val() + 1 != self.write_ptr.q.val();
+        }
+        /// What comes in is in the memory in the next cycle, whatever leaves it.
+        if self.push.val() {
+            self.stored.d.next = true;
+        }
+
+        /// The flags follow the level, which changes by one at most.
+        if self.push.val() && !self.pop.val() {
+            self.count.d.next = self.count.q.val() + 1;
+            if self.count.q.val() == depth - 1 {
+                self.not_full.d.next = false;
+            }
+            if self.count.q.val() == rise - 1 {
+                self.nearly_full.d.next = true;
+            }
+        } else if self.pop.val() && !self.push.val() {
+            self.count.d.next = self.count.q.val() - 1;
+            self.not_full.d.next = true;
+            if self.count.q.val() == rise {
+                self.nearly_full.d.next = false;
+            }
+        } else {
+            /// Rises after reset.
+            self.not_full.d.next = self.count.q.val() != depth;
+        }
+
+        if registered {
+            if self.fetch.val() {
+                self.held[0].d.next = true;
+            } else if self.m.ready.val() {
+                self.held[0].d.next = false;
+            }
+            self.m.valid.next = self.held[0].q.val();
+        } else {
+            self.m.valid.next = self.stored.q.val();
+        }
+        if own_register {
+            if self.fetch.val() {
+                self.held_data[0].d.next = self.memory.read_data.val();
+            }
+            self.m.data.next = self.held_data[0].q.val();
+        } else {
+            self.m.data.next = self.memory.read_data.val();
+        }
+        self.s.ready.next = self.not_full.q.val();
+        self.level.next = self.count.q.val();
+        self.almost_full.next = self.nearly_full.q.val();
+    }
+}

@@ -1,0 +1,124 @@
+//! Sends every frame to the output that its select element names.
+//!
+//! ```text
+//!                +--------+====> register ====> m[0]
+//!  s ===========>|  one   |====> register ====> m[1]
+//!  select ======>|  of n  |====> ...
+//!                +--------+----> (nowhere, counted by misrouted)
+//! ```
+//!
+//! # Contract
+//! - **Latency:** a beat that is taken in cycle t is valid at its output in cycle t + 1.
+//! - **Throughput:** one beat per cycle, also from frame to frame and from output to output.
+//! - **Select:** one element per frame, the number of the output. No beat is taken before it is
+//!   valid; it is taken together with the last beat of its frame.
+//! - **Backpressure:** an output that stalls blocks the input only while the current frame goes to it.
+//! - **Paths:** `s_ready` depends in the same cycle on `select` and on the `ready` of the selected
+//!   output; `select_ready` on `s` as well. All outputs are registers.
+//! - **Ordering:** frames to the same output leave in the order in which they came, unbroken.
+//! - **Reset:** forgets the beats in the output registers. The block remembers nothing about frames, so
+//!   `s` and `select` must be reset together.
+//! - **Bad input:** a frame whose select element is beyond the last output is taken at one beat per cycle
+//!   and discarded; `misrouted` is high in the cycle after its last beat.
+
+use super::{FrameIn, FrameOut, StreamIn, limits};
+use crate::catalog::ParameterError;
+use spinneret_verilog::prelude::*;
+
+/// Sends every frame to the output that its select element names.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct FrameDemux {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active high: clears the valid flags.
+    pub rst: Wire<In, Bit>,
+    /// Frames in.
+    pub s: FrameIn,
+    /// Number of the output, one element per frame.
+    pub select: StreamIn,
+    /// Frames out.
+    pub m: Vec<FrameOut>,
+    /// A frame was discarded in the cycle before, because no output has its number.
+    pub misrouted: Wire<Out, Bit>,
+    data: Vec<Reg>,
+    last: Vec<Reg<Bit>>,
+    valid: Vec<Reg<Bit>>,
+    discarded: Reg<Bit>,
+    /// The output that is selected exists.
+    exists: Wire<Local, Bit>,
+    /// The register of the output that is selected is free, or empties in this cycle.
+    free: Wire<Local, Bit>,
+    /// A beat can be taken.
+    ready: Wire<Local, Bit>,
+    /// A beat is taken.
+    take: Wire<Local, Bit>,
+    _variant: String,
+}
+
+impl FrameDemux {
+    /// A demultiplexer with `ports` outputs for payloads of `width` bits.
+    ///
+    /// # Errors
+    /// If there is no output or no bit, or more of them than [`limits`] allows.
+    pub fn new(ports: usize, width: usize) -> Result<Self, ParameterError> {
+        limits::check_ports("frame_demux", ports)?;
+        limits::check_width("frame_demux", width)?;
+        Ok(Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            s: FrameIn::new(width),
+            select: StreamIn::new(address_width(ports)),
+            m: (0..ports).map(|_| FrameOut::new(width)).collect(),
+            misrouted: Wire::bit(),
+            data: (0..ports).map(|_| Reg::word(width)).collect(),
+            last: (0..ports).map(|_| Reg::bit()).collect(),
+            valid: (0..ports).map(|_| Reg::bit_reset()).collect(),
+            discarded: Reg::bit_reset(),
+            exists: Wire::bit(),
+            free: Wire::bit(),
+            ready: Wire::bit(),
+            take: Wire::bit(),
+            _variant: format!("{ports}x{width}"),
+        })
+    }
+}
+
+impl Logic for FrameDemux {
+    #[kernel(suffix = self._variant)]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.valid, self.discarded);
+        clocked!(self.clk => self.data, self.last);
+
+        self.exists.next = false;
+        self.free.next = false;
+        for i in 0..self.m.len() {
+            if self.select.data.val() == i as u64 {
+                self.exists.next = true;
+                self.free.next = !self.valid[i].q.val() || self.m[i].ready.val();
+            }
+        }
+
+        /// What goes nowhere is taken at once.
+        self.ready.next = self.select.valid.val() && (self.free.val() || !self.exists.val());
+        self.take.next = self.s.valid.val() && self.ready.val();
+        self.s.ready.next = self.ready.val();
+        self.select.ready.next = self.take.val() && self.s.last.val();
+
+        for i in 0..self.m.len() {
+            if self.m[i].ready.val() {
+                self.valid[i].d.next = false;
+            }
+            if self.take.val() && self.select.data.val() == i as u64 {
+                self.valid[i].d.next = true;
+                self.data[i].d.next = self.s.data.val();
+                self.last[i].d.next = self.s.last.val();
+            }
+            self.m[i].data.next = self.data[i].q.val();
+            self.m[i].last.next = self.last[i].q.val();
+            self.m[i].valid.next = self.valid[i].q.val();
+        }
+
+        self.discarded.d.next = self.take.val() && self.s.last.val() && !self.exists.val();
+        self.misrouted.next = self.discarded.q.val();
+    }
+}

@@ -1,0 +1,73 @@
+//! The tables as Markdown, from which `docs/registers.md` is made.
+
+use crate::{bar, registers};
+use core::fmt::{self, Write};
+
+/// Writes the whole reference page.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn markdown(out: &mut impl Write) -> fmt::Result {
+    out.write_str(INTRODUCTION)?;
+    windows(out)?;
+    out.write_str(REGISTER_RULES)?;
+    register_table(out)
+}
+
+/// Writes the windows of the BAR as a Markdown table.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn windows(out: &mut impl Write) -> fmt::Result {
+    writeln!(out, "| BAR offset | size | maps to |\n|---|---|---|")?;
+    for window in bar::WINDOWS {
+        let kib = window.size_bytes / 1024;
+        write!(out, "| {:#08x} - {:#08x} | {kib} KiB | {}", window.start, window.last(), window.description)?;
+        match window.target {
+            bar::Target::Pspin { address } => writeln!(out, ", from {address:#010x} |")?,
+            bar::Target::ControlRegisters | bar::Target::Nothing => writeln!(out, " |")?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes the registers as a Markdown table.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn register_table(out: &mut impl Write) -> fmt::Result {
+    writeln!(out, "| offset | count | register | access | reset | unit | meaning |")?;
+    writeln!(out, "|---|---|---|---|---|---|---|")?;
+    for r in registers() {
+        writeln!(
+            out,
+            "| {:#06x} | {} | `{r}` | {} | {} | {} | {} |",
+            r.offset, r.count, r.access, r.reset, r.unit, r.description
+        )?;
+    }
+    Ok(())
+}
+
+const INTRODUCTION: &str = "\
+# Register reference
+
+This page is generated from the tables of the crate `spinneret-regmap`; change those, then run `./dev docs`.
+
+## The application BAR
+
+The application BAR is 16 MiB large and is accessed as 32-bit little-endian words.
+
+";
+
+const REGISTER_RULES: &str = "
+## Control registers
+
+Element `i` of a register is at its offset + 4 * `i`. Writes to read-only or unmapped words change nothing
+and are answered with an error; reads of unmapped words are answered with an error. Write strobes are honoured
+byte by byte.
+
+Rules are numbered ruleset-major: rule `r` of ruleset `s` is element 4 * `s` + `r`; rule 3 of each ruleset is its
+end-of-message rule. Mask, start and end are held byte-swapped (`htonl` on a little-endian host), the index is not:
+the rule that compares the Ethernet type with 0x0800 has mask 0xffff0000, and its mask register holds 0x0000ffff.
+
+";

@@ -1,0 +1,93 @@
+//! Rules and their register encoding.
+
+use proptest::prelude::*;
+use spinneret_regmap::matching::{Rule, RuleRegisters, decode_field, encode_field};
+
+/// The rules of the host library that software has been writing, in plain numbers.
+#[test]
+fn named_rules_have_the_numbers_of_existing_software() {
+    let rule = |idx, mask, start, end| Rule { idx, mask, start, end };
+    assert_eq!(Rule::NEVER, rule(0, 0, 1, 0));
+    assert_eq!(Rule::ALWAYS, rule(0, 0, 0, 0));
+    assert_eq!(Rule::IPV4, rule(3, 0xffff_0000, 0x0800_0000, 0x0800_0000));
+    assert_eq!(Rule::ip_protocol(17, 17), rule(5, 0xff, 17, 17));
+    assert_eq!(Rule::udp_destination_port(9330, 9330), rule(9, 0xffff_0000, 0x2472_0000, 0x2472_0000));
+    assert_eq!(Rule::udp_source_port(53, 99), rule(8, 0xffff, 53, 99));
+    assert_eq!(Rule::ICMP_ECHO_REQUEST, rule(8, 0xff00, 0x0800, 0x0800));
+    assert_eq!(Rule::SLMP_END_OF_MESSAGE, rule(10, 0x8000, 0x8000, 0x8000));
+}
+
+#[test]
+fn registers_hold_mask_start_and_end_byte_swapped_and_the_index_plain() {
+    let rule = Rule { idx: 9, mask: 0xffff_0000, start: 0x1234_0000, end: 0x5678_0000 };
+    let registers = RuleRegisters { idx: 9, mask: 0x0000_ffff, start: 0x0000_3412, end: 0x0000_7856 };
+    assert_eq!(rule.to_registers(), registers);
+    assert_eq!(registers.to_rule(), rule);
+}
+
+#[test]
+fn never_cannot_match_and_always_can() {
+    assert!(!Rule::NEVER.can_match() && !Rule::NEVER.matches_word(0));
+    assert!(Rule::ALWAYS.can_match() && Rule::ALWAYS.matches_word(u32::MAX));
+    assert!(!Rule::equal(5, 0xff, 0x111).can_match(), "the value has a bit that the mask removes");
+    assert!(Rule { idx: 0, mask: 0xff00, start: 0x01, end: 0x100 }.can_match());
+    assert!(!Rule { idx: 0, mask: 0xff00, start: 0xff01, end: u32::MAX }.can_match());
+}
+
+/// `can_match` by trying every word, which is possible because the mask has few bits.
+fn can_match_by_trial(rule: &Rule) -> bool {
+    let mut value = rule.mask;
+    loop {
+        if rule.matches_word(value) {
+            return true;
+        }
+        if value == 0 {
+            return false;
+        }
+        value = (value - 1) & rule.mask;
+    }
+}
+
+prop_compose! {
+    /// Rules whose mask has at most twelve bits, with limits near values that the mask can produce.
+    fn sparse_rule()(
+        bits in proptest::collection::vec(0u32..32, 0..12),
+        start in any::<u32>(),
+        end in any::<u32>(),
+        near in any::<[bool; 2]>(),
+    ) -> Rule {
+        let mask = bits.iter().fold(0, |mask, bit| mask | 1 << bit);
+        let start = if near[0] { start & mask } else { start };
+        let end = if near[1] { start.saturating_add(end % 16) } else { end };
+        Rule { idx: 0, mask, start, end }
+    }
+}
+
+proptest! {
+    #[test]
+    fn encoding_is_htonl_on_a_little_endian_host(value in any::<u32>()) {
+        prop_assert_eq!(encode_field(value).to_le_bytes(), value.to_be_bytes());
+        prop_assert_eq!(decode_field(encode_field(value)), value);
+    }
+
+    #[test]
+    fn rules_survive_their_registers(idx in any::<u32>(), mask in any::<u32>(), start in any::<u32>(), end in any::<u32>()) {
+        let rule = Rule { idx, mask, start, end };
+        prop_assert_eq!(rule.to_registers().to_rule(), rule);
+        prop_assert_eq!(rule.to_registers().idx, idx);
+    }
+
+    #[test]
+    fn can_match_says_whether_some_word_matches(rule in sparse_rule()) {
+        prop_assert_eq!(rule.can_match(), can_match_by_trial(&rule), "{:x?}", rule);
+    }
+
+    #[test]
+    fn ports_in_the_range_match_and_others_do_not(first: u16, last: u16, port: u16, other: u16) {
+        let inside = first <= port && port <= last;
+        let rule = Rule::udp_destination_port(first, last);
+        prop_assert_eq!(rule.matches_word(u32::from(port) << 16 | u32::from(other)), inside);
+        let rule = Rule::udp_source_port(first, last);
+        prop_assert_eq!(rule.matches_word(u32::from(other) << 16 | u32::from(port)), inside);
+    }
+}

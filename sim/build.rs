@@ -1,0 +1,123 @@
+//! Builds the Verilator models of the crate.
+
+use spinneret_verilate::{Model, Port};
+use std::path::Path;
+use std::process::ExitCode;
+use std::{env, fs, io};
+
+fn main() -> ExitCode {
+    let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
+    match models() {
+        Ok(models) => spinneret_verilate::finish(spinneret_verilate::build(&models, Path::new(&out))),
+        Err(error) => {
+            eprintln!("cannot read the fixtures: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// All designs that the crate simulates.
+fn models() -> io::Result<Vec<Model>> {
+    FIXTURES.iter().map(fixture).collect()
+}
+
+/// A hand-written design that the bus models are tested with: file, ports.
+type Fixture = (&'static str, &'static [(&'static str, bool, usize)]);
+
+const INPUT: bool = true;
+const OUTPUT: bool = false;
+
+/// The ports of a design that passes a stream on.
+const STREAM: &[(&str, bool, usize)] = &[
+    ("clk", INPUT, 1),
+    ("rstn", INPUT, 1),
+    ("s_axis_tdata", INPUT, 32),
+    ("s_axis_tkeep", INPUT, 4),
+    ("s_axis_tvalid", INPUT, 1),
+    ("s_axis_tready", OUTPUT, 1),
+    ("s_axis_tlast", INPUT, 1),
+    ("s_axis_tid", INPUT, 2),
+    ("s_axis_tuser", INPUT, 97),
+    ("m_axis_tdata", OUTPUT, 32),
+    ("m_axis_tkeep", OUTPUT, 4),
+    ("m_axis_tvalid", OUTPUT, 1),
+    ("m_axis_tready", INPUT, 1),
+    ("m_axis_tlast", OUTPUT, 1),
+    ("m_axis_tid", OUTPUT, 2),
+    ("m_axis_tuser", OUTPUT, 97),
+];
+
+const WIDE: &[(&str, bool, usize)] = &[
+    ("clk", INPUT, 1),
+    ("rst", INPUT, 1),
+    ("a1", INPUT, 1),
+    ("a8", INPUT, 8),
+    ("a13", INPUT, 13),
+    ("a32", INPUT, 32),
+    ("a33", INPUT, 33),
+    ("a64", INPUT, 64),
+    ("a65", INPUT, 65),
+    ("a1024", INPUT, 1024),
+    ("q1", OUTPUT, 1),
+    ("q8", OUTPUT, 8),
+    ("q13", OUTPUT, 13),
+    ("q32", OUTPUT, 32),
+    ("q33", OUTPUT, 33),
+    ("q64", OUTPUT, 64),
+    ("q65", OUTPUT, 65),
+    ("q1024", OUTPUT, 1024),
+    ("r64", OUTPUT, 64),
+    ("type", OUTPUT, 2),
+];
+
+const FORK: &[(&str, bool, usize)] = &[
+    ("clk", INPUT, 1),
+    ("rstn", INPUT, 1),
+    ("s_axis_tdata", INPUT, 512),
+    ("s_axis_tkeep", INPUT, 64),
+    ("s_axis_tvalid", INPUT, 1),
+    ("s_axis_tready", OUTPUT, 1),
+    ("s_axis_tlast", INPUT, 1),
+    ("a_axis_tdata", OUTPUT, 512),
+    ("a_axis_tkeep", OUTPUT, 64),
+    ("a_axis_tvalid", OUTPUT, 1),
+    ("a_axis_tready", INPUT, 1),
+    ("a_axis_tlast", OUTPUT, 1),
+    ("b_axis_tdata", OUTPUT, 512),
+    ("b_axis_tkeep", OUTPUT, 64),
+    ("b_axis_tvalid", OUTPUT, 1),
+    ("b_axis_tready", INPUT, 1),
+    ("b_axis_tlast", OUTPUT, 1),
+];
+
+const LOOP: &[(&str, bool, usize)] = &[("clk", INPUT, 1), ("a", INPUT, 1), ("q", OUTPUT, 1)];
+
+const FIXTURES: &[Fixture] = &[
+    ("fixture_slice", STREAM),
+    ("fixture_drops_valid", STREAM),
+    ("fixture_changes_payload", STREAM),
+    ("fixture_loses_beat", STREAM),
+    ("fixture_reorders", STREAM),
+    ("fixture_ignores_reset", STREAM),
+    ("fixture_ready_never", STREAM),
+    ("fixture_wide", WIDE),
+    ("fixture_fork", FORK),
+    ("fixture_loop", LOOP),
+];
+
+fn fixture(&(name, ports): &Fixture) -> io::Result<Model> {
+    let file = format!("{name}.sv");
+    let path = Path::new("tests/fixtures").join(&file);
+    println!("cargo::rerun-if-changed={}", path.display());
+    let port = |&(name, input, width): &(&str, bool, usize)| Port {
+        name: name.to_owned(),
+        input,
+        width,
+    };
+    Ok(Model {
+        name: name.to_owned(),
+        top: name.to_owned(),
+        sources: vec![(file, fs::read_to_string(path)?)],
+        ports: ports.iter().map(port).collect(),
+    })
+}

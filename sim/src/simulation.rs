@@ -1,0 +1,381 @@
+//! A design with a clock, a reset and bus models around it.
+
+use crate::agent::{Agent, Violation};
+use crate::model::{Direction, Instance, Model, ModelError, PortHandle};
+use crate::seed::{self, Seed};
+use rand_chacha::ChaCha8Rng;
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::path::PathBuf;
+use std::rc::Rc;
+use thiserror::Error;
+
+/// Length of a clock cycle in waveforms: 250 MHz.
+pub const PERIOD_PS: u64 = 4000;
+
+/// How many cycles a simulation may take unless [`Simulation::set_cycle_limit`] says otherwise.
+pub const DEFAULT_CYCLE_LIMIT: u64 = 1_000_000;
+
+/// How long [`Simulation::reset`] holds the reset.
+const RESET_CYCLES: u64 = 4;
+
+/// A design with a clock, a reset and bus models around it.
+///
+/// The clock is the input `clk`; the reset is `rstn` (active low) or `rst` (active high), if there is
+/// one. Inputs that are set between two cycles take effect in the next: the design settles with them
+/// before the rising edge, and registers change at the edge.
+///
+/// ```no_run
+/// # fn example<M: spinneret_sim::model::Model>(dut: M) -> Result<(), Box<dyn std::error::Error>> {
+/// use spinneret_sim::simulation::Simulation;
+/// use spinneret_sim::stream::{Frame, Pause};
+///
+/// let mut sim = Simulation::new(dut)?;
+/// let source = sim.source("s_axis", Pause::Never);
+/// let sink = sim.sink("m_axis", Pause::Random { percent: 50 });
+/// sim.reset();
+/// source.send(Frame::new(b"hello"));
+/// sim.run_until(|_| sink.waiting() == 1);
+/// assert_eq!(sink.receive().map(|received| received.frame.bytes), Some(b"hello".to_vec()));
+/// sim.finish();
+/// # Ok(())
+/// # }
+/// ```
+pub struct Simulation<M> {
+    /// The design under test.
+    pub dut: M,
+    clock: PortHandle,
+    reset: Option<Reset>,
+    seed: Seed,
+    cycle: u64,
+    limit: u64,
+    agents: Vec<Rc<RefCell<dyn Agent>>>,
+    progress: Rc<Progress>,
+    pending_wave: Option<(u64, PathBuf)>,
+}
+
+/// Why a simulation cannot go on.
+#[derive(Debug, Error)]
+#[error("{model}, cycle {cycle}: {cause} (reproduce with {}={seed})", seed::VARIABLE)]
+pub struct Failure {
+    /// Name of the model.
+    pub model: &'static str,
+    /// Cycles since the simulation was made.
+    pub cycle: u64,
+    /// What the random choices depended on.
+    pub seed: Seed,
+    /// What happened.
+    #[source]
+    pub cause: Cause,
+}
+
+/// What stopped a simulation.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The design broke a rule of a bus.
+    #[error(transparent)]
+    Violation(#[from] Violation),
+    /// The design cannot be simulated, or its waveform cannot be written.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The simulation takes longer than was expected.
+    #[error("the limit of {limit} cycles is reached; is there a deadlock?{state}")]
+    CycleLimit {
+        /// The limit in cycles.
+        limit: u64,
+        /// A line for each agent.
+        state: String,
+    },
+    /// Something is left at the end.
+    #[error("the test ended too early:{state}")]
+    Unfinished {
+        /// A line for each agent that is not idle.
+        state: String,
+    },
+}
+
+/// What the frame around a test wants to know about its simulations.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) cycle: Cell<u64>,
+    pub(crate) finished: Cell<bool>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reset {
+    port: PortHandle,
+    active_high: bool,
+}
+
+impl<M: Model> Simulation<M> {
+    /// Puts a design under a clock; the design is not reset yet.
+    ///
+    /// # Errors
+    /// If the design has no input `clk` of one bit.
+    pub fn new(dut: M) -> Result<Self, ModelError> {
+        let clock = one_bit(dut.instance(), "clk")?;
+        let reset = match (dut.instance().find("rstn"), dut.instance().find("rst")) {
+            (Some(_), _) => Some(Reset {
+                port: one_bit(dut.instance(), "rstn")?,
+                active_high: false,
+            }),
+            (None, Some(_)) => Some(Reset {
+                port: one_bit(dut.instance(), "rst")?,
+                active_high: true,
+            }),
+            (None, None) => None,
+        };
+        let mut simulation = Self {
+            dut,
+            clock,
+            reset,
+            seed: Seed::default(),
+            cycle: 0,
+            limit: DEFAULT_CYCLE_LIMIT,
+            agents: Vec::new(),
+            progress: Rc::default(),
+            pending_wave: None,
+        };
+        simulation.drive_reset(false);
+        Ok(simulation)
+    }
+
+    /// Sets what the pauses of bus models that are added later depend on.
+    pub fn set_seed(&mut self, seed: Seed) {
+        self.seed = seed;
+    }
+
+    /// What random choices depend on.
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// A generator of random numbers; different names give independent generators.
+    pub fn rng(&self, name: &str) -> ChaCha8Rng {
+        self.seed.rng(name)
+    }
+
+    /// Sets after how many cycles in total the watchdog stops the simulation; `u64::MAX` for never.
+    pub fn set_cycle_limit(&mut self, cycles: u64) {
+        self.limit = cycles;
+    }
+
+    /// Cycles since the simulation was made, including those in reset.
+    pub fn cycle_count(&self) -> u64 {
+        self.cycle
+    }
+
+    /// Adds a bus model.
+    pub fn attach(&mut self, agent: Rc<RefCell<dyn Agent>>) {
+        self.agents.push(agent);
+    }
+
+    /// Starts a waveform (FST) in a file as soon as that cycle is reached.
+    pub fn trace_from(&mut self, cycle: u64, path: PathBuf) {
+        self.pending_wave = Some((cycle, path));
+    }
+
+    /// Simulates one clock cycle.
+    ///
+    /// # Panics
+    /// With the text of the [`Failure`], where [`try_cycle`](Self::try_cycle) returns it.
+    pub fn cycle(&mut self) {
+        self.try_cycle().unwrap_or_else(|failure| panic!("{failure}"));
+    }
+
+    /// Simulates some clock cycles.
+    ///
+    /// # Panics
+    /// As [`cycle`](Self::cycle).
+    pub fn run(&mut self, cycles: u64) {
+        for _ in 0..cycles {
+            self.cycle();
+        }
+    }
+
+    /// Simulates until the condition holds.
+    ///
+    /// # Panics
+    /// As [`cycle`](Self::cycle); a condition that never holds reaches the cycle limit.
+    pub fn run_until(&mut self, mut condition: impl FnMut(&M) -> bool) {
+        while !condition(&self.dut) {
+            self.cycle();
+        }
+    }
+
+    /// Simulates one clock cycle.
+    ///
+    /// # Errors
+    /// If the design breaks a rule of a bus or cannot be simulated, or the cycle limit is reached. The
+    /// waveform then ends with the cycle in question.
+    pub fn try_cycle(&mut self) -> Result<(), Failure> {
+        self.try_cycle_inner().map_err(|cause| self.failure(cause))
+    }
+
+    /// Holds the reset for a few cycles, with all buses idle; what was in flight is forgotten.
+    ///
+    /// # Panics
+    /// As [`cycle`](Self::cycle), and if the design has no reset.
+    pub fn reset(&mut self) {
+        self.try_reset().unwrap_or_else(|failure| panic!("{failure}"));
+    }
+
+    /// Holds the reset for a few cycles, with all buses idle; what was in flight is forgotten.
+    ///
+    /// # Errors
+    /// As [`try_cycle`](Self::try_cycle).
+    ///
+    /// # Panics
+    /// If the design has no reset.
+    pub fn try_reset(&mut self) -> Result<(), Failure> {
+        assert!(
+            self.reset.is_some(),
+            "{} has neither an input `rstn` nor `rst`",
+            M::NAME
+        );
+        self.drive_reset(true);
+        for agent in &self.agents {
+            agent.borrow_mut().reset(self.dut.instance_mut());
+        }
+        let result = self.run_reset();
+        self.drive_reset(false);
+        result.map_err(|cause| self.failure(cause))
+    }
+
+    /// Ends the test: everything that was sent must have been sent, and everything that was received must
+    /// have been looked at.
+    ///
+    /// # Panics
+    /// If an agent is not idle, with what is left.
+    pub fn finish(self) {
+        self.progress.finished.set(true);
+        let left = self.agents.iter().filter_map(|agent| agent.borrow().unfinished());
+        let state: String = left.map(|line| format!("\n  {line}")).collect();
+        if !state.is_empty() {
+            panic!("{}", self.failure(Cause::Unfinished { state }));
+        }
+    }
+
+    /// Where the frame around a test sees how far the simulation came.
+    pub(crate) fn progress(&self) -> Rc<Progress> {
+        Rc::clone(&self.progress)
+    }
+
+    fn try_cycle_inner(&mut self) -> Result<(), Cause> {
+        if self.cycle >= self.limit {
+            let lines = self
+                .agents
+                .iter()
+                .map(|agent| format!("\n  {}", agent.borrow().describe()));
+            return Err(Cause::CycleLimit {
+                limit: self.limit,
+                state: lines.collect(),
+            });
+        }
+        for agent in &self.agents {
+            agent.borrow_mut().drive(self.dut.instance_mut());
+        }
+        self.settle()?;
+        for agent in &self.agents {
+            agent.borrow_mut().sample(self.dut.instance(), self.cycle)?;
+        }
+        self.edge()
+    }
+
+    fn run_reset(&mut self) -> Result<(), Cause> {
+        for last in (0..RESET_CYCLES).rev() {
+            self.settle()?;
+            if last == 0 {
+                for agent in &self.agents {
+                    agent.borrow().sample_reset(self.dut.instance())?;
+                }
+            }
+            self.edge()?;
+        }
+        Ok(())
+    }
+
+    /// First half of a cycle: the clock falls and the design follows its new inputs.
+    fn settle(&mut self) -> Result<(), Cause> {
+        self.start_wave()?;
+        let rise_ps = self.cycle * PERIOD_PS;
+        let dut = self.dut.instance_mut();
+        if dut.is_traced() {
+            // In the waveform inputs change right after the rising edge, as outputs of registers do, and
+            // not when the clock falls.
+            dut.eval()?;
+            dut.advance(rise_ps)?;
+        }
+        dut.set_high(self.clock, false);
+        dut.eval()?;
+        if dut.is_traced() {
+            dut.advance(rise_ps + PERIOD_PS / 2)?;
+        }
+        Ok(())
+    }
+
+    /// Second half of a cycle: the clock rises.
+    fn edge(&mut self) -> Result<(), Cause> {
+        let dut = self.dut.instance_mut();
+        dut.set_high(self.clock, true);
+        dut.eval()?;
+        self.cycle += 1;
+        self.progress.cycle.set(self.cycle);
+        Ok(())
+    }
+
+    fn start_wave(&mut self) -> Result<(), Cause> {
+        if let Some((_, path)) = self.pending_wave.take_if(|(from, _)| *from <= self.cycle) {
+            self.dut.instance_mut().trace_to(&path)?;
+        }
+        Ok(())
+    }
+
+    fn drive_reset(&mut self, active: bool) {
+        if let Some(reset) = self.reset {
+            self.dut
+                .instance_mut()
+                .set_high(reset.port, active == reset.active_high);
+        }
+    }
+
+    fn failure(&self, cause: Cause) -> Failure {
+        Failure {
+            model: M::NAME,
+            cycle: self.cycle,
+            seed: self.seed,
+            cause,
+        }
+    }
+}
+
+impl<M: fmt::Debug> fmt::Debug for Simulation<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let agents: Vec<String> = self
+            .agents
+            .iter()
+            .map(|agent| agent.borrow().describe())
+            .collect();
+        f.debug_struct("Simulation")
+            .field("dut", &self.dut)
+            .field("cycle", &self.cycle)
+            .field("seed", &self.seed)
+            .field("agents", &agents)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An input of one bit.
+fn one_bit(dut: &Instance, name: &str) -> Result<PortHandle, ModelError> {
+    let port = dut.port(name, Direction::Input)?;
+    if port.width() == 1 {
+        return Ok(port);
+    }
+    let reason = format!("is {} bits wide; a clock or reset is 1 bit", port.width());
+    Err(ModelError::UnfitPort {
+        model: dut.name(),
+        port: name.to_owned(),
+        reason,
+    })
+}

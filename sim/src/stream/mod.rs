@@ -1,0 +1,51 @@
+//! AXI4-Stream bus models: a source, a sink and the monitor that checks the rules.
+//!
+//! ```text
+//! Frame --> StreamSource --> s_axis [design] m_axis --> StreamSink --> Received
+//!                    StreamMonitor      StreamMonitor
+//! ```
+//!
+//! The streams carry at most 1024 bits of data, with `tvalid` and `tready`; `tkeep`, `tlast`, `tid`,
+//! `tdest` and `tuser` where the design has them.
+
+mod frame;
+mod monitor;
+mod ports;
+mod sink;
+mod source;
+
+pub use crate::handshake::Counts;
+pub use crate::pause::Pause;
+pub use frame::{Beat, Frame, Received};
+pub use monitor::StreamMonitor;
+pub use sink::StreamSink;
+pub use source::StreamSource;
+
+use crate::model::Model;
+use crate::simulation::Simulation;
+
+impl<M: Model> Simulation<M> {
+    /// Puts a source and a monitor on the stream with that prefix, such as `s_axis`.
+    ///
+    /// # Panics
+    /// If there is no such stream into the design; [`StreamSource::attach`] returns an error instead.
+    pub fn source(&mut self, prefix: &str, pause: Pause) -> StreamSource {
+        StreamSource::attach(self, prefix, pause).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Puts a sink and a monitor on the stream with that prefix, such as `m_axis`.
+    ///
+    /// # Panics
+    /// If there is no such stream out of the design; [`StreamSink::attach`] returns an error instead.
+    pub fn sink(&mut self, prefix: &str, pause: Pause) -> StreamSink {
+        StreamSink::attach(self, prefix, pause).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Puts a monitor on the stream with that prefix, which something else drives.
+    ///
+    /// # Panics
+    /// If there is no such stream; [`StreamMonitor::attach`] returns an error instead.
+    pub fn monitor(&mut self, prefix: &str) -> StreamMonitor {
+        StreamMonitor::attach(self, prefix).unwrap_or_else(|error| panic!("{error}"))
+    }
+}

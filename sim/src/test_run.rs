@@ -1,0 +1,202 @@
+//! The frame around a test: its seed, and a waveform when it fails.
+
+use crate::model::Model;
+use crate::seed::{self, Seed};
+use crate::simulation::{Progress, Simulation};
+use crate::waves;
+use rand_chacha::ChaCha8Rng;
+use std::any::Any;
+use std::env;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// The environment variable that asks for the waveforms of all tests when it is `1`.
+pub const WAVES_VARIABLE: &str = "SPINNERET_WAVES";
+
+/// How many cycles before the failure a waveform begins.
+const WAVE_CYCLES: u64 = 20_000;
+
+/// One run of a test, which makes the test's simulations and random numbers.
+#[derive(Debug)]
+pub struct TestRun {
+    name: String,
+    seed: Seed,
+    waves: Waves,
+    simulations: Vec<Started>,
+}
+
+/// Runs a test.
+///
+/// All random choices depend on the default seed or on `SPINNERET_SEED`. When the test fails, it runs
+/// once more and writes what happened before the failure to `target/waves/<name>.fst` (the second
+/// simulation of the test to `<name>.2.fst`, and so on). `SPINNERET_WAVES=1` records everything at once.
+///
+/// ```no_run
+/// # use spinneret_sim::model::Model;
+/// # fn example<Dut: Model>() {
+/// use spinneret_sim::test_run::run_test;
+///
+/// run_test("passes_a_frame", 1, |run| {
+///     let mut sim = run.simulation::<Dut>();
+///     sim.reset();
+///     sim.finish();
+/// });
+/// # }
+/// ```
+///
+/// # Panics
+/// If the test does, if one of its simulations was not ended with [`Simulation::finish`], or if the seed
+/// in the environment is not a number.
+pub fn run_test(name: &str, default_seed: u64, test: impl Fn(&mut TestRun)) {
+    let seed = Seed::from_env_or(default_seed).unwrap_or_else(|error| panic!("{error}"));
+    let always = env::var_os(WAVES_VARIABLE).is_some_and(|value| value == "1");
+    let waves = if always { Waves::All } else { Waves::None };
+    let first = attempt(TestRun::new(name, seed, waves), &test);
+    let Err(failure) = first.outcome else {
+        first.run.print_waves();
+        return;
+    };
+    eprintln!("{name} failed: reproduce with {}={seed}", seed::VARIABLE);
+    if always {
+        first.run.print_waves();
+    } else {
+        record(first.run, &test);
+    }
+    panic::resume_unwind(failure);
+}
+
+impl TestRun {
+    fn new(name: &str, seed: Seed, waves: Waves) -> Self {
+        Self {
+            name: name.to_owned(),
+            seed,
+            waves,
+            simulations: Vec::new(),
+        }
+    }
+
+    /// A new design under a clock, with a seed, and a waveform if one is wanted; it is not reset yet.
+    ///
+    /// # Panics
+    /// If the design has no clock.
+    pub fn simulation<M: Model>(&mut self) -> Simulation<M> {
+        let simulation = Simulation::new(M::with_seed(self.seed.0));
+        let mut simulation = simulation.unwrap_or_else(|error| panic!("{error}"));
+        simulation.set_seed(self.seed);
+        let index = self.simulations.len();
+        let wave = self
+            .waves
+            .first_cycle(index)
+            .map(|cycle| (cycle, self.wave_path(index)));
+        if let Some((cycle, path)) = &wave {
+            simulation.trace_from(*cycle, path.clone());
+        }
+        let wave = wave.map(|(_, path)| path);
+        self.simulations.push(Started {
+            model: M::NAME,
+            progress: simulation.progress(),
+            wave,
+        });
+        simulation
+    }
+
+    /// What all random choices of the test depend on.
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// A generator of random numbers; different names give independent generators.
+    pub fn rng(&self, name: &str) -> ChaCha8Rng {
+        self.seed.rng(name)
+    }
+
+    fn wave_path(&self, index: usize) -> PathBuf {
+        match index {
+            0 => waves::path(&self.name),
+            _ => waves::path(&format!("{}.{}", self.name, index + 1)),
+        }
+    }
+
+    /// Panics if the queues of a simulation were not looked at.
+    fn check_finished(&self) {
+        for Started { model, progress, .. } in &self.simulations {
+            assert!(
+                progress.finished.get(),
+                "a simulation of {model} was not ended with `finish`, which checks that nothing is left"
+            );
+        }
+    }
+
+    fn print_waves(&self) {
+        for path in self
+            .simulations
+            .iter()
+            .filter_map(|started| started.wave.as_ref())
+        {
+            if path.is_file() {
+                eprintln!("the waveform is in {}", path.display());
+            }
+        }
+    }
+}
+
+/// A simulation that the test made.
+#[derive(Debug)]
+struct Started {
+    model: &'static str,
+    progress: Rc<Progress>,
+    wave: Option<PathBuf>,
+}
+
+/// Which cycles are recorded.
+#[derive(Debug)]
+enum Waves {
+    None,
+    All,
+    /// For each simulation, from that cycle on.
+    From(Vec<u64>),
+}
+
+impl Waves {
+    fn first_cycle(&self, simulation: usize) -> Option<u64> {
+        match self {
+            Self::None => None,
+            Self::All => Some(0),
+            Self::From(cycles) => Some(cycles.get(simulation).copied().unwrap_or(0)),
+        }
+    }
+}
+
+/// How a run of the test ended.
+struct Attempt {
+    run: TestRun,
+    outcome: Result<(), Box<dyn Any + Send>>,
+}
+
+fn attempt(mut run: TestRun, test: &impl Fn(&mut TestRun)) -> Attempt {
+    // Nothing of the run is used after a panic but counters, which are right at any time.
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
+        test(&mut run);
+        run.check_finished();
+    }));
+    Attempt { run, outcome }
+}
+
+/// Runs a test that failed once more, with waveforms.
+fn record(failed: TestRun, test: &impl Fn(&mut TestRun)) {
+    let last = failed
+        .simulations
+        .iter()
+        .map(|started| started.progress.cycle.get());
+    let waves = Waves::From(last.map(|cycle| cycle.saturating_sub(WAVE_CYCLES)).collect());
+    eprintln!("{} runs again, to record a waveform", failed.name);
+    let second = attempt(TestRun::new(&failed.name, failed.seed, waves), test);
+    second.run.print_waves();
+    if second.outcome.is_ok() {
+        eprintln!(
+            "{} passes now: it depends on something other than its seed",
+            failed.name
+        );
+    }
+}

@@ -1,0 +1,125 @@
+// The C interface between a Verilated model and Rust.
+//
+// Every model exports one function that returns a SpinneretTable; the Rust side of the interface is
+// `spinneret_sim::model::Table`, and both must change together (and SPINNERET_ABI with them).
+// No C++ exception leaves a function of the table: each one returns what went wrong as text.
+
+#ifndef SPINNERET_MODEL_H_
+#define SPINNERET_MODEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "verilated.h"
+#include "verilated_fst_c.h"
+
+#define SPINNERET_ABI 1
+
+// Where the value of a port is stored, and how many bytes it takes.
+struct SpinneretPort {
+    void* data;
+    size_t bytes;
+};
+
+// What a model can do. Texts live until the next call with the same instance.
+struct SpinneretTable {
+    uint32_t abi;
+    uint32_t port_count;
+    // A new instance whose registers hold random values drawn from the seed; null if out of memory.
+    void* (*create)(uint32_t seed);
+    void (*destroy)(void* instance);
+    // Fills port_count entries.
+    void (*ports)(void* instance, SpinneretPort* out);
+    // Settles the model; null, or why it cannot be simulated any further.
+    const char* (*eval)(void* instance);
+    // Opens a waveform file (FST); null, or why it cannot.
+    const char* (*trace)(void* instance, const char* path);
+    // Sets the time in picoseconds and adds all changes to the waveform, if one is open; null, or why not.
+    const char* (*advance)(void* instance, uint64_t time_ps);
+};
+
+namespace spinneret {
+
+// Verilator seeds its random numbers per process, not per context: two models that are made at the
+// same time would disturb each other's initial values.
+inline std::mutex creation;
+
+template <class V>
+struct Instance {
+    VerilatedContext context;
+    std::unique_ptr<V> model;
+    std::unique_ptr<VerilatedFstC> wave;
+    std::string failure;
+
+    static Instance* of(void* instance) { return static_cast<Instance*>(instance); }
+
+    static void* create(uint32_t seed) {
+        const std::lock_guard<std::mutex> guard{creation};
+        try {
+            auto made = std::make_unique<Instance>();
+            // Random registers show a missing reset; a seed of zero would take the time of day.
+            made->context.randReset(2);
+            made->context.randSeed(static_cast<int>(seed % 0x7fffffffu + 1u));
+            // A waveform may be asked for at any time.
+            made->context.traceEverOn(true);
+            Verilated::threadContextp(&made->context);
+            made->model = std::make_unique<V>(&made->context);
+            return made.release();
+        } catch (...) {
+            return nullptr;
+        }
+    }
+
+    static void destroy(void* instance) {
+        Instance* self = of(instance);
+        Verilated::threadContextp(&self->context);
+        if (self->wave) self->wave->close();
+        self->wave.reset();
+        delete self;
+    }
+
+    static const char* eval(void* instance) {
+        return of(instance)->guarded([](Instance* self) { self->model->eval(); });
+    }
+
+    static const char* trace(void* instance, const char* path) {
+        return of(instance)->guarded([path](Instance* self) {
+            auto wave = std::make_unique<VerilatedFstC>();
+            self->model->trace(wave.get(), 99);
+            wave->open(path);
+            self->wave = std::move(wave);
+        });
+    }
+
+    static const char* advance(void* instance, uint64_t time_ps) {
+        return of(instance)->guarded([time_ps](Instance* self) {
+            self->context.time(time_ps);
+            if (self->wave) self->wave->dump(time_ps);
+        });
+    }
+
+  private:
+    // A model that failed once is in no defined state: it keeps saying what happened.
+    template <class F>
+    const char* guarded(F action) {
+        if (failure.empty()) {
+            try {
+                Verilated::threadContextp(&context);
+                action(this);
+            } catch (const std::exception& error) {
+                failure = error.what();
+            } catch (...) {
+                failure = "unknown C++ exception";
+            }
+        }
+        return failure.empty() ? nullptr : failure.c_str();
+    }
+};
+
+}  // namespace spinneret
+
+#endif

@@ -1,0 +1,151 @@
+//! From SystemVerilog to a static library, for one model.
+
+use crate::error::FileContext;
+use crate::tool::Verilator;
+use crate::{Error, Model, shim};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Builds one model unless it is there already.
+pub(crate) struct Job<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) verilator: &'a Verilator,
+    pub(crate) root: &'a Path,
+}
+
+impl Job<'_> {
+    pub(crate) fn run(&self) -> Result<(), Error> {
+        let folder = self.root.join(&self.model.name);
+        let library = folder.join(format!("lib{}.a", shim::library(&self.model.name)));
+        let stamp = folder.join("stamp");
+        let key = self.key();
+        if library.is_file() && fs::read_to_string(&stamp).is_ok_and(|old| old == key) {
+            return Ok(());
+        }
+        if folder.exists() {
+            fs::remove_dir_all(&folder).at("remove", &folder)?;
+        }
+        fs::create_dir_all(&folder).at("create", &folder)?;
+        self.verilate(&folder)?;
+        let file = self.write_unity(&folder)?;
+        compiler(self.verilator, &folder)
+            .file(file)
+            .try_compile(&shim::library(&self.model.name))
+            .map_err(|source| Error::Compiler {
+                model: self.model.name.clone(),
+                source,
+            })?;
+        // The stamp is written last: a build that was interrupted starts over.
+        fs::write(&stamp, key).at("write", &stamp)
+    }
+
+    /// Everything that the library depends on.
+    fn key(&self) -> String {
+        let sources: String = self
+            .model
+            .sources
+            .iter()
+            .map(|(file, text)| format!("---- {file}\n{text}\n"))
+            .collect();
+        let shim = shim::text(self.model);
+        let arguments = self.arguments().join(" ");
+        format!(
+            "{}\n{arguments}\n{}\n{shim}\n{sources}",
+            self.verilator.version(),
+            shim::HEADER
+        )
+    }
+
+    /// Runs Verilator on the sources.
+    fn verilate(&self, folder: &Path) -> Result<(), Error> {
+        for (file, text) in &self.model.sources {
+            let path = folder.join(file);
+            fs::write(&path, text).at("write", &path)?;
+        }
+        self.verilator
+            .run(folder, &self.arguments())
+            .map_err(|output| Error::Refused {
+                model: self.model.name.clone(),
+                output,
+            })
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let options = [
+            "--cc",
+            "-Wall",
+            "--trace-fst",
+            "--trace-structs",
+            "--x-assign",
+            "unique",
+        ];
+        let mut arguments: Vec<String> = options.map(str::to_owned).to_vec();
+        arguments.extend(["--timescale-override", "1ps/1ps", "--Mdir", "obj"].map(str::to_owned));
+        arguments.extend(["--prefix".to_owned(), shim::class(&self.model.name)]);
+        arguments.extend(["--top-module".to_owned(), self.model.top.clone()]);
+        // Verilator applies waivers to the files that follow them.
+        let is_waiver = |file: &&String| file.ends_with(".vlt");
+        let files = || self.model.sources.iter().map(|(file, _)| file);
+        arguments.extend(files().filter(is_waiver).cloned());
+        arguments.extend(files().filter(|file| !is_waiver(file)).cloned());
+        arguments
+    }
+
+    /// Writes one C++ file that includes all others: reading the headers takes most of the time.
+    fn write_unity(&self, folder: &Path) -> Result<PathBuf, Error> {
+        let generated = folder.join("obj");
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&generated).at("read", &generated)? {
+            let name = entry
+                .at("read", &generated)?
+                .file_name()
+                .to_string_lossy()
+                .into_owned();
+            if name.ends_with(".cpp") {
+                names.push(name);
+            }
+        }
+        names.sort();
+        let header = folder.join("spinneret_model.h");
+        fs::write(&header, shim::HEADER).at("write", &header)?;
+        let includes: String = names
+            .iter()
+            .map(|name| format!("#include \"obj/{name}\"\n"))
+            .collect();
+        let unity = folder.join("model.cpp");
+        fs::write(&unity, includes + &shim::text(self.model)).at("write", &unity)?;
+        Ok(unity)
+    }
+}
+
+/// The C++ compiler with the options that models and the run-time library have in common.
+///
+/// Optimisation does not follow Cargo's profile: a model that is not optimised is ten times slower, and
+/// tests would take longer than the compiler.
+pub(crate) fn compiler(verilator: &Verilator, folder: &Path) -> cc::Build {
+    let mut build = cc::Build::new();
+    build
+        .cpp(true)
+        .std("c++17")
+        .opt_level(2)
+        .debug(false)
+        .warnings(false)
+        .pic(true)
+        .cargo_metadata(false)
+        .cpp_link_stdlib(None)
+        .out_dir(folder)
+        .include(folder)
+        .include(folder.join("obj"))
+        .include(verilator.include())
+        .include(verilator.include().join("vltstd"))
+        .flag("-pthread");
+    for (name, value) in [
+        ("VM_COVERAGE", "0"),
+        ("VM_SC", "0"),
+        ("VM_TRACE", "1"),
+        ("VM_TRACE_FST", "1"),
+    ] {
+        build.define(name, value);
+    }
+    build
+}

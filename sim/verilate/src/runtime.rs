@@ -1,0 +1,51 @@
+//! Verilator's run-time library, which all models share.
+
+use crate::compile::compiler;
+use crate::error::FileContext;
+use crate::tool::Verilator;
+use crate::{Error, shim};
+use std::fs;
+use std::path::Path;
+
+/// Folder of the run-time library; no model can have this name, because it is not an identifier.
+pub(crate) const FOLDER: &str = "run-time";
+
+/// Name of the static library.
+pub(crate) const LIBRARY: &str = "spinneret_verilated";
+
+/// Builds the run-time library unless it is there already.
+pub(crate) struct Job<'a> {
+    pub(crate) verilator: &'a Verilator,
+    pub(crate) root: &'a Path,
+}
+
+impl Job<'_> {
+    pub(crate) fn run(&self) -> Result<(), Error> {
+        let folder = self.root.join(FOLDER);
+        let library = folder.join(format!("lib{LIBRARY}.a"));
+        let stamp = folder.join("stamp");
+        let key = format!("{}\n{}", self.verilator.version(), shim::RUNTIME);
+        if library.is_file() && fs::read_to_string(&stamp).is_ok_and(|old| old == key) {
+            return Ok(());
+        }
+        fs::create_dir_all(&folder).at("create", &folder)?;
+        let ours = folder.join("spinneret_runtime.cpp");
+        fs::write(&ours, shim::RUNTIME).at("write", &ours)?;
+        let include = self.verilator.include();
+        let mut build = compiler(self.verilator, &folder);
+        // Ours replace these functions, see spinneret_runtime.cpp.
+        build
+            .define("VL_USER_FATAL", None)
+            .define("VL_USER_STOP", None)
+            .define("VL_USER_FINISH", None);
+        for file in ["verilated.cpp", "verilated_threads.cpp", "verilated_fst_c.cpp"] {
+            build.file(include.join(file));
+        }
+        build.file(ours);
+        build.try_compile(LIBRARY).map_err(|source| Error::Compiler {
+            model: "the run-time library".to_owned(),
+            source,
+        })?;
+        fs::write(&stamp, key).at("write", &stamp)
+    }
+}

@@ -1,0 +1,186 @@
+//! Checks that every signal is driven, in every bit and on every path, before it is read.
+//!
+//! The statements of a kernel run in order, and a Local signal or an output that is read holds what the
+//! kernel assigned last. A read before the first assignment would see the value of the run before: a latch
+//! or a combinational loop. As every read must follow an assignment, the kernel has no loop of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use num_bigint::BigUint;
+
+use super::error::Error;
+use super::ir::{Expr, Part, SignalId, Stmt};
+use super::literal::ones;
+use super::lower::TopStatement;
+use super::symbols::{Role, Symbols};
+
+/// Checks the kernel of a block.
+pub(crate) fn check(symbols: &Symbols, statements: &[TopStatement]) -> Result<(), Error> {
+    let mut checker = Checker {
+        symbols,
+        layers: vec![BTreeMap::new()],
+        written: BTreeSet::new(),
+        inputs_read: BTreeSet::new(),
+    };
+    for statement in statements {
+        checker.statement(&statement.stmt)?;
+    }
+    checker.finish()
+}
+
+/// The bits of a signal that are assigned.
+#[derive(Clone, PartialEq)]
+enum Assigned {
+    All,
+    Bits(BigUint),
+}
+
+struct Checker<'a> {
+    symbols: &'a Symbols,
+    /// What is assigned: by the outermost block first, then by each nested branch on top of it.
+    layers: Vec<BTreeMap<SignalId, Assigned>>,
+    /// Signals with at least one assignment so far.
+    written: BTreeSet<SignalId>,
+    /// Inputs of sub-blocks that have been read.
+    inputs_read: BTreeSet<SignalId>,
+}
+
+impl Checker<'_> {
+    fn statement(&mut self, stmt: &Stmt) -> Result<(), Error> {
+        for expr in stmt.expressions() {
+            self.read(expr)?;
+        }
+        match stmt {
+            Stmt::Assign { target, .. } => self.write(target.signal, &target.part)?,
+            Stmt::If { then, otherwise, .. } => self.branches(&[then, otherwise], true)?,
+            Stmt::Case { default, .. } => self.branches(&stmt.blocks(), default.is_some())?,
+            Stmt::Comment(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Runs all branches; what every one of them assigns is assigned afterwards if one of them always runs.
+    fn branches(&mut self, branches: &[&[Stmt]], exhaustive: bool) -> Result<(), Error> {
+        let mut common: Option<BTreeMap<SignalId, Assigned>> = None;
+        for branch in branches {
+            self.layers.push(BTreeMap::new());
+            for stmt in *branch {
+                self.statement(stmt)?;
+            }
+            let layer = self.layers.pop().unwrap_or_default();
+            common = Some(match common {
+                None => layer,
+                Some(common) => self.intersect(common, &layer),
+            });
+        }
+        if exhaustive {
+            for (signal, assigned) in common.unwrap_or_default() {
+                self.assign(signal, assigned);
+            }
+        }
+        Ok(())
+    }
+
+    fn intersect(
+        &self,
+        left: BTreeMap<SignalId, Assigned>,
+        right: &BTreeMap<SignalId, Assigned>,
+    ) -> BTreeMap<SignalId, Assigned> {
+        let both = left.into_iter().filter_map(|(signal, a)| {
+            let assigned = match (a, right.get(&signal)?) {
+                (Assigned::All, b) => b.clone(),
+                (a, Assigned::All) => a,
+                (Assigned::Bits(a), Assigned::Bits(b)) => Assigned::Bits(a & b),
+            };
+            Some((signal, assigned))
+        });
+        both.collect()
+    }
+
+    fn assign(&mut self, signal: SignalId, assigned: Assigned) {
+        let width = self.symbols.signal(signal).width;
+        let Some(layer) = self.layers.last_mut() else { return };
+        let merged = match (layer.remove(&signal), assigned) {
+            (Some(Assigned::All), _) | (_, Assigned::All) => Assigned::All,
+            (Some(Assigned::Bits(a)), Assigned::Bits(b)) if (&a | &b) == ones(width) => Assigned::All,
+            (Some(Assigned::Bits(a)), Assigned::Bits(b)) => Assigned::Bits(a | b),
+            (None, bits) => bits,
+        };
+        layer.insert(signal, merged);
+    }
+
+    fn write(&mut self, signal: SignalId, part: &Part) -> Result<(), Error> {
+        if self.inputs_read.contains(&signal) {
+            return Err(Error::InputReadEarly {
+                path: self.symbols.block.clone(),
+                name: self.symbols.display(signal),
+            });
+        }
+        self.written.insert(signal);
+        match part {
+            Part::Whole => self.assign(signal, Assigned::All),
+            Part::Bits { low, width } => self.assign(signal, Assigned::Bits(ones(*width) << *low)),
+            Part::At { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, expr: &Expr) -> Result<(), Error> {
+        let mut reads = Vec::new();
+        expr.for_each_read(&mut |signal, low, width| reads.push((signal, low, width)));
+        for (signal, low, width) in reads {
+            match self.symbols.signal(signal).role {
+                Role::Local | Role::Output => {
+                    let width = width.min(self.symbols.signal(signal).width);
+                    if !self.is_assigned(signal, &(ones(width) << low)) {
+                        return Err(Error::ReadBeforeWrite {
+                            path: self.symbols.block.clone(),
+                            name: self.symbols.display(signal),
+                        });
+                    }
+                }
+                Role::ChildInput | Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => {
+                    self.inputs_read.insert(signal);
+                }
+                Role::Input | Role::InOut | Role::ChildOutput | Role::ChildInOut | Role::RegisterOutput => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn is_assigned(&self, signal: SignalId, needed: &BigUint) -> bool {
+        let mut missing = needed.clone();
+        for assigned in self.layers.iter().rev().filter_map(|layer| layer.get(&signal)) {
+            match assigned {
+                Assigned::All => return true,
+                Assigned::Bits(bits) => missing = &missing ^ (&missing & bits),
+            }
+            if missing == BigUint::ZERO {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn finish(&self) -> Result<(), Error> {
+        for (number, signal) in self.symbols.signals.iter().enumerate() {
+            let id = SignalId(number);
+            let must_be_driven = match signal.role {
+                Role::Output | Role::ChildInput => true,
+                Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => true,
+                Role::Local => self.written.contains(&id),
+                Role::Input | Role::InOut | Role::ChildOutput | Role::ChildInOut | Role::RegisterOutput => false,
+            };
+            if !must_be_driven || self.is_assigned(id, &ones(signal.width)) {
+                continue;
+            }
+            let (path, name) = (self.symbols.block.clone(), self.symbols.display(id));
+            return Err(if self.written.contains(&id) {
+                Error::Latch { path, name }
+            } else {
+                Error::Undriven { path, name }
+            });
+        }
+        Ok(())
+    }
+}

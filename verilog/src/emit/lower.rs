@@ -1,0 +1,412 @@
+//! From the statements of a kernel to the intermediate form: loops are unrolled, macros and links expanded,
+//! and every name resolved.
+
+use std::collections::BTreeSet;
+
+use num_bigint::BigInt;
+use rust_hdl::core::ast::{
+    VerilogBlockOrConditional, VerilogConditional, VerilogExpression, VerilogLink, VerilogLinkDetails,
+    VerilogLoop, VerilogMatch, VerilogStatement,
+};
+
+use super::error::Error;
+use super::infer::Inference;
+use super::ir::{Arm, DefaultArm, Expr, Kind, Part, SignalId, Stmt, Target};
+use super::metadata::{Metadata, comment_lines};
+use super::select::{Offset, variable_write};
+use super::symbols::{Entry, Role, Symbols};
+use super::{describe, literal, names};
+
+/// The most statements that one kernel may unroll to.
+const MAX_STATEMENTS: usize = 1_000_000;
+
+/// A statement of the kernel's outermost block with the comments in front of it.
+#[derive(Clone, Debug)]
+pub(crate) struct TopStatement {
+    pub(crate) comments: Vec<String>,
+    pub(crate) stmt: Stmt,
+}
+
+/// A kernel in the intermediate form.
+#[derive(Debug, Default)]
+pub(crate) struct Kernel {
+    pub(crate) statements: Vec<TopStatement>,
+    pub(crate) metadata: Metadata,
+}
+
+/// Lowers the kernel of a block.
+pub(crate) fn lower(symbols: &Symbols, block: &[VerilogStatement]) -> Result<Kernel, Error> {
+    let inference = Inference { symbols, loops: Vec::new(), depth: 0 };
+    let mut lowering = Lowering { inference, metadata: Metadata::default(), statements: 0 };
+    let flat = lowering.block(block)?;
+    let mut kernel = Kernel { statements: Vec::new(), metadata: lowering.metadata };
+    let mut comments = Vec::new();
+    for stmt in flat {
+        match stmt {
+            Stmt::Comment(text) => comments.push(text),
+            stmt => kernel.statements.push(TopStatement { comments: std::mem::take(&mut comments), stmt }),
+        }
+    }
+    Ok(kernel)
+}
+
+struct Lowering<'a> {
+    inference: Inference<'a>,
+    metadata: Metadata,
+    statements: usize,
+}
+
+impl Lowering<'_> {
+    fn path(&self) -> String {
+        self.inference.path()
+    }
+
+    fn block(&mut self, block: &[VerilogStatement]) -> Result<Vec<Stmt>, Error> {
+        let mut out = Vec::new();
+        self.inference.enter()?;
+        self.append(block, &mut out)?;
+        self.inference.depth -= 1;
+        Ok(out)
+    }
+
+    fn append(&mut self, block: &[VerilogStatement], out: &mut Vec<Stmt>) -> Result<(), Error> {
+        for statement in block {
+            self.count()?;
+            match statement {
+                VerilogStatement::Assignment(target, value) => self.assignment(target, value, out)?,
+                VerilogStatement::SliceAssignment { base, width, offset, replacement } => {
+                    self.slice_assignment(base, *width, offset, replacement, out)?;
+                }
+                VerilogStatement::If(conditional) => self.conditional(conditional, out)?,
+                VerilogStatement::Match(cases) => self.cases(cases, out)?,
+                VerilogStatement::Loop(repeated) => self.repeated(repeated, out)?,
+                VerilogStatement::Comment(text) => self.comment(text, out),
+                VerilogStatement::Link(links) => {
+                    for link in links {
+                        out.push(self.link(link)?);
+                    }
+                }
+                VerilogStatement::Macro(inner) => {
+                    self.inference.enter()?;
+                    self.append(inner, out)?;
+                    self.inference.depth -= 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) -> Result<(), Error> {
+        self.statements += 1;
+        if self.statements > MAX_STATEMENTS {
+            return Err(Error::TooManyStatements { path: self.path(), limit: MAX_STATEMENTS });
+        }
+        Ok(())
+    }
+
+    fn comment(&mut self, text: &str, out: &mut Vec<Stmt>) {
+        for line in comment_lines(text) {
+            if !self.metadata.take(&line) {
+                out.push(Stmt::Comment(line));
+            }
+        }
+    }
+
+    fn repeated(&mut self, repeated: &VerilogLoop, out: &mut Vec<Stmt>) -> Result<(), Error> {
+        let from = literal::read(&repeated.from).and_then(|(value, _)| u64::try_from(value).ok());
+        let to = literal::read(&repeated.to).and_then(|(value, _)| u64::try_from(value).ok());
+        let (Some(from), Some(to)) = (from, to) else {
+            return Err(Error::Unsupported {
+                path: self.path(),
+                construct: format!("for {} in {}..{}", repeated.index, repeated.from, repeated.to),
+                advice: "loop over a range of 64-bit constants that are not negative",
+            });
+        };
+        self.inference.enter()?;
+        for value in from..to {
+            self.count()?;
+            self.inference.loops.push((repeated.index.clone(), value));
+            self.append(&repeated.block, out)?;
+            self.inference.loops.pop();
+        }
+        self.inference.depth -= 1;
+        Ok(())
+    }
+
+    fn conditional(&mut self, conditional: &VerilogConditional, out: &mut Vec<Stmt>) -> Result<(), Error> {
+        self.inference.enter()?;
+        let test = self.inference.condition(&conditional.test)?;
+        let then = self.block(&conditional.then)?;
+        let otherwise = match &conditional.otherwise {
+            VerilogBlockOrConditional::Block(block) => self.block(block)?,
+            VerilogBlockOrConditional::Conditional(statement) => self.block(std::slice::from_ref(statement))?,
+            VerilogBlockOrConditional::None => Vec::new(),
+        };
+        self.inference.depth -= 1;
+        match test.as_literal() {
+            Some(value) if *value == num_bigint::BigUint::ZERO => out.extend(otherwise),
+            Some(_) => out.extend(then),
+            None => out.push(Stmt::If { test, then, otherwise }),
+        }
+        Ok(())
+    }
+
+    fn link(&self, link: &VerilogLink) -> Result<Stmt, Error> {
+        let name = |owner: &str, member: &str| if member.is_empty() {
+            owner.to_owned()
+        } else {
+            format!("{owner}${}", member.trim_start_matches('.'))
+        };
+        let ends = |details: &VerilogLinkDetails| {
+            (name(&details.owner_name, &details.my_name), name(&details.other_name, &details.my_name))
+        };
+        let (from, to) = match link {
+            VerilogLink::Forward(details) => ends(details),
+            VerilogLink::Backward(details) => {
+                let (owner, other) = ends(details);
+                (other, owner)
+            }
+            VerilogLink::Bidirectional(details) => {
+                let (owner, other) = ends(details);
+                return Err(Error::Unsupported {
+                    path: self.path(),
+                    construct: format!("link of {} and {}", names::display(&owner), names::display(&other)),
+                    advice: "tri-state signals cannot be linked: keep the tri-state buffer in the top block",
+                });
+            }
+        };
+        let target = self.target(&to)?;
+        let source = self.lookup(&from)?;
+        let (width, given) = (self.inference.symbols.signal(target).width, self.width_of(source));
+        if width != given {
+            let construct = format!("{} = {}", names::display(&to), names::display(&from));
+            return Err(self.inference.width_mismatch(&construct, width, given));
+        }
+        let kind = match source {
+            Entry::Constant(id) => Kind::Constant(id),
+            Entry::Signal(id) => Kind::Signal(id),
+            Entry::Ambiguous => return Err(self.unknown(&from)),
+        };
+        Ok(Stmt::Assign { target: Target::whole(target), value: Expr { kind, width } })
+    }
+
+    fn width_of(&self, entry: Entry) -> usize {
+        match entry {
+            Entry::Signal(id) => self.inference.symbols.signal(id).width,
+            Entry::Constant(id) => self.inference.symbols.constant(id).width,
+            Entry::Ambiguous => 0,
+        }
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        Error::UnknownName { path: self.path(), name: names::display(name) }
+    }
+
+    fn lookup(&self, name: &str) -> Result<Entry, Error> {
+        let path = names::canonical_target(name, &self.inference.loops)
+            .ok_or_else(|| Error::ArrayIndex { path: self.path(), name: names::display(name) })?;
+        self.inference.symbols.lookup(&path).ok_or_else(|| self.unknown(&path))
+    }
+
+    /// The signal that an assignment names, which the kernel must be allowed to drive.
+    fn target(&self, name: &str) -> Result<SignalId, Error> {
+        let role = match self.lookup(name)? {
+            Entry::Signal(id) => match self.inference.symbols.signal(id).role {
+                Role::Output | Role::Local | Role::ChildInput => return Ok(id),
+                Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => return Ok(id),
+                Role::Input => "an input of the block itself",
+                Role::InOut | Role::ChildInOut => "a tri-state signal",
+                Role::ChildOutput => "an output of a sub-block",
+                Role::RegisterOutput => "the output of a register",
+            },
+            Entry::Constant(_) | Entry::Ambiguous => "a constant",
+        };
+        let name = names::display(name.trim_end_matches(".next").trim_end_matches("$next"));
+        Err(Error::NotAssignable { path: self.path(), name, role })
+    }
+
+    fn target_of(&self, expression: &VerilogExpression) -> Result<SignalId, Error> {
+        match expression {
+            VerilogExpression::Signal(name) => self.target(name),
+            VerilogExpression::Paren(inner) => self.target_of(inner),
+            _ => Err(self.inference.unsupported(expression, "assign a signal or a slice of a signal")),
+        }
+    }
+
+    fn assignment(
+        &mut self,
+        target: &VerilogExpression,
+        value: &VerilogExpression,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Error> {
+        match target {
+            VerilogExpression::Slice(base, width, offset) => {
+                return self.slice_assignment(base, *width, offset, value, out);
+            }
+            VerilogExpression::Index(base, offset) => {
+                return self.slice_assignment(base, 1, offset, value, out);
+            }
+            _ => {}
+        }
+        let id = self.target_of(target)?;
+        if self.replace_bits(id, value, out)? {
+            return Ok(());
+        }
+        let signal = self.inference.symbols.signal(id);
+        let construct = format!("{} = {}", self.inference.symbols.display(id), describe::expression(value));
+        let value = self.inference.of_width(value, signal.width, signal.signed, &construct)?;
+        out.push(Stmt::Assign { target: Target::whole(id), value });
+        Ok(())
+    }
+
+    /// Writes `x = base.replace_bit(i, v)` as `x = base; x[i] = v`, unless `i` or `v` read `x`.
+    fn replace_bits(
+        &mut self,
+        id: SignalId,
+        value: &VerilogExpression,
+        out: &mut Vec<Stmt>,
+    ) -> Result<bool, Error> {
+        let (base, index, bit) = match value {
+            VerilogExpression::Paren(inner) => return self.replace_bits(id, inner, out),
+            VerilogExpression::IndexReplace(base, index, bit) => (base, index, bit),
+            _ => return Ok(false),
+        };
+        let bit = self.inference.condition(bit)?;
+        let offset = self.inference.offset(value, index)?;
+        let reads_target = matches!(&offset, Offset::Variable(offset) if offset.reads(id));
+        let (whole, signed) = self.inference.sized(base)?;
+        let signal = self.inference.symbols.signal(id);
+        if reads_target || bit.reads(id) || whole.width != signal.width || signed != signal.signed {
+            return Ok(false);
+        }
+        self.inference.check_constant(value, &offset, signal.width - 1, signal.width)?;
+        let mut steps = Vec::new();
+        if !self.replace_bits(id, base, &mut steps)? && whole != Expr::signal(id, signal.width) {
+            steps.push(Stmt::Assign { target: Target::whole(id), value: whole });
+        }
+        out.append(&mut steps);
+        self.write_part(id, 1, offset, bit, out);
+        Ok(true)
+    }
+
+    fn slice_assignment(
+        &mut self,
+        base: &VerilogExpression,
+        width: usize,
+        offset: &VerilogExpression,
+        value: &VerilogExpression,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Error> {
+        let id = self.target_of(base)?;
+        let signal = self.inference.symbols.signal(id);
+        let construct = format!("{} = {}", self.inference.symbols.display(id), describe::expression(value));
+        self.inference.symbols.check_width(&construct, width)?;
+        let value = self.inference.of_width(value, width, signal.signed, &construct)?;
+        let offset = self.inference.offset(base, offset)?;
+        let Some(last) = signal.width.checked_sub(width) else {
+            return Err(self.inference.width_mismatch(&construct, signal.width, width));
+        };
+        self.inference.check_constant(base, &offset, last, signal.width)?;
+        self.write_part(id, width, offset, value, out);
+        Ok(())
+    }
+
+    fn write_part(&self, signal: SignalId, width: usize, offset: Offset, value: Expr, out: &mut Vec<Stmt>) {
+        let available = self.inference.symbols.signal(signal).width;
+        let whole = width == available;
+        let (part, guard) = match offset {
+            Offset::Constant(_) if whole => (Part::Whole, None),
+            Offset::Constant(low) => {
+                (Part::Bits { low: usize::try_from(&low).unwrap_or(0), width }, None)
+            }
+            Offset::Variable(offset) => {
+                let write = variable_write(&offset, width, available);
+                let part = if whole { Part::Whole } else { Part::At { offset: write.offset, width } };
+                (part, write.guard)
+            }
+        };
+        let assign = Stmt::Assign { target: Target { signal, part }, value };
+        out.push(match guard {
+            Some(test) => Stmt::If { test, then: vec![assign], otherwise: Vec::new() },
+            None => assign,
+        });
+    }
+
+    fn cases(&mut self, cases: &VerilogMatch, out: &mut Vec<Stmt>) -> Result<(), Error> {
+        let (test, signed) = self.inference.sized(&cases.test)?;
+        let mut arms: Vec<Arm> = Vec::new();
+        let mut taken = BTreeSet::new();
+        let mut default = None;
+        for case in &cases.cases {
+            let body = self.block(&case.block)?;
+            if case.condition == "default" || case.condition == "_" {
+                default = Some(DefaultArm { only: None, body });
+                break;
+            }
+            let (label, value) = self.label(&case.condition, test.width, signed)?;
+            // The first of equal patterns is taken, in Rust as in Verilog.
+            if taken.insert(value) {
+                arms.push(Arm { label, body });
+            }
+        }
+        let complete = u64::try_from(taken.len()).ok() == 1_u64.checked_shl(u32::try_from(test.width).unwrap_or(64));
+        if default.is_none()
+            && (complete || self.is_whole_enum(&arms))
+            && let Some(last) = arms.pop()
+        {
+            default = Some(DefaultArm { only: Some(last.label), body: last.body });
+        }
+        match (arms.is_empty(), default) {
+            (true, Some(only)) => out.extend(only.body),
+            (true, None) => {}
+            (false, default) => out.push(Stmt::Case { test, arms, default }),
+        }
+        Ok(())
+    }
+
+    /// The pattern of a match arm and its value.
+    fn label(
+        &self,
+        text: &str,
+        width: usize,
+        signed: bool,
+    ) -> Result<(Expr, num_bigint::BigUint), Error> {
+        let error = || Error::CaseLabel { path: self.path(), label: names::display(text), width };
+        let number = match text {
+            "true" => Some(BigInt::from(1)),
+            "false" => Some(BigInt::ZERO),
+            _ => literal::parse_rust_integer(text),
+        };
+        if let Some(number) = number {
+            let bits = literal::encode(&number, width, signed).ok_or_else(error)?;
+            return Ok((Expr::literal(bits.clone(), width), bits));
+        }
+        let path = names::canonical(text, &self.inference.loops).ok_or_else(error)?;
+        match self.inference.symbols.lookup(&path) {
+            Some(Entry::Constant(id)) => {
+                let constant = self.inference.symbols.constant(id);
+                if constant.width != width {
+                    return Err(error());
+                }
+                Ok((Expr { kind: Kind::Constant(id), width }, constant.value.clone()))
+            }
+            Some(Entry::Ambiguous) => {
+                Err(Error::AmbiguousEnum { path: self.path(), name: names::display(&path) })
+            }
+            _ => Err(error()),
+        }
+    }
+
+    /// Whether the arms name every value of an enum, so that the last one can be the default.
+    fn is_whole_enum(&self, arms: &[Arm]) -> bool {
+        let labels: Option<BTreeSet<usize>> = arms
+            .iter()
+            .map(|arm| match arm.label.kind {
+                Kind::Constant(id) => Some(id.0),
+                _ => None,
+            })
+            .collect();
+        let enums = &self.inference.symbols.enums;
+        labels.is_some_and(|labels| enums.iter().any(|values| *values == labels))
+    }
+}

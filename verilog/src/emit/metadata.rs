@@ -1,0 +1,96 @@
+//! Metadata that travels in comments: the name of a module and the documentation of what is in it.
+
+use std::collections::BTreeMap;
+
+/// Name and documentation of one module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Metadata {
+    /// The name that the block asks for.
+    pub(crate) module: Option<String>,
+    /// Lines above the module.
+    pub(crate) doc: Vec<String>,
+    /// Documentation of signals, registers and instances by canonical path.
+    pub(crate) ports: BTreeMap<String, String>,
+}
+
+impl Metadata {
+    /// Takes a comment if it is metadata.
+    pub(crate) fn take(&mut self, comment: &str) -> bool {
+        if let Some(name) = comment.strip_prefix("module:") {
+            self.module = Some(name.trim().to_owned());
+        } else if let Some(text) = comment.strip_prefix("doc:") {
+            self.doc.push(text.strip_prefix(' ').unwrap_or(text).trim_end().to_owned());
+        } else if let Some((name, text)) = comment.strip_prefix("port ").and_then(|rest| rest.split_once(':')) {
+            let name = name.trim();
+            if name.is_empty() || name.contains(char::is_whitespace) {
+                return false;
+            }
+            self.ports.insert(name.to_owned(), text.trim().to_owned());
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Takes the metadata from the head of verbatim Verilog and returns the rest.
+    pub(crate) fn take_head<'a>(&mut self, text: &'a str) -> &'a str {
+        let mut rest = text;
+        while let Some((line, tail)) = rest.split_once('\n') {
+            let line = line.trim();
+            let is_metadata = line.strip_prefix("//").is_some_and(|comment| self.take(comment.trim()));
+            if !is_metadata && !line.is_empty() {
+                break;
+            }
+            rest = tail;
+        }
+        rest
+    }
+}
+
+/// The text of a comment statement, one entry for each line.
+///
+/// Kernels of rust-hdl hand over the whole macro call when the compiler prints it in another form than
+/// rust-hdl expects; the text is what stands between its quotes.
+pub(crate) fn comment_lines(comment: &str) -> Vec<String> {
+    let comment = comment.trim();
+    let is_call = ["comment", "println", "assert"].iter().any(|name| {
+        comment.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('!'))
+    });
+    let text = match comment.split_once('"') {
+        Some((_, text)) if is_call => text.rsplit_once('"').map_or(text, |(text, _)| text),
+        _ => comment,
+    };
+    text.lines().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_metadata_and_leaves_comments() {
+        let mut metadata = Metadata::default();
+        assert!(metadata.take("module: skid"));
+        assert!(metadata.take("doc: First line."));
+        assert!(metadata.take("port s_axis$tdata: Payload: bytes."));
+        assert!(!metadata.take("port of call"));
+        assert!(!metadata.take("Default values."));
+        assert_eq!(metadata.module.as_deref(), Some("skid"));
+        assert_eq!(metadata.ports["s_axis$tdata"], "Payload: bytes.");
+    }
+
+    #[test]
+    fn separates_the_head_of_verbatim_text() {
+        let mut metadata = Metadata::default();
+        let rest = metadata.take_head("// module: ram\n\n// doc: A memory.\n// Not metadata.\nassign a = b;\n");
+        assert_eq!(rest, "// Not metadata.\nassign a = b;\n");
+        assert_eq!(metadata.doc, ["A memory."]);
+    }
+
+    #[test]
+    fn finds_the_text_of_a_comment_call() {
+        assert_eq!(comment_lines("comment! (\"module: x\")"), ["module: x"]);
+        assert_eq!(comment_lines("comment!(\"two\nlines"), ["two", "lines"]);
+        assert_eq!(comment_lines("plain \"text\""), ["plain \"text\""]);
+    }
+}

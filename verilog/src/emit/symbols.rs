@@ -1,0 +1,302 @@
+//! The symbol table of one module: its signals, named constants, registers and sub-blocks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use num_bigint::{BigInt, BigUint};
+use rust_hdl::core::atom::AtomKind;
+use rust_hdl::core::type_descriptor::{TypeDescriptor, TypeKind};
+
+use super::design::{Port, PortDirection};
+use super::error::Error;
+use super::ir::{ConstantId, SignalId};
+use super::literal;
+use super::names;
+use super::walk::AtomInfo;
+
+/// The widest signal or intermediate value, in bits.
+pub(crate) const MAX_WIDTH: usize = 1 << 20;
+
+/// A signal that the kernel of the module can name.
+#[derive(Debug)]
+pub(crate) struct Signal {
+    pub(crate) path: String,
+    pub(crate) identifier: String,
+    pub(crate) width: usize,
+    pub(crate) signed: bool,
+    pub(crate) role: Role,
+    /// Fields of a `LogicStruct` that are signed: lowest bit and width.
+    pub(crate) signed_fields: Vec<(usize, usize)>,
+}
+
+/// What a signal is to the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Input,
+    Output,
+    InOut,
+    Local,
+    /// Input of a sub-block.
+    ChildInput,
+    /// Output of a sub-block.
+    ChildOutput,
+    /// Tri-state port of a sub-block.
+    ChildInOut,
+    RegisterClock,
+    RegisterReset,
+    /// Next value of the register of this number.
+    RegisterData(usize),
+    RegisterOutput,
+}
+
+/// A constant field or a value of an enum.
+#[derive(Debug)]
+pub(crate) struct NamedConstant {
+    pub(crate) identifier: String,
+    pub(crate) width: usize,
+    pub(crate) signed: bool,
+    pub(crate) value: BigUint,
+    /// Whether it is a value of an enum, not a field of the block.
+    pub(crate) is_enum_value: bool,
+}
+
+/// A register that is written in the module's own text.
+#[derive(Debug)]
+pub(crate) struct Register {
+    pub(crate) path: String,
+    pub(crate) clock: SignalId,
+    pub(crate) data: SignalId,
+    pub(crate) output: SignalId,
+    /// Reset signal and reset value.
+    pub(crate) reset: Option<(SignalId, BigUint)>,
+    /// Value at power-up.
+    pub(crate) initial: Option<BigUint>,
+}
+
+/// A sub-block that becomes an instance.
+#[derive(Debug)]
+pub(crate) struct Child {
+    /// Canonical path of the field.
+    pub(crate) name: String,
+    /// Name of the instantiated module.
+    pub(crate) module: String,
+    /// The signals of its ports, in order, each with the name of the port.
+    pub(crate) ports: Vec<(String, SignalId)>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Signal(SignalId),
+    Constant(ConstantId),
+    /// An enum value that two types define differently.
+    Ambiguous,
+}
+
+/// All names of a module.
+#[derive(Debug, Default)]
+pub(crate) struct Symbols {
+    /// The block's path from the top, with dots.
+    pub(crate) block: String,
+    pub(crate) signals: Vec<Signal>,
+    pub(crate) constants: Vec<NamedConstant>,
+    pub(crate) registers: Vec<Register>,
+    pub(crate) children: Vec<Child>,
+    /// The constants that are all values of one enum, for every enum.
+    pub(crate) enums: Vec<BTreeSet<usize>>,
+    entries: BTreeMap<String, Entry>,
+}
+
+impl Symbols {
+    pub(crate) fn new(block: &str) -> Self {
+        Self { block: block.to_owned(), ..Self::default() }
+    }
+
+    pub(crate) fn signal(&self, id: SignalId) -> &Signal {
+        &self.signals[id.0]
+    }
+
+    pub(crate) fn constant(&self, id: ConstantId) -> &NamedConstant {
+        &self.constants[id.0]
+    }
+
+    /// The path of a signal as people write it.
+    pub(crate) fn display(&self, id: SignalId) -> String {
+        names::display(&self.signal(id).path)
+    }
+
+    /// Looks up a canonical path; an enum value is also found with a longer path in front of its type.
+    pub(crate) fn lookup(&self, path: &str) -> Option<Entry> {
+        self.entries.get(path).copied().or_else(|| {
+            let mut parts = path.rsplitn(3, '$');
+            let (value, kind) = (parts.next()?, parts.next()?);
+            let entry = self.entries.get(&format!("{kind}${value}")).copied()?;
+            let is_enum = match entry {
+                Entry::Constant(id) => self.constant(id).is_enum_value,
+                Entry::Ambiguous => true,
+                Entry::Signal(_) => false,
+            };
+            is_enum.then_some(entry)
+        })
+    }
+
+    /// Adds a signal or constant of the block itself.
+    pub(crate) fn add_atom(&mut self, atom: &AtomInfo) -> Result<(), Error> {
+        self.check_width(&atom.name, atom.width)?;
+        let role = match atom.kind {
+            AtomKind::InputParameter => Role::Input,
+            AtomKind::OutputParameter | AtomKind::OutputPassthrough => Role::Output,
+            AtomKind::InOutParameter => Role::InOut,
+            AtomKind::LocalSignal => Role::Local,
+            AtomKind::Constant => return self.add_constant_field(atom),
+            AtomKind::StubInputSignal | AtomKind::StubOutputSignal => {
+                return Err(Error::Unsupported {
+                    path: self.block.clone(),
+                    construct: names::display(&atom.name),
+                    advice: "declare the signal as In, Out, InOut or Local",
+                });
+            }
+        };
+        self.add_signal(&atom.name, &names::identifier(&atom.name), atom, role);
+        self.add_enums(&atom.descriptor);
+        Ok(())
+    }
+
+    /// Adds a signal under a canonical path.
+    pub(crate) fn add_signal(&mut self, path: &str, identifier: &str, atom: &AtomInfo, role: Role) -> SignalId {
+        let id = SignalId(self.signals.len());
+        let mut signed_fields = Vec::new();
+        collect_signed_fields(&atom.descriptor, 0, &mut signed_fields);
+        self.signals.push(Signal {
+            path: path.to_owned(),
+            identifier: identifier.to_owned(),
+            width: atom.width,
+            signed: is_signed(&atom.descriptor),
+            role,
+            signed_fields,
+        });
+        self.entries.insert(path.to_owned(), Entry::Signal(id));
+        id
+    }
+
+    pub(crate) fn check_width(&self, name: &str, width: usize) -> Result<(), Error> {
+        if (1..=MAX_WIDTH).contains(&width) {
+            return Ok(());
+        }
+        Err(Error::Width {
+            path: self.block.clone(),
+            construct: names::display(name),
+            width,
+            max: MAX_WIDTH,
+        })
+    }
+
+    fn add_constant_field(&mut self, atom: &AtomInfo) -> Result<(), Error> {
+        let signed = is_signed(&atom.descriptor);
+        let value = self.constant_value(atom)?;
+        let id = self.push_constant(NamedConstant {
+            identifier: names::identifier(&atom.name),
+            width: atom.width,
+            signed,
+            value,
+            is_enum_value: false,
+        });
+        self.entries.insert(atom.name.clone(), Entry::Constant(id));
+        self.add_enums(&atom.descriptor);
+        Ok(())
+    }
+
+    /// The bits of a constant atom.
+    pub(crate) fn constant_value(&self, atom: &AtomInfo) -> Result<BigUint, Error> {
+        let value = atom.value.clone().unwrap_or_default();
+        let signed = value < BigInt::ZERO;
+        literal::encode(&value, atom.width, signed).ok_or_else(|| Error::LiteralRange {
+            path: self.block.clone(),
+            value: value.to_string(),
+            construct: names::display(&atom.name),
+            width: atom.width,
+        })
+    }
+
+    fn push_constant(&mut self, constant: NamedConstant) -> ConstantId {
+        self.constants.push(constant);
+        ConstantId(self.constants.len() - 1)
+    }
+
+    /// Makes the values of the enums in a type known.
+    pub(crate) fn add_enums(&mut self, descriptor: &TypeDescriptor) {
+        match &descriptor.kind {
+            TypeKind::Enum(values) => {
+                let width = rust_hdl::core::bits::clog2(values.len());
+                let mut all = BTreeSet::new();
+                for (value, name) in values.iter().enumerate() {
+                    let entry = self.add_enum_value(&name.replace("::", "$"), value, width);
+                    if let Entry::Constant(id) = entry {
+                        all.insert(id.0);
+                    }
+                }
+                if all.len() == values.len() && !self.enums.contains(&all) {
+                    self.enums.push(all);
+                }
+            }
+            TypeKind::Composite(fields) => fields.iter().for_each(|field| self.add_enums(&field.kind)),
+            TypeKind::Bits(_) | TypeKind::Signed(_) => {}
+        }
+    }
+
+    fn add_enum_value(&mut self, path: &str, value: usize, width: usize) -> Entry {
+        let value = BigUint::from(value);
+        let entry = match self.entries.get(path).copied() {
+            None => {
+                let identifier = names::identifier(path);
+                let constant = NamedConstant { identifier, width, signed: false, value, is_enum_value: true };
+                Entry::Constant(self.push_constant(constant))
+            }
+            Some(Entry::Constant(id)) if self.constant(id).value == value && self.constant(id).width == width => {
+                Entry::Constant(id)
+            }
+            Some(_) => Entry::Ambiguous,
+        };
+        self.entries.insert(path.to_owned(), entry);
+        entry
+    }
+
+    /// The ports of the module, in order.
+    pub(crate) fn ports(&self, docs: &BTreeMap<String, String>) -> Vec<Port> {
+        let own = self.signals.iter().filter_map(|signal| {
+            let direction = match signal.role {
+                Role::Input => PortDirection::Input,
+                Role::Output => PortDirection::Output,
+                Role::InOut => PortDirection::InOut,
+                _ => return None,
+            };
+            Some(Port {
+                name: signal.identifier.clone(),
+                direction,
+                width: signal.width,
+                signed: signal.signed,
+                doc: docs.get(&signal.path).cloned().unwrap_or_default(),
+            })
+        });
+        own.collect()
+    }
+}
+
+/// Whether a type is a signed number.
+pub(crate) fn is_signed(descriptor: &TypeDescriptor) -> bool {
+    matches!(descriptor.kind, TypeKind::Signed(_))
+}
+
+/// Collects the signed leaves of a struct type and returns the width of the type.
+fn collect_signed_fields(descriptor: &TypeDescriptor, low: usize, found: &mut Vec<(usize, usize)>) -> usize {
+    match &descriptor.kind {
+        TypeKind::Bits(width) => *width,
+        TypeKind::Enum(values) => rust_hdl::core::bits::clog2(values.len()),
+        TypeKind::Signed(width) => {
+            found.push((low, *width));
+            *width
+        }
+        TypeKind::Composite(fields) => {
+            fields.iter().fold(0, |sum, field| sum + collect_signed_fields(&field.kind, low + sum, found))
+        }
+    }
+}

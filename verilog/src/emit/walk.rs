@@ -1,0 +1,109 @@
+//! Reads a block through rust-hdl's `Probe` into a tree of scopes.
+
+use num_bigint::BigInt;
+use rust_hdl::core::ast::Verilog;
+use rust_hdl::core::atom::{Atom, AtomKind};
+use rust_hdl::core::block::Block;
+use rust_hdl::core::probe::Probe;
+use rust_hdl::core::timing::TimingInfo;
+use rust_hdl::core::type_descriptor::TypeDescriptor;
+
+use super::literal;
+
+/// A block as the probe sees it.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    /// Canonical path below the parent: field name, name spaces and indices.
+    pub(crate) name: String,
+    /// Path from the top, with dots.
+    pub(crate) path: String,
+    pub(crate) atoms: Vec<AtomInfo>,
+    pub(crate) children: Vec<Scope>,
+    pub(crate) code: Verilog,
+    pub(crate) timing: Vec<TimingInfo>,
+}
+
+/// A signal or a constant of a scope.
+#[derive(Debug)]
+pub(crate) struct AtomInfo {
+    /// Canonical path inside the scope.
+    pub(crate) name: String,
+    pub(crate) kind: AtomKind,
+    pub(crate) width: usize,
+    pub(crate) descriptor: TypeDescriptor,
+    /// The current value: that of a constant.
+    pub(crate) value: Option<BigInt>,
+}
+
+/// The tree of scopes below `top`, or `None` if the block shows no scope of its own.
+pub(crate) fn walk(top: &dyn Block, name: &str) -> Option<Scope> {
+    let mut walker = Walker::default();
+    top.accept(name, &mut walker);
+    walker.root
+}
+
+#[derive(Default)]
+struct Walker {
+    /// The scopes being visited, each with the name spaces open in it.
+    stack: Vec<(Scope, Vec<String>)>,
+    root: Option<Scope>,
+}
+
+impl Walker {
+    fn qualified(&self, name: &str) -> String {
+        let spaces = self.stack.last().map_or(&[][..], |(_, spaces)| spaces.as_slice());
+        spaces.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join("$")
+    }
+}
+
+impl Probe for Walker {
+    fn visit_start_scope(&mut self, name: &str, node: &dyn Block) {
+        let name = self.qualified(name);
+        let path = match self.stack.last() {
+            Some((parent, _)) => format!("{}.{}", parent.path, super::names::display(&name)),
+            None => name.clone(),
+        };
+        let scope = Scope {
+            name,
+            path,
+            atoms: Vec::new(),
+            children: Vec::new(),
+            code: node.hdl(),
+            timing: node.timing(),
+        };
+        self.stack.push((scope, Vec::new()));
+    }
+
+    fn visit_start_namespace(&mut self, name: &str, _node: &dyn Block) {
+        if let Some((_, spaces)) = self.stack.last_mut() {
+            spaces.push(name.to_owned());
+        }
+    }
+
+    fn visit_atom(&mut self, name: &str, signal: &dyn Atom) {
+        let atom = AtomInfo {
+            name: self.qualified(name),
+            kind: signal.kind(),
+            width: signal.bits(),
+            descriptor: signal.descriptor(),
+            value: literal::read(&signal.verilog()).map(|(value, _)| value),
+        };
+        if let Some((scope, _)) = self.stack.last_mut() {
+            scope.atoms.push(atom);
+        }
+    }
+
+    fn visit_end_namespace(&mut self, _name: &str, _node: &dyn Block) {
+        if let Some((_, spaces)) = self.stack.last_mut() {
+            spaces.pop();
+        }
+    }
+
+    fn visit_end_scope(&mut self, _name: &str, _node: &dyn Block) {
+        let Some((scope, _)) = self.stack.pop() else { return };
+        match self.stack.last_mut() {
+            Some((parent, _)) => parent.children.push(scope),
+            None => self.root = Some(scope),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The language hardware is written in, on top of rust-hdl.
+//!
+//! Blocks are rust-hdl blocks; this module adds what a generator needs beyond them: widths that are
+//! run-time numbers ([`Word`], [`Wire`]), registers with reset ([`Reg`]), memories ([`Ram`]), and
+//! the attribute [`macro@kernel`] with its helpers.
+
+pub mod build;
+mod clocked;
+mod describe;
+mod ram;
+mod reg;
+mod wire;
+mod word;
+
+pub use clocked::Clocked;
+pub use describe::{Describe, comments};
+pub use ram::{Ram, RamStyle, address_width};
+pub use reg::Reg;
+pub use spinneret_kernel::{Describe, kernel};
+pub use wire::{Value, Wire};
+pub use word::{Word, fill, lit, word};

@@ -1,0 +1,175 @@
+//! Memories that synthesis maps to RAM.
+
+use super::clocked::Clocked;
+use super::wire::Wire;
+use super::word::Word;
+use crate::lang::build;
+use rust_hdl::core::ast::{Verilog, VerilogStatement};
+use rust_hdl::prelude::{Block, Clock, In, Logic, Out, Probe, Signal, TimingInfo};
+
+/// How a memory is built, which also decides when its read data appears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RamStyle {
+    /// Block RAM: read data one cycle after the address, held while `read_enable` is low.
+    Block,
+    /// Distributed RAM (LUTs): read data in the same cycle; `read_enable` has no effect.
+    Distributed,
+}
+
+/// A memory with one write port and one read port on one clock.
+///
+/// A read of the address that is being written in the same cycle returns the old word (block RAM:
+/// read first). The contents have no reset and no defined power-up value.
+#[derive(Clone, Debug)]
+pub struct Ram {
+    /// Clock of both ports.
+    pub clk: Signal<In, Clock>,
+    /// Writes `write_data` at the rising edge.
+    pub write_enable: Wire<In, bool>,
+    /// Word address of the write.
+    pub write_addr: Wire<In, Word>,
+    /// Word to write.
+    pub write_data: Wire<In, Word>,
+    /// Takes a new word into `read_data` (block RAM only).
+    pub read_enable: Wire<In, bool>,
+    /// Word address of the read.
+    pub read_addr: Wire<In, Word>,
+    /// Word that was read.
+    pub read_data: Wire<Out, Word>,
+    style: RamStyle,
+    words: Vec<Word>,
+}
+
+impl Ram {
+    /// A memory of `depth` words of `width` bits.
+    ///
+    /// # Panics
+    /// If depth or width is zero.
+    pub fn new(style: RamStyle, depth: usize, width: usize) -> Self {
+        assert!(depth > 0 && width > 0, "a memory of {depth} words of {width} bits holds nothing");
+        let address = address_width(depth);
+        Self {
+            clk: Signal::default(),
+            write_enable: Wire::bit(),
+            write_addr: Wire::word(address),
+            write_data: Wire::word(width),
+            read_enable: Wire::bit(),
+            read_addr: Wire::word(address),
+            read_data: Wire::word(width),
+            style,
+            words: vec![Word::zero(width); depth],
+        }
+    }
+
+    fn read(&self) -> Word {
+        let width = self.write_data.width();
+        self.words.get(self.read_addr.val().index()).cloned().unwrap_or_else(|| Word::zero(width))
+    }
+
+    fn module_text(&self) -> String {
+        let (depth, width) = (self.words.len(), self.write_data.width());
+        let (style, attribute, read) = match self.style {
+            RamStyle::Block => (
+                "block",
+                "block",
+                "always_ff @(posedge clk) begin\n    if (read_enable) read_data <= memory[read_addr];\nend\n",
+            ),
+            RamStyle::Distributed => ("distributed", "distributed", "assign read_data = memory[read_addr];\n"),
+        };
+        format!(
+            "// module: ram_{style}_{depth}x{width}\n\
+             // doc: Memory of {depth} words of {width} bits, one write and one read port ({style} RAM).\n\
+             (* ram_style = \"{attribute}\" *)\n\
+             logic [{top}:0] memory [0:{last}];\n\n\
+             always_ff @(posedge clk) begin\n    if (write_enable) memory[write_addr] <= write_data;\nend\n\n\
+             {read}",
+            top = width - 1,
+            last = depth - 1,
+        )
+    }
+}
+
+/// Number of bits that address `depth` words; one bit for a single word, because a port needs one.
+pub fn address_width(depth: usize) -> usize {
+    depth.next_power_of_two().trailing_zeros().max(1) as usize
+}
+
+impl Logic for Ram {
+    fn update(&mut self) {
+        match self.style {
+            RamStyle::Distributed => self.read_data.next = self.read(),
+            RamStyle::Block if self.clk.pos_edge() && self.read_enable.val() => self.read_data.next = self.read(),
+            RamStyle::Block => {}
+        }
+        if self.clk.pos_edge() && self.write_enable.val() {
+            let address = self.write_addr.val().index();
+            if let Some(word) = self.words.get_mut(address) {
+                *word = self.write_data.val();
+            }
+        }
+    }
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(self.module_text())
+    }
+    fn timing(&self) -> Vec<TimingInfo> {
+        vec![TimingInfo {
+            name: "ram".into(),
+            clock: "clk".into(),
+            inputs: vec!["write_enable".into(), "write_addr".into(), "write_data".into()],
+            outputs: vec!["read_data".into()],
+        }]
+    }
+}
+
+impl Block for Ram {
+    fn connect_all(&mut self) {
+        self.connect();
+    }
+    fn update_all(&mut self) {
+        self.update();
+        self.clk.update_all();
+        self.write_enable.update_all();
+        self.write_addr.update_all();
+        self.write_data.update_all();
+        self.read_enable.update_all();
+        self.read_addr.update_all();
+        self.read_data.update_all();
+    }
+    fn has_changed(&self) -> bool {
+        self.clk.has_changed()
+            || self.write_enable.has_changed()
+            || self.write_addr.has_changed()
+            || self.write_data.has_changed()
+            || self.read_enable.has_changed()
+            || self.read_addr.has_changed()
+            || self.read_data.has_changed()
+    }
+    fn accept(&self, name: &str, probe: &mut dyn Probe) {
+        probe.visit_start_scope(name, self);
+        self.clk.accept("clk", probe);
+        self.write_enable.accept("write_enable", probe);
+        self.write_addr.accept("write_addr", probe);
+        self.write_data.accept("write_data", probe);
+        if self.style == RamStyle::Block {
+            self.read_enable.accept("read_enable", probe);
+        }
+        self.read_addr.accept("read_addr", probe);
+        self.read_data.accept("read_data", probe);
+        probe.visit_end_scope(name, self);
+    }
+}
+
+impl Clocked for Ram {
+    fn drive_clock(&mut self, clk: Clock, _rst: Option<bool>) {
+        self.clk.next = clk;
+    }
+    fn connect_clock(&mut self, _with_reset: bool) {
+        self.clk.connect();
+    }
+    fn clock_statements(&self, name: &str, clk: &str, _rst: Option<&str>) -> Vec<VerilogStatement> {
+        vec![build::assign(format!("{name}$clk"), build::signal(clk))]
+    }
+}

@@ -1,0 +1,178 @@
+//! Registers with an optional synchronous reset.
+
+use super::wire::{Value, Wire};
+use super::word::Word;
+use rust_hdl::core::ast::{Verilog, VerilogLiteral};
+use rust_hdl::core::signal::get_signal_id;
+use rust_hdl::prelude::{
+    Atom, AtomKind, Block, Clock, In, Logic, Out, Probe, Signal, TimingInfo, TypeDescriptor, VCDValue,
+};
+use rust_hdl::core::constraint::PinConstraint;
+
+/// A register: `q` takes `d` at the rising edge of the clock.
+///
+/// A register made by [`Reg::reset_to`] takes its reset value instead while `reset` is high, and
+/// also starts with it at power-up; one made by [`Reg::data`] has no reset at all, for payload that
+/// a valid bit qualifies. `clocked!` connects clock and reset and makes the register hold by default.
+#[derive(Clone, Debug)]
+pub struct Reg<T: Value = Word> {
+    /// Clock; the rising edge counts.
+    pub clock: Signal<In, Clock>,
+    /// Synchronous reset, active high; absent in a data register.
+    pub reset: Wire<In, bool>,
+    /// Input.
+    pub d: Wire<In, T>,
+    /// Output.
+    pub q: Wire<Out, T>,
+    reset_value: Option<ResetValue<T>>,
+}
+
+impl<T: Value> Reg<T> {
+    /// A register that a synchronous reset sets to a value.
+    ///
+    /// # Panics
+    /// If the value needs more than 128 bits: a literal of the syntax tree holds no more.
+    pub fn reset_to(value: T) -> Self {
+        let reset_value = ResetValue::new(value.clone());
+        Self { reset_value: Some(reset_value), ..Self::data(value) }
+    }
+
+    /// A register without reset; `like` is a value of the right width.
+    pub fn data(like: T) -> Self {
+        Self {
+            clock: Signal::default(),
+            reset: Wire::bit(),
+            d: Wire::new(like.clone()),
+            q: Wire::new(like),
+            reset_value: None,
+        }
+    }
+
+    /// Whether the register has a reset.
+    pub fn has_reset(&self) -> bool {
+        self.reset_value.is_some()
+    }
+}
+
+impl Reg<Word> {
+    /// A data register of `width` bits.
+    pub fn word(width: usize) -> Self {
+        Self::data(Word::zero(width))
+    }
+
+    /// A register of `width` bits that is reset to zero.
+    pub fn word_reset(width: usize) -> Self {
+        Self::reset_to(Word::zero(width))
+    }
+}
+
+impl Reg<bool> {
+    /// A data register of one bit.
+    pub fn bit() -> Self {
+        Self::data(false)
+    }
+
+    /// A register of one bit that is reset to zero.
+    pub fn bit_reset() -> Self {
+        Self::reset_to(false)
+    }
+}
+
+impl<T: Value> Logic for Reg<T> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() {
+            self.q.next = match &self.reset_value {
+                Some(reset) if self.reset.val() => reset.value.clone(),
+                _ => self.d.val(),
+            };
+        }
+    }
+    fn connect(&mut self) {
+        self.q.connect();
+    }
+    /// The register as a module of its own; the back-end writes it into its parent instead.
+    fn hdl(&self) -> Verilog {
+        let reset = if self.has_reset() { "    if (reset) q <= reset_value;\n" } else { "" };
+        Verilog::Custom(format!("always_ff @(posedge clock) begin\n    q <= d;\n{reset}end\n"))
+    }
+    fn timing(&self) -> Vec<TimingInfo> {
+        vec![TimingInfo {
+            name: "reg".into(),
+            clock: "clock".into(),
+            inputs: vec!["d".into()],
+            outputs: vec!["q".into()],
+        }]
+    }
+}
+
+impl<T: Value> Block for Reg<T> {
+    fn connect_all(&mut self) {
+        self.connect();
+    }
+    fn update_all(&mut self) {
+        self.update();
+        self.clock.update_all();
+        self.reset.update_all();
+        self.d.update_all();
+        self.q.update_all();
+    }
+    fn has_changed(&self) -> bool {
+        self.clock.has_changed() || self.reset.has_changed() || self.d.has_changed() || self.q.has_changed()
+    }
+    fn accept(&self, name: &str, probe: &mut dyn Probe) {
+        probe.visit_start_scope(name, self);
+        self.clock.accept("clock", probe);
+        if let Some(value) = &self.reset_value {
+            self.reset.accept("reset", probe);
+            probe.visit_atom("reset_value", value);
+        }
+        self.d.accept("d", probe);
+        self.q.accept("q", probe);
+        probe.visit_end_scope(name, self);
+    }
+}
+
+/// The reset value as a constant of the register's scope.
+#[derive(Clone, Debug)]
+struct ResetValue<T: Value> {
+    value: T,
+    id: usize,
+}
+
+impl<T: Value> ResetValue<T> {
+    fn new(value: T) -> Self {
+        // Fails here, where the mistake is, if the value is too large for a literal.
+        let _ = value.literal();
+        Self { value, id: get_signal_id() }
+    }
+}
+
+impl<T: Value> Atom for ResetValue<T> {
+    fn bits(&self) -> usize {
+        self.value.width()
+    }
+    fn connected(&self) -> bool {
+        true
+    }
+    fn changed(&self) -> bool {
+        false
+    }
+    fn kind(&self) -> AtomKind {
+        AtomKind::Constant
+    }
+    fn descriptor(&self) -> TypeDescriptor {
+        self.value.descriptor()
+    }
+    fn vcd(&self) -> VCDValue {
+        self.value.vcd()
+    }
+    fn id(&self) -> usize {
+        self.id
+    }
+    fn verilog(&self) -> VerilogLiteral {
+        self.value.literal()
+    }
+    fn constraints(&self) -> Vec<PinConstraint> {
+        Vec::new()
+    }
+}
