@@ -6,6 +6,7 @@
 use crate::agent::Violation;
 use crate::model::{Direction, Instance, ModelError, PortHandle};
 use num_bigint::BigUint;
+use std::fmt;
 
 /// Who drives valid and the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,27 +76,12 @@ impl Handshake {
         })
     }
 
-    /// Whether there is something to transfer.
-    pub(crate) fn is_valid(&self, dut: &Instance) -> bool {
-        dut.is_high(self.valid)
-    }
-
-    /// Whether something is transferred at the end of this cycle.
-    pub(crate) fn fires(&self, dut: &Instance) -> bool {
-        dut.is_high(self.valid) && dut.is_high(self.ready)
-    }
-
     /// A broken rule of this bus.
     pub(crate) fn violation(&self, rule: impl Into<String>) -> Violation {
         Violation {
             bus: self.bus.clone(),
             rule: rule.into(),
         }
-    }
-
-    /// `valid=1 ready=0` for the watchdog.
-    pub(crate) fn levels(last: Levels) -> String {
-        format!("valid={} ready={}", u8::from(last.valid), u8::from(last.ready))
     }
 }
 
@@ -104,6 +90,13 @@ impl Handshake {
 pub(crate) struct Levels {
     pub(crate) valid: bool,
     pub(crate) ready: bool,
+}
+
+/// `valid=1 ready=0`, for the message of the watchdog.
+impl fmt::Display for Levels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "valid={} ready={}", u8::from(self.valid), u8::from(self.ready))
+    }
 }
 
 /// What a monitor counts.
@@ -119,15 +112,29 @@ pub struct Counts {
     pub idles: u64,
 }
 
-/// Checks that valid and the payload stay until ready comes.
-#[derive(Debug, Default)]
-pub(crate) struct Stability {
+/// Checks the rules of a bus, cycle by cycle, and counts.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    pub(crate) bus: Handshake,
+    pub(crate) counts: Counts,
+    pub(crate) levels: Levels,
     /// The payload that waits for ready, one port after the other.
     held: Vec<u8>,
     waiting: bool,
 }
 
-impl Stability {
+impl Watch {
+    pub(crate) fn new(bus: Handshake) -> Self {
+        let (counts, levels) = (Counts::default(), Levels::default());
+        Self {
+            bus,
+            counts,
+            levels,
+            held: Vec::new(),
+            waiting: false,
+        }
+    }
+
     /// Whether something waits for ready.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting
@@ -138,31 +145,45 @@ impl Stability {
         self.waiting = false;
     }
 
-    /// Checks one cycle.
-    pub(crate) fn check(&mut self, dut: &Instance, bus: &Handshake, now: Levels) -> Result<(), Violation> {
+    /// Checks one cycle; whether there is a transfer, which is for the caller to count.
+    pub(crate) fn check(&mut self, dut: &Instance) -> Result<bool, Violation> {
+        let valid = dut.is_high(self.bus.valid);
+        let ready = dut.is_high(self.bus.ready);
+        self.levels = Levels { valid, ready };
+        self.counts.stalls += u64::from(valid && !ready);
+        self.counts.idles += u64::from(!valid && ready);
         if self.waiting {
-            if !now.valid {
-                return Err(bus.violation("valid went low before ready was high"));
+            if !valid {
+                return Err(self.bus.violation("valid went low before ready was high"));
             }
-            self.compare(dut, bus)?;
-        } else if now.valid && !now.ready {
+            self.compare(dut)?;
+        } else if valid && !ready {
             self.held.clear();
-            for port in &bus.payload {
+            for port in &self.bus.payload {
                 self.held.extend_from_slice(dut.bytes(*port));
             }
         }
-        self.waiting = now.valid && !now.ready;
-        Ok(())
+        self.waiting = valid && !ready;
+        Ok(valid && ready)
     }
 
-    fn compare(&self, dut: &Instance, bus: &Handshake) -> Result<(), Violation> {
+    /// Checks the last cycle of a reset.
+    pub(crate) fn check_reset(&self, dut: &Instance) -> Result<(), Violation> {
+        if dut.is_high(self.bus.valid) {
+            Err(self.bus.violation("valid is high in reset"))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn compare(&self, dut: &Instance) -> Result<(), Violation> {
         let mut rest = &self.held[..];
-        for port in &bus.payload {
+        for port in &self.bus.payload {
             let now = dut.bytes(*port);
             let (before, after) = rest.split_at(now.len());
             if before != now {
                 let (before, now) = (BigUint::from_bytes_le(before), BigUint::from_bytes_le(now));
-                return Err(bus.violation(format!(
+                return Err(self.bus.violation(format!(
                     "{} changed while valid was high and ready was low: from 0x{before:x} to 0x{now:x}",
                     dut.info(*port).name
                 )));

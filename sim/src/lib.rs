@@ -4,6 +4,7 @@
 extern crate self as spinneret_sim;
 
 pub mod agent;
+pub mod channel;
 mod handshake;
 pub mod model;
 pub mod models;

@@ -111,7 +111,7 @@ impl Folder {
 fn last_error(stderr: &[u8], stdout: &[u8]) -> String {
     let text = format!("{}\n{}", String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let error = lines().rfind(|line| line.contains("ERROR:")).or_else(|| lines().last());
+    let error = lines().rfind(|line| line.contains("ERROR:")).or_else(|| lines().next_back());
     error.unwrap_or("it said nothing").to_owned()
 }
 

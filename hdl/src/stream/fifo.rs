@@ -261,3 +261,69 @@ impl Logic for Fifo {
         self.almost_full.next = self.nearly_full.q.val();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Fifo, FifoConfig, FifoOutput};
+    use crate::stream::bench::{self, stream_through};
+    use spinneret_verilog::prelude::*;
+
+    fn latency_and_order(config: FifoConfig, latency: u64) {
+        let mut fifo = Fifo::new(config).expect("a valid configuration");
+        bench::reset(&mut fifo);
+        let expected: Vec<_> = (0..20).map(|index| (index + latency, index)).collect();
+        assert_eq!(stream_through!(fifo, 0..20_u64, 30_u64), expected, "{config:?}");
+        assert_eq!(fifo.level.val(), 0);
+    }
+
+    #[test]
+    fn passes_one_element_per_cycle_after_its_latency() {
+        for depth in [4, 8, 64] {
+            latency_and_order(FifoConfig::distributed(8, depth), 1);
+            latency_and_order(FifoConfig::distributed(8, depth).registered(), 2);
+            latency_and_order(FifoConfig::block(8, depth), 2);
+        }
+    }
+
+    #[test]
+    fn holds_exactly_its_depth() {
+        for depth in [2, 4, 16] {
+            for config in [FifoConfig::distributed(8, depth), FifoConfig::block(8, depth).with_margin(1)] {
+                let mut fifo = Fifo::new(config).expect("a valid configuration");
+                bench::reset(&mut fifo);
+                let mut taken = 0;
+                for _ in 0..2 * depth {
+                    fifo.s.valid.next = true;
+                    bench::settle(&mut fifo);
+                    assert_eq!(fifo.level.val(), taken);
+                    assert_eq!(fifo.almost_full.val(), taken + config.margin as u64 >= depth as u64);
+                    taken += u64::from(fifo.s.ready.val());
+                    bench::edge(&mut fifo);
+                }
+                assert_eq!(taken, depth as u64, "{config:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_built() {
+        let text = |config| Fifo::new(config).map(|_| ()).map_err(|error| error.to_string());
+        for (config, expected) in [
+            (
+                FifoConfig::block(8, 12),
+                "fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
+            ),
+            (FifoConfig::block(0, 16), "fifo: width = 0 is not possible: it must be from 1 to 4096 bits"),
+            (
+                FifoConfig::distributed(8, 16).with_margin(16),
+                "fifo: margin = 16 is not possible: it must be less than the depth, 16",
+            ),
+            (
+                FifoConfig { output: FifoOutput::Fallthrough, ..FifoConfig::block(8, 16) },
+                "fifo: fallthrough = 1 is not possible: block RAM reads into a register; use distributed RAM",
+            ),
+        ] {
+            assert_eq!(text(config), Err(expected.to_owned()));
+        }
+    }
+}

@@ -122,3 +122,43 @@ impl Logic for FrameDemux {
         self.misrouted.next = self.discarded.q.val();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FrameDemux;
+    use crate::stream::bench;
+
+    /// Offers one beat and its select element; returns whether it was taken and, a cycle later, at which
+    /// outputs a beat is valid.
+    fn one_beat(demux: &mut FrameDemux, select: Option<u64>) -> (bool, Vec<bool>) {
+        demux.s.valid.next = true;
+        demux.s.last.next = true;
+        demux.select.valid.next = select.is_some();
+        demux.select.data.next = select.unwrap_or(0).into();
+        bench::settle(demux);
+        let taken = demux.s.ready.val();
+        bench::edge(demux);
+        demux.s.valid.next = false;
+        bench::settle(demux);
+        (taken, demux.m.iter().map(|m| m.valid.val()).collect())
+    }
+
+    #[test]
+    fn sends_a_frame_to_the_output_of_its_number() {
+        let mut demux = FrameDemux::new(3, 8).expect("valid parameters");
+        bench::reset(&mut demux);
+        assert_eq!(one_beat(&mut demux, None), (false, vec![false, false, false]));
+        assert_eq!(one_beat(&mut demux, Some(1)), (true, vec![false, true, false]));
+        assert_eq!(one_beat(&mut demux, Some(1)), (false, vec![false, true, false]));
+        assert_eq!(one_beat(&mut demux, Some(0)), (true, vec![true, true, false]));
+        assert!(!demux.misrouted.val());
+        assert_eq!(one_beat(&mut demux, Some(3)), (true, vec![true, true, false]));
+        assert!(demux.misrouted.val());
+    }
+
+    #[test]
+    fn refuses_to_have_no_output() {
+        let error = FrameDemux::new(0, 8).map(|_| ()).map_err(|error| error.to_string());
+        assert_eq!(error, Err("frame_demux: ports = 0 is not possible: it must be from 1 to 64".to_owned()));
+    }
+}

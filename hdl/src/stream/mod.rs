@@ -1,12 +1,20 @@
 //! Stream primitives: what every datapath block is composed of.
 
 mod axis;
+#[cfg(test)]
+mod bench;
 mod fifo;
+mod frame_arbiter;
 mod frame_demux;
+mod frame_fifo;
 mod limits;
 mod ports;
+mod skid_buffer;
 
 pub use axis::{AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack};
 pub use fifo::{Fifo, FifoConfig, FifoOutput};
+pub use frame_arbiter::FrameArbiter;
 pub use frame_demux::FrameDemux;
+pub use frame_fifo::FrameFifo;
 pub use ports::{FrameIn, FrameOut, StreamIn, StreamOut};
+pub use skid_buffer::SkidBuffer;

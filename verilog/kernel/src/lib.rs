@@ -13,6 +13,8 @@ mod describe;
 mod expression;
 mod place;
 mod statement;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 use quote::quote;

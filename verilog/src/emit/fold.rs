@@ -169,6 +169,10 @@ pub(crate) fn not(value: Expr) -> Expr {
     match value.kind {
         Kind::Literal(bits) => Expr::literal(bits ^ ones(width), width),
         Kind::Not(inner) => *inner,
+        Kind::Compare(Comparison { relation, signed }, a, b) => {
+            let relation = relation.opposite();
+            Expr { kind: Kind::Compare(Comparison { relation, signed }, a, b), width }
+        }
         _ => Expr { kind: Kind::Not(Box::new(value)), width },
     }
 }

@@ -85,6 +85,20 @@ pub(crate) enum Relation {
     GreaterOrEqual,
 }
 
+impl Relation {
+    /// The relation that holds exactly when this one does not.
+    pub(crate) fn opposite(self) -> Self {
+        match self {
+            Self::Equal => Self::Unequal,
+            Self::Unequal => Self::Equal,
+            Self::Less => Self::GreaterOrEqual,
+            Self::LessOrEqual => Self::Greater,
+            Self::Greater => Self::LessOrEqual,
+            Self::GreaterOrEqual => Self::Less,
+        }
+    }
+}
+
 /// The direction of a shift; zeros are shifted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {

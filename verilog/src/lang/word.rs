@@ -220,6 +220,14 @@ fn common(a: &Word, b: &Word) -> Option<usize> {
     }
 }
 
+/// The number of an operand, which must fit into the common width.
+fn operand(word: Word, width: Option<usize>) -> BigUint {
+    match width {
+        Some(width) => word.sized(width).value,
+        None => word.value,
+    }
+}
+
 fn wrapped(value: BigUint, width: Option<usize>) -> Word {
     let value = width.map_or(value.clone(), |width| value & mask(width));
     Word { width, value }
@@ -259,7 +267,7 @@ macro_rules! binary {
             fn $method(self, other: Word) -> Word {
                 let width = common(&self, &other);
                 let compute: fn(BigUint, BigUint, Option<usize>) -> BigUint = $compute;
-                wrapped(compute(self.value, other.value, width), width)
+                wrapped(compute(operand(self, width), operand(other, width), width), width)
             }
         }
         impl $trait<u64> for Word {
@@ -278,7 +286,7 @@ binary! {
     BitXor::bitxor = |a, b, _| a ^ b;
     Add::add = |a, b, _| a + b;
     Sub::sub = |a, b, width| match width {
-        Some(width) => a + (BigUint::from(1_u8) << width) - (b & mask(width)),
+        Some(width) => a + (BigUint::from(1_u8) << width) - b,
         None => a - b,
     };
     Mul::mul = |a, b, _| a * b;

@@ -5,8 +5,6 @@ use super::frames::{self, Route};
 use super::trace::{Nanoseconds, Trace};
 use etherparse::{TcpHeader, TcpOptionElement, TcpOptions};
 
-/// A microsecond.
-pub(super) const MICROSECOND: Nanoseconds = 1000;
 /// UDP port of the domain name system.
 const DNS_PORT: u16 = 53;
 /// UDP port of SLMP.

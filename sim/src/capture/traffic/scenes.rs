@@ -1,9 +1,9 @@
 //! What happens in each capture.
 
 use super::encode::{Format, encode};
-use super::flows::{Acknowledge, MICROSECOND, connection, datagrams, look_up, ping, resolve, slmp_message};
+use super::flows::{Acknowledge, connection, datagrams, look_up, ping, resolve, slmp_message};
 use super::frames::{Host, MIN_FRAME_BYTES, Route, Tags};
-use super::trace::Trace;
+use super::trace::{MICROSECOND, Trace};
 use super::{ShippedCapture, TrafficError};
 
 /// All captures.

@@ -13,6 +13,9 @@ const BEGINNING_SECONDS: u64 = 1_700_000_000;
 /// A time within a scene.
 pub(super) type Nanoseconds = u64;
 
+/// A microsecond.
+pub(super) const MICROSECOND: Nanoseconds = 1000;
+
 /// A packet of a scene.
 #[derive(Clone, Debug)]
 pub(super) struct Passed {
@@ -72,7 +75,7 @@ impl Trace {
 
     /// A delay of so many microseconds, by chance, to the nanosecond.
     pub(super) fn microseconds(&mut self, range: Range<u64>) -> Nanoseconds {
-        self.number(range.start * 1000..range.end * 1000)
+        self.number(range.start * MICROSECOND..range.end * MICROSECOND)
     }
 
     /// Bytes by chance.

@@ -1,0 +1,301 @@
+//! The text of expressions and statements.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+
+use super::ir::{
+    Arithmetic, Comparison, Direction, Expr, Kind, Part, Reduction, Relation, SignalId, Stmt, Target,
+};
+use super::literal::ones;
+use super::symbols::Symbols;
+
+/// Width of a line, in columns, beyond which an expression is continued on the next one.
+const LINE: usize = 110;
+
+/// Writes the expressions and statements of one module.
+#[derive(Debug)]
+pub(crate) struct Writer<'a> {
+    pub(crate) symbols: &'a Symbols,
+    /// Registers that are assigned directly: the output that stands for the next value.
+    pub(crate) renamed: &'a BTreeMap<SignalId, SignalId>,
+}
+
+/// How an assignment is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Assignment {
+    Blocking,
+    Nonblocking,
+}
+
+impl Writer<'_> {
+    pub(crate) fn name(&self, signal: SignalId) -> &str {
+        let signal = self.renamed.get(&signal).unwrap_or(&signal);
+        &self.symbols.signal(*signal).identifier
+    }
+
+    /// The text of an expression that stands alone.
+    pub(crate) fn expr(&self, expr: &Expr) -> String {
+        match &expr.kind {
+            Kind::Signal(id) => self.name(*id).to_owned(),
+            Kind::Literal(value) => literal(value, expr.width),
+            Kind::Constant(id) => self.symbols.constant(*id).identifier.clone(),
+            Kind::Concat(parts) => {
+                let parts: Vec<String> = parts.iter().map(|part| self.expr(part)).collect();
+                format!("{{{}}}", parts.join(", "))
+            }
+            Kind::Repeat(bit) => format!("{{{}{{{}}}}}", expr.width, self.expr(bit)),
+            Kind::Not(a) => format!("{}{}", if expr.width == 1 { "!" } else { "~" }, self.unit(a)),
+            Kind::Negate(a) => format!("-{}", self.unit(a)),
+            Kind::Reduce(reduction, a) => format!("{}{}", reduction.symbol(), self.unit(a)),
+            Kind::Arithmetic(op, a, b) => {
+                format!("{} {} {}", self.operand(*op, a), op.symbol(), self.operand(*op, b))
+            }
+            Kind::Compare(comparison, a, b) => {
+                let (a, b) = (self.compared(*comparison, a), self.compared(*comparison, b));
+                format!("{a} {} {b}", comparison.relation.symbol())
+            }
+            Kind::Shift(direction, a, amount) => {
+                format!("{} {} {}", self.unit(a), direction.symbol(), self.unit(amount))
+            }
+            Kind::Select(base, low) => self.selected(base, *low, expr.width),
+            Kind::SelectAt(id, offset) if expr.width == 1 => format!("{}[{}]", self.name(*id), self.expr(offset)),
+            Kind::SelectAt(id, offset) => format!("{}[{} +: {}]", self.name(*id), self.expr(offset), expr.width),
+            Kind::Low(a) => format!("{}'({})", expr.width, self.expr(a)),
+            Kind::Choose(test, a, b) => format!("{} ? {} : {}", self.unit(test), self.unit(a), self.unit(b)),
+        }
+    }
+
+    /// The text of an expression as an operand: in parentheses unless it is one unit.
+    fn unit(&self, expr: &Expr) -> String {
+        let is_unit = matches!(
+            expr.kind,
+            Kind::Signal(_)
+                | Kind::Literal(_)
+                | Kind::Constant(_)
+                | Kind::Concat(_)
+                | Kind::Repeat(_)
+                | Kind::Select(..)
+                | Kind::SelectAt(..)
+                | Kind::Low(_)
+        );
+        if is_unit { self.expr(expr) } else { format!("({})", self.expr(expr)) }
+    }
+
+    /// An operand of `op`, without parentheses where nobody misreads it.
+    fn operand(&self, op: Arithmetic, expr: &Expr) -> String {
+        let plain = match &expr.kind {
+            Kind::Not(_) => true,
+            Kind::Arithmetic(inner, ..) => *inner == op && op.is_associative(),
+            Kind::Compare(..) => matches!(op, Arithmetic::LogicalAnd | Arithmetic::LogicalOr),
+            _ => false,
+        };
+        if plain { self.expr(expr) } else { self.unit(expr) }
+    }
+
+    /// An operand of a comparison with the sign that the comparison needs.
+    fn compared(&self, comparison: Comparison, expr: &Expr) -> String {
+        let equality = matches!(comparison.relation, Relation::Equal | Relation::Unequal);
+        match (comparison.signed, &expr.kind) {
+            _ if equality => self.unit(expr),
+            (true, Kind::Literal(value)) => signed_literal(value, expr.width),
+            (true, Kind::Signal(id)) if self.symbols.signal(*id).signed => self.unit(expr),
+            (true, _) => format!("$signed({})", self.expr(expr)),
+            (false, _) if self.is_signed_text(expr) => format!("$unsigned({})", self.expr(expr)),
+            (false, _) => self.unit(expr),
+        }
+    }
+
+    /// Whether a tool takes the text of the expression for a signed value.
+    fn is_signed_text(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            Kind::Signal(id) => self.symbols.signal(*id).signed,
+            Kind::Constant(id) => self.symbols.constant(*id).signed,
+            Kind::Not(a) | Kind::Negate(a) | Kind::Shift(_, a, _) | Kind::Low(a) => self.is_signed_text(a),
+            Kind::Arithmetic(_, a, b) | Kind::Choose(_, a, b) => {
+                self.is_signed_text(a) && self.is_signed_text(b)
+            }
+            _ => false,
+        }
+    }
+
+    fn selected(&self, base: &Expr, low: usize, width: usize) -> String {
+        match &base.kind {
+            Kind::Constant(id) => {
+                literal(&((&self.symbols.constant(*id).value >> low) & ones(width)), width)
+            }
+            _ => format!("{}{}", self.expr(base), range(low, width)),
+        }
+    }
+
+    fn target(&self, target: &Target) -> String {
+        let name = self.name(target.signal);
+        match &target.part {
+            Part::Whole => name.to_owned(),
+            Part::Bits { low, width } => format!("{name}{}", range(*low, *width)),
+            Part::At { offset, width: 1 } => format!("{name}[{}]", self.expr(offset)),
+            Part::At { offset, width } => format!("{name}[{} +: {width}]", self.expr(offset)),
+        }
+    }
+
+    /// One assignment without its line end.
+    pub(crate) fn assignment(&self, target: &Target, value: &Expr, kind: Assignment) -> String {
+        let symbol = if kind == Assignment::Blocking { "=" } else { "<=" };
+        format!("{} {symbol} {};", self.target(target), self.expr(value))
+    }
+
+    /// Appends statements, each on lines of its own.
+    pub(crate) fn block(&self, block: &[Stmt], kind: Assignment, indent: usize, out: &mut String) {
+        block.iter().for_each(|stmt| self.statement(stmt, kind, indent, out));
+    }
+
+    pub(crate) fn statement(&self, stmt: &Stmt, kind: Assignment, indent: usize, out: &mut String) {
+        match stmt {
+            Stmt::Comment(text) => line(out, indent, &format!("// {text}")),
+            Stmt::Assign { target, value } => line(out, indent, &self.assignment(target, value, kind)),
+            Stmt::If { test, then, otherwise } => self.conditional(test, then, otherwise, kind, indent, out),
+            Stmt::Case { test, arms, default } => {
+                line(out, indent, &format!("case ({})", self.expr(test)));
+                for arm in arms {
+                    line(out, indent + 1, &format!("{}: begin", self.expr(&arm.label)));
+                    self.block(&arm.body, kind, indent + 2, out);
+                    line(out, indent + 1, "end");
+                }
+                match default {
+                    Some(arm) if !arm.body.is_empty() => {
+                        let only = arm.only.as_ref().map(|label| format!(" // {}", self.expr(label)));
+                        line(out, indent + 1, &format!("default: begin{}", only.unwrap_or_default()));
+                        self.block(&arm.body, kind, indent + 2, out);
+                        line(out, indent + 1, "end");
+                    }
+                    _ => line(out, indent + 1, "default: ;"),
+                }
+                line(out, indent, "endcase");
+            }
+        }
+    }
+
+    fn conditional(
+        &self,
+        test: &Expr,
+        then: &[Stmt],
+        otherwise: &[Stmt],
+        kind: Assignment,
+        indent: usize,
+        out: &mut String,
+    ) {
+        line(out, indent, &format!("if ({}) begin", self.expr(test)));
+        self.block(then, kind, indent + 1, out);
+        let mut rest = otherwise;
+        while let [Stmt::If { test, then, otherwise }] = rest {
+            line(out, indent, &format!("end else if ({}) begin", self.expr(test)));
+            self.block(then, kind, indent + 1, out);
+            rest = otherwise;
+        }
+        if !rest.is_empty() {
+            line(out, indent, "end else begin");
+            self.block(rest, kind, indent + 1, out);
+        }
+        line(out, indent, "end");
+    }
+}
+
+/// Appends one line; a line that is too long is continued on further lines, broken at its spaces.
+pub(crate) fn line(out: &mut String, indent: usize, text: &str) {
+    let mut column = 4 * indent;
+    out.push_str(&" ".repeat(column));
+    if column + text.len() <= LINE || text.starts_with("//") {
+        out.push_str(text);
+        out.push('\n');
+        return;
+    }
+    for (number, word) in text.split(' ').enumerate() {
+        if number > 0 && column + 1 + word.len() > LINE {
+            column = 4 * (indent + 1);
+            out.push('\n');
+            out.push_str(&" ".repeat(column));
+        } else if number > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += word.len();
+    }
+    out.push('\n');
+}
+
+/// A literal with its width.
+pub(crate) fn literal(value: &BigUint, width: usize) -> String {
+    if width == 1 {
+        format!("1'b{value}")
+    } else if *value < BigUint::from(10_u32) {
+        format!("{width}'d{value}")
+    } else {
+        format!("{width}'h{value:x}")
+    }
+}
+
+/// A literal of a signed comparison.
+fn signed_literal(value: &BigUint, width: usize) -> String {
+    let sign = BigUint::from(1_u32) << (width - 1);
+    if *value < sign {
+        format!("{width}'sd{value}")
+    } else {
+        format!("-{width}'sd{}", (BigUint::from(1_u32) << width) - value)
+    }
+}
+
+fn range(low: usize, width: usize) -> String {
+    if width == 1 { format!("[{low}]") } else { format!("[{}:{low}]", low + width - 1) }
+}
+
+impl Arithmetic {
+    fn symbol(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::And => "&",
+            Self::Or => "|",
+            Self::Xor => "^",
+            Self::LogicalAnd => "&&",
+            Self::LogicalOr => "||",
+        }
+    }
+
+    fn is_associative(self) -> bool {
+        !matches!(self, Self::Subtract | Self::Multiply)
+    }
+}
+
+impl Reduction {
+    fn symbol(self) -> &'static str {
+        match self {
+            Self::And => "&",
+            Self::Or => "|",
+            Self::Xor => "^",
+        }
+    }
+}
+
+impl Direction {
+    fn symbol(self) -> &'static str {
+        match self {
+            Self::Left => "<<",
+            Self::Right => ">>",
+        }
+    }
+}
+
+impl Relation {
+    fn symbol(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::Unequal => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+}

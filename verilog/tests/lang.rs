@@ -1,0 +1,166 @@
+//! The language layer, run in Rust: words, registers, memories, kernels.
+
+use spinneret_verilog::prelude::*;
+
+/// Settles the block with the clock low, then raises the clock.
+fn tick<B: Block>(block: &mut B, clock: fn(&mut B) -> &mut Signal<In, Clock>) {
+    for level in [false, true] {
+        clock(block).next = level.into();
+        assert!(simulate(block, 20), "the block does not settle");
+    }
+}
+
+#[derive(Copy, Clone, PartialEq, Debug, LogicState)]
+enum Phase {
+    Idle,
+    Run,
+    Done,
+}
+
+/// Counts while it runs.
+#[derive(LogicBlock, Describe, Debug)]
+struct Counter {
+    pub clk: Signal<In, Clock>,
+    pub rst: Wire<In, bool>,
+    pub go: Wire<In, bool>,
+    pub count: Wire<Out>,
+    pub busy: Wire<Out, bool>,
+    phase: Reg<Phase>,
+    value: Reg,
+    _end: u64,
+}
+
+impl Counter {
+    fn new(width: usize, end: u64) -> Self {
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            go: Wire::bit(),
+            count: Wire::word(width),
+            busy: Wire::bit(),
+            phase: Reg::reset_to(Phase::Idle),
+            value: Reg::word_reset(width),
+            _end: end,
+        }
+    }
+}
+
+impl Logic for Counter {
+    #[kernel(suffix = self._end)]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.phase, self.value);
+        match self.phase.q.val() {
+            Phase::Idle => {
+                if self.go.val() {
+                    self.phase.d.next = Phase::Run;
+                }
+            }
+            Phase::Run => {
+                self.value.d.next = self.value.q.val() + 1;
+                if self.value.q.val() == self._end - 1 {
+                    self.phase.d.next = Phase::Done;
+                }
+            }
+            Phase::Done => self.phase.d.next = Phase::Idle,
+        }
+        self.busy.next = self.phase.q.val() != Phase::Idle;
+        self.count.next = self.value.q.val();
+    }
+}
+
+#[test]
+fn kernel_runs_in_rust_with_registers_and_states() {
+    let mut counter = Counter::new(4, 3);
+    counter.connect_all();
+    counter.rst.next = true;
+    tick(&mut counter, |c| &mut c.clk);
+    counter.rst.next = false;
+    counter.go.next = true;
+    let mut seen = Vec::new();
+    for _ in 0..7 {
+        tick(&mut counter, |c| &mut c.clk);
+        seen.push((counter.busy.val(), counter.count.val().low_u64()));
+        counter.go.next = false;
+    }
+    let expected = [(true, 0), (true, 1), (true, 2), (true, 3), (false, 3), (false, 3), (false, 3)];
+    assert_eq!(seen, expected);
+    counter.rst.next = true;
+    tick(&mut counter, |c| &mut c.clk);
+    assert_eq!(counter.count.val(), 0);
+}
+
+#[test]
+fn kernel_names_its_module_and_carries_its_documentation() {
+    let Verilog::Combinatorial(statements) = Counter::new(4, 3).hdl() else { panic!("a kernel is combinatorial") };
+    let comments: Vec<String> = statements
+        .iter()
+        .filter_map(|s| if let ast::VerilogStatement::Comment(text) = s { Some(text.clone()) } else { None })
+        .collect();
+    assert_eq!(comments, ["module: counter_3", "doc: Counts while it runs."]);
+}
+
+#[test]
+fn block_ram_reads_the_old_word_one_cycle_later() {
+    let mut ram = Ram::new(RamStyle::Block, 4, 8);
+    ram.connect_all();
+    let step = |ram: &mut Ram, write: Option<(u64, u64)>, read: Option<u64>| {
+        ram.write_enable.next = write.is_some();
+        let (address, data) = write.unwrap_or_default();
+        ram.write_addr.next = address.into();
+        ram.write_data.next = data.into();
+        ram.read_enable.next = read.is_some();
+        ram.read_addr.next = read.unwrap_or(0).into();
+        tick(ram, |ram| &mut ram.clk);
+        ram.read_data.val().low_u64()
+    };
+    step(&mut ram, Some((2, 0xaa)), None);
+    assert_eq!(step(&mut ram, Some((2, 0xbb)), Some(2)), 0xaa);
+    assert_eq!(step(&mut ram, None, None), 0xaa, "held while read_enable is low");
+    assert_eq!(step(&mut ram, None, Some(2)), 0xbb);
+}
+
+#[test]
+fn distributed_ram_reads_in_the_same_cycle() {
+    let mut ram = Ram::new(RamStyle::Distributed, 3, 8);
+    ram.connect_all();
+    ram.write_enable.next = true;
+    ram.write_addr.next = 1.into();
+    ram.write_data.next = 0x5a.into();
+    tick(&mut ram, |ram| &mut ram.clk);
+    ram.write_enable.next = false;
+    ram.read_addr.next = 1.into();
+    assert!(simulate(&mut ram, 20));
+    assert_eq!(ram.read_data.val(), 0x5a);
+}
+
+#[test]
+fn words_wrap_and_slice_as_hardware_does() {
+    let a = Word::new(0xe, 4);
+    assert_eq!(a.clone() + 3, Word::new(1, 4));
+    assert_eq!(Word::new(1, 4) - 3, Word::new(0xe, 4));
+    assert_eq!(!a.clone(), Word::new(1, 4));
+    assert_eq!(-Word::new(1, 4), Word::ones(4));
+    assert_eq!(a.clone() << 2, Word::new(8, 4));
+    assert_eq!(a.clone() << 70, Word::zero(4));
+    assert_eq!(a.clone() >> Word::new(3, 2), Word::new(1, 4));
+    assert_eq!(a.slice(1, 2), Word::new(3, 2));
+    assert_eq!(a.slice(3, 4), Word::new(1, 4));
+    assert_eq!(Word::new(0x1234, 16).swap_bytes(), Word::new(0x3412, 16));
+    assert!(Word::ones(130).all() && !Word::zero(130).any() && Word::new(7, 3).xor());
+    let mut word = Word::zero(12);
+    word.set_slice(4, 4, 0xa_u64);
+    word.set_bit(12, true);
+    assert_eq!(word, Word::new(0xa0, 12));
+}
+
+#[test]
+#[should_panic(expected = "operands of 4 and 5 bits do not mix: use resize")]
+fn words_of_different_widths_do_not_mix() {
+    let _ = Word::new(1, 4) + Word::new(1, 5);
+}
+
+#[test]
+#[should_panic(expected = "0x10 does not fit into 4 bits")]
+fn integers_must_fit() {
+    let _ = Word::new(1, 4) + 16;
+}
