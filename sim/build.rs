@@ -2,17 +2,14 @@
 
 use spinneret_verilate::{Model, Port};
 use std::path::Path;
-use std::process::ExitCode;
 use std::{env, fs, io};
 
-fn main() -> ExitCode {
+fn main() {
     let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
+    println!("cargo::rerun-if-changed=build.rs");
     match models() {
         Ok(models) => spinneret_verilate::finish(spinneret_verilate::build(&models, Path::new(&out))),
-        Err(error) => {
-            eprintln!("cannot read the fixtures: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => println!("cargo::error=cannot read the fixtures: {error}"),
     }
 }
 

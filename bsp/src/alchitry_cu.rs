@@ -27,13 +27,20 @@ fn on_board_pins() -> Vec<Pin> {
 
 fn pins_of(signal: &str, atom: &dyn Atom) -> Vec<Pin> {
     let bus = atom.bits() > 1;
-    let located = atom.constraints().into_iter().filter_map(|pin| match pin.constraint {
-        Constraint::Location(ball) => Some((pin.index, ball)),
-        _ => None,
-    });
+    let located = atom
+        .constraints()
+        .into_iter()
+        .filter_map(|pin| match pin.constraint {
+            Constraint::Location(ball) => Some((pin.index, ball)),
+            _ => None,
+        });
     located
         .map(|(index, ball)| Pin {
-            signal: if bus { format!("{signal}[{index}]") } else { signal.to_owned() },
+            signal: if bus {
+                format!("{signal}[{index}]")
+            } else {
+                signal.to_owned()
+            },
             ball,
         })
         .collect()
@@ -45,7 +52,10 @@ mod tests {
 
     #[test]
     fn clock_and_leds_have_the_balls_of_the_board() {
-        let pins: Vec<_> = on_board_pins().iter().map(|pin| format!("{} {}", pin.signal, pin.ball)).collect();
+        let pins: Vec<_> = on_board_pins()
+            .iter()
+            .map(|pin| format!("{} {}", pin.signal, pin.ball))
+            .collect();
         let expected = [
             "clock P7",
             "leds[0] J11",

@@ -72,8 +72,14 @@ const fn card(
         family: Family::UltraScalePlus,
         part,
         core_clock_hz: 250_000_000,
-        pci_express: Some(PciExpress { generation: 3, lanes: 16 }),
-        corundum: Some(CorundumDesign { directory, older_directory }),
+        pci_express: Some(PciExpress {
+            generation: 3,
+            lanes: 16,
+        }),
+        corundum: Some(CorundumDesign {
+            directory,
+            older_directory,
+        }),
         // Corundum's own constraints place every pin of these cards.
         pins: Vec::new,
     }

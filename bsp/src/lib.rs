@@ -111,10 +111,21 @@ mod tests {
 
     #[test]
     fn every_ultrascale_board_has_a_corundum_design_at_250_mhz() {
-        for board in boards().iter().filter(|board| board.family == Family::UltraScalePlus) {
+        for board in boards()
+            .iter()
+            .filter(|board| board.family == Family::UltraScalePlus)
+        {
             assert!(board.corundum.is_some(), "{}", board.name);
             assert_eq!(board.core_clock_hz, 250_000_000, "{}", board.name);
-            assert_eq!(board.pci_express, Some(PciExpress { generation: 3, lanes: 16 }), "{}", board.name);
+            assert_eq!(
+                board.pci_express,
+                Some(PciExpress {
+                    generation: 3,
+                    lanes: 16
+                }),
+                "{}",
+                board.name
+            );
             assert!(board.part.starts_with("xc"), "{}", board.name);
         }
     }

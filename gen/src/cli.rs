@@ -83,16 +83,35 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(name) = &arguments.board {
         return Err(refuse_board(name).into());
     }
-    let config = arguments.config.as_deref().unwrap_or(catalog::Config::Reference.name());
-    let request = Request::new(catalog::entries(), config, &arguments.modules, &arguments.settings)?;
+    let config = arguments
+        .config
+        .as_deref()
+        .unwrap_or(catalog::Config::Reference.name());
+    let request = Request::new(
+        catalog::entries(),
+        config,
+        &arguments.modules,
+        &arguments.settings,
+    )?;
     let store = open_store(arguments, &request)?;
     let rendered = render(&request)?;
-    let differences =
-        if arguments.check { store.compare(&rendered.files)? } else { store.write(&rendered.files)? };
-    let outcome =
-        if arguments.check && !differences.is_empty() { Outcome::Differs } else { Outcome::Done };
-    let report =
-        Report { request: &request, rendered: &rendered, store: &store, differences, time: start.elapsed() };
+    let differences = if arguments.check {
+        store.compare(&rendered.files)?
+    } else {
+        store.write(&rendered.files)?
+    };
+    let outcome = if arguments.check && !differences.is_empty() {
+        Outcome::Differs
+    } else {
+        Outcome::Done
+    };
+    let report = Report {
+        request: &request,
+        rendered: &rendered,
+        store: &store,
+        differences,
+        time: start.elapsed(),
+    };
     print(&match (arguments.json, arguments.check) {
         (true, checked) => format!("{:#}", report.json(checked)),
         (false, true) => report.checked(&arguments.repair_command()),
@@ -103,18 +122,28 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 
 fn list(json: bool) -> anyhow::Result<()> {
     let (entries, boards) = (catalog::entries(), bsp::boards());
-    let text =
-        if json { format!("{:#}", listing::json(entries, boards)) } else { listing::text(entries, boards) };
+    let text = if json {
+        format!("{:#}", listing::json(entries, boards))
+    } else {
+        listing::text(entries, boards)
+    };
     Ok(print(&text)?)
 }
 
 /// No board has a design yet, so a board can only be refused; a wrong name is refused as such.
 fn refuse_board(name: &str) -> Error {
     match bsp::find(name) {
-        Some(board) => Error::NoBoardDesign { board: board.name, part: board.part },
+        Some(board) => Error::NoBoardDesign {
+            board: board.name,
+            part: board.part,
+        },
         None => {
             let advice = Advice::new(name, bsp::boards().iter().map(|board| board.name));
-            Error::UnknownName { kind: "board", name: name.to_owned(), advice }
+            Error::UnknownName {
+                kind: "board",
+                name: name.to_owned(),
+                advice,
+            }
         }
     }
 }
@@ -126,7 +155,11 @@ fn open_store(arguments: &Arguments, request: &Request) -> Result<Store, Error> 
     }
     let workspace = Workspace::find()?;
     // A selection must not replace the complete set that the project keeps under the configuration's name.
-    let folder = if request.whole { request.config.name() } else { "custom" };
+    let folder = if request.whole {
+        request.config.name()
+    } else {
+        "custom"
+    };
     let directory = workspace.root().join("gen/verilog").join(folder);
     let shown = workspace.show(&directory);
     Ok(Store::new(directory, shown))
@@ -146,7 +179,11 @@ impl Arguments {
             add("--out", &directory.display().to_string());
         }
         let command = "cargo run --release --bin gen-verilog";
-        if words.is_empty() { command.to_owned() } else { format!("{command} -- {}", words.join(" ")) }
+        if words.is_empty() {
+            command.to_owned()
+        } else {
+            format!("{command} -- {}", words.join(" "))
+        }
     }
 }
 
@@ -166,9 +203,21 @@ mod tests {
     #[test]
     fn the_repair_command_repeats_what_was_asked() {
         let parse = |words: &[&str]| Arguments::try_parse_from(words).unwrap().repair_command();
-        assert_eq!(parse(&["gen-verilog", "--check"]), "cargo run --release --bin gen-verilog");
         assert_eq!(
-            parse(&["gen-verilog", "--check", "--config", "board", "--set", "a.b=1", "--out", "it's here"]),
+            parse(&["gen-verilog", "--check"]),
+            "cargo run --release --bin gen-verilog"
+        );
+        assert_eq!(
+            parse(&[
+                "gen-verilog",
+                "--check",
+                "--config",
+                "board",
+                "--set",
+                "a.b=1",
+                "--out",
+                "it's here"
+            ]),
             r"cargo run --release --bin gen-verilog -- --config board --set a.b=1 --out 'it'\''s here'"
         );
     }

@@ -20,7 +20,7 @@ pub enum Error {
     },
     /// A board that is described but has no design yet.
     #[error(
-        "board `{board}` ({part}) is known, but there is no design for it yet: what exists are its blocks, \
+        "board `{board}` ({part}) is known, but there is no design for it yet: what exist are its blocks, \
          written by `gen-verilog --config board`"
     )]
     NoBoardDesign {
@@ -82,7 +82,9 @@ pub enum Error {
         block: &'static str,
     },
     /// A file of the output directory that gen-verilog did not write is in the way.
-    #[error("{path} is in the way and was not written by gen-verilog: move it away or choose another `--out`")]
+    #[error(
+        "{path} is in the way and was not written by gen-verilog: move it away or choose another `--out`"
+    )]
     Foreign {
         /// The file as shown to people.
         path: String,
@@ -119,7 +121,9 @@ impl Advice {
     pub fn new<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         const NEAR: f64 = 0.8;
         let known: Vec<&str> = known.into_iter().collect();
-        let scored = known.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), *candidate));
+        let scored = known
+            .iter()
+            .map(|candidate| (strsim::jaro_winkler(name, candidate), *candidate));
         match scored.max_by(|a, b| a.0.total_cmp(&b.0)) {
             Some((score, nearest)) if score >= NEAR => Self::DidYouMean(nearest.to_owned()),
             _ => Self::OneOf(known.into_iter().map(str::to_owned).collect()),
@@ -144,8 +148,14 @@ mod tests {
     #[test]
     fn suggests_a_near_name_and_lists_all_for_a_far_one() {
         let known = ["reference", "board"];
-        assert_eq!(Advice::new("refrence", known).to_string(), "did you mean `reference`?");
-        assert_eq!(Advice::new("xyz", known).to_string(), "choose one of reference, board");
+        assert_eq!(
+            Advice::new("refrence", known).to_string(),
+            "did you mean `reference`?"
+        );
+        assert_eq!(
+            Advice::new("xyz", known).to_string(),
+            "choose one of reference, board"
+        );
         assert_eq!(Advice::new("xyz", []).to_string(), "there are none");
     }
 }

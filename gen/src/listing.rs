@@ -9,8 +9,16 @@ use std::fmt::Write as _;
 /// Everything as tables for people.
 pub fn text(catalog: &[Entry], boards: &[Board]) -> String {
     let mut text = format!("Configurations (--config)\n{}\n\n", configs());
-    let _ = writeln!(text, "Boards (--board); none has a design yet\n{}\n", board_table(boards));
-    let _ = writeln!(text, "Modules (--module) and their parameters (--set)\n{}", modules(catalog));
+    let _ = writeln!(
+        text,
+        "Boards (--board); none has a design yet\n{}\n",
+        board_table(boards)
+    );
+    let _ = writeln!(
+        text,
+        "Modules (--module) and their parameters (--set)\n{}",
+        modules(catalog)
+    );
     text
 }
 
@@ -48,8 +56,14 @@ fn board_table(boards: &[Board]) -> String {
             board.title.to_owned(),
             board.part.to_owned(),
             format!("{} MHz", board.core_clock_hz / 1_000_000),
-            board.pci_express.map(|p| format!("gen{} x{}", p.generation, p.lanes)).unwrap_or_default(),
-            board.corundum.map(|design| design.directory.to_owned()).unwrap_or_default(),
+            board
+                .pci_express
+                .map(|p| format!("gen{} x{}", p.generation, p.lanes))
+                .unwrap_or_default(),
+            board
+                .corundum
+                .map(|design| design.directory.to_owned())
+                .unwrap_or_default(),
         ]);
     }
     table.to_string()
@@ -73,7 +87,10 @@ fn board_json(board: &Board) -> Value {
 
 fn modules(catalog: &[Entry]) -> String {
     let values = Config::ALL.map(Config::name);
-    let header = ["module", "parameter"].into_iter().chain(values).chain(["range", "Verilog", "what it is"]);
+    let header = ["module", "parameter"]
+        .into_iter()
+        .chain(values)
+        .chain(["range", "Verilog", "what it is"]);
     let mut table = table(header);
     for entry in catalog {
         let doc = if entry.shipped {
@@ -83,7 +100,12 @@ fn modules(catalog: &[Entry]) -> String {
         };
         let blanks = Config::ALL.len() + 3;
         let blank_cells = std::iter::repeat_n(String::new(), blanks);
-        table.add_row([entry.name.to_owned()].into_iter().chain(blank_cells).chain([doc]));
+        table.add_row(
+            [entry.name.to_owned()]
+                .into_iter()
+                .chain(blank_cells)
+                .chain([doc]),
+        );
         let per_config = Config::ALL.map(entry.parameters);
         for (index, parameter) in per_config[0].iter().enumerate() {
             let mut row = vec![String::new(), parameter.name.to_owned()];

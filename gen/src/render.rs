@@ -67,101 +67,127 @@ pub fn render(request: &Request) -> Result<Rendered, Error> {
     let mut library = Library::new();
     for chosen in &request.blocks {
         let block = (chosen.entry.build)(&chosen.values())?;
-        let options = TopOptions { parameters: verilog_parameters(chosen) };
+        let options = TopOptions {
+            parameters: verilog_parameters(chosen),
+        };
         let design = library
             .add(block.as_ref(), chosen.entry.name, &options)
-            .map_err(|source| Error::Backend { module: chosen.entry.name, source })?;
+            .map_err(|source| Error::Backend {
+                module: chosen.entry.name,
+                source,
+            })?;
         collected.add(request.config, chosen, design)?;
     }
     Ok(collected.finish(request))
 }
 
-/// The parameters that an instantiation of the public design would set.
+/// The parameters that an instantiation of the public design may set: those of the block that have a
+/// Verilog name, and those that follow from them.
 fn verilog_parameters(chosen: &Chosen) -> Vec<spinneret_verilog::Parameter> {
-    let named = chosen.parameters.iter().filter_map(|p| p.verilog.map(|name| (name, p)));
+    let named = chosen
+        .parameters
+        .iter()
+        .filter_map(|p| Some((p.verilog?, p.value, p.doc)));
+    let derived = (chosen.entry.derived)(&chosen.values()).into_iter();
+    let derived = derived.map(|(name, value)| (name, value, "follows from the other parameters"));
     named
-        .map(|(name, p)| spinneret_verilog::Parameter {
+        .chain(derived)
+        .map(|(name, value, doc)| spinneret_verilog::Parameter {
             name: name.to_owned(),
-            value: p.value,
-            doc: p.doc.to_owned(),
+            value,
+            doc: doc.to_owned(),
         })
         .collect()
 }
 
-/// Files and modules of the designs so far; modules that several designs share are kept once.
+/// Files and modules of the designs so far; a module that several designs share is kept once.
 #[derive(Default)]
 struct Collected {
-    files: Vec<File>,
-    modules: Vec<Module>,
+    parts: Vec<Part>,
     position: BTreeMap<String, usize>,
-    texts: Vec<String>,
+}
+
+/// A module with the text that the back-end gave it, before our comments.
+struct Part {
+    module: Module,
+    body: String,
+    comment: String,
 }
 
 impl Collected {
     fn add(&mut self, config: Config, chosen: &Chosen, design: Design) -> Result<(), Error> {
-        let Design { name: top, modules, ports, .. } = design;
-        let parts = modules.into_iter();
-        for module in parts {
-            let block = (module.name == top)
-                .then(|| Block { ports: ports.clone(), parameters: chosen.parameters.clone() });
-            if let Some(&position) = self.position.get(&module.name) {
-                if self.texts[position] != module.text {
-                    return Err(Error::NameClash { module: module.name, block: chosen.entry.name });
-                }
-                // A block that an earlier block contains is now known to be one by itself.
-                if block.is_some() {
-                    self.place(position, config, chosen, &module, block);
-                }
-                continue;
+        for module in design.modules {
+            let is_top = module.name == design.name;
+            let position = *self
+                .position
+                .entry(module.name.clone())
+                .or_insert(self.parts.len());
+            if position == self.parts.len() {
+                self.parts.push(Part::new(module));
+            } else if self.parts[position].body != module.text {
+                return Err(Error::NameClash {
+                    module: module.name,
+                    block: chosen.entry.name,
+                });
             }
-            let position = self.texts.len();
-            self.position.insert(module.name.clone(), position);
-            self.texts.push(module.text.clone());
-            self.place(position, config, chosen, &module, block);
+            // The module may be known as a part of an earlier block; now it is a block by itself.
+            if is_top {
+                let part = &mut self.parts[position];
+                part.comment = values_comment(config, chosen);
+                part.module.block = Some(Block {
+                    ports: design.ports.clone(),
+                    parameters: chosen.parameters.clone(),
+                });
+            }
         }
         Ok(())
     }
 
-    fn place(
-        &mut self,
-        position: usize,
-        config: Config,
-        chosen: &Chosen,
-        module: &spinneret_verilog::Module,
-        block: Option<Block>,
-    ) {
-        let mut text = format!("{HEADER}\n{LICENCE}\n");
-        if block.is_some() {
-            text.push_str(&values_comment(config, chosen));
+    fn finish(self, request: &Request) -> Rendered {
+        let (mut modules, mut files) = (Vec::new(), Vec::new());
+        for Part {
+            mut module,
+            body,
+            comment,
+        } in self.parts
+        {
+            let text = format!("{HEADER}\n{LICENCE}\n{comment}{body}");
+            module.lines = text.lines().count();
+            files.push(File {
+                name: module.file.clone(),
+                text,
+            });
+            modules.push(module);
         }
-        text.push_str(&module.text);
-        let file = File { name: format!("{}.sv", module.name), text };
-        let module = Module {
-            name: module.name.clone(),
-            doc: module.doc.clone(),
-            file: file.name.clone(),
-            lines: file.text.lines().count(),
-            block,
-        };
-        if position < self.files.len() {
-            self.files[position] = file;
-            self.modules[position] = module;
-        } else {
-            self.files.push(file);
-            self.modules.push(module);
-        }
+        files.push(file_list(request, &files));
+        Rendered { files, modules }
     }
+}
 
-    fn finish(mut self, request: &Request) -> Rendered {
-        let list = file_list(request, &self.files);
-        self.files.push(list);
-        Rendered { files: self.files, modules: self.modules }
+impl Part {
+    fn new(module: spinneret_verilog::Module) -> Self {
+        let described = Module {
+            file: format!("{}.sv", module.name),
+            name: module.name,
+            doc: module.doc,
+            lines: 0,
+            block: None,
+        };
+        Self {
+            module: described,
+            body: module.text,
+            comment: String::new(),
+        }
     }
 }
 
 /// Says which values a text was generated with, since it has none of its own parameters left.
 fn values_comment(config: Config, chosen: &Chosen) -> String {
-    let mut text = format!("// Block {}, configuration {}:\n", chosen.entry.name, config.name());
+    let mut text = format!(
+        "// Block {}, configuration {}:\n",
+        chosen.entry.name,
+        config.name()
+    );
     for p in &chosen.parameters {
         let _ = writeln!(text, "//   {} = {} ({})", p.name, p.value, p.doc);
     }
@@ -177,5 +203,8 @@ fn file_list(request: &Request, files: &[File]) -> File {
     for file in files {
         let _ = writeln!(text, "{}", file.name);
     }
-    File { name: FILE_LIST.to_owned(), text }
+    File {
+        name: FILE_LIST.to_owned(),
+        text,
+    }
 }

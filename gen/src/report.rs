@@ -3,7 +3,7 @@
 use crate::render::{Module, Rendered};
 use crate::request::Request;
 use crate::store::{Difference, Store};
-use crate::terminal::{count, number, table};
+use crate::terminal::{count, limit_last_column, number, table};
 use comfy_table::{Cell, Row};
 use serde_json::{Value, json};
 use spinneret_hdl::catalog::Parameter;
@@ -34,6 +34,7 @@ impl Report<'_> {
         for module in &self.rendered.modules {
             table.add_row(row(module));
         }
+        limit_last_column(&mut table);
         let lines: usize = self.rendered.modules.iter().map(|module| module.lines).sum();
         let mut text = format!("{table}\n");
         let _ = writeln!(
@@ -64,8 +65,11 @@ impl Report<'_> {
 
     /// The same for programs.
     pub fn json(&self, checked: bool) -> Value {
-        let differences: BTreeMap<_, _> =
-            self.differences.iter().map(|(name, difference)| (name, difference.name())).collect();
+        let differences: BTreeMap<_, _> = self
+            .differences
+            .iter()
+            .map(|(name, difference)| (name, difference.name()))
+            .collect();
         json!({
             "config": self.request.config.name(),
             "directory": self.store.shown(),
@@ -78,10 +82,17 @@ impl Report<'_> {
     }
 
     fn changes(&self) -> String {
-        let stale = self.differences.values().filter(|d| **d == Difference::Stale).count();
+        let stale = self
+            .differences
+            .values()
+            .filter(|d| **d == Difference::Stale)
+            .count();
         let written = self.differences.len() - stale;
         let unchanged = self.rendered.files.len() - written;
-        let mut text = format!("{} written, {unchanged} unchanged", count(written, "file", "files"));
+        let mut text = format!(
+            "{} written, {unchanged} unchanged",
+            count(written, "file", "files")
+        );
         if stale > 0 {
             let _ = write!(text, ", {stale} stale removed");
         }
@@ -91,7 +102,11 @@ impl Report<'_> {
 
 fn row(module: &Module) -> Row {
     let ports = module.block.as_ref().map(|block| block.ports.len());
-    let parameters = module.block.as_ref().map(|block| values(&block.parameters)).unwrap_or_default();
+    let parameters = module
+        .block
+        .as_ref()
+        .map(|block| values(&block.parameters))
+        .unwrap_or_default();
     Row::from(vec![
         Cell::new(&module.name),
         Cell::new(&module.file),
@@ -102,15 +117,25 @@ fn row(module: &Module) -> Row {
 }
 
 fn values(parameters: &[Parameter]) -> String {
-    let each: Vec<_> = parameters.iter().map(|p| format!("{}={}", p.name, p.value)).collect();
+    let each: Vec<_> = parameters
+        .iter()
+        .map(|p| format!("{}={}", p.name, p.value))
+        .collect();
     each.join(" ")
 }
 
 fn module_json(module: &Module) -> Value {
     let parameters = module.block.as_ref().map(|block| {
-        block.parameters.iter().map(|p| (p.name.to_owned(), json!(p.value))).collect::<serde_json::Map<_, _>>()
+        block
+            .parameters
+            .iter()
+            .map(|p| (p.name.to_owned(), json!(p.value)))
+            .collect::<serde_json::Map<_, _>>()
     });
-    let ports = module.block.as_ref().map(|block| block.ports.iter().map(port_json).collect::<Vec<_>>());
+    let ports = module
+        .block
+        .as_ref()
+        .map(|block| block.ports.iter().map(port_json).collect::<Vec<_>>());
     json!({
         "name": module.name,
         "doc": module.doc,

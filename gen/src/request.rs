@@ -28,7 +28,10 @@ pub struct Chosen {
 impl Chosen {
     /// The values by name, as the block's constructor takes them.
     pub fn values(&self) -> Values {
-        self.parameters.iter().map(|p| (p.name.to_owned(), p.value)).collect()
+        self.parameters
+            .iter()
+            .map(|p| (p.name.to_owned(), p.value))
+            .collect()
     }
 }
 
@@ -50,17 +53,27 @@ impl Request {
         for setting in &settings {
             check_target(catalog, &entries, config, setting)?;
         }
-        let blocks = entries.iter().map(|entry| choose(entry, config, &settings)).collect::<Result<_, _>>()?;
-        Ok(Self { config, blocks, whole: modules.is_empty() && settings.is_empty() })
+        let blocks = entries
+            .iter()
+            .map(|entry| choose(entry, config, &settings))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            config,
+            blocks,
+            whole: modules.is_empty() && settings.is_empty(),
+        })
     }
 }
 
 fn find_config(name: &str) -> Result<Config, Error> {
-    Config::ALL.into_iter().find(|config| config.name() == name).ok_or_else(|| Error::UnknownName {
-        kind: "configuration",
-        name: name.to_owned(),
-        advice: Advice::new(name, Config::ALL.map(Config::name)),
-    })
+    Config::ALL
+        .into_iter()
+        .find(|config| config.name() == name)
+        .ok_or_else(|| Error::UnknownName {
+            kind: "configuration",
+            name: name.to_owned(),
+            advice: Advice::new(name, Config::ALL.map(Config::name)),
+        })
 }
 
 /// The entries that are asked for; the order is the catalog's, whatever the order of the names.
@@ -80,7 +93,11 @@ fn check_module(catalog: &'static [Entry], name: &str) -> Result<(), Error> {
         return Ok(());
     }
     let advice = Advice::new(name, catalog.iter().map(|entry| entry.name));
-    Err(Error::UnknownName { kind: "module", name: name.to_owned(), advice })
+    Err(Error::UnknownName {
+        kind: "module",
+        name: name.to_owned(),
+        advice,
+    })
 }
 
 /// A setting must reach at least one parameter, or it is a slip that would pass unnoticed.
@@ -94,12 +111,19 @@ fn check_target(
         check_module(catalog, module)?;
         if !selected.iter().any(|entry| entry.name == module) {
             let setting = setting.to_string();
-            return Err(Error::SettingOfUnselectedModule { setting, module: module.clone() });
+            return Err(Error::SettingOfUnselectedModule {
+                setting,
+                module: module.clone(),
+            });
         }
     }
     let in_reach = |entry: &&&'static Entry| setting.module.as_deref().is_none_or(|own| own == entry.name);
     let mut names: Vec<&'static str> = Vec::new();
-    for parameter in selected.iter().filter(in_reach).flat_map(|entry| (entry.parameters)(config)) {
+    for parameter in selected
+        .iter()
+        .filter(in_reach)
+        .flat_map(|entry| (entry.parameters)(config))
+    {
         if !names.contains(&parameter.name) {
             names.push(parameter.name);
         }
@@ -107,7 +131,10 @@ fn check_target(
     if names.contains(&setting.name.as_str()) {
         return Ok(());
     }
-    Err(Error::UnknownParameter { name: setting.to_string(), advice: Advice::new(&setting.name, names) })
+    Err(Error::UnknownParameter {
+        name: setting.to_string(),
+        advice: Advice::new(&setting.name, names),
+    })
 }
 
 fn choose(entry: &'static Entry, config: Config, settings: &[Setting]) -> Result<Chosen, Error> {
@@ -115,7 +142,10 @@ fn choose(entry: &'static Entry, config: Config, settings: &[Setting]) -> Result
     for parameter in &mut parameters {
         let applies = |setting: &&Setting| setting.applies_to(entry.name, parameter.name);
         // A setting that names the module is more specific and wins.
-        let chosen = settings.iter().filter(applies).max_by_key(|setting| setting.module.is_some());
+        let chosen = settings
+            .iter()
+            .filter(applies)
+            .max_by_key(|setting| setting.module.is_some());
         if let Some(setting) = chosen {
             parameter.value = setting.value;
         }

@@ -25,8 +25,13 @@ impl Setting {
         let mut settings: Vec<Self> = Vec::new();
         for text in texts {
             let setting: Self = text.parse()?;
-            if settings.iter().any(|s| s.module == setting.module && s.name == setting.name) {
-                return Err(Error::DuplicateSetting { name: setting.to_string() });
+            if settings
+                .iter()
+                .any(|s| s.module == setting.module && s.name == setting.name)
+            {
+                return Err(Error::DuplicateSetting {
+                    name: setting.to_string(),
+                });
             }
             settings.push(setting);
         }
@@ -53,7 +58,10 @@ impl FromStr for Setting {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let malformed = |reason| Error::MalformedSetting { text: text.to_owned(), reason };
+        let malformed = |reason| Error::MalformedSetting {
+            text: text.to_owned(),
+            reason,
+        };
         let (target, value) = text.split_once('=').ok_or_else(|| malformed("there is no `=`"))?;
         let (module, name) = match target.split_once('.') {
             Some((module, name)) => (Some(module), name),
@@ -66,7 +74,11 @@ impl FromStr for Setting {
             return Err(malformed("the parameter name is not an identifier"));
         }
         let value = parse_number(value).map_err(malformed)?;
-        Ok(Self { module: module.map(str::to_owned), name: name.to_owned(), value })
+        Ok(Self {
+            module: module.map(str::to_owned),
+            name: name.to_owned(),
+            value,
+        })
     }
 }
 
@@ -96,13 +108,23 @@ mod tests {
     use proptest::prelude::*;
 
     fn setting(module: Option<&str>, name: &str, value: u64) -> Setting {
-        Setting { module: module.map(str::to_owned), name: name.to_owned(), value }
+        Setting {
+            module: module.map(str::to_owned),
+            name: name.to_owned(),
+            value,
+        }
     }
 
     #[test]
     fn reads_both_forms_and_both_radices() {
-        assert_eq!("width=512".parse::<Setting>().unwrap(), setting(None, "width", 512));
-        assert_eq!("fifo.depth=0x1_0".parse::<Setting>().unwrap(), setting(Some("fifo"), "depth", 16));
+        assert_eq!(
+            "width=512".parse::<Setting>().unwrap(),
+            setting(None, "width", 512)
+        );
+        assert_eq!(
+            "fifo.depth=0x1_0".parse::<Setting>().unwrap(),
+            setting(Some("fifo"), "depth", 16)
+        );
     }
 
     #[test]
@@ -124,9 +146,8 @@ mod tests {
             ("width=18446744073709551616", "the value does not fit in 64 bits"),
         ];
         for (text, reason) in cases {
-            let expected = format!(
-                "`--set {text}` is malformed: {reason}; write `name=value` or `module.name=value`"
-            );
+            let expected =
+                format!("`--set {text}` is malformed: {reason}; write `name=value` or `module.name=value`");
             assert_eq!(text.parse::<Setting>().unwrap_err().to_string(), expected);
         }
     }
@@ -136,7 +157,10 @@ mod tests {
         let texts = |list: &[&str]| list.iter().map(|&s| s.to_owned()).collect::<Vec<_>>();
         assert_eq!(Setting::parse_all(&texts(&["a=1", "m.a=2"])).unwrap().len(), 2);
         let error = Setting::parse_all(&texts(&["m.a=1", "b=1", "m.a=1"])).unwrap_err();
-        assert_eq!(error.to_string(), "`--set m.a` is given twice: keep one of the two");
+        assert_eq!(
+            error.to_string(),
+            "`--set m.a` is given twice: keep one of the two"
+        );
     }
 
     proptest! {

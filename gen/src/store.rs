@@ -68,7 +68,10 @@ impl Store {
                 Some(_) => None,
             };
         }
-        for name in present.keys().filter(|name| wanted.iter().all(|file| file.name != **name)) {
+        for name in present
+            .keys()
+            .filter(|name| wanted.iter().all(|file| file.name != **name))
+        {
             differences.insert(name.clone(), Difference::Stale);
         }
         Ok(differences)
@@ -99,7 +102,9 @@ impl Store {
         for entry in entries {
             let entry = entry.map_err(|error| self.failed("read", None, error))?;
             // A name that is not UTF-8 is none of ours.
-            let Ok(name) = entry.file_name().into_string() else { continue };
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
             let is_wanted = wanted.iter().any(|file| file.name == name);
             if !is_wanted && !is_candidate(&name) {
                 continue;
@@ -108,7 +113,11 @@ impl Store {
                 Ok(text) if text.starts_with(HEADER.as_bytes()) => {
                     own.insert(name, text);
                 }
-                Ok(_) if is_wanted => return Err(Error::Foreign { path: self.show(&name) }),
+                Ok(_) if is_wanted => {
+                    return Err(Error::Foreign {
+                        path: self.show(&name),
+                    });
+                }
                 Err(error) if is_wanted => return Err(self.failed("read", Some(&name), error)),
                 _ => {}
             }
@@ -118,7 +127,10 @@ impl Store {
 
     /// Creates the directory; answers the directories that were missing, innermost first.
     fn create_directory(&self) -> Result<Vec<PathBuf>, Error> {
-        let missing = self.directory.ancestors().take_while(|d| !d.as_os_str().is_empty() && !d.exists());
+        let missing = self
+            .directory
+            .ancestors()
+            .take_while(|d| !d.as_os_str().is_empty() && !d.exists());
         let missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
         if let Err(error) = fs::create_dir_all(&self.directory) {
             remove_empty(&missing);
@@ -139,10 +151,14 @@ impl Store {
             .try_for_each(|(name, file)| {
                 let path = self.directory.join(name);
                 undo.remember(&path);
-                file.persist(&path).map(drop).map_err(|error| self.failed("write", Some(name), error.error))
+                file.persist(&path)
+                    .map(drop)
+                    .map_err(|error| self.failed("write", Some(name), error.error))
             })
             .and_then(|()| {
-                let stale = differences.iter().filter(|(_, difference)| **difference == Difference::Stale);
+                let stale = differences
+                    .iter()
+                    .filter(|(_, difference)| **difference == Difference::Stale);
                 stale.map(|(name, _)| name).try_for_each(|name| {
                     let path = self.directory.join(name);
                     undo.remember(&path);

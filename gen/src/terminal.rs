@@ -1,6 +1,8 @@
 //! Output to people: tables, and printing that survives a reader who leaves early.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, TableComponent, presets};
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, Width, presets,
+};
 use std::io::{self, Write as _};
 
 /// An empty table in the style of all our tables.
@@ -13,6 +15,15 @@ pub fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(header);
     table
+}
+
+/// Wraps a last column of running text, also where the width of the terminal is unknown.
+pub fn limit_last_column(table: &mut Table) {
+    const CHARACTERS: u16 = 60;
+    let last = table.column_count().saturating_sub(1);
+    if let Some(column) = table.column_mut(last) {
+        column.set_constraint(ColumnConstraint::UpperBoundary(Width::Fixed(CHARACTERS)));
+    }
 }
 
 /// A cell for a number: right-aligned, empty if there is none.

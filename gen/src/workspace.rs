@@ -23,13 +23,17 @@ impl Workspace {
             source,
         })?;
         let built_from = Path::new(env!("CARGO_MANIFEST_DIR"));
-        Self::above(&current).or_else(|| Self::above(built_from)).ok_or(Error::NoWorkspace)
+        Self::above(&current)
+            .or_else(|| Self::above(built_from))
+            .ok_or(Error::NoWorkspace)
     }
 
     /// The nearest checkout among a directory and those above it.
     pub fn above(directory: &Path) -> Option<Self> {
         let root = directory.ancestors().find(|candidate| is_root(candidate))?;
-        Some(Self { root: root.to_owned() })
+        Some(Self {
+            root: root.to_owned(),
+        })
     }
 
     /// The root itself.
@@ -39,7 +43,10 @@ impl Workspace {
 
     /// A path as people read it: relative to the root if it is below it.
     pub fn show(&self, path: &Path) -> String {
-        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+        path.strip_prefix(&self.root)
+            .unwrap_or(path)
+            .display()
+            .to_string()
     }
 }
 
@@ -62,8 +69,16 @@ mod tests {
         let root = scratch.path();
         fs::write(root.join("Cargo.toml"), "[workspace]\n").unwrap();
         fs::create_dir_all(root.join("gen/src")).unwrap();
-        assert_eq!(Workspace::above(&root.join("gen/src")), None, "a foreign workspace is not ours");
-        fs::write(root.join("gen/Cargo.toml"), "[package]\nname = \"spinneret-gen\"\n").unwrap();
+        assert_eq!(
+            Workspace::above(&root.join("gen/src")),
+            None,
+            "a foreign workspace is not ours"
+        );
+        fs::write(
+            root.join("gen/Cargo.toml"),
+            "[package]\nname = \"spinneret-gen\"\n",
+        )
+        .unwrap();
         let found = Workspace::above(&root.join("gen/src")).unwrap();
         assert_eq!(found.root(), root);
         assert_eq!(found.show(&root.join("gen/verilog")), "gen/verilog");

@@ -4,6 +4,7 @@
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
 use crate::ingress::pkt_match::{self, PspinPktMatch};
+use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -98,11 +99,23 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-const ENTRIES: &[Entry] = &[Entry {
-    name: pkt_match::NAME,
-    doc: "sorts packets by rules, one beat a clock",
-    shipped: true,
-    parameters: pkt_match::parameters,
-    derived: pkt_match::derived,
-    build: PspinPktMatch::build,
-}];
+/// The models that the testbenches run: name of the model, block, complete parameter values.
+pub fn simulated() -> Vec<(String, &'static Entry, Values)> {
+    stream::simulated().collect()
+}
+
+const ENTRIES: &[Entry] = &[
+    Entry {
+        name: pkt_match::NAME,
+        doc: "sorts packets by rules, one beat a clock",
+        shipped: true,
+        parameters: pkt_match::parameters,
+        derived: pkt_match::derived,
+        build: PspinPktMatch::build,
+    },
+    stream::SKID_BUFFER,
+    stream::FIFO,
+    stream::FRAME_FIFO,
+    stream::FRAME_ARBITER,
+    stream::FRAME_DEMUX,
+];

@@ -5,6 +5,8 @@ extern crate self as spinneret_sim;
 
 pub mod agent;
 pub mod channel;
+mod clocking;
+mod failure;
 mod handshake;
 pub mod model;
 pub mod models;

@@ -1,14 +1,16 @@
 //! A design with a clock, a reset and bus models around it.
 
-use crate::agent::{Agent, Violation};
-use crate::model::{Direction, Instance, Model, ModelError, PortHandle};
-use crate::seed::{self, Seed};
+use crate::agent::Agent;
+use crate::clocking::Clocking;
+use crate::model::{Model, ModelError};
+use crate::seed::Seed;
 use rand_chacha::ChaCha8Rng;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
-use thiserror::Error;
+
+pub use crate::failure::{Cause, Failure};
 
 /// Length of a clock cycle in waveforms: 250 MHz.
 pub const PERIOD_PS: u64 = 4000;
@@ -44,55 +46,13 @@ const RESET_CYCLES: u64 = 4;
 pub struct Simulation<M> {
     /// The design under test.
     pub dut: M,
-    clock: PortHandle,
-    reset: Option<Reset>,
+    clocking: Clocking,
     seed: Seed,
     cycle: u64,
     limit: u64,
     agents: Vec<Rc<RefCell<dyn Agent>>>,
     progress: Rc<Progress>,
     pending_wave: Option<(u64, PathBuf)>,
-}
-
-/// Why a simulation cannot go on.
-#[derive(Debug, Error)]
-#[error("{model}, cycle {cycle}: {cause} (reproduce with {}={seed})", seed::VARIABLE)]
-pub struct Failure {
-    /// Name of the model.
-    pub model: &'static str,
-    /// Cycles since the simulation was made.
-    pub cycle: u64,
-    /// What the random choices depended on.
-    pub seed: Seed,
-    /// What happened.
-    #[source]
-    pub cause: Cause,
-}
-
-/// What stopped a simulation.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum Cause {
-    /// The design broke a rule of a bus.
-    #[error(transparent)]
-    Violation(#[from] Violation),
-    /// The design cannot be simulated, or its waveform cannot be written.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// The simulation takes longer than was expected.
-    #[error("the limit of {limit} cycles is reached; is there a deadlock?{state}")]
-    CycleLimit {
-        /// The limit in cycles.
-        limit: u64,
-        /// A line for each agent.
-        state: String,
-    },
-    /// Something is left at the end.
-    #[error("the test ended too early:{state}")]
-    Unfinished {
-        /// A line for each agent that is not idle.
-        state: String,
-    },
 }
 
 /// What the frame around a test wants to know about its simulations.
@@ -102,34 +62,16 @@ pub(crate) struct Progress {
     pub(crate) finished: Cell<bool>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Reset {
-    port: PortHandle,
-    active_high: bool,
-}
-
 impl<M: Model> Simulation<M> {
     /// Puts a design under a clock; the design is not reset yet.
     ///
     /// # Errors
     /// If the design has no input `clk` of one bit.
     pub fn new(dut: M) -> Result<Self, ModelError> {
-        let clock = one_bit(dut.instance(), "clk")?;
-        let reset = match (dut.instance().find("rstn"), dut.instance().find("rst")) {
-            (Some(_), _) => Some(Reset {
-                port: one_bit(dut.instance(), "rstn")?,
-                active_high: false,
-            }),
-            (None, Some(_)) => Some(Reset {
-                port: one_bit(dut.instance(), "rst")?,
-                active_high: true,
-            }),
-            (None, None) => None,
-        };
+        let clocking = Clocking::find(dut.instance())?;
         let mut simulation = Self {
             dut,
-            clock,
-            reset,
+            clocking,
             seed: Seed::default(),
             cycle: 0,
             limit: DEFAULT_CYCLE_LIMIT,
@@ -137,7 +79,7 @@ impl<M: Model> Simulation<M> {
             progress: Rc::default(),
             pending_wave: None,
         };
-        simulation.drive_reset(false);
+        clocking.set_reset(simulation.dut.instance_mut(), false);
         Ok(simulation)
     }
 
@@ -230,16 +172,16 @@ impl<M: Model> Simulation<M> {
     /// If the design has no reset.
     pub fn try_reset(&mut self) -> Result<(), Failure> {
         assert!(
-            self.reset.is_some(),
+            self.clocking.has_reset(),
             "{} has neither an input `rstn` nor `rst`",
             M::NAME
         );
-        self.drive_reset(true);
+        self.clocking.set_reset(self.dut.instance_mut(), true);
         for agent in &self.agents {
             agent.borrow_mut().reset(self.dut.instance_mut());
         }
         let result = self.run_reset();
-        self.drive_reset(false);
+        self.clocking.set_reset(self.dut.instance_mut(), false);
         result.map_err(|cause| self.failure(cause))
     }
 
@@ -307,7 +249,7 @@ impl<M: Model> Simulation<M> {
             dut.eval()?;
             dut.advance(rise_ps)?;
         }
-        dut.set_high(self.clock, false);
+        self.clocking.set_clock(dut, false);
         dut.eval()?;
         if dut.is_traced() {
             dut.advance(rise_ps + PERIOD_PS / 2)?;
@@ -318,7 +260,7 @@ impl<M: Model> Simulation<M> {
     /// Second half of a cycle: the clock rises.
     fn edge(&mut self) -> Result<(), Cause> {
         let dut = self.dut.instance_mut();
-        dut.set_high(self.clock, true);
+        self.clocking.set_clock(dut, true);
         dut.eval()?;
         self.cycle += 1;
         self.progress.cycle.set(self.cycle);
@@ -330,14 +272,6 @@ impl<M: Model> Simulation<M> {
             self.dut.instance_mut().trace_to(&path)?;
         }
         Ok(())
-    }
-
-    fn drive_reset(&mut self, active: bool) {
-        if let Some(reset) = self.reset {
-            self.dut
-                .instance_mut()
-                .set_high(reset.port, active == reset.active_high);
-        }
     }
 
     fn failure(&self, cause: Cause) -> Failure {
@@ -364,18 +298,4 @@ impl<M: fmt::Debug> fmt::Debug for Simulation<M> {
             .field("agents", &agents)
             .finish_non_exhaustive()
     }
-}
-
-/// An input of one bit.
-fn one_bit(dut: &Instance, name: &str) -> Result<PortHandle, ModelError> {
-    let port = dut.port(name, Direction::Input)?;
-    if port.width() == 1 {
-        return Ok(port);
-    }
-    let reason = format!("is {} bits wide; a clock or reset is 1 bit", port.width());
-    Err(ModelError::UnfitPort {
-        model: dut.name(),
-        port: name.to_owned(),
-        reason,
-    })
 }

@@ -138,7 +138,7 @@ fn beats_in_another_order_are_found() {
 #[test]
 fn a_valid_in_reset_is_found() {
     let message = fault::<FixtureIgnoresReset>();
-    assert!(message.contains("m_axis: tvalid is high in reset"), "{message}");
+    assert!(message.contains("m_axis: valid is high in reset"), "{message}");
 }
 
 #[test]
@@ -200,8 +200,11 @@ fn a_last_beat_without_bytes_must_be_allowed() {
     sim.finish();
 }
 
-/// A stream that is driven by hand; each beat is (tkeep, tlast, tid).
-fn by_hand(beats: &[(u8, bool, u8)], allow_sparse: bool) -> Result<Counts, String> {
+/// `tkeep`, `tlast` and `tid` of a beat.
+type Beat = (u8, bool, u8);
+
+/// A stream that is driven by hand.
+fn by_hand(beats: &[Beat], allow_sparse: bool) -> Result<Counts, String> {
     let mut sim = limited::<FixtureSlice>(100);
     let monitor = sim.monitor("s_axis");
     if allow_sparse {
@@ -221,7 +224,7 @@ fn by_hand(beats: &[(u8, bool, u8)], allow_sparse: bool) -> Result<Counts, Strin
 
 #[test]
 fn the_rules_of_tkeep_and_tid_are_checked() {
-    let cases: &[(&[(u8, bool, u8)], &str)] = &[
+    let cases: &[(&[Beat], &str)] = &[
         (
             &[(0b0110, true, 0)],
             "s_axis: the bytes of a beat are not in the lowest lanes: tkeep is 0x6",
@@ -246,7 +249,7 @@ fn the_rules_of_tkeep_and_tid_are_checked() {
     for (beats, expected) in cases {
         assert_eq!(by_hand(beats, false), Err((*expected).to_owned()));
     }
-    let good: &[(u8, bool, u8)] = &[(0b1111, false, 1), (0b0011, true, 1), (0b0001, true, 2)];
+    let good: &[Beat] = &[(0b1111, false, 1), (0b0011, true, 1), (0b0001, true, 2)];
     assert_eq!(
         by_hand(good, false).map(|counts| (counts.beats, counts.frames)),
         Ok((3, 2))

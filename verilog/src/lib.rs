@@ -3,5 +3,8 @@
 // The `#[kernel]` attribute names this crate by its name, also inside of it.
 extern crate self as spinneret_verilog;
 
+mod emit;
 pub mod lang;
 pub mod prelude;
+
+pub use emit::{Design, Error, Library, Module, Parameter, Port, PortDirection, TopOptions, generate};

@@ -9,7 +9,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Differs) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("gen-verilog: {error:#}");
+            eprintln!("gen-verilog: {error}");
             ExitCode::from(2)
         }
     }

@@ -9,7 +9,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::TooDeep) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("synth: {error:#}");
+            eprintln!("synth: {error}");
             ExitCode::from(2)
         }
     }

@@ -114,7 +114,10 @@ mod tests {
     #[test]
     fn clocked_cells_but_memories_in_tables_have_no_way_through() {
         assert_eq!(Kind::of("FDRE").unwrap().levels("D", "Q"), None);
-        assert_eq!(Kind::of("RAMB36E2").unwrap().levels("ADDRARDADDR", "DOUTADOUT"), None);
+        assert_eq!(
+            Kind::of("RAMB36E2").unwrap().levels("ADDRARDADDR", "DOUTADOUT"),
+            None
+        );
         assert_eq!(Kind::of("LDCE"), None, "latches have no place in our designs");
     }
 }

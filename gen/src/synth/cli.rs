@@ -16,7 +16,11 @@ use std::time::Instant;
 /// Resources are counted after `synth_xilinx -family xcup`; depth is the longest path in LUT
 /// levels. docs/synthesis.md describes the method.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "synth", version, after_help = "Exit codes: 0 done, 1 deeper than --max-levels, 2 refused")]
+#[command(
+    name = "synth",
+    version,
+    after_help = "Exit codes: 0 done, 1 deeper than --max-levels, 2 refused"
+)]
 pub struct Arguments {
     /// Blocks to synthesise [default: all of the folder]
     #[arg(value_name = "BLOCK")]
@@ -102,7 +106,9 @@ fn measure(folder: &Folder, block: &str, mapper: Mapper) -> anyhow::Result<Figur
 }
 
 fn judge(all: &[Figures], limit: Option<u32>) -> Outcome {
-    let deepest = all.iter().filter_map(|figures| figures.depth.between_registers.as_ref());
+    let deepest = all
+        .iter()
+        .filter_map(|figures| figures.depth.between_registers.as_ref());
     match (deepest.map(|path| path.levels).max(), limit) {
         (Some(levels), Some(limit)) if levels > limit => Outcome::TooDeep,
         _ => Outcome::Done,

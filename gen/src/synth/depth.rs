@@ -28,9 +28,9 @@ pub struct Depth {
 pub struct Path {
     /// LUT levels on it.
     pub levels: u32,
-    /// The net it begins at.
+    /// The register or port it begins at.
     pub from: String,
-    /// The net it ends at.
+    /// The port it ends at, or the register and the pin of it, such as `count[3].CE`.
     pub to: String,
     /// The primitives on it, in order.
     pub cells: Vec<String>,
@@ -44,12 +44,15 @@ impl Depth {
     pub fn of(netlist: &Netlist) -> Result<Self, Error> {
         let graph = Graph::new(netlist)?;
         let order = graph.topological_order()?;
-        let names = netlist.names();
-        let outputs: HashSet<Net> = netlist.port_nets(Direction::Output).collect();
+        let outputs: HashMap<Net, End<'_>> = netlist
+            .port_nets(Direction::Output)
+            .map(|net| (net, End { net, pin: None }))
+            .collect();
         let inputs: HashSet<Net> = netlist.port_nets(Direction::Input).collect();
         let from_registers = graph.arrivals(&graph.launched, &order);
         let from_inputs = graph.arrivals(&inputs, &order);
-        let longest = |arrivals: &Arrivals<'_>, ends: &HashSet<Net>| arrivals.longest(ends, &names);
+        let names = netlist.names();
+        let longest = |arrivals: &Arrivals<'_>, ends: &HashMap<Net, End<'_>>| arrivals.longest(ends, &names);
         Ok(Self {
             between_registers: longest(&from_registers, &graph.captured),
             from_inputs: longest(&from_inputs, &graph.captured),
@@ -76,24 +79,57 @@ struct Graph<'a> {
     /// Nets that clocked cells drive.
     launched: HashSet<Net>,
     /// Nets that clocked cells take in.
-    captured: HashSet<Net>,
+    captured: HashMap<Net, End<'a>>,
+}
+
+/// Where a path ends: a port's net, or a pin of the clocked cell that drives a net.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct End<'a> {
+    net: Net,
+    pin: Option<&'a str>,
 }
 
 impl<'a> Graph<'a> {
     fn new(netlist: &'a Netlist) -> Result<Self, Error> {
-        let mut graph =
-            Self { arcs: Vec::new(), leaving: HashMap::new(), launched: HashSet::new(), captured: HashSet::new() };
+        let mut graph = Self {
+            arcs: Vec::new(),
+            leaving: HashMap::new(),
+            launched: HashSet::new(),
+            captured: HashMap::new(),
+        };
         for (name, cell) in &netlist.cells {
-            let kind = Kind::of(&cell.kind)
-                .ok_or_else(|| Error::UnknownCell { cell: name.clone(), kind: cell.kind.clone() })?;
+            let kind = Kind::of(&cell.kind).ok_or_else(|| Error::UnknownCell {
+                cell: name.clone(),
+                kind: cell.kind.clone(),
+            })?;
             if kind.is_clocked() {
-                graph.captured.extend(cell.pins(Direction::Input).map(|(_, net)| net));
-                graph.launched.extend(cell.pins(Direction::Output).map(|(_, net)| net));
+                graph
+                    .launched
+                    .extend(cell.pins(Direction::Output).map(|(_, net)| net));
+                let driven = cell.pins(Direction::Output).map(|(_, net)| net).min();
+                for (pin, net) in cell.pins(Direction::Input) {
+                    // Of all cells that take a net in, the first stands for it, so that the answer is always the same.
+                    let end = End {
+                        net: driven.unwrap_or(net),
+                        pin: Some(pin),
+                    };
+                    graph
+                        .captured
+                        .entry(net)
+                        .and_modify(|known| *known = end.min(*known))
+                        .or_insert(end);
+                }
             }
             for (output, to) in cell.pins(Direction::Output) {
                 for (input, from) in cell.pins(Direction::Input) {
                     if let Some(levels) = kind.levels(input, output) {
-                        graph.arcs.push(Arc { from, to, levels, cell: name, kind: &cell.kind });
+                        graph.arcs.push(Arc {
+                            from,
+                            to,
+                            levels,
+                            cell: name,
+                            kind: &cell.kind,
+                        });
                     }
                 }
             }
@@ -114,8 +150,12 @@ impl<'a> Graph<'a> {
         for arc in &self.arcs {
             *waiting.entry(arc.to).or_default() += 1;
         }
-        let mut ready: Vec<Net> =
-            self.leaving.keys().copied().filter(|net| !waiting.contains_key(net)).collect();
+        let mut ready: Vec<Net> = self
+            .leaving
+            .keys()
+            .copied()
+            .filter(|net| !waiting.contains_key(net))
+            .collect();
         let mut order = Vec::with_capacity(self.arcs.len());
         while let Some(net) = ready.pop() {
             for index in self.leaving(net) {
@@ -134,8 +174,16 @@ impl<'a> Graph<'a> {
         }
         let done: HashSet<usize> = order.into_iter().collect();
         // Of the arcs that never became ready take the first by name, so that the answer is always the same.
-        let stuck = self.arcs.iter().enumerate().filter(|(index, _)| !done.contains(index));
-        let cell = stuck.map(|(_, arc)| arc.cell).min().unwrap_or_default().to_owned();
+        let stuck = self
+            .arcs
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !done.contains(index));
+        let cell = stuck
+            .map(|(_, arc)| arc.cell)
+            .min()
+            .unwrap_or_default()
+            .to_owned();
         Err(Error::Loop { cell })
     }
 
@@ -147,7 +195,10 @@ impl<'a> Graph<'a> {
             let arc = &self.arcs[index];
             let Some(before) = at.get(&arc.from) else { continue };
             let length = (before.length.0 + arc.levels, before.length.1 + 1);
-            let candidate = Arrival { length, last: Some(arc) };
+            let candidate = Arrival {
+                length,
+                last: Some(arc),
+            };
             let known = at.entry(arc.to).or_default();
             if candidate.rank() > known.rank() {
                 *known = candidate;
@@ -176,11 +227,11 @@ struct Arrivals<'a> {
 }
 
 impl Arrivals<'_> {
-    fn longest(&self, ends: &HashSet<Net>, names: &HashMap<Net, String>) -> Option<Path> {
-        let reached = ends.iter().filter_map(|end| Some((self.at.get(end)?, *end)));
-        let (arrival, end) = reached.max_by_key(|(arrival, end)| (arrival.rank(), *end))?;
+    fn longest(&self, ends: &HashMap<Net, End<'_>>, names: &HashMap<Net, String>) -> Option<Path> {
+        let reached = ends.keys().filter_map(|net| Some((self.at.get(net)?, *net)));
+        let (arrival, last) = reached.max_by_key(|(arrival, net)| (arrival.rank(), *net))?;
         let mut cells = Vec::new();
-        let mut net = end;
+        let mut net = last;
         let mut step = arrival.last;
         while let Some(arc) = step {
             cells.push(arc.kind.to_owned());
@@ -189,6 +240,15 @@ impl Arrivals<'_> {
         }
         cells.reverse();
         let name = |net: Net| names.get(&net).cloned().unwrap_or_else(|| format!("net {net}"));
-        Some(Path { levels: arrival.length.0, from: name(net), to: name(end), cells })
+        let end = ends[&last];
+        let to = end
+            .pin
+            .map_or_else(|| name(end.net), |pin| format!("{}.{pin}", name(end.net)));
+        Some(Path {
+            levels: arrival.length.0,
+            from: name(net),
+            to,
+            cells,
+        })
     }
 }

@@ -60,7 +60,9 @@ pub enum Error {
         module: String,
     },
     /// A primitive that the model of depth does not know.
-    #[error("cell `{cell}` is a {kind}, whose timing arcs are unknown: describe it in gen/src/synth/cells.rs")]
+    #[error(
+        "cell `{cell}` is a {kind}, whose timing arcs are unknown: describe it in gen/src/synth/cells.rs"
+    )]
     UnknownCell {
         /// Name of the cell.
         cell: String,

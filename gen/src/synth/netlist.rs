@@ -54,7 +54,10 @@ pub enum Direction {
 #[serde(untagged)]
 enum Bit {
     Net(Net),
-    #[allow(dead_code, reason = "names the value in the debug output; no path leads through a constant")]
+    #[allow(
+        dead_code,
+        reason = "names the value in the debug output; no path leads through a constant"
+    )]
     Constant(String),
 }
 
@@ -76,23 +79,38 @@ impl Netlist {
     /// # Errors
     /// The text is not such a JSON or has no such module.
     pub fn parse(json: &str, top: &str) -> Result<Self, Error> {
-        let mut file: File = serde_json::from_str(json)
-            .map_err(|source| Error::Netlist { module: top.to_owned(), source })?;
-        file.modules.remove(top).ok_or_else(|| Error::NoTop { module: top.to_owned() })
+        let mut file: File = serde_json::from_str(json).map_err(|source| Error::Netlist {
+            module: top.to_owned(),
+            source,
+        })?;
+        file.modules.remove(top).ok_or_else(|| Error::NoTop {
+            module: top.to_owned(),
+        })
     }
 
     /// The nets of all ports of one direction.
     pub fn port_nets(&self, direction: Direction) -> impl Iterator<Item = Net> + '_ {
-        self.ports.values().filter(move |port| port.direction == direction).flat_map(|port| nets(&port.bits))
+        self.ports
+            .values()
+            .filter(move |port| port.direction == direction)
+            .flat_map(|port| nets(&port.bits))
     }
 
     /// What designers call each net: of several names the shortest, with an index if it is a bus.
     pub fn names(&self) -> HashMap<Net, String> {
         let mut names: HashMap<Net, String> = HashMap::new();
-        for (name, net_name) in self.netnames.iter().filter(|(_, net_name)| net_name.hide_name == 0) {
+        for (name, net_name) in self
+            .netnames
+            .iter()
+            .filter(|(_, net_name)| net_name.hide_name == 0)
+        {
             for (index, bit) in net_name.bits.iter().enumerate() {
                 let Bit::Net(net) = bit else { continue };
-                let full = if net_name.bits.len() > 1 { format!("{name}[{index}]") } else { name.clone() };
+                let full = if net_name.bits.len() > 1 {
+                    format!("{name}[{index}]")
+                } else {
+                    name.clone()
+                };
                 let known = names.entry(*net).or_insert_with(|| full.clone());
                 if full.len() < known.len() {
                     *known = full;

@@ -15,25 +15,39 @@ const END: &str = "<!-- figures: end -->";
 /// # Errors
 /// The page cannot be read or written, or lacks the marks around the table.
 pub fn write(page: &Path, shown: &str, all: &[Figures]) -> Result<(), Error> {
-    let failed = |action| move |source| Error::Io { action, path: shown.to_owned(), source };
+    let failed = |action| {
+        move |source| Error::Io {
+            action,
+            path: shown.to_owned(),
+            source,
+        }
+    };
     let old = fs::read_to_string(page).map_err(failed("read"))?;
     let new = update(&old, shown, all)?;
     let folder = page.parent().unwrap_or(Path::new("."));
     let staged = tempfile::NamedTempFile::new_in(folder).and_then(|mut staged| {
         staged.write_all(new.as_bytes())?;
         // A temporary file is private; the page keeps the permissions it had.
-        staged.as_file().set_permissions(fs::metadata(page)?.permissions())?;
+        staged
+            .as_file()
+            .set_permissions(fs::metadata(page)?.permissions())?;
         staged.persist(page).map_err(|error| error.error)
     });
     staged.map(drop).map_err(failed("write"))
 }
 
 fn update(page: &str, shown: &str, all: &[Figures]) -> Result<String, Error> {
-    let no_marks = || Error::NoMarks { path: shown.to_owned(), begin: BEGIN, end: END };
+    let no_marks = || Error::NoMarks {
+        path: shown.to_owned(),
+        begin: BEGIN,
+        end: END,
+    };
     let (before, rest) = page.split_once(BEGIN).ok_or_else(no_marks)?;
     let (table, after) = rest.split_once(END).ok_or_else(no_marks)?;
-    let mut rows: Vec<(String, String)> =
-        table.lines().filter_map(|line| Some((block_of(line)?, line.to_owned()))).collect();
+    let mut rows: Vec<(String, String)> = table
+        .lines()
+        .filter_map(|line| Some((block_of(line)?, line.to_owned())))
+        .collect();
     for figures in all {
         rows.retain(|(block, _)| *block != figures.block);
         rows.extend(rows_of(figures).map(|line| (figures.block.clone(), line)));
@@ -68,8 +82,15 @@ mod tests {
     use crate::synth::resources::Resources;
 
     fn figures(block: &str, lut: u32) -> Figures {
-        let resources = Resources { lut, ..Resources::default() };
-        Figures { block: block.to_owned(), resources, depth: Depth::default() }
+        let resources = Resources {
+            lut,
+            ..Resources::default()
+        };
+        Figures {
+            block: block.to_owned(),
+            resources,
+            depth: Depth::default(),
+        }
     }
 
     #[test]
@@ -93,12 +114,19 @@ mod tests {
     fn the_reference_has_a_row_of_its_own() {
         let empty = format!("{BEGIN}\n{END}");
         let page = update(&empty, "page", &[figures("pspin_pkt_alloc", 1)]).unwrap();
-        assert!(page.contains("| `pspin_pkt_alloc` in the reference design | 665 |  |  | 215 |"), "{page}");
+        assert!(
+            page.contains("| `pspin_pkt_alloc` in the reference design | 665 |  |  | 215 |"),
+            "{page}"
+        );
     }
 
     #[test]
     fn a_page_without_marks_is_refused() {
         let error = update("text", "docs/synthesis.md", &[]).unwrap_err();
-        assert!(error.to_string().starts_with("docs/synthesis.md has no lines `<!-- figures: begin"));
+        assert!(
+            error
+                .to_string()
+                .starts_with("docs/synthesis.md has no lines `<!-- figures: begin")
+        );
     }
 }

@@ -65,7 +65,9 @@ impl Figures {
 /// The row of the reference's block in the same columns.
 pub fn reference_row(r: Reference) -> [Option<u32>; 13] {
     let none = None;
-    [r.lut, none, none, r.ff, r.lutram, none, r.ramb18, r.ramb36, none, r.levels, none, none, none]
+    [
+        r.lut, none, none, r.ff, r.lutram, none, r.ramb18, r.ramb36, none, r.levels, none, none, none,
+    ]
 }
 
 /// A table for people: each block with the reference's figures below it.
@@ -77,7 +79,8 @@ pub fn text(all: &[Figures], with_paths: bool) -> String {
             table.add_row(row("  (reference design)", reference_row(reference)));
         }
     }
-    let mut text = format!("{table}\nThe last four columns are LUT levels on the longest path of each sort.\n");
+    let mut text =
+        format!("{table}\nThe last four columns are LUT levels on the longest path of each sort.\n");
     if with_paths {
         all.iter().for_each(|figures| text.push_str(&paths(figures)));
     }

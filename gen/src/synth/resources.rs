@@ -36,8 +36,10 @@ impl Resources {
     pub fn count(netlist: &Netlist) -> Result<Self, Error> {
         let mut sum = Self::default();
         for (name, cell) in &netlist.cells {
-            let kind = Kind::of(&cell.kind)
-                .ok_or_else(|| Error::UnknownCell { cell: name.clone(), kind: cell.kind.clone() })?;
+            let kind = Kind::of(&cell.kind).ok_or_else(|| Error::UnknownCell {
+                cell: name.clone(),
+                kind: cell.kind.clone(),
+            })?;
             match kind {
                 Kind::Lut => sum.lut += 1,
                 Kind::WideMux => sum.muxf += 1,

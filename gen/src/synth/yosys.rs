@@ -35,15 +35,25 @@ impl Folder {
     /// There is no file list or it cannot be read.
     pub fn open(path: &Path, shown: String) -> Result<Self, Error> {
         let list = fs::read_to_string(path.join(FILE_LIST)).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => Error::NoFileList { folder: shown.clone(), file: FILE_LIST },
-            _ => Error::Io { action: "read", path: format!("{shown}/{FILE_LIST}"), source },
+            io::ErrorKind::NotFound => Error::NoFileList {
+                folder: shown.clone(),
+                file: FILE_LIST,
+            },
+            _ => Error::Io {
+                action: "read",
+                path: format!("{shown}/{FILE_LIST}"),
+                source,
+            },
         })?;
         let (comments, files): (Vec<_>, Vec<_>) = list
             .lines()
             .map(str::trim)
             .filter(|line| !line.is_empty())
             .partition(|line| line.starts_with("//"));
-        let blocks = comments.iter().filter_map(|line| line.strip_prefix("// block: ")).map(str::to_owned);
+        let blocks = comments
+            .iter()
+            .filter_map(|line| line.strip_prefix("// block: "))
+            .map(str::to_owned);
         Ok(Self {
             path: path.to_owned(),
             shown,
@@ -64,7 +74,11 @@ impl Folder {
     pub fn select(&self, names: &[String]) -> Result<Vec<&str>, Error> {
         if let Some(name) = names.iter().find(|name| !self.blocks.contains(name)) {
             let advice = Advice::new(name, self.blocks.iter().map(String::as_str));
-            return Err(Error::UnknownBlock { folder: self.shown.clone(), name: name.clone(), advice });
+            return Err(Error::UnknownBlock {
+                folder: self.shown.clone(),
+                name: name.clone(),
+                advice,
+            });
         }
         let wanted = |block: &&String| names.is_empty() || names.contains(block);
         Ok(self.blocks.iter().filter(wanted).map(String::as_str).collect())
@@ -75,18 +89,32 @@ impl Folder {
     /// # Errors
     /// yosys is missing or refuses the design.
     pub fn synthesise(&self, block: &str, mapper: Mapper) -> Result<Netlist, Error> {
-        let failed = |source| Error::Io { action: "use", path: "a temporary folder".to_owned(), source };
+        let failed = |source| Error::Io {
+            action: "use",
+            path: "a temporary folder".to_owned(),
+            source,
+        };
         let scratch = tempfile::tempdir().map_err(failed)?;
         let json = scratch.path().join("netlist.json");
         let script = self.script(block, mapper, &json);
-        let output = Command::new("yosys").args(["-q", "-p", &script]).current_dir(&self.path).output();
+        let output = Command::new("yosys")
+            .args(["-q", "-p", &script])
+            .current_dir(&self.path)
+            .output();
         let output = output.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => Error::NoYosys,
-            _ => Error::Io { action: "run", path: "yosys".to_owned(), source },
+            _ => Error::Io {
+                action: "run",
+                path: "yosys".to_owned(),
+                source,
+            },
         })?;
         if !output.status.success() {
             let message = last_error(&output.stderr, &output.stdout);
-            return Err(Error::Yosys { module: block.to_owned(), message });
+            return Err(Error::Yosys {
+                module: block.to_owned(),
+                message,
+            });
         }
         let text = fs::read_to_string(&json).map_err(failed)?;
         Netlist::parse(&text, block)
@@ -109,9 +137,15 @@ impl Folder {
 
 /// The line in which yosys says what is wrong, or the end of what it said.
 fn last_error(stderr: &[u8], stdout: &[u8]) -> String {
-    let text = format!("{}\n{}", String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
+    let text = format!(
+        "{}\n{}",
+        String::from_utf8_lossy(stdout),
+        String::from_utf8_lossy(stderr)
+    );
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let error = lines().rfind(|line| line.contains("ERROR:")).or_else(|| lines().next_back());
+    let error = lines()
+        .rfind(|line| line.contains("ERROR:"))
+        .or_else(|| lines().next_back());
     error.unwrap_or("it said nothing").to_owned()
 }
 
@@ -151,7 +185,10 @@ mod tests {
     #[test]
     fn the_error_line_is_found_among_warnings() {
         let stderr = b"Warning: wire x\nERROR: Module `a' not found!\n";
-        assert_eq!(last_error(stderr, b"1. Executing\n"), "ERROR: Module `a' not found!");
+        assert_eq!(
+            last_error(stderr, b"1. Executing\n"),
+            "ERROR: Module `a' not found!"
+        );
         assert_eq!(last_error(b"", b""), "it said nothing");
     }
 }

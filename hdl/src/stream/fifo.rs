@@ -24,81 +24,9 @@
 //! - **Ordering:** elements leave in the order in which they came.
 //! - **Reset:** empties the FIFO; contents of memory and output register stay, unseen.
 
-use super::{StreamIn, StreamOut};
+use super::{FifoConfig, FifoOutput, StreamIn, StreamOut};
 use crate::catalog::ParameterError;
-use crate::stream::limits;
 use spinneret_verilog::prelude::*;
-
-/// When the data of an element appears at the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FifoOutput {
-    /// One cycle after it was taken, straight from the memory (distributed RAM only).
-    Fallthrough,
-    /// Two cycles after it was taken, from a register.
-    Registered,
-}
-
-/// Parameters of a [`Fifo`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FifoConfig {
-    /// Bits of an element.
-    pub width: usize,
-    /// Elements that fit: a power of two, at least 2.
-    pub depth: usize,
-    /// What the memory is made of.
-    pub storage: RamStyle,
-    /// When data appears at the output; block RAM needs `Registered`.
-    pub output: FifoOutput,
-    /// Elements that still fit when `almost_full` rises; less than `depth`.
-    pub margin: usize,
-}
-
-impl FifoConfig {
-    /// A FIFO in distributed RAM with fall-through.
-    pub fn distributed(width: usize, depth: usize) -> Self {
-        Self { width, depth, storage: RamStyle::Distributed, output: FifoOutput::Fallthrough, margin: 0 }
-    }
-
-    /// A FIFO in block RAM.
-    pub fn block(width: usize, depth: usize) -> Self {
-        Self { width, depth, storage: RamStyle::Block, output: FifoOutput::Registered, margin: 0 }
-    }
-
-    /// The same with a register at the output.
-    #[must_use]
-    pub fn registered(self) -> Self {
-        Self { output: FifoOutput::Registered, ..self }
-    }
-
-    /// The same with `almost_full` rising when `margin` elements still fit.
-    #[must_use]
-    pub fn with_margin(self, margin: usize) -> Self {
-        Self { margin, ..self }
-    }
-
-    fn check(&self) -> Result<(), ParameterError> {
-        limits::check_width("fifo", self.width)?;
-        limits::check_depth("fifo", self.depth)?;
-        if self.margin >= self.depth {
-            let reason = format!("it must be less than the depth, {}", self.depth);
-            return Err(limits::refuse("fifo", "margin", self.margin, reason));
-        }
-        if self.storage == RamStyle::Block && self.output == FifoOutput::Fallthrough {
-            return Err(limits::refuse("fifo", "fallthrough", 1, "block RAM reads into a register; use distributed RAM"));
-        }
-        Ok(())
-    }
-
-    /// What follows `fifo_` in the name of the module.
-    fn variant(&self) -> String {
-        let storage = match (self.storage, self.output) {
-            (RamStyle::Block, _) => "block",
-            (RamStyle::Distributed, FifoOutput::Fallthrough) => "distributed",
-            (RamStyle::Distributed, FifoOutput::Registered) => "distributed_registered",
-        };
-        format!("{}x{}_{storage}", self.depth, self.width)
-    }
-}
 
 /// First in, first out, for the elements of a stream.
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -146,7 +74,13 @@ impl Fifo {
     /// is asked of block RAM.
     pub fn new(config: FifoConfig) -> Result<Self, ParameterError> {
         config.check()?;
-        let FifoConfig { width, depth, storage, output, .. } = config;
+        let FifoConfig {
+            width,
+            depth,
+            storage,
+            output,
+            ..
+        } = config;
         let registered = output == FifoOutput::Registered;
         let (pointer, count) = (address_width(depth), address_width(depth) + 1);
         Ok(Self {
@@ -164,7 +98,9 @@ impl Fifo {
             nearly_full: Reg::bit_reset(),
             stored: Reg::bit_reset(),
             held: (0..usize::from(registered)).map(|_| Reg::bit_reset()).collect(),
-            held_data: (0..usize::from(registered && storage == RamStyle::Distributed)).map(|_| Reg::word(width)).collect(),
+            held_data: (0..usize::from(registered && storage == RamStyle::Distributed))
+                .map(|_| Reg::word(width))
+                .collect(),
             push: Wire::bit(),
             fetch: Wire::bit(),
             pop: Wire::bit(),
@@ -266,7 +202,6 @@ impl Logic for Fifo {
 mod tests {
     use super::{Fifo, FifoConfig, FifoOutput};
     use crate::stream::bench::{self, stream_through};
-    use spinneret_verilog::prelude::*;
 
     fn latency_and_order(config: FifoConfig, latency: u64) {
         let mut fifo = Fifo::new(config).expect("a valid configuration");
@@ -288,7 +223,10 @@ mod tests {
     #[test]
     fn holds_exactly_its_depth() {
         for depth in [2, 4, 16] {
-            for config in [FifoConfig::distributed(8, depth), FifoConfig::block(8, depth).with_margin(1)] {
+            for config in [
+                FifoConfig::distributed(8, depth),
+                FifoConfig::block(8, depth).with_margin(1),
+            ] {
                 let mut fifo = Fifo::new(config).expect("a valid configuration");
                 bench::reset(&mut fifo);
                 let mut taken = 0;
@@ -296,7 +234,10 @@ mod tests {
                     fifo.s.valid.next = true;
                     bench::settle(&mut fifo);
                     assert_eq!(fifo.level.val(), taken);
-                    assert_eq!(fifo.almost_full.val(), taken + config.margin as u64 >= depth as u64);
+                    assert_eq!(
+                        fifo.almost_full.val(),
+                        taken + config.margin as u64 >= depth as u64
+                    );
                     taken += u64::from(fifo.s.ready.val());
                     bench::edge(&mut fifo);
                 }
@@ -313,14 +254,20 @@ mod tests {
                 FifoConfig::block(8, 12),
                 "fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
             ),
-            (FifoConfig::block(0, 16), "fifo: width = 0 is not possible: it must be from 1 to 4096 bits"),
+            (
+                FifoConfig::block(0, 16),
+                "fifo: width = 0 is not possible: it must be from 1 to 4096 bits",
+            ),
             (
                 FifoConfig::distributed(8, 16).with_margin(16),
                 "fifo: margin = 16 is not possible: it must be less than the depth, 16",
             ),
             (
-                FifoConfig { output: FifoOutput::Fallthrough, ..FifoConfig::block(8, 16) },
-                "fifo: fallthrough = 1 is not possible: block RAM reads into a register; use distributed RAM",
+                FifoConfig {
+                    output: FifoOutput::Fallthrough,
+                    ..FifoConfig::block(8, 16)
+                },
+                "fifo: registered = 0 is not possible: block RAM reads into a register; use distributed RAM",
             ),
         ] {
             assert_eq!(text(config), Err(expected.to_owned()));

@@ -167,7 +167,12 @@ mod tests {
 
     #[test]
     fn refuses_to_have_no_input() {
-        let error = FrameArbiter::new(0, 8).map(|_| ()).map_err(|error| error.to_string());
-        assert_eq!(error, Err("frame_arbiter: ports = 0 is not possible: it must be from 1 to 64".to_owned()));
+        let error = FrameArbiter::new(0, 8)
+            .map(|_| ())
+            .map_err(|error| error.to_string());
+        assert_eq!(
+            error,
+            Err("frame_arbiter: ports = 0 is not possible: it must be from 1 to 64".to_owned())
+        );
     }
 }

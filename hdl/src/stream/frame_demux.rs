@@ -158,7 +158,12 @@ mod tests {
 
     #[test]
     fn refuses_to_have_no_output() {
-        let error = FrameDemux::new(0, 8).map(|_| ()).map_err(|error| error.to_string());
-        assert_eq!(error, Err("frame_demux: ports = 0 is not possible: it must be from 1 to 64".to_owned()));
+        let error = FrameDemux::new(0, 8)
+            .map(|_| ())
+            .map_err(|error| error.to_string());
+        assert_eq!(
+            error,
+            Err("frame_demux: ports = 0 is not possible: it must be from 1 to 64".to_owned())
+        );
     }
 }

@@ -168,7 +168,9 @@ mod tests {
         let mut beats = lengths.iter().flat_map(beat);
         let (mut received, mut dropped) = (Vec::new(), Vec::new());
         for cycle in 0..cycles {
-            let (last, drop_frame) = beats.next().map_or((None, false), |(last, dropped)| (Some(last), dropped));
+            let (last, drop_frame) = beats
+                .next()
+                .map_or((None, false), |(last, dropped)| (Some(last), dropped));
             fifo.s.valid.next = last.is_some();
             fifo.s.last.next = last.unwrap_or(false);
             fifo.drop_frame.next = drop_frame;
@@ -190,7 +192,10 @@ mod tests {
     fn gives_a_frame_two_cycles_after_its_last_beat() {
         let mut fifo = FrameFifo::new(8, 8).expect("valid parameters");
         bench::reset(&mut fifo);
-        assert_eq!(send(&mut fifo, &[(3, false), (8, false)], 30), ([4, 5, 6].into_iter().chain(12..20).collect(), vec![]));
+        assert_eq!(
+            send(&mut fifo, &[(3, false), (8, false)], 30),
+            ([4, 5, 6].into_iter().chain(12..20).collect(), vec![])
+        );
     }
 
     #[test]
@@ -203,7 +208,9 @@ mod tests {
 
     #[test]
     fn refuses_a_depth_that_is_no_power_of_two() {
-        let error = FrameFifo::new(8, 12).map(|_| ()).map_err(|error| error.to_string());
+        let error = FrameFifo::new(8, 12)
+            .map(|_| ())
+            .map_err(|error| error.to_string());
         let expected = "frame_fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536";
         assert_eq!(error, Err(expected.to_owned()));
     }

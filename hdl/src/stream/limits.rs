@@ -10,8 +10,18 @@ pub(super) const MAX_DEPTH: usize = 65536;
 pub(super) const MAX_PORTS: usize = 64;
 
 /// The error for a parameter's value.
-pub(super) fn refuse(block: &str, parameter: &str, value: usize, reason: impl Into<String>) -> ParameterError {
-    ParameterError { block: block.into(), parameter: parameter.into(), value: value as u64, reason: reason.into() }
+pub(super) fn refuse(
+    block: &str,
+    parameter: &str,
+    value: usize,
+    reason: impl Into<String>,
+) -> ParameterError {
+    ParameterError {
+        block: block.into(),
+        parameter: parameter.into(),
+        value: value as u64,
+        reason: reason.into(),
+    }
 }
 
 /// A payload has at least one bit.
@@ -19,7 +29,12 @@ pub(super) fn check_width(block: &str, width: usize) -> Result<(), ParameterErro
     if (1..=MAX_WIDTH).contains(&width) {
         return Ok(());
     }
-    Err(refuse(block, "width", width, format!("it must be from 1 to {MAX_WIDTH} bits")))
+    Err(refuse(
+        block,
+        "width",
+        width,
+        format!("it must be from 1 to {MAX_WIDTH} bits"),
+    ))
 }
 
 /// Pointers wrap at a power of two.
@@ -27,7 +42,12 @@ pub(super) fn check_depth(block: &str, depth: usize) -> Result<(), ParameterErro
     if depth.is_power_of_two() && (2..=MAX_DEPTH).contains(&depth) {
         return Ok(());
     }
-    Err(refuse(block, "depth", depth, format!("it must be a power of two from 2 to {MAX_DEPTH}")))
+    Err(refuse(
+        block,
+        "depth",
+        depth,
+        format!("it must be a power of two from 2 to {MAX_DEPTH}"),
+    ))
 }
 
 /// One port needs neither arbiter nor demultiplexer, but a generator may ask for it.
@@ -35,5 +55,10 @@ pub(super) fn check_ports(block: &str, ports: usize) -> Result<(), ParameterErro
     if (1..=MAX_PORTS).contains(&ports) {
         return Ok(());
     }
-    Err(refuse(block, "ports", ports, format!("it must be from 1 to {MAX_PORTS}")))
+    Err(refuse(
+        block,
+        "ports",
+        ports,
+        format!("it must be from 1 to {MAX_PORTS}"),
+    ))
 }

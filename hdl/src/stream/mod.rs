@@ -3,7 +3,9 @@
 mod axis;
 #[cfg(test)]
 mod bench;
+pub(crate) mod entries;
 mod fifo;
+mod fifo_config;
 mod frame_arbiter;
 mod frame_demux;
 mod frame_fifo;
@@ -12,7 +14,8 @@ mod ports;
 mod skid_buffer;
 
 pub use axis::{AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack};
-pub use fifo::{Fifo, FifoConfig, FifoOutput};
+pub use fifo::Fifo;
+pub use fifo_config::{FifoConfig, FifoOutput};
 pub use frame_arbiter::FrameArbiter;
 pub use frame_demux::FrameDemux;
 pub use frame_fifo::FrameFifo;

@@ -117,6 +117,9 @@ mod tests {
     #[test]
     fn refuses_a_payload_without_bits() {
         let error = SkidBuffer::new(0).map(|_| ()).map_err(|error| error.to_string());
-        assert_eq!(error, Err("skid_buffer: width = 0 is not possible: it must be from 1 to 4096 bits".to_owned()));
+        assert_eq!(
+            error,
+            Err("skid_buffer: width = 0 is not possible: it must be from 1 to 4096 bits".to_owned())
+        );
     }
 }

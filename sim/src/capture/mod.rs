@@ -13,6 +13,7 @@ mod pcap;
 mod pcapng;
 mod reader;
 pub mod traffic;
+pub(crate) mod whole_file;
 mod writer;
 
 pub use error::{CaptureError, DamagedAt};

@@ -1,13 +1,13 @@
 //! Pcap files that appear when they are complete, or not at all.
 
 use super::error::CaptureError;
+use super::whole_file::WholeFile;
 use super::{MAX_PACKET_BYTES, Packet, Resolution};
 use pcap_file::pcap::{PcapHeader, PcapWriter, RawPcapPacket};
 use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
 use std::borrow::Cow;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Writes a pcap file under a temporary name beside its own; [`finish`](Self::finish) renames it.
 ///
@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 pub struct CaptureWriter {
     path: PathBuf,
     resolution: Resolution,
-    writer: PcapWriter<BufWriter<NamedTempFile>>,
+    writer: PcapWriter<WholeFile>,
     packets: u64,
 }
 
@@ -27,8 +27,7 @@ impl CaptureWriter {
     /// If files cannot be created in the directory, or the path is something else than a regular file.
     pub fn create(path: &Path, resolution: Resolution) -> Result<Self, CaptureError> {
         let unwritable = |source| CaptureError::Unwritable { file: path.to_owned(), source };
-        let target = target(path).map_err(unwritable)?;
-        let file = temporary_beside(&target).map_err(unwritable)?;
+        let file = WholeFile::create(path).map_err(unwritable)?;
         let header = PcapHeader {
             snaplen: MAX_PACKET_BYTES as u32,
             datalink: DataLink::ETHERNET,
@@ -40,9 +39,8 @@ impl CaptureWriter {
             endianness: Endianness::Little,
             ..PcapHeader::default()
         };
-        let writer = PcapWriter::with_header(BufWriter::new(file), header)
-            .map_err(|error| unwritable(io_error(error)))?;
-        Ok(Self { path: target, resolution, writer, packets: 0 })
+        let writer = PcapWriter::with_header(file, header).map_err(|error| unwritable(io_error(error)))?;
+        Ok(Self { path: path.to_owned(), resolution, writer, packets: 0 })
     }
 
     /// Appends a packet.
@@ -65,12 +63,8 @@ impl CaptureWriter {
     /// # Errors
     /// If the rest cannot be written or the file cannot be renamed; nothing is left behind then.
     pub fn finish(self) -> Result<(), CaptureError> {
-        let unwritable = |source| CaptureError::Unwritable { file: self.path.clone(), source };
-        let mut buffered = self.writer.into_writer();
-        buffered.flush().map_err(unwritable)?;
-        let file = buffered.into_inner().map_err(|error| unwritable(error.into_error()))?;
-        file.persist(&self.path).map_err(|error| unwritable(error.error))?;
-        Ok(())
+        let Self { path, writer, .. } = self;
+        writer.into_writer().finish().map_err(|source| CaptureError::Unwritable { file: path, source })
     }
 
     fn raw<'p>(&self, packet: &'p Packet) -> Result<RawPcapPacket<'p>, String> {
@@ -96,25 +90,6 @@ impl CaptureWriter {
     fn unwritable(&self, source: io::Error) -> CaptureError {
         CaptureError::Unwritable { file: self.path.clone(), source }
     }
-}
-
-/// The file that a path leads to: renaming onto a link would replace the link, onto a device the device.
-fn target(path: &Path) -> io::Result<PathBuf> {
-    let Ok(metadata) = path.metadata() else { return Ok(path.to_owned()) };
-    if !metadata.is_file() {
-        return Err(io::Error::other("it exists and is not a regular file"));
-    }
-    path.canonicalize()
-}
-
-/// A file with the permissions that any new file gets, in the directory of another.
-fn temporary_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".spinneret-").suffix(".tmp");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(directory.unwrap_or(Path::new(".")))
 }
 
 fn io_error(error: PcapError) -> io::Error {

@@ -15,6 +15,8 @@ use std::rc::Rc;
 const FRAMES_AHEAD: usize = 4;
 /// Cycles in which a frame must have come in or out; the largest takes 2048 beats on the narrowest stream.
 const PATIENCE_CYCLES: u64 = 100_000;
+/// Cycles that the matcher gets to latch its rules.
+const LATCH_CYCLES: usize = 4;
 
 /// Sends frames through a Verilated `pspin_pkt_match` at one beat per cycle, all outputs always ready.
 ///
@@ -120,6 +122,23 @@ impl<M: Model> VerilatedMatcher<M> {
         Ok(())
     }
 
+    fn take_bypassed(&mut self) -> Option<Outcome> {
+        let received = self.bypassed.arrived.pop_front()?;
+        self.taken += 1;
+        Some(Outcome { result: MatchResult::Bypass, frame: received.frame.bytes })
+    }
+
+    /// Takes a matched frame once its metadata is there too.
+    fn take_matched(&mut self) -> Result<Option<Outcome>, MatcherError> {
+        let Some((tag, size)) = self.metadata.borrow_mut().arrived.pop_front() else { return Ok(None) };
+        let Some(received) = self.matched.arrived.pop_front() else { return Ok(None) };
+        let Some(result) = MatchResult::from_metadata(tag, size) else {
+            return Err(self.hardware(format!("its tag {tag:#x} has bits beyond the message id")));
+        };
+        self.taken += 1;
+        Ok(Some(Outcome { result, frame: received.frame.bytes }))
+    }
+
     /// Whether all frames that were sent have come out, with their metadata.
     fn is_drained(&self) -> bool {
         let arrived = self.bypassed.arrived.len() + self.matched.arrived.len();
@@ -127,19 +146,10 @@ impl<M: Model> VerilatedMatcher<M> {
             && self.metadata.borrow().arrived.len() == self.matched.arrived.len()
     }
 
-    /// The frame with that number, if it is the next of this output.
-    fn take(output: &mut Output, number: u128) -> Option<Received> {
-        let is_next = output.arrived.front().is_some_and(|received| received.frame.user == number);
-        is_next.then(|| output.arrived.pop_front()).flatten()
-    }
-
     fn hardware(&self, problem: impl fmt::Display) -> MatcherError {
         MatcherError::Hardware { packet: self.taken + 1, problem: problem.to_string() }
     }
 }
-
-/// Cycles that the matcher gets to latch its rules.
-const LATCH_CYCLES: usize = 4;
 
 impl<M: Model> Matcher for VerilatedMatcher<M> {
     fn engine(&self) -> &'static str {
@@ -166,28 +176,95 @@ impl<M: Model> Matcher for VerilatedMatcher<M> {
     }
 
     fn pop(&mut self) -> Result<Option<Outcome>, MatcherError> {
-        let number = u128::from(self.taken) & self.number_mask;
-        if let Some(received) = Self::take(&mut self.bypassed, number) {
-            self.taken += 1;
-            return Ok(Some(Outcome { result: MatchResult::Bypass, frame: received.frame.bytes }));
+        let number = Some(u128::from(self.taken) & self.number_mask);
+        let next = [self.bypassed.next_number(), self.matched.next_number()];
+        if next[0] == number {
+            return Ok(self.take_bypassed());
         }
-        if self.metadata.borrow().arrived.is_empty() {
-            let stuck = !self.bypassed.arrived.is_empty() && !self.matched.arrived.is_empty();
-            return if stuck { Err(self.hardware(OUT_OF_ORDER)) } else { Ok(None) };
+        if next[1] == number {
+            return self.take_matched();
         }
-        let Some(received) = Self::take(&mut self.matched, number) else {
-            let stuck = !self.bypassed.arrived.is_empty() && !self.matched.arrived.is_empty();
-            return if stuck { Err(self.hardware(OUT_OF_ORDER)) } else { Ok(None) };
-        };
-        let metadata = self.metadata.borrow_mut().arrived.pop_front();
-        let Some(result) = metadata.and_then(|(tag, size)| MatchResult::from_metadata(tag, size)) else {
-            return Err(self.hardware(format!("its tag has bits beyond the message id: {metadata:x?}")));
-        };
-        self.taken += 1;
-        Ok(Some(Outcome { result, frame: received.frame.bytes }))
+        // Each output keeps the order, so a frame that neither is about to deliver never comes.
+        if next.iter().all(Option::is_some) {
+            return Err(self.hardware("frames left an output in another order than they came in"));
+        }
+        Ok(None)
     }
 
     fn cycles(&self) -> u64 {
         self.last_cycle - self.first_cycle
     }
+}
+
+impl<M> fmt::Debug for VerilatedMatcher<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerilatedMatcher")
+            .field("sent", &self.sent)
+            .field("taken", &self.taken)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Output {
+    fn attach<M: Model>(simulation: &mut Simulation<M>, prefix: &str) -> Result<Self, ModelError> {
+        let sink = StreamSink::attach(simulation, prefix, Pause::Never)?;
+        Ok(Self { sink, arrived: VecDeque::new() })
+    }
+
+    /// The number that the next frame of this output carries.
+    fn next_number(&self) -> Option<u128> {
+        self.arrived.front().map(|received| received.frame.user)
+    }
+}
+
+/// Takes the metadata of matched frames, one in each cycle.
+#[derive(Debug)]
+struct Metadata {
+    tag: PortHandle,
+    size: PortHandle,
+    valid: PortHandle,
+    ready: PortHandle,
+    arrived: VecDeque<(u64, u32)>,
+}
+
+impl Metadata {
+    fn attach<M: Model>(simulation: &mut Simulation<M>) -> Result<Rc<RefCell<Self>>, ModelError> {
+        let design = simulation.dut.instance();
+        let metadata = Self {
+            tag: design.port("packet_meta_tag", Direction::Output)?,
+            size: design.port("packet_meta_size", Direction::Output)?,
+            valid: design.port("packet_meta_valid", Direction::Output)?,
+            ready: design.port("packet_meta_ready", Direction::Input)?,
+            arrived: VecDeque::new(),
+        };
+        let metadata = Rc::new(RefCell::new(metadata));
+        simulation.attach(Rc::<RefCell<Self>>::clone(&metadata));
+        Ok(metadata)
+    }
+}
+
+impl Agent for Metadata {
+    fn drive(&mut self, design: &mut Instance) {
+        design.set_high(self.ready, true);
+    }
+
+    fn sample(&mut self, design: &Instance, _cycle: u64) -> Result<(), Violation> {
+        if design.is_high(self.valid) {
+            self.arrived.push_back((design.value(self.tag) as u64, design.value(self.size) as u32));
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, design: &mut Instance) {
+        self.arrived.clear();
+        design.set_high(self.ready, false);
+    }
+
+    fn describe(&self) -> String {
+        format!("packet_meta: {} taken and not looked at", self.arrived.len())
+    }
+}
+
+fn input(design: &Instance, name: &str) -> Result<PortHandle, MatcherError> {
+    design.port(name, Direction::Input).map_err(|error| MatcherError::Unfit(error.to_string()))
 }

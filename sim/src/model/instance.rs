@@ -1,20 +1,17 @@
 //! One Verilated design: the border between Rust and the C++ that Verilator wrote.
 //!
-//! All `unsafe` of the crate is here. It relies on three facts: a [`Table`] comes from C++ and keeps the
+//! All `unsafe` of the crate is here and in `access.rs`. It relies on three facts: a [`Table`] comes from C++ and keeps the
 //! promises of its header; the object it makes is owned by one [`Instance`] until that is dropped; and
 //! the addresses of the ports, whose sizes are checked when the instance is made, stay valid as long as
 //! the object does.
 
 use super::table::{ABI, RawPort, Table, storage_bytes};
-use super::value::Value;
 use super::{Direction, ModelError, PortHandle, PortInfo};
-use num_bigint::BigUint;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::ptr::{self, NonNull};
-use std::slice;
 
 #[cfg(target_endian = "big")]
 compile_error!("ports are read as little-endian bytes, which big-endian processors do not store");
@@ -25,11 +22,11 @@ compile_error!("ports are read as little-endian bytes, which big-endian processo
 /// work on the instance itself.
 #[derive(Debug)]
 pub struct Instance {
-    model: &'static str,
+    pub(super) model: &'static str,
     table: &'static Table,
     object: NonNull<c_void>,
-    infos: &'static [PortInfo],
-    storage: Box<[RawPort]>,
+    pub(super) infos: &'static [PortInfo],
+    pub(super) storage: Box<[RawPort]>,
     time_ps: u64,
     traced: bool,
 }
@@ -183,112 +180,6 @@ impl Instance {
         self.traced
     }
 
-    /// The value of a port as little-endian bytes: 1, 2, 4 or 8 of them, or a multiple of 4.
-    #[inline]
-    pub fn bytes(&self, port: PortHandle) -> &[u8] {
-        let raw = self.storage[port.index];
-        // SAFETY: the model stores the port in that many bytes, and nobody writes to it before this
-        // borrow of the instance ends.
-        unsafe { slice::from_raw_parts(raw.data, raw.bytes) }
-    }
-
-    /// Drives an input with little-endian bytes; what is missing is zero.
-    ///
-    /// # Panics
-    /// If the port is an output, or the bytes have ones beyond the port's width.
-    #[inline]
-    pub fn set_bytes(&mut self, port: PortHandle, value: &[u8]) {
-        let info = &self.infos[port.index];
-        assert!(
-            info.direction == Direction::Input,
-            "`{}` of {} is an output",
-            info.name,
-            self.model
-        );
-        if !fits(value, info.width) {
-            panic!(
-                "{}",
-                self.too_wide(info, format!("0x{:x}", BigUint::from_bytes_le(value)))
-            );
-        }
-        let raw = self.storage[port.index];
-        let count = value.len().min(raw.bytes);
-        // SAFETY: the model stores the port in that many bytes, and nobody else reads or writes it while
-        // the instance is borrowed exclusively.
-        let storage = unsafe { slice::from_raw_parts_mut(raw.data, raw.bytes) };
-        storage[..count].copy_from_slice(&value[..count]);
-        storage[count..].fill(0);
-    }
-
-    /// The value of a port of at most 128 bits.
-    ///
-    /// # Panics
-    /// If the port is wider.
-    #[inline]
-    pub fn value(&self, port: PortHandle) -> u128 {
-        let bytes = self.bytes(port);
-        let mut value = [0; 16];
-        assert!(
-            bytes.len() <= value.len(),
-            "port `{}` is wider than 128 bits",
-            self.info(port).name
-        );
-        value[..bytes.len()].copy_from_slice(bytes);
-        u128::from_le_bytes(value)
-    }
-
-    /// Drives an input; what is wider than 128 bits is filled with zeros.
-    ///
-    /// # Panics
-    /// If the port is an output or the value does not fit.
-    #[inline]
-    pub fn set_value(&mut self, port: PortHandle, value: u128) {
-        self.set_bytes(port, &value.to_le_bytes());
-    }
-
-    /// Whether a port of one bit is high.
-    #[inline]
-    pub fn is_high(&self, port: PortHandle) -> bool {
-        self.bytes(port)[0] != 0
-    }
-
-    /// Drives an input of one bit.
-    ///
-    /// # Panics
-    /// If the port is an output.
-    #[inline]
-    pub fn set_high(&mut self, port: PortHandle, high: bool) {
-        self.set_bytes(port, &[u8::from(high)]);
-    }
-
-    /// The value of the port with that number, as the typed accessors read it.
-    ///
-    /// # Panics
-    /// If there is no such port or the type is not that of its storage.
-    #[inline]
-    pub fn get<V: Value>(&self, index: usize) -> V {
-        let raw = self.storage[index];
-        assert_eq!(raw.bytes, size_of::<V::Raw>(), "the type does not fit the port");
-        // SAFETY: the model stores the port in as many bytes as the type has; every bit pattern is valid
-        // for the raw type, and nothing is assumed about alignment.
-        V::from_raw(unsafe { raw.data.cast::<V::Raw>().read_unaligned() })
-    }
-
-    /// Drives the port with that number, as the typed accessors do.
-    ///
-    /// # Panics
-    /// If there is no such port, the type is not that of its storage, or the value does not fit.
-    #[inline]
-    pub fn set<V: Value>(&mut self, index: usize, value: V) {
-        let (raw, info) = (self.storage[index], &self.infos[index]);
-        assert_eq!(raw.bytes, size_of::<V::Raw>(), "the type does not fit the port");
-        if value.needed_bits() > info.width {
-            panic!("{}", self.too_wide(info, value.hex()));
-        }
-        // SAFETY: as for reading, and the instance is borrowed exclusively.
-        unsafe { raw.data.cast::<V::Raw>().write_unaligned(value.into_raw()) };
-    }
-
     /// The error about a name that is no port's.
     pub(crate) fn unknown(&self, port: &str) -> ModelError {
         let known = self
@@ -332,31 +223,5 @@ impl Drop for Instance {
     fn drop(&mut self) {
         // SAFETY: the object was made by the same table and is not used afterwards.
         unsafe { (self.table.destroy)(self.object.as_ptr()) };
-    }
-}
-
-/// Whether little-endian bytes have no ones at or above that bit.
-#[inline]
-pub(super) fn fits(value: &[u8], width: usize) -> bool {
-    let whole = width / 8;
-    if value.len() <= whole {
-        return true;
-    }
-    value[whole] >> (width % 8) == 0 && value[whole + 1..].iter().all(|byte| *byte == 0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fits;
-
-    #[test]
-    fn sees_ones_beyond_the_width() {
-        assert!(fits(&[], 1));
-        assert!(fits(&[1], 1));
-        assert!(!fits(&[2], 1));
-        assert!(fits(&[0xff], 8));
-        assert!(!fits(&[0xff, 1], 8));
-        assert!(fits(&[0xff, 1, 0, 0], 9));
-        assert!(!fits(&[0xff, 1, 0, 1], 9));
     }
 }

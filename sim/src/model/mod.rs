@@ -5,6 +5,7 @@
 //! bus model --- PortHandle -----------------------> Instance ---> C++ by Verilator
 //! ```
 
+mod access;
 mod error;
 mod instance;
 mod port;

@@ -3,7 +3,7 @@
 use super::frame::low_bits;
 use super::ports::{StreamPorts, value64};
 use crate::agent::{Agent, Violation};
-use crate::handshake::{Counts, Handshake, Levels, Stability};
+use crate::handshake::{Counts, Watch};
 use crate::model::{Instance, Model, ModelError};
 use crate::simulation::Simulation;
 use std::cell::RefCell;
@@ -26,9 +26,7 @@ pub struct StreamMonitor {
 #[derive(Debug)]
 struct State {
     ports: StreamPorts,
-    stability: Stability,
-    counts: Counts,
-    levels: Levels,
+    watch: Watch,
     /// `tid` and `tdest` of the frame that is under way.
     route: Option<(u64, u64)>,
     /// Whether a beat was not full, so that only a last beat without bytes may follow it.
@@ -43,11 +41,10 @@ impl StreamMonitor {
     /// # Errors
     /// If the design has no such stream.
     pub fn attach<M: Model>(sim: &mut Simulation<M>, prefix: &str) -> Result<Self, ModelError> {
+        let ports = StreamPorts::find(sim.dut.instance(), prefix, None)?;
         let state = State {
-            ports: StreamPorts::find(sim.dut.instance(), prefix, None)?,
-            stability: Stability::default(),
-            counts: Counts::default(),
-            levels: Levels::default(),
+            watch: Watch::new(ports.handshake.clone()),
+            ports,
             route: None,
             ending: false,
             allow_null_last: false,
@@ -70,22 +67,22 @@ impl StreamMonitor {
 
     /// What was seen since the start or the last [`clear`](Self::clear).
     pub fn counts(&self) -> Counts {
-        self.state.borrow().counts
+        self.state.borrow().watch.counts
     }
 
     /// Starts counting from zero.
     pub fn clear(&self) {
-        self.state.borrow_mut().counts = Counts::default();
+        self.state.borrow_mut().watch.counts = Counts::default();
     }
 
     /// Whether `tvalid` was high in the last cycle.
     pub fn is_valid(&self) -> bool {
-        self.state.borrow().levels.valid
+        self.state.borrow().watch.levels.valid
     }
 
     /// Whether `tready` was high in the last cycle.
     pub fn is_ready(&self) -> bool {
-        self.state.borrow().levels.ready
+        self.state.borrow().watch.levels.ready
     }
 }
 
@@ -95,13 +92,12 @@ impl State {
         self.check_keep(self.ports.keep(dut), last)?;
         let route = (value64(dut, self.ports.id), value64(dut, self.ports.dest));
         if let Some(first) = self.route.filter(|first| *first != route) {
-            return Err(self.ports.handshake.violation(format!(
-                "tid and tdest changed within a frame: from {first:?} to {route:?}"
-            )));
+            let rule = format!("tid and tdest changed within a frame: from {first:?} to {route:?}");
+            return Err(self.watch.bus.violation(rule));
         }
         self.route = (!last).then_some(route);
-        self.counts.beats += 1;
-        self.counts.frames += u64::from(last);
+        self.watch.counts.beats += 1;
+        self.watch.counts.frames += u64::from(last);
         Ok(())
     }
 
@@ -110,23 +106,20 @@ impl State {
             return Ok(());
         }
         let full = keep == low_bits(self.ports.bytes);
-        let null_last = last && keep == 0 && self.allow_null_last;
-        let rule = if self.ending && !null_last {
+        let ends_with_null = self.allow_null_last && last == (keep == 0);
+        let rule = if self.ending && !(last && keep == 0) {
             "after a beat that is not full comes more than a last beat without bytes"
         } else if !is_packed(keep) {
             "the bytes of a beat are not in the lowest lanes"
-        } else if !last && !full && !(self.allow_null_last && keep != 0) {
-            "a beat that is not the last of its frame is not full"
-        } else if last && keep == 0 && !self.allow_null_last {
-            "the last beat of a frame has no bytes"
-        } else {
+        } else if full || ends_with_null || (last && keep != 0) {
             self.ending = !last && !full;
             return Ok(());
+        } else if last {
+            "the last beat of a frame has no bytes"
+        } else {
+            "a beat that is not the last of its frame is not full"
         };
-        Err(self
-            .ports
-            .handshake
-            .violation(format!("{rule}: tkeep is {keep:#x}")))
+        Err(self.watch.bus.violation(format!("{rule}: tkeep is {keep:#x}")))
     }
 }
 
@@ -134,54 +127,46 @@ impl Agent for State {
     fn drive(&mut self, _dut: &mut Instance) {}
 
     fn sample(&mut self, dut: &Instance, _cycle: u64) -> Result<(), Violation> {
-        let bus = &self.ports.handshake;
-        let now = Levels {
-            valid: bus.is_valid(dut),
-            ready: dut.is_high(bus.ready),
-        };
-        self.levels = now;
-        self.stability.check(dut, bus, now)?;
-        self.counts.stalls += u64::from(now.valid && !now.ready);
-        self.counts.idles += u64::from(!now.valid && now.ready);
-        if now.valid && now.ready {
-            self.check_beat(dut)?;
-        }
-        Ok(())
-    }
-
-    fn reset(&mut self, _dut: &mut Instance) {
-        self.stability.reset();
-        self.route = None;
-        self.ending = false;
-    }
-
-    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
-        let bus = &self.ports.handshake;
-        if bus.is_valid(dut) {
-            Err(bus.violation("tvalid is high in reset"))
+        if self.watch.check(dut)? {
+            self.check_beat(dut)
         } else {
             Ok(())
         }
     }
 
+    fn reset(&mut self, _dut: &mut Instance) {
+        self.watch.reset();
+        self.route = None;
+        self.ending = false;
+    }
+
+    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
+        self.watch.check_reset(dut)
+    }
+
     fn unfinished(&self) -> Option<String> {
-        (self.route.is_some() || self.stability.is_waiting()).then(|| self.describe())
+        (self.route.is_some() || self.watch.is_waiting()).then(|| self.describe())
     }
 
     fn describe(&self) -> String {
-        let (bus, levels) = (&self.ports.handshake.bus, Handshake::levels(self.levels));
+        let Watch {
+            bus, levels, counts, ..
+        } = &self.watch;
         let Counts {
             beats,
             frames,
             stalls,
             ..
-        } = self.counts;
+        } = counts;
         let inside = if self.route.is_some() {
             ", inside a frame"
         } else {
             ""
         };
-        format!("{bus}: monitor has seen {frames} frames, {beats} beats, {stalls} stalls{inside}, {levels}")
+        format!(
+            "{}: monitor has seen {frames} frames, {beats} beats, {stalls} stalls{inside}, {levels}",
+            bus.bus
+        )
     }
 }
 

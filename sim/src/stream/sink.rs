@@ -4,7 +4,7 @@ use super::frame::{Frame, Received};
 use super::monitor::StreamMonitor;
 use super::ports::{StreamPorts, value64};
 use crate::agent::{Agent, Violation};
-use crate::handshake::{Handshake, Levels, Side};
+use crate::handshake::{Levels, Side};
 use crate::model::{Instance, Model, ModelError};
 use crate::pause::{Pause, Pauses};
 use crate::simulation::Simulation;
@@ -139,10 +139,10 @@ impl Agent for State {
     fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
         let bus = &self.ports.handshake;
         self.levels = Levels {
-            valid: bus.is_valid(dut),
+            valid: dut.is_high(bus.valid),
             ready: dut.is_high(bus.ready),
         };
-        if bus.fires(dut) {
+        if self.levels.valid && self.levels.ready {
             self.take_beat(dut, cycle);
         }
         Ok(())
@@ -158,7 +158,7 @@ impl Agent for State {
     }
 
     fn describe(&self) -> String {
-        let (bus, levels) = (&self.ports.handshake.bus, Handshake::levels(self.levels));
+        let (bus, levels) = (&self.ports.handshake.bus, self.levels);
         let (total, waiting) = (self.total, self.received.len());
         let half = self.partial.as_ref().map_or(0, |(bytes, _)| bytes.len());
         format!(

@@ -4,7 +4,7 @@ use super::frame::Frame;
 use super::monitor::StreamMonitor;
 use super::ports::StreamPorts;
 use crate::agent::{Agent, Violation};
-use crate::handshake::{Handshake, Levels, Side};
+use crate::handshake::{Levels, Side};
 use crate::model::{Instance, Model, ModelError};
 use crate::pause::{Pause, Pauses};
 use crate::simulation::Simulation;
@@ -118,7 +118,8 @@ impl State {
                 "{bus}: {name} is {width} bits wide: {value:#x} does not fit"
             );
         }
-        let full = !frame.bytes.is_empty() && frame.bytes.len() % self.ports.bytes == 0 && !frame.null_last;
+        let full =
+            !frame.bytes.is_empty() && frame.bytes.len().is_multiple_of(self.ports.bytes) && !frame.null_last;
         let count = frame.bytes.len();
         assert!(
             self.ports.keep.is_some() || full,
@@ -201,7 +202,7 @@ impl Agent for State {
     }
 
     fn describe(&self) -> String {
-        let (bus, levels) = (&self.ports.handshake.bus, Handshake::levels(self.levels));
+        let (bus, levels) = (&self.ports.handshake.bus, self.levels);
         let (waiting, sent) = (self.queue.len(), self.sent);
         format!(
             "{bus}: source has sent {sent} frames, {waiting} are waiting, beat {} is next, {levels}",

@@ -14,9 +14,9 @@
 //! ```no_run
 //! # fn designs() -> Vec<spinneret_verilate::Model> { Vec::new() }
 //! // build.rs
-//! fn main() -> std::process::ExitCode {
+//! fn main() {
 //!     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
-//!     spinneret_verilate::finish(spinneret_verilate::build(&designs(), out.as_ref()))
+//!     spinneret_verilate::finish(spinneret_verilate::build(&designs(), out.as_ref()));
 //! }
 //! ```
 
@@ -35,7 +35,6 @@ use crate::error::FileContext;
 use crate::tool::Verilator;
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// A design that becomes a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,14 +99,14 @@ pub fn build(models: &[Model], out_dir: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Ends a build script: success, or the error as Cargo's own error message, without a backtrace.
-pub fn finish(result: Result<(), Error>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
+/// Ends a build script: an error becomes Cargo's own error message, and Cargo stops.
+pub fn finish(result: Result<(), Error>) {
+    if let Err(error) = result {
+        // Cargo shows these lines alone, where it would show everything that a script printed that fails.
+        error
+            .to_string()
+            .lines()
+            .for_each(|line| println!("cargo::error={line}"));
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn display(path: &str) -> String {
 
 /// The identifier of a canonical path.
 pub(crate) fn identifier(path: &str) -> String {
-    path.strip_prefix("r#").unwrap_or(path).replace('$', "_")
+    path.replace("r#", "").replace('$', "_")
 }
 
 /// Whether a name can be written in SystemVerilog without escaping.

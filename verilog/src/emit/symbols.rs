@@ -77,6 +77,8 @@ pub(crate) struct Register {
 pub(crate) struct Child {
     /// Canonical path of the field.
     pub(crate) name: String,
+    /// Name of the instance.
+    pub(crate) identifier: String,
     /// Name of the instantiated module.
     pub(crate) module: String,
     /// The signals of its ports, in order, each with the name of the port.

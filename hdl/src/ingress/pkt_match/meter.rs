@@ -33,14 +33,15 @@ pub struct FrameMeter {
     /// Its message id; 0 if the frame ends before the word that carries it.
     pub message_id: Wire<Out, Word>,
     groups: Vec<Reg>,
-    partial: Vec<Wire<Local>>,
+    /// Bytes of each group.
+    count: Vec<Wire<Local>>,
     valid_1: Reg<bool>,
     first_1: Reg<bool>,
     last_1: Reg<bool>,
     id_word: Wire<Local>,
     id_here: Wire<Local, bool>,
     id_1: Reg,
-    sum: Vec<Wire<Local>>,
+    sum: Wire<Local>,
     bytes: Reg,
     valid_2: Reg<bool>,
     first_2: Reg<bool>,
@@ -70,14 +71,14 @@ impl FrameMeter {
             size: Wire::word(32),
             message_id: Wire::word(32),
             groups: vec![Reg::word(group_width); groups],
-            partial: vec![Wire::word(group_width); groups * (GROUP + 1)],
+            count: vec![Wire::word(group_width); groups],
             valid_1: Reg::bit_reset(),
             first_1: Reg::bit(),
             last_1: Reg::bit(),
             id_word: Wire::word(32),
             id_here: Wire::bit(),
             id_1: Reg::word(32),
-            sum: vec![Wire::word(bytes_width); groups + 1],
+            sum: Wire::word(bytes_width),
             bytes: Reg::word(bytes_width),
             valid_2: Reg::bit_reset(),
             first_2: Reg::bit(),
@@ -103,13 +104,12 @@ impl Logic for FrameMeter {
             self.valid_2, self.first_2, self.last_2, self.id_2, self.size_value, self.id_3, self.done_value);
         /// First cycle: count the bytes of each group, and keep the message id when it passes.
         for group in 0..self.groups.len() {
-            let base = group * (GROUP + 1);
-            self.partial[base].next = 0.into();
+            self.count[group].next = 0.into();
             for bit in 0..GROUP {
-                self.partial[base + bit + 1].next = self.partial[base + bit].val()
+                self.count[group].next = self.count[group].val()
                     + word(self.beat_keep.val().get_bit(group * GROUP + bit)).resize(bit_width(GROUP));
             }
-            self.groups[group].d.next = self.partial[base + GROUP].val();
+            self.groups[group].d.next = self.count[group].val();
         }
         self.valid_1.d.next = self.beat_valid.val();
         self.first_1.d.next = self.beat_number.val() == 0;
@@ -129,12 +129,11 @@ impl Logic for FrameMeter {
             }
         }
         /// Second cycle: bytes of the beat.
-        self.sum[0].next = 0.into();
+        self.sum.next = 0.into();
         for group in 0..self.groups.len() {
-            self.sum[group + 1].next =
-                self.sum[group].val() + self.groups[group].q.val().resize(bit_width(self._shape.axis.keep()));
+            self.sum.next = self.sum.val() + self.groups[group].q.val().resize(bit_width(self._shape.axis.keep()));
         }
-        self.bytes.d.next = self.sum[self.groups.len()].val();
+        self.bytes.d.next = self.sum.val();
         self.valid_2.d.next = self.valid_1.q.val();
         self.first_2.d.next = self.first_1.q.val();
         self.last_2.d.next = self.last_1.q.val();

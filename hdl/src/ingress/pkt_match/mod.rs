@@ -194,10 +194,10 @@ impl PspinPktMatch {
 impl Logic for PspinPktMatch {
     #[kernel]
     fn update(&mut self) {
+        self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.beat, self.beat_last, self.beat_valid, self.beat_number,
             self.next_number, self.ready, self.in_frame, self.active, self.engine, self.meter, self.buffer,
             self.decisions, self.metas, self.demux);
-        self.reset.next = !self.rstn.val();
         /// Input register, and the number of the beat within its frame.
         AxisIn::link(&mut self.s_axis_nic_rx, &mut self.input.s_axis);
         self.input.m.ready.next = self.ready.q.val();

@@ -1,0 +1,269 @@
+//! The `gen-verilog` program as users run it, with the blocks that it really has.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A scratch folder that looks like a checkout, so that no test writes into the real one.
+struct Checkout(TempDir);
+
+struct Answer {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Checkout {
+    fn new() -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        fs::create_dir(scratch.path().join("gen")).unwrap();
+        fs::write(scratch.path().join("Cargo.toml"), "[workspace]\n").unwrap();
+        fs::write(
+            scratch.path().join("gen/Cargo.toml"),
+            "[package]\nname = \"spinneret-gen\"\n",
+        )
+        .unwrap();
+        Self(scratch)
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Answer {
+        let output = Command::new(env!("CARGO_BIN_EXE_gen-verilog"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .output()
+            .unwrap();
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = output;
+        Answer {
+            code: status.code(),
+            out: String::from_utf8(stdout).unwrap(),
+            err: String::from_utf8(stderr).unwrap(),
+        }
+    }
+
+    fn done(&self, arguments: &[&str]) -> String {
+        let answer = self.run(arguments);
+        assert_eq!((answer.code, answer.err.as_str()), (Some(0), ""), "{arguments:?}");
+        answer.out
+    }
+
+    fn refused(&self, arguments: &[&str], sentence: &str) {
+        let answer = self.run(arguments);
+        assert_eq!(answer.err, format!("gen-verilog: {sentence}\n"), "{arguments:?}");
+        assert_eq!((answer.code, answer.out.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(!self.path("gen/verilog").exists(), "a refused run writes nothing");
+    }
+}
+
+fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| {
+            (
+                path.file_name().unwrap().to_str().unwrap().to_owned(),
+                fs::read(&path).unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// Name of a shipped module with the name, lower and upper limit of one of its parameters.
+fn some_parameter(checkout: &Checkout) -> (String, String, u64, u64) {
+    let list: Value = serde_json::from_str(&checkout.done(&["--list", "--json"])).unwrap();
+    let modules = list["modules"].as_array().unwrap();
+    let module = modules.iter().find(|module| module["shipped"] == true).unwrap();
+    let parameter = &module["parameters"][0];
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let limit = |name: &str| parameter[name].as_u64().unwrap();
+    (
+        text(&module["name"]),
+        text(&parameter["name"]),
+        limit("min"),
+        limit("max"),
+    )
+}
+
+#[test]
+fn without_arguments_it_writes_the_reference_blocks_into_the_checkout() {
+    let checkout = Checkout::new();
+    let out = checkout.done(&[]);
+    assert!(out.contains(" in gen/verilog/reference: "), "{out}");
+    let written = files(&checkout.path("gen/verilog/reference"));
+    assert!(written.contains_key("pspin_pkt_match.sv") && written.contains_key("filelist.f"));
+    let list = String::from_utf8(written["filelist.f"].clone()).unwrap();
+    let listed = list.lines().filter(|line| !line.starts_with("//"));
+    assert_eq!(listed.clone().count(), written.len() - 1);
+    for name in listed {
+        assert!(out.contains(name), "the table names {name}");
+    }
+}
+
+#[test]
+fn two_runs_write_the_same_bytes_without_dates_or_paths() {
+    let (first, second) = (Checkout::new(), Checkout::new());
+    for checkout in [&first, &second] {
+        checkout.done(&[]);
+        checkout.done(&["--config", "board"]);
+    }
+    for folder in ["gen/verilog/reference", "gen/verilog/board"] {
+        let written = files(&first.path(folder));
+        assert_eq!(written, files(&second.path(folder)));
+        for (name, text) in written {
+            let text = String::from_utf8(text).unwrap();
+            for path in [first.0.path().to_str().unwrap(), env!("CARGO_MANIFEST_DIR")] {
+                assert!(!text.contains(path), "{name} holds {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn check_tells_each_kind_of_difference_and_repairs_nothing() {
+    let checkout = Checkout::new();
+    let missing = checkout.run(&["--check"]);
+    assert_eq!(missing.code, Some(1));
+    assert!(missing.out.contains("  missing  filelist.f\n"), "{}", missing.out);
+    assert!(!checkout.path("gen/verilog").exists());
+
+    checkout.done(&[]);
+    let folder = checkout.path("gen/verilog/reference");
+    let count = files(&folder).len();
+    let up_to_date = format!("gen/verilog/reference is up to date ({count} files)\n");
+    assert_eq!(checkout.done(&["--check"]), up_to_date);
+
+    let matcher = fs::read_to_string(folder.join("pspin_pkt_match.sv")).unwrap();
+    fs::write(folder.join("old_block.sv"), &matcher).unwrap();
+    fs::write(folder.join("pspin_pkt_match.sv"), format!("{matcher}// edited\n")).unwrap();
+    fs::remove_file(folder.join("filelist.f")).unwrap();
+    fs::write(folder.join("notes.sv"), "// somebody's own\n").unwrap();
+    let before = files(&folder);
+    let differs = checkout.run(&["--check"]);
+    assert_eq!(differs.code, Some(1));
+    let expected = "gen/verilog/reference is not what the Rust blocks say:\n  \
+                    missing  filelist.f\n  stale    old_block.sv\n  differs  pspin_pkt_match.sv\n\
+                    run `cargo run --release --bin gen-verilog` to repair it\n";
+    assert_eq!(differs.out, expected);
+    assert_eq!(files(&folder), before);
+
+    let repaired = checkout.done(&[]);
+    assert!(
+        repaired.contains("2 files written") && repaired.contains("1 stale removed"),
+        "{repaired}"
+    );
+    assert_eq!(checkout.done(&["--check"]), up_to_date);
+    assert!(folder.join("notes.sv").exists());
+}
+
+#[test]
+fn check_answers_in_json_with_the_same_exit_code() {
+    let checkout = Checkout::new();
+    let answer = checkout.run(&["--check", "--json"]);
+    assert_eq!(answer.code, Some(1));
+    let json: Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!(json["differences_before"]["filelist.f"], "missing");
+    assert_eq!(json["checked_only"], true);
+}
+
+#[test]
+fn a_selection_goes_to_a_folder_of_its_own() {
+    let checkout = Checkout::new();
+    let (module, ..) = some_parameter(&checkout);
+    let json: Value = serde_json::from_str(&checkout.done(&["--module", &module, "--json"])).unwrap();
+    assert_eq!(json["directory"], "gen/verilog/custom");
+    let blocks: Vec<_> = json["modules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|module| !module["ports"].is_null())
+        .collect();
+    assert_eq!(blocks.len(), 1);
+    assert_eq!(blocks[0]["name"], module.as_str());
+    assert!(!checkout.path("gen/verilog/reference").exists());
+}
+
+#[test]
+fn names_that_do_not_exist_are_refused() {
+    let checkout = Checkout::new();
+    checkout.refused(
+        &["--config", "boart"],
+        "there is no configuration `boart`: did you mean `board`?",
+    );
+    checkout.refused(
+        &["--module", "pspin_pkt_macht"],
+        "there is no module `pspin_pkt_macht`: did you mean `pspin_pkt_match`?",
+    );
+    checkout.refused(
+        &["--board", "vcu1526"],
+        "there is no board `vcu1526`: did you mean `vcu1525`?",
+    );
+    checkout.refused(
+        &["--board", "vcu1525"],
+        "board `vcu1525` (xcvu9p-fsgd2104-2L-e) is known, but there is no design for it yet: \
+         what exist are its blocks, written by `gen-verilog --config board`",
+    );
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused() {
+    let checkout = Checkout::new();
+    let (module, parameter, min, max) = some_parameter(&checkout);
+    let too_much = max + 1;
+    checkout.refused(
+        &["--set", &format!("{module}.{parameter}={too_much}")],
+        &format!("{module}: {parameter} = {too_much} is not possible: it must be from {min} to {max}"),
+    );
+    checkout.refused(
+        &["--set", "width"],
+        "`--set width` is malformed: there is no `=`; write `name=value` or `module.name=value`",
+    );
+    let twice = format!("{parameter}={min}");
+    checkout.refused(
+        &["--set", &twice, "--set", &twice],
+        &format!("`--set {parameter}` is given twice: keep one of the two"),
+    );
+    let answer = checkout.run(&["--set", "no_such_parameter_anywhere=1"]);
+    assert_eq!(answer.code, Some(2));
+    let start = "gen-verilog: no selected module has a parameter `no_such_parameter_anywhere`: ";
+    assert!(answer.err.starts_with(start), "{}", answer.err);
+}
+
+#[test]
+fn an_unwritable_directory_is_refused_and_stays_as_it_is() {
+    let checkout = Checkout::new();
+    fs::write(checkout.path("file"), "text").unwrap();
+    let answer = checkout.run(&["--out", "file/below"]);
+    assert_eq!(answer.code, Some(2));
+    assert!(answer.err.starts_with("gen-verilog: cannot ") && answer.err.contains("file/below: "));
+    assert_eq!(answer.err.lines().count(), 1, "{}", answer.err);
+    assert_eq!(fs::read_to_string(checkout.path("file")).unwrap(), "text");
+}
+
+#[test]
+fn the_list_names_everything_that_can_be_asked_for() {
+    let checkout = Checkout::new();
+    let list = checkout.done(&["--list"]);
+    let (module, parameter, ..) = some_parameter(&checkout);
+    for word in [
+        "reference",
+        "board",
+        "vcu1525",
+        "alchitry-cu",
+        &module,
+        &parameter,
+    ] {
+        assert!(list.contains(word), "{word} is not in\n{list}");
+    }
+    assert!(!checkout.path("gen/verilog").exists());
+}

@@ -1,0 +1,126 @@
+//! Directories of generated files.
+
+use spinneret_gen::render::{File, HEADER};
+use spinneret_gen::store::{Difference, Store};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+fn file(name: &str, body: &str) -> File {
+    File {
+        name: name.to_owned(),
+        text: format!("{HEADER}\n{body}\n"),
+    }
+}
+
+fn store(directory: &Path) -> Store {
+    Store::new(directory.to_owned(), "shown".to_owned())
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn writes_what_is_missing_or_differs_and_removes_what_is_stale() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path().join("a/b");
+    let store = store(&directory);
+    store
+        .write(&[file("same.sv", "1"), file("old.sv", "1"), file("changed.sv", "1")])
+        .unwrap();
+    fs::write(directory.join("notes.sv"), "// mine\n").unwrap();
+    fs::write(directory.join("notes.txt"), format!("{HEADER}\n")).unwrap();
+
+    let wanted = [file("same.sv", "1"), file("changed.sv", "2"), file("new.sv", "1")];
+    let expected = BTreeMap::from([
+        ("changed.sv".to_owned(), Difference::Differs),
+        ("new.sv".to_owned(), Difference::Missing),
+        ("old.sv".to_owned(), Difference::Stale),
+    ]);
+    assert_eq!(store.compare(&wanted).unwrap(), expected);
+    assert_eq!(store.write(&wanted).unwrap(), expected);
+    assert_eq!(
+        names(&directory),
+        ["changed.sv", "new.sv", "notes.sv", "notes.txt", "same.sv"]
+    );
+    assert_eq!(
+        fs::read_to_string(directory.join("changed.sv")).unwrap(),
+        wanted[1].text
+    );
+    assert_eq!(store.compare(&wanted).unwrap(), BTreeMap::new());
+}
+
+#[test]
+fn files_that_do_not_change_are_not_touched() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = store(scratch.path());
+    store.write(&[file("a.sv", "1")]).unwrap();
+    let before = fs::metadata(scratch.path().join("a.sv"))
+        .unwrap()
+        .modified()
+        .unwrap();
+    store.write(&[file("a.sv", "1"), file("b.sv", "1")]).unwrap();
+    assert_eq!(
+        fs::metadata(scratch.path().join("a.sv"))
+            .unwrap()
+            .modified()
+            .unwrap(),
+        before
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn written_files_can_be_read_by_others() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = tempfile::tempdir().unwrap();
+    store(scratch.path()).write(&[file("a.sv", "1")]).unwrap();
+    let plain = scratch.path().join("plain");
+    fs::write(&plain, "").unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+    assert_eq!(mode(&scratch.path().join("a.sv")), mode(&plain));
+}
+
+#[test]
+fn a_foreign_file_in_the_way_is_kept_and_nothing_is_written() {
+    let scratch = tempfile::tempdir().unwrap();
+    fs::write(scratch.path().join("b.sv"), "module b; endmodule\n").unwrap();
+    let store = store(scratch.path());
+    let wanted = [file("a.sv", "1"), file("b.sv", "1")];
+    let message = "shown/b.sv is in the way and was not written by gen-verilog: \
+                   move it away or choose another `--out`";
+    assert_eq!(store.write(&wanted).unwrap_err().to_string(), message);
+    assert_eq!(store.compare(&wanted).unwrap_err().to_string(), message);
+    assert_eq!(names(scratch.path()), ["b.sv"]);
+}
+
+#[test]
+fn a_folder_with_the_name_of_a_file_is_an_error_that_leaves_all_as_it_was() {
+    let scratch = tempfile::tempdir().unwrap();
+    fs::create_dir(scratch.path().join("b.sv")).unwrap();
+    let error = store(scratch.path())
+        .write(&[file("a.sv", "1"), file("b.sv", "1")])
+        .unwrap_err();
+    assert!(
+        error.to_string().starts_with("cannot read shown/b.sv: "),
+        "{error}"
+    );
+    assert_eq!(names(scratch.path()), ["b.sv"]);
+}
+
+#[test]
+fn a_directory_that_cannot_exist_leaves_nothing_behind() {
+    let scratch = tempfile::tempdir().unwrap();
+    fs::write(scratch.path().join("file"), "").unwrap();
+    let error = store(&scratch.path().join("file/sub/folder"))
+        .write(&[file("a.sv", "1")])
+        .unwrap_err();
+    assert!(error.to_string().starts_with("cannot "), "{error}");
+    assert_eq!(names(scratch.path()), ["file"]);
+}

@@ -1,0 +1,215 @@
+//! The stream primitives in the catalog.
+
+use super::{Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, SkidBuffer, limits};
+use crate::catalog::{Config, Entry, Parameter, ParameterError, Values};
+use spinneret_verilog::prelude::*;
+
+/// [`Fifo`].
+pub(crate) const FIFO: Entry = Entry {
+    name: "fifo",
+    doc: "first in, first out",
+    shipped: false,
+    parameters: |_: Config| {
+        vec![
+            width(),
+            depth(),
+            parameter("block", 0, 0, 1, "1: memory in block RAM, 0: in distributed RAM"),
+            parameter("registered", 0, 0, 1, "1: data from a register, 0: falls through"),
+            parameter(
+                "margin",
+                0,
+                0,
+                limits::MAX_DEPTH - 1,
+                "elements that still fit when almost_full rises",
+            ),
+        ]
+    },
+    derived: |_| Vec::new(),
+    build: |values| {
+        let config = FifoConfig {
+            width: number(values, "width"),
+            depth: number(values, "depth"),
+            storage: if number(values, "block") == 1 {
+                RamStyle::Block
+            } else {
+                RamStyle::Distributed
+            },
+            output: if number(values, "registered") == 1 {
+                FifoOutput::Registered
+            } else {
+                FifoOutput::Fallthrough
+            },
+            margin: number(values, "margin"),
+        };
+        boxed(Fifo::new(config))
+    },
+};
+
+/// [`SkidBuffer`].
+pub(crate) const SKID_BUFFER: Entry = Entry {
+    name: "skid_buffer",
+    doc: "register slice of a stream",
+    shipped: false,
+    parameters: |_: Config| vec![width()],
+    derived: |_| Vec::new(),
+    build: |values| boxed(SkidBuffer::new(number(values, "width"))),
+};
+
+/// [`FrameFifo`].
+pub(crate) const FRAME_FIFO: Entry = Entry {
+    name: "frame_fifo",
+    doc: "stores whole frames, drops what does not fit",
+    shipped: false,
+    parameters: |_: Config| vec![width(), depth()],
+    derived: |_| Vec::new(),
+    build: |values| boxed(FrameFifo::new(number(values, "width"), number(values, "depth"))),
+};
+
+/// [`FrameArbiter`].
+pub(crate) const FRAME_ARBITER: Entry = Entry {
+    name: "frame_arbiter",
+    doc: "joins streams of frames in turn",
+    shipped: false,
+    parameters: |_: Config| vec![ports(), width()],
+    derived: |_| Vec::new(),
+    build: |values| {
+        boxed(FrameArbiter::new(
+            number(values, "ports"),
+            number(values, "width"),
+        ))
+    },
+};
+
+/// [`FrameDemux`].
+pub(crate) const FRAME_DEMUX: Entry = Entry {
+    name: "frame_demux",
+    doc: "sends every frame to the output that is selected",
+    shipped: false,
+    parameters: |_: Config| vec![ports(), width()],
+    derived: |_| Vec::new(),
+    build: |values| boxed(FrameDemux::new(number(values, "ports"), number(values, "width"))),
+};
+
+/// A block with parameter values, as a model for the testbenches: name of the model, block, values that
+/// differ from the default.
+type Simulated = (&'static str, &'static Entry, &'static [(&'static str, u64)]);
+
+const SIMULATED: &[Simulated] = &[
+    (
+        "fifo_fallthrough",
+        &FIFO,
+        &[("width", 32), ("depth", 4), ("margin", 1)],
+    ),
+    ("fifo_fallthrough_2", &FIFO, &[("width", 32), ("depth", 2)]),
+    (
+        "fifo_registered",
+        &FIFO,
+        &[("width", 32), ("depth", 4), ("registered", 1), ("margin", 3)],
+    ),
+    (
+        "fifo_block",
+        &FIFO,
+        &[("width", 32), ("depth", 4), ("block", 1), ("registered", 1)],
+    ),
+    (
+        "fifo_block_2",
+        &FIFO,
+        &[
+            ("width", 32),
+            ("depth", 2),
+            ("block", 1),
+            ("registered", 1),
+            ("margin", 1),
+        ],
+    ),
+    (
+        "fifo_block_64",
+        &FIFO,
+        &[
+            ("width", 61),
+            ("depth", 64),
+            ("block", 1),
+            ("registered", 1),
+            ("margin", 10),
+        ],
+    ),
+    ("skid_buffer", &SKID_BUFFER, &[("width", 61)]),
+    ("frame_fifo_8", &FRAME_FIFO, &[("width", 32), ("depth", 8)]),
+    ("frame_fifo_64", &FRAME_FIFO, &[("width", 61), ("depth", 64)]),
+    ("frame_arbiter_1", &FRAME_ARBITER, &[("width", 32), ("ports", 1)]),
+    ("frame_arbiter_2", &FRAME_ARBITER, &[("width", 32), ("ports", 2)]),
+    ("frame_arbiter_5", &FRAME_ARBITER, &[("width", 61), ("ports", 5)]),
+    ("frame_demux_1", &FRAME_DEMUX, &[("width", 32), ("ports", 1)]),
+    ("frame_demux_2", &FRAME_DEMUX, &[("width", 32), ("ports", 2)]),
+    ("frame_demux_5", &FRAME_DEMUX, &[("width", 61), ("ports", 5)]),
+];
+
+/// The stream primitives as models for the testbenches: name of the model, block, complete values.
+pub(crate) fn simulated() -> impl Iterator<Item = (String, &'static Entry, Values)> {
+    SIMULATED.iter().map(|(name, entry, settings)| {
+        let mut values = entry.values(Config::Reference);
+        values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
+        ((*name).to_owned(), *entry, values)
+    })
+}
+
+fn parameter(name: &'static str, value: usize, min: usize, max: usize, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        value: value as u64,
+        min: min as u64,
+        max: max as u64,
+        verilog: None,
+        doc,
+    }
+}
+
+fn width() -> Parameter {
+    parameter("width", 32, 1, limits::MAX_WIDTH, "width of the payload in bits")
+}
+
+fn depth() -> Parameter {
+    parameter("depth", 16, 2, limits::MAX_DEPTH, "places, a power of two")
+}
+
+fn ports() -> Parameter {
+    parameter(
+        "ports",
+        2,
+        1,
+        limits::MAX_PORTS,
+        "number of streams that are joined or told apart",
+    )
+}
+
+/// The value of a parameter; the blocks refuse what does not fit.
+fn number(values: &Values, name: &str) -> usize {
+    values
+        .get(name)
+        .map_or(0, |value| usize::try_from(*value).unwrap_or(usize::MAX))
+}
+
+fn boxed<B: Block + 'static>(block: Result<B, ParameterError>) -> Result<Box<dyn Block>, ParameterError> {
+    Ok(Box::new(block?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::simulated;
+    use crate::catalog;
+
+    #[test]
+    fn simulates_blocks_of_the_catalog_that_can_be_built() {
+        for (name, entry, values) in simulated() {
+            assert!(catalog::find(entry.name).is_some(), "{name}");
+            let known = entry.values(catalog::Config::Reference);
+            assert!(
+                values.keys().eq(known.keys()),
+                "{name} sets a parameter that {} does not have",
+                entry.name
+            );
+            let built = (entry.build)(&values).map(|_| ());
+            assert_eq!(built, Ok(()), "{name}");
+        }
+    }
+}

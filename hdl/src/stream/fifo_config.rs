@@ -1,0 +1,96 @@
+//! Parameters of the FIFO.
+
+use super::limits;
+use crate::catalog::ParameterError;
+use spinneret_verilog::prelude::*;
+
+/// When the data of an element appears at the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FifoOutput {
+    /// One cycle after it was taken, straight from the memory (distributed RAM only).
+    Fallthrough,
+    /// Two cycles after it was taken, from a register.
+    Registered,
+}
+
+/// Parameters of a [`Fifo`](super::Fifo).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FifoConfig {
+    /// Bits of an element.
+    pub width: usize,
+    /// Elements that fit: a power of two, at least 2.
+    pub depth: usize,
+    /// What the memory is made of.
+    pub storage: RamStyle,
+    /// When data appears at the output; block RAM needs `Registered`.
+    pub output: FifoOutput,
+    /// Elements that still fit when `almost_full` rises; less than `depth`.
+    pub margin: usize,
+}
+
+impl FifoConfig {
+    /// A FIFO in distributed RAM with fall-through.
+    pub fn distributed(width: usize, depth: usize) -> Self {
+        Self {
+            width,
+            depth,
+            storage: RamStyle::Distributed,
+            output: FifoOutput::Fallthrough,
+            margin: 0,
+        }
+    }
+
+    /// A FIFO in block RAM.
+    pub fn block(width: usize, depth: usize) -> Self {
+        Self {
+            width,
+            depth,
+            storage: RamStyle::Block,
+            output: FifoOutput::Registered,
+            margin: 0,
+        }
+    }
+
+    /// The same with a register at the output.
+    #[must_use]
+    pub fn registered(self) -> Self {
+        Self {
+            output: FifoOutput::Registered,
+            ..self
+        }
+    }
+
+    /// The same with `almost_full` rising when `margin` elements still fit.
+    #[must_use]
+    pub fn with_margin(self, margin: usize) -> Self {
+        Self { margin, ..self }
+    }
+
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        limits::check_width("fifo", self.width)?;
+        limits::check_depth("fifo", self.depth)?;
+        if self.margin >= self.depth {
+            let reason = format!("it must be less than the depth, {}", self.depth);
+            return Err(limits::refuse("fifo", "margin", self.margin, reason));
+        }
+        if self.storage == RamStyle::Block && self.output == FifoOutput::Fallthrough {
+            return Err(limits::refuse(
+                "fifo",
+                "registered",
+                0,
+                "block RAM reads into a register; use distributed RAM",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What follows `fifo_` in the name of the module.
+    pub(super) fn variant(&self) -> String {
+        let storage = match (self.storage, self.output) {
+            (RamStyle::Block, _) => "block",
+            (RamStyle::Distributed, FifoOutput::Fallthrough) => "distributed",
+            (RamStyle::Distributed, FifoOutput::Registered) => "distributed_registered",
+        };
+        format!("{}x{}_{storage}", self.depth, self.width)
+    }
+}

@@ -1,0 +1,42 @@
+//! How a command ends when it does not succeed.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// Why a command did not succeed, by exit code.
+#[derive(Debug)]
+pub enum Failure {
+    /// The work could not begin as asked; nothing was written.
+    Usage(anyhow::Error),
+    /// The work began and failed.
+    Work(anyhow::Error),
+}
+
+impl Failure {
+    /// The work could not begin as asked.
+    pub fn usage(error: impl Into<anyhow::Error>) -> Self {
+        Self::Usage(error.into())
+    }
+
+    /// The work began and failed.
+    pub fn work(error: impl Into<anyhow::Error>) -> Self {
+        Self::Work(error.into())
+    }
+
+    /// Exit code of the process.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) => ExitCode::from(2),
+            Self::Work(_) => ExitCode::from(1),
+        }
+    }
+}
+
+/// Shows the error and what it adds to its causes; library errors name their cause themselves.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(error) | Self::Work(error) => write!(f, "{error}"),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Lints every block in every file list below gen/verilog with three tools; any warning is an error.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+waivers=$PWD/tools/verilator.vlt
+
+fail() { echo "lint: $*" >&2; exit 1; }
+
+# Icarus 11 says this where a process reads a part of a signal: it then wakes the process up more often
+# than needed, which changes nothing.
+icarus_remark='sorry: constant selects in always_\* processes are not currently supported'
+
+# Runs a tool in silence; what it says is shown when it fails or says anything that is not known to be harmless.
+quietly() {
+    local what=$1 output status=0
+    shift
+    output=$("$@" 2>&1) || status=$?
+    output=$(grep -v "$icarus_remark" <<<"$output" || true)
+    [[ $status == 0 && -z $output ]] && return
+    echo "$output" >&2
+    fail "$what"
+}
+
+lint_block() {
+    local folder=$1 block=$2
+    shift 2
+    quietly "Verilator warns about $folder/$block.sv" \
+        verilator --lint-only -Wall --top-module "$block" "$waivers" "$@"
+    quietly "Icarus Verilog warns about $folder/$block.sv" \
+        iverilog -g2012 -Wall -Wno-timescale -t null -s "$block" "$@"
+    quietly "yosys warns about $folder/$block.sv" \
+        yosys -q -e '.*' -p "read_verilog -sv $*; hierarchy -check -top $block; proc; check -assert"
+}
+
+shopt -s nullglob
+lists=(gen/verilog/*/filelist.f)
+[[ ${#lists[@]} != 0 ]] || fail "there is no generated Verilog: run ./dev gen"
+for list in "${lists[@]}"; do
+    folder=$(dirname "$list")
+    mapfile -t files < <(grep -v '^//' "$list")
+    mapfile -t blocks < <(sed -n 's|^// block: ||p' "$list")
+    for block in "${blocks[@]}"; do
+        (cd "$folder" && lint_block "$folder" "$block" "${files[@]}")
+    done
+    echo "$folder: ${#blocks[@]} blocks in ${#files[@]} files are clean"
+done

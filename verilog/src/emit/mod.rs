@@ -1,0 +1,39 @@
+//! The back-end: from rust-hdl's syntax tree to SystemVerilog.
+//!
+//! A block passes through these steps, each in a module of its own:
+//!
+//! ```text
+//! walk    block -> tree of scopes (through rust-hdl's `Probe`)
+//! tables  scope -> symbol table: signals, constants, registers, instances, identifiers
+//! lower   kernel -> typed statements (`infer`, `select`, `fold` for the expressions)
+//! check   every signal is driven once, in every bit, before it is read
+//! group   statements -> groups that can stand apart
+//! plan    group -> port connection, combinational logic or register
+//! module  plan -> text (`text` for the statements)
+//! library text -> modules, equal ones once
+//! ```
+
+mod check;
+mod describe;
+mod design;
+mod error;
+mod fold;
+mod group;
+mod infer;
+mod ir;
+mod library;
+mod literal;
+mod lower;
+mod metadata;
+mod module;
+mod names;
+mod plan;
+mod select;
+mod symbols;
+mod tables;
+mod text;
+mod walk;
+
+pub use design::{Design, Module, Parameter, Port, PortDirection, TopOptions};
+pub use error::Error;
+pub use library::{Library, generate};

@@ -1,0 +1,203 @@
+//! Builds the symbol table of a module from its scope and its sub-blocks, and gives every name its identifier.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+use rust_hdl::core::ast::Verilog;
+use rust_hdl::core::atom::AtomKind;
+
+use super::error::Error;
+use super::names;
+use super::symbols::{Child, Register, Role, Symbols};
+use super::walk::{AtomInfo, Scope};
+
+/// A sub-block that is instantiated.
+#[derive(Debug)]
+pub(crate) struct Instance<'a> {
+    pub(crate) scope: &'a Scope,
+    /// Name of its module.
+    pub(crate) module: String,
+}
+
+/// The names of a module whose kernel is translated: its own signals, its registers and its instances.
+pub(crate) fn of_kernel(scope: &Scope, instances: Vec<Instance<'_>>) -> Result<(Symbols, Identifiers), Error> {
+    let (mut symbols, mut identifiers) = of_atoms(scope)?;
+    let registers: Vec<_> = scope.children.iter().filter_map(|child| Some((child, register_shape(child)?))).collect();
+    for (child, _) in &registers {
+        identifiers.claim(&symbols.block, &child.name)?;
+    }
+    for (child, shape) in registers {
+        add_register(&mut symbols, &mut identifiers, child, &shape)?;
+    }
+    for instance in instances {
+        add_instance(&mut symbols, &mut identifiers, instance)?;
+    }
+    for constant in symbols.constants.iter_mut().filter(|constant| constant.is_enum_value) {
+        constant.identifier = identifiers.derive(&constant.identifier);
+    }
+    Ok((symbols, identifiers))
+}
+
+/// The names of a module that has only its own signals.
+pub(crate) fn of_atoms(scope: &Scope) -> Result<(Symbols, Identifiers), Error> {
+    let mut symbols = Symbols::new(&scope.path);
+    let mut identifiers = Identifiers::default();
+    for atom in &scope.atoms {
+        identifiers.claim(&scope.path, &atom.name)?;
+        symbols.add_atom(atom)?;
+    }
+    Ok((symbols, identifiers))
+}
+
+fn add_instance(
+    symbols: &mut Symbols,
+    identifiers: &mut Identifiers,
+    instance: Instance<'_>,
+) -> Result<(), Error> {
+    let scope = instance.scope;
+    let mut ports = Vec::new();
+    for atom in ports_of(scope) {
+        let path = format!("{}${}", scope.name, atom.name);
+        symbols.check_width(&path, atom.width)?;
+        let role = match atom.kind {
+            AtomKind::InputParameter => Role::ChildInput,
+            AtomKind::InOutParameter => Role::ChildInOut,
+            _ => Role::ChildOutput,
+        };
+        if role == Role::ChildInOut {
+            return Err(Error::Unsupported {
+                path: symbols.block.clone(),
+                construct: names::display(&path),
+                advice: "a tri-state port of a sub-block cannot be connected: keep the tri-state buffer in the top block",
+            });
+        }
+        let identifier = identifiers.derive(&names::identifier(&path));
+        let id = symbols.add_signal(&path, &identifier, atom, role);
+        symbols.add_enums(&atom.descriptor);
+        ports.push((names::identifier(&atom.name), id));
+    }
+    symbols.children.push(Child {
+        name: scope.name.clone(),
+        identifier: identifiers.derive(&format!("u_{}", names::identifier(&scope.name))),
+        module: instance.module,
+        ports,
+    });
+    Ok(())
+}
+
+/// The ports of a scope.
+pub(crate) fn ports_of(scope: &Scope) -> impl Iterator<Item = &AtomInfo> {
+    scope.atoms.iter().filter(|atom| atom.kind.is_parameter())
+}
+
+/// The parts of a block that is a register.
+#[derive(Debug)]
+pub(crate) struct RegisterShape<'a> {
+    clock: &'a AtomInfo,
+    data: &'a AtomInfo,
+    output: &'a AtomInfo,
+    reset: Option<(&'a AtomInfo, &'a AtomInfo)>,
+    initial: Option<BigUint>,
+}
+
+/// Recognises the registers of this crate (`reg`) and rust-hdl's own flip-flops (`dff`).
+pub(crate) fn register_shape(scope: &Scope) -> Option<RegisterShape<'_>> {
+    let [timing] = &scope.timing[..] else { return None };
+    let atom = |name: &str, kind| scope.atoms.iter().find(|atom| atom.name == name && atom.kind == kind);
+    let clock = atom("clock", AtomKind::InputParameter)?;
+    let data = atom("d", AtomKind::InputParameter)?;
+    let output = atom("q", AtomKind::OutputParameter)?;
+    if clock.width != 1 || data.width != output.width || !scope.children.is_empty() {
+        return None;
+    }
+    match (timing.name.as_str(), scope.atoms.len(), &scope.code) {
+        ("reg", 3, _) => Some(RegisterShape { clock, data, output, reset: None, initial: None }),
+        ("reg", 5, _) => {
+            let reset = atom("reset", AtomKind::InputParameter).filter(|reset| reset.width == 1)?;
+            let value = atom("reset_value", AtomKind::Constant).filter(|value| value.width == data.width)?;
+            Some(RegisterShape { clock, data, output, reset: Some((reset, value)), initial: None })
+        }
+        ("dff", 3, Verilog::Custom(text)) => {
+            let initial = Some(initial_value(text)?);
+            Some(RegisterShape { clock, data, output, reset: None, initial })
+        }
+        _ => None,
+    }
+}
+
+/// The power-up value in the text of rust-hdl's flip-flop: `q = 8'h0;`.
+fn initial_value(text: &str) -> Option<BigUint> {
+    let (_, rest) = text.split_once("q = ")?;
+    let (literal, _) = rest.split_once(';')?;
+    let (_, digits) = literal.split_once("'h")?;
+    BigUint::parse_bytes(digits.trim().as_bytes(), 16)
+}
+
+fn add_register(
+    symbols: &mut Symbols,
+    identifiers: &mut Identifiers,
+    scope: &Scope,
+    shape: &RegisterShape<'_>,
+) -> Result<(), Error> {
+    let number = symbols.registers.len();
+    let name = names::identifier(&scope.name);
+    let path = |part: &str| format!("{}${part}", scope.name);
+    symbols.check_width(&path("q"), shape.output.width)?;
+    let output = symbols.add_signal(&path("q"), &name, shape.output, Role::RegisterOutput);
+    let next = identifiers.derive(&format!("{name}_d"));
+    let data = symbols.add_signal(&path("d"), &next, shape.data, Role::RegisterData(number));
+    let clock_name = identifiers.derive(&format!("{name}_clock"));
+    let clock = symbols.add_signal(&path("clock"), &clock_name, shape.clock, Role::RegisterClock);
+    symbols.add_enums(&shape.output.descriptor);
+    let reset = match shape.reset {
+        None => None,
+        Some((reset, value)) => {
+            let reset_name = identifiers.derive(&format!("{name}_reset"));
+            let signal = symbols.add_signal(&path("reset"), &reset_name, reset, Role::RegisterReset);
+            Some((signal, symbols.constant_value(value)?))
+        }
+    };
+    let initial = reset.as_ref().map(|(_, value)| value.clone()).or_else(|| shape.initial.clone());
+    symbols.registers.push(Register { path: scope.name.clone(), clock, data, output, reset, initial });
+    Ok(())
+}
+
+/// The identifiers of a module and the names they stand for.
+#[derive(Debug, Default)]
+pub(crate) struct Identifiers {
+    taken: BTreeMap<String, String>,
+}
+
+impl Identifiers {
+    /// Takes the identifier of a field, which must be valid and free.
+    pub(crate) fn claim(&mut self, block: &str, path: &str) -> Result<(), Error> {
+        let identifier = names::identifier(path);
+        if !names::is_identifier(&identifier) {
+            return Err(Error::Identifier { path: block.to_owned(), name: names::display(path) });
+        }
+        match self.taken.insert(identifier.clone(), path.to_owned()) {
+            None => Ok(()),
+            Some(first) => Err(Error::NameClash {
+                path: block.to_owned(),
+                first: names::display(&first),
+                second: names::display(path),
+                identifier,
+            }),
+        }
+    }
+
+    /// Whether the identifier stands for something already.
+    pub(crate) fn is_taken(&self, identifier: &str) -> bool {
+        self.taken.contains_key(identifier)
+    }
+
+    /// Takes a free identifier that is `wish` or begins with it.
+    pub(crate) fn derive(&mut self, wish: &str) -> String {
+        let numbered = (1..).map(|number| format!("{wish}_{number}"));
+        let mut candidates = std::iter::once(wish.to_owned()).chain(numbered);
+        let free = candidates.find(|name| !self.taken.contains_key(name) && names::is_identifier(name));
+        let identifier = free.unwrap_or_else(|| wish.to_owned());
+        self.taken.insert(identifier.clone(), identifier.clone());
+        identifier
+    }
+}

@@ -1,0 +1,60 @@
+//! Calls of the external tools. A tool that is missing fails the test with one sentence.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a command in a directory and returns what it printed on both outputs and whether it succeeded.
+pub fn run(directory: &Path, program: &str, arguments: &[&str]) -> (String, bool) {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run `{program}` ({error}): run `./dev setup` to install the tools"));
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.push_str(&String::from_utf8_lossy(&output.stderr));
+    (text, output.status.success())
+}
+
+fn must_succeed(directory: &Path, program: &str, arguments: &[&str]) -> String {
+    let (text, success) = run(directory, program, arguments);
+    assert!(success, "{program} {}:\n{text}", arguments.join(" "));
+    text
+}
+
+/// Compiles and runs the test bench in Icarus Verilog.
+pub fn icarus(directory: &Path) -> String {
+    must_succeed(directory, "iverilog", &["-g2012", "-s", "bench", "-o", "bench.vvp", "dut.sv", "bench.sv"]);
+    must_succeed(directory, "vvp", &["-n", "bench.vvp"])
+}
+
+/// Compiles and runs the test bench in Verilator.
+pub fn verilator(directory: &Path) -> String {
+    let arguments = [
+        "--binary", "--timing", "--top-module", "bench", "-Wno-fatal", "-Wno-WIDTH", "-O3", "-CFLAGS", "-O0",
+        "--output-split", "20000", "-j", "2", "-Mdir", "obj", "dut.sv", "bench.sv",
+    ];
+    must_succeed(directory, "verilator", &arguments);
+    must_succeed(directory, "obj/Vbench", &[])
+}
+
+/// Reads the modules in yosys and checks that all instances exist and that nothing is driven twice.
+pub fn yosys(directory: &Path) {
+    must_succeed(
+        directory,
+        "yosys",
+        &["-q", "-p", "read_verilog -sv dut.sv; hierarchy -check; proc; check -assert"],
+    );
+}
+
+/// Lints the modules in Verilator. Test blocks need not read all their inputs nor use all outputs of sub-blocks.
+pub fn lint(directory: &Path) {
+    let (text, success) = run(
+        directory,
+        "verilator",
+        &[
+            "--lint-only", "-Wall", "-Wno-DECLFILENAME", "-Wno-MULTITOP", "-Wno-UNUSED", "-Wno-PINCONNECTEMPTY",
+            "dut.sv",
+        ],
+    );
+    assert!(success, "verilator --lint-only -Wall:\n{text}");
+}
