@@ -1,6 +1,8 @@
 //! Builds the Verilator models of the crate.
 
+use spinneret_hdl::catalog::{self, Entry, Values};
 use spinneret_verilate::{Model, Port};
+use spinneret_verilog::{PortDirection, generate};
 use std::path::Path;
 use std::{env, fs, io};
 
@@ -9,13 +11,47 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     match models() {
         Ok(models) => spinneret_verilate::finish(spinneret_verilate::build(&models, Path::new(&out))),
-        Err(error) => println!("cargo::error=cannot read the fixtures: {error}"),
+        Err(error) => println!("cargo::error={error}"),
     }
 }
 
+/// Warnings that are waived, with their reasons: the same as for the lint of what is shipped.
+const WAIVERS: &str = include_str!("../tools/verilator.vlt");
+
 /// All designs that the crate simulates.
-fn models() -> io::Result<Vec<Model>> {
-    FIXTURES.iter().map(fixture).collect()
+fn models() -> Result<Vec<Model>, String> {
+    let unreadable = |error: io::Error| format!("cannot read the fixtures: {error}");
+    let mut models = FIXTURES
+        .iter()
+        .map(fixture)
+        .collect::<io::Result<Vec<_>>>()
+        .map_err(unreadable)?;
+    for (name, entry, values) in catalog::simulated() {
+        models.push(design(&name, entry, &values)?);
+    }
+    Ok(models)
+}
+
+/// A block of the catalog, with the text that is shipped.
+fn design(name: &str, entry: &Entry, values: &Values) -> Result<Model, String> {
+    let block = (entry.build)(values).map_err(|error| error.to_string())?;
+    let design = generate(&*block, entry.name).map_err(|error| format!("{name}: {error}"))?;
+    let port = |port: &spinneret_verilog::Port| Port {
+        name: port.name.clone(),
+        input: port.direction == PortDirection::Input,
+        width: port.width,
+    };
+    let waivers = ("verilator.vlt".to_owned(), WAIVERS.to_owned());
+    let modules = design
+        .modules
+        .into_iter()
+        .map(|module| (format!("{}.sv", module.name), module.text));
+    Ok(Model {
+        name: name.to_owned(),
+        top: design.name.clone(),
+        ports: design.ports.iter().map(port).collect(),
+        sources: [waivers].into_iter().chain(modules).collect(),
+    })
 }
 
 /// A hand-written design that the bus models are tested with: file, ports.

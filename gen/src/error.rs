@@ -20,8 +20,8 @@ pub enum Error {
     },
     /// A board that is described but has no design yet.
     #[error(
-        "board `{board}` ({part}) is known, but there is no design for it yet: what exist are its blocks, \
-         written by `gen-verilog --config board`"
+        "board `{board}` ({part}) is known, but its design does not exist yet: its blocks do, and \
+         `gen-verilog --config board` writes them"
     )]
     NoBoardDesign {
         /// Name of the board.

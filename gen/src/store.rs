@@ -109,10 +109,15 @@ impl Store {
             if !is_wanted && !is_candidate(&name) {
                 continue;
             }
-            match fs::read(entry.path()) {
-                Ok(text) if text.starts_with(HEADER.as_bytes()) => {
-                    own.insert(name, text);
-                }
+            // Only plain files are opened: reading a pipe would wait for ever.
+            let is_file = fs::metadata(entry.path()).is_ok_and(|metadata| metadata.is_file());
+            let text = if is_file {
+                fs::read(entry.path())
+            } else {
+                Ok(Vec::new())
+            };
+            match text {
+                Ok(text) if text.starts_with(HEADER.as_bytes()) => drop(own.insert(name, text)),
                 Ok(_) if is_wanted => {
                     return Err(Error::Foreign {
                         path: self.show(&name),
@@ -146,29 +151,35 @@ impl Store {
             .map(|file| Ok((file.name.as_str(), self.stage(file)?)))
             .collect::<Result<Vec<_>, Error>>()?;
         let mut undo = Undo::default();
-        let result = staged
-            .into_iter()
-            .try_for_each(|(name, file)| {
-                let path = self.directory.join(name);
-                undo.remember(&path);
-                file.persist(&path)
-                    .map(drop)
-                    .map_err(|error| self.failed("write", Some(name), error.error))
-            })
-            .and_then(|()| {
-                let stale = differences
-                    .iter()
-                    .filter(|(_, difference)| **difference == Difference::Stale);
-                stale.map(|(name, _)| name).try_for_each(|name| {
-                    let path = self.directory.join(name);
-                    undo.remember(&path);
-                    fs::remove_file(&path).map_err(|error| self.failed("remove", Some(name), error))
-                })
-            });
+        let result = self.swap(staged, differences, &mut undo);
         if result.is_err() {
             undo.run();
         }
         result
+    }
+
+    /// Puts staged files in their places and removes stale ones.
+    fn swap(
+        &self,
+        staged: Vec<(&str, NamedTempFile)>,
+        differences: &BTreeMap<String, Difference>,
+        undo: &mut Undo,
+    ) -> Result<(), Error> {
+        for (name, file) in staged {
+            let path = self.directory.join(name);
+            undo.remember(&path);
+            file.persist(&path)
+                .map_err(|error| self.failed("write", Some(name), error.error))?;
+        }
+        for (name, _) in differences
+            .iter()
+            .filter(|(_, difference)| **difference == Difference::Stale)
+        {
+            let path = self.directory.join(name);
+            undo.remember(&path);
+            fs::remove_file(&path).map_err(|error| self.failed("remove", Some(name), error))?;
+        }
+        Ok(())
     }
 
     /// Puts a text on disk under a temporary name, which vanishes if it is not renamed.

@@ -210,8 +210,8 @@ fn names_that_do_not_exist_are_refused() {
     );
     checkout.refused(
         &["--board", "vcu1525"],
-        "board `vcu1525` (xcvu9p-fsgd2104-2L-e) is known, but there is no design for it yet: \
-         what exist are its blocks, written by `gen-verilog --config board`",
+        "board `vcu1525` (xcvu9p-fsgd2104-2L-e) is known, but its design does not exist yet: \
+         its blocks do, and `gen-verilog --config board` writes them",
     );
 }
 

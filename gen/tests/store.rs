@@ -5,6 +5,8 @@ use spinneret_gen::store::{Difference, Store};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+#[cfg(unix)]
+use std::process::Command;
 
 fn file(name: &str, body: &str) -> File {
     File {
@@ -101,17 +103,29 @@ fn a_foreign_file_in_the_way_is_kept_and_nothing_is_written() {
 }
 
 #[test]
-fn a_folder_with_the_name_of_a_file_is_an_error_that_leaves_all_as_it_was() {
+fn a_folder_with_the_name_of_a_file_is_as_foreign_as_a_file() {
     let scratch = tempfile::tempdir().unwrap();
     fs::create_dir(scratch.path().join("b.sv")).unwrap();
     let error = store(scratch.path())
         .write(&[file("a.sv", "1"), file("b.sv", "1")])
         .unwrap_err();
     assert!(
-        error.to_string().starts_with("cannot read shown/b.sv: "),
+        error.to_string().starts_with("shown/b.sv is in the way "),
         "{error}"
     );
     assert_eq!(names(scratch.path()), ["b.sv"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let scratch = tempfile::tempdir().unwrap();
+    let made = Command::new("mkfifo")
+        .arg(scratch.path().join("pipe.sv"))
+        .status();
+    assert!(made.is_ok_and(|status| status.success()));
+    store(scratch.path()).write(&[file("a.sv", "1")]).unwrap();
+    assert_eq!(names(scratch.path()), ["a.sv", "pipe.sv"]);
 }
 
 #[test]

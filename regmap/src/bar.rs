@@ -33,7 +33,12 @@ pub const UNMAPPED: Window = Window {
 };
 
 /// All windows in the order of their addresses; they cover the BAR without gaps.
-pub const WINDOWS: &[Window] = &[HANDLER_AND_PACKET_MEMORY, PROGRAM_MEMORY, CONTROL_REGISTERS, UNMAPPED];
+pub const WINDOWS: &[Window] = &[
+    HANDLER_AND_PACKET_MEMORY,
+    PROGRAM_MEMORY,
+    CONTROL_REGISTERS,
+    UNMAPPED,
+];
 
 /// A part of the BAR that maps to one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,17 +87,21 @@ pub enum Destination {
 
 /// Where an access to a BAR offset ends up; offsets beyond the BAR reach nothing.
 pub fn decode(offset: u32) -> Destination {
-    WINDOWS.iter().find(|window| (window.start..=window.last()).contains(&offset)).map_or(
-        Destination::Nothing,
-        |window| match window.target {
+    WINDOWS
+        .iter()
+        .find(|window| (window.start..=window.last()).contains(&offset))
+        .map_or(Destination::Nothing, |window| match window.target {
             Target::Pspin { address } => Destination::Pspin(address + (offset - window.start)),
             Target::ControlRegisters => Destination::ControlRegister(offset - window.start),
             Target::Nothing => Destination::Nothing,
-        },
-    )
+        })
 }
 
 /// BAR offset of a byte offset into the control registers; `None` beyond their window.
 pub const fn of_control_register(offset: u32) -> Option<u32> {
-    if offset < CONTROL_REGISTERS.size_bytes { Some(CONTROL_REGISTERS.start + offset) } else { None }
+    if offset < CONTROL_REGISTERS.size_bytes {
+        Some(CONTROL_REGISTERS.start + offset)
+    } else {
+        None
+    }
 }

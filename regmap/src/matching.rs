@@ -29,9 +29,19 @@ pub struct Rule {
 
 impl Rule {
     /// Matches no frame: start is above end.
-    pub const NEVER: Self = Self { idx: 0, mask: 0, start: 1, end: 0 };
+    pub const NEVER: Self = Self {
+        idx: 0,
+        mask: 0,
+        start: 1,
+        end: 0,
+    };
     /// Matches every frame that has a first word, that is, four bytes or more.
-    pub const ALWAYS: Self = Self { idx: 0, mask: 0, start: 0, end: 0 };
+    pub const ALWAYS: Self = Self {
+        idx: 0,
+        mask: 0,
+        start: 0,
+        end: 0,
+    };
     /// Ethernet type is IPv4, in a frame without VLAN tags.
     pub const IPV4: Self = Self::equal(3, 0xffff_0000, 0x0800_0000);
     /// ICMP type is echo request, after an IPv4 header of 20 bytes. Does not look at the IP protocol.
@@ -45,22 +55,42 @@ impl Rule {
 
     /// IPv4 protocol number from `first` to `last`.
     pub const fn ip_protocol(first: u8, last: u8) -> Self {
-        Self { idx: 5, mask: 0xff, start: first as u32, end: last as u32 }
+        Self {
+            idx: 5,
+            mask: 0xff,
+            start: first as u32,
+            end: last as u32,
+        }
     }
 
     /// UDP (or TCP) destination port from `first` to `last`, after an IPv4 header of 20 bytes.
     pub const fn udp_destination_port(first: u16, last: u16) -> Self {
-        Self { idx: 9, mask: 0xffff_0000, start: (first as u32) << 16, end: (last as u32) << 16 }
+        Self {
+            idx: 9,
+            mask: 0xffff_0000,
+            start: (first as u32) << 16,
+            end: (last as u32) << 16,
+        }
     }
 
     /// UDP (or TCP) source port from `first` to `last`, after an IPv4 header of 20 bytes.
     pub const fn udp_source_port(first: u16, last: u16) -> Self {
-        Self { idx: 8, mask: 0xffff, start: first as u32, end: last as u32 }
+        Self {
+            idx: 8,
+            mask: 0xffff,
+            start: first as u32,
+            end: last as u32,
+        }
     }
 
     /// The masked word has exactly this value.
     pub const fn equal(idx: u32, mask: u32, value: u32) -> Self {
-        Self { idx, mask, start: value, end: value }
+        Self {
+            idx,
+            mask,
+            start: value,
+            end: value,
+        }
     }
 
     /// Whether a word of a frame, first byte most significant, matches.
@@ -142,5 +172,9 @@ pub const fn decode_field(register: u32) -> u32 {
 
 /// All bits above bit `position`.
 const fn above(position: u32) -> u32 {
-    if position >= 31 { 0 } else { u32::MAX << (position + 1) }
+    if position >= 31 {
+        0
+    } else {
+        u32::MAX << (position + 1)
+    }
 }

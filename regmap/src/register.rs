@@ -27,7 +27,11 @@ pub struct Register {
 impl Register {
     /// Byte offset of element `index` in the control register window; `None` if there is no such element.
     pub const fn address(&self, index: u32) -> Option<u32> {
-        if index < self.count { Some(self.offset + REGISTER_BYTES * index) } else { None }
+        if index < self.count {
+            Some(self.offset + REGISTER_BYTES * index)
+        } else {
+            None
+        }
     }
 
     /// First byte offset behind the last element.

@@ -22,7 +22,13 @@ pub fn windows(out: &mut impl Write) -> fmt::Result {
     writeln!(out, "| BAR offset | size | maps to |\n|---|---|---|")?;
     for window in bar::WINDOWS {
         let kib = window.size_bytes / 1024;
-        write!(out, "| {:#08x} - {:#08x} | {kib} KiB | {}", window.start, window.last(), window.description)?;
+        write!(
+            out,
+            "| {:#08x} - {:#08x} | {kib} KiB | {}",
+            window.start,
+            window.last(),
+            window.description
+        )?;
         match window.target {
             bar::Target::Pspin { address } => writeln!(out, ", from {address:#010x} |")?,
             bar::Target::ControlRegisters | bar::Target::Nothing => writeln!(out, " |")?,
@@ -36,7 +42,10 @@ pub fn windows(out: &mut impl Write) -> fmt::Result {
 /// # Errors
 /// Only those of `out`.
 pub fn register_table(out: &mut impl Write) -> fmt::Result {
-    writeln!(out, "| offset | count | register | access | reset | unit | meaning |")?;
+    writeln!(
+        out,
+        "| offset | count | register | access | reset | unit | meaning |"
+    )?;
     writeln!(out, "|---|---|---|---|---|---|---|")?;
     for r in registers() {
         writeln!(

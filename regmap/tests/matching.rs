@@ -6,12 +6,20 @@ use spinneret_regmap::matching::{Rule, RuleRegisters, decode_field, encode_field
 /// The rules of the host library that software has been writing, in plain numbers.
 #[test]
 fn named_rules_have_the_numbers_of_existing_software() {
-    let rule = |idx, mask, start, end| Rule { idx, mask, start, end };
+    let rule = |idx, mask, start, end| Rule {
+        idx,
+        mask,
+        start,
+        end,
+    };
     assert_eq!(Rule::NEVER, rule(0, 0, 1, 0));
     assert_eq!(Rule::ALWAYS, rule(0, 0, 0, 0));
     assert_eq!(Rule::IPV4, rule(3, 0xffff_0000, 0x0800_0000, 0x0800_0000));
     assert_eq!(Rule::ip_protocol(17, 17), rule(5, 0xff, 17, 17));
-    assert_eq!(Rule::udp_destination_port(9330, 9330), rule(9, 0xffff_0000, 0x2472_0000, 0x2472_0000));
+    assert_eq!(
+        Rule::udp_destination_port(9330, 9330),
+        rule(9, 0xffff_0000, 0x2472_0000, 0x2472_0000)
+    );
     assert_eq!(Rule::udp_source_port(53, 99), rule(8, 0xffff, 53, 99));
     assert_eq!(Rule::ICMP_ECHO_REQUEST, rule(8, 0xff00, 0x0800, 0x0800));
     assert_eq!(Rule::SLMP_END_OF_MESSAGE, rule(10, 0x8000, 0x8000, 0x8000));
@@ -19,8 +27,18 @@ fn named_rules_have_the_numbers_of_existing_software() {
 
 #[test]
 fn registers_hold_mask_start_and_end_byte_swapped_and_the_index_plain() {
-    let rule = Rule { idx: 9, mask: 0xffff_0000, start: 0x1234_0000, end: 0x5678_0000 };
-    let registers = RuleRegisters { idx: 9, mask: 0x0000_ffff, start: 0x0000_3412, end: 0x0000_7856 };
+    let rule = Rule {
+        idx: 9,
+        mask: 0xffff_0000,
+        start: 0x1234_0000,
+        end: 0x5678_0000,
+    };
+    let registers = RuleRegisters {
+        idx: 9,
+        mask: 0x0000_ffff,
+        start: 0x0000_3412,
+        end: 0x0000_7856,
+    };
     assert_eq!(rule.to_registers(), registers);
     assert_eq!(registers.to_rule(), rule);
 }
@@ -29,9 +47,28 @@ fn registers_hold_mask_start_and_end_byte_swapped_and_the_index_plain() {
 fn never_cannot_match_and_always_can() {
     assert!(!Rule::NEVER.can_match() && !Rule::NEVER.matches_word(0));
     assert!(Rule::ALWAYS.can_match() && Rule::ALWAYS.matches_word(u32::MAX));
-    assert!(!Rule::equal(5, 0xff, 0x111).can_match(), "the value has a bit that the mask removes");
-    assert!(Rule { idx: 0, mask: 0xff00, start: 0x01, end: 0x100 }.can_match());
-    assert!(!Rule { idx: 0, mask: 0xff00, start: 0xff01, end: u32::MAX }.can_match());
+    assert!(
+        !Rule::equal(5, 0xff, 0x111).can_match(),
+        "the value has a bit that the mask removes"
+    );
+    assert!(
+        Rule {
+            idx: 0,
+            mask: 0xff00,
+            start: 0x01,
+            end: 0x100
+        }
+        .can_match()
+    );
+    assert!(
+        !Rule {
+            idx: 0,
+            mask: 0xff00,
+            start: 0xff01,
+            end: u32::MAX
+        }
+        .can_match()
+    );
 }
 
 /// `can_match` by trying every word, which is possible because the mask has few bits.

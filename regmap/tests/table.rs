@@ -8,7 +8,10 @@ use std::collections::HashSet;
 fn registers_are_ordered_and_do_not_overlap() {
     let mut previous_end = 0;
     for register in registers() {
-        assert!(register.offset >= previous_end, "{register} starts inside its predecessor");
+        assert!(
+            register.offset >= previous_end,
+            "{register} starts inside its predecessor"
+        );
         assert!(register.count > 0, "{register} has no elements");
         assert!(register.offset.is_multiple_of(4), "{register} is not aligned");
         previous_end = register.end();
@@ -21,7 +24,10 @@ fn names_are_unique_and_every_register_is_described() {
     let mut names = HashSet::new();
     for register in registers() {
         assert!(names.insert(register.to_string()), "{register} appears twice");
-        assert!(register.description.ends_with('.') && !register.unit.is_empty(), "{register}");
+        assert!(
+            register.description.ends_with('.') && !register.unit.is_empty(),
+            "{register}"
+        );
     }
 }
 
@@ -32,7 +38,11 @@ fn reset_lists_are_as_long_as_their_registers() {
             assert_eq!(values.len(), register.count as usize, "{register}");
         }
         let live = register.reset == Reset::Live;
-        assert_eq!(live, register.access == Access::ReadOnly, "{register} shows hardware state");
+        assert_eq!(
+            live,
+            register.access == Access::ReadOnly,
+            "{register} shows hardware state"
+        );
     }
 }
 
@@ -57,7 +67,10 @@ fn offsets_are_those_of_existing_software() {
         assert_eq!((register.offset, register.count), (offset, count), "{register}");
     }
     assert_eq!((cl::FETCH_ENABLE, cl::AUX_RESET), (0x0000, 0x0004));
-    assert_eq!((stats::DROPPED_PACKETS, stats::EGRESS_DMA_ERROR), (0x100c, 0x1010));
+    assert_eq!(
+        (stats::DROPPED_PACKETS, stats::EGRESS_DMA_ERROR),
+        (0x100c, 0x1010)
+    );
 }
 
 #[test]
@@ -105,10 +118,16 @@ fn every_offset_is_found_once_and_holes_are_not_found() {
 
 #[test]
 fn reset_keeps_the_clusters_off_and_the_matcher_silent() {
-    assert_eq!((cl::CTRL.reset.value(0), cl::CTRL.reset.value(1)), (Some(0), Some(1)));
+    assert_eq!(
+        (cl::CTRL.reset.value(0), cl::CTRL.reset.value(1)),
+        (Some(0), Some(1))
+    );
     assert_eq!(cl::CTRL.reset.value(2), None);
     assert_eq!(me::VALID.reset.value(0), Some(0));
-    assert_eq!((me::START.reset.value(5), me::END.reset.value(5)), (Some(1), Some(0)));
+    assert_eq!(
+        (me::START.reset.value(5), me::END.reset.value(5)),
+        (Some(1), Some(0))
+    );
     assert_eq!(stats::MPQ.reset.value(0), None);
 }
 

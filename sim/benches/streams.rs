@@ -11,10 +11,16 @@ use std::time::Instant;
 const FRAMES: u64 = 50_000;
 
 fn main() {
-    for (name, pause) in [("without pauses", Pause::Never), ("with pauses", Pause::Random { percent: 25 })] {
+    for (name, pause) in [
+        ("without pauses", Pause::Never),
+        ("with pauses", Pause::Random { percent: 25 }),
+    ] {
         for bytes in [64, 1500] {
             let per_second = cycles_per_second(bytes, &pause);
-            println!("frames of {bytes:4} bytes {name:14}: {:.2} million cycles per second", per_second / 1e6);
+            println!(
+                "frames of {bytes:4} bytes {name:14}: {:.2} million cycles per second",
+                per_second / 1e6
+            );
         }
     }
 }
@@ -30,7 +36,10 @@ fn cycles_per_second(bytes: usize, pause: &Pause) -> f64 {
     let mut left = FRAMES;
     while left > 0 {
         sim.run(100);
-        left -= sinks.iter().map(|sink| sink.receive_all().len() as u64).sum::<u64>();
+        left -= sinks
+            .iter()
+            .map(|sink| sink.receive_all().len() as u64)
+            .sum::<u64>();
     }
     let per_second = sim.cycle_count() as f64 / start.elapsed().as_secs_f64();
     sim.finish();

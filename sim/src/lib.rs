@@ -11,6 +11,7 @@ mod handshake;
 pub mod model;
 pub mod models;
 mod pause;
+pub mod reference;
 pub mod seed;
 pub mod simulation;
 pub mod stream;

@@ -191,11 +191,22 @@ impl<M: Model> Simulation<M> {
     /// # Panics
     /// If an agent is not idle, with what is left.
     pub fn finish(self) {
+        self.try_finish().unwrap_or_else(|failure| panic!("{failure}"));
+    }
+
+    /// Ends the simulation: everything that was sent must have been sent, and everything that was
+    /// received must have been looked at.
+    ///
+    /// # Errors
+    /// If an agent is not idle, with what is left.
+    pub fn try_finish(self) -> Result<(), Failure> {
         self.progress.finished.set(true);
         let left = self.agents.iter().filter_map(|agent| agent.borrow().unfinished());
         let state: String = left.map(|line| format!("\n  {line}")).collect();
-        if !state.is_empty() {
-            panic!("{}", self.failure(Cause::Unfinished { state }));
+        if state.is_empty() {
+            Ok(())
+        } else {
+            Err(self.failure(Cause::Unfinished { state }))
         }
     }
 

@@ -49,11 +49,23 @@ fn pcap(order: Order, magic: u32, link: u32, records: &[(u32, u32, u32, &[u8])])
 fn block(order: Order, kind: u32, body: &[u8]) -> Vec<u8> {
     let padding = vec![0; body.len().next_multiple_of(4) - body.len()];
     let length = (body.len() + padding.len() + 12) as u32;
-    [&order.words(&[kind, length]), body, &padding, &order.word(length)[..]].concat()
+    [
+        &order.words(&[kind, length]),
+        body,
+        &padding,
+        &order.word(length)[..],
+    ]
+    .concat()
 }
 
 fn section(order: Order) -> Vec<u8> {
-    let body = [&order.word(0x1a2b_3c4d)[..], &order.half(1), &order.half(0), &[0xff; 8]].concat();
+    let body = [
+        &order.word(0x1a2b_3c4d)[..],
+        &order.half(1),
+        &order.half(0),
+        &[0xff; 8],
+    ]
+    .concat();
     block(order, 0x0a0d_0d0a, &body)
 }
 
@@ -72,7 +84,13 @@ fn interface(order: Order, link: u16, snaplen: u32, options: &[(u16, &[u8])]) ->
 }
 
 fn enhanced(order: Order, interface: u32, ticks: u64, original: u32, data: &[u8]) -> Vec<u8> {
-    let words = [interface, (ticks >> 32) as u32, ticks as u32, data.len() as u32, original];
+    let words = [
+        interface,
+        (ticks >> 32) as u32,
+        ticks as u32,
+        data.len() as u32,
+        original,
+    ];
     block(order, 6, &[&order.words(&words), data].concat())
 }
 
@@ -103,19 +121,31 @@ fn whole(bytes: &[u8]) -> Vec<Packet> {
 }
 
 fn packet(timestamp: Duration, original_len: u32, data: &[u8]) -> Packet {
-    Packet { timestamp, data: data.to_vec(), original_len }
+    Packet {
+        timestamp,
+        data: data.to_vec(),
+        original_len,
+    }
 }
 
 #[test]
 fn pcap_is_read_in_both_byte_orders_and_resolutions() {
     for order in [Order::Big, Order::Little] {
-        for (magic, nanoseconds, resolution) in [(MICRO, 7000, Resolution::Micro), (NANO, 7, Resolution::Nano)] {
+        for (magic, nanoseconds, resolution) in
+            [(MICRO, 7000, Resolution::Micro), (NANO, 7, Resolution::Nano)]
+        {
             let file = pcap(order, magic, 1, &[(5, 7, 4, b"abcd"), (6, 0, 9, b"xyz")]);
-            assert_eq!(open(&file).map(|reader| reader.resolution()).ok(), Some(resolution));
+            assert_eq!(
+                open(&file).map(|reader| reader.resolution()).ok(),
+                Some(resolution)
+            );
             let packets = whole(&file);
             let first = packet(Duration::new(5, nanoseconds), 4, b"abcd");
             assert_eq!(packets, [first, packet(Duration::from_secs(6), 9, b"xyz")]);
-            assert_eq!((packets[0].is_cut_short(), packets[1].is_cut_short()), (false, true));
+            assert_eq!(
+                (packets[0].is_cut_short(), packets[1].is_cut_short()),
+                (false, true)
+            );
         }
     }
 }
@@ -153,7 +183,11 @@ fn pcapng_time_stamps_follow_the_resolution_and_offset_of_their_interface() {
         (&[(9, &[0x80 | 10])], 1536, Duration::from_millis(1500)),
         (&[(9, &[0])], 7, Duration::from_secs(7)),
         (&[(14, &offset(100))], 1_500_000, Duration::from_millis(101_500)),
-        (&[(14, &offset(-1)), (9, &[6])], 1_500_000, Duration::from_millis(500)),
+        (
+            &[(14, &offset(-1)), (9, &[6])],
+            1_500_000,
+            Duration::from_millis(500),
+        ),
     ];
     for (options, ticks, wanted) in cases {
         let mut file = section(Order::Little);
@@ -182,8 +216,15 @@ fn simple_and_obsolete_packets_are_read() {
         file.extend(block(order, 2, &[&fields[..], b"xyz"].concat()));
         let packets = whole(&file);
         assert_eq!(packets[0], packet(Duration::ZERO, 5, b"abcde"));
-        assert_eq!(packets[1], packet(Duration::ZERO, 50, b"abcdef"), "the interface keeps 6 bytes");
-        assert_eq!(packets[2], packet(Duration::from_micros((1 << 32) + 5), 4, b"xyz"));
+        assert_eq!(
+            packets[1],
+            packet(Duration::ZERO, 50, b"abcdef"),
+            "the interface keeps 6 bytes"
+        );
+        assert_eq!(
+            packets[2],
+            packet(Duration::from_micros((1 << 32) + 5), 4, b"xyz")
+        );
     }
 }
 
@@ -192,20 +233,33 @@ fn what_is_no_capture_is_refused_with_what_it_is() {
     let refusal = |bytes: &[u8]| open(bytes).expect_err("no capture").to_string();
     let start = "test.pcap: this is not a pcap or pcapng capture: ";
     assert_eq!(refusal(b""), format!("{start}the file is empty"));
-    assert_eq!(refusal(b"abc"), format!("{start}it begins with the bytes 61 62 63"));
-    assert_eq!(refusal(b"\x7fELF and so on"), format!("{start}it begins with the bytes 7f 45 4c 46"));
-    assert_eq!(refusal(&[0x1f, 0x8b, 8, 0, 0]), format!("{start}it is compressed; unpack it with gunzip first"));
+    assert_eq!(
+        refusal(b"abc"),
+        format!("{start}it begins with the bytes 61 62 63")
+    );
+    assert_eq!(
+        refusal(b"\x7fELF and so on"),
+        format!("{start}it begins with the bytes 7f 45 4c 46")
+    );
+    assert_eq!(
+        refusal(&[0x1f, 0x8b, 8, 0, 0]),
+        format!("{start}it is compressed; unpack it with gunzip first")
+    );
 }
 
 #[test]
 fn other_links_than_ethernet_are_refused_with_what_was_found() {
-    let error = open(&pcap(Order::Little, MICRO, 105, &[])).expect_err("not Ethernet").to_string();
+    let error = open(&pcap(Order::Little, MICRO, 105, &[]))
+        .expect_err("not Ethernet")
+        .to_string();
     assert_eq!(
         error,
         "test.pcap: the capture has link type 105 (IEEE802_11), but only Ethernet (link type 1) can be read: \
          capture on an Ethernet interface"
     );
-    let error = open(&pcap(Order::Little, MICRO, 9999, &[])).expect_err("not Ethernet").to_string();
+    let error = open(&pcap(Order::Little, MICRO, 9999, &[]))
+        .expect_err("not Ethernet")
+        .to_string();
     assert!(error.contains("link type 9999, but"), "{error}");
     let mut file = section(Order::Little);
     file.extend(interface(Order::Little, 1, 0, &[]));
@@ -215,23 +269,39 @@ fn other_links_than_ethernet_are_refused_with_what_was_found() {
     file.extend(enhanced(Order::Little, 1, 0, 1, b"x"));
     let (packets, error) = read(&file);
     assert_eq!(packets.len(), 1, "an interface that sends nothing does no harm");
-    let wanted = format!("test.pcap: packet 2 (at byte {offset}) is from interface 1, which has link type 101 (RAW), ");
-    assert!(error.as_ref().is_some_and(|error| error.starts_with(&wanted)), "{error:?}");
+    let wanted = format!(
+        "test.pcap: packet 2 (at byte {offset}) is from interface 1, which has link type 101 (RAW), "
+    );
+    assert!(
+        error.as_ref().is_some_and(|error| error.starts_with(&wanted)),
+        "{error:?}"
+    );
 }
 
 #[test]
 fn a_pcap_that_ends_anywhere_gives_its_packets_and_then_one_error() {
-    let file = pcap(Order::Little, MICRO, 1, &[(1, 0, 4, b"abcd"), (2, 0, 6, b"efghij")]);
+    let file = pcap(
+        Order::Little,
+        MICRO,
+        1,
+        &[(1, 0, 4, b"abcd"), (2, 0, 6, b"efghij")],
+    );
     let ends = [24, 24 + 20, 24 + 20 + 22];
     for length in 4..file.len() {
         let (packets, error) = read(&file[..length]);
         let complete = ends[1..].iter().filter(|end| **end <= length).count();
         assert_eq!(packets.len(), complete, "{length} bytes");
-        assert_eq!(error.is_none(), ends.contains(&length), "{length} bytes: {error:?}");
+        assert_eq!(
+            error.is_none(),
+            ends.contains(&length),
+            "{length} bytes: {error:?}"
+        );
     }
     assert_eq!(
         read(&file[..50]).1.as_deref(),
-        Some("test.pcap: packet 2 (at byte 44): the file ends within the packet's header, 6 bytes after its beginning")
+        Some(
+            "test.pcap: packet 2 (at byte 44): the file ends within the packet's header, 6 bytes after its beginning"
+        )
     );
     assert_eq!(
         read(&file[..62]).1.as_deref(),
@@ -239,7 +309,9 @@ fn a_pcap_that_ends_anywhere_gives_its_packets_and_then_one_error() {
     );
     assert_eq!(
         read(&file[..10]).1.as_deref(),
-        Some("test.pcap: packet 1 (at byte 0): the file ends within the file header, 10 bytes after its beginning")
+        Some(
+            "test.pcap: packet 1 (at byte 0): the file ends within the file header, 10 bytes after its beginning"
+        )
     );
 }
 
@@ -257,11 +329,22 @@ fn a_pcapng_that_ends_anywhere_gives_its_packets_and_then_one_error() {
     }
     for length in 4..file.len() {
         let (packets, error) = read(&file[..length]);
-        assert_eq!(packets.len(), ends[2..].iter().filter(|end| **end <= length).count(), "{length} bytes");
-        assert_eq!(error.is_none(), ends.contains(&length), "{length} bytes: {error:?}");
+        assert_eq!(
+            packets.len(),
+            ends[2..].iter().filter(|end| **end <= length).count(),
+            "{length} bytes"
+        );
+        assert_eq!(
+            error.is_none(),
+            ends.contains(&length),
+            "{length} bytes: {error:?}"
+        );
     }
     let cut = ends[2] + 20;
-    let wanted = format!("test.pcap: packet 2 (at byte {}): the file ends within a block: 20 of 36 bytes are there", ends[2]);
+    let wanted = format!(
+        "test.pcap: packet 2 (at byte {}): the file ends within a block: 20 of 36 bytes are there",
+        ends[2]
+    );
     assert_eq!(read(&file[..cut]).1, Some(wanted));
 }
 
@@ -271,16 +354,25 @@ fn impossible_records_are_damage() {
         let (packets, error) = read(file);
         assert_eq!(packets.len(), 1, "the packet before is delivered");
         let error = error.expect("the second packet is damaged");
-        error.strip_prefix("test.pcap: packet 2 (at byte 44): ").unwrap_or_else(|| panic!("{error}")).to_owned()
+        error
+            .strip_prefix("test.pcap: packet 2 (at byte 44): ")
+            .unwrap_or_else(|| panic!("{error}"))
+            .to_owned()
     };
     let good = (1, 0, 4, &b"abcd"[..]);
     let file = pcap(Order::Little, MICRO, 1, &[good, (1, 1_000_000, 4, b"abcd")]);
-    assert_eq!(problem(&file), "its time stamp has 1000000 of 1000000 parts of a second");
+    assert_eq!(
+        problem(&file),
+        "its time stamp has 1000000 of 1000000 parts of a second"
+    );
     let file = pcap(Order::Little, MICRO, 1, &[good, (1, 0, 3, b"abcd")]);
     assert_eq!(problem(&file), "4 bytes were captured of a packet of 3 bytes");
     let mut file = pcap(Order::Little, MICRO, 1, &[good]);
     file.extend(Order::Little.words(&[0, 0, MAX_PACKET_BYTES as u32 + 1, u32::MAX]));
-    assert_eq!(problem(&file), "it claims to hold 262145 bytes, more than any packet");
+    assert_eq!(
+        problem(&file),
+        "it claims to hold 262145 bytes, more than any packet"
+    );
 }
 
 #[test]
@@ -288,15 +380,29 @@ fn impossible_blocks_are_damage() {
     let begin = [section(Order::Little), interface(Order::Little, 1, 0, &[])].concat();
     let at = begin.len();
     let problem = |block: &[u8]| {
-        let error = read(&[&begin[..], block].concat()).1.expect("the block is damaged");
+        let error = read(&[&begin[..], block].concat())
+            .1
+            .expect("the block is damaged");
         let place = format!("test.pcap: packet 1 (at byte {at}): ");
-        error.strip_prefix(&place).unwrap_or_else(|| panic!("{error}")).to_owned()
+        error
+            .strip_prefix(&place)
+            .unwrap_or_else(|| panic!("{error}"))
+            .to_owned()
     };
     let little = Order::Little;
-    assert_eq!(problem(&little.words(&[6, 8, 8])), "a block claims to be 8 bytes long");
-    assert_eq!(problem(&little.words(&[6, 0xffff_fff0, 0])), "a block claims to be 4294967280 bytes long");
+    assert_eq!(
+        problem(&little.words(&[6, 8, 8])),
+        "a block claims to be 8 bytes long"
+    );
+    assert_eq!(
+        problem(&little.words(&[6, 0xffff_fff0, 0])),
+        "a block claims to be 4294967280 bytes long"
+    );
     let unknown = enhanced(little, 3, 0, 1, b"x");
-    assert_eq!(problem(&unknown), "it is from interface 3, which the file does not describe");
+    assert_eq!(
+        problem(&unknown),
+        "it is from interface 3, which the file does not describe"
+    );
     let larger = enhanced(little, 0, 0, 1, b"xy");
     assert_eq!(problem(&larger), "2 bytes were captured of a packet of 1 bytes");
     let mut ends_differ = enhanced(little, 0, 0, 1, b"x");
@@ -308,7 +414,12 @@ fn impossible_blocks_are_damage() {
 
 #[test]
 fn after_an_error_there_is_nothing_more() {
-    let file = pcap(Order::Little, MICRO, 1, &[(1, 2_000_000, 4, b"abcd"), (1, 0, 4, b"abcd")]);
+    let file = pcap(
+        Order::Little,
+        MICRO,
+        1,
+        &[(1, 2_000_000, 4, b"abcd"), (1, 0, 4, b"abcd")],
+    );
     let mut reader = open(&file).expect("the header is right");
     assert!(reader.next().is_some_and(|packet| packet.is_err()));
     assert!(reader.next().is_none() && reader.next().is_none());
@@ -319,7 +430,10 @@ fn missing_files_and_directories_are_named() {
     let directory = tempfile::tempdir().expect("a scratch directory");
     for path in [directory.path().join("missing.pcap"), directory.path().to_owned()] {
         let error = CaptureReader::open(&path).expect_err("no capture").to_string();
-        assert!(error.starts_with(&format!("{}: cannot read the capture: ", path.display())), "{error}");
+        assert!(
+            error.starts_with(&format!("{}: cannot read the capture: ", path.display())),
+            "{error}"
+        );
     }
 }
 

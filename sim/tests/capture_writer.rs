@@ -7,7 +7,11 @@ use std::time::Duration;
 
 fn packet(nanoseconds: u32, data: &[u8]) -> Packet {
     let timestamp = Duration::new(1_700_000_000, nanoseconds);
-    Packet { timestamp, data: data.to_vec(), original_len: data.len() as u32 }
+    Packet {
+        timestamp,
+        data: data.to_vec(),
+        original_len: data.len() as u32,
+    }
 }
 
 fn write(path: &Path, resolution: Resolution, packets: &[Packet]) {
@@ -20,13 +24,22 @@ fn write(path: &Path, resolution: Resolution, packets: &[Packet]) {
 
 fn read(path: &Path) -> Vec<Packet> {
     let reader = CaptureReader::open(path).expect("the capture is right");
-    reader.map(|packet| packet.expect("the capture is whole")).collect()
+    reader
+        .map(|packet| packet.expect("the capture is whole"))
+        .collect()
 }
 
 fn files(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).expect("the directory is there");
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<_> = entries
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
     names.sort();
     names
 }
@@ -35,12 +48,23 @@ fn files(directory: &Path) -> Vec<String> {
 fn packets_survive_with_their_times_and_original_sizes() {
     let directory = tempfile::tempdir().expect("a scratch directory");
     let path = directory.path().join("out.pcap");
-    let cut_short = Packet { original_len: 1500, ..packet(999_999_999, &[1; 64]) };
-    let packets = [packet(1, b"abcd"), packet(123_456_789, &[0; 9000]), cut_short, packet(5, b"")];
+    let cut_short = Packet {
+        original_len: 1500,
+        ..packet(999_999_999, &[1; 64])
+    };
+    let packets = [
+        packet(1, b"abcd"),
+        packet(123_456_789, &[0; 9000]),
+        cut_short,
+        packet(5, b""),
+    ];
     write(&path, Resolution::Nano, &packets);
     assert_eq!(read(&path), packets);
     write(&path, Resolution::Micro, &packets);
-    let times: Vec<_> = read(&path).iter().map(|packet| packet.timestamp.subsec_nanos()).collect();
+    let times: Vec<_> = read(&path)
+        .iter()
+        .map(|packet| packet.timestamp.subsec_nanos())
+        .collect();
     assert_eq!(times, [0, 123_456_000, 999_999_000, 0]);
     assert_eq!(files(directory.path()), ["out.pcap"]);
 }
@@ -51,7 +75,8 @@ fn the_file_is_this_byte_for_byte() {
     let path = directory.path().join("out.pcap");
     write(&path, Resolution::Micro, &[packet(7000, b"abc")]);
     let wanted = [
-        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, // file header
+        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0,
+        0, // file header
         0x00, 0xf1, 0x53, 0x65, 7, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, b'a', b'b', b'c',
     ];
     assert_eq!(fs::read(&path).expect("the file is there"), wanted);
@@ -77,15 +102,23 @@ fn places_that_cannot_be_written_are_named() {
     let file = directory.path().join("file");
     fs::write(&file, "").expect("the directory is writable");
     let error = |path: &Path| {
-        let error = CaptureWriter::create(path, Resolution::Nano).expect_err("not writable").to_string();
+        let error = CaptureWriter::create(path, Resolution::Nano)
+            .expect_err("not writable")
+            .to_string();
         let start = format!("{}: cannot write the capture: ", path.display());
-        error.strip_prefix(&start).unwrap_or_else(|| panic!("{error}")).to_owned()
+        error
+            .strip_prefix(&start)
+            .unwrap_or_else(|| panic!("{error}"))
+            .to_owned()
     };
     error(&file.join("below-a-file.pcap"));
     error(&directory.path().join("missing/out.pcap"));
     assert_eq!(error(directory.path()), "it exists and is not a regular file");
     #[cfg(unix)]
-    assert_eq!(error(Path::new("/dev/null")), "it exists and is not a regular file");
+    assert_eq!(
+        error(Path::new("/dev/null")),
+        "it exists and is not a regular file"
+    );
 }
 
 #[cfg(unix)]
@@ -93,7 +126,10 @@ fn places_that_cannot_be_written_are_named() {
 fn links_are_followed_and_permissions_are_those_of_any_file() {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = tempfile::tempdir().expect("a scratch directory");
-    let (target, link) = (directory.path().join("target.pcap"), directory.path().join("link.pcap"));
+    let (target, link) = (
+        directory.path().join("target.pcap"),
+        directory.path().join("link.pcap"),
+    );
     let any = directory.path().join("any");
     fs::write(&target, "").expect("the directory is writable");
     fs::write(&any, "").expect("the directory is writable");
@@ -101,7 +137,12 @@ fn links_are_followed_and_permissions_are_those_of_any_file() {
     write(&link, Resolution::Nano, &[packet(0, b"abcd")]);
     assert!(link.is_symlink());
     assert_eq!(read(&target).len(), 1);
-    let mode = |path: &Path| fs::metadata(path).expect("the file is there").permissions().mode();
+    let mode = |path: &Path| {
+        fs::metadata(path)
+            .expect("the file is there")
+            .permissions()
+            .mode()
+    };
     assert_eq!(mode(&target), mode(&any));
 }
 
@@ -111,10 +152,28 @@ fn packets_without_a_place_in_pcap_are_refused() {
     let path = directory.path().join("out.pcap");
     let mut writer = CaptureWriter::create(&path, Resolution::Nano).expect("the directory is writable");
     writer.write(&packet(0, b"abcd")).expect("the packet is possible");
-    let late = Packet { timestamp: Duration::from_secs(1 << 32), ..packet(0, b"abcd") };
-    let error = writer.write(&late).expect_err("the time does not fit").to_string();
-    assert!(error.ends_with("packet 2 cannot be written to a pcap file: its time is after the year 2105"), "{error}");
-    let longer = Packet { original_len: 3, ..packet(0, b"abcd") };
-    let error = writer.write(&longer).expect_err("more than there was").to_string();
-    assert!(error.ends_with("4 bytes were captured of a packet of 3 bytes"), "{error}");
+    let late = Packet {
+        timestamp: Duration::from_secs(1 << 32),
+        ..packet(0, b"abcd")
+    };
+    let error = writer
+        .write(&late)
+        .expect_err("the time does not fit")
+        .to_string();
+    assert!(
+        error.ends_with("packet 2 cannot be written to a pcap file: its time is after the year 2105"),
+        "{error}"
+    );
+    let longer = Packet {
+        original_len: 3,
+        ..packet(0, b"abcd")
+    };
+    let error = writer
+        .write(&longer)
+        .expect_err("more than there was")
+        .to_string();
+    assert!(
+        error.ends_with("4 bytes were captured of a packet of 3 bytes"),
+        "{error}"
+    );
 }

@@ -23,22 +23,42 @@ fn error(text: &str) -> String {
 fn rule_error(entry: &str) -> String {
     let text = error(&format!("[[ruleset]]\nrules = [{entry}]\n"));
     let place = "rules.toml:2: ruleset 0, rule 0: ";
-    text.strip_prefix(place).unwrap_or_else(|| panic!("{text:?} must name its place")).to_owned()
+    text.strip_prefix(place)
+        .unwrap_or_else(|| panic!("{text:?} must name its place"))
+        .to_owned()
 }
 
 fn raw(idx: u32, mask: u32, start: u32, end: u32) -> Rule {
-    Rule { idx, mask, start, end }
+    Rule {
+        idx,
+        mask,
+        start,
+        end,
+    }
 }
 
 #[test]
 fn the_example_of_the_documentation_is_read() {
     let page = include_str!("../../docs/rules.md");
-    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let example = page
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
     let file = parse(example.expect("the page has an example")).expect("the example is right");
     let names: Vec<_> = file.rulesets.iter().map(|set| set.name.as_deref()).collect();
-    assert_eq!(names, [Some("slmp"), Some("ping"), Some("media"), Some("neighbours")]);
+    assert_eq!(
+        names,
+        [Some("slmp"), Some("ping"), Some("media"), Some("neighbours")]
+    );
     let sets: Vec<_> = file.rulesets.iter().map(|set| &set.ruleset).collect();
-    assert_eq!(sets[0].rules, [Rule::IPV4, Rule::ip_protocol(17, 17), Rule::udp_destination_port(9330, 9330)]);
+    assert_eq!(
+        sets[0].rules,
+        [
+            Rule::IPV4,
+            Rule::ip_protocol(17, 17),
+            Rule::udp_destination_port(9330, 9330)
+        ]
+    );
     assert_eq!(sets[0].end_of_message, Rule::SLMP_END_OF_MESSAGE);
     assert_eq!((sets[1].mode, sets[3].mode), (Mode::And, Mode::Or));
     assert_eq!(sets[2].rules[2], raw(9, 0xffff_0000, 5000 << 16, 5999 << 16));
@@ -50,10 +70,19 @@ fn the_example_of_the_documentation_is_read() {
 fn every_named_rule_of_the_documentation_has_the_numbers_given_there() {
     let page = include_str!("../../docs/rules.md");
     let mut seen = 0;
-    for line in page.lines().filter(|line| line.starts_with("| `\"") || line.starts_with("| `{")) {
+    for line in page
+        .lines()
+        .filter(|line| line.starts_with("| `\"") || line.starts_with("| `{"))
+    {
         let columns: Vec<&str> = line.split('|').map(str::trim).collect();
-        let entry = columns[1].trim_matches('`').replace(" N ", " 77 ").replace(" P ", " 1234 ");
-        let numbers = columns[3].replace("P << 16", "80871424").replace('N', "77").replace('P', "1234");
+        let entry = columns[1]
+            .trim_matches('`')
+            .replace(" N ", " 77 ")
+            .replace(" P ", " 1234 ");
+        let numbers = columns[3]
+            .replace("P << 16", "80871424")
+            .replace('N', "77")
+            .replace('P', "1234");
         if numbers.is_empty() {
             continue;
         }
@@ -61,7 +90,10 @@ fn every_named_rule_of_the_documentation_has_the_numbers_given_there() {
             Some(digits) => u32::from_str_radix(digits, 16),
             None => text.parse(),
         };
-        let n: Vec<u32> = numbers.split(", ").map(|text| number(text).expect("a number")).collect();
+        let n: Vec<u32> = numbers
+            .split(", ")
+            .map(|text| number(text).expect("a number"))
+            .collect();
         assert_eq!(rules(&entry), [raw(n[0], n[1], n[2], n[3])], "{entry}");
         seen += 1;
     }
@@ -73,33 +105,55 @@ fn values_may_be_numbers_or_ranges() {
     assert_eq!(rules("{ ip-proto = 0x11 }"), [Rule::ip_protocol(17, 17)]);
     assert_eq!(rules("{ ip-proto = '1-17' }"), [Rule::ip_protocol(1, 17)]);
     assert_eq!(rules("{ udp-sport = '53' }"), [Rule::udp_source_port(53, 53)]);
-    assert_eq!(rules("{ udp-dport = '0-65535' }"), [Rule::udp_destination_port(0, 65535)]);
-    assert_eq!(rules("{ slmp = '9330-9333' }")[2], Rule::udp_destination_port(9330, 9333));
-    assert_eq!(rules("{ idx = 31, mask = 0xffff_ffff, start = 0, end = 4294967295 }"), [raw(31, u32::MAX, 0, u32::MAX)]);
+    assert_eq!(
+        rules("{ udp-dport = '0-65535' }"),
+        [Rule::udp_destination_port(0, 65535)]
+    );
+    assert_eq!(
+        rules("{ slmp = '9330-9333' }")[2],
+        Rule::udp_destination_port(9330, 9333)
+    );
+    assert_eq!(
+        rules("{ idx = 31, mask = 0xffff_ffff, start = 0, end = 4294967295 }"),
+        [raw(31, u32::MAX, 0, u32::MAX)]
+    );
     assert_eq!(rules("{ idx = 0, mask = 0, start = 1, end = 0 }"), [Rule::NEVER]);
 }
 
 #[test]
 fn unused_rules_change_nothing_and_unused_rulesets_never_match() {
     let text = "[[ruleset]]\nmode = 'and'\nrules = ['ipv4']\n[[ruleset]]\nmode = 'or'\nrules = ['ipv4']\n";
-    let table = parse(text).and_then(|file| Ok(file.table(&MatcherParams::REFERENCE).expect("the rules fit")));
+    let table =
+        parse(text).and_then(|file| Ok(file.table(&MatcherParams::REFERENCE).expect("the rules fit")));
     let table = table.expect("the file is right");
     let sets = table.rulesets();
     assert_eq!(sets[0].rules, [Rule::IPV4, Rule::ALWAYS, Rule::ALWAYS]);
     assert_eq!(sets[1].rules, [Rule::IPV4, Rule::NEVER, Rule::NEVER]);
-    assert_eq!((sets[2].mode, &sets[2].rules[..]), (Mode::Or, &[Rule::NEVER; 3][..]));
+    assert_eq!(
+        (sets[2].mode, &sets[2].rules[..]),
+        (Mode::Or, &[Rule::NEVER; 3][..])
+    );
     assert!(sets.iter().all(|set| set.end_of_message == Rule::NEVER));
 }
 
 #[test]
 fn unknown_names_are_reported_with_what_was_probably_meant() {
-    assert_eq!(rule_error("'ipv5'"), "there is no rule \"ipv5\": did you mean \"ipv4\"?");
-    assert_eq!(rule_error("{ udp-port = 1 }"), "there is no rule \"udp-port\": did you mean \"udp-dport\"?");
+    assert_eq!(
+        rule_error("'ipv5'"),
+        "there is no rule \"ipv5\": did you mean \"ipv4\"?"
+    );
+    assert_eq!(
+        rule_error("{ udp-port = 1 }"),
+        "there is no rule \"udp-port\": did you mean \"udp-dport\"?"
+    );
     assert!(rule_error("'quantum-entangled'").ends_with(
         "known are always, never, ipv4, ip-proto, udp-sport, udp-dport, icmp-echo-request, slmp, slmp-eom, \
          slmp-syn, slmp-ack"
     ));
-    assert_eq!(error("[[rulset]]\nrules=['ipv4']"), "rules.toml:1: unknown key \"rulset\": did you mean \"ruleset\"?");
+    assert_eq!(
+        error("[[rulset]]\nrules=['ipv4']"),
+        "rules.toml:1: unknown key \"rulset\": did you mean \"ruleset\"?"
+    );
     assert_eq!(
         error("[[ruleset]]\nname = 'x'\nrules = ['ipv4']\nmod = 'or'"),
         "rules.toml:4: ruleset 0 (\"x\"): unknown key \"mod\": did you mean \"mode\"?"
@@ -108,15 +162,30 @@ fn unknown_names_are_reported_with_what_was_probably_meant() {
 
 #[test]
 fn values_in_the_wrong_place_are_explained() {
-    assert_eq!(rule_error("'udp-dport'"), "\"udp-dport\" needs a value: write { udp-dport = 9330 }");
-    assert_eq!(rule_error("{ ipv4 = true }"), "\"ipv4\" takes no value: write it as \"ipv4\", without braces");
+    assert_eq!(
+        rule_error("'udp-dport'"),
+        "\"udp-dport\" needs a value: write { udp-dport = 9330 }"
+    );
+    assert_eq!(
+        rule_error("{ ipv4 = true }"),
+        "\"ipv4\" takes no value: write it as \"ipv4\", without braces"
+    );
     assert_eq!(
         rule_error("{ ip-proto = 'udp' }"),
         "ip-proto must be a number from 0 to 255: ip-proto = 255, or a range, ip-proto = \"1-255\", not \"udp\""
     );
-    assert_eq!(rule_error("{ ip-proto = 256 }"), "ip-proto must be a whole number from 0 to 255, not 256");
-    assert_eq!(rule_error("{ udp-dport = -1 }"), "udp-dport must be a whole number from 0 to 65535, not -1");
-    assert_eq!(rule_error("{ udp-dport = 1.5 }"), "udp-dport must be a whole number from 0 to 65535, not 1.5");
+    assert_eq!(
+        rule_error("{ ip-proto = 256 }"),
+        "ip-proto must be a whole number from 0 to 255, not 256"
+    );
+    assert_eq!(
+        rule_error("{ udp-dport = -1 }"),
+        "udp-dport must be a whole number from 0 to 65535, not -1"
+    );
+    assert_eq!(
+        rule_error("{ udp-dport = 1.5 }"),
+        "udp-dport must be a whole number from 0 to 65535, not 1.5"
+    );
     assert_eq!(
         rule_error("{ udp-dport = '9-3' }"),
         "the range \"9-3\" ends before it starts: write udp-dport = \"3-9\""
@@ -146,11 +215,17 @@ fn raw_rules_are_complete_and_in_range() {
 #[test]
 fn rules_that_can_never_match_are_refused() {
     let error = rule_error("{ idx = 3, mask = 0xff, start = 5, end = 4 }");
-    assert!(error.starts_with("the rule can never match: start 0x5 is greater than end 0x4; "), "{error}");
+    assert!(
+        error.starts_with("the rule can never match: start 0x5 is greater than end 0x4; "),
+        "{error}"
+    );
     let error = rule_error("{ idx = 3, mask = 0xff, start = 0x100, end = 0x1ff }");
     let reason = "the rule can never match: mask 0xff leaves no value from start 0x100 to end 0x1ff; ";
     assert!(error.starts_with(reason), "{error}");
-    assert!(error.ends_with("write \"never\" if nothing is to match"), "{error}");
+    assert!(
+        error.ends_with("write \"never\" if nothing is to match"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -160,14 +235,26 @@ fn rules_beyond_the_inspected_bytes_are_refused() {
         "the rule looks at word 32, but the matcher inspects words 0 to 31 (bytes 0 to 127 of a frame): \
          use a smaller idx, or a matcher that inspects more bytes (--inspected-bytes)"
     );
-    let small = MatcherParams { data_width_bits: 64, inspected_bytes: 33, ..MatcherParams::REFERENCE };
+    let small = MatcherParams {
+        data_width_bits: 64,
+        inspected_bytes: 33,
+        ..MatcherParams::REFERENCE
+    };
     let parse = |entry: &str| {
         let text = format!("[[ruleset]]\nrules = [{entry}]\nend-of-message = 'slmp-eom'\n");
-        RuleFile::parse("rules.toml", text.as_bytes(), &small).expect_err("the matcher is small").to_string()
+        RuleFile::parse("rules.toml", text.as_bytes(), &small)
+            .expect_err("the matcher is small")
+            .to_string()
     };
     let error = parse("'ipv4'");
-    assert!(error.starts_with("rules.toml:3: ruleset 0, end-of-message rule: the rule looks at word 10, "), "{error}");
-    assert!(error.contains("words 0 to 9 (bytes 0 to 39 of a frame)"), "{error}");
+    assert!(
+        error.starts_with("rules.toml:3: ruleset 0, end-of-message rule: the rule looks at word 10, "),
+        "{error}"
+    );
+    assert!(
+        error.contains("words 0 to 9 (bytes 0 to 39 of a frame)"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -230,7 +317,10 @@ fn what_is_not_toml_is_reported_with_its_line() {
     let text = error("[[ruleset]]\nrules = ['ipv4']\nrules = ['ipv4']\n");
     assert_eq!(text, "rules.toml:3: this is not TOML: duplicate key");
     let text = error("[[ruleset]]\n\nrules = ['ipv4'\n");
-    assert!(text.starts_with("rules.toml:") && text.contains("this is not TOML: "), "{text}");
+    assert!(
+        text.starts_with("rules.toml:") && text.contains("this is not TOML: "),
+        "{text}"
+    );
     let text = error("idx 3 mask");
     assert!(text.starts_with("rules.toml:1: this is not TOML: "), "{text}");
 }
@@ -238,7 +328,10 @@ fn what_is_not_toml_is_reported_with_its_line() {
 #[test]
 fn what_is_not_text_is_reported_with_its_byte() {
     let error = RuleFile::parse("r", b"# a\n# \xff\n", &MatcherParams::REFERENCE).expect_err("not text");
-    assert_eq!(error.to_string(), "r:2: byte 6 is not UTF-8 text; docs/rules.md describes the format");
+    assert_eq!(
+        error.to_string(),
+        "r:2: byte 6 is not UTF-8 text; docs/rules.md describes the format"
+    );
     let large = vec![b'#'; MAX_FILE_BYTES as usize + 1];
     let error = RuleFile::parse("r", &large, &MatcherParams::REFERENCE).expect_err("too large");
     assert!(error.to_string().starts_with("r: larger than 1 MiB"), "{error}");
@@ -248,9 +341,16 @@ fn what_is_not_text_is_reported_with_its_byte() {
 fn files_that_cannot_be_read_are_named() {
     let directory = tempfile::tempdir().expect("a scratch directory");
     let path = directory.path().join("missing.toml");
-    let error = RuleFile::read(&path, &MatcherParams::REFERENCE).expect_err("there is no file").to_string();
-    assert!(error.starts_with(&format!("{}: cannot read the rule file: ", path.display())), "{error}");
-    let error = RuleFile::read(directory.path(), &MatcherParams::REFERENCE).expect_err("a directory").to_string();
+    let error = RuleFile::read(&path, &MatcherParams::REFERENCE)
+        .expect_err("there is no file")
+        .to_string();
+    assert!(
+        error.starts_with(&format!("{}: cannot read the rule file: ", path.display())),
+        "{error}"
+    );
+    let error = RuleFile::read(directory.path(), &MatcherParams::REFERENCE)
+        .expect_err("a directory")
+        .to_string();
     assert!(error.contains("cannot read the rule file"), "{error}");
     std::fs::write(&path, "[[ruleset]]\nrules = ['ipv4']\n").expect("the scratch directory is writable");
     assert!(RuleFile::read(&path, &MatcherParams::REFERENCE).is_ok());
@@ -267,9 +367,40 @@ fn deep_nesting_is_refused_and_does_not_exhaust_the_stack() {
 /// Fragments that rule files are made of, so that random files get past the TOML parser.
 fn fragment() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec![
-        "[[ruleset]]\n", "rules = ", "mode = ", "name = ", "end-of-message = ", "\"ipv4\"", "'slmp'", "'or'", "[", "]",
-        "{", "}", "udp-dport", "ip-proto", "idx", "mask", "start", "end", " = ", ", ", "3", "0xffffffff", "-1", "'1-2'",
-        "'-'", "\n", "1e9", "true", "ruleset", ".", "'''", "\u{feff}", "é", "1979-05-27",
+        "[[ruleset]]\n",
+        "rules = ",
+        "mode = ",
+        "name = ",
+        "end-of-message = ",
+        "\"ipv4\"",
+        "'slmp'",
+        "'or'",
+        "[",
+        "]",
+        "{",
+        "}",
+        "udp-dport",
+        "ip-proto",
+        "idx",
+        "mask",
+        "start",
+        "end",
+        " = ",
+        ", ",
+        "3",
+        "0xffffffff",
+        "-1",
+        "'1-2'",
+        "'-'",
+        "\n",
+        "1e9",
+        "true",
+        "ruleset",
+        ".",
+        "'''",
+        "\u{feff}",
+        "é",
+        "1979-05-27",
     ])
 }
 

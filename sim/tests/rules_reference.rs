@@ -15,17 +15,29 @@ const SLMP_END_OF_MESSAGE: [u8; 60] = [
 ];
 
 fn and(rules: &[Rule]) -> RuleSet {
-    RuleSet { mode: Mode::And, rules: rules.to_vec(), end_of_message: Rule::NEVER }
+    RuleSet {
+        mode: Mode::And,
+        rules: rules.to_vec(),
+        end_of_message: Rule::NEVER,
+    }
 }
 
 fn or(rules: &[Rule]) -> RuleSet {
-    RuleSet { mode: Mode::Or, rules: rules.to_vec(), end_of_message: Rule::NEVER }
+    RuleSet {
+        mode: Mode::Or,
+        rules: rules.to_vec(),
+        end_of_message: Rule::NEVER,
+    }
 }
 
 fn slmp() -> RuleSet {
     RuleSet {
         end_of_message: Rule::SLMP_END_OF_MESSAGE,
-        ..and(&[Rule::IPV4, Rule::ip_protocol(17, 17), Rule::udp_destination_port(9330, 9330)])
+        ..and(&[
+            Rule::IPV4,
+            Rule::ip_protocol(17, 17),
+            Rule::udp_destination_port(9330, 9330),
+        ])
     }
 }
 
@@ -35,7 +47,9 @@ fn classify(rulesets: &[RuleSet], frame: &[u8]) -> MatchResult {
 
 fn classify_with(params: &MatcherParams, rulesets: &[RuleSet], frame: &[u8]) -> MatchResult {
     let mut matcher = ReferenceMatcher::new(params).expect("the sizes are possible");
-    matcher.latch(Some(RuleTable::new(params, rulesets.to_vec()).expect("the rules fit")));
+    matcher.latch(Some(
+        RuleTable::new(params, rulesets.to_vec()).expect("the rules fit"),
+    ));
     matcher.classify(frame)
 }
 
@@ -46,12 +60,24 @@ fn matched(result: MatchResult) -> bool {
 #[test]
 fn slmp_packet_matches_with_its_message_id_as_the_stream_carries_it() {
     let result = classify(&[slmp()], &SLMP_END_OF_MESSAGE);
-    let wanted = MatchResult::Matched { ruleset: 0, eom: true, message_id: 0x0403_0201, size: 60 };
+    let wanted = MatchResult::Matched {
+        ruleset: 0,
+        eom: true,
+        message_id: 0x0403_0201,
+        size: 60,
+    };
     assert_eq!(result, wanted);
     assert_eq!(result.tag(), Some(0x0403_0201 << 3 | 1 << 2));
-    assert_eq!(MatchResult::from_metadata(0x0403_0201 << 3 | 1 << 2, 60), Some(wanted));
+    assert_eq!(
+        MatchResult::from_metadata(0x0403_0201 << 3 | 1 << 2, 60),
+        Some(wanted)
+    );
     assert_eq!(MatchResult::Bypass.tag(), None);
-    assert_eq!(MatchResult::from_metadata(1 << 35, 60), None, "bits above the message id must be zero");
+    assert_eq!(
+        MatchResult::from_metadata(1 << 35, 60),
+        None,
+        "bits above the message id must be zero"
+    );
 }
 
 #[test]
@@ -59,12 +85,18 @@ fn without_the_flag_the_message_does_not_end() {
     let mut frame = SLMP_END_OF_MESSAGE;
     frame[42] = 0x40;
     let result = classify(&[slmp()], &frame);
-    assert!(matches!(result, MatchResult::Matched { eom: false, .. }), "{result:?}");
+    assert!(
+        matches!(result, MatchResult::Matched { eom: false, .. }),
+        "{result:?}"
+    );
 }
 
 #[test]
 fn the_end_of_message_rule_does_not_decide_the_match() {
-    let set = RuleSet { end_of_message: Rule::ALWAYS, ..or(&[]) };
+    let set = RuleSet {
+        end_of_message: Rule::ALWAYS,
+        ..or(&[])
+    };
     assert_eq!(classify(&[set], &SLMP_END_OF_MESSAGE), MatchResult::Bypass);
 }
 
@@ -74,7 +106,10 @@ fn lowest_ruleset_wins_and_its_own_end_of_message_rule_counts() {
         MatchResult::Matched { ruleset, eom, .. } => Some((ruleset, eom)),
         MatchResult::Bypass => None,
     };
-    assert_eq!(ruleset_of(&[or(&[]), and(&[Rule::IPV4]), slmp()]), Some((1, false)));
+    assert_eq!(
+        ruleset_of(&[or(&[]), and(&[Rule::IPV4]), slmp()]),
+        Some((1, false))
+    );
     assert_eq!(ruleset_of(&[slmp(), and(&[Rule::IPV4])]), Some((0, true)));
     assert_eq!(ruleset_of(&[or(&[]), or(&[]), or(&[]), slmp()]), Some((3, true)));
 }
@@ -91,17 +126,28 @@ fn and_needs_every_rule_and_or_needs_one() {
 
 #[test]
 fn ranges_compare_in_network_order_and_both_ends_are_included() {
-    let port = |first, last| matched(classify(&[and(&[Rule::udp_destination_port(first, last)])], &SLMP_END_OF_MESSAGE));
+    let port = |first, last| {
+        matched(classify(
+            &[and(&[Rule::udp_destination_port(first, last)])],
+            &SLMP_END_OF_MESSAGE,
+        ))
+    };
     assert!(port(9330, 9400) && port(9000, 9330) && port(0, 65535));
     assert!(!port(9331, 9400) && !port(9000, 9329));
 }
 
 #[test]
 fn a_word_that_is_only_partly_in_the_frame_does_not_exist() {
-    let word_12 = Rule { idx: 12, ..Rule::ALWAYS };
+    let word_12 = Rule {
+        idx: 12,
+        ..Rule::ALWAYS
+    };
     assert!(matched(classify(&[and(&[word_12])], &SLMP_END_OF_MESSAGE[..52])));
     for len in 48..52 {
-        assert!(!matched(classify(&[and(&[word_12])], &SLMP_END_OF_MESSAGE[..len])), "{len} bytes");
+        assert!(
+            !matched(classify(&[and(&[word_12])], &SLMP_END_OF_MESSAGE[..len])),
+            "{len} bytes"
+        );
     }
     assert!(matched(classify(&[and(&[Rule::ALWAYS])], &[0; 4])));
     assert!(!matched(classify(&[and(&[Rule::ALWAYS])], &[0; 3])));
@@ -121,11 +167,25 @@ fn message_id_is_zero_when_the_frame_ends_before_byte_48() {
 fn words_beyond_the_inspected_beats_never_match() {
     let frame = [0xff; 300];
     let at = |params: &MatcherParams, idx| {
-        matched(classify_with(params, &[or(&[Rule { idx, mask: u32::MAX, start: 0, end: u32::MAX }])], &frame))
+        matched(classify_with(
+            params,
+            &[or(&[Rule {
+                idx,
+                mask: u32::MAX,
+                start: 0,
+                end: u32::MAX,
+            }])],
+            &frame,
+        ))
     };
     let reference = MatcherParams::REFERENCE;
-    assert!(at(&reference, 31) && !at(&reference, 32) && !at(&reference, u32::MAX) && !at(&reference, 1 << 30));
-    let narrow = MatcherParams { data_width_bits: 64, ..reference };
+    assert!(
+        at(&reference, 31) && !at(&reference, 32) && !at(&reference, u32::MAX) && !at(&reference, 1 << 30)
+    );
+    let narrow = MatcherParams {
+        data_width_bits: 64,
+        ..reference
+    };
     assert_eq!(narrow.inspected_words(), 18, "66 bytes are nine beats of eight");
     assert!(at(&narrow, 17) && !at(&narrow, 18));
 }
@@ -135,21 +195,40 @@ fn nothing_matches_before_rules_are_latched_or_after_they_are_withdrawn() {
     let params = MatcherParams::REFERENCE;
     let mut matcher = ReferenceMatcher::new(&params).expect("the reference sizes are possible");
     assert_eq!(matcher.classify(&SLMP_END_OF_MESSAGE), MatchResult::Bypass);
-    matcher.latch(Some(RuleTable::new(&params, vec![and(&[])]).expect("the rules fit")));
-    assert!(matched(matcher.classify(&SLMP_END_OF_MESSAGE)), "an AND of nothing matches");
+    matcher.latch(Some(
+        RuleTable::new(&params, vec![and(&[])]).expect("the rules fit"),
+    ));
+    assert!(
+        matched(matcher.classify(&SLMP_END_OF_MESSAGE)),
+        "an AND of nothing matches"
+    );
     matcher.latch(None);
     assert_eq!(matcher.classify(&SLMP_END_OF_MESSAGE), MatchResult::Bypass);
 }
 
 #[test]
 fn ports_carry_the_register_encoding_ruleset_major() {
-    let table = RuleTable::new(&MatcherParams::REFERENCE, vec![slmp(), or(&[Rule::IPV4])]).expect("the rules fit");
+    let table =
+        RuleTable::new(&MatcherParams::REFERENCE, vec![slmp(), or(&[Rule::IPV4])]).expect("the rules fit");
     let ports = table.port_values();
-    assert_eq!(ports.mode, 0b1110, "unused rulesets are an OR of rules that never match");
+    assert_eq!(
+        ports.mode, 0b1110,
+        "unused rulesets are an OR of rules that never match"
+    );
     assert_eq!(ports.idx[..8], [3, 5, 9, 10, 3, 0, 0, 0]);
-    assert_eq!(ports.mask[..4], [0x0000_ffff, 0xff00_0000, 0x0000_ffff, 0x0080_0000]);
-    assert_eq!(ports.start[..4], [0x0000_0008, 0x1100_0000, 0x0000_7224, 0x0080_0000]);
-    assert_eq!((ports.start[5], ports.end[5]), (0x0100_0000, 0), "an unused rule of an OR set never matches");
+    assert_eq!(
+        ports.mask[..4],
+        [0x0000_ffff, 0xff00_0000, 0x0000_ffff, 0x0080_0000]
+    );
+    assert_eq!(
+        ports.start[..4],
+        [0x0000_0008, 0x1100_0000, 0x0000_7224, 0x0080_0000]
+    );
+    assert_eq!(
+        (ports.start[5], ports.end[5]),
+        (0x0100_0000, 0),
+        "an unused rule of an OR set never matches"
+    );
     assert_eq!(ports.end.len(), 16);
 }
 
@@ -157,8 +236,15 @@ fn ports_carry_the_register_encoding_ruleset_major() {
 fn more_rules_than_the_matcher_has_are_refused() {
     let params = MatcherParams::REFERENCE;
     let error = RuleTable::new(&params, vec![or(&[]); 5]).expect_err("there are four rulesets");
-    assert_eq!(error, TableError::Rulesets { given: 5, available: 4 });
-    let error = RuleTable::new(&params, vec![or(&[]), or(&[Rule::NEVER; 4])]).expect_err("there are three rules");
+    assert_eq!(
+        error,
+        TableError::Rulesets {
+            given: 5,
+            available: 4
+        }
+    );
+    let error =
+        RuleTable::new(&params, vec![or(&[]), or(&[Rule::NEVER; 4])]).expect_err("there are three rules");
     assert_eq!(
         error.to_string(),
         "ruleset 1 has 4 rules, but the matcher has 3 besides the end-of-message rule"
@@ -169,14 +255,62 @@ fn more_rules_than_the_matcher_has_are_refused() {
 fn impossible_sizes_are_refused() {
     let reference = MatcherParams::REFERENCE;
     let cases = [
-        (MatcherParams { data_width_bits: 96, ..reference }, "data width 96"),
-        (MatcherParams { data_width_bits: 32, ..reference }, "data width 32"),
-        (MatcherParams { data_width_bits: 2048, ..reference }, "data width 2048"),
-        (MatcherParams { data_width_bits: 0, ..reference }, "data width 0"),
-        (MatcherParams { rulesets: 5, ..reference }, "rulesets 5"),
-        (MatcherParams { rules_per_ruleset: 1, ..reference }, "rules per ruleset 1"),
-        (MatcherParams { inspected_bytes: 257, ..reference }, "inspected bytes 257"),
-        (MatcherParams { inspected_bytes: 0, ..reference }, "inspected bytes 0"),
+        (
+            MatcherParams {
+                data_width_bits: 96,
+                ..reference
+            },
+            "data width 96",
+        ),
+        (
+            MatcherParams {
+                data_width_bits: 32,
+                ..reference
+            },
+            "data width 32",
+        ),
+        (
+            MatcherParams {
+                data_width_bits: 2048,
+                ..reference
+            },
+            "data width 2048",
+        ),
+        (
+            MatcherParams {
+                data_width_bits: 0,
+                ..reference
+            },
+            "data width 0",
+        ),
+        (
+            MatcherParams {
+                rulesets: 5,
+                ..reference
+            },
+            "rulesets 5",
+        ),
+        (
+            MatcherParams {
+                rules_per_ruleset: 1,
+                ..reference
+            },
+            "rules per ruleset 1",
+        ),
+        (
+            MatcherParams {
+                inspected_bytes: 257,
+                ..reference
+            },
+            "inspected bytes 257",
+        ),
+        (
+            MatcherParams {
+                inspected_bytes: 0,
+                ..reference
+            },
+            "inspected bytes 0",
+        ),
     ];
     for (params, start) in cases {
         let error = ReferenceMatcher::new(&params).expect_err(start).to_string();
@@ -197,14 +331,31 @@ fn rule_by_definition(words: usize, rule: &Rule, frame: &[u8]) -> bool {
 }
 
 fn any_rule() -> impl Strategy<Value = Rule> {
-    (0u32..40, prop_oneof![Just(0u32), Just(0xffff), Just(0xffff_0000), any::<u32>()], any::<u32>(), any::<u32>())
-        .prop_map(|(idx, mask, start, end)| Rule { idx, mask, start: start & mask, end })
+    (
+        0u32..40,
+        prop_oneof![Just(0u32), Just(0xffff), Just(0xffff_0000), any::<u32>()],
+        any::<u32>(),
+        any::<u32>(),
+    )
+        .prop_map(|(idx, mask, start, end)| Rule {
+            idx,
+            mask,
+            start: start & mask,
+            end,
+        })
 }
 
 fn any_set() -> impl Strategy<Value = RuleSet> {
-    (any::<bool>(), proptest::collection::vec(any_rule(), 3), any_rule()).prop_map(|(all, rules, end_of_message)| {
-        RuleSet { mode: if all { Mode::And } else { Mode::Or }, rules, end_of_message }
-    })
+    (
+        any::<bool>(),
+        proptest::collection::vec(any_rule(), 3),
+        any_rule(),
+    )
+        .prop_map(|(all, rules, end_of_message)| RuleSet {
+            mode: if all { Mode::And } else { Mode::Or },
+            rules,
+            end_of_message,
+        })
 }
 
 proptest! {

@@ -66,7 +66,10 @@ fn monitors_count_beats_frames_stalls_and_idle_cycles() {
     assert!(counts.stalls > 0 && counts.idles > 0, "{counts:?}");
     let counts = source.monitor().counts();
     assert_eq!((counts.beats, counts.frames), (4, 2));
+    let span = source.monitor().last_frame().expect("frames were sent");
+    assert_eq!(span.last_cycle, span.first_cycle);
     source.monitor().clear();
+    assert_eq!(source.monitor().last_frame(), None);
     assert_eq!(source.monitor().counts(), Counts::default());
     let [first, second] = sink.receive_all().try_into().expect("two frames");
     assert_eq!(
@@ -88,6 +91,13 @@ fn full_throughput_is_one_beat_per_cycle() {
     sim.run_until(|_| sink.total() == 100);
     let received = sink.receive_all();
     assert_eq!(received[99].last_cycle - received[0].first_cycle, 999);
+    let sent = source.monitor().last_frame().expect("frames were sent");
+    assert_eq!(
+        received[99].first_cycle - sent.first_cycle,
+        1,
+        "the latency of a register"
+    );
+    assert_eq!(sent.last_cycle - sent.first_cycle, 9);
     sim.finish();
 }
 

@@ -1,1 +1,4 @@
-//! Testbenches of spinneret's hardware.
+//! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
+
+pub mod measure;
+pub mod pkt_match;

@@ -43,7 +43,7 @@ pub struct Arguments {
     max_levels: Option<u32>,
 
     /// Put the figures into docs/synthesis.md
-    #[arg(long, conflicts_with_all = ["abc9", "dir"])]
+    #[arg(long, conflicts_with = "abc9")]
     record: bool,
 
     /// Answer in JSON

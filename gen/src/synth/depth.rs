@@ -51,7 +51,10 @@ impl Depth {
         let inputs: HashSet<Net> = netlist.port_nets(Direction::Input).collect();
         let from_registers = graph.arrivals(&graph.launched, &order);
         let from_inputs = graph.arrivals(&inputs, &order);
-        let names = netlist.names();
+        let names = Names {
+            nets: netlist.names(),
+            ports: netlist.port_names(),
+        };
         let longest = |arrivals: &Arrivals<'_>, ends: &HashMap<Net, End<'_>>| arrivals.longest(ends, &names);
         Ok(Self {
             between_registers: longest(&from_registers, &graph.captured),
@@ -227,7 +230,7 @@ struct Arrivals<'a> {
 }
 
 impl Arrivals<'_> {
-    fn longest(&self, ends: &HashMap<Net, End<'_>>, names: &HashMap<Net, String>) -> Option<Path> {
+    fn longest(&self, ends: &HashMap<Net, End<'_>>, names: &Names) -> Option<Path> {
         let reached = ends.keys().filter_map(|net| Some((self.at.get(net)?, *net)));
         let (arrival, last) = reached.max_by_key(|(arrival, net)| (arrival.rank(), *net))?;
         let mut cells = Vec::new();
@@ -239,16 +242,36 @@ impl Arrivals<'_> {
             step = self.at.get(&net).and_then(|arrival| arrival.last);
         }
         cells.reverse();
-        let name = |net: Net| names.get(&net).cloned().unwrap_or_else(|| format!("net {net}"));
         let end = ends[&last];
-        let to = end
-            .pin
-            .map_or_else(|| name(end.net), |pin| format!("{}.{pin}", name(end.net)));
+        let to = end.pin.map_or_else(
+            || names.port(end.net),
+            |pin| format!("{}.{pin}", names.net(end.net)),
+        );
+        let from = names.net(net);
         Some(Path {
             levels: arrival.length.0,
-            from: name(net),
+            from,
             to,
             cells,
         })
+    }
+}
+
+/// Names of nets for people.
+struct Names {
+    nets: HashMap<Net, String>,
+    ports: HashMap<Net, String>,
+}
+
+impl Names {
+    fn net(&self, net: Net) -> String {
+        self.nets
+            .get(&net)
+            .cloned()
+            .unwrap_or_else(|| format!("net {net}"))
+    }
+
+    fn port(&self, net: Net) -> String {
+        self.ports.get(&net).cloned().unwrap_or_else(|| self.net(net))
     }
 }

@@ -96,29 +96,37 @@ impl Netlist {
             .flat_map(|port| nets(&port.bits))
     }
 
-    /// What designers call each net: of several names the shortest, with an index if it is a bus.
+    /// The nets of all ports with the names of the ports.
+    pub fn port_names(&self) -> HashMap<Net, String> {
+        let each = self.ports.iter().flat_map(|(name, port)| named(name, &port.bits));
+        each.collect()
+    }
+
+    /// What designers call each net: of several names the shortest.
     pub fn names(&self) -> HashMap<Net, String> {
         let mut names: HashMap<Net, String> = HashMap::new();
-        for (name, net_name) in self
+        let visible = self
             .netnames
             .iter()
-            .filter(|(_, net_name)| net_name.hide_name == 0)
-        {
-            for (index, bit) in net_name.bits.iter().enumerate() {
-                let Bit::Net(net) = bit else { continue };
-                let full = if net_name.bits.len() > 1 {
-                    format!("{name}[{index}]")
-                } else {
-                    name.clone()
-                };
-                let known = names.entry(*net).or_insert_with(|| full.clone());
-                if full.len() < known.len() {
-                    *known = full;
-                }
+            .filter(|(_, net_name)| net_name.hide_name == 0);
+        for (net, name) in visible.flat_map(|(name, net_name)| named(name, &net_name.bits)) {
+            let known = names.entry(net).or_insert_with(|| name.clone());
+            if name.len() < known.len() {
+                *known = name;
             }
         }
         names
     }
+}
+
+/// The nets of a signal, each with the signal's name and, if it is a bus, an index.
+fn named(name: &str, bits: &[Bit]) -> impl Iterator<Item = (Net, String)> {
+    let bus = bits.len() > 1;
+    bits.iter().enumerate().filter_map(move |(index, bit)| match bit {
+        Bit::Net(net) if bus => Some((*net, format!("{name}[{index}]"))),
+        Bit::Net(net) => Some((*net, name.to_owned())),
+        Bit::Constant(_) => None,
+    })
 }
 
 impl Cell {

@@ -5,6 +5,7 @@
 
 // Packs an AXI4-Stream into a frame stream; wires only.
 module axis_pack (
+    // The AXI4-Stream.
     input  wire  [511:0] s_axis_tdata,
     input  wire   [63:0] s_axis_tkeep,
     input  wire          s_axis_tvalid,
@@ -13,6 +14,7 @@ module axis_pack (
     input  wire          s_axis_tid,
     input  wire    [7:0] s_axis_tdest,
     input  wire   [15:0] s_axis_tuser,
+    // The packed beats.
     output logic [600:0] m_data,
     output logic         m_last,
     output logic         m_valid,

@@ -5,10 +5,12 @@
 
 // Unpacks a frame stream into an AXI4-Stream; wires only.
 module axis_unpack (
+    // The packed beats.
     input  wire  [600:0] s_data,
     input  wire          s_last,
     input  wire          s_valid,
     output logic         s_ready,
+    // The AXI4-Stream.
     output logic [511:0] m_axis_tdata,
     output logic  [63:0] m_axis_tkeep,
     output logic         m_axis_tvalid,

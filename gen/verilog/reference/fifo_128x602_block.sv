@@ -7,9 +7,11 @@
 module fifo_128x602_block (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high: empties the FIFO.
+    // Elements in.
     input  wire  [601:0] s_data,
     input  wire          s_valid,
     output logic         s_ready,
+    // Elements out.
     output logic [601:0] m_data,
     output logic         m_valid,
     input  wire          m_ready,
@@ -26,7 +28,7 @@ module fifo_128x602_block (
     logic not_full = 1'b0; // Less than the depth is inside.
     logic nearly_full = 1'b0;
     logic stored = 1'b0; // Something is in the memory.
-    logic held_0 = 1'b0;
+    logic held_0 = 1'b0; // The output register holds an element (registered output only).
 
     assign push = s_valid && not_full;
     assign fetch = stored && (!held_0 || m_ready);

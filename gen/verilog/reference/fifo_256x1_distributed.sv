@@ -7,9 +7,11 @@
 module fifo_256x1_distributed (
     input  wire        clk, // Clock.
     input  wire        rst, // Synchronous reset, active high: empties the FIFO.
+    // Elements in.
     input  wire        s_data,
     input  wire        s_valid,
     output logic       s_ready,
+    // Elements out.
     output logic       m_data,
     output logic       m_valid,
     input  wire        m_ready,

@@ -7,9 +7,11 @@
 module fifo_32x67_distributed_registered (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high: empties the FIFO.
+    // Elements in.
     input  wire  [66:0] s_data,
     input  wire         s_valid,
     output logic        s_ready,
+    // Elements out.
     output logic [66:0] m_data,
     output logic        m_valid,
     input  wire         m_ready,
@@ -26,8 +28,8 @@ module fifo_32x67_distributed_registered (
     logic not_full = 1'b0; // Less than the depth is inside.
     logic nearly_full = 1'b0;
     logic stored = 1'b0; // Something is in the memory.
-    logic held_0 = 1'b0;
-    logic [66:0] held_data_0;
+    logic held_0 = 1'b0; // The output register holds an element (registered output only).
+    logic [66:0] held_data_0; // The output register (only where the memory has none of its own).
     logic [66:0] memory_read_data;
 
     assign push = s_valid && not_full;

@@ -7,13 +7,16 @@
 module frame_demux_2x601 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset, active high: clears the valid flags.
+    // Frames in.
     input  wire  [600:0] s_data,
     input  wire          s_last,
     input  wire          s_valid,
     output logic         s_ready,
+    // Number of the output, one element per frame.
     input  wire          select_data,
     input  wire          select_valid,
     output logic         select_ready,
+    // Frames out.
     output logic [600:0] m_0_data,
     output logic         m_0_last,
     output logic         m_0_valid,

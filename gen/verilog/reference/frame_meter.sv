@@ -8,101 +8,28 @@
 // One beat a cycle, never a stall. `done` is high three cycles after the last beat of a frame, and
 // `size` and `message_id` are those of the frame in that cycle.
 module frame_meter (
-    input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
-    input  wire  [511:0] beat_data, // Payload of the beat.
-    input  wire   [63:0] beat_keep, // Bytes of the beat that belong to the frame.
-    input  wire    [1:0] beat_number, // Number of the beat within its frame.
-    input  wire          beat_last, // The beat is the last of its frame.
-    input  wire          beat_valid, // The beat is there.
-    output logic         done, // The frame of three cycles ago is complete.
-    output logic  [31:0] size, // Its length in bytes.
-    output logic  [31:0] message_id // Its message id; 0 if the frame ends before the word that carries it.
+    input  wire         clk, // Clock.
+    input  wire         rst, // Synchronous reset.
+    input  wire  [31:0] beat_id, // What the message id is if this beat carries it.
+    input  wire  [63:0] beat_keep, // Bytes of the beat that belong to the frame.
+    input  wire   [1:0] beat_number, // Number of the beat within its frame.
+    input  wire         beat_last, // The beat is the last of its frame.
+    input  wire         beat_valid, // The beat is there.
+    output logic        done, // The frame of three cycles ago is complete.
+    output logic [31:0] size, // Its length in bytes.
+    output logic [31:0] message_id // Its message id; 0 if the frame ends before the word that carries it.
 );
 
-    logic [3:0] partial_0;
-    logic [3:0] partial_1;
-    logic [3:0] partial_2;
-    logic [3:0] partial_3;
-    logic [3:0] partial_4;
-    logic [3:0] partial_5;
-    logic [3:0] partial_6;
-    logic [3:0] partial_7;
-    logic [3:0] partial_8;
-    logic [3:0] partial_9;
-    logic [3:0] partial_10;
-    logic [3:0] partial_11;
-    logic [3:0] partial_12;
-    logic [3:0] partial_13;
-    logic [3:0] partial_14;
-    logic [3:0] partial_15;
-    logic [3:0] partial_16;
-    logic [3:0] partial_17;
-    logic [3:0] partial_18;
-    logic [3:0] partial_19;
-    logic [3:0] partial_20;
-    logic [3:0] partial_21;
-    logic [3:0] partial_22;
-    logic [3:0] partial_23;
-    logic [3:0] partial_24;
-    logic [3:0] partial_25;
-    logic [3:0] partial_26;
-    logic [3:0] partial_27;
-    logic [3:0] partial_28;
-    logic [3:0] partial_29;
-    logic [3:0] partial_30;
-    logic [3:0] partial_31;
-    logic [3:0] partial_32;
-    logic [3:0] partial_33;
-    logic [3:0] partial_34;
-    logic [3:0] partial_35;
-    logic [3:0] partial_36;
-    logic [3:0] partial_37;
-    logic [3:0] partial_38;
-    logic [3:0] partial_39;
-    logic [3:0] partial_40;
-    logic [3:0] partial_41;
-    logic [3:0] partial_42;
-    logic [3:0] partial_43;
-    logic [3:0] partial_44;
-    logic [3:0] partial_45;
-    logic [3:0] partial_46;
-    logic [3:0] partial_47;
-    logic [3:0] partial_48;
-    logic [3:0] partial_49;
-    logic [3:0] partial_50;
-    logic [3:0] partial_51;
-    logic [3:0] partial_52;
-    logic [3:0] partial_53;
-    logic [3:0] partial_54;
-    logic [3:0] partial_55;
-    logic [3:0] partial_56;
-    logic [3:0] partial_57;
-    logic [3:0] partial_58;
-    logic [3:0] partial_59;
-    logic [3:0] partial_60;
-    logic [3:0] partial_61;
-    logic [3:0] partial_62;
-    logic [3:0] partial_63;
-    logic [3:0] partial_64;
-    logic [3:0] partial_65;
-    logic [3:0] partial_66;
-    logic [3:0] partial_67;
-    logic [3:0] partial_68;
-    logic [3:0] partial_69;
-    logic [3:0] partial_70;
-    logic [3:0] partial_71;
-    logic [31:0] id_word;
+    logic [3:0] count_0; // Bytes of each group.
+    logic [3:0] count_1;
+    logic [3:0] count_2;
+    logic [3:0] count_3;
+    logic [3:0] count_4;
+    logic [3:0] count_5;
+    logic [3:0] count_6;
+    logic [3:0] count_7;
     logic id_here;
-    logic [6:0] sum_0;
-    logic [6:0] sum_1;
-    logic [6:0] sum_2;
-    logic [6:0] sum_3;
-    logic [6:0] sum_4;
-    logic [6:0] sum_5;
-    logic [6:0] sum_6;
-    logic [6:0] sum_7;
-    logic [6:0] sum_8;
+    logic [6:0] sum;
     logic [3:0] groups_0;
     logic [3:0] groups_1;
     logic [3:0] groups_2;
@@ -124,116 +51,142 @@ module frame_meter (
     logic [31:0] id_3;
     logic done_value = 1'b0;
 
-    // First cycle: count the bytes of each group, and keep the message id when it passes.
-    assign partial_0 = 4'd0;
-    assign partial_1 = partial_0 + {3'd0, beat_keep[0]};
-    assign partial_2 = partial_1 + {3'd0, beat_keep[1]};
-    assign partial_3 = partial_2 + {3'd0, beat_keep[2]};
-    assign partial_4 = partial_3 + {3'd0, beat_keep[3]};
-    assign partial_5 = partial_4 + {3'd0, beat_keep[4]};
-    assign partial_6 = partial_5 + {3'd0, beat_keep[5]};
-    assign partial_7 = partial_6 + {3'd0, beat_keep[6]};
-    assign partial_8 = partial_7 + {3'd0, beat_keep[7]};
-    assign partial_9 = 4'd0;
-    assign partial_10 = partial_9 + {3'd0, beat_keep[8]};
-    assign partial_11 = partial_10 + {3'd0, beat_keep[9]};
-    assign partial_12 = partial_11 + {3'd0, beat_keep[10]};
-    assign partial_13 = partial_12 + {3'd0, beat_keep[11]};
-    assign partial_14 = partial_13 + {3'd0, beat_keep[12]};
-    assign partial_15 = partial_14 + {3'd0, beat_keep[13]};
-    assign partial_16 = partial_15 + {3'd0, beat_keep[14]};
-    assign partial_17 = partial_16 + {3'd0, beat_keep[15]};
-    assign partial_18 = 4'd0;
-    assign partial_19 = partial_18 + {3'd0, beat_keep[16]};
-    assign partial_20 = partial_19 + {3'd0, beat_keep[17]};
-    assign partial_21 = partial_20 + {3'd0, beat_keep[18]};
-    assign partial_22 = partial_21 + {3'd0, beat_keep[19]};
-    assign partial_23 = partial_22 + {3'd0, beat_keep[20]};
-    assign partial_24 = partial_23 + {3'd0, beat_keep[21]};
-    assign partial_25 = partial_24 + {3'd0, beat_keep[22]};
-    assign partial_26 = partial_25 + {3'd0, beat_keep[23]};
-    assign partial_27 = 4'd0;
-    assign partial_28 = partial_27 + {3'd0, beat_keep[24]};
-    assign partial_29 = partial_28 + {3'd0, beat_keep[25]};
-    assign partial_30 = partial_29 + {3'd0, beat_keep[26]};
-    assign partial_31 = partial_30 + {3'd0, beat_keep[27]};
-    assign partial_32 = partial_31 + {3'd0, beat_keep[28]};
-    assign partial_33 = partial_32 + {3'd0, beat_keep[29]};
-    assign partial_34 = partial_33 + {3'd0, beat_keep[30]};
-    assign partial_35 = partial_34 + {3'd0, beat_keep[31]};
-    assign partial_36 = 4'd0;
-    assign partial_37 = partial_36 + {3'd0, beat_keep[32]};
-    assign partial_38 = partial_37 + {3'd0, beat_keep[33]};
-    assign partial_39 = partial_38 + {3'd0, beat_keep[34]};
-    assign partial_40 = partial_39 + {3'd0, beat_keep[35]};
-    assign partial_41 = partial_40 + {3'd0, beat_keep[36]};
-    assign partial_42 = partial_41 + {3'd0, beat_keep[37]};
-    assign partial_43 = partial_42 + {3'd0, beat_keep[38]};
-    assign partial_44 = partial_43 + {3'd0, beat_keep[39]};
-    assign partial_45 = 4'd0;
-    assign partial_46 = partial_45 + {3'd0, beat_keep[40]};
-    assign partial_47 = partial_46 + {3'd0, beat_keep[41]};
-    assign partial_48 = partial_47 + {3'd0, beat_keep[42]};
-    assign partial_49 = partial_48 + {3'd0, beat_keep[43]};
-    assign partial_50 = partial_49 + {3'd0, beat_keep[44]};
-    assign partial_51 = partial_50 + {3'd0, beat_keep[45]};
-    assign partial_52 = partial_51 + {3'd0, beat_keep[46]};
-    assign partial_53 = partial_52 + {3'd0, beat_keep[47]};
-    assign partial_54 = 4'd0;
-    assign partial_55 = partial_54 + {3'd0, beat_keep[48]};
-    assign partial_56 = partial_55 + {3'd0, beat_keep[49]};
-    assign partial_57 = partial_56 + {3'd0, beat_keep[50]};
-    assign partial_58 = partial_57 + {3'd0, beat_keep[51]};
-    assign partial_59 = partial_58 + {3'd0, beat_keep[52]};
-    assign partial_60 = partial_59 + {3'd0, beat_keep[53]};
-    assign partial_61 = partial_60 + {3'd0, beat_keep[54]};
-    assign partial_62 = partial_61 + {3'd0, beat_keep[55]};
-    assign partial_63 = 4'd0;
-    assign partial_64 = partial_63 + {3'd0, beat_keep[56]};
-    assign partial_65 = partial_64 + {3'd0, beat_keep[57]};
-    assign partial_66 = partial_65 + {3'd0, beat_keep[58]};
-    assign partial_67 = partial_66 + {3'd0, beat_keep[59]};
-    assign partial_68 = partial_67 + {3'd0, beat_keep[60]};
-    assign partial_69 = partial_68 + {3'd0, beat_keep[61]};
-    assign partial_70 = partial_69 + {3'd0, beat_keep[62]};
-    assign partial_71 = partial_70 + {3'd0, beat_keep[63]};
-    assign id_word = beat_data[383:352];
+    always_comb begin
+        // First cycle: count the bytes of each group, and keep the message id when it passes.
+        count_0 = 4'd0;
+        count_0 = count_0 + {3'd0, beat_keep[0]};
+        count_0 = count_0 + {3'd0, beat_keep[1]};
+        count_0 = count_0 + {3'd0, beat_keep[2]};
+        count_0 = count_0 + {3'd0, beat_keep[3]};
+        count_0 = count_0 + {3'd0, beat_keep[4]};
+        count_0 = count_0 + {3'd0, beat_keep[5]};
+        count_0 = count_0 + {3'd0, beat_keep[6]};
+        count_0 = count_0 + {3'd0, beat_keep[7]};
+    end
+
+    always_comb begin
+        count_1 = 4'd0;
+        count_1 = count_1 + {3'd0, beat_keep[8]};
+        count_1 = count_1 + {3'd0, beat_keep[9]};
+        count_1 = count_1 + {3'd0, beat_keep[10]};
+        count_1 = count_1 + {3'd0, beat_keep[11]};
+        count_1 = count_1 + {3'd0, beat_keep[12]};
+        count_1 = count_1 + {3'd0, beat_keep[13]};
+        count_1 = count_1 + {3'd0, beat_keep[14]};
+        count_1 = count_1 + {3'd0, beat_keep[15]};
+    end
+
+    always_comb begin
+        count_2 = 4'd0;
+        count_2 = count_2 + {3'd0, beat_keep[16]};
+        count_2 = count_2 + {3'd0, beat_keep[17]};
+        count_2 = count_2 + {3'd0, beat_keep[18]};
+        count_2 = count_2 + {3'd0, beat_keep[19]};
+        count_2 = count_2 + {3'd0, beat_keep[20]};
+        count_2 = count_2 + {3'd0, beat_keep[21]};
+        count_2 = count_2 + {3'd0, beat_keep[22]};
+        count_2 = count_2 + {3'd0, beat_keep[23]};
+    end
+
+    always_comb begin
+        count_3 = 4'd0;
+        count_3 = count_3 + {3'd0, beat_keep[24]};
+        count_3 = count_3 + {3'd0, beat_keep[25]};
+        count_3 = count_3 + {3'd0, beat_keep[26]};
+        count_3 = count_3 + {3'd0, beat_keep[27]};
+        count_3 = count_3 + {3'd0, beat_keep[28]};
+        count_3 = count_3 + {3'd0, beat_keep[29]};
+        count_3 = count_3 + {3'd0, beat_keep[30]};
+        count_3 = count_3 + {3'd0, beat_keep[31]};
+    end
+
+    always_comb begin
+        count_4 = 4'd0;
+        count_4 = count_4 + {3'd0, beat_keep[32]};
+        count_4 = count_4 + {3'd0, beat_keep[33]};
+        count_4 = count_4 + {3'd0, beat_keep[34]};
+        count_4 = count_4 + {3'd0, beat_keep[35]};
+        count_4 = count_4 + {3'd0, beat_keep[36]};
+        count_4 = count_4 + {3'd0, beat_keep[37]};
+        count_4 = count_4 + {3'd0, beat_keep[38]};
+        count_4 = count_4 + {3'd0, beat_keep[39]};
+    end
+
+    always_comb begin
+        count_5 = 4'd0;
+        count_5 = count_5 + {3'd0, beat_keep[40]};
+        count_5 = count_5 + {3'd0, beat_keep[41]};
+        count_5 = count_5 + {3'd0, beat_keep[42]};
+        count_5 = count_5 + {3'd0, beat_keep[43]};
+        count_5 = count_5 + {3'd0, beat_keep[44]};
+        count_5 = count_5 + {3'd0, beat_keep[45]};
+        count_5 = count_5 + {3'd0, beat_keep[46]};
+        count_5 = count_5 + {3'd0, beat_keep[47]};
+    end
+
+    always_comb begin
+        count_6 = 4'd0;
+        count_6 = count_6 + {3'd0, beat_keep[48]};
+        count_6 = count_6 + {3'd0, beat_keep[49]};
+        count_6 = count_6 + {3'd0, beat_keep[50]};
+        count_6 = count_6 + {3'd0, beat_keep[51]};
+        count_6 = count_6 + {3'd0, beat_keep[52]};
+        count_6 = count_6 + {3'd0, beat_keep[53]};
+        count_6 = count_6 + {3'd0, beat_keep[54]};
+        count_6 = count_6 + {3'd0, beat_keep[55]};
+    end
+
+    always_comb begin
+        count_7 = 4'd0;
+        count_7 = count_7 + {3'd0, beat_keep[56]};
+        count_7 = count_7 + {3'd0, beat_keep[57]};
+        count_7 = count_7 + {3'd0, beat_keep[58]};
+        count_7 = count_7 + {3'd0, beat_keep[59]};
+        count_7 = count_7 + {3'd0, beat_keep[60]};
+        count_7 = count_7 + {3'd0, beat_keep[61]};
+        count_7 = count_7 + {3'd0, beat_keep[62]};
+        count_7 = count_7 + {3'd0, beat_keep[63]};
+    end
+
     assign id_here = (beat_number == 2'd0) & (&beat_keep[47:44]);
 
-    // Second cycle: bytes of the beat.
-    assign sum_0 = 7'd0;
-    assign sum_1 = sum_0 + {3'd0, groups_0};
-    assign sum_2 = sum_1 + {3'd0, groups_1};
-    assign sum_3 = sum_2 + {3'd0, groups_2};
-    assign sum_4 = sum_3 + {3'd0, groups_3};
-    assign sum_5 = sum_4 + {3'd0, groups_4};
-    assign sum_6 = sum_5 + {3'd0, groups_5};
-    assign sum_7 = sum_6 + {3'd0, groups_6};
-    assign sum_8 = sum_7 + {3'd0, groups_7};
+    always_comb begin
+        // Second cycle: bytes of the beat.
+        sum = 7'd0;
+        sum = sum + {3'd0, groups_0};
+        sum = sum + {3'd0, groups_1};
+        sum = sum + {3'd0, groups_2};
+        sum = sum + {3'd0, groups_3};
+        sum = sum + {3'd0, groups_4};
+        sum = sum + {3'd0, groups_5};
+        sum = sum + {3'd0, groups_6};
+        sum = sum + {3'd0, groups_7};
+    end
+
     assign done = done_value;
     assign size = size_value;
     assign message_id = id_3;
 
     always_ff @(posedge clk) begin
-        groups_0 <= partial_8;
-        groups_1 <= partial_17;
-        groups_2 <= partial_26;
-        groups_3 <= partial_35;
-        groups_4 <= partial_44;
-        groups_5 <= partial_53;
-        groups_6 <= partial_62;
-        groups_7 <= partial_71;
+        groups_0 <= count_0;
+        groups_1 <= count_1;
+        groups_2 <= count_2;
+        groups_3 <= count_3;
+        groups_4 <= count_4;
+        groups_5 <= count_5;
+        groups_6 <= count_6;
+        groups_7 <= count_7;
         valid_1 <= beat_valid;
         first_1 <= beat_number == 2'd0;
         last_1 <= beat_last;
         if (beat_valid) begin
             if (id_here) begin
-                id_1 <= id_word;
+                id_1 <= beat_id;
             end else if (beat_number == 2'd0) begin
                 id_1 <= 32'd0;
             end
         end
-        bytes <= sum_8;
+        bytes <= sum;
         valid_2 <= valid_1;
         first_2 <= first_1;
         last_2 <= last_1;

@@ -142,7 +142,7 @@ module match_engine (
     end
 
     assign is_matched = active & (|matching_sets);
-    assign decision = valid_2 & ((number_2 == 2'd1) | (last_2 & (number_2 < 2'd1)));
+    assign decision = valid_2 & ((number_2 == 2'd1) | (last_2 & (number_2 <= 2'd1)));
     assign decide = decision;
     assign decide_matched = is_matched;
     assign matched = matched_value;
@@ -176,6 +176,7 @@ module match_engine (
         end
     end
 
+    // The rules, ruleset-major.
     // Registers hold mask, start and end byte-swapped; the rules compare in network order.
     match_rule u_rules_0 (
         .clk(clk),

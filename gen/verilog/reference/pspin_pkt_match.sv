@@ -32,6 +32,7 @@ module pspin_pkt_match #(
 ) (
     input  wire          clk, // Clock.
     input  wire          rstn, // Synchronous reset, active low.
+    // Packets from the wire.
     input  wire  [511:0] s_axis_nic_rx_tdata,
     input  wire   [63:0] s_axis_nic_rx_tkeep,
     input  wire          s_axis_nic_rx_tvalid,
@@ -40,6 +41,7 @@ module pspin_pkt_match #(
     input  wire          s_axis_nic_rx_tid,
     input  wire    [7:0] s_axis_nic_rx_tdest,
     input  wire   [15:0] s_axis_nic_rx_tuser,
+    // Packets that match nothing.
     output logic [511:0] m_axis_nic_rx_tdata,
     output logic  [63:0] m_axis_nic_rx_tkeep,
     output logic         m_axis_nic_rx_tvalid,
@@ -48,6 +50,7 @@ module pspin_pkt_match #(
     output logic         m_axis_nic_rx_tid,
     output logic   [7:0] m_axis_nic_rx_tdest,
     output logic  [15:0] m_axis_nic_rx_tuser,
+    // Matched packets.
     output logic [511:0] m_axis_pspin_rx_tdata,
     output logic  [63:0] m_axis_pspin_rx_tkeep,
     output logic         m_axis_pspin_rx_tvalid,
@@ -104,7 +107,6 @@ module pspin_pkt_match #(
     logic still_in_frame;
     logic accept;
     logic quiet; // No frame is being evaluated, so that the rules may change.
-    logic [31:0] message_id;
     logic [600:0] beat; // The beat that came in, before anything looks at it.
     logic beat_last;
     logic beat_valid = 1'b0;
@@ -126,6 +128,7 @@ module pspin_pkt_match #(
     logic engine_busy;
     logic meter_done;
     logic [31:0] meter_size;
+    logic [31:0] meter_message_id;
     logic [601:0] buffer_m_data;
     logic buffer_m_valid;
     logic buffer_almost_full;
@@ -234,14 +237,14 @@ module pspin_pkt_match #(
     frame_meter u_meter (
         .clk(clk),
         .rst(reset),
-        .beat_data(beat[511:0]),
+        .beat_id(beat[383:352]),
         .beat_keep(beat[575:512]),
         .beat_number(beat_number),
         .beat_last(beat_last),
         .beat_valid(beat_valid),
         .done(meter_done),
         .size(meter_size),
-        .message_id(message_id)
+        .message_id(meter_message_id)
     );
 
     fifo_128x602_block u_buffer (
@@ -274,7 +277,7 @@ module pspin_pkt_match #(
     fifo_32x67_distributed_registered u_metas (
         .clk(clk),
         .rst(reset),
-        .s_data({meter_size, message_id, engine_end_of_message, engine_ruleset}),
+        .s_data({meter_size, meter_message_id, engine_end_of_message, engine_ruleset}),
         .s_valid(metas_s_valid),
         .s_ready(),
         .m_data(metas_m_data),

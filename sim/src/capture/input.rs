@@ -12,7 +12,11 @@ pub(super) struct Input<R> {
 
 impl<R: Read> Input<R> {
     pub(super) fn new(source: R) -> Self {
-        Self { source, record: Vec::new(), offset: 0 }
+        Self {
+            source,
+            record: Vec::new(),
+            offset: 0,
+        }
     }
 
     /// Offset in the file of the current record.

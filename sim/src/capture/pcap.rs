@@ -26,7 +26,10 @@ impl Pcap {
         input.next_record();
         match parser.header().datalink {
             DataLink::ETHERNET => Ok(Self { parser }),
-            other => Err(Stop::LinkType { interface: None, found: other }),
+            other => Err(Stop::LinkType {
+                interface: None,
+                found: other,
+            }),
         }
     }
 
@@ -43,16 +46,25 @@ impl Pcap {
         if header.is_empty() {
             return Ok(None);
         }
-        let Some(captured) = header.last_chunk::<8>().filter(|_| header.len() == RECORD_HEADER_BYTES) else {
+        let Some(captured) = header
+            .last_chunk::<8>()
+            .filter(|_| header.len() == RECORD_HEADER_BYTES)
+        else {
             return Err(Stop::cut("the packet's header", header.len()));
         };
         let captured = self.word(captured) as usize;
         if captured > MAX_PACKET_BYTES {
-            return Err(Stop::damaged(format!("it claims to hold {captured} bytes, more than any packet")));
+            return Err(Stop::damaged(format!(
+                "it claims to hold {captured} bytes, more than any packet"
+            )));
         }
         let record = input.fill(RECORD_HEADER_BYTES + captured)?;
         let Ok((_, raw)) = self.parser.next_raw_packet(record) else {
-            return Err(Stop::cut_after("the packet", record.len(), RECORD_HEADER_BYTES + captured));
+            return Err(Stop::cut_after(
+                "the packet",
+                record.len(),
+                RECORD_HEADER_BYTES + captured,
+            ));
         };
         let packet = self.packet(&raw)?;
         input.next_record();
@@ -74,11 +86,15 @@ impl Pcap {
             Resolution::Nano => (raw.ts_frac, 1_000_000_000, 1),
         };
         if fraction >= unit {
-            return Err(Stop::damaged(format!("its time stamp has {fraction} of {unit} parts of a second")));
+            return Err(Stop::damaged(format!(
+                "its time stamp has {fraction} of {unit} parts of a second"
+            )));
         }
         if raw.incl_len > raw.orig_len {
             let (captured, original) = (raw.incl_len, raw.orig_len);
-            return Err(Stop::damaged(format!("{captured} bytes were captured of a packet of {original} bytes")));
+            return Err(Stop::damaged(format!(
+                "{captured} bytes were captured of a packet of {original} bytes"
+            )));
         }
         Ok(Packet {
             timestamp: Duration::new(raw.ts_sec.into(), fraction * nanoseconds),

@@ -3,7 +3,9 @@
 use super::input::Input;
 use super::reader::Stop;
 use super::{MAX_PACKET_BYTES, Packet};
-use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
 use pcap_file::pcapng::{Block, PcapNgParser};
 use pcap_file::{DataLink, Endianness};
 use std::fmt;
@@ -35,7 +37,8 @@ impl PcapNg {
         if fill_block(input, Endianness::Little)?.is_none() {
             return Err(Stop::cut("the section header", 0));
         }
-        let (_, parser) = PcapNgParser::new(input.record()).map_err(|error| Stop::damaged(error.to_string()))?;
+        let (_, parser) =
+            PcapNgParser::new(input.record()).map_err(|error| Stop::damaged(error.to_string()))?;
         input.next_record();
         Ok(Self { parser })
     }
@@ -47,7 +50,9 @@ impl PcapNg {
                 ENHANCED_PACKET | SIMPLE_PACKET | OBSOLETE_PACKET => Some(self.packet(input.record())?),
                 // Other blocks are only taken note of, so that what is wrong within them does no harm.
                 _ => {
-                    self.parser.next_raw_block(input.record()).map_err(|error| Stop::damaged(error.to_string()))?;
+                    self.parser
+                        .next_raw_block(input.record())
+                        .map_err(|error| Stop::damaged(error.to_string()))?;
                     None
                 }
             };
@@ -61,7 +66,10 @@ impl PcapNg {
 
     fn packet(&mut self, block: &[u8]) -> Result<Packet, Stop> {
         let little_endian = self.parser.section().endianness == Endianness::Little;
-        let (_, block) = self.parser.next_block(block).map_err(|error| Stop::damaged(error.to_string()))?;
+        let (_, block) = self
+            .parser
+            .next_block(block)
+            .map_err(|error| Stop::damaged(error.to_string()))?;
         let (interface_id, ticks, original_len, data) = match block {
             // The library takes the ticks for nanoseconds, whatever the interface says.
             Block::EnhancedPacket(packet) => {
@@ -70,11 +78,24 @@ impl PcapNg {
             }
             // The two halves of the ticks are separate words, the high one first.
             Block::Packet(packet) => {
-                let ticks = if little_endian { packet.timestamp.rotate_left(32) } else { packet.timestamp };
-                (packet.interface_id.into(), Some(ticks), packet.original_len, packet.data)
+                let ticks = if little_endian {
+                    packet.timestamp.rotate_left(32)
+                } else {
+                    packet.timestamp
+                };
+                (
+                    packet.interface_id.into(),
+                    Some(ticks),
+                    packet.original_len,
+                    packet.data,
+                )
             }
             Block::SimplePacket(packet) => (0, None, packet.original_len, packet.data),
-            _ => return Err(Stop::damaged("it is of another type than its block says".to_owned())),
+            _ => {
+                return Err(Stop::damaged(
+                    "it is of another type than its block says".to_owned(),
+                ));
+            }
         };
         let interface = self.interface(interface_id)?;
         let data = match ticks {
@@ -85,25 +106,38 @@ impl PcapNg {
         check_lengths(data, original_len)?;
         let timestamp = ticks.map_or(Some(Duration::ZERO), |ticks| time(interface, ticks));
         let timestamp = timestamp.ok_or_else(|| {
-            Stop::damaged(format!("the resolution or offset of interface {interface_id}'s time stamps is absurd"))
+            Stop::damaged(format!(
+                "the resolution or offset of interface {interface_id}'s time stamps is absurd"
+            ))
         })?;
-        Ok(Packet { timestamp, data: data.to_vec(), original_len })
+        Ok(Packet {
+            timestamp,
+            data: data.to_vec(),
+            original_len,
+        })
     }
 
     fn interface(&self, id: u32) -> Result<&InterfaceDescriptionBlock<'static>, Stop> {
         let Some(interface) = self.parser.interfaces().get(id as usize) else {
-            return Err(Stop::damaged(format!("it is from interface {id}, which the file does not describe")));
+            return Err(Stop::damaged(format!(
+                "it is from interface {id}, which the file does not describe"
+            )));
         };
         match interface.linktype {
             DataLink::ETHERNET => Ok(interface),
-            found => Err(Stop::LinkType { interface: Some(id), found }),
+            found => Err(Stop::LinkType {
+                interface: Some(id),
+                found,
+            }),
         }
     }
 }
 
 impl fmt::Debug for PcapNg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PcapNg").field("interfaces", &self.parser.interfaces().len()).finish_non_exhaustive()
+        f.debug_struct("PcapNg")
+            .field("interfaces", &self.parser.interfaces().len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -117,8 +151,16 @@ fn fill_block<R: Read>(input: &mut Input<R>, section: Endianness) -> Result<Opti
         return Err(Stop::cut("a block's header", header.len()));
     };
     let is_section = u32::from_le_bytes([k0, k1, k2, k3]) == SECTION_HEADER;
-    let little = if is_section { *magic == LITTLE_ENDIAN_MAGIC } else { section == Endianness::Little };
-    let word = if little { u32::from_le_bytes } else { u32::from_be_bytes };
+    let little = if is_section {
+        *magic == LITTLE_ENDIAN_MAGIC
+    } else {
+        section == Endianness::Little
+    };
+    let word = if little {
+        u32::from_le_bytes
+    } else {
+        u32::from_be_bytes
+    };
     let (kind, length) = (word([k0, k1, k2, k3]), word([l0, l1, l2, l3]) as usize);
     if !(MIN_BLOCK_BYTES..=MAX_BLOCK_BYTES).contains(&length) {
         return Err(Stop::damaged(format!("a block claims to be {length} bytes long")));
@@ -131,17 +173,25 @@ fn fill_block<R: Read>(input: &mut Input<R>, section: Endianness) -> Result<Opti
 }
 
 fn simple_packet_bytes(interface: &InterfaceDescriptionBlock<'_>, original_len: u32) -> usize {
-    let limit = if interface.snaplen == 0 { u32::MAX } else { interface.snaplen };
+    let limit = if interface.snaplen == 0 {
+        u32::MAX
+    } else {
+        interface.snaplen
+    };
     original_len.min(limit) as usize
 }
 
 fn check_lengths(data: &[u8], original_len: u32) -> Result<(), Stop> {
     let captured = data.len();
     if captured > MAX_PACKET_BYTES {
-        return Err(Stop::damaged(format!("it claims to hold {captured} bytes, more than any packet")));
+        return Err(Stop::damaged(format!(
+            "it claims to hold {captured} bytes, more than any packet"
+        )));
     }
     if captured > original_len as usize {
-        return Err(Stop::damaged(format!("{captured} bytes were captured of a packet of {original_len} bytes")));
+        return Err(Stop::damaged(format!(
+            "{captured} bytes were captured of a packet of {original_len} bytes"
+        )));
     }
     Ok(())
 }
@@ -163,6 +213,9 @@ fn time(interface: &InterfaceDescriptionBlock<'_>, ticks: u64) -> Option<Duratio
         _ => nanoseconds >> (resolution & 0x7f),
     };
     let seconds = u64::try_from(nanoseconds / 1_000_000_000).ok()?;
-    let time = Duration::new(seconds.checked_add_signed(offset_seconds)?, (nanoseconds % 1_000_000_000) as u32);
+    let time = Duration::new(
+        seconds.checked_add_signed(offset_seconds)?,
+        (nanoseconds % 1_000_000_000) as u32,
+    );
     Some(time)
 }

@@ -26,8 +26,10 @@ impl CaptureReader {
     /// # Errors
     /// If the file cannot be read, is no capture, or is a capture of something else than Ethernet.
     pub fn open(path: &Path) -> Result<Self, CaptureError> {
-        let file =
-            File::open(path).map_err(|source| CaptureError::Unreadable { file: path.to_owned(), source })?;
+        let file = File::open(path).map_err(|source| CaptureError::Unreadable {
+            file: path.to_owned(),
+            source,
+        })?;
         Self::new(path, BufReader::new(file))
     }
 }
@@ -39,7 +41,10 @@ impl<R: Read> CaptureReader<R> {
     /// If the source cannot be read, is no capture, or is a capture of something else than Ethernet.
     pub fn new(name: &Path, source: R) -> Result<Self, CaptureError> {
         let mut input = Input::new(source);
-        let unreadable = |source| CaptureError::Unreadable { file: name.to_owned(), source };
+        let unreadable = |source| CaptureError::Unreadable {
+            file: name.to_owned(),
+            source,
+        };
         let start = input.fill(MAGIC_BYTES).map_err(unreadable)?;
         let magic = start.try_into().map(u32::from_be_bytes);
         let opened = match magic {
@@ -49,12 +54,21 @@ impl<R: Read> CaptureReader<R> {
             }
             _ => {
                 let found = describe(start);
-                return Err(CaptureError::NotACapture { file: name.to_owned(), found });
+                return Err(CaptureError::NotACapture {
+                    file: name.to_owned(),
+                    found,
+                });
             }
         };
         let at = DamagedAt { packet: 1, offset: 0 };
         let format = opened.map_err(|stop| stop.into_error(name, at))?;
-        Ok(Self { file: name.to_owned(), input, format, packets: 0, finished: false })
+        Ok(Self {
+            file: name.to_owned(),
+            input,
+            format,
+            packets: 0,
+            finished: false,
+        })
     }
 
     /// Resolution of the capture's time stamps; pcapng files can always hold nanoseconds.
@@ -93,7 +107,10 @@ impl<R: Read> Iterator for CaptureReader<R> {
             }
             Err(stop) => {
                 self.finished = true;
-                let at = DamagedAt { packet: self.packets + 1, offset: self.input.offset() };
+                let at = DamagedAt {
+                    packet: self.packets + 1,
+                    offset: self.input.offset(),
+                };
                 Some(Err(stop.into_error(&self.file, at)))
             }
         }
@@ -123,25 +140,37 @@ impl Stop {
 
     /// The file ends within a header.
     pub(super) fn cut(what: &str, available: usize) -> Self {
-        Self::Damaged(format!("the file ends within {what}, {available} bytes after its beginning"))
+        Self::Damaged(format!(
+            "the file ends within {what}, {available} bytes after its beginning"
+        ))
     }
 
     /// The file ends within something whose size is known.
     pub(super) fn cut_after(what: &str, available: usize, wanted: usize) -> Self {
-        Self::Damaged(format!("the file ends within {what}: {available} of {wanted} bytes are there"))
+        Self::Damaged(format!(
+            "the file ends within {what}: {available} of {wanted} bytes are there"
+        ))
     }
 
     fn into_error(self, file: &Path, at: DamagedAt) -> CaptureError {
         let file = file.to_owned();
         match self {
-            Self::Read(source) => CaptureError::Damaged { file, at, problem: source.to_string() },
+            Self::Read(source) => CaptureError::Damaged {
+                file,
+                at,
+                problem: source.to_string(),
+            },
             Self::Damaged(problem) => CaptureError::Damaged { file, at, problem },
             Self::LinkType { interface, found } => {
                 let place = match interface {
                     None => "the capture".to_owned(),
                     Some(interface) => format!("{at} is from interface {interface}, which"),
                 };
-                CaptureError::NotEthernet { file, place, found: link_type(found) }
+                CaptureError::NotEthernet {
+                    file,
+                    place,
+                    found: link_type(found),
+                }
             }
         }
     }

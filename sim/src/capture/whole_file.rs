@@ -22,7 +22,10 @@ impl WholeFile {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(directory.unwrap_or(Path::new(".")))?;
-        Ok(Self { target, file: BufWriter::new(file) })
+        Ok(Self {
+            target,
+            file: BufWriter::new(file),
+        })
     }
 
     /// Completes the file and gives it its name.
@@ -45,7 +48,9 @@ impl Write for WholeFile {
 
 /// The file that a path leads to: renaming onto a link would replace the link, onto a device the device.
 fn target(path: &Path) -> io::Result<PathBuf> {
-    let Ok(metadata) = path.metadata() else { return Ok(path.to_owned()) };
+    let Ok(metadata) = path.metadata() else {
+        return Ok(path.to_owned());
+    };
     if !metadata.is_file() {
         return Err(io::Error::other("it exists and is not a regular file"));
     }

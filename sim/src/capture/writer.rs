@@ -26,7 +26,10 @@ impl CaptureWriter {
     /// # Errors
     /// If files cannot be created in the directory, or the path is something else than a regular file.
     pub fn create(path: &Path, resolution: Resolution) -> Result<Self, CaptureError> {
-        let unwritable = |source| CaptureError::Unwritable { file: path.to_owned(), source };
+        let unwritable = |source| CaptureError::Unwritable {
+            file: path.to_owned(),
+            source,
+        };
         let file = WholeFile::create(path).map_err(unwritable)?;
         let header = PcapHeader {
             snaplen: MAX_PACKET_BYTES as u32,
@@ -40,7 +43,12 @@ impl CaptureWriter {
             ..PcapHeader::default()
         };
         let writer = PcapWriter::with_header(file, header).map_err(|error| unwritable(io_error(error)))?;
-        Ok(Self { path: path.to_owned(), resolution, writer, packets: 0 })
+        Ok(Self {
+            path: path.to_owned(),
+            resolution,
+            writer,
+            packets: 0,
+        })
     }
 
     /// Appends a packet.
@@ -54,7 +62,9 @@ impl CaptureWriter {
             packet: self.packets,
             problem,
         })?;
-        self.writer.write_raw_packet(&raw).map_err(|error| self.unwritable(io_error(error)))?;
+        self.writer
+            .write_raw_packet(&raw)
+            .map_err(|error| self.unwritable(io_error(error)))?;
         Ok(())
     }
 
@@ -64,7 +74,10 @@ impl CaptureWriter {
     /// If the rest cannot be written or the file cannot be renamed; nothing is left behind then.
     pub fn finish(self) -> Result<(), CaptureError> {
         let Self { path, writer, .. } = self;
-        writer.into_writer().finish().map_err(|source| CaptureError::Unwritable { file: path, source })
+        writer
+            .into_writer()
+            .finish()
+            .map_err(|source| CaptureError::Unwritable { file: path, source })
     }
 
     fn raw<'p>(&self, packet: &'p Packet) -> Result<RawPcapPacket<'p>, String> {
@@ -73,10 +86,14 @@ impl CaptureWriter {
         let captured = packet.data.len();
         if captured > MAX_PACKET_BYTES || captured > packet.original_len as usize {
             let original = packet.original_len;
-            return Err(format!("{captured} bytes were captured of a packet of {original} bytes"));
+            return Err(format!(
+                "{captured} bytes were captured of a packet of {original} bytes"
+            ));
         }
         Ok(RawPcapPacket {
-            ts_sec: seconds.try_into().map_err(|_| "its time is after the year 2105".to_owned())?,
+            ts_sec: seconds
+                .try_into()
+                .map_err(|_| "its time is after the year 2105".to_owned())?,
             ts_frac: match self.resolution {
                 Resolution::Micro => nanoseconds / 1000,
                 Resolution::Nano => nanoseconds,
@@ -88,7 +105,10 @@ impl CaptureWriter {
     }
 
     fn unwritable(&self, source: io::Error) -> CaptureError {
-        CaptureError::Unwritable { file: self.path.clone(), source }
+        CaptureError::Unwritable {
+            file: self.path.clone(),
+            source,
+        }
     }
 }
 

@@ -19,7 +19,12 @@ pub(super) fn run(arguments: &CapturesArguments) -> Result<(), Failure> {
     for capture in traffic::shipped().map_err(Failure::work)? {
         let path = arguments.directory.join(capture.name);
         write(&path, &capture.bytes).map_err(Failure::Work)?;
-        println!("{}: {} bytes: {}", path.display(), capture.bytes.len(), capture.contents);
+        println!(
+            "{}: {} bytes: {}",
+            path.display(),
+            capture.bytes.len(),
+            capture.contents
+        );
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! `spinneret match`: sorts the packets of a capture as the matching engine does.
 
-use super::report::{Report, RuleSetReport, Traffic};
 use super::Failure;
+use super::report::{Report, RuleSetReport, Traffic};
 use crate::capture::{CaptureError, CaptureReader, CaptureWriter, Packet};
-use crate::matching::{Checked, Matcher, ModelMatcher};
+use crate::matching::{Engine, Matcher};
 use crate::reference::matcher::{MatchResult, MatcherParams};
-use crate::rules::RuleFile;
+use crate::rules::{NamedRuleSet, RuleFile};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -34,6 +34,9 @@ pub struct MatchArguments {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// What sorts the packets
+    #[arg(long, value_enum, default_value_t = Engine::Hardware)]
+    pub engine: Engine,
     /// Width of the matcher's stream in bits: a power of two from 64 to 1024
     #[arg(long, value_name = "BITS", default_value_t = MatcherParams::REFERENCE.data_width_bits)]
     pub width: usize,
@@ -51,7 +54,9 @@ pub fn run(arguments: &MatchArguments) -> Result<(), Failure> {
     let report = sort(arguments)?;
     print(&report, arguments.json).map_err(Failure::Work)?;
     match report.damage {
-        Some(damage) => Err(Failure::Work(anyhow!("{damage}; the packets before it were sorted"))),
+        Some(damage) => Err(Failure::Work(anyhow!(
+            "{damage}; the packets before it were sorted"
+        ))),
         None => Ok(()),
     }
 }
@@ -70,10 +75,16 @@ pub fn sort(arguments: &MatchArguments) -> Result<Report, Failure> {
     let rules = RuleFile::read(&arguments.rules, &params).map_err(Failure::usage)?;
     distinct_files(arguments).map_err(Failure::Usage)?;
     let capture = CaptureReader::open(&arguments.pcap).map_err(Failure::usage)?;
-    let matcher = matcher(&rules, &params).map_err(Failure::Usage)?;
+    let table = rules.table(&params).map_err(Failure::usage)?;
+    let matcher = arguments
+        .engine
+        .matcher(&params, &table)
+        .map_err(Failure::usage)?;
     let resolution = capture.resolution();
     let output = |path: &Option<PathBuf>| {
-        path.as_ref().map(|path| CaptureWriter::create(path, resolution).map_err(Failure::usage)).transpose()
+        path.as_ref()
+            .map(|path| CaptureWriter::create(path, resolution).map_err(Failure::usage))
+            .transpose()
     };
     let run = Run {
         matched: output(&arguments.out_matched)?,
@@ -83,13 +94,6 @@ pub fn sort(arguments: &MatchArguments) -> Result<Report, Failure> {
         matcher,
     };
     run.sort(capture, &progress(&arguments.pcap))
-}
-
-/// The engine that decides, beside its reference model.
-fn matcher(rules: &RuleFile, params: &MatcherParams) -> anyhow::Result<Box<dyn Matcher>> {
-    let table = rules.table(params)?;
-    let engine = ModelMatcher::new(params, table.clone())?;
-    Ok(Box::new(Checked::new(engine, params, table)?))
 }
 
 /// A capture on its way through a matcher.
@@ -119,7 +123,10 @@ impl Run {
         self.matcher.flush().map_err(Failure::work)?;
         self.collect().map_err(Failure::Work)?;
         if !self.inside.is_empty() {
-            return Err(Failure::Work(anyhow!("{} packets did not come out of the matcher", self.inside.len())));
+            return Err(Failure::Work(anyhow!(
+                "{} packets did not come out of the matcher",
+                self.inside.len()
+            )));
         }
         for output in [self.matched, self.bypassed].into_iter().flatten() {
             output.finish().map_err(Failure::work)?;
@@ -141,9 +148,15 @@ impl Run {
     /// Takes what has come out of the matcher.
     fn collect(&mut self) -> anyhow::Result<()> {
         while let Some(outcome) = self.matcher.pop()? {
-            let packet = self.inside.pop_front().context("a packet came out of the matcher that did not go in")?;
+            let packet = self
+                .inside
+                .pop_front()
+                .context("a packet came out of the matcher that did not go in")?;
             let bytes = outcome.frame.len();
-            let packet = Packet { data: outcome.frame, ..packet };
+            let packet = Packet {
+                data: outcome.frame,
+                ..packet
+            };
             self.report.total.add(bytes);
             let output = match outcome.result {
                 MatchResult::Bypass => {
@@ -167,7 +180,7 @@ impl Run {
 }
 
 fn empty_report(rules: &RuleFile, params: &MatcherParams, engine: &'static str) -> Report {
-    let ruleset = |(ruleset, named): (usize, &crate::rules::NamedRuleSet)| RuleSetReport {
+    let ruleset = |(ruleset, named): (usize, &NamedRuleSet)| RuleSetReport {
         ruleset,
         name: named.name.clone(),
         traffic: Traffic::default(),
@@ -194,10 +207,16 @@ fn distinct_files(arguments: &MatchArguments) -> anyhow::Result<()> {
         ("--out-matched", arguments.out_matched.as_ref()),
         ("--out-bypassed", arguments.out_bypassed.as_ref()),
     ];
-    let files: Vec<_> = named.iter().filter_map(|(name, path)| Some((name, place((*path)?)))).collect();
+    let files: Vec<_> = named
+        .iter()
+        .filter_map(|(name, path)| Some((name, place((*path)?))))
+        .collect();
     for (position, (name, file)) in files.iter().enumerate() {
         if let Some((other, _)) = files[..position].iter().find(|(_, earlier)| earlier == file) {
-            return Err(anyhow!("{other} and {name} are the same file, {}: name another one", file.display()));
+            return Err(anyhow!(
+                "{other} and {name} are the same file, {}: name another one",
+                file.display()
+            ));
         }
     }
     Ok(())
@@ -225,7 +244,11 @@ fn progress(path: &Path) -> ProgressBar {
 }
 
 fn print(report: &Report, json: bool) -> anyhow::Result<()> {
-    let text = if json { serde_json::to_string_pretty(report)? + "\n" } else { report.to_string() };
+    let text = if json {
+        serde_json::to_string_pretty(report)? + "\n"
+    } else {
+        report.to_string()
+    };
     match std::io::stdout().write_all(text.as_bytes()) {
         // Whoever reads the output has seen enough of it.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -80,7 +80,10 @@ impl fmt::Display for Report {
         writeln!(f, " ({}, {} bit)", self.engine, self.data_width_bits)?;
         if self.cut_short > 0 {
             let cut_short = self.cut_short;
-            writeln!(f, "{cut_short} packets were cut short by the capture and sorted by what is there")?;
+            writeln!(
+                f,
+                "{cut_short} packets were cut short by the capture and sorted by what is there"
+            )?;
         }
         Ok(())
     }
@@ -93,9 +96,19 @@ impl Report {
         table.set_header(["ruleset", "name", "packets", "bytes", "end of message"]);
         for set in &self.rulesets {
             let name = set.name.clone().unwrap_or_default();
-            table.add_row(row(set.ruleset.to_string(), name, set.traffic, set.end_of_message.to_string()));
+            table.add_row(row(
+                set.ruleset.to_string(),
+                name,
+                set.traffic,
+                set.end_of_message.to_string(),
+            ));
         }
-        table.add_row(row("bypassed".to_owned(), String::new(), self.bypassed, String::new()));
+        table.add_row(row(
+            "bypassed".to_owned(),
+            String::new(),
+            self.bypassed,
+            String::new(),
+        ));
         table.add_row(row("total".to_owned(), String::new(), self.total, String::new()));
         for column in table.column_iter_mut().skip(2) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -105,5 +118,11 @@ impl Report {
 }
 
 fn row(ruleset: String, name: String, traffic: Traffic, end_of_message: String) -> [String; 5] {
-    [ruleset, name, traffic.packets.to_string(), traffic.bytes.to_string(), end_of_message]
+    [
+        ruleset,
+        name,
+        traffic.packets.to_string(),
+        traffic.bytes.to_string(),
+        end_of_message,
+    ]
 }

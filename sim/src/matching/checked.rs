@@ -23,7 +23,13 @@ impl<M: Matcher> Checked<M> {
     pub fn new(matcher: M, params: &MatcherParams, rules: RuleTable) -> Result<Self, ParamsError> {
         let mut reference = ReferenceMatcher::new(params)?;
         reference.latch(Some(rules));
-        Ok(Self { matcher, reference, expected: VecDeque::new(), pushed: 0, popped: 0 })
+        Ok(Self {
+            matcher,
+            reference,
+            expected: VecDeque::new(),
+            pushed: 0,
+            popped: 0,
+        })
     }
 }
 
@@ -40,7 +46,10 @@ impl<M: Matcher> Matcher for Checked<M> {
             1..=MAX_FRAME_BYTES => {}
             _ => return Err(MatcherError::FrameTooLarge { packet, bytes }),
         }
-        self.expected.push_back(Outcome { result: self.reference.classify(frame), frame: frame.to_vec() });
+        self.expected.push_back(Outcome {
+            result: self.reference.classify(frame),
+            frame: frame.to_vec(),
+        });
         self.matcher.push(frame)
     }
 
@@ -49,7 +58,9 @@ impl<M: Matcher> Matcher for Checked<M> {
     }
 
     fn pop(&mut self) -> Result<Option<Outcome>, MatcherError> {
-        let Some(found) = self.matcher.pop()? else { return Ok(None) };
+        let Some(found) = self.matcher.pop()? else {
+            return Ok(None);
+        };
         self.popped += 1;
         let packet = self.popped;
         let disagreement = |difference| MatcherError::Disagreement { packet, difference };
@@ -69,13 +80,22 @@ impl<M: Matcher> Matcher for Checked<M> {
 
 fn difference(expected: &Outcome, found: &Outcome) -> Option<String> {
     if expected.result != found.result {
-        return Some(format!("the hardware says {:?}, the model {:?}", found.result, expected.result));
+        return Some(format!(
+            "the hardware says {:?}, the model {:?}",
+            found.result, expected.result
+        ));
     }
     if expected.frame.len() != found.frame.len() {
         let (sent, came) = (expected.frame.len(), found.frame.len());
         return Some(format!("{sent} bytes went in and {came} came out"));
     }
-    let position = expected.frame.iter().zip(&found.frame).position(|(sent, came)| sent != came)?;
+    let position = expected
+        .frame
+        .iter()
+        .zip(&found.frame)
+        .position(|(sent, came)| sent != came)?;
     let (sent, came) = (expected.frame[position], found.frame[position]);
-    Some(format!("byte {position} went in as {sent:#04x} and came out as {came:#04x}"))
+    Some(format!(
+        "byte {position} went in as {sent:#04x} and came out as {came:#04x}"
+    ))
 }

@@ -9,10 +9,12 @@
 //! ```
 
 mod checked;
+mod engine;
 mod model;
 mod verilated;
 
 pub use checked::Checked;
+pub use engine::Engine;
 pub use model::ModelMatcher;
 pub use verilated::VerilatedMatcher;
 
@@ -92,6 +94,17 @@ pub enum MatcherError {
         problem: String,
     },
     /// The Verilated model is not a matcher, or not one of these sizes.
-    #[error("the model is not a matcher of the sizes that are asked for: {0}")]
+    #[error("the matcher does not have the sizes that are asked for: {0}")]
     Unfit(String),
+    /// There is no Verilated model of these sizes.
+    #[error(
+        "the simulated hardware is built for streams of 512 and 64 bit with 66 inspected bytes, \
+         not for {data_width_bits} bit with {inspected_bytes}: use --engine model for other sizes"
+    )]
+    NotBuilt {
+        /// Width of the stream that was asked for.
+        data_width_bits: usize,
+        /// Inspected bytes that were asked for.
+        inspected_bytes: usize,
+    },
 }

@@ -21,7 +21,12 @@ impl ModelMatcher {
     pub fn new(params: &MatcherParams, rules: RuleTable) -> Result<Self, ParamsError> {
         let mut reference = ReferenceMatcher::new(params)?;
         reference.latch(Some(rules));
-        Ok(Self { params: *params, reference, outcomes: VecDeque::new(), beats: 0 })
+        Ok(Self {
+            params: *params,
+            reference,
+            outcomes: VecDeque::new(),
+            beats: 0,
+        })
     }
 }
 
@@ -32,8 +37,10 @@ impl Matcher for ModelMatcher {
 
     fn push(&mut self, frame: &[u8]) -> Result<(), MatcherError> {
         self.beats += self.params.beats(frame.len()) as u64;
-        self.outcomes
-            .push_back(Outcome { result: self.reference.classify(frame), frame: frame.to_vec() });
+        self.outcomes.push_back(Outcome {
+            result: self.reference.classify(frame),
+            frame: frame.to_vec(),
+        });
         Ok(())
     }
 

@@ -54,11 +54,12 @@ impl<M: Model> VerilatedMatcher<M> {
         let width = input(simulation.dut.instance(), "s_axis_nic_rx_tdata")?.width();
         if width != params.data_width_bits {
             let wanted = params.data_width_bits;
-            return Err(MatcherError::Unfit(format!("its stream has {width} bits, not {wanted}")));
+            return Err(MatcherError::Unfit(format!(
+                "its stream has {width} bits, not {wanted}"
+            )));
         }
         let user = input(simulation.dut.instance(), "s_axis_nic_rx_tuser")?.width();
-        let source =
-            StreamSource::attach(&mut simulation, "s_axis_nic_rx", Pause::Never).map_err(unfit)?;
+        let source = StreamSource::attach(&mut simulation, "s_axis_nic_rx", Pause::Never).map_err(unfit)?;
         let bypassed = Output::attach(&mut simulation, "m_axis_nic_rx").map_err(unfit)?;
         let matched = Output::attach(&mut simulation, "m_axis_pspin_rx").map_err(unfit)?;
         let metadata = Metadata::attach(&mut simulation).map_err(unfit)?;
@@ -75,7 +76,10 @@ impl<M: Model> VerilatedMatcher<M> {
             last_cycle: 0,
         };
         matcher.simulation.set_cycle_limit(PATIENCE_CYCLES);
-        matcher.simulation.try_reset().map_err(|failure| matcher.hardware(failure))?;
+        matcher
+            .simulation
+            .try_reset()
+            .map_err(|failure| matcher.hardware(failure))?;
         matcher.drive_rules(&rules.port_values())?;
         // Rules are latched while no packet is inside: give them cycles without one.
         for _ in 0..LATCH_CYCLES {
@@ -112,7 +116,9 @@ impl<M: Model> VerilatedMatcher<M> {
 
     /// One clock cycle; what arrived in it is taken from the sinks.
     fn cycle(&mut self) -> Result<(), MatcherError> {
-        self.simulation.try_cycle().map_err(|failure| self.hardware(failure))?;
+        self.simulation
+            .try_cycle()
+            .map_err(|failure| self.hardware(failure))?;
         for output in [&mut self.bypassed, &mut self.matched] {
             while let Some(received) = output.sink.receive() {
                 self.last_cycle = received.last_cycle + 1;
@@ -125,18 +131,28 @@ impl<M: Model> VerilatedMatcher<M> {
     fn take_bypassed(&mut self) -> Option<Outcome> {
         let received = self.bypassed.arrived.pop_front()?;
         self.taken += 1;
-        Some(Outcome { result: MatchResult::Bypass, frame: received.frame.bytes })
+        Some(Outcome {
+            result: MatchResult::Bypass,
+            frame: received.frame.bytes,
+        })
     }
 
     /// Takes a matched frame once its metadata is there too.
     fn take_matched(&mut self) -> Result<Option<Outcome>, MatcherError> {
-        let Some((tag, size)) = self.metadata.borrow_mut().arrived.pop_front() else { return Ok(None) };
-        let Some(received) = self.matched.arrived.pop_front() else { return Ok(None) };
+        let Some((tag, size)) = self.metadata.borrow_mut().arrived.pop_front() else {
+            return Ok(None);
+        };
+        let Some(received) = self.matched.arrived.pop_front() else {
+            return Ok(None);
+        };
         let Some(result) = MatchResult::from_metadata(tag, size) else {
             return Err(self.hardware(format!("its tag {tag:#x} has bits beyond the message id")));
         };
         self.taken += 1;
-        Ok(Some(Outcome { result, frame: received.frame.bytes }))
+        Ok(Some(Outcome {
+            result,
+            frame: received.frame.bytes,
+        }))
     }
 
     /// Whether all frames that were sent have come out, with their metadata.
@@ -147,7 +163,10 @@ impl<M: Model> VerilatedMatcher<M> {
     }
 
     fn hardware(&self, problem: impl fmt::Display) -> MatcherError {
-        MatcherError::Hardware { packet: self.taken + 1, problem: problem.to_string() }
+        MatcherError::Hardware {
+            packet: self.taken + 1,
+            problem: problem.to_string(),
+        }
     }
 }
 
@@ -157,7 +176,8 @@ impl<M: Model> Matcher for VerilatedMatcher<M> {
     }
 
     fn push(&mut self, frame: &[u8]) -> Result<(), MatcherError> {
-        self.simulation.set_cycle_limit(self.simulation.cycle_count() + PATIENCE_CYCLES);
+        self.simulation
+            .set_cycle_limit(self.simulation.cycle_count() + PATIENCE_CYCLES);
         let number = u128::from(self.sent) & self.number_mask;
         self.source.send(Frame::new(frame).with_user(number));
         self.sent += 1;
@@ -168,7 +188,8 @@ impl<M: Model> Matcher for VerilatedMatcher<M> {
     }
 
     fn flush(&mut self) -> Result<(), MatcherError> {
-        self.simulation.set_cycle_limit(self.simulation.cycle_count() + PATIENCE_CYCLES);
+        self.simulation
+            .set_cycle_limit(self.simulation.cycle_count() + PATIENCE_CYCLES);
         while !self.is_drained() {
             self.cycle()?;
         }
@@ -208,7 +229,10 @@ impl<M> fmt::Debug for VerilatedMatcher<M> {
 impl Output {
     fn attach<M: Model>(simulation: &mut Simulation<M>, prefix: &str) -> Result<Self, ModelError> {
         let sink = StreamSink::attach(simulation, prefix, Pause::Never)?;
-        Ok(Self { sink, arrived: VecDeque::new() })
+        Ok(Self {
+            sink,
+            arrived: VecDeque::new(),
+        })
     }
 
     /// The number that the next frame of this output carries.
@@ -250,7 +274,8 @@ impl Agent for Metadata {
 
     fn sample(&mut self, design: &Instance, _cycle: u64) -> Result<(), Violation> {
         if design.is_high(self.valid) {
-            self.arrived.push_back((design.value(self.tag) as u64, design.value(self.size) as u32));
+            self.arrived
+                .push_back((design.value(self.tag) as u64, design.value(self.size) as u32));
         }
         Ok(())
     }
@@ -266,5 +291,7 @@ impl Agent for Metadata {
 }
 
 fn input(design: &Instance, name: &str) -> Result<PortHandle, MatcherError> {
-    design.port(name, Direction::Input).map_err(|error| MatcherError::Unfit(error.to_string()))
+    design
+        .port(name, Direction::Input)
+        .map_err(|error| MatcherError::Unfit(error.to_string()))
 }

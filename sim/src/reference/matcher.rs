@@ -33,8 +33,12 @@ pub struct MatcherParams {
 
 impl MatcherParams {
     /// The reference configuration: 512 bit, 4 rulesets of 3 rules and the end-of-message rule, words 0 to 31.
-    pub const REFERENCE: Self =
-        Self { data_width_bits: 512, rulesets: 4, rules_per_ruleset: 4, inspected_bytes: 66 };
+    pub const REFERENCE: Self = Self {
+        data_width_bits: 512,
+        rulesets: 4,
+        rules_per_ruleset: 4,
+        inspected_bytes: 66,
+    };
 
     /// Checks that hardware can be generated with these sizes.
     ///
@@ -43,15 +47,43 @@ impl MatcherParams {
     pub fn validate(&self) -> Result<(), ParamsError> {
         let power = self.data_width_bits.is_power_of_two();
         let check = |parameter, value, possible, wanted| {
-            if possible { Ok(()) } else { Err(ParamsError { parameter, value, wanted }) }
+            if possible {
+                Ok(())
+            } else {
+                Err(ParamsError {
+                    parameter,
+                    value,
+                    wanted,
+                })
+            }
         };
         let width = self.data_width_bits;
-        check("data width", width, power && (64..=1024).contains(&width), "a power of two from 64 to 1024")?;
-        check("rulesets", self.rulesets, (1..=4).contains(&self.rulesets), "1 to 4")?;
+        check(
+            "data width",
+            width,
+            power && (64..=1024).contains(&width),
+            "a power of two from 64 to 1024",
+        )?;
+        check(
+            "rulesets",
+            self.rulesets,
+            (1..=4).contains(&self.rulesets),
+            "1 to 4",
+        )?;
         let rules = self.rules_per_ruleset;
-        check("rules per ruleset", rules, (2..=16).contains(&rules), "2 to 16, the last being end of message")?;
+        check(
+            "rules per ruleset",
+            rules,
+            (2..=16).contains(&rules),
+            "2 to 16, the last being end of message",
+        )?;
         let inspected = self.inspected_bytes;
-        check("inspected bytes", inspected, (1..=256).contains(&inspected), "1 to 256")
+        check(
+            "inspected bytes",
+            inspected,
+            (1..=256).contains(&inspected),
+            "1 to 256",
+        )
     }
 
     /// Bytes of one beat of the stream.
@@ -123,7 +155,11 @@ pub struct RuleSet {
 impl RuleSet {
     /// A ruleset that matches no frame.
     pub fn never() -> Self {
-        Self { mode: Mode::Or, rules: Vec::new(), end_of_message: Rule::NEVER }
+        Self {
+            mode: Mode::Or,
+            rules: Vec::new(),
+            end_of_message: Rule::NEVER,
+        }
     }
 }
 
@@ -140,13 +176,20 @@ impl RuleTable {
     /// If there are more rulesets or more rules than the matcher has.
     pub fn new(params: &MatcherParams, mut rulesets: Vec<RuleSet>) -> Result<Self, TableError> {
         if rulesets.len() > params.rulesets {
-            return Err(TableError::Rulesets { given: rulesets.len(), available: params.rulesets });
+            return Err(TableError::Rulesets {
+                given: rulesets.len(),
+                available: params.rulesets,
+            });
         }
         rulesets.resize_with(params.rulesets, RuleSet::never);
         let available = params.rules_per_ruleset.saturating_sub(1);
         for (ruleset, set) in rulesets.iter_mut().enumerate() {
             if set.rules.len() > available {
-                return Err(TableError::Rules { ruleset, given: set.rules.len(), available });
+                return Err(TableError::Rules {
+                    ruleset,
+                    given: set.rules.len(),
+                    available,
+                });
             }
             set.rules.resize(available, set.mode.neutral_rule());
         }
@@ -187,7 +230,9 @@ pub enum TableError {
         available: usize,
     },
     /// Too many rules in a ruleset.
-    #[error("ruleset {ruleset} has {given} rules, but the matcher has {available} besides the end-of-message rule")]
+    #[error(
+        "ruleset {ruleset} has {given} rules, but the matcher has {available} besides the end-of-message rule"
+    )]
     Rules {
         /// The ruleset, counted from 0.
         ruleset: usize,
@@ -236,16 +281,24 @@ impl MatchResult {
     pub fn tag(&self) -> Option<u64> {
         match *self {
             Self::Bypass => None,
-            Self::Matched { ruleset, eom, message_id, .. } => {
-                Some(u64::from(message_id) << 3 | u64::from(eom) << 2 | u64::from(ruleset))
-            }
+            Self::Matched {
+                ruleset,
+                eom,
+                message_id,
+                ..
+            } => Some(u64::from(message_id) << 3 | u64::from(eom) << 2 | u64::from(ruleset)),
         }
     }
 
     /// The result that the metadata of a matched frame means; `None` if tag bits above the message id are set.
     pub fn from_metadata(tag: u64, size: u32) -> Option<Self> {
         let message_id = u32::try_from(tag >> 3).ok()?;
-        Some(Self::Matched { ruleset: (tag & 3) as u8, eom: tag & 4 != 0, message_id, size })
+        Some(Self::Matched {
+            ruleset: (tag & 3) as u8,
+            eom: tag & 4 != 0,
+            message_id,
+            size,
+        })
     }
 }
 
@@ -263,7 +316,10 @@ impl ReferenceMatcher {
     /// If no such hardware can be generated.
     pub fn new(params: &MatcherParams) -> Result<Self, ParamsError> {
         params.validate()?;
-        Ok(Self { inspected_words: params.inspected_words(), latched: None })
+        Ok(Self {
+            inspected_words: params.inspected_words(),
+            latched: None,
+        })
     }
 
     /// Latches rules for the frames that follow; `None` is `match_valid` = 0.
@@ -274,7 +330,10 @@ impl ReferenceMatcher {
     /// Where a frame goes.
     pub fn classify(&self, frame: &[u8]) -> MatchResult {
         let rulesets = self.latched.as_ref().map_or(&[][..], RuleTable::rulesets);
-        let Some((ruleset, set)) = rulesets.iter().enumerate().find(|(_, set)| self.set_matches(set, frame))
+        let Some((ruleset, set)) = rulesets
+            .iter()
+            .enumerate()
+            .find(|(_, set)| self.set_matches(set, frame))
         else {
             return MatchResult::Bypass;
         };

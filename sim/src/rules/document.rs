@@ -12,19 +12,26 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 const KEYS: [&str; 4] = ["name", "mode", "rules", "end-of-message"];
-const FIRST_STEPS: &str = "write [[ruleset]] and below it rules = [\"ipv4\"]; docs/rules.md describes the format";
+const FIRST_STEPS: &str =
+    "write [[ruleset]] and below it rules = [\"ipv4\"]; docs/rules.md describes the format";
 
 /// The rulesets of a file.
 pub(super) fn parse(text: &str, params: &MatcherParams) -> Result<Vec<NamedRuleSet>, Problem> {
     let document = DeTable::parse(text).map_err(|error| {
         let message = error.message().trim().replace('\n', ", ");
-        Problem::new(error.span().unwrap_or(0..0), format!("this is not TOML: {message}"))
+        Problem::new(
+            error.span().unwrap_or(0..0),
+            format!("this is not TOML: {message}"),
+        )
     })?;
     let document = document.get_ref();
     for key in document.keys() {
         if key.get_ref() != "ruleset" {
             let hint = did_you_mean(key.get_ref(), &["ruleset"]);
-            return Err(Problem::new(key.span(), format!("unknown key {:?}: {hint}", key.get_ref())));
+            return Err(Problem::new(
+                key.span(),
+                format!("unknown key {:?}: {hint}", key.get_ref()),
+            ));
         }
     }
     let Some(entry) = document.get("ruleset") else {
@@ -32,11 +39,15 @@ pub(super) fn parse(text: &str, params: &MatcherParams) -> Result<Vec<NamedRuleS
     };
     let rulesets = tables(entry)?;
     if rulesets.is_empty() {
-        return Err(Problem::new(entry.span(), format!("there is no ruleset: {FIRST_STEPS}")));
+        return Err(Problem::new(
+            entry.span(),
+            format!("there is no ruleset: {FIRST_STEPS}"),
+        ));
     }
     if let Some((_, extra)) = rulesets.get(params.rulesets) {
         let (given, available) = (rulesets.len(), params.rulesets);
-        let problem = format!("there are {given} rulesets, but the matcher has {available}: join or remove some");
+        let problem =
+            format!("there are {given} rulesets, but the matcher has {available}: join or remove some");
         return Err(Problem::new(extra.clone(), problem));
     }
     let parse_one = |(index, (table, span)): (usize, &(&DeTable<'_>, Range<usize>))| {
@@ -48,11 +59,16 @@ pub(super) fn parse(text: &str, params: &MatcherParams) -> Result<Vec<NamedRuleS
 }
 
 /// The tables of an array of tables, with their places.
-fn tables<'t, 'i>(
-    entry: &'t Spanned<DeValue<'i>>,
-) -> Result<Vec<(&'t DeTable<'i>, Range<usize>)>, Problem> {
-    let wrong = |span| Problem::new(span, format!("\"ruleset\" must be a list of tables: {FIRST_STEPS}"));
-    let DeValue::Array(array) = entry.get_ref() else { return Err(wrong(entry.span())) };
+fn tables<'t, 'i>(entry: &'t Spanned<DeValue<'i>>) -> Result<Vec<(&'t DeTable<'i>, Range<usize>)>, Problem> {
+    let wrong = |span| {
+        Problem::new(
+            span,
+            format!("\"ruleset\" must be a list of tables: {FIRST_STEPS}"),
+        )
+    };
+    let DeValue::Array(array) = entry.get_ref() else {
+        return Err(wrong(entry.span()));
+    };
     let table = |item: &'t Spanned<DeValue<'i>>| match item.get_ref() {
         DeValue::Table(table) => Ok((table, item.span())),
         _ => Err(wrong(item.span())),
@@ -60,11 +76,18 @@ fn tables<'t, 'i>(
     array.iter().map(table).collect()
 }
 
-fn ruleset(table: &DeTable<'_>, span: &Range<usize>, params: &MatcherParams) -> Result<NamedRuleSet, Problem> {
+fn ruleset(
+    table: &DeTable<'_>,
+    span: &Range<usize>,
+    params: &MatcherParams,
+) -> Result<NamedRuleSet, Problem> {
     for key in table.keys() {
         if !KEYS.contains(&key.get_ref().as_ref()) {
             let hint = did_you_mean(key.get_ref(), &KEYS);
-            return Err(Problem::new(key.span(), format!("unknown key {:?}: {hint}", key.get_ref())));
+            return Err(Problem::new(
+                key.span(),
+                format!("unknown key {:?}: {hint}", key.get_ref()),
+            ));
         }
     }
     let name = table.get("name").map(text_of_name).transpose()?;
@@ -74,7 +97,10 @@ fn ruleset(table: &DeTable<'_>, span: &Range<usize>, params: &MatcherParams) -> 
         end_of_message(entry, words).map_err(|problem| problem.in_rule(RulePlace::EndOfMessage))
     })?;
     let Some(entries) = table.get("rules") else {
-        return Err(Problem::new(span.clone(), "\"rules\" is missing: write rules = [\"ipv4\"] or the like"));
+        return Err(Problem::new(
+            span.clone(),
+            "\"rules\" is missing: write rules = [\"ipv4\"] or the like",
+        ));
     };
     let rules = rules(entries, mode, words)?;
     let available = params.rules_per_ruleset.saturating_sub(1);
@@ -83,7 +109,14 @@ fn ruleset(table: &DeTable<'_>, span: &Range<usize>, params: &MatcherParams) -> 
         let problem = format!("there are {given} rules, but the matcher has {available} for a ruleset");
         return Err(Problem::new(entries.span(), problem));
     }
-    Ok(NamedRuleSet { name, ruleset: RuleSet { mode, rules, end_of_message } })
+    Ok(NamedRuleSet {
+        name,
+        ruleset: RuleSet {
+            mode,
+            rules,
+            end_of_message,
+        },
+    })
 }
 
 fn rules(entries: &Spanned<DeValue<'_>>, mode: Mode, words: usize) -> Result<Vec<Rule>, Problem> {
@@ -114,12 +147,20 @@ fn rules(entries: &Spanned<DeValue<'_>>, mode: Mode, words: usize) -> Result<Vec
 fn end_of_message(entry: &Spanned<DeValue<'_>>, words: usize) -> Result<Rule, Problem> {
     match rule::parse(entry, words)?.as_slice() {
         [rule] => Ok(*rule),
-        _ => Err(Problem::new(entry.span(), "\"slmp\" is three rules: write end-of-message = \"slmp-eom\"")),
+        _ => Err(Problem::new(
+            entry.span(),
+            "\"slmp\" is three rules: write end-of-message = \"slmp-eom\"",
+        )),
     }
 }
 
 fn text_of_name(value: &Spanned<DeValue<'_>>) -> Result<String, Problem> {
-    let wrong = |why: &str| Problem::new(value.span(), format!("\"name\" {why}: write name = \"slmp\" or the like"));
+    let wrong = |why: &str| {
+        Problem::new(
+            value.span(),
+            format!("\"name\" {why}: write name = \"slmp\" or the like"),
+        )
+    };
     match value.get_ref().as_str() {
         None => Err(wrong("must be text")),
         Some("") => Err(wrong("is empty")),
@@ -134,8 +175,10 @@ fn parse_mode(value: &Spanned<DeValue<'_>>) -> Result<Mode, Problem> {
         Some("or") => Ok(Mode::Or),
         _ => {
             let found = describe(value.get_ref());
-            Err(Problem::new(value.span(), format!("mode must be \"and\" or \"or\", not {found}")))
+            Err(Problem::new(
+                value.span(),
+                format!("mode must be \"and\" or \"or\", not {found}"),
+            ))
         }
     }
 }
-

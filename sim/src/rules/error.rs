@@ -49,7 +49,11 @@ pub enum RuleFileError {
 impl RuleFileError {
     pub(super) fn not_utf8(file: &str, bytes: &[u8], error: &Utf8Error) -> Self {
         let offset = error.valid_up_to();
-        Self::NotUtf8 { file: file.to_owned(), line: line_of(bytes, offset), offset }
+        Self::NotUtf8 {
+            file: file.to_owned(),
+            line: line_of(bytes, offset),
+            offset,
+        }
     }
 }
 
@@ -76,7 +80,9 @@ pub enum RulePlace {
 /// Shows `ruleset 0 ("slmp"), rule 2: `, or nothing.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(ruleset) = self.ruleset else { return Ok(()) };
+        let Some(ruleset) = self.ruleset else {
+            return Ok(());
+        };
         write!(f, "ruleset {ruleset}")?;
         if let Some(name) = &self.name {
             write!(f, " ({name:?})")?;
@@ -99,7 +105,11 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn new(span: Range<usize>, text: impl Into<String>) -> Self {
-        Self { span, place: Place::default(), text: text.into() }
+        Self {
+            span,
+            place: Place::default(),
+            text: text.into(),
+        }
     }
 
     /// Says which ruleset the problem is in.

@@ -13,7 +13,11 @@ pub(super) enum Meaning {
     /// One rule, written as its name.
     Plain(Rule),
     /// One rule, written as a table with a number or a range up to the limit.
-    Valued { limit: u32, example: &'static str, make: fn(u32, u32) -> Rule },
+    Valued {
+        limit: u32,
+        example: &'static str,
+        make: fn(u32, u32) -> Rule,
+    },
     /// Three rules joined by AND, written as the name, or as a table with a port or a range of ports.
     Slmp,
 }
@@ -27,15 +31,28 @@ pub(super) struct NamedRule {
 
 /// All names.
 pub(super) const ALL: &[NamedRule] = &[
-    NamedRule { name: "always", meaning: Meaning::Plain(Rule::ALWAYS) },
-    NamedRule { name: "never", meaning: Meaning::Plain(Rule::NEVER) },
-    NamedRule { name: "ipv4", meaning: Meaning::Plain(Rule::IPV4) },
+    NamedRule {
+        name: "always",
+        meaning: Meaning::Plain(Rule::ALWAYS),
+    },
+    NamedRule {
+        name: "never",
+        meaning: Meaning::Plain(Rule::NEVER),
+    },
+    NamedRule {
+        name: "ipv4",
+        meaning: Meaning::Plain(Rule::IPV4),
+    },
     NamedRule {
         name: "ip-proto",
         meaning: Meaning::Valued {
             limit: 0xff,
             example: "17",
-            make: |first, last| Rule { start: first, end: last, ..Rule::ip_protocol(0, 0) },
+            make: |first, last| Rule {
+                start: first,
+                end: last,
+                ..Rule::ip_protocol(0, 0)
+            },
         },
     },
     NamedRule {
@@ -43,18 +60,41 @@ pub(super) const ALL: &[NamedRule] = &[
         meaning: Meaning::Valued {
             limit: 0xffff,
             example: "53",
-            make: |first, last| Rule { start: first, end: last, ..Rule::udp_source_port(0, 0) },
+            make: |first, last| Rule {
+                start: first,
+                end: last,
+                ..Rule::udp_source_port(0, 0)
+            },
         },
     },
     NamedRule {
         name: "udp-dport",
-        meaning: Meaning::Valued { limit: 0xffff, example: "9330", make: destination_ports },
+        meaning: Meaning::Valued {
+            limit: 0xffff,
+            example: "9330",
+            make: destination_ports,
+        },
     },
-    NamedRule { name: "icmp-echo-request", meaning: Meaning::Plain(Rule::ICMP_ECHO_REQUEST) },
-    NamedRule { name: "slmp", meaning: Meaning::Slmp },
-    NamedRule { name: "slmp-eom", meaning: Meaning::Plain(Rule::SLMP_END_OF_MESSAGE) },
-    NamedRule { name: "slmp-syn", meaning: Meaning::Plain(Rule::SLMP_SYN) },
-    NamedRule { name: "slmp-ack", meaning: Meaning::Plain(Rule::SLMP_ACK) },
+    NamedRule {
+        name: "icmp-echo-request",
+        meaning: Meaning::Plain(Rule::ICMP_ECHO_REQUEST),
+    },
+    NamedRule {
+        name: "slmp",
+        meaning: Meaning::Slmp,
+    },
+    NamedRule {
+        name: "slmp-eom",
+        meaning: Meaning::Plain(Rule::SLMP_END_OF_MESSAGE),
+    },
+    NamedRule {
+        name: "slmp-syn",
+        meaning: Meaning::Plain(Rule::SLMP_SYN),
+    },
+    NamedRule {
+        name: "slmp-ack",
+        meaning: Meaning::Plain(Rule::SLMP_ACK),
+    },
 ];
 
 /// The rule of that name.
@@ -70,9 +110,17 @@ pub(super) fn names() -> Vec<&'static str> {
 /// The rules of an SLMP packet to a port of the range, or to SLMP's own port.
 pub(super) fn slmp(ports: Option<(u32, u32)>) -> Vec<Rule> {
     let (first, last) = ports.unwrap_or((SLMP_PORT.into(), SLMP_PORT.into()));
-    vec![Rule::IPV4, Rule::ip_protocol(UDP, UDP), destination_ports(first, last)]
+    vec![
+        Rule::IPV4,
+        Rule::ip_protocol(UDP, UDP),
+        destination_ports(first, last),
+    ]
 }
 
 fn destination_ports(first: u32, last: u32) -> Rule {
-    Rule { start: first << 16, end: last << 16, ..Rule::udp_destination_port(0, 0) }
+    Rule {
+        start: first << 16,
+        end: last << 16,
+        ..Rule::udp_destination_port(0, 0)
+    }
 }

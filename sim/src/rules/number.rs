@@ -8,7 +8,13 @@ use toml::de::{DeInteger, DeValue};
 pub(super) fn whole(what: &str, span: Range<usize>, value: &DeValue<'_>, max: u32) -> Result<u32, Problem> {
     let wrong = || {
         let found = describe(value);
-        Problem::new(span, format!("{what} must be a whole number from 0 to {}, not {found}", limit(max)))
+        Problem::new(
+            span,
+            format!(
+                "{what} must be a whole number from 0 to {}, not {found}",
+                limit(max)
+            ),
+        )
     };
     match value {
         DeValue::Integer(number) => integer(number).filter(|number| *number <= max).ok_or_else(wrong),
@@ -30,11 +36,17 @@ pub(super) fn range(
     let ends = [first, last].map(|end| plain(end.trim()).filter(|number| *number <= max));
     let [Some(first), Some(last)] = ends else {
         let example = format!("{what} = {max}, or a range, {what} = \"1-{max}\"");
-        return Err(Problem::new(span, format!("{what} must be a number from 0 to {max}: {example}, not {text:?}")));
+        return Err(Problem::new(
+            span,
+            format!("{what} must be a number from 0 to {max}: {example}, not {text:?}"),
+        ));
     };
     if first > last {
         let swapped = format!("{what} = \"{last}-{first}\"");
-        return Err(Problem::new(span, format!("the range {text:?} ends before it starts: write {swapped}")));
+        return Err(Problem::new(
+            span,
+            format!("the range {text:?} ends before it starts: write {swapped}"),
+        ));
     }
     Ok(first..=last)
 }
@@ -60,12 +72,18 @@ fn integer(number: &DeInteger<'_>) -> Option<u32> {
 fn plain(text: &str) -> Option<u32> {
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
     let only_digits = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
-    only_digits.then(|| u32::from_str_radix(digits, radix).ok()).flatten()
+    only_digits
+        .then(|| u32::from_str_radix(digits, radix).ok())
+        .flatten()
 }
 
 /// Large limits read better in hexadecimal.
 fn limit(max: u32) -> String {
-    if max > 0xffff { format!("{max:#x}") } else { max.to_string() }
+    if max > 0xffff {
+        format!("{max:#x}")
+    } else {
+        max.to_string()
+    }
 }
 
 #[cfg(test)]
@@ -86,7 +104,19 @@ mod tests {
 
     #[test]
     fn what_is_no_range_is_refused() {
-        for text in ["", "-", "1-", "-1", "1-2-3", "2-1", "1-65536", "0x-1", "+1", "a-b", "99999999999"] {
+        for text in [
+            "",
+            "-",
+            "1-",
+            "-1",
+            "1-2-3",
+            "2-1",
+            "1-65536",
+            "0x-1",
+            "+1",
+            "a-b",
+            "99999999999",
+        ] {
             assert_eq!(range_of(text), None, "{text:?}");
         }
     }

@@ -21,10 +21,16 @@ pub(super) fn parse(entry: &Spanned<DeValue<'_>>, inspected_words: usize) -> Res
         DeValue::String(name) => by_name(name, &span)?,
         DeValue::Table(table) => by_table(table, &span)?,
         other => {
-            return Err(Problem::new(span, format!("a rule cannot be {}: {EXAMPLES}", describe(other))));
+            return Err(Problem::new(
+                span,
+                format!("a rule cannot be {}: {EXAMPLES}", describe(other)),
+            ));
         }
     };
-    rules.into_iter().map(|rule| inspected(rule, inspected_words, &span)).collect()
+    rules
+        .into_iter()
+        .map(|rule| inspected(rule, inspected_words, &span))
+        .collect()
 }
 
 fn by_name(name: &str, span: &Range<usize>) -> Result<Vec<Rule>, Problem> {
@@ -45,9 +51,13 @@ fn by_table(table: &DeTable<'_>, span: &Range<usize>) -> Result<Vec<Rule>, Probl
     let mut entries = table.iter();
     match (entries.next(), entries.next()) {
         (Some((key, value)), None) => by_name_and_value(key, value),
-        (None, _) => Err(Problem::new(span.clone(), format!("the rule is empty: {EXAMPLES}"))),
+        (None, _) => Err(Problem::new(
+            span.clone(),
+            format!("the rule is empty: {EXAMPLES}"),
+        )),
         (Some(_), Some(_)) => {
-            let problem = "a rule has one name: write each in its own braces, { ip-proto = 17 }, { udp-dport = 9330 }";
+            let problem =
+                "a rule has one name: write each in its own braces, { ip-proto = 17 }, { udp-dport = 9330 }";
             Err(Problem::new(span.clone(), problem))
         }
     }
@@ -64,7 +74,10 @@ fn by_name_and_value(
     };
     match rule.meaning {
         Meaning::Plain(_) => {
-            let problem = format!("{:?} takes no value: write it as \"{}\", without braces", rule.name, rule.name);
+            let problem = format!(
+                "{:?} takes no value: write it as \"{}\", without braces",
+                rule.name, rule.name
+            );
             Err(Problem::new(key.span(), problem))
         }
         Meaning::Valued { limit, make, .. } => {
@@ -97,7 +110,12 @@ fn raw(table: &DeTable<'_>, span: &Range<usize>) -> Result<Rule, Problem> {
         })?;
         whole(name, value.span(), value.get_ref(), u32::MAX)
     };
-    let rule = Rule { idx: field("idx")?, mask: field("mask")?, start: field("start")?, end: field("end")? };
+    let rule = Rule {
+        idx: field("idx")?,
+        mask: field("mask")?,
+        start: field("start")?,
+        end: field("end")?,
+    };
     possible(rule, span)
 }
 
@@ -112,8 +130,12 @@ fn possible(rule: Rule, span: &Range<usize>) -> Result<Rule, Problem> {
     } else {
         format!("mask {mask:#x} leaves no value from start {start:#x} to end {end:#x}")
     };
-    let help = "mask, start and end are plain numbers in network byte order; write \"never\" if nothing is to match";
-    Err(Problem::new(span.clone(), format!("the rule can never match: {reason}; {help}")))
+    let help =
+        "mask, start and end are plain numbers in network byte order; write \"never\" if nothing is to match";
+    Err(Problem::new(
+        span.clone(),
+        format!("the rule can never match: {reason}; {help}"),
+    ))
 }
 
 fn inspected(rule: Rule, words: usize, span: &Range<usize>) -> Result<Rule, Problem> {

@@ -96,6 +96,15 @@ pub struct Received {
     pub last_cycle: u64,
 }
 
+/// The cycles of a frame on a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Cycle of the first beat.
+    pub first_cycle: u64,
+    /// Cycle of the last beat.
+    pub last_cycle: u64,
+}
+
 /// A number with that many ones, at most 128.
 pub(super) fn low_bits(count: usize) -> u128 {
     if count >= 128 { u128::MAX } else { (1 << count) - 1 }

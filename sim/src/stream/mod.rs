@@ -16,7 +16,7 @@ mod source;
 
 pub use crate::handshake::Counts;
 pub use crate::pause::Pause;
-pub use frame::{Beat, Frame, Received};
+pub use frame::{Beat, Frame, Received, Span};
 pub use monitor::StreamMonitor;
 pub use sink::StreamSink;
 pub use source::StreamSource;

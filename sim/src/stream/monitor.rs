@@ -1,6 +1,6 @@
 //! Checks the rules of a stream.
 
-use super::frame::low_bits;
+use super::frame::{Span, low_bits};
 use super::ports::{StreamPorts, value64};
 use crate::agent::{Agent, Violation};
 use crate::handshake::{Counts, Watch};
@@ -29,6 +29,8 @@ struct State {
     watch: Watch,
     /// `tid` and `tdest` of the frame that is under way.
     route: Option<(u64, u64)>,
+    /// Cycles of the frame that is under way, or else of the last complete one.
+    span: Span,
     /// Whether a beat was not full, so that only a last beat without bytes may follow it.
     ending: bool,
     allow_null_last: bool,
@@ -46,6 +48,7 @@ impl StreamMonitor {
             watch: Watch::new(ports.handshake.clone()),
             ports,
             route: None,
+            span: Span::default(),
             ending: false,
             allow_null_last: false,
             allow_sparse: false,
@@ -70,6 +73,13 @@ impl StreamMonitor {
         self.state.borrow().watch.counts
     }
 
+    /// When the last complete frame was transferred; `None` before the first one
+    /// that is counted, and within a frame.
+    pub fn last_frame(&self) -> Option<Span> {
+        let state = self.state.borrow();
+        (state.watch.counts.frames > 0 && state.route.is_none()).then_some(state.span)
+    }
+
     /// Starts counting from zero.
     pub fn clear(&self) {
         self.state.borrow_mut().watch.counts = Counts::default();
@@ -87,7 +97,7 @@ impl StreamMonitor {
 }
 
 impl State {
-    fn check_beat(&mut self, dut: &Instance) -> Result<(), Violation> {
+    fn check_beat(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
         let last = self.ports.is_last(dut);
         self.check_keep(self.ports.keep(dut), last)?;
         let route = (value64(dut, self.ports.id), value64(dut, self.ports.dest));
@@ -95,6 +105,10 @@ impl State {
             let rule = format!("tid and tdest changed within a frame: from {first:?} to {route:?}");
             return Err(self.watch.bus.violation(rule));
         }
+        if self.route.is_none() {
+            self.span.first_cycle = cycle;
+        }
+        self.span.last_cycle = cycle;
         self.route = (!last).then_some(route);
         self.watch.counts.beats += 1;
         self.watch.counts.frames += u64::from(last);
@@ -126,9 +140,9 @@ impl State {
 impl Agent for State {
     fn drive(&mut self, _dut: &mut Instance) {}
 
-    fn sample(&mut self, dut: &Instance, _cycle: u64) -> Result<(), Violation> {
+    fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
         if self.watch.check(dut)? {
-            self.check_beat(dut)
+            self.check_beat(dut, cycle)
         } else {
             Ok(())
         }

@@ -99,9 +99,9 @@ pub enum Error {
         /// Width of the value, in bits.
         width: usize,
     },
-    /// A sum in an offset could mean a wrapping or a growing sum.
+    /// A sum or product in an offset could mean one that wraps or one that grows.
     #[error(
-        "{path}: the sum in the offset of `{construct}` may wrap, and the syntax tree does not say at which width: compute it in a Local signal first"
+        "{path}: the arithmetic in the offset of `{construct}` may wrap, and the syntax tree does not say at which width: compute it in a Local signal first"
     )]
     AmbiguousOffset {
         /// Path of the block.

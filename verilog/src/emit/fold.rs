@@ -314,8 +314,9 @@ fn split_literal(low: usize, literal: &Expr, other: &[(usize, Expr)]) -> Vec<(us
 
 fn covered_by_zeros(parts: &[(usize, Expr)], low: usize, width: usize) -> bool {
     parts.iter().all(|(start, part)| {
-        let apart = start + part.width <= low || low + width <= *start;
-        apart || part.is_zero()
+        let from = low.max(*start);
+        let to = (low + width).min(start + part.width);
+        from >= to || part.as_literal().is_some() && select(part, from - start, to - from).is_zero()
     })
 }
 

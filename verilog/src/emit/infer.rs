@@ -10,7 +10,7 @@ use super::error::Error;
 use super::fold;
 use super::ir::{Arithmetic, Comparison, Direction, Expr, Kind, Reduction, Relation};
 use super::names::LoopVariable;
-use super::symbols::{Entry, MAX_WIDTH, Symbols};
+use super::symbols::{Entry, Family, MAX_WIDTH, Symbols};
 use super::{describe, literal, names};
 
 /// The deepest nesting of expressions and statements that is translated.
@@ -280,10 +280,10 @@ impl Inference<'_> {
                 _ => x ^ y,
             }));
         }
-        // Rust adds a `bool` to bits of any width.
+        // rust-hdl adds a `bool` to bits of any width.
         let right = match (op, &left, right) {
             (Arithmetic::Add, Value::Sized { expr: a, .. }, Value::Sized { expr: b, signed: false })
-                if b.width == 1 =>
+                if b.width == 1 && !self.reads(a, Family::Word) =>
             {
                 sized(fold::resize(&b, a.width))
             }
@@ -293,24 +293,31 @@ impl Inference<'_> {
         Ok(Value::Sized { expr: fold::arithmetic(op, a, b), signed })
     }
 
-    /// The full product: as wide as both operands together.
+    /// A product. Those of `Word` wrap; those of rust-hdl's `Bits<16>` and `Signed<16>` have 32 bits.
     fn product(&self, expression: &VerilogExpression, left: Value, right: Value) -> Result<Value, Error> {
-        match (left, right) {
-            (Value::Number(x), Value::Number(y)) => Ok(Value::Number(x * y)),
-            (Value::Sized { expr: a, signed: s }, Value::Sized { expr: b, signed: t }) => {
-                let construct = describe::expression(expression);
-                if s != t {
-                    return Err(Error::SignMismatch { path: self.path(), construct });
-                }
-                let width = a.width + b.width;
-                self.symbols.check_width(&construct, width)?;
-                let resize = if s { fold::resize_signed } else { fold::resize };
-                let expr = fold::arithmetic(Arithmetic::Multiply, resize(&a, width), resize(&b, width));
-                Ok(Value::Sized { expr, signed: s })
-            }
-            (Value::Resized(_), _) | (_, Value::Resized(_)) => Err(self.unknown_cast_width(expression)),
-            _ => Err(self.unsized_literal(expression)),
+        if let (Value::Number(x), Value::Number(y)) = (&left, &right) {
+            return Ok(Value::Number(x * y));
         }
+        let (a, b, signed) = self.balance(expression, left, right)?;
+        let (words, bits) = (self.reads(&a, Family::Word) || self.reads(&b, Family::Word), a.width == 16);
+        let literal = a.as_literal().is_some() || b.as_literal().is_some();
+        if words && !signed {
+            return Ok(sized(fold::arithmetic(Arithmetic::Multiply, a, b)));
+        }
+        let full = bits && !words && !literal && (self.reads(&a, Family::Bits) || self.reads(&b, Family::Bits));
+        if !full {
+            return Err(self.unsupported(expression, "Rust has no such product: multiply `Word`s"));
+        }
+        let resize = if signed { fold::resize_signed } else { fold::resize };
+        let expr = fold::arithmetic(Arithmetic::Multiply, resize(&a, 32), resize(&b, 32));
+        Ok(Value::Sized { expr, signed })
+    }
+
+    /// Whether an expression reads a signal of a family of types.
+    pub(crate) fn reads(&self, expr: &Expr, family: Family) -> bool {
+        let mut found = false;
+        expr.for_each_read(&mut |signal, _, _| found |= self.symbols.signal(signal).family == family);
+        found
     }
 
     fn logical(

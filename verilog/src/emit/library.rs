@@ -13,6 +13,7 @@ use super::metadata::Metadata;
 use super::module::{self, Body};
 use super::names;
 use super::plan::plan;
+use super::prune::drop_overwritten;
 use super::symbols::Symbols;
 use super::tables::{self, Instance};
 use super::walk::{Scope, walk};
@@ -33,8 +34,6 @@ struct Entry {
     module: Module,
     content: Content,
     parameters: Vec<Parameter>,
-    /// Whether the block asked for its name, so that no other name may stand for it.
-    named: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -42,6 +41,9 @@ enum Content {
     Translated(Body),
     Verbatim(String),
 }
+
+/// The ports of a module, each with the comment above it.
+type Ports = Vec<(Port, Option<String>)>;
 
 /// What became of a scope.
 enum Built {
@@ -167,13 +169,13 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn design(&mut self, scope: &Scope, name: &str, parameters: &[Parameter]) -> Result<Design, Error> {
         let ports = match self.build(scope, &Naming::Top(name, parameters))? {
-            (Built::Module(_), ports) => ports,
+            (Built::Module(_), ports) => ports.into_iter().map(|(port, _)| port).collect(),
             (Built::Nothing, _) => Vec::new(),
         };
         Ok(Design { name: name.to_owned(), modules: self.library.closure(name), ports })
     }
 
-    fn build(&mut self, scope: &Scope, naming: &Naming<'_>) -> Result<(Built, Vec<Port>), Error> {
+    fn build(&mut self, scope: &Scope, naming: &Naming<'_>) -> Result<(Built, Ports), Error> {
         match &scope.code {
             Verilog::Combinatorial(_) | Verilog::Empty => self.kernel(scope, naming),
             Verilog::Custom(text) => self.custom(scope, text, false, naming),
@@ -200,12 +202,12 @@ impl Builder<'_> {
                         advice: "its code must declare the module of that name first, and it cannot be the top",
                     });
                 }
-                Ok((Built::Module(blackbox.name.clone()), symbols.ports(&BTreeMap::new())))
+                Ok((Built::Module(blackbox.name.clone()), symbols.ports(&Metadata::default())))
             }
         }
     }
 
-    fn kernel(&mut self, scope: &Scope, naming: &Naming<'_>) -> Result<(Built, Vec<Port>), Error> {
+    fn kernel(&mut self, scope: &Scope, naming: &Naming<'_>) -> Result<(Built, Ports), Error> {
         let mut instances = Vec::new();
         for child in scope.children.iter().filter(|child| tables::register_shape(child).is_none()) {
             if let (Built::Module(module), _) = self.build(child, &Naming::Child)? {
@@ -223,9 +225,10 @@ impl Builder<'_> {
             Verilog::Combinatorial(block) => block.as_slice(),
             _ => &[],
         };
-        let kernel = lower(&symbols, statements)?;
+        let mut kernel = lower(&symbols, statements)?;
         check(&symbols, &kernel.statements)?;
-        let ports = symbols.ports(&kernel.metadata.ports);
+        drop_overwritten(&mut kernel.statements);
+        let ports = symbols.ports(&kernel.metadata);
         let is_child = matches!(naming, Naming::Child);
         if is_child && ports.is_empty() && symbols.children.is_empty() {
             return Ok((Built::Nothing, ports));
@@ -248,7 +251,7 @@ impl Builder<'_> {
         text: &str,
         wrapper: bool,
         naming: &Naming<'_>,
-    ) -> Result<(Built, Vec<Port>), Error> {
+    ) -> Result<(Built, Ports), Error> {
         // What a wrapper holds in Rust is its simulation model only.
         if !wrapper && let Some(child) = scope.children.first() {
             return Err(Error::Unsupported {
@@ -261,7 +264,7 @@ impl Builder<'_> {
         let text = metadata.take_head(text);
         let (symbols, identifiers) = tables::of_atoms(scope)?;
         self.check_parameters(naming, |name| identifiers.is_taken(name))?;
-        let ports = symbols.ports(&metadata.ports);
+        let ports = symbols.ports(&metadata);
         let body = Body {
             doc: metadata.doc.clone(),
             ports: module::port_list(&ports, wrapper),
@@ -297,8 +300,8 @@ impl Builder<'_> {
             return Err(Error::Identifier { path: scope.path.clone(), name: base.to_owned() });
         }
         let content = Content::Translated(body);
-        let named = wish.is_some();
-        if !named && let Some(entry) = self.library.entries.iter().find(|entry| !entry.named && entry.content == content) {
+        let equal = self.library.entries.iter().find(|entry| entry.content == content);
+        if let (None, Some(entry)) = (wish, equal) {
             return Ok(entry.module.name.clone());
         }
         let mut name = base.to_owned();
@@ -309,7 +312,7 @@ impl Builder<'_> {
                 _ => name = format!("{base}_{number}"),
             }
         }
-        self.insert(&name, content, &[], named, instances);
+        self.insert(&name, content, &[], instances);
         Ok(name)
     }
 
@@ -322,7 +325,7 @@ impl Builder<'_> {
     ) -> Result<String, Error> {
         let content = Content::Translated(body);
         match self.library.find(name) {
-            None => self.insert(name, content, parameters, true, instances),
+            None => self.insert(name, content, parameters, instances),
             Some(entry) if entry.content == content && entry.parameters == parameters => {}
             Some(_) => return Err(Error::ModuleNameTaken { path: name.to_owned(), name: name.to_owned() }),
         }
@@ -334,7 +337,6 @@ impl Builder<'_> {
         name: &str,
         content: Content,
         parameters: &[Parameter],
-        named: bool,
         instances: Vec<String>,
     ) {
         let (text, doc) = match &content {
@@ -342,7 +344,7 @@ impl Builder<'_> {
             Content::Verbatim(code) => (module::verbatim_file(code), String::new()),
         };
         let module = Module { name: name.to_owned(), text, doc, instances };
-        self.library.insert(Entry { module, content, parameters: parameters.to_vec(), named });
+        self.library.insert(Entry { module, content, parameters: parameters.to_vec() });
     }
 
     /// Adds verbatim modules and returns the name of the first one, if there is any.
@@ -360,7 +362,7 @@ impl Builder<'_> {
         let content = Content::Verbatim(code.to_owned());
         match self.library.find(name) {
             Some(entry) if entry.content == content => {}
-            None if name != self.top => self.insert(name, content, &[], true, Vec::new()),
+            None if name != self.top => self.insert(name, content, &[], Vec::new()),
             _ => {
                 return Err(Error::ModuleNameTaken { path: scope.path.clone(), name: name.to_owned() });
             }

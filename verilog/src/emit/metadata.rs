@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::names;
+
 /// Name and documentation of one module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Metadata {
@@ -30,6 +32,25 @@ impl Metadata {
             return false;
         }
         true
+    }
+
+    /// The documentation of a signal, register or instance. That of an array stands at its first element.
+    pub(crate) fn doc(&self, path: &str) -> &str {
+        let of_array = || {
+            let indices = path.strip_prefix(&names::without_index(path))?;
+            let first = indices.split('$').skip(1).all(|index| index == "0");
+            if first { self.ports.get(&names::without_index(path)) } else { None }
+        };
+        self.ports.get(path).or_else(of_array).map_or("", String::as_str)
+    }
+
+    /// The documentation of the interface that the port at `path` belongs to, if the port before it belongs
+    /// to another one.
+    pub(crate) fn heading(&self, path: &str, before: Option<&str>) -> Option<&str> {
+        let (interface, _) = path.rsplit_once('$')?;
+        let same = before.and_then(|path| path.rsplit_once('$')).is_some_and(|(before, _)| before == interface);
+        let text = self.doc(interface);
+        (!same && !text.is_empty()).then_some(text)
     }
 
     /// Takes the metadata from the head of verbatim Verilog and returns the rest.
@@ -77,6 +98,18 @@ mod tests {
         assert!(!metadata.take("Default values."));
         assert_eq!(metadata.module.as_deref(), Some("skid"));
         assert_eq!(metadata.ports["s_axis$tdata"], "Payload: bytes.");
+    }
+
+    #[test]
+    fn documents_arrays_and_interfaces_once() {
+        let mut metadata = Metadata::default();
+        assert!(metadata.take("port rules: Rules."));
+        assert!(metadata.take("port s: Stream."));
+        assert_eq!(metadata.doc("rules$0"), "Rules.");
+        assert_eq!(metadata.doc("rules$1"), "");
+        assert_eq!(metadata.doc("other"), "");
+        assert_eq!(metadata.heading("s$tdata", Some("clk")), Some("Stream."));
+        assert_eq!(metadata.heading("s$tvalid", Some("s$tdata")), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! tables  scope -> symbol table: signals, constants, registers, instances, identifiers
 //! lower   kernel -> typed statements (`infer`, `select`, `fold` for the expressions)
 //! check   every signal is driven once, in every bit, before it is read
+//! prune   drops assignments that have no effect
 //! group   statements -> groups that can stand apart
 //! plan    group -> port connection, combinational logic or register
 //! module  plan -> text (`text` for the statements)
@@ -28,6 +29,7 @@ mod metadata;
 mod module;
 mod names;
 mod plan;
+mod prune;
 mod select;
 mod symbols;
 mod tables;

@@ -80,14 +80,17 @@ fn with_doc(text: &str, doc: &str) -> String {
 }
 
 /// The list of ports, aligned. Outputs of verbatim modules may be nets.
-pub(crate) fn port_list(ports: &[Port], output_nets: bool) -> String {
+pub(crate) fn port_list(ports: &[(Port, Option<String>)], output_nets: bool) -> String {
     if ports.is_empty() {
         return String::from(" ();\n");
     }
-    let types: Vec<String> = ports.iter().map(|port| type_text(port.signed, port.width)).collect();
+    let types: Vec<String> = ports.iter().map(|(port, _)| type_text(port.signed, port.width)).collect();
     let column = types.iter().map(String::len).max().unwrap_or(0);
     let mut out = String::from(" (\n");
-    for (number, (port, kind)) in ports.iter().zip(&types).enumerate() {
+    for (number, ((port, heading), kind)) in ports.iter().zip(&types).enumerate() {
+        if let Some(heading) = heading {
+            line(&mut out, 1, &format!("// {heading}"));
+        }
         let direction = match port.direction {
             PortDirection::Input => "input  wire ",
             PortDirection::Output if output_nets => "output wire ",
@@ -156,7 +159,7 @@ struct Content<'a> {
 
 impl Content<'_> {
     fn doc(&self, path: &str) -> &str {
-        self.docs.ports.get(path).map_or("", String::as_str)
+        self.docs.doc(path)
     }
 
     fn constants(&self) -> String {
@@ -172,6 +175,9 @@ impl Content<'_> {
         }
         self.plan.inputs.values().for_each(&mut note);
         self.plan.clocked.iter().flat_map(|clocked| &clocked.resets).for_each(|(expr, _)| note(expr));
+        for register in &self.symbols.registers {
+            register.initial.iter().chain(register.reset.iter().map(|(_, value)| value)).for_each(&mut note);
+        }
         used.into_iter().map(|id| constant(self.symbols, id)).collect()
     }
 
@@ -183,7 +189,7 @@ impl Content<'_> {
         }
         for register in &self.symbols.registers {
             let signal = self.symbols.signal(register.output);
-            let initial = register.initial.as_ref().map(|value| literal(value, signal.width));
+            let initial = register.initial.as_ref().map(|value| self.writer.expr(value));
             let value = initial.map_or_else(String::new, |value| format!(" = {value}"));
             let rest = format!("{}{value}", signal.identifier);
             out.push_str(&declaration("logic", signal.signed, signal.width, &rest, self.doc(&register.path)));
@@ -276,10 +282,9 @@ impl Content<'_> {
         for (condition, registers) in &clocked.resets {
             line(&mut out, 2, &format!("if ({}) begin", self.writer.expr(condition)));
             for register in registers.iter().map(|number| &self.symbols.registers[*number]) {
-                let width = self.symbols.signal(register.output).width;
                 if let Some((_, value)) = &register.reset {
-                    let name = self.writer.name(register.output);
-                    line(&mut out, 3, &format!("{name} <= {};", literal(value, width)));
+                    let (name, value) = (self.writer.name(register.output), self.writer.expr(value));
+                    line(&mut out, 3, &format!("{name} <= {value};"));
                 }
             }
             line(&mut out, 2, "end");

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::group::{Group, access, group};
 use super::ir::{Expr, Kind, Part, SignalId, Stmt, Target};
 use super::lower::TopStatement;
+use super::prune::without_holds;
 use super::symbols::{Role, Symbols};
 
 /// A module ready to be printed.
@@ -220,24 +221,17 @@ impl<'a> Planner<'a> {
         common
     }
 
-    /// The statements of a group without `d = q` where it says only that a register keeps its value.
+    /// The statements of a group without those that say only that a register keeps its value.
     fn without_holds(&self, group: &Group) -> Vec<(usize, TopStatement)> {
         let mut written = BTreeSet::new();
         let mut kept = Vec::new();
         for member in &group.members {
-            let statement = &self.statements[*member];
-            if !self.is_hold(&statement.stmt, &written) {
-                kept.push((*member, statement.clone()));
+            let TopStatement { comments, stmt } = &self.statements[*member];
+            if let Some(stmt) = without_holds(self.symbols, stmt, &mut written) {
+                kept.push((*member, TopStatement { comments: comments.clone(), stmt }));
             }
-            written.extend(access(&statement.stmt).writes);
         }
         kept
-    }
-
-    fn is_hold(&self, stmt: &Stmt, written: &BTreeSet<SignalId>) -> bool {
-        let Stmt::Assign { target: Target { signal, part: Part::Whole }, value } = stmt else { return false };
-        let Role::RegisterData(register) = self.symbols.signal(*signal).role else { return false };
-        value.kind == Kind::Signal(self.symbols.registers[register].output) && !written.contains(signal)
     }
 
     /// Everything that the printed text reads.

@@ -13,6 +13,7 @@ use super::fold;
 use super::infer::{Inference, Value, sized};
 use super::ir::{Arithmetic, Comparison, Direction, Expr, Kind, Relation};
 use super::literal::ones;
+use super::symbols::Family;
 
 /// Where a selection starts.
 #[derive(Clone, Debug)]
@@ -154,6 +155,9 @@ impl Inference<'_> {
             }
             _ => match self.value(offset)? {
                 Value::Number(number) => Ok(Term::Constant(number)),
+                Value::Sized { expr: Expr { kind: Kind::Constant(id), .. }, signed: false } => {
+                    Ok(Term::Constant(self.symbols.constant(id).value.clone().into()))
+                }
                 Value::Sized { expr, signed: false } => {
                     let bits = Some(expr.width);
                     Ok(Term::Variable { expr, bits })
@@ -177,7 +181,6 @@ impl Inference<'_> {
                 _ => x * y,
             }));
         }
-        let constant = matches!(left, Term::Constant(_)) || matches!(right, Term::Constant(_));
         let bits = common_width(&left, &right);
         let a = self.operand(whole, left)?;
         let b = self.operand(whole, right)?;
@@ -185,18 +188,20 @@ impl Inference<'_> {
             VerilogOp::Mul => {
                 let width = a.width + b.width;
                 self.symbols.check_width(&describe::expression(whole), width)?;
-                // Bits have no product with a literal, so this is arithmetic on indices.
-                let bits = if constant { None } else { bits.map(|_| width) };
+                // The product of two `Bits` does not wrap, and they have none with a literal.
+                let words = self.reads(&a, Family::Word) || self.reads(&b, Family::Word);
+                let bits = if words { bits } else { None };
+                let fits = |bits| fold::bits_for(&(fold::largest(&a) * fold::largest(&b))) <= bits;
+                if bits.is_some_and(|bits| !fits(bits)) {
+                    return Err(self.ambiguous_offset(whole));
+                }
                 Ok(Term::Variable { expr: product(&a, &b, width), bits })
             }
             VerilogOp::Add => {
                 let sum = fold::largest(&a) + fold::largest(&b);
                 let width = fold::bits_for(&sum).max(bits.unwrap_or(1));
                 if bits.is_some_and(|bits| bits < width) {
-                    return Err(Error::AmbiguousOffset {
-                        path: self.path(),
-                        construct: describe::expression(whole),
-                    });
+                    return Err(self.ambiguous_offset(whole));
                 }
                 let (a, b) = (fold::resize(&a, width), fold::resize(&b, width));
                 Ok(Term::Variable { expr: fold::arithmetic(Arithmetic::Add, a, b), bits })
@@ -208,6 +213,10 @@ impl Inference<'_> {
                 Ok(Term::Variable { expr: fold::arithmetic(Arithmetic::Subtract, a, b), bits })
             }
         }
+    }
+
+    fn ambiguous_offset(&self, whole: &VerilogExpression) -> Error {
+        Error::AmbiguousOffset { path: self.path(), construct: describe::expression(whole) }
     }
 
     fn operand(&self, whole: &VerilogExpression, term: Term) -> Result<Expr, Error> {

@@ -8,8 +8,9 @@ use rust_hdl::core::type_descriptor::{TypeDescriptor, TypeKind};
 
 use super::design::{Port, PortDirection};
 use super::error::Error;
-use super::ir::{ConstantId, SignalId};
+use super::ir::{ConstantId, Expr, Kind, SignalId};
 use super::literal;
+use super::metadata::Metadata;
 use super::names;
 use super::walk::AtomInfo;
 
@@ -24,8 +25,20 @@ pub(crate) struct Signal {
     pub(crate) width: usize,
     pub(crate) signed: bool,
     pub(crate) role: Role,
+    pub(crate) family: Family,
     /// Fields of a `LogicStruct` that are signed: lowest bit and width.
     pub(crate) signed_fields: Vec<(usize, usize)>,
+}
+
+/// The Rust types that a signal's type belongs to; their products differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// `Word` of this crate: products wrap at the width of the operands.
+    Word,
+    /// `Bits`, `Signed` and structs of rust-hdl: products have the width of both operands together.
+    Bits,
+    /// Single bits, clocks and enums have no products.
+    Other,
 }
 
 /// What a signal is to the module.
@@ -67,9 +80,9 @@ pub(crate) struct Register {
     pub(crate) data: SignalId,
     pub(crate) output: SignalId,
     /// Reset signal and reset value.
-    pub(crate) reset: Option<(SignalId, BigUint)>,
+    pub(crate) reset: Option<(SignalId, Expr)>,
     /// Value at power-up.
-    pub(crate) initial: Option<BigUint>,
+    pub(crate) initial: Option<Expr>,
 }
 
 /// A sub-block that becomes an instance.
@@ -174,6 +187,7 @@ impl Symbols {
             width: atom.width,
             signed: is_signed(&atom.descriptor),
             role,
+            family: family(&atom.descriptor),
             signed_fields,
         });
         self.entries.insert(path.to_owned(), Entry::Signal(id));
@@ -219,6 +233,18 @@ impl Symbols {
         })
     }
 
+    /// A value of a type: by its name if the type is an enum.
+    pub(crate) fn named_value(&self, descriptor: &TypeDescriptor, value: BigUint, width: usize) -> Expr {
+        let name = match &descriptor.kind {
+            TypeKind::Enum(names) => usize::try_from(&value).ok().and_then(|value| names.get(value)),
+            _ => None,
+        };
+        match name.and_then(|name| self.entries.get(&name.replace("::", "$"))) {
+            Some(Entry::Constant(id)) => Expr { kind: Kind::Constant(*id), width },
+            _ => Expr::literal(value, width),
+        }
+    }
+
     fn push_constant(&mut self, constant: NamedConstant) -> ConstantId {
         self.constants.push(constant);
         ConstantId(self.constants.len() - 1)
@@ -262,8 +288,9 @@ impl Symbols {
         entry
     }
 
-    /// The ports of the module, in order.
-    pub(crate) fn ports(&self, docs: &BTreeMap<String, String>) -> Vec<Port> {
+    /// The ports of the module, in order, each with the comment to stand above it, if there is one.
+    pub(crate) fn ports(&self, metadata: &Metadata) -> Vec<(Port, Option<String>)> {
+        let mut before: Option<&str> = None;
         let own = self.signals.iter().filter_map(|signal| {
             let direction = match signal.role {
                 Role::Input => PortDirection::Input,
@@ -271,13 +298,16 @@ impl Symbols {
                 Role::InOut => PortDirection::InOut,
                 _ => return None,
             };
-            Some(Port {
+            let heading = metadata.heading(&signal.path, before).map(str::to_owned);
+            before = Some(&signal.path);
+            let port = Port {
                 name: signal.identifier.clone(),
                 direction,
                 width: signal.width,
                 signed: signal.signed,
-                doc: docs.get(&signal.path).cloned().unwrap_or_default(),
-            })
+                doc: metadata.doc(&signal.path).to_owned(),
+            };
+            Some((port, heading))
         });
         own.collect()
     }
@@ -286,6 +316,15 @@ impl Symbols {
 /// Whether a type is a signed number.
 pub(crate) fn is_signed(descriptor: &TypeDescriptor) -> bool {
     matches!(descriptor.kind, TypeKind::Signed(_))
+}
+
+fn family(descriptor: &TypeDescriptor) -> Family {
+    match descriptor.kind {
+        TypeKind::Bits(_) if descriptor.name.starts_with("Word<") => Family::Word,
+        TypeKind::Bits(_) if !descriptor.name.starts_with("Bits::<") => Family::Other,
+        TypeKind::Enum(_) => Family::Other,
+        TypeKind::Bits(_) | TypeKind::Signed(_) | TypeKind::Composite(_) => Family::Bits,
+    }
 }
 
 /// Collects the signed leaves of a struct type and returns the width of the type.

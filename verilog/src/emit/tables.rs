@@ -154,10 +154,13 @@ fn add_register(
         Some((reset, value)) => {
             let reset_name = identifiers.derive(&format!("{name}_reset"));
             let signal = symbols.add_signal(&path("reset"), &reset_name, reset, Role::RegisterReset);
-            Some((signal, symbols.constant_value(value)?))
+            let value = symbols.constant_value(value)?;
+            Some((signal, symbols.named_value(&shape.output.descriptor, value, shape.output.width)))
         }
     };
-    let initial = reset.as_ref().map(|(_, value)| value.clone()).or_else(|| shape.initial.clone());
+    let stored = shape.initial.clone();
+    let stored = stored.map(|value| symbols.named_value(&shape.output.descriptor, value, shape.output.width));
+    let initial = reset.as_ref().map(|(_, value)| value.clone()).or(stored);
     symbols.registers.push(Register { path: scope.name.clone(), clock, data, output, reset, initial });
     Ok(())
 }

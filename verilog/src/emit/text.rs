@@ -56,7 +56,11 @@ impl Writer<'_> {
                 format!("{a} {} {b}", comparison.relation.symbol())
             }
             Kind::Shift(direction, a, amount) => {
-                format!("{} {} {}", self.unit(a), direction.symbol(), self.unit(amount))
+                let places = match amount.as_literal() {
+                    Some(value) => format!("{}'d{value}", amount.width),
+                    None => self.unit(amount),
+                };
+                format!("{} {} {places}", self.unit(a), direction.symbol())
             }
             Kind::Select(base, low) => self.selected(base, *low, expr.width),
             Kind::SelectAt(id, offset) if expr.width == 1 => format!("{}[{}]", self.name(*id), self.expr(offset)),

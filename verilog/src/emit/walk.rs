@@ -31,7 +31,7 @@ pub(crate) struct AtomInfo {
     pub(crate) kind: AtomKind,
     pub(crate) width: usize,
     pub(crate) descriptor: TypeDescriptor,
-    /// The current value: that of a constant.
+    /// The value of a constant.
     pub(crate) value: Option<BigInt>,
 }
 
@@ -86,7 +86,11 @@ impl Probe for Walker {
             kind: signal.kind(),
             width: signal.bits(),
             descriptor: signal.descriptor(),
-            value: literal::read(&signal.verilog()).map(|(value, _)| value),
+            // The value of a wide signal may be no literal at all; only constants are asked for theirs.
+            value: (signal.kind() == AtomKind::Constant)
+                .then(|| literal::read(&signal.verilog()))
+                .flatten()
+                .map(|(value, _)| value),
         };
         if let Some((scope, _)) = self.stack.last_mut() {
             scope.atoms.push(atom);

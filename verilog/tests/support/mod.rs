@@ -2,8 +2,9 @@
 
 #![allow(dead_code, reason = "every test file uses its own part of this module")]
 
-pub mod tools;
-pub mod vectors;
+pub(crate) mod raw;
+pub(crate) mod tools;
+pub(crate) mod vectors;
 
 use std::fmt::Write as _;
 
@@ -13,22 +14,22 @@ use spinneret_verilog::{Design, Library, PortDirection, TopOptions};
 use vectors::{Vectors, hex};
 
 /// A block, the text made of it, and what it does in Rust.
-pub struct Case {
-    pub name: String,
-    pub design: Design,
-    pub vectors: Vectors,
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) design: Design,
+    pub(crate) vectors: Vectors,
 }
 
 /// The cases of one test file.
 #[derive(Default)]
-pub struct Suite {
+pub(crate) struct Suite {
     library: Library,
-    pub cases: Vec<Case>,
+    pub(crate) cases: Vec<Case>,
 }
 
 impl Suite {
     /// Adds a block. `drive` sets its inputs from the values of one vector, `clocks` sets its clock.
-    pub fn add<B: Block>(
+    pub(crate) fn add<B: Block>(
         &mut self,
         name: &str,
         mut block: B,
@@ -66,7 +67,7 @@ impl Suite {
     }
 
     /// The text of all modules.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut seen = std::collections::BTreeSet::new();
         let modules = self.cases.iter().flat_map(|case| &case.design.modules);
         modules.filter(|module| seen.insert(module.name.as_str())).fold(String::new(), |mut text, module| {
@@ -76,14 +77,14 @@ impl Suite {
     }
 
     /// Compares all cases in both simulators, and checks the text in yosys and in Verilator's lint.
-    pub fn check(&self) {
+    pub(crate) fn check(&self) {
         let directory = tempfile::tempdir().expect("a temporary directory");
         std::fs::write(directory.path().join("dut.sv"), self.text()).expect("dut.sv");
         let mut bench = String::from("module bench;\n");
         for (number, case) in self.cases.iter().enumerate() {
             let rows: Vec<String> =
                 (0..case.vectors.inputs.len()).map(|row| hex(&case.row(row), case.row_width())).collect();
-            std::fs::write(directory.path().join(format!("case_{number}.hex")), rows.join("\n"))
+            std::fs::write(directory.path().join(format!("case_{number}.hex")), rows.join("\n") + "\n")
                 .expect("test vectors");
             let _ = writeln!(bench, "    case_{number} u_{number} ();");
         }
@@ -99,7 +100,7 @@ impl Suite {
             }
         }
         tools::yosys(directory.path());
-        tools::lint(directory.path());
+        tools::lint(directory.path(), &[]);
         for (tool, output) in [
             ("Icarus Verilog", tools::icarus(directory.path())),
             ("Verilator", tools::verilator(directory.path())),
@@ -206,14 +207,20 @@ macro_rules! case {
     ($suite:expr, $name:expr, $block:expr, [$($input:ident),*]) => {
         $suite.add($name, $block, |block, values| {
             let mut values = values.iter();
-            $( block.$input.next = $crate::support::vectors::FromNumber::from_number(values.next().expect("a value")); )*
+            $(
+                let value = values.next().expect("a value");
+                block.$input.next = $crate::support::vectors::FromNumber::from_number(value, &block.$input.next);
+            )*
             assert!(values.next().is_none(), "an input is not driven");
         }, None)
     };
     ($suite:expr, $name:expr, $block:expr, [$($input:ident),*], clk) => {
         $suite.add($name, $block, |block, values| {
             let mut values = values.iter();
-            $( block.$input.next = $crate::support::vectors::FromNumber::from_number(values.next().expect("a value")); )*
+            $(
+                let value = values.next().expect("a value");
+                block.$input.next = $crate::support::vectors::FromNumber::from_number(value, &block.$input.next);
+            )*
             assert!(values.next().is_none(), "an input is not driven");
         }, Some(|block, level| block.clk.next = rust_hdl::prelude::Clock { clk: level }))
     };

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use num_bigint::{BigInt, BigUint, Sign};
+use num_bigint::BigUint;
 use rust_hdl::core::atom::{Atom, AtomKind};
 use rust_hdl::core::probe::Probe;
-use rust_hdl::prelude::{Bits, Block, Signed};
+use rust_hdl::prelude::{Bits, Block, Signed, VCDValue};
+use spinneret_verilog::prelude::Word;
 
 /// All input bits together up to this many are tried exhaustively.
 const EXHAUSTIVE_BITS: usize = 10;
@@ -13,15 +14,15 @@ const EXHAUSTIVE_BITS: usize = 10;
 const RANDOM_VECTORS: usize = 300;
 
 /// Inputs of a block, in the order of its ports, and its outputs by port.
-pub struct Vectors {
-    pub clocked: bool,
-    pub inputs: Vec<Vec<BigUint>>,
-    pub outputs: Vec<BTreeMap<String, BigUint>>,
+pub(crate) struct Vectors {
+    pub(crate) clocked: bool,
+    pub(crate) inputs: Vec<Vec<BigUint>>,
+    pub(crate) outputs: Vec<BTreeMap<String, BigUint>>,
 }
 
 impl Vectors {
     /// All inputs if there are few, else corner cases and random values; the seed is the name of the case.
-    pub fn inputs(widths: &[usize], clocked: bool, seed: &str) -> Self {
+    pub(crate) fn inputs(widths: &[usize], clocked: bool, seed: &str) -> Self {
         let bits: usize = widths.iter().sum();
         let mut random = Random::new(seed);
         let inputs = if bits <= EXHAUSTIVE_BITS && !clocked {
@@ -46,17 +47,17 @@ fn split(row: &BigUint, widths: &[usize]) -> Vec<BigUint> {
 }
 
 /// A small generator whose values are the same on every machine.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: &str) -> Self {
+    pub(crate) fn new(seed: &str) -> Self {
         let state = seed.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
         Self(state | 1)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -79,12 +80,12 @@ impl Random {
 }
 
 /// Hexadecimal digits for `$readmemh`.
-pub fn hex(value: &BigUint, width: usize) -> String {
+pub(crate) fn hex(value: &BigUint, width: usize) -> String {
     format!("{:0>digits$}", value.to_str_radix(16), digits = width.div_ceil(4).max(1))
 }
 
 /// The values of the outputs of a block by port name.
-pub fn outputs<B: Block>(block: &B) -> BTreeMap<String, BigUint> {
+pub(crate) fn outputs<B: Block>(block: &B) -> BTreeMap<String, BigUint> {
     let mut reader = OutputReader::default();
     block.accept("top", &mut reader);
     reader.values
@@ -115,35 +116,49 @@ impl Probe for OutputReader {
             return;
         }
         let path: Vec<&str> = self.spaces.iter().map(String::as_str).chain([name]).collect();
-        let text = format!("{:x}", atom.verilog());
-        let (_, digits) = text.split_once("'h").expect("a literal");
-        let value = BigUint::parse_bytes(digits.as_bytes(), 16).expect("hexadecimal digits");
-        self.values.insert(path.join("_").replace('$', "_"), value);
+        self.values.insert(path.join("_").replace('$', "_"), value(atom));
     }
 }
 
+/// The value of a signal. That of a wide one is no literal.
+fn value(atom: &dyn Atom) -> BigUint {
+    if let VCDValue::Vector(bits) = atom.vcd() {
+        return bits.into_iter().fold(BigUint::ZERO, |value, bit| {
+            let one = VCDValue::Single(bit) == true.into();
+            (value << 1) | BigUint::from(u32::from(one))
+        });
+    }
+    let text = format!("{:x}", atom.verilog());
+    let (_, digits) = text.split_once("'h").expect("a literal");
+    BigUint::parse_bytes(digits.as_bytes(), 16).expect("hexadecimal digits")
+}
+
 /// Values that a port can be set to.
-pub trait FromNumber {
-    fn from_number(value: &BigUint) -> Self;
+pub(crate) trait FromNumber {
+    /// The value; `like` is the port's current value, which knows its width.
+    fn from_number(value: &BigUint, like: &Self) -> Self;
 }
 
 impl<const N: usize> FromNumber for Bits<N> {
-    fn from_number(value: &BigUint) -> Self {
+    fn from_number(value: &BigUint, _like: &Self) -> Self {
         value.clone().into()
     }
 }
 
 impl<const N: usize> FromNumber for Signed<N> {
-    fn from_number(value: &BigUint) -> Self {
-        let number = BigInt::from_biguint(Sign::Plus, value.clone());
-        let negative = value.bit(N as u64 - 1);
-        let bits: Bits<N> = if negative { value.clone().into() } else { number.to_biguint().expect("positive").into() };
-        rust_hdl::prelude::signed_cast(bits)
+    fn from_number(value: &BigUint, _like: &Self) -> Self {
+        rust_hdl::prelude::signed_cast(value.clone().into())
     }
 }
 
 impl FromNumber for bool {
-    fn from_number(value: &BigUint) -> Self {
+    fn from_number(value: &BigUint, _like: &Self) -> Self {
         value.bit(0)
+    }
+}
+
+impl FromNumber for Word {
+    fn from_number(value: &BigUint, like: &Self) -> Self {
+        Word::from_biguint(value.clone(), like.width())
     }
 }

@@ -191,7 +191,7 @@ impl Logic for MatchEngine {
         self.is_matched.next = self.active.val() & self.matching_sets.val().any();
         self.decision.next = self.valid_2.q.val()
             & ((self.number_2.q.val() == (self._shape.beats - 1) as u64)
-                | (self.last_2.q.val() & (self.number_2.q.val() < (self._shape.beats - 1) as u64)));
+                | (self.last_2.q.val() & (self.number_2.q.val() <= (self._shape.beats - 1) as u64)));
         if self.decision.val() {
             self.matched_value.d.next = self.is_matched.val();
             self.ruleset_value.d.next = self.chosen.val();

@@ -16,8 +16,8 @@ pub struct FrameMeter {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
-    /// Payload of the beat.
-    pub beat_data: Wire<In, Word>,
+    /// What the message id is if this beat carries it.
+    pub beat_id: Wire<In, Word>,
     /// Bytes of the beat that belong to the frame.
     pub beat_keep: Wire<In, Word>,
     /// Number of the beat within its frame.
@@ -38,7 +38,6 @@ pub struct FrameMeter {
     valid_1: Reg<bool>,
     first_1: Reg<bool>,
     last_1: Reg<bool>,
-    id_word: Wire<Local>,
     id_here: Wire<Local, bool>,
     id_1: Reg,
     sum: Wire<Local>,
@@ -62,30 +61,29 @@ impl FrameMeter {
         Self {
             clk: Signal::default(),
             rst: Wire::bit(),
-            beat_data: Wire::word(shape.axis.data),
+            beat_id: Wire::word(shape.message_id_width),
             beat_keep: Wire::word(shape.axis.keep()),
             beat_number: Wire::word(shape.beat_number_width()),
             beat_last: Wire::bit(),
             beat_valid: Wire::bit(),
             done: Wire::bit(),
             size: Wire::word(32),
-            message_id: Wire::word(32),
+            message_id: Wire::word(shape.message_id_width),
             groups: vec![Reg::word(group_width); groups],
             count: vec![Wire::word(group_width); groups],
             valid_1: Reg::bit_reset(),
             first_1: Reg::bit(),
             last_1: Reg::bit(),
-            id_word: Wire::word(32),
             id_here: Wire::bit(),
-            id_1: Reg::word(32),
+            id_1: Reg::word(shape.message_id_width),
             sum: Wire::word(bytes_width),
             bytes: Reg::word(bytes_width),
             valid_2: Reg::bit_reset(),
             first_2: Reg::bit(),
             last_2: Reg::bit(),
-            id_2: Reg::word(32),
+            id_2: Reg::word(shape.message_id_width),
             size_value: Reg::word(32),
-            id_3: Reg::word(32),
+            id_3: Reg::word(shape.message_id_width),
             done_value: Reg::bit_reset(),
             _shape: shape,
         }
@@ -114,16 +112,11 @@ impl Logic for FrameMeter {
         self.valid_1.d.next = self.beat_valid.val();
         self.first_1.d.next = self.beat_number.val() == 0;
         self.last_1.d.next = self.beat_last.val();
-        self.id_word.next = self.beat_data.val().slice(32 * self._shape.message_id_lane(), 32);
         self.id_here.next = (self.beat_number.val() == self._shape.message_id_beat() as u64)
             & self.beat_keep.val().slice(4 * self._shape.message_id_lane(), 4).all();
         if self.beat_valid.val() {
             if self.id_here.val() {
-                if self._shape.message_id_network_order {
-                    self.id_1.d.next = self.id_word.val().swap_bytes();
-                } else {
-                    self.id_1.d.next = self.id_word.val();
-                }
+                self.id_1.d.next = self.beat_id.val();
             } else if self.beat_number.val() == 0 {
                 self.id_1.d.next = 0.into();
             }

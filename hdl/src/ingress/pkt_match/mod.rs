@@ -29,6 +29,7 @@
 //!   match; frames of any length pass; a last beat with tkeep 0 adds nothing to the length.
 
 mod engine;
+mod entry;
 mod meter;
 mod rule;
 mod shape;
@@ -37,7 +38,7 @@ pub use engine::MatchEngine;
 pub use meter::FrameMeter;
 pub use rule::MatchRule;
 pub use shape::MatchShape;
-pub(crate) use shape::{NAME, derived, parameters};
+pub(crate) use entry::{ENTRY, simulated};
 
 use crate::catalog::{ParameterError, Values};
 use crate::stream::{
@@ -116,7 +117,6 @@ pub struct PspinPktMatch {
     demux: FrameDemux,
     nic: AxisUnpack,
     pspin: AxisUnpack,
-    message_id: Wire<Local>,
     _shape: MatchShape,
 }
 
@@ -177,7 +177,6 @@ impl PspinPktMatch {
             demux: FrameDemux::new(2, packed)?,
             nic: AxisUnpack::new(shape.axis),
             pspin: AxisUnpack::new(shape.axis),
-            message_id: Wire::word(32),
             _shape: shape,
         })
     }
@@ -238,7 +237,13 @@ impl Logic for PspinPktMatch {
         self.engine.beat_number.next = self.beat_number.q.val();
         self.engine.beat_last.next = self.beat_last.q.val();
         self.engine.beat_valid.next = self.beat_valid.q.val();
-        self.meter.beat_data.next = self.beat.q.val().slice(0, self._shape.axis.data);
+        if self._shape.message_id_network_order {
+            self.meter.beat_id.next = self.beat.q.val().slice(32 * self._shape.message_id_lane(), 32)
+                .swap_bytes().slice(0, self._shape.message_id_width);
+        } else {
+            self.meter.beat_id.next =
+                self.beat.q.val().slice(32 * self._shape.message_id_lane(), self._shape.message_id_width);
+        }
         self.meter.beat_keep.next = self.beat.q.val().slice(self._shape.axis.keep_at(), self._shape.axis.keep());
         self.meter.beat_number.next = self.beat_number.q.val();
         self.meter.beat_last.next = self.beat_last.q.val();
@@ -248,10 +253,9 @@ impl Logic for PspinPktMatch {
         /// Neither queue can be full here: the input stops in time.
         self.decisions.s.data.next = word(self.engine.decide_matched.val());
         self.decisions.s.valid.next = self.engine.decide.val();
-        self.message_id.next = self.meter.message_id.val();
         self.metas.s.data.next = cat!(
             self.meter.size.val(),
-            self.message_id.val().slice(0, self._shape.message_id_width),
+            self.meter.message_id.val(),
             self.engine.end_of_message.val(),
             self.engine.ruleset.val()
         );

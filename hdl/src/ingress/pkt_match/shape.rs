@@ -1,10 +1,8 @@
 //! Parameters of the matching engine, and the numbers that follow from them.
 
-use crate::catalog::{Config, Parameter, ParameterError, Values};
+use super::entry::{NAME, parameters};
+use crate::catalog::{Config, ParameterError, Values};
 use crate::stream::AxisShape;
-
-/// Name of the block.
-pub(crate) const NAME: &str = "pspin_pkt_match";
 
 /// Word of the frame that carries the message id (bytes 44 to 47: behind the flags of SLMP).
 const MESSAGE_ID_WORD: usize = 11;
@@ -119,52 +117,3 @@ impl MatchShape {
 /// Beats that are on their way while a frame is decided: five of the pipeline, and room in which the
 /// input may go on while its ready signal, which is a register, catches up.
 const DECISION_BEATS: usize = 11;
-
-/// Parameters with their values in a configuration.
-pub(crate) fn parameters(config: Config) -> Vec<Parameter> {
-    let parameter = |name, value, min, max, verilog, doc| Parameter { name, value, min, max, verilog, doc };
-    let user_width = match config {
-        Config::Reference => 16,
-        Config::Board => 97,
-    };
-    vec![
-        parameter("data_width", 512, 64, 1024, Some("AXIS_IF_DATA_WIDTH"), "width of a beat in bits, a power of two"),
-        parameter("id_width", 1, 1, 64, Some("AXIS_IF_RX_ID_WIDTH"), "width of tid in bits"),
-        parameter("dest_width", 8, 1, 64, Some("AXIS_IF_RX_DEST_WIDTH"), "width of tdest in bits"),
-        parameter("user_width", user_width, 1, 256, Some("AXIS_IF_RX_USER_WIDTH"), "width of tuser in bits"),
-        parameter(
-            "inspected_bytes",
-            66,
-            4,
-            256,
-            Some("UMATCH_MATCHER_LEN"),
-            "bytes of a frame that rules can look at, rounded up to whole beats",
-        ),
-        parameter("mtu", 1500, 64, 16384, Some("UMATCH_MTU"), "largest ordinary frame in bytes"),
-        parameter(
-            "buffer_frames",
-            3,
-            0,
-            64,
-            Some("UMATCH_BUF_FRAMES"),
-            "frames of mtu bytes that the engine can hold while an output stalls",
-        ),
-        parameter("tag_width", 64, 35, 128, Some("TAG_WIDTH"), "width of the packet tag in bits"),
-        parameter("message_id_width", 32, 1, 32, Some("MSG_ID_WIDTH"), "bits of the message id in the tag"),
-        parameter("rulesets", 4, 1, 4, None, "rulesets; the lowest that matches wins"),
-        parameter("rules", 4, 2, 8, None, "rules of a ruleset, of which the last marks the end of a message"),
-        parameter(
-            "message_id_network_order",
-            0,
-            0,
-            1,
-            None,
-            "1: frame byte 44 is the most significant byte of the message id, not the least",
-        ),
-    ]
-}
-
-/// Verilog parameters that follow from the others.
-pub(crate) fn derived(values: &Values) -> Vec<(&'static str, u64)> {
-    vec![("AXIS_IF_KEEP_WIDTH", values.get("data_width").copied().unwrap_or(0) / 8)]
-}

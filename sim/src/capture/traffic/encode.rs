@@ -6,7 +6,9 @@ use crate::capture::MAX_PACKET_BYTES;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
-use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
 use pcap_file::{DataLink, Endianness, TsResolution};
 use std::borrow::Cow;
 
@@ -37,7 +39,11 @@ fn pcap(ts_resolution: TsResolution, passed: &[Passed]) -> Result<Vec<u8>, Traff
     };
     let mut writer = PcapWriter::with_header(Vec::new(), header)?;
     for packet in passed.iter().map(Passed::packet) {
-        writer.write_packet(&PcapPacket::new(packet.timestamp, packet.original_len, &packet.data))?;
+        writer.write_packet(&PcapPacket::new(
+            packet.timestamp,
+            packet.original_len,
+            &packet.data,
+        ))?;
     }
     Ok(writer.into_writer())
 }

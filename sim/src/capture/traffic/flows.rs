@@ -26,7 +26,11 @@ pub(super) enum Acknowledge {
 /// A request and its answer that find the link address of an IPv4 or IPv6 neighbour.
 pub(super) fn resolve(trace: &mut Trace, at: Nanoseconds, route: Route) -> Result<(), TrafficError> {
     let later = at + trace.microseconds(20..90);
-    let of = if route.version == frames::Version::V4 { frames::arp } else { frames::neighbour };
+    let of = if route.version == frames::Version::V4 {
+        frames::arp
+    } else {
+        frames::neighbour
+    };
     trace.pass(at, route, of(route, false)?);
     trace.pass(later, route.back(), of(route.back(), true)?);
     Ok(())
@@ -70,7 +74,10 @@ pub(super) fn look_up(
     // End of the name, type A, class IN.
     name.extend([0, 0, 1, 0, 1]);
     let message = |flags: u16, answers: u16| {
-        let header: Vec<u8> = [id, flags, 1, answers, 0, 0].into_iter().flat_map(u16::to_be_bytes).collect();
+        let header: Vec<u8> = [id, flags, 1, answers, 0, 0]
+            .into_iter()
+            .flat_map(u16::to_be_bytes)
+            .collect();
         [header, name.clone()].concat()
     };
     let question = message(0x0100, 0);
@@ -155,17 +162,46 @@ pub(super) fn connection(
 ) -> Result<(), TrafficError> {
     let client = trace.number(32768..61000) as u16;
     let sequences = [trace.number(0..1 << 32) as u32, trace.number(0..1 << 32) as u32];
-    let mut connection =
-        Connection { trace, at, routes: [route, route.back()], ports: [client, port], sequences, acknowledged: [0; 2] };
-    connection.send(CLIENT, Flags { syn: true, ..Flags::default() }, &[])?;
-    connection.send(SERVER, Flags { syn: true, ack: true, ..Flags::default() }, &[])?;
+    let mut connection = Connection {
+        trace,
+        at,
+        routes: [route, route.back()],
+        ports: [client, port],
+        sequences,
+        acknowledged: [0; 2],
+    };
+    connection.send(
+        CLIENT,
+        Flags {
+            syn: true,
+            ..Flags::default()
+        },
+        &[],
+    )?;
+    connection.send(
+        SERVER,
+        Flags {
+            syn: true,
+            ack: true,
+            ..Flags::default()
+        },
+        &[],
+    )?;
     connection.acknowledge(CLIENT)?;
     for (sender, bytes) in [(CLIENT, request_bytes), (SERVER, answer_bytes)] {
         let data = connection.trace.bytes(bytes);
         let segments = data.chunks(TCP_PAYLOAD_BYTES).count();
         for (number, segment) in data.chunks(TCP_PAYLOAD_BYTES).enumerate() {
             let push = number + 1 == segments;
-            connection.send(sender, Flags { push, ack: true, ..Flags::default() }, segment)?;
+            connection.send(
+                sender,
+                Flags {
+                    push,
+                    ack: true,
+                    ..Flags::default()
+                },
+                segment,
+            )?;
             // Every second segment is acknowledged, and the last.
             if number % 2 == 1 || push {
                 connection.acknowledge(1 - sender)?;
@@ -173,7 +209,15 @@ pub(super) fn connection(
         }
     }
     for sender in [CLIENT, SERVER] {
-        connection.send(sender, Flags { fin: true, ack: true, ..Flags::default() }, &[])?;
+        connection.send(
+            sender,
+            Flags {
+                fin: true,
+                ack: true,
+                ..Flags::default()
+            },
+            &[],
+        )?;
     }
     connection.acknowledge(CLIENT)
 }
@@ -203,8 +247,12 @@ struct Connection<'t> {
 impl Connection<'_> {
     fn send(&mut self, sender: usize, flags: Flags, payload: &[u8]) -> Result<(), TrafficError> {
         let receiver = 1 - sender;
-        let mut header =
-            TcpHeader::new(self.ports[sender], self.ports[receiver], self.sequences[sender], TCP_WINDOW);
+        let mut header = TcpHeader::new(
+            self.ports[sender],
+            self.ports[receiver],
+            self.sequences[sender],
+            TCP_WINDOW,
+        );
         (header.syn, header.ack, header.psh, header.fin) = (flags.syn, flags.ack, flags.push, flags.fin);
         if flags.ack {
             header.acknowledgment_number = self.acknowledged[sender];
@@ -229,6 +277,13 @@ impl Connection<'_> {
     }
 
     fn acknowledge(&mut self, sender: usize) -> Result<(), TrafficError> {
-        self.send(sender, Flags { ack: true, ..Flags::default() }, &[])
+        self.send(
+            sender,
+            Flags {
+                ack: true,
+                ..Flags::default()
+            },
+            &[],
+        )
     }
 }

@@ -25,7 +25,11 @@ impl Host {
         ipv6[0] = 0xfd;
         ipv6[3] = 0x07;
         ipv6[15] = number;
-        Self { mac: [0x02, 0x5b, 0x1a, 0x07, 0x00, number], ipv4: [10, 7, 0, number], ipv6 }
+        Self {
+            mac: [0x02, 0x5b, 0x1a, 0x07, 0x00, number],
+            ipv4: [10, 7, 0, number],
+            ipv6,
+        }
     }
 }
 
@@ -56,12 +60,20 @@ pub(super) struct Route {
 impl Route {
     /// Untagged IPv4.
     pub(super) fn v4(from: Host, to: Host) -> Self {
-        Self { from, to, version: Version::V4, tags: Tags::None }
+        Self {
+            from,
+            to,
+            version: Version::V4,
+            tags: Tags::None,
+        }
     }
 
     /// Untagged IPv6.
     pub(super) fn v6(from: Host, to: Host) -> Self {
-        Self { version: Version::V6, ..Self::v4(from, to) }
+        Self {
+            version: Version::V6,
+            ..Self::v4(from, to)
+        }
     }
 
     /// The same with VLAN tags.
@@ -71,7 +83,11 @@ impl Route {
 
     /// The way back.
     pub(super) fn back(self) -> Self {
-        Self { from: self.to, to: self.from, ..self }
+        Self {
+            from: self.to,
+            to: self.from,
+            ..self
+        }
     }
 
     /// Bytes of the Ethernet, VLAN and IP headers of a frame on this route.
@@ -91,8 +107,11 @@ impl Route {
 
 /// An ARP request for the destination's address, or the sender's answer to one.
 pub(super) fn arp(route: Route, answer: bool) -> Result<Vec<u8>, TrafficError> {
-    let (operation, target) =
-        if answer { (ArpOperation::REPLY, route.to.mac) } else { (ArpOperation::REQUEST, [0; 6]) };
+    let (operation, target) = if answer {
+        (ArpOperation::REPLY, route.to.mac)
+    } else {
+        (ArpOperation::REQUEST, [0; 6])
+    };
     let packet = ArpPacket::new(
         ArpHardwareId::ETHERNET,
         EtherType::IPV4,
@@ -109,9 +128,10 @@ pub(super) fn arp(route: Route, answer: bool) -> Result<Vec<u8>, TrafficError> {
     match route.tags {
         Tags::None => link.arp(packet).write(&mut frame),
         Tags::Single(vlan) => link.single_vlan(id(vlan)?).arp(packet).write(&mut frame),
-        Tags::Double { outer, inner } => {
-            link.double_vlan(id(outer)?, id(inner)?).arp(packet).write(&mut frame)
-        }
+        Tags::Double { outer, inner } => link
+            .double_vlan(id(outer)?, id(inner)?)
+            .arp(packet)
+            .write(&mut frame),
     }
     .map_err(unbuildable)?;
     Ok(padded(frame))
@@ -148,7 +168,10 @@ pub(super) fn neighbour(route: Route, answer: bool) -> Result<Vec<u8>, TrafficEr
     payload.extend([option, 1]);
     payload.extend(route.from.mac);
     let mut frame = Vec::new();
-    ip(route, 0)?.icmpv6_raw(kind, 0, flags).write(&mut frame, &payload).map_err(unbuildable)?;
+    ip(route, 0)?
+        .icmpv6_raw(kind, 0, flags)
+        .write(&mut frame, &payload)
+        .map_err(unbuildable)?;
     Ok(padded(frame))
 }
 
@@ -160,7 +183,10 @@ pub(super) fn udp(
     payload: &[u8],
 ) -> Result<Vec<u8>, TrafficError> {
     let mut frame = Vec::new();
-    ip(route, packet_id)?.udp(from, to).write(&mut frame, payload).map_err(unbuildable)?;
+    ip(route, packet_id)?
+        .udp(from, to)
+        .write(&mut frame, payload)
+        .map_err(unbuildable)?;
     Ok(padded(frame))
 }
 
@@ -172,7 +198,10 @@ pub(super) fn tcp(
     payload: &[u8],
 ) -> Result<Vec<u8>, TrafficError> {
     let mut frame = Vec::new();
-    ip(route, packet_id)?.tcp_header(header).write(&mut frame, payload).map_err(unbuildable)?;
+    ip(route, packet_id)?
+        .tcp_header(header)
+        .write(&mut frame, payload)
+        .map_err(unbuildable)?;
     Ok(padded(frame))
 }
 
@@ -180,8 +209,8 @@ pub(super) fn tcp(
 fn ip(route: Route, packet_id: u16) -> Result<PacketBuilderStep<IpHeaders>, TrafficError> {
     let headers = match route.version {
         Version::V4 => {
-            let mut header = Ipv4Header::new(0, 64, IpNumber::UDP, route.from.ipv4, route.to.ipv4)
-                .map_err(unbuildable)?;
+            let mut header =
+                Ipv4Header::new(0, 64, IpNumber::UDP, route.from.ipv4, route.to.ipv4).map_err(unbuildable)?;
             header.identification = packet_id;
             IpHeaders::Ipv4(header, Default::default())
         }

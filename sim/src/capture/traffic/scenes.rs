@@ -63,7 +63,11 @@ impl Scene {
             flows(&mut trace)?;
         }
         let bytes = encode(self.format, &trace.finish())?;
-        Ok(ShippedCapture { name: self.name, contents: self.contents, bytes })
+        Ok(ShippedCapture {
+            name: self.name,
+            contents: self.contents,
+            bytes,
+        })
     }
 }
 
@@ -80,36 +84,81 @@ const HTTPS: u16 = 443;
 const SSH: u16 = 22;
 
 fn lan(trace: &mut Trace) -> Result<(), TrafficError> {
-    let names: [&[&str]; 3] =
-        [&["www", "example", "org"], &["time", "example", "net"], &["files", "lab", "example", "org"]];
+    let names: [&[&str]; 3] = [
+        &["www", "example", "org"],
+        &["time", "example", "net"],
+        &["files", "lab", "example", "org"],
+    ];
     for (number, host) in [ALICE, BOB, CAROL].into_iter().enumerate() {
         let begin = number as u64 * 1700 * MICROSECOND;
         let (router, server) = (Route::v4(host, ROUTER), Route::v4(host, SERVER));
         resolve(trace, begin, router)?;
         look_up(trace, begin + 300 * MICROSECOND, router, names[number])?;
-        connection(trace, begin + 1500 * MICROSECOND, server, HTTP, (420, 9000 + 2500 * number))?;
+        connection(
+            trace,
+            begin + 1500 * MICROSECOND,
+            server,
+            HTTP,
+            (420, 9000 + 2500 * number),
+        )?;
         ping(trace, begin + 900 * MICROSECOND, router, 4, 56)?;
     }
     resolve(trace, 2000 * MICROSECOND, Route::v6(BOB, SERVER))?;
-    connection(trace, 2500 * MICROSECOND, Route::v6(BOB, SERVER), HTTPS, (1900, 12_000))?;
+    connection(
+        trace,
+        2500 * MICROSECOND,
+        Route::v6(BOB, SERVER),
+        HTTPS,
+        (1900, 12_000),
+    )?;
     ping(trace, 2200 * MICROSECOND, Route::v6(CAROL, ROUTER), 4, 56)?;
     look_up(trace, 3100 * MICROSECOND, Route::v6(CAROL, ROUTER), names[0])?;
-    datagrams(trace, 2600 * MICROSECOND, Route::v6(ALICE, BOB), 5004, [90, 214, 1294, 1514])?;
+    datagrams(
+        trace,
+        2600 * MICROSECOND,
+        Route::v6(ALICE, BOB),
+        5004,
+        [90, 214, 1294, 1514],
+    )?;
     ping(trace, 2800 * MICROSECOND, Route::v4(BOB, ALICE), 2, 1472)
 }
 
 fn vlan(trace: &mut Trace) -> Result<(), TrafficError> {
-    let tags = [Tags::Single(100), Tags::Double { outer: 200, inner: 30 }];
+    let tags = [
+        Tags::Single(100),
+        Tags::Double {
+            outer: 200,
+            inner: 30,
+        },
+    ];
     for (number, tags) in tags.into_iter().enumerate() {
         let begin = number as u64 * 700 * MICROSECOND;
         let route = Route::v4(ALICE, SERVER).tagged(tags);
         resolve(trace, begin, route)?;
         ping(trace, begin + 150 * MICROSECOND, route, 3, 56)?;
         connection(trace, begin + 400 * MICROSECOND, route, SSH, (900, 5000))?;
-        datagrams(trace, begin + 500 * MICROSECOND, route, 9330, [64, 128, 700, 1518])?;
-        connection(trace, begin + 800 * MICROSECOND, Route::v6(BOB, SERVER).tagged(tags), HTTPS, (600, 4000))?;
+        datagrams(
+            trace,
+            begin + 500 * MICROSECOND,
+            route,
+            9330,
+            [64, 128, 700, 1518],
+        )?;
+        connection(
+            trace,
+            begin + 800 * MICROSECOND,
+            Route::v6(BOB, SERVER).tagged(tags),
+            HTTPS,
+            (600, 4000),
+        )?;
     }
-    datagrams(trace, 600 * MICROSECOND, Route::v4(CAROL, SERVER), 5000, [60, 300, 1514])
+    datagrams(
+        trace,
+        600 * MICROSECOND,
+        Route::v4(CAROL, SERVER),
+        5000,
+        [60, 300, 1514],
+    )
 }
 
 fn slmp(trace: &mut Trace) -> Result<(), TrafficError> {
@@ -118,8 +167,20 @@ fn slmp(trace: &mut Trace) -> Result<(), TrafficError> {
         resolve(trace, 0, to_nic(host))?;
     }
     let every = Acknowledge::EveryPacket;
-    slmp_message(trace, 200 * MICROSECOND, to_nic(ALICE), (0x0101, 16_000), Acknowledge::Nothing)?;
-    slmp_message(trace, 220 * MICROSECOND, to_nic(BOB), (0x0202, 14_620), Acknowledge::FirstAndLast)?;
+    slmp_message(
+        trace,
+        200 * MICROSECOND,
+        to_nic(ALICE),
+        (0x0101, 16_000),
+        Acknowledge::Nothing,
+    )?;
+    slmp_message(
+        trace,
+        220 * MICROSECOND,
+        to_nic(BOB),
+        (0x0202, 14_620),
+        Acknowledge::FirstAndLast,
+    )?;
     slmp_message(trace, 235 * MICROSECOND, to_nic(CAROL), (0x0303, 7_000), every)?;
     for (number, bytes) in [1, 8, 32, 64, 500, 1462, 1463].into_iter().enumerate() {
         let number = number as u32;
@@ -139,10 +200,28 @@ fn sizes(trace: &mut Trace) -> Result<(), TrafficError> {
     let (even, odd): (Vec<usize>, Vec<usize>) = sizes.partition(|size| size % 2 == 0);
     // Two flows at once: the sizes of one go up while those of the other go down.
     datagrams(trace, 0, Route::v4(ALICE, NIC), 9330, even)?;
-    datagrams(trace, 3 * MICROSECOND, Route::v4(BOB, NIC), 5001, odd.into_iter().rev())
+    datagrams(
+        trace,
+        3 * MICROSECOND,
+        Route::v4(BOB, NIC),
+        5001,
+        odd.into_iter().rev(),
+    )
 }
 
 fn jumbo(trace: &mut Trace) -> Result<(), TrafficError> {
-    datagrams(trace, 100 * MICROSECOND, Route::v4(ALICE, SERVER), 2049, [9000, 60, 8192, 4284])?;
-    datagrams(trace, 130 * MICROSECOND, Route::v6(BOB, SERVER), 2049, [9000, 1514, 90])
+    datagrams(
+        trace,
+        100 * MICROSECOND,
+        Route::v4(ALICE, SERVER),
+        2049,
+        [9000, 60, 8192, 4284],
+    )?;
+    datagrams(
+        trace,
+        130 * MICROSECOND,
+        Route::v6(BOB, SERVER),
+        2049,
+        [9000, 1514, 90],
+    )
 }

@@ -48,12 +48,20 @@ impl Trace {
     pub(super) fn new(seed: u64) -> Self {
         let mut chance = ChaCha8Rng::seed_from_u64(seed);
         let packet_id = chance.random_range(0..=u16::MAX);
-        Self { passed: Vec::new(), chance, packet_id }
+        Self {
+            passed: Vec::new(),
+            chance,
+            packet_id,
+        }
     }
 
     /// Adds a frame.
     pub(super) fn pass(&mut self, at: Nanoseconds, route: Route, frame: Vec<u8>) {
-        self.passed.push(Passed { at, on_trunk: route.tags != Tags::None, frame });
+        self.passed.push(Passed {
+            at,
+            on_trunk: route.tags != Tags::None,
+            frame,
+        });
     }
 
     /// The packets in the order of their times; packets of the same time stay in the order of their flow.

@@ -2,8 +2,8 @@
 
 use rust_hdl::prelude::*;
 
-mod support;
-use support::Suite;
+use crate::case;
+use crate::support::Suite;
 
 /// Declares a block of inputs and outputs with a kernel of rust-hdl.
 macro_rules! block {
@@ -50,10 +50,10 @@ block!(Comparisons { a: In Bits<5>, b: In Bits<5>, y: Out Bits<6> , lt: Out Bit,
     self.full.next = self.a.val() > 31;
 });
 
-block!(Reductions { a: In Bits<5>, all: Out Bit, any: Out Bit, xor: Out Bit, mixed: Out Bit } #[hdl_gen] fn update(&mut self) {
+block!(Reductions { a: In Bits<5>, all: Out Bit, any: Out Bit, odd: Out Bit, mixed: Out Bit } #[hdl_gen] fn update(&mut self) {
     self.all.next = self.a.val().all();
     self.any.next = self.a.val().any();
-    self.xor.next = self.a.val().xor();
+    self.odd.next = self.a.val().xor();
     self.mixed.next = !self.a.val().all() & self.a.val().any() ^ (self.a.val() + 3).xor();
 });
 
@@ -66,7 +66,7 @@ block!(Shifts { a: In Bits<5>, n: In Bits<4>, l: Out Bits<5>, r: Out Bits<5>, l2
     self.k.next = (self.a.val() + 1) >> (self.n.val() + 1);
 });
 
-block!(WideShifts { a: In Bits<12>, n: In Bits<40>, m: In Bits<64>, l: Out Bits<12>, r: Out Bits<12>, x: Out Bits<4> } #[hdl_gen] fn update(&mut self) {
+block!(WideShifts { a: In Bits<42>, n: In Bits<40>, m: In Bits<64>, l: Out Bits<42>, r: Out Bits<42>, x: Out Bits<4> } #[hdl_gen] fn update(&mut self) {
     self.l.next = self.a.val() << self.n.val();
     self.r.next = self.a.val() >> self.m.val();
     self.x.next = (self.a.val() >> self.n.val()).get_bits::<4>(3);
@@ -105,7 +105,11 @@ block!(SignedCompare { a: In Signed<5>, b: In Signed<5>, lt: Out Bit, le: Out Bi
 });
 
 block!(SignedCasts { a: In Signed<4>, u: In Bits<4>, w: Out Signed<8>, s: Out Bit, t: Out Bit, r: Out Bits<4>, n: Out Signed<2> } #[hdl_gen] fn update(&mut self) {
-    self.w.next = signed_bit_cast::<8, 4>(self.a.val());
+    // In Rust the cast of the most negative value does not end.
+    self.w.next = (-3).to_signed_bits();
+    if self.a.val() != (-8).to_signed_bits() {
+        self.w.next = signed_bit_cast::<8, 4>(self.a.val());
+    }
     self.s.next = signed_cast(self.u.val()) < self.a.val();
     self.t.next = unsigned_cast(self.a.val()) < self.u.val();
     self.r.next = unsigned_cast(self.a.val()) + 1;
@@ -158,9 +162,8 @@ block!(Wide { a: In Bits<100>, b: In Bits<100>, n: In Bits<7>, sum: Out Bits<100
     self.lit.next = self.a.val() & 0xFFFF_0000_FFFF_0000_u64;
 });
 
-#[test]
-fn operators_do_the_same_in_rust_and_verilog() {
-    let mut suite = Suite::default();
+/// Adds the blocks of this file.
+pub(crate) fn add_to(suite: &mut Suite) {
     case!(suite, Precedence, [a, b, c]);
     case!(suite, WrappingSum, [a, b]);
     case!(suite, NotCompared, [a]);
@@ -180,5 +183,4 @@ fn operators_do_the_same_in_rust_and_verilog() {
     case!(suite, ReplaceBits, [a, i, v]);
     case!(suite, Concatenation, [a, b, c]);
     case!(suite, Wide, [a, b, n]);
-    suite.check();
 }

@@ -1,0 +1,283 @@
+//! The matching engine between bus models and its reference model.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use spinneret_regmap::matching::Rule;
+use spinneret_sim::channel::ChannelSink;
+use spinneret_sim::model::{Direction, Model};
+use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, Mode, ReferenceMatcher, RuleSet, RuleTable};
+use spinneret_sim::simulation::Simulation;
+use spinneret_sim::stream::{Frame, Pause, StreamSink, StreamSource};
+use std::collections::VecDeque;
+
+/// Cycles after which new rules are in force when the engine was busy: a frame may have to end first, and
+/// the largest takes 2048 beats on the narrowest stream.
+const RULE_CYCLES: u64 = 4096;
+
+/// How the engine builds the message id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageId {
+    /// Bits that go into the tag.
+    pub bits: u32,
+    /// Whether frame byte 44 is the most significant byte.
+    pub network_order: bool,
+}
+
+impl MessageId {
+    /// As in the reference configuration.
+    pub const REFERENCE: Self = Self { bits: 32, network_order: false };
+
+    /// The tag of a matched frame.
+    fn tag(self, result: &MatchResult) -> u64 {
+        let MatchResult::Matched { ruleset, eom, message_id, .. } = *result else { return 0 };
+        let id = if self.network_order { message_id.swap_bytes() } else { message_id };
+        let id = u64::from(id) & ((1 << self.bits) - 1);
+        id << 3 | u64::from(eom) << 2 | u64::from(ruleset)
+    }
+}
+
+/// Pauses of the four streams.
+#[derive(Clone, Debug, Default)]
+pub struct Pauses {
+    /// Gaps in the input.
+    pub input: Pause,
+    /// Backpressure of the output for unmatched frames.
+    pub nic: Pause,
+    /// Backpressure of the output for matched frames.
+    pub pspin: Pause,
+    /// Backpressure of the metadata.
+    pub meta: Pause,
+}
+
+impl Pauses {
+    /// Independent random pauses on all four streams.
+    pub fn random(percent: u32) -> Self {
+        let pause = || Pause::Random { percent };
+        Self { input: pause(), nic: pause(), pspin: pause(), meta: pause() }
+    }
+
+    /// Bursts and long stalls on all four streams.
+    pub fn bursty() -> Self {
+        let pause = |busy, idle| Pause::Bursty { busy, idle };
+        Self { input: pause(40, 20), nic: pause(10, 30), pspin: pause(30, 60), meta: pause(5, 50) }
+    }
+}
+
+/// What the last comparison saw, in frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Frames that went on to the NIC.
+    pub bypassed: u64,
+    /// Frames that went to the cluster.
+    pub matched: u64,
+}
+
+/// An engine with bus models on all its streams; everything that comes out is compared.
+#[derive(Debug)]
+pub struct MatchBench<M: Model> {
+    /// The simulation.
+    pub sim: Simulation<M>,
+    /// The packets from the wire.
+    pub source: StreamSource,
+    /// Unmatched packets.
+    pub nic: StreamSink,
+    /// Matched packets.
+    pub pspin: StreamSink,
+    /// Metadata: tag and size.
+    pub meta: ChannelSink,
+    model: ReferenceMatcher,
+    message_id: MessageId,
+    expect_nic: VecDeque<Frame>,
+    expect_pspin: VecDeque<(Frame, MatchResult)>,
+}
+
+impl<M: Model> MatchBench<M> {
+    /// Puts bus models around an engine and resets it.
+    ///
+    /// # Panics
+    /// If the design is no matching engine of these sizes.
+    pub fn new(mut sim: Simulation<M>, params: &MatcherParams, message_id: MessageId, pauses: Pauses) -> Self {
+        sim.set_cycle_limit(u64::MAX);
+        let source = sim.source("s_axis_nic_rx", pauses.input);
+        let nic = sim.sink("m_axis_nic_rx", pauses.nic);
+        let pspin = sim.sink("m_axis_pspin_rx", pauses.pspin);
+        let meta = sim.channel_sink("packet_meta", &["tag", "size"], pauses.meta);
+        for monitor in [source.monitor(), nic.monitor(), pspin.monitor()] {
+            monitor.allow_null_last();
+        }
+        sim.reset();
+        Self {
+            sim,
+            source,
+            nic,
+            pspin,
+            meta,
+            model: ReferenceMatcher::new(params).unwrap_or_else(|error| panic!("{error}")),
+            message_id,
+            expect_nic: VecDeque::new(),
+            expect_pspin: VecDeque::new(),
+        }
+    }
+
+    /// Drives rules without telling the model, as software does in the middle of traffic.
+    pub fn drive_rules(&mut self, table: &RuleTable) {
+        let ports = table.port_values();
+        let vectors = [("idx", ports.idx), ("mask", ports.mask), ("start", ports.start), ("end", ports.end)];
+        for (name, words) in vectors {
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let port = self.input(&format!("match_{name}"));
+            self.sim.dut.instance_mut().set_bytes(port, &bytes);
+        }
+        let mode = self.input("match_mode");
+        self.sim.dut.instance_mut().set_value(mode, ports.mode.into());
+    }
+
+    /// Sets `match_valid` without telling the model.
+    pub fn drive_valid(&mut self, valid: bool) {
+        let port = self.input("match_valid");
+        self.sim.dut.instance_mut().set_high(port, valid);
+    }
+
+    /// Changes the rules as software does: withdraw, write, set valid. Nothing may be inside.
+    pub fn load(&mut self, table: Option<&RuleTable>) {
+        self.drive_valid(false);
+        self.sim.run(8);
+        if let Some(table) = table {
+            self.drive_rules(table);
+            self.drive_valid(true);
+        }
+        self.sim.run(8);
+        self.model.latch(table.cloned());
+    }
+
+    /// Sends a frame and remembers where it has to come out.
+    pub fn send(&mut self, frame: Frame) -> MatchResult {
+        let result = self.model.classify(&frame.bytes);
+        match result {
+            MatchResult::Bypass => self.expect_nic.push_back(frame.clone()),
+            MatchResult::Matched { .. } => self.expect_pspin.push_back((frame.clone(), result)),
+        }
+        self.source.send(frame);
+        result
+    }
+
+    /// Runs until everything has come out, and compares it.
+    ///
+    /// # Panics
+    /// At the first difference, and if something does not come out.
+    pub fn settle(&mut self) -> Counts {
+        let deadline = self.sim.cycle_count() + self.patience();
+        while self.nic.waiting() < self.expect_nic.len()
+            || self.pspin.waiting() < self.expect_pspin.len()
+            || self.meta.waiting() < self.expect_pspin.len()
+        {
+            assert!(self.sim.cycle_count() < deadline, "frames do not come out: {}", self.missing());
+            self.sim.cycle();
+        }
+        self.compare()
+    }
+
+    /// Ends the test: nothing may be left anywhere.
+    pub fn finish(mut self) {
+        self.settle();
+        self.sim.run(64);
+        self.sim.finish();
+    }
+
+    fn input(&self, name: &str) -> spinneret_sim::model::PortHandle {
+        let port = self.sim.dut.instance().port(name, Direction::Input);
+        port.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Even with nine pauses for a transfer on each of four streams this is enough.
+    fn patience(&self) -> u64 {
+        let frames = self.expect_nic.iter().chain(self.expect_pspin.iter().map(|(frame, _)| frame));
+        let bytes: usize = frames.map(|frame| frame.bytes.len() + 64).sum();
+        10_000 + 100 * bytes as u64
+    }
+
+    fn missing(&self) -> String {
+        format!(
+            "unmatched {} of {}, matched {} of {}, metadata {}",
+            self.nic.waiting(),
+            self.expect_nic.len(),
+            self.pspin.waiting(),
+            self.expect_pspin.len(),
+            self.meta.waiting()
+        )
+    }
+
+    fn compare(&mut self) -> Counts {
+        let counts =
+            Counts { bypassed: self.expect_nic.len() as u64, matched: self.expect_pspin.len() as u64 };
+        for (number, expected) in self.expect_nic.drain(..).enumerate() {
+            let received = self.nic.receive().map(|received| received.frame);
+            assert!(received.as_ref() == Some(&expected), "unmatched frame {number}: {received:?}, not {expected:?}");
+        }
+        for (number, (expected, result)) in self.expect_pspin.drain(..).enumerate() {
+            let received = self.pspin.receive().map(|received| received.frame);
+            assert!(received.as_ref() == Some(&expected), "matched frame {number}: {received:?}, not {expected:?}");
+            let meta = self.meta.receive().map(|item| item.values);
+            let wanted = vec![self.message_id.tag(&result), expected.bytes.len() as u64];
+            assert!(meta.as_ref() == Some(&wanted), "metadata {number}: {meta:x?}, not {wanted:x?} ({result:?})");
+        }
+        counts
+    }
+
+    /// Runs until rules that were driven are in force, whatever is inside.
+    pub fn wait_for_rules(&mut self) {
+        self.sim.run(RULE_CYCLES);
+    }
+}
+
+/// A frame of random size and contents; sizes are mostly small, so that many frames fit into a test.
+pub fn random_frame(rng: &mut ChaCha8Rng, user_bits: u32) -> Frame {
+    let size = match rng.random_range(0..20) {
+        0 => rng.random_range(1..=64),
+        1 => rng.random_range(1..=9600),
+        2 => 64 * rng.random_range(1..=4),
+        3..=8 => rng.random_range(1500..=1514) >> rng.random_range(0..4),
+        _ => rng.random_range(1..=300),
+    };
+    // Few distinct byte values, so that rules match now and then.
+    let frame = Frame::new((0..size).map(|_| rng.random_range(0..4_u8)).collect::<Vec<_>>())
+        .with_id(rng.random_range(0..2))
+        .with_dest(rng.random_range(0..256))
+        .with_user(rng.random::<u128>() >> (128 - user_bits));
+    if rng.random_ratio(1, 50) { frame.with_null_last() } else { frame }
+}
+
+/// Random rules, of which some match often, some never, and some name words that do not exist.
+pub fn random_rules(rng: &mut ChaCha8Rng, params: &MatcherParams) -> RuleTable {
+    let words = params.inspected_words() as u32;
+    let mut rule = || {
+        let idx = match rng.random_range(0..10) {
+            0 => words - 1,
+            1 => words + rng.random_range(0..3),
+            2 => rng.random(),
+            _ => rng.random_range(0..words.min(16)),
+        };
+        // One byte of the word counts, and holds 0 to 3.
+        let shift = 8 * rng.random_range(0..4);
+        let bound = rng.random_range(0..4_u32);
+        match rng.random_range(0..6) {
+            0 => Rule { idx, mask: 0, start: 0, end: 0 },
+            1 => Rule { idx, mask: u32::MAX, start: bound << shift, end: u32::MAX >> bound },
+            2 => Rule { idx, mask: 3 << shift, start: 2 << shift, end: 1 << shift },
+            _ => Rule { idx, mask: 3 << shift, start: bound.min(1) << shift, end: bound.max(1) << shift },
+        }
+    };
+    let mut sets = Vec::new();
+    for set in 0..params.rulesets {
+        let rules = (0..params.rules_per_ruleset - 1).map(|_| rule()).collect();
+        let mode = if set % 2 == 0 { Mode::And } else { Mode::Or };
+        sets.push(RuleSet { mode, rules, end_of_message: rule() });
+    }
+    // Half of the sets of a table match nothing, so that others than the lowest win as well.
+    for set in &mut sets {
+        if rng.random_bool(0.4) {
+            *set = RuleSet::never();
+        }
+    }
+    RuleTable::new(params, sets).unwrap_or_else(|error| panic!("{error}"))
+}

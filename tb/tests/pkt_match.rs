@@ -1,0 +1,301 @@
+//! The matching engine against its reference model, and each line of its contract.
+
+use rand::RngExt;
+use spinneret_regmap::matching::Rule;
+use spinneret_sim::model::Model;
+use spinneret_sim::models::{
+    PspinPktMatch, PspinPktMatchW64, PspinPktMatchW128, PspinPktMatchW256, PspinPktMatchW1024,
+};
+use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, Mode, RuleSet, RuleTable};
+use spinneret_sim::stream::{Frame, Pause};
+use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_tb::measure::{Traffic, marked, measure};
+use spinneret_tb::pkt_match::{MatchBench, MessageId, Pauses, random_frame, random_rules};
+
+const REFERENCE: MatcherParams = MatcherParams::REFERENCE;
+
+fn bench<M: Model>(run: &mut TestRun, pauses: Pauses) -> MatchBench<M> {
+    MatchBench::new(run.simulation::<M>(), &REFERENCE, MessageId::REFERENCE, pauses)
+}
+
+/// A table whose ruleset 0 is one rule.
+fn single(rule: Rule) -> RuleTable {
+    let set = RuleSet { mode: Mode::And, rules: vec![rule], end_of_message: Rule::NEVER };
+    RuleTable::new(&REFERENCE, vec![set]).unwrap()
+}
+
+fn is_matched(result: MatchResult) -> bool {
+    result != MatchResult::Bypass
+}
+
+/// Random frames under random rules, which change every few hundred frames.
+fn random_traffic<M: Model>(
+    run: &mut TestRun,
+    params: &MatcherParams,
+    id: MessageId,
+    user_bits: u32,
+    frames: usize,
+) {
+    let mut rng = run.rng("traffic");
+    let mut left = frames;
+    let (mut matched, mut bypassed) = (0, 0);
+    let pauses = [Pauses::default(), Pauses::random(30), Pauses::bursty()];
+    for pauses in pauses.into_iter().cycle() {
+        let mut bench = MatchBench::new(run.simulation::<M>(), params, id, pauses);
+        for _ in 0..20 {
+            bench.load(Some(&random_rules(&mut rng, params)));
+            for _ in 0..left.min(100) {
+                bench.send(random_frame(&mut rng, user_bits));
+            }
+            let counts = bench.settle();
+            matched += counts.matched;
+            bypassed += counts.bypassed;
+            left -= left.min(100);
+        }
+        bench.finish();
+        if left == 0 {
+            break;
+        }
+    }
+    assert_eq!(matched + bypassed, frames as u64);
+    assert!(matched > frames as u64 / 10 && bypassed > frames as u64 / 10, "{matched} of {frames} matched");
+}
+
+#[test]
+fn random_packets_reference() {
+    run_test("random_packets_reference", 1, |run| {
+        random_traffic::<PspinPktMatch>(run, &REFERENCE, MessageId::REFERENCE, 16, 100_000);
+    });
+}
+
+#[test]
+fn random_packets_64_bit() {
+    let params = MatcherParams { data_width_bits: 64, ..REFERENCE };
+    run_test("random_packets_64_bit", 2, |run| {
+        random_traffic::<PspinPktMatchW64>(run, &params, MessageId::REFERENCE, 16, 4_000);
+    });
+}
+
+#[test]
+fn random_packets_128_bit() {
+    let params = MatcherParams { data_width_bits: 128, rulesets: 3, inspected_bytes: 256, ..REFERENCE };
+    run_test("random_packets_128_bit", 3, |run| {
+        random_traffic::<PspinPktMatchW128>(run, &params, MessageId::REFERENCE, 16, 6_000);
+    });
+}
+
+#[test]
+fn random_packets_256_bit() {
+    let params = MatcherParams { data_width_bits: 256, rules_per_ruleset: 6, ..REFERENCE };
+    let id = MessageId { bits: 32, network_order: true };
+    run_test("random_packets_256_bit", 4, |run| {
+        random_traffic::<PspinPktMatchW256>(run, &params, id, 97, 6_000);
+    });
+}
+
+#[test]
+fn random_packets_1024_bit() {
+    let params =
+        MatcherParams { data_width_bits: 1024, rulesets: 2, rules_per_ruleset: 2, inspected_bytes: 4 };
+    let id = MessageId { bits: 10, network_order: false };
+    run_test("random_packets_1024_bit", 5, |run| {
+        random_traffic::<PspinPktMatchW1024>(run, &params, id, 16, 6_000);
+    });
+}
+
+#[test]
+fn takes_one_beat_a_clock_for_every_size() {
+    run_test("takes_one_beat_a_clock_for_every_size", 1, |run| {
+        for traffic in Traffic::ALL {
+            let mut bench = marked(run.simulation::<PspinPktMatch>(), &REFERENCE);
+            for size in 60..=1514 {
+                let cycles = measure(&mut bench, size, traffic, 8);
+                assert_eq!(cycles.per_frame, size.div_ceil(64) as f64, "{size} bytes, {}", traffic.name());
+                assert!(cycles.latency <= 6, "{size} bytes: first beat after {}", cycles.latency);
+                if let Some(after) = cycles.meta_after_last {
+                    assert!(after <= 2, "{size} bytes: metadata {after} cycles after the last beat");
+                }
+            }
+            bench.finish();
+        }
+    });
+}
+
+#[test]
+fn first_beat_leaves_five_clocks_after_the_beat_that_decides() {
+    run_test("first_beat_leaves_five_clocks_after_the_beat_that_decides", 1, |run| {
+        let mut bench = marked(run.simulation::<PspinPktMatch>(), &REFERENCE);
+        let latency = |size, bench: &mut _| measure(bench, size, Traffic::Matched, 2).latency;
+        assert_eq!(latency(64, &mut bench), 5);
+        assert_eq!(latency(128, &mut bench), 6);
+        assert_eq!(latency(9000, &mut bench), 6);
+        bench.finish();
+    });
+}
+
+#[test]
+fn nothing_matches_without_rules() {
+    run_test("nothing_matches_without_rules", 1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        bench.drive_rules(&single(Rule::ALWAYS));
+        assert!(!is_matched(bench.send(Frame::new([0; 64]))));
+        bench.settle();
+        bench.load(Some(&single(Rule::ALWAYS)));
+        assert!(is_matched(bench.send(Frame::new([0; 64]))));
+        bench.settle();
+        bench.load(None);
+        assert!(!is_matched(bench.send(Frame::new([0; 64]))));
+        bench.finish();
+    });
+}
+
+#[test]
+fn words_beyond_the_frame_never_match() {
+    run_test("words_beyond_the_frame_never_match", 1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        // The source fills lanes without tkeep with random bytes, so leftover data would match at times.
+        for (idx, sizes) in [(0, 1..=8), (15, 58..=66), (16, 64..=72), (31, 120..=130)] {
+            bench.load(Some(&single(Rule { idx, mask: 0, start: 0, end: 0 })));
+            for size in sizes {
+                let matched = is_matched(bench.send(Frame::new(vec![0xff; size])));
+                assert_eq!(matched, size >= 4 * idx as usize + 4, "word {idx} of {size} bytes");
+            }
+            bench.settle();
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn words_beyond_the_inspected_beats_never_match() {
+    run_test("words_beyond_the_inspected_beats_never_match", 1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        for idx in [32, 33, 47, 48, 64, 1 << 16, 1 << 31, u32::MAX] {
+            bench.load(Some(&single(Rule { idx, mask: 0, start: 0, end: 0 })));
+            assert!(!is_matched(bench.send(Frame::new(vec![0; 1500]))));
+            bench.settle();
+        }
+        bench.load(Some(&single(Rule { idx: 31, mask: 0, start: 0, end: 0 })));
+        assert!(is_matched(bench.send(Frame::new(vec![0; 1500]))));
+        bench.finish();
+    });
+}
+
+#[test]
+fn ranges_compare_in_network_order() {
+    run_test("ranges_compare_in_network_order", 1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        bench.load(Some(&single(Rule::udp_destination_port(1000, 2000))));
+        for (port, expected) in [(999_u16, false), (1000, true), (1023, true), (1024, true), (2000, true), (2001, false)]
+        {
+            let mut bytes = vec![0; 64];
+            bytes[36..38].copy_from_slice(&port.to_be_bytes());
+            assert_eq!(is_matched(bench.send(Frame::new(bytes))), expected, "port {port}");
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn length_is_exact_and_message_id_needs_byte_47() {
+    run_test("length_is_exact_and_message_id_needs_byte_47", 1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        bench.load(Some(&single(Rule::ALWAYS)));
+        for size in (4..200).chain([1513, 1514, 9000, 16384]) {
+            let bytes: Vec<u8> = (0..size).map(|byte| byte as u8 | 0x80).collect();
+            let MatchResult::Matched { message_id, size: length, .. } = bench.send(Frame::new(bytes.clone())) else {
+                panic!("{size} bytes do not match")
+            };
+            assert_eq!(length as usize, size);
+            assert_eq!(message_id != 0, size >= 48, "{size} bytes");
+            bench.send(Frame::new(bytes).with_null_last());
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn frames_without_bytes_go_to_the_nic() {
+    run_test("frames_without_bytes_go_to_the_nic", 1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::random(20));
+        bench.load(Some(&single(Rule::ALWAYS)));
+        for size in [0, 64, 0, 0, 65, 3, 0] {
+            assert_eq!(is_matched(bench.send(Frame::new(vec![1; size]))), size >= 4);
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn metadata_that_is_not_taken_stops_the_input_and_loses_nothing() {
+    run_test("metadata_that_is_not_taken_stops_the_input_and_loses_nothing", 1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        bench.load(Some(&single(Rule::ALWAYS)));
+        bench.meta.set_pause(Pause::AlwaysAfter(0));
+        for _ in 0..500 {
+            bench.send(Frame::new([1; 64]));
+        }
+        bench.sim.run(2000);
+        assert!(bench.source.waiting() > 400, "the input must stop");
+        bench.meta.set_pause(Pause::Never);
+        bench.finish();
+    });
+}
+
+#[test]
+fn rules_take_effect_between_frames_under_full_load() {
+    run_test("rules_take_effect_between_frames_under_full_load", 1, |run| {
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+        bench.drive_rules(&single(Rule::NEVER));
+        bench.drive_valid(true);
+        bench.sim.run(8);
+        for _ in 0..400 {
+            bench.source.send(Frame::new([1; 200]));
+        }
+        bench.sim.run(200);
+        bench.drive_valid(false);
+        bench.sim.run(100);
+        bench.drive_rules(&single(Rule::ALWAYS));
+        bench.drive_valid(true);
+        while !bench.source.is_idle() {
+            bench.sim.cycle();
+        }
+        bench.sim.run(200);
+        let (bypassed, matched) = (bench.nic.receive_all(), bench.pspin.receive_all());
+        assert_eq!((bypassed.len() + matched.len(), matched.len()), (400, bench.meta.receive_all().len()));
+        assert!(matched.len() > 300, "new rules must not wait for an idle input: {} matched", matched.len());
+        // No frame of the old rules comes behind one of the new.
+        let last_old = bypassed.last().map_or(0, |frame| frame.first_cycle);
+        assert!(matched.iter().all(|frame| frame.first_cycle > last_old));
+        bench.sim.finish();
+    });
+}
+
+#[test]
+fn reset_in_the_middle_of_traffic_leaves_nothing_behind() {
+    run_test("reset_in_the_middle_of_traffic_leaves_nothing_behind", 1, |run| {
+        let mut rng = run.rng("resets");
+        let mut bench = bench::<PspinPktMatch>(run, Pauses::random(30));
+        for _ in 0..50 {
+            for _ in 0..20 {
+                bench.source.send(random_frame(&mut rng, 16));
+            }
+            bench.sim.run(rng.random_range(1..60));
+            bench.sim.reset();
+            while !bench.source.is_idle() {
+                bench.sim.cycle();
+            }
+            bench.sim.run(400);
+            bench.nic.receive_all();
+            bench.pspin.receive_all();
+            bench.meta.receive_all();
+            let table = random_rules(&mut rng, &REFERENCE);
+            bench.load(Some(&table));
+            for _ in 0..20 {
+                bench.send(random_frame(&mut rng, 16));
+            }
+            bench.settle();
+        }
+        bench.finish();
+    });
+}

@@ -1,0 +1,267 @@
+//! `Fifo` in all its forms.
+
+use crate::reference::{self, Pins, Reference};
+use crate::traffic::{STALLED, patterns};
+use rand::RngExt;
+use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
+use spinneret_sim::model::Model;
+use spinneret_sim::models;
+use spinneret_sim::simulation::Simulation;
+use spinneret_sim::test_run::{TestRun, run_test};
+use std::collections::VecDeque;
+
+/// What the FIFO under test was made with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) depth: u64,
+    /// Cycles from input to output.
+    pub(crate) latency: u64,
+    /// None: there are neither `level` nor `almost_full`.
+    pub(crate) margin: Option<u64>,
+}
+
+/// The contract of a FIFO.
+struct FifoReference {
+    shape: Shape,
+    /// Elements with the cycle in which they came.
+    elements: VecDeque<(u64, u64)>,
+    /// Cycles since reset.
+    cycle: u64,
+}
+
+impl Reference for FifoReference {
+    fn step(&mut self, pins: Pins<'_>) -> Result<(), String> {
+        let level = self.elements.len() as u64;
+        pins.expect("s_ready", level < self.shape.depth && self.cycle > 0)?;
+        if let Some(margin) = self.shape.margin {
+            pins.expect("level", level)?;
+            pins.expect("almost_full", level + margin >= self.shape.depth)?;
+        }
+        let first = self
+            .elements
+            .front()
+            .filter(|(_, came)| came + self.shape.latency <= self.cycle);
+        pins.expect("m_valid", first.is_some())?;
+        if let Some((data, _)) = first {
+            pins.expect("m_data", *data)?;
+        }
+        if pins.fires("m") {
+            self.elements.pop_front();
+        }
+        if pins.fires("s") {
+            self.elements.push_back((pins.value("s_data"), self.cycle));
+        }
+        self.cycle += 1;
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.elements.clear();
+        self.cycle = 0;
+    }
+
+    fn inside(&self) -> usize {
+        self.elements.len()
+    }
+}
+
+struct Tb<M> {
+    sim: Simulation<M>,
+    source: ChannelSource,
+    sink: ChannelSink,
+}
+
+impl<M: Model> Tb<M> {
+    fn new(run: &mut TestRun, shape: Shape, pauses: (Pause, Pause)) -> Self {
+        let mut sim = run.simulation::<M>();
+        let source = sim.channel_source("s", &["data"], pauses.0);
+        let sink = sim.channel_sink("m", &["data"], pauses.1);
+        reference::attach(
+            &mut sim,
+            FifoReference {
+                shape,
+                elements: VecDeque::new(),
+                cycle: 0,
+            },
+        );
+        sim.reset();
+        // Ready rises one cycle after reset.
+        sim.cycle();
+        Self { sim, source, sink }
+    }
+
+    fn send(&self, elements: impl IntoIterator<Item = u64>) {
+        elements
+            .into_iter()
+            .for_each(|element| self.source.send(&[element]));
+    }
+
+    /// Runs until that many elements have arrived, and returns them with their cycles.
+    fn receive(&mut self, count: usize) -> Vec<(u64, u64)> {
+        self.sim.run_until(|_| self.sink.waiting() >= count);
+        self.sink
+            .receive_all()
+            .into_iter()
+            .map(|item| (item.values[0], item.cycle))
+            .collect()
+    }
+}
+
+fn values(received: &[(u64, u64)]) -> Vec<u64> {
+    received.iter().map(|(value, _)| *value).collect()
+}
+
+pub(crate) fn keeps_order_under_random_traffic<M: Model>(name: &str, shape: Shape) {
+    for (index, pauses) in patterns().into_iter().enumerate() {
+        run_test(&format!("{name}_traffic_{index}"), 0x0001_f1f0, |run| {
+            let mut rng = run.rng("elements");
+            let sent: Vec<u64> = (0..3000).map(|_| u64::from(rng.random::<u32>())).collect();
+            let mut tb = Tb::<M>::new(run, shape, pauses.clone());
+            tb.send(sent.iter().copied());
+            assert_eq!(values(&tb.receive(sent.len())), sent);
+            tb.sim.run(10);
+            tb.sim.finish();
+        });
+    }
+}
+
+pub(crate) fn has_its_latency<M: Model>(name: &str, shape: Shape) {
+    run_test(&format!("{name}_latency"), 0x0002_f1f0, |run| {
+        let mut tb = Tb::<M>::new(run, shape, (Pause::Never, Pause::Never));
+        for _ in 0..10 {
+            let taken = tb.sim.cycle_count();
+            tb.send([7]);
+            assert_eq!(tb.receive(1), [(7, taken + shape.latency)]);
+        }
+        tb.sim.finish();
+    });
+}
+
+pub(crate) fn passes_one_element_per_cycle<M: Model>(name: &str, shape: Shape) {
+    run_test(&format!("{name}_throughput"), 0x0003_f1f0, |run| {
+        let mut tb = Tb::<M>::new(run, shape, (Pause::Never, Pause::Never));
+        let first = tb.sim.cycle_count() + shape.latency;
+        tb.send(0..500);
+        let expected: Vec<_> = (0..500).map(|index| (index, first + index)).collect();
+        assert_eq!(tb.receive(500), expected);
+        tb.sim.finish();
+    });
+}
+
+pub(crate) fn fills_to_its_depth<M: Model>(name: &str, shape: Shape) {
+    run_test(&format!("{name}_full"), 0x0004_f1f0, |run| {
+        let mut tb = Tb::<M>::new(run, shape, (Pause::Never, STALLED));
+        let count = 4 * shape.depth;
+        tb.send(0..count);
+        tb.sim.run(2 * shape.depth + 5);
+        assert_eq!(tb.source.counts().beats, shape.depth);
+        tb.sink.set_pause(Pause::Never);
+        assert_eq!(
+            values(&tb.receive(count as usize)),
+            (0..count).collect::<Vec<_>>()
+        );
+        tb.sim.finish();
+    });
+}
+
+pub(crate) fn drains_without_a_gap<M: Model>(name: &str, shape: Shape) {
+    run_test(&format!("{name}_drain"), 0x0007_f1f0, |run| {
+        let mut tb = Tb::<M>::new(run, shape, (Pause::Never, STALLED));
+        let count = 10 * shape.depth;
+        tb.send(0..count);
+        tb.sim.run(2 * shape.depth + 5);
+        tb.sink.set_pause(Pause::Never);
+        let received = tb.receive(count as usize);
+        assert!(
+            received.windows(2).all(|pair| pair[1].1 == pair[0].1 + 1),
+            "{received:?}"
+        );
+        tb.sim.finish();
+    });
+}
+
+pub(crate) fn warns_in_time<M: Model>(name: &str, shape: Shape) {
+    let margin = shape.margin.expect("the block has almost_full");
+    run_test(&format!("{name}_almost_full"), 0x0005_f1f0, |run| {
+        let mut tb = Tb::<M>::new(run, shape, (Pause::Never, STALLED));
+        let flag = tb
+            .sim
+            .dut
+            .instance()
+            .find("almost_full")
+            .expect("a FIFO has almost_full");
+        tb.send(0..2 * shape.depth);
+        // An output shows in a cycle what was taken before it.
+        tb.sim.run_until(|dut| dut.instance().is_high(flag));
+        assert_eq!(tb.source.counts().beats + margin, shape.depth);
+        tb.sim.run(shape.depth + 5);
+        assert_eq!(tb.source.counts().beats, shape.depth);
+        tb.sink.set_pause(Pause::Never);
+        tb.receive(2 * shape.depth as usize);
+        tb.sim.finish();
+    });
+}
+
+pub(crate) fn forgets_everything_at_reset<M: Model>(name: &str, shape: Shape) {
+    run_test(&format!("{name}_reset"), 0x0006_f1f0, |run| {
+        let half = Pause::Random { percent: 50 };
+        let mut tb = Tb::<M>::new(run, shape, (half.clone(), half));
+        let mut next = 0;
+        for cycles in 1..50 {
+            tb.send(next..next + 2 * cycles);
+            next += 2 * cycles;
+            tb.sim.run(cycles);
+            tb.sim.reset();
+            tb.sink.receive_all();
+        }
+        let left = tb.source.waiting();
+        let received = values(&tb.receive(left));
+        assert_eq!(received, (next - left as u64..next).collect::<Vec<_>>());
+        tb.sim.run(10);
+        tb.sim.finish();
+    });
+}
+
+/// The tests of some forms of FIFO, by name.
+macro_rules! fifo_tests {
+    ($($name:ident: $model:ty, $shape:expr, [$($test:ident)+];)+) => {$(
+        mod $name {
+            use super::*;
+
+            $(
+                #[test]
+                fn $test() {
+                    $crate::fifo::$test::<$model>(stringify!($name), $shape);
+                }
+            )+
+        }
+    )+};
+    ($($name:ident: $model:ty, $shape:expr, also [$($test:ident)*];)+) => {
+        fifo_tests! {$(
+            $name: $model, $shape, [
+                keeps_order_under_random_traffic
+                has_its_latency
+                fills_to_its_depth
+                forgets_everything_at_reset
+                $($test)*
+            ];
+        )+}
+    };
+}
+pub(crate) use fifo_tests;
+
+// A FIFO of two elements with a registered output passes two elements in three cycles only.
+fifo_tests! {
+    fifo_fallthrough: models::FifoFallthrough, Shape { depth: 4, latency: 1, margin: Some(1) },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    fifo_fallthrough_2: models::FifoFallthrough2, Shape { depth: 2, latency: 1, margin: Some(0) },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    fifo_registered: models::FifoRegistered, Shape { depth: 4, latency: 2, margin: Some(3) },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    fifo_block: models::FifoBlock, Shape { depth: 4, latency: 2, margin: Some(0) },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    fifo_block_2: models::FifoBlock2, Shape { depth: 2, latency: 2, margin: Some(1) },
+        also [warns_in_time];
+    fifo_block_64: models::FifoBlock64, Shape { depth: 64, latency: 2, margin: Some(10) },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+}

@@ -1,0 +1,9 @@
+//! `SkidBuffer`: behaves as a FIFO of two elements.
+
+use crate::fifo::{Shape, fifo_tests};
+use spinneret_sim::models;
+
+fifo_tests! {
+    skid_buffer: models::SkidBuffer, Shape { depth: 2, latency: 1, margin: None },
+        also [passes_one_element_per_cycle drains_without_a_gap];
+}

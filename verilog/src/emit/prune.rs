@@ -1,0 +1,105 @@
+//! Removes assignments that have no effect.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::fold;
+use super::group::access;
+use super::ir::{Arm, DefaultArm, Kind, Part, SignalId, Stmt, Target};
+use super::lower::TopStatement;
+use super::symbols::{Role, Symbols};
+
+/// Removes a default that the next statement to touch the signal overwrites on every path.
+pub(crate) fn drop_overwritten(statements: &mut Vec<TopStatement>) {
+    // Going backwards: the signals whose value is about to be overwritten, and by which statement.
+    let mut dead: BTreeMap<SignalId, usize> = BTreeMap::new();
+    let mut removed: BTreeMap<usize, usize> = BTreeMap::new();
+    for (number, statement) in statements.iter().enumerate().rev() {
+        let access = access(&statement.stmt);
+        let whole = match &statement.stmt {
+            Stmt::Assign { target: Target { signal, part: Part::Whole }, .. } => Some(*signal),
+            _ => None,
+        };
+        if let Some(overwriting) = whole.and_then(|signal| dead.get(&signal)) {
+            removed.insert(number, *overwriting);
+            continue;
+        }
+        access.writes.iter().chain(&access.reads).for_each(|signal| {
+            dead.remove(signal);
+        });
+        if let Some(signal) = whole.filter(|signal| !access.reads.contains(signal)) {
+            dead.insert(signal, number);
+        }
+    }
+    for (number, overwriting) in removed.iter().rev() {
+        let mut comments = std::mem::take(&mut statements[*number].comments);
+        comments.append(&mut statements[*overwriting].comments);
+        statements[*overwriting].comments = comments;
+    }
+    let mut number = 0;
+    statements.retain(|_| {
+        number += 1;
+        !removed.contains_key(&(number - 1))
+    });
+}
+
+/// A statement of a register's clocked block without `q <= q` where the register keeps its value anyway.
+///
+/// `written` holds the next values that an earlier statement may have assigned.
+pub(crate) fn without_holds(symbols: &Symbols, stmt: &Stmt, written: &mut BTreeSet<SignalId>) -> Option<Stmt> {
+    match stmt {
+        Stmt::Comment(_) => Some(stmt.clone()),
+        Stmt::Assign { target, .. } => {
+            let hold = is_hold(symbols, stmt) && !written.contains(&target.signal);
+            if !hold {
+                written.insert(target.signal);
+            }
+            (!hold).then(|| stmt.clone())
+        }
+        Stmt::If { test, then, otherwise } => {
+            let before = written.clone();
+            let then = branch(symbols, then, &before, written);
+            let otherwise = branch(symbols, otherwise, &before, written);
+            match (is_empty(&then), is_empty(&otherwise)) {
+                (true, true) => None,
+                (true, false) => {
+                    Some(Stmt::If { test: fold::not(test.clone()), then: otherwise, otherwise: Vec::new() })
+                }
+                _ => Some(Stmt::If { test: test.clone(), then, otherwise }),
+            }
+        }
+        Stmt::Case { test, arms, default } => {
+            let before = written.clone();
+            let mut block = |body: &[Stmt]| branch(symbols, body, &before, written);
+            let arms: Vec<Arm> =
+                arms.iter().map(|arm| Arm { label: arm.label.clone(), body: block(&arm.body) }).collect();
+            let default =
+                default.as_ref().map(|arm| DefaultArm { only: arm.only.clone(), body: block(&arm.body) });
+            let empty = arms.iter().all(|arm| is_empty(&arm.body))
+                && default.as_ref().is_none_or(|arm| is_empty(&arm.body));
+            (!empty).then(|| Stmt::Case { test: test.clone(), arms, default })
+        }
+    }
+}
+
+/// One of several branches that all start from what was written `before`.
+fn branch(
+    symbols: &Symbols,
+    body: &[Stmt],
+    before: &BTreeSet<SignalId>,
+    written: &mut BTreeSet<SignalId>,
+) -> Vec<Stmt> {
+    let mut inner = before.clone();
+    let kept = body.iter().filter_map(|stmt| without_holds(symbols, stmt, &mut inner)).collect();
+    written.extend(inner);
+    kept
+}
+
+fn is_empty(block: &[Stmt]) -> bool {
+    block.iter().all(|stmt| matches!(stmt, Stmt::Comment(_)))
+}
+
+fn is_hold(symbols: &Symbols, stmt: &Stmt) -> bool {
+    let Stmt::Assign { target: Target { signal, part: Part::Whole }, value } = stmt else { return false };
+    let Role::RegisterData(register) = symbols.signal(*signal).role else { return false };
+    value.kind == Kind::Signal(symbols.registers[register].output)
+}

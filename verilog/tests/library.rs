@@ -1,0 +1,187 @@
+//! Modules: which are shared, how they are called, what their files hold.
+
+use rust_hdl::core::ast::{BlackBox, Verilog, VerilogOp, VerilogOpUnary, VerilogStatement, Wrapper};
+use rust_hdl::prelude::AtomKind;
+use spinneret_verilog::{Design, Library, Parameter, Port, PortDirection, TopOptions, generate};
+
+mod support;
+use support::raw::*;
+use support::tools;
+
+fn inverter(hint: Option<&str>, width: usize) -> Raw {
+    let mut statements = vec![set("y", un(VerilogOpUnary::Not, sig("a")))];
+    if let Some(hint) = hint {
+        statements.insert(0, VerilogStatement::Comment(format!("module: {hint}")));
+    }
+    Raw::new(vec![input("a", width), output("y", width)], statements)
+}
+
+fn chain(parts: Vec<(&str, Raw)>, width: usize) -> Raw {
+    let mut statements = Vec::new();
+    let mut before = "a".to_owned();
+    for (name, _) in &parts {
+        statements.push(set(&format!("{name}$a"), sig(&before)));
+        before = format!("{name}$y");
+    }
+    statements.push(set("y", sig(&before)));
+    let block = Raw::new(vec![input("a", width), output("y", width)], statements);
+    parts.into_iter().fold(block, |block, (name, part)| block.with(name, part))
+}
+
+fn names(design: &Design) -> Vec<&str> {
+    design.modules.iter().map(|module| module.name.as_str()).collect()
+}
+
+#[test]
+fn equal_modules_are_one_and_different_ones_are_numbered() {
+    let wide = Raw::new(
+        vec![input("a", 4), output("y", 4)],
+        vec![set("y", bin(sig("a"), VerilogOp::Add, num(1)))],
+    );
+    let parts = vec![
+        ("stage$0", inverter(None, 4)),
+        ("stage$1", inverter(None, 4)),
+        ("stage$2", wide),
+        ("other", inverter(None, 4)),
+        ("named", inverter(Some("stage"), 4)),
+    ];
+    let design = generate(&chain(parts, 4), "top").expect("a design");
+    assert_eq!(names(&design), ["stage", "stage_1", "top"]);
+    assert_eq!(design.modules[2].instances, ["stage", "stage_1"]);
+    let text = design.text();
+    for instance in ["stage u_stage_0 (", "stage u_stage_1 (", "stage_1 u_stage_2 (", "stage u_other (", "stage u_named ("] {
+        assert!(text.contains(instance), "{instance}\n{text}");
+    }
+}
+
+#[test]
+fn designs_of_one_library_share_modules() {
+    let mut library = Library::new();
+    let first = library.add(&inverter(Some("ignored"), 4), "inverter", &TopOptions::default()).expect("a design");
+    assert_eq!(names(&first), ["inverter"]);
+    let second = library
+        .add(&chain(vec![("x", inverter(Some("inverter"), 4))], 4), "outer", &TopOptions::default())
+        .expect("a design");
+    assert_eq!(names(&second), ["inverter", "outer"]);
+    assert_eq!(second.modules[0], first.modules[0]);
+    let third = library
+        .add(&chain(vec![("x", inverter(Some("inverter"), 5))], 5), "wider", &TopOptions::default())
+        .expect("a design");
+    assert_eq!(names(&third), ["inverter_1", "wider"]);
+}
+
+#[test]
+fn a_sub_block_never_takes_the_name_of_the_top() {
+    let design = generate(&chain(vec![("top", inverter(None, 4))], 4), "top").expect("a design");
+    assert_eq!(names(&design), ["top_1", "top"]);
+}
+
+#[test]
+fn a_block_without_ports_and_logic_vanishes() {
+    let empty = Raw::new(vec![local("unused", 3)], vec![]);
+    let design = generate(&inverter(None, 2).with("empty", empty), "top").expect("a design");
+    assert_eq!(names(&design), ["top"]);
+    assert!(!design.text().contains("empty"));
+}
+
+#[test]
+fn ports_keep_the_order_of_the_fields() {
+    let comment = VerilogStatement::Comment("port a$b: First.".into());
+    let pad = atom("pad", AtomKind::InOutParameter, 2);
+    let block = Raw {
+        code: Verilog::Custom("assign pad = 2'bz;\nassign y = pad;\n".into()),
+        ..Raw::new(vec![pad, signed(output("y", 2))], vec![])
+    };
+    let design = generate(&block, "pads").expect("a design");
+    let port = |name: &str, direction, signed| Port { name: name.into(), direction, width: 2, signed, doc: "".into() };
+    assert_eq!(design.ports, [port("pad", PortDirection::InOut, false), port("y", PortDirection::Output, true)]);
+    let block = Raw::new(vec![input("a$b", 3), output("y", 3)], vec![comment, set("y", sig("a$b"))]);
+    let design = generate(&block, "documented").expect("a design");
+    assert_eq!(design.ports[0].name, "a_b");
+    assert_eq!(design.ports[0].doc, "First.");
+}
+
+#[test]
+fn black_boxes_and_wrappers_bring_their_modules() {
+    let core = "module BUFG(I, O);\n  input I;\n  output O;\n  assign O = I;\nendmodule";
+    let mut black = Raw::new(vec![input("I", 1), output("O", 1)], vec![]);
+    black.code = Verilog::Blackbox(BlackBox { code: core.into(), name: "BUFG".into() });
+    let mut wrapped = Raw::new(vec![input("a", 1), output("y", 1)], vec![]);
+    wrapped.code =
+        Verilog::Wrapper(Wrapper { code: "BUFG u_bufg (.I(a), .O(y));".into(), cores: core.into() });
+    let statements =
+        vec![set("black$I", sig("a")), set("wrapped$a", sig("black$O")), set("y", sig("wrapped$y"))];
+    let block = Raw::new(vec![input("a", 1), output("y", 1)], statements).with("black", black).with("wrapped", wrapped);
+    let design = generate(&block, "top").expect("a design");
+    assert_eq!(names(&design), ["BUFG", "wrapped", "top"]);
+    assert_eq!(design.modules[1].instances, ["BUFG"]);
+    assert_eq!(design.modules[2].instances, ["BUFG", "wrapped"]);
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("dut.sv"), design.text()).expect("dut.sv");
+    tools::yosys(directory.path());
+    tools::lint(directory.path(), &[]);
+}
+
+#[test]
+fn another_value_of_a_parameter_does_not_elaborate() {
+    let parameter = |name: &str, value| Parameter { name: name.into(), value, doc: "Width in bits.".into() };
+    let options = TopOptions { parameters: vec![parameter("WIDTH", 4), parameter("BASE", 0x1_0000_0000)] };
+    let design = Library::new().add(&inverter(None, 4), "inverter", &options).expect("a design");
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("dut.sv"), design.text()).expect("dut.sv");
+    tools::yosys(directory.path());
+    tools::lint(directory.path(), &[]);
+    let outer = |width: u32, base: u64| {
+        format!(
+            "module outer (input wire [3:0] a, output wire [3:0] y);\n    \
+             inverter #(.WIDTH({width}), .BASE(64'd{base})) u_inverter (.a(a), .y(y));\nendmodule\n"
+        )
+    };
+    for (width, base, accepted) in [(4, 0x1_0000_0000, true), (5, 0x1_0000_0000, false), (4, 0, false)] {
+        std::fs::write(directory.path().join("outer.sv"), outer(width, base)).expect("outer.sv");
+        let files = ["dut.sv", "outer.sv"];
+        for (tool, mut arguments) in [
+            ("iverilog", vec!["-g2012", "-s", "outer", "-o", "outer.vvp"]),
+            ("verilator", vec!["--lint-only", "-Wno-fatal", "--top-module", "outer"]),
+            ("yosys", vec!["-q", "-p", "read_verilog -sv dut.sv outer.sv; hierarchy -check -top outer"]),
+        ] {
+            if tool != "yosys" {
+                arguments.extend(files);
+            }
+            let (text, success) = tools::run(directory.path(), tool, &arguments);
+            assert_eq!(success, accepted, "{tool} with {width} and {base}:\n{text}");
+            let named = text.contains("WIDTH_is_fixed_at_4") || text.contains("BASE_is_fixed_at_4294967296");
+            assert!(accepted || named, "{tool} does not name the parameter:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn the_same_block_gives_the_same_bytes() {
+    let text = || {
+        let parts = (0..20).map(|_| ("p", inverter(None, 8))).take(1).collect();
+        generate(&chain(parts, 8), "top").expect("a design").text()
+    };
+    assert_eq!(text(), text());
+}
+
+#[test]
+fn large_kernels_take_well_under_a_second() {
+    let names: Vec<String> = (0..10_000).map(|number| format!("y{number}")).collect();
+    let mut atoms = vec![input("a", 16)];
+    let mut statements = Vec::new();
+    for (number, name) in names.iter().enumerate() {
+        atoms.push(output(name, 16));
+        let before = if number == 0 { "a" } else { &names[number - 1] };
+        let test = bin(sig("a"), VerilogOp::Lt, num(number as u64));
+        statements.push(set(name, bin(sig(before), VerilogOp::Add, num(3))));
+        statements.push(when(test, vec![set(name, sig(before))]));
+    }
+    let block = Raw::new(atoms, statements);
+    let start = std::time::Instant::now();
+    let design = generate(&block, "large").expect("a design");
+    let elapsed = start.elapsed();
+    assert!(design.text().lines().count() > 50_000);
+    // Tests run without optimisation and beside others; released builds are several times faster.
+    assert!(elapsed.as_millis() < 3_000, "{elapsed:?} for {} lines", design.text().lines().count());
+}
