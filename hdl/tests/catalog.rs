@@ -1,16 +1,26 @@
 //! Every block of the catalog can be generated, and its ports are those of the contract.
+//!
+//! `ports/*.csv` hold the interfaces of the public design's blocks: parameters with their defaults, then
+//! ports with direction and width, which may be an expression over the parameters.
 
-use spinneret_hdl::catalog::{self, Config};
-use spinneret_verilog::generate;
+use spinneret_hdl::catalog::{self, Config, Entry, Values};
+use spinneret_verilog::{Design, PortDirection, generate};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+fn build(entry: &Entry, values: &Values) -> Design {
+    let block = (entry.build)(values).unwrap_or_else(|error| panic!("{error}"));
+    generate(&*block, entry.name).unwrap_or_else(|error| panic!("{error}"))
+}
 
 #[test]
 fn every_block_is_generated_in_every_configuration() {
     for entry in catalog::entries() {
         for config in Config::ALL {
-            let block = (entry.build)(&entry.values(config)).unwrap_or_else(|error| panic!("{error}"));
-            let design = generate(&*block, entry.name).unwrap_or_else(|error| panic!("{error}"));
+            let design = build(entry, &entry.values(config));
             assert_eq!(design.name, entry.name);
-            assert!(design.modules.iter().all(|module| !module.text.contains('$') || module.text.contains("$error")));
+            assert_eq!(design.modules.last().map(|module| module.name.as_str()), Some(entry.name));
         }
     }
 }
@@ -25,4 +35,76 @@ fn parameters_lie_in_their_own_ranges() {
             }
         }
     }
+}
+
+#[test]
+fn ports_and_parameters_are_those_of_the_contract() {
+    for entry in catalog::entries().iter().filter(|entry| entry.shipped) {
+        let path = Path::new("tests/ports").join(format!("{}.csv", entry.name));
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let contract = Contract::parse(&text);
+        let values = entry.values(Config::Reference);
+        let own = (entry.parameters)(Config::Reference).into_iter();
+        let mut parameters: BTreeMap<String, u64> =
+            own.filter_map(|p| Some((p.verilog?.to_owned(), p.value))).collect();
+        parameters.extend((entry.derived)(&values).into_iter().map(|(name, value)| (name.to_owned(), value)));
+        assert_eq!(parameters, contract.parameters, "{}: parameters", entry.name);
+        let design = build(entry, &values);
+        let ports: Vec<_> = design.ports.iter().map(|p| (p.direction, p.name.clone(), p.width as u64)).collect();
+        assert_eq!(ports, contract.ports, "{}: ports", entry.name);
+    }
+}
+
+/// An interface of the public design.
+#[derive(Default)]
+struct Contract {
+    parameters: BTreeMap<String, u64>,
+    ports: Vec<(PortDirection, String, u64)>,
+}
+
+impl Contract {
+    fn parse(text: &str) -> Self {
+        let mut contract = Self::default();
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split(',').collect();
+            let [kind, name, expression] = fields[..] else { panic!("`{line}` has other than three fields") };
+            let value = contract.evaluate(expression);
+            match kind {
+                "parameter" => drop(contract.parameters.insert(name.to_owned(), value)),
+                "input" => contract.ports.push((PortDirection::Input, name.to_owned(), value)),
+                "output" => contract.ports.push((PortDirection::Output, name.to_owned(), value)),
+                other => panic!("`{other}` is no kind of line"),
+            }
+        }
+        contract
+    }
+
+    /// A number, a parameter, or a quotient of two such.
+    fn evaluate(&self, expression: &str) -> u64 {
+        if let Some((left, right)) = expression.split_once('/') {
+            return self.evaluate(left) / self.evaluate(right);
+        }
+        expression.parse().unwrap_or_else(|_| self.parameters[expression])
+    }
+}
+
+#[test]
+fn impossible_parameters_are_refused_with_a_reason() {
+    let entry = catalog::find("pspin_pkt_match").unwrap();
+    let refused = |name: &str, value: u64| {
+        let mut values = entry.values(Config::Reference);
+        values.insert(name.to_owned(), value);
+        (entry.build)(&values).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert_eq!(
+        refused("data_width", 96),
+        "pspin_pkt_match: data_width = 96 is not possible: it is a power of two: 64, 128, 256, 512 or 1024"
+    );
+    assert_eq!(refused("data_width", 2048), "pspin_pkt_match: data_width = 2048 is not possible: it is 64 to 1024");
+    assert_eq!(refused("inspected_bytes", 257), "pspin_pkt_match: inspected_bytes = 257 is not possible: it is 4 to 256");
+    assert_eq!(refused("rules", 1), "pspin_pkt_match: rules = 1 is not possible: it is 2 to 8");
+    assert_eq!(
+        refused("tag_width", 34),
+        "pspin_pkt_match: tag_width = 34 is not possible: message id (32), end of message (1) and ruleset (2) need 35"
+    );
 }

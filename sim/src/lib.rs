@@ -4,14 +4,18 @@
 extern crate self as spinneret_sim;
 
 pub mod agent;
+pub mod capture;
 pub mod channel;
+pub mod cli;
 mod clocking;
 mod failure;
 mod handshake;
+pub mod matching;
 pub mod model;
 pub mod models;
 mod pause;
 pub mod reference;
+pub mod rules;
 pub mod seed;
 pub mod simulation;
 pub mod stream;

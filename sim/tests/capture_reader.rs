@@ -69,8 +69,11 @@ fn section(order: Order) -> Vec<u8> {
     block(order, 0x0a0d_0d0a, &body)
 }
 
-/// An interface with options of {code, value}.
-fn interface(order: Order, link: u16, snaplen: u32, options: &[(u16, &[u8])]) -> Vec<u8> {
+/// Code and value.
+type InterfaceOption<'v> = (u16, &'v [u8]);
+
+/// An interface with options.
+fn interface(order: Order, link: u16, snaplen: u32, options: &[InterfaceOption]) -> Vec<u8> {
     let mut body = [&order.half(link)[..], &order.half(0), &order.word(snaplen)].concat();
     for (code, value) in options {
         body.extend([order.half(*code), order.half(value.len() as u16)].concat());
@@ -175,7 +178,7 @@ fn pcapng_is_read_in_both_byte_orders_with_several_sections() {
 #[test]
 fn pcapng_time_stamps_follow_the_resolution_and_offset_of_their_interface() {
     let offset = |seconds: i64| seconds.to_le_bytes();
-    let cases: &[(&[(u16, &[u8])], u64, Duration)] = &[
+    let cases: &[(&[InterfaceOption], u64, Duration)] = &[
         (&[], 1_500_000, Duration::from_millis(1500)),
         (&[(9, &[9])], 1_500_000_001, Duration::new(1, 500_000_001)),
         (&[(9, &[3])], 1500, Duration::from_millis(1500)),

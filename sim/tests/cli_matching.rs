@@ -37,10 +37,13 @@ fn run(matcher: &mut dyn Matcher, frames: &[Vec<u8>]) -> Result<Vec<Outcome>, Ma
     Ok(outcomes)
 }
 
+/// Changes what came out.
+type Mistake = fn(&mut Outcome);
+
 /// A matcher that makes one mistake, in its second frame.
 struct Mistaken {
     inner: ModelMatcher,
-    mistake: fn(&mut Outcome),
+    mistake: Mistake,
     popped: usize,
 }
 
@@ -75,7 +78,7 @@ impl Matcher for Mistaken {
 
 #[test]
 fn every_mistake_of_the_hardware_is_found_and_its_packet_named() {
-    let cases: [(fn(&mut Outcome), &str); 5] = [
+    let cases: [(Mistake, &str); 5] = [
         (
             |outcome| outcome.result = MatchResult::Bypass,
             "the hardware says Bypass, the model Matched { ruleset: 0,",

@@ -123,8 +123,7 @@ fn values_may_be_numbers_or_ranges() {
 #[test]
 fn unused_rules_change_nothing_and_unused_rulesets_never_match() {
     let text = "[[ruleset]]\nmode = 'and'\nrules = ['ipv4']\n[[ruleset]]\nmode = 'or'\nrules = ['ipv4']\n";
-    let table =
-        parse(text).and_then(|file| Ok(file.table(&MatcherParams::REFERENCE).expect("the rules fit")));
+    let table = parse(text).map(|file| file.table(&MatcherParams::REFERENCE).expect("the rules fit"));
     let table = table.expect("the file is right");
     let sets = table.rulesets();
     assert_eq!(sets[0].rules, [Rule::IPV4, Rule::ALWAYS, Rule::ALWAYS]);

@@ -134,6 +134,28 @@ fn first_beat_leaves_five_clocks_after_the_beat_that_decides() {
 }
 
 #[test]
+fn metadata_follows_within_two_clocks_when_the_last_beat_comes_late() {
+    run_test("metadata_follows_within_two_clocks_when_the_last_beat_comes_late", 1, |run| {
+        for gap in 0..12 {
+            let mut pattern = vec![true; gap];
+            pattern.push(false);
+            let pauses = Pauses { input: Pause::Cycle(pattern), ..Pauses::default() };
+            let mut bench = bench::<PspinPktMatch>(run, pauses);
+            bench.load(Some(&single(Rule::ALWAYS)));
+            for size in [64, 65, 128, 129, 192, 300, 1500] {
+                bench.source.send(Frame::new(vec![1; size]));
+                bench.sim.run(600);
+                let frame = bench.pspin.receive().unwrap();
+                let meta = bench.meta.receive().unwrap();
+                let limit = frame.last_cycle + 2;
+                assert!(meta.cycle <= limit, "{size} bytes, gaps of {gap}: {} after {limit}", meta.cycle);
+            }
+            bench.finish();
+        }
+    });
+}
+
+#[test]
 fn nothing_matches_without_rules() {
     run_test("nothing_matches_without_rules", 1, |run| {
         let mut bench = bench::<PspinPktMatch>(run, Pauses::default());

@@ -11,7 +11,9 @@ mod support;
 use support::raw::*;
 
 fn error(block: &Raw) -> String {
-    generate(block, "top").expect_err("the block has no translation").to_string()
+    generate(block, "top")
+        .expect_err("the block has no translation")
+        .to_string()
 }
 
 /// The error of a kernel that assigns `value` to an output `y` of `width` bits; `a` has 8 bits, `b` 4,
@@ -19,8 +21,14 @@ fn error(block: &Raw) -> String {
 fn error_of(width: usize, value: VerilogExpression) -> String {
     let mut word = input("w", 8);
     word.descriptor.name = "Word<8>".to_owned();
-    let atoms =
-        vec![input("a", 8), input("b", 4), signed(input("s", 8)), signed(input("t", 8)), word, output("y", width)];
+    let atoms = vec![
+        input("a", 8),
+        input("b", 4),
+        signed(input("s", 8)),
+        signed(input("t", 8)),
+        word,
+        output("y", width),
+    ];
     error(&Raw::new(atoms, vec![set("y", value)]))
 }
 
@@ -102,9 +110,15 @@ fn selections() {
         "top: `a.get_bit(340282366920938463463374607431768211455)` selects bit 340282366920938463463374607431768211455 of a value of 8 bits: keep the offset inside the value"
     );
     let ambiguous = "top: the arithmetic in the offset of `a.get_bit(b + 1)` may wrap, and the syntax tree does not say at which width: compute it in a Local signal first";
-    assert_eq!(error_of(1, bit(sig("a"), bin(sig("b"), VerilogOp::Add, num(1)))), ambiguous);
+    assert_eq!(
+        error_of(1, bit(sig("a"), bin(sig("b"), VerilogOp::Add, num(1)))),
+        ambiguous
+    );
     let words = bin(sig("w"), VerilogOp::Mul, num(4));
-    assert_eq!(error_of(1, bit(sig("a"), words)), ambiguous.replace("b + 1", "w * 4"));
+    assert_eq!(
+        error_of(1, bit(sig("a"), words)),
+        ambiguous.replace("b + 1", "w * 4")
+    );
     assert_eq!(
         error_of(1, bit(sig("a"), num(-1))),
         "top: `a.get_bit(-1)` cannot be translated: an offset cannot be negative"
@@ -152,7 +166,9 @@ fn targets() {
         let shown = name.replace('$', ".");
         assert_eq!(
             message,
-            format!("top: the kernel assigns `{shown}`, which is {role}: only outputs, Local signals and inputs of sub-blocks can be assigned")
+            format!(
+                "top: the kernel assigns `{shown}`, which is {role}: only outputs, Local signals and inputs of sub-blocks can be assigned"
+            )
         );
     };
     refused("a", "an input of the block itself");
@@ -176,9 +192,15 @@ fn targets() {
 fn signals_without_a_driver() {
     let test = || bin(sig("a"), VerilogOp::Lt, num(3));
     let atoms = || vec![input("a", 4), output("y", 4), local("t", 4)];
-    assert_eq!(error_in(atoms(), vec![]), "top: nothing drives `y`: assign it in the kernel");
+    assert_eq!(
+        error_in(atoms(), vec![]),
+        "top: nothing drives `y`: assign it in the kernel"
+    );
     let latch = "top: `y` is not assigned in every bit on every path, which would make a latch: give it a default at the start of the kernel";
-    assert_eq!(error_in(atoms(), vec![when(test(), vec![set("y", num(1))])]), latch);
+    assert_eq!(
+        error_in(atoms(), vec![when(test(), vec![set("y", num(1))])]),
+        latch
+    );
     let half = VerilogStatement::SliceAssignment {
         base: sig("y"),
         width: 2,
@@ -188,23 +210,44 @@ fn signals_without_a_driver() {
     assert_eq!(error_in(atoms(), vec![half]), latch);
     let early = "top: `t` is read before it is assigned on every path, which closes a combinational loop: assign it first, or keep the old value in a register";
     assert_eq!(error_in(atoms(), vec![set("y", sig("t"))]), early);
-    assert_eq!(error_in(atoms(), vec![set("y", sig("t")), set("t", sig("a"))]), early);
-    assert_eq!(error_in(atoms(), vec![when(test(), vec![set("t", num(1))]), set("y", sig("t"))]), early);
+    assert_eq!(
+        error_in(atoms(), vec![set("y", sig("t")), set("t", sig("a"))]),
+        early
+    );
+    assert_eq!(
+        error_in(
+            atoms(),
+            vec![when(test(), vec![set("t", num(1))]), set("y", sig("t"))]
+        ),
+        early
+    );
     let child = || Raw::new(vec![input("x", 4), output("z", 4)], vec![set("z", sig("x"))]);
     assert_eq!(
         error(&Raw::new(atoms(), vec![set("y", sig("part$z"))]).with("part", child())),
         "top: nothing drives `part.x`: assign it in the kernel"
     );
-    let read_early = vec![set("part$x", num(1)), set("y", sig("part$x")), set("part$x", sig("a"))];
+    let read_early = vec![
+        set("part$x", num(1)),
+        set("y", sig("part$x")),
+        set("part$x", sig("a")),
+    ];
     assert_eq!(
         error(&Raw::new(atoms(), read_early).with("part", child())),
         "top: the input `part.x` of a sub-block is read before its last assignment: read it afterwards, or use a Local signal"
     );
     let mut register = Raw::new(vec![input("clock", 1), input("d", 4), output("q", 4)], vec![]);
-    register.timing =
-        vec![TimingInfo { name: "reg".into(), clock: "clock".into(), inputs: vec![], outputs: vec![] }];
-    let block = Raw::new(atoms(), vec![set("y", sig("count$q")), set("count$d", sig("a"))]).with("count", register);
-    assert_eq!(error(&block), "top: nothing drives `count.clock`: assign it in the kernel");
+    register.timing = vec![TimingInfo {
+        name: "reg".into(),
+        clock: "clock".into(),
+        inputs: vec![],
+        outputs: vec![],
+    }];
+    let block =
+        Raw::new(atoms(), vec![set("y", sig("count$q")), set("count$d", sig("a"))]).with("count", register);
+    assert_eq!(
+        error(&block),
+        "top: nothing drives `count.clock`: assign it in the kernel"
+    );
 }
 
 #[test]
@@ -214,7 +257,10 @@ fn identifiers() {
         "top: `always` is no Verilog identifier or is a keyword of SystemVerilog: rename the field"
     );
     assert_eq!(
-        error_in(vec![output("x$y", 1), local("x_y", 1)], vec![set("x$y", num(true))]),
+        error_in(
+            vec![output("x$y", 1), local("x_y", 1)],
+            vec![set("x$y", num(true))]
+        ),
         "top: `x.y` and `x_y` are both called `x_y` in Verilog: rename one of the fields"
     );
     let hinted = |name: &str| {
@@ -238,20 +284,42 @@ fn names_of_modules_and_parameters() {
     let one = Raw::new(vec![output("y", 1)], vec![set("y", num(true))]);
     let other = Raw::new(vec![output("y", 1)], vec![set("y", num(false))]);
     let mut library = Library::new();
-    library.add(&one, "top", &TopOptions::default()).expect("a design");
+    library
+        .add(&one, "top", &TopOptions::default())
+        .expect("a design");
     assert_eq!(
-        library.add(&other, "top", &TopOptions::default()).expect_err("taken").to_string(),
+        library
+            .add(&other, "top", &TopOptions::default())
+            .expect_err("taken")
+            .to_string(),
         "top: the library already holds another module named `top`: choose another name, or add this top-level design first"
     );
-    let parameter = Parameter { name: "y".into(), value: 1, doc: String::new() };
-    let options = TopOptions { parameters: vec![parameter.clone()] };
+    let parameter = Parameter {
+        name: "y".into(),
+        value: 1,
+        doc: String::new(),
+    };
+    let options = TopOptions {
+        parameters: vec![parameter.clone()],
+    };
     assert_eq!(
-        Library::new().add(&one, "top", &options).expect_err("clash").to_string(),
+        Library::new()
+            .add(&one, "top", &options)
+            .expect_err("clash")
+            .to_string(),
         "top: `y` and `y` are both called `y` in Verilog: rename one of the fields"
     );
-    let keyword = TopOptions { parameters: vec![Parameter { name: "wire".into(), ..parameter }] };
+    let keyword = TopOptions {
+        parameters: vec![Parameter {
+            name: "wire".into(),
+            ..parameter
+        }],
+    };
     assert_eq!(
-        Library::new().add(&one, "top", &keyword).expect_err("keyword").to_string(),
+        Library::new()
+            .add(&one, "top", &keyword)
+            .expect_err("keyword")
+            .to_string(),
         "top: `wire` is no Verilog identifier or is a keyword of SystemVerilog: rename the field"
     );
 }
@@ -260,17 +328,33 @@ fn names_of_modules_and_parameters() {
 fn statements_without_translation() {
     let atoms = || vec![input("a", 2), output("y", 4)];
     let case = |label: &str| {
-        let cases = vec![VerilogCase { condition: label.to_owned(), block: vec![set("y", num(1))] }];
-        error_in(atoms(), vec![VerilogStatement::Match(VerilogMatch { test: sig("a"), cases })])
+        let cases = vec![VerilogCase {
+            condition: label.to_owned(),
+            block: vec![set("y", num(1))],
+        }];
+        error_in(
+            atoms(),
+            vec![VerilogStatement::Match(VerilogMatch {
+                test: sig("a"),
+                cases,
+            })],
+        )
     };
     let pattern = |label: &str| {
-        format!("top: the pattern `{label}` of a match is no literal and no enum value of 2 bits: use one, or `_`")
+        format!(
+            "top: the pattern `{label}` of a match is no literal and no enum value of 2 bits: use one, or `_`"
+        )
     };
     for label in ["5", "x", "State.Idle", "-1", ""] {
         assert_eq!(case(&label.replace('.', "$")), pattern(label));
     }
     let repeated = |from: i32, to: u64, block| {
-        VerilogStatement::Loop(VerilogLoop { index: "i".into(), from: from.into(), to: to.into(), block })
+        VerilogStatement::Loop(VerilogLoop {
+            index: "i".into(),
+            from: from.into(),
+            to: to.into(),
+            block,
+        })
     };
     assert_eq!(
         error_in(atoms(), vec![repeated(0, u64::MAX, vec![])]),
@@ -311,14 +395,20 @@ fn blocks_without_translation() {
     );
     let blackbox = |code: &str| {
         let mut part = custom("");
-        part.code = Verilog::Blackbox(BlackBox { code: code.to_owned(), name: "PLL".into() });
+        part.code = Verilog::Blackbox(BlackBox {
+            code: code.to_owned(),
+            name: "PLL".into(),
+        });
         Raw::new(vec![output("y", 1)], vec![set("y", sig("part$z"))]).with("part", part)
     };
     let declares = "top.part: `black box PLL` cannot be translated: its code must declare the module of that name first, and it cannot be the top";
     assert_eq!(error(&blackbox("module OTHER(z); output z; endmodule")), declares);
     assert_eq!(error(&blackbox("")), declares);
     let mut wrapper = custom("");
-    wrapper.code = Verilog::Wrapper(Wrapper { code: "PLL u (.Z(z));".into(), cores: "// nothing".into() });
+    wrapper.code = Verilog::Wrapper(Wrapper {
+        code: "PLL u (.Z(z));".into(),
+        cores: "// nothing".into(),
+    });
     assert_eq!(
         error(&wrapper),
         "top: `verbatim Verilog of an external core` cannot be translated: it must declare the module that it stands for"

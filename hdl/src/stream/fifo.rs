@@ -12,8 +12,9 @@
 //! # Contract
 //! - **Latency:** an element that is taken in cycle t is valid at the output in cycle t + 2 with a
 //!   registered output, in cycle t + 1 with fall-through (if nothing is ahead of it).
-//! - **Throughput:** one element per cycle in and out at the same time for `depth` of 4 and more. A
-//!   full FIFO takes its next element in the cycle after one has left it.
+//! - **Throughput:** one element per cycle in and out at the same time; a registered output needs a `depth`
+//!   of at least 4 for it, as 2 elements pass in 3 cycles through 2 places. A full FIFO takes its next
+//!   element in the cycle after one has left it, so a full FIFO that drains leaves no gap either.
 //! - **Capacity:** exactly `depth` elements; the output register holds one of them, not one more.
 //!   `level` counts them all, and shows in cycle t + 1 what was taken and given in cycle t.
 //! - **Backpressure:** `s_ready` is a register: low when full, and in the first cycle after reset.

@@ -59,7 +59,7 @@ impl FrameDemux {
     /// A demultiplexer with `ports` outputs for payloads of `width` bits.
     ///
     /// # Errors
-    /// If there is no output or no bit, or more of them than [`limits`] allows.
+    /// If there is no output or more than 64, or the width is zero or more than 4096 bits.
     pub fn new(ports: usize, width: usize) -> Result<Self, ParameterError> {
         limits::check_ports("frame_demux", ports)?;
         limits::check_width("frame_demux", width)?;

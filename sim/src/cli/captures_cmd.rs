@@ -3,7 +3,7 @@
 use super::Failure;
 use crate::capture::traffic;
 use crate::capture::whole_file::WholeFile;
-use anyhow::Context as _;
+use anyhow::anyhow;
 use clap::Args;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -35,5 +35,5 @@ fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         file.write_all(bytes)?;
         file.finish()
     };
-    attempt().with_context(|| format!("cannot write {}", path.display()))
+    attempt().map_err(|error: std::io::Error| anyhow!("cannot write {}: {error}", path.display()))
 }

@@ -32,7 +32,7 @@ impl Failure {
     }
 }
 
-/// Shows the error and what it adds to its causes; library errors name their cause themselves.
+/// Shows the error; every error of the project names its cause in its own message.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

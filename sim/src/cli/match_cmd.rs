@@ -252,6 +252,6 @@ fn print(report: &Report, json: bool) -> anyhow::Result<()> {
     match std::io::stdout().write_all(text.as_bytes()) {
         // Whoever reads the output has seen enough of it.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result.context("cannot print the result"),
+        result => result.map_err(|error| anyhow!("cannot print the result: {error}")),
     }
 }

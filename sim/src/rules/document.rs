@@ -93,9 +93,6 @@ fn ruleset(
     let name = table.get("name").map(text_of_name).transpose()?;
     let mode = table.get("mode").map_or(Ok(Mode::And), parse_mode)?;
     let words = params.inspected_words();
-    let end_of_message = table.get("end-of-message").map_or(Ok(Rule::NEVER), |entry| {
-        end_of_message(entry, words).map_err(|problem| problem.in_rule(RulePlace::EndOfMessage))
-    })?;
     let Some(entries) = table.get("rules") else {
         return Err(Problem::new(
             span.clone(),
@@ -109,6 +106,9 @@ fn ruleset(
         let problem = format!("there are {given} rules, but the matcher has {available} for a ruleset");
         return Err(Problem::new(entries.span(), problem));
     }
+    let end_of_message = table.get("end-of-message").map_or(Ok(Rule::NEVER), |entry| {
+        end_of_message(entry, words).map_err(|problem| problem.in_rule(RulePlace::EndOfMessage))
+    })?;
     Ok(NamedRuleSet {
         name,
         ruleset: RuleSet {

@@ -198,7 +198,7 @@ impl Parse for ClockedArguments {
 }
 
 fn macro_statement(invocation: &Macro) -> syn::Result<TokenStream> {
-    if !invocation.path.segments.last().is_some_and(|segment| segment.ident == "clocked") {
+    if invocation.path.segments.last().is_none_or(|segment| segment.ident != "clocked") {
         return Err(syn::Error::new(invocation.span(), "the only macro statement in a kernel is clocked!"));
     }
     let ClockedArguments { clk, rst, parts } = invocation.parse_body()?;

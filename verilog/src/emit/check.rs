@@ -99,7 +99,9 @@ impl Checker<'_> {
 
     fn assign(&mut self, signal: SignalId, assigned: Assigned) {
         let width = self.symbols.signal(signal).width;
-        let Some(layer) = self.layers.last_mut() else { return };
+        let Some(layer) = self.layers.last_mut() else {
+            return;
+        };
         let merged = match (layer.remove(&signal), assigned) {
             (Some(Assigned::All), _) | (_, Assigned::All) => Assigned::All,
             (Some(Assigned::Bits(a)), Assigned::Bits(b)) if (&a | &b) == ones(width) => Assigned::All,
@@ -169,7 +171,9 @@ impl Checker<'_> {
                 Role::Output | Role::ChildInput => true,
                 Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => true,
                 Role::Local => self.written.contains(&id),
-                Role::Input | Role::InOut | Role::ChildOutput | Role::ChildInOut | Role::RegisterOutput => false,
+                Role::Input | Role::InOut | Role::ChildOutput | Role::ChildInOut | Role::RegisterOutput => {
+                    false
+                }
             };
             if !must_be_driven || self.is_assigned(id, &ones(signal.width)) {
                 continue;

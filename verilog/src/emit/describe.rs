@@ -35,7 +35,9 @@ fn write(expression: &VerilogExpression, text: &mut String, depth: usize) {
     match expression {
         E::Signal(name) => text.push_str(&names::display(name.trim_start_matches('.'))),
         E::Literal(value) => {
-            text.push_str(&literal::read(value).map_or_else(|| value.to_string(), |(value, _)| value.to_string()));
+            text.push_str(
+                &literal::read(value).map_or_else(|| value.to_string(), |(value, _)| value.to_string()),
+            );
         }
         E::Cast(inner, width) => wrapped(text, &format!("bit_cast::<{width}>("), inner, ")"),
         E::Signed(inner) => wrapped(text, "signed_cast(", inner, ")"),

@@ -20,7 +20,9 @@ pub enum Error {
         name: String,
     },
     /// Two enum types of one name give one value name different encodings.
-    #[error("{path}: the enum value `{name}` is defined differently by two types of the same name: rename one of the types")]
+    #[error(
+        "{path}: the enum value `{name}` is defined differently by two types of the same name: rename one of the types"
+    )]
     AmbiguousEnum {
         /// Path of the block.
         path: String,
@@ -28,7 +30,9 @@ pub enum Error {
         name: String,
     },
     /// Two operands, or a value and its target, have different widths.
-    #[error("{path}: `{construct}` joins {left} bits with {right} bits: make both the same width with `bit_cast`")]
+    #[error(
+        "{path}: `{construct}` joins {left} bits with {right} bits: make both the same width with `bit_cast`"
+    )]
     WidthMismatch {
         /// Path of the block.
         path: String,
@@ -40,7 +44,9 @@ pub enum Error {
         right: usize,
     },
     /// A comparison or product joins a signed with an unsigned operand.
-    #[error("{path}: `{construct}` joins a signed with an unsigned value: convert one of them with `signed_cast` or `unsigned_cast`")]
+    #[error(
+        "{path}: `{construct}` joins a signed with an unsigned value: convert one of them with `signed_cast` or `unsigned_cast`"
+    )]
     SignMismatch {
         /// Path of the block.
         path: String,
@@ -48,7 +54,9 @@ pub enum Error {
         construct: String,
     },
     /// A literal does not fit the width that its context gives it.
-    #[error("{path}: the literal {value} in `{construct}` does not fit {width} bits: use a smaller literal or a wider signal")]
+    #[error(
+        "{path}: the literal {value} in `{construct}` does not fit {width} bits: use a smaller literal or a wider signal"
+    )]
     LiteralRange {
         /// Path of the block.
         path: String,
@@ -68,7 +76,9 @@ pub enum Error {
         construct: String,
     },
     /// The width that a `signed_bit_cast` extends to is not known where it is used.
-    #[error("{path}: the width of `signed_bit_cast` in `{construct}` is not known here: assign it to a Local signal of that width first")]
+    #[error(
+        "{path}: the width of `signed_bit_cast` in `{construct}` is not known here: assign it to a Local signal of that width first"
+    )]
     UnknownCastWidth {
         /// Path of the block.
         path: String,
@@ -88,7 +98,9 @@ pub enum Error {
         max: usize,
     },
     /// A constant offset lies beyond the end of the value it selects from.
-    #[error("{path}: `{construct}` selects bit {offset} of a value of {width} bits: keep the offset inside the value")]
+    #[error(
+        "{path}: `{construct}` selects bit {offset} of a value of {width} bits: keep the offset inside the value"
+    )]
     OutOfRange {
         /// Path of the block.
         path: String,
@@ -110,7 +122,9 @@ pub enum Error {
         construct: String,
     },
     /// An array index is not a constant.
-    #[error("{path}: the array index in `{name}` is not a constant here: use literals and loop variables, from 0 upwards")]
+    #[error(
+        "{path}: the array index in `{name}` is not a constant here: use literals and loop variables, from 0 upwards"
+    )]
     ArrayIndex {
         /// Path of the block.
         path: String,
@@ -144,7 +158,9 @@ pub enum Error {
         advice: &'static str,
     },
     /// A pattern of a `match` is no literal and no enum value.
-    #[error("{path}: the pattern `{label}` of a match is no literal and no enum value of {width} bits: use one, or `_`")]
+    #[error(
+        "{path}: the pattern `{label}` of a match is no literal and no enum value of {width} bits: use one, or `_`"
+    )]
     CaseLabel {
         /// Path of the block.
         path: String,
@@ -154,7 +170,9 @@ pub enum Error {
         width: usize,
     },
     /// The kernel assigns something that is not its own to drive.
-    #[error("{path}: the kernel assigns `{name}`, which is {role}: only outputs, Local signals and inputs of sub-blocks can be assigned")]
+    #[error(
+        "{path}: the kernel assigns `{name}`, which is {role}: only outputs, Local signals and inputs of sub-blocks can be assigned"
+    )]
     NotAssignable {
         /// Path of the block.
         path: String,
@@ -172,7 +190,9 @@ pub enum Error {
         name: String,
     },
     /// A signal keeps its value on some path through the kernel.
-    #[error("{path}: `{name}` is not assigned in every bit on every path, which would make a latch: give it a default at the start of the kernel")]
+    #[error(
+        "{path}: `{name}` is not assigned in every bit on every path, which would make a latch: give it a default at the start of the kernel"
+    )]
     Latch {
         /// Path of the block.
         path: String,
@@ -190,7 +210,9 @@ pub enum Error {
         name: String,
     },
     /// An input of a sub-block is read before its last assignment.
-    #[error("{path}: the input `{name}` of a sub-block is read before its last assignment: read it afterwards, or use a Local signal")]
+    #[error(
+        "{path}: the input `{name}` of a sub-block is read before its last assignment: read it afterwards, or use a Local signal"
+    )]
     InputReadEarly {
         /// Path of the block.
         path: String,
@@ -206,7 +228,9 @@ pub enum Error {
         name: String,
     },
     /// Two names of one module become the same identifier.
-    #[error("{path}: `{first}` and `{second}` are both called `{identifier}` in Verilog: rename one of the fields")]
+    #[error(
+        "{path}: `{first}` and `{second}` are both called `{identifier}` in Verilog: rename one of the fields"
+    )]
     NameClash {
         /// Path of the block.
         path: String,
@@ -218,7 +242,9 @@ pub enum Error {
         identifier: String,
     },
     /// A module of this name is already in the library with another content.
-    #[error("{path}: the library already holds another module named `{name}`: choose another name, or add this top-level design first")]
+    #[error(
+        "{path}: the library already holds another module named `{name}`: choose another name, or add this top-level design first"
+    )]
     ModuleNameTaken {
         /// Path of the block.
         path: String,

@@ -41,7 +41,10 @@ pub(crate) fn access(stmt: &Stmt) -> Access {
 
 /// The groups of a kernel, in the order of their first statements.
 pub(crate) fn group(statements: &[TopStatement]) -> Vec<Group> {
-    let accesses: Vec<Access> = statements.iter().map(|statement| access(&statement.stmt)).collect();
+    let accesses: Vec<Access> = statements
+        .iter()
+        .map(|statement| access(&statement.stmt))
+        .collect();
     let mut union = Union::new(accesses.len());
     let mut last_write: BTreeMap<SignalId, usize> = BTreeMap::new();
     for (number, access) in accesses.iter().enumerate() {
@@ -67,7 +70,10 @@ fn collect(accesses: &[Access], union: &mut Union) -> Vec<Group> {
     for number in 0..accesses.len() {
         groups.entry(union.find(number)).or_default().push(number);
     }
-    groups.into_values().map(|members| of_members(members, accesses)).collect()
+    groups
+        .into_values()
+        .map(|members| of_members(members, accesses))
+        .collect()
 }
 
 fn of_members(members: Vec<usize>, accesses: &[Access]) -> Group {
@@ -87,12 +93,22 @@ fn join_cycles(groups: Vec<Group>, accesses: &[Access]) -> Vec<Group> {
     }
     let sources: Vec<Vec<usize>> = groups
         .iter()
-        .map(|group| group.access.reads.iter().filter_map(|signal| writer.get(signal).copied()).collect())
+        .map(|group| {
+            group
+                .access
+                .reads
+                .iter()
+                .filter_map(|signal| writer.get(signal).copied())
+                .collect()
+        })
         .collect();
     let mut union = Union::new(accesses.len());
     let first = |number: usize| groups[number].members.first().copied().unwrap_or(0);
     for group in &groups {
-        group.members.windows(2).for_each(|pair| union.join(pair[0], pair[1]));
+        group
+            .members
+            .windows(2)
+            .for_each(|pair| union.join(pair[0], pair[1]));
     }
     let mut joined = false;
     for component in components(&sources) {
@@ -101,7 +117,11 @@ fn join_cycles(groups: Vec<Group>, accesses: &[Access]) -> Vec<Group> {
             joined = true;
         }
     }
-    if joined { collect(accesses, &mut union) } else { groups }
+    if joined {
+        collect(accesses, &mut union)
+    } else {
+        groups
+    }
 }
 
 /// The strongly connected components of a graph (Kosaraju's algorithm, without recursion).
@@ -153,7 +173,9 @@ struct Union {
 
 impl Union {
     fn new(size: usize) -> Self {
-        Self { parents: (0..size).collect() }
+        Self {
+            parents: (0..size).collect(),
+        }
     }
 
     fn find(&mut self, member: usize) -> usize {

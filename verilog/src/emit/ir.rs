@@ -124,9 +124,20 @@ pub(crate) enum Part {
 /// A statement of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Stmt {
-    Assign { target: Target, value: Expr },
-    If { test: Expr, then: Vec<Stmt>, otherwise: Vec<Stmt> },
-    Case { test: Expr, arms: Vec<Arm>, default: Option<DefaultArm> },
+    Assign {
+        target: Target,
+        value: Expr,
+    },
+    If {
+        test: Expr,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    Case {
+        test: Expr,
+        arms: Vec<Arm>,
+        default: Option<DefaultArm>,
+    },
     Comment(String),
 }
 
@@ -147,11 +158,17 @@ pub(crate) struct DefaultArm {
 
 impl Expr {
     pub(crate) fn signal(id: SignalId, width: usize) -> Self {
-        Self { kind: Kind::Signal(id), width }
+        Self {
+            kind: Kind::Signal(id),
+            width,
+        }
     }
 
     pub(crate) fn literal(value: impl Into<BigUint>, width: usize) -> Self {
-        Self { kind: Kind::Literal(value.into()), width }
+        Self {
+            kind: Kind::Literal(value.into()),
+            width,
+        }
     }
 
     pub(crate) fn bit(value: bool) -> Self {
@@ -193,7 +210,10 @@ impl Expr {
                 visit(*id, 0, usize::MAX);
                 offset.for_each_read(visit);
             }
-            _ => self.operands().into_iter().for_each(|operand| operand.for_each_read(visit)),
+            _ => self
+                .operands()
+                .into_iter()
+                .for_each(|operand| operand.for_each_read(visit)),
         }
     }
 
@@ -209,13 +229,18 @@ impl Expr {
         if let Kind::Constant(id) = self.kind {
             visit(id);
         }
-        self.operands().into_iter().for_each(|operand| operand.for_each_constant(visit));
+        self.operands()
+            .into_iter()
+            .for_each(|operand| operand.for_each_constant(visit));
     }
 }
 
 impl Target {
     pub(crate) fn whole(signal: SignalId) -> Self {
-        Self { signal, part: Part::Whole }
+        Self {
+            signal,
+            part: Part::Whole,
+        }
     }
 }
 
@@ -223,12 +248,19 @@ impl Stmt {
     /// The expressions that the statement itself evaluates, without those of nested statements.
     pub(crate) fn expressions(&self) -> Vec<&Expr> {
         match self {
-            Self::Assign { target: Target { part: Part::At { offset, .. }, .. }, value } => vec![offset, value],
+            Self::Assign {
+                target:
+                    Target {
+                        part: Part::At { offset, .. },
+                        ..
+                    },
+                value,
+            } => vec![offset, value],
             Self::Assign { value, .. } => vec![value],
             Self::If { test, .. } => vec![test],
-            Self::Case { test, arms, .. } => {
-                std::iter::once(test).chain(arms.iter().map(|arm| &arm.label)).collect()
-            }
+            Self::Case { test, arms, .. } => std::iter::once(test)
+                .chain(arms.iter().map(|arm| &arm.label))
+                .collect(),
             Self::Comment(_) => Vec::new(),
         }
     }
@@ -239,7 +271,8 @@ impl Stmt {
             Self::If { then, otherwise, .. } => vec![then, otherwise],
             Self::Case { arms, default, .. } => {
                 let arms = arms.iter().map(|arm| arm.body.as_slice());
-                arms.chain(default.iter().map(|arm| arm.body.as_slice())).collect()
+                arms.chain(default.iter().map(|arm| arm.body.as_slice()))
+                    .collect()
             }
             Self::Assign { .. } | Self::Comment(_) => Vec::new(),
         }

@@ -53,9 +53,13 @@ pub(crate) fn parse_rust_integer(text: &str) -> Option<BigInt> {
 }
 
 fn without_suffix(digits: &str) -> &str {
-    const SUFFIXES: [&str; 12] =
-        ["usize", "isize", "u128", "i128", "u64", "i64", "u32", "i32", "u16", "i16", "u8", "i8"];
-    SUFFIXES.iter().find_map(|suffix| digits.strip_suffix(suffix)).unwrap_or(digits)
+    const SUFFIXES: [&str; 12] = [
+        "usize", "isize", "u128", "i128", "u64", "i64", "u32", "i32", "u16", "i16", "u8", "i8",
+    ];
+    SUFFIXES
+        .iter()
+        .find_map(|suffix| digits.strip_suffix(suffix))
+        .unwrap_or(digits)
 }
 
 #[cfg(test)]
@@ -64,7 +68,10 @@ mod tests {
 
     #[test]
     fn reads_literals_of_any_size() {
-        assert_eq!(read(&VerilogLiteral::from(0xdead_beef_u64)), Some((0xdead_beef_u64.into(), 64)));
+        assert_eq!(
+            read(&VerilogLiteral::from(0xdead_beef_u64)),
+            Some((0xdead_beef_u64.into(), 64))
+        );
         assert_eq!(read(&VerilogLiteral::from(-5_i32)), Some(((-5).into(), 32)));
         assert_eq!(read(&VerilogLiteral::from(true)), Some((1.into(), 1)));
     }

@@ -5,17 +5,16 @@ use std::collections::BTreeSet;
 
 use num_bigint::BigInt;
 use rust_hdl::core::ast::{
-    VerilogBlockOrConditional, VerilogConditional, VerilogExpression, VerilogLink, VerilogLinkDetails,
-    VerilogLoop, VerilogMatch, VerilogStatement,
+    VerilogBlockOrConditional, VerilogConditional, VerilogLink, VerilogLinkDetails, VerilogLoop,
+    VerilogMatch, VerilogStatement,
 };
 
 use super::error::Error;
 use super::infer::Inference;
-use super::ir::{Arm, DefaultArm, Expr, Kind, Part, SignalId, Stmt, Target};
+use super::ir::{Arm, DefaultArm, Expr, Kind, Stmt, Target};
 use super::metadata::{Metadata, comment_lines};
-use super::select::{Offset, variable_write};
-use super::symbols::{Entry, Role, Symbols};
-use super::{describe, literal, names};
+use super::symbols::{Entry, Symbols};
+use super::{literal, names};
 
 /// The most statements that one kernel may unroll to.
 const MAX_STATEMENTS: usize = 1_000_000;
@@ -36,28 +35,43 @@ pub(crate) struct Kernel {
 
 /// Lowers the kernel of a block.
 pub(crate) fn lower(symbols: &Symbols, block: &[VerilogStatement]) -> Result<Kernel, Error> {
-    let inference = Inference { symbols, loops: Vec::new(), depth: 0 };
-    let mut lowering = Lowering { inference, metadata: Metadata::default(), statements: 0 };
+    let inference = Inference {
+        symbols,
+        loops: Vec::new(),
+        depth: 0,
+    };
+    let mut lowering = Lowering {
+        inference,
+        metadata: Metadata::default(),
+        statements: 0,
+    };
     let flat = lowering.block(block)?;
-    let mut kernel = Kernel { statements: Vec::new(), metadata: lowering.metadata };
+    let mut kernel = Kernel {
+        statements: Vec::new(),
+        metadata: lowering.metadata,
+    };
     let mut comments = Vec::new();
     for stmt in flat {
         match stmt {
             Stmt::Comment(text) => comments.push(text),
-            stmt => kernel.statements.push(TopStatement { comments: std::mem::take(&mut comments), stmt }),
+            stmt => kernel.statements.push(TopStatement {
+                comments: std::mem::take(&mut comments),
+                stmt,
+            }),
         }
     }
     Ok(kernel)
 }
 
-struct Lowering<'a> {
-    inference: Inference<'a>,
+/// Lowers the statements of one block.
+pub(crate) struct Lowering<'a> {
+    pub(crate) inference: Inference<'a>,
     metadata: Metadata,
     statements: usize,
 }
 
 impl Lowering<'_> {
-    fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         self.inference.path()
     }
 
@@ -74,7 +88,12 @@ impl Lowering<'_> {
             self.count()?;
             match statement {
                 VerilogStatement::Assignment(target, value) => self.assignment(target, value, out)?,
-                VerilogStatement::SliceAssignment { base, width, offset, replacement } => {
+                VerilogStatement::SliceAssignment {
+                    base,
+                    width,
+                    offset,
+                    replacement,
+                } => {
                     self.slice_assignment(base, *width, offset, replacement, out)?;
                 }
                 VerilogStatement::If(conditional) => self.conditional(conditional, out)?,
@@ -99,7 +118,10 @@ impl Lowering<'_> {
     fn count(&mut self) -> Result<(), Error> {
         self.statements += 1;
         if self.statements > MAX_STATEMENTS {
-            return Err(Error::TooManyStatements { path: self.path(), limit: MAX_STATEMENTS });
+            return Err(Error::TooManyStatements {
+                path: self.path(),
+                limit: MAX_STATEMENTS,
+            });
         }
         Ok(())
     }
@@ -139,26 +161,37 @@ impl Lowering<'_> {
         let then = self.block(&conditional.then)?;
         let otherwise = match &conditional.otherwise {
             VerilogBlockOrConditional::Block(block) => self.block(block)?,
-            VerilogBlockOrConditional::Conditional(statement) => self.block(std::slice::from_ref(statement))?,
+            VerilogBlockOrConditional::Conditional(statement) => {
+                self.block(std::slice::from_ref(statement))?
+            }
             VerilogBlockOrConditional::None => Vec::new(),
         };
         self.inference.depth -= 1;
         match test.as_literal() {
             Some(value) if *value == num_bigint::BigUint::ZERO => out.extend(otherwise),
             Some(_) => out.extend(then),
-            None => out.push(Stmt::If { test, then, otherwise }),
+            None => out.push(Stmt::If {
+                test,
+                then,
+                otherwise,
+            }),
         }
         Ok(())
     }
 
     fn link(&self, link: &VerilogLink) -> Result<Stmt, Error> {
-        let name = |owner: &str, member: &str| if member.is_empty() {
-            owner.to_owned()
-        } else {
-            format!("{owner}${}", member.trim_start_matches('.'))
+        let name = |owner: &str, member: &str| {
+            if member.is_empty() {
+                owner.to_owned()
+            } else {
+                format!("{owner}${}", member.trim_start_matches('.'))
+            }
         };
         let ends = |details: &VerilogLinkDetails| {
-            (name(&details.owner_name, &details.my_name), name(&details.other_name, &details.my_name))
+            (
+                name(&details.owner_name, &details.my_name),
+                name(&details.other_name, &details.my_name),
+            )
         };
         let (from, to) = match link {
             VerilogLink::Forward(details) => ends(details),
@@ -170,7 +203,11 @@ impl Lowering<'_> {
                 let (owner, other) = ends(details);
                 return Err(Error::Unsupported {
                     path: self.path(),
-                    construct: format!("link of {} and {}", names::display(&owner), names::display(&other)),
+                    construct: format!(
+                        "link of {} and {}",
+                        names::display(&owner),
+                        names::display(&other)
+                    ),
                     advice: "tri-state signals cannot be linked: keep the tri-state buffer in the top block",
                 });
             }
@@ -187,7 +224,10 @@ impl Lowering<'_> {
             Entry::Signal(id) => Kind::Signal(id),
             Entry::Ambiguous => return Err(self.unknown(&from)),
         };
-        Ok(Stmt::Assign { target: Target::whole(target), value: Expr { kind, width } })
+        Ok(Stmt::Assign {
+            target: Target::whole(target),
+            value: Expr { kind, width },
+        })
     }
 
     fn width_of(&self, entry: Entry) -> usize {
@@ -199,137 +239,21 @@ impl Lowering<'_> {
     }
 
     fn unknown(&self, name: &str) -> Error {
-        Error::UnknownName { path: self.path(), name: names::display(name) }
-    }
-
-    fn lookup(&self, name: &str) -> Result<Entry, Error> {
-        let path = names::canonical_target(name, &self.inference.loops)
-            .ok_or_else(|| Error::ArrayIndex { path: self.path(), name: names::display(name) })?;
-        self.inference.symbols.lookup(&path).ok_or_else(|| self.unknown(&path))
-    }
-
-    /// The signal that an assignment names, which the kernel must be allowed to drive.
-    fn target(&self, name: &str) -> Result<SignalId, Error> {
-        let role = match self.lookup(name)? {
-            Entry::Signal(id) => match self.inference.symbols.signal(id).role {
-                Role::Output | Role::Local | Role::ChildInput => return Ok(id),
-                Role::RegisterClock | Role::RegisterReset | Role::RegisterData(_) => return Ok(id),
-                Role::Input => "an input of the block itself",
-                Role::InOut | Role::ChildInOut => "a tri-state signal",
-                Role::ChildOutput => "an output of a sub-block",
-                Role::RegisterOutput => "the output of a register",
-            },
-            Entry::Constant(_) | Entry::Ambiguous => "a constant",
-        };
-        let name = names::display(name.trim_end_matches(".next").trim_end_matches("$next"));
-        Err(Error::NotAssignable { path: self.path(), name, role })
-    }
-
-    fn target_of(&self, expression: &VerilogExpression) -> Result<SignalId, Error> {
-        match expression {
-            VerilogExpression::Signal(name) => self.target(name),
-            VerilogExpression::Paren(inner) => self.target_of(inner),
-            _ => Err(self.inference.unsupported(expression, "assign a signal or a slice of a signal")),
+        Error::UnknownName {
+            path: self.path(),
+            name: names::display(name),
         }
     }
 
-    fn assignment(
-        &mut self,
-        target: &VerilogExpression,
-        value: &VerilogExpression,
-        out: &mut Vec<Stmt>,
-    ) -> Result<(), Error> {
-        match target {
-            VerilogExpression::Slice(base, width, offset) => {
-                return self.slice_assignment(base, *width, offset, value, out);
-            }
-            VerilogExpression::Index(base, offset) => {
-                return self.slice_assignment(base, 1, offset, value, out);
-            }
-            _ => {}
-        }
-        let id = self.target_of(target)?;
-        if self.replace_bits(id, value, out)? {
-            return Ok(());
-        }
-        let signal = self.inference.symbols.signal(id);
-        let construct = format!("{} = {}", self.inference.symbols.display(id), describe::expression(value));
-        let value = self.inference.of_width(value, signal.width, signal.signed, &construct)?;
-        out.push(Stmt::Assign { target: Target::whole(id), value });
-        Ok(())
-    }
-
-    /// Writes `x = base.replace_bit(i, v)` as `x = base; x[i] = v`, unless `i` or `v` read `x`.
-    fn replace_bits(
-        &mut self,
-        id: SignalId,
-        value: &VerilogExpression,
-        out: &mut Vec<Stmt>,
-    ) -> Result<bool, Error> {
-        let (base, index, bit) = match value {
-            VerilogExpression::Paren(inner) => return self.replace_bits(id, inner, out),
-            VerilogExpression::IndexReplace(base, index, bit) => (base, index, bit),
-            _ => return Ok(false),
-        };
-        let bit = self.inference.condition(bit)?;
-        let offset = self.inference.offset(value, index)?;
-        let reads_target = matches!(&offset, Offset::Variable(offset) if offset.reads(id));
-        let (whole, signed) = self.inference.sized(base)?;
-        let signal = self.inference.symbols.signal(id);
-        if reads_target || bit.reads(id) || whole.width != signal.width || signed != signal.signed {
-            return Ok(false);
-        }
-        self.inference.check_constant(value, &offset, signal.width - 1, signal.width)?;
-        let mut steps = Vec::new();
-        if !self.replace_bits(id, base, &mut steps)? && whole != Expr::signal(id, signal.width) {
-            steps.push(Stmt::Assign { target: Target::whole(id), value: whole });
-        }
-        out.append(&mut steps);
-        self.write_part(id, 1, offset, bit, out);
-        Ok(true)
-    }
-
-    fn slice_assignment(
-        &mut self,
-        base: &VerilogExpression,
-        width: usize,
-        offset: &VerilogExpression,
-        value: &VerilogExpression,
-        out: &mut Vec<Stmt>,
-    ) -> Result<(), Error> {
-        let id = self.target_of(base)?;
-        let signal = self.inference.symbols.signal(id);
-        let construct = format!("{} = {}", self.inference.symbols.display(id), describe::expression(value));
-        self.inference.symbols.check_width(&construct, width)?;
-        let value = self.inference.of_width(value, width, signal.signed, &construct)?;
-        let offset = self.inference.offset(base, offset)?;
-        let Some(last) = signal.width.checked_sub(width) else {
-            return Err(self.inference.width_mismatch(&construct, signal.width, width));
-        };
-        self.inference.check_constant(base, &offset, last, signal.width)?;
-        self.write_part(id, width, offset, value, out);
-        Ok(())
-    }
-
-    fn write_part(&self, signal: SignalId, width: usize, offset: Offset, value: Expr, out: &mut Vec<Stmt>) {
-        let available = self.inference.symbols.signal(signal).width;
-        let whole = width == available;
-        let (part, guard) = match offset {
-            Offset::Constant(_) if whole => (Part::Whole, None),
-            Offset::Constant(low) => {
-                (Part::Bits { low: usize::try_from(&low).unwrap_or(0), width }, None)
-            }
-            Offset::Variable(offset) => {
-                let write = variable_write(&offset, width, available);
-                let part = if whole { Part::Whole } else { Part::At { offset: write.offset, width } };
-                (part, write.guard)
-            }
-        };
-        let assign = Stmt::Assign { target: Target { signal, part }, value };
-        out.push(match guard {
-            Some(test) => Stmt::If { test, then: vec![assign], otherwise: Vec::new() },
-            None => assign,
-        });
+    pub(crate) fn lookup(&self, name: &str) -> Result<Entry, Error> {
+        let path = names::canonical_target(name, &self.inference.loops).ok_or_else(|| Error::ArrayIndex {
+            path: self.path(),
+            name: names::display(name),
+        })?;
+        self.inference
+            .symbols
+            .lookup(&path)
+            .ok_or_else(|| self.unknown(&path))
     }
 
     fn cases(&mut self, cases: &VerilogMatch, out: &mut Vec<Stmt>) -> Result<(), Error> {
@@ -349,12 +273,20 @@ impl Lowering<'_> {
                 arms.push(Arm { label, body });
             }
         }
-        let complete = u64::try_from(taken.len()).ok() == 1_u64.checked_shl(u32::try_from(test.width).unwrap_or(64));
+        let complete =
+            u64::try_from(taken.len()).ok() == 1_u64.checked_shl(u32::try_from(test.width).unwrap_or(64));
+        if complete {
+            // An arm behind all values never runs, and yosys warns of wires in it without a driver.
+            default = None;
+        }
         if default.is_none()
             && (complete || self.is_whole_enum(&arms))
             && let Some(last) = arms.pop()
         {
-            default = Some(DefaultArm { only: Some(last.label), body: last.body });
+            default = Some(DefaultArm {
+                only: Some(last.label),
+                body: last.body,
+            });
         }
         match (arms.is_empty(), default) {
             (true, Some(only)) => out.extend(only.body),
@@ -365,13 +297,12 @@ impl Lowering<'_> {
     }
 
     /// The pattern of a match arm and its value.
-    fn label(
-        &self,
-        text: &str,
-        width: usize,
-        signed: bool,
-    ) -> Result<(Expr, num_bigint::BigUint), Error> {
-        let error = || Error::CaseLabel { path: self.path(), label: names::display(text), width };
+    fn label(&self, text: &str, width: usize, signed: bool) -> Result<(Expr, num_bigint::BigUint), Error> {
+        let error = || Error::CaseLabel {
+            path: self.path(),
+            label: names::display(text),
+            width,
+        };
         let number = match text {
             "true" => Some(BigInt::from(1)),
             "false" => Some(BigInt::ZERO),
@@ -388,11 +319,18 @@ impl Lowering<'_> {
                 if constant.width != width {
                     return Err(error());
                 }
-                Ok((Expr { kind: Kind::Constant(id), width }, constant.value.clone()))
+                Ok((
+                    Expr {
+                        kind: Kind::Constant(id),
+                        width,
+                    },
+                    constant.value.clone(),
+                ))
             }
-            Some(Entry::Ambiguous) => {
-                Err(Error::AmbiguousEnum { path: self.path(), name: names::display(&path) })
-            }
+            Some(Entry::Ambiguous) => Err(Error::AmbiguousEnum {
+                path: self.path(),
+                name: names::display(&path),
+            }),
             _ => Err(error()),
         }
     }
@@ -407,6 +345,6 @@ impl Lowering<'_> {
             })
             .collect();
         let enums = &self.inference.symbols.enums;
-        labels.is_some_and(|labels| enums.iter().any(|values| *values == labels))
+        labels.is_some_and(|labels| enums.contains(&labels))
     }
 }

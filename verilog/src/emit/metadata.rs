@@ -21,8 +21,12 @@ impl Metadata {
         if let Some(name) = comment.strip_prefix("module:") {
             self.module = Some(name.trim().to_owned());
         } else if let Some(text) = comment.strip_prefix("doc:") {
-            self.doc.push(text.strip_prefix(' ').unwrap_or(text).trim_end().to_owned());
-        } else if let Some((name, text)) = comment.strip_prefix("port ").and_then(|rest| rest.split_once(':')) {
+            self.doc
+                .push(text.strip_prefix(' ').unwrap_or(text).trim_end().to_owned());
+        } else if let Some((name, text)) = comment
+            .strip_prefix("port ")
+            .and_then(|rest| rest.split_once(':'))
+        {
             let name = name.trim();
             if name.is_empty() || name.contains(char::is_whitespace) {
                 return false;
@@ -39,7 +43,11 @@ impl Metadata {
         let of_array = || {
             let indices = path.strip_prefix(&names::without_index(path))?;
             let first = indices.split('$').skip(1).all(|index| index == "0");
-            if first { self.ports.get(&names::without_index(path)) } else { None }
+            if first {
+                self.ports.get(&names::without_index(path))
+            } else {
+                None
+            }
         };
         self.ports.get(path).or_else(of_array).map_or("", String::as_str)
     }
@@ -48,7 +56,9 @@ impl Metadata {
     /// to another one.
     pub(crate) fn heading(&self, path: &str, before: Option<&str>) -> Option<&str> {
         let (interface, _) = path.rsplit_once('$')?;
-        let same = before.and_then(|path| path.rsplit_once('$')).is_some_and(|(before, _)| before == interface);
+        let same = before
+            .and_then(|path| path.rsplit_once('$'))
+            .is_some_and(|(before, _)| before == interface);
         let text = self.doc(interface);
         (!same && !text.is_empty()).then_some(text)
     }
@@ -58,7 +68,9 @@ impl Metadata {
         let mut rest = text;
         while let Some((line, tail)) = rest.split_once('\n') {
             let line = line.trim();
-            let is_metadata = line.strip_prefix("//").is_some_and(|comment| self.take(comment.trim()));
+            let is_metadata = line
+                .strip_prefix("//")
+                .is_some_and(|comment| self.take(comment.trim()));
             if !is_metadata && !line.is_empty() {
                 break;
             }
@@ -75,13 +87,18 @@ impl Metadata {
 pub(crate) fn comment_lines(comment: &str) -> Vec<String> {
     let comment = comment.trim();
     let is_call = ["comment", "println", "assert"].iter().any(|name| {
-        comment.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('!'))
+        comment
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.trim_start().starts_with('!'))
     });
     let text = match comment.split_once('"') {
         Some((_, text)) if is_call => text.rsplit_once('"').map_or(text, |(text, _)| text),
         _ => comment,
     };
-    text.lines().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
+    text.lines()
+        .map(|line| line.trim_end().to_owned())
+        .filter(|line| !line.is_empty())
+        .collect()
 }
 
 #[cfg(test)]
@@ -115,7 +132,8 @@ mod tests {
     #[test]
     fn separates_the_head_of_verbatim_text() {
         let mut metadata = Metadata::default();
-        let rest = metadata.take_head("// module: ram\n\n// doc: A memory.\n// Not metadata.\nassign a = b;\n");
+        let rest =
+            metadata.take_head("// module: ram\n\n// doc: A memory.\n// Not metadata.\nassign a = b;\n");
         assert_eq!(rest, "// Not metadata.\nassign a = b;\n");
         assert_eq!(metadata.doc, ["A memory."]);
     }

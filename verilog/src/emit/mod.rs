@@ -14,6 +14,8 @@
 //! library text -> modules, equal ones once
 //! ```
 
+mod assign;
+mod build;
 mod check;
 mod describe;
 mod design;
@@ -28,12 +30,14 @@ mod lower;
 mod metadata;
 mod module;
 mod names;
+mod operators;
 mod plan;
 mod prune;
 mod select;
 mod symbols;
 mod tables;
 mod text;
+mod verbatim;
 mod walk;
 
 pub use design::{Design, Module, Parameter, Port, PortDirection, TopOptions};

@@ -42,11 +42,6 @@ pub(crate) fn file(name: &str, body: &Body, parameters: &[Parameter]) -> String 
     out
 }
 
-/// Puts verbatim modules into a file of their own. They may rely on implicit nets.
-pub(crate) fn verbatim_file(code: &str) -> String {
-    format!("// Verbatim from a block of the Rust source; changes belong there.\n\n{}\n", code.trim())
-}
-
 fn parameter_list(parameters: &[Parameter]) -> String {
     if parameters.is_empty() {
         return String::new();
@@ -54,29 +49,42 @@ fn parameter_list(parameters: &[Parameter]) -> String {
     let mut out = String::from(" #(\n");
     for (number, parameter) in parameters.iter().enumerate() {
         let comma = if number + 1 < parameters.len() { "," } else { "" };
-        let declaration = if parameter.value > i32::MAX as u64 {
-            format!("parameter logic [63:0] {} = 64'd{}", parameter.name, parameter.value)
-        } else {
-            format!("parameter integer {} = {}", parameter.name, parameter.value)
-        };
+        let (kind, value) = parameter_type(parameter.value);
+        let declaration = format!("parameter {kind} {} = {value}", parameter.name);
         out.push_str(&with_doc(&format!("    {declaration}{comma}"), &parameter.doc));
     }
     out.push(')');
     out
 }
 
+/// Type and text of a parameter's value: an integer has 32 bits only.
+fn parameter_type(value: u64) -> (&'static str, String) {
+    match i32::try_from(value) {
+        Ok(value) => ("integer", value.to_string()),
+        Err(_) => ("logic [63:0]", format!("64'd{value}")),
+    }
+}
+
 /// A module of this name does not exist, so elaboration stops, and names the reason, in every tool.
 fn parameter_checks(parameters: &[Parameter]) -> String {
-    let mut out = String::from("\n    // The design is fixed: another value of a parameter does not elaborate.\n");
+    let mut out =
+        String::from("\n    // The design is fixed: another value of a parameter does not elaborate.\n");
     for Parameter { name, value, .. } in parameters {
-        out.push_str(&format!("    if ({name} != {value}) begin : g_{name}\n"));
-        out.push_str(&format!("        {name}_is_fixed_at_{value} u_error ();\n    end\n"));
+        let literal = parameter_type(*value).1;
+        out.push_str(&format!("    if ({name} != {literal}) begin : g_{name}\n"));
+        out.push_str(&format!(
+            "        {name}_is_fixed_at_{value} u_error ();\n    end\n"
+        ));
     }
     out
 }
 
 fn with_doc(text: &str, doc: &str) -> String {
-    if doc.is_empty() { format!("{text}\n") } else { format!("{text} // {doc}\n") }
+    if doc.is_empty() {
+        format!("{text}\n")
+    } else {
+        format!("{text} // {doc}\n")
+    }
 }
 
 /// The list of ports, aligned. Outputs of verbatim modules may be nets.
@@ -84,7 +92,10 @@ pub(crate) fn port_list(ports: &[(Port, Option<String>)], output_nets: bool) -> 
     if ports.is_empty() {
         return String::from(" ();\n");
     }
-    let types: Vec<String> = ports.iter().map(|(port, _)| type_text(port.signed, port.width)).collect();
+    let types: Vec<String> = ports
+        .iter()
+        .map(|(port, _)| type_text(port.signed, port.width))
+        .collect();
     let column = types.iter().map(String::len).max().unwrap_or(0);
     let mut out = String::from(" (\n");
     for (number, ((port, heading), kind)) in ports.iter().zip(&types).enumerate() {
@@ -124,7 +135,11 @@ fn declaration(keyword: &str, signed: bool, width: usize, rest: &str, doc: &str)
 /// A constant field as a named constant.
 pub(crate) fn constant(symbols: &Symbols, id: ConstantId) -> String {
     let constant = symbols.constant(id);
-    let rest = format!("{} = {}", constant.identifier, literal(&constant.value, constant.width));
+    let rest = format!(
+        "{} = {}",
+        constant.identifier,
+        literal(&constant.value, constant.width)
+    );
     declaration("localparam logic", constant.signed, constant.width, &rest, "")
 }
 
@@ -136,10 +151,24 @@ pub(crate) fn net(symbols: &Symbols, id: SignalId, doc: &str) -> String {
 
 /// Writes the content of a module whose kernel was translated.
 pub(crate) fn content(symbols: &Symbols, kernel: &Kernel, plan: &Plan) -> String {
-    let renamed: BTreeMap<SignalId, SignalId> =
-        symbols.registers.iter().map(|register| (register.data, register.output)).collect();
-    let renamed = renamed.into_iter().filter(|(data, _)| !plan.driven.contains(data)).collect();
-    let content = Content { symbols, plan, docs: &kernel.metadata, writer: Writer { symbols, renamed: &renamed } };
+    let renamed: BTreeMap<SignalId, SignalId> = symbols
+        .registers
+        .iter()
+        .map(|register| (register.data, register.output))
+        .collect();
+    let renamed = renamed
+        .into_iter()
+        .filter(|(data, _)| !plan.driven.contains(data))
+        .collect();
+    let content = Content {
+        symbols,
+        plan,
+        docs: &kernel.metadata,
+        writer: Writer {
+            symbols,
+            renamed: &renamed,
+        },
+    };
     let sections = [
         content.constants(),
         content.declarations(),
@@ -147,7 +176,11 @@ pub(crate) fn content(symbols: &Symbols, kernel: &Kernel, plan: &Plan) -> String
         content.clocked(),
         content.instances(),
     ];
-    sections.into_iter().filter(|section| !section.is_empty()).map(|section| format!("\n{section}")).collect()
+    sections
+        .into_iter()
+        .filter(|section| !section.is_empty())
+        .map(|section| format!("\n{section}"))
+        .collect()
 }
 
 struct Content<'a> {
@@ -169,14 +202,28 @@ impl Content<'_> {
                 used.insert(id);
             });
         };
-        let clocked = self.plan.clocked.iter().flat_map(|clocked| clocked.statements.iter().map(|(_, s)| s));
+        let clocked = self
+            .plan
+            .clocked
+            .iter()
+            .flat_map(|clocked| clocked.statements.iter().map(|(_, s)| s));
         for statement in self.plan.logic.iter().flatten().chain(clocked) {
-            statement.stmt.for_each(&mut |inner| inner.expressions().into_iter().for_each(&mut note));
+            statement
+                .stmt
+                .for_each(&mut |inner| inner.expressions().into_iter().for_each(&mut note));
         }
         self.plan.inputs.values().for_each(&mut note);
-        self.plan.clocked.iter().flat_map(|clocked| &clocked.resets).for_each(|(expr, _)| note(expr));
+        self.plan
+            .clocked
+            .iter()
+            .flat_map(|clocked| &clocked.resets)
+            .for_each(|(expr, _)| note(expr));
         for register in &self.symbols.registers {
-            register.initial.iter().chain(register.reset.iter().map(|(_, value)| value)).for_each(&mut note);
+            register
+                .initial
+                .iter()
+                .chain(register.reset.iter().map(|(_, value)| value))
+                .for_each(&mut note);
         }
         used.into_iter().map(|id| constant(self.symbols, id)).collect()
     }
@@ -184,7 +231,10 @@ impl Content<'_> {
     fn declarations(&self) -> String {
         let mut out = String::new();
         let ids = (0..self.symbols.signals.len()).map(SignalId);
-        for id in ids.clone().filter(|id| self.symbols.signal(*id).role == Role::Local && self.is_used(*id)) {
+        for id in ids
+            .clone()
+            .filter(|id| self.symbols.signal(*id).role == Role::Local && self.is_used(*id))
+        {
             out.push_str(&net(self.symbols, id, self.doc(&self.symbols.signal(id).path)));
         }
         for register in &self.symbols.registers {
@@ -192,7 +242,13 @@ impl Content<'_> {
             let initial = register.initial.as_ref().map(|value| self.writer.expr(value));
             let value = initial.map_or_else(String::new, |value| format!(" = {value}"));
             let rest = format!("{}{value}", signal.identifier);
-            out.push_str(&declaration("logic", signal.signed, signal.width, &rest, self.doc(&register.path)));
+            out.push_str(&declaration(
+                "logic",
+                signal.signed,
+                signal.width,
+                &rest,
+                self.doc(&register.path),
+            ));
         }
         for id in ids {
             let needed = match self.symbols.signal(id).role {
@@ -230,7 +286,9 @@ impl Content<'_> {
             after_block = single.is_none();
             match single {
                 Some(text) => {
-                    comments.iter().for_each(|comment| line(&mut out, 1, &format!("// {comment}")));
+                    comments
+                        .iter()
+                        .for_each(|comment| line(&mut out, 1, &format!("// {comment}")));
                     line(&mut out, 1, &text);
                 }
                 None => self.always_comb(group, &mut out),
@@ -243,9 +301,10 @@ impl Content<'_> {
     fn continuous(&self, statement: &TopStatement) -> Option<String> {
         use super::ir::{Part, Stmt};
         match &statement.stmt {
-            Stmt::Assign { target, value } if target.part == Part::Whole => {
-                Some(format!("assign {}", self.writer.assignment(target, value, Assignment::Blocking)))
-            }
+            Stmt::Assign { target, value } if target.part == Part::Whole => Some(format!(
+                "assign {}",
+                self.writer.assignment(target, value, Assignment::Blocking)
+            )),
             _ => None,
         }
     }
@@ -253,24 +312,48 @@ impl Content<'_> {
     fn always_comb(&self, group: &[TopStatement], out: &mut String) {
         line(out, 1, "always_comb begin");
         for statement in group {
-            statement.comments.iter().for_each(|comment| line(out, 2, &format!("// {comment}")));
-            self.writer.statement(&statement.stmt, Assignment::Blocking, 2, out);
+            statement
+                .comments
+                .iter()
+                .for_each(|comment| line(out, 2, &format!("// {comment}")));
+            self.writer
+                .statement(&statement.stmt, Assignment::Blocking, 2, out);
         }
         line(out, 1, "end");
     }
 
     fn clocked(&self) -> String {
-        let blocks: Vec<String> = self.plan.clocked.iter().map(|clocked| self.always_ff(clocked)).collect();
+        let blocks: Vec<String> = self
+            .plan
+            .clocked
+            .iter()
+            .map(|clocked| self.always_ff(clocked))
+            .collect();
         blocks.join("\n")
     }
 
     fn always_ff(&self, clocked: &Clocked) -> String {
         let mut out = String::new();
-        let edge = if clocked.edge.falling { "negedge" } else { "posedge" };
-        line(&mut out, 1, &format!("always_ff @({edge} {}) begin", self.writer.name(clocked.edge.clock)));
+        let edge = if clocked.edge.falling {
+            "negedge"
+        } else {
+            "posedge"
+        };
+        line(
+            &mut out,
+            1,
+            &format!(
+                "always_ff @({edge} {}) begin",
+                self.writer.name(clocked.edge.clock)
+            ),
+        );
         for (_, statement) in &clocked.statements {
-            statement.comments.iter().for_each(|comment| line(&mut out, 2, &format!("// {comment}")));
-            self.writer.statement(&statement.stmt, Assignment::Nonblocking, 2, &mut out);
+            statement
+                .comments
+                .iter()
+                .for_each(|comment| line(&mut out, 2, &format!("// {comment}")));
+            self.writer
+                .statement(&statement.stmt, Assignment::Nonblocking, 2, &mut out);
         }
         for number in &clocked.copies {
             let register = &self.symbols.registers[*number];
@@ -280,7 +363,11 @@ impl Content<'_> {
             }
         }
         for (condition, registers) in &clocked.resets {
-            line(&mut out, 2, &format!("if ({}) begin", self.writer.expr(condition)));
+            line(
+                &mut out,
+                2,
+                &format!("if ({}) begin", self.writer.expr(condition)),
+            );
             for register in registers.iter().map(|number| &self.symbols.registers[*number]) {
                 if let Some((_, value)) = &register.reset {
                     let (name, value) = (self.writer.name(register.output), self.writer.expr(value));
@@ -294,7 +381,12 @@ impl Content<'_> {
     }
 
     fn instances(&self) -> String {
-        let texts: Vec<String> = self.symbols.children.iter().map(|child| self.instance(child)).collect();
+        let texts: Vec<String> = self
+            .symbols
+            .children
+            .iter()
+            .map(|child| self.instance(child))
+            .collect();
         texts.join("\n")
     }
 
@@ -304,7 +396,11 @@ impl Content<'_> {
         if !doc.is_empty() {
             line(&mut out, 1, &format!("// {doc}"));
         }
-        let comments = child.ports.iter().filter_map(|(_, id)| self.plan.comments.get(id)).flatten();
+        let comments = child
+            .ports
+            .iter()
+            .filter_map(|(_, id)| self.plan.comments.get(id))
+            .flatten();
         comments.for_each(|comment| line(&mut out, 1, &format!("// {comment}")));
         if child.ports.is_empty() {
             line(&mut out, 1, &format!("{} {} ();", child.module, child.identifier));
@@ -327,6 +423,10 @@ impl Content<'_> {
             return self.writer.name(*target).to_owned();
         }
         let unread = self.symbols.signal(port).role == Role::ChildOutput && !self.plan.read.contains(&port);
-        if unread { String::new() } else { self.writer.name(port).to_owned() }
+        if unread {
+            String::new()
+        } else {
+            self.writer.name(port).to_owned()
+        }
     }
 }

@@ -10,7 +10,10 @@ pub(crate) type LoopVariable = (String, u64);
 ///
 /// Returns `None` if an index is not a constant.
 pub(crate) fn canonical(name: &str, loops: &[LoopVariable]) -> Option<String> {
-    let joined = name.replace("::", "$").replace('.', "$").replace(char::is_whitespace, "");
+    let joined = name
+        .replace("::", "$")
+        .replace('.', "$")
+        .replace(char::is_whitespace, "");
     let mut path = String::with_capacity(joined.len());
     let mut rest = joined.trim_start_matches('$');
     while let Some(open) = rest.find('[') {
@@ -43,14 +46,20 @@ pub(crate) fn identifier(path: &str) -> String {
 /// Whether a name can be written in SystemVerilog without escaping.
 pub(crate) fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
-    let starts = chars.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
+    let starts = chars
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
     starts && chars.all(|c| c.is_ascii_alphanumeric() || c == '_') && !KEYWORDS.contains(name)
 }
 
 /// The path without the indices at its end: `rules$3` is one of the `rules`.
 pub(crate) fn without_index(path: &str) -> String {
     let mut parts: Vec<&str> = path.split('$').collect();
-    while parts.len() > 1 && parts.last().is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit())) {
+    while parts.len() > 1
+        && parts
+            .last()
+            .is_some_and(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
+    {
         parts.pop();
     }
     parts.join("$")
@@ -74,7 +83,11 @@ fn matching_bracket(text: &str, open: usize) -> Option<usize> {
 }
 
 fn evaluate_index(text: &str, loops: &[LoopVariable]) -> Option<u64> {
-    let mut parser = IndexParser { rest: text, loops, depth: 0 };
+    let mut parser = IndexParser {
+        rest: text,
+        loops,
+        depth: 0,
+    };
     let value = parser.sum()?;
     parser.rest.is_empty().then_some(value)
 }
@@ -97,7 +110,11 @@ impl IndexParser<'_> {
         let mut value = self.product()?;
         while let Some(operator) = self.take(&['+', '-']) {
             let right = self.product()?;
-            value = if operator == '+' { value.checked_add(right)? } else { value.checked_sub(right)? };
+            value = if operator == '+' {
+                value.checked_add(right)?
+            } else {
+                value.checked_sub(right)?
+            };
         }
         Some(value)
     }
@@ -122,8 +139,10 @@ impl IndexParser<'_> {
             self.depth -= 1;
             return self.take(&[')']).map(|_| value);
         }
-        let end =
-            self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         let variable = self.loops.iter().rev().find(|(name, _)| name == word);
@@ -136,7 +155,8 @@ fn parse_unsigned(word: &str) -> Option<u64> {
     super::literal::parse_rust_integer(word).and_then(|value| u64::try_from(value).ok())
 }
 
-static KEYWORDS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| KEYWORD_LIST.split_whitespace().collect());
+static KEYWORDS: LazyLock<BTreeSet<&'static str>> =
+    LazyLock::new(|| KEYWORD_LIST.split_whitespace().collect());
 
 /// The reserved words of IEEE 1800-2017, Annex B.
 const KEYWORD_LIST: &str = "
@@ -168,14 +188,24 @@ mod tests {
     fn resolves_array_indices_with_loop_variables() {
         let loops = [("i".to_owned(), 2), ("j".to_owned(), 5)];
         assert_eq!(canonical("rules[i].hit", &loops).as_deref(), Some("rules$2$hit"));
-        assert_eq!(canonical("a[(i + 1) * 2][j - 1]", &loops).as_deref(), Some("a$6$4"));
+        assert_eq!(
+            canonical("a[(i + 1) * 2][j - 1]", &loops).as_deref(),
+            Some("a$6$4")
+        );
         assert_eq!(canonical(".x::y", &[]).as_deref(), Some("x$y"));
         assert_eq!(canonical_target("a[0].next", &[]).as_deref(), Some("a$0"));
     }
 
     #[test]
     fn refuses_indices_that_are_no_constants() {
-        for name in ["a[N]", "a[0 - 1]", "a[1", "a[]", "a[1 / 0]", "a[18446744073709551615 + 1]"] {
+        for name in [
+            "a[N]",
+            "a[0 - 1]",
+            "a[1",
+            "a[]",
+            "a[1 / 0]",
+            "a[18446744073709551615 + 1]",
+        ] {
             assert_eq!(canonical(name, &[]), None, "{name}");
         }
     }

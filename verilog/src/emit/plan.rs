@@ -49,7 +49,12 @@ pub(crate) struct Edge {
 
 /// Plans a module.
 pub(crate) fn plan(symbols: &Symbols, statements: &[TopStatement]) -> Plan {
-    let mut planner = Planner { symbols, statements, reads: count_reads(statements), plan: Plan::default() };
+    let mut planner = Planner {
+        symbols,
+        statements,
+        reads: count_reads(statements),
+        plan: Plan::default(),
+    };
     let groups = group(statements);
     let mut singles = BTreeMap::new();
     let mut rest = Vec::new();
@@ -95,9 +100,14 @@ impl<'a> Planner<'a> {
         let [member] = group.members[..] else { return None };
         let statement = &self.statements[member];
         match &statement.stmt {
-            Stmt::Assign { target: Target { signal, part: Part::Whole }, value } => {
-                Some((*signal, value, statement))
-            }
+            Stmt::Assign {
+                target:
+                    Target {
+                        signal,
+                        part: Part::Whole,
+                    },
+                value,
+            } => Some((*signal, value, statement)),
             _ => None,
         }
     }
@@ -115,7 +125,10 @@ impl<'a> Planner<'a> {
 
     fn edge_of(&self, value: &Expr) -> Option<Edge> {
         match &value.kind {
-            Kind::Signal(clock) => Some(Edge { clock: *clock, falling: false }),
+            Kind::Signal(clock) => Some(Edge {
+                clock: *clock,
+                falling: false,
+            }),
             Kind::Not(inner) => match inner.kind {
                 Kind::Signal(clock) => Some(Edge { clock, falling: true }),
                 _ => None,
@@ -126,7 +139,9 @@ impl<'a> Planner<'a> {
 
     /// Connects a port of an instance directly, if that is all that the group does.
     fn connect(&mut self, group: &Group) -> bool {
-        let Some((target, value, statement)) = self.single(group) else { return false };
+        let Some((target, value, statement)) = self.single(group) else {
+            return false;
+        };
         let role = self.symbols.signal(target).role;
         let port = match (role, &value.kind) {
             (Role::ChildInput, _) if !self.is_read(target) && is_simple(value) => {
@@ -164,7 +179,10 @@ impl<'a> Planner<'a> {
                 }
                 None => {
                     self.plan.driven.extend(&group.access.writes);
-                    let statements = group.members.iter().map(|member| self.statements[*member].clone());
+                    let statements = group
+                        .members
+                        .iter()
+                        .map(|member| self.statements[*member].clone());
                     self.plan.logic.push(statements.collect());
                 }
             }
@@ -180,7 +198,10 @@ impl<'a> Planner<'a> {
                 clocked.copies.push(number);
             }
             if let Some((reset, _)) = &register.reset {
-                let reset = singles.get(reset).cloned().unwrap_or_else(|| Expr::signal(*reset, 1));
+                let reset = singles
+                    .get(reset)
+                    .cloned()
+                    .unwrap_or_else(|| Expr::signal(*reset, 1));
                 match clocked.resets.iter_mut().find(|(expr, _)| *expr == reset) {
                     Some((_, registers)) => registers.push(number),
                     None => clocked.resets.push((reset, vec![number])),
@@ -194,13 +215,21 @@ impl<'a> Planner<'a> {
 
     fn clock_edge(&self, clock: SignalId, singles: &BTreeMap<SignalId, Expr>) -> Edge {
         let inline = singles.get(&clock).and_then(|value| self.edge_of(value));
-        inline.unwrap_or(Edge { clock, falling: false })
+        inline.unwrap_or(Edge {
+            clock,
+            falling: false,
+        })
     }
 
     fn clocked(&mut self, edge: Edge) -> &mut Clocked {
         let known = self.plan.clocked.iter().position(|clocked| clocked.edge == edge);
         let index = known.unwrap_or_else(|| {
-            let clocked = Clocked { edge, statements: Vec::new(), copies: Vec::new(), resets: Vec::new() };
+            let clocked = Clocked {
+                edge,
+                statements: Vec::new(),
+                copies: Vec::new(),
+                resets: Vec::new(),
+            };
             self.plan.clocked.push(clocked);
             self.plan.clocked.len() - 1
         });
@@ -211,7 +240,9 @@ impl<'a> Planner<'a> {
     fn edge_of_group(&self, group: &Group, singles: &BTreeMap<SignalId, Expr>) -> Option<Edge> {
         let mut common = None;
         for signal in &group.access.writes {
-            let Role::RegisterData(register) = self.symbols.signal(*signal).role else { return None };
+            let Role::RegisterData(register) = self.symbols.signal(*signal).role else {
+                return None;
+            };
             let edge = self.clock_edge(self.symbols.registers[register].clock, singles);
             if self.is_read(*signal) || common.is_some_and(|common| common != edge) {
                 return None;
@@ -228,7 +259,13 @@ impl<'a> Planner<'a> {
         for member in &group.members {
             let TopStatement { comments, stmt } = &self.statements[*member];
             if let Some(stmt) = without_holds(self.symbols, stmt, &mut written) {
-                kept.push((*member, TopStatement { comments: comments.clone(), stmt }));
+                kept.push((
+                    *member,
+                    TopStatement {
+                        comments: comments.clone(),
+                        stmt,
+                    },
+                ));
             }
         }
         kept
@@ -238,7 +275,11 @@ impl<'a> Planner<'a> {
     fn remaining_reads(&self, singles: &BTreeMap<SignalId, Expr>) -> BTreeSet<SignalId> {
         let mut read = BTreeSet::new();
         let statements = self.plan.logic.iter().flatten();
-        let clocked = self.plan.clocked.iter().flat_map(|clocked| clocked.statements.iter().map(|(_, s)| s));
+        let clocked = self
+            .plan
+            .clocked
+            .iter()
+            .flat_map(|clocked| clocked.statements.iter().map(|(_, s)| s));
         for statement in statements.chain(clocked) {
             read.extend(access(&statement.stmt).reads);
         }

@@ -53,19 +53,25 @@ impl Inference<'_> {
         width: usize,
         offset: &VerilogExpression,
     ) -> Result<Value, Error> {
-        self.symbols.check_width(&describe::expression(expression), width)?;
+        self.symbols
+            .check_width(&describe::expression(expression), width)?;
         let (base, signed) = self.sized(base)?;
         let offset = self.offset(expression, offset)?;
         self.check_constant(expression, &offset, base.width, base.width)?;
         let signed = signed || self.is_signed_field(&base, &offset, width);
-        Ok(Value::Sized { expr: read(&base, width, &offset), signed })
+        Ok(Value::Sized {
+            expr: read(&base, width, &offset),
+            signed,
+        })
     }
 
     fn is_signed_field(&self, base: &Expr, offset: &Offset, width: usize) -> bool {
         match (&base.kind, offset) {
             (Kind::Signal(id), Offset::Constant(low)) => {
                 let fields = &self.symbols.signal(*id).signed_fields;
-                fields.iter().any(|(field, bits)| BigUint::from(*field) == *low && *bits == width)
+                fields
+                    .iter()
+                    .any(|(field, bits)| BigUint::from(*field) == *low && *bits == width)
             }
             _ => false,
         }
@@ -87,12 +93,21 @@ impl Inference<'_> {
         let expr = match offset {
             Offset::Constant(low) => {
                 let low = usize::try_from(&low).unwrap_or(0);
-                let high = if low + 1 < width { fold::select(&base, low + 1, width - low - 1) } else { nothing() };
-                let low = if low > 0 { fold::select(&base, 0, low) } else { nothing() };
+                let high = if low + 1 < width {
+                    fold::select(&base, low + 1, width - low - 1)
+                } else {
+                    nothing()
+                };
+                let low = if low > 0 {
+                    fold::select(&base, 0, low)
+                } else {
+                    nothing()
+                };
                 fold::concat(vec![high, bit, low])
             }
             Offset::Variable(offset) => {
-                let place = |bit: &Expr| fold::shift(Direction::Left, fold::resize(bit, width), offset.clone());
+                let place =
+                    |bit: &Expr| fold::shift(Direction::Left, fold::resize(bit, width), offset.clone());
                 let kept = fold::arithmetic(Arithmetic::And, base, fold::not(place(&Expr::bit(true))));
                 fold::arithmetic(Arithmetic::Or, kept, place(&bit))
             }
@@ -155,9 +170,14 @@ impl Inference<'_> {
             }
             _ => match self.value(offset)? {
                 Value::Number(number) => Ok(Term::Constant(number)),
-                Value::Sized { expr: Expr { kind: Kind::Constant(id), .. }, signed: false } => {
-                    Ok(Term::Constant(self.symbols.constant(id).value.clone().into()))
-                }
+                Value::Sized {
+                    expr:
+                        Expr {
+                            kind: Kind::Constant(id),
+                            ..
+                        },
+                    signed: false,
+                } => Ok(Term::Constant(self.symbols.constant(id).value.clone().into())),
                 Value::Sized { expr, signed: false } => {
                     let bits = Some(expr.width);
                     Ok(Term::Variable { expr, bits })
@@ -195,7 +215,10 @@ impl Inference<'_> {
                 if bits.is_some_and(|bits| !fits(bits)) {
                     return Err(self.ambiguous_offset(whole));
                 }
-                Ok(Term::Variable { expr: product(&a, &b, width), bits })
+                Ok(Term::Variable {
+                    expr: product(&a, &b, width),
+                    bits,
+                })
             }
             VerilogOp::Add => {
                 let sum = fold::largest(&a) + fold::largest(&b);
@@ -204,19 +227,28 @@ impl Inference<'_> {
                     return Err(self.ambiguous_offset(whole));
                 }
                 let (a, b) = (fold::resize(&a, width), fold::resize(&b, width));
-                Ok(Term::Variable { expr: fold::arithmetic(Arithmetic::Add, a, b), bits })
+                Ok(Term::Variable {
+                    expr: fold::arithmetic(Arithmetic::Add, a, b),
+                    bits,
+                })
             }
             _ => {
                 // Indices cannot become negative, so only a difference of bits can wrap.
                 let width = bits.unwrap_or(a.width.max(b.width));
                 let (a, b) = (fold::resize(&a, width), fold::resize(&b, width));
-                Ok(Term::Variable { expr: fold::arithmetic(Arithmetic::Subtract, a, b), bits })
+                Ok(Term::Variable {
+                    expr: fold::arithmetic(Arithmetic::Subtract, a, b),
+                    bits,
+                })
             }
         }
     }
 
     fn ambiguous_offset(&self, whole: &VerilogExpression) -> Error {
-        Error::AmbiguousOffset { path: self.path(), construct: describe::expression(whole) }
+        Error::AmbiguousOffset {
+            path: self.path(),
+            construct: describe::expression(whole),
+        }
     }
 
     fn operand(&self, whole: &VerilogExpression, term: Term) -> Result<Expr, Error> {
@@ -241,10 +273,18 @@ fn common_width(left: &Term, right: &Term) -> Option<usize> {
         (Term::Variable { bits: Some(a), .. }, Term::Variable { bits: Some(b), .. }) => {
             (a == b).then_some(*a)
         }
-        (Term::Variable { bits: Some(width), .. }, Term::Constant(value))
-        | (Term::Constant(value), Term::Variable { bits: Some(width), .. }) => {
-            fits(value, *width).then_some(*width)
-        }
+        (
+            Term::Variable {
+                bits: Some(width), ..
+            },
+            Term::Constant(value),
+        )
+        | (
+            Term::Constant(value),
+            Term::Variable {
+                bits: Some(width), ..
+            },
+        ) => fits(value, *width).then_some(*width),
         _ => None,
     }
 }
@@ -255,11 +295,18 @@ fn product(a: &Expr, b: &Expr, width: usize) -> Expr {
         if let Some(value) = factor.as_literal()
             && value.count_ones() == 1
         {
-            let zeros = value.trailing_zeros().and_then(|zeros| usize::try_from(zeros).ok()).unwrap_or(0);
+            let zeros = value
+                .trailing_zeros()
+                .and_then(|zeros| usize::try_from(zeros).ok())
+                .unwrap_or(0);
             return fold::concat(vec![other.clone(), Expr::literal(0_u32, zeros)]);
         }
     }
-    fold::arithmetic(Arithmetic::Multiply, fold::resize(a, width), fold::resize(b, width))
+    fold::arithmetic(
+        Arithmetic::Multiply,
+        fold::resize(a, width),
+        fold::resize(b, width),
+    )
 }
 
 fn nothing() -> Expr {
@@ -290,9 +337,15 @@ fn read(base: &Expr, width: usize, offset: &Offset) -> Expr {
         Offset::Variable(offset) => match base.kind {
             Kind::Signal(id) if base.width > 1 && always_inside(offset, width, base.width) => {
                 let offset = fold::resize(offset, index_width(base.width));
-                Expr { kind: Kind::SelectAt(id, Box::new(offset)), width }
+                Expr {
+                    kind: Kind::SelectAt(id, Box::new(offset)),
+                    width,
+                }
             }
-            _ => fold::resize(&fold::shift(Direction::Right, base.clone(), offset.clone()), width),
+            _ => fold::resize(
+                &fold::shift(Direction::Right, base.clone(), offset.clone()),
+                width,
+            ),
         },
     }
 }
@@ -310,11 +363,24 @@ pub(crate) struct VariableWrite {
 pub(crate) fn variable_write(offset: &Expr, width: usize, available: usize) -> VariableWrite {
     let narrow = fold::resize(offset, index_width(available));
     if always_inside(offset, width, available) {
-        return VariableWrite { offset: narrow, guard: None };
+        return VariableWrite {
+            offset: narrow,
+            guard: None,
+        };
     }
     let last = BigUint::from(available - width);
     let compare_width = offset.width.max(fold::bits_for(&last));
-    let relation = Comparison { relation: Relation::LessOrEqual, signed: false };
-    let guard = fold::compare(relation, fold::resize(offset, compare_width), Expr::literal(last, compare_width));
-    VariableWrite { offset: narrow, guard: Some(guard) }
+    let relation = Comparison {
+        relation: Relation::LessOrEqual,
+        signed: false,
+    };
+    let guard = fold::compare(
+        relation,
+        fold::resize(offset, compare_width),
+        Expr::literal(last, compare_width),
+    );
+    VariableWrite {
+        offset: narrow,
+        guard: Some(guard),
+    }
 }

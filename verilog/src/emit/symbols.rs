@@ -123,7 +123,10 @@ pub(crate) struct Symbols {
 
 impl Symbols {
     pub(crate) fn new(block: &str) -> Self {
-        Self { block: block.to_owned(), ..Self::default() }
+        Self {
+            block: block.to_owned(),
+            ..Self::default()
+        }
     }
 
     pub(crate) fn signal(&self, id: SignalId) -> &Signal {
@@ -177,7 +180,13 @@ impl Symbols {
     }
 
     /// Adds a signal under a canonical path.
-    pub(crate) fn add_signal(&mut self, path: &str, identifier: &str, atom: &AtomInfo, role: Role) -> SignalId {
+    pub(crate) fn add_signal(
+        &mut self,
+        path: &str,
+        identifier: &str,
+        atom: &AtomInfo,
+        role: Role,
+    ) -> SignalId {
         let id = SignalId(self.signals.len());
         let mut signed_fields = Vec::new();
         collect_signed_fields(&atom.descriptor, 0, &mut signed_fields);
@@ -240,7 +249,10 @@ impl Symbols {
             _ => None,
         };
         match name.and_then(|name| self.entries.get(&name.replace("::", "$"))) {
-            Some(Entry::Constant(id)) => Expr { kind: Kind::Constant(*id), width },
+            Some(Entry::Constant(id)) => Expr {
+                kind: Kind::Constant(*id),
+                width,
+            },
             _ => Expr::literal(value, width),
         }
     }
@@ -276,10 +288,18 @@ impl Symbols {
         let entry = match self.entries.get(path).copied() {
             None => {
                 let identifier = names::identifier(path);
-                let constant = NamedConstant { identifier, width, signed: false, value, is_enum_value: true };
+                let constant = NamedConstant {
+                    identifier,
+                    width,
+                    signed: false,
+                    value,
+                    is_enum_value: true,
+                };
                 Entry::Constant(self.push_constant(constant))
             }
-            Some(Entry::Constant(id)) if self.constant(id).value == value && self.constant(id).width == width => {
+            Some(Entry::Constant(id))
+                if self.constant(id).value == value && self.constant(id).width == width =>
+            {
                 Entry::Constant(id)
             }
             Some(_) => Entry::Ambiguous,
@@ -336,8 +356,8 @@ fn collect_signed_fields(descriptor: &TypeDescriptor, low: usize, found: &mut Ve
             found.push((low, *width));
             *width
         }
-        TypeKind::Composite(fields) => {
-            fields.iter().fold(0, |sum, field| sum + collect_signed_fields(&field.kind, low + sum, found))
-        }
+        TypeKind::Composite(fields) => fields.iter().fold(0, |sum, field| {
+            sum + collect_signed_fields(&field.kind, low + sum, found)
+        }),
     }
 }

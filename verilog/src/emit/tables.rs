@@ -20,9 +20,16 @@ pub(crate) struct Instance<'a> {
 }
 
 /// The names of a module whose kernel is translated: its own signals, its registers and its instances.
-pub(crate) fn of_kernel(scope: &Scope, instances: Vec<Instance<'_>>) -> Result<(Symbols, Identifiers), Error> {
+pub(crate) fn of_kernel(
+    scope: &Scope,
+    instances: Vec<Instance<'_>>,
+) -> Result<(Symbols, Identifiers), Error> {
     let (mut symbols, mut identifiers) = of_atoms(scope)?;
-    let registers: Vec<_> = scope.children.iter().filter_map(|child| Some((child, register_shape(child)?))).collect();
+    let registers: Vec<_> = scope
+        .children
+        .iter()
+        .filter_map(|child| Some((child, register_shape(child)?)))
+        .collect();
     for (child, _) in &registers {
         identifiers.claim(&symbols.block, &child.name)?;
     }
@@ -32,7 +39,11 @@ pub(crate) fn of_kernel(scope: &Scope, instances: Vec<Instance<'_>>) -> Result<(
     for instance in instances {
         add_instance(&mut symbols, &mut identifiers, instance)?;
     }
-    for constant in symbols.constants.iter_mut().filter(|constant| constant.is_enum_value) {
+    for constant in symbols
+        .constants
+        .iter_mut()
+        .filter(|constant| constant.is_enum_value)
+    {
         constant.identifier = identifiers.derive(&constant.identifier);
     }
     Ok((symbols, identifiers))
@@ -103,7 +114,12 @@ pub(crate) struct RegisterShape<'a> {
 /// Recognises the registers of this crate (`reg`) and rust-hdl's own flip-flops (`dff`).
 pub(crate) fn register_shape(scope: &Scope) -> Option<RegisterShape<'_>> {
     let [timing] = &scope.timing[..] else { return None };
-    let atom = |name: &str, kind| scope.atoms.iter().find(|atom| atom.name == name && atom.kind == kind);
+    let atom = |name: &str, kind| {
+        scope
+            .atoms
+            .iter()
+            .find(|atom| atom.name == name && atom.kind == kind)
+    };
     let clock = atom("clock", AtomKind::InputParameter)?;
     let data = atom("d", AtomKind::InputParameter)?;
     let output = atom("q", AtomKind::OutputParameter)?;
@@ -111,15 +127,33 @@ pub(crate) fn register_shape(scope: &Scope) -> Option<RegisterShape<'_>> {
         return None;
     }
     match (timing.name.as_str(), scope.atoms.len(), &scope.code) {
-        ("reg", 3, _) => Some(RegisterShape { clock, data, output, reset: None, initial: None }),
+        ("reg", 3, _) => Some(RegisterShape {
+            clock,
+            data,
+            output,
+            reset: None,
+            initial: None,
+        }),
         ("reg", 5, _) => {
             let reset = atom("reset", AtomKind::InputParameter).filter(|reset| reset.width == 1)?;
             let value = atom("reset_value", AtomKind::Constant).filter(|value| value.width == data.width)?;
-            Some(RegisterShape { clock, data, output, reset: Some((reset, value)), initial: None })
+            Some(RegisterShape {
+                clock,
+                data,
+                output,
+                reset: Some((reset, value)),
+                initial: None,
+            })
         }
         ("dff", 3, Verilog::Custom(text)) => {
             let initial = Some(initial_value(text)?);
-            Some(RegisterShape { clock, data, output, reset: None, initial })
+            Some(RegisterShape {
+                clock,
+                data,
+                output,
+                reset: None,
+                initial,
+            })
         }
         _ => None,
     }
@@ -155,13 +189,23 @@ fn add_register(
             let reset_name = identifiers.derive(&format!("{name}_reset"));
             let signal = symbols.add_signal(&path("reset"), &reset_name, reset, Role::RegisterReset);
             let value = symbols.constant_value(value)?;
-            Some((signal, symbols.named_value(&shape.output.descriptor, value, shape.output.width)))
+            Some((
+                signal,
+                symbols.named_value(&shape.output.descriptor, value, shape.output.width),
+            ))
         }
     };
     let stored = shape.initial.clone();
     let stored = stored.map(|value| symbols.named_value(&shape.output.descriptor, value, shape.output.width));
     let initial = reset.as_ref().map(|(_, value)| value.clone()).or(stored);
-    symbols.registers.push(Register { path: scope.name.clone(), clock, data, output, reset, initial });
+    symbols.registers.push(Register {
+        path: scope.name.clone(),
+        clock,
+        data,
+        output,
+        reset,
+        initial,
+    });
     Ok(())
 }
 
@@ -176,7 +220,10 @@ impl Identifiers {
     pub(crate) fn claim(&mut self, block: &str, path: &str) -> Result<(), Error> {
         let identifier = names::identifier(path);
         if !names::is_identifier(&identifier) {
-            return Err(Error::Identifier { path: block.to_owned(), name: names::display(path) });
+            return Err(Error::Identifier {
+                path: block.to_owned(),
+                name: names::display(path),
+            });
         }
         match self.taken.insert(identifier.clone(), path.to_owned()) {
             None => Ok(()),

@@ -49,7 +49,12 @@ impl Writer<'_> {
             Kind::Negate(a) => format!("-{}", self.unit(a)),
             Kind::Reduce(reduction, a) => format!("{}{}", reduction.symbol(), self.unit(a)),
             Kind::Arithmetic(op, a, b) => {
-                format!("{} {} {}", self.operand(*op, a), op.symbol(), self.operand(*op, b))
+                format!(
+                    "{} {} {}",
+                    self.operand(*op, a),
+                    op.symbol(),
+                    self.operand(*op, b)
+                )
             }
             Kind::Compare(comparison, a, b) => {
                 let (a, b) = (self.compared(*comparison, a), self.compared(*comparison, b));
@@ -63,14 +68,20 @@ impl Writer<'_> {
                 format!("{} {} {places}", self.unit(a), direction.symbol())
             }
             Kind::Select(base, low) => self.selected(base, *low, expr.width),
-            Kind::SelectAt(id, offset) if expr.width == 1 => format!("{}[{}]", self.name(*id), self.expr(offset)),
-            Kind::SelectAt(id, offset) => format!("{}[{} +: {}]", self.name(*id), self.expr(offset), expr.width),
+            Kind::SelectAt(id, offset) if expr.width == 1 => {
+                format!("{}[{}]", self.name(*id), self.expr(offset))
+            }
+            Kind::SelectAt(id, offset) => {
+                format!("{}[{} +: {}]", self.name(*id), self.expr(offset), expr.width)
+            }
             Kind::Low(a) => format!("{}'({})", expr.width, self.expr(a)),
             Kind::Choose(test, a, b) => format!("{} ? {} : {}", self.unit(test), self.unit(a), self.unit(b)),
         }
     }
 
     /// The text of an expression as an operand: in parentheses unless it is one unit.
+    ///
+    /// A size cast is none: yosys reads `~4'(x)` as `(~4)'(x)`.
     fn unit(&self, expr: &Expr) -> String {
         let is_unit = matches!(
             expr.kind,
@@ -81,9 +92,12 @@ impl Writer<'_> {
                 | Kind::Repeat(_)
                 | Kind::Select(..)
                 | Kind::SelectAt(..)
-                | Kind::Low(_)
         );
-        if is_unit { self.expr(expr) } else { format!("({})", self.expr(expr)) }
+        if is_unit {
+            self.expr(expr)
+        } else {
+            format!("({})", self.expr(expr))
+        }
     }
 
     /// An operand of `op`, without parentheses where nobody misreads it.
@@ -125,9 +139,7 @@ impl Writer<'_> {
 
     fn selected(&self, base: &Expr, low: usize, width: usize) -> String {
         match &base.kind {
-            Kind::Constant(id) => {
-                literal(&((&self.symbols.constant(*id).value >> low) & ones(width)), width)
-            }
+            Kind::Constant(id) => literal(&((&self.symbols.constant(*id).value >> low) & ones(width)), width),
             _ => format!("{}{}", self.expr(base), range(low, width)),
         }
     }
@@ -150,14 +162,20 @@ impl Writer<'_> {
 
     /// Appends statements, each on lines of its own.
     pub(crate) fn block(&self, block: &[Stmt], kind: Assignment, indent: usize, out: &mut String) {
-        block.iter().for_each(|stmt| self.statement(stmt, kind, indent, out));
+        block
+            .iter()
+            .for_each(|stmt| self.statement(stmt, kind, indent, out));
     }
 
     pub(crate) fn statement(&self, stmt: &Stmt, kind: Assignment, indent: usize, out: &mut String) {
         match stmt {
             Stmt::Comment(text) => line(out, indent, &format!("// {text}")),
             Stmt::Assign { target, value } => line(out, indent, &self.assignment(target, value, kind)),
-            Stmt::If { test, then, otherwise } => self.conditional(test, then, otherwise, kind, indent, out),
+            Stmt::If {
+                test,
+                then,
+                otherwise,
+            } => self.conditional(test, then, otherwise, kind, indent, out),
             Stmt::Case { test, arms, default } => {
                 line(out, indent, &format!("case ({})", self.expr(test)));
                 for arm in arms {
@@ -168,7 +186,11 @@ impl Writer<'_> {
                 match default {
                     Some(arm) if !arm.body.is_empty() => {
                         let only = arm.only.as_ref().map(|label| format!(" // {}", self.expr(label)));
-                        line(out, indent + 1, &format!("default: begin{}", only.unwrap_or_default()));
+                        line(
+                            out,
+                            indent + 1,
+                            &format!("default: begin{}", only.unwrap_or_default()),
+                        );
                         self.block(&arm.body, kind, indent + 2, out);
                         line(out, indent + 1, "end");
                     }
@@ -191,7 +213,14 @@ impl Writer<'_> {
         line(out, indent, &format!("if ({}) begin", self.expr(test)));
         self.block(then, kind, indent + 1, out);
         let mut rest = otherwise;
-        while let [Stmt::If { test, then, otherwise }] = rest {
+        while let [
+            Stmt::If {
+                test,
+                then,
+                otherwise,
+            },
+        ] = rest
+        {
             line(out, indent, &format!("end else if ({}) begin", self.expr(test)));
             self.block(then, kind, indent + 1, out);
             rest = otherwise;
@@ -250,7 +279,11 @@ fn signed_literal(value: &BigUint, width: usize) -> String {
 }
 
 fn range(low: usize, width: usize) -> String {
-    if width == 1 { format!("[{low}]") } else { format!("[{}:{low}]", low + width - 1) }
+    if width == 1 {
+        format!("[{low}]")
+    } else {
+        format!("[{}:{low}]", low + width - 1)
+    }
 }
 
 impl Arithmetic {

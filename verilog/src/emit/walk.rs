@@ -52,7 +52,12 @@ struct Walker {
 impl Walker {
     fn qualified(&self, name: &str) -> String {
         let spaces = self.stack.last().map_or(&[][..], |(_, spaces)| spaces.as_slice());
-        spaces.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join("$")
+        spaces
+            .iter()
+            .map(String::as_str)
+            .chain([name])
+            .collect::<Vec<_>>()
+            .join("$")
     }
 }
 
@@ -104,7 +109,9 @@ impl Probe for Walker {
     }
 
     fn visit_end_scope(&mut self, _name: &str, _node: &dyn Block) {
-        let Some((scope, _)) = self.stack.pop() else { return };
+        let Some((scope, _)) = self.stack.pop() else {
+            return;
+        };
         match self.stack.last_mut() {
             Some((parent, _)) => parent.children.push(scope),
             None => self.root = Some(scope),

@@ -230,5 +230,11 @@ pub(crate) fn add_to(suite: &mut Suite) {
     case!(suite, "words_67", Words::new(67), [a, b, n, flag]);
     case!(suite, "transfer_3", Transfer::new(3), [rst, start, data], clk);
     case!(suite, "transfer_40", Transfer::new(40), [rst, start, data], clk);
-    case!(suite, "memories", Memories::new(16, 9), [address, write, data], clk);
+    case!(
+        suite,
+        "memories",
+        Memories::new(16, 9),
+        [address, write, data],
+        clk
+    );
 }

@@ -1,5 +1,7 @@
 //! Every operator: the block in Rust against its text in Icarus Verilog and Verilator.
 
+#![allow(clippy::nonminimal_bool, reason = "the kernels are what is tested")]
+
 use rust_hdl::prelude::*;
 
 use crate::case;

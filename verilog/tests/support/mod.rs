@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "every test file uses its own part of this module")]
 
+pub(crate) mod interpreter;
 pub(crate) mod raw;
 pub(crate) mod tools;
 pub(crate) mod vectors;
@@ -25,6 +26,8 @@ pub(crate) struct Case {
 pub(crate) struct Suite {
     library: Library,
     pub(crate) cases: Vec<Case>,
+    /// Warnings of Verilator's lint that are expected, as options.
+    pub(crate) waivers: &'static [&'static str],
 }
 
 impl Suite {
@@ -63,64 +66,108 @@ impl Suite {
                 assert!(simulate(&mut block, 1000), "{name}: does not settle in Rust");
             }
         }
-        self.cases.push(Case { name: name.to_owned(), design, vectors });
+        self.cases.push(Case {
+            name: name.to_owned(),
+            design,
+            vectors,
+        });
     }
 
     /// The text of all modules.
     pub(crate) fn text(&self) -> String {
         let mut seen = std::collections::BTreeSet::new();
         let modules = self.cases.iter().flat_map(|case| &case.design.modules);
-        modules.filter(|module| seen.insert(module.name.as_str())).fold(String::new(), |mut text, module| {
-            let _ = writeln!(text, "{}", module.text);
-            text
-        })
+        modules
+            .filter(|module| seen.insert(module.name.as_str()))
+            .fold(String::new(), |mut text, module| {
+                let _ = writeln!(text, "{}", module.text);
+                text
+            })
     }
 
     /// Compares all cases in both simulators, and checks the text in yosys and in Verilator's lint.
     pub(crate) fn check(&self) {
+        let directory = self.prepare();
+        tools::yosys(directory.path());
+        tools::lint(directory.path(), self.waivers);
+        must_agree("Icarus Verilog", &tools::icarus(directory.path()));
+        must_agree("Verilator", &tools::verilator(directory.path()));
+    }
+
+    /// Compares all cases in Icarus Verilog, which builds a thousand of them in seconds, and checks the text
+    /// in yosys and in Verilator's lint. `waivers` are options that lint gets besides the usual ones.
+    pub(crate) fn check_in_icarus(&self, waivers: &[&str]) {
+        let directory = self.prepare();
+        tools::yosys(directory.path());
+        tools::lint(directory.path(), waivers);
+        must_agree("Icarus Verilog", &tools::icarus(directory.path()));
+    }
+
+    /// Writes the modules, their test bench and their vectors.
+    fn prepare(&self) -> tempfile::TempDir {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        std::fs::write(directory.path().join("dut.sv"), self.text()).expect("dut.sv");
-        let mut bench = String::from("module bench;\n");
+        let write =
+            |name: &str, text: &str| std::fs::write(directory.path().join(name), text).expect("a file");
+        write("dut.sv", &self.text());
+        let mut bench = String::from("module bench;\n    reg start = 0;\n    initial #1 start = 1;\n");
         for (number, case) in self.cases.iter().enumerate() {
-            let rows: Vec<String> =
-                (0..case.vectors.inputs.len()).map(|row| hex(&case.row(row), case.row_width())).collect();
-            std::fs::write(directory.path().join(format!("case_{number}.hex")), rows.join("\n") + "\n")
-                .expect("test vectors");
+            let rows: Vec<String> = (0..case.vectors.inputs.len())
+                .map(|row| hex(&case.row(row), case.row_width()) + "\n")
+                .collect();
+            write(&format!("case_{number}.hex"), &rows.concat());
             let _ = writeln!(bench, "    case_{number} u_{number} ();");
         }
         bench.push_str("    initial begin #1000000; $display(\"DONE\"); $finish; end\nendmodule\n");
         for (number, case) in self.cases.iter().enumerate() {
             bench.push_str(&case.bench(number));
         }
-        std::fs::write(directory.path().join("bench.sv"), bench).expect("bench.sv");
+        write("bench.sv", &bench);
+        // For a look at the files of a failing test.
         if let Ok(copy) = std::env::var("SPINNERET_KEEP") {
-            let _ = std::fs::create_dir_all(&copy);
-            for file in ["dut.sv", "bench.sv"] {
-                let _ = std::fs::copy(directory.path().join(file), std::path::Path::new(&copy).join(file));
+            std::fs::create_dir_all(&copy).expect("the directory SPINNERET_KEEP");
+            for file in std::fs::read_dir(directory.path()).expect("the directory").flatten() {
+                std::fs::copy(file.path(), std::path::Path::new(&copy).join(file.file_name())).expect("a copy");
             }
         }
-        tools::yosys(directory.path());
-        tools::lint(directory.path(), &[]);
-        for (tool, output) in [
-            ("Icarus Verilog", tools::icarus(directory.path())),
-            ("Verilator", tools::verilator(directory.path())),
-        ] {
-            let mismatches: Vec<&str> = output.lines().filter(|line| line.starts_with("MISMATCH")).take(20).collect();
-            assert!(mismatches.is_empty(), "{tool} and Rust differ:\n{}", mismatches.join("\n"));
-            assert!(output.lines().any(|line| line == "DONE"), "{tool} did not finish:\n{output}");
-        }
+        directory
     }
+}
+
+fn must_agree(tool: &str, output: &str) {
+    let mismatches: Vec<&str> = output
+        .lines()
+        .filter(|line| line.starts_with("MISMATCH"))
+        .take(20)
+        .collect();
+    assert!(
+        mismatches.is_empty(),
+        "{tool} and Rust differ:\n{}",
+        mismatches.join("\n")
+    );
+    assert!(
+        output.lines().any(|line| line == "DONE"),
+        "{tool} did not finish:\n{output}"
+    );
 }
 
 impl Case {
     fn ports(&self, direction: PortDirection) -> impl Iterator<Item = (&str, usize)> {
-        let ports = self.design.ports.iter().filter(move |port| port.direction == direction);
+        let ports = self
+            .design
+            .ports
+            .iter()
+            .filter(move |port| port.direction == direction);
         let clocked = self.vectors.clocked;
-        ports.filter(move |port| !clocked || port.name != "clk").map(|port| (port.name.as_str(), port.width))
+        ports
+            .filter(move |port| !clocked || port.name != "clk")
+            .map(|port| (port.name.as_str(), port.width))
     }
 
     fn row_width(&self) -> usize {
-        self.ports(PortDirection::Input).chain(self.ports(PortDirection::Output)).map(|(_, width)| width).sum()
+        self.ports(PortDirection::Input)
+            .chain(self.ports(PortDirection::Output))
+            .map(|(_, width)| width)
+            .sum()
     }
 
     /// Inputs and outputs of one vector as one number, first port lowest.
@@ -128,15 +175,19 @@ impl Case {
         let outputs = &self.vectors.outputs[row];
         let inputs = self.ports(PortDirection::Input).zip(&self.vectors.inputs[row]);
         let outputs = self.ports(PortDirection::Output).map(|(name, width)| {
-            let value = outputs.get(name).unwrap_or_else(|| panic!("{}: no output {name} in Rust", self.name));
+            let value = outputs
+                .get(name)
+                .unwrap_or_else(|| panic!("{}: no output {name} in Rust", self.name));
             ((name, width), value)
         });
         let mut low = 0;
-        inputs.chain(outputs).fold(num_bigint::BigUint::ZERO, |sum, ((_, width), value)| {
-            let sum = sum | (value << low);
-            low += width;
-            sum
-        })
+        inputs
+            .chain(outputs)
+            .fold(num_bigint::BigUint::ZERO, |sum, ((_, width), value)| {
+                let sum = sum | (value << low);
+                low += width;
+                sum
+            })
     }
 
     fn bench(&self, number: usize) -> String {

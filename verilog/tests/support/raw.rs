@@ -30,7 +30,12 @@ pub(crate) struct RawAtom {
 impl Raw {
     /// A block with a kernel.
     pub(crate) fn new(atoms: Vec<RawAtom>, statements: Vec<VerilogStatement>) -> Self {
-        Self { atoms, children: Vec::new(), code: Verilog::Combinatorial(statements), timing: Vec::new() }
+        Self {
+            atoms,
+            children: Vec::new(),
+            code: Verilog::Combinatorial(statements),
+            timing: Vec::new(),
+        }
     }
 
     /// The same block with a sub-block.
@@ -42,8 +47,17 @@ impl Raw {
 
 /// An unsigned signal.
 pub(crate) fn atom(name: &str, kind: AtomKind, width: usize) -> RawAtom {
-    let descriptor = TypeDescriptor { name: format!("Bits::<{width}>"), kind: TypeKind::Bits(width) };
-    RawAtom { name: name.to_owned(), kind, descriptor, width, literal: 0_u32.into() }
+    let descriptor = TypeDescriptor {
+        name: format!("Bits::<{width}>"),
+        kind: TypeKind::Bits(width),
+    };
+    RawAtom {
+        name: name.to_owned(),
+        kind,
+        descriptor,
+        width,
+        literal: 0_u32.into(),
+    }
 }
 
 /// An unsigned input.
@@ -63,15 +77,20 @@ pub(crate) fn local(name: &str, width: usize) -> RawAtom {
 
 /// The same signal as a signed one.
 pub(crate) fn signed(mut atom: RawAtom) -> RawAtom {
-    atom.descriptor =
-        TypeDescriptor { name: format!("Signed::<{}>", atom.width), kind: TypeKind::Signed(atom.width) };
+    atom.descriptor = TypeDescriptor {
+        name: format!("Signed::<{}>", atom.width),
+        kind: TypeKind::Signed(atom.width),
+    };
     atom
 }
 
 /// The same signal with the values of an enum.
 pub(crate) fn of_enum(mut atom: RawAtom, name: &str, values: &[&str]) -> RawAtom {
     let values = values.iter().map(|value| format!("{name}::{value}")).collect();
-    atom.descriptor = TypeDescriptor { name: name.to_owned(), kind: TypeKind::Enum(values) };
+    atom.descriptor = TypeDescriptor {
+        name: name.to_owned(),
+        kind: TypeKind::Enum(values),
+    };
     atom
 }
 
@@ -109,7 +128,11 @@ pub(crate) fn set(name: &str, value: VerilogExpression) -> VerilogStatement {
 
 pub(crate) fn when(test: VerilogExpression, then: Vec<VerilogStatement>) -> VerilogStatement {
     let otherwise = VerilogBlockOrConditional::None;
-    VerilogStatement::If(VerilogConditional { test, then, otherwise })
+    VerilogStatement::If(VerilogConditional {
+        test,
+        then,
+        otherwise,
+    })
 }
 
 impl Logic for Raw {

@@ -26,11 +26,19 @@ impl Vectors {
         let bits: usize = widths.iter().sum();
         let mut random = Random::new(seed);
         let inputs = if bits <= EXHAUSTIVE_BITS && !clocked {
-            (0..1_u64 << bits).map(|row| split(&BigUint::from(row), widths)).collect()
+            (0..1_u64 << bits)
+                .map(|row| split(&BigUint::from(row), widths))
+                .collect()
         } else {
-            (0..RANDOM_VECTORS).map(|row| widths.iter().map(|width| random.value(*width, row)).collect()).collect()
+            (0..RANDOM_VECTORS)
+                .map(|row| widths.iter().map(|width| random.value(*width, row)).collect())
+                .collect()
         };
-        Self { clocked, inputs, outputs: Vec::new() }
+        Self {
+            clocked,
+            inputs,
+            outputs: Vec::new(),
+        }
     }
 }
 
@@ -64,9 +72,12 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    fn value(&mut self, width: usize, row: usize) -> BigUint {
+    /// A value that is often near a corner; the first rows are all zeros and all ones.
+    pub(crate) fn value(&mut self, width: usize, row: usize) -> BigUint {
         let ones = (BigUint::from(1_u32) << width) - 1_u32;
-        let words: Vec<u32> = (0..width.div_ceil(32)).map(|_| (self.next() >> 32) as u32).collect();
+        let words: Vec<u32> = (0..width.div_ceil(32))
+            .map(|_| (self.next() >> 32) as u32)
+            .collect();
         let value = BigUint::new(words) & &ones;
         match (row, self.next() % 8) {
             (0, _) => BigUint::ZERO,
@@ -81,7 +92,11 @@ impl Random {
 
 /// Hexadecimal digits for `$readmemh`.
 pub(crate) fn hex(value: &BigUint, width: usize) -> String {
-    format!("{:0>digits$}", value.to_str_radix(16), digits = width.div_ceil(4).max(1))
+    format!(
+        "{:0>digits$}",
+        value.to_str_radix(16),
+        digits = width.div_ceil(4).max(1)
+    )
 }
 
 /// The values of the outputs of a block by port name.

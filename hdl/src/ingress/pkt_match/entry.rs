@@ -69,7 +69,7 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
             Some("UMATCH_BUF_FRAMES"),
             "frames of mtu bytes that the engine can hold while an output stalls",
         ),
-        parameter("tag_width", 64, 35, 128, Some("TAG_WIDTH"), "width of the packet tag in bits"),
+        parameter("tag_width", 64, 4, 128, Some("TAG_WIDTH"), "width of the packet tag in bits"),
         parameter("message_id_width", 32, 1, 32, Some("MSG_ID_WIDTH"), "bits of the message id in the tag"),
         parameter("rulesets", 4, 1, 4, None, "rulesets; the lowest that matches wins"),
         parameter("rules", 4, 2, 8, None, "rules of a ruleset, of which the last marks the end of a message"),

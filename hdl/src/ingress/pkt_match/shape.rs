@@ -55,7 +55,8 @@ impl MatchShape {
         let message_id_width = get("message_id_width");
         let tag_width = get("tag_width");
         if tag_width < message_id_width + 3 {
-            let reason = format!("message id ({message_id_width}), end of message (1) and ruleset (2) need more");
+            let needed = message_id_width + 3;
+            let reason = format!("message id ({message_id_width}), end of message (1) and ruleset (2) need {needed}");
             return Err(refuse("tag_width", reason));
         }
         let beat_bytes = data / 8;

@@ -15,17 +15,20 @@ use std::borrow::Cow;
 /// Kind of a capture file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Format {
-    PcapMicro,
-    PcapNano,
-    PcapNg,
+    /// Pcap with microseconds.
+    Micro,
+    /// Pcap with nanoseconds.
+    Nano,
+    /// Pcapng, which has nanoseconds.
+    NextGeneration,
 }
 
 /// The file, in little-endian byte order on every machine.
 pub(super) fn encode(format: Format, passed: &[Passed]) -> Result<Vec<u8>, TrafficError> {
     match format {
-        Format::PcapMicro => pcap(TsResolution::MicroSecond, passed),
-        Format::PcapNano => pcap(TsResolution::NanoSecond, passed),
-        Format::PcapNg => pcapng(passed),
+        Format::Micro => pcap(TsResolution::MicroSecond, passed),
+        Format::Nano => pcap(TsResolution::NanoSecond, passed),
+        Format::NextGeneration => pcapng(passed),
     }
 }
 

@@ -11,39 +11,42 @@ pub(super) const ALL: &[Scene] = &[
     Scene {
         name: "lan.pcap",
         contents: "ARP, ICMP echo, DNS, TCP and ICMPv6 of five hosts, IPv4 and IPv6; microseconds",
-        format: Format::PcapMicro,
+        format: Format::Micro,
         seed: 1,
         flows: &[lan],
     },
     Scene {
         name: "vlan.pcap",
         contents: "the same kinds of traffic with one and two VLAN tags; microseconds",
-        format: Format::PcapMicro,
+        format: Format::Micro,
         seed: 2,
         flows: &[vlan],
     },
     Scene {
         name: "slmp.pcap",
         contents: "SLMP messages of three senders with and without acknowledgements; nanoseconds",
-        format: Format::PcapNano,
+        format: Format::Nano,
         seed: 3,
         flows: &[slmp],
     },
     Scene {
         name: "sizes.pcapng",
         contents: "UDP frames of 60 to 9000 bytes, around every multiple of 64 up to 1514",
-        format: Format::PcapNg,
+        format: Format::NextGeneration,
         seed: 4,
         flows: &[sizes],
     },
     Scene {
         name: "mixed.pcapng",
         contents: "all of the above at once, on an access and a trunk interface",
-        format: Format::PcapNg,
+        format: Format::NextGeneration,
         seed: 5,
         flows: &[lan, vlan, slmp, jumbo],
     },
 ];
+
+/// Adds its flows to a trace.
+type Flows = fn(&mut Trace) -> Result<(), TrafficError>;
 
 /// A capture before it is made.
 #[derive(Debug)]
@@ -52,7 +55,7 @@ pub(super) struct Scene {
     contents: &'static str,
     format: Format,
     seed: u64,
-    flows: &'static [fn(&mut Trace) -> Result<(), TrafficError>],
+    flows: &'static [Flows],
 }
 
 impl Scene {

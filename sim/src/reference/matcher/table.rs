@@ -1,0 +1,149 @@
+//! The rules of a matching engine, complete, and as its inputs hold them.
+
+use super::params::MatcherParams;
+use spinneret_regmap::matching::Rule;
+use thiserror::Error;
+
+/// How the rules of a ruleset are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// All rules must match.
+    And,
+    /// One rule must match.
+    Or,
+}
+
+impl Mode {
+    /// The mode bit of the ruleset.
+    pub fn bit(self) -> u32 {
+        match self {
+            Self::And => 0,
+            Self::Or => 1,
+        }
+    }
+
+    /// The rule that changes nothing when it is joined with others in this mode.
+    pub fn neutral_rule(self) -> Rule {
+        match self {
+            Self::And => Rule::ALWAYS,
+            Self::Or => Rule::NEVER,
+        }
+    }
+}
+
+/// Rules that decide together whether a frame matches.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RuleSet {
+    /// How the rules are joined.
+    pub mode: Mode,
+    /// The rules that decide the match.
+    pub rules: Vec<Rule>,
+    /// Marks the last frame of a message; does not decide the match.
+    pub end_of_message: Rule,
+}
+
+impl RuleSet {
+    /// A ruleset that matches no frame.
+    pub fn never() -> Self {
+        Self {
+            mode: Mode::Or,
+            rules: Vec::new(),
+            end_of_message: Rule::NEVER,
+        }
+    }
+}
+
+/// A complete set of rules for a matcher: every ruleset has every rule.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RuleTable {
+    rulesets: Vec<RuleSet>,
+}
+
+impl RuleTable {
+    /// Fills up rulesets to what the matcher has: unused rules change nothing, unused rulesets never match.
+    ///
+    /// # Errors
+    /// If there are more rulesets or more rules than the matcher has.
+    pub fn new(params: &MatcherParams, mut rulesets: Vec<RuleSet>) -> Result<Self, TableError> {
+        if rulesets.len() > params.rulesets {
+            return Err(TableError::Rulesets {
+                given: rulesets.len(),
+                available: params.rulesets,
+            });
+        }
+        rulesets.resize_with(params.rulesets, RuleSet::never);
+        let available = params.rules_per_ruleset.saturating_sub(1);
+        for (ruleset, set) in rulesets.iter_mut().enumerate() {
+            if set.rules.len() > available {
+                return Err(TableError::Rules {
+                    ruleset,
+                    given: set.rules.len(),
+                    available,
+                });
+            }
+            set.rules.resize(available, set.mode.neutral_rule());
+        }
+        Ok(Self { rulesets })
+    }
+
+    /// The rulesets, lowest first; each has all its rules.
+    pub fn rulesets(&self) -> &[RuleSet] {
+        &self.rulesets
+    }
+
+    /// The values of the matcher's rule inputs, in the byte order of the registers.
+    pub fn port_values(&self) -> PortValues {
+        let mut ports = PortValues::default();
+        for (index, set) in self.rulesets.iter().enumerate() {
+            ports.mode |= set.mode.bit() << index;
+            for rule in set.rules.iter().chain([&set.end_of_message]) {
+                let registers = rule.to_registers();
+                ports.idx.push(registers.idx);
+                ports.mask.push(registers.mask);
+                ports.start.push(registers.start);
+                ports.end.push(registers.end);
+            }
+        }
+        ports
+    }
+}
+
+/// More rules than the matcher has.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum TableError {
+    /// Too many rulesets.
+    #[error("{given} rulesets are given, but the matcher has {available}")]
+    Rulesets {
+        /// How many were given.
+        given: usize,
+        /// How many there are.
+        available: usize,
+    },
+    /// Too many rules in a ruleset.
+    #[error(
+        "ruleset {ruleset} has {given} rules, but the matcher has {available} besides the end-of-message rule"
+    )]
+    Rules {
+        /// The ruleset, counted from 0.
+        ruleset: usize,
+        /// How many rules were given.
+        given: usize,
+        /// How many there are.
+        available: usize,
+    },
+}
+
+/// The values of the matcher's rule inputs: word `rules_per_ruleset * ruleset + rule` of each vector.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortValues {
+    /// `match_mode`: one bit per ruleset.
+    pub mode: u32,
+    /// `match_idx`, least significant word first.
+    pub idx: Vec<u32>,
+    /// `match_mask`, least significant word first, each byte-swapped.
+    pub mask: Vec<u32>,
+    /// `match_start`, least significant word first, each byte-swapped.
+    pub start: Vec<u32>,
+    /// `match_end`, least significant word first, each byte-swapped.
+    pub end: Vec<u32>,
+}

@@ -1,0 +1,220 @@
+//! Builds the modules of a design, children first.
+
+use rust_hdl::core::ast::Verilog;
+
+use super::check::check;
+use super::design::{Design, Parameter, Port};
+use super::error::Error;
+use super::library::{Library, clash};
+use super::lower::lower;
+use super::metadata::Metadata;
+use super::module::{self, Body};
+use super::names;
+use super::plan::plan;
+use super::prune::{drop_overwritten, drop_unread};
+use super::tables::{self, Instance};
+use super::verbatim;
+use super::walk::Scope;
+
+/// The ports of a module, each with the comment above it.
+type Ports = Vec<(Port, Option<String>)>;
+
+/// What became of a scope.
+enum Built {
+    /// It has neither ports nor logic.
+    Nothing,
+    /// It is an instance of the module of this name.
+    Module(String),
+}
+
+/// How a module gets its name.
+enum Naming<'a> {
+    Top(&'a str, &'a [Parameter]),
+    Child,
+}
+
+/// Builds the modules of one design into a library.
+pub(crate) struct Builder<'a> {
+    pub(crate) library: &'a mut Library,
+    /// Name of the top module, which no other module may take.
+    pub(crate) top: &'a str,
+}
+
+impl Builder<'_> {
+    /// Builds the top and everything below it.
+    pub(crate) fn design(
+        &mut self,
+        scope: &Scope,
+        name: &str,
+        parameters: &[Parameter],
+    ) -> Result<Design, Error> {
+        let ports = match self.build(scope, &Naming::Top(name, parameters))? {
+            (Built::Module(_), ports) => ports.into_iter().map(|(port, _)| port).collect(),
+            (Built::Nothing, _) => Vec::new(),
+        };
+        Ok(Design {
+            name: name.to_owned(),
+            modules: self.library.closure(name),
+            ports,
+        })
+    }
+
+    fn build(&mut self, scope: &Scope, naming: &Naming<'_>) -> Result<(Built, Ports), Error> {
+        match &scope.code {
+            Verilog::Combinatorial(_) | Verilog::Empty => self.kernel(scope, naming),
+            Verilog::Custom(text) => self.custom(scope, text, false, naming),
+            Verilog::Wrapper(wrapper) => {
+                let cores = self.external(scope, &wrapper.cores)?;
+                let (built, ports) = self.custom(scope, &wrapper.code, true, naming)?;
+                if let (Built::Module(name), Some(cores)) = (&built, cores) {
+                    self.library.add_instance(name, cores);
+                }
+                Ok((built, ports))
+            }
+            Verilog::Blackbox(blackbox) => {
+                let (symbols, _) = tables::of_atoms(scope)?;
+                let declared = self.external(scope, &blackbox.code)?;
+                if matches!(naming, Naming::Top(..)) || declared.as_deref() != Some(blackbox.name.as_str()) {
+                    return Err(Error::Unsupported {
+                        path: scope.path.clone(),
+                        construct: format!("black box {}", blackbox.name),
+                        advice: "its code must declare the module of that name first, and it cannot be the top",
+                    });
+                }
+                Ok((
+                    Built::Module(blackbox.name.clone()),
+                    symbols.ports(&Metadata::default()),
+                ))
+            }
+        }
+    }
+
+    fn kernel(&mut self, scope: &Scope, naming: &Naming<'_>) -> Result<(Built, Ports), Error> {
+        let mut instances = Vec::new();
+        for child in scope
+            .children
+            .iter()
+            .filter(|child| tables::register_shape(child).is_none())
+        {
+            if let (Built::Module(module), _) = self.build(child, &Naming::Child)? {
+                instances.push(Instance { scope: child, module });
+            }
+        }
+        let mut used: Vec<String> = Vec::new();
+        for instance in &instances {
+            if !used.contains(&instance.module) {
+                used.push(instance.module.clone());
+            }
+        }
+        let (symbols, identifiers) = tables::of_kernel(scope, instances)?;
+        let statements = match &scope.code {
+            Verilog::Combinatorial(block) => block.as_slice(),
+            _ => &[],
+        };
+        let mut kernel = lower(&symbols, statements)?;
+        check(&symbols, &kernel.statements)?;
+        drop_unread(&symbols, &mut kernel.statements);
+        drop_overwritten(&mut kernel.statements);
+        let ports = symbols.ports(&kernel.metadata);
+        let is_child = matches!(naming, Naming::Child);
+        if is_child && ports.is_empty() && symbols.children.is_empty() {
+            return Ok((Built::Nothing, ports));
+        }
+        self.check_parameters(naming, |name| identifiers.is_taken(name))?;
+        let plan = plan(&symbols, &kernel.statements);
+        let body = Body {
+            doc: kernel.metadata.doc.clone(),
+            ports: module::port_list(&ports, false),
+            content: module::content(&symbols, &kernel, &plan),
+        };
+        let name = self.place(scope, naming, kernel.metadata.module.as_deref(), body, used)?;
+        Ok((Built::Module(name), ports))
+    }
+
+    /// A module whose body is given as Verilog.
+    fn custom(
+        &mut self,
+        scope: &Scope,
+        text: &str,
+        wrapper: bool,
+        naming: &Naming<'_>,
+    ) -> Result<(Built, Ports), Error> {
+        // What a wrapper holds in Rust is its simulation model only.
+        if !wrapper && let Some(child) = scope.children.first() {
+            return Err(Error::Unsupported {
+                path: scope.path.clone(),
+                construct: names::display(&child.name),
+                advice: "a block whose body is verbatim Verilog cannot have sub-blocks: use a `Wrapper`",
+            });
+        }
+        let mut metadata = Metadata::default();
+        let text = metadata.take_head(text);
+        let (symbols, identifiers) = tables::of_atoms(scope)?;
+        self.check_parameters(naming, |name| identifiers.is_taken(name))?;
+        let ports = symbols.ports(&metadata);
+        let body = Body {
+            doc: metadata.doc.clone(),
+            ports: module::port_list(&ports, wrapper),
+            content: verbatim::content(&symbols, text),
+        };
+        let name = self.place(scope, naming, metadata.module.as_deref(), body, Vec::new())?;
+        Ok((Built::Module(name), ports))
+    }
+
+    fn check_parameters(&self, naming: &Naming<'_>, taken: impl Fn(&str) -> bool) -> Result<(), Error> {
+        let Naming::Top(top, parameters) = naming else {
+            return Ok(());
+        };
+        match parameters.iter().find(|parameter| taken(&parameter.name)) {
+            Some(parameter) => Err(clash(top, &parameter.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// Finds or adds the module with this body and returns its name.
+    fn place(
+        &mut self,
+        scope: &Scope,
+        naming: &Naming<'_>,
+        wish: Option<&str>,
+        body: Body,
+        instances: Vec<String>,
+    ) -> Result<String, Error> {
+        if let Naming::Top(name, parameters) = naming {
+            self.library.place_top(name, parameters, body, instances)?;
+            return Ok((*name).to_owned());
+        }
+        let field = names::identifier(&names::without_index(&scope.name));
+        let base = wish.unwrap_or(&field);
+        if !names::is_identifier(base) {
+            return Err(Error::Identifier {
+                path: scope.path.clone(),
+                name: base.to_owned(),
+            });
+        }
+        Ok(self
+            .library
+            .place_child(base, wish.is_some(), self.top, body, instances))
+    }
+
+    /// Adds verbatim modules and returns the name of the first one, if there is any.
+    fn external(&mut self, scope: &Scope, code: &str) -> Result<Option<String>, Error> {
+        if code.trim().is_empty() {
+            return Ok(None);
+        }
+        let Some(name) = verbatim::declared_module(code) else {
+            return Err(Error::Unsupported {
+                path: scope.path.clone(),
+                construct: "verbatim Verilog of an external core".to_owned(),
+                advice: "it must declare the module that it stands for",
+            });
+        };
+        if name == self.top || !self.library.place_verbatim(name, code) {
+            return Err(Error::ModuleNameTaken {
+                path: scope.path.clone(),
+                name: name.to_owned(),
+            });
+        }
+        Ok(Some(name.to_owned()))
+    }
+}
