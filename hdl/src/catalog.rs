@@ -85,7 +85,10 @@ pub struct Entry {
 impl Entry {
     /// The complete parameter values of a configuration.
     pub fn values(&self, config: Config) -> Values {
-        (self.parameters)(config).into_iter().map(|p| (p.name.to_owned(), p.value)).collect()
+        (self.parameters)(config)
+            .into_iter()
+            .map(|p| (p.name.to_owned(), p.value))
+            .collect()
     }
 }
 

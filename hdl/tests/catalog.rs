@@ -20,7 +20,10 @@ fn every_block_is_generated_in_every_configuration() {
         for config in Config::ALL {
             let design = build(entry, &entry.values(config));
             assert_eq!(design.name, entry.name);
-            assert_eq!(design.modules.last().map(|module| module.name.as_str()), Some(entry.name));
+            assert_eq!(
+                design.modules.last().map(|module| module.name.as_str()),
+                Some(entry.name)
+            );
         }
     }
 }
@@ -45,12 +48,21 @@ fn ports_and_parameters_are_those_of_the_contract() {
         let contract = Contract::parse(&text);
         let values = entry.values(Config::Reference);
         let own = (entry.parameters)(Config::Reference).into_iter();
-        let mut parameters: BTreeMap<String, u64> =
-            own.filter_map(|p| Some((p.verilog?.to_owned(), p.value))).collect();
-        parameters.extend((entry.derived)(&values).into_iter().map(|(name, value)| (name.to_owned(), value)));
+        let mut parameters: BTreeMap<String, u64> = own
+            .filter_map(|p| Some((p.verilog?.to_owned(), p.value)))
+            .collect();
+        parameters.extend(
+            (entry.derived)(&values)
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value)),
+        );
         assert_eq!(parameters, contract.parameters, "{}: parameters", entry.name);
         let design = build(entry, &values);
-        let ports: Vec<_> = design.ports.iter().map(|p| (p.direction, p.name.clone(), p.width as u64)).collect();
+        let ports: Vec<_> = design
+            .ports
+            .iter()
+            .map(|p| (p.direction, p.name.clone(), p.width as u64))
+            .collect();
         assert_eq!(ports, contract.ports, "{}: ports", entry.name);
     }
 }
@@ -67,12 +79,18 @@ impl Contract {
         let mut contract = Self::default();
         for line in text.lines().skip(1) {
             let fields: Vec<&str> = line.split(',').collect();
-            let [kind, name, expression] = fields[..] else { panic!("`{line}` has other than three fields") };
+            let [kind, name, expression] = fields[..] else {
+                panic!("`{line}` has other than three fields")
+            };
             let value = contract.evaluate(expression);
             match kind {
                 "parameter" => drop(contract.parameters.insert(name.to_owned(), value)),
-                "input" => contract.ports.push((PortDirection::Input, name.to_owned(), value)),
-                "output" => contract.ports.push((PortDirection::Output, name.to_owned(), value)),
+                "input" => contract
+                    .ports
+                    .push((PortDirection::Input, name.to_owned(), value)),
+                "output" => contract
+                    .ports
+                    .push((PortDirection::Output, name.to_owned(), value)),
                 other => panic!("`{other}` is no kind of line"),
             }
         }
@@ -94,15 +112,27 @@ fn impossible_parameters_are_refused_with_a_reason() {
     let refused = |name: &str, value: u64| {
         let mut values = entry.values(Config::Reference);
         values.insert(name.to_owned(), value);
-        (entry.build)(&values).err().map(|error| error.to_string()).unwrap_or_default()
+        (entry.build)(&values)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default()
     };
     assert_eq!(
         refused("data_width", 96),
         "pspin_pkt_match: data_width = 96 is not possible: it is a power of two: 64, 128, 256, 512 or 1024"
     );
-    assert_eq!(refused("data_width", 2048), "pspin_pkt_match: data_width = 2048 is not possible: it is 64 to 1024");
-    assert_eq!(refused("inspected_bytes", 257), "pspin_pkt_match: inspected_bytes = 257 is not possible: it is 4 to 256");
-    assert_eq!(refused("rules", 1), "pspin_pkt_match: rules = 1 is not possible: it is 2 to 8");
+    assert_eq!(
+        refused("data_width", 2048),
+        "pspin_pkt_match: data_width = 2048 is not possible: it is 64 to 1024"
+    );
+    assert_eq!(
+        refused("inspected_bytes", 257),
+        "pspin_pkt_match: inspected_bytes = 257 is not possible: it is 4 to 256"
+    );
+    assert_eq!(
+        refused("rules", 1),
+        "pspin_pkt_match: rules = 1 is not possible: it is 2 to 8"
+    );
     assert_eq!(
         refused("tag_width", 34),
         "pspin_pkt_match: tag_width = 34 is not possible: message id (32), end of message (1) and ruleset (2) need 35"

@@ -56,8 +56,17 @@ const MARK: u8 = 0xff;
 
 /// An engine whose ruleset 0 matches frames by their first byte.
 pub fn marked<M: Model>(sim: Simulation<M>, params: &MatcherParams) -> MatchBench<M> {
-    let rule = Rule { idx: 0, mask: 0xff00_0000, start: u32::from(MARK) << 24, end: u32::from(MARK) << 24 };
-    let set = RuleSet { mode: Mode::And, rules: vec![rule], end_of_message: Rule::NEVER };
+    let rule = Rule {
+        idx: 0,
+        mask: 0xff00_0000,
+        start: u32::from(MARK) << 24,
+        end: u32::from(MARK) << 24,
+    };
+    let set = RuleSet {
+        mode: Mode::And,
+        rules: vec![rule],
+        end_of_message: Rule::NEVER,
+    };
     let table = RuleTable::new(params, vec![set]).unwrap_or_else(|error| panic!("{error}"));
     let mut bench = MatchBench::new(sim, params, MessageId::REFERENCE, Pauses::default());
     bench.load(Some(&table));
@@ -85,7 +94,11 @@ pub fn measure<M: Model>(bench: &mut MatchBench<M>, size: usize, traffic: Traffi
     let cycles = bench.sim.cycle_count() - first_done;
     let counted = bench.source.sent() - first_count;
     bench.settle();
-    Cycles { per_frame: cycles as f64 / counted as f64, latency, meta_after_last }
+    Cycles {
+        per_frame: cycles as f64 / counted as f64,
+        latency,
+        meta_after_last,
+    }
 }
 
 /// One frame through an empty engine.
@@ -96,9 +109,14 @@ fn measure_alone<M: Model>(bench: &mut MatchBench<M>, size: usize, matched: bool
     bench.source.send(alone);
     bench.sim.run(64 + size as u64);
     let sink = if matched { &bench.pspin } else { &bench.nic };
-    let received = sink.receive().unwrap_or_else(|| panic!("a frame of {size} bytes does not come out"));
+    let received = sink
+        .receive()
+        .unwrap_or_else(|| panic!("a frame of {size} bytes does not come out"));
     let meta = matched.then(|| {
-        let item = bench.meta.receive().unwrap_or_else(|| panic!("no metadata for {size} bytes"));
+        let item = bench
+            .meta
+            .receive()
+            .unwrap_or_else(|| panic!("no metadata for {size} bytes"));
         item.cycle as i64 - received.last_cycle as i64
     });
     (received.first_cycle - start, meta)

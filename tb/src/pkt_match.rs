@@ -5,14 +5,12 @@ use rand_chacha::ChaCha8Rng;
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::channel::ChannelSink;
 use spinneret_sim::model::{Direction, Model};
-use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, Mode, ReferenceMatcher, RuleSet, RuleTable};
+use spinneret_sim::reference::matcher::{
+    MatchResult, MatcherParams, Mode, ReferenceMatcher, RuleSet, RuleTable,
+};
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::{Frame, Pause, StreamSink, StreamSource};
 use std::collections::VecDeque;
-
-/// Cycles after which new rules are in force when the engine was busy: a frame may have to end first, and
-/// the largest takes 2048 beats on the narrowest stream.
-const RULE_CYCLES: u64 = 4096;
 
 /// How the engine builds the message id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +23,27 @@ pub struct MessageId {
 
 impl MessageId {
     /// As in the reference configuration.
-    pub const REFERENCE: Self = Self { bits: 32, network_order: false };
+    pub const REFERENCE: Self = Self {
+        bits: 32,
+        network_order: false,
+    };
 
     /// The tag of a matched frame.
     fn tag(self, result: &MatchResult) -> u64 {
-        let MatchResult::Matched { ruleset, eom, message_id, .. } = *result else { return 0 };
-        let id = if self.network_order { message_id.swap_bytes() } else { message_id };
+        let MatchResult::Matched {
+            ruleset,
+            eom,
+            message_id,
+            ..
+        } = *result
+        else {
+            return 0;
+        };
+        let id = if self.network_order {
+            message_id.swap_bytes()
+        } else {
+            message_id
+        };
         let id = u64::from(id) & ((1 << self.bits) - 1);
         id << 3 | u64::from(eom) << 2 | u64::from(ruleset)
     }
@@ -53,13 +66,23 @@ impl Pauses {
     /// Independent random pauses on all four streams.
     pub fn random(percent: u32) -> Self {
         let pause = || Pause::Random { percent };
-        Self { input: pause(), nic: pause(), pspin: pause(), meta: pause() }
+        Self {
+            input: pause(),
+            nic: pause(),
+            pspin: pause(),
+            meta: pause(),
+        }
     }
 
     /// Bursts and long stalls on all four streams.
     pub fn bursty() -> Self {
         let pause = |busy, idle| Pause::Bursty { busy, idle };
-        Self { input: pause(40, 20), nic: pause(10, 30), pspin: pause(30, 60), meta: pause(5, 50) }
+        Self {
+            input: pause(40, 20),
+            nic: pause(10, 30),
+            pspin: pause(30, 60),
+            meta: pause(5, 50),
+        }
     }
 }
 
@@ -96,7 +119,12 @@ impl<M: Model> MatchBench<M> {
     ///
     /// # Panics
     /// If the design is no matching engine of these sizes.
-    pub fn new(mut sim: Simulation<M>, params: &MatcherParams, message_id: MessageId, pauses: Pauses) -> Self {
+    pub fn new(
+        mut sim: Simulation<M>,
+        params: &MatcherParams,
+        message_id: MessageId,
+        pauses: Pauses,
+    ) -> Self {
         sim.set_cycle_limit(u64::MAX);
         let source = sim.source("s_axis_nic_rx", pauses.input);
         let nic = sim.sink("m_axis_nic_rx", pauses.nic);
@@ -122,7 +150,12 @@ impl<M: Model> MatchBench<M> {
     /// Drives rules without telling the model, as software does in the middle of traffic.
     pub fn drive_rules(&mut self, table: &RuleTable) {
         let ports = table.port_values();
-        let vectors = [("idx", ports.idx), ("mask", ports.mask), ("start", ports.start), ("end", ports.end)];
+        let vectors = [
+            ("idx", ports.idx),
+            ("mask", ports.mask),
+            ("start", ports.start),
+            ("end", ports.end),
+        ];
         for (name, words) in vectors {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             let port = self.input(&format!("match_{name}"));
@@ -171,7 +204,11 @@ impl<M: Model> MatchBench<M> {
             || self.pspin.waiting() < self.expect_pspin.len()
             || self.meta.waiting() < self.expect_pspin.len()
         {
-            assert!(self.sim.cycle_count() < deadline, "frames do not come out: {}", self.missing());
+            assert!(
+                self.sim.cycle_count() < deadline,
+                "frames do not come out: {}",
+                self.missing()
+            );
             self.sim.cycle();
         }
         self.compare()
@@ -191,7 +228,10 @@ impl<M: Model> MatchBench<M> {
 
     /// Even with nine pauses for a transfer on each of four streams this is enough.
     fn patience(&self) -> u64 {
-        let frames = self.expect_nic.iter().chain(self.expect_pspin.iter().map(|(frame, _)| frame));
+        let frames = self
+            .expect_nic
+            .iter()
+            .chain(self.expect_pspin.iter().map(|(frame, _)| frame));
         let bytes: usize = frames.map(|frame| frame.bytes.len() + 64).sum();
         10_000 + 100 * bytes as u64
     }
@@ -208,25 +248,31 @@ impl<M: Model> MatchBench<M> {
     }
 
     fn compare(&mut self) -> Counts {
-        let counts =
-            Counts { bypassed: self.expect_nic.len() as u64, matched: self.expect_pspin.len() as u64 };
+        let counts = Counts {
+            bypassed: self.expect_nic.len() as u64,
+            matched: self.expect_pspin.len() as u64,
+        };
         for (number, expected) in self.expect_nic.drain(..).enumerate() {
             let received = self.nic.receive().map(|received| received.frame);
-            assert!(received.as_ref() == Some(&expected), "unmatched frame {number}: {received:?}, not {expected:?}");
+            assert!(
+                received.as_ref() == Some(&expected),
+                "unmatched frame {number}: {received:?}, not {expected:?}"
+            );
         }
         for (number, (expected, result)) in self.expect_pspin.drain(..).enumerate() {
             let received = self.pspin.receive().map(|received| received.frame);
-            assert!(received.as_ref() == Some(&expected), "matched frame {number}: {received:?}, not {expected:?}");
+            assert!(
+                received.as_ref() == Some(&expected),
+                "matched frame {number}: {received:?}, not {expected:?}"
+            );
             let meta = self.meta.receive().map(|item| item.values);
             let wanted = vec![self.message_id.tag(&result), expected.bytes.len() as u64];
-            assert!(meta.as_ref() == Some(&wanted), "metadata {number}: {meta:x?}, not {wanted:x?} ({result:?})");
+            assert!(
+                meta.as_ref() == Some(&wanted),
+                "metadata {number}: {meta:x?}, not {wanted:x?} ({result:?})"
+            );
         }
         counts
-    }
-
-    /// Runs until rules that were driven are in force, whatever is inside.
-    pub fn wait_for_rules(&mut self) {
-        self.sim.run(RULE_CYCLES);
     }
 }
 
@@ -244,7 +290,11 @@ pub fn random_frame(rng: &mut ChaCha8Rng, user_bits: u32) -> Frame {
         .with_id(rng.random_range(0..2))
         .with_dest(rng.random_range(0..256))
         .with_user(rng.random::<u128>() >> (128 - user_bits));
-    if rng.random_ratio(1, 50) { frame.with_null_last() } else { frame }
+    if rng.random_ratio(1, 50) {
+        frame.with_null_last()
+    } else {
+        frame
+    }
 }
 
 /// Random rules, of which some match often, some never, and some name words that do not exist.
@@ -261,17 +311,41 @@ pub fn random_rules(rng: &mut ChaCha8Rng, params: &MatcherParams) -> RuleTable {
         let shift = 8 * rng.random_range(0..4);
         let bound = rng.random_range(0..4_u32);
         match rng.random_range(0..6) {
-            0 => Rule { idx, mask: 0, start: 0, end: 0 },
-            1 => Rule { idx, mask: u32::MAX, start: bound << shift, end: u32::MAX >> bound },
-            2 => Rule { idx, mask: 3 << shift, start: 2 << shift, end: 1 << shift },
-            _ => Rule { idx, mask: 3 << shift, start: bound.min(1) << shift, end: bound.max(1) << shift },
+            0 => Rule {
+                idx,
+                mask: 0,
+                start: 0,
+                end: 0,
+            },
+            1 => Rule {
+                idx,
+                mask: u32::MAX,
+                start: bound << shift,
+                end: u32::MAX >> bound,
+            },
+            2 => Rule {
+                idx,
+                mask: 3 << shift,
+                start: 2 << shift,
+                end: 1 << shift,
+            },
+            _ => Rule {
+                idx,
+                mask: 3 << shift,
+                start: bound.min(1) << shift,
+                end: bound.max(1) << shift,
+            },
         }
     };
     let mut sets = Vec::new();
     for set in 0..params.rulesets {
         let rules = (0..params.rules_per_ruleset - 1).map(|_| rule()).collect();
         let mode = if set % 2 == 0 { Mode::And } else { Mode::Or };
-        sets.push(RuleSet { mode, rules, end_of_message: rule() });
+        sets.push(RuleSet {
+            mode,
+            rules,
+            end_of_message: rule(),
+        });
     }
     // Half of the sets of a table match nothing, so that others than the lowest win as well.
     for set in &mut sets {

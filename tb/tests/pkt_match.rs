@@ -20,7 +20,11 @@ fn bench<M: Model>(run: &mut TestRun, pauses: Pauses) -> MatchBench<M> {
 
 /// A table whose ruleset 0 is one rule.
 fn single(rule: Rule) -> RuleTable {
-    let set = RuleSet { mode: Mode::And, rules: vec![rule], end_of_message: Rule::NEVER };
+    let set = RuleSet {
+        mode: Mode::And,
+        rules: vec![rule],
+        end_of_message: Rule::NEVER,
+    };
     RuleTable::new(&REFERENCE, vec![set]).unwrap()
 }
 
@@ -58,7 +62,10 @@ fn random_traffic<M: Model>(
         }
     }
     assert_eq!(matched + bypassed, frames as u64);
-    assert!(matched > frames as u64 / 10 && bypassed > frames as u64 / 10, "{matched} of {frames} matched");
+    assert!(
+        matched > frames as u64 / 10 && bypassed > frames as u64 / 10,
+        "{matched} of {frames} matched"
+    );
 }
 
 #[test]
@@ -70,7 +77,10 @@ fn random_packets_reference() {
 
 #[test]
 fn random_packets_64_bit() {
-    let params = MatcherParams { data_width_bits: 64, ..REFERENCE };
+    let params = MatcherParams {
+        data_width_bits: 64,
+        ..REFERENCE
+    };
     run_test("random_packets_64_bit", 2, |run| {
         random_traffic::<PspinPktMatchW64>(run, &params, MessageId::REFERENCE, 16, 4_000);
     });
@@ -78,7 +88,12 @@ fn random_packets_64_bit() {
 
 #[test]
 fn random_packets_128_bit() {
-    let params = MatcherParams { data_width_bits: 128, rulesets: 3, inspected_bytes: 256, ..REFERENCE };
+    let params = MatcherParams {
+        data_width_bits: 128,
+        rulesets: 3,
+        inspected_bytes: 256,
+        ..REFERENCE
+    };
     run_test("random_packets_128_bit", 3, |run| {
         random_traffic::<PspinPktMatchW128>(run, &params, MessageId::REFERENCE, 16, 6_000);
     });
@@ -86,8 +101,15 @@ fn random_packets_128_bit() {
 
 #[test]
 fn random_packets_256_bit() {
-    let params = MatcherParams { data_width_bits: 256, rules_per_ruleset: 6, ..REFERENCE };
-    let id = MessageId { bits: 32, network_order: true };
+    let params = MatcherParams {
+        data_width_bits: 256,
+        rules_per_ruleset: 6,
+        ..REFERENCE
+    };
+    let id = MessageId {
+        bits: 32,
+        network_order: true,
+    };
     run_test("random_packets_256_bit", 4, |run| {
         random_traffic::<PspinPktMatchW256>(run, &params, id, 97, 6_000);
     });
@@ -95,9 +117,16 @@ fn random_packets_256_bit() {
 
 #[test]
 fn random_packets_1024_bit() {
-    let params =
-        MatcherParams { data_width_bits: 1024, rulesets: 2, rules_per_ruleset: 2, inspected_bytes: 4 };
-    let id = MessageId { bits: 10, network_order: false };
+    let params = MatcherParams {
+        data_width_bits: 1024,
+        rulesets: 2,
+        rules_per_ruleset: 2,
+        inspected_bytes: 4,
+    };
+    let id = MessageId {
+        bits: 10,
+        network_order: false,
+    };
     run_test("random_packets_1024_bit", 5, |run| {
         random_traffic::<PspinPktMatchW1024>(run, &params, id, 16, 6_000);
     });
@@ -110,10 +139,22 @@ fn takes_one_beat_a_clock_for_every_size() {
             let mut bench = marked(run.simulation::<PspinPktMatch>(), &REFERENCE);
             for size in 60..=1514 {
                 let cycles = measure(&mut bench, size, traffic, 8);
-                assert_eq!(cycles.per_frame, size.div_ceil(64) as f64, "{size} bytes, {}", traffic.name());
-                assert!(cycles.latency <= 6, "{size} bytes: first beat after {}", cycles.latency);
+                assert_eq!(
+                    cycles.per_frame,
+                    size.div_ceil(64) as f64,
+                    "{size} bytes, {}",
+                    traffic.name()
+                );
+                assert!(
+                    cycles.latency <= 6,
+                    "{size} bytes: first beat after {}",
+                    cycles.latency
+                );
                 if let Some(after) = cycles.meta_after_last {
-                    assert!(after <= 2, "{size} bytes: metadata {after} cycles after the last beat");
+                    assert!(
+                        after <= 2,
+                        "{size} bytes: metadata {after} cycles after the last beat"
+                    );
                 }
             }
             bench.finish();
@@ -123,36 +164,51 @@ fn takes_one_beat_a_clock_for_every_size() {
 
 #[test]
 fn first_beat_leaves_five_clocks_after_the_beat_that_decides() {
-    run_test("first_beat_leaves_five_clocks_after_the_beat_that_decides", 1, |run| {
-        let mut bench = marked(run.simulation::<PspinPktMatch>(), &REFERENCE);
-        let latency = |size, bench: &mut _| measure(bench, size, Traffic::Matched, 2).latency;
-        assert_eq!(latency(64, &mut bench), 5);
-        assert_eq!(latency(128, &mut bench), 6);
-        assert_eq!(latency(9000, &mut bench), 6);
-        bench.finish();
-    });
+    run_test(
+        "first_beat_leaves_five_clocks_after_the_beat_that_decides",
+        1,
+        |run| {
+            let mut bench = marked(run.simulation::<PspinPktMatch>(), &REFERENCE);
+            let latency = |size, bench: &mut _| measure(bench, size, Traffic::Matched, 2).latency;
+            assert_eq!(latency(64, &mut bench), 5);
+            assert_eq!(latency(128, &mut bench), 6);
+            assert_eq!(latency(9000, &mut bench), 6);
+            bench.finish();
+        },
+    );
 }
 
 #[test]
 fn metadata_follows_within_two_clocks_when_the_last_beat_comes_late() {
-    run_test("metadata_follows_within_two_clocks_when_the_last_beat_comes_late", 1, |run| {
-        for gap in 0..12 {
-            let mut pattern = vec![true; gap];
-            pattern.push(false);
-            let pauses = Pauses { input: Pause::Cycle(pattern), ..Pauses::default() };
-            let mut bench = bench::<PspinPktMatch>(run, pauses);
-            bench.load(Some(&single(Rule::ALWAYS)));
-            for size in [64, 65, 128, 129, 192, 300, 1500] {
-                bench.source.send(Frame::new(vec![1; size]));
-                bench.sim.run(600);
-                let frame = bench.pspin.receive().unwrap();
-                let meta = bench.meta.receive().unwrap();
-                let limit = frame.last_cycle + 2;
-                assert!(meta.cycle <= limit, "{size} bytes, gaps of {gap}: {} after {limit}", meta.cycle);
+    run_test(
+        "metadata_follows_within_two_clocks_when_the_last_beat_comes_late",
+        1,
+        |run| {
+            for gap in 0..12 {
+                let mut pattern = vec![true; gap];
+                pattern.push(false);
+                let pauses = Pauses {
+                    input: Pause::Cycle(pattern),
+                    ..Pauses::default()
+                };
+                let mut bench = bench::<PspinPktMatch>(run, pauses);
+                bench.load(Some(&single(Rule::ALWAYS)));
+                for size in [64, 65, 128, 129, 192, 300, 1500] {
+                    bench.source.send(Frame::new(vec![1; size]));
+                    bench.sim.run(600);
+                    let frame = bench.pspin.receive().unwrap();
+                    let meta = bench.meta.receive().unwrap();
+                    let limit = frame.last_cycle + 2;
+                    assert!(
+                        meta.cycle <= limit,
+                        "{size} bytes, gaps of {gap}: {} after {limit}",
+                        meta.cycle
+                    );
+                }
+                bench.finish();
             }
-            bench.finish();
-        }
-    });
+        },
+    );
 }
 
 #[test]
@@ -177,10 +233,19 @@ fn words_beyond_the_frame_never_match() {
         let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
         // The source fills lanes without tkeep with random bytes, so leftover data would match at times.
         for (idx, sizes) in [(0, 1..=8), (15, 58..=66), (16, 64..=72), (31, 120..=130)] {
-            bench.load(Some(&single(Rule { idx, mask: 0, start: 0, end: 0 })));
+            bench.load(Some(&single(Rule {
+                idx,
+                mask: 0,
+                start: 0,
+                end: 0,
+            })));
             for size in sizes {
                 let matched = is_matched(bench.send(Frame::new(vec![0xff; size])));
-                assert_eq!(matched, size >= 4 * idx as usize + 4, "word {idx} of {size} bytes");
+                assert_eq!(
+                    matched,
+                    size >= 4 * idx as usize + 4,
+                    "word {idx} of {size} bytes"
+                );
             }
             bench.settle();
         }
@@ -193,11 +258,21 @@ fn words_beyond_the_inspected_beats_never_match() {
     run_test("words_beyond_the_inspected_beats_never_match", 1, |run| {
         let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
         for idx in [32, 33, 47, 48, 64, 1 << 16, 1 << 31, u32::MAX] {
-            bench.load(Some(&single(Rule { idx, mask: 0, start: 0, end: 0 })));
+            bench.load(Some(&single(Rule {
+                idx,
+                mask: 0,
+                start: 0,
+                end: 0,
+            })));
             assert!(!is_matched(bench.send(Frame::new(vec![0; 1500]))));
             bench.settle();
         }
-        bench.load(Some(&single(Rule { idx: 31, mask: 0, start: 0, end: 0 })));
+        bench.load(Some(&single(Rule {
+            idx: 31,
+            mask: 0,
+            start: 0,
+            end: 0,
+        })));
         assert!(is_matched(bench.send(Frame::new(vec![0; 1500]))));
         bench.finish();
     });
@@ -208,8 +283,14 @@ fn ranges_compare_in_network_order() {
     run_test("ranges_compare_in_network_order", 1, |run| {
         let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
         bench.load(Some(&single(Rule::udp_destination_port(1000, 2000))));
-        for (port, expected) in [(999_u16, false), (1000, true), (1023, true), (1024, true), (2000, true), (2001, false)]
-        {
+        for (port, expected) in [
+            (999_u16, false),
+            (1000, true),
+            (1023, true),
+            (1024, true),
+            (2000, true),
+            (2001, false),
+        ] {
             let mut bytes = vec![0; 64];
             bytes[36..38].copy_from_slice(&port.to_be_bytes());
             assert_eq!(is_matched(bench.send(Frame::new(bytes))), expected, "port {port}");
@@ -225,7 +306,12 @@ fn length_is_exact_and_message_id_needs_byte_47() {
         bench.load(Some(&single(Rule::ALWAYS)));
         for size in (4..200).chain([1513, 1514, 9000, 16384]) {
             let bytes: Vec<u8> = (0..size).map(|byte| byte as u8 | 0x80).collect();
-            let MatchResult::Matched { message_id, size: length, .. } = bench.send(Frame::new(bytes.clone())) else {
+            let MatchResult::Matched {
+                message_id,
+                size: length,
+                ..
+            } = bench.send(Frame::new(bytes.clone()))
+            else {
                 panic!("{size} bytes do not match")
             };
             assert_eq!(length as usize, size);
@@ -250,18 +336,22 @@ fn frames_without_bytes_go_to_the_nic() {
 
 #[test]
 fn metadata_that_is_not_taken_stops_the_input_and_loses_nothing() {
-    run_test("metadata_that_is_not_taken_stops_the_input_and_loses_nothing", 1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
-        bench.load(Some(&single(Rule::ALWAYS)));
-        bench.meta.set_pause(Pause::AlwaysAfter(0));
-        for _ in 0..500 {
-            bench.send(Frame::new([1; 64]));
-        }
-        bench.sim.run(2000);
-        assert!(bench.source.waiting() > 400, "the input must stop");
-        bench.meta.set_pause(Pause::Never);
-        bench.finish();
-    });
+    run_test(
+        "metadata_that_is_not_taken_stops_the_input_and_loses_nothing",
+        1,
+        |run| {
+            let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
+            bench.load(Some(&single(Rule::ALWAYS)));
+            bench.meta.set_pause(Pause::AlwaysAfter(0));
+            for _ in 0..500 {
+                bench.send(Frame::new([1; 64]));
+            }
+            bench.sim.run(2000);
+            assert!(bench.source.waiting() > 400, "the input must stop");
+            bench.meta.set_pause(Pause::Never);
+            bench.finish();
+        },
+    );
 }
 
 #[test]
@@ -284,8 +374,15 @@ fn rules_take_effect_between_frames_under_full_load() {
         }
         bench.sim.run(200);
         let (bypassed, matched) = (bench.nic.receive_all(), bench.pspin.receive_all());
-        assert_eq!((bypassed.len() + matched.len(), matched.len()), (400, bench.meta.receive_all().len()));
-        assert!(matched.len() > 300, "new rules must not wait for an idle input: {} matched", matched.len());
+        assert_eq!(
+            (bypassed.len() + matched.len(), matched.len()),
+            (400, bench.meta.receive_all().len())
+        );
+        assert!(
+            matched.len() > 300,
+            "new rules must not wait for an idle input: {} matched",
+            matched.len()
+        );
         // No frame of the old rules comes behind one of the new.
         let last_old = bypassed.last().map_or(0, |frame| frame.first_cycle);
         assert!(matched.iter().all(|frame| frame.first_cycle > last_old));

@@ -34,7 +34,9 @@ fn write() -> Result<(), String> {
 
 fn number(variable: &str, default: u64) -> Result<u64, String> {
     println!("cargo::rerun-if-env-changed={variable}");
-    let Ok(text) = env::var(variable) else { return Ok(default) };
+    let Ok(text) = env::var(variable) else {
+        return Ok(default);
+    };
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => text.parse(),

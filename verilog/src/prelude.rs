@@ -4,9 +4,10 @@ pub use crate::lang::{
     Clocked, Describe, Ram, RamStyle, Reg, Value, Wire, Word, address_width, fill, kernel, lit, word,
 };
 pub use crate::{cat, clocked};
+pub use rust_hdl::prelude::ToBits;
 pub use rust_hdl::prelude::{
     Atom, AtomKind, Bit, Bits, Block, Clock, Constant, DFF, Direction, In, InOut, Local, Logic, LogicBlock,
-    LogicInterface, LogicJoin, LogicLink, LogicState, Out, Probe, Signal, Synth, TimingInfo, TypeDescriptor, TypeKind,
-    VCDValue, Verilog, VerilogLiteral, ast, block, clog2, hdl_gen, logic, probe, simulate, synth, type_descriptor,
+    LogicInterface, LogicJoin, LogicLink, LogicState, Out, Probe, Signal, Synth, TimingInfo, TypeDescriptor,
+    TypeKind, VCDValue, Verilog, VerilogLiteral, ast, block, clog2, hdl_gen, logic, probe, simulate, synth,
+    type_descriptor,
 };
-pub use rust_hdl::prelude::ToBits;

@@ -82,7 +82,15 @@ fn kernel_runs_in_rust_with_registers_and_states() {
         seen.push((counter.busy.val(), counter.count.val().low_u64()));
         counter.go.next = false;
     }
-    let expected = [(true, 0), (true, 1), (true, 2), (true, 3), (false, 3), (false, 3), (false, 3)];
+    let expected = [
+        (true, 0),
+        (true, 1),
+        (true, 2),
+        (true, 3),
+        (false, 3),
+        (false, 3),
+        (false, 3),
+    ];
     assert_eq!(seen, expected);
     counter.rst.next = true;
     tick(&mut counter, |c| &mut c.clk);
@@ -91,10 +99,18 @@ fn kernel_runs_in_rust_with_registers_and_states() {
 
 #[test]
 fn kernel_names_its_module_and_carries_its_documentation() {
-    let Verilog::Combinatorial(statements) = Counter::new(4, 3).hdl() else { panic!("a kernel is combinatorial") };
+    let Verilog::Combinatorial(statements) = Counter::new(4, 3).hdl() else {
+        panic!("a kernel is combinatorial")
+    };
     let comments: Vec<String> = statements
         .iter()
-        .filter_map(|s| if let ast::VerilogStatement::Comment(text) = s { Some(text.clone()) } else { None })
+        .filter_map(|s| {
+            if let ast::VerilogStatement::Comment(text) = s {
+                Some(text.clone())
+            } else {
+                None
+            }
+        })
         .collect();
     assert_eq!(comments, ["module: counter_3", "doc: Counts while it runs."]);
 }

@@ -141,7 +141,10 @@ pub struct AxisPack {
 impl AxisPack {
     /// A packer for the given widths.
     pub fn new(shape: AxisShape) -> Self {
-        Self { s_axis: AxisIn::new(shape), m: FrameOut::new(shape.packed()) }
+        Self {
+            s_axis: AxisIn::new(shape),
+            m: FrameOut::new(shape.packed()),
+        }
     }
 }
 
@@ -174,7 +177,11 @@ pub struct AxisUnpack {
 impl AxisUnpack {
     /// An unpacker for the given widths.
     pub fn new(shape: AxisShape) -> Self {
-        Self { s: FrameIn::new(shape.packed()), m_axis: AxisOut::new(shape), _shape: shape }
+        Self {
+            s: FrameIn::new(shape.packed()),
+            m_axis: AxisOut::new(shape),
+            _shape: shape,
+        }
     }
 }
 

@@ -38,7 +38,11 @@ const FRAMES_PER_TABLE: u64 = 100;
 const TABLES_PER_ROUND: u64 = 50;
 
 fn main() -> Result<()> {
-    let Arguments { name: Soak::Match, count, seed } = Arguments::parse();
+    let Arguments {
+        name: Soak::Match,
+        count,
+        seed,
+    } = Arguments::parse();
     let seed = seed.unwrap_or_else(|| rand::rng().random());
     println!("seed {seed}, {count} frames");
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {per_sec}, {eta} left")
@@ -59,7 +63,10 @@ fn main() -> Result<()> {
         progress.inc(frames);
     }
     progress.finish_and_clear();
-    println!("{count} frames agree: {} matched, {} unmatched, nothing lost", total.matched, total.bypassed);
+    println!(
+        "{count} frames agree: {} matched, {} unmatched, nothing lost",
+        total.matched, total.bypassed
+    );
     Ok(())
 }
 
@@ -71,7 +78,8 @@ fn run_round(seed: u64, round: u64, frames: u64) -> Counts {
         1 => Pauses::bursty(),
         _ => Pauses::random(rng.random_range(1..80)),
     };
-    let mut sim = Simulation::new(PspinPktMatch::with_seed(round_seed.0)).unwrap_or_else(|error| panic!("{error}"));
+    let mut sim =
+        Simulation::new(PspinPktMatch::with_seed(round_seed.0)).unwrap_or_else(|error| panic!("{error}"));
     sim.set_seed(round_seed);
     let params = MatcherParams::REFERENCE;
     let mut bench = MatchBench::new(sim, &params, MessageId::REFERENCE, pauses);

@@ -20,7 +20,11 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
         let lines: Vec<String> = doc_lines(&field.attrs).filter(|line| !line.is_empty()).collect();
         (!name.starts_with('_') && !lines.is_empty()).then(|| quote!((#name, &[#(#lines),*])))
     });
-    let has = |wanted: &str| data.fields.iter().any(|field| field.ident.as_ref().is_some_and(|name| name == wanted));
+    let has = |wanted: &str| {
+        data.fields
+            .iter()
+            .any(|field| field.ident.as_ref().is_some_and(|name| name == wanted))
+    };
     let clocked = has("clk").then(|| clocked(input, has("rst")));
     Ok(quote! {
         impl #generics ::spinneret_verilog::lang::Describe for #name #types #bounds {
@@ -32,10 +36,14 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
     })
 }
 
-/// The documentation up to its first heading, code block or blank line after text: what a reader of
-/// the generated text wants above the module.
+/// The documentation up to its first heading or code block: what a reader of the generated text wants
+/// above the module.
 fn paragraph(lines: &[String]) -> Vec<String> {
-    lines.iter().take_while(|line| !line.starts_with('#') && !line.starts_with("```")).cloned().collect()
+    lines
+        .iter()
+        .take_while(|line| !line.starts_with('#') && !line.starts_with("```"))
+        .cloned()
+        .collect()
 }
 
 fn clocked(input: &DeriveInput, has_reset: bool) -> TokenStream {
@@ -45,7 +53,9 @@ fn clocked(input: &DeriveInput, has_reset: bool) -> TokenStream {
     let build = quote!(::spinneret_verilog::lang::build);
     let (drive, connect, statement) = if has_reset {
         (
-            quote!(if let Some(rst) = rst { self.rst.next = rst; }),
+            quote!(if let Some(rst) = rst {
+                self.rst.next = rst;
+            }),
             quote!(if with_reset { #prelude::logic::logic_connect_fn(&mut self.rst); }),
             quote!(if let Some(rst) = rst {
                 statements.push(#build::assign(::std::format!("{name}$rst"), #build::signal(rst)));

@@ -24,7 +24,9 @@ pub(crate) fn hardware(expr: &Expr) -> syn::Result<TokenStream> {
                 _ => return Err(syn::Error::new(unary.span(), "this operator has no hardware")),
             };
             let value = hardware(&unary.expr)?;
-            Ok(build(&quote!(unary(::spinneret_verilog::prelude::ast::VerilogOpUnary::#op, #value))))
+            Ok(build(
+                &quote!(unary(::spinneret_verilog::prelude::ast::VerilogOpUnary::#op, #value)),
+            ))
         }
         Expr::MethodCall(call) => method(call),
         Expr::Call(call) => function(call),
@@ -33,7 +35,10 @@ pub(crate) fn hardware(expr: &Expr) -> syn::Result<TokenStream> {
             expr.span(),
             "a decision is not a value in hardware: assign a default, then override it in an if statement",
         )),
-        other => Err(syn::Error::new(other.span(), "this expression reads a signal but has no hardware")),
+        other => Err(syn::Error::new(
+            other.span(),
+            "this expression reads a signal but has no hardware",
+        )),
     }
 }
 
@@ -49,7 +54,10 @@ fn constant(expr: &Expr) -> syn::Result<TokenStream> {
     if let Expr::Macro(invocation) = expr
         && !invocation.mac.path.is_ident("cat")
     {
-        return Err(syn::Error::new(expr.span(), "this macro is not a value in hardware"));
+        return Err(syn::Error::new(
+            expr.span(),
+            "this macro is not a value in hardware",
+        ));
     }
     // A bare integer of a kernel may be larger than the i32 that Rust would choose.
     if let Expr::Lit(literal) = expr
@@ -75,9 +83,15 @@ fn constant(expr: &Expr) -> syn::Result<TokenStream> {
 /// `State::Idle`: by Rust's naming rules a path whose last part is in camel case is a variant.
 pub(crate) fn variant(expr: &Expr) -> Option<String> {
     let Expr::Path(path) = expr else { return None };
-    let segments: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    let segments: Vec<String> = path
+        .path
+        .segments
+        .iter()
+        .map(|segment| segment.ident.to_string())
+        .collect();
     let last = segments.last()?;
-    let camel = last.starts_with(char::is_uppercase) && (last.len() == 1 || last.contains(char::is_lowercase));
+    let camel =
+        last.starts_with(char::is_uppercase) && (last.len() == 1 || last.contains(char::is_lowercase));
     (segments.len() >= 2 && camel).then(|| segments[segments.len() - 2..].join("::"))
 }
 
@@ -102,7 +116,9 @@ fn operation(node: &ExprBinary) -> syn::Result<TokenStream> {
         _ => return Err(syn::Error::new(node.span(), "this operator has no hardware")),
     };
     let (left, right) = (hardware(&node.left)?, hardware(&node.right)?);
-    Ok(build(&quote!(binary(#left, ::spinneret_verilog::prelude::ast::VerilogOp::#op, #right))))
+    Ok(build(
+        &quote!(binary(#left, ::spinneret_verilog::prelude::ast::VerilogOp::#op, #right)),
+    ))
 }
 
 fn method(call: &ExprMethodCall) -> syn::Result<TokenStream> {
@@ -113,7 +129,10 @@ fn method(call: &ExprMethodCall) -> syn::Result<TokenStream> {
     }
     let receiver = hardware(&call.receiver)?;
     let argument = |index: usize| -> syn::Result<&Expr> {
-        call.args.iter().nth(index).ok_or_else(|| syn::Error::new(call.span(), format!("{name} takes more arguments")))
+        call.args
+            .iter()
+            .nth(index)
+            .ok_or_else(|| syn::Error::new(call.span(), format!("{name} takes more arguments")))
     };
     match name.as_str() {
         // These only change the Rust type; `index` makes a number of a word.
@@ -124,7 +143,9 @@ fn method(call: &ExprMethodCall) -> syn::Result<TokenStream> {
                 "all" => quote!(All),
                 _ => quote!(Xor),
             };
-            Ok(build(&quote!(unary(::spinneret_verilog::prelude::ast::VerilogOpUnary::#op, #receiver))))
+            Ok(build(
+                &quote!(unary(::spinneret_verilog::prelude::ast::VerilogOpUnary::#op, #receiver)),
+            ))
         }
         "get_bit" => {
             let index = hardware(argument(0)?)?;
@@ -132,7 +153,9 @@ fn method(call: &ExprMethodCall) -> syn::Result<TokenStream> {
         }
         "swap_bytes" => {
             let value = &call.receiver;
-            Ok(build(&quote!(swap_bytes(#receiver, ::spinneret_verilog::lang::build::width_of(#value)))))
+            Ok(build(
+                &quote!(swap_bytes(#receiver, ::spinneret_verilog::lang::build::width_of(#value))),
+            ))
         }
         "replace_bit" => {
             let (index, bit) = (hardware(argument(0)?)?, hardware(argument(1)?)?);
@@ -150,27 +173,41 @@ fn method(call: &ExprMethodCall) -> syn::Result<TokenStream> {
             let Some(GenericArgument::Type(_) | GenericArgument::Const(_)) =
                 call.turbofish.as_ref().and_then(|fish| fish.args.first())
             else {
-                return Err(syn::Error::new(call.span(), "get_bits needs its width: get_bits::<8>(offset)"));
+                return Err(syn::Error::new(
+                    call.span(),
+                    "get_bits needs its width: get_bits::<8>(offset)",
+                ));
             };
             let width = call.turbofish.as_ref().and_then(|fish| fish.args.first());
             let offset = hardware(argument(0)?)?;
             Ok(build(&quote!(slice(#receiver, #offset, #width))))
         }
-        _ => Err(syn::Error::new(call.method.span(), format!("the method {name} has no hardware"))),
+        _ => Err(syn::Error::new(
+            call.method.span(),
+            format!("the method {name} has no hardware"),
+        )),
     }
 }
 
 /// An argument that must be known when hardware is generated, such as a width.
 fn plain(expr: &Expr) -> syn::Result<&Expr> {
     if place::reads_signal(expr) {
-        return Err(syn::Error::new(expr.span(), "a width must be known when hardware is generated"));
+        return Err(syn::Error::new(
+            expr.span(),
+            "a width must be known when hardware is generated",
+        ));
     }
     Ok(expr)
 }
 
 fn function(call: &ExprCall) -> syn::Result<TokenStream> {
     let name = match &*call.func {
-        Expr::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default(),
+        Expr::Path(path) => path
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.to_string())
+            .unwrap_or_default(),
         _ => String::new(),
     };
     let arguments: Vec<&Expr> = call.args.iter().collect();
@@ -182,15 +219,23 @@ fn function(call: &ExprCall) -> syn::Result<TokenStream> {
         ("word", [bit]) => hardware(bit),
         ("bit_cast", [value]) => {
             let value = hardware(value)?;
-            Ok(build(&quote!(cast(#value, ::spinneret_verilog::prelude::Value::width(&(#call))))))
+            Ok(build(
+                &quote!(cast(#value, ::spinneret_verilog::prelude::Value::width(&(#call)))),
+            ))
         }
-        _ => Err(syn::Error::new(call.span(), "the only functions in hardware are fill, word and bit_cast")),
+        _ => Err(syn::Error::new(
+            call.span(),
+            "the only functions in hardware are fill, word and bit_cast",
+        )),
     }
 }
 
 fn concatenation(invocation: &ExprMacro) -> syn::Result<TokenStream> {
     if !invocation.mac.path.is_ident("cat") {
-        return Err(syn::Error::new(invocation.span(), "the only macro that is a value in hardware is cat!"));
+        return Err(syn::Error::new(
+            invocation.span(),
+            "the only macro that is a value in hardware is cat!",
+        ));
     }
     let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
     let parts = parser.parse2(invocation.mac.tokens.clone())?;

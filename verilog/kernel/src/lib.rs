@@ -33,10 +33,15 @@ impl Parse for Arguments {
         }
         let name: syn::Ident = input.parse()?;
         if name != "suffix" {
-            return Err(syn::Error::new(name.span(), "the only argument is `suffix = ...`"));
+            return Err(syn::Error::new(
+                name.span(),
+                "the only argument is `suffix = ...`",
+            ));
         }
         input.parse::<Token![=]>()?;
-        Ok(Self { suffix: Some(input.parse()?) })
+        Ok(Self {
+            suffix: Some(input.parse()?),
+        })
     }
 }
 
@@ -48,7 +53,9 @@ impl Parse for Arguments {
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as Arguments);
     let function = parse_macro_input!(item as ItemFn);
-    expand(&arguments, function).unwrap_or_else(|error| error.to_compile_error()).into()
+    expand(&arguments, function)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
 }
 
 /// Records the name and the documentation of a block for the generated text, and lets `clocked!`
@@ -56,7 +63,9 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Describe)]
 pub fn derive_describe(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
-    describe::expand(&input).unwrap_or_else(|error| error.to_compile_error()).into()
+    describe::expand(&input)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
 }
 
 fn expand(arguments: &Arguments, mut function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {

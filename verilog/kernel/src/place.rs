@@ -62,6 +62,9 @@ fn collect(expr: &Expr, pattern: &mut String, indices: &mut Vec<TokenStream>) ->
             pattern.push_str("${}");
             Ok(())
         }
-        other => Err(syn::Error::new(other.span(), "not a signal: write self.field, self.field[i].port")),
+        other => Err(syn::Error::new(
+            other.span(),
+            "not a signal: write self.field, self.field[i].port",
+        )),
     }
 }

@@ -7,8 +7,8 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{
-    Attribute, Block, Expr, ExprAssign, ExprCall, ExprIf, ExprMatch, ExprMethodCall, Lit, Macro, Member, Meta, Pat, Stmt,
-    Token,
+    Attribute, Block, Expr, ExprAssign, ExprCall, ExprIf, ExprMatch, ExprMethodCall, Lit, Macro, Member,
+    Meta, Pat, Stmt, Token,
 };
 
 /// Statements that push the block's hardware onto `__statements` when hardware is generated.
@@ -19,7 +19,11 @@ pub(crate) fn hardware(block: &Block) -> syn::Result<TokenStream> {
 fn statement(stmt: &Stmt) -> syn::Result<TokenStream> {
     match stmt {
         Stmt::Local(local) => {
-            if local.init.as_ref().is_some_and(|init| place::reads_signal(&init.expr)) {
+            if local
+                .init
+                .as_ref()
+                .is_some_and(|init| place::reads_signal(&init.expr))
+            {
                 return Err(syn::Error::new(
                     local.span(),
                     "a let cannot hold a signal's value: declare a Wire<Local, _> and assign it",
@@ -44,7 +48,10 @@ fn node(expr: &Expr) -> syn::Result<TokenStream> {
         Expr::Match(node) => selection(node),
         Expr::ForLoop(node) => {
             if place::reads_signal(&node.expr) {
-                return Err(syn::Error::new(node.expr.span(), "a loop's range must be known when hardware is generated"));
+                return Err(syn::Error::new(
+                    node.expr.span(),
+                    "a loop's range must be known when hardware is generated",
+                ));
             }
             let (pattern, range, body) = (&node.pat, &node.expr, hardware(&node.body)?);
             Ok(quote!(for #pattern in #range { #body }))
@@ -63,7 +70,9 @@ fn node(expr: &Expr) -> syn::Result<TokenStream> {
 /// The place of `PLACE.next`.
 fn target(expr: &Expr) -> syn::Result<&Expr> {
     match expr {
-        Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "next") => Ok(&field.base),
+        Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "next") => {
+            Ok(&field.base)
+        }
         other => Err(syn::Error::new(other.span(), "assign to a signal's `next`")),
     }
 }
@@ -75,7 +84,9 @@ fn push(node: &TokenStream) -> TokenStream {
 fn assignment(assign: &ExprAssign) -> syn::Result<TokenStream> {
     let name = place::name(target(&assign.left)?)?;
     let value = expression::hardware(&assign.right)?;
-    Ok(push(&quote!(::spinneret_verilog::lang::build::assign(#name, #value))))
+    Ok(push(
+        &quote!(::spinneret_verilog::lang::build::assign(#name, #value)),
+    ))
 }
 
 /// `PLACE.next.set_slice(offset, width, value)` and `PLACE.next.set_bit(index, bit)`.
@@ -85,10 +96,17 @@ fn partial_assignment(call: &ExprMethodCall) -> syn::Result<TokenStream> {
     let (offset, width, value) = match (call.method.to_string().as_str(), arguments.as_slice()) {
         ("set_slice", [offset, width, value]) => (*offset, quote!(#width), *value),
         ("set_bit", [offset, value]) => (*offset, quote!(1), *value),
-        _ => return Err(syn::Error::new(call.span(), "a part of a signal is assigned by set_slice or set_bit")),
+        _ => {
+            return Err(syn::Error::new(
+                call.span(),
+                "a part of a signal is assigned by set_slice or set_bit",
+            ));
+        }
     };
     let (offset, value) = (expression::hardware(offset)?, expression::hardware(value)?);
-    Ok(push(&quote!(::spinneret_verilog::lang::build::assign_slice(#name, #offset, #width, #value))))
+    Ok(push(
+        &quote!(::spinneret_verilog::lang::build::assign_slice(#name, #offset, #width, #value)),
+    ))
 }
 
 /// Runs a block with a fresh list of statements, and yields that list.
@@ -98,7 +116,10 @@ fn nested(body: &TokenStream) -> TokenStream {
 
 fn conditional(node: &ExprIf) -> syn::Result<TokenStream> {
     if let Expr::Let(condition) = &*node.cond {
-        return Err(syn::Error::new(condition.span(), "`if let` does not belong into a kernel"));
+        return Err(syn::Error::new(
+            condition.span(),
+            "`if let` does not belong into a kernel",
+        ));
     }
     let then = hardware(&node.then_branch)?;
     let otherwise = match &node.else_branch {
@@ -120,9 +141,11 @@ fn conditional(node: &ExprIf) -> syn::Result<TokenStream> {
             quote!(#ast::VerilogBlockOrConditional::Block(#branch))
         }
     };
-    Ok(push(&quote!(#ast::VerilogStatement::If(#ast::VerilogConditional {
-        test: #test, then: #then, otherwise: #otherwise
-    }))))
+    Ok(push(
+        &quote!(#ast::VerilogStatement::If(#ast::VerilogConditional {
+            test: #test, then: #then, otherwise: #otherwise
+        })),
+    ))
 }
 
 fn selection(node: &ExprMatch) -> syn::Result<TokenStream> {
@@ -131,7 +154,10 @@ fn selection(node: &ExprMatch) -> syn::Result<TokenStream> {
     let mut arms = Vec::new();
     for arm in &node.arms {
         if let (Some((_, guard)), true) = (&arm.guard, is_hardware) {
-            return Err(syn::Error::new(guard.span(), "a guard has no hardware: use an if inside the arm"));
+            return Err(syn::Error::new(
+                guard.span(),
+                "a guard has no hardware: use an if inside the arm",
+            ));
         }
         let body = self::node(&arm.body)?;
         if is_hardware {
@@ -149,12 +175,19 @@ fn selection(node: &ExprMatch) -> syn::Result<TokenStream> {
     }
     let test = expression::hardware(subject)?;
     let ast = quote!(::spinneret_verilog::prelude::ast);
-    Ok(push(&quote!(#ast::VerilogStatement::Match(#ast::VerilogMatch { test: #test, cases: ::std::vec![#(#arms),*] }))))
+    Ok(push(
+        &quote!(#ast::VerilogStatement::Match(#ast::VerilogMatch { test: #test, cases: ::std::vec![#(#arms),*] })),
+    ))
 }
 
 fn labels(pattern: &Pat) -> syn::Result<Vec<TokenStream>> {
     match pattern {
-        Pat::Or(or) => Ok(or.cases.iter().map(labels).collect::<syn::Result<Vec<_>>>()?.concat()),
+        Pat::Or(or) => Ok(or
+            .cases
+            .iter()
+            .map(labels)
+            .collect::<syn::Result<Vec<_>>>()?
+            .concat()),
         Pat::Wild(_) => Ok(vec![quote!("default".to_string())]),
         Pat::Lit(literal) => match &literal.lit {
             Lit::Bool(bit) => {
@@ -165,13 +198,19 @@ fn labels(pattern: &Pat) -> syn::Result<Vec<TokenStream>> {
                 let digits = number.base10_digits();
                 Ok(vec![quote!(#digits.to_string())])
             }
-            other => Err(syn::Error::new(other.span(), "a case is a number, a bit, or a state")),
+            other => Err(syn::Error::new(
+                other.span(),
+                "a case is a number, a bit, or a state",
+            )),
         },
         Pat::Path(path) => match expression::variant(&Expr::Path(path.clone())) {
             Some(name) => Ok(vec![quote!(#name.to_string())]),
             None => Ok(vec![quote!(::spinneret_verilog::lang::build::label(#path))]),
         },
-        other => Err(syn::Error::new(other.span(), "a case is a number, a bit, a state, or _")),
+        other => Err(syn::Error::new(
+            other.span(),
+            "a case is a number, a bit, a state, or _",
+        )),
     }
 }
 
@@ -192,14 +231,25 @@ impl Parse for ClockedArguments {
             None
         };
         input.parse::<Token![=>]>()?;
-        let parts = input.parse_terminated(Expr::parse, Token![,])?.into_iter().collect();
+        let parts = input
+            .parse_terminated(Expr::parse, Token![,])?
+            .into_iter()
+            .collect();
         Ok(Self { clk, rst, parts })
     }
 }
 
 fn macro_statement(invocation: &Macro) -> syn::Result<TokenStream> {
-    if invocation.path.segments.last().is_none_or(|segment| segment.ident != "clocked") {
-        return Err(syn::Error::new(invocation.span(), "the only macro statement in a kernel is clocked!"));
+    if invocation
+        .path
+        .segments
+        .last()
+        .is_none_or(|segment| segment.ident != "clocked")
+    {
+        return Err(syn::Error::new(
+            invocation.span(),
+            "the only macro statement in a kernel is clocked!",
+        ));
     }
     let ClockedArguments { clk, rst, parts } = invocation.parse_body()?;
     let clk = place::name(&clk)?;
@@ -225,7 +275,10 @@ fn macro_statement(invocation: &Macro) -> syn::Result<TokenStream> {
 /// `Interface::link(&mut self.a, &mut self.b)` and `join`.
 fn link(call: &ExprCall) -> syn::Result<TokenStream> {
     let Some((path, function)) = link_path(call) else {
-        return Err(syn::Error::new(call.span(), "the only calls that are statements are Interface::link and join"));
+        return Err(syn::Error::new(
+            call.span(),
+            "the only calls that are statements are Interface::link and join",
+        ));
     };
     let (Some(left), Some(right)) = (call.args.first(), call.args.iter().nth(1)) else {
         return Err(syn::Error::new(call.span(), "link and join take two interfaces"));
@@ -235,13 +288,17 @@ fn link(call: &ExprCall) -> syn::Result<TokenStream> {
         "link" => (quote!(LogicLink), quote!(link_hdl)),
         _ => (quote!(LogicJoin), quote!(join_hdl)),
     };
-    Ok(push(&quote!(::spinneret_verilog::prelude::ast::VerilogStatement::Link(
-        <#path as ::spinneret_verilog::prelude::#owner>::#method("", &#left, &#right)
-    ))))
+    Ok(push(
+        &quote!(::spinneret_verilog::prelude::ast::VerilogStatement::Link(
+            <#path as ::spinneret_verilog::prelude::#owner>::#method("", &#left, &#right)
+        )),
+    ))
 }
 
 fn link_path(call: &ExprCall) -> Option<(syn::Path, String)> {
-    let Expr::Path(path) = &*call.func else { return None };
+    let Expr::Path(path) = &*call.func else {
+        return None;
+    };
     let mut owner = path.path.clone();
     let function = owner.segments.pop()?.into_value().ident.to_string();
     owner.segments.pop_punct();
@@ -268,7 +325,11 @@ fn connection(expr: &Expr) -> syn::Result<TokenStream> {
         Expr::MethodCall(call) => drive(target(&call.receiver)?),
         Expr::If(node) => {
             let then = connections(&node.then_branch)?;
-            let otherwise = node.else_branch.as_ref().map(|(_, branch)| connection(branch)).transpose()?;
+            let otherwise = node
+                .else_branch
+                .as_ref()
+                .map(|(_, branch)| connection(branch))
+                .transpose()?;
             let condition = &node.cond;
             if place::reads_signal(condition) {
                 Ok(quote!({ #then } { #otherwise }))
@@ -277,7 +338,11 @@ fn connection(expr: &Expr) -> syn::Result<TokenStream> {
             }
         }
         Expr::Match(node) => {
-            let bodies = node.arms.iter().map(|arm| connection(&arm.body)).collect::<syn::Result<Vec<_>>>()?;
+            let bodies = node
+                .arms
+                .iter()
+                .map(|arm| connection(&arm.body))
+                .collect::<syn::Result<Vec<_>>>()?;
             if place::reads_signal(&node.expr) {
                 return Ok(quote!(#({ #bodies })*));
             }
@@ -298,7 +363,9 @@ fn connection(expr: &Expr) -> syn::Result<TokenStream> {
         }
         Expr::Macro(invocation) => connection_of_macro(&invocation.mac),
         Expr::Call(call) => {
-            let Some((_, function)) = link_path(call) else { return Ok(TokenStream::new()) };
+            let Some((_, function)) = link_path(call) else {
+                return Ok(TokenStream::new());
+            };
             let function = quote::format_ident!("logic_connect_{function}_fn");
             let arguments = &call.args;
             Ok(quote!(::spinneret_verilog::prelude::logic::#function(#arguments);))
@@ -334,7 +401,9 @@ fn attributes(expr: &Expr) -> &[Attribute] {
 
 /// Documentation in front of a statement goes into the generated text.
 fn comments(attributes: &[Attribute]) -> TokenStream {
-    doc_lines(attributes).map(|line| push(&quote!(::spinneret_verilog::lang::build::comment(#line)))).collect()
+    doc_lines(attributes)
+        .map(|line| push(&quote!(::spinneret_verilog::lang::build::comment(#line))))
+        .collect()
 }
 
 /// The lines of documentation among attributes.

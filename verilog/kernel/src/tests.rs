@@ -5,17 +5,24 @@ use quote::quote;
 use syn::{Block, Expr, ItemFn, parse_quote};
 
 fn expression_error(expr: Expr) -> String {
-    expression::hardware(&expr).expect_err("the expression has no hardware").to_string()
+    expression::hardware(&expr)
+        .expect_err("the expression has no hardware")
+        .to_string()
 }
 
 fn statement_error(block: Block) -> String {
-    statement::hardware(&block).expect_err("the statement has no hardware").to_string()
+    statement::hardware(&block)
+        .expect_err("the statement has no hardware")
+        .to_string()
 }
 
 #[test]
 fn reading_a_signal_makes_an_expression_hardware() {
     assert!(place::reads_signal(&parse_quote!(self.a.val() + 1)));
-    assert!(place::reads_signal(&parse_quote!(cat!(self.a.val(), self.b.val()))));
+    assert!(place::reads_signal(&parse_quote!(cat!(
+        self.a.val(),
+        self.b.val()
+    ))));
     assert!(place::reads_signal(&parse_quote!(word(self.a[i].val()))));
     assert!(!place::reads_signal(&parse_quote!(self._width * 2)));
     assert!(!place::reads_signal(&parse_quote!(State::Idle)));
@@ -25,7 +32,10 @@ fn reading_a_signal_makes_an_expression_hardware() {
 #[test]
 fn paths_become_names_with_indices_computed_by_rust() {
     let name = place::name(&parse_quote!(self.rules[2 * i + 1].hit)).unwrap();
-    assert_eq!(name.to_string(), quote!(::std::format!("rules${}$hit", (2 * i + 1))).to_string());
+    assert_eq!(
+        name.to_string(),
+        quote!(::std::format!("rules${}$hit", (2 * i + 1))).to_string()
+    );
     let name = place::name(&parse_quote!(&mut self.fifo.s)).unwrap();
     assert_eq!(name.to_string(), quote!(::std::format!("fifo$s",)).to_string());
 }
@@ -34,7 +44,10 @@ fn paths_become_names_with_indices_computed_by_rust() {
 fn states_are_told_from_constants_by_the_naming_rules_of_rust() {
     let variant = |expr: Expr| expression::variant(&expr);
     assert_eq!(variant(parse_quote!(State::Idle)).as_deref(), Some("State::Idle"));
-    assert_eq!(variant(parse_quote!(module::State::A)).as_deref(), Some("State::A"));
+    assert_eq!(
+        variant(parse_quote!(module::State::A)).as_deref(),
+        Some("State::A")
+    );
     assert_eq!(variant(parse_quote!(Self::LANES)), None);
     assert_eq!(variant(parse_quote!(LANES)), None);
 }
@@ -45,8 +58,14 @@ fn refuses_expressions_without_hardware() {
         expression_error(parse_quote!(if self.a.val() { 1 } else { 0 })),
         "a decision is not a value in hardware: assign a default, then override it in an if statement"
     );
-    assert_eq!(expression_error(parse_quote!(self.a.val() % 3)), "this operator has no hardware");
-    assert_eq!(expression_error(parse_quote!(self.a.val().pow(2))), "the method pow has no hardware");
+    assert_eq!(
+        expression_error(parse_quote!(self.a.val() % 3)),
+        "this operator has no hardware"
+    );
+    assert_eq!(
+        expression_error(parse_quote!(self.a.val().pow(2))),
+        "the method pow has no hardware"
+    );
     assert_eq!(
         expression_error(parse_quote!(max(self.a.val(), self.b.val()))),
         "the only functions in hardware are fill, word and bit_cast"
@@ -71,41 +90,77 @@ fn refuses_expressions_without_hardware() {
         expression_error(parse_quote!(other.val())),
         "not a signal: write self.field, self.field[i].port"
     );
-    assert_eq!(expression_error(parse_quote!(self.a.val().get_bit())), "get_bit takes more arguments");
+    assert_eq!(
+        expression_error(parse_quote!(self.a.val().get_bit())),
+        "get_bit takes more arguments"
+    );
 }
 
 #[test]
 fn refuses_statements_without_hardware() {
     let refused = |block: Block, message: &str| assert_eq!(statement_error(block), message);
     refused(
-        parse_quote!({ let x = self.a.val(); }),
+        parse_quote!({
+            let x = self.a.val();
+        }),
         "a let cannot hold a signal's value: declare a Wire<Local, _> and assign it",
     );
-    refused(parse_quote!({ self.a = 3; }), "assign to a signal's `next`");
     refused(
-        parse_quote!({ for i in 0..self.n.val() { } }),
+        parse_quote!({
+            self.a = 3;
+        }),
+        "assign to a signal's `next`",
+    );
+    refused(
+        parse_quote!({ for i in 0..self.n.val() {} }),
         "a loop's range must be known when hardware is generated",
     );
-    refused(parse_quote!({ while true { } }), "this statement has no hardware");
-    refused(parse_quote!({ println!("x"); }), "the only macro statement in a kernel is clocked!");
+    refused(parse_quote!({ while true {} }), "this statement has no hardware");
     refused(
-        parse_quote!({ self.a.next.push(3); }),
+        parse_quote!({
+            println!("x");
+        }),
+        "the only macro statement in a kernel is clocked!",
+    );
+    refused(
+        parse_quote!({
+            self.a.next.push(3);
+        }),
         "a part of a signal is assigned by set_slice or set_bit",
     );
     refused(
-        parse_quote!({ match self.a.val() { 1 if self.b.val() => {} _ => {} } }),
+        parse_quote!({
+            match self.a.val() {
+                1 if self.b.val() => {}
+                _ => {}
+            }
+        }),
         "a guard has no hardware: use an if inside the arm",
     );
     refused(
-        parse_quote!({ match self.a.val() { x => {} } }),
+        parse_quote!({
+            match self.a.val() {
+                x => {}
+            }
+        }),
         "a case is a number, a bit, a state, or _",
     );
-    refused(parse_quote!({ if let 1 = self.a.val() { } }), "`if let` does not belong into a kernel");
     refused(
-        parse_quote!({ helper(&mut self.a); }),
+        parse_quote!({ if let 1 = self.a.val() {} }),
+        "`if let` does not belong into a kernel",
+    );
+    refused(
+        parse_quote!({
+            helper(&mut self.a);
+        }),
         "the only calls that are statements are Interface::link and join",
     );
-    refused(parse_quote!({ fn f() {} }), "items do not belong into a kernel");
+    refused(
+        parse_quote!({
+            fn f() {}
+        }),
+        "items do not belong into a kernel",
+    );
 }
 
 #[test]
@@ -125,11 +180,19 @@ fn documentation_of_statements_reaches_the_text_and_leaves_the_rust() {
 #[test]
 fn generation_time_decisions_stay_in_rust() {
     let block: Block = parse_quote!({
-        if self._wide { self.a.next = 1.into(); } else { self.a.next = 2.into(); }
+        if self._wide {
+            self.a.next = 1.into();
+        } else {
+            self.a.next = 2.into();
+        }
     });
     let hardware = statement::hardware(&block).unwrap().to_string();
     assert!(hardware.starts_with("if self . _wide"), "{hardware}");
-    let block: Block = parse_quote!({ if self.wide.val() { self.a.next = 1.into(); } });
+    let block: Block = parse_quote!({
+        if self.wide.val() {
+            self.a.next = 1.into();
+        }
+    });
     let hardware = statement::hardware(&block).unwrap().to_string();
     assert!(hardware.contains("VerilogConditional"), "{hardware}");
 }

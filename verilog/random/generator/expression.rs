@@ -40,7 +40,7 @@ impl Expressions<'_> {
                 let (index, bit) = (self.index(width), self.bit(depth - 1));
                 format!("({}).replace_bit({index}, {bit})", self.word(width, depth - 1))
             }
-            13 if width % 8 == 0 => format!("({}).swap_bytes()", self.word(width, depth - 1)),
+            13 if width.is_multiple_of(8) => format!("({}).swap_bytes()", self.word(width, depth - 1)),
             _ => self.leaf(width),
         }
     }
@@ -83,8 +83,12 @@ impl Expressions<'_> {
 
     /// An index: a number within the width, or a small signal that may be out of range.
     pub(crate) fn index(&mut self, width: usize) -> String {
-        let small: Vec<String> =
-            self.readable.iter().filter(|s| s.width.is_some_and(|w| w <= 6)).map(|s| s.text.clone()).collect();
+        let small: Vec<String> = self
+            .readable
+            .iter()
+            .filter(|s| s.width.is_some_and(|w| w <= 6))
+            .map(|s| s.text.clone())
+            .collect();
         if small.is_empty() || self.rng.random_bool(0.5) {
             return self.rng.random_range(0..width).to_string();
         }
@@ -92,13 +96,21 @@ impl Expressions<'_> {
     }
 
     fn leaf(&mut self, width: usize) -> String {
-        let fitting: Vec<String> =
-            self.readable.iter().filter(|s| s.width == Some(width)).map(|s| s.text.clone()).collect();
+        let fitting: Vec<String> = self
+            .readable
+            .iter()
+            .filter(|s| s.width == Some(width))
+            .map(|s| s.text.clone())
+            .collect();
         if !fitting.is_empty() && self.rng.random_ratio(3, 4) {
             return fitting[self.rng.random_range(0..fitting.len())].clone();
         }
-        let words: Vec<String> =
-            self.readable.iter().filter(|s| s.width.is_some()).map(|s| s.text.clone()).collect();
+        let words: Vec<String> = self
+            .readable
+            .iter()
+            .filter(|s| s.width.is_some())
+            .map(|s| s.text.clone())
+            .collect();
         if words.is_empty() || self.rng.random_ratio(1, 3) {
             return format!("lit({}, {width})", self.number(width));
         }
@@ -106,8 +118,12 @@ impl Expressions<'_> {
     }
 
     fn bit_leaf(&mut self) -> String {
-        let bits: Vec<String> =
-            self.readable.iter().filter(|s| s.width.is_none()).map(|s| s.text.clone()).collect();
+        let bits: Vec<String> = self
+            .readable
+            .iter()
+            .filter(|s| s.width.is_none())
+            .map(|s| s.text.clone())
+            .collect();
         if bits.is_empty() {
             return "self.rst.val()".into();
         }
@@ -116,7 +132,11 @@ impl Expressions<'_> {
 
     fn bit_operand(&mut self, depth: usize) -> String {
         let bit = self.bit(depth - 1);
-        if bit.contains("&&") || bit.contains("||") || self.rng.random_bool(0.5) { format!("({bit})") } else { bit }
+        if bit.contains("&&") || bit.contains("||") || self.rng.random_bool(0.5) {
+            format!("({bit})")
+        } else {
+            bit
+        }
     }
 
     fn arithmetic(&mut self, width: usize, depth: usize) -> String {
@@ -128,7 +148,11 @@ impl Expressions<'_> {
         let right = self.word(width, depth - 1);
         // Without parentheses around the operands the order of operators is Rust's; all of these keep
         // the width, so every order has a type.
-        if self.rng.random_bool(0.5) { format!("({left} {op} {right})") } else { format!("(({left}) {op} ({right}))") }
+        if self.rng.random_bool(0.5) {
+            format!("({left} {op} {right})")
+        } else {
+            format!("(({left}) {op} ({right}))")
+        }
     }
 
     fn shift(&mut self, width: usize, depth: usize) -> String {
@@ -169,7 +193,11 @@ impl Expressions<'_> {
 
     fn number(&mut self, width: usize) -> u64 {
         let value: u64 = self.rng.random();
-        let value = if self.rng.random_ratio(1, 4) { u64::MAX } else { value };
+        let value = if self.rng.random_ratio(1, 4) {
+            u64::MAX
+        } else {
+            value
+        };
         value >> (64 - width.min(63)) as u32
     }
 

@@ -19,7 +19,10 @@ pub(crate) fn file(seed: u64, count: u64) -> String {
     }
     text += "/// All kernels with their names.\npub fn kernels() -> Vec<(String, Box<dyn Stimulated>)> {\n    vec![\n";
     for number in 0..count {
-        let _ = writeln!(text, "        (\"random_{number}\".into(), Box::new(Random{number}::default())),");
+        let _ = writeln!(
+            text,
+            "        (\"random_{number}\".into(), Box::new(Random{number}::default())),"
+        );
     }
     text + "    ]\n}\n"
 }

@@ -18,7 +18,10 @@ pub(crate) struct Target {
 impl Target {
     /// How the signal is read.
     pub(crate) fn readable(&self) -> Readable {
-        Readable { text: format!("{}.val()", self.place), width: self.width }
+        Readable {
+            text: format!("{}.val()", self.place),
+            width: self.width,
+        }
     }
 }
 
@@ -32,7 +35,12 @@ pub(crate) fn assignment(target: &Target, from: &mut Expressions<'_>, depth: usi
 }
 
 /// A statement that assigns some of the targets, each of which has a value already.
-pub(crate) fn statement(targets: &[Target], from: &mut Expressions<'_>, depth: usize, indent: usize) -> String {
+pub(crate) fn statement(
+    targets: &[Target],
+    from: &mut Expressions<'_>,
+    depth: usize,
+    indent: usize,
+) -> String {
     let pad = "    ".repeat(indent);
     if depth == 0 {
         let target = &targets[from.rng.random_range(0..targets.len())];
@@ -51,7 +59,9 @@ pub(crate) fn statement(targets: &[Target], from: &mut Expressions<'_>, depth: u
 
 fn block(targets: &[Target], from: &mut Expressions<'_>, depth: usize, indent: usize) -> String {
     let count = from.rng.random_range(1..3);
-    (0..count).map(|_| statement(targets, from, depth - 1, indent + 1)).collect()
+    (0..count)
+        .map(|_| statement(targets, from, depth - 1, indent + 1))
+        .collect()
 }
 
 fn conditional(targets: &[Target], from: &mut Expressions<'_>, depth: usize, indent: usize) -> String {
@@ -88,8 +98,11 @@ fn selection(targets: &[Target], from: &mut Expressions<'_>, depth: usize, inden
 /// Assigns one bit, a range of bits, or every bit in a loop.
 fn part(targets: &[Target], from: &mut Expressions<'_>, indent: usize) -> String {
     let pad = "    ".repeat(indent);
-    let words: Vec<(&Target, usize)> =
-        targets.iter().filter(|target| target.local).filter_map(|t| Some((t, t.width?))).collect();
+    let words: Vec<(&Target, usize)> = targets
+        .iter()
+        .filter(|target| target.local)
+        .filter_map(|t| Some((t, t.width?)))
+        .collect();
     if words.is_empty() {
         return statement(targets, from, 0, indent);
     }
@@ -103,11 +116,16 @@ fn part(targets: &[Target], from: &mut Expressions<'_>, indent: usize) -> String
         1 => {
             let size = from.rng.random_range(1..=width);
             let offset = from.rng.random_range(0..=width - size);
-            format!("{pad}{place}.next.set_slice({offset}, {size}, {});\n", from.word(size, 2))
+            format!(
+                "{pad}{place}.next.set_slice({offset}, {size}, {});\n",
+                from.word(size, 2)
+            )
         }
         _ => {
             let value = from.word(width, 1);
-            format!("{pad}for i in 0..{width} {{\n{pad}    {place}.next.set_bit({width} - 1 - i, ({value}).get_bit(i));\n{pad}}}\n")
+            format!(
+                "{pad}for i in 0..{width} {{\n{pad}    {place}.next.set_bit({width} - 1 - i, ({value}).get_bit(i));\n{pad}}}\n"
+            )
         }
     }
 }

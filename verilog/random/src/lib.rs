@@ -4,7 +4,10 @@
 
 #![allow(missing_docs, reason = "the blocks are generated and mean nothing")]
 #![allow(clippy::all, reason = "generated expressions follow no style")]
-#![allow(unused_parens, reason = "generated expressions keep parentheses that people would omit")]
+#![allow(
+    unused_parens,
+    reason = "generated expressions keep parentheses that people would omit"
+)]
 
 use spinneret_verilog::prelude::*;
 

@@ -5,10 +5,11 @@ use rust_hdl::core::ast::Verilog;
 use super::check::check;
 use super::design::{Design, Parameter, Port};
 use super::error::Error;
+use super::file::{self, Body};
 use super::library::{Library, clash};
 use super::lower::lower;
 use super::metadata::Metadata;
-use super::module::{self, Body};
+use super::module;
 use super::names;
 use super::plan::plan;
 use super::prune::{drop_overwritten, drop_unread};
@@ -124,7 +125,7 @@ impl Builder<'_> {
         let plan = plan(&symbols, &kernel.statements);
         let body = Body {
             doc: kernel.metadata.doc.clone(),
-            ports: module::port_list(&ports, false),
+            ports: file::port_list(&ports, false),
             content: module::content(&symbols, &kernel, &plan),
         };
         let name = self.place(scope, naming, kernel.metadata.module.as_deref(), body, used)?;
@@ -154,7 +155,7 @@ impl Builder<'_> {
         let ports = symbols.ports(&metadata);
         let body = Body {
             doc: metadata.doc.clone(),
-            ports: module::port_list(&ports, wrapper),
+            ports: file::port_list(&ports, wrapper),
             content: verbatim::content(&symbols, text),
         };
         let name = self.place(scope, naming, metadata.module.as_deref(), body, Vec::new())?;

@@ -7,7 +7,7 @@ use rust_hdl::core::block::Block;
 use super::build::Builder;
 use super::design::{Design, Module, Parameter, TopOptions};
 use super::error::Error;
-use super::module::{self, Body};
+use super::file::{self, Body};
 use super::names;
 use super::verbatim;
 use super::walk::walk;
@@ -172,7 +172,7 @@ impl Library {
 
     fn insert(&mut self, name: &str, content: Content, parameters: &[Parameter], instances: Vec<String>) {
         let (text, doc) = match &content {
-            Content::Translated(body) => (module::file(name, body, parameters), body.doc.join("\n")),
+            Content::Translated(body) => (file::file(name, body, parameters), body.doc.join("\n")),
             Content::Verbatim(code) => (verbatim::file(code), String::new()),
         };
         let module = Module {

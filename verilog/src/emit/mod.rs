@@ -10,7 +10,7 @@
 //! prune   drops assignments that have no effect
 //! group   statements -> groups that can stand apart
 //! plan    group -> port connection, combinational logic or register
-//! module  plan -> text (`text` for the statements)
+//! module  plan -> text (`text` for the statements, `file` for what stands around)
 //! library text -> modules, equal ones once
 //! ```
 
@@ -20,6 +20,7 @@ mod check;
 mod describe;
 mod design;
 mod error;
+mod file;
 mod fold;
 mod group;
 mod infer;

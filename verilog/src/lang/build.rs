@@ -81,7 +81,11 @@ pub fn slice(value: VerilogExpression, offset: VerilogExpression, width: usize) 
 }
 
 /// A value with one bit replaced.
-pub fn replace(value: VerilogExpression, index: VerilogExpression, bit: VerilogExpression) -> VerilogExpression {
+pub fn replace(
+    value: VerilogExpression,
+    index: VerilogExpression,
+    bit: VerilogExpression,
+) -> VerilogExpression {
     VerilogExpression::IndexReplace(Box::new(value), Box::new(index), Box::new(bit))
 }
 
@@ -97,7 +101,11 @@ pub fn cat(parts: Vec<(VerilogExpression, usize)>) -> VerilogExpression {
         .map(|(part, width)| {
             offset -= width;
             let part = cast(part, total);
-            if offset == 0 { part } else { binary(part, VerilogOp::Shl, literal(&offset)) }
+            if offset == 0 {
+                part
+            } else {
+                binary(part, VerilogOp::Shl, literal(&offset))
+            }
         })
         .reduce(|high, low| binary(high, VerilogOp::BitOr, low))
         .expect("cat! takes at least one part")
@@ -140,7 +148,12 @@ pub fn assign_slice(
     width: usize,
     value: VerilogExpression,
 ) -> VerilogStatement {
-    VerilogStatement::SliceAssignment { base: signal(target), width, offset, replacement: value }
+    VerilogStatement::SliceAssignment {
+        base: signal(target),
+        width,
+        offset,
+        replacement: value,
+    }
 }
 
 /// A comment.

@@ -37,7 +37,10 @@ impl<T: Value> Clocked for Reg<T> {
         if let (true, Some(rst)) = (self.has_reset(), rst) {
             statements.push(build::assign(format!("{name}$reset"), build::signal(rst)));
         }
-        statements.push(build::assign(format!("{name}$d"), build::signal(format!("{name}$q"))));
+        statements.push(build::assign(
+            format!("{name}$d"),
+            build::signal(format!("{name}$q")),
+        ));
         statements
     }
 }

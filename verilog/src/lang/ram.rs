@@ -46,7 +46,10 @@ impl Ram {
     /// # Panics
     /// If depth or width is zero.
     pub fn new(style: RamStyle, depth: usize, width: usize) -> Self {
-        assert!(depth > 0 && width > 0, "a memory of {depth} words of {width} bits holds nothing");
+        assert!(
+            depth > 0 && width > 0,
+            "a memory of {depth} words of {width} bits holds nothing"
+        );
         let address = address_width(depth);
         Self {
             clk: Signal::default(),
@@ -63,7 +66,10 @@ impl Ram {
 
     fn read(&self) -> Word {
         let width = self.write_data.width();
-        self.words.get(self.read_addr.val().index()).cloned().unwrap_or_else(|| Word::zero(width))
+        self.words
+            .get(self.read_addr.val().index())
+            .cloned()
+            .unwrap_or_else(|| Word::zero(width))
     }
 
     fn module_text(&self) -> String {
@@ -74,7 +80,11 @@ impl Ram {
                 "block",
                 "always_ff @(posedge clk) begin\n    if (read_enable) read_data <= memory[read_addr];\nend\n",
             ),
-            RamStyle::Distributed => ("distributed", "distributed", "assign read_data = memory[read_addr];\n"),
+            RamStyle::Distributed => (
+                "distributed",
+                "distributed",
+                "assign read_data = memory[read_addr];\n",
+            ),
         };
         format!(
             "// module: ram_{style}_{depth}x{width}\n\
@@ -98,7 +108,9 @@ impl Logic for Ram {
     fn update(&mut self) {
         match self.style {
             RamStyle::Distributed => self.read_data.next = self.read(),
-            RamStyle::Block if self.clk.pos_edge() && self.read_enable.val() => self.read_data.next = self.read(),
+            RamStyle::Block if self.clk.pos_edge() && self.read_enable.val() => {
+                self.read_data.next = self.read()
+            }
             RamStyle::Block => {}
         }
         if self.clk.pos_edge() && self.write_enable.val() {

@@ -3,11 +3,11 @@
 use super::wire::{Value, Wire};
 use super::word::Word;
 use rust_hdl::core::ast::{Verilog, VerilogLiteral};
+use rust_hdl::core::constraint::PinConstraint;
 use rust_hdl::core::signal::get_signal_id;
 use rust_hdl::prelude::{
     Atom, AtomKind, Block, Clock, In, Logic, Out, Probe, Signal, TimingInfo, TypeDescriptor, VCDValue,
 };
-use rust_hdl::core::constraint::PinConstraint;
 
 /// A register: `q` takes `d` at the rising edge of the clock.
 ///
@@ -34,7 +34,10 @@ impl<T: Value> Reg<T> {
     /// If the value needs more than 128 bits: a literal of the syntax tree holds no more.
     pub fn reset_to(value: T) -> Self {
         let reset_value = ResetValue::new(value.clone());
-        Self { reset_value: Some(reset_value), ..Self::data(value) }
+        Self {
+            reset_value: Some(reset_value),
+            ..Self::data(value)
+        }
     }
 
     /// A register without reset; `like` is a value of the right width.
@@ -92,8 +95,14 @@ impl<T: Value> Logic for Reg<T> {
     }
     /// The register as a module of its own; the back-end writes it into its parent instead.
     fn hdl(&self) -> Verilog {
-        let reset = if self.has_reset() { "    if (reset) q <= reset_value;\n" } else { "" };
-        Verilog::Custom(format!("always_ff @(posedge clock) begin\n    q <= d;\n{reset}end\n"))
+        let reset = if self.has_reset() {
+            "    if (reset) q <= reset_value;\n"
+        } else {
+            ""
+        };
+        Verilog::Custom(format!(
+            "always_ff @(posedge clock) begin\n    q <= d;\n{reset}end\n"
+        ))
     }
     fn timing(&self) -> Vec<TimingInfo> {
         vec![TimingInfo {
@@ -143,7 +152,10 @@ impl<T: Value> ResetValue<T> {
     fn new(value: T) -> Self {
         // Fails here, where the mistake is, if the value is too large for a literal.
         let _ = value.literal();
-        Self { value, id: get_signal_id() }
+        Self {
+            value,
+            id: get_signal_id(),
+        }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::word::Word;
 use rust_hdl::core::ast::{VerilogLink, VerilogLinkDetails, VerilogLiteral};
+use rust_hdl::core::constraint::PinConstraint;
 use rust_hdl::core::signal::get_signal_id;
 use rust_hdl::prelude::{
-    Atom, AtomKind, Block, Direction, In, Local, Logic, LogicJoin, LogicLink, Out, Probe, Synth, TypeDescriptor,
-    TypeKind, VCDValue,
+    Atom, AtomKind, Block, Direction, In, Local, Logic, LogicJoin, LogicLink, Out, Probe, Synth,
+    TypeDescriptor, TypeKind, VCDValue,
 };
-use rust_hdl::core::constraint::PinConstraint;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
@@ -50,13 +50,21 @@ impl Value for Word {
     }
     fn descriptor(&self) -> TypeDescriptor {
         let width = Self::width(self);
-        TypeDescriptor { name: format!("Word<{width}>"), kind: TypeKind::Bits(width) }
+        TypeDescriptor {
+            name: format!("Word<{width}>"),
+            kind: TypeKind::Bits(width),
+        }
     }
     fn literal(&self) -> VerilogLiteral {
         Self::literal(self)
     }
     fn vcd(&self) -> VCDValue {
-        VCDValue::Vector((0..Self::width(self)).rev().map(|bit| self.get_bit(bit).into()).collect())
+        VCDValue::Vector(
+            (0..Self::width(self))
+                .rev()
+                .map(|bit| self.get_bit(bit).into())
+                .collect(),
+        )
     }
     fn fit(self, place: &Self) -> Self {
         self.sized(Self::width(place))
@@ -198,7 +206,11 @@ impl<D: Direction, T: Value> Block for Wire<D, T> {
 }
 
 fn link_details(my_name: &str, owner_name: &str, other_name: &str) -> VerilogLinkDetails {
-    VerilogLinkDetails { my_name: my_name.into(), owner_name: owner_name.into(), other_name: other_name.into() }
+    VerilogLinkDetails {
+        my_name: my_name.into(),
+        owner_name: owner_name.into(),
+        other_name: other_name.into(),
+    }
 }
 
 impl<T: Value> LogicLink for Wire<In, T> {

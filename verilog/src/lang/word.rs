@@ -41,18 +41,30 @@ impl Word {
     /// # Panics
     /// If the value does not fit.
     pub fn from_biguint(value: BigUint, width: usize) -> Self {
-        assert!(value.bits() <= width as u64, "{value:#x} does not fit into {width} bits");
-        Self { width: Some(width), value }
+        assert!(
+            value.bits() <= width as u64,
+            "{value:#x} does not fit into {width} bits"
+        );
+        Self {
+            width: Some(width),
+            value,
+        }
     }
 
     /// The zero of `width` bits.
     pub fn zero(width: usize) -> Self {
-        Self { width: Some(width), value: BigUint::ZERO }
+        Self {
+            width: Some(width),
+            value: BigUint::ZERO,
+        }
     }
 
     /// All ones.
     pub fn ones(width: usize) -> Self {
-        Self { width: Some(width), value: mask(width) }
+        Self {
+            width: Some(width),
+            value: mask(width),
+        }
     }
 
     /// Width in bits.
@@ -60,7 +72,12 @@ impl Word {
     /// # Panics
     /// If the word is an unsized integer, which has no width until it meets a sized one.
     pub fn width(&self) -> usize {
-        self.width.unwrap_or_else(|| panic!("the integer {} has no width here: write lit(value, width)", self.value))
+        self.width.unwrap_or_else(|| {
+            panic!(
+                "the integer {} has no width here: write lit(value, width)",
+                self.value
+            )
+        })
     }
 
     /// The number, whatever the width.
@@ -75,7 +92,10 @@ impl Word {
 
     /// Zero-extends or truncates to `width` bits.
     pub fn resize(&self, width: usize) -> Self {
-        Self { width: Some(width), value: &self.value & mask(width) }
+        Self {
+            width: Some(width),
+            value: &self.value & mask(width),
+        }
     }
 
     /// Gives an unsized integer a width; a sized word must have it already.
@@ -83,7 +103,10 @@ impl Word {
         match self.width {
             None => Self::from_biguint(self.value, width),
             Some(own) => {
-                assert!(own == width, "a value of {own} bits meets a place of {width} bits: use resize");
+                assert!(
+                    own == width,
+                    "a value of {own} bits meets a place of {width} bits: use resize"
+                );
                 self
             }
         }
@@ -91,7 +114,10 @@ impl Word {
 
     /// The bits `offset .. offset + width`; bits beyond the end are zero.
     pub fn slice(&self, offset: usize, width: usize) -> Self {
-        Self { width: Some(width), value: (&self.value >> offset) & mask(width) }
+        Self {
+            width: Some(width),
+            value: (&self.value >> offset) & mask(width),
+        }
     }
 
     /// One bit; bits beyond the end are zero.
@@ -133,7 +159,10 @@ impl Word {
             value = (value << part.width()) | &part.value;
             width += part.width();
         }
-        Self { width: Some(width), value }
+        Self {
+            width: Some(width),
+            value,
+        }
     }
 
     /// Reverses the order of the bytes.
@@ -143,8 +172,15 @@ impl Word {
     #[must_use]
     pub fn swap_bytes(&self) -> Self {
         let width = self.width();
-        assert!(width.is_multiple_of(8), "a word of {width} bits is no whole number of bytes");
-        Self::cat(&(0..width / 8).map(|byte| self.slice(8 * byte, 8)).collect::<Vec<_>>())
+        assert!(
+            width.is_multiple_of(8),
+            "a word of {width} bits is no whole number of bytes"
+        );
+        Self::cat(
+            &(0..width / 8)
+                .map(|byte| self.slice(8 * byte, 8))
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// Whether any bit is one.
@@ -175,7 +211,10 @@ impl Word {
     /// # Panics
     /// If the number needs more than 128 bits, which no literal of the syntax tree can hold.
     pub(crate) fn literal(&self) -> VerilogLiteral {
-        assert!(self.value.bits() <= 128, "{self:?} needs more than the 128 bits of a literal");
+        assert!(
+            self.value.bits() <= 128,
+            "{self:?} needs more than the 128 bits of a literal"
+        );
         let mut digits = self.value.iter_u64_digits();
         let low = u128::from(digits.next().unwrap_or(0));
         let high = u128::from(digits.next().unwrap_or(0));
@@ -244,7 +283,10 @@ impl fmt::Debug for Word {
 
 impl From<u64> for Word {
     fn from(value: u64) -> Self {
-        Self { width: None, value: value.into() }
+        Self {
+            width: None,
+            value: value.into(),
+        }
     }
 }
 
@@ -324,7 +366,10 @@ impl Not for Word {
     type Output = Word;
     fn not(self) -> Word {
         let width = self.width();
-        Word { value: mask(width) ^ self.value, width: Some(width) }
+        Word {
+            value: mask(width) ^ self.value,
+            width: Some(width),
+        }
     }
 }
 

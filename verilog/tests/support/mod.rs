@@ -125,8 +125,12 @@ impl Suite {
         // For a look at the files of a failing test.
         if let Ok(copy) = std::env::var("SPINNERET_KEEP") {
             std::fs::create_dir_all(&copy).expect("the directory SPINNERET_KEEP");
-            for file in std::fs::read_dir(directory.path()).expect("the directory").flatten() {
-                std::fs::copy(file.path(), std::path::Path::new(&copy).join(file.file_name())).expect("a copy");
+            for file in std::fs::read_dir(directory.path())
+                .expect("the directory")
+                .flatten()
+            {
+                std::fs::copy(file.path(), std::path::Path::new(&copy).join(file.file_name()))
+                    .expect("a copy");
             }
         }
         directory

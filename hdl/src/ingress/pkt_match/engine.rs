@@ -139,7 +139,9 @@ impl Logic for MatchEngine {
         /// A word that is only partly inside the frame does not exist.
         self.words.next = 0.into();
         for lane in 0..self._shape.lanes() {
-            self.words.next.set_bit(lane, self.beat_keep.val().slice(4 * lane, 4).all());
+            self.words
+                .next
+                .set_bit(lane, self.beat_keep.val().slice(4 * lane, 4).all());
         }
         /// Registers hold mask, start and end byte-swapped; the rules compare in network order.
         for rule in 0..self._shape.all_rules() {
@@ -175,8 +177,16 @@ impl Logic for MatchEngine {
             self.matching_sets.next.set_bit(
                 set,
                 (self.mode_value.q.val().get_bit(set)
-                    & self.hits.val().slice(set * self._shape.rules, self._shape.rules - 1).any())
-                    | self.hits.val().slice(set * self._shape.rules, self._shape.rules - 1).all(),
+                    & self
+                        .hits
+                        .val()
+                        .slice(set * self._shape.rules, self._shape.rules - 1)
+                        .any())
+                    | self
+                        .hits
+                        .val()
+                        .slice(set * self._shape.rules, self._shape.rules - 1)
+                        .all(),
             );
         }
         /// The lowest matching ruleset wins.
@@ -185,7 +195,10 @@ impl Logic for MatchEngine {
         for set in (0..self._shape.rulesets).rev() {
             if self.matching_sets.val().get_bit(set) {
                 self.chosen.next = lit(set as u64, 2);
-                self.chosen_end.next = self.hits.val().get_bit(set * self._shape.rules + self._shape.rules - 1);
+                self.chosen_end.next = self
+                    .hits
+                    .val()
+                    .get_bit(set * self._shape.rules + self._shape.rules - 1);
             }
         }
         self.is_matched.next = self.active.val() & self.matching_sets.val().any();

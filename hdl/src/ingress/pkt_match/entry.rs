@@ -20,14 +20,33 @@ pub(crate) const ENTRY: Entry = Entry {
 const SIMULATED: &[(&str, &[(&str, u64)])] = &[
     ("pspin_pkt_match", &[]),
     ("pspin_pkt_match_w64", &[("data_width", 64)]),
-    ("pspin_pkt_match_w128", &[("data_width", 128), ("rulesets", 3), ("inspected_bytes", 256), ("buffer_frames", 0)]),
+    (
+        "pspin_pkt_match_w128",
+        &[
+            ("data_width", 128),
+            ("rulesets", 3),
+            ("inspected_bytes", 256),
+            ("buffer_frames", 0),
+        ],
+    ),
     (
         "pspin_pkt_match_w256",
-        &[("data_width", 256), ("rules", 6), ("user_width", 97), ("message_id_network_order", 1)],
+        &[
+            ("data_width", 256),
+            ("rules", 6),
+            ("user_width", 97),
+            ("message_id_network_order", 1),
+        ],
     ),
     (
         "pspin_pkt_match_w1024",
-        &[("data_width", 1024), ("rulesets", 2), ("rules", 2), ("inspected_bytes", 4), ("message_id_width", 10)],
+        &[
+            ("data_width", 1024),
+            ("rulesets", 2),
+            ("rules", 2),
+            ("inspected_bytes", 4),
+            ("message_id_width", 10),
+        ],
     ),
 ];
 
@@ -42,16 +61,51 @@ pub(crate) fn simulated() -> impl Iterator<Item = (String, &'static Entry, Value
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {
-    let parameter = |name, value, min, max, verilog, doc| Parameter { name, value, min, max, verilog, doc };
+    let parameter = |name, value, min, max, verilog, doc| Parameter {
+        name,
+        value,
+        min,
+        max,
+        verilog,
+        doc,
+    };
     let user_width = match config {
         Config::Reference => 16,
         Config::Board => 97,
     };
     vec![
-        parameter("data_width", 512, 64, 1024, Some("AXIS_IF_DATA_WIDTH"), "width of a beat in bits, a power of two"),
-        parameter("id_width", 1, 1, 64, Some("AXIS_IF_RX_ID_WIDTH"), "width of tid in bits"),
-        parameter("dest_width", 8, 1, 64, Some("AXIS_IF_RX_DEST_WIDTH"), "width of tdest in bits"),
-        parameter("user_width", user_width, 1, 256, Some("AXIS_IF_RX_USER_WIDTH"), "width of tuser in bits"),
+        parameter(
+            "data_width",
+            512,
+            64,
+            1024,
+            Some("AXIS_IF_DATA_WIDTH"),
+            "width of a beat in bits, a power of two",
+        ),
+        parameter(
+            "id_width",
+            1,
+            1,
+            64,
+            Some("AXIS_IF_RX_ID_WIDTH"),
+            "width of tid in bits",
+        ),
+        parameter(
+            "dest_width",
+            8,
+            1,
+            64,
+            Some("AXIS_IF_RX_DEST_WIDTH"),
+            "width of tdest in bits",
+        ),
+        parameter(
+            "user_width",
+            user_width,
+            1,
+            256,
+            Some("AXIS_IF_RX_USER_WIDTH"),
+            "width of tuser in bits",
+        ),
         parameter(
             "inspected_bytes",
             66,
@@ -60,7 +114,14 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
             Some("UMATCH_MATCHER_LEN"),
             "bytes of a frame that rules can look at, rounded up to whole beats",
         ),
-        parameter("mtu", 1500, 64, 16384, Some("UMATCH_MTU"), "largest ordinary frame in bytes"),
+        parameter(
+            "mtu",
+            1500,
+            64,
+            16384,
+            Some("UMATCH_MTU"),
+            "largest ordinary frame in bytes",
+        ),
         parameter(
             "buffer_frames",
             3,
@@ -69,10 +130,38 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
             Some("UMATCH_BUF_FRAMES"),
             "frames of mtu bytes that the engine can hold while an output stalls",
         ),
-        parameter("tag_width", 64, 4, 128, Some("TAG_WIDTH"), "width of the packet tag in bits"),
-        parameter("message_id_width", 32, 1, 32, Some("MSG_ID_WIDTH"), "bits of the message id in the tag"),
-        parameter("rulesets", 4, 1, 4, None, "rulesets; the lowest that matches wins"),
-        parameter("rules", 4, 2, 8, None, "rules of a ruleset, of which the last marks the end of a message"),
+        parameter(
+            "tag_width",
+            64,
+            4,
+            128,
+            Some("TAG_WIDTH"),
+            "width of the packet tag in bits",
+        ),
+        parameter(
+            "message_id_width",
+            32,
+            1,
+            32,
+            Some("MSG_ID_WIDTH"),
+            "bits of the message id in the tag",
+        ),
+        parameter(
+            "rulesets",
+            4,
+            1,
+            4,
+            None,
+            "rulesets; the lowest that matches wins",
+        ),
+        parameter(
+            "rules",
+            4,
+            2,
+            8,
+            None,
+            "rules of a ruleset, of which the last marks the end of a message",
+        ),
         parameter(
             "message_id_network_order",
             0,
@@ -86,5 +175,8 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
 
 /// Verilog parameters that follow from the others.
 fn derived(values: &Values) -> Vec<(&'static str, u64)> {
-    vec![("AXIS_IF_KEEP_WIDTH", values.get("data_width").copied().unwrap_or(0) / 8)]
+    vec![(
+        "AXIS_IF_KEEP_WIDTH",
+        values.get("data_width").copied().unwrap_or(0) / 8,
+    )]
 }

@@ -113,7 +113,11 @@ impl Logic for FrameMeter {
         self.first_1.d.next = self.beat_number.val() == 0;
         self.last_1.d.next = self.beat_last.val();
         self.id_here.next = (self.beat_number.val() == self._shape.message_id_beat() as u64)
-            & self.beat_keep.val().slice(4 * self._shape.message_id_lane(), 4).all();
+            & self
+                .beat_keep
+                .val()
+                .slice(4 * self._shape.message_id_lane(), 4)
+                .all();
         if self.beat_valid.val() {
             if self.id_here.val() {
                 self.id_1.d.next = self.beat_id.val();
@@ -124,7 +128,11 @@ impl Logic for FrameMeter {
         /// Second cycle: bytes of the beat.
         self.sum.next = 0.into();
         for group in 0..self.groups.len() {
-            self.sum.next = self.sum.val() + self.groups[group].q.val().resize(bit_width(self._shape.axis.keep()));
+            self.sum.next = self.sum.val()
+                + self.groups[group]
+                    .q
+                    .val()
+                    .resize(bit_width(self._shape.axis.keep()));
         }
         self.bytes.d.next = self.sum.val();
         self.valid_2.d.next = self.valid_1.q.val();
@@ -133,8 +141,8 @@ impl Logic for FrameMeter {
         self.id_2.d.next = self.id_1.q.val();
         /// Third cycle: bytes of the frame.
         if self.valid_2.q.val() {
-            self.size_value.d.next = (self.size_value.q.val() & fill(!self.first_2.q.val(), 32))
-                + self.bytes.q.val().resize(32);
+            self.size_value.d.next =
+                (self.size_value.q.val() & fill(!self.first_2.q.val(), 32)) + self.bytes.q.val().resize(32);
         }
         self.id_3.d.next = self.id_2.q.val();
         self.done_value.d.next = self.valid_2.q.val() & self.last_2.q.val();

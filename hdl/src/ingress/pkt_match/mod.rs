@@ -35,10 +35,10 @@ mod rule;
 mod shape;
 
 pub use engine::MatchEngine;
+pub(crate) use entry::{ENTRY, simulated};
 pub use meter::FrameMeter;
 pub use rule::MatchRule;
 pub use shape::MatchShape;
-pub(crate) use entry::{ENTRY, simulated};
 
 use crate::catalog::{ParameterError, Values};
 use crate::stream::{
@@ -129,10 +129,19 @@ impl PspinPktMatch {
         let packed = shape.axis.packed();
         let vector = 32 * shape.all_rules();
         let fifo = |width, depth, storage, output, margin| {
-            Fifo::new(FifoConfig { width, depth, storage, output, margin })
+            Fifo::new(FifoConfig {
+                width,
+                depth,
+                storage,
+                output,
+                margin,
+            })
         };
-        let storage =
-            if shape.buffer_beats > DISTRIBUTED_BEATS { RamStyle::Block } else { RamStyle::Distributed };
+        let storage = if shape.buffer_beats > DISTRIBUTED_BEATS {
+            RamStyle::Block
+        } else {
+            RamStyle::Distributed
+        };
         Ok(Self {
             clk: Signal::default(),
             rstn: Wire::bit(),
@@ -164,9 +173,21 @@ impl PspinPktMatch {
             quiet: Wire::bit(),
             engine: MatchEngine::new(shape),
             meter: FrameMeter::new(shape),
-            buffer: fifo(packed + 1, shape.buffer_beats, storage, FifoOutput::Registered, BUFFER_MARGIN)?,
+            buffer: fifo(
+                packed + 1,
+                shape.buffer_beats,
+                storage,
+                FifoOutput::Registered,
+                BUFFER_MARGIN,
+            )?,
             // Every beat in the buffer may be a frame of its own, and one more frame may be leaving.
-            decisions: fifo(1, 2 * shape.buffer_beats, RamStyle::Distributed, FifoOutput::Fallthrough, 1)?,
+            decisions: fifo(
+                1,
+                2 * shape.buffer_beats,
+                RamStyle::Distributed,
+                FifoOutput::Fallthrough,
+                1,
+            )?,
             metas: fifo(
                 32 + shape.message_id_width + 3,
                 META_DEPTH,
@@ -233,18 +254,34 @@ impl Logic for PspinPktMatch {
         self.engine.limit.next = self.match_end.val();
         /// Engine, meter and buffer see the same beat.
         self.engine.beat_data.next = self.beat.q.val().slice(0, self._shape.axis.data);
-        self.engine.beat_keep.next = self.beat.q.val().slice(self._shape.axis.keep_at(), self._shape.axis.keep());
+        self.engine.beat_keep.next = self
+            .beat
+            .q
+            .val()
+            .slice(self._shape.axis.keep_at(), self._shape.axis.keep());
         self.engine.beat_number.next = self.beat_number.q.val();
         self.engine.beat_last.next = self.beat_last.q.val();
         self.engine.beat_valid.next = self.beat_valid.q.val();
         if self._shape.message_id_network_order {
-            self.meter.beat_id.next = self.beat.q.val().slice(32 * self._shape.message_id_lane(), 32)
-                .swap_bytes().slice(0, self._shape.message_id_width);
+            self.meter.beat_id.next = self
+                .beat
+                .q
+                .val()
+                .slice(32 * self._shape.message_id_lane(), 32)
+                .swap_bytes()
+                .slice(0, self._shape.message_id_width);
         } else {
-            self.meter.beat_id.next =
-                self.beat.q.val().slice(32 * self._shape.message_id_lane(), self._shape.message_id_width);
+            self.meter.beat_id.next = self
+                .beat
+                .q
+                .val()
+                .slice(32 * self._shape.message_id_lane(), self._shape.message_id_width);
         }
-        self.meter.beat_keep.next = self.beat.q.val().slice(self._shape.axis.keep_at(), self._shape.axis.keep());
+        self.meter.beat_keep.next = self
+            .beat
+            .q
+            .val()
+            .slice(self._shape.axis.keep_at(), self._shape.axis.keep());
         self.meter.beat_number.next = self.beat_number.q.val();
         self.meter.beat_last.next = self.beat_last.q.val();
         self.meter.beat_valid.next = self.beat_valid.q.val();
@@ -271,9 +308,19 @@ impl Logic for PspinPktMatch {
         FrameOut::join(&mut self.demux.m[PSPIN], &mut self.pspin.s);
         AxisOut::link(&mut self.m_axis_pspin_rx, &mut self.pspin.m_axis);
         /// Metadata: {size, message id, end of message, ruleset} in the queue.
-        self.packet_meta_tag.next =
-            self.metas.m.data.val().slice(0, self._shape.message_id_width + 3).resize(self._shape.tag_width);
-        self.packet_meta_size.next = self.metas.m.data.val().slice(self._shape.message_id_width + 3, 32);
+        self.packet_meta_tag.next = self
+            .metas
+            .m
+            .data
+            .val()
+            .slice(0, self._shape.message_id_width + 3)
+            .resize(self._shape.tag_width);
+        self.packet_meta_size.next = self
+            .metas
+            .m
+            .data
+            .val()
+            .slice(self._shape.message_id_width + 3, 32);
         self.packet_meta_valid.next = self.metas.m.valid.val();
         self.metas.m.ready.next = self.packet_meta_ready.val();
     }

@@ -88,7 +88,10 @@ impl Logic for MatchRule {
         if self.load.val() {
             self.usable.d.next = self.idx.val() < self._shape.words() as u64;
             self.lane.d.next = self.idx.val().slice(0, self._shape.lane_width());
-            self.beat.d.next = self.idx.val().slice(self._shape.lane_width(), self._shape.beat_number_width());
+            self.beat.d.next = self
+                .idx
+                .val()
+                .slice(self._shape.lane_width(), self._shape.beat_number_width());
             self.mask_value.d.next = self.mask.val();
             self.start_value.d.next = self.start.val();
             self.limit_value.d.next = self.limit.val();

@@ -50,20 +50,29 @@ impl MatchShape {
         }
         let data = get("data_width");
         if !data.is_power_of_two() {
-            return Err(refuse("data_width", "it is a power of two: 64, 128, 256, 512 or 1024".into()));
+            return Err(refuse(
+                "data_width",
+                "it is a power of two: 64, 128, 256, 512 or 1024".into(),
+            ));
         }
         let message_id_width = get("message_id_width");
         let tag_width = get("tag_width");
         if tag_width < message_id_width + 3 {
             let needed = message_id_width + 3;
-            let reason = format!("message id ({message_id_width}), end of message (1) and ruleset (2) need {needed}");
+            let reason =
+                format!("message id ({message_id_width}), end of message (1) and ruleset (2) need {needed}");
             return Err(refuse("tag_width", reason));
         }
         let beat_bytes = data / 8;
         let beats = get("inspected_bytes").div_ceil(beat_bytes);
         let wanted = get("buffer_frames") * get("mtu").div_ceil(beat_bytes);
         Ok(Self {
-            axis: AxisShape { data, id: get("id_width"), dest: get("dest_width"), user: get("user_width") },
+            axis: AxisShape {
+                data,
+                id: get("id_width"),
+                dest: get("dest_width"),
+                user: get("user_width"),
+            },
             rulesets: get("rulesets"),
             rules: get("rules"),
             beats,
