@@ -1,9 +1,9 @@
 //! Cycles of the matching engine, counted.
 
-use crate::pkt_match::{MatchBench, MessageId, Pauses};
+use crate::pkt_match::{MatchBench, MessageId, Pauses, one_rule};
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::{MatcherParams, Mode, RuleSet, RuleTable};
+use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::Frame;
 
@@ -62,14 +62,8 @@ pub fn marked<M: Model>(sim: Simulation<M>, params: &MatcherParams) -> MatchBenc
         start: u32::from(MARK) << 24,
         end: u32::from(MARK) << 24,
     };
-    let set = RuleSet {
-        mode: Mode::And,
-        rules: vec![rule],
-        end_of_message: Rule::NEVER,
-    };
-    let table = RuleTable::new(params, vec![set]).unwrap_or_else(|error| panic!("{error}"));
     let mut bench = MatchBench::new(sim, params, MessageId::REFERENCE, Pauses::default());
-    bench.load(Some(&table));
+    bench.load(Some(&one_rule(params, rule)));
     bench
 }
 

@@ -276,6 +276,19 @@ impl<M: Model> MatchBench<M> {
     }
 }
 
+/// A table whose ruleset 0 is one rule; the others never match.
+///
+/// # Panics
+/// If the matcher has no ruleset.
+pub fn one_rule(params: &MatcherParams, rule: Rule) -> RuleTable {
+    let set = RuleSet {
+        mode: Mode::And,
+        rules: vec![rule],
+        end_of_message: Rule::NEVER,
+    };
+    RuleTable::new(params, vec![set]).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// A frame of random size and contents; sizes are mostly small, so that many frames fit into a test.
 pub fn random_frame(rng: &mut ChaCha8Rng, user_bits: u32) -> Frame {
     let size = match rng.random_range(0..20) {

@@ -6,11 +6,11 @@ use spinneret_sim::model::Model;
 use spinneret_sim::models::{
     PspinPktMatch, PspinPktMatchW64, PspinPktMatchW128, PspinPktMatchW256, PspinPktMatchW1024,
 };
-use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, Mode, RuleSet, RuleTable};
+use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, RuleTable};
 use spinneret_sim::stream::{Frame, Pause};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::measure::{Traffic, marked, measure};
-use spinneret_tb::pkt_match::{MatchBench, MessageId, Pauses, random_frame, random_rules};
+use spinneret_tb::pkt_match::{MatchBench, MessageId, Pauses, one_rule, random_frame, random_rules};
 
 const REFERENCE: MatcherParams = MatcherParams::REFERENCE;
 
@@ -20,12 +20,7 @@ fn bench<M: Model>(run: &mut TestRun, pauses: Pauses) -> MatchBench<M> {
 
 /// A table whose ruleset 0 is one rule.
 fn single(rule: Rule) -> RuleTable {
-    let set = RuleSet {
-        mode: Mode::And,
-        rules: vec![rule],
-        end_of_message: Rule::NEVER,
-    };
-    RuleTable::new(&REFERENCE, vec![set]).unwrap()
+    one_rule(&REFERENCE, rule)
 }
 
 fn is_matched(result: MatchResult) -> bool {
@@ -212,22 +207,6 @@ fn metadata_follows_within_two_clocks_when_the_last_beat_comes_late() {
 }
 
 #[test]
-fn nothing_matches_without_rules() {
-    run_test("nothing_matches_without_rules", 1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
-        bench.drive_rules(&single(Rule::ALWAYS));
-        assert!(!is_matched(bench.send(Frame::new([0; 64]))));
-        bench.settle();
-        bench.load(Some(&single(Rule::ALWAYS)));
-        assert!(is_matched(bench.send(Frame::new([0; 64]))));
-        bench.settle();
-        bench.load(None);
-        assert!(!is_matched(bench.send(Frame::new([0; 64]))));
-        bench.finish();
-    });
-}
-
-#[test]
 fn words_beyond_the_frame_never_match() {
     run_test("words_beyond_the_frame_never_match", 1, |run| {
         let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
@@ -355,66 +334,72 @@ fn metadata_that_is_not_taken_stops_the_input_and_loses_nothing() {
 }
 
 #[test]
-fn rules_take_effect_between_frames_under_full_load() {
-    run_test("rules_take_effect_between_frames_under_full_load", 1, |run| {
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::default());
-        bench.drive_rules(&single(Rule::NEVER));
-        bench.drive_valid(true);
-        bench.sim.run(8);
-        for _ in 0..400 {
-            bench.source.send(Frame::new([1; 200]));
-        }
-        bench.sim.run(200);
-        bench.drive_valid(false);
-        bench.sim.run(100);
-        bench.drive_rules(&single(Rule::ALWAYS));
-        bench.drive_valid(true);
-        while !bench.source.is_idle() {
-            bench.sim.cycle();
-        }
-        bench.sim.run(200);
-        let (bypassed, matched) = (bench.nic.receive_all(), bench.pspin.receive_all());
-        assert_eq!(
-            (bypassed.len() + matched.len(), matched.len()),
-            (400, bench.meta.receive_all().len())
-        );
-        assert!(
-            matched.len() > 300,
-            "new rules must not wait for an idle input: {} matched",
-            matched.len()
-        );
-        // No frame of the old rules comes behind one of the new.
-        let last_old = bypassed.last().map_or(0, |frame| frame.first_cycle);
-        assert!(matched.iter().all(|frame| frame.first_cycle > last_old));
-        bench.sim.finish();
-    });
+fn an_output_that_stalls_holds_back_the_frames_behind_it_and_loses_nothing() {
+    run_test(
+        "an_output_that_stalls_holds_back_the_frames_behind_it_and_loses_nothing",
+        1,
+        |run| {
+            for size in [60, 64, 65, 128, 1500] {
+                let mut bench = bench::<PspinPktMatch>(
+                    run,
+                    Pauses {
+                        nic: Pause::AlwaysAfter(0),
+                        ..Pauses::default()
+                    },
+                );
+                bench.load(Some(&single(Rule::equal(0, 0xff00_0000, 0x0100_0000))));
+                for number in 0..600_usize {
+                    bench.send(Frame::new(vec![(number % 2) as u8; size]));
+                }
+                bench.sim.run(4000);
+                assert!(bench.source.waiting() > 400, "{size} bytes: the input must stop");
+                assert!(
+                    bench.pspin.waiting() <= 1,
+                    "{size} bytes: a frame overtook the one that waits"
+                );
+                bench.nic.set_pause(Pause::Never);
+                bench.finish();
+            }
+        },
+    );
 }
 
 #[test]
-fn reset_in_the_middle_of_traffic_leaves_nothing_behind() {
-    run_test("reset_in_the_middle_of_traffic_leaves_nothing_behind", 1, |run| {
-        let mut rng = run.rng("resets");
-        let mut bench = bench::<PspinPktMatch>(run, Pauses::random(30));
-        for _ in 0..50 {
-            for _ in 0..20 {
-                bench.source.send(random_frame(&mut rng, 16));
-            }
-            bench.sim.run(rng.random_range(1..60));
-            bench.sim.reset();
-            while !bench.source.is_idle() {
+fn after_a_reset_nothing_comes_out_and_the_next_beat_begins_a_frame() {
+    run_test(
+        "after_a_reset_nothing_comes_out_and_the_next_beat_begins_a_frame",
+        1,
+        |run| {
+            let mut rng = run.rng("resets");
+            for _ in 0..100 {
+                let mut bench = bench::<PspinPktMatch>(run, Pauses::random(30));
+                bench.load(Some(&random_rules(&mut rng, &REFERENCE)));
+                for _ in 0..rng.random_range(1..30) {
+                    bench.source.send(random_frame(&mut rng, 16));
+                }
+                // The source does not send again what the reset cut off, so that the last frame is all it has left.
+                bench.source.send(Frame::new([1; 9000]));
+                while bench.source.waiting() > 1 {
+                    bench.sim.cycle();
+                }
                 bench.sim.cycle();
+                while !bench.source.monitor().is_valid() {
+                    bench.sim.cycle();
+                }
+                bench.sim.run(rng.random_range(0..200));
+                bench.sim.reset();
+                assert!(bench.source.is_idle());
+                let before = (bench.nic.receive_all().len(), bench.pspin.receive_all().len());
+                bench.meta.receive_all();
+                bench.sim.run(100);
+                let late = (bench.nic.waiting(), bench.pspin.waiting(), bench.meta.waiting());
+                assert_eq!(late, (0, 0, 0), "frames came out of the reset, after {before:?}");
+                bench.load(Some(&random_rules(&mut rng, &REFERENCE)));
+                for _ in 0..20 {
+                    bench.send(random_frame(&mut rng, 16));
+                }
+                bench.finish();
             }
-            bench.sim.run(400);
-            bench.nic.receive_all();
-            bench.pspin.receive_all();
-            bench.meta.receive_all();
-            let table = random_rules(&mut rng, &REFERENCE);
-            bench.load(Some(&table));
-            for _ in 0..20 {
-                bench.send(random_frame(&mut rng, 16));
-            }
-            bench.settle();
-        }
-        bench.finish();
-    });
+        },
+    );
 }
