@@ -1,6 +1,6 @@
 //! `#[derive(Describe)]`.
 
-use crate::statement::doc_lines;
+use crate::docs::doc_lines;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;

@@ -9,7 +9,9 @@
 //! `0..self._lanes` is unrolled, `if self._has_crc { ... }` decides what is built, and
 //! `if self.valid.val() { ... }` is a multiplexer.
 
+mod connection;
 mod describe;
+mod docs;
 mod expression;
 mod place;
 mod statement;
@@ -70,12 +72,12 @@ pub fn derive_describe(input: TokenStream) -> TokenStream {
 
 fn expand(arguments: &Arguments, mut function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
     let statements = statement::hardware(&function.block)?;
-    let connections = statement::connections(&function.block)?;
+    let connections = connection::connections(&function.block)?;
     let suffix = match &arguments.suffix {
         Some(suffix) => quote!(Some((#suffix).to_string())),
         None => quote!(None),
     };
-    statement::strip_docs(&mut function.block);
+    docs::strip_docs(&mut function.block);
     Ok(quote! {
         #[allow(clippy::nonminimal_bool, clippy::assign_op_pattern, clippy::needless_range_loop)]
         #function

@@ -1,14 +1,14 @@
 //! Statements of a kernel as statements of the syntax tree.
 
+use crate::docs::{attributes, comments};
 use crate::{expression, place};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::visit_mut::VisitMut;
 use syn::{
-    Attribute, Block, Expr, ExprAssign, ExprCall, ExprIf, ExprMatch, ExprMethodCall, Lit, Macro, Member,
-    Meta, Pat, Stmt, Token,
+    Block, Expr, ExprAssign, ExprCall, ExprIf, ExprMatch, ExprMethodCall, Lit, Macro, Member, Pat, Stmt,
+    Token,
 };
 
 /// Statements that push the block's hardware onto `__statements` when hardware is generated.
@@ -68,7 +68,7 @@ fn node(expr: &Expr) -> syn::Result<TokenStream> {
 }
 
 /// The place of `PLACE.next`.
-fn target(expr: &Expr) -> syn::Result<&Expr> {
+pub(crate) fn target(expr: &Expr) -> syn::Result<&Expr> {
     match expr {
         Expr::Field(field) if matches!(&field.member, Member::Named(name) if name == "next") => {
             Ok(&field.base)
@@ -215,10 +215,10 @@ fn labels(pattern: &Pat) -> syn::Result<Vec<TokenStream>> {
 }
 
 /// Arguments of `clocked!`: clock, optional reset, parts.
-struct ClockedArguments {
-    clk: Expr,
-    rst: Option<Expr>,
-    parts: Vec<Expr>,
+pub(crate) struct ClockedArguments {
+    pub(crate) clk: Expr,
+    pub(crate) rst: Option<Expr>,
+    pub(crate) parts: Vec<Expr>,
 }
 
 impl Parse for ClockedArguments {
@@ -295,7 +295,7 @@ fn link(call: &ExprCall) -> syn::Result<TokenStream> {
     ))
 }
 
-fn link_path(call: &ExprCall) -> Option<(syn::Path, String)> {
+pub(crate) fn link_path(call: &ExprCall) -> Option<(syn::Path, String)> {
     let Expr::Path(path) = &*call.func else {
         return None;
     };
@@ -303,130 +303,4 @@ fn link_path(call: &ExprCall) -> Option<(syn::Path, String)> {
     let function = owner.segments.pop()?.into_value().ident.to_string();
     owner.segments.pop_punct();
     (!owner.segments.is_empty() && (function == "link" || function == "join")).then_some((owner, function))
-}
-
-/// Statements that mark everything the block drives as connected.
-pub(crate) fn connections(block: &Block) -> syn::Result<TokenStream> {
-    block.stmts.iter().map(connection_of_statement).collect()
-}
-
-fn connection_of_statement(stmt: &Stmt) -> syn::Result<TokenStream> {
-    match stmt {
-        Stmt::Local(local) => Ok(quote!(#local)),
-        Stmt::Expr(expr, _) => connection(expr),
-        Stmt::Macro(invocation) => connection_of_macro(&invocation.mac),
-        Stmt::Item(_) => Ok(TokenStream::new()),
-    }
-}
-
-fn connection(expr: &Expr) -> syn::Result<TokenStream> {
-    match expr {
-        Expr::Assign(assign) => drive(target(&assign.left)?),
-        Expr::MethodCall(call) => drive(target(&call.receiver)?),
-        Expr::If(node) => {
-            let then = connections(&node.then_branch)?;
-            let otherwise = node
-                .else_branch
-                .as_ref()
-                .map(|(_, branch)| connection(branch))
-                .transpose()?;
-            let condition = &node.cond;
-            if place::reads_signal(condition) {
-                Ok(quote!({ #then } { #otherwise }))
-            } else {
-                Ok(quote!(if #condition { #then } else { #otherwise }))
-            }
-        }
-        Expr::Match(node) => {
-            let bodies = node
-                .arms
-                .iter()
-                .map(|arm| connection(&arm.body))
-                .collect::<syn::Result<Vec<_>>>()?;
-            if place::reads_signal(&node.expr) {
-                return Ok(quote!(#({ #bodies })*));
-            }
-            let subject = &node.expr;
-            let heads = node.arms.iter().map(|arm| {
-                let (pattern, guard) = (&arm.pat, arm.guard.as_ref().map(|(_, guard)| quote!(if #guard)));
-                quote!(#pattern #guard)
-            });
-            Ok(quote!(match #subject { #(#heads => { #bodies })* }))
-        }
-        Expr::ForLoop(node) => {
-            let (pattern, range, body) = (&node.pat, &node.expr, connections(&node.body)?);
-            Ok(quote!(for #pattern in #range { #body }))
-        }
-        Expr::Block(node) => {
-            let body = connections(&node.block)?;
-            Ok(quote!({ #body }))
-        }
-        Expr::Macro(invocation) => connection_of_macro(&invocation.mac),
-        Expr::Call(call) => {
-            let Some((_, function)) = link_path(call) else {
-                return Ok(TokenStream::new());
-            };
-            let function = quote::format_ident!("logic_connect_{function}_fn");
-            let arguments = &call.args;
-            Ok(quote!(::spinneret_verilog::prelude::logic::#function(#arguments);))
-        }
-        _ => Ok(TokenStream::new()),
-    }
-}
-
-fn connection_of_macro(invocation: &Macro) -> syn::Result<TokenStream> {
-    let ClockedArguments { rst, parts, .. } = invocation.parse_body()?;
-    let with_reset = rst.is_some();
-    Ok(quote!(#(::spinneret_verilog::prelude::Clocked::connect_clock(&mut #parts, #with_reset);)*))
-}
-
-fn drive(place: &Expr) -> syn::Result<TokenStream> {
-    Ok(quote!(::spinneret_verilog::prelude::logic::logic_connect_fn(&mut #place);))
-}
-
-/// The attributes of an expression that is a statement.
-fn attributes(expr: &Expr) -> &[Attribute] {
-    match expr {
-        // syn hangs them on the first operand.
-        Expr::Assign(node) => attributes(&node.left),
-        Expr::Field(node) => &node.attrs,
-        Expr::If(node) => &node.attrs,
-        Expr::Match(node) => &node.attrs,
-        Expr::ForLoop(node) => &node.attrs,
-        Expr::Block(node) => &node.attrs,
-        Expr::MethodCall(node) => &node.attrs,
-        _ => &[],
-    }
-}
-
-/// Documentation in front of a statement goes into the generated text.
-fn comments(attributes: &[Attribute]) -> TokenStream {
-    doc_lines(attributes)
-        .map(|line| push(&quote!(::spinneret_verilog::lang::build::comment(#line))))
-        .collect()
-}
-
-/// The lines of documentation among attributes.
-pub(crate) fn doc_lines(attributes: &[Attribute]) -> impl Iterator<Item = String> {
-    attributes.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
-            Expr::Lit(literal) => match &literal.lit {
-                Lit::Str(text) => Some(text.value().trim().to_owned()),
-                _ => None,
-            },
-            _ => None,
-        },
-        _ => None,
-    })
-}
-
-/// Removes the documentation of statements, which Rust itself has no use for.
-pub(crate) fn strip_docs(block: &mut Block) {
-    struct Strip;
-    impl VisitMut for Strip {
-        fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
-            attributes.retain(|attribute| !attribute.path().is_ident("doc"));
-        }
-    }
-    Strip.visit_block_mut(block);
 }

@@ -1,6 +1,6 @@
 //! What the attribute accepts, and the exact words with which it refuses the rest.
 
-use crate::{expression, place, statement};
+use crate::{docs, expression, place, statement};
 use quote::quote;
 use syn::{Block, Expr, ItemFn, parse_quote};
 
@@ -173,7 +173,7 @@ fn documentation_of_statements_reaches_the_text_and_leaves_the_rust() {
     };
     let hardware = statement::hardware(&function.block).unwrap().to_string();
     assert!(hardware.contains("\"Adds.\""), "{hardware}");
-    statement::strip_docs(&mut function.block);
+    docs::strip_docs(&mut function.block);
     assert!(!quote!(#function).to_string().contains("Adds"));
 }
 

@@ -4,6 +4,7 @@
 //! run-time numbers ([`Word`], [`Wire`]), registers with reset ([`Reg`]), memories ([`Ram`]), and
 //! the attribute [`macro@kernel`] with its helpers.
 
+mod arithmetic;
 pub mod build;
 mod clocked;
 mod describe;
