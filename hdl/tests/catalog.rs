@@ -137,4 +137,16 @@ fn impossible_parameters_are_refused_with_a_reason() {
         refused("tag_width", 34),
         "pspin_pkt_match: tag_width = 34 is not possible: message id (32), end of message (1) and ruleset (2) need 35"
     );
+    let mut values = entry.values(Config::Reference);
+    values
+        .extend([("data_width", 64), ("mtu", 16384), ("buffer_frames", 64)].map(|(n, v)| (n.to_owned(), v)));
+    assert_eq!(
+        (entry.build)(&values)
+            .err()
+            .map(|error| error.to_string())
+            .as_deref(),
+        Some(
+            "pspin_pkt_match: buffer_frames = 64 is not possible: with this mtu and data_width it is at most 32"
+        )
+    );
 }

@@ -14,6 +14,7 @@ pub mod matching;
 pub mod model;
 pub mod models;
 mod pause;
+mod port_trace;
 pub mod reference;
 pub mod rules;
 pub mod seed;

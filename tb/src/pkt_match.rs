@@ -4,6 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::channel::ChannelSink;
+use spinneret_sim::matching::drive_rules;
 use spinneret_sim::model::{Direction, Model};
 use spinneret_sim::reference::matcher::{
     MatchResult, MatcherParams, Mode, ReferenceMatcher, RuleSet, RuleTable,
@@ -149,20 +150,8 @@ impl<M: Model> MatchBench<M> {
 
     /// Drives rules without telling the model, as software does in the middle of traffic.
     pub fn drive_rules(&mut self, table: &RuleTable) {
-        let ports = table.port_values();
-        let vectors = [
-            ("idx", ports.idx),
-            ("mask", ports.mask),
-            ("start", ports.start),
-            ("end", ports.end),
-        ];
-        for (name, words) in vectors {
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            let port = self.input(&format!("match_{name}"));
-            self.sim.dut.instance_mut().set_bytes(port, &bytes);
-        }
-        let mode = self.input("match_mode");
-        self.sim.dut.instance_mut().set_value(mode, ports.mode.into());
+        let driven = drive_rules(self.sim.dut.instance_mut(), &table.port_values());
+        driven.unwrap_or_else(|error| panic!("{error}"));
     }
 
     /// Sets `match_valid` without telling the model.

@@ -158,6 +158,28 @@ fn takes_one_beat_a_clock_for_every_size() {
 }
 
 #[test]
+fn takes_one_beat_a_clock_without_buffered_frames() {
+    // Sixteen beats are inspected and no frame is buffered, so the buffer holds little more than those.
+    let params = MatcherParams {
+        data_width_bits: 128,
+        rulesets: 3,
+        inspected_bytes: 256,
+        ..REFERENCE
+    };
+    run_test("takes_one_beat_a_clock_without_buffered_frames", 1, |run| {
+        for traffic in Traffic::ALL {
+            let mut bench = marked(run.simulation::<PspinPktMatchW128>(), &params);
+            for size in (16..=600).step_by(8).chain([1500, 9000]) {
+                let cycles = measure(&mut bench, size, traffic, 40);
+                let beats = size.div_ceil(16) as f64;
+                assert_eq!(cycles.per_frame, beats, "{size} bytes, {}", traffic.name());
+            }
+            bench.finish();
+        }
+    });
+}
+
+#[test]
 fn first_beat_leaves_five_clocks_after_the_beat_that_decides() {
     run_test(
         "first_beat_leaves_five_clocks_after_the_beat_that_decides",

@@ -147,3 +147,41 @@ fn rules_take_effect_between_frames_under_full_load() {
         bench.sim.finish();
     });
 }
+/// Runs until the source has `left` frames that are not sent completely.
+fn run_until_left(bench: &mut MatchBench<PspinPktMatch>, left: usize) {
+    while bench.source.waiting() > left {
+        bench.sim.cycle();
+    }
+}
+
+#[test]
+fn rules_that_are_replaced_within_one_frame_take_effect_behind_it() {
+    run_test(
+        "rules_that_are_replaced_within_one_frame_take_effect_behind_it",
+        1,
+        |run| {
+            let mut bench = bench(run, Pauses::default());
+            bench.load(Some(&single(Rule::NEVER)));
+            for _ in 0..20 {
+                bench.source.send(Frame::new([1; 1500]));
+            }
+            run_until_left(&mut bench, 15);
+            bench.sim.run(4);
+            // Software that is fast withdraws the rules for less than the 24 cycles of a frame.
+            bench.drive_valid(false);
+            bench.sim.run(3);
+            bench.drive_rules(&single(Rule::ALWAYS));
+            bench.drive_valid(true);
+            run_until_left(&mut bench, 0);
+            bench.sim.run(100);
+            let (bypassed, matched) = (bench.nic.receive_all().len(), bench.pspin.receive_all().len());
+            assert_eq!(bypassed + matched, 20);
+            assert!(
+                matched >= 13,
+                "new rules must not wait for an idle input: {matched} of 20 matched"
+            );
+            assert_eq!(bench.meta.receive_all().len(), matched);
+            bench.sim.finish();
+        },
+    );
+}

@@ -56,13 +56,13 @@ module fifo_128x602_block (
             if (count == 8'h7f) begin
                 not_full <= 1'b0;
             end
-            if (count == 8'h7b) begin
+            if (count == 8'h7d) begin
                 nearly_full <= 1'b1;
             end
         end else if (pop && !push) begin
             count <= count - 8'd1;
             not_full <= 1'b1;
-            if (count == 8'h7c) begin
+            if (count == 8'h7e) begin
                 nearly_full <= 1'b0;
             end
         end else begin

@@ -59,13 +59,13 @@ module fifo_32x67_distributed_registered (
             if (count == 6'h1f) begin
                 not_full <= 1'b0;
             end
-            if (count == 6'h17) begin
+            if (count == 6'h1a) begin
                 nearly_full <= 1'b1;
             end
         end else if (pop && !push) begin
             count <= count - 6'd1;
             not_full <= 1'b1;
-            if (count == 6'h18) begin
+            if (count == 6'h1b) begin
                 nearly_full <= 1'b0;
             end
         end else begin

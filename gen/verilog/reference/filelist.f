@@ -8,8 +8,8 @@ match_engine.sv
 frame_meter.sv
 ram_block_128x602.sv
 fifo_128x602_block.sv
-ram_distributed_256x1.sv
-fifo_256x1_distributed.sv
+ram_distributed_128x1.sv
+fifo_128x1_distributed.sv
 ram_distributed_32x67.sv
 fifo_32x67_distributed_registered.sv
 frame_demux_2x601.sv

@@ -115,6 +115,7 @@ module pspin_pkt_match #(
     logic ready = 1'b0;
     logic in_frame = 1'b0;
     logic active = 1'b0; // The rules that were loaded last are in force.
+    logic stale = 1'b0; // `match_valid` was 0 since rules were loaded: those that are held are not those to be in force.
     logic [1:0] next_number_d;
     logic [600:0] input_m_data;
     logic input_m_last;
@@ -181,9 +182,14 @@ module pspin_pkt_match #(
         beat_number <= next_number;
         in_frame <= still_in_frame;
         // Ready while there is room, except between frames when `match_valid` has to take effect.
-        ready <= !buffer_almost_full & !metas_almost_full & (still_in_frame | (match_valid == active));
+        ready <= !buffer_almost_full & !metas_almost_full & (still_in_frame | ((match_valid == active) &
+            !(match_valid & stale)));
         if (quiet) begin
             active <= match_valid;
+            stale <= 1'b0;
+        end
+        if (!match_valid) begin
+            stale <= 1'b1;
         end
         next_number <= next_number_d;
         if (reset) begin
@@ -192,6 +198,7 @@ module pspin_pkt_match #(
             ready <= 1'b0;
             in_frame <= 1'b0;
             active <= 1'b0;
+            stale <= 1'b0;
         end
     end
 
@@ -261,7 +268,7 @@ module pspin_pkt_match #(
     );
 
     // Neither queue can be full here: the input stops in time.
-    fifo_256x1_distributed u_decisions (
+    fifo_128x1_distributed u_decisions (
         .clk(clk),
         .rst(reset),
         .s_data(engine_decide_matched),

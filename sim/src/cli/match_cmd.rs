@@ -40,7 +40,7 @@ pub struct MatchArguments {
     /// Width of the matcher's stream in bits: a power of two from 64 to 1024
     #[arg(long, value_name = "BITS", default_value_t = MatcherParams::REFERENCE.data_width_bits)]
     pub width: usize,
-    /// Bytes of a packet that the matcher inspects at least, 1 to 256; whole beats are inspected
+    /// Bytes of a packet that the matcher inspects at least, 4 to 256; whole beats are inspected
     #[arg(long, value_name = "BYTES", default_value_t = MatcherParams::REFERENCE.inspected_bytes)]
     pub inspected_bytes: usize,
 }

@@ -16,7 +16,7 @@ mod verilated;
 pub use checked::Checked;
 pub use engine::Engine;
 pub use model::ModelMatcher;
-pub use verilated::VerilatedMatcher;
+pub use verilated::{VerilatedMatcher, drive_rules};
 
 use crate::reference::matcher::MatchResult;
 use thiserror::Error;

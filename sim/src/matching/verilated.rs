@@ -1,15 +1,13 @@
 //! The Verilated matching engine as a matcher.
 
 use super::{Matcher, MatcherError, Outcome};
-use crate::agent::{Agent, Violation};
+use crate::channel::ChannelSink;
 use crate::model::{Direction, Instance, Model, ModelError, PortHandle};
 use crate::reference::matcher::{MatchResult, MatcherParams, PortValues, RuleTable};
 use crate::simulation::Simulation;
 use crate::stream::{Frame, Pause, Received, StreamSink, StreamSource};
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
-use std::rc::Rc;
 
 /// Frames that wait to go in, so that the stream has no gap between frames.
 const FRAMES_AHEAD: usize = 4;
@@ -26,7 +24,7 @@ pub struct VerilatedMatcher<M> {
     source: StreamSource,
     bypassed: Output,
     matched: Output,
-    metadata: Rc<RefCell<Metadata>>,
+    metadata: ChannelSink,
     /// Ones in the bits of a frame's number that `tuser` carries.
     number_mask: u128,
     sent: u64,
@@ -62,7 +60,8 @@ impl<M: Model> VerilatedMatcher<M> {
         let source = StreamSource::attach(&mut simulation, "s_axis_nic_rx", Pause::Never).map_err(unfit)?;
         let bypassed = Output::attach(&mut simulation, "m_axis_nic_rx").map_err(unfit)?;
         let matched = Output::attach(&mut simulation, "m_axis_pspin_rx").map_err(unfit)?;
-        let metadata = Metadata::attach(&mut simulation).map_err(unfit)?;
+        let metadata = ChannelSink::attach(&mut simulation, "packet_meta", &["tag", "size"], Pause::Never)
+            .map_err(unfit)?;
         let mut matcher = Self {
             simulation,
             source,
@@ -91,24 +90,8 @@ impl<M: Model> VerilatedMatcher<M> {
     }
 
     fn drive_rules(&mut self, values: &PortValues) -> Result<(), MatcherError> {
-        let vectors = [
-            ("match_idx", &values.idx),
-            ("match_mask", &values.mask),
-            ("match_start", &values.start),
-            ("match_end", &values.end),
-        ];
         let design = self.simulation.dut.instance_mut();
-        for (name, words) in vectors {
-            let port = input(design, name)?;
-            if port.width() != 32 * words.len() {
-                let (has, needs) = (port.width(), 32 * words.len());
-                return Err(MatcherError::Unfit(format!("{name} has {has} bits, not {needs}")));
-            }
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            design.set_bytes(port, &bytes);
-        }
-        let mode = input(design, "match_mode")?;
-        design.set_value(mode, values.mode.into());
+        drive_rules(design, values)?;
         let valid = input(design, "match_valid")?;
         design.set_high(valid, true);
         Ok(())
@@ -139,12 +122,13 @@ impl<M: Model> VerilatedMatcher<M> {
 
     /// Takes a matched frame once its metadata is there too.
     fn take_matched(&mut self) -> Result<Option<Outcome>, MatcherError> {
-        let Some((tag, size)) = self.metadata.borrow_mut().arrived.pop_front() else {
+        if self.metadata.waiting() == 0 || self.matched.arrived.is_empty() {
+            return Ok(None);
+        }
+        let (Some(item), Some(received)) = (self.metadata.receive(), self.matched.arrived.pop_front()) else {
             return Ok(None);
         };
-        let Some(received) = self.matched.arrived.pop_front() else {
-            return Ok(None);
-        };
+        let (tag, size) = (item.values[0], item.values[1] as u32);
         let Some(result) = MatchResult::from_metadata(tag, size) else {
             return Err(self.hardware(format!("its tag {tag:#x} has bits beyond the message id")));
         };
@@ -158,8 +142,7 @@ impl<M: Model> VerilatedMatcher<M> {
     /// Whether all frames that were sent have come out, with their metadata.
     fn is_drained(&self) -> bool {
         let arrived = self.bypassed.arrived.len() + self.matched.arrived.len();
-        self.taken + arrived as u64 == self.sent
-            && self.metadata.borrow().arrived.len() == self.matched.arrived.len()
+        self.taken + arrived as u64 == self.sent && self.metadata.waiting() == self.matched.arrived.len()
     }
 
     fn hardware(&self, problem: impl fmt::Display) -> MatcherError {
@@ -241,53 +224,29 @@ impl Output {
     }
 }
 
-/// Takes the metadata of matched frames, one in each cycle.
-#[derive(Debug)]
-struct Metadata {
-    tag: PortHandle,
-    size: PortHandle,
-    valid: PortHandle,
-    ready: PortHandle,
-    arrived: VecDeque<(u64, u32)>,
-}
-
-impl Metadata {
-    fn attach<M: Model>(simulation: &mut Simulation<M>) -> Result<Rc<RefCell<Self>>, ModelError> {
-        let design = simulation.dut.instance();
-        let metadata = Self {
-            tag: design.port("packet_meta_tag", Direction::Output)?,
-            size: design.port("packet_meta_size", Direction::Output)?,
-            valid: design.port("packet_meta_valid", Direction::Output)?,
-            ready: design.port("packet_meta_ready", Direction::Input)?,
-            arrived: VecDeque::new(),
-        };
-        let metadata = Rc::new(RefCell::new(metadata));
-        simulation.attach(Rc::<RefCell<Self>>::clone(&metadata));
-        Ok(metadata)
-    }
-}
-
-impl Agent for Metadata {
-    fn drive(&mut self, design: &mut Instance) {
-        design.set_high(self.ready, true);
-    }
-
-    fn sample(&mut self, design: &Instance, _cycle: u64) -> Result<(), Violation> {
-        if design.is_high(self.valid) {
-            self.arrived
-                .push_back((design.value(self.tag) as u64, design.value(self.size) as u32));
+/// Puts rules on the ports `match_idx`, `match_mask`, `match_start`, `match_end` and `match_mode` of a design.
+///
+/// # Errors
+/// If the design has other ports, or not as many rules.
+pub fn drive_rules(design: &mut Instance, values: &PortValues) -> Result<(), MatcherError> {
+    let vectors = [
+        ("match_idx", &values.idx),
+        ("match_mask", &values.mask),
+        ("match_start", &values.start),
+        ("match_end", &values.end),
+    ];
+    for (name, words) in vectors {
+        let port = input(design, name)?;
+        if port.width() != 32 * words.len() {
+            let (has, needs) = (port.width(), 32 * words.len());
+            return Err(MatcherError::Unfit(format!("{name} has {has} bits, not {needs}")));
         }
-        Ok(())
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        design.set_bytes(port, &bytes);
     }
-
-    fn reset(&mut self, design: &mut Instance) {
-        self.arrived.clear();
-        design.set_high(self.ready, false);
-    }
-
-    fn describe(&self) -> String {
-        format!("packet_meta: {} taken and not looked at", self.arrived.len())
-    }
+    let mode = input(design, "match_mode")?;
+    design.set_value(mode, values.mode.into());
+    Ok(())
 }
 
 fn input(design: &Instance, name: &str) -> Result<PortHandle, MatcherError> {

@@ -56,7 +56,7 @@ fn inputs_that_cannot_be_used_are_refused_before_the_work_begins() {
                 "--inspected-bytes",
                 "0",
             ],
-            "error: inspected bytes 0 is not possible for the matcher: it must be 1 to 256",
+            "error: inspected bytes 0 is not possible for the matcher: it must be 4 to 256",
         ),
         (
             &["--pcap", "in.pcap", "--rules", "rules.toml", "--width", "256"],

@@ -190,7 +190,7 @@ fn method(call: &ExprMethodCall) -> syn::Result<TokenStream> {
 }
 
 /// An argument that must be known when hardware is generated, such as a width.
-fn plain(expr: &Expr) -> syn::Result<&Expr> {
+pub(crate) fn plain(expr: &Expr) -> syn::Result<&Expr> {
     if place::reads_signal(expr) {
         return Err(syn::Error::new(
             expr.span(),

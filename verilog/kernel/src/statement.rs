@@ -94,7 +94,10 @@ fn partial_assignment(call: &ExprMethodCall) -> syn::Result<TokenStream> {
     let name = place::name(target(&call.receiver)?)?;
     let arguments: Vec<&Expr> = call.args.iter().collect();
     let (offset, width, value) = match (call.method.to_string().as_str(), arguments.as_slice()) {
-        ("set_slice", [offset, width, value]) => (*offset, quote!(#width), *value),
+        ("set_slice", [offset, width, value]) => {
+            let width = expression::plain(width)?;
+            (*offset, quote!(#width), *value)
+        }
         ("set_bit", [offset, value]) => (*offset, quote!(1), *value),
         _ => {
             return Err(syn::Error::new(

@@ -101,6 +101,12 @@ fn refuses_statements_without_hardware() {
     let refused = |block: Block, message: &str| assert_eq!(statement_error(block), message);
     refused(
         parse_quote!({
+            self.a.next.set_slice(0, self.width.val(), 3);
+        }),
+        "a width must be known when hardware is generated",
+    );
+    refused(
+        parse_quote!({
             let x = self.a.val();
         }),
         "a let cannot hold a signal's value: declare a Wire<Local, _> and assign it",

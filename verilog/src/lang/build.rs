@@ -112,7 +112,14 @@ pub fn cat(parts: Vec<(VerilogExpression, usize)>) -> VerilogExpression {
 }
 
 /// A value of `width` bits with its bytes in the other order.
+///
+/// # Panics
+/// If the width is not a whole number of bytes.
 pub fn swap_bytes(value: VerilogExpression, width: usize) -> VerilogExpression {
+    assert!(
+        width.is_multiple_of(8),
+        "a word of {width} bits is no whole number of bytes"
+    );
     let byte = |number: usize| match &value {
         // A byte of a slice is a slice of the same signal.
         VerilogExpression::Slice(inner, _, offset) if constant(offset).is_some() => {

@@ -50,10 +50,12 @@ use spinneret_verilog::prelude::*;
 const NIC: usize = 0;
 /// Output of the demultiplexer for matched frames.
 const PSPIN: usize = 1;
-/// Beats that may still come when the buffer says that it is nearly full.
-const BUFFER_MARGIN: usize = 4;
-/// Matched frames that may still come when the metadata queue says that it is nearly full.
-const META_MARGIN: usize = 8;
+/// Beats that still come when the buffer says that it is nearly full: one is in the input register, and one
+/// is accepted before `ready`, which is a register, has fallen.
+const BUFFER_MARGIN: usize = 2;
+/// Matched frames that still come when the metadata queue says that it is nearly full: those two, and the
+/// three that are in the meter.
+const META_MARGIN: usize = 5;
 /// Matched frames whose metadata can wait.
 const META_DEPTH: usize = 32;
 /// A buffer of more beats than this is block RAM.
@@ -107,6 +109,8 @@ pub struct PspinPktMatch {
     accept: Wire<Local, bool>,
     /// The rules that were loaded last are in force.
     active: Reg<bool>,
+    /// `match_valid` was 0 since rules were loaded: those that are held are not those to be in force.
+    stale: Reg<bool>,
     /// No frame is being evaluated, so that the rules may change.
     quiet: Wire<Local, bool>,
     engine: MatchEngine,
@@ -170,6 +174,7 @@ impl PspinPktMatch {
             still_in_frame: Wire::bit(),
             accept: Wire::bit(),
             active: Reg::bit_reset(),
+            stale: Reg::bit_reset(),
             quiet: Wire::bit(),
             engine: MatchEngine::new(shape),
             meter: FrameMeter::new(shape),
@@ -180,10 +185,10 @@ impl PspinPktMatch {
                 FifoOutput::Registered,
                 BUFFER_MARGIN,
             )?,
-            // Every beat in the buffer may be a frame of its own, and one more frame may be leaving.
+            // Every decision that waits belongs to a frame of which a beat waits in the buffer.
             decisions: fifo(
                 1,
-                2 * shape.buffer_beats,
+                shape.buffer_beats,
                 RamStyle::Distributed,
                 FifoOutput::Fallthrough,
                 1,
@@ -216,7 +221,7 @@ impl Logic for PspinPktMatch {
     fn update(&mut self) {
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.beat, self.beat_last, self.beat_valid, self.beat_number,
-            self.next_number, self.ready, self.in_frame, self.active, self.engine, self.meter, self.buffer,
+            self.next_number, self.ready, self.in_frame, self.active, self.stale, self.engine, self.meter, self.buffer,
             self.decisions, self.metas, self.demux);
         /// Input register, and the number of the beat within its frame.
         AxisIn::link(&mut self.s_axis_nic_rx, &mut self.input.s_axis);
@@ -239,11 +244,17 @@ impl Logic for PspinPktMatch {
         /// Ready while there is room, except between frames when `match_valid` has to take effect.
         self.ready.d.next = !self.buffer.almost_full.val()
             & !self.metas.almost_full.val()
-            & (self.still_in_frame.val() | (self.match_valid.val() == self.active.q.val()));
+            & (self.still_in_frame.val()
+                | ((self.match_valid.val() == self.active.q.val())
+                    & !(self.match_valid.val() & self.stale.q.val())));
         /// Rules change only while no frame is being evaluated.
         self.quiet.next = !self.in_frame.q.val() & !self.engine.busy.val();
         if self.quiet.val() {
             self.active.d.next = self.match_valid.val();
+            self.stale.d.next = false;
+        }
+        if !self.match_valid.val() {
+            self.stale.d.next = true;
         }
         self.engine.load.next = self.quiet.val() & self.match_valid.val();
         self.engine.active.next = self.active.q.val();

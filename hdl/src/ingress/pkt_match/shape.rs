@@ -65,7 +65,13 @@ impl MatchShape {
         }
         let beat_bytes = data / 8;
         let beats = get("inspected_bytes").div_ceil(beat_bytes);
-        let wanted = get("buffer_frames") * get("mtu").div_ceil(beat_bytes);
+        let frame_beats = get("mtu").div_ceil(beat_bytes);
+        let wanted = get("buffer_frames") * frame_beats;
+        if wanted > MAX_BUFFER_BEATS {
+            let most = MAX_BUFFER_BEATS / frame_beats;
+            let reason = format!("with this mtu and data_width it is at most {most}");
+            return Err(refuse("buffer_frames", reason));
+        }
         Ok(Self {
             axis: AxisShape {
                 data,
@@ -123,6 +129,9 @@ impl MatchShape {
         self.rulesets * self.rules
     }
 }
+
+/// Beats that a buffer can hold at most: the largest FIFO.
+const MAX_BUFFER_BEATS: usize = 1 << 16;
 
 /// Beats that are on their way while a frame is decided: five of the pipeline, and room in which the
 /// input may go on while its ready signal, which is a register, catches up.

@@ -10,9 +10,9 @@ pub struct MatcherParams {
     pub data_width_bits: usize,
     /// Number of rulesets, 1 to 4: the tag has two bits for the ruleset.
     pub rulesets: usize,
-    /// Rules of a ruleset with the end-of-message rule, which is the last: 2 to 16.
+    /// Rules of a ruleset with the end-of-message rule, which is the last: 2 to 8.
     pub rules_per_ruleset: usize,
-    /// Bytes of a frame that must be inspected, 1 to 256; whole beats are.
+    /// Bytes of a frame that must be inspected, 4 to 256; whole beats are.
     pub inspected_bytes: usize,
 }
 
@@ -59,15 +59,15 @@ impl MatcherParams {
         check(
             "rules per ruleset",
             rules,
-            (2..=16).contains(&rules),
-            "2 to 16, the last being end of message",
+            (2..=8).contains(&rules),
+            "2 to 8, the last being end of message",
         )?;
         let inspected = self.inspected_bytes;
         check(
             "inspected bytes",
             inspected,
-            (1..=256).contains(&inspected),
-            "1 to 256",
+            (4..=256).contains(&inspected),
+            "4 to 256",
         )
     }
 

@@ -4,7 +4,7 @@
 `default_nettype none
 
 // First in, first out, for the elements of a stream.
-module fifo_256x1_distributed (
+module fifo_128x1_distributed (
     input  wire        clk, // Clock.
     input  wire        rst, // Synchronous reset, active high: empties the FIFO.
     // Elements in.
@@ -15,16 +15,16 @@ module fifo_256x1_distributed (
     output logic       m_data,
     output logic       m_valid,
     input  wire        m_ready,
-    output logic [8:0] level, // Elements inside.
+    output logic [7:0] level, // Elements inside.
     output logic       almost_full // At most the margin's number of elements still fit.
 );
 
     logic push; // An element comes in.
     logic fetch; // An element leaves the memory.
     logic pop; // An element leaves the FIFO.
-    logic [7:0] write_ptr = 8'd0;
-    logic [7:0] read_ptr = 8'd0;
-    logic [8:0] count = 9'd0; // Elements in memory and output register.
+    logic [6:0] write_ptr = 7'd0;
+    logic [6:0] read_ptr = 7'd0;
+    logic [7:0] count = 8'd0; // Elements in memory and output register.
     logic not_full = 1'b0; // Less than the depth is inside.
     logic nearly_full = 1'b0;
     logic stored = 1'b0; // Something is in the memory.
@@ -39,11 +39,11 @@ module fifo_256x1_distributed (
 
     always_ff @(posedge clk) begin
         if (push) begin
-            write_ptr <= write_ptr + 8'd1;
+            write_ptr <= write_ptr + 7'd1;
         end
         if (fetch) begin
-            read_ptr <= read_ptr + 8'd1;
-            stored <= (read_ptr + 8'd1) != write_ptr;
+            read_ptr <= read_ptr + 7'd1;
+            stored <= (read_ptr + 7'd1) != write_ptr;
         end
         // What comes in is in the memory in the next cycle, whatever leaves it.
         if (push) begin
@@ -51,34 +51,34 @@ module fifo_256x1_distributed (
         end
         // The flags follow the level, which changes by one at most.
         if (push && !pop) begin
-            count <= count + 9'd1;
-            if (count == 9'hff) begin
+            count <= count + 8'd1;
+            if (count == 8'h7f) begin
                 not_full <= 1'b0;
             end
-            if (count == 9'hfe) begin
+            if (count == 8'h7e) begin
                 nearly_full <= 1'b1;
             end
         end else if (pop && !push) begin
-            count <= count - 9'd1;
+            count <= count - 8'd1;
             not_full <= 1'b1;
-            if (count == 9'hff) begin
+            if (count == 8'h7f) begin
                 nearly_full <= 1'b0;
             end
         end else begin
             // Rises after reset.
-            not_full <= count != 9'h100;
+            not_full <= count != 8'h80;
         end
         if (rst) begin
-            write_ptr <= 8'd0;
-            read_ptr <= 8'd0;
-            count <= 9'd0;
+            write_ptr <= 7'd0;
+            read_ptr <= 7'd0;
+            count <= 8'd0;
             not_full <= 1'b0;
             nearly_full <= 1'b0;
             stored <= 1'b0;
         end
     end
 
-    ram_distributed_256x1 u_memory (
+    ram_distributed_128x1 u_memory (
         .clk(clk),
         .write_enable(push),
         .write_addr(write_ptr),
@@ -86,6 +86,6 @@ module fifo_256x1_distributed (
         .read_addr(read_ptr),
         .read_data(m_data)
     );
-endmodule : fifo_256x1_distributed
+endmodule : fifo_128x1_distributed
 
 `default_nettype wire
