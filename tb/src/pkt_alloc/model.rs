@@ -84,7 +84,7 @@ pub(super) struct List {
     free: VecDeque<(u64, u64)>,
     /// Slots that are out, with the cycle in which they were given out.
     out: HashMap<u64, u64>,
-    /// Slots that are out, as the output says, and the most there were.
+    /// Slots that are out, as the output says two cycles late, and the most there were, three cycles late.
     pub(super) used: u64,
     pub(super) peak: u64,
 }
@@ -214,8 +214,8 @@ impl AllocModel {
             self.frees.push_back((judged, address, !self.is_open()));
         }
         for (list, used) in [&mut self.large, &mut self.small].into_iter().zip(used) {
-            list.peak = list.peak.max(used as u64);
-            list.used = list.out.len() as u64;
+            list.peak = list.peak.max(list.used);
+            list.used = used as u64;
             assert!(list.is_whole(), "the reference model itself loses slots");
         }
         self.late = [self.counts, counted];

@@ -58,19 +58,18 @@ pub struct FreeList {
     give: Wire<Local, bool>,
     gave: Reg<bool>,
     gave_entry: Reg,
+    came: Reg<bool>,
     used_count: Reg,
     peak_count: Reg,
     _class: SlotClass,
-    _name: &'static str,
 }
 
 impl FreeList {
-    /// A list of the slots of a class, with addresses of `address_width` bits; `name` tells its module
-    /// from that of other classes.
+    /// A list of the slots of a class, with addresses of `address_width` bits.
     ///
     /// # Errors
     /// If there are more slots than a FIFO holds.
-    pub fn new(name: &'static str, class: SlotClass, address_width: usize) -> Result<Self, ParameterError> {
+    pub fn new(class: SlotClass, address_width: usize) -> Result<Self, ParameterError> {
         let index = class.index_width();
         // A registered FIFO of fewer than four places cannot pass a slot every cycle.
         let depth = class.count.next_power_of_two().max(4);
@@ -103,10 +102,10 @@ impl FreeList {
             give: Wire::bit(),
             gave: Reg::bit_reset(),
             gave_entry: Reg::word(index + 1),
+            came: Reg::bit_reset(),
             used_count: Reg::word_reset(count_width(class)),
             peak_count: Reg::word_reset(count_width(class)),
             _class: class,
-            _name: name,
         })
     }
 }
@@ -117,12 +116,13 @@ pub(super) fn count_width(class: SlotClass) -> usize {
 }
 
 impl Logic for FreeList {
-    #[kernel(suffix = self._name)]
+    #[kernel(suffix = self._class.name())]
     fn update(&mut self) {
         let index = self._class.index_width();
         let varying = self._class.varying_bits();
         let above = self.slot.data.width() - varying;
-        clocked!(self.clk, self.rst => self.back, self.list, self.front, self.gave, self.used_count, self.peak_count);
+        clocked!(self.clk, self.rst => self.back, self.list, self.front, self.gave, self.came,
+            self.used_count, self.peak_count);
         clocked!(self.clk => self.taken, self.freed, self.back_entry, self.gave_entry);
 
         /// A free is right if the slot is out.
@@ -177,9 +177,11 @@ impl Logic for FreeList {
             self.taken.write_data.next = self.gave_entry.q.val().slice(index, 1);
         }
 
-        if self.give.val() & !self.free_done.val() {
+        /// The level follows one cycle later, which keeps its carries off the path from a packet's length.
+        self.came.d.next = self.free_done.val();
+        if self.gave.q.val() & !self.came.q.val() {
             self.used_count.d.next = self.used_count.q.val() + 1;
-        } else if self.free_done.val() & !self.give.val() {
+        } else if self.came.q.val() & !self.gave.q.val() {
             self.used_count.d.next = self.used_count.q.val() - 1;
         }
         if self.used_count.q.val() > self.peak_count.q.val() {

@@ -27,17 +27,19 @@
 //!   `feedback_ready_o` is high always but in reset.
 //! - **Reset** (`rstn` low): all slots are free again, whoever had them, and counters are 0. Packets are
 //!   taken as many clocks later as the larger class has slots, and three.
-//! - **Counters** are 32 bits wide, wrap, and are at most two clocks late.
+//! - **Counters** are 32 bits wide, wrap, and show an event at most three clocks after it.
 
-mod counters;
+mod at_most;
 mod entry;
+mod event_counters;
 mod free_list;
 mod layout;
 mod slot_class;
 mod slot_finder;
 
-pub use counters::Counters;
+pub use at_most::AtMost;
 pub(crate) use entry::{ENTRY, simulated};
+pub use event_counters::EventCounters;
 pub use free_list::FreeList;
 pub use layout::AllocLayout;
 pub use slot_class::SlotClass;
@@ -45,7 +47,7 @@ pub use slot_finder::SlotFinder;
 
 use crate::catalog::{ParameterError, Values};
 use crate::stream::SkidBuffer;
-use counters::COUNTER_WIDTH;
+use event_counters::COUNTER_WIDTH;
 use spinneret_verilog::prelude::*;
 
 /// Cycles from filling in the last slot until it is at the head of its list.
@@ -141,15 +143,15 @@ pub struct PspinPktAlloc {
     packet_valid: Wire<Local, bool>,
     packet_ready: Wire<Local, bool>,
     length: Wire<Local>,
-    fits_small: Wire<Local, bool>,
-    fits_large: Wire<Local, bool>,
+    fits_small: AtMost,
+    fits_large: AtMost,
     has_small: Wire<Local, bool>,
     has_large: Wire<Local, bool>,
     no_slot: Wire<Local, bool>,
     go: Wire<Local, bool>,
     address: Wire<Local>,
     back: SkidBuffer,
-    counters: Counters,
+    counters: EventCounters,
     _layout: AllocLayout,
 }
 
@@ -204,22 +206,22 @@ impl PspinPktAlloc {
             free_judged: Wire::bit(),
             find_large: finder(layout.large),
             find_small: finder(layout.small),
-            large: FreeList::new("large", layout.large, layout.address_width)?,
-            small: FreeList::new("small", layout.small, layout.address_width)?,
+            large: FreeList::new(layout.large, layout.address_width)?,
+            small: FreeList::new(layout.small, layout.address_width)?,
             front: front.into_iter().collect(),
             packet: Wire::word(packet),
             packet_valid: Wire::bit(),
             packet_ready: Wire::bit(),
             length: Wire::word(layout.length_width),
-            fits_small: Wire::bit(),
-            fits_large: Wire::bit(),
+            fits_small: AtMost::new(layout.length_width, layout.small.size),
+            fits_large: AtMost::new(layout.length_width, layout.large.size),
             has_small: Wire::bit(),
             has_large: Wire::bit(),
             no_slot: Wire::bit(),
             go: Wire::bit(),
             address: Wire::word(layout.address_width),
             back: SkidBuffer::new(1 + packet + layout.address_width)?,
-            counters: Counters::new(EVENTS),
+            counters: EventCounters::new(EVENTS),
             _layout: layout,
         })
     }
@@ -300,11 +302,11 @@ impl Logic for PspinPktAlloc {
 
         /// A small packet takes a small slot if there is one, else a large one as all others do.
         self.length.next = self.packet.val().slice(0, length);
-        self.fits_small.next = self.length.val() <= small.size;
-        self.fits_large.next = self.length.val() <= large.size;
-        self.has_small.next = self.fits_small.val() & self.small.slot.valid.val();
-        self.has_large.next = self.fits_large.val() & !self.has_small.val() & self.large.slot.valid.val();
-        self.no_slot.next = self.fits_large.val() & !self.has_small.val() & !self.has_large.val();
+        self.fits_small.value.next = self.length.val();
+        self.fits_large.value.next = self.length.val();
+        self.has_small.next = self.fits_small.yes.val() & self.small.slot.valid.val();
+        self.has_large.next = self.fits_large.yes.val() & !self.has_small.val() & self.large.slot.valid.val();
+        self.no_slot.next = self.fits_large.yes.val() & !self.has_small.val() & !self.has_large.val();
         if self._layout.stall {
             self.back.s.valid.next = self.packet_valid.val() & !self.no_slot.val();
             self.packet_ready.next = self.back.s.ready.val() & !self.no_slot.val();
@@ -341,7 +343,7 @@ impl Logic for PspinPktAlloc {
                 | (self.small.free.val() & !self.small.free_done.val()),
             self.free_judged.val() & !self.find_large.hit.val() & !self.find_small.hit.val(),
             self.go.val() & self.no_slot.val(),
-            self.go.val() & !self.fits_large.val(),
+            self.go.val() & !self.fits_large.yes.val(),
             self.go.val() & !self.has_small.val() & !self.has_large.val()
         );
         self.dropped_pkts_o.next = self.counters.counts[DROPPED].val();

@@ -24,6 +24,11 @@ impl SlotClass {
         self.last() + self.size
     }
 
+    /// What tells modules for these slots from those for others.
+    pub(super) fn name(self) -> String {
+        format!("{}x{}", self.count, self.size)
+    }
+
     /// Width of a slot's number.
     pub(super) fn index_width(self) -> usize {
         address_width(self.count)

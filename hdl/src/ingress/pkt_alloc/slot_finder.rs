@@ -57,7 +57,7 @@ impl SlotFinder {
 }
 
 impl Logic for SlotFinder {
-    #[kernel]
+    #[kernel(suffix = self._class.name())]
     fn update(&mut self) {
         let varying = self._class.varying_bits();
         let unit = self._class.unit_bits();

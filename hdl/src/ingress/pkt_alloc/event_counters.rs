@@ -7,7 +7,7 @@ pub(super) const COUNTER_WIDTH: usize = 32;
 
 /// Counts events, one counter for each, one cycle after they happen.
 #[derive(LogicBlock, Describe, Clone, Debug)]
-pub struct Counters {
+pub struct EventCounters {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset: all counters are 0.
@@ -20,8 +20,8 @@ pub struct Counters {
     values: Vec<Reg>,
 }
 
-impl Counters {
-    /// Counters for `events` events.
+impl EventCounters {
+    /// EventCounters for `events` events.
     pub fn new(events: usize) -> Self {
         Self {
             clk: Signal::default(),
@@ -34,7 +34,7 @@ impl Counters {
     }
 }
 
-impl Logic for Counters {
+impl Logic for EventCounters {
     #[kernel]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.happened, self.values);
