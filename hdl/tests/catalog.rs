@@ -226,3 +226,27 @@ fn impossible_slot_layouts_are_refused_with_a_reason() {
         assert_eq!(error, expected);
     }
 }
+
+#[test]
+fn slot_layouts_that_fill_all_addresses_are_generated() {
+    let entry = catalog::find("pspin_pkt_alloc").unwrap();
+    for (address_width, size, [large_size, large_slots], [small_size, small_slots]) in [
+        (8, 256, [8, 16], [4, 32]),
+        (8, 256, [255, 1], [1, 1]),
+        (32, 1 << 32, [1 << 16, 32768], [1 << 15, 65536]),
+    ] {
+        let mut values = entry.values(Config::Reference);
+        let layout = [
+            ("address_width", address_width),
+            ("buffer_base", 0),
+            ("buffer_size", size),
+            ("alignment", 1),
+            ("large_slot_size", large_size),
+            ("large_slots", large_slots),
+            ("small_slot_size", small_size),
+            ("small_slots", small_slots),
+        ];
+        values.extend(layout.map(|(name, value)| (name.to_owned(), value)));
+        build(entry, &values);
+    }
+}

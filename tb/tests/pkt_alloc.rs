@@ -2,7 +2,9 @@
 
 use rand::RngExt;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinPktAlloc, PspinPktAllocHalves, PspinPktAllocStall, PspinPktAllocTiny};
+use spinneret_sim::models::{
+    PspinPktAlloc, PspinPktAllocHalves, PspinPktAllocOdd, PspinPktAllocStall, PspinPktAllocTiny,
+};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::pkt_alloc::{AllocBench, AllocParams, Counts, Descriptor, Rates, Slots};
 
@@ -27,6 +29,12 @@ const TINY: AllocParams = AllocParams {
     small: slots(0x280, 64, 5),
     stall: false,
     free_latency: 3,
+};
+const ODD: AllocParams = AllocParams {
+    large: slots(0, 7, 36),
+    small: slots(252, 1, 1),
+    stall: false,
+    free_latency: 5,
 };
 const STALL: AllocParams = AllocParams {
     large: slots(0x1c10_0000, 9664, 13),
@@ -106,6 +114,11 @@ fn random_traffic_halves() {
 #[test]
 fn random_traffic_tiny() {
     random_traffic::<PspinPktAllocTiny>("random_traffic_tiny", TINY, 40_000);
+}
+
+#[test]
+fn random_traffic_odd() {
+    random_traffic::<PspinPktAllocOdd>("random_traffic_odd", ODD, 40_000);
 }
 
 #[test]

@@ -246,7 +246,7 @@ impl<M: Model> AllocBench<M> {
         let address = match rng.random_range(0..5) {
             // A slot that may be out by now; then it is no longer held.
             0 => slots.address(number),
-            1 => slots.address(number) + rng.random_range(1..slots.size),
+            1 => slots.address(number) + rng.random_range(1..=slots.size),
             2 => end + rng.random_range(0..4) * small.size,
             3 => large.base.saturating_sub(rng.random_range(1..4) * large.size),
             _ => rng.random_range(0..2 * end),

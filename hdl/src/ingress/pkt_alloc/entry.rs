@@ -37,6 +37,20 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
     (
+        "pspin_pkt_alloc_odd",
+        &[
+            ("buffer_base", 0),
+            ("buffer_size", 256),
+            ("large_slot_size", 7),
+            ("large_slots", 36),
+            ("small_slot_size", 1),
+            ("small_slots", 1),
+            ("alignment", 1),
+            ("address_width", 9),
+            ("length_width", 9),
+        ],
+    ),
+    (
         "pspin_pkt_alloc_stall",
         &[
             ("large_slot_size", 9664),
