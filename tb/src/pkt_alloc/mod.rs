@@ -1,14 +1,14 @@
 //! The allocator between a driver and its reference model, which predicts every output in every cycle.
 
+mod checker;
 mod model;
 
 pub use model::{AllocParams, Counts, Descriptor, Packet, Slots};
 
-use model::AllocModel;
+use checker::Checker;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use spinneret_sim::agent::{Agent, Violation};
-use spinneret_sim::model::{Instance, Model};
+use spinneret_sim::model::Model;
 use spinneret_sim::simulation::Simulation;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -51,10 +51,7 @@ impl<M: Model> AllocBench<M> {
     /// Puts a driver and the reference model around an allocator, and resets it.
     pub fn new(mut sim: Simulation<M>, params: AllocParams) -> Self {
         sim.set_cycle_limit(CYCLE_LIMIT);
-        let checker = Rc::new(RefCell::new(Checker {
-            model: AllocModel::new(params),
-            moved: Moved::default(),
-        }));
+        let checker = Rc::new(RefCell::new(Checker::new(params)));
         sim.attach(Rc::<RefCell<Checker>>::clone(&checker));
         let mut bench = Self {
             sim,
@@ -254,118 +251,4 @@ impl<M: Model> AllocBench<M> {
         held.retain(|other| *other != address);
         Some(address)
     }
-}
-
-/// What moved in a cycle.
-#[derive(Clone, Copy, Debug, Default)]
-struct Moved {
-    packet: bool,
-    free: bool,
-    descriptor: Option<Descriptor>,
-}
-
-/// Compares every output with the reference model.
-#[derive(Debug)]
-struct Checker {
-    model: AllocModel,
-    moved: Moved,
-}
-
-impl Checker {
-    fn compare(&self, dut: &Instance) -> Result<(), String> {
-        let model = &self.model;
-        let counts = model.counts();
-        let descriptor = model.descriptors.front();
-        let mut outputs = vec![
-            ("pkt_ready_o", model.packet_ready().into()),
-            ("feedback_ready_o", model.free_ready().into()),
-            ("write_valid_o", descriptor.is_some().into()),
-            ("dropped_pkts_o", counts.oversize + counts.no_slot),
-            ("dropped_oversize_o", counts.oversize),
-            ("dropped_no_slot_o", counts.no_slot),
-            ("refused_no_start_o", counts.no_start),
-            ("refused_not_out_o", counts.not_out),
-            ("refused_early_o", counts.early),
-            ("large_used_o", model.large.used),
-            ("large_peak_o", model.large.peak),
-            ("small_used_o", model.small.used),
-            ("small_peak_o", model.small.peak),
-        ];
-        if let Some(descriptor) = descriptor {
-            outputs.extend([
-                ("write_addr_o", descriptor.address),
-                ("write_len_o", descriptor.length),
-                ("write_tag_o", descriptor.tag),
-                ("write_drop_o", descriptor.drop.into()),
-            ]);
-        }
-        for (name, expected) in outputs {
-            let found = value(dut, name);
-            if found != expected {
-                return Err(format!(
-                    "{name} is {found:#x} where the reference model has {expected:#x}"
-                ));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Agent for Checker {
-    fn drive(&mut self, _dut: &mut Instance) {}
-
-    fn sample(&mut self, dut: &Instance, _cycle: u64) -> Result<(), Violation> {
-        self.compare(dut).map_err(|rule| Violation {
-            bus: "reference model".to_owned(),
-            rule,
-        })?;
-        let offered = |valid: &str| value(dut, valid) == 1;
-        let packet = offered("pkt_valid_i").then(|| (value(dut, "pkt_tag_i"), value(dut, "pkt_len_i")));
-        let free = offered("feedback_valid_i").then(|| value(dut, "feedback_her_addr_i"));
-        let ready = offered("write_ready_i");
-        self.moved = Moved {
-            packet: packet.is_some() && self.model.packet_ready(),
-            free: free.is_some() && self.model.free_ready(),
-            descriptor: self.model.descriptors.front().filter(|_| ready).copied(),
-        };
-        self.model.step(packet, free, ready);
-        Ok(())
-    }
-
-    fn reset(&mut self, dut: &mut Instance) {
-        self.model.reset();
-        for name in ["pkt_valid_i", "feedback_valid_i", "write_ready_i"] {
-            if let Some(port) = dut.find(name) {
-                dut.set_high(port, false);
-            }
-        }
-    }
-
-    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
-        let high = ["pkt_ready_o", "feedback_ready_o", "write_valid_o"]
-            .into_iter()
-            .find(|name| value(dut, name) == 1);
-        high.map_or(Ok(()), |name| {
-            Err(Violation {
-                bus: "reset".to_owned(),
-                rule: format!("{name} is high"),
-            })
-        })
-    }
-
-    fn unfinished(&self) -> Option<String> {
-        (!self.model.descriptors.is_empty()).then(|| self.describe())
-    }
-
-    fn describe(&self) -> String {
-        format!("allocator: {} descriptors wait", self.model.descriptors.len())
-    }
-}
-
-/// The value of a port of at most 64 bits.
-fn value(dut: &Instance, name: &str) -> u64 {
-    let port = dut
-        .find(name)
-        .unwrap_or_else(|| panic!("{} has no port {name}", dut.name()));
-    u64::try_from(dut.value(port)).unwrap_or_else(|_| panic!("{name} has more than 64 bits"))
 }
