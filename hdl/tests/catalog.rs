@@ -1,7 +1,9 @@
 //! Every block of the catalog can be generated, and its ports are those of the contract.
 //!
 //! `ports/*.csv` hold the interfaces of the public design's blocks: parameters with their defaults, then
-//! ports with direction and width, which may be an expression over the parameters.
+//! ports with direction and width, which may be an expression over the parameters. A block may have more
+//! outputs behind those. `ports/reference.csv` holds the values that parameters have in the reference
+//! configuration where the public design instantiates a block with others than its defaults.
 
 use spinneret_hdl::catalog::{self, Config, Entry, Values};
 use spinneret_verilog::{Design, PortDirection, generate};
@@ -45,7 +47,7 @@ fn ports_and_parameters_are_those_of_the_contract() {
     for entry in catalog::entries().iter().filter(|entry| entry.shipped) {
         let path = Path::new("tests/ports").join(format!("{}.csv", entry.name));
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let contract = Contract::parse(&text);
+        let contract = Contract::parse(entry.name, &text);
         let values = entry.values(Config::Reference);
         let own = (entry.parameters)(Config::Reference).into_iter();
         let mut parameters: BTreeMap<String, u64> = own
@@ -63,7 +65,11 @@ fn ports_and_parameters_are_those_of_the_contract() {
             .iter()
             .map(|p| (p.direction, p.name.clone(), p.width as u64))
             .collect();
+        let (ports, further) = ports.split_at(contract.ports.len().min(ports.len()));
         assert_eq!(ports, contract.ports, "{}: ports", entry.name);
+        for (direction, name, _) in further {
+            assert_eq!(*direction, PortDirection::Output, "{}: {name}", entry.name);
+        }
     }
 }
 
@@ -75,14 +81,16 @@ struct Contract {
 }
 
 impl Contract {
-    fn parse(text: &str) -> Self {
+    fn parse(block: &str, text: &str) -> Self {
         let mut contract = Self::default();
+        let reference = reference_values(block);
         for line in text.lines().skip(1) {
             let fields: Vec<&str> = line.split(',').collect();
             let [kind, name, expression] = fields[..] else {
                 panic!("`{line}` has other than three fields")
             };
-            let value = contract.evaluate(expression);
+            let set = reference.get(name).filter(|_| kind == "parameter");
+            let value = set.copied().unwrap_or_else(|| contract.evaluate(expression));
             match kind {
                 "parameter" => drop(contract.parameters.insert(name.to_owned(), value)),
                 "input" => contract
@@ -97,13 +105,36 @@ impl Contract {
         contract
     }
 
-    /// A number, a parameter, or a quotient of two such.
+    /// A number, a parameter, or a product or quotient of two such.
     fn evaluate(&self, expression: &str) -> u64 {
         if let Some((left, right)) = expression.split_once('/') {
             return self.evaluate(left) / self.evaluate(right);
         }
+        if let Some((left, right)) = expression.split_once('*') {
+            return self.evaluate(left) * self.evaluate(right);
+        }
+        if let Some((_, digits)) = expression.split_once("'h") {
+            return u64::from_str_radix(digits, 16).unwrap_or_else(|error| panic!("`{expression}`: {error}"));
+        }
         expression.parse().unwrap_or_else(|_| self.parameters[expression])
     }
+}
+
+/// Parameter values of a block in the reference configuration, where they are not its defaults.
+fn reference_values(block: &str) -> BTreeMap<String, u64> {
+    let text = include_str!("ports/reference.csv");
+    let fields = text.lines().skip(1).map(|line| line.split(',').collect());
+    fields
+        .filter_map(|fields: Vec<&str>| {
+            let [of, name, value] = fields[..] else {
+                panic!("{fields:?} are other than three fields")
+            };
+            let value = value
+                .parse()
+                .unwrap_or_else(|error| panic!("{of}, {name}: {error}"));
+            (of == block).then(|| (name.to_owned(), value))
+        })
+        .collect()
 }
 
 #[test]
@@ -149,4 +180,85 @@ fn impossible_parameters_are_refused_with_a_reason() {
             "pspin_pkt_match: buffer_frames = 64 is not possible: with this mtu and data_width it is at most 32"
         )
     );
+}
+
+#[test]
+fn impossible_slot_layouts_are_refused_with_a_reason() {
+    let entry = catalog::find("pspin_pkt_alloc").unwrap();
+    for (name, value, reason) in [
+        (
+            "large_slots",
+            342,
+            "a buffer of 524288 bytes has room for 341 of 1536 bytes",
+        ),
+        (
+            "small_slots",
+            1025,
+            "the large slots leave 131072 bytes, room for 1024 of 128 bytes",
+        ),
+        ("small_slots", 0, "it is 1 to 65536"),
+        ("small_slot_size", 1536, "it is less than large_slot_size, 1536"),
+        ("small_slot_size", 100, "it is a multiple of the alignment, 64"),
+        ("large_slot_size", 1500, "it is a multiple of the alignment, 64"),
+        ("alignment", 96, "it is a power of two"),
+        (
+            "buffer_base",
+            0x1c10_0020,
+            "it is a multiple of the alignment, 64",
+        ),
+    ] {
+        let mut values = entry.values(Config::Reference);
+        values.insert(name.to_owned(), value);
+        let error = (entry.build)(&values)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
+        let expected = format!("pspin_pkt_alloc: {name} = {value} is not possible: {reason}");
+        assert_eq!(error, expected);
+    }
+    for (name, value, expected) in [
+        (
+            "length_width",
+            10,
+            "pspin_pkt_alloc: large_slot_size = 1536 is not possible: a length of 10 bits reaches 1023 only",
+        ),
+        (
+            "address_width",
+            24,
+            "pspin_pkt_alloc: buffer_size = 524288 is not possible: the buffer at 0x1c100000 ends beyond \
+             addresses of 24 bits",
+        ),
+    ] {
+        let mut values = entry.values(Config::Reference);
+        values.insert(name.to_owned(), value);
+        let error = (entry.build)(&values)
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
+        assert_eq!(error, expected);
+    }
+}
+
+#[test]
+fn slot_layouts_that_fill_all_addresses_are_generated() {
+    let entry = catalog::find("pspin_pkt_alloc").unwrap();
+    for (address_width, size, [large_size, large_slots], [small_size, small_slots]) in [
+        (8, 256, [8, 16], [4, 32]),
+        (8, 256, [255, 1], [1, 1]),
+        (32, 1 << 32, [1 << 16, 32768], [1 << 15, 65536]),
+    ] {
+        let mut values = entry.values(Config::Reference);
+        let layout = [
+            ("address_width", address_width),
+            ("buffer_base", 0),
+            ("buffer_size", size),
+            ("alignment", 1),
+            ("large_slot_size", large_size),
+            ("large_slots", large_slots),
+            ("small_slot_size", small_size),
+            ("small_slots", small_slots),
+        ];
+        values.extend(layout.map(|(name, value)| (name.to_owned(), value)));
+        build(entry, &values);
+    }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Dependency order; names are relative to this folder (`verilator -F`).
 // block: pspin_pkt_match
+// block: pspin_pkt_alloc
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -15,3 +16,20 @@ fifo_32x67_distributed_registered.sv
 frame_demux_2x601.sv
 axis_unpack.sv
 pspin_pkt_match.sv
+slot_finder_256x1536.sv
+slot_finder_1024x128.sv
+ram_distributed_256x1.sv
+ram_block_256x9.sv
+fifo_256x9_block.sv
+skid_buffer_41.sv
+free_list_256x1536.sv
+ram_distributed_1024x1.sv
+ram_block_1024x11.sv
+fifo_1024x11_block.sv
+skid_buffer_43.sv
+free_list_1024x128.sv
+at_most_128.sv
+at_most_1536.sv
+skid_buffer_129.sv
+event_counters.sv
+pspin_pkt_alloc.sv

@@ -1,3 +1,4 @@
 //! From the wire to the cluster.
 
+pub mod pkt_alloc;
 pub mod pkt_match;

@@ -1,0 +1,176 @@
+//! The allocator in the catalog.
+
+use super::PspinPktAlloc;
+use crate::catalog::{Config, Entry, Parameter, Values};
+
+/// Name of the block.
+pub(super) const NAME: &str = "pspin_pkt_alloc";
+
+/// The allocator.
+pub(crate) const ENTRY: Entry = Entry {
+    name: NAME,
+    doc: "gives packets a slot of the packet buffer, and takes it back",
+    shipped: true,
+    parameters,
+    derived: |_| Vec::new(),
+    build: PspinPktAlloc::build,
+};
+
+/// Models for the testbenches: name, and the values that differ from the reference configuration.
+const SIMULATED: &[(&str, &[(&str, u64)])] = &[
+    ("pspin_pkt_alloc", &[]),
+    (
+        "pspin_pkt_alloc_halves",
+        &[("large_slots", 170), ("small_slots", 2048), ("length_width", 16)],
+    ),
+    (
+        "pspin_pkt_alloc_tiny",
+        &[
+            ("buffer_base", 0x40),
+            ("buffer_size", 1024),
+            ("large_slot_size", 192),
+            ("large_slots", 3),
+            ("small_slot_size", 64),
+            ("small_slots", 5),
+            ("address_width", 12),
+            ("tag_width", 16),
+        ],
+    ),
+    (
+        "pspin_pkt_alloc_odd",
+        &[
+            ("buffer_base", 0),
+            ("buffer_size", 256),
+            ("large_slot_size", 7),
+            ("large_slots", 36),
+            ("small_slot_size", 1),
+            ("small_slots", 1),
+            ("alignment", 1),
+            ("address_width", 9),
+            ("length_width", 9),
+        ],
+    ),
+    (
+        "pspin_pkt_alloc_stall",
+        &[
+            ("large_slot_size", 9664),
+            ("large_slots", 13),
+            ("small_slot_size", 256),
+            ("small_slots", 24),
+            ("stall", 1),
+        ],
+    ),
+];
+
+/// The models with complete parameter values.
+pub(crate) fn simulated() -> impl Iterator<Item = (String, &'static Entry, Values)> {
+    SIMULATED.iter().map(|(name, settings)| {
+        let mut values = ENTRY.values(Config::Reference);
+        values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
+        ((*name).to_owned(), &ENTRY, values)
+    })
+}
+
+/// Parameters with their values in a configuration.
+pub(super) fn parameters(config: Config) -> Vec<Parameter> {
+    let parameter = |name, value, [min, max]: [u64; 2], verilog, doc| Parameter {
+        name,
+        value,
+        min,
+        max,
+        verilog,
+        doc,
+    };
+    let (length_width, message_id_width) = match config {
+        Config::Reference => (32, 32),
+        Config::Board => (16, 10),
+    };
+    let bytes = [1, 1 << 32];
+    let slots = [1, 65536];
+    vec![
+        parameter(
+            "length_width",
+            length_width,
+            [8, 32],
+            Some("LEN_WIDTH"),
+            "width of a packet's length in bits",
+        ),
+        parameter(
+            "tag_width",
+            64,
+            [1, 128],
+            Some("TAG_WIDTH"),
+            "width of the packet tag in bits",
+        ),
+        parameter(
+            "address_width",
+            32,
+            [8, 48],
+            Some("ADDR_WIDTH"),
+            "width of an address in bits",
+        ),
+        parameter(
+            "message_id_width",
+            message_id_width,
+            [1, 32],
+            Some("MSGID_WIDTH"),
+            "width of the message id in the feedback in bits",
+        ),
+        parameter(
+            "buffer_base",
+            0x1c10_0000,
+            [0, (1 << 48) - 1],
+            Some("BUF_START"),
+            "address of the packet buffer",
+        ),
+        parameter(
+            "buffer_size",
+            512 * 1024,
+            bytes,
+            Some("BUF_SIZE"),
+            "size of the packet buffer in bytes",
+        ),
+        parameter(
+            "large_slot_size",
+            1536,
+            bytes,
+            Some("SLOT0_SIZE"),
+            "bytes of a large slot, at least those of the largest packet that is to fit",
+        ),
+        parameter(
+            "large_slots",
+            256,
+            slots,
+            Some("SLOT0_COUNT"),
+            "number of large slots",
+        ),
+        parameter(
+            "small_slot_size",
+            128,
+            bytes,
+            Some("SLOT1_SIZE"),
+            "bytes of a small slot",
+        ),
+        parameter(
+            "small_slots",
+            1024,
+            slots,
+            Some("SLOT1_COUNT"),
+            "number of small slots",
+        ),
+        parameter(
+            "alignment",
+            64,
+            [1, 4096],
+            Some("PKT_MEM_ALIGNMENT"),
+            "bytes that every slot is aligned to, a power of two",
+        ),
+        parameter(
+            "stall",
+            0,
+            [0, 1],
+            None,
+            "1: a packet waits for a slot, 0: it is dropped when there is none",
+        ),
+    ]
+}

@@ -1,0 +1,193 @@
+//! The slots of one class: which are free, and who owns the others.
+
+use super::SlotClass;
+use crate::catalog::ParameterError;
+use crate::stream::{Fifo, FifoConfig, SkidBuffer, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Free slots of a larger list are kept in block RAM.
+const DISTRIBUTED_SLOTS: usize = 64;
+
+/// Free slots of one class, in the order in which they became free.
+///
+/// ```text
+/// fill ---+
+///         +-> register -> FIFO -> address -> slot
+/// free_* -+                                   |
+///    |       owner = taken XOR freed          |
+///    +-----> bit per slot  bit per slot <-----+
+/// ```
+///
+/// Two bits say who owns a slot: `taken` changes when the slot is given out, `freed` when it comes back,
+/// and the slot is out while they differ. So each memory has one writer, and a free is judged and
+/// takes effect in one cycle, also if the same slot is freed again in the next.
+/// A slot that comes back can be given out four cycles later.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct FreeList {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset; afterwards every slot has to be filled in once.
+    pub rst: Wire<In, bool>,
+    /// Puts the slot `fill_index` into the list, whoever owned it; only before any slot is given out.
+    pub fill: Wire<In, bool>,
+    /// Number of the slot that is filled in.
+    pub fill_index: Wire<In>,
+    /// Frees the slot `free_index`, if it is out.
+    pub free: Wire<In, bool>,
+    /// Number of the slot that is freed.
+    pub free_index: Wire<In>,
+    /// With `free`: the slot was out and is free now.
+    pub free_done: Wire<Out, bool>,
+    /// Address of a free slot.
+    pub slot: StreamOut,
+    /// Slots that are out.
+    pub used: Wire<Out>,
+    /// Most slots that were out at the same time since reset.
+    pub peak: Wire<Out>,
+    taken: Ram,
+    freed: Ram,
+    back: Reg<bool>,
+    /// {what `taken` becomes when the slot is given out, number}.
+    back_entry: Reg,
+    list: Fifo,
+    index: Wire<Local>,
+    offset: Wire<Local>,
+    address: Wire<Local>,
+    /// {what `taken` becomes, number, address} of the next slots.
+    front: SkidBuffer,
+    give: Wire<Local, bool>,
+    gave: Reg<bool>,
+    gave_entry: Reg,
+    came: Reg<bool>,
+    used_count: Reg,
+    peak_count: Reg,
+    _class: SlotClass,
+}
+
+impl FreeList {
+    /// A list of the slots of a class, with addresses of `address_width` bits.
+    ///
+    /// # Errors
+    /// If there are more slots than a FIFO holds.
+    pub fn new(class: SlotClass, address_width: usize) -> Result<Self, ParameterError> {
+        let index = class.index_width();
+        // A registered FIFO of fewer than four places cannot pass a slot every cycle.
+        let depth = class.count.next_power_of_two().max(4);
+        let list = if depth > DISTRIBUTED_SLOTS {
+            FifoConfig::block(index + 1, depth)
+        } else {
+            FifoConfig::distributed(index + 1, depth).registered()
+        };
+        let owner = || Ram::new(RamStyle::Distributed, class.count, 1);
+        Ok(Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            fill: Wire::bit(),
+            fill_index: Wire::word(index),
+            free: Wire::bit(),
+            free_index: Wire::word(index),
+            free_done: Wire::bit(),
+            slot: StreamOut::new(address_width),
+            used: Wire::word(count_width(class)),
+            peak: Wire::word(count_width(class)),
+            taken: owner(),
+            freed: owner(),
+            back: Reg::bit_reset(),
+            back_entry: Reg::word(index + 1),
+            list: Fifo::new(list)?,
+            index: Wire::word(index),
+            offset: Wire::word(class.varying_bits()),
+            address: Wire::word(address_width),
+            front: SkidBuffer::new(1 + index + address_width)?,
+            give: Wire::bit(),
+            gave: Reg::bit_reset(),
+            gave_entry: Reg::word(index + 1),
+            came: Reg::bit_reset(),
+            used_count: Reg::word_reset(count_width(class)),
+            peak_count: Reg::word_reset(count_width(class)),
+            _class: class,
+        })
+    }
+}
+
+/// Width of a number of slots, from none to all.
+pub(super) fn count_width(class: SlotClass) -> usize {
+    address_width(class.count + 1)
+}
+
+impl Logic for FreeList {
+    #[kernel(suffix = self._class.name())]
+    fn update(&mut self) {
+        let index = self._class.index_width();
+        let varying = self._class.varying_bits();
+        let above = self.slot.data.width() - varying;
+        clocked!(self.clk, self.rst => self.back, self.list, self.front, self.gave, self.came,
+            self.used_count, self.peak_count);
+        clocked!(self.clk => self.taken, self.freed, self.back_entry, self.gave_entry);
+
+        /// A free is right if the slot is out.
+        self.taken.read_addr.next = self.free_index.val();
+        self.freed.read_addr.next = self.free_index.val();
+        self.free_done.next = self.free.val() & (self.taken.read_data.val() != self.freed.read_data.val());
+        self.freed.write_enable.next = self.fill.val() | self.free_done.val();
+        self.back.d.next = self.fill.val() | self.free_done.val();
+        if self.fill.val() {
+            self.freed.write_addr.next = self.fill_index.val();
+            self.freed.write_data.next = lit(0, 1);
+            self.back_entry.d.next = cat!(true, self.fill_index.val());
+        } else {
+            self.freed.write_addr.next = self.free_index.val();
+            self.freed.write_data.next = self.taken.read_data.val();
+            self.back_entry.d.next = cat!(!self.taken.read_data.val(), self.free_index.val());
+        }
+        /// The list has a place for every slot, so it is never full.
+        self.list.s.valid.next = self.back.q.val();
+        self.list.s.data.next = self.back_entry.q.val();
+
+        /// Address of the next slot: number times size, behind the first slot.
+        self.index.next = self.list.m.data.val().slice(0, index);
+        self.offset.next = lit(self._class.low_base(), varying);
+        for bit in 0..64 {
+            if self._class.size >> bit & 1 == 1 {
+                self.offset.next = self.offset.val() + (self.index.val().resize(varying) << bit as u64);
+            }
+        }
+        if above > 0 {
+            self.address.next = cat!(lit(self._class.prefix(), above), self.offset.val());
+        } else {
+            self.address.next = self.offset.val();
+        }
+        self.front.s.data.next = cat!(self.list.m.data.val(), self.address.val());
+        self.front.s.valid.next = self.list.m.valid.val();
+        self.list.m.ready.next = self.front.s.ready.val();
+        self.slot.data.next = self.front.m.data.val().slice(0, self.slot.data.width());
+        self.slot.valid.next = self.front.m.valid.val();
+        self.front.m.ready.next = self.slot.ready.val();
+
+        /// The slot is out one cycle after it was given, long before it can come back.
+        self.give.next = self.front.m.valid.val() & self.slot.ready.val();
+        self.gave.d.next = self.give.val();
+        self.gave_entry.d.next = self.front.m.data.val().slice(self.slot.data.width(), index + 1);
+        self.taken.write_enable.next = self.fill.val() | self.gave.q.val();
+        if self.fill.val() {
+            self.taken.write_addr.next = self.fill_index.val();
+            self.taken.write_data.next = lit(0, 1);
+        } else {
+            self.taken.write_addr.next = self.gave_entry.q.val().slice(0, index);
+            self.taken.write_data.next = self.gave_entry.q.val().slice(index, 1);
+        }
+
+        /// The level follows one cycle later, which keeps its carries off the path from a packet's length.
+        self.came.d.next = self.free_done.val();
+        if self.gave.q.val() & !self.came.q.val() {
+            self.used_count.d.next = self.used_count.q.val() + 1;
+        } else if self.came.q.val() & !self.gave.q.val() {
+            self.used_count.d.next = self.used_count.q.val() - 1;
+        }
+        if self.used_count.q.val() > self.peak_count.q.val() {
+            self.peak_count.d.next = self.used_count.q.val();
+        }
+        self.used.next = self.used_count.q.val();
+        self.peak.next = self.peak_count.q.val();
+    }
+}
