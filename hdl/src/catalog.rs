@@ -3,7 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
-use crate::ingress::pkt_match;
+use crate::ingress::{dma, pkt_match};
 use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
@@ -104,11 +104,15 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 /// The models that the testbenches run: name of the model, block, complete parameter values.
 pub fn simulated() -> Vec<(String, &'static Entry, Values)> {
-    pkt_match::simulated().chain(stream::simulated()).collect()
+    pkt_match::simulated()
+        .chain(dma::simulated())
+        .chain(stream::simulated())
+        .collect()
 }
 
 const ENTRIES: &[Entry] = &[
     pkt_match::ENTRY,
+    dma::ENTRY,
     stream::SKID_BUFFER,
     stream::FIFO,
     stream::FRAME_FIFO,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Dependency order; names are relative to this folder (`verilator -F`).
 // block: pspin_pkt_match
+// block: pspin_ingress_dma
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -15,3 +16,17 @@ fifo_32x67_distributed_registered.sv
 frame_demux_2x601.sv
 axis_unpack.sv
 pspin_pkt_match.sv
+ready_slice_128.sv
+ready_slice_577.sv
+ready_slice_2.sv
+burst_writer.sv
+ram_distributed_64x130.sv
+fifo_64x130_distributed.sv
+burst_judge.sv
+ram_distributed_32x128.sv
+fifo_32x128_distributed.sv
+output_queue_32x128.sv
+ram_distributed_8x32.sv
+fifo_8x32_distributed.sv
+output_queue_8x32.sv
+pspin_ingress_dma.sv

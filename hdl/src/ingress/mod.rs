@@ -1,3 +1,4 @@
 //! From the wire to the cluster.
 
+pub mod dma;
 pub mod pkt_match;
