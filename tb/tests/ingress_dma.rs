@@ -134,6 +134,30 @@ fn takes_one_beat_a_clock_whatever_the_response_latency() {
     });
 }
 
+/// Clocks that the last of 2000 one-beat packets comes after the first, with that response latency.
+fn clocks_of_small_packets(run: &mut TestRun, latency: u64) -> u64 {
+    let mut bench = bench(run, after(latency));
+    for number in 0..2000 {
+        bench.send(packet(BUFFER_START + 128 * number, 64));
+    }
+    while bench.her.waiting() < 2000 {
+        bench.sim.cycle();
+    }
+    let items = bench.her.receive_all();
+    bench.slave.take_written();
+    bench.sim.finish();
+    items[1999].cycle - items[0].cycle
+}
+
+#[test]
+fn responses_may_take_as_long_as_bursts_can_wait() {
+    run_test("responses_may_take_as_long_as_bursts_can_wait", 1, |run| {
+        // 64 bursts wait at most; each takes its latency and two clocks of the queue.
+        assert_eq!(clocks_of_small_packets(run, 62), 1999);
+        assert!(clocks_of_small_packets(run, 63) > 1999);
+    });
+}
+
 #[test]
 fn a_packet_takes_its_beats_its_response_and_one_clock() {
     run_test("a_packet_takes_its_beats_its_response_and_one_clock", 1, |run| {
@@ -244,6 +268,52 @@ fn odd_but_sound_frames_pass() {
         assert_eq!(bench.settle().good, 16);
         bench.finish();
     });
+}
+
+#[test]
+fn bytes_that_are_not_in_the_lowest_lanes_fail_their_packet() {
+    run_test(
+        "bytes_that_are_not_in_the_lowest_lanes_fail_their_packet",
+        1,
+        |run| {
+            let mut sim = run.simulation::<PspinIngressDma>();
+            let descriptors = sim.channel_source("write_desc", &["addr", "len", "tag"], Pause::Never);
+            let beats = sim.channel_source("s_axis_pspin_rx_t", &["keep", "last"], Pause::Never);
+            let slave = sim.axi_write_slave("m_axi_pspin", after(2));
+            let her = sim.channel_sink("her_gen", &["addr", "len", "tag"], Pause::Never);
+            let free = sim.channel_sink("m_free", &["addr"], Pause::Never);
+            sim.reset();
+            let (full, address) = (u64::MAX, BUFFER_START + 0xfc0);
+            // Length, lanes of the two beats, bytes written.
+            for (length, first, second, written) in [
+                (128, full, full & !2, 127),
+                (128, full & !1, full, 127),
+                (68, full, 0xf0, 64),
+                (68, full, 0xfe, 67),
+                (68, full >> 1, 0xf, 67),
+                (68, 0, 0xf, 4),
+            ] {
+                descriptors.send(&[address, length, 7]);
+                beats.send(&[first, 0]);
+                beats.send(&[second, 1]);
+                sim.run(20);
+                assert_eq!(free.receive().map(|item| item.values), Some(vec![address]));
+                assert_eq!(
+                    slave.memory().written(),
+                    written,
+                    "{length} bytes in {first:#x}, {second:#x}"
+                );
+                slave.forget(address, 128);
+            }
+            descriptors.send(&[address, 68, 7]);
+            beats.send(&[full, 0]);
+            beats.send(&[0xf, 1]);
+            sim.run(20);
+            assert_eq!(her.receive().map(|item| item.values), Some(vec![address, 68, 7]));
+            assert_eq!(sim.dut.get("bad_frame_pkts_o").unwrap(), 6_u8.into());
+            sim.finish();
+        },
+    );
 }
 
 #[test]

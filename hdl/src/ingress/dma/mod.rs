@@ -17,7 +17,7 @@
 //!   bytes; no burst crosses 4 KiB. When all its responses are OKAY, {address, length, tag} goes to the HER
 //!   generator; else the address goes to `m_free`, and the packet is counted.
 //! - **Throughput**: one beat a clock, from packet to packet and from burst to burst; 64-byte packets one a
-//!   clock. `bursts` bursts may wait for their response, so responses may take that many clocks (minus 3)
+//!   clock. `bursts` bursts may wait for their response, so responses may take that many clocks (minus 2)
 //!   before they slow down packets of one beat.
 //! - **Latency**: descriptor and first beat to AWVALID and WVALID 1 clock, response to `her_gen_valid` or
 //!   `m_free_valid` 1 clock.
