@@ -125,6 +125,63 @@ const FORK: &[(&str, bool, usize)] = &[
 
 const LOOP: &[(&str, bool, usize)] = &[("clk", INPUT, 1), ("a", INPUT, 1), ("q", OUTPUT, 1)];
 
+const AXI_MASTER: &[(&str, bool, usize)] = &[
+    ("clk", INPUT, 1),
+    ("rstn", INPUT, 1),
+    ("fault", INPUT, 3),
+    ("cmd_id", INPUT, 4),
+    ("cmd_addr", INPUT, 32),
+    ("cmd_len", INPUT, 8),
+    ("cmd_size", INPUT, 3),
+    ("cmd_burst", INPUT, 2),
+    ("cmd_strobe", INPUT, 8),
+    ("cmd_value", INPUT, 64),
+    ("cmd_valid", INPUT, 1),
+    ("cmd_ready", OUTPUT, 1),
+    ("m_axi_awid", OUTPUT, 4),
+    ("m_axi_awaddr", OUTPUT, 32),
+    ("m_axi_awlen", OUTPUT, 8),
+    ("m_axi_awsize", OUTPUT, 3),
+    ("m_axi_awburst", OUTPUT, 2),
+    ("m_axi_awvalid", OUTPUT, 1),
+    ("m_axi_awready", INPUT, 1),
+    ("m_axi_wdata", OUTPUT, 64),
+    ("m_axi_wstrb", OUTPUT, 8),
+    ("m_axi_wlast", OUTPUT, 1),
+    ("m_axi_wvalid", OUTPUT, 1),
+    ("m_axi_wready", INPUT, 1),
+    ("m_axi_bid", INPUT, 4),
+    ("m_axi_bresp", INPUT, 2),
+    ("m_axi_bvalid", INPUT, 1),
+    ("m_axi_bready", OUTPUT, 1),
+    ("resp_id", OUTPUT, 4),
+    ("resp_code", OUTPUT, 2),
+    ("resp_valid", OUTPUT, 1),
+    ("resp_ready", INPUT, 1),
+];
+
+const AXI_SLAVE: &[(&str, bool, usize)] = &[
+    ("clk", INPUT, 1),
+    ("rstn", INPUT, 1),
+    ("fault", INPUT, 3),
+    ("s_axi_awid", INPUT, 4),
+    ("s_axi_awaddr", INPUT, 32),
+    ("s_axi_awlen", INPUT, 8),
+    ("s_axi_awsize", INPUT, 3),
+    ("s_axi_awburst", INPUT, 2),
+    ("s_axi_awvalid", INPUT, 1),
+    ("s_axi_awready", OUTPUT, 1),
+    ("s_axi_wdata", INPUT, 32),
+    ("s_axi_wstrb", INPUT, 4),
+    ("s_axi_wlast", INPUT, 1),
+    ("s_axi_wvalid", INPUT, 1),
+    ("s_axi_wready", OUTPUT, 1),
+    ("s_axi_bid", OUTPUT, 4),
+    ("s_axi_bresp", OUTPUT, 2),
+    ("s_axi_bvalid", OUTPUT, 1),
+    ("s_axi_bready", INPUT, 1),
+];
+
 const FIXTURES: &[Fixture] = &[
     ("fixture_slice", STREAM),
     ("fixture_drops_valid", STREAM),
@@ -136,6 +193,8 @@ const FIXTURES: &[Fixture] = &[
     ("fixture_wide", WIDE),
     ("fixture_fork", FORK),
     ("fixture_loop", LOOP),
+    ("fixture_axi_master", AXI_MASTER),
+    ("fixture_axi_slave", AXI_SLAVE),
 ];
 
 fn fixture(&(name, ports): &Fixture) -> io::Result<Model> {

@@ -3,7 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
-use crate::ingress::{pkt_alloc, pkt_match};
+use crate::ingress::{dma, pkt_alloc, pkt_match};
 use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
@@ -106,6 +106,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 pub fn simulated() -> Vec<(String, &'static Entry, Values)> {
     pkt_match::simulated()
         .chain(pkt_alloc::simulated())
+        .chain(dma::simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -113,6 +114,7 @@ pub fn simulated() -> Vec<(String, &'static Entry, Values)> {
 const ENTRIES: &[Entry] = &[
     pkt_match::ENTRY,
     pkt_alloc::ENTRY,
+    dma::ENTRY,
     stream::SKID_BUFFER,
     stream::FIFO,
     stream::FRAME_FIFO,

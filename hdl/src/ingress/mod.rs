@@ -1,4 +1,5 @@
 //! From the wire to the cluster.
 
+pub mod dma;
 pub mod pkt_alloc;
 pub mod pkt_match;

@@ -1,0 +1,152 @@
+//! The ingress DMA in the catalog.
+
+use super::PspinIngressDma;
+use crate::catalog::{Config, Entry, Parameter, Values};
+
+/// Name of the block.
+pub(super) const NAME: &str = "pspin_ingress_dma";
+
+/// The ingress DMA.
+pub(crate) const ENTRY: Entry = Entry {
+    name: NAME,
+    doc: "writes packets into their slots, several in flight",
+    // Not before its depth is that of the other blocks: nine LUT levels between registers today.
+    shipped: false,
+    parameters,
+    derived,
+    build: PspinIngressDma::build,
+};
+
+/// Models for the testbenches: name, and the values that differ from the reference configuration.
+const SIMULATED: &[(&str, &[(&str, u64)])] = &[
+    (NAME, &[]),
+    (
+        "pspin_ingress_dma_small",
+        &[
+            ("data_width", 128),
+            ("length_width", 16),
+            ("tag_width", 32),
+            ("bursts", 2),
+            ("her_queue", 2),
+            ("free_queue", 2),
+        ],
+    ),
+];
+
+/// The models with complete parameter values.
+pub(crate) fn simulated() -> impl Iterator<Item = (String, &'static Entry, Values)> {
+    SIMULATED.iter().map(|(name, settings)| {
+        let mut values = ENTRY.values(Config::Reference);
+        values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
+        ((*name).to_owned(), &ENTRY, values)
+    })
+}
+
+/// Parameters with their values in a configuration.
+pub(super) fn parameters(config: Config) -> Vec<Parameter> {
+    let parameter = |name, value, min, max, verilog, doc| Parameter {
+        name,
+        value,
+        min,
+        max,
+        verilog,
+        doc,
+    };
+    let (user_width, length_width) = match config {
+        Config::Reference => (16, 32),
+        Config::Board => (97, 16),
+    };
+    let word = |name, value, max, verilog, doc| parameter(name, value, 1, max, Some(verilog), doc);
+    vec![
+        parameter(
+            "data_width",
+            512,
+            128,
+            1024,
+            Some("AXIS_IF_DATA_WIDTH"),
+            "width of a beat in bits, on the stream and on the AXI port, a power of two",
+        ),
+        word("id_width", 1, 64, "AXIS_IF_RX_ID_WIDTH", "width of tid in bits"),
+        word(
+            "dest_width",
+            8,
+            64,
+            "AXIS_IF_RX_DEST_WIDTH",
+            "width of tdest in bits",
+        ),
+        word(
+            "user_width",
+            user_width,
+            256,
+            "AXIS_IF_RX_USER_WIDTH",
+            "width of tuser in bits",
+        ),
+        parameter(
+            "address_width",
+            32,
+            16,
+            64,
+            Some("AXI_ADDR_WIDTH"),
+            "width of an address in bits",
+        ),
+        word(
+            "axi_id_width",
+            8,
+            32,
+            "AXI_ID_WIDTH",
+            "width of an AXI id in bits",
+        ),
+        parameter(
+            "length_width",
+            length_width,
+            13,
+            32,
+            Some("LEN_WIDTH"),
+            "width of a length in bits",
+        ),
+        word("tag_width", 64, 128, "TAG_WIDTH", "width of a tag in bits"),
+        parameter(
+            "mtu",
+            1500,
+            64,
+            16384,
+            Some("INGRESS_DMA_MTU"),
+            "largest ordinary frame in bytes; longer ones are written as well",
+        ),
+        queue("bursts", 64, 1024, "bursts that can wait for their response"),
+        queue(
+            "her_queue",
+            32,
+            1024,
+            "packets that can wait for the HER generator",
+        ),
+        queue(
+            "free_queue",
+            8,
+            1024,
+            "slots of failed packets that can wait for the allocator",
+        ),
+    ]
+}
+
+/// The depth of a queue.
+fn queue(name: &'static str, value: u64, max: u64, doc: &'static str) -> Parameter {
+    Parameter {
+        name,
+        value,
+        min: 2,
+        max,
+        verilog: None,
+        doc,
+    }
+}
+
+/// Verilog parameters that follow from the others.
+fn derived(values: &Values) -> Vec<(&'static str, u64)> {
+    let data = values.get("data_width").copied().unwrap_or(0);
+    vec![
+        ("AXIS_IF_KEEP_WIDTH", data / 8),
+        ("AXI_DATA_WIDTH", data),
+        ("AXI_STRB_WIDTH", data / 8),
+    ]
+}

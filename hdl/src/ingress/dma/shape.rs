@@ -1,0 +1,89 @@
+//! Parameters of the ingress DMA, and the numbers that follow from them.
+
+use super::entry::{NAME, parameters};
+use crate::catalog::{Config, ParameterError, Values};
+use crate::stream::AxisShape;
+
+/// Parameters of the ingress DMA, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DmaShape {
+    /// Widths of the packet stream; its data is as wide as that of the AXI port.
+    pub axis: AxisShape,
+    /// Width of an address in bits.
+    pub address: usize,
+    /// Width of an AXI id in bits.
+    pub id: usize,
+    /// Width of a length in bits.
+    pub length: usize,
+    /// Width of a tag in bits.
+    pub tag: usize,
+    /// Bursts that can wait for their response.
+    pub bursts: usize,
+    /// Packets that can wait for the HER generator, beside the one at the port.
+    pub her_queue: usize,
+    /// Slots that can wait for the allocator, beside the one at the port.
+    pub free_queue: usize,
+}
+
+impl DmaShape {
+    /// Checks parameter values.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn new(values: &Values) -> Result<Self, ParameterError> {
+        let get = |name: &str| values.get(name).map_or(0, |value| *value as usize);
+        let refuse = |parameter: &str, reason: String| ParameterError {
+            block: NAME.into(),
+            parameter: parameter.into(),
+            value: values.get(parameter).copied().unwrap_or(0),
+            reason,
+        };
+        for parameter in parameters(Config::Reference) {
+            let value = get(parameter.name) as u64;
+            if !(parameter.min..=parameter.max).contains(&value) {
+                let reason = format!("it is {} to {}", parameter.min, parameter.max);
+                return Err(refuse(parameter.name, reason));
+            }
+        }
+        let data = get("data_width");
+        if !data.is_power_of_two() {
+            let reason = "it is a power of two: 128, 256, 512 or 1024";
+            return Err(refuse("data_width", reason.into()));
+        }
+        for name in ["bursts", "her_queue", "free_queue"] {
+            if !get(name).is_power_of_two() {
+                return Err(refuse(name, "it is a power of two".into()));
+            }
+        }
+        Ok(Self {
+            axis: AxisShape {
+                data,
+                id: get("id_width"),
+                dest: get("dest_width"),
+                user: get("user_width"),
+            },
+            address: get("address_width"),
+            id: get("axi_id_width"),
+            length: get("length_width"),
+            tag: get("tag_width"),
+            bursts: get("bursts"),
+            her_queue: get("her_queue"),
+            free_queue: get("free_queue"),
+        })
+    }
+
+    /// Width of a packet as it travels: {tag, length, address}.
+    pub(crate) fn packet(self) -> usize {
+        self.tag + self.length + self.address
+    }
+
+    /// Width of a beat as it travels: {tlast, tkeep, tdata}.
+    pub(crate) fn beat(self) -> usize {
+        self.axis.data + self.axis.keep() + 1
+    }
+
+    /// Bits of an address within a beat.
+    pub(crate) fn beat_bits(self) -> usize {
+        self.axis.keep().trailing_zeros() as usize
+    }
+}

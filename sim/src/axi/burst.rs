@@ -1,0 +1,223 @@
+//! Bursts: which bytes each of their beats addresses, and which bursts are possible.
+
+/// No burst may touch two blocks of this size (AMBA IHI 0022, section A3.4.1).
+const BOUNDARY: u64 = 4096;
+
+/// How the address goes on from beat to beat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BurstKind {
+    /// Every beat at the same address.
+    Fixed,
+    /// Each beat behind the one before.
+    Incrementing,
+    /// As incrementing, but from the end of an aligned block back to its start.
+    Wrapping,
+    /// The encoding that no master may use.
+    Reserved,
+}
+
+impl BurstKind {
+    /// From AWBURST.
+    pub fn from_code(code: u64) -> Self {
+        match code {
+            0 => Self::Fixed,
+            1 => Self::Incrementing,
+            2 => Self::Wrapping,
+            _ => Self::Reserved,
+        }
+    }
+}
+
+/// What a slave says about a burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// The burst is written.
+    Okay,
+    /// The slave could not do it (SLVERR).
+    SlaveError,
+    /// There is no slave at the address (DECERR).
+    DecodeError,
+}
+
+impl Response {
+    /// For BRESP.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Okay => 0,
+            Self::SlaveError => 2,
+            Self::DecodeError => 3,
+        }
+    }
+}
+
+/// A write burst, as its address says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// AWID.
+    pub id: u64,
+    /// Address of the first byte.
+    pub address: u64,
+    /// Number of beats, 1 to 256 (AWLEN + 1).
+    pub beats: u64,
+    /// Bytes that a beat can carry (2 to the power of AWSIZE).
+    pub size: u64,
+    /// How the address goes on.
+    pub kind: BurstKind,
+}
+
+impl Burst {
+    /// The address of the beat with that number: of its first byte.
+    pub fn beat_address(&self, number: u64) -> u64 {
+        let aligned = self.address - self.address % self.size;
+        match self.kind {
+            BurstKind::Fixed | BurstKind::Reserved => self.address,
+            _ if number == 0 => self.address,
+            BurstKind::Incrementing => aligned.wrapping_add(number * self.size),
+            BurstKind::Wrapping => {
+                let block = self.size * self.beats;
+                let start = self.address - self.address % block;
+                start + (aligned - start + number * self.size) % block
+            }
+        }
+    }
+
+    /// The lanes of a bus of that many bytes that the beat with that number may write, one bit each.
+    pub(super) fn lanes(&self, number: u64, bus_bytes: u64) -> u128 {
+        let first = self.beat_address(number);
+        let end = first - first % self.size + self.size;
+        let low = first % bus_bytes;
+        let ones = u128::MAX >> (128 - (end - first).min(128));
+        ones << low
+    }
+
+    /// Checks the rules for addresses on a bus of that many bytes.
+    pub(super) fn check(&self, bus_bytes: u64) -> Result<(), String> {
+        if self.size > bus_bytes {
+            return Err(format!(
+                "beats of {} bytes do not fit a bus of {bus_bytes}",
+                self.size
+            ));
+        }
+        match self.kind {
+            BurstKind::Reserved => Err("AWBURST is 3, which is reserved".to_owned()),
+            BurstKind::Fixed if self.beats > 16 => {
+                Err(format!("a FIXED burst has {} beats, not 1 to 16", self.beats))
+            }
+            BurstKind::Fixed => Ok(()),
+            BurstKind::Wrapping => self.check_wrapping(),
+            BurstKind::Incrementing => self.check_boundary(),
+        }
+    }
+
+    fn check_wrapping(&self) -> Result<(), String> {
+        if ![2, 4, 8, 16].contains(&self.beats) {
+            return Err(format!(
+                "a WRAP burst has {} beats, not 2, 4, 8 or 16",
+                self.beats
+            ));
+        }
+        if !self.address.is_multiple_of(self.size) {
+            return Err(format!(
+                "a WRAP burst starts at {:#x}, which is not aligned to its beats of {} bytes",
+                self.address, self.size
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_boundary(&self) -> Result<(), String> {
+        let aligned = self.address - self.address % self.size;
+        if aligned % BOUNDARY + self.beats * self.size <= BOUNDARY {
+            return Ok(());
+        }
+        Err(format!(
+            "a burst of {} beats of {} bytes at {:#x} crosses a 4 KiB boundary",
+            self.beats, self.size, self.address
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Burst, BurstKind};
+
+    fn burst(address: u64, beats: u64, size: u64, kind: BurstKind) -> Burst {
+        Burst {
+            id: 0,
+            address,
+            beats,
+            size,
+            kind,
+        }
+    }
+
+    fn addresses(burst: Burst) -> Vec<u64> {
+        (0..burst.beats)
+            .map(|number| burst.beat_address(number))
+            .collect()
+    }
+
+    #[test]
+    fn addresses_go_on_as_the_kind_says() {
+        assert_eq!(
+            addresses(burst(0x103, 3, 8, BurstKind::Incrementing)),
+            [0x103, 0x108, 0x110]
+        );
+        assert_eq!(addresses(burst(0x103, 2, 8, BurstKind::Fixed)), [0x103, 0x103]);
+        assert_eq!(
+            addresses(burst(0x110, 4, 8, BurstKind::Wrapping)),
+            [0x110, 0x118, 0x100, 0x108]
+        );
+    }
+
+    #[test]
+    fn lanes_are_those_that_the_beat_addresses() {
+        let wide = burst(0x103, 2, 8, BurstKind::Incrementing);
+        assert_eq!((wide.lanes(0, 8), wide.lanes(1, 8)), (0xf8, 0xff));
+        let narrow = burst(0x105, 3, 2, BurstKind::Incrementing);
+        assert_eq!(
+            [0, 1, 2].map(|number| narrow.lanes(number, 8)),
+            [0x20, 0xc0, 0x03]
+        );
+        assert_eq!(burst(0, 1, 128, BurstKind::Incrementing).lanes(0, 128), u128::MAX);
+    }
+
+    #[test]
+    fn bursts_end_before_the_boundary() {
+        for (address, beats, size, good) in [
+            (0xfc0, 1, 64, true),
+            (0xfc1, 1, 64, true),
+            (0xfc0, 2, 64, false),
+            (0, 64, 64, true),
+            (0, 65, 64, false),
+            (1, 64, 64, true),
+            (0xfff, 1, 1, true),
+            (u64::MAX, 256, 128, false),
+        ] {
+            let burst = burst(address, beats, size, BurstKind::Incrementing);
+            assert_eq!(burst.check(128).is_ok(), good, "{burst:x?}");
+        }
+    }
+
+    #[test]
+    fn impossible_bursts_are_refused() {
+        let text = |address, beats, size, kind| burst(address, beats, size, kind).check(8).unwrap_err();
+        assert_eq!(
+            text(0, 1, 16, BurstKind::Incrementing),
+            "beats of 16 bytes do not fit a bus of 8"
+        );
+        assert_eq!(
+            text(0, 1, 8, BurstKind::Reserved),
+            "AWBURST is 3, which is reserved"
+        );
+        assert_eq!(
+            text(0, 17, 8, BurstKind::Fixed),
+            "a FIXED burst has 17 beats, not 1 to 16"
+        );
+        assert_eq!(
+            text(0, 3, 8, BurstKind::Wrapping),
+            "a WRAP burst has 3 beats, not 2, 4, 8 or 16"
+        );
+        assert!(text(4, 4, 8, BurstKind::Wrapping).contains("not aligned to its beats of 8 bytes"));
+    }
+}
