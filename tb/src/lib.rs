@@ -2,3 +2,4 @@
 
 pub mod measure;
 pub mod pkt_match;
+pub mod proofs;
