@@ -4,3 +4,4 @@ pub mod ingress_dma;
 pub mod measure;
 pub mod pkt_alloc;
 pub mod pkt_match;
+pub mod proofs;

@@ -1,0 +1,229 @@
+//! `./dev prove`: proves what the blocks promise, by induction where that is possible.
+
+use anyhow::{Result, anyhow};
+use clap::Parser;
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value, json};
+use spinneret_tb::proofs::{Method, Outcome, PROOFS, Proof, Verdict, find, prepare};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+/// Proves what the blocks promise, with yosys, yosys-smtbmc and z3.
+///
+/// Proven is what holds for all traffic at all times; bounded what holds for all traffic in the given number
+/// of cycles from the start. docs/proofs.md says what is shown and how to read a counterexample.
+#[derive(Parser, Debug)]
+#[command(name = "prove", after_help = EXIT_CODES)]
+struct Arguments {
+    /// Proofs to run [default: all]
+    names: Vec<String>,
+    /// Show the proofs; run nothing
+    #[arg(long)]
+    list: bool,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+    /// Folder for problems and counterexamples
+    #[arg(long, default_value = "target/proofs")]
+    out: PathBuf,
+    /// Proofs at the same time [default: the number of processors]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 all hold, 1 one does not, 2 refused or a tool is missing";
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("prove: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether all proofs hold.
+fn run(arguments: &Arguments) -> Result<bool> {
+    let proofs = select(&arguments.names)?;
+    if arguments.list {
+        println!("{}", list(&proofs));
+        return Ok(true);
+    }
+    let start = Instant::now();
+    let outcomes = prove(&proofs, &arguments.out, jobs(arguments))?;
+    let seconds = start.elapsed().as_secs_f64();
+    if arguments.json {
+        let rows: Vec<_> = outcomes.iter().map(row).collect();
+        println!("{:#}", json!({ "proofs": rows, "seconds": seconds }));
+    } else {
+        println!("{}", table(&outcomes));
+        for outcome in &outcomes {
+            report_failure(outcome);
+        }
+        let holding = outcomes.iter().filter(|outcome| outcome.holds()).count();
+        println!("{holding} of {} proofs hold, {seconds:.1} s", outcomes.len());
+    }
+    Ok(outcomes.iter().all(Outcome::holds))
+}
+
+fn select(names: &[String]) -> Result<Vec<&'static Proof>> {
+    if names.is_empty() {
+        return Ok(PROOFS.iter().collect());
+    }
+    let known = || {
+        PROOFS
+            .iter()
+            .map(|proof| proof.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    names
+        .iter()
+        .map(|name| find(name).ok_or_else(|| anyhow!("there is no proof `{name}`: choose from {}", known())))
+        .collect()
+}
+
+fn jobs(arguments: &Arguments) -> usize {
+    let processors = || thread::available_parallelism().map_or(1, usize::from);
+    arguments.jobs.map_or_else(processors, usize::from)
+}
+
+/// Runs the proofs, some at a time; the outcomes are in the order of the proofs.
+fn prove(proofs: &[&Proof], folder: &Path, jobs: usize) -> Result<Vec<Outcome>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(proof) = proofs.get(index) else {
+                return done;
+            };
+            done.push((index, prepare(proof, folder).and_then(|problem| problem.solve())));
+        }
+    };
+    let mut done: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| {
+                worker
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+fn method(verdict: &Verdict, method: Method) -> String {
+    match (verdict, method) {
+        (Verdict::Proven(k), _) => format!("induction, k = {k}"),
+        (Verdict::Bounded(cycles), _) => format!("bounded, {cycles} cycles"),
+        (Verdict::Failed { .. }, Method::Induction(k)) => format!("induction, k <= {k}"),
+        (Verdict::Failed { .. }, Method::Bounded(cycles)) => format!("bounded, {cycles} cycles"),
+    }
+}
+
+fn result(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Proven(_) => "proven",
+        Verdict::Bounded(_) => "holds so far",
+        Verdict::Failed { from_start: true, .. } => "FAILED",
+        Verdict::Failed {
+            from_start: false, ..
+        } => "NOT CLOSED",
+    }
+}
+
+fn settings(proof: &Proof) -> String {
+    let settings = proof
+        .settings
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"));
+    settings.collect::<Vec<_>>().join(" ")
+}
+
+fn list(proofs: &[&Proof]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_header(["proof", "block", "shows"]);
+    for proof in proofs {
+        let block = format!("{} {}", proof.block, settings(proof));
+        table.add_row([proof.name, &block, proof.shows]);
+    }
+    table
+}
+
+fn table(outcomes: &[Outcome]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_header(["proof", "parameters", "method", "seconds", "result"]);
+    for outcome in outcomes {
+        table.add_row([
+            outcome.proof.name.to_owned(),
+            settings(&outcome.proof),
+            method(&outcome.verdict, outcome.proof.method),
+            format!("{:.1}", outcome.time.as_secs_f64()),
+            result(&outcome.verdict).to_owned(),
+        ]);
+    }
+    if let Some(column) = table.column_mut(3) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn report_failure(outcome: &Outcome) {
+    let Verdict::Failed {
+        property,
+        from_start,
+        trace,
+    } = &outcome.verdict
+    else {
+        return;
+    };
+    let name = outcome.proof.name;
+    match (trace, from_start) {
+        (Some(trace), true) => println!("{name}: `{property}` is violated: {}", trace.display()),
+        (Some(trace), false) => {
+            println!(
+                "{name}: `{property}` does not follow by induction: {}",
+                trace.display()
+            );
+        }
+        (None, _) => println!("{name}: `{property}` cannot be reached"),
+    }
+}
+
+fn row(outcome: &Outcome) -> Value {
+    let (property, trace) = match &outcome.verdict {
+        Verdict::Failed { property, trace, .. } => (Some(property), trace.as_ref()),
+        _ => (None, None),
+    };
+    let settings: serde_json::Map<_, _> = outcome
+        .proof
+        .settings
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), json!(value)))
+        .collect();
+    json!({
+        "proof": outcome.proof.name,
+        "block": outcome.proof.block,
+        "parameters": settings,
+        "shows": outcome.proof.shows,
+        "method": method(&outcome.verdict, outcome.proof.method),
+        "seconds": outcome.time.as_secs_f64(),
+        "result": result(&outcome.verdict),
+        "holds": outcome.holds(),
+        "property": property,
+        "counterexample": trace.map(|path| path.display().to_string()),
+    })
+}

@@ -1,0 +1,56 @@
+//! Formal proofs of the blocks' generated text, by yosys, yosys-smtbmc and z3.
+//!
+//! A harness in `tb/proofs/` instantiates a block and states its contract as assertions; [`PROOFS`] says
+//! with which parameters. [`prepare`] generates the block's text and turns both into a problem for the
+//! solver; [`Problem::solve`] solves it.
+
+mod list;
+mod solve;
+mod translate;
+
+pub use list::PROOFS;
+pub use solve::{Outcome, Verdict};
+pub use translate::{Problem, prepare, prepare_broken, text};
+
+/// How far a proof reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// For all times: checked for this many cycles from the start, and by temporal induction over at most as
+    /// many.
+    Induction(u32),
+    /// For all traffic in this many cycles from the start only.
+    Bounded(u32),
+}
+
+impl Method {
+    /// Cycles from the start that are looked at one by one.
+    pub fn cycles(self) -> u32 {
+        match self {
+            Self::Induction(cycles) | Self::Bounded(cycles) => cycles,
+        }
+    }
+}
+
+/// A block with parameters, and what is proven about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Proof {
+    /// Name, also of the folder that the proof leaves.
+    pub name: &'static str,
+    /// Harness: `tb/proofs/HARNESS.sv` with the module `HARNESS_proof`.
+    pub harness: &'static str,
+    /// Name of the block in the catalog.
+    pub block: &'static str,
+    /// Parameter values; the harness sees each as a macro in capitals.
+    pub settings: &'static [(&'static str, u64)],
+    /// How far it reaches.
+    pub method: Method,
+    /// Whether it takes a few seconds at most, so that `./dev test` runs it.
+    pub fast: bool,
+    /// What is shown, in a few words.
+    pub shows: &'static str,
+}
+
+/// The proof of that name.
+pub fn find(name: &str) -> Option<&'static Proof> {
+    PROOFS.iter().find(|proof| proof.name == name)
+}

@@ -1,0 +1,130 @@
+//! The proofs that take seconds, and that a broken block does not pass them.
+
+use spinneret_tb::proofs::{PROOFS, Verdict, find, prepare, prepare_broken, text};
+use std::path::Path;
+
+/// Where this test leaves problems and counterexamples.
+fn folder(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+#[test]
+fn fast_proofs_hold() {
+    for proof in PROOFS.iter().filter(|proof| proof.fast) {
+        let outcome = prepare(proof, &folder("proofs"))
+            .and_then(|problem| problem.solve())
+            .unwrap_or_else(|error| panic!("{error}"));
+        assert!(outcome.holds(), "{}: {:?}", proof.name, outcome.verdict);
+    }
+}
+
+/// A proof, what is changed in the block's text, and into what.
+type Mutation = (&'static str, &'static str, &'static str);
+
+const MUTATIONS: &[Mutation] = &[
+    // Forgets to keep the element that comes while the output stalls.
+    ("skid_buffer", "spare_used <= 1'b1;", "spare_used <= 1'b0;"),
+    // Takes an element while the spare register is used.
+    (
+        "skid_buffer",
+        "ready <= 1'b0;\n        end\n        //",
+        "ready <= 1'b1;\n        end\n        //",
+    ),
+    // Overwrites the spare register.
+    ("skid_buffer", "if (ready) begin", "if (s_valid) begin"),
+    // Takes one element too many.
+    (
+        "fifo_fallthrough",
+        "if (count == 3'd3) begin\n                not_full",
+        "if (count == 3'd4) begin\n                not_full",
+    ),
+    // Says that it is nearly full one element late.
+    (
+        "fifo_fallthrough",
+        "if (count == 3'd2) begin",
+        "if (count == 3'd3) begin",
+    ),
+    // Forgets the element that comes while another leaves.
+    ("fifo_registered", "stored <= 1'b1;", "stored <= stored;"),
+    // Gives an element twice.
+    (
+        "fifo_block",
+        "if (fetch) begin\n            read_ptr <= read_ptr + 2'd1;",
+        "if (fetch && !push) begin\n            read_ptr <= read_ptr + 2'd1;",
+    ),
+    // Loads the output register while it waits.
+    ("fifo_registered", "(!held_0 || m_ready)", "(!held_0 || s_valid)"),
+    // Keeps the beats of a frame that is dropped.
+    ("frame_fifo", "write_ptr <= frame_ptr;", "write_ptr <= write_ptr;"),
+    // Keeps the rest of a frame that has overflowed.
+    (
+        "frame_fifo",
+        "overflowed <= overflow && !s_last;",
+        "overflowed <= 1'b0;",
+    ),
+    // Gives a frame that is not complete.
+    ("frame_fifo", "end else if (s_last) begin", "end else begin"),
+    // Changes the input within a frame.
+    (
+        "frame_arbiter",
+        "within_frame <= !offered_last;",
+        "within_frame <= 1'b0;",
+    ),
+    // Asks input 1 only when neither of the others waits.
+    (
+        "frame_arbiter",
+        "if (s_1_valid && owner < 2'd1) begin",
+        "if (s_1_valid && owner < 2'd0) begin",
+    ),
+    // Takes a beat without room.
+    (
+        "frame_arbiter",
+        "assign s_1_ready = free && turn",
+        "assign s_1_ready = turn",
+    ),
+    // Gives every frame to output 0 as well.
+    (
+        "frame_demux",
+        "if (take && select_data == 2'd0) begin",
+        "if (take) begin",
+    ),
+    // Drops the select element with the first beat.
+    (
+        "frame_demux",
+        "assign select_ready = take && s_last;",
+        "assign select_ready = take;",
+    ),
+    // Lets a stall of output 1 stop output 2.
+    (
+        "frame_demux",
+        "free = !valid_2 || m_2_ready;",
+        "free = (!valid_2 || m_2_ready) && !valid_1;",
+    ),
+];
+
+#[test]
+fn broken_blocks_break_a_promise() {
+    for (number, (name, from, to)) in MUTATIONS.iter().enumerate() {
+        let proof = find(name).unwrap_or_else(|| panic!("there is no proof {name}"));
+        let good = text(proof).unwrap_or_else(|error| panic!("{error}"));
+        let broken = good.replacen(from, to, 1);
+        assert_ne!(good, broken, "{name} has nothing like this: {from}");
+        let outcome = prepare_broken(proof, &broken, &folder(&format!("mutation-{number}")))
+            .and_then(|problem| problem.solve())
+            .unwrap_or_else(|error| panic!("{error}"));
+        let Verdict::Failed {
+            property,
+            from_start,
+            trace,
+        } = &outcome.verdict
+        else {
+            panic!("{name} with {to} instead of {from} is proven");
+        };
+        println!("{name}: {to}: {property}");
+        assert!(
+            from_start,
+            "{name} with {to} instead of {from} fails by induction only: {property}"
+        );
+        assert!(trace.as_ref().is_some_and(|file| file.exists()));
+    }
+}
