@@ -131,12 +131,12 @@ module pspin_pkt_match_proof (
         + (beat_valid && beat_last);
 
     always @* begin
-        buffer_flag: assert (buffer_nearly_full == (buffer_count >= 12));
-        metas_flag: assert (metas_nearly_full == (metas_count >= 24));
-        if (s_ready) buffer_has_room_for_what_comes: assert (buffer_count + beat_valid <= 13);
-        buffer_has_room_for_what_came: assert (buffer_count + beat_valid <= 14);
-        if (s_ready) metas_have_room_for_what_comes: assert (frames <= 28);
-        metas_have_room_for_what_came: assert (frames <= 29);
+        buffer_flag: assert (buffer_nearly_full == (buffer_count >= 14));
+        metas_flag: assert (metas_nearly_full == (metas_count >= 27));
+        if (s_ready) buffer_has_room_for_what_comes: assert (buffer_count + beat_valid <= 15);
+        buffer_has_room_for_what_came: assert (buffer_count + beat_valid <= 16);
+        if (s_ready) metas_have_room_for_what_comes: assert (frames <= 31);
+        metas_have_room_for_what_came: assert (frames <= 32);
         meter_and_engine_agree: assert (meter_valid_1 == valid_1 && meter_valid_2 == valid_2);
     end
 endmodule
