@@ -92,6 +92,46 @@ impl Entry {
     }
 }
 
+/// Parameter values of a block, each of which lies in its own range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checked<'a> {
+    block: &'static str,
+    values: &'a Values,
+}
+
+impl<'a> Checked<'a> {
+    /// Checks the values against the ranges of the block's parameters.
+    pub(crate) fn new(
+        block: &'static str,
+        parameters: &[Parameter],
+        values: &'a Values,
+    ) -> Result<Self, ParameterError> {
+        let checked = Self { block, values };
+        for parameter in parameters {
+            if !(parameter.min..=parameter.max).contains(&checked.get(parameter.name)) {
+                let reason = format!("it is {} to {}", parameter.min, parameter.max);
+                return Err(checked.refuse(parameter.name, reason));
+            }
+        }
+        Ok(checked)
+    }
+
+    /// The value of a parameter; 0 if it is missing, which few ranges contain.
+    pub(crate) fn get(self, name: &str) -> u64 {
+        self.values.get(name).copied().unwrap_or(0)
+    }
+
+    /// The error for a value that does not fit the others.
+    pub(crate) fn refuse(self, parameter: &str, reason: String) -> ParameterError {
+        ParameterError {
+            block: self.block.into(),
+            parameter: parameter.into(),
+            value: self.get(parameter),
+            reason,
+        }
+    }
+}
+
 /// All blocks, in the order in which data flows through them.
 pub fn entries() -> &'static [Entry] {
     ENTRIES

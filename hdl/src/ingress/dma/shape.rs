@@ -1,7 +1,7 @@
 //! Parameters of the ingress DMA, and the numbers that follow from them.
 
 use super::entry::{NAME, parameters};
-use crate::catalog::{Config, ParameterError, Values};
+use crate::catalog::{Checked, Config, ParameterError, Values};
 use crate::stream::AxisShape;
 
 /// Parameters of the ingress DMA, checked.
@@ -31,20 +31,9 @@ impl DmaShape {
     /// # Errors
     /// Names the parameter, its value and what would be possible.
     pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let get = |name: &str| values.get(name).map_or(0, |value| *value as usize);
-        let refuse = |parameter: &str, reason: String| ParameterError {
-            block: NAME.into(),
-            parameter: parameter.into(),
-            value: values.get(parameter).copied().unwrap_or(0),
-            reason,
-        };
-        for parameter in parameters(Config::Reference) {
-            let value = get(parameter.name) as u64;
-            if !(parameter.min..=parameter.max).contains(&value) {
-                let reason = format!("it is {} to {}", parameter.min, parameter.max);
-                return Err(refuse(parameter.name, reason));
-            }
-        }
+        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
+        let get = |name: &str| checked.get(name) as usize;
+        let refuse = |parameter: &str, reason: String| checked.refuse(parameter, reason);
         let data = get("data_width");
         if !data.is_power_of_two() {
             let reason = "it is a power of two: 128, 256, 512 or 1024";

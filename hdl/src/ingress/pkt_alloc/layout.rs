@@ -2,7 +2,7 @@
 
 use super::SlotClass;
 use super::entry::{NAME, parameters};
-use crate::catalog::{Config, ParameterError, Values};
+use crate::catalog::{Checked, Config, ParameterError, Values};
 
 /// Parameters of the allocator, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,19 +29,9 @@ impl AllocLayout {
     /// # Errors
     /// Names the parameter, its value and what would be possible.
     pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let get = |name: &str| values.get(name).copied().unwrap_or(0);
-        let refuse = |parameter: &str, reason: String| ParameterError {
-            block: NAME.into(),
-            parameter: parameter.into(),
-            value: get(parameter),
-            reason,
-        };
-        for parameter in parameters(Config::Reference) {
-            if !(parameter.min..=parameter.max).contains(&get(parameter.name)) {
-                let reason = format!("it is {} to {}", parameter.min, parameter.max);
-                return Err(refuse(parameter.name, reason));
-            }
-        }
+        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
+        let get = |name: &str| checked.get(name);
+        let refuse = |parameter: &str, reason: String| checked.refuse(parameter, reason);
         let alignment = get("alignment");
         if !alignment.is_power_of_two() {
             return Err(refuse("alignment", "it is a power of two".into()));

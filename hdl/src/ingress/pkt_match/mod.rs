@@ -21,7 +21,7 @@
 //!   queue is nearly full. A frame that waits at one output holds back the frames behind it.
 //! - **Order**: frames keep their order at each output; metadata is in the order of matched frames.
 //! - **Rules** are taken while no frame is being evaluated and `match_valid` is 1. A change of
-//!   `match_valid` itself pauses the input between two frames for a few clocks, so that it also takes
+//!   `match_valid` itself, however short, pauses the input between two frames for a few clocks, so that it also takes
 //!   effect under load. With `match_valid` 0 nothing matches.
 //! - **Reset** (`rstn` low) empties the queues; frames inside are lost, and the next beat is the first of
 //!   a frame.
@@ -185,7 +185,8 @@ impl PspinPktMatch {
                 FifoOutput::Registered,
                 BUFFER_MARGIN,
             )?,
-            // Every decision that waits belongs to a frame of which a beat waits in the buffer.
+            // A decision waits until the last beat of its frame leaves the buffer. Of each such frame a beat
+            // waits there, but for one whose end has not come in yet, and behind that there is no other.
             decisions: fifo(
                 1,
                 shape.buffer_beats,
