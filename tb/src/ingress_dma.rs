@@ -56,14 +56,14 @@ impl Packet {
         self.length == self.frame.bytes.len() as u64 && self.address.is_multiple_of(beat)
     }
 
-    /// The bursts: address, beats.
-    fn bursts(&self, beat: u64) -> Vec<(u64, u64)> {
+    /// The bursts: address, beats. Blocks of `block` bytes are written by one burst each.
+    fn bursts(&self, beat: u64, block: u64) -> Vec<(u64, u64)> {
         let mut address = self.address - self.address % beat;
-        let mut left = self.length.div_ceil(beat).max(1);
+        let frame = self.frame.beats(beat as usize) as u64;
+        let mut left = self.length.div_ceil(beat).max(1).min(frame);
         let mut bursts = Vec::new();
         while left > 0 {
-            let room = (4096 - address % 4096) / beat;
-            let beats = left.min(room);
+            let beats = left.min((block - address % block) / beat);
             bursts.push((address, beats));
             address += beats * beat;
             left -= beats;
@@ -99,17 +99,24 @@ pub struct DmaBench<M: Model> {
     /// Slots of packets that failed.
     pub free: ChannelSink,
     beat: u64,
+    /// Bytes of the largest burst.
+    block: u64,
     expected: VecDeque<Packet>,
     memory: Memory,
     total: Outcome,
 }
 
 impl<M: Model> DmaBench<M> {
-    /// Puts bus models around a DMA with that many bytes a beat and resets it.
+    /// Puts bus models around a DMA with that many bytes a beat and a burst, and resets it.
     ///
     /// # Panics
     /// If the design is no DMA.
-    pub fn new(mut sim: Simulation<M>, beat: u64, pauses: Pauses, slave: SlaveConfig) -> Self {
+    pub fn new(
+        mut sim: Simulation<M>,
+        (beat, block): (u64, u64),
+        pauses: Pauses,
+        slave: SlaveConfig,
+    ) -> Self {
         sim.set_cycle_limit(u64::MAX);
         let source = sim.source("s_axis_pspin_rx", pauses.stream);
         source.monitor().allow_null_last();
@@ -126,6 +133,7 @@ impl<M: Model> DmaBench<M> {
             her,
             free,
             beat,
+            block,
             expected: VecDeque::new(),
             memory: Memory::default(),
             total: Outcome::default(),
@@ -207,7 +215,7 @@ impl<M: Model> DmaBench<M> {
         let mut outcome = Outcome::default();
         while let Some(packet) = self.expected.pop_front() {
             let mut error = false;
-            for (address, beats) in packet.bursts(self.beat) {
+            for (address, beats) in packet.bursts(self.beat, self.block) {
                 let seen = written
                     .pop_front()
                     .unwrap_or_else(|| panic!("no burst at {address:#x}"));
@@ -272,7 +280,8 @@ impl<M: Model> DmaBench<M> {
     fn compare_counters(&mut self, outcome: Outcome) {
         self.total.write_errors += outcome.write_errors;
         self.total.bad_frames += outcome.bad_frames;
-        // Counters are registers: they show a packet in the cycle in which its slot is valid at the port.
+        // Counters show a packet one cycle after its slot is valid at the port.
+        self.sim.run(2);
         let counter = |name: &str| self.sim.dut.get(name).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(counter("write_error_pkts_o"), self.total.write_errors.into());
         assert_eq!(counter("bad_frame_pkts_o"), self.total.bad_frames.into());

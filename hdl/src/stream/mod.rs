@@ -10,6 +10,7 @@ mod frame_arbiter;
 mod frame_demux;
 mod frame_fifo;
 mod limits;
+mod pass_fifo;
 mod ports;
 mod skid_buffer;
 
@@ -19,5 +20,6 @@ pub use fifo_config::{FifoConfig, FifoOutput};
 pub use frame_arbiter::FrameArbiter;
 pub use frame_demux::FrameDemux;
 pub use frame_fifo::FrameFifo;
+pub use pass_fifo::PassFifo;
 pub use ports::{FrameIn, FrameOut, StreamIn, StreamOut};
 pub use skid_buffer::SkidBuffer;

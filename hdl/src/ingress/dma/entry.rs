@@ -10,8 +10,7 @@ pub(super) const NAME: &str = "pspin_ingress_dma";
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     doc: "writes packets into their slots, several in flight",
-    // Not before its depth is that of the other blocks: nine LUT levels between registers today.
-    shipped: false,
+    shipped: true,
     parameters,
     derived,
     build: PspinIngressDma::build,
@@ -26,7 +25,8 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("data_width", 128),
             ("length_width", 16),
             ("tag_width", 32),
-            ("bursts", 2),
+            ("burst_beats", 8),
+            ("bursts", 4),
             ("her_queue", 2),
             ("free_queue", 2),
         ],
@@ -113,7 +113,22 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
             Some("INGRESS_DMA_MTU"),
             "largest ordinary frame in bytes; longer ones are written as well",
         ),
-        queue("bursts", 64, 1024, "bursts that can wait for their response"),
+        parameter(
+            "burst_beats",
+            2,
+            2,
+            16,
+            None,
+            "beats of a burst at most, a power of two; a burst starts when all its beats are there",
+        ),
+        parameter(
+            "bursts",
+            64,
+            4,
+            1024,
+            None,
+            "bursts that can wait for their response, a power of two",
+        ),
         queue(
             "her_queue",
             32,

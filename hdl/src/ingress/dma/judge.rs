@@ -1,105 +1,128 @@
-//! Joins responses with the records of their bursts.
+//! Decides what becomes of a packet when all its responses are there.
 
 use super::DmaShape;
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
-/// Decides about every packet when the response of its last burst comes: good, or failed and counted.
+/// Event of [`PacketJudge`]: the packet had no slot.
+pub const NO_SLOT: usize = 0;
+/// Event of [`PacketJudge`]: a response was not OKAY.
+pub const WRITE_ERROR: usize = 1;
+/// Event of [`PacketJudge`]: the frame was bad.
+pub const BAD_FRAME: usize = 2;
+/// Event of [`PacketJudge`]: the frame was longer than its slot.
+pub const OVERSIZE: usize = 3;
+/// Number of events; of a packet that fails, the lowest that applies happens.
+pub const EVENTS: usize = 4;
+
+/// Joins records with responses and metadata, and passes packets on that are written.
 ///
-/// One response a clock, no clock of latency. A response waits while the queue it leads to is full.
+/// One record a clock, no clock of latency. A packet waits while the queue it leads to is full.
 #[derive(LogicBlock, Describe, Clone, Debug)]
-pub struct BurstJudge {
+pub struct PacketJudge {
     /// Clock.
     pub clk: Signal<In, Clock>,
-    /// Synchronous reset: forgets errors, counts from zero.
+    /// Synchronous reset: forgets errors.
     pub rst: Wire<In, bool>,
-    /// Bursts that wait for their response: {last of its packet, the packet is bad, packet}.
+    /// Records of the writer, as [`DmaShape::record_width`] says.
     pub record: StreamIn,
     /// Responses (BRESP), in the order of the bursts.
     pub response: StreamIn,
-    /// Packets that are written.
+    /// What is known of the packets beside their place: {tag, length}.
+    pub meta: StreamIn,
+    /// Packets that are written: {tag, length, address}.
     pub good: StreamOut,
-    /// Addresses of packets that are not.
+    /// Slots of packets that are not.
     pub failed: StreamOut,
-    /// Packets with a response that was not OKAY.
-    pub write_errors: Wire<Out>,
-    /// Other packets that failed.
-    pub bad_frames: Wire<Out>,
+    /// Bit n: event n happens in this cycle.
+    pub events: Wire<Out>,
     /// An earlier burst of this packet failed.
     error: Reg<bool>,
-    write_error_count: Reg,
-    bad_frame_count: Reg,
-    both: Wire<Local, bool>,
+    answered: Wire<Local, bool>,
     last: Wire<Local, bool>,
+    slotless: Wire<Local, bool>,
     bad: Wire<Local, bool>,
+    over: Wire<Local, bool>,
     error_now: Wire<Local, bool>,
     fails: Wire<Local, bool>,
+    complete: Wire<Local, bool>,
+    ends: Wire<Local, bool>,
     take: Wire<Local, bool>,
     _shape: DmaShape,
 }
 
-impl BurstJudge {
+impl PacketJudge {
     /// A judge for packets of the given shape.
     pub fn new(shape: DmaShape) -> Self {
         Self {
             clk: Signal::default(),
             rst: Wire::bit(),
-            record: StreamIn::new(shape.packet() + 2),
+            record: StreamIn::new(shape.record_width()),
             response: StreamIn::new(2),
+            meta: StreamIn::new(shape.meta()),
             good: StreamOut::new(shape.packet()),
             failed: StreamOut::new(shape.address),
-            write_errors: Wire::word(32),
-            bad_frames: Wire::word(32),
+            events: Wire::word(EVENTS),
             error: Reg::bit_reset(),
-            write_error_count: Reg::word_reset(32),
-            bad_frame_count: Reg::word_reset(32),
-            both: Wire::bit(),
+            answered: Wire::bit(),
             last: Wire::bit(),
+            slotless: Wire::bit(),
             bad: Wire::bit(),
+            over: Wire::bit(),
             error_now: Wire::bit(),
             fails: Wire::bit(),
+            complete: Wire::bit(),
+            ends: Wire::bit(),
             take: Wire::bit(),
             _shape: shape,
         }
     }
 }
 
-impl Logic for BurstJudge {
+impl Logic for PacketJudge {
     #[kernel]
     fn update(&mut self) {
-        let packet = self._shape.packet();
-        clocked!(self.clk, self.rst => self.error, self.write_error_count, self.bad_frame_count);
-        self.both.next = self.record.valid.val() && self.response.valid.val();
-        self.last.next = self.record.data.val().get_bit(packet + 1);
-        self.bad.next = self.record.data.val().get_bit(packet);
-        self.error_now.next = self.error.q.val() || self.response.data.val().any();
-        self.fails.next = self.error_now.val() || self.bad.val();
-        if self.last.val() {
-            if self.fails.val() {
-                self.take.next = self.both.val() && self.failed.ready.val();
-            } else {
-                self.take.next = self.both.val() && self.good.ready.val();
-            }
+        let address = self._shape.address;
+        clocked!(self.clk, self.rst => self.error);
+        self.answered.next = self.record.data.val().get_bit(address);
+        self.last.next = self.record.data.val().get_bit(address + 1);
+        self.slotless.next = self.record.data.val().get_bit(address + 2);
+        self.bad.next = self.record.data.val().get_bit(address + 3);
+        self.over.next = self.record.data.val().get_bit(address + 4);
+        self.error_now.next = self.error.q.val() || (self.answered.val() && self.response.data.val().any());
+        self.fails.next = self.slotless.val() || self.error_now.val() || self.bad.val() || self.over.val();
+        self.complete.next = self.record.valid.val()
+            && (self.response.valid.val() || !self.answered.val())
+            && (self.meta.valid.val() || !self.last.val());
+        self.ends.next = self.complete.val() && self.last.val();
+        self.good.valid.next = self.ends.val() && !self.fails.val();
+        self.good.data.next = cat!(self.meta.data.val(), self.record.data.val().slice(0, address));
+        self.failed.valid.next = self.ends.val() && self.fails.val() && !self.slotless.val();
+        self.failed.data.next = self.record.data.val().slice(0, address);
+        if !self.last.val() || self.slotless.val() {
+            self.take.next = self.complete.val();
+        } else if self.fails.val() {
+            self.take.next = self.complete.val() && self.failed.ready.val();
         } else {
-            self.take.next = self.both.val();
+            self.take.next = self.complete.val() && self.good.ready.val();
         }
         self.record.ready.next = self.take.val();
-        self.response.ready.next = self.take.val();
-        self.good.valid.next = self.both.val() && self.last.val() && !self.fails.val();
-        self.good.data.next = self.record.data.val().slice(0, packet);
-        self.failed.valid.next = self.both.val() && self.last.val() && self.fails.val();
-        self.failed.data.next = self.record.data.val().slice(0, self._shape.address);
+        self.response.ready.next = self.take.val() && self.answered.val();
+        self.meta.ready.next = self.take.val() && self.last.val();
         if self.take.val() {
             self.error.d.next = self.error_now.val() && !self.last.val();
-            if self.last.val() {
-                if self.error_now.val() {
-                    self.write_error_count.d.next = self.write_error_count.q.val() + 1;
-                } else if self.bad.val() {
-                    self.bad_frame_count.d.next = self.bad_frame_count.q.val() + 1;
-                }
+        }
+        self.events.next = 0.into();
+        if self.take.val() && self.last.val() {
+            if self.slotless.val() {
+                self.events.next.set_bit(NO_SLOT, true);
+            } else if self.error_now.val() {
+                self.events.next.set_bit(WRITE_ERROR, true);
+            } else if self.bad.val() {
+                self.events.next.set_bit(BAD_FRAME, true);
+            } else if self.over.val() {
+                self.events.next.set_bit(OVERSIZE, true);
             }
         }
-        self.write_errors.next = self.write_error_count.q.val();
-        self.bad_frames.next = self.bad_frame_count.q.val();
     }
 }

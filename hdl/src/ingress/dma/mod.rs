@@ -1,26 +1,25 @@
 //! The ingress DMA: writes matched packets into their slots, and tells the HER generator when they are there.
 //!
 //! ```text
-//! write_desc -----> ReadySlice -+                +-> registers -> m_axi_pspin_aw
-//!                               +-> BurstWriter -+-> registers -> m_axi_pspin_w
-//! s_axis_pspin_rx > ReadySlice -+        |
-//!                                  record of the burst
-//!                                        |
-//!                              records (FIFO, in order)
-//!                                        |              +-> OutputQueue -> her_gen
-//! m_axi_pspin_b --> ReadySlice ----> BurstJudge --------+-> OutputQueue -> m_free
+//!               +-> plan (FIFO) ---+
+//! write_desc ---+-> slot (FIFO) ---|-----> WriteEngine <-> m_axi_pspin
+//!               +-> meta (FIFO) ---|-----> ^   |   |
+//! s_axis_pspin_rx ------------> FrameMarker ---+   +-> OutputQueue -> her_gen
+//!                                              |
+//!                                              +-----> OutputQueue -> m_free
 //! ```
 //!
 //! # Contract
 //! - **Behaviour**: a descriptor {address, length, tag} and the next frame of the stream make a packet. Its
 //!   bytes are written from the address on by INCR bursts of whole beats, with strobes for exactly `length`
-//!   bytes; no burst crosses 4 KiB. When all its responses are OKAY, {address, length, tag} goes to the HER
-//!   generator; else the address goes to `m_free`, and the packet is counted.
+//!   bytes. A burst ends where a block of `burst_beats` beats does, so none crosses 4 KiB. When all its
+//!   responses are OKAY, {address, length, tag} goes to the HER generator; else the address goes to
+//!   `m_free`, and the packet is counted.
 //! - **Throughput**: one beat a clock, from packet to packet and from burst to burst; 64-byte packets one a
-//!   clock. `bursts` bursts may wait for their response, so responses may take that many clocks (minus 2)
+//!   clock. `bursts` bursts may wait for their response, so responses may take that many clocks (minus 1)
 //!   before they slow down packets of one beat.
-//! - **Latency**: descriptor and first beat to AWVALID and WVALID 1 clock, response to `her_gen_valid` or
-//!   `m_free_valid` 1 clock.
+//! - **Latency**: descriptor and first beat to AWVALID and WVALID 2 clocks if the packet has one beat, and 3
+//!   if it has more (with `burst_beats` 2); response to `her_gen_valid` or `m_free_valid` 1 clock.
 //! - **Backpressure**: descriptor and stream wait for one another. `her_gen` holds `her_queue` packets and
 //!   one more; when it is full, responses wait and then the stream; nothing is overwritten. `m_free` is
 //!   likewise.
@@ -29,37 +28,41 @@
 //! - **Reset** (`rstn` low) forgets everything inside, also bursts under way: the other side of the AXI port
 //!   has to be reset as well.
 //! - **Bad input**: a frame that is not as long as its descriptor says, or whose bytes are not in the lowest
-//!   lanes, fails: it takes exactly the beats of its descriptor (without strobes beyond its end), what is
-//!   left of it is discarded, and the slot goes to `m_free`. So it does, without any byte written, if the
-//!   address is not a multiple of a beat. A last beat without bytes is no error, and neither is length 0: one
-//!   beat without strobes.
+//!   lanes, fails: nothing is written beyond its length, what is left of it is discarded, and the slot goes
+//!   to `m_free`. So it does, without any byte written, if the address is not a multiple of a beat. A last
+//!   beat without bytes is no error, and neither is length 0: one beat without strobes.
 
+mod beat;
+mod engine;
 mod entry;
-mod judge;
+pub mod judge;
+mod marker;
 mod output_queue;
 mod ports;
 mod ready_slice;
 mod shape;
+mod window;
 mod writer;
 
+pub use beat::BeatShape;
+pub use engine::WriteEngine;
 pub(crate) use entry::{ENTRY, simulated};
-pub use judge::BurstJudge;
+pub use judge::PacketJudge;
+pub use marker::{FrameMarker, FramePlan};
 pub use output_queue::OutputQueue;
 pub use ports::AxiMaster;
 pub use ready_slice::ReadySlice;
 pub use shape::DmaShape;
-pub use writer::BurstWriter;
+pub use window::Window;
+pub use writer::FrameWriter;
 
 use crate::catalog::{ParameterError, Values};
+use crate::ingress::pkt_alloc::EventCounters;
 use crate::stream::{AxisIn, Fifo, FifoConfig, StreamOut};
 use spinneret_verilog::prelude::*;
 
-/// AWBURST of an incrementing burst.
-const INCR: u64 = 1;
-/// AWCACHE: normal memory, bufferable, not cached.
-const BUFFERABLE: u64 = 0b0011;
-/// AWPROT: unprivileged, not secure, data.
-const UNPRIVILEGED: u64 = 0b010;
+/// Descriptors that can wait for their frames.
+const DESCRIPTORS: usize = 8;
 
 /// Writes matched packets into their slots by AXI4 bursts, several packets in flight.
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -104,13 +107,17 @@ pub struct PspinIngressDma {
     pub bad_frame_pkts_o: Wire<Out>,
     reset: Wire<Local, bool>,
     descriptors: ReadySlice,
+    planner: FramePlan,
+    plans: OutputQueue,
+    slots: OutputQueue,
+    metas: Fifo,
+    room: Wire<Local, bool>,
     beats: ReadySlice,
-    responses: ReadySlice,
-    writer: BurstWriter,
-    records: Fifo,
-    judge: BurstJudge,
+    marker: FrameMarker,
+    engine: WriteEngine,
     hers: OutputQueue,
     frees: OutputQueue,
+    counters: EventCounters,
     _shape: DmaShape,
 }
 
@@ -120,6 +127,7 @@ impl PspinIngressDma {
     /// # Errors
     /// If a queue cannot be built with these parameters.
     pub fn new(shape: DmaShape) -> Result<Self, ParameterError> {
+        let metas = FifoConfig::distributed(shape.meta(), 2 * shape.bursts.max(DESCRIPTORS));
         Ok(Self {
             clk: Signal::default(),
             rstn: Wire::bit(),
@@ -142,13 +150,18 @@ impl PspinIngressDma {
             bad_frame_pkts_o: Wire::word(32),
             reset: Wire::bit(),
             descriptors: ReadySlice::new(shape.packet()),
-            beats: ReadySlice::new(shape.beat()),
-            responses: ReadySlice::new(2),
-            writer: BurstWriter::new(shape),
-            records: Fifo::new(FifoConfig::distributed(shape.packet() + 2, shape.bursts))?,
-            judge: BurstJudge::new(shape),
+            planner: FramePlan::new(shape),
+            plans: OutputQueue::new(shape.plan(), DESCRIPTORS)?,
+            slots: OutputQueue::new(1 + shape.address, DESCRIPTORS)?,
+            // A packet is known from its descriptor on until its last response has come.
+            metas: Fifo::new(metas)?,
+            room: Wire::bit(),
+            beats: ReadySlice::new(shape.axis.data + shape.axis.keep() + 1),
+            marker: FrameMarker::new(shape),
+            engine: WriteEngine::new(shape)?,
             hers: OutputQueue::new(shape.packet(), shape.her_queue)?,
             frees: OutputQueue::new(shape.address, shape.free_queue)?,
+            counters: EventCounters::new(judge::EVENTS),
             _shape: shape,
         })
     }
@@ -167,9 +180,9 @@ impl Logic for PspinIngressDma {
     fn update(&mut self) {
         let (address, length) = (self._shape.address, self._shape.length);
         self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.descriptors, self.beats, self.responses, self.writer,
-            self.records, self.judge, self.hers, self.frees);
-        /// Descriptors are {tag, length, address}.
+        clocked!(self.clk, self.reset => self.descriptors, self.plans, self.slots, self.metas, self.beats,
+            self.marker, self.engine, self.hers, self.frees, self.counters);
+        /// Descriptors are {tag, length, address}; each goes into three queues at once.
         self.descriptors.s.data.next = cat!(
             self.write_desc_tag.val(),
             self.write_desc_len.val(),
@@ -177,7 +190,16 @@ impl Logic for PspinIngressDma {
         );
         self.descriptors.s.valid.next = self.write_desc_valid.val();
         self.write_desc_ready.next = self.descriptors.s.ready.val();
-        StreamOut::join(&mut self.descriptors.m, &mut self.writer.descriptor);
+        self.room.next = self.plans.s.ready.val() && self.slots.s.ready.val() && self.metas.s.ready.val();
+        self.descriptors.m.ready.next = self.room.val();
+        self.planner.address.next = self.descriptors.m.data.val().slice(0, self._shape.beat_bits());
+        self.planner.length.next = self.descriptors.m.data.val().slice(address, length);
+        self.plans.s.data.next = self.planner.plan.val();
+        self.plans.s.valid.next = self.descriptors.m.valid.val() && self.room.val();
+        self.slots.s.data.next = cat!(false, self.descriptors.m.data.val().slice(0, address));
+        self.slots.s.valid.next = self.descriptors.m.valid.val() && self.room.val();
+        self.metas.s.data.next = self.descriptors.m.data.val().slice(address, self._shape.meta());
+        self.metas.s.valid.next = self.descriptors.m.valid.val() && self.room.val();
         /// Beats are {tlast, tkeep, tdata}; the side band ends here.
         self.beats.s.data.next = cat!(
             self.s_axis_pspin_rx.tlast.val(),
@@ -186,43 +208,14 @@ impl Logic for PspinIngressDma {
         );
         self.beats.s.valid.next = self.s_axis_pspin_rx.tvalid.val();
         self.s_axis_pspin_rx.tready.next = self.beats.s.ready.val();
-        StreamOut::join(&mut self.beats.m, &mut self.writer.beat);
-        /// What never changes: one id, whole beats, no reads.
-        self.m_axi_pspin.awid.next = 0.into();
-        self.m_axi_pspin.awsize.next = (self._shape.beat_bits() as u64).into();
-        self.m_axi_pspin.awburst.next = INCR.into();
-        self.m_axi_pspin.awlock.next = false;
-        self.m_axi_pspin.awcache.next = BUFFERABLE.into();
-        self.m_axi_pspin.awprot.next = UNPRIVILEGED.into();
-        self.m_axi_pspin.arid.next = 0.into();
-        self.m_axi_pspin.araddr.next = 0.into();
-        self.m_axi_pspin.arlen.next = 0.into();
-        self.m_axi_pspin.arsize.next = (self._shape.beat_bits() as u64).into();
-        self.m_axi_pspin.arburst.next = INCR.into();
-        self.m_axi_pspin.arlock.next = false;
-        self.m_axi_pspin.arcache.next = BUFFERABLE.into();
-        self.m_axi_pspin.arprot.next = UNPRIVILEGED.into();
-        self.m_axi_pspin.arvalid.next = false;
-        self.m_axi_pspin.rready.next = false;
-        /// Bursts.
-        self.m_axi_pspin.awaddr.next = self.writer.burst_address.val();
-        self.m_axi_pspin.awlen.next = self.writer.burst_length.val();
-        self.m_axi_pspin.awvalid.next = self.writer.burst_valid.val();
-        self.writer.burst_ready.next = self.m_axi_pspin.awready.val();
-        self.m_axi_pspin.wdata.next = self.writer.data.val();
-        self.m_axi_pspin.wstrb.next = self.writer.strobes.val();
-        self.m_axi_pspin.wlast.next = self.writer.data_last.val();
-        self.m_axi_pspin.wvalid.next = self.writer.data_valid.val();
-        self.writer.data_ready.next = self.m_axi_pspin.wready.val();
-        /// A record for every burst waits for its response.
-        StreamOut::join(&mut self.writer.record, &mut self.records.s);
-        StreamOut::join(&mut self.records.m, &mut self.judge.record);
-        self.responses.s.data.next = self.m_axi_pspin.bresp.val();
-        self.responses.s.valid.next = self.m_axi_pspin.bvalid.val();
-        self.m_axi_pspin.bready.next = self.responses.s.ready.val();
-        StreamOut::join(&mut self.responses.m, &mut self.judge.response);
-        StreamOut::join(&mut self.judge.good, &mut self.hers.s);
-        StreamOut::join(&mut self.judge.failed, &mut self.frees.s);
+        StreamOut::join(&mut self.beats.m, &mut self.marker.s);
+        StreamOut::join(&mut self.plans.m, &mut self.marker.plan);
+        StreamOut::join(&mut self.marker.m, &mut self.engine.beat);
+        StreamOut::join(&mut self.slots.m, &mut self.engine.slot);
+        StreamOut::join(&mut self.metas.m, &mut self.engine.meta);
+        AxiMaster::link(&mut self.m_axi_pspin, &mut self.engine.m_axi);
+        StreamOut::join(&mut self.engine.good, &mut self.hers.s);
+        StreamOut::join(&mut self.engine.failed, &mut self.frees.s);
         /// Packets that are written, and slots of those that are not.
         self.her_gen_addr.next = self.hers.m.data.val().slice(0, address);
         self.her_gen_len.next = self.hers.m.data.val().slice(address, length);
@@ -232,7 +225,8 @@ impl Logic for PspinIngressDma {
         self.m_free_addr.next = self.frees.m.data.val();
         self.m_free_valid.next = self.frees.m.valid.val();
         self.frees.m.ready.next = self.m_free_ready.val();
-        self.write_error_pkts_o.next = self.judge.write_errors.val();
-        self.bad_frame_pkts_o.next = self.judge.bad_frames.val();
+        self.counters.events.next = self.engine.events.val();
+        self.write_error_pkts_o.next = self.counters.counts[judge::WRITE_ERROR].val();
+        self.bad_frame_pkts_o.next = self.counters.counts[judge::BAD_FRAME].val();
     }
 }

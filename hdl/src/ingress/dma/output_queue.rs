@@ -18,6 +18,8 @@ pub struct OutputQueue {
     pub s: StreamIn,
     /// Elements out.
     pub m: StreamOut,
+    /// At most the margin's number of elements still fit.
+    pub almost_full: Wire<Out, bool>,
     fifo: Fifo,
     data: Reg,
     valid: Reg<bool>,
@@ -29,22 +31,31 @@ pub struct OutputQueue {
 }
 
 impl OutputQueue {
-    /// A queue for `depth` payloads of `width` bits.
+    /// A queue for `depth` payloads of `width` bits, with a margin of none.
     ///
     /// # Errors
     /// If the depth is not a power of two from 2, or the width not possible.
     pub fn new(width: usize, depth: usize) -> Result<Self, ParameterError> {
+        Self::with_margin(width, depth, 0)
+    }
+
+    /// The same, and `almost_full` rises when `margin` payloads still fit.
+    ///
+    /// # Errors
+    /// As those of `new`, and if the margin is not less than the depth.
+    pub fn with_margin(width: usize, depth: usize, margin: usize) -> Result<Self, ParameterError> {
         Ok(Self {
             clk: Signal::default(),
             rst: Wire::bit(),
             s: StreamIn::new(width),
             m: StreamOut::new(width),
-            fifo: Fifo::new(FifoConfig::distributed(width, depth))?,
+            almost_full: Wire::bit(),
+            fifo: Fifo::new(FifoConfig::distributed(width, depth).with_margin(margin))?,
             data: Reg::word(width),
             valid: Reg::bit_reset(),
             free: Wire::bit(),
             bypass: Wire::bit(),
-            _variant: format!("{depth}x{width}"),
+            _variant: format!("{depth}x{width}_{margin}"),
         })
     }
 }
@@ -57,6 +68,7 @@ impl Logic for OutputQueue {
         self.free.next = !self.valid.q.val() || self.m.ready.val();
         self.bypass.next = self.free.val() && !self.fifo.m.valid.val();
         self.s.ready.next = self.fifo.s.ready.val();
+        self.almost_full.next = self.fifo.almost_full.val();
         self.fifo.s.data.next = self.s.data.val();
         self.fifo.s.valid.next = self.s.valid.val() && !self.bypass.val();
         self.fifo.m.ready.next = self.free.val();

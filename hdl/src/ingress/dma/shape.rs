@@ -1,5 +1,6 @@
 //! Parameters of the ingress DMA, and the numbers that follow from them.
 
+use super::BeatShape;
 use super::entry::{NAME, parameters};
 use crate::catalog::{Checked, Config, ParameterError, Values};
 use crate::stream::AxisShape;
@@ -17,6 +18,8 @@ pub struct DmaShape {
     pub length: usize,
     /// Width of a tag in bits.
     pub tag: usize,
+    /// Beats of a burst at most, a power of two; so many are seen before a packet starts.
+    pub burst_beats: usize,
     /// Bursts that can wait for their response.
     pub bursts: usize,
     /// Packets that can wait for the HER generator, beside the one at the port.
@@ -39,7 +42,7 @@ impl DmaShape {
             let reason = "it is a power of two: 128, 256, 512 or 1024";
             return Err(refuse("data_width", reason.into()));
         }
-        for name in ["bursts", "her_queue", "free_queue"] {
+        for name in ["burst_beats", "bursts", "her_queue", "free_queue"] {
             if !get(name).is_power_of_two() {
                 return Err(refuse(name, "it is a power of two".into()));
             }
@@ -55,6 +58,7 @@ impl DmaShape {
             id: get("axi_id_width"),
             length: get("length_width"),
             tag: get("tag_width"),
+            burst_beats: get("burst_beats"),
             bursts: get("bursts"),
             her_queue: get("her_queue"),
             free_queue: get("free_queue"),
@@ -66,9 +70,35 @@ impl DmaShape {
         self.tag + self.length + self.address
     }
 
-    /// Width of a beat as it travels: {tlast, tkeep, tdata}.
-    pub(crate) fn beat(self) -> usize {
-        self.axis.data + self.axis.keep() + 1
+    /// Width of what is known of a packet beside its place: {tag, length}.
+    pub(crate) fn meta(self) -> usize {
+        self.tag + self.length
+    }
+
+    /// Width of the record of a burst, or of the end of a packet without one:
+    /// {over, bad, no slot, last of its packet, has a response, address of the packet}.
+    pub(crate) fn record_width(self) -> usize {
+        self.address + 5
+    }
+
+    /// A beat with its marks.
+    pub(crate) fn beat(self) -> BeatShape {
+        BeatShape { data: self.axis.data }
+    }
+
+    /// Width of a number of beats of a frame.
+    pub(crate) fn beats_width(self) -> usize {
+        self.length - self.beat_bits()
+    }
+
+    /// Width of what a frame is compared with: {misplaced, one beat, strobes of the last, beats behind the first}.
+    pub(crate) fn plan(self) -> usize {
+        2 + self.beat().keep() + self.beats_width()
+    }
+
+    /// Width of a number of beats of a burst.
+    pub(crate) fn block_bits(self) -> usize {
+        self.burst_beats.trailing_zeros() as usize
     }
 
     /// Bits of an address within a beat.
