@@ -3,7 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
-use crate::ingress::{dma, pkt_alloc, pkt_match};
+use crate::ingress::{dma, pkt_alloc, pkt_match, slots};
 use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
@@ -154,6 +154,7 @@ pub fn simulated() -> Vec<(String, &'static Entry, Values)> {
 const ENTRIES: &[Entry] = &[
     pkt_match::ENTRY,
     pkt_alloc::ENTRY,
+    slots::ENTRY,
     dma::ENTRY,
     stream::SKID_BUFFER,
     stream::FIFO,

@@ -28,8 +28,9 @@ ram_block_1024x11.sv
 fifo_1024x11_block.sv
 skid_buffer_43.sv
 free_list_1024x128.sv
+event_counters_3.sv
+slot_pool_256x1536_1024x128.sv
 at_most_128.sv
 at_most_1536.sv
 skid_buffer_129.sv
-event_counters.sv
 pspin_pkt_alloc.sv

@@ -8,8 +8,9 @@
 module free_list_1024x128 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset; afterwards every slot has to be filled in once.
-    input  wire         fill, // Puts the slot `fill_index` into the list, whoever owned it; only before any slot is given out.
+    input  wire         fill, // Puts the slot `fill_index` into the list, whoever owned it; only while `open` is low.
     input  wire   [9:0] fill_index, // Number of the slot that is filled in.
+    input  wire         open, // All slots have been filled in; the first is at the output in the next cycle.
     input  wire         free, // Frees the slot `free_index`, if it is out.
     input  wire   [9:0] free_index, // Number of the slot that is freed.
     output logic        free_done, // With `free`: the slot was out and is free now.
@@ -43,6 +44,8 @@ module free_list_1024x128 (
     logic freed_read_data;
     logic [10:0] list_m_data;
     logic list_m_valid;
+    logic list_m_ready;
+    logic front_s_valid;
     logic front_s_ready;
     logic [42:0] front_m_data;
     logic front_m_valid;
@@ -72,6 +75,8 @@ module free_list_1024x128 (
     end
 
     assign address = {15'he0b, offset};
+    assign front_s_valid = list_m_valid & open;
+    assign list_m_ready = front_s_ready & open;
     assign slot_data = front_m_data[31:0];
     assign slot_valid = front_m_valid;
 
@@ -144,7 +149,7 @@ module free_list_1024x128 (
         .s_ready(),
         .m_data(list_m_data),
         .m_valid(list_m_valid),
-        .m_ready(front_s_ready),
+        .m_ready(list_m_ready),
         .level(),
         .almost_full()
     );
@@ -154,7 +159,7 @@ module free_list_1024x128 (
         .clk(clk),
         .rst(rst),
         .s_data({list_m_data, address}),
-        .s_valid(list_m_valid),
+        .s_valid(front_s_valid),
         .s_ready(front_s_ready),
         .m_data(front_m_data),
         .m_valid(front_m_valid),

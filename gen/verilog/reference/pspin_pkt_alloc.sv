@@ -3,8 +3,8 @@
 // Block pspin_pkt_alloc, configuration reference:
 //   length_width = 32 (width of a packet's length in bits)
 //   tag_width = 64 (width of the packet tag in bits)
-//   address_width = 32 (width of an address in bits)
 //   message_id_width = 32 (width of the message id in the feedback in bits)
+//   address_width = 32 (width of an address in bits)
 //   buffer_base = 470810624 (address of the packet buffer)
 //   buffer_size = 524288 (size of the packet buffer in bytes)
 //   large_slot_size = 1536 (bytes of a large slot, at least those of the largest packet that is to fit)
@@ -21,8 +21,8 @@
 module pspin_pkt_alloc #(
     parameter integer LEN_WIDTH = 32, // width of a packet's length in bits
     parameter integer TAG_WIDTH = 64, // width of the packet tag in bits
-    parameter integer ADDR_WIDTH = 32, // width of an address in bits
     parameter integer MSGID_WIDTH = 32, // width of the message id in the feedback in bits
+    parameter integer ADDR_WIDTH = 32, // width of an address in bits
     parameter integer BUF_START = 470810624, // address of the packet buffer
     parameter integer BUF_SIZE = 524288, // size of the packet buffer in bytes
     parameter integer SLOT0_SIZE = 1536, // bytes of a large slot, at least those of the largest packet that is to fit
@@ -67,11 +67,11 @@ module pspin_pkt_alloc #(
     if (TAG_WIDTH != 64) begin : g_TAG_WIDTH
         TAG_WIDTH_is_fixed_at_64 u_error ();
     end
-    if (ADDR_WIDTH != 32) begin : g_ADDR_WIDTH
-        ADDR_WIDTH_is_fixed_at_32 u_error ();
-    end
     if (MSGID_WIDTH != 32) begin : g_MSGID_WIDTH
         MSGID_WIDTH_is_fixed_at_32 u_error ();
+    end
+    if (ADDR_WIDTH != 32) begin : g_ADDR_WIDTH
+        ADDR_WIDTH_is_fixed_at_32 u_error ();
     end
     if (BUF_START != 470810624) begin : g_BUF_START
         BUF_START_is_fixed_at_470810624 u_error ();
@@ -96,7 +96,6 @@ module pspin_pkt_alloc #(
     end
 
     logic reset;
-    logic free_judged;
     logic [95:0] packet;
     logic packet_valid;
     logic packet_ready;
@@ -106,71 +105,37 @@ module pspin_pkt_alloc #(
     logic no_slot;
     logic go;
     logic [31:0] address;
-    logic filling = 1'b1; // Slots are being put into their lists.
-    logic [9:0] fill_index = 10'd0;
-    logic settle_0 = 1'b0; // Waits until the last slot is at the head of its list.
-    logic settle_1 = 1'b0;
-    logic open = 1'b0;
-    logic feedback_ready = 1'b0;
-    logic [31:0] free_address; // Frees on their way through the finders: the address, whether there is one, whether it came early.
-    logic free_valid_0 = 1'b0;
-    logic free_valid_1 = 1'b0;
-    logic free_valid_2 = 1'b0;
-    logic free_valid_3 = 1'b0;
-    logic free_valid_4 = 1'b0;
-    logic free_early_0;
-    logic free_early_1;
-    logic free_early_2;
-    logic free_early_3;
-    logic free_early_4;
-    logic [7:0] find_large_index;
-    logic find_large_hit;
-    logic [9:0] find_small_index;
-    logic find_small_hit;
-    logic large_fill;
-    logic large_free;
-    logic large_free_done;
-    logic [31:0] large_slot_data;
-    logic large_slot_valid;
-    logic large_slot_ready;
-    logic [8:0] large_used;
-    logic [8:0] large_peak;
-    logic small_free;
-    logic small_free_done;
-    logic [31:0] small_slot_data;
-    logic small_slot_valid;
-    logic small_slot_ready;
-    logic [10:0] small_used;
-    logic [10:0] small_peak;
+    logic [31:0] slots_small_data;
+    logic slots_small_valid;
+    logic slots_small_ready;
+    logic [31:0] slots_large_data;
+    logic slots_large_valid;
+    logic slots_large_ready;
+    logic slots_open;
     logic fits_small_yes;
     logic fits_large_yes;
     logic [128:0] back_s_data;
     logic back_s_ready;
     logic [128:0] back_m_data;
-    logic [5:0] counters_events;
+    logic [2:0] counters_events;
 
     assign reset = !rstn;
-    assign large_fill = filling & (fill_index < 10'h100);
-    assign feedback_ready_o = feedback_ready;
-    assign free_judged = free_valid_4 & !free_early_4;
-    assign large_free = free_judged & find_large_hit;
-    assign small_free = free_judged & find_small_hit;
 
     // Packets come in once all slots are in their lists.
     assign packet = {pkt_tag_i, pkt_len_i};
-    assign packet_valid = pkt_valid_i & open;
+    assign packet_valid = pkt_valid_i & slots_open;
 
     // A small packet takes a small slot if there is one, else a large one as all others do.
     assign length = packet[31:0];
-    assign has_small = fits_small_yes & small_slot_valid;
-    assign has_large = fits_large_yes & !has_small & large_slot_valid;
+    assign has_small = fits_small_yes & slots_small_valid;
+    assign has_large = fits_large_yes & !has_small & slots_large_valid;
     assign no_slot = fits_large_yes & !has_small & !has_large;
     assign packet_ready = back_s_ready;
-    assign pkt_ready_o = back_s_ready & open;
+    assign pkt_ready_o = back_s_ready & slots_open;
     assign go = packet_valid & packet_ready;
-    assign small_slot_ready = go & has_small;
-    assign large_slot_ready = go & has_large;
-    assign address = (small_slot_data & {32{has_small}}) | (large_slot_data & {32{has_large}});
+    assign slots_small_ready = go & has_small;
+    assign slots_large_ready = go & has_large;
+    assign address = (slots_small_data & {32{has_small}}) | (slots_large_data & {32{has_large}});
 
     // The descriptor: {drop, tag, length, address}.
     assign back_s_data = {!has_small & !has_large, packet, address};
@@ -180,93 +145,28 @@ module pspin_pkt_alloc #(
     assign write_drop_o = back_m_data[128];
 
     // Events, the one with the highest number first.
-    assign counters_events = {free_valid_4 & free_early_4, (large_free & !large_free_done) | (small_free &
-        !small_free_done), free_judged & !find_large_hit & !find_small_hit, go & no_slot, go &
-        !fits_large_yes, go & !has_small & !has_large};
-    assign large_used_o = {23'd0, large_used};
-    assign large_peak_o = {23'd0, large_peak};
-    assign small_used_o = {21'd0, small_used};
-    assign small_peak_o = {21'd0, small_peak};
+    assign counters_events = {go & no_slot, go & !fits_large_yes, go & !has_small & !has_large};
 
-    always_ff @(posedge clk) begin
-        // After reset every slot is put into its list, both classes at the same time.
-        if (filling) begin
-            fill_index <= fill_index + 10'd1;
-            filling <= fill_index != 10'h3ff;
-        end
-        settle_0 <= !filling;
-        settle_1 <= settle_0;
-        open <= settle_1;
-        // Frees: a register, the finders, then both lists judge.
-        feedback_ready <= 1'b1;
-        free_address <= feedback_her_addr_i;
-        free_valid_0 <= feedback_valid_i & feedback_ready;
-        free_early_0 <= !open;
-        free_valid_1 <= free_valid_0;
-        free_early_1 <= free_early_0;
-        free_valid_2 <= free_valid_1;
-        free_early_2 <= free_early_1;
-        free_valid_3 <= free_valid_2;
-        free_early_3 <= free_early_2;
-        free_valid_4 <= free_valid_3;
-        free_early_4 <= free_early_3;
-        if (reset) begin
-            filling <= 1'b1;
-            fill_index <= 10'd0;
-            settle_0 <= 1'b0;
-            settle_1 <= 1'b0;
-            open <= 1'b0;
-            feedback_ready <= 1'b0;
-            free_valid_0 <= 1'b0;
-            free_valid_1 <= 1'b0;
-            free_valid_2 <= 1'b0;
-            free_valid_3 <= 1'b0;
-            free_valid_4 <= 1'b0;
-        end
-    end
-
-    slot_finder_256x1536 u_find_large (
-        .clk(clk),
-        .address(free_address),
-        .index(find_large_index),
-        .hit(find_large_hit)
-    );
-
-    slot_finder_1024x128 u_find_small (
-        .clk(clk),
-        .address(free_address),
-        .index(find_small_index),
-        .hit(find_small_hit)
-    );
-
-    free_list_256x1536 u_large (
+    slot_pool_256x1536_1024x128 u_slots (
         .clk(clk),
         .rst(reset),
-        .fill(large_fill),
-        .fill_index(fill_index[7:0]),
-        .free(large_free),
-        .free_index(find_large_index),
-        .free_done(large_free_done),
-        .slot_data(large_slot_data),
-        .slot_valid(large_slot_valid),
-        .slot_ready(large_slot_ready),
-        .used(large_used),
-        .peak(large_peak)
-    );
-
-    free_list_1024x128 u_small (
-        .clk(clk),
-        .rst(reset),
-        .fill(filling),
-        .fill_index(fill_index),
-        .free(small_free),
-        .free_index(find_small_index),
-        .free_done(small_free_done),
-        .slot_data(small_slot_data),
-        .slot_valid(small_slot_valid),
-        .slot_ready(small_slot_ready),
-        .used(small_used),
-        .peak(small_peak)
+        .small_data(slots_small_data),
+        .small_valid(slots_small_valid),
+        .small_ready(slots_small_ready),
+        .large_data(slots_large_data),
+        .large_valid(slots_large_valid),
+        .large_ready(slots_large_ready),
+        .free_data(feedback_her_addr_i),
+        .free_valid(feedback_valid_i),
+        .free_ready(feedback_ready_o),
+        .open(slots_open),
+        .refused_no_start(refused_no_start_o),
+        .refused_not_out(refused_not_out_o),
+        .refused_early(refused_early_o),
+        .large_used(large_used_o),
+        .large_peak(large_peak_o),
+        .small_used(small_used_o),
+        .small_peak(small_peak_o)
     );
 
     at_most_128 u_fits_small (
@@ -290,16 +190,13 @@ module pspin_pkt_alloc #(
         .m_ready(write_ready_i)
     );
 
-    event_counters u_counters (
+    event_counters_3 u_counters (
         .clk(clk),
         .rst(reset),
         .events(counters_events),
         .counts_0(dropped_pkts_o),
         .counts_1(dropped_oversize_o),
-        .counts_2(dropped_no_slot_o),
-        .counts_3(refused_no_start_o),
-        .counts_4(refused_not_out_o),
-        .counts_5(refused_early_o)
+        .counts_2(dropped_no_slot_o)
     );
 endmodule : pspin_pkt_alloc
 

@@ -2,6 +2,7 @@
 
 use super::PspinPktAlloc;
 use crate::catalog::{Config, Entry, Parameter, Values};
+use crate::ingress::slots::PoolLayout;
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_pkt_alloc";
@@ -85,9 +86,7 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
         Config::Reference => (32, 32),
         Config::Board => (16, 10),
     };
-    let bytes = [1, 1 << 32];
-    let slots = [1, 65536];
-    vec![
+    let mut all = vec![
         parameter(
             "length_width",
             length_width,
@@ -103,74 +102,20 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
             "width of the packet tag in bits",
         ),
         parameter(
-            "address_width",
-            32,
-            [8, 48],
-            Some("ADDR_WIDTH"),
-            "width of an address in bits",
-        ),
-        parameter(
             "message_id_width",
             message_id_width,
             [1, 32],
             Some("MSGID_WIDTH"),
             "width of the message id in the feedback in bits",
         ),
-        parameter(
-            "buffer_base",
-            0x1c10_0000,
-            [0, (1 << 48) - 1],
-            Some("BUF_START"),
-            "address of the packet buffer",
-        ),
-        parameter(
-            "buffer_size",
-            512 * 1024,
-            bytes,
-            Some("BUF_SIZE"),
-            "size of the packet buffer in bytes",
-        ),
-        parameter(
-            "large_slot_size",
-            1536,
-            bytes,
-            Some("SLOT0_SIZE"),
-            "bytes of a large slot, at least those of the largest packet that is to fit",
-        ),
-        parameter(
-            "large_slots",
-            256,
-            slots,
-            Some("SLOT0_COUNT"),
-            "number of large slots",
-        ),
-        parameter(
-            "small_slot_size",
-            128,
-            bytes,
-            Some("SLOT1_SIZE"),
-            "bytes of a small slot",
-        ),
-        parameter(
-            "small_slots",
-            1024,
-            slots,
-            Some("SLOT1_COUNT"),
-            "number of small slots",
-        ),
-        parameter(
-            "alignment",
-            64,
-            [1, 4096],
-            Some("PKT_MEM_ALIGNMENT"),
-            "bytes that every slot is aligned to, a power of two",
-        ),
-        parameter(
-            "stall",
-            0,
-            [0, 1],
-            None,
-            "1: a packet waits for a slot, 0: it is dropped when there is none",
-        ),
-    ]
+    ];
+    all.extend(PoolLayout::parameters());
+    all.push(parameter(
+        "stall",
+        0,
+        [0, 1],
+        None,
+        "1: a packet waits for a slot, 0: it is dropped when there is none",
+    ));
+    all
 }

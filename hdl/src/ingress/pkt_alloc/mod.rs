@@ -1,11 +1,10 @@
 //! The packet allocator: a slot of the packet buffer for every matched packet, one packet a cycle.
 //!
 //! ```text
-//!                              +-- small slots: FIFO, owner bits <--+
-//!                              |                                    |
-//! pkt_* -> (register) -> class + address, length, tag -> write_*    +-- finder <- feedback_*
-//!                              |                                    |
-//!                              +-- large slots: FIFO, owner bits <--+
+//! pkt_* -> (register) -> class + address, length, tag -> register slice -> write_*
+//!                              ^
+//!                              | next small slot, next large slot
+//!                          SlotPool <- feedback_*
 //! ```
 //!
 //! # Contract
@@ -20,7 +19,7 @@
 //!   taken before every slot is in its list changes nothing and is counted by cause.
 //! - **Throughput**: one packet and one free a cycle.
 //! - **Latency**: descriptor one clock after the packet (two with `stall`). A free is judged
-//!   `AllocLayout::free_latency` clocks after it was taken (5 in the reference configuration), and four
+//!   `PoolLayout::free_latency` clocks after it was taken (5 in the reference configuration), and four
 //!   clocks later the slot can be given out.
 //! - **Backpressure**: `pkt_ready_o` depends on registers only; it falls while `write_ready_i` is low and
 //!   one descriptor waits behind another, never because slots are missing (unless `stall` is 1).
@@ -31,36 +30,23 @@
 
 mod at_most;
 mod entry;
-mod event_counters;
-mod free_list;
 mod layout;
-mod slot_class;
-mod slot_finder;
 
 pub use at_most::AtMost;
 pub(crate) use entry::{ENTRY, simulated};
-pub use event_counters::EventCounters;
-pub use free_list::FreeList;
 pub use layout::AllocLayout;
-pub use slot_class::SlotClass;
-pub use slot_finder::SlotFinder;
 
 use crate::catalog::{ParameterError, Values};
+use crate::ingress::slots::SlotPool;
+use crate::ingress::{COUNTER_WIDTH, EventCounters};
 use crate::stream::SkidBuffer;
-use event_counters::COUNTER_WIDTH;
 use spinneret_verilog::prelude::*;
-
-/// Cycles from filling in the last slot until it is at the head of its list.
-const FILL_LATENCY: usize = 3;
 
 /// Events that are counted, by number.
 const DROPPED: usize = 0;
 const DROPPED_OVERSIZE: usize = 1;
 const DROPPED_NO_SLOT: usize = 2;
-const REFUSED_NO_START: usize = 3;
-const REFUSED_NOT_OUT: usize = 4;
-const REFUSED_EARLY: usize = 5;
-const EVENTS: usize = 6;
+const EVENTS: usize = 3;
 
 /// Gives every matched packet a slot of the packet buffer, and takes slots back that the cluster frees.
 /// One packet and one free a cycle.
@@ -121,22 +107,7 @@ pub struct PspinPktAlloc {
     /// Most small slots that were out at the same time.
     pub small_peak_o: Wire<Out>,
     reset: Wire<Local, bool>,
-    /// Slots are being put into their lists.
-    filling: Reg<bool>,
-    fill_index: Reg,
-    /// Waits until the last slot is at the head of its list.
-    settle: Vec<Reg<bool>>,
-    open: Reg<bool>,
-    feedback_ready: Reg<bool>,
-    /// Frees on their way through the finders: the address, whether there is one, whether it came early.
-    free_address: Reg,
-    free_valid: Vec<Reg<bool>>,
-    free_early: Vec<Reg<bool>>,
-    free_judged: Wire<Local, bool>,
-    find_large: SlotFinder,
-    find_small: SlotFinder,
-    large: FreeList,
-    small: FreeList,
+    slots: SlotPool,
     /// Cuts the path from length to ready; only with `stall`, where there is one.
     front: Vec<SkidBuffer>,
     packet: Wire<Local>,
@@ -162,8 +133,7 @@ impl PspinPktAlloc {
     /// If a queue cannot be built with these parameters.
     pub fn new(layout: AllocLayout) -> Result<Self, ParameterError> {
         let counter = || Wire::word(COUNTER_WIDTH);
-        let levels = layout.tree_levels();
-        let finder = |class| SlotFinder::new(class, layout.address_width, levels);
+        let slots = layout.slots;
         let packet = layout.tag_width + layout.length_width;
         let front = layout.stall.then(|| SkidBuffer::new(packet)).transpose()?;
         Ok(Self {
@@ -175,10 +145,10 @@ impl PspinPktAlloc {
             pkt_ready_o: Wire::bit(),
             feedback_ready_o: Wire::bit(),
             feedback_valid_i: Wire::bit(),
-            feedback_her_addr_i: Wire::word(layout.address_width),
+            feedback_her_addr_i: Wire::word(slots.address_width),
             feedback_her_size_i: Wire::word(layout.length_width),
             feedback_msgid_i: Wire::word(layout.message_id_width),
-            write_addr_o: Wire::word(layout.address_width),
+            write_addr_o: Wire::word(slots.address_width),
             write_len_o: Wire::word(layout.length_width),
             write_tag_o: Wire::word(layout.tag_width),
             write_valid_o: Wire::bit(),
@@ -195,32 +165,20 @@ impl PspinPktAlloc {
             small_used_o: counter(),
             small_peak_o: counter(),
             reset: Wire::bit(),
-            filling: Reg::reset_to(true),
-            fill_index: Reg::word_reset(layout.fill_width()),
-            settle: vec![Reg::bit_reset(); FILL_LATENCY - 1],
-            open: Reg::bit_reset(),
-            feedback_ready: Reg::bit_reset(),
-            free_address: Reg::word(layout.address_width),
-            free_valid: vec![Reg::bit_reset(); layout.free_latency()],
-            free_early: vec![Reg::bit(); layout.free_latency()],
-            free_judged: Wire::bit(),
-            find_large: finder(layout.large),
-            find_small: finder(layout.small),
-            large: FreeList::new(layout.large, layout.address_width)?,
-            small: FreeList::new(layout.small, layout.address_width)?,
+            slots: SlotPool::new(slots)?,
             front: front.into_iter().collect(),
             packet: Wire::word(packet),
             packet_valid: Wire::bit(),
             packet_ready: Wire::bit(),
             length: Wire::word(layout.length_width),
-            fits_small: AtMost::new(layout.length_width, layout.small.size),
-            fits_large: AtMost::new(layout.length_width, layout.large.size),
+            fits_small: AtMost::new(layout.length_width, slots.small.size),
+            fits_large: AtMost::new(layout.length_width, slots.large.size),
             has_small: Wire::bit(),
             has_large: Wire::bit(),
             no_slot: Wire::bit(),
             go: Wire::bit(),
-            address: Wire::word(layout.address_width),
-            back: SkidBuffer::new(1 + packet + layout.address_width)?,
+            address: Wire::word(slots.address_width),
+            back: SkidBuffer::new(1 + packet + slots.address_width)?,
             counters: EventCounters::new(EVENTS),
             _layout: layout,
         })
@@ -238,90 +196,48 @@ impl PspinPktAlloc {
 impl Logic for PspinPktAlloc {
     #[kernel]
     fn update(&mut self) {
-        let (large, small) = (self._layout.large, self._layout.small);
-        let fill_cycles = self._layout.fill_cycles();
-        let stages = self._layout.free_latency();
         let (tag, length) = (self._layout.tag_width, self._layout.length_width);
-        let address = self._layout.address_width;
+        let address = self._layout.slots.address_width;
         self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.filling, self.fill_index, self.settle, self.open,
-            self.feedback_ready, self.free_valid, self.large, self.small, self.front, self.back, self.counters);
-        clocked!(self.clk => self.free_address, self.free_early, self.find_large, self.find_small);
-
-        /// After reset every slot is put into its list, both classes at the same time.
-        if self.filling.q.val() {
-            self.fill_index.d.next = self.fill_index.q.val() + 1;
-            self.filling.d.next = self.fill_index.q.val() != (fill_cycles - 1) as u64;
-        }
-        if large.count < fill_cycles {
-            self.large.fill.next = self.filling.q.val() & (self.fill_index.q.val() < large.count as u64);
-        } else {
-            self.large.fill.next = self.filling.q.val();
-        }
-        if small.count < fill_cycles {
-            self.small.fill.next = self.filling.q.val() & (self.fill_index.q.val() < small.count as u64);
-        } else {
-            self.small.fill.next = self.filling.q.val();
-        }
-        self.large.fill_index.next = self.fill_index.q.val().resize(large.index_width());
-        self.small.fill_index.next = self.fill_index.q.val().resize(small.index_width());
-        self.settle[0].d.next = !self.filling.q.val();
-        for stage in 1..FILL_LATENCY - 1 {
-            self.settle[stage].d.next = self.settle[stage - 1].q.val();
-        }
-        self.open.d.next = self.settle[FILL_LATENCY - 2].q.val();
-
-        /// Frees: a register, the finders, then both lists judge.
-        self.feedback_ready.d.next = true;
-        self.feedback_ready_o.next = self.feedback_ready.q.val();
-        self.free_address.d.next = self.feedback_her_addr_i.val();
-        self.free_valid[0].d.next = self.feedback_valid_i.val() & self.feedback_ready.q.val();
-        self.free_early[0].d.next = !self.open.q.val();
-        for stage in 1..stages {
-            self.free_valid[stage].d.next = self.free_valid[stage - 1].q.val();
-            self.free_early[stage].d.next = self.free_early[stage - 1].q.val();
-        }
-        self.free_judged.next = self.free_valid[stages - 1].q.val() & !self.free_early[stages - 1].q.val();
-        self.find_large.address.next = self.free_address.q.val();
-        self.find_small.address.next = self.free_address.q.val();
-        self.large.free.next = self.free_judged.val() & self.find_large.hit.val();
-        self.large.free_index.next = self.find_large.index.val();
-        self.small.free.next = self.free_judged.val() & self.find_small.hit.val();
-        self.small.free_index.next = self.find_small.index.val();
+        clocked!(self.clk, self.reset => self.slots, self.front, self.back, self.counters);
+        self.slots.free.data.next = self.feedback_her_addr_i.val();
+        self.slots.free.valid.next = self.feedback_valid_i.val();
+        self.feedback_ready_o.next = self.slots.free.ready.val();
 
         /// Packets come in once all slots are in their lists.
         if self._layout.stall {
             self.front[0].s.data.next = cat!(self.pkt_tag_i.val(), self.pkt_len_i.val());
-            self.front[0].s.valid.next = self.pkt_valid_i.val() & self.open.q.val();
+            self.front[0].s.valid.next = self.pkt_valid_i.val() & self.slots.open.val();
             self.packet.next = self.front[0].m.data.val();
             self.packet_valid.next = self.front[0].m.valid.val();
         } else {
             self.packet.next = cat!(self.pkt_tag_i.val(), self.pkt_len_i.val());
-            self.packet_valid.next = self.pkt_valid_i.val() & self.open.q.val();
+            self.packet_valid.next = self.pkt_valid_i.val() & self.slots.open.val();
         }
 
         /// A small packet takes a small slot if there is one, else a large one as all others do.
         self.length.next = self.packet.val().slice(0, length);
         self.fits_small.value.next = self.length.val();
         self.fits_large.value.next = self.length.val();
-        self.has_small.next = self.fits_small.yes.val() & self.small.slot.valid.val();
-        self.has_large.next = self.fits_large.yes.val() & !self.has_small.val() & self.large.slot.valid.val();
+        self.has_small.next = self.fits_small.yes.val() & self.slots.small.valid.val();
+        self.has_large.next =
+            self.fits_large.yes.val() & !self.has_small.val() & self.slots.large.valid.val();
         self.no_slot.next = self.fits_large.yes.val() & !self.has_small.val() & !self.has_large.val();
         if self._layout.stall {
             self.back.s.valid.next = self.packet_valid.val() & !self.no_slot.val();
             self.packet_ready.next = self.back.s.ready.val() & !self.no_slot.val();
             self.front[0].m.ready.next = self.packet_ready.val();
-            self.pkt_ready_o.next = self.front[0].s.ready.val() & self.open.q.val();
+            self.pkt_ready_o.next = self.front[0].s.ready.val() & self.slots.open.val();
         } else {
             self.back.s.valid.next = self.packet_valid.val();
             self.packet_ready.next = self.back.s.ready.val();
-            self.pkt_ready_o.next = self.back.s.ready.val() & self.open.q.val();
+            self.pkt_ready_o.next = self.back.s.ready.val() & self.slots.open.val();
         }
         self.go.next = self.packet_valid.val() & self.packet_ready.val();
-        self.small.slot.ready.next = self.go.val() & self.has_small.val();
-        self.large.slot.ready.next = self.go.val() & self.has_large.val();
-        self.address.next = (self.small.slot.data.val() & fill(self.has_small.val(), address))
-            | (self.large.slot.data.val() & fill(self.has_large.val(), address));
+        self.slots.small.ready.next = self.go.val() & self.has_small.val();
+        self.slots.large.ready.next = self.go.val() & self.has_large.val();
+        self.address.next = (self.slots.small.data.val() & fill(self.has_small.val(), address))
+            | (self.slots.large.data.val() & fill(self.has_large.val(), address));
 
         /// The descriptor: {drop, tag, length, address}.
         self.back.s.data.next = cat!(
@@ -338,10 +254,6 @@ impl Logic for PspinPktAlloc {
 
         /// Events, the one with the highest number first.
         self.counters.events.next = cat!(
-            self.free_valid[stages - 1].q.val() & self.free_early[stages - 1].q.val(),
-            (self.large.free.val() & !self.large.free_done.val())
-                | (self.small.free.val() & !self.small.free_done.val()),
-            self.free_judged.val() & !self.find_large.hit.val() & !self.find_small.hit.val(),
             self.go.val() & self.no_slot.val(),
             self.go.val() & !self.fits_large.yes.val(),
             self.go.val() & !self.has_small.val() & !self.has_large.val()
@@ -349,12 +261,12 @@ impl Logic for PspinPktAlloc {
         self.dropped_pkts_o.next = self.counters.counts[DROPPED].val();
         self.dropped_oversize_o.next = self.counters.counts[DROPPED_OVERSIZE].val();
         self.dropped_no_slot_o.next = self.counters.counts[DROPPED_NO_SLOT].val();
-        self.refused_no_start_o.next = self.counters.counts[REFUSED_NO_START].val();
-        self.refused_not_out_o.next = self.counters.counts[REFUSED_NOT_OUT].val();
-        self.refused_early_o.next = self.counters.counts[REFUSED_EARLY].val();
-        self.large_used_o.next = self.large.used.val().resize(COUNTER_WIDTH);
-        self.large_peak_o.next = self.large.peak.val().resize(COUNTER_WIDTH);
-        self.small_used_o.next = self.small.used.val().resize(COUNTER_WIDTH);
-        self.small_peak_o.next = self.small.peak.val().resize(COUNTER_WIDTH);
+        self.refused_no_start_o.next = self.slots.refused_no_start.val();
+        self.refused_not_out_o.next = self.slots.refused_not_out.val();
+        self.refused_early_o.next = self.slots.refused_early.val();
+        self.large_used_o.next = self.slots.large_used.val();
+        self.large_peak_o.next = self.slots.large_peak.val();
+        self.small_used_o.next = self.slots.small_used.val();
+        self.small_peak_o.next = self.slots.small_peak.val();
     }
 }

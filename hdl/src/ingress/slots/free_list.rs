@@ -28,10 +28,12 @@ pub struct FreeList {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset; afterwards every slot has to be filled in once.
     pub rst: Wire<In, bool>,
-    /// Puts the slot `fill_index` into the list, whoever owned it; only before any slot is given out.
+    /// Puts the slot `fill_index` into the list, whoever owned it; only while `open` is low.
     pub fill: Wire<In, bool>,
     /// Number of the slot that is filled in.
     pub fill_index: Wire<In>,
+    /// All slots have been filled in; the first is at the output in the next cycle.
+    pub open: Wire<In, bool>,
     /// Frees the slot `free_index`, if it is out.
     pub free: Wire<In, bool>,
     /// Number of the slot that is freed.
@@ -84,6 +86,7 @@ impl FreeList {
             rst: Wire::bit(),
             fill: Wire::bit(),
             fill_index: Wire::word(index),
+            open: Wire::bit(),
             free: Wire::bit(),
             free_index: Wire::word(index),
             free_done: Wire::bit(),
@@ -158,8 +161,8 @@ impl Logic for FreeList {
             self.address.next = self.offset.val();
         }
         self.front.s.data.next = cat!(self.list.m.data.val(), self.address.val());
-        self.front.s.valid.next = self.list.m.valid.val();
-        self.list.m.ready.next = self.front.s.ready.val();
+        self.front.s.valid.next = self.list.m.valid.val() & self.open.val();
+        self.list.m.ready.next = self.front.s.ready.val() & self.open.val();
         self.slot.data.next = self.front.m.data.val().slice(0, self.slot.data.width());
         self.slot.valid.next = self.front.m.valid.val();
         self.front.m.ready.next = self.slot.ready.val();

@@ -1,11 +1,14 @@
-//! What the allocator counts.
+//! Counters of events.
 
 use spinneret_verilog::prelude::*;
 
-/// Width of a counter; it wraps.
-pub(super) const COUNTER_WIDTH: usize = 32;
+/// Width of a counter in bits; it wraps.
+pub const COUNTER_WIDTH: usize = 32;
 
-/// Counts events, one counter for each, one cycle after they happen.
+/// Counts events, one counter for each.
+///
+/// An event is in its counter two clocks after it happens: a register lies before the counters, so that
+/// events may come from deep logic.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct EventCounters {
     /// Clock.
@@ -21,7 +24,7 @@ pub struct EventCounters {
 }
 
 impl EventCounters {
-    /// EventCounters for `events` events.
+    /// Counters for `events` events, of which there is at least one.
     pub fn new(events: usize) -> Self {
         Self {
             clk: Signal::default(),
@@ -35,7 +38,7 @@ impl EventCounters {
 }
 
 impl Logic for EventCounters {
-    #[kernel]
+    #[kernel(suffix = self.values.len())]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.happened, self.values);
         self.happened.d.next = self.events.val();

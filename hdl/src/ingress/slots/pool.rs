@@ -1,0 +1,210 @@
+//! The slots of the packet buffer: gives out free ones of both classes, and takes them back by address.
+//!
+//! ```text
+//!          +-> finders -> which slot? -+-> FreeList of small slots -> small
+//! free ----+                           |
+//!          +-> came too early?         +-> FreeList of large slots -> large
+//! ```
+//!
+//! # Contract
+//! - **Behaviour**: `small` and `large` each show the address of a free slot of their class; who takes it
+//!   owns the slot until its address comes in at `free`. At all times every slot is owned by exactly one: a
+//!   list, or who took it.
+//! - **Frees**: a free of an address that is no slot's start, of a slot that is not out, or one that is
+//!   taken while `open` is low changes nothing and is counted by cause.
+//! - **Throughput**: one small slot, one large slot and one free a cycle.
+//! - **Latency**: the next slot waits in a register. A free is judged [`PoolLayout::free_latency`] clocks
+//!   after it was taken, and four clocks later the slot is at the output if no other waits before it.
+//! - **Backpressure**: `free_ready` is a register, high always but in and right after reset.
+//! - **Order**: slots of a class are given out in the order in which they became free.
+//! - **Paths**: all outputs are registers.
+//! - **Reset**: all slots are free again, whoever had them, and counters are 0. `open` rises as many clocks
+//!   later as the larger class has slots, and three; no slot is given out before.
+//! - **Counters** are 32 bits wide, wrap, and show an event two clocks after it was judged.
+
+use super::{FreeList, PoolLayout, SlotFinder};
+use crate::catalog::ParameterError;
+use crate::ingress::{COUNTER_WIDTH, EventCounters};
+use crate::stream::{StreamIn, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Cycles from filling in the last slot until a slot is at the head of its list.
+const FILL_LATENCY: usize = 3;
+
+/// Events that are counted, by number.
+const NO_START: usize = 0;
+const NOT_OUT: usize = 1;
+const EARLY: usize = 2;
+const EVENTS: usize = 3;
+
+/// The free slots of both classes; takes slots back by their address and refuses wrong frees.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct SlotPool {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active high: all slots are free again.
+    pub rst: Wire<In, bool>,
+    /// Address of the next free small slot.
+    pub small: StreamOut,
+    /// Address of the next free large slot.
+    pub large: StreamOut,
+    /// Address of a slot that is freed.
+    pub free: StreamIn,
+    /// All slots are in their lists; stays high until reset.
+    pub open: Wire<Out, bool>,
+    /// Frees that were refused because no slot starts at their address.
+    pub refused_no_start: Wire<Out>,
+    /// Frees that were refused because their slot was not out.
+    pub refused_not_out: Wire<Out>,
+    /// Frees that were refused because they came before all slots were in their lists.
+    pub refused_early: Wire<Out>,
+    /// Large slots that are out.
+    pub large_used: Wire<Out>,
+    /// Most large slots that were out at the same time.
+    pub large_peak: Wire<Out>,
+    /// Small slots that are out.
+    pub small_used: Wire<Out>,
+    /// Most small slots that were out at the same time.
+    pub small_peak: Wire<Out>,
+    /// Slots are being put into their lists.
+    filling: Reg<bool>,
+    fill_index: Reg,
+    /// Waits until the last slot is at the head of its list.
+    settle: Vec<Reg<bool>>,
+    opened: Reg<bool>,
+    /// Frees are taken: always but in and right after reset.
+    accepts: Reg<bool>,
+    /// Frees on their way through the finders: the address, whether there is one, whether it came too early.
+    returned_address: Reg,
+    returned: Vec<Reg<bool>>,
+    early: Vec<Reg<bool>>,
+    judged: Wire<Local, bool>,
+    find_large: SlotFinder,
+    find_small: SlotFinder,
+    large_list: FreeList,
+    small_list: FreeList,
+    counters: EventCounters,
+    _layout: PoolLayout,
+}
+
+impl SlotPool {
+    /// A pool of the given layout.
+    ///
+    /// # Errors
+    /// If a queue cannot be built with these parameters.
+    pub fn new(layout: PoolLayout) -> Result<Self, ParameterError> {
+        let address = layout.address_width;
+        let counter = || Wire::word(COUNTER_WIDTH);
+        let finder = |class| SlotFinder::new(class, address, layout.tree_levels());
+        Ok(Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            small: StreamOut::new(address),
+            large: StreamOut::new(address),
+            free: StreamIn::new(address),
+            open: Wire::bit(),
+            refused_no_start: counter(),
+            refused_not_out: counter(),
+            refused_early: counter(),
+            large_used: counter(),
+            large_peak: counter(),
+            small_used: counter(),
+            small_peak: counter(),
+            filling: Reg::reset_to(true),
+            fill_index: Reg::word_reset(layout.fill_width()),
+            settle: vec![Reg::bit_reset(); FILL_LATENCY - 1],
+            opened: Reg::bit_reset(),
+            accepts: Reg::bit_reset(),
+            returned_address: Reg::word(address),
+            returned: vec![Reg::bit_reset(); layout.free_latency()],
+            early: vec![Reg::bit(); layout.free_latency()],
+            judged: Wire::bit(),
+            find_large: finder(layout.large),
+            find_small: finder(layout.small),
+            large_list: FreeList::new(layout.large, address)?,
+            small_list: FreeList::new(layout.small, address)?,
+            counters: EventCounters::new(EVENTS),
+            _layout: layout,
+        })
+    }
+}
+
+impl Logic for SlotPool {
+    #[kernel(suffix = self._layout.name())]
+    fn update(&mut self) {
+        let (large, small) = (self._layout.large, self._layout.small);
+        let fill_cycles = self._layout.fill_cycles();
+        let last = self._layout.free_latency() - 1;
+        clocked!(self.clk, self.rst => self.filling, self.fill_index, self.settle, self.opened, self.accepts,
+            self.returned, self.large_list, self.small_list, self.counters);
+        clocked!(self.clk => self.returned_address, self.early, self.find_large, self.find_small);
+
+        /// After reset every slot is put into its list, both classes at the same time.
+        if self.filling.q.val() {
+            self.fill_index.d.next = self.fill_index.q.val() + 1;
+            self.filling.d.next = self.fill_index.q.val() != (fill_cycles - 1) as u64;
+        }
+        if large.count < fill_cycles {
+            self.large_list.fill.next = self.filling.q.val() & (self.fill_index.q.val() < large.count as u64);
+        } else {
+            self.large_list.fill.next = self.filling.q.val();
+        }
+        if small.count < fill_cycles {
+            self.small_list.fill.next = self.filling.q.val() & (self.fill_index.q.val() < small.count as u64);
+        } else {
+            self.small_list.fill.next = self.filling.q.val();
+        }
+        self.large_list.fill_index.next = self.fill_index.q.val().resize(large.index_width());
+        self.small_list.fill_index.next = self.fill_index.q.val().resize(small.index_width());
+        self.settle[0].d.next = !self.filling.q.val();
+        for stage in 1..FILL_LATENCY - 1 {
+            self.settle[stage].d.next = self.settle[stage - 1].q.val();
+        }
+        /// The lists let slots out one cycle earlier, so that the first are at the outputs with `open`.
+        self.large_list.open.next = self.settle[FILL_LATENCY - 2].q.val();
+        self.small_list.open.next = self.settle[FILL_LATENCY - 2].q.val();
+        self.opened.d.next = self.settle[FILL_LATENCY - 2].q.val();
+        self.open.next = self.opened.q.val();
+
+        /// Frees: a register, the finders, then both lists judge.
+        self.accepts.d.next = true;
+        self.free.ready.next = self.accepts.q.val();
+        self.returned_address.d.next = self.free.data.val();
+        self.returned[0].d.next = self.free.valid.val() & self.accepts.q.val();
+        self.early[0].d.next = !self.opened.q.val();
+        for stage in 1..last + 1 {
+            self.returned[stage].d.next = self.returned[stage - 1].q.val();
+            self.early[stage].d.next = self.early[stage - 1].q.val();
+        }
+        self.judged.next = self.returned[last].q.val() & !self.early[last].q.val();
+        self.find_large.address.next = self.returned_address.q.val();
+        self.find_small.address.next = self.returned_address.q.val();
+        self.large_list.free.next = self.judged.val() & self.find_large.hit.val();
+        self.large_list.free_index.next = self.find_large.index.val();
+        self.small_list.free.next = self.judged.val() & self.find_small.hit.val();
+        self.small_list.free_index.next = self.find_small.index.val();
+
+        /// Free slots.
+        self.large.data.next = self.large_list.slot.data.val();
+        self.large.valid.next = self.large_list.slot.valid.val();
+        self.large_list.slot.ready.next = self.large.ready.val();
+        self.small.data.next = self.small_list.slot.data.val();
+        self.small.valid.next = self.small_list.slot.valid.val();
+        self.small_list.slot.ready.next = self.small.ready.val();
+
+        /// Events, the one with the highest number first.
+        self.counters.events.next = cat!(
+            self.returned[last].q.val() & self.early[last].q.val(),
+            (self.large_list.free.val() & !self.large_list.free_done.val())
+                | (self.small_list.free.val() & !self.small_list.free_done.val()),
+            self.judged.val() & !self.find_large.hit.val() & !self.find_small.hit.val()
+        );
+        self.refused_no_start.next = self.counters.counts[NO_START].val();
+        self.refused_not_out.next = self.counters.counts[NOT_OUT].val();
+        self.refused_early.next = self.counters.counts[EARLY].val();
+        self.large_used.next = self.large_list.used.val().resize(COUNTER_WIDTH);
+        self.large_peak.next = self.large_list.peak.val().resize(COUNTER_WIDTH);
+        self.small_used.next = self.small_list.used.val().resize(COUNTER_WIDTH);
+        self.small_peak.next = self.small_list.peak.val().resize(COUNTER_WIDTH);
+    }
+}
