@@ -11,6 +11,7 @@ mod frame_demux;
 mod frame_fifo;
 mod limits;
 mod ports;
+mod ready_slice;
 mod skid_buffer;
 
 pub use axis::{AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack};
@@ -20,4 +21,5 @@ pub use frame_arbiter::FrameArbiter;
 pub use frame_demux::FrameDemux;
 pub use frame_fifo::FrameFifo;
 pub use ports::{FrameIn, FrameOut, StreamIn, StreamOut};
+pub use ready_slice::ReadySlice;
 pub use skid_buffer::SkidBuffer;

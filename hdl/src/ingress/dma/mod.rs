@@ -38,7 +38,6 @@ mod entry;
 mod judge;
 mod output_queue;
 mod ports;
-mod ready_slice;
 mod shape;
 mod writer;
 
@@ -46,12 +45,11 @@ pub(crate) use entry::{ENTRY, simulated};
 pub use judge::BurstJudge;
 pub use output_queue::OutputQueue;
 pub use ports::AxiMaster;
-pub use ready_slice::ReadySlice;
 pub use shape::DmaShape;
 pub use writer::BurstWriter;
 
 use crate::catalog::{ParameterError, Values};
-use crate::stream::{AxisIn, Fifo, FifoConfig, StreamOut};
+use crate::stream::{AxisIn, Fifo, FifoConfig, ReadySlice, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// AWBURST of an incrementing burst.
