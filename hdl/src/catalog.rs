@@ -3,7 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
-use crate::ingress::{dma, pkt_alloc, pkt_match};
+use crate::ingress::{dma, her_gen, pkt_alloc, pkt_match};
 use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
@@ -147,6 +147,7 @@ pub fn simulated() -> Vec<(String, &'static Entry, Values)> {
     pkt_match::simulated()
         .chain(pkt_alloc::simulated())
         .chain(dma::simulated())
+        .chain(her_gen::simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -155,6 +156,7 @@ const ENTRIES: &[Entry] = &[
     pkt_match::ENTRY,
     pkt_alloc::ENTRY,
     dma::ENTRY,
+    her_gen::ENTRY,
     stream::SKID_BUFFER,
     stream::FIFO,
     stream::FRAME_FIFO,

@@ -3,6 +3,7 @@
 // Dependency order; names are relative to this folder (`verilator -F`).
 // block: pspin_pkt_match
 // block: pspin_pkt_alloc
+// block: pspin_her_gen
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -33,3 +34,7 @@ at_most_1536.sv
 skid_buffer_129.sv
 event_counters.sv
 pspin_pkt_alloc.sv
+ready_slice_99.sv
+context_table.sv
+meta_unpack.sv
+pspin_her_gen.sv

@@ -1,5 +1,6 @@
 //! From the wire to the cluster.
 
 pub mod dma;
+pub mod her_gen;
 pub mod pkt_alloc;
 pub mod pkt_match;
