@@ -159,7 +159,7 @@ impl PspinHerGen {
             table: ContextTable::new(shape),
             address: Wire::word(shape.address),
             length: Wire::word(shape.length),
-            message_id: Wire::word(shape.tag_message_id),
+            message_id: Wire::word(shape.her_id_bits()),
             her_free: Wire::bit(),
             free_free: Wire::bit(),
             to_her: Wire::bit(),
@@ -211,7 +211,13 @@ impl Logic for PspinHerGen {
         self.gen_ready.next = self.front.s.ready.val();
         self.address.next = self.front.m.data.val().slice(0, shape.address);
         self.length.next = self.front.m.data.val().slice(shape.address, shape.length);
-        self.message_id.next = self.front.m.data.val().slice(end_at + 1, shape.tag_message_id);
+        self.message_id.next = self
+            .front
+            .m
+            .data
+            .val()
+            .slice(end_at + 1, shape.id_bits())
+            .resize(shape.her_id_bits());
         /// The context that serves the packet decides where it goes.
         ContextsIn::link(&mut self.conf, &mut self.table.conf);
         self.table.load.next = self.conf_valid.val();
@@ -237,14 +243,9 @@ impl Logic for PspinHerGen {
             }
             self.her_context.d.next = self.table.chosen.val();
             if shape.context_in_message_id {
-                self.her_message_id.d.next = cat!(
-                    self.message_id
-                        .val()
-                        .resize(shape.message_id - HerShape::CONTEXT_BITS),
-                    self.table.used.val()
-                );
+                self.her_message_id.d.next = cat!(self.message_id.val(), self.table.used.val());
             } else {
-                self.her_message_id.d.next = self.message_id.val().resize(shape.message_id);
+                self.her_message_id.d.next = self.message_id.val();
             }
         }
         if self.free_free.val() {

@@ -53,8 +53,9 @@ impl HerShape {
             transfer_limit: (limit != 0 && limit < 1 << length).then_some(limit),
         };
         let refuse = |parameter, reason| Err(checked.refuse(parameter, reason));
-        if shape.tag < shape.tag_bits() {
-            let (id, all) = (shape.tag_message_id, shape.tag_bits());
+        let all = shape.tag_message_id + 1 + Self::CONTEXT_BITS;
+        if shape.tag < all {
+            let id = shape.tag_message_id;
             let reason = format!("message id ({id}), end of message (1) and context (2) need {all}");
             return refuse("tag_width", reason);
         }
@@ -72,9 +73,23 @@ impl HerShape {
         Ok(shape)
     }
 
-    /// Bits of a tag that mean something.
+    /// Lowest bits of the message id in the tag, as far as a HER shows them.
+    pub(super) fn id_bits(self) -> usize {
+        self.her_id_bits().min(self.tag_message_id)
+    }
+
+    /// Bits of a HER's message id that come from the tag's.
+    pub(super) fn her_id_bits(self) -> usize {
+        if self.context_in_message_id {
+            self.message_id - Self::CONTEXT_BITS
+        } else {
+            self.message_id
+        }
+    }
+
+    /// Lowest bits of a tag, as far as a HER depends on them.
     pub(super) fn tag_bits(self) -> usize {
-        self.tag_message_id + 1 + Self::CONTEXT_BITS
+        self.id_bits() + 1 + Self::CONTEXT_BITS
     }
 
     /// Width of a packet as it travels: {tag, length, address}.
