@@ -3,7 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
-use crate::ingress::{dma, pkt_alloc, pkt_match, slots};
+use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
@@ -147,6 +147,8 @@ pub fn simulated() -> Vec<(String, &'static Entry, Values)> {
     pkt_match::simulated()
         .chain(pkt_alloc::simulated())
         .chain(dma::simulated())
+        .chain(her_gen::simulated())
+        .chain(datapath::simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -156,6 +158,8 @@ const ENTRIES: &[Entry] = &[
     pkt_alloc::ENTRY,
     slots::ENTRY,
     dma::ENTRY,
+    her_gen::ENTRY,
+    datapath::ENTRY,
     stream::SKID_BUFFER,
     stream::FIFO,
     stream::FRAME_FIFO,

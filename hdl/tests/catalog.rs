@@ -287,3 +287,42 @@ fn impossible_dma_parameters_are_refused_with_a_reason() {
         assert_eq!(error, Some(expected));
     }
 }
+
+#[test]
+fn impossible_her_generator_parameters_are_refused_with_a_reason() {
+    let entry = catalog::find("pspin_her_gen").unwrap();
+    for (config, name, value, reason) in [
+        (Config::Reference, "contexts", 5, "it is 1 to 4"),
+        (
+            Config::Reference,
+            "tag_width",
+            34,
+            "message id (32), end of message (1) and context (2) need 35",
+        ),
+        (Config::Reference, "length_width", 33, "it is 2 to 32"),
+        (
+            Config::Reference,
+            "transfer_limit",
+            1 << 32,
+            "it is 0 to 4294967295",
+        ),
+        (
+            Config::Board,
+            "message_id_width",
+            2,
+            "the context takes 2 bits of it, so it is 3 at least",
+        ),
+    ] {
+        let mut values = entry.values(config);
+        values.insert(name.to_owned(), value);
+        let error = (entry.build)(&values).err().map(|error| error.to_string());
+        let expected = format!("pspin_her_gen: {name} = {value} is not possible: {reason}");
+        assert_eq!(error, Some(expected));
+    }
+    let mut values = entry.values(Config::Board);
+    values.insert("address_width".to_owned(), 15);
+    let error = (entry.build)(&values).err().map(|error| error.to_string());
+    let expected = "pspin_her_gen: length_width = 16 is not possible: a size in a HER has as many bits as an \
+                    address, 15";
+    assert_eq!(error.as_deref(), Some(expected));
+}

@@ -1,5 +1,6 @@
 //! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
 
+pub mod her_gen;
 pub mod ingress_dma;
 pub mod measure;
 pub mod pkt_alloc;

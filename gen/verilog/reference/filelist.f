@@ -3,6 +3,9 @@
 // Dependency order; names are relative to this folder (`verilator -F`).
 // block: pspin_pkt_match
 // block: pspin_pkt_alloc
+// block: pspin_ingress_dma
+// block: pspin_her_gen
+// block: pspin_ingress_datapath
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -34,3 +37,56 @@ at_most_128.sv
 at_most_1536.sv
 skid_buffer_129.sv
 pspin_pkt_alloc.sv
+ready_slice_128.sv
+frame_plan.sv
+ram_distributed_8x92.sv
+fifo_8x92_distributed.sv
+output_queue_8x92_0.sv
+ram_distributed_8x33.sv
+fifo_8x33_distributed.sv
+output_queue_8x33_0.sv
+ram_distributed_128x96.sv
+fifo_128x96_distributed.sv
+ready_slice_577.sv
+frame_marker.sv
+window.sv
+frame_writer.sv
+ram_distributed_64x37.sv
+fifo_64x37_distributed.sv
+output_queue_64x37_1.sv
+ready_slice_2.sv
+packet_judge.sv
+write_engine.sv
+ram_distributed_32x128.sv
+fifo_32x128_distributed.sv
+output_queue_32x128_0.sv
+ram_distributed_8x32.sv
+fifo_8x32_distributed.sv
+output_queue_8x32_0.sv
+event_counters_4.sv
+pspin_ingress_dma.sv
+ready_slice_99.sv
+context_table.sv
+meta_unpack.sv
+pspin_her_gen.sv
+ram_distributed_64x581.sv
+fifo_64x581_distributed.sv
+pass_fifo_64x581_distributed.sv
+ram_distributed_8x1.sv
+fifo_8x1_distributed.sv
+output_queue_8x1_0.sv
+ram_distributed_128x67.sv
+fifo_128x67_distributed.sv
+output_queue_128x67_0.sv
+admission_gate.sv
+slot_chooser.sv
+packet_judge_1.sv
+write_engine_1.sv
+ram_distributed_32x99.sv
+fifo_32x99_distributed.sv
+pass_fifo_32x99_distributed.sv
+pspin_her_gen_1.sv
+ready_slice_32.sv
+frame_arbiter_3x32.sv
+event_counters_7.sv
+pspin_ingress_datapath.sv

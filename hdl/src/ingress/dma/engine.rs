@@ -24,9 +24,9 @@
 //! - **Reset** forgets everything inside, also bursts under way: the other side of the bus has to be reset as
 //!   well.
 
-use super::{AxiMaster, DmaShape, FrameWriter, OutputQueue, PacketJudge, ReadySlice, judge};
+use super::{AxiMaster, DmaShape, FrameWriter, PacketJudge, judge};
 use crate::catalog::ParameterError;
-use crate::stream::{StreamIn, StreamOut};
+use crate::stream::{OutputQueue, ReadySlice, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// AWBURST of an incrementing burst.

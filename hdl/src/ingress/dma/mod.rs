@@ -37,9 +37,7 @@ mod engine;
 mod entry;
 pub mod judge;
 mod marker;
-mod output_queue;
 mod ports;
-mod ready_slice;
 mod shape;
 mod window;
 mod writer;
@@ -49,16 +47,14 @@ pub use engine::WriteEngine;
 pub(crate) use entry::{ENTRY, simulated};
 pub use judge::PacketJudge;
 pub use marker::{FrameMarker, FramePlan};
-pub use output_queue::OutputQueue;
 pub use ports::AxiMaster;
-pub use ready_slice::ReadySlice;
 pub use shape::DmaShape;
 pub use window::Window;
 pub use writer::FrameWriter;
 
 use crate::catalog::{ParameterError, Values};
-use crate::ingress::pkt_alloc::EventCounters;
-use crate::stream::{AxisIn, Fifo, FifoConfig, StreamOut};
+use crate::ingress::EventCounters;
+use crate::stream::{AxisIn, Fifo, FifoConfig, OutputQueue, ReadySlice, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Descriptors that can wait for their frames.

@@ -1,7 +1,7 @@
 //! A queue whose output is a register and that costs one clock.
 
+use super::{Fifo, FifoConfig, StreamIn, StreamOut};
 use crate::catalog::ParameterError;
-use crate::stream::{Fifo, FifoConfig, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// A FIFO with a register at its output that an element reaches in one clock when nothing is ahead of it.

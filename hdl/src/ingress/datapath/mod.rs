@@ -1,0 +1,382 @@
+//! The ingress path: from the wire to the cluster.
+//!
+//! ```text
+//! s_axis_nic_rx -> PspinPktMatch ---------------------------------------------> m_axis_nic_rx
+//!                      |  matched frames, metadata
+//!                 AdmissionGate
+//!                      |                       +-> m_axi_pspin_ni (packet buffer)
+//!   SlotPool -> SlotChooser -> WriteEngine ----+
+//!      ^                           |  packets that are written
+//!      |                       PassFifo -> PspinHerGen -----------------------> her
+//!      |                           |            |
+//!      +----- FrameArbiter <-------+------------+---- feedback
+//!                     slots of packets that failed
+//! ```
+//!
+//! # Contract
+//! - **Behaviour**: a frame that matches no ruleset leaves at `m_axis_nic_rx` untouched. A matched one is
+//!   written into a slot of the packet buffer and becomes a HER, or is dropped whole and counted by cause.
+//!   Its slot comes back by `feedback`.
+//! - **Slots**: a frame of no more beats than a small slot has takes a small one, or a large one while no
+//!   small one is free; others take a large one.
+//! - **Early start**: the class of a frame is known from its first beats, so writing starts before its end.
+//!   A frame that turns out bad or too long gives its slot back.
+//! - **Drops**, by the first cause that applies: no room in the queue when the frame begins
+//!   (`dropped_overload_o`), no slot (`dropped_no_slot_o`), a write response that is not OKAY
+//!   (`dropped_write_error_o`), a bad frame (`dropped_bad_frame_o`), more bytes than a large slot has
+//!   (`dropped_oversize_o`), no context (`dropped_no_context_o`). A frame is bad if bit 0 of tuser is 1 in its
+//!   last beat, or if its bytes do not fill the lanes without gap. A last beat without bytes is no error.
+//! - **Throughput**: one beat a clock whatever the sizes and whoever they go to, while the slave takes the
+//!   beats and responses come within 60 clocks or so.
+//! - **Latency**: first beat in to HER 9 clocks for one beat, 9 + beats for more, if the response comes one
+//!   clock after the last beat.
+//! - **Backpressure**: only unmatched frames can hold the input back. With `stall` a matched frame that finds
+//!   no room or no slot does too, instead of being dropped.
+//! - **Order**: frames at `m_axis_nic_rx` and HERs are in the order in which the frames came.
+//! - **Registers**: all outputs are registers.
+//! - **Reset** (`rstn` low) forgets everything, whoever has slots; the packet buffer's side of the AXI port has
+//!   to be reset as well. No slot is there for as many clocks as the larger class has slots, and three.
+//! - **Counters** are 32 bits wide, wrap, and show an event a few clocks later.
+
+mod chooser;
+mod entry;
+mod gate;
+mod shape;
+
+pub use chooser::SlotChooser;
+pub(crate) use entry::{ENTRY, simulated};
+pub use gate::AdmissionGate;
+pub use shape::DatapathShape;
+
+use crate::catalog::{ParameterError, Values};
+use crate::ingress::dma::{AxiMaster, WriteEngine, judge};
+use crate::ingress::her_gen::{ContextsIn, MetaOut, PspinHerGen};
+use crate::ingress::pkt_match::PspinPktMatch;
+use crate::ingress::slots::SlotPool;
+use crate::ingress::{COUNTER_WIDTH, EventCounters};
+use crate::stream::{AxisIn, AxisOut, Fifo, FifoConfig, FrameArbiter, PassFifo, ReadySlice, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Events that are counted behind those of the judge: frames that left the matching engine, and frames that
+/// found no room.
+const MATCHED: usize = judge::EVENTS;
+const BYPASSED: usize = judge::EVENTS + 1;
+const OVERLOAD: usize = judge::EVENTS + 2;
+const EVENTS: usize = judge::EVENTS + 3;
+
+/// Who gives slots back, in the order of the arbiter's inputs.
+const FROM_CLUSTER: usize = 0;
+const FROM_ENGINE: usize = 1;
+const FROM_HER: usize = 2;
+const SOURCES: usize = 3;
+
+/// Matches packets, writes matched ones into slots of the packet buffer, and makes HERs of them.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct PspinIngressDatapath {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active low.
+    pub rstn: Wire<In, bool>,
+    /// 1: the rules are in force; a change from 0 to 1 takes new ones.
+    pub match_valid: Wire<In, bool>,
+    /// Bit s: ruleset s joins its rules by OR (1) or AND (0).
+    pub match_mode: Wire<In>,
+    /// Word numbers, 32 bits a rule, ruleset-major.
+    pub match_idx: Wire<In>,
+    /// Masks, byte-swapped.
+    pub match_mask: Wire<In>,
+    /// Range starts, byte-swapped.
+    pub match_start: Wire<In>,
+    /// Range ends, byte-swapped.
+    pub match_end: Wire<In>,
+    /// The contexts, context 0 in the lowest bits of each field.
+    pub her_gen: ContextsIn,
+    /// 1: contexts are taken, 0: those taken last stay in force.
+    pub her_gen_valid: Wire<In, bool>,
+    /// Bit n: context n is enabled.
+    pub her_gen_ctx_enabled: Wire<In>,
+    /// Packets from the wire.
+    pub s_axis_nic_rx: AxisIn,
+    /// Packets that match nothing.
+    pub m_axis_nic_rx: AxisOut,
+    /// Port into the packet buffer; nothing is read.
+    pub m_axi_pspin_ni: AxiMaster,
+    /// The cluster takes the HER in this cycle.
+    pub her_ready: Wire<In, bool>,
+    /// The HER is there.
+    pub her_valid: Wire<Out, bool>,
+    /// Message that the packet belongs to.
+    pub her_msgid: Wire<Out>,
+    /// The packet is the last of its message.
+    pub her_is_eom: Wire<Out, bool>,
+    /// Address of the packet in L2.
+    pub her_addr: Wire<Out>,
+    /// Its length in bytes.
+    pub her_size: Wire<Out>,
+    /// Bytes of it that are copied to L1.
+    pub her_xfer_size: Wire<Out>,
+    /// The context that serves the packet.
+    pub her_meta: MetaOut,
+    /// The slot is taken back in this cycle.
+    pub feedback_ready: Wire<Out, bool>,
+    /// A slot comes back.
+    pub feedback_valid: Wire<In, bool>,
+    /// Its address.
+    pub feedback_her_addr: Wire<In>,
+    /// Not looked at: it is the size of the transfer, not of the packet.
+    pub feedback_her_size: Wire<In>,
+    /// Not looked at.
+    pub feedback_msgid: Wire<In>,
+    /// Matched packets that the buffer did not take: the sum of overload, no slot and oversize.
+    pub alloc_dropped_pkts: Wire<Out>,
+    /// Frames that left the matching engine for the cluster; this and all below beyond the public design.
+    pub matched_pkts_o: Wire<Out>,
+    /// Frames that left it for the NIC.
+    pub bypassed_pkts_o: Wire<Out>,
+    /// HERs that the cluster took.
+    pub her_pkts_o: Wire<Out>,
+    /// Matched packets that were dropped because the bus or the cluster did not keep up.
+    pub dropped_overload_o: Wire<Out>,
+    /// Matched packets that were dropped because no slot was free.
+    pub dropped_no_slot_o: Wire<Out>,
+    /// Matched packets that were dropped because they are longer than a large slot.
+    pub dropped_oversize_o: Wire<Out>,
+    /// Matched packets that were dropped because their frame was bad.
+    pub dropped_bad_frame_o: Wire<Out>,
+    /// Matched packets that were dropped because a write response was not OKAY.
+    pub dropped_write_error_o: Wire<Out>,
+    /// Matched packets that were dropped because neither their context nor context 0 is enabled.
+    pub dropped_no_context_o: Wire<Out>,
+    /// Frees that were refused because no slot starts at their address.
+    pub refused_no_start_o: Wire<Out>,
+    /// Frees that were refused because their slot was not out.
+    pub refused_not_out_o: Wire<Out>,
+    /// Frees that were refused because they came before all slots were in their lists.
+    pub refused_early_o: Wire<Out>,
+    /// Large slots that are out.
+    pub large_used_o: Wire<Out>,
+    /// Most large slots that were out at the same time.
+    pub large_peak_o: Wire<Out>,
+    /// Small slots that are out.
+    pub small_used_o: Wire<Out>,
+    /// Most small slots that were out at the same time.
+    pub small_peak_o: Wire<Out>,
+    reset: Wire<Local, bool>,
+    matcher: PspinPktMatch,
+    gate: AdmissionGate,
+    pool: SlotPool,
+    chooser: SlotChooser,
+    engine: WriteEngine,
+    hers: PassFifo,
+    generator: PspinHerGen,
+    /// Slots of packets that failed.
+    failed: Fifo,
+    /// Slots from the cluster.
+    feedback: ReadySlice,
+    frees: FrameArbiter,
+    counters: EventCounters,
+    alloc_dropped: Reg,
+    _shape: DatapathShape,
+}
+
+impl PspinIngressDatapath {
+    /// An ingress path of the given shape.
+    ///
+    /// # Errors
+    /// If a queue cannot be built with these parameters.
+    pub fn new(shape: DatapathShape) -> Result<Self, ParameterError> {
+        let (matcher, dma, her) = (shape.matcher, shape.dma, shape.her);
+        let vector = || Wire::word(32 * matcher.all_rules());
+        let counter = || Wire::word(COUNTER_WIDTH);
+        let queue = FifoConfig::distributed;
+        Ok(Self {
+            clk: Signal::default(),
+            rstn: Wire::bit(),
+            match_valid: Wire::bit(),
+            match_mode: Wire::word(matcher.rulesets),
+            match_idx: vector(),
+            match_mask: vector(),
+            match_start: vector(),
+            match_end: vector(),
+            her_gen: ContextsIn::new(her),
+            her_gen_valid: Wire::bit(),
+            her_gen_ctx_enabled: Wire::word(her.contexts),
+            s_axis_nic_rx: AxisIn::new(matcher.axis),
+            m_axis_nic_rx: AxisOut::new(matcher.axis),
+            m_axi_pspin_ni: AxiMaster::new(dma),
+            her_ready: Wire::bit(),
+            her_valid: Wire::bit(),
+            her_msgid: Wire::word(her.message_id),
+            her_is_eom: Wire::bit(),
+            her_addr: Wire::word(her.address),
+            her_size: Wire::word(her.address),
+            her_xfer_size: Wire::word(her.address),
+            her_meta: MetaOut::new(her),
+            feedback_ready: Wire::bit(),
+            feedback_valid: Wire::bit(),
+            feedback_her_addr: Wire::word(dma.address),
+            feedback_her_size: Wire::word(dma.length),
+            feedback_msgid: Wire::word(her.message_id),
+            alloc_dropped_pkts: counter(),
+            matched_pkts_o: counter(),
+            bypassed_pkts_o: counter(),
+            her_pkts_o: counter(),
+            dropped_overload_o: counter(),
+            dropped_no_slot_o: counter(),
+            dropped_oversize_o: counter(),
+            dropped_bad_frame_o: counter(),
+            dropped_write_error_o: counter(),
+            dropped_no_context_o: counter(),
+            refused_no_start_o: counter(),
+            refused_not_out_o: counter(),
+            refused_early_o: counter(),
+            large_used_o: counter(),
+            large_peak_o: counter(),
+            small_used_o: counter(),
+            small_peak_o: counter(),
+            reset: Wire::bit(),
+            matcher: PspinPktMatch::new(matcher)?,
+            gate: AdmissionGate::new(shape)?,
+            pool: SlotPool::new(shape.slots)?,
+            chooser: SlotChooser::new(shape),
+            engine: WriteEngine::new(dma)?,
+            hers: PassFifo::new(queue(dma.packet(), dma.her_queue))?,
+            generator: PspinHerGen::new(her),
+            failed: Fifo::new(queue(dma.address, dma.free_queue))?,
+            feedback: ReadySlice::new(dma.address),
+            frees: FrameArbiter::new(SOURCES, dma.address)?,
+            counters: EventCounters::new(EVENTS),
+            alloc_dropped: Reg::word_reset(COUNTER_WIDTH),
+            _shape: shape,
+        })
+    }
+
+    /// An ingress path with parameter values by name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+        Ok(Box::new(Self::new(DatapathShape::new(values)?)?))
+    }
+}
+
+impl Logic for PspinIngressDatapath {
+    #[kernel]
+    fn update(&mut self) {
+        let (address, length, tag) = (
+            self._shape.dma.address,
+            self._shape.dma.length,
+            self._shape.dma.tag,
+        );
+        let small_beats = self._shape.small_beats;
+        self.reset.next = !self.rstn.val();
+        clocked!(self.clk, self.reset => self.gate, self.pool, self.engine, self.hers, self.failed,
+            self.feedback, self.frees, self.counters, self.alloc_dropped);
+        self.matcher.clk.next = self.clk.val();
+        self.matcher.rstn.next = self.rstn.val();
+        self.generator.clk.next = self.clk.val();
+        self.generator.rstn.next = self.rstn.val();
+        /// Matching.
+        self.matcher.match_valid.next = self.match_valid.val();
+        self.matcher.match_mode.next = self.match_mode.val();
+        self.matcher.match_idx.next = self.match_idx.val();
+        self.matcher.match_mask.next = self.match_mask.val();
+        self.matcher.match_start.next = self.match_start.val();
+        self.matcher.match_end.next = self.match_end.val();
+        AxisIn::link(&mut self.s_axis_nic_rx, &mut self.matcher.s_axis_nic_rx);
+        AxisOut::link(&mut self.m_axis_nic_rx, &mut self.matcher.m_axis_nic_rx);
+        /// Matched frames: {bad, tlast, tkeep, tdata}, and what is known of them.
+        self.gate.s.data.next = cat!(
+            self.matcher.m_axis_pspin_rx.tuser.val().get_bit(0),
+            self.matcher.m_axis_pspin_rx.tlast.val(),
+            self.matcher.m_axis_pspin_rx.tkeep.val(),
+            self.matcher.m_axis_pspin_rx.tdata.val()
+        );
+        self.gate.s.valid.next = self.matcher.m_axis_pspin_rx.tvalid.val();
+        self.matcher.m_axis_pspin_rx.tready.next = self.gate.s.ready.val();
+        self.gate.meta_s.data.next = cat!(
+            self.matcher.packet_meta_tag.val().slice(0, tag),
+            self.matcher.packet_meta_size.val().slice(0, length)
+        );
+        self.gate.meta_s.valid.next = self.matcher.packet_meta_valid.val();
+        self.matcher.packet_meta_ready.next = self.gate.meta_s.ready.val();
+        /// Into slots.
+        self.chooser.enough.next = self.engine.seen.val().get_bit(small_beats - 1);
+        self.chooser.last.next = self.engine.last.val().slice(0, small_beats);
+        StreamOut::join(&mut self.pool.small, &mut self.chooser.small);
+        StreamOut::join(&mut self.pool.large, &mut self.chooser.large);
+        StreamOut::join(&mut self.chooser.m, &mut self.engine.slot);
+        StreamOut::join(&mut self.gate.m, &mut self.engine.beat);
+        StreamOut::join(&mut self.gate.meta_m, &mut self.engine.meta);
+        AxiMaster::link(&mut self.m_axi_pspin_ni, &mut self.engine.m_axi);
+        /// To the cluster.
+        StreamOut::join(&mut self.engine.good, &mut self.hers.s);
+        self.generator.gen_addr.next = self.hers.m.data.val().slice(0, address);
+        self.generator.gen_len.next = self.hers.m.data.val().slice(address, length);
+        self.generator.gen_tag.next = self.hers.m.data.val().slice(address + length, tag);
+        self.generator.gen_valid.next = self.hers.m.valid.val();
+        self.hers.m.ready.next = self.generator.gen_ready.val();
+        ContextsIn::link(&mut self.her_gen, &mut self.generator.conf);
+        self.generator.conf_valid.next = self.her_gen_valid.val();
+        self.generator.conf_ctx_enabled.next = self.her_gen_ctx_enabled.val();
+        self.her_valid.next = self.generator.her_valid.val();
+        self.generator.her_ready.next = self.her_ready.val();
+        self.her_msgid.next = self.generator.her_msgid.val();
+        self.her_is_eom.next = self.generator.her_is_eom.val();
+        self.her_addr.next = self.generator.her_addr.val();
+        self.her_size.next = self.generator.her_size.val();
+        self.her_xfer_size.next = self.generator.her_xfer_size.val();
+        MetaOut::link(&mut self.her_meta, &mut self.generator.her_meta);
+        /// Slots come back from three sides, one a clock.
+        self.feedback.s.data.next = self.feedback_her_addr.val();
+        self.feedback.s.valid.next = self.feedback_valid.val();
+        self.feedback_ready.next = self.feedback.s.ready.val();
+        StreamOut::join(&mut self.engine.failed, &mut self.failed.s);
+        self.frees.s[FROM_CLUSTER].data.next = self.feedback.m.data.val();
+        self.frees.s[FROM_CLUSTER].last.next = true;
+        self.frees.s[FROM_CLUSTER].valid.next = self.feedback.m.valid.val();
+        self.feedback.m.ready.next = self.frees.s[FROM_CLUSTER].ready.val();
+        self.frees.s[FROM_ENGINE].data.next = self.failed.m.data.val();
+        self.frees.s[FROM_ENGINE].last.next = true;
+        self.frees.s[FROM_ENGINE].valid.next = self.failed.m.valid.val();
+        self.failed.m.ready.next = self.frees.s[FROM_ENGINE].ready.val();
+        self.frees.s[FROM_HER].data.next = self.generator.m_free_addr.val();
+        self.frees.s[FROM_HER].last.next = true;
+        self.frees.s[FROM_HER].valid.next = self.generator.m_free_valid.val();
+        self.generator.m_free_ready.next = self.frees.s[FROM_HER].ready.val();
+        self.pool.free.data.next = self.frees.m.data.val();
+        self.pool.free.valid.next = self.frees.m.valid.val();
+        self.frees.m.ready.next = self.pool.free.ready.val();
+        /// Events, the one with the highest number first.
+        self.counters.events.next = cat!(
+            self.gate.dropped.val(),
+            self.matcher.m_axis_nic_rx.tvalid.val()
+                && self.m_axis_nic_rx.tready.val()
+                && self.matcher.m_axis_nic_rx.tlast.val(),
+            self.matcher.m_axis_pspin_rx.tvalid.val()
+                && self.gate.s.ready.val()
+                && self.matcher.m_axis_pspin_rx.tlast.val(),
+            self.engine.events.val()
+        );
+        self.matched_pkts_o.next = self.counters.counts[MATCHED].val();
+        self.bypassed_pkts_o.next = self.counters.counts[BYPASSED].val();
+        self.her_pkts_o.next = self.generator.her_pkts_o.val();
+        self.dropped_overload_o.next = self.counters.counts[OVERLOAD].val();
+        self.dropped_no_slot_o.next = self.counters.counts[judge::NO_SLOT].val();
+        self.dropped_oversize_o.next = self.counters.counts[judge::OVERSIZE].val();
+        self.dropped_bad_frame_o.next = self.counters.counts[judge::BAD_FRAME].val();
+        self.dropped_write_error_o.next = self.counters.counts[judge::WRITE_ERROR].val();
+        self.dropped_no_context_o.next = self.generator.dropped_no_context_o.val();
+        self.alloc_dropped.d.next = self.counters.counts[OVERLOAD].val()
+            + self.counters.counts[judge::NO_SLOT].val()
+            + self.counters.counts[judge::OVERSIZE].val();
+        self.alloc_dropped_pkts.next = self.alloc_dropped.q.val();
+        self.refused_no_start_o.next = self.pool.refused_no_start.val();
+        self.refused_not_out_o.next = self.pool.refused_not_out.val();
+        self.refused_early_o.next = self.pool.refused_early.val();
+        self.large_used_o.next = self.pool.large_used.val();
+        self.large_peak_o.next = self.pool.large_peak.val();
+        self.small_used_o.next = self.pool.small_used.val();
+        self.small_peak_o.next = self.pool.small_peak.val();
+    }
+}
