@@ -100,6 +100,36 @@ const MUTATIONS: &[Mutation] = &[
         "free = !valid_2 || m_2_ready;",
         "free = (!valid_2 || m_2_ready) && !valid_1;",
     ),
+    // Overwrites a HER that the cluster has not taken.
+    (
+        "pspin_her_gen",
+        "her_free = !her_held || her_ready;",
+        "her_free = 1'b1;",
+    ),
+    // Forgets the slot of a packet that is dropped while another slot waits.
+    (
+        "pspin_her_gen",
+        "to_free = front_m_valid && !table_found && free_free;",
+        "to_free = front_m_valid && !table_found;",
+    ),
+    // Drops packets that context 0 has to serve.
+    (
+        "pspin_her_gen",
+        "found = wanted_enabled || enabled[0];",
+        "found = wanted_enabled;",
+    ),
+    // Takes contexts while software still writes them.
+    (
+        "pspin_her_gen_board",
+        "if (load) begin\n            enabled",
+        "if (1'b1) begin\n            enabled",
+    ),
+    // Shows the context that the packet asks for, not the one that is used.
+    (
+        "pspin_her_gen_board",
+        "used = wanted & {2{wanted_enabled}};",
+        "used = wanted;",
+    ),
 ];
 
 #[test]

@@ -134,6 +134,46 @@ pub const PROOFS: &[Proof] = &[
         fast: true,
         shows: "stream rules of three outputs; beat buffer and metadata queue never overflow",
     },
+    Proof {
+        name: "pspin_her_gen",
+        harness: "pspin_her_gen",
+        block: "pspin_her_gen",
+        settings: &[
+            ("message_id_width", 3),
+            ("address_width", 2),
+            ("host_address_width", 1),
+            ("length_width", 2),
+            ("tag_width", 6),
+            ("contexts", 2),
+            ("tag_message_id_width", 3),
+            ("context_in_message_id", 0),
+            ("transfer_limit", 0),
+        ],
+        method: Method::Induction(6),
+        fast: true,
+        shows: HER_GEN,
+    },
+    Proof {
+        name: "pspin_her_gen_board",
+        harness: "pspin_her_gen",
+        block: "pspin_her_gen",
+        settings: &[
+            ("message_id_width", 4),
+            ("address_width", 3),
+            ("host_address_width", 1),
+            ("length_width", 2),
+            ("tag_width", 7),
+            ("contexts", 2),
+            ("tag_message_id_width", 3),
+            ("context_in_message_id", 1),
+            ("transfer_limit", 2),
+        ],
+        method: Method::Induction(6),
+        fast: true,
+        shows: HER_GEN,
+    },
 ];
 
 const FIFO: &str = "order, no loss, no duplication, latency, level and almost_full exact";
+const HER_GEN: &str =
+    "every packet leaves once, at one output, in order, with its own context; counters exact";
