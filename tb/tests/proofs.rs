@@ -130,6 +130,32 @@ const MUTATIONS: &[Mutation] = &[
         "used = wanted & {2{wanted_enabled}};",
         "used = wanted;",
     ),
+    // Frees a slot that is free, so that it would be in the list twice.
+    (
+        "slot_pool",
+        "free_done = free & (taken_read_data != freed_read_data);",
+        "free_done = free;",
+    ),
+    // Forgets who has a slot.
+    (
+        "slot_pool",
+        "taken_write_enable = fill | gave;",
+        "taken_write_enable = fill;",
+    ),
+    // Gives slots out before all are filled in.
+    (
+        "slot_pool",
+        "front_s_valid = list_m_valid & open;",
+        "front_s_valid = list_m_valid;",
+    ),
+    // Takes an address within a slot for its start.
+    ("slot_pool", "hit = exact_0 & ", "hit = "),
+    // Gives a dropped packet the address of a slot that it does not have.
+    (
+        "pspin_pkt_alloc",
+        "(slots_small_data & {8{has_small}})",
+        "slots_small_data",
+    ),
 ];
 
 #[test]

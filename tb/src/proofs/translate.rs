@@ -9,6 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Modules that harnesses have in common.
+const SHARED: &[&str] = &["stream_rules.sv", "queue_invariant.sv", "list_invariant.sv"];
+
 /// A proof that is ready for the solver.
 #[derive(Clone, Debug)]
 pub struct Problem {
@@ -98,8 +101,10 @@ fn script(proof: &Proof, inside: bool) -> Result<String> {
     for name in &macros {
         write!(script, " -D {name}")?;
     }
-    let rules = harnesses.join("stream_rules.sv");
-    writeln!(script, " \"{}\" \"{}\"", rules.display(), harness.display())?;
+    for file in SHARED.iter().map(|file| harnesses.join(file)) {
+        write!(script, " \"{}\"", file.display())?;
+    }
+    writeln!(script, " \"{}\"", harness.display())?;
     writeln!(script, "hierarchy -check -top {}_proof", proof.harness)?;
     script.push_str("proc\nmemory_dff\nmemory_collect\nmemory_map\nflatten\n");
     for (wire, signal) in active_lines(&source, &macros).filter_map(internal) {
