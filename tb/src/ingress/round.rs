@@ -3,6 +3,8 @@
 use super::behaviour::{Behaviour, Outcome};
 use super::bench::{IngressBench, OPENING_CYCLES};
 use super::counters::Drops;
+use super::measure::{load_mark, packet};
+use super::release::Release;
 use super::traffic::{random_contexts, random_packet};
 use crate::pkt_match::random_rules;
 use rand::RngExt;
@@ -14,7 +16,10 @@ use std::fmt;
 use std::ops::AddAssign;
 
 /// Packets between two changes of rules and contexts.
-const BATCH: u64 = 250;
+const BATCH: u64 = 100;
+
+/// Bytes of a packet that takes a large slot.
+const LARGE_BYTES: usize = 256;
 
 /// What became of all packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,7 +81,9 @@ impl fmt::Display for Totals {
 pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u64) -> Totals {
     let mut rng = sim.rng("traffic");
     let params = MatcherParams::REFERENCE;
+    let (release, occupied) = (behaviour.release, behaviour.occupied);
     let mut bench = IngressBench::new(sim, behaviour);
+    occupy(&mut bench, occupied, release);
     let mut totals = Totals::default();
     let mut left = packets;
     while left > 0 {
@@ -88,14 +95,28 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u6
         }
         totals += bench.settle();
         left -= batch;
-        if rng.random_ratio(1, 10) {
+        if rng.random_ratio(1, 20) {
             reset_in_traffic(&mut bench, &mut rng);
+            occupy(&mut bench, occupied, release);
         }
     }
     assert_eq!(totals.packets(), packets, "{totals}");
     totals.cycles = bench.sim.cycle_count();
     bench.finish();
     totals
+}
+
+/// Lets the cluster have that many large slots; the packets for it are not in the totals.
+fn occupy<M: Model>(bench: &mut IngressBench<M>, slots: u64, release: Release) {
+    if slots > 0 {
+        load_mark(bench);
+        bench.set_release(Release::Never);
+        for number in 0..slots {
+            bench.send(packet(LARGE_BYTES, true, number));
+        }
+        bench.settle();
+        bench.set_release(release);
+    }
 }
 
 /// Some packets, and a reset in the middle of them; they are not in the totals.

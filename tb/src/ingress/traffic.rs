@@ -152,7 +152,8 @@ pub fn behaviours() -> Vec<Named> {
                 calm: false,
                 input: bursty(100, 20),
                 slave: slave(random(10), random(10), 1, 30, 2),
-                release: free(3, 1270),
+                release: free(1, 1270),
+                occupied: 250,
                 ..Behaviour::default()
             },
         ),
