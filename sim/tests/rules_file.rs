@@ -34,6 +34,7 @@ fn raw(idx: u32, mask: u32, start: u32, end: u32) -> Rule {
         mask,
         start,
         end,
+        relative: false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
 
 pub mod ingress_dma;
+pub mod ip_frames;
 pub mod measure;
 pub mod pkt_alloc;
 pub mod pkt_match;

@@ -239,6 +239,7 @@ fn words_beyond_the_frame_never_match() {
                 mask: 0,
                 start: 0,
                 end: 0,
+                relative: false,
             })));
             for size in sizes {
                 let matched = is_matched(bench.send(Frame::new(vec![0xff; size])));
@@ -264,6 +265,7 @@ fn words_beyond_the_inspected_beats_never_match() {
                 mask: 0,
                 start: 0,
                 end: 0,
+                relative: false,
             })));
             assert!(!is_matched(bench.send(Frame::new(vec![0; 1500]))));
             bench.settle();
@@ -273,6 +275,7 @@ fn words_beyond_the_inspected_beats_never_match() {
             mask: 0,
             start: 0,
             end: 0,
+            relative: false,
         })));
         assert!(is_matched(bench.send(Frame::new(vec![0; 1500]))));
         bench.finish();

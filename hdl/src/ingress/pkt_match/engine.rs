@@ -45,8 +45,8 @@ pub struct MatchEngine {
     pub payload_found: Optional<Wire<In, bool>>,
     /// The word of the frame that starts two bytes behind the payload's start.
     pub payload_base: Optional<Wire<In, Word>>,
-    /// The word before that one.
-    pub payload_preceding: Optional<Wire<In, Word>>,
+    /// Lane of the word before that one.
+    pub payload_back: Optional<Wire<In, Word>>,
     /// A frame is decided in this cycle.
     pub decide: Wire<Out, bool>,
     /// The decision: the frame matches a ruleset.
@@ -113,7 +113,7 @@ impl MatchEngine {
             relative: Optional::new(option, || Wire::word(shape.all_rules())),
             payload_found: Optional::new(option, Wire::bit),
             payload_base: Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)),
-            payload_preceding: Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)),
+            payload_back: Optional::new(option, || Wire::word(shape.lane_width())),
             decide: Wire::bit(),
             decide_matched: Wire::bit(),
             matched: Wire::bit(),
@@ -193,7 +193,7 @@ impl Logic for MatchEngine {
                 self.rules[rule].beat_halves.next = self.halves.val();
                 self.rules[rule].payload_found.next = self.payload_found.val();
                 self.rules[rule].payload_base.next = self.payload_base.val();
-                self.rules[rule].payload_preceding.next = self.payload_preceding.val();
+                self.rules[rule].payload_back.next = self.payload_back.val();
                 self.rules[rule].beat_valid.next = self.inspected.val();
             }
         }

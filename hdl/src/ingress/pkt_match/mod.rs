@@ -122,8 +122,10 @@ pub struct PspinPktMatch {
     /// No frame is being evaluated, so that the rules may change.
     quiet: Wire<Local, bool>,
     payload: Optional<PayloadFinder>,
-    /// The word of the beat that carries the message id, if the beat does.
-    id: Optional<Wire<Local>>,
+    /// Lane of the message id, if the beat carries it.
+    id_lane: Optional<Wire<Local>>,
+    /// The beat with every word in network order.
+    swapped: Optional<Wire<Local>>,
     engine: MatchEngine,
     meter: FrameMeter,
     buffer: Fifo,
@@ -190,7 +192,10 @@ impl PspinPktMatch {
             stale: Reg::bit_reset(),
             quiet: Wire::bit(),
             payload: Optional::new(option, || PayloadFinder::new(shape)),
-            id: Optional::new(option, || Wire::word(32)),
+            id_lane: Optional::new(option, || Wire::word(shape.lane_width())),
+            swapped: Optional::new(option && shape.message_id_network_order, || {
+                Wire::word(shape.axis.data)
+            }),
             engine: MatchEngine::new(shape),
             meter: FrameMeter::new(shape),
             buffer: fifo(
@@ -307,22 +312,28 @@ impl Logic for PspinPktMatch {
             self.engine.relative.next = self.match_relative.val();
             self.engine.payload_found.next = self.payload.found.val();
             self.engine.payload_base.next = self.payload.base.val();
-            self.engine.payload_preceding.next = self.payload.preceding.val();
+            self.engine.payload_back.next = self.payload.back_lane.val();
             self.meter.id_word.next = self.payload.id_word.val();
-            self.id.next = self.beat.q.val().slice(
-                self.payload
-                    .id_word
-                    .val()
-                    .slice(0, self._shape.lane_width())
-                    .index()
-                    * 32,
-                32,
-            );
+            self.id_lane.next = self.payload.id_word.val().slice(0, self._shape.lane_width());
         }
         if self._shape.ip_relative && self._shape.message_id_network_order {
-            self.meter.beat_id.next = self.id.val().swap_bytes().slice(0, self._shape.message_id_width);
+            for lane in 0..self._shape.lanes() {
+                self.swapped.next.set_slice(
+                    32 * lane,
+                    32,
+                    self.beat.q.val().slice(32 * lane, 32).swap_bytes(),
+                );
+            }
+            self.meter.beat_id.next = self
+                .swapped
+                .val()
+                .slice(self.id_lane.val().index() * 32, self._shape.message_id_width);
         } else if self._shape.ip_relative {
-            self.meter.beat_id.next = self.id.val().slice(0, self._shape.message_id_width);
+            self.meter.beat_id.next = self
+                .beat
+                .q
+                .val()
+                .slice(self.id_lane.val().index() * 32, self._shape.message_id_width);
         } else if self._shape.message_id_network_order {
             self.meter.beat_id.next = self
                 .beat

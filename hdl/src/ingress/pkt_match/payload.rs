@@ -17,7 +17,7 @@
 //!   its extension headers belong to its payload. Anything else has no payload. Fragments are no exception.
 //! - **Throughput and latency**: one beat a cycle, never a stall; the outputs belong to the beat of the cycle before,
 //!   and to the beats of the frame behind it.
-//! - **Reset**: clears nothing that matters; the first beat of a frame starts afresh.
+//! - **Reset**: there is none; the first beat of a frame starts afresh.
 //! - **Bad input**: bytes behind the end of a frame may be read as a header, but then the payload is behind the end
 //!   as well, so that no rule sees it.
 //!
@@ -47,8 +47,6 @@ const ETHERNET_WORDS: usize = 4;
 pub struct PayloadFinder {
     /// Clock.
     pub clk: Signal<In, Clock>,
-    /// Synchronous reset.
-    pub rst: Wire<In, bool>,
     /// Bytes 0 to 2 of each word of the beat that may hold a type, if the beat is the one that has that word.
     pub beat_headers: Wire<In, Word>,
     /// Number of the beat within its frame.
@@ -59,8 +57,8 @@ pub struct PayloadFinder {
     pub found: Wire<Out, bool>,
     /// The word of the frame that starts two bytes behind the payload's start.
     pub base: Wire<Out, Word>,
-    /// The word before that one, which holds the first two bytes of the payload.
-    pub preceding: Wire<Out, Word>,
+    /// Lane of the word before that one, which holds the first two bytes of the payload.
+    pub back_lane: Wire<Out, Word>,
     /// The word of the frame that carries the message id.
     pub id_word: Wire<Out, Word>,
     kind: Vec<Wire<Local>>,
@@ -68,7 +66,7 @@ pub struct PayloadFinder {
     tagged: Vec<Wire<Local, bool>>,
     is_ipv6: Vec<Wire<Local, bool>>,
     is_ip: Vec<Wire<Local, bool>>,
-    /// Where the payload is if this word starts the IP header: base, the word before it, message id.
+    /// Where the payload is if this word starts the IP header: base, lane before it, message id.
     places: Vec<Wire<Local>>,
     /// All words before the one that is looked at said that a VLAN tag follows.
     looking: Wire<Local, bool>,
@@ -86,49 +84,65 @@ impl PayloadFinder {
         let words = HEADER_WORDS.len();
         Self {
             clk: Signal::default(),
-            rst: Wire::bit(),
             beat_headers: Wire::word(HEADER_BITS * words),
             beat_number: Wire::word(shape.beat_number_width()),
             accept: Wire::bit(),
             found: Wire::bit(),
             base: Wire::word(PAYLOAD_BASE_WIDTH),
-            preceding: Wire::word(PAYLOAD_BASE_WIDTH),
+            back_lane: Wire::word(shape.lane_width()),
             id_word: Wire::word(shape.id_word_width()),
             kind: vec![Wire::word(16); words],
             tagged: vec![Wire::bit(); words],
             is_ipv6: vec![Wire::bit(); words],
             is_ip: vec![Wire::bit(); words],
-            places: vec![Wire::word(PLACE_WIDTH); words],
+            places: vec![Wire::word(place_width(shape)); words],
             looking: Wire::bit(),
             was_looking: Reg::bit(),
             now_found: Wire::bit(),
-            now_place: Wire::word(PLACE_WIDTH),
+            now_place: Wire::word(place_width(shape)),
             found_value: Reg::bit(),
-            place: Reg::word(PLACE_WIDTH),
+            place: Reg::word(place_width(shape)),
             _shape: shape,
         }
     }
 }
 
-/// Width of {message id, word before base, base}.
-const PLACE_WIDTH: usize = 3 * PAYLOAD_BASE_WIDTH;
+/// Where the parts of a place are: base, lane of the word before it, message id; offset and width.
+fn parts(shape: MatchShape) -> [(usize, usize); 3] {
+    let (base, lane) = (PAYLOAD_BASE_WIDTH, shape.lane_width());
+    [(0, base), (base, lane), (base + lane, base)]
+}
+
+/// Width of a place.
+fn place_width(shape: MatchShape) -> usize {
+    2 * PAYLOAD_BASE_WIDTH + shape.lane_width()
+}
+
+/// A place of which the base and the word of the message id are known.
+fn place(shape: MatchShape, base: usize, id: usize) -> Word {
+    let word = |number: usize, width| lit(number as u64, width);
+    Word::cat(&[
+        word(id, PAYLOAD_BASE_WIDTH),
+        word((base - 1) % shape.lanes(), shape.lane_width()),
+        word(base, PAYLOAD_BASE_WIDTH),
+    ])
+}
 
 /// Where the payload is behind `tags` tags and a header of `words` words.
-fn place_of(tags: usize, words: usize) -> Word {
+fn place_of(shape: MatchShape, tags: usize, words: usize) -> Word {
     let base = ETHERNET_WORDS + tags + words;
-    let word = |number: usize| lit(number as u64, PAYLOAD_BASE_WIDTH);
-    Word::cat(&[word(base + MESSAGE_ID_IN_PAYLOAD), word(base - 1), word(base)])
+    place(shape, base, base + MESSAGE_ID_IN_PAYLOAD)
 }
 
 /// The place of the message id in a frame without IP header.
-fn no_place() -> Word {
-    lit((MESSAGE_ID_WORD as u64) << (2 * PAYLOAD_BASE_WIDTH), PLACE_WIDTH)
+fn no_place(shape: MatchShape) -> Word {
+    place(shape, ETHERNET_WORDS, MESSAGE_ID_WORD)
 }
 
 impl Logic for PayloadFinder {
     #[kernel]
     fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.was_looking, self.found_value, self.place);
+        clocked!(self.clk => self.was_looking, self.found_value, self.place);
         /// What each word would mean if it were the first that names no VLAN tag.
         for word in 0..self.kind.len() {
             self.kind[word].next = self.beat_headers.val().slice(HEADER_BITS * word, 16).swap_bytes();
@@ -140,17 +154,17 @@ impl Logic for PayloadFinder {
                     & (self.beat_headers.val().slice(HEADER_BITS * word + 20, 4) == 4)
                     & (self.beat_headers.val().slice(HEADER_BITS * word + 16, 4) >= 5));
             if self.is_ipv6[word].val() {
-                self.places[word].next = place_of(word, IPV6_WORDS);
+                self.places[word].next = place_of(self._shape, word, IPV6_WORDS);
             } else {
-                for part in 0..3 {
+                for (offset, width) in parts(self._shape) {
                     self.places[word].next.set_slice(
-                        PAYLOAD_BASE_WIDTH * part,
-                        PAYLOAD_BASE_WIDTH,
+                        offset,
+                        width,
                         self.beat_headers
                             .val()
                             .slice(HEADER_BITS * word + 16, 4)
-                            .resize(PAYLOAD_BASE_WIDTH)
-                            + place_of(word, 0).slice(PAYLOAD_BASE_WIDTH * part, PAYLOAD_BASE_WIDTH),
+                            .resize(width)
+                            + place_of(self._shape, word, 0).slice(offset, width),
                     );
                 }
             }
@@ -161,7 +175,7 @@ impl Logic for PayloadFinder {
         self.now_place.next = self.place.q.val();
         if self.beat_number.val() == 0 {
             self.now_found.next = false;
-            self.now_place.next = no_place();
+            self.now_place.next = no_place(self._shape);
         }
         for word in 0..self.kind.len() {
             if (self.beat_number.val() == (HEADER_WORDS[word] / self._shape.lanes()) as u64)
@@ -181,12 +195,16 @@ impl Logic for PayloadFinder {
         }
         self.found.next = self.found_value.q.val();
         self.base.next = self.place.q.val().slice(0, PAYLOAD_BASE_WIDTH);
-        self.preceding.next = self.place.q.val().slice(PAYLOAD_BASE_WIDTH, PAYLOAD_BASE_WIDTH);
+        self.back_lane.next = self
+            .place
+            .q
+            .val()
+            .slice(PAYLOAD_BASE_WIDTH, self._shape.lane_width());
         self.id_word.next = self
             .place
             .q
             .val()
-            .slice(2 * PAYLOAD_BASE_WIDTH, PAYLOAD_BASE_WIDTH)
+            .slice(PAYLOAD_BASE_WIDTH + self._shape.lane_width(), PAYLOAD_BASE_WIDTH)
             .resize(self._shape.id_word_width());
     }
 }

@@ -40,8 +40,8 @@ pub struct MatchRule {
     pub payload_found: Optional<Wire<In, bool>>,
     /// The word of the frame that starts two bytes behind the payload's start.
     pub payload_base: Optional<Wire<In, Word>>,
-    /// The word before that one.
-    pub payload_preceding: Optional<Wire<In, Word>>,
+    /// Lane of the word before that one.
+    pub payload_back: Optional<Wire<In, Word>>,
     /// The beat of two cycles ago holds the word, and it matches.
     pub hit: Wire<Out, bool>,
     /// The rule names a word that is inspected.
@@ -82,7 +82,7 @@ impl MatchRule {
             beat_halves: Optional::new(option, || Wire::word(shape.lanes())),
             payload_found: Optional::new(option, Wire::bit),
             payload_base: Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)),
-            payload_preceding: Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)),
+            payload_back: Optional::new(option, || Wire::word(shape.lane_width())),
             hit: Wire::bit(),
             usable: Reg::bit_reset(),
             lane: Reg::word(shape.lane_width()),
@@ -131,7 +131,7 @@ impl Logic for MatchRule {
             self.select.beat_number.next = self.beat_number.val();
             self.select.payload_found.next = self.payload_found.val();
             self.select.payload_base.next = self.payload_base.val();
-            self.select.payload_preceding.next = self.payload_preceding.val();
+            self.select.payload_back.next = self.payload_back.val();
             self.raw.next = self.select.word.val();
         } else {
             self.raw.next = self.beat_data.val().slice(self.lane.q.val().index() * 32, 32);

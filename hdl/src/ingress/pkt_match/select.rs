@@ -35,8 +35,8 @@ pub struct WordSelect {
     pub payload_found: Wire<In, bool>,
     /// The word of the frame that starts two bytes behind the payload's start.
     pub payload_base: Wire<In, Word>,
-    /// The word before that one.
-    pub payload_preceding: Wire<In, Word>,
+    /// Lane of the word before that one.
+    pub payload_back: Wire<In, Word>,
     /// The word as the stream carries it, first byte least significant.
     pub word: Wire<Out, Word>,
     /// The beat has the word, or its second half if the first ended the beat before; the frame has all of it.
@@ -69,7 +69,7 @@ impl WordSelect {
             beat_number: Wire::word(shape.beat_number_width()),
             payload_found: Wire::bit(),
             payload_base: Wire::word(PAYLOAD_BASE_WIDTH),
-            payload_preceding: Wire::word(PAYLOAD_BASE_WIDTH),
+            payload_back: Wire::word(shape.lane_width()),
             word: Wire::word(32),
             there: Wire::bit(),
             keep_first: Wire::bit(),
@@ -95,8 +95,7 @@ impl Logic for WordSelect {
                 .resize(self._shape.place_width());
         self.lane.next = self.place.val().slice(0, self._shape.lane_width());
         self.back_lane.next = self.idx.val().slice(0, self._shape.lane_width())
-            + (self.payload_preceding.val() & fill(self.relative.val(), PAYLOAD_BASE_WIDTH))
-                .resize(self._shape.lane_width());
+            + (self.payload_back.val() & fill(self.relative.val(), self._shape.lane_width()));
         self.front.next = self.beat_data.val().slice(self.lane.val().index() * 32, 16);
         self.backs.next = self
             .beat_data

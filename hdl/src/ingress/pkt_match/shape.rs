@@ -131,13 +131,14 @@ impl MatchShape {
     /// Width of the number of a word that a rule looks at, with the base of a payload added, which may lie behind
     /// what is inspected.
     pub(super) fn place_width(self) -> usize {
-        (usize::BITS - (self.words() - 1 + LARGEST_PAYLOAD_BASE).leading_zeros()) as usize
+        let largest = self.words() - 1 + LARGEST_PAYLOAD_BASE;
+        let needed = (usize::BITS - largest.leading_zeros()) as usize;
+        needed.max(self.lane_width() + self.beat_number_width())
     }
 
-    /// Width in which the beat of such a word and the number of a beat are compared.
+    /// Width of the beat of such a word.
     pub(super) fn place_beat_width(self) -> usize {
-        self.beat_number_width()
-            .max(self.place_width() - self.lane_width())
+        self.place_width() - self.lane_width()
     }
 
     /// Beats are numbered within their frame up to this number, which stands for all later ones.
