@@ -5,10 +5,11 @@ use clap::{Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use rand::RngExt;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinPktMatch;
+use spinneret_sim::models::{PspinPktMatch, PspinPktMatchIp};
 use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
+use spinneret_tb::ip_frames::random_ip_frame;
 use spinneret_tb::pkt_match::{Counts, MatchBench, MessageId, Pauses, random_frame, random_rules};
 use std::panic::{self, AssertUnwindSafe};
 
@@ -28,7 +29,7 @@ struct Arguments {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Soak {
-    /// The matching engine.
+    /// The matching engine, in turn as in the reference and as in the board configuration.
     Match,
 }
 
@@ -56,7 +57,11 @@ fn main() -> Result<()> {
         }
         let frames = left.min(FRAMES_PER_TABLE * TABLES_PER_ROUND);
         // A difference panics with what differs; the seed and the round say how to see it again.
-        let counts = panic::catch_unwind(AssertUnwindSafe(|| run_round(seed, round, frames)))
+        let run = || match round % 2 {
+            0 => run_round::<PspinPktMatch>(seed, round, frames, &MatcherParams::REFERENCE),
+            _ => run_round::<PspinPktMatchIp>(seed, round, frames, &MatcherParams::BOARD),
+        };
+        let counts = panic::catch_unwind(AssertUnwindSafe(run))
             .map_err(|_| anyhow!("round {round} failed: repeat with --seed {seed} --count {count}"))?;
         total.bypassed += counts.bypassed;
         total.matched += counts.matched;
@@ -70,26 +75,30 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn run_round(seed: u64, round: u64, frames: u64) -> Counts {
+fn run_round<M: Model>(seed: u64, round: u64, frames: u64, params: &MatcherParams) -> Counts {
     let round_seed = Seed(seed.wrapping_add(round.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     let mut rng = round_seed.rng("traffic");
-    let pauses = match round % 4 {
+    let pauses = match round / 2 % 4 {
         0 => Pauses::default(),
         1 => Pauses::bursty(),
         _ => Pauses::random(rng.random_range(1..80)),
     };
-    let mut sim =
-        Simulation::new(PspinPktMatch::with_seed(round_seed.0)).unwrap_or_else(|error| panic!("{error}"));
+    let mut sim = Simulation::new(M::with_seed(round_seed.0)).unwrap_or_else(|error| panic!("{error}"));
     sim.set_seed(round_seed);
-    let params = MatcherParams::REFERENCE;
-    let mut bench = MatchBench::new(sim, &params, MessageId::REFERENCE, pauses);
+    let mut bench = MatchBench::new(sim, params, MessageId::REFERENCE, pauses);
     let mut counts = Counts::default();
     let mut left = frames;
     while left > 0 {
-        bench.load(Some(&random_rules(&mut rng, &params)));
+        bench.load(Some(&random_rules(&mut rng, params)));
         let batch = left.min(FRAMES_PER_TABLE);
         for _ in 0..batch {
-            bench.send(random_frame(&mut rng, 16));
+            // Without headers no rule relative to the payload matches.
+            let frame = if params.ip_relative && rng.random_ratio(3, 4) {
+                random_ip_frame(&mut rng, 97)
+            } else {
+                random_frame(&mut rng, 16)
+            };
+            bench.send(frame);
         }
         let settled = bench.settle();
         counts.bypassed += settled.bypassed;

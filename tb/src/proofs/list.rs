@@ -134,6 +134,26 @@ pub const PROOFS: &[Proof] = &[
         fast: true,
         shows: "stream rules of three outputs; beat buffer and metadata queue never overflow",
     },
+    Proof {
+        name: "pspin_pkt_match_ip",
+        harness: "pspin_pkt_match",
+        block: "pspin_pkt_match",
+        settings: &[
+            ("data_width", 64),
+            ("rulesets", 1),
+            ("rules", 2),
+            ("inspected_bytes", 8),
+            ("mtu", 64),
+            ("buffer_frames", 0),
+            ("user_width", 1),
+            ("dest_width", 1),
+            ("id_width", 1),
+            ("ip_relative", 1),
+        ],
+        method: Method::Induction(2),
+        fast: true,
+        shows: "the same with rules relative to the IP payload",
+    },
 ];
 
 const FIFO: &str = "order, no loss, no duplication, latency, level and almost_full exact";
