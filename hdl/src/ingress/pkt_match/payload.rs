@@ -21,7 +21,8 @@
 //! - **Bad input**: bytes behind the end of a frame may be read as a header, but then the payload is behind the end
 //!   as well, so that no rule sees it.
 //!
-//! Source: issue of the ingress path, point 6; IEEE 802.1Q, RFC 791, RFC 8200.
+//! Source: IEEE 802.1Q for tags, RFC 791 and RFC 8200 for headers. The FPsPIN paper names headers of fixed length as a
+//! limit of its matcher.
 
 use super::MatchShape;
 use super::shape::{HEADER_WORDS, MESSAGE_ID_IN_PAYLOAD, MESSAGE_ID_WORD, PAYLOAD_BASE_WIDTH};
