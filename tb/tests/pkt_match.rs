@@ -117,6 +117,7 @@ fn random_packets_1024_bit() {
         rulesets: 2,
         rules_per_ruleset: 2,
         inspected_bytes: 4,
+        ip_relative: false,
     };
     let id = MessageId {
         bits: 10,

@@ -71,6 +71,11 @@ pub struct MatchEngine {
     words: Wire<Local>,
     /// Words of the beat of which the frame has the first half.
     halves: Optional<Wire<Local>>,
+    /// The same twice, so that it can be read from any lane on.
+    halves_twice: Optional<Wire<Local>>,
+    words_1: Optional<Reg>,
+    /// Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat.
+    payload_words_1: Optional<Reg>,
     /// The beat is there, and rules may look at it.
     inspected: Optional<Wire<Local, bool>>,
     /// Hits of the beat, one bit a rule.
@@ -130,6 +135,9 @@ impl MatchEngine {
             number_2: Reg::word(number),
             words: Wire::word(shape.lanes()),
             halves: Optional::new(option, || Wire::word(shape.lanes())),
+            halves_twice: Optional::new(option, || Wire::word(2 * shape.lanes())),
+            words_1: Optional::new(option, || Reg::word(shape.lanes())),
+            payload_words_1: Optional::new(option, || Reg::word(shape.lanes())),
             inspected: Optional::new(option, Wire::bit),
             beat_hits: Wire::word(shape.all_rules()),
             hits: Wire::word(shape.all_rules()),
@@ -152,7 +160,7 @@ impl Logic for MatchEngine {
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.rules, self.mode_value, self.valid_1, self.last_1, self.number_1,
             self.valid_2, self.last_2, self.number_2, self.earlier_hits, self.matched_value, self.ruleset_value,
-            self.end_value);
+            self.end_value, self.words_1, self.payload_words_1);
         if self.load.val() {
             self.mode_value.d.next = self.mode.val();
         }
@@ -171,9 +179,9 @@ impl Logic for MatchEngine {
             self.rules[rule].start.next = self.start.val().slice(32 * rule, 32).swap_bytes();
             self.rules[rule].limit.next = self.limit.val().slice(32 * rule, 32).swap_bytes();
             self.rules[rule].beat_data.next = self.beat_data.val();
-            self.rules[rule].beat_words.next = self.words.val();
             self.rules[rule].beat_number.next = self.beat_number.val();
             if !self._shape.ip_relative {
+                self.rules[rule].beat_words.next = self.words.val();
                 self.rules[rule].beat_valid.next = self.beat_valid.val();
             }
         }
@@ -186,12 +194,19 @@ impl Logic for MatchEngine {
                     .next
                     .set_bit(lane, self.beat_keep.val().slice(4 * lane, 2).all());
             }
+            self.halves_twice.next = cat!(self.halves.val(), self.halves.val());
+            /// Rules need them in their second cycle only.
+            self.words_1.d.next = self.words.val();
+            self.payload_words_1.d.next = self.halves_twice.val().slice(
+                self.payload_base.val().slice(0, self._shape.lane_width()).index(),
+                self._shape.lanes(),
+            ) & fill(self.payload_found.val(), self._shape.lanes());
             self.inspected.next =
                 self.beat_valid.val() & (self.beat_number.val() <= (self._shape.beats - 1) as u64);
             for rule in 0..self._shape.all_rules() {
                 self.rules[rule].relative.next = self.relative.val().get_bit(rule);
-                self.rules[rule].beat_halves.next = self.halves.val();
-                self.rules[rule].payload_found.next = self.payload_found.val();
+                self.rules[rule].beat_words.next = self.words_1.q.val();
+                self.rules[rule].payload_words.next = self.payload_words_1.q.val();
                 self.rules[rule].payload_base.next = self.payload_base.val();
                 self.rules[rule].payload_back.next = self.payload_back.val();
                 self.rules[rule].beat_valid.next = self.inspected.val();

@@ -38,6 +38,8 @@ const IPV4: u64 = 0x0800;
 const IPV6: u64 = 0x86dd;
 /// Words of the fixed IPv6 header.
 const IPV6_WORDS: usize = 10;
+/// The last word that may hold a type.
+const LAST_WORD: usize = HEADER_WORDS[HEADER_WORDS.len() - 1];
 /// What is added to tags and header words: the 16 bytes that end two bytes behind the Ethernet header.
 const ETHERNET_WORDS: usize = 4;
 
@@ -71,7 +73,9 @@ pub struct PayloadFinder {
     places: Vec<Wire<Local>>,
     /// All words before the one that is looked at said that a VLAN tag follows.
     looking: Wire<Local, bool>,
-    was_looking: Reg<bool>,
+    was_looking: Optional<Reg<bool>>,
+    /// The word is in this beat, and all before it said that a VLAN tag follows.
+    here: Vec<Wire<Local, bool>>,
     now_found: Wire<Local, bool>,
     now_place: Wire<Local>,
     found_value: Reg<bool>,
@@ -98,7 +102,8 @@ impl PayloadFinder {
             is_ip: vec![Wire::bit(); words],
             places: vec![Wire::word(place_width(shape)); words],
             looking: Wire::bit(),
-            was_looking: Reg::bit(),
+            was_looking: Optional::new(LAST_WORD >= shape.lanes(), Reg::bit),
+            here: vec![Wire::bit(); words],
             now_found: Wire::bit(),
             now_place: Wire::word(place_width(shape)),
             found_value: Reg::bit(),
@@ -170,18 +175,25 @@ impl Logic for PayloadFinder {
                 }
             }
         }
-        /// The words one after the other, as far as they are in this beat.
-        self.looking.next = (self.beat_number.val() == 0) | self.was_looking.q.val();
-        self.now_found.next = self.found_value.q.val();
-        self.now_place.next = self.place.q.val();
-        if self.beat_number.val() == 0 {
-            self.now_found.next = false;
-            self.now_place.next = no_place(self._shape);
+        /// The words one after the other, as far as they are in this beat. Wide beats have them all in the first, so
+        /// that nothing of earlier beats counts.
+        self.looking.next = true;
+        self.now_found.next = false;
+        self.now_place.next = no_place(self._shape);
+        if LAST_WORD >= self._shape.lanes() {
+            if self.beat_number.val() != 0 {
+                self.looking.next = self.was_looking.q.val();
+                self.now_found.next = self.found_value.q.val();
+                self.now_place.next = self.place.q.val();
+            }
         }
         for word in 0..self.kind.len() {
-            if (self.beat_number.val() == (HEADER_WORDS[word] / self._shape.lanes()) as u64)
-                & self.looking.val()
-            {
+            self.here[word].next = self.looking.val();
+            if LAST_WORD >= self._shape.lanes() {
+                self.here[word].next = self.looking.val()
+                    & (self.beat_number.val() == (HEADER_WORDS[word] / self._shape.lanes()) as u64);
+            }
+            if self.here[word].val() {
                 if self.is_ip[word].val() {
                     self.now_found.next = true;
                     self.now_place.next = self.places[word].val();
@@ -189,8 +201,10 @@ impl Logic for PayloadFinder {
                 self.looking.next = self.tagged[word].val();
             }
         }
-        if self.accept.val() {
-            self.was_looking.d.next = self.looking.val();
+        if self.accept.val() & (self.beat_number.val() <= (LAST_WORD / self._shape.lanes()) as u64) {
+            if LAST_WORD >= self._shape.lanes() {
+                self.was_looking.d.next = self.looking.val();
+            }
             self.found_value.d.next = self.now_found.val();
             self.place.d.next = self.now_place.val();
         }

@@ -34,10 +34,9 @@ pub struct MatchRule {
     pub beat_valid: Wire<In, bool>,
     /// The rule counts `idx` from the start of the IP payload; taken with the rule.
     pub relative: Optional<Wire<In, bool>>,
-    /// Words of the beat of which the frame has the first half.
-    pub beat_halves: Optional<Wire<In, Word>>,
-    /// The frame has an IP payload, and its place is known.
-    pub payload_found: Optional<Wire<In, bool>>,
+    /// Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat. With
+    /// this port, it and `beat_words` are those of the beat of the cycle before.
+    pub payload_words: Optional<Wire<In, Word>>,
     /// The word of the frame that starts two bytes behind the payload's start.
     pub payload_base: Optional<Wire<In, Word>>,
     /// Lane of the word before that one.
@@ -53,6 +52,8 @@ pub struct MatchRule {
     limit_value: Reg,
     relative_value: Optional<Reg<bool>>,
     select: Optional<WordSelect>,
+    /// The frame has all of the word.
+    is_complete: Optional<Wire<Local, bool>>,
     /// The selected word as the stream carries it.
     raw: Wire<Local>,
     /// The selected word, masked, in network order.
@@ -79,8 +80,7 @@ impl MatchRule {
             beat_number: Wire::word(shape.beat_number_width()),
             beat_valid: Wire::bit(),
             relative: Optional::new(option, Wire::bit),
-            beat_halves: Optional::new(option, || Wire::word(shape.lanes())),
-            payload_found: Optional::new(option, Wire::bit),
+            payload_words: Optional::new(option, || Wire::word(shape.lanes())),
             payload_base: Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)),
             payload_back: Optional::new(option, || Wire::word(shape.lane_width())),
             hit: Wire::bit(),
@@ -92,6 +92,7 @@ impl MatchRule {
             limit_value: Reg::word(32),
             relative_value: Optional::new(option, Reg::bit),
             select: Optional::new(option, || WordSelect::new(shape)),
+            is_complete: Optional::new(option, Wire::bit),
             raw: Wire::word(32),
             masked: Reg::word(32),
             masked_valid: Reg::bit_reset(),
@@ -126,10 +127,7 @@ impl Logic for MatchRule {
                 cat!(self.beat.q.val(), self.lane.q.val()).resize(self._shape.place_width());
             self.select.relative.next = self.relative_value.q.val();
             self.select.beat_data.next = self.beat_data.val();
-            self.select.beat_words.next = self.beat_words.val();
-            self.select.beat_halves.next = self.beat_halves.val();
             self.select.beat_number.next = self.beat_number.val();
-            self.select.payload_found.next = self.payload_found.val();
             self.select.payload_base.next = self.payload_base.val();
             self.select.payload_back.next = self.payload_back.val();
             self.raw.next = self.select.word.val();
@@ -138,7 +136,8 @@ impl Logic for MatchRule {
         }
         self.masked.d.next = self.raw.val().swap_bytes() & self.mask_value.q.val();
         if self._shape.ip_relative {
-            if self.select.keep_first.val() | !self.beat_valid.val() {
+            /// Between two beats `beat_number` is that of the next one, so the half is kept for as long as it takes.
+            if self.select.keep_first.val() {
                 self.masked
                     .d
                     .next
@@ -152,9 +151,20 @@ impl Logic for MatchRule {
                 & self.beat_words.val().get_bit(self.lane.q.val().index());
         }
         /// Second cycle: compare. A rule whose start is above its limit never matches.
-        self.hit_value.d.next = self.masked_valid.q.val()
-            & (self.masked.q.val() >= self.start_value.q.val())
-            & (self.masked.q.val() <= self.limit_value.q.val());
+        if self._shape.ip_relative {
+            self.is_complete.next = self.beat_words.val().get_bit(self.lane.q.val().index());
+            if self.relative_value.q.val() {
+                self.is_complete.next = self.payload_words.val().get_bit(self.lane.q.val().index());
+            }
+            self.hit_value.d.next = self.masked_valid.q.val()
+                & self.is_complete.val()
+                & (self.masked.q.val() >= self.start_value.q.val())
+                & (self.masked.q.val() <= self.limit_value.q.val());
+        } else {
+            self.hit_value.d.next = self.masked_valid.q.val()
+                & (self.masked.q.val() >= self.start_value.q.val())
+                & (self.masked.q.val() <= self.limit_value.q.val());
+        }
         self.hit.next = self.hit_value.q.val();
     }
 }

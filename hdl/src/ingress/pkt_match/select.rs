@@ -25,21 +25,15 @@ pub struct WordSelect {
     pub relative: Wire<In, bool>,
     /// Beat of the frame.
     pub beat_data: Wire<In, Word>,
-    /// Words of the beat that the frame has completely.
-    pub beat_words: Wire<In, Word>,
-    /// Words of the beat of which the frame has the first half.
-    pub beat_halves: Wire<In, Word>,
     /// Number of the beat within its frame.
     pub beat_number: Wire<In, Word>,
-    /// The frame has an IP payload, and its place is known.
-    pub payload_found: Wire<In, bool>,
     /// The word of the frame that starts two bytes behind the payload's start.
     pub payload_base: Wire<In, Word>,
     /// Lane of the word before that one.
     pub payload_back: Wire<In, Word>,
     /// The word as the stream carries it, first byte least significant.
     pub word: Wire<Out, Word>,
-    /// The beat has the word, or its second half if the first ended the beat before; the frame has all of it.
+    /// The word is in the beat, or its second half if the first ended the beat before.
     pub there: Wire<Out, bool>,
     /// The first half of the word ended the beat before.
     pub keep_first: Wire<Out, bool>,
@@ -53,7 +47,6 @@ pub struct WordSelect {
     backs: Wire<Local>,
     back: Wire<Local>,
     in_beat: Wire<Local, bool>,
-    is_complete: Wire<Local, bool>,
     _shape: MatchShape,
 }
 
@@ -64,10 +57,7 @@ impl WordSelect {
             idx: Wire::word(shape.place_width()),
             relative: Wire::bit(),
             beat_data: Wire::word(shape.axis.data),
-            beat_words: Wire::word(shape.lanes()),
-            beat_halves: Wire::word(shape.lanes()),
             beat_number: Wire::word(shape.beat_number_width()),
-            payload_found: Wire::bit(),
             payload_base: Wire::word(PAYLOAD_BASE_WIDTH),
             payload_back: Wire::word(shape.lane_width()),
             word: Wire::word(32),
@@ -80,7 +70,6 @@ impl WordSelect {
             backs: Wire::word(shape.axis.data),
             back: Wire::word(16),
             in_beat: Wire::bit(),
-            is_complete: Wire::bit(),
             _shape: shape,
         }
     }
@@ -107,17 +96,12 @@ impl Logic for WordSelect {
         if self.relative.val() {
             self.word.next = cat!(self.front.val(), self.back.val());
         }
-        self.is_complete.next = self.beat_words.val().get_bit(self.lane.val().index());
-        if self.relative.val() {
-            self.is_complete.next =
-                self.payload_found.val() & self.beat_halves.val().get_bit(self.lane.val().index());
-        }
         self.in_beat.next = self
             .place
             .val()
             .slice(self._shape.lane_width(), self._shape.place_beat_width())
             == self.beat_number.val().resize(self._shape.place_beat_width());
-        self.there.next = self.is_complete.val() & self.in_beat.val();
+        self.there.next = self.in_beat.val();
         self.keep_first.next = self.relative.val() & self.in_beat.val() & (self.lane.val() == 0);
     }
 }
