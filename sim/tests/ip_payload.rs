@@ -91,10 +91,12 @@ fn by_etherparse(frame: &[u8]) -> Option<usize> {
     if tags > 2 || !packet.link_exts.iter().all(known) {
         return None;
     }
+    // The parser goes by the version in the header; a matcher wants it to be that of the Ethernet type.
+    let kind = packet.ether_payload()?.ether_type;
     let header = match packet.net? {
-        LaxNetSlice::Ipv4(ip) => ip.header().slice().len(),
-        LaxNetSlice::Ipv6(ip) => ip.header().slice().len(),
-        LaxNetSlice::Arp(_) => return None,
+        LaxNetSlice::Ipv4(ip) if kind == EtherType::IPV4 => ip.header().slice().len(),
+        LaxNetSlice::Ipv6(ip) if kind == EtherType::IPV6 => ip.header().slice().len(),
+        _ => return None,
     };
     Some(14 + 4 * tags + header)
 }

@@ -78,8 +78,8 @@ fn every_named_rule_of_the_documentation_has_the_numbers_given_there() {
         let columns: Vec<&str> = line.split('|').map(str::trim).collect();
         let entry = columns[1]
             .trim_matches('`')
-            .replace(" N ", " 77 ")
-            .replace(" P ", " 1234 ");
+            .replace("= N", "= 77")
+            .replace("= P", "= 1234");
         let numbers = columns[3]
             .replace("P << 16", "80871424")
             .replace('N', "77")

@@ -181,8 +181,8 @@ impl Logic for PayloadFinder {
         self.now_found.next = false;
         self.now_place.next = no_place(self._shape);
         if LAST_WORD >= self._shape.lanes() {
+            self.looking.next = (self.beat_number.val() == 0) | self.was_looking.q.val();
             if self.beat_number.val() != 0 {
-                self.looking.next = self.was_looking.q.val();
                 self.now_found.next = self.found_value.q.val();
                 self.now_place.next = self.place.q.val();
             }
