@@ -3,6 +3,7 @@
 pub mod her_gen;
 pub mod ingress;
 pub mod ingress_dma;
+pub mod ip_frames;
 pub mod measure;
 pub mod pkt_alloc;
 pub mod pkt_match;
