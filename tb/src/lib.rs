@@ -1,8 +1,10 @@
 //! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
 
+pub mod admission_gate;
 pub mod her_gen;
 pub mod ingress_dma;
 pub mod measure;
 pub mod pkt_alloc;
 pub mod pkt_match;
 pub mod proofs;
+pub mod reference;
