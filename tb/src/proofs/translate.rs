@@ -9,6 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Rules that harnesses share, beside them.
+const SHARED: &[&str] = &["stream_rules.sv", "axi_write_rules.sv", "queue_rules.sv"];
+
 /// A proof that is ready for the solver.
 #[derive(Clone, Debug)]
 pub struct Problem {
@@ -98,8 +101,10 @@ fn script(proof: &Proof, inside: bool) -> Result<String> {
     for name in &macros {
         write!(script, " -D {name}")?;
     }
-    let rules = harnesses.join("stream_rules.sv");
-    writeln!(script, " \"{}\" \"{}\"", rules.display(), harness.display())?;
+    for file in SHARED.iter().map(|file| harnesses.join(file)).chain([harness]) {
+        write!(script, " \"{}\"", file.display())?;
+    }
+    script.push('\n');
     writeln!(script, "hierarchy -check -top {}_proof", proof.harness)?;
     script.push_str("proc\nmemory_dff\nmemory_collect\nmemory_map\nflatten\n");
     for (wire, signal) in active_lines(&source, &macros).filter_map(internal) {
