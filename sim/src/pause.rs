@@ -29,9 +29,9 @@ pub enum Pause {
     Cycle(Vec<bool>),
 }
 
-/// Decides cycle by cycle.
+/// Decides cycle by cycle; for bus models outside of this crate as well.
 #[derive(Clone, Debug)]
-pub(crate) struct Pauses {
+pub struct Pauses {
     pause: Pause,
     rng: ChaCha8Rng,
     position: usize,
@@ -40,7 +40,8 @@ pub(crate) struct Pauses {
 }
 
 impl Pauses {
-    pub(crate) fn new(pause: Pause, rng: ChaCha8Rng) -> Self {
+    /// Decides as that pattern says; random choices come from the generator.
+    pub fn new(pause: Pause, rng: ChaCha8Rng) -> Self {
         // The first burst begins where an idle run ends.
         Self {
             pause,
@@ -51,7 +52,7 @@ impl Pauses {
     }
 
     /// Changes the pattern; random numbers go on where they are.
-    pub(crate) fn set(&mut self, pause: Pause) {
+    pub fn set(&mut self, pause: Pause) {
         *self = Self {
             pause,
             rng: self.rng.clone(),
@@ -60,8 +61,8 @@ impl Pauses {
         };
     }
 
-    /// Whether there is a pause in this cycle; called once per cycle.
-    pub(crate) fn next(&mut self, transfers: u64) -> bool {
+    /// Whether there is a pause in this cycle, with that many transfers done so far; called once per cycle.
+    pub fn next(&mut self, transfers: u64) -> bool {
         match &self.pause {
             Pause::Never => false,
             Pause::AlwaysAfter(count) => transfers >= *count,

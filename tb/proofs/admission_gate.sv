@@ -247,9 +247,9 @@ module admission_gate_proof (
     (* internal = "dut.u_queue.u_fifo.u_memory.memory[1]" *) wire [22:0] beat_1;
     (* internal = "dut.u_queue.u_fifo.u_memory.memory[2]" *) wire [22:0] beat_2;
     (* internal = "dut.u_queue.u_fifo.u_memory.memory[3]" *) wire [22:0] beat_3;
-    queue_rules #(.POINTER(2)) queue_invariant (
+    queue_invariant #(.POINTER(2)) beats_invariant (
         .after_reset(after_reset), .count(queue_count), .write_ptr(queue_write_ptr), .read_ptr(queue_read_ptr),
-        .not_full(queue_not_full), .stored(queue_stored)
+        .not_full(queue_not_full), .stored(queue_stored), .held(1'b0)
     );
     wire [4*23-1:0] beats = {beat_3, beat_2, beat_1, beat_0};
     wire [1:0] watched_place = queue_read_ptr + ahead;
@@ -288,9 +288,9 @@ module admission_gate_proof (
     (* internal = "dut.u_verdicts.u_fifo.u_memory.memory[5]" *) wire verdict_5;
     (* internal = "dut.u_verdicts.u_fifo.u_memory.memory[6]" *) wire verdict_6;
     (* internal = "dut.u_verdicts.u_fifo.u_memory.memory[7]" *) wire verdict_7;
-    queue_rules #(.POINTER(3)) verdicts_invariant (
+    queue_invariant #(.POINTER(3)) verdicts_invariant (
         .after_reset(after_reset), .count(verdicts_count), .write_ptr(verdicts_write_ptr),
-        .read_ptr(verdicts_read_ptr), .not_full(verdicts_not_full), .stored(verdicts_stored)
+        .read_ptr(verdicts_read_ptr), .not_full(verdicts_not_full), .stored(verdicts_stored), .held(1'b0)
     );
     wire [7:0] verdicts_memory = {
         verdict_7, verdict_6, verdict_5, verdict_4, verdict_3, verdict_2, verdict_1, verdict_0
@@ -307,9 +307,9 @@ module admission_gate_proof (
     (* internal = "dut.u_metas.u_fifo.write_ptr" *) wire metas_write_ptr;
     (* internal = "dut.u_metas.u_fifo.read_ptr" *) wire metas_read_ptr;
     (* internal = "dut.u_metas.u_fifo.stored" *) wire metas_stored;
-    queue_rules #(.POINTER(1)) metas_invariant (
+    queue_invariant #(.POINTER(1)) metas_invariant (
         .after_reset(after_reset), .count(metas_count), .write_ptr(metas_write_ptr), .read_ptr(metas_read_ptr),
-        .not_full(metas_not_full), .stored(metas_stored)
+        .not_full(metas_not_full), .stored(metas_stored), .held(1'b0)
     );
 
     always @* begin

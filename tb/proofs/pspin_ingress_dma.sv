@@ -5,32 +5,6 @@
 // address and beats it has taken (AMBA IHI 0022, A3.3.1). Streams and descriptors may break every rule.
 `default_nettype none
 
-// The output queue of a depth of 2, 4 or 8: how its registers go together, and how many are inside.
-module output_queue_invariant #(
-    parameter POINTER = 2
-) (
-    input wire after_reset,
-    input wire valid,
-    input wire [POINTER:0] count,
-    input wire [POINTER-1:0] write_ptr,
-    input wire [POINTER-1:0] read_ptr,
-    input wire not_full,
-    input wire stored,
-    output wire [POINTER:0] inside
-);
-    localparam DEPTH = 1 << POINTER;
-    wire [POINTER-1:0] apart = write_ptr - read_ptr;
-    assign inside = count + valid;
-
-    always @* begin
-        holds_its_depth: assert (count <= DEPTH);
-        ready_unless_full_or_reset: assert (not_full == (count != DEPTH && !after_reset));
-        memory_is_counted: assert (stored == (count != 0));
-        pointers_are_apart: assert (apart == count[POINTER-1:0]);
-        register_first: assert (count == 0 || valid);
-    end
-endmodule
-
 module pspin_ingress_dma_proof (
     input wire clk,
     input wire rst,
@@ -88,12 +62,13 @@ module pspin_ingress_dma_proof (
         .m_free_addr(free), .m_free_valid(free_valid), .m_free_ready(free_ready)
     );
 
-    stream_rules #(.WIDTH(38)) aw_rules (
-        .clk(clk), .rst(rst), .valid(awvalid), .ready(awready),
-        .payload({awid, awaddr, awlen, awsize, awburst, awlock, awcache, awprot})
-    );
-    stream_rules #(.WIDTH(145)) w_rules (
-        .clk(clk), .rst(rst), .valid(wvalid), .ready(wready), .payload({wlast, wstrb, wdata})
+    wire aw_open, w_open;
+    wire [7:0] beats, open_length, owed;
+    axi_write_rules #(.ADDRESS(16), .BEAT_BITS(4), .BURST_BEATS(2)) axi (
+        .clk(clk), .rst(rst), .awvalid(awvalid), .awready(awready), .awaddr(awaddr), .awlen(awlen),
+        .awconstants({awsize, awburst, awlock, awcache, awprot}),
+        .wvalid(wvalid), .wready(wready), .wlast(wlast), .wpayload({wstrb, wdata}), .bvalid(bvalid), .bready(bready),
+        .aw_open(aw_open), .w_open(w_open), .beat(beats), .open_length(open_length), .owed(owed)
     );
     stream_rules #(.WIDTH(30)) her_rules (
         .clk(clk), .rst(rst), .valid(her_valid), .ready(her_ready), .payload(her)
@@ -102,61 +77,18 @@ module pspin_ingress_dma_proof (
         .clk(clk), .rst(rst), .valid(free_valid), .ready(free_ready), .payload(free)
     );
 
-    wire aw = awvalid && awready;
-    wire w = wvalid && wready;
-    wire b = bvalid && bready;
-
-    // The contract, from the ports alone: addresses and bursts of beats come in pairs, at most one apart.
+    // The contract, from the ports alone.
     reg after_reset = 1'b1;
-    reg aw_open = 1'b0; // The address was taken, not all beats.
-    reg w_open = 1'b0; // All beats were taken, not the address.
-    reg beat = 1'b0; // Beats of the burst that were taken.
-    reg [7:0] open_length; // AWLEN of the pair of which one is taken.
-    reg [3:0] owed = 4'd0; // Bursts whose beats are taken and that are not answered.
     reg [5:0] inside = 6'd0; // Packets from their descriptor on until they leave.
 
     always @(posedge clk) begin
         after_reset <= rst;
-        if (aw && w && wlast) begin
-            aw_open <= 1'b0;
-            w_open <= 1'b0;
-        end else if (aw) begin
-            aw_open <= !w_open;
-            w_open <= 1'b0;
-        end else if (w && wlast) begin
-            w_open <= !aw_open;
-            aw_open <= 1'b0;
-        end
-        if (aw && !w_open) open_length <= awlen;
-        if (w && wlast && !aw_open) open_length <= {7'd0, beat};
-        if (w) beat <= wlast ? 1'b0 : beat + 1'b1;
-        owed <= owed + (w && wlast) - b;
         inside <= inside + (desc_valid && desc_ready) - (her_valid && her_ready) - (free_valid && free_ready);
-        if (rst) begin
-            aw_open <= 1'b0;
-            w_open <= 1'b0;
-            beat <= 1'b0;
-            owed <= 4'd0;
-            inside <= 6'd0;
-        end
+        if (rst) inside <= 6'd0;
     end
 
-    always @* if (bvalid) assume (owed > w_open);
-
     always @* begin
-        constants: assert (!awid && awsize == 3'd4 && awburst == 2'd1 && !awlock && awcache == 4'd3 && awprot == 3'd2);
-        reads_nothing: assert (!arvalid && !rready);
-        if (awvalid) begin
-            starts_at_a_beat: assert (awaddr[3:0] == 4'd0);
-            stays_in_its_block: assert (awaddr[4] + awlen < 2);
-            stays_in_its_page: assert (awaddr[11:4] + awlen < 256);
-            one_address_ahead: assert (!aw_open);
-            if (w_open) as_long_as_its_beats: assert (awlen == open_length);
-        end
-        if (wvalid) begin
-            one_burst_ahead: assert (!w_open && (awvalid || aw_open));
-            last_and_only_last: assert (wlast == (beat == (aw_open ? open_length : awlen)));
-        end
+        reads_nothing: assert (!arvalid && !rready && !awid);
         gives_what_it_has: assert (her_valid + free_valid <= inside);
         holds: assert (inside <= 1 + 16 + 3 + 3);
         owes: assert (owed <= 6);
@@ -166,7 +98,7 @@ module pspin_ingress_dma_proof (
     reg two_beats = 1'b0;
     reg failed = 1'b0;
     always @(posedge clk) begin
-        if (w && wlast && beat) two_beats <= 1'b1;
+        if (wvalid && wready && wlast && beats == 8'd1) two_beats <= 1'b1;
         if (free_valid && free_ready) failed <= 1'b1;
     end
     always @* begin
@@ -212,10 +144,10 @@ module pspin_ingress_dma_proof (
         if (data_valid) beats_belong_to_an_address: assert (burst_valid || aw_open);
         one_of_both: assert (!aw_open || !w_open);
         if (bursting) second_beat_follows: assert (
-            data_valid && !data_last && !beat && length && !burst_left && in_frame
+            data_valid && !data_last && beats == 0 && length && !burst_left && in_frame
         );
-        if (data_valid) last_ends_the_burst: assert (data_last ? !bursting && beat == length : bursting);
-        else no_burst_is_cut: assert (!bursting && !beat);
+        if (data_valid) last_ends_the_burst: assert (data_last ? !bursting && beats == length : bursting);
+        else no_burst_is_cut: assert (!bursting && beats == 0);
         if (burst_valid) burst_fits_its_block: assert (!length || !address[0]);
         if (bursting) window_has_the_rest: assert (used);
         if (used) beyond_is_last_and_cuts: assert ((!entry[145] || entry[144]) && (!entry[144] || entry[148]));
@@ -236,10 +168,9 @@ module pspin_ingress_dma_proof (
     (* internal = "dut.u_engine.u_records.u_fifo.u_memory.memory[1]" *) wire [20:0] record_1;
     (* internal = "dut.u_engine.u_records.u_fifo.u_memory.memory[2]" *) wire [20:0] record_2;
     (* internal = "dut.u_engine.u_records.u_fifo.u_memory.memory[3]" *) wire [20:0] record_3;
-    wire [2:0] records_inside;
-    output_queue_invariant #(.POINTER(2)) records_invariant (
-        .after_reset(after_reset), .valid(records_valid), .count(records_count), .write_ptr(records_write_ptr),
-        .read_ptr(records_read_ptr), .not_full(records_not_full), .stored(records_stored), .inside(records_inside)
+    queue_invariant #(.POINTER(2)) records_invariant (
+        .after_reset(after_reset), .count(records_count), .write_ptr(records_write_ptr),
+        .read_ptr(records_read_ptr), .not_full(records_not_full), .stored(records_stored), .held(1'b0)
     );
     // Places of the memory that are used.
     wire [1:0] place_0 = 2'd0 - records_read_ptr;
@@ -263,6 +194,10 @@ module pspin_ingress_dma_proof (
     wire [2:0] last_records = ends[0] + ends[1] + ends[2] + ends[3] + ends[4] + ends[5];
 
     always @* begin
+        registers_first: assert (
+            (records_count == 0 || records_valid) && (slots_count == 0 || slots_valid)
+            && (hers_count == 0 || hers_valid) && (frees_count == 0 || frees_valid)
+        );
         records_flag: assert (records_nearly_full == (records_count >= 3));
         room_for_the_record: assert (records_count + record_valid <= 4);
         if (bursting) room_for_the_record_of_the_burst: assert (records_count <= 3 && !record_valid);
@@ -286,10 +221,9 @@ module pspin_ingress_dma_proof (
     (* internal = "dut.u_slots.u_fifo.u_memory.memory[5]" *) wire [16:0] slot_5;
     (* internal = "dut.u_slots.u_fifo.u_memory.memory[6]" *) wire [16:0] slot_6;
     (* internal = "dut.u_slots.u_fifo.u_memory.memory[7]" *) wire [16:0] slot_7;
-    wire [3:0] slots_inside;
-    output_queue_invariant #(.POINTER(3)) slots_invariant (
-        .after_reset(after_reset), .valid(slots_valid), .count(slots_count), .write_ptr(slots_write_ptr),
-        .read_ptr(slots_read_ptr), .not_full(slots_not_full), .stored(slots_stored), .inside(slots_inside)
+    queue_invariant #(.POINTER(3)) slots_invariant (
+        .after_reset(after_reset), .count(slots_count), .write_ptr(slots_write_ptr),
+        .read_ptr(slots_read_ptr), .not_full(slots_not_full), .stored(slots_stored), .held(1'b0)
     );
     wire [7:0] slotless_bits = {
         slot_7[16], slot_6[16], slot_5[16], slot_4[16], slot_3[16], slot_2[16], slot_1[16], slot_0[16]
@@ -313,10 +247,9 @@ module pspin_ingress_dma_proof (
     (* internal = "dut.u_hers.u_fifo.read_ptr" *) wire hers_read_ptr;
     (* internal = "dut.u_hers.u_fifo.not_full" *) wire hers_not_full;
     (* internal = "dut.u_hers.u_fifo.stored" *) wire hers_stored;
-    wire [1:0] hers_inside;
-    output_queue_invariant #(.POINTER(1)) hers_invariant (
-        .after_reset(after_reset), .valid(hers_valid), .count(hers_count), .write_ptr(hers_write_ptr),
-        .read_ptr(hers_read_ptr), .not_full(hers_not_full), .stored(hers_stored), .inside(hers_inside)
+    queue_invariant #(.POINTER(1)) hers_invariant (
+        .after_reset(after_reset), .count(hers_count), .write_ptr(hers_write_ptr),
+        .read_ptr(hers_read_ptr), .not_full(hers_not_full), .stored(hers_stored), .held(1'b0)
     );
     (* internal = "dut.u_frees.valid" *) wire frees_valid;
     (* internal = "dut.u_frees.u_fifo.count" *) wire [1:0] frees_count;
@@ -324,10 +257,9 @@ module pspin_ingress_dma_proof (
     (* internal = "dut.u_frees.u_fifo.read_ptr" *) wire frees_read_ptr;
     (* internal = "dut.u_frees.u_fifo.not_full" *) wire frees_not_full;
     (* internal = "dut.u_frees.u_fifo.stored" *) wire frees_stored;
-    wire [1:0] frees_inside;
-    output_queue_invariant #(.POINTER(1)) frees_invariant (
-        .after_reset(after_reset), .valid(frees_valid), .count(frees_count), .write_ptr(frees_write_ptr),
-        .read_ptr(frees_read_ptr), .not_full(frees_not_full), .stored(frees_stored), .inside(frees_inside)
+    queue_invariant #(.POINTER(1)) frees_invariant (
+        .after_reset(after_reset), .count(frees_count), .write_ptr(frees_write_ptr),
+        .read_ptr(frees_read_ptr), .not_full(frees_not_full), .stored(frees_stored), .held(1'b0)
     );
 
     always @* begin

@@ -221,9 +221,9 @@ module write_engine_proof (
     (* internal = "dut.u_records.u_fifo.u_memory.memory[1]" *) wire [16:0] record_1;
     (* internal = "dut.u_records.u_fifo.u_memory.memory[2]" *) wire [16:0] record_2;
     (* internal = "dut.u_records.u_fifo.u_memory.memory[3]" *) wire [16:0] record_3;
-    queue_rules #(.POINTER(2)) records_rules (
+    queue_invariant #(.POINTER(2)) records_invariant (
         .after_reset(after_reset), .count(records_count), .write_ptr(records_write_ptr),
-        .read_ptr(records_read_ptr), .not_full(records_not_full), .stored(records_stored)
+        .read_ptr(records_read_ptr), .not_full(records_not_full), .stored(records_stored), .held(1'b0)
     );
 
     // Records in the order in which they leave: the output register, the memory, the writer's register.

@@ -2,6 +2,7 @@
 
 pub mod admission_gate;
 pub mod her_gen;
+pub mod ingress;
 pub mod ingress_dma;
 pub mod measure;
 pub mod pkt_alloc;

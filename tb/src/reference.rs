@@ -25,7 +25,7 @@ pub fn attach<M: Model>(sim: &mut Simulation<M>, reference: impl Reference) {
 }
 
 /// The settled ports of a design before the rising edge.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pins<'a>(&'a Instance);
 
 impl Pins<'_> {

@@ -100,6 +100,62 @@ const MUTATIONS: &[Mutation] = &[
         "free = !valid_2 || m_2_ready;",
         "free = (!valid_2 || m_2_ready) && !valid_1;",
     ),
+    // Overwrites a HER that the cluster has not taken.
+    (
+        "pspin_her_gen",
+        "her_free = !her_held || her_ready;",
+        "her_free = 1'b1;",
+    ),
+    // Forgets the slot of a packet that is dropped while another slot waits.
+    (
+        "pspin_her_gen",
+        "to_free = front_m_valid && !table_found && free_free;",
+        "to_free = front_m_valid && !table_found;",
+    ),
+    // Drops packets that context 0 has to serve.
+    (
+        "pspin_her_gen",
+        "found = wanted_enabled || enabled[0];",
+        "found = wanted_enabled;",
+    ),
+    // Takes contexts while software still writes them.
+    (
+        "pspin_her_gen_board",
+        "if (load) begin\n            enabled",
+        "if (1'b1) begin\n            enabled",
+    ),
+    // Shows the context that the packet asks for, not the one that is used.
+    (
+        "pspin_her_gen_board",
+        "used = wanted & {2{wanted_enabled}};",
+        "used = wanted;",
+    ),
+    // Frees a slot that is free, so that it would be in the list twice.
+    (
+        "slot_pool",
+        "free_done = free & (taken_read_data != freed_read_data);",
+        "free_done = free;",
+    ),
+    // Forgets who has a slot.
+    (
+        "slot_pool",
+        "taken_write_enable = fill | gave;",
+        "taken_write_enable = fill;",
+    ),
+    // Gives slots out before all are filled in.
+    (
+        "slot_pool",
+        "front_s_valid = list_m_valid & open;",
+        "front_s_valid = list_m_valid;",
+    ),
+    // Takes an address within a slot for its start.
+    ("slot_pool", "hit = exact_0 & ", "hit = "),
+    // Gives a dropped packet the address of a slot that it does not have.
+    (
+        "pspin_pkt_alloc",
+        "(slots_small_data & {8{has_small}})",
+        "slots_small_data",
+    ),
     // Shows an element that has to wait no longer in the next cycle.
     (
         "pass_fifo_block",

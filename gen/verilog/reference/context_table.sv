@@ -37,6 +37,7 @@ module context_table (
     output logic [607:0] chosen // The context of that number, packed as `MetaUnpack` takes it.
 );
 
+    logic [3:0] all_enabled;
     logic wanted_enabled;
     logic [3:0] enabled = 4'd0;
     logic [607:0] contexts_0;
@@ -44,22 +45,9 @@ module context_table (
     logic [607:0] contexts_2;
     logic [607:0] contexts_3;
 
-    always_comb begin
-        wanted_enabled = 1'b0;
-        if (wanted == 2'd0) begin
-            wanted_enabled = enabled[0];
-        end
-        if (wanted == 2'd1) begin
-            wanted_enabled = enabled[1];
-        end
-        if (wanted == 2'd2) begin
-            wanted_enabled = enabled[2];
-        end
-        if (wanted == 2'd3) begin
-            wanted_enabled = enabled[3];
-        end
-    end
-
+    // Contexts that do not exist are disabled.
+    assign all_enabled = enabled;
+    assign wanted_enabled = all_enabled[wanted];
     assign found = wanted_enabled || enabled[0];
     assign used = wanted & {2{wanted_enabled}};
 

@@ -129,7 +129,6 @@ module slot_pool_256x1536_1024x128 (
     );
 
     // The lists let slots out one cycle earlier, so that the first are at the outputs with `open`.
-    // Free slots.
     free_list_256x1536 u_large_list (
         .clk(clk),
         .rst(rst),

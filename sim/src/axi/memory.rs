@@ -1,6 +1,7 @@
 //! A memory that knows which of its bytes were written.
 
 use std::collections::BTreeMap;
+use std::iter;
 
 /// Bytes that are kept together.
 const PAGE: usize = 4096;
@@ -20,14 +21,41 @@ struct Page {
 impl Memory {
     /// Writes the bytes whose strobe (bit n for byte n, at most 128 bytes) is 1.
     pub fn write(&mut self, address: u64, bytes: &[u8], strobes: u128) {
-        for (lane, byte) in bytes.iter().enumerate().take(128) {
-            if strobes >> lane & 1 == 1 {
-                let (page, offset) = locate(address.wrapping_add(lane as u64));
-                let page = self.pages.entry(page).or_insert_with(Page::new);
-                page.bytes[offset] = *byte;
-                page.written[offset] = true;
+        let mut strobes = strobes;
+        for (number, part) in runs(address, bytes.len().min(128)) {
+            // A page that no strobe names is not made.
+            if strobes & (u128::MAX >> (128 - part.count)) != 0 {
+                let page = self.pages.entry(number).or_insert_with(Page::new);
+                page.write(part.offset, &bytes[part.start..part.start + part.count], strobes);
+            }
+            strobes = strobes.checked_shr(part.count as u32).unwrap_or(0);
+        }
+    }
+
+    /// The first address from there on whose byte is not the given one, or was never written; `None` if all
+    /// are there.
+    pub fn first_difference(&self, address: u64, bytes: &[u8]) -> Option<u64> {
+        for (number, part) in runs(address, bytes.len()) {
+            let wanted = &bytes[part.start..part.start + part.count];
+            let here = part.offset..part.offset + part.count;
+            let wrong = match self.pages.get(&number) {
+                None => Some(0),
+                Some(page)
+                    if page.bytes[here.clone()] == *wanted
+                        && page.written[here.clone()].iter().all(|w| *w) =>
+                {
+                    None
+                }
+                Some(page) => here
+                    .clone()
+                    .zip(wanted)
+                    .position(|(offset, byte)| !page.written[offset] || page.bytes[offset] != *byte),
+            };
+            if let Some(wrong) = wrong {
+                return Some(address.wrapping_add((part.start + wrong) as u64));
             }
         }
+        None
     }
 
     /// The byte at an address; `None` if it was never written.
@@ -67,6 +95,39 @@ impl Page {
             written: [false; PAGE],
         })
     }
+
+    /// Writes the bytes whose strobe is 1 from an offset on.
+    fn write(&mut self, offset: usize, bytes: &[u8], strobes: u128) {
+        for (lane, byte) in bytes.iter().enumerate() {
+            if strobes >> lane & 1 == 1 {
+                self.bytes[offset + lane] = *byte;
+                self.written[offset + lane] = true;
+            }
+        }
+    }
+}
+
+/// Bytes that lie in one page: where in the page, and which of all bytes they are.
+struct Run {
+    offset: usize,
+    start: usize,
+    count: usize,
+}
+
+/// Bytes from an address on, page by page, each with the number of its page.
+fn runs(address: u64, count: usize) -> impl Iterator<Item = (u64, Run)> {
+    let mut start = 0;
+    iter::from_fn(move || {
+        let (page, offset) = locate(address.wrapping_add(start as u64));
+        let here = (PAGE - offset).min(count - start);
+        let run = Run {
+            offset,
+            start,
+            count: here,
+        };
+        start += here;
+        (here > 0).then_some((page, run))
+    })
 }
 
 /// The page of an address, and the byte within it.
@@ -86,6 +147,14 @@ mod tests {
         assert_eq!((memory.written(), memory.byte(0x1002)), (3, None));
         memory.write(0x1000, &[9], 1);
         assert_eq!((memory.written(), memory.byte(0x1000)), (3, Some(9)));
+        assert_eq!(memory.first_difference(0x1000, &[9, 4]), None);
+        assert_eq!(memory.first_difference(0x1000, &[9, 5]), Some(0x1001));
+        assert_eq!(
+            memory.first_difference(0xffe, &[1, 2, 9, 4]),
+            Some(0xfff),
+            "never written"
+        );
+        assert_eq!(memory.first_difference(0x2000, &[0]), Some(0x2000), "no page");
         memory.forget(0xffe, 3);
         assert_eq!(memory.read(0xffe, 4), [None, None, None, Some(4)]);
     }

@@ -29,6 +29,12 @@ impl Finished {
         }
     }
 
+    /// How many bytes its strobes name.
+    pub(super) fn bytes(&self) -> u64 {
+        let strobed = self.beats.iter().map(|beat| beat.strobes.count_ones());
+        strobed.map(u64::from).sum()
+    }
+
     /// The addresses that its strobes name.
     pub(super) fn addresses(&self) -> impl Iterator<Item = u64> {
         self.beats.iter().enumerate().flat_map(|(number, beat)| {

@@ -79,6 +79,8 @@ pub enum Faults {
 pub struct WrittenBurst {
     /// Its address.
     pub burst: Burst,
+    /// How many bytes its strobes name.
+    pub bytes: u64,
     /// How it is answered.
     pub response: Response,
     /// The cycle of its last transfer.
@@ -207,6 +209,7 @@ impl State {
         });
         self.written.push_back(WrittenBurst {
             burst,
+            bytes: finished.bytes(),
             response,
             cycle,
         });

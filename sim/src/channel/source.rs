@@ -79,6 +79,16 @@ impl ChannelSource {
         self.waiting() == 0
     }
 
+    /// Forgets all items that were not transferred, for after a reset: one that is on the bus may not go away.
+    ///
+    /// # Panics
+    /// If an item is on the bus.
+    pub fn clear(&self) {
+        let mut state = self.state.borrow_mut();
+        assert!(!state.on_bus, "{}: an item is on the bus", state.watch.bus.bus);
+        state.queue.clear();
+    }
+
     /// Changes the pauses from the next cycle on.
     pub fn set_pause(&self, pause: Pause) {
         self.state.borrow_mut().pauses.set(pause);

@@ -15,7 +15,7 @@ mod sink;
 mod source;
 
 pub use crate::handshake::Counts;
-pub use crate::pause::Pause;
+pub use crate::pause::{Pause, Pauses};
 pub use frame::{Beat, Frame, Received, Span};
 pub use monitor::StreamMonitor;
 pub use sink::StreamSink;

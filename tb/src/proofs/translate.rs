@@ -9,8 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Rules that harnesses share, beside them.
-const SHARED: &[&str] = &["stream_rules.sv", "axi_write_rules.sv", "queue_rules.sv"];
+/// Modules that harnesses have in common.
+const SHARED: &[&str] = &["stream_rules.sv", "axi_write_rules.sv", "queue_invariant.sv", "list_invariant.sv"];
 
 /// A proof that is ready for the solver.
 #[derive(Clone, Debug)]
@@ -101,10 +101,10 @@ fn script(proof: &Proof, inside: bool) -> Result<String> {
     for name in &macros {
         write!(script, " -D {name}")?;
     }
-    for file in SHARED.iter().map(|file| harnesses.join(file)).chain([harness]) {
+    for file in SHARED.iter().map(|file| harnesses.join(file)) {
         write!(script, " \"{}\"", file.display())?;
     }
-    script.push('\n');
+    writeln!(script, " \"{}\"", harness.display())?;
     writeln!(script, "hierarchy -check -top {}_proof", proof.harness)?;
     script.push_str("proc\nmemory_dff\nmemory_collect\nmemory_map\nflatten\n");
     for (wire, signal) in active_lines(&source, &macros).filter_map(internal) {

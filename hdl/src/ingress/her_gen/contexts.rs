@@ -33,6 +33,7 @@ pub struct ContextTable {
     pub chosen: Wire<Out>,
     enabled: Reg,
     contexts: Vec<Reg>,
+    all_enabled: Wire<Local>,
     wanted_enabled: Wire<Local, bool>,
     _shape: HerShape,
 }
@@ -52,6 +53,7 @@ impl ContextTable {
             chosen: Wire::word(shape.context_width()),
             enabled: Reg::word_reset(shape.contexts),
             contexts: vec![Reg::word(shape.context_width()); shape.contexts],
+            all_enabled: Wire::word(1 << HerShape::CONTEXT_BITS),
             wanted_enabled: Wire::bit(),
             _shape: shape,
         }
@@ -89,12 +91,9 @@ impl Logic for ContextTable {
                 );
             }
         }
-        self.wanted_enabled.next = false;
-        for n in 0..self._shape.contexts {
-            if self.wanted.val() == n as u64 {
-                self.wanted_enabled.next = self.enabled.q.val().get_bit(n);
-            }
-        }
+        /// Contexts that do not exist are disabled.
+        self.all_enabled.next = self.enabled.q.val().resize(1 << HerShape::CONTEXT_BITS);
+        self.wanted_enabled.next = self.all_enabled.val().get_bit(self.wanted.val().index());
         self.found.next = self.wanted_enabled.val() || self.enabled.q.val().get_bit(FALLBACK);
         self.used.next = self.wanted.val() & fill(self.wanted_enabled.val(), HerShape::CONTEXT_BITS);
         self.chosen.next = self.contexts[FALLBACK].q.val();

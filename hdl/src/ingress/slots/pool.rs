@@ -9,7 +9,7 @@
 //! # Contract
 //! - **Behaviour**: `small` and `large` each show the address of a free slot of their class; who takes it
 //!   owns the slot until its address comes in at `free`. At all times every slot is owned by exactly one: a
-//!   list, or who took it.
+//!   list, or who took it. `tb/proofs/slot_pool.sv` proves it for four small and two large slots.
 //! - **Frees**: a free of an address that is no slot's start, of a slot that is not out, or one that is
 //!   taken while `open` is low changes nothing and is counted by cause.
 //! - **Throughput**: one small slot, one large slot and one free a cycle.
@@ -184,7 +184,6 @@ impl Logic for SlotPool {
         self.small_list.free.next = self.judged.val() & self.find_small.hit.val();
         self.small_list.free_index.next = self.find_small.index.val();
 
-        /// Free slots.
         self.large.data.next = self.large_list.slot.data.val();
         self.large.valid.next = self.large_list.slot.valid.val();
         self.large_list.slot.ready.next = self.large.ready.val();

@@ -1,0 +1,55 @@
+//! `./dev soak NAME`: random traffic through a block, as much as one likes.
+
+mod ingress;
+mod matching;
+mod rounds;
+
+use anyhow::Result;
+use clap::{Parser, ValueEnum};
+use rand::RngExt;
+use rounds::Rounds;
+
+/// Sends random traffic through a block and compares everything with its reference model.
+#[derive(Parser, Debug)]
+#[command(name = "soak")]
+struct Arguments {
+    /// What to test.
+    name: Soak,
+    /// Number of frames.
+    #[arg(long, default_value_t = 1_000_000)]
+    count: u64,
+    /// What the traffic depends on [default: a new one, which is printed].
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The round to begin with, to see again what a later one found.
+    #[arg(long, default_value_t = 0)]
+    round: u64,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Soak {
+    /// The matching engine.
+    Match,
+    /// The whole ingress path.
+    Ingress,
+}
+
+fn main() -> Result<()> {
+    let Arguments {
+        name,
+        count,
+        seed,
+        round,
+    } = Arguments::parse();
+    let seed = seed.unwrap_or_else(|| rand::rng().random());
+    println!("seed {seed}, {count} frames");
+    let rounds = Rounds {
+        seed,
+        count,
+        first: round,
+    };
+    match name {
+        Soak::Match => matching::run(rounds),
+        Soak::Ingress => ingress::run(rounds),
+    }
+}

@@ -1,0 +1,252 @@
+//! The path between bus models and its reference model.
+
+use super::behaviour::Behaviour;
+use super::contexts::{Contexts, FIELDS};
+use super::counters::{CounterPorts, Counters};
+use super::model::{HER_FIELDS, Model as Reference};
+use super::packet::Packet;
+use super::release::{Release, Releases};
+use super::slots::Slot;
+use super::wire::{BypassSink, PacketSource};
+use super::writes::SlotUses;
+use spinneret_sim::axi::WriteSlave;
+use spinneret_sim::channel::{ChannelSink, Item};
+use spinneret_sim::matching::drive_rules;
+use spinneret_sim::model::{Direction, Model, PortHandle};
+use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
+use spinneret_sim::simulation::Simulation;
+use std::rc::Rc;
+
+/// Cycles after a reset until every slot can be given out; the slots are filled in one a cycle.
+pub const OPENING_CYCLES: u64 = 1100;
+/// The ingress path with bus models on all its ports; everything that comes out is compared.
+#[derive(Debug)]
+pub struct IngressBench<M: Model> {
+    /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
+    pub sim: Simulation<M>,
+    /// The packets from the wire.
+    pub source: PacketSource,
+    /// Unmatched packets.
+    pub nic: BypassSink,
+    /// The packet buffer.
+    pub slave: WriteSlave,
+    /// HERs; the bench looks at them.
+    pub her: ChannelSink,
+    /// The last HER that the cluster took.
+    pub last_her: Option<Item>,
+    pub(super) releases: Releases,
+    pub(super) uses: SlotUses,
+    pub(super) reference: Reference,
+    counters: CounterPorts,
+    arvalid: PortHandle,
+    /// The counters at the last comparison.
+    pub(super) base: Counters,
+    pub(super) most_live: u64,
+}
+
+impl<M: Model> IngressBench<M> {
+    /// Puts bus models around a path, resets it and waits until all slots are there.
+    ///
+    /// # Panics
+    /// If the design has not the ports of the path.
+    pub fn new(sim: Simulation<M>, behaviour: Behaviour) -> Self {
+        let mut bench = Self::closed(sim, behaviour);
+        bench.run(OPENING_CYCLES);
+        bench
+    }
+
+    /// As [`new`](Self::new), but right after the reset.
+    ///
+    /// # Panics
+    /// If the design has not the ports of the path.
+    pub fn closed(mut sim: Simulation<M>, behaviour: Behaviour) -> Self {
+        sim.set_cycle_limit(u64::MAX);
+        let source = PacketSource::attach(&mut sim, behaviour.input);
+        let nic = BypassSink::attach(&mut sim, behaviour.nic);
+        let slave = sim.axi_write_slave("m_axi_pspin_ni", behaviour.slave);
+        let meta = FIELDS.map(|name| format!("meta_{name}"));
+        let fields: Vec<&str> = HER_FIELDS
+            .into_iter()
+            .chain(meta.iter().map(String::as_str))
+            .collect();
+        let her = sim.channel_sink("her", &fields, behaviour.her);
+        let feedback = ["her_addr", "her_size", "msgid"];
+        let feedback = sim.channel_source("feedback", &feedback, behaviour.feedback);
+        let rng = sim.rng("frees");
+        let releases = Releases::new(feedback, behaviour.release, behaviour.bad_frees, rng);
+        let counters = CounterPorts::find(sim.dut.instance());
+        let arvalid = sim
+            .dut
+            .instance()
+            .port("m_axi_pspin_ni_arvalid", Direction::Output);
+        sim.reset();
+        Self {
+            source,
+            nic,
+            slave,
+            her,
+            last_her: None,
+            releases,
+            uses: SlotUses::default(),
+            reference: Reference::new(behaviour.calm),
+            counters,
+            arvalid: arvalid.unwrap_or_else(|error| panic!("{error}")),
+            base: Counters::default(),
+            most_live: 0,
+            sim,
+        }
+    }
+
+    /// Simulates a cycle and looks at everything that came out.
+    ///
+    /// # Panics
+    /// At the first thing that is wrong.
+    pub fn cycle(&mut self) {
+        self.sim.cycle();
+        if let Err(difference) = self.observe() {
+            panic!(
+                "cycle {}: {difference} (seed {})",
+                self.sim.cycle_count(),
+                self.sim.seed()
+            );
+        }
+        let (counters, dut) = (&self.counters, self.sim.dut.instance());
+        self.releases.step(|| counters.read(dut));
+    }
+
+    /// Simulates some cycles.
+    pub fn run(&mut self, cycles: u64) {
+        for _ in 0..cycles {
+            self.cycle();
+        }
+    }
+
+    /// Changes the rules as software does: withdraw, write, set valid. Nothing may be inside.
+    pub fn load_rules(&mut self, table: Option<&RuleTable>) {
+        self.drive("match_valid", false);
+        self.run(8);
+        if let Some(table) = table {
+            let driven = drive_rules(self.sim.dut.instance_mut(), &table.port_values());
+            driven.unwrap_or_else(|error| panic!("{error}"));
+            self.drive("match_valid", true);
+        }
+        self.run(8);
+        self.reference.latch_rules(table.cloned());
+    }
+
+    /// Changes the contexts as software does: withdraw, write, set valid. Nothing may be inside.
+    pub fn load_contexts(&mut self, contexts: &Contexts) {
+        self.drive("her_gen_valid", false);
+        self.run(2);
+        contexts.drive(self.sim.dut.instance_mut());
+        self.drive("her_gen_valid", true);
+        self.run(4);
+        self.reference.latch_contexts(Some(contexts.clone()));
+    }
+
+    /// Sets an input of one bit without telling the model.
+    ///
+    /// # Panics
+    /// If there is no such input.
+    pub fn drive(&mut self, name: &str, high: bool) {
+        let dut = self.sim.dut.instance_mut();
+        let port = dut.port(name, Direction::Input);
+        dut.set_high(port.unwrap_or_else(|error| panic!("{error}")), high);
+    }
+
+    /// Sends a packet and remembers what has to become of it.
+    pub fn send(&mut self, packet: Packet) -> MatchResult {
+        let packet = Rc::new(packet);
+        let result = self.reference.send(&packet);
+        if result == MatchResult::Bypass {
+            self.nic.expect(Rc::clone(&packet));
+        }
+        self.source.send(packet);
+        result
+    }
+
+    /// From now on there certainly is room and a slot for every packet, or not.
+    pub fn set_calm(&mut self, calm: bool) {
+        self.reference.calm = calm;
+    }
+
+    /// Changes when slots are freed.
+    pub fn set_release(&mut self, release: Release) {
+        self.releases.policy = release;
+    }
+
+    /// Slots that the cluster has and has not begun to free.
+    pub fn held(&self) -> usize {
+        self.releases.held()
+    }
+
+    /// Frees an address at which no slot starts.
+    pub fn free_foreign(&mut self, address: u64) {
+        self.releases.send_foreign(address);
+    }
+
+    /// Frees a slot before all slots are in their lists.
+    pub fn free_early(&mut self, address: u64) {
+        self.releases.send_early(address);
+    }
+
+    /// Frees a slot that surely is not out.
+    pub fn free_again(&mut self, slot: Slot) {
+        self.releases.send_double(slot);
+    }
+
+    /// The counters.
+    pub fn counters(&self) -> Counters {
+        self.counters.read(self.sim.dut.instance())
+    }
+
+    /// Resets the path in whatever it does; packets that are not out are forgotten.
+    pub fn reset(&mut self) {
+        self.sim.reset();
+        self.source.clear();
+        self.nic.clear();
+        self.slave.take_written();
+        self.her.receive_all();
+        self.releases.reset();
+        self.uses.reset(self.slave.monitor().counts().response.beats);
+        self.reference.reset();
+        self.base = Counters::default();
+        self.most_live = 0;
+    }
+
+    /// Looks at what came out in the last cycle.
+    fn observe(&mut self) -> Result<(), String> {
+        for slot in self.releases.taken() {
+            if !self.uses.free(slot) {
+                return Err(format!("the bench itself frees {:#x} twice", slot.address));
+            }
+        }
+        for written in self.slave.take_written() {
+            self.uses.burst(&written)?;
+        }
+        while let Some(item) = self.her.receive() {
+            self.take_her(&item)?;
+            self.last_her = Some(item);
+        }
+        if self.sim.dut.instance().is_high(self.arvalid) {
+            return Err("there is a read".to_owned());
+        }
+        Ok(())
+    }
+
+    fn take_her(&mut self, item: &Item) -> Result<(), String> {
+        let &[message_id, _, address, _, transfer, ..] = &item.values[..] else {
+            return Err("a HER has fewer fields than it needs".to_owned());
+        };
+        let answered = self.slave.monitor().counts().response.beats;
+        let mut failed = Vec::new();
+        let used = self.uses.hand_over(address, answered, |used| failed.push(used))?;
+        for used in failed {
+            self.reference.fail(used)?;
+        }
+        self.reference.her(&item.values, used, &self.slave.memory())?;
+        self.releases.hold(used.slot, transfer, message_id);
+        self.most_live = self.most_live.max(self.uses.live() as u64);
+        Ok(())
+    }
+}

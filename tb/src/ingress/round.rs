@@ -1,0 +1,130 @@
+//! Rounds of random traffic, as tests and soaks run them.
+
+use super::behaviour::{Behaviour, Outcome};
+use super::bench::{IngressBench, OPENING_CYCLES};
+use super::counters::Drops;
+use super::measure::{load_mark, packet};
+use super::release::Release;
+use super::traffic::{random_contexts, random_packet};
+use crate::pkt_match::random_rules;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use spinneret_sim::model::Model;
+use spinneret_sim::reference::matcher::MatcherParams;
+use spinneret_sim::simulation::Simulation;
+use std::fmt;
+use std::ops::AddAssign;
+
+/// Packets between two changes of rules and contexts.
+const BATCH: u64 = 100;
+
+/// Bytes of a packet that takes a large slot.
+const LARGE_BYTES: usize = 256;
+
+/// What became of all packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Packets that came out at the NIC.
+    pub bypassed: u64,
+    /// Packets of which the cluster has a HER.
+    pub delivered: u64,
+    /// Dropped packets.
+    pub drops: Drops,
+    /// Frees that were refused, as they had to be.
+    pub refused: u64,
+    /// Clock cycles that were simulated.
+    pub cycles: u64,
+}
+
+impl Totals {
+    /// All packets.
+    pub fn packets(&self) -> u64 {
+        self.bypassed + self.delivered + self.drops.sum()
+    }
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        self.bypassed += other.bypassed;
+        self.delivered += other.delivered;
+        self.drops += other.drops;
+        self.refused += other.refused;
+        self.cycles += other.cycles;
+    }
+}
+
+impl AddAssign<Outcome> for Totals {
+    fn add_assign(&mut self, outcome: Outcome) {
+        self.bypassed += outcome.bypassed;
+        self.delivered += outcome.hers;
+        self.drops += outcome.drops;
+        self.refused += outcome.refused.no_start + outcome.refused.not_out + outcome.refused.early;
+    }
+}
+
+/// `6 unmatched, 3 delivered, dropped: 1 bad frame; 2 frees refused`.
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} unmatched, {} delivered, dropped: {}; {} frees refused",
+            self.bypassed, self.delivered, self.drops, self.refused
+        )
+    }
+}
+
+/// Random packets through a path, with new rules and contexts now and then and at times a reset in the middle.
+///
+/// # Panics
+/// At the first packet that is neither delivered intact nor counted as dropped, and for everything else that
+/// is wrong.
+pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u64) -> Totals {
+    let mut rng = sim.rng("traffic");
+    let params = MatcherParams::REFERENCE;
+    let (release, occupied) = (behaviour.release, behaviour.occupied);
+    let mut bench = IngressBench::new(sim, behaviour);
+    occupy(&mut bench, occupied, release);
+    let mut totals = Totals::default();
+    let mut left = packets;
+    while left > 0 {
+        bench.load_rules(Some(&random_rules(&mut rng, &params)));
+        bench.load_contexts(&random_contexts(&mut rng));
+        let batch = left.min(BATCH);
+        for _ in 0..batch {
+            bench.send(random_packet(&mut rng));
+        }
+        totals += bench.settle();
+        left -= batch;
+        if rng.random_ratio(1, 20) {
+            reset_in_traffic(&mut bench, &mut rng);
+            occupy(&mut bench, occupied, release);
+        }
+    }
+    assert_eq!(totals.packets(), packets, "{totals}");
+    totals.cycles = bench.sim.cycle_count();
+    bench.finish();
+    totals
+}
+
+/// Lets the cluster have that many large slots; the packets for it are not in the totals.
+fn occupy<M: Model>(bench: &mut IngressBench<M>, slots: u64, release: Release) {
+    if slots > 0 {
+        load_mark(bench);
+        bench.set_release(Release::Never);
+        for number in 0..slots {
+            bench.send(packet(LARGE_BYTES, true, number));
+        }
+        bench.settle();
+        bench.set_release(release);
+    }
+}
+
+/// Some packets, and a reset in the middle of them; they are not in the totals.
+fn reset_in_traffic<M: Model>(bench: &mut IngressBench<M>, rng: &mut ChaCha8Rng) {
+    for _ in 0..40 {
+        bench.send(random_packet(rng));
+    }
+    bench.run(rng.random_range(1..150));
+    bench.reset();
+    bench.run(OPENING_CYCLES);
+}

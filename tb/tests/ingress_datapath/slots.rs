@@ -1,0 +1,177 @@
+//! Slots: which a packet gets, and how they come back.
+
+use crate::support::{marked, marked_with, marked_without_frees, matched};
+use spinneret_sim::test_run::run_test;
+use spinneret_tb::ingress::{Behaviour, Cause, Class, Occupancy, Refusals, Release, Slot};
+
+#[test]
+fn up_to_two_beats_take_a_small_slot() {
+    run_test("up_to_two_beats_take_a_small_slot", 1, |run| {
+        let mut bench = marked(run);
+        for (packet, class) in [
+            (matched(4, 1), Class::Small),
+            (matched(64, 1), Class::Small),
+            (matched(64, 1).with_null_last(), Class::Small),
+            (matched(65, 1), Class::Small),
+            (matched(128, 1), Class::Small),
+            (matched(128, 1).with_null_last(), Class::Large),
+            (matched(129, 1), Class::Large),
+            (matched(1536, 1), Class::Large),
+            (matched(1536, 1).with_null_last(), Class::Large),
+        ] {
+            let (beats, length) = (packet.beats(), packet.length());
+            bench.send(packet);
+            assert_eq!(bench.settle().hers, 1);
+            let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
+            let slot = Slot::at(values[2]).map(|slot| slot.class);
+            assert_eq!((slot, values[3]), (Some(class), length), "{beats} beats");
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn small_packets_take_large_slots_when_there_are_no_small_ones() {
+    run_test(
+        "small_packets_take_large_slots_when_there_are_no_small_ones",
+        1,
+        |run| {
+            let mut bench = marked_without_frees(run);
+            for number in 0..1024 {
+                bench.send(matched(128, number));
+            }
+            bench.settle();
+            let counters = bench.counters();
+            assert_eq!((counters.small.used, counters.large.used), (1024, 0));
+            for number in 0..300 {
+                bench.send(matched(64, number));
+            }
+            let outcome = bench.settle();
+            assert_eq!((outcome.hers, outcome.drops[Cause::NoSlot]), (256, 44));
+            let full = |count| Occupancy {
+                used: count,
+                peak: count,
+            };
+            let counters = bench.counters();
+            assert_eq!((counters.small, counters.large), (full(1024), full(256)));
+            // All slots serve again once they are freed.
+            bench.free_all();
+            let counters = bench.counters();
+            assert_eq!((counters.small.peak, counters.large.peak), (1024, 256));
+            bench.set_release(Release::AtOnce);
+            bench.set_calm(true);
+            for number in 0..2000 {
+                bench.send(matched([64, 1500][number as usize % 2], number));
+            }
+            assert_eq!(bench.settle().hers, 2000);
+            bench.finish();
+        },
+    );
+}
+
+#[test]
+fn large_packets_never_take_small_slots() {
+    run_test("large_packets_never_take_small_slots", 1, |run| {
+        let mut bench = marked_without_frees(run);
+        for number in 0..300 {
+            bench.send(matched(129, number));
+        }
+        let outcome = bench.settle();
+        assert_eq!((outcome.hers, outcome.drops[Cause::NoSlot]), (256, 44));
+        // A lack of large slots is nothing to small packets.
+        for number in 0..1024 {
+            bench.send(matched(100, number));
+        }
+        assert_eq!(bench.settle().hers, 1024);
+        bench.finish();
+    });
+}
+
+#[test]
+fn slots_come_back_in_any_order() {
+    run_test("slots_come_back_in_any_order", 1, |run| {
+        let mut bench = marked_with(
+            run,
+            Behaviour {
+                release: Release::Random {
+                    percent: 70,
+                    most: 100,
+                },
+                ..Behaviour::default()
+            },
+        );
+        for number in 0..4000 {
+            bench.send(matched([64, 256, 1500, 128][number as usize % 4], number));
+        }
+        assert_eq!(bench.settle().hers, 4000);
+        bench.finish();
+    });
+}
+
+#[test]
+fn frees_of_no_slot_and_double_frees_are_refused_and_change_nothing() {
+    let name = "frees_of_no_slot_and_double_frees_are_refused_and_change_nothing";
+    run_test(name, 1, |run| {
+        let mut bench = marked(run);
+        for class in Class::ALL {
+            for number in [0, 1, class.count() / 2, class.count() - 1] {
+                let address = class.address(number);
+                // Nobody has a slot now, so every free is a second one.
+                let slot = Slot { class, address };
+                bench.free_again(slot);
+                bench.free_again(slot);
+                for offset in [1, 63, 64, class.bytes() - 64, class.bytes() - 1] {
+                    bench.free_foreign(address + offset);
+                }
+            }
+        }
+        for address in [
+            0,
+            Class::Large.base() - 1536,
+            Class::Small.address(1024),
+            0x1c00_0000,
+            0x9c10_0000,
+            0xffff_ffff,
+        ] {
+            bench.free_foreign(address);
+        }
+        let refused = Refusals {
+            no_start: 46,
+            not_out: 16,
+            early: 0,
+        };
+        assert_eq!(bench.settle().refused, refused);
+        // Every slot is there once: as many packets as slots are delivered, and not one more.
+        bench.set_release(Release::Never);
+        bench.set_calm(false);
+        for number in 0..266 {
+            bench.send(matched(1000, number));
+        }
+        for number in 0..1034 {
+            bench.send(matched(100, number));
+        }
+        let outcome = bench.settle();
+        assert_eq!((outcome.hers, outcome.drops[Cause::NoSlot]), (1280, 20));
+        bench.finish();
+    });
+}
+
+#[test]
+fn a_slot_is_given_out_once_while_the_cluster_has_it() {
+    run_test("a_slot_is_given_out_once_while_the_cluster_has_it", 1, |run| {
+        let mut bench = marked_without_frees(run);
+        let mut seen = Vec::new();
+        for number in 0..1300 {
+            bench.send(matched([64, 200][usize::from(number % 5 == 0)], number));
+        }
+        while !bench.source.is_idle() || bench.held() < 1280 {
+            bench.cycle();
+            seen.extend(bench.last_her.take().map(|item| item.values[2]));
+        }
+        let count = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!((count, seen.len()), (1280, 1280));
+        bench.finish();
+    });
+}

@@ -1,0 +1,60 @@
+//! What the tests of the path share.
+
+use spinneret_regmap::matching::Rule;
+use spinneret_sim::models::PspinIngressDatapath;
+use spinneret_sim::reference::matcher::{MatcherParams, Mode, RuleSet, RuleTable};
+use spinneret_sim::test_run::TestRun;
+use spinneret_tb::ingress::{Behaviour, IngressBench, Packet, Release, load_mark, packet};
+
+/// The path between bus models.
+pub(crate) type Bench = IngressBench<PspinIngressDatapath>;
+
+/// A path that matches packets whose first byte is the mark, all contexts enabled.
+pub(crate) fn marked_with(run: &mut TestRun, behaviour: Behaviour) -> Bench {
+    let mut bench = Bench::new(run.simulation(), behaviour);
+    load_mark(&mut bench);
+    bench
+}
+
+/// The same, without pauses.
+pub(crate) fn marked(run: &mut TestRun) -> Bench {
+    marked_with(run, Behaviour::default())
+}
+
+/// A path whose slots nobody frees.
+pub(crate) fn marked_without_frees(run: &mut TestRun) -> Bench {
+    let behaviour = Behaviour {
+        calm: false,
+        release: Release::Never,
+        ..Behaviour::default()
+    };
+    marked_with(run, behaviour)
+}
+
+/// A packet that matches.
+pub(crate) fn matched(size: usize, number: u64) -> Packet {
+    packet(size, true, number)
+}
+
+/// A packet that does not match.
+pub(crate) fn unmatched(size: usize, number: u64) -> Packet {
+    packet(size, false, number)
+}
+
+/// Ruleset n matches packets whose first byte is n + 1; the second byte 1 ends a message.
+pub(crate) fn four_rulesets() -> RuleTable {
+    let set = |number: u32| RuleSet {
+        mode: Mode::And,
+        rules: vec![Rule::equal(0, 0xff00_0000, (number + 1) << 24)],
+        end_of_message: Rule::equal(0, 0x00ff_0000, 0x0001_0000),
+    };
+    let table = RuleTable::new(&MatcherParams::REFERENCE, (0..4).map(set).collect());
+    table.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A packet for a ruleset of [`four_rulesets`].
+pub(crate) fn for_ruleset(ruleset: u8, size: usize, number: u64) -> Packet {
+    let mut packet = packet(size, false, number);
+    packet.bytes[0] = ruleset + 1;
+    packet
+}
