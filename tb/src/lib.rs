@@ -1,5 +1,6 @@
 //! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
 
+pub mod admission_gate;
 pub mod her_gen;
 pub mod ingress;
 pub mod ingress_dma;
@@ -8,3 +9,4 @@ pub mod measure;
 pub mod pkt_alloc;
 pub mod pkt_match;
 pub mod proofs;
+pub mod reference;

@@ -41,11 +41,13 @@
 mod chooser;
 mod entry;
 mod gate;
+mod gate_entry;
 mod shape;
 
 pub use chooser::SlotChooser;
 pub(crate) use entry::{ENTRY, simulated};
 pub use gate::AdmissionGate;
+pub(crate) use gate_entry::{ENTRY as GATE_ENTRY, simulated as gate_simulated};
 pub use shape::DatapathShape;
 
 use crate::catalog::{ParameterError, Values};
