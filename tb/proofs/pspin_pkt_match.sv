@@ -1,5 +1,5 @@
-// pspin_pkt_match: stream rules of its three outputs; the queues of beats and of metadata never overflow,
-// although neither can stop what comes in.
+// pspin_pkt_match: stream rules of its three outputs; the queues of beats, of decisions and of metadata never
+// overflow, although none can stop what comes in.
 //
 // Beats of 64 bits, one ruleset of two rules, one inspected beat, with and without rules relative to the IP payload.
 // Nothing is assumed of the environment: it
@@ -75,6 +75,13 @@ module pspin_pkt_match_proof (
     (* internal = "dut.u_buffer.stored" *) wire buffer_stored;
     (* internal = "dut.u_buffer.held_0" *) wire buffer_held;
     (* internal = "dut.u_buffer.nearly_full" *) wire buffer_nearly_full;
+    (* internal = "dut.engine_decide" *) wire decisions_push;
+    (* internal = "dut.u_decisions.count" *) wire [4:0] decisions_count;
+    (* internal = "dut.u_decisions.write_ptr" *) wire [3:0] decisions_write_ptr;
+    (* internal = "dut.u_decisions.read_ptr" *) wire [3:0] decisions_read_ptr;
+    (* internal = "dut.u_decisions.not_full" *) wire decisions_not_full;
+    (* internal = "dut.u_decisions.stored" *) wire decisions_stored;
+    (* internal = "dut.u_decisions.nearly_full" *) wire decisions_nearly_full;
     (* internal = "dut.u_metas.count" *) wire [5:0] metas_count;
     (* internal = "dut.u_metas.write_ptr" *) wire [4:0] metas_write_ptr;
     (* internal = "dut.u_metas.read_ptr" *) wire [4:0] metas_read_ptr;
@@ -85,6 +92,7 @@ module pspin_pkt_match_proof (
 
     always @* begin
         buffer_never_overflows: assert (!beat_valid || buffer_not_full);
+        decisions_never_overflow: assert (!decisions_push || decisions_not_full);
         metas_never_overflow: assert (!metas_push || metas_not_full);
     end
 
@@ -95,6 +103,10 @@ module pspin_pkt_match_proof (
     queue_invariant #(.POINTER(4)) buffer_invariant (
         .after_reset(after_reset), .count(buffer_count), .write_ptr(buffer_write_ptr), .read_ptr(buffer_read_ptr),
         .not_full(buffer_not_full), .stored(buffer_stored), .held(buffer_held)
+    );
+    queue_invariant #(.POINTER(4)) decisions_invariant (
+        .after_reset(after_reset), .count(decisions_count), .write_ptr(decisions_write_ptr),
+        .read_ptr(decisions_read_ptr), .not_full(decisions_not_full), .stored(decisions_stored), .held(1'b0)
     );
     queue_invariant #(.POINTER(5)) metas_invariant (
         .after_reset(after_reset), .count(metas_count), .write_ptr(metas_write_ptr), .read_ptr(metas_read_ptr),
@@ -113,8 +125,14 @@ module pspin_pkt_match_proof (
     wire [6:0] frames = metas_count + done + (meter_valid_2 && last_2) + (meter_valid_1 && last_1)
         + (beat_valid && beat_last);
 
+    // Frames that will need a place for their decision, at most.
+    wire [5:0] undecided = decisions_count + valid_2 + valid_1 + beat_valid;
+
     always @* begin
         buffer_flag: assert (buffer_nearly_full == (buffer_count >= 14));
+        decisions_flag: assert (decisions_nearly_full == (decisions_count >= 12));
+        if (s_ready) decisions_have_room_for_what_comes: assert (undecided <= 15);
+        decisions_have_room_for_what_came: assert (undecided <= 16);
         metas_flag: assert (metas_nearly_full == (metas_count >= 27));
         if (s_ready) buffer_has_room_for_what_comes: assert (buffer_count + beat_valid <= 15);
         buffer_has_room_for_what_came: assert (buffer_count + beat_valid <= 16);

@@ -55,13 +55,13 @@ module fifo_128x1_distributed (
             if (count == 8'h7f) begin
                 not_full <= 1'b0;
             end
-            if (count == 8'h7e) begin
+            if (count == 8'h7b) begin
                 nearly_full <= 1'b1;
             end
         end else if (pop && !push) begin
             count <= count - 8'd1;
             not_full <= 1'b1;
-            if (count == 8'h7f) begin
+            if (count == 8'h7c) begin
                 nearly_full <= 1'b0;
             end
         end else begin

@@ -29,7 +29,9 @@ module frame_meter (
     logic [3:0] count_6;
     logic [3:0] count_7;
     logic id_here;
-    logic [6:0] sum;
+    logic [6:0] sums_0;
+    logic [6:0] sums_1;
+    logic [31:0] size_now;
     logic [3:0] groups_0;
     logic [3:0] groups_1;
     logic [3:0] groups_2;
@@ -42,7 +44,8 @@ module frame_meter (
     logic first_1;
     logic last_1;
     logic [31:0] id_1;
-    logic [6:0] bytes;
+    logic [6:0] halves_0; // Bytes of each half of the beat.
+    logic [6:0] halves_1;
     logic valid_2 = 1'b0;
     logic first_2;
     logic last_2;
@@ -151,16 +154,27 @@ module frame_meter (
     assign id_here = (beat_number == 2'd0) & (&beat_keep[47:44]);
 
     always_comb begin
-        // Second cycle: bytes of the beat.
-        sum = 7'd0;
-        sum = sum + {3'd0, groups_0};
-        sum = sum + {3'd0, groups_1};
-        sum = sum + {3'd0, groups_2};
-        sum = sum + {3'd0, groups_3};
-        sum = sum + {3'd0, groups_4};
-        sum = sum + {3'd0, groups_5};
-        sum = sum + {3'd0, groups_6};
-        sum = sum + {3'd0, groups_7};
+        // Second cycle: bytes of each half of the beat, as one sum of all would be too deep.
+        sums_0 = 7'd0;
+        sums_0 = sums_0 + {3'd0, groups_0};
+        sums_0 = sums_0 + {3'd0, groups_1};
+        sums_0 = sums_0 + {3'd0, groups_2};
+        sums_0 = sums_0 + {3'd0, groups_3};
+    end
+
+    always_comb begin
+        sums_1 = 7'd0;
+        sums_1 = sums_1 + {3'd0, groups_4};
+        sums_1 = sums_1 + {3'd0, groups_5};
+        sums_1 = sums_1 + {3'd0, groups_6};
+        sums_1 = sums_1 + {3'd0, groups_7};
+    end
+
+    always_comb begin
+        // Third cycle: bytes of the frame.
+        size_now = size_value & {32{!first_2}};
+        size_now = size_now + {25'd0, halves_0};
+        size_now = size_now + {25'd0, halves_1};
     end
 
     assign done = done_value;
@@ -186,14 +200,14 @@ module frame_meter (
                 id_1 <= 32'd0;
             end
         end
-        bytes <= sum;
+        halves_0 <= sums_0;
+        halves_1 <= sums_1;
         valid_2 <= valid_1;
         first_2 <= first_1;
         last_2 <= last_1;
         id_2 <= id_1;
-        // Third cycle: bytes of the frame.
         if (valid_2) begin
-            size_value <= (size_value & {32{!first_2}}) + {25'd0, bytes};
+            size_value <= size_now;
         end
         id_3 <= id_2;
         done_value <= valid_2 & last_2;

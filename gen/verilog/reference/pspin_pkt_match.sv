@@ -136,6 +136,7 @@ module pspin_pkt_match #(
     logic buffer_almost_full;
     logic decisions_m_data;
     logic decisions_m_valid;
+    logic decisions_almost_full;
     logic metas_s_valid;
     logic [66:0] metas_m_data;
     logic metas_almost_full;
@@ -183,8 +184,8 @@ module pspin_pkt_match #(
         beat_number <= next_number;
         in_frame <= still_in_frame;
         // Ready while there is room, except between frames when `match_valid` has to take effect.
-        ready <= !buffer_almost_full & !metas_almost_full & (still_in_frame | ((match_valid == active) &
-            !(match_valid & stale)));
+        ready <= !buffer_almost_full & !metas_almost_full & !decisions_almost_full & (still_in_frame |
+            ((match_valid == active) & !(match_valid & stale)));
         if (quiet) begin
             active <= match_valid;
             stale <= 1'b0;
@@ -268,7 +269,7 @@ module pspin_pkt_match #(
         .almost_full(buffer_almost_full)
     );
 
-    // Neither queue can be full here: the input stops in time.
+    // None of the queues can be full here: the input stops in time.
     fifo_128x1_distributed u_decisions (
         .clk(clk),
         .rst(reset),
@@ -279,7 +280,7 @@ module pspin_pkt_match #(
         .m_valid(decisions_m_valid),
         .m_ready(demux_select_ready),
         .level(),
-        .almost_full()
+        .almost_full(decisions_almost_full)
     );
 
     fifo_32x67_distributed_registered u_metas (

@@ -132,7 +132,7 @@ pub const PROOFS: &[Proof] = &[
         ],
         method: Method::Induction(2),
         fast: true,
-        shows: "stream rules of three outputs; beat buffer and metadata queue never overflow",
+        shows: "stream rules of three outputs; beat buffer, decision and metadata queue never overflow",
     },
     Proof {
         name: "pspin_pkt_match_ip",

@@ -45,12 +45,14 @@ pub struct FrameMeter {
     id_words: Optional<Wire<Local>>,
     id_here: Wire<Local, bool>,
     id_1: Reg,
-    sum: Wire<Local>,
-    bytes: Reg,
+    sums: Vec<Wire<Local>>,
+    /// Bytes of each half of the beat.
+    halves: Vec<Reg>,
     valid_2: Reg<bool>,
     first_2: Reg<bool>,
     last_2: Reg<bool>,
     id_2: Reg,
+    size_now: Wire<Local>,
     size_value: Reg,
     id_3: Reg,
     done_value: Reg<bool>,
@@ -63,6 +65,7 @@ impl FrameMeter {
         let groups = shape.axis.keep() / GROUP;
         let group_width = bit_width(GROUP);
         let bytes_width = bit_width(shape.axis.keep());
+        let halves = groups.min(2);
         Self {
             clk: Signal::default(),
             rst: Wire::bit(),
@@ -84,12 +87,13 @@ impl FrameMeter {
             id_words: Optional::new(shape.ip_relative, || Wire::word(shape.lanes())),
             id_here: Wire::bit(),
             id_1: Reg::word(shape.message_id_width),
-            sum: Wire::word(bytes_width),
-            bytes: Reg::word(bytes_width),
+            sums: vec![Wire::word(bytes_width); halves],
+            halves: vec![Reg::word(bytes_width); halves],
             valid_2: Reg::bit_reset(),
             first_2: Reg::bit(),
             last_2: Reg::bit(),
             id_2: Reg::word(shape.message_id_width),
+            size_now: Wire::word(32),
             size_value: Reg::word(32),
             id_3: Reg::word(shape.message_id_width),
             done_value: Reg::bit_reset(),
@@ -103,10 +107,15 @@ fn bit_width(largest: usize) -> usize {
     (usize::BITS - largest.leading_zeros()) as usize
 }
 
+/// Groups of one part of several, all of about the same size.
+fn groups_of(part: usize, parts: usize, groups: usize) -> std::ops::Range<usize> {
+    part * groups / parts..(part + 1) * groups / parts
+}
+
 impl Logic for FrameMeter {
     #[kernel]
     fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.groups, self.valid_1, self.first_1, self.last_1, self.id_1, self.bytes,
+        clocked!(self.clk, self.rst => self.groups, self.valid_1, self.first_1, self.last_1, self.id_1, self.halves,
             self.valid_2, self.first_2, self.last_2, self.id_2, self.size_value, self.id_3, self.done_value);
         /// First cycle: count the bytes of each group, and keep the message id when it passes.
         for group in 0..self.groups.len() {
@@ -149,24 +158,29 @@ impl Logic for FrameMeter {
                 self.id_1.d.next = 0.into();
             }
         }
-        /// Second cycle: bytes of the beat.
-        self.sum.next = 0.into();
-        for group in 0..self.groups.len() {
-            self.sum.next = self.sum.val()
-                + self.groups[group]
-                    .q
-                    .val()
-                    .resize(bit_width(self._shape.axis.keep()));
+        /// Second cycle: bytes of each half of the beat, as one sum of all would be too deep.
+        for half in 0..self.halves.len() {
+            self.sums[half].next = 0.into();
+            for group in groups_of(half, self.halves.len(), self.groups.len()) {
+                self.sums[half].next = self.sums[half].val()
+                    + self.groups[group]
+                        .q
+                        .val()
+                        .resize(bit_width(self._shape.axis.keep()));
+            }
+            self.halves[half].d.next = self.sums[half].val();
         }
-        self.bytes.d.next = self.sum.val();
         self.valid_2.d.next = self.valid_1.q.val();
         self.first_2.d.next = self.first_1.q.val();
         self.last_2.d.next = self.last_1.q.val();
         self.id_2.d.next = self.id_1.q.val();
         /// Third cycle: bytes of the frame.
+        self.size_now.next = self.size_value.q.val() & fill(!self.first_2.q.val(), 32);
+        for half in 0..self.halves.len() {
+            self.size_now.next = self.size_now.val() + self.halves[half].q.val().resize(32);
+        }
         if self.valid_2.q.val() {
-            self.size_value.d.next =
-                (self.size_value.q.val() & fill(!self.first_2.q.val(), 32)) + self.bytes.q.val().resize(32);
+            self.size_value.d.next = self.size_now.val();
         }
         self.id_3.d.next = self.id_2.q.val();
         self.done_value.d.next = self.valid_2.q.val() & self.last_2.q.val();

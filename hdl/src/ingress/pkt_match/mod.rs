@@ -24,8 +24,8 @@
 //! - **Latency**: a frame of one beat leaves 5 clocks after it came in; in general the first beat
 //!   leaves 5 clocks after the beat that decides (the last inspected beat or the last of the frame).
 //!   Metadata is there at most 2 clocks after the last beat left, and may be there before it.
-//! - **Backpressure**: `s_axis_nic_rx_tready` is a register; it falls while the buffer or the metadata
-//!   queue is nearly full. A frame that waits at one output holds back the frames behind it.
+//! - **Backpressure**: `s_axis_nic_rx_tready` is a register; it falls while the buffer, the decision
+//!   queue or the metadata queue is nearly full. A frame that waits at one output holds back the frames behind it.
 //! - **Order**: frames keep their order at each output; metadata is in the order of matched frames.
 //! - **Rules** are taken while no frame is being evaluated and `match_valid` is 1. A change of
 //!   `match_valid` itself, however short, pauses the input between two frames for a few clocks, so that it also takes
@@ -69,6 +69,9 @@ const BUFFER_MARGIN: usize = 2;
 /// Matched frames that still come when the metadata queue says that it is nearly full: those two, and the
 /// three that are in the meter.
 const META_MARGIN: usize = 5;
+/// Frames that still come when the decision queue says that it is nearly full: those of the first two, and the
+/// two that are in the engine.
+const DECISION_MARGIN: usize = 4;
 /// Matched frames whose metadata can wait.
 const META_DEPTH: usize = 32;
 /// A buffer of more beats than this is block RAM.
@@ -212,14 +215,13 @@ impl PspinPktMatch {
                 FifoOutput::Registered,
                 BUFFER_MARGIN,
             )?,
-            // A decision waits until the last beat of its frame leaves the buffer. Of each such frame a beat
-            // waits there, but for one whose end has not come in yet, and behind that there is no other.
+            // A decision waits until the last beat of its frame leaves the buffer.
             decisions: fifo(
                 1,
                 shape.buffer_beats,
                 RamStyle::Distributed,
                 FifoOutput::Fallthrough,
-                1,
+                DECISION_MARGIN,
             )?,
             metas: fifo(
                 32 + shape.message_id_width + 3,
@@ -272,6 +274,7 @@ impl Logic for PspinPktMatch {
         /// Ready while there is room, except between frames when `match_valid` has to take effect.
         self.ready.d.next = !self.buffer.almost_full.val()
             & !self.metas.almost_full.val()
+            & !self.decisions.almost_full.val()
             & (self.still_in_frame.val()
                 | ((self.match_valid.val() == self.active.q.val())
                     & !(self.match_valid.val() & self.stale.q.val())));
@@ -366,7 +369,7 @@ impl Logic for PspinPktMatch {
         self.meter.beat_valid.next = self.beat_valid.q.val();
         self.buffer.s.data.next = cat!(self.beat_last.q.val(), self.beat.q.val());
         self.buffer.s.valid.next = self.beat_valid.q.val();
-        /// Neither queue can be full here: the input stops in time.
+        /// None of the queues can be full here: the input stops in time.
         self.decisions.s.data.next = word(self.engine.decide_matched.val());
         self.decisions.s.valid.next = self.engine.decide.val();
         self.metas.s.data.next = cat!(

@@ -54,9 +54,11 @@ pub struct MatchRule {
     select: Optional<WordSelect>,
     /// The frame has all of the word.
     is_complete: Optional<Wire<Local, bool>>,
+    /// The selected word, masked a cycle later than without the option, as its selection takes longer.
+    late_masked: Optional<Wire<Local>>,
     /// The selected word as the stream carries it.
     raw: Wire<Local>,
-    /// The selected word, masked, in network order.
+    /// The selected word in network order, masked unless the rule may be relative.
     masked: Reg,
     masked_valid: Reg<bool>,
     hit_value: Reg<bool>,
@@ -93,6 +95,7 @@ impl MatchRule {
             relative_value: Optional::new(option, Reg::bit),
             select: Optional::new(option, || WordSelect::new(shape)),
             is_complete: Optional::new(option, Wire::bit),
+            late_masked: Optional::new(option, || Wire::word(32)),
             raw: Wire::word(32),
             masked: Reg::word(32),
             masked_valid: Reg::bit_reset(),
@@ -134,7 +137,11 @@ impl Logic for MatchRule {
         } else {
             self.raw.next = self.beat_data.val().slice(self.lane.q.val().index() * 32, 32);
         }
-        self.masked.d.next = self.raw.val().swap_bytes() & self.mask_value.q.val();
+        if self._shape.ip_relative {
+            self.masked.d.next = self.raw.val().swap_bytes();
+        } else {
+            self.masked.d.next = self.raw.val().swap_bytes() & self.mask_value.q.val();
+        }
         if self._shape.ip_relative {
             /// Between two beats `beat_number` is that of the next one, so the half is kept for as long as it takes.
             if self.select.keep_first.val() {
@@ -156,10 +163,11 @@ impl Logic for MatchRule {
             if self.relative_value.q.val() {
                 self.is_complete.next = self.payload_words.val().get_bit(self.lane.q.val().index());
             }
+            self.late_masked.next = self.masked.q.val() & self.mask_value.q.val();
             self.hit_value.d.next = self.masked_valid.q.val()
                 & self.is_complete.val()
-                & (self.masked.q.val() >= self.start_value.q.val())
-                & (self.masked.q.val() <= self.limit_value.q.val());
+                & (self.late_masked.val() >= self.start_value.q.val())
+                & (self.late_masked.val() <= self.limit_value.q.val());
         } else {
             self.hit_value.d.next = self.masked_valid.q.val()
                 & (self.masked.q.val() >= self.start_value.q.val())
