@@ -106,7 +106,7 @@ impl<M: Model> IngressBench<M> {
             errors,
             "packets with a refused write: {drops}"
         );
-        if self.reference.calm {
+        if self.reference.is_certain() {
             assert_eq!(early, 0, "packets are dropped for no reason: {drops}");
             assert_eq!(*drops, predicted.drops, "dropped packets by cause");
         } else {

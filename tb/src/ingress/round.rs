@@ -1,14 +1,13 @@
 //! Rounds of random traffic, as tests and soaks run them.
 
 use super::behaviour::{Behaviour, Outcome};
-use super::bench::{IngressBench, OPENING_CYCLES};
+use super::bench::IngressBench;
 use super::counters::Drops;
 use super::traffic::{random_contexts, random_packet};
 use crate::pkt_match::random_rules;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::simulation::Simulation;
 use std::fmt;
 use std::ops::AddAssign;
@@ -75,16 +74,20 @@ impl fmt::Display for Totals {
 /// is wrong.
 pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u64) -> Totals {
     let mut rng = sim.rng("traffic");
-    let params = MatcherParams::REFERENCE;
+    let most_under_way = behaviour.most_under_way;
     let mut bench = IngressBench::new(sim, behaviour);
+    let setup = bench.setup;
     let mut totals = Totals::default();
     let mut left = packets;
     while left > 0 {
-        bench.load_rules(Some(&random_rules(&mut rng, &params)));
+        bench.load_rules(Some(&random_rules(&mut rng, &setup.matcher)));
         bench.load_contexts(&random_contexts(&mut rng));
         let batch = left.min(BATCH);
         for _ in 0..batch {
-            bench.send(random_packet(&mut rng));
+            while bench.under_way() >= most_under_way {
+                bench.cycle();
+            }
+            bench.send(random_packet(&mut rng, &setup));
         }
         totals += bench.settle();
         left -= batch;
@@ -101,9 +104,9 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u6
 /// Some packets, and a reset in the middle of them; they are not in the totals.
 fn reset_in_traffic<M: Model>(bench: &mut IngressBench<M>, rng: &mut ChaCha8Rng) {
     for _ in 0..40 {
-        bench.send(random_packet(rng));
+        bench.send(random_packet(rng, &bench.setup));
     }
     bench.run(rng.random_range(1..150));
     bench.reset();
-    bench.run(OPENING_CYCLES);
+    bench.run(bench.setup.opening_cycles());
 }

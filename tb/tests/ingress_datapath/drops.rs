@@ -54,9 +54,10 @@ fn one_refused_burst_drops_its_packet_alone() {
     run_test("one_refused_burst_drops_its_packet_alone", 1, |run| {
         for response in [Response::SlaveError, Response::DecodeError] {
             let mut bench = marked(run);
+            let large = bench.setup.slots[Class::Large];
             // Any byte of any of the first slots may be the one that cannot be written.
             for offset in [0, 63, 64, 127, 640, 1472, 1499] {
-                let slots = (0..8).map(|slot| Class::Large.address(slot) + offset);
+                let slots = (0..8).map(|slot| large.address(slot) + offset);
                 bench.slave.set_faults(Faults::Never);
                 bench.send(matched(1500, 1));
                 bench.settle();
@@ -82,9 +83,10 @@ fn one_refused_burst_drops_its_packet_alone() {
 /// The slot behind that of the last HER: free slots are given out in the order in which they came back.
 fn next_slot(bench: &Bench) -> u64 {
     let address = bench.last_her.as_ref().map_or(0, |item| item.values[2]);
-    let next = address + Class::Large.bytes();
-    if next == Class::Large.address(Class::Large.count()) {
-        Class::Large.base()
+    let large = bench.setup.slots[Class::Large];
+    let next = address + large.bytes;
+    if next == large.address(large.count) {
+        large.base
     } else {
         next
     }

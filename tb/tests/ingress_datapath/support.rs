@@ -4,7 +4,11 @@ use spinneret_regmap::matching::Rule;
 use spinneret_sim::models::PspinIngressDatapath;
 use spinneret_sim::reference::matcher::{MatcherParams, Mode, RuleSet, RuleTable};
 use spinneret_sim::test_run::TestRun;
-use spinneret_tb::ingress::{Behaviour, IngressBench, Packet, Release, load_mark, packet};
+use spinneret_tb::ingress::{Behaviour, IngressBench, Packet, Release, Setup, load_mark};
+use std::sync::LazyLock;
+
+/// The reference configuration.
+static REFERENCE: LazyLock<Setup> = LazyLock::new(Setup::of::<PspinIngressDatapath>);
 
 /// The path between bus models.
 pub(crate) type Bench = IngressBench<PspinIngressDatapath>;
@@ -33,12 +37,12 @@ pub(crate) fn marked_without_frees(run: &mut TestRun) -> Bench {
 
 /// A packet that matches.
 pub(crate) fn matched(size: usize, number: u64) -> Packet {
-    packet(size, true, number)
+    REFERENCE.matched(size, number)
 }
 
 /// A packet that does not match.
 pub(crate) fn unmatched(size: usize, number: u64) -> Packet {
-    packet(size, false, number)
+    REFERENCE.unmatched(size, number)
 }
 
 /// Ruleset n matches packets whose first byte is n + 1; the second byte 1 ends a message.
@@ -54,7 +58,7 @@ pub(crate) fn four_rulesets() -> RuleTable {
 
 /// A packet for a ruleset of [`four_rulesets`].
 pub(crate) fn for_ruleset(ruleset: u8, size: usize, number: u64) -> Packet {
-    let mut packet = packet(size, false, number);
+    let mut packet = unmatched(size, number);
     packet.bytes[0] = ruleset + 1;
     packet
 }
