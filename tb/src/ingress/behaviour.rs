@@ -24,6 +24,8 @@ pub struct Behaviour {
     pub feedback: Pause,
     /// When slots are freed.
     pub release: Release,
+    /// Large slots that the cluster has already when random traffic begins, so that there are few.
+    pub occupied: u64,
     /// Wrong frees in percent of the good ones.
     pub bad_frees: u32,
 }
@@ -40,6 +42,7 @@ impl Default for Behaviour {
             slave: SlaveConfig::default(),
             feedback: Pause::Never,
             release: Release::AtOnce,
+            occupied: 0,
             bad_frees: 0,
         }
     }

@@ -3,6 +3,9 @@
 use super::behaviour::{Behaviour, Outcome};
 use super::bench::IngressBench;
 use super::counters::Drops;
+use super::measure::load_mark;
+use super::release::Release;
+use super::slots::Class;
 use super::traffic::{random_contexts, random_packet};
 use crate::pkt_match::random_rules;
 use rand::RngExt;
@@ -13,7 +16,7 @@ use std::fmt;
 use std::ops::AddAssign;
 
 /// Packets between two changes of rules and contexts.
-const BATCH: u64 = 250;
+const BATCH: u64 = 100;
 
 /// What became of all packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,9 +77,9 @@ impl fmt::Display for Totals {
 /// is wrong.
 pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u64) -> Totals {
     let mut rng = sim.rng("traffic");
-    let most_under_way = behaviour.most_under_way;
-    let mut bench = IngressBench::new(sim, behaviour);
+    let mut bench = IngressBench::new(sim, behaviour.clone());
     let setup = bench.setup;
+    occupy(&mut bench, &behaviour);
     let mut totals = Totals::default();
     let mut left = packets;
     while left > 0 {
@@ -84,15 +87,17 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u6
         bench.load_contexts(&random_contexts(&mut rng));
         let batch = left.min(BATCH);
         for _ in 0..batch {
-            while bench.under_way() >= most_under_way {
+            while bench.under_way() >= behaviour.most_under_way {
                 bench.cycle();
             }
             bench.send(random_packet(&mut rng, &setup));
         }
         totals += bench.settle();
         left -= batch;
-        if rng.random_ratio(1, 10) {
+        if rng.random_ratio(1, 20) {
             reset_in_traffic(&mut bench, &mut rng);
+            bench.set_calm(behaviour.calm);
+            occupy(&mut bench, &behaviour);
         }
     }
     assert_eq!(totals.packets(), packets, "{totals}");
@@ -101,8 +106,24 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u6
     totals
 }
 
+/// Lets the cluster have slots from the start; the packets for it are not in the totals.
+fn occupy<M: Model>(bench: &mut IngressBench<M>, behaviour: &Behaviour) {
+    if behaviour.occupied > 0 {
+        load_mark(bench);
+        bench.set_release(Release::Never);
+        let large = bench.setup.slots[Class::Small].bytes as usize + 1;
+        for number in 0..behaviour.occupied {
+            bench.send(bench.setup.matched(large, number));
+        }
+        bench.settle();
+        bench.set_release(behaviour.release);
+    }
+}
+
 /// Some packets, and a reset in the middle of them; they are not in the totals.
 fn reset_in_traffic<M: Model>(bench: &mut IngressBench<M>, rng: &mut ChaCha8Rng) {
+    // They come without regard to how many are under way.
+    bench.set_calm(false);
     for _ in 0..40 {
         bench.send(random_packet(rng, &bench.setup));
     }

@@ -186,7 +186,8 @@ fn for_many_slots(setup: &Setup) -> Vec<Named> {
                 calm: false,
                 input: bursty(100, 20),
                 slave: slave(random(10), random(10), 1, 30, 2),
-                release: free(3, setup.slots.total() as usize * 127 / 128),
+                release: free(1, most_but(setup.slots.total(), 10) as usize),
+                occupied: most_but(setup.slots[Class::Large].count, 6),
                 ..Behaviour::default()
             },
         ),
@@ -204,4 +205,9 @@ fn for_many_slots(setup: &Setup) -> Vec<Named> {
             },
         ),
     ]
+}
+
+/// So many less than all, but at least three quarters.
+fn most_but(all: u64, few: u64) -> u64 {
+    all.saturating_sub(few).max(all * 3 / 4)
 }

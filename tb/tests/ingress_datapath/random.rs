@@ -9,7 +9,7 @@ use spinneret_tb::ingress::{Behaviour, Cause, Setup, Totals, behaviours, run_rou
 /// Packets of all tests of the reference configuration.
 const PACKETS: u64 = 20_000;
 /// Packets of all tests of each of the others.
-const PACKETS_OF_OTHERS: u64 = 6_000;
+const PACKETS_OF_OTHERS: u64 = 12_000;
 
 /// Why packets are dropped that have a slot.
 const THEIR_OWN: [Cause; 4] = [

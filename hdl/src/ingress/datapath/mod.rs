@@ -28,7 +28,7 @@
 //!   last beat, or if its bytes do not fill the lanes without gap. A last beat without bytes is no error.
 //! - **Throughput**: one beat a clock whatever the sizes and whoever they go to, while the slave takes the
 //!   beats and responses come within 60 clocks or so.
-//! - **Latency**: first beat in to HER 9 clocks for one beat, 9 + beats for more, if the response comes one
+//! - **Latency**: first beat in to HER 8 clocks for one beat, 9 + beats for more, if the response comes one
 //!   clock after the last beat.
 //! - **Backpressure**: only unmatched frames can hold the input back. With `stall` a matched frame that finds
 //!   no room or no slot does too, instead of being dropped.
