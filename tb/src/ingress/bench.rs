@@ -6,8 +6,9 @@ use super::counters::{CounterPorts, Counters};
 use super::model::{HER_FIELDS, Model as Reference};
 use super::packet::Packet;
 use super::release::{Release, Releases};
+use super::rest::PATIENCE;
 use super::setup::Setup;
-use super::slots::Slot;
+use super::slots::{Class, Slot};
 use super::wire::{BypassSink, PacketSource};
 use super::writes::SlotUses;
 use spinneret_sim::axi::WriteSlave;
@@ -194,6 +195,37 @@ impl<M: Model> IngressBench<M> {
     /// Slots that the cluster has and has not begun to free.
     pub fn held(&self) -> usize {
         self.releases.held()
+    }
+
+    /// Sends a packet as soon as it certainly finds a slot of its class.
+    ///
+    /// # Panics
+    /// As [`send`](Self::send), and if the packets under way do not end.
+    pub fn send_with_slot(&mut self, packet: Packet) -> MatchResult {
+        self.wait_for_less_than(self.setup.certain_packets());
+        self.send(packet)
+    }
+
+    /// Runs until less packets than that are under way.
+    ///
+    /// # Panics
+    /// If it takes too long.
+    pub(super) fn wait_for_less_than(&mut self, packets: u64) {
+        let deadline = self.sim.cycle_count() + PATIENCE;
+        while self.under_way() >= packets {
+            assert!(
+                self.sim.cycle_count() < deadline,
+                "{} packets are still under way: {:?}",
+                self.under_way(),
+                self.counters()
+            );
+            self.cycle();
+        }
+    }
+
+    /// Frees a slot of a class that the cluster has; whether it has one.
+    pub fn free_one(&mut self, class: Class) -> bool {
+        self.releases.release_one(class)
     }
 
     /// Frees an address at which no slot starts.

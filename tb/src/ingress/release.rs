@@ -135,6 +135,12 @@ impl Releases {
         }
     }
 
+    /// Frees a slot of a class, if the cluster has one.
+    pub(super) fn release_one(&mut self, class: Class) -> bool {
+        let index = self.held.iter().position(|held| held.slot.class == class);
+        index.map(|index| self.release(index)).is_some()
+    }
+
     /// Frees all slots.
     pub(super) fn release_all(&mut self) {
         while !self.held.is_empty() {

@@ -87,9 +87,7 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u6
         bench.load_contexts(&random_contexts(&mut rng));
         let batch = left.min(BATCH);
         for _ in 0..batch {
-            while bench.under_way() >= behaviour.most_under_way {
-                bench.cycle();
-            }
+            bench.wait_for_less_than(behaviour.most_under_way);
             bench.send(random_packet(&mut rng, &setup));
         }
         totals += bench.settle();

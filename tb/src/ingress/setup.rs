@@ -96,6 +96,13 @@ impl Setup {
         4 * self.matcher.inspected_words()
     }
 
+    /// Packets that can be under way so that each certainly finds a slot of its class. One less than there are slots:
+    /// one that has just been freed is not in its list yet.
+    pub fn certain_packets(&self) -> u64 {
+        let counts = Class::ALL.map(|class| self.slots[class].count);
+        counts[0].min(counts[1]) - 1
+    }
+
     /// Cycles after a reset until every slot can be given out; the slots are filled in one a cycle.
     pub fn opening_cycles(&self) -> u64 {
         let largest = Class::ALL.map(|class| self.slots[class].count);

@@ -92,17 +92,15 @@ pub type Named = (&'static str, Behaviour);
 /// With few slots it is only calm while few packets are under way, so line rate without that limit is there as well.
 /// A path that waits predicts every packet's fate by itself, and is never calm: small packets take large slots.
 pub fn behaviours(setup: &Setup) -> Vec<Named> {
-    let fewest = Class::ALL.map(|class| setup.slots[class].count);
-    let fewest = fewest[0].min(fewest[1]);
+    let certain = setup.certain_packets();
     let mut all = for_many_slots(setup);
     if setup.stall {
         for (_, behaviour) in &mut all {
             behaviour.calm = false;
         }
-    } else if fewest < MANY_SLOTS {
+    } else if certain < MANY_SLOTS {
         for (_, behaviour) in all.iter_mut().filter(|(_, behaviour)| behaviour.calm) {
-            // A slot that has just been freed is not in its list yet.
-            behaviour.most_under_way = fewest - 1;
+            behaviour.most_under_way = certain;
         }
         let behaviour = Behaviour {
             calm: false,
@@ -114,7 +112,7 @@ pub fn behaviours(setup: &Setup) -> Vec<Named> {
 }
 
 /// Slots of a class that are never all out in calm traffic, whose rate alone limits the packets under way.
-const MANY_SLOTS: u64 = 256;
+const MANY_SLOTS: u64 = 200;
 
 /// The behaviours for a path with many slots.
 fn for_many_slots(setup: &Setup) -> Vec<Named> {

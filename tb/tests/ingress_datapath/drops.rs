@@ -1,17 +1,12 @@
 //! Matched packets that are dropped: whole, and counted by one cause.
 
-use crate::support::{Bench, for_ruleset, four_rulesets, marked, marked_with, marked_without_frees, matched};
+use crate::support::{
+    Bench, for_ruleset, four_rulesets, marked, marked_with, marked_without_frees, matched, one,
+};
 use spinneret_sim::axi::{Faults, Latency, Response, SlaveConfig};
 use spinneret_sim::stream::Pause;
 use spinneret_sim::test_run::{TestRun, run_test};
-use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts, Drops, Packet};
-
-/// One packet dropped for that cause.
-fn one(cause: Cause) -> Drops {
-    let mut drops = Drops::default();
-    drops[cause] = 1;
-    drops
-}
+use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts, Packet};
 
 /// Sends a packet between two sound ones and checks that it alone is dropped, for that cause.
 fn drops_alone(bench: &mut Bench, packet: Packet, cause: Cause) {
