@@ -149,6 +149,7 @@ pub fn simulated() -> Vec<(String, &'static Entry, Values)> {
         .chain(dma::simulated())
         .chain(her_gen::simulated())
         .chain(datapath::simulated())
+        .chain(datapath::gate_simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -158,10 +159,14 @@ const ENTRIES: &[Entry] = &[
     pkt_alloc::ENTRY,
     slots::ENTRY,
     dma::ENTRY,
+    dma::ENGINE_ENTRY,
     her_gen::ENTRY,
     datapath::ENTRY,
+    datapath::GATE_ENTRY,
     stream::SKID_BUFFER,
     stream::FIFO,
+    stream::PASS_FIFO,
+    stream::OUTPUT_QUEUE,
     stream::FRAME_FIFO,
     stream::FRAME_ARBITER,
     stream::FRAME_DEMUX,

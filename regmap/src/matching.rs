@@ -25,6 +25,8 @@ pub struct Rule {
     pub start: u32,
     /// Largest masked value that matches.
     pub end: u32,
+    /// The index counts from the start of the IPv4 or IPv6 payload; a frame without one never matches.
+    pub relative: bool,
 }
 
 impl Rule {
@@ -34,6 +36,7 @@ impl Rule {
         mask: 0,
         start: 1,
         end: 0,
+        relative: false,
     };
     /// Matches every frame that has a first word, that is, four bytes or more.
     pub const ALWAYS: Self = Self {
@@ -41,6 +44,7 @@ impl Rule {
         mask: 0,
         start: 0,
         end: 0,
+        relative: false,
     };
     /// Ethernet type is IPv4, in a frame without VLAN tags.
     pub const IPV4: Self = Self::equal(3, 0xffff_0000, 0x0800_0000);
@@ -53,6 +57,15 @@ impl Rule {
     /// SLMP's flag of an acknowledgement.
     pub const SLMP_ACK: Self = Self::equal(10, 0x2000, 0x2000);
 
+    /// ICMP type is echo request. Does not look at the IP protocol.
+    pub const IP_PAYLOAD_ICMP_ECHO_REQUEST: Self = Self::equal(0, 0xff00_0000, 0x0800_0000).in_ip_payload();
+    /// SLMP's end-of-message flag, behind any IP header.
+    pub const IP_PAYLOAD_SLMP_END_OF_MESSAGE: Self = Self::equal(2, 0x8000_0000, 0x8000_0000).in_ip_payload();
+    /// SLMP's flag that asks the receiver to acknowledge, behind any IP header.
+    pub const IP_PAYLOAD_SLMP_SYN: Self = Self::equal(2, 0x4000_0000, 0x4000_0000).in_ip_payload();
+    /// SLMP's flag of an acknowledgement, behind any IP header.
+    pub const IP_PAYLOAD_SLMP_ACK: Self = Self::equal(2, 0x2000_0000, 0x2000_0000).in_ip_payload();
+
     /// IPv4 protocol number from `first` to `last`.
     pub const fn ip_protocol(first: u8, last: u8) -> Self {
         Self {
@@ -60,6 +73,7 @@ impl Rule {
             mask: 0xff,
             start: first as u32,
             end: last as u32,
+            relative: false,
         }
     }
 
@@ -70,6 +84,7 @@ impl Rule {
             mask: 0xffff_0000,
             start: (first as u32) << 16,
             end: (last as u32) << 16,
+            relative: false,
         }
     }
 
@@ -80,6 +95,38 @@ impl Rule {
             mask: 0xffff,
             start: first as u32,
             end: last as u32,
+            relative: false,
+        }
+    }
+
+    /// UDP (or TCP) destination port from `first` to `last`, behind any IP header.
+    pub const fn ip_payload_destination_port(first: u16, last: u16) -> Self {
+        Self {
+            idx: 0,
+            mask: 0xffff,
+            start: first as u32,
+            end: last as u32,
+            relative: true,
+        }
+    }
+
+    /// UDP (or TCP) source port from `first` to `last`, behind any IP header.
+    pub const fn ip_payload_source_port(first: u16, last: u16) -> Self {
+        Self {
+            idx: 0,
+            mask: 0xffff_0000,
+            start: (first as u32) << 16,
+            end: (last as u32) << 16,
+            relative: true,
+        }
+    }
+
+    /// The same rule with its index counted from the start of the IP payload.
+    #[must_use]
+    pub const fn in_ip_payload(self) -> Self {
+        Self {
+            relative: true,
+            ..self
         }
     }
 
@@ -90,6 +137,7 @@ impl Rule {
             mask,
             start: value,
             end: value,
+            relative: false,
         }
     }
 
@@ -114,6 +162,7 @@ impl Rule {
             mask: encode_field(self.mask),
             start: encode_field(self.start),
             end: encode_field(self.end),
+            relative: self.relative as u32,
         }
     }
 
@@ -146,6 +195,8 @@ pub struct RuleRegisters {
     pub start: u32,
     /// End, byte-swapped.
     pub end: u32,
+    /// Bit 0: the index counts from the start of the IP payload.
+    pub relative: u32,
 }
 
 impl RuleRegisters {
@@ -156,6 +207,7 @@ impl RuleRegisters {
             mask: decode_field(self.mask),
             start: decode_field(self.start),
             end: decode_field(self.end),
+            relative: self.relative & 1 == 1,
         }
     }
 }

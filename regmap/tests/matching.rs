@@ -11,6 +11,7 @@ fn named_rules_have_the_numbers_of_existing_software() {
         mask,
         start,
         end,
+        relative: false,
     };
     assert_eq!(Rule::NEVER, rule(0, 0, 1, 0));
     assert_eq!(Rule::ALWAYS, rule(0, 0, 0, 0));
@@ -25,6 +26,35 @@ fn named_rules_have_the_numbers_of_existing_software() {
     assert_eq!(Rule::SLMP_END_OF_MESSAGE, rule(10, 0x8000, 0x8000, 0x8000));
 }
 
+/// Ports are the first word behind the IP header; SLMP's flags are the upper half of word 2, behind UDP.
+#[test]
+fn named_rules_of_the_ip_payload_have_the_numbers_of_its_headers() {
+    let rule = |idx, mask, start, end| Rule {
+        idx,
+        mask,
+        start,
+        end,
+        relative: true,
+    };
+    assert_eq!(Rule::ip_payload_destination_port(53, 99), rule(0, 0xffff, 53, 99));
+    assert_eq!(
+        Rule::ip_payload_source_port(53, 99),
+        rule(0, 0xffff_0000, 53 << 16, 99 << 16)
+    );
+    assert_eq!(
+        Rule::IP_PAYLOAD_ICMP_ECHO_REQUEST,
+        rule(0, 0xff00_0000, 0x0800_0000, 0x0800_0000)
+    );
+    for (named, flag) in [
+        (Rule::IP_PAYLOAD_SLMP_END_OF_MESSAGE, 0x8000_0000),
+        (Rule::IP_PAYLOAD_SLMP_SYN, 0x4000_0000),
+        (Rule::IP_PAYLOAD_SLMP_ACK, 0x2000_0000),
+    ] {
+        assert_eq!(named, rule(2, flag, flag, flag));
+    }
+    assert!(!Rule::NEVER.in_ip_payload().can_match());
+}
+
 #[test]
 fn registers_hold_mask_start_and_end_byte_swapped_and_the_index_plain() {
     let rule = Rule {
@@ -32,15 +62,23 @@ fn registers_hold_mask_start_and_end_byte_swapped_and_the_index_plain() {
         mask: 0xffff_0000,
         start: 0x1234_0000,
         end: 0x5678_0000,
+        relative: false,
     };
     let registers = RuleRegisters {
         idx: 9,
         mask: 0x0000_ffff,
         start: 0x0000_3412,
         end: 0x0000_7856,
+        relative: 0,
     };
     assert_eq!(rule.to_registers(), registers);
     assert_eq!(registers.to_rule(), rule);
+    let registers = RuleRegisters {
+        relative: 1,
+        ..registers
+    };
+    assert_eq!(rule.in_ip_payload().to_registers(), registers);
+    assert_eq!(registers.to_rule(), rule.in_ip_payload());
 }
 
 #[test]
@@ -56,7 +94,8 @@ fn never_cannot_match_and_always_can() {
             idx: 0,
             mask: 0xff00,
             start: 0x01,
-            end: 0x100
+            end: 0x100,
+            relative: false,
         }
         .can_match()
     );
@@ -65,7 +104,8 @@ fn never_cannot_match_and_always_can() {
             idx: 0,
             mask: 0xff00,
             start: 0xff01,
-            end: u32::MAX
+            end: u32::MAX,
+            relative: false,
         }
         .can_match()
     );
@@ -96,7 +136,7 @@ prop_compose! {
         let mask = bits.iter().fold(0, |mask, bit| mask | 1 << bit);
         let start = if near[0] { start & mask } else { start };
         let end = if near[1] { start.saturating_add(end % 16) } else { end };
-        Rule { idx: 0, mask, start, end }
+        Rule { idx: 0, mask, start, end, relative: false }
     }
 }
 
@@ -108,8 +148,8 @@ proptest! {
     }
 
     #[test]
-    fn rules_survive_their_registers(idx in any::<u32>(), mask in any::<u32>(), start in any::<u32>(), end in any::<u32>()) {
-        let rule = Rule { idx, mask, start, end };
+    fn rules_survive_their_registers(idx in any::<u32>(), mask in any::<u32>(), start in any::<u32>(), end in any::<u32>(), relative in any::<bool>()) {
+        let rule = Rule { idx, mask, start, end, relative };
         prop_assert_eq!(rule.to_registers().to_rule(), rule);
         prop_assert_eq!(rule.to_registers().idx, idx);
     }
@@ -126,5 +166,9 @@ proptest! {
         prop_assert_eq!(rule.matches_word(u32::from(port) << 16 | u32::from(other)), inside);
         let rule = Rule::udp_source_port(first, last);
         prop_assert_eq!(rule.matches_word(u32::from(other) << 16 | u32::from(port)), inside);
+        let rule = Rule::ip_payload_destination_port(first, last);
+        prop_assert_eq!(rule.matches_word(u32::from(other) << 16 | u32::from(port)), inside);
+        let rule = Rule::ip_payload_source_port(first, last);
+        prop_assert_eq!(rule.matches_word(u32::from(port) << 16 | u32::from(other)), inside);
     }
 }

@@ -60,6 +60,7 @@ fn offsets_are_those_of_existing_software() {
         (me::MASK, 0x2054, 16),
         (me::START, 0x2094, 16),
         (me::END, 0x20d4, 16),
+        (me::RELATIVE, 0x2114, 16),
         (her::VALID, 0x3000, 1),
         (her::CTX_ENABLED, 0x3004, 4),
     ];
@@ -93,6 +94,8 @@ fn rule_addresses_are_ruleset_major() {
     assert_eq!(me::mask(1, 0), Some(0x2064));
     assert_eq!(me::start(2, 3), Some(0x20c0));
     assert_eq!(me::end(3, 3), Some(0x2110));
+    assert_eq!(me::relative(0, 0), Some(0x2114));
+    assert_eq!(me::relative(3, 3), Some(0x2150));
     assert_eq!(me::end(0, RULES_PER_RULESET), None);
     assert_eq!(her::ctx_enabled(3), Some(0x3010));
     assert_eq!(her::ctx_enabled(4), None);
@@ -110,8 +113,8 @@ fn every_offset_is_found_once_and_holes_are_not_found() {
         }
         assert_eq!(register.address(register.count), None);
     }
-    assert_eq!(words, 2 + 1 + 2 + 1 + 2 + 1 + 4 + 4 * 16 + 1 + 4 + 19 * 4);
-    for hole in [0x000c, 0x0ffc, 0x2114, 0x3014, 0x4130, 0xfffc, u32::MAX] {
+    assert_eq!(words, 2 + 1 + 2 + 1 + 2 + 1 + 4 + 5 * 16 + 1 + 4 + 19 * 4);
+    for hole in [0x000c, 0x0ffc, 0x2154, 0x3014, 0x4130, 0xfffc, u32::MAX] {
         assert_eq!(find(hole), None, "{hole:#x}");
     }
 }

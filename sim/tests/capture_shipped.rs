@@ -58,7 +58,12 @@ fn the_directory_describes_every_capture_and_has_the_example_rules() {
         assert!(readme.contains(&line), "sim/captures/README.md lacks {line}");
     }
     let page = include_str!("../../docs/rules.md");
-    assert!(page.contains(&format!("```toml\n{}```", include_str!("../captures/rules.toml"))));
+    for example in [
+        include_str!("../captures/rules.toml"),
+        include_str!("../captures/ip-payload.toml"),
+    ] {
+        assert!(page.contains(&format!("```toml\n{example}```")), "{example}");
+    }
 }
 
 #[test]

@@ -176,6 +176,7 @@ fn any_rule() -> impl Strategy<Value = Rule> {
             mask,
             start: start.min(end),
             end: start.max(end),
+            relative: false,
         }
     })
 }

@@ -6,7 +6,7 @@ use spinneret_sim::reference::matcher::{MatcherParams, Mode};
 use spinneret_sim::rules::{MAX_FILE_BYTES, RuleFile, RuleFileError};
 
 fn parse(text: &str) -> Result<RuleFile, RuleFileError> {
-    RuleFile::parse("rules.toml", text.as_bytes(), &MatcherParams::REFERENCE)
+    RuleFile::parse("rules.toml", text.as_bytes(), &MatcherParams::BOARD)
 }
 
 /// The rules of a file with one ruleset whose rules are the given text.
@@ -34,6 +34,7 @@ fn raw(idx: u32, mask: u32, start: u32, end: u32) -> Rule {
         mask,
         start,
         end,
+        relative: false,
     }
 }
 
@@ -77,8 +78,8 @@ fn every_named_rule_of_the_documentation_has_the_numbers_given_there() {
         let columns: Vec<&str> = line.split('|').map(str::trim).collect();
         let entry = columns[1]
             .trim_matches('`')
-            .replace(" N ", " 77 ")
-            .replace(" P ", " 1234 ");
+            .replace("= N", "= 77")
+            .replace("= P", "= 1234");
         let numbers = columns[3]
             .replace("P << 16", "80871424")
             .replace('N', "77")
@@ -94,10 +95,15 @@ fn every_named_rule_of_the_documentation_has_the_numbers_given_there() {
             .split(", ")
             .map(|text| number(text).expect("a number"))
             .collect();
-        assert_eq!(rules(&entry), [raw(n[0], n[1], n[2], n[3])], "{entry}");
+        let relative = entry.contains("relative");
+        let rule = Rule {
+            relative,
+            ..raw(n[0], n[1], n[2], n[3])
+        };
+        assert_eq!(rules(&entry), [rule], "{entry}");
         seen += 1;
     }
-    assert_eq!(seen, 10);
+    assert_eq!(seen, 10 + 6);
 }
 
 #[test]

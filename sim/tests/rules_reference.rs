@@ -174,6 +174,7 @@ fn words_beyond_the_inspected_beats_never_match() {
                 mask: u32::MAX,
                 start: 0,
                 end: u32::MAX,
+                relative: false,
             }])],
             &frame,
         ))
@@ -342,6 +343,7 @@ fn any_rule() -> impl Strategy<Value = Rule> {
             mask,
             start: start & mask,
             end,
+            relative: false,
         })
 }
 

@@ -1,7 +1,8 @@
 // pspin_pkt_match: stream rules of its three outputs; the queues of beats and of metadata never overflow,
 // although neither can stop what comes in.
 //
-// Beats of 64 bits, one ruleset of two rules, one inspected beat. Nothing is assumed of the environment: it
+// Beats of 64 bits, one ruleset of two rules, one inspected beat, with and without rules relative to the IP payload.
+// Nothing is assumed of the environment: it
 // may even break the stream rules and change the rules at any time.
 `default_nettype none
 
@@ -19,6 +20,9 @@ module pspin_pkt_match_proof (
     input wire [63:0] match_idx,
     input wire [63:0] match_mask,
     input wire [63:0] match_start,
+`ifdef IP_RELATIVE_1
+    input wire [1:0] match_relative,
+`endif
     input wire [63:0] match_end
 );
     localparam BEAT = 75; // {tuser, tdest, tid, tkeep, tdata}
@@ -44,6 +48,9 @@ module pspin_pkt_match_proof (
         .m_axis_pspin_rx_tvalid(pspin_valid), .m_axis_pspin_rx_tready(pspin_ready),
         .match_valid(match_valid), .match_mode(match_mode), .match_idx(match_idx), .match_mask(match_mask),
         .match_start(match_start), .match_end(match_end),
+`ifdef IP_RELATIVE_1
+        .match_relative(match_relative),
+`endif
         .packet_meta_tag(meta[63:0]), .packet_meta_size(meta[95:64]),
         .packet_meta_valid(meta_valid), .packet_meta_ready(meta_ready)
     );

@@ -1,9 +1,12 @@
 //! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
 
+pub mod admission_gate;
 pub mod her_gen;
 pub mod ingress;
 pub mod ingress_dma;
+pub mod ip_frames;
 pub mod measure;
 pub mod pkt_alloc;
 pub mod pkt_match;
 pub mod proofs;
+pub mod reference;

@@ -61,6 +61,7 @@ pub fn marked<M: Model>(sim: Simulation<M>, params: &MatcherParams) -> MatchBenc
         mask: 0xff00_0000,
         start: u32::from(MARK) << 24,
         end: u32::from(MARK) << 24,
+        relative: false,
     };
     let mut bench = MatchBench::new(sim, params, MessageId::REFERENCE, Pauses::default());
     bench.load(Some(&one_rule(params, rule)));

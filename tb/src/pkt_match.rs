@@ -302,42 +302,9 @@ pub fn random_frame(rng: &mut ChaCha8Rng, user_bits: u32) -> Frame {
 /// Random rules, of which some match often, some never, and some name words that do not exist.
 pub fn random_rules(rng: &mut ChaCha8Rng, params: &MatcherParams) -> RuleTable {
     let words = params.inspected_words() as u32;
-    let mut rule = || {
-        let idx = match rng.random_range(0..10) {
-            0 => words - 1,
-            1 => words + rng.random_range(0..3),
-            2 => rng.random(),
-            _ => rng.random_range(0..words.min(16)),
-        };
-        // One byte of the word counts, and holds 0 to 3.
-        let shift = 8 * rng.random_range(0..4);
-        let bound = rng.random_range(0..4_u32);
-        match rng.random_range(0..6) {
-            0 => Rule {
-                idx,
-                mask: 0,
-                start: 0,
-                end: 0,
-            },
-            1 => Rule {
-                idx,
-                mask: u32::MAX,
-                start: bound << shift,
-                end: u32::MAX >> bound,
-            },
-            2 => Rule {
-                idx,
-                mask: 3 << shift,
-                start: 2 << shift,
-                end: 1 << shift,
-            },
-            _ => Rule {
-                idx,
-                mask: 3 << shift,
-                start: bound.min(1) << shift,
-                end: bound.max(1) << shift,
-            },
-        }
+    let mut rule = || Rule {
+        relative: params.ip_relative && rng.random(),
+        ..random_rule(rng, words)
     };
     let mut sets = Vec::new();
     for set in 0..params.rulesets {
@@ -356,4 +323,47 @@ pub fn random_rules(rng: &mut ChaCha8Rng, params: &MatcherParams) -> RuleTable {
         }
     }
     RuleTable::new(params, sets).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A rule that matches often, sometimes or never; few name words that are not inspected.
+fn random_rule(rng: &mut ChaCha8Rng, words: u32) -> Rule {
+    let idx = match rng.random_range(0..10) {
+        0 => words - 1,
+        1 => words + rng.random_range(0..3),
+        2 => rng.random(),
+        _ => rng.random_range(0..words.min(16)),
+    };
+    // One byte of the word counts, and holds 0 to 3.
+    let shift = 8 * rng.random_range(0..4);
+    let bound = rng.random_range(0..4_u32);
+    match rng.random_range(0..6) {
+        0 => Rule {
+            idx,
+            mask: 0,
+            start: 0,
+            end: 0,
+            relative: false,
+        },
+        1 => Rule {
+            idx,
+            mask: u32::MAX,
+            start: bound << shift,
+            end: u32::MAX >> bound,
+            relative: false,
+        },
+        2 => Rule {
+            idx,
+            mask: 3 << shift,
+            start: 2 << shift,
+            end: 1 << shift,
+            relative: false,
+        },
+        _ => Rule {
+            idx,
+            mask: 3 << shift,
+            start: bound.min(1) << shift,
+            end: bound.max(1) << shift,
+            relative: false,
+        },
+    }
 }

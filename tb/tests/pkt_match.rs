@@ -117,6 +117,7 @@ fn random_packets_1024_bit() {
         rulesets: 2,
         rules_per_ruleset: 2,
         inspected_bytes: 4,
+        ip_relative: false,
     };
     let id = MessageId {
         bits: 10,
@@ -239,6 +240,7 @@ fn words_beyond_the_frame_never_match() {
                 mask: 0,
                 start: 0,
                 end: 0,
+                relative: false,
             })));
             for size in sizes {
                 let matched = is_matched(bench.send(Frame::new(vec![0xff; size])));
@@ -264,6 +266,7 @@ fn words_beyond_the_inspected_beats_never_match() {
                 mask: 0,
                 start: 0,
                 end: 0,
+                relative: false,
             })));
             assert!(!is_matched(bench.send(Frame::new(vec![0; 1500]))));
             bench.settle();
@@ -273,6 +276,7 @@ fn words_beyond_the_inspected_beats_never_match() {
             mask: 0,
             start: 0,
             end: 0,
+            relative: false,
         })));
         assert!(is_matched(bench.send(Frame::new(vec![0; 1500]))));
         bench.finish();

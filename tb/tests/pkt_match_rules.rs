@@ -37,6 +37,7 @@ fn begin_frame(run: &mut TestRun, idx: u32, size: usize) -> MatchBench<PspinPktM
         mask: 0,
         start: 0,
         end: 0,
+        relative: false,
     })));
     bench.send(Frame::new(vec![1; size]));
     while bench.source.monitor().counts().beats == 0 {

@@ -156,6 +156,116 @@ const MUTATIONS: &[Mutation] = &[
         "(slots_small_data & {8{has_small}})",
         "slots_small_data",
     ),
+    // Shows an element that has to wait no longer in the next cycle.
+    (
+        "pass_fifo_block",
+        "first_used_0 <= comes && !blocked && (first_used_0 || !m_ready);",
+        "first_used_0 <= 1'b0;",
+    ),
+    // Lets an element pass those that are in the memory and not at its output yet.
+    (
+        "pass_fifo_block",
+        "assign blocked = waiting_0;",
+        "assign blocked = fifo_m_valid;",
+    ),
+    // Keeps an element that has passed.
+    (
+        "pass_fifo",
+        "assign fifo_s_valid = s_valid && (blocked || !m_ready);",
+        "assign fifo_s_valid = s_valid;",
+    ),
+    // Forgets the last element but one.
+    (
+        "pass_fifo_block_2",
+        "|| fifo_level != 2'd1",
+        "|| fifo_level == 2'd0",
+    ),
+    // Lets an element pass those that wait.
+    (
+        "output_queue",
+        "assign bypass = free && !fifo_m_valid;",
+        "assign bypass = free;",
+    ),
+    // Loads the register while it waits.
+    (
+        "output_queue",
+        "assign free = !valid || m_ready;",
+        "assign free = !valid || m_ready || s_valid;",
+    ),
+    // Gives what was refused.
+    (
+        "output_queue_2",
+        "valid <= s_valid && fifo_s_ready;",
+        "valid <= s_valid;",
+    ),
+    // Says the length of a burst one beat too long.
+    (
+        "write_engine",
+        "length_reg <= length;",
+        "length_reg <= length + 1'b1;",
+    ),
+    // Loses WLAST.
+    ("write_engine", "last_reg <= burst_last;", "last_reg <= 1'b0;"),
+    // Changes data and strobes while they wait.
+    (
+        "write_engine",
+        "assign can_send = !data_valid_reg || data_ready;",
+        "assign can_send = 1'b1;",
+    ),
+    // Lets a burst leave its block.
+    (
+        "write_engine",
+        "block_end[0] = lane_now == 1'b1;",
+        "block_end[0] = 1'b0;",
+    ),
+    // Changes an address while it waits.
+    (
+        "write_engine",
+        "&& record_room && (!burst_valid_reg || burst_ready)",
+        "&& record_room",
+    ),
+    // Starts a burst whose beats are not there.
+    ("write_engine", "| (block_end & window_seen);", "| block_end;"),
+    // Writes a record without room.
+    (
+        "write_engine",
+        ".record_room(!records_almost_full)",
+        ".record_room(1'b1)",
+    ),
+    // Gives a slot back that there is not.
+    (
+        "write_engine",
+        "assign failed_valid = ends && fails && !slotless;",
+        "assign failed_valid = ends && fails;",
+    ),
+    // Admits a frame without room in the queue.
+    (
+        "admission_gate",
+        "assign room = !queue_almost_full && places;",
+        "assign room = places;",
+    ),
+    // Admits a frame without a place for its metadata.
+    (
+        "admission_gate",
+        "assign room = !queue_almost_full && places;",
+        "assign room = !queue_almost_full;",
+    ),
+    // Lets all beats of a frame in that is too long.
+    (
+        "admission_gate",
+        "accept && verdict && (!beyond || last);",
+        "accept && verdict;",
+    ),
+    // Decides again with every beat.
+    ("admission_gate", "verdict = admitted;", "verdict = room;"),
+    // Keeps the metadata of frames that are dropped.
+    (
+        "admission_gate",
+        "meta_s_valid && verdicts_m_valid && verdicts_m_data;",
+        "meta_s_valid && verdicts_m_valid;",
+    ),
+    // Does not end a burst where the slot does.
+    ("admission_gate", "{last || number == 2'd1, over,", "{last, over,"),
 ];
 
 #[test]

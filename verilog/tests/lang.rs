@@ -180,3 +180,81 @@ fn words_of_different_widths_do_not_mix() {
 fn integers_must_fit() {
     let _ = Word::new(1, 4) + 16;
 }
+
+/// Counts, from a number that one of its variants can be told.
+#[derive(LogicBlock, Describe, Debug)]
+struct Preset {
+    pub clk: Signal<In, Clock>,
+    pub rst: Wire<In, bool>,
+    pub offset: Optional<Wire<In>>,
+    pub count: Wire<Out>,
+    value: Reg,
+    held: Optional<Reg>,
+    _with_offset: bool,
+}
+
+impl Preset {
+    fn new(with_offset: bool) -> Self {
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            offset: Optional::new(with_offset, || Wire::word(4)),
+            count: Wire::word(4),
+            value: Reg::word_reset(4),
+            held: Optional::new(with_offset, || Reg::word_reset(4)),
+            _with_offset: with_offset,
+        }
+    }
+}
+
+impl Logic for Preset {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.value, self.held);
+        self.value.d.next = self.value.q.val() + 1;
+        self.count.next = self.value.q.val();
+        if self._with_offset {
+            self.held.d.next = self.offset.val();
+            self.count.next = self.value.q.val() + self.held.q.val();
+        }
+    }
+}
+
+#[test]
+fn optional_parts_run_in_rust_where_they_are_and_nowhere_else() {
+    for (with_offset, expected) in [(false, [1, 2, 3]), (true, [10, 11, 12])] {
+        let mut preset = Preset::new(with_offset);
+        preset.connect_all();
+        assert_eq!(preset.offset.is_present(), with_offset);
+        if with_offset {
+            preset.offset.next = 9.into();
+        }
+        let seen = [(); 3].map(|()| {
+            tick(&mut preset, |p| &mut p.clk);
+            preset.count.val().low_u64()
+        });
+        assert_eq!(seen, expected);
+    }
+}
+
+#[test]
+fn optional_parts_have_the_names_of_their_fields_or_leave_no_trace() {
+    let design = |with_offset| {
+        let design = spinneret_verilog::generate(&Preset::new(with_offset), "preset");
+        design.unwrap_or_else(|error| panic!("{error}"))
+    };
+    let names = |with_offset| -> Vec<String> {
+        let ports = design(with_offset).ports.into_iter();
+        ports.map(|port| port.name).collect()
+    };
+    assert_eq!(names(false), ["clk", "rst", "count"]);
+    assert_eq!(names(true), ["clk", "rst", "offset", "count"]);
+    let text = |with_offset| design(with_offset).modules[0].text.clone();
+    assert!(text(true).contains("held <= offset;") && !text(false).contains("held"));
+}
+
+#[test]
+#[should_panic(expected = "this variant of the block does not have the part")]
+fn an_absent_part_cannot_be_used() {
+    let _ = Preset::new(false).offset.val();
+}

@@ -4,9 +4,6 @@
 `default_nettype none
 
 // A FIFO with a register at its output that an element reaches in one clock when nothing is ahead of it.
-//
-// Holds `depth` elements and the one in the register. Throughput one element a clock; all outputs are
-// registers.
 module output_queue_8x33_0 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset: empties the queue.

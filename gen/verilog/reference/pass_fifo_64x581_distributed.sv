@@ -18,7 +18,7 @@ module pass_fifo_64x581_distributed (
     output logic         almost_full // At most the margin's number of elements still fit.
 );
 
-    logic blocked;
+    logic blocked; // Something is ahead of the input.
     logic comes;
     logic fifo_s_valid;
     logic fifo_s_ready;
@@ -33,13 +33,13 @@ module pass_fifo_64x581_distributed (
         if (blocked) begin
             m_valid = fifo_m_valid;
             m_data = fifo_m_data;
-            fifo_s_valid = s_valid;
         end else begin
             m_valid = comes;
             m_data = s_data;
-            fifo_s_valid = s_valid && !m_ready;
         end
     end
+
+    assign fifo_s_valid = s_valid && (blocked || !m_ready);
 
     fifo_64x581_distributed u_fifo (
         .clk(clk),

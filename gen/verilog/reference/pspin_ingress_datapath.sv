@@ -13,6 +13,7 @@
 //   rulesets = 4 (rulesets; the lowest that matches wins)
 //   rules = 4 (rules of a ruleset, of which the last marks the end of a message)
 //   message_id_network_order = 0 (1: frame byte 44 is the most significant byte of the message id, not the least)
+//   ip_relative = 0 (1: a rule may count from the start of the IPv4 or IPv6 payload, and the message id does)
 //   address_width = 32 (width of an address in bits)
 //   axi_id_width = 8 (width of an AXI id in bits)
 //   length_width = 32 (width of a length in bits)

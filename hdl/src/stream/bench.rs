@@ -2,7 +2,7 @@
 //!
 //! These tests say what a kernel means; the testbenches in `tb/` check the generated text at length.
 
-use super::{Fifo, FrameArbiter, FrameDemux, FrameFifo, ReadySlice, SkidBuffer};
+use super::{Fifo, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, ReadySlice, SkidBuffer};
 use spinneret_verilog::prelude::*;
 
 /// Passes over a block until nothing changes; a block of these here needs fewer than ten.
@@ -27,7 +27,7 @@ macro_rules! clocking {
     )+};
 }
 
-clocking! { Fifo FrameArbiter FrameDemux FrameFifo ReadySlice SkidBuffer }
+clocking! { Fifo FrameArbiter FrameDemux FrameFifo OutputQueue PassFifo ReadySlice SkidBuffer }
 
 /// Lets the block follow its inputs; afterwards its outputs are those before the rising edge.
 pub(super) fn settle(block: &mut impl Clocking) {

@@ -1,6 +1,9 @@
 //! The stream primitives in the catalog.
 
-use super::{Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, SkidBuffer, limits};
+use super::{
+    Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, SkidBuffer,
+    limits,
+};
 use crate::catalog::{Config, Entry, Parameter, ParameterError, Values};
 use spinneret_verilog::prelude::*;
 
@@ -15,33 +18,36 @@ pub(crate) const FIFO: Entry = Entry {
             depth(),
             parameter("block", 0, 0, 1, "1: memory in block RAM, 0: in distributed RAM"),
             parameter("registered", 0, 0, 1, "1: data from a register, 0: falls through"),
-            parameter(
-                "margin",
-                0,
-                0,
-                limits::MAX_DEPTH - 1,
-                "elements that still fit when almost_full rises",
-            ),
+            margin(),
         ]
     },
     derived: |_| Vec::new(),
+    build: |values| boxed(Fifo::new(fifo_config(values))),
+};
+
+/// [`PassFifo`].
+pub(crate) const PASS_FIFO: Entry = Entry {
+    name: "pass_fifo",
+    doc: "first in, first out, no latency while empty",
+    shipped: false,
+    parameters: FIFO.parameters,
+    derived: |_| Vec::new(),
+    build: |values| boxed(PassFifo::new(fifo_config(values))),
+};
+
+/// [`OutputQueue`].
+pub(crate) const OUTPUT_QUEUE: Entry = Entry {
+    name: "output_queue",
+    doc: "first in, first out, with a register at the output",
+    shipped: false,
+    parameters: |_: Config| vec![width(), depth(), margin()],
+    derived: |_| Vec::new(),
     build: |values| {
-        let config = FifoConfig {
-            width: number(values, "width"),
-            depth: number(values, "depth"),
-            storage: if number(values, "block") == 1 {
-                RamStyle::Block
-            } else {
-                RamStyle::Distributed
-            },
-            output: if number(values, "registered") == 1 {
-                FifoOutput::Registered
-            } else {
-                FifoOutput::Fallthrough
-            },
-            margin: number(values, "margin"),
-        };
-        boxed(Fifo::new(config))
+        boxed(OutputQueue::with_margin(
+            number(values, "width"),
+            number(values, "depth"),
+            number(values, "margin"),
+        ))
     },
 };
 
@@ -133,6 +139,40 @@ const SIMULATED: &[Simulated] = &[
             ("margin", 10),
         ],
     ),
+    (
+        "pass_fifo",
+        &PASS_FIFO,
+        &[("width", 32), ("depth", 4), ("margin", 1)],
+    ),
+    ("pass_fifo_2", &PASS_FIFO, &[("width", 32), ("depth", 2)]),
+    (
+        "pass_fifo_block",
+        &PASS_FIFO,
+        &[
+            ("width", 32),
+            ("depth", 4),
+            ("block", 1),
+            ("registered", 1),
+            ("margin", 1),
+        ],
+    ),
+    (
+        "pass_fifo_block_64",
+        &PASS_FIFO,
+        &[
+            ("width", 61),
+            ("depth", 64),
+            ("block", 1),
+            ("registered", 1),
+            ("margin", 10),
+        ],
+    ),
+    (
+        "output_queue",
+        &OUTPUT_QUEUE,
+        &[("width", 32), ("depth", 4), ("margin", 1)],
+    ),
+    ("output_queue_2", &OUTPUT_QUEUE, &[("width", 61), ("depth", 2)]),
     ("skid_buffer", &SKID_BUFFER, &[("width", 61)]),
     ("frame_fifo_8", &FRAME_FIFO, &[("width", 32), ("depth", 8)]),
     ("frame_fifo_64", &FRAME_FIFO, &[("width", 61), ("depth", 64)]),
@@ -170,6 +210,35 @@ fn width() -> Parameter {
 
 fn depth() -> Parameter {
     parameter("depth", 16, 2, limits::MAX_DEPTH, "places, a power of two")
+}
+
+fn margin() -> Parameter {
+    parameter(
+        "margin",
+        0,
+        0,
+        limits::MAX_DEPTH - 1,
+        "elements that still fit when almost_full rises",
+    )
+}
+
+/// Parameters of a FIFO as [`FIFO`] lists them.
+fn fifo_config(values: &Values) -> FifoConfig {
+    FifoConfig {
+        width: number(values, "width"),
+        depth: number(values, "depth"),
+        storage: if number(values, "block") == 1 {
+            RamStyle::Block
+        } else {
+            RamStyle::Distributed
+        },
+        output: if number(values, "registered") == 1 {
+            FifoOutput::Registered
+        } else {
+            FifoOutput::Fallthrough
+        },
+        margin: number(values, "margin"),
+    }
 }
 
 fn ports() -> Parameter {

@@ -1,13 +1,27 @@
 //! A queue whose output is a register and that costs one clock.
+//!
+//! ```text
+//!  s ==+================+==>| register |==> m
+//!      |   +------+     |
+//!      +==>| FIFO |=====+    while the register is not free, or something is in the FIFO
+//!          +------+
+//! ```
+//!
+//! # Contract
+//! - **Latency:** an element that is taken in cycle t is at the output in cycle t + 1, if nothing is ahead of it.
+//! - **Throughput:** one element per cycle. A full queue takes its next element in the cycle after one has left.
+//! - **Capacity:** exactly `depth` elements and the one in the register.
+//! - **Backpressure:** `s_ready` is a register: low when full, and in the first cycle after reset.
+//!   `almost_full` is one too: high while at most `margin` more elements fit.
+//! - **Paths:** none from `s` to `m` or back; all outputs are registers.
+//! - **Ordering:** elements leave in the order in which they came.
+//! - **Reset:** empties the queue; what the register holds stays, unseen.
 
 use super::{Fifo, FifoConfig, StreamIn, StreamOut};
 use crate::catalog::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// A FIFO with a register at its output that an element reaches in one clock when nothing is ahead of it.
-///
-/// Holds `depth` elements and the one in the register. Throughput one element a clock; all outputs are
-/// registers.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct OutputQueue {
     /// Clock.
@@ -83,5 +97,76 @@ impl Logic for OutputQueue {
         }
         self.m.valid.next = self.valid.q.val();
         self.m.data.next = self.data.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OutputQueue;
+    use crate::stream::bench::{self, stream_through};
+
+    fn fresh(depth: usize, margin: usize) -> OutputQueue {
+        let mut queue = OutputQueue::with_margin(8, depth, margin).expect("valid parameters");
+        bench::reset(&mut queue);
+        queue
+    }
+
+    #[test]
+    fn passes_one_element_per_cycle_after_one_cycle() {
+        for depth in [2, 4, 64] {
+            let mut queue = fresh(depth, 0);
+            let expected: Vec<_> = (0..20_u64).map(|index| (index + 1, index)).collect();
+            assert_eq!(
+                stream_through!(queue, 0..20_u64, 25_u64),
+                expected,
+                "depth {depth}"
+            );
+        }
+    }
+
+    #[test]
+    fn holds_its_depth_and_one_more() {
+        for depth in [2, 4, 16] {
+            for margin in [0, 1] {
+                let mut queue = fresh(depth, margin);
+                let most = depth as u64 + 1;
+                let mut taken = 0;
+                for _ in 0..2 * depth + 2 {
+                    queue.s.valid.next = true;
+                    bench::settle(&mut queue);
+                    assert_eq!(queue.almost_full.val(), taken + margin as u64 >= most);
+                    taken += u64::from(queue.s.ready.val());
+                    bench::edge(&mut queue);
+                }
+                assert_eq!(taken, most, "depth {depth}, margin {margin}");
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_what_cannot_be_built() {
+        for (width, depth, margin, expected) in [
+            (
+                8,
+                12,
+                0,
+                "fifo: depth = 12 is not possible: it must be a power of two from 2 to 65536",
+            ),
+            (
+                0,
+                16,
+                0,
+                "fifo: width = 0 is not possible: it must be from 1 to 4096 bits",
+            ),
+            (
+                8,
+                16,
+                16,
+                "fifo: margin = 16 is not possible: it must be less than the depth, 16",
+            ),
+        ] {
+            let built = OutputQueue::with_margin(width, depth, margin).map(|_| ());
+            assert_eq!(built.map_err(|error| error.to_string()), Err(expected.to_owned()));
+        }
     }
 }

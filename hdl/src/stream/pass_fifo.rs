@@ -1,23 +1,28 @@
 //! A FIFO that costs no clock while it is empty.
 //!
 //! ```text
-//!  s ==+============================> m     empty: straight through
+//!  s ==+================================> m     empty: straight through
 //!      |   +------+
-//!      +==>| FIFO |=================> m     else: behind what waits
-//!          +------+
+//!      +==>| FIFO |=====================> m     else: behind what waits
+//!      |   +------+
+//!      |   +-------------------------+
+//!      +==>| register, only if the   |==> m     the first element that has to wait
+//!          | FIFO's own is a memory's|
+//!          +-------------------------+
 //! ```
 //!
 //! # Contract
 //! - **Latency:** none while nothing waits: what comes in is at the output in the same cycle. An element
-//!   that the other side does not take waits in the FIFO, and so do those behind it.
-//! - **Throughput:** one element a clock. With block RAM two cycles pass without an element after the first
-//!   one has had to wait, which is the time that the memory takes.
-//! - **Capacity:** exactly `depth` elements.
-//! - **Backpressure:** `s_ready` is a register. `almost_full` is one too: high while at most `margin` more
-//!   elements fit.
+//!   that the other side does not take waits inside, and so do those behind it.
+//! - **Throughput:** one element a clock. With a registered FIFO (block RAM) the one behind the first that has
+//!   waited comes two clocks after it came in at the earliest, which is the time that the memory takes.
+//! - **Capacity:** exactly `depth` elements; with a registered FIFO the first that has to wait is kept in a
+//!   register beside it, so that it stays at the output, and `depth` elements fit behind it.
+//! - **Backpressure:** `s_ready` is a register: low when the FIFO is full, and in the first cycle after reset.
+//!   `almost_full` is one too: high while at most `margin` more elements fit into the FIFO.
 //! - **Paths:** from `s_valid` and `s_data` to `m_valid` and `m_data`, none from `m_ready` to `s`.
 //! - **Ordering:** elements leave in the order in which they came.
-//! - **Reset:** empties the FIFO.
+//! - **Reset:** forgets what is inside.
 
 use super::{Fifo, FifoConfig, FifoOutput, StreamIn, StreamOut};
 use crate::catalog::ParameterError;
@@ -39,6 +44,10 @@ pub struct PassFifo {
     fifo: Fifo,
     /// Something is in the FIFO, also if it is not at its output yet (registered output only).
     waiting: Vec<Reg<bool>>,
+    /// The first element that had to wait (registered output only): the FIFO could not show it at once.
+    first: Vec<Reg>,
+    first_used: Vec<Reg<bool>>,
+    /// Something is ahead of the input.
     blocked: Wire<Local, bool>,
     comes: Wire<Local, bool>,
     goes: Wire<Local, bool>,
@@ -50,7 +59,7 @@ impl PassFifo {
     /// # Errors
     /// As those of [`Fifo::new`].
     pub fn new(config: FifoConfig) -> Result<Self, ParameterError> {
-        let registered = config.output == FifoOutput::Registered;
+        let registers = usize::from(config.output == FifoOutput::Registered);
         Ok(Self {
             clk: Signal::default(),
             rst: Wire::bit(),
@@ -58,7 +67,9 @@ impl PassFifo {
             m: StreamOut::new(config.width),
             almost_full: Wire::bit(),
             fifo: Fifo::new(config)?,
-            waiting: (0..usize::from(registered)).map(|_| Reg::bit_reset()).collect(),
+            waiting: vec![Reg::bit_reset(); registers],
+            first: vec![Reg::word(config.width); registers],
+            first_used: vec![Reg::bit_reset(); registers],
             blocked: Wire::bit(),
             comes: Wire::bit(),
             goes: Wire::bit(),
@@ -69,34 +80,149 @@ impl PassFifo {
 impl Logic for PassFifo {
     #[kernel(suffix = self.fifo.config().variant())]
     fn update(&mut self) {
-        clocked!(self.clk, self.rst => self.fifo, self.waiting);
+        let registered = !self.first.is_empty();
+        clocked!(self.clk, self.rst => self.fifo, self.waiting, self.first_used);
+        clocked!(self.clk => self.first);
         self.s.ready.next = self.fifo.s.ready.val();
         self.almost_full.next = self.fifo.almost_full.val();
         self.comes.next = self.s.valid.val() && self.fifo.s.ready.val();
-        if self.waiting.is_empty() {
-            self.blocked.next = self.fifo.m.valid.val();
-        } else {
+        if registered {
             self.blocked.next = self.waiting[0].q.val();
+        } else {
+            self.blocked.next = self.fifo.m.valid.val();
         }
+        self.fifo.s.data.next = self.s.data.val();
         if self.blocked.val() {
             self.m.valid.next = self.fifo.m.valid.val();
             self.m.data.next = self.fifo.m.data.val();
-            self.fifo.s.valid.next = self.s.valid.val();
         } else {
             self.m.valid.next = self.comes.val();
             self.m.data.next = self.s.data.val();
-            self.fifo.s.valid.next = self.s.valid.val() && !self.m.ready.val();
         }
-        self.fifo.s.data.next = self.s.data.val();
-        self.fifo.m.ready.next = self.m.ready.val();
-        self.goes.next = self.fifo.m.valid.val() && self.m.ready.val();
-        /// The last element leaves when only one is inside and none comes.
-        if !self.waiting.is_empty() {
+        if registered {
+            /// What waits in the register is the first of all.
+            if self.first_used[0].q.val() {
+                self.m.valid.next = true;
+                self.m.data.next = self.first[0].q.val();
+            }
+            self.fifo.m.ready.next = self.m.ready.val() && !self.first_used[0].q.val();
+            self.fifo.s.valid.next = self.s.valid.val()
+                && (self.blocked.val() || (self.first_used[0].q.val() && !self.m.ready.val()));
+            if !self.first_used[0].q.val() || self.m.ready.val() {
+                self.first[0].d.next = self.s.data.val();
+            }
+            /// An element goes there if nothing else is ahead of it and it cannot leave now.
+            if self.first_used[0].q.val() && !self.m.ready.val() {
+                self.first_used[0].d.next = true;
+            } else {
+                self.first_used[0].d.next = self.comes.val()
+                    && !self.blocked.val()
+                    && (self.first_used[0].q.val() || !self.m.ready.val());
+            }
+        } else {
+            self.fifo.m.ready.next = self.m.ready.val();
+            self.fifo.s.valid.next = self.s.valid.val() && (self.blocked.val() || !self.m.ready.val());
+        }
+        self.goes.next = self.fifo.m.valid.val() && self.fifo.m.ready.val();
+        if registered {
+            /// The last element leaves the FIFO when only one is inside and none comes.
             if self.blocked.val() {
                 self.waiting[0].d.next = self.comes.val() || !self.goes.val() || self.fifo.level.val() != 1;
             } else {
-                self.waiting[0].d.next = self.comes.val() && !self.m.ready.val();
+                self.waiting[0].d.next =
+                    self.comes.val() && self.first_used[0].q.val() && !self.m.ready.val();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PassFifo;
+    use crate::stream::bench::{self, stream_through};
+    use crate::stream::{Fifo, FifoConfig};
+
+    fn forms(depth: usize) -> [FifoConfig; 3] {
+        [
+            FifoConfig::distributed(8, depth),
+            FifoConfig::distributed(8, depth).registered(),
+            FifoConfig::block(8, depth).with_margin(1),
+        ]
+    }
+
+    fn fresh(config: FifoConfig) -> PassFifo {
+        let mut fifo = PassFifo::new(config).expect("a valid configuration");
+        bench::reset(&mut fifo);
+        fifo
+    }
+
+    #[test]
+    fn passes_one_element_per_cycle_in_the_same_cycle() {
+        for config in forms(4) {
+            let mut fifo = fresh(config);
+            let expected: Vec<_> = (0..20_u64).map(|index| (index, index)).collect();
+            assert_eq!(stream_through!(fifo, 0..20_u64, 25_u64), expected, "{config:?}");
+        }
+    }
+
+    #[test]
+    fn holds_exactly_its_depth_and_the_first_that_waits() {
+        for depth in [2, 4, 16] {
+            for config in forms(depth) {
+                let mut fifo = fresh(config);
+                let beside = u64::from(config.output == super::FifoOutput::Registered);
+                let mut taken = 0_u64;
+                for _ in 0..2 * depth + 2 {
+                    fifo.s.valid.next = true;
+                    bench::settle(&mut fifo);
+                    assert!(fifo.m.valid.val() || taken > 0, "{config:?}");
+                    let stored = taken.saturating_sub(beside);
+                    let almost_full = stored + config.margin as u64 >= depth as u64;
+                    assert_eq!(fifo.almost_full.val(), almost_full, "{config:?}");
+                    taken += u64::from(fifo.s.ready.val());
+                    bench::edge(&mut fifo);
+                }
+                assert_eq!(taken, depth as u64 + beside, "{config:?}");
+            }
+        }
+    }
+
+    /// Every pattern of valid and ready over six cycles: nothing is lost, and what waits stays at the output.
+    #[test]
+    fn keeps_order_and_what_it_shows() {
+        for config in forms(4) {
+            let clean = fresh(config);
+            for pattern in 0..1_u32 << 12 {
+                let mut fifo = clean.clone();
+                let (mut sent, mut received, mut shown) = (0, 0, false);
+                for cycle in 0..16_u32 {
+                    fifo.s.valid.next = cycle < 6 && pattern >> cycle & 1 == 1;
+                    fifo.s.data.next = sent.into();
+                    fifo.m.ready.next = cycle >= 6 || pattern >> (6 + cycle) & 1 == 1;
+                    bench::settle(&mut fifo);
+                    let context = format!("{config:?}, {pattern:#x}, cycle {cycle}");
+                    sent += u64::from(fifo.s.valid.val() && fifo.s.ready.val());
+                    assert!(fifo.m.valid.val() || !shown, "{context}");
+                    if fifo.m.valid.val() {
+                        assert_eq!(fifo.m.data.val().low_u64(), received, "{context}");
+                    }
+                    shown = fifo.m.valid.val() && !fifo.m.ready.val();
+                    received += u64::from(fifo.m.valid.val() && fifo.m.ready.val());
+                    bench::edge(&mut fifo);
+                }
+                assert_eq!(received, sent, "{config:?}, {pattern:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_what_a_fifo_refuses() {
+        let config = FifoConfig::distributed(8, 12);
+        assert_eq!(
+            PassFifo::new(config)
+                .map(|_| ())
+                .map_err(|error| error.to_string()),
+            Fifo::new(config).map(|_| ()).map_err(|error| error.to_string())
+        );
     }
 }

@@ -55,8 +55,14 @@ pub const END: Register = Register {
     description: "Largest masked value that matches.",
     ..register("end", 0x20d4, RULES)
 };
+/// From where a rule counts its word index. An engine without the option `ip_relative` does not look at it.
+pub const RELATIVE: Register = Register {
+    unit: "flag",
+    description: "Bit 0: the word index counts from the start of the IPv4 or IPv6 payload, if the engine has the option ip_relative.",
+    ..register("relative", 0x2114, RULES)
+};
 /// The group, ordered by offset.
-pub const ALL: &[Register] = &[VALID, MODE, IDX, MASK, START, END];
+pub const ALL: &[Register] = &[VALID, MODE, IDX, MASK, START, END, RELATIVE];
 
 /// Offset of a ruleset's mode; `None` if there is no such ruleset.
 pub const fn mode(ruleset: u32) -> Option<u32> {
@@ -81,6 +87,11 @@ pub const fn start(ruleset: u32, rule: u32) -> Option<u32> {
 /// Offset of a rule's end value; `None` if there is no such ruleset or rule.
 pub const fn end(ruleset: u32, rule: u32) -> Option<u32> {
     address(&END, ruleset, rule)
+}
+
+/// Offset of a rule's flag for the IP payload; `None` if there is no such ruleset or rule.
+pub const fn relative(ruleset: u32, rule: u32) -> Option<u32> {
+    address(&RELATIVE, ruleset, rule)
 }
 
 const fn address(register: &Register, ruleset: u32, rule: u32) -> Option<u32> {

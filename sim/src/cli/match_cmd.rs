@@ -66,13 +66,15 @@ pub fn run(arguments: &MatchArguments) -> Result<(), Failure> {
 /// # Errors
 /// As [`run`], but a damaged capture is part of the report.
 pub fn sort(arguments: &MatchArguments) -> Result<Report, Failure> {
-    let params = MatcherParams {
+    let mut params = MatcherParams {
         data_width_bits: arguments.width,
         inspected_bytes: arguments.inspected_bytes,
-        ..MatcherParams::REFERENCE
+        ..MatcherParams::BOARD
     };
     params.validate().map_err(Failure::usage)?;
     let rules = RuleFile::read(&arguments.rules, &params).map_err(Failure::usage)?;
+    // The matcher of the public design sorts what it can, one with rules relative to the IP payload the rest.
+    params.ip_relative = rules.is_relative();
     distinct_files(arguments).map_err(Failure::Usage)?;
     let capture = CaptureReader::open(&arguments.pcap).map_err(Failure::usage)?;
     let table = rules.table(&params).map_err(Failure::usage)?;

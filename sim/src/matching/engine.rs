@@ -2,7 +2,7 @@
 
 use super::{Checked, Matcher, MatcherError, ModelMatcher, VerilatedMatcher};
 use crate::model::Model;
-use crate::models::{PspinPktMatch, PspinPktMatchW64};
+use crate::models::{PspinPktMatch, PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchW64};
 use crate::reference::matcher::{MatcherParams, ParamsError, RuleTable};
 use clap::ValueEnum;
 
@@ -28,34 +28,51 @@ impl Engine {
         params: &MatcherParams,
         rules: &RuleTable,
     ) -> Result<Box<dyn Matcher>, MatcherError> {
-        let unfit = |error: ParamsError| MatcherError::Unfit(error.to_string());
         params.validate().map_err(unfit)?;
-        let narrow = MatcherParams {
-            data_width_bits: 64,
-            ..MatcherParams::REFERENCE
-        };
         match self {
             Self::Model => checked(
                 ModelMatcher::new(params, rules.clone()).map_err(unfit)?,
                 params,
                 rules,
             ),
-            Self::Hardware if *params == MatcherParams::REFERENCE => checked(
-                VerilatedMatcher::new(PspinPktMatch::with_seed(SEED), params, rules)?,
-                params,
-                rules,
-            ),
-            Self::Hardware if *params == narrow => checked(
-                VerilatedMatcher::new(PspinPktMatchW64::with_seed(SEED), params, rules)?,
-                params,
-                rules,
-            ),
-            Self::Hardware => Err(MatcherError::NotBuilt {
-                data_width_bits: params.data_width_bits,
-                inspected_bytes: params.inspected_bytes,
-            }),
+            Self::Hardware => hardware(params, rules),
         }
     }
+}
+
+fn unfit(error: ParamsError) -> MatcherError {
+    MatcherError::Unfit(error.to_string())
+}
+
+/// The Verilated block of these sizes.
+fn hardware(params: &MatcherParams, rules: &RuleTable) -> Result<Box<dyn Matcher>, MatcherError> {
+    let data_width_bits = 64;
+    let wide = [MatcherParams::REFERENCE, MatcherParams::BOARD];
+    let narrow = wide.map(|wide| MatcherParams {
+        data_width_bits,
+        ..wide
+    });
+    match *params {
+        sizes if sizes == wide[0] => verilated::<PspinPktMatch>(params, rules),
+        sizes if sizes == wide[1] => verilated::<PspinPktMatchIp>(params, rules),
+        sizes if sizes == narrow[0] => verilated::<PspinPktMatchW64>(params, rules),
+        sizes if sizes == narrow[1] => verilated::<PspinPktMatchIpW64>(params, rules),
+        _ => Err(MatcherError::NotBuilt {
+            data_width_bits: params.data_width_bits,
+            inspected_bytes: params.inspected_bytes,
+        }),
+    }
+}
+
+fn verilated<M: Model + 'static>(
+    params: &MatcherParams,
+    rules: &RuleTable,
+) -> Result<Box<dyn Matcher>, MatcherError> {
+    checked(
+        VerilatedMatcher::new(M::with_seed(SEED), params, rules)?,
+        params,
+        rules,
+    )
 }
 
 fn checked<M: Matcher + 'static>(
@@ -64,7 +81,5 @@ fn checked<M: Matcher + 'static>(
     rules: &RuleTable,
 ) -> Result<Box<dyn Matcher>, MatcherError> {
     let checked = Checked::new(matcher, params, rules.clone());
-    Ok(Box::new(
-        checked.map_err(|error| MatcherError::Unfit(error.to_string()))?,
-    ))
+    Ok(Box::new(checked.map_err(unfit)?))
 }

@@ -224,10 +224,11 @@ impl Output {
     }
 }
 
-/// Puts rules on the ports `match_idx`, `match_mask`, `match_start`, `match_end` and `match_mode` of a design.
+/// Puts rules on the ports `match_idx`, `match_mask`, `match_start`, `match_end` and `match_mode` of a design, and on
+/// `match_relative` if it has that.
 ///
 /// # Errors
-/// If the design has other ports, or not as many rules.
+/// If the design has other ports, or not as many rules, or a rule counts from the IP payload and the design cannot.
 pub fn drive_rules(design: &mut Instance, values: &PortValues) -> Result<(), MatcherError> {
     let vectors = [
         ("match_idx", &values.idx),
@@ -246,6 +247,27 @@ pub fn drive_rules(design: &mut Instance, values: &PortValues) -> Result<(), Mat
     }
     let mode = input(design, "match_mode")?;
     design.set_value(mode, values.mode.into());
+    drive_relative(design, &values.relative)
+}
+
+/// Puts the flags on the port `match_relative`, which a matcher without the option `ip_relative` does not have.
+fn drive_relative(design: &mut Instance, flags: &[bool]) -> Result<(), MatcherError> {
+    let has_port = design.ports().iter().any(|port| port.name == "match_relative");
+    if !has_port && !flags.contains(&true) {
+        return Ok(());
+    }
+    let port = input(design, "match_relative")?;
+    if port.width() != flags.len() {
+        let (has, needs) = (port.width(), flags.len());
+        return Err(MatcherError::Unfit(format!(
+            "match_relative has {has} bits, not {needs}"
+        )));
+    }
+    let bits = flags
+        .iter()
+        .rev()
+        .fold(0, |bits, flag| bits << 1 | u128::from(*flag));
+    design.set_value(port, bits);
     Ok(())
 }
 

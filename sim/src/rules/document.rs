@@ -92,14 +92,13 @@ fn ruleset(
     }
     let name = table.get("name").map(text_of_name).transpose()?;
     let mode = table.get("mode").map_or(Ok(Mode::And), parse_mode)?;
-    let words = params.inspected_words();
     let Some(entries) = table.get("rules") else {
         return Err(Problem::new(
             span.clone(),
             "\"rules\" is missing: write rules = [\"ipv4\"] or the like",
         ));
     };
-    let rules = rules(entries, mode, words)?;
+    let rules = rules(entries, mode, params)?;
     let available = params.rules_per_ruleset.saturating_sub(1);
     if rules.len() > available {
         let given = rules.len();
@@ -107,7 +106,7 @@ fn ruleset(
         return Err(Problem::new(entries.span(), problem));
     }
     let end_of_message = table.get("end-of-message").map_or(Ok(Rule::NEVER), |entry| {
-        end_of_message(entry, words).map_err(|problem| problem.in_rule(RulePlace::EndOfMessage))
+        end_of_message(entry, params).map_err(|problem| problem.in_rule(RulePlace::EndOfMessage))
     })?;
     Ok(NamedRuleSet {
         name,
@@ -119,7 +118,7 @@ fn ruleset(
     })
 }
 
-fn rules(entries: &Spanned<DeValue<'_>>, mode: Mode, words: usize) -> Result<Vec<Rule>, Problem> {
+fn rules(entries: &Spanned<DeValue<'_>>, mode: Mode, params: &MatcherParams) -> Result<Vec<Rule>, Problem> {
     let DeValue::Array(array) = entries.get_ref() else {
         let found = describe(entries.get_ref());
         let problem = format!("\"rules\" must be a list, not {found}: write rules = [\"ipv4\"]");
@@ -138,14 +137,14 @@ fn rules(entries: &Spanned<DeValue<'_>>, mode: Mode, words: usize) -> Result<Vec
             )),
             _ => Ok(parsed),
         };
-        let parsed = rule::parse(entry, words).and_then(several);
+        let parsed = rule::parse(entry, params).and_then(several);
         rules.extend(parsed.map_err(|problem| problem.in_rule(RulePlace::Number(number)))?);
     }
     Ok(rules)
 }
 
-fn end_of_message(entry: &Spanned<DeValue<'_>>, words: usize) -> Result<Rule, Problem> {
-    match rule::parse(entry, words)?.as_slice() {
+fn end_of_message(entry: &Spanned<DeValue<'_>>, params: &MatcherParams) -> Result<Rule, Problem> {
+    match rule::parse(entry, params)?.as_slice() {
         [rule] => Ok(*rule),
         _ => Err(Problem::new(
             entry.span(),

@@ -83,6 +83,14 @@ impl RuleFile {
         Ok(Self { rulesets })
     }
 
+    /// Whether a rule counts from the IP payload, so that the matcher must have the option `ip_relative`.
+    pub fn is_relative(&self) -> bool {
+        self.rulesets.iter().any(|named| {
+            let set = &named.ruleset;
+            set.end_of_message.relative || set.rules.iter().any(|rule| rule.relative)
+        })
+    }
+
     /// The complete table for the matcher: unused rules change nothing, unused rulesets never match.
     ///
     /// # Errors

@@ -27,6 +27,8 @@ pub(super) enum Meaning {
 pub(super) struct NamedRule {
     pub(super) name: &'static str,
     pub(super) meaning: Meaning,
+    /// What it stands for when it counts from the IP payload, if it looks at something there.
+    pub(super) in_ip_payload: Option<Meaning>,
 }
 
 /// All names.
@@ -34,14 +36,17 @@ pub(super) const ALL: &[NamedRule] = &[
     NamedRule {
         name: "always",
         meaning: Meaning::Plain(Rule::ALWAYS),
+        in_ip_payload: None,
     },
     NamedRule {
         name: "never",
         meaning: Meaning::Plain(Rule::NEVER),
+        in_ip_payload: None,
     },
     NamedRule {
         name: "ipv4",
         meaning: Meaning::Plain(Rule::IPV4),
+        in_ip_payload: None,
     },
     NamedRule {
         name: "ip-proto",
@@ -54,6 +59,7 @@ pub(super) const ALL: &[NamedRule] = &[
                 ..Rule::ip_protocol(0, 0)
             },
         },
+        in_ip_payload: None,
     },
     NamedRule {
         name: "udp-sport",
@@ -66,6 +72,15 @@ pub(super) const ALL: &[NamedRule] = &[
                 ..Rule::udp_source_port(0, 0)
             },
         },
+        in_ip_payload: Some(Meaning::Valued {
+            limit: 0xffff,
+            example: "53",
+            make: |first, last| Rule {
+                start: first << 16,
+                end: last << 16,
+                ..Rule::ip_payload_source_port(0, 0)
+            },
+        }),
     },
     NamedRule {
         name: "udp-dport",
@@ -74,26 +89,40 @@ pub(super) const ALL: &[NamedRule] = &[
             example: "9330",
             make: destination_ports,
         },
+        in_ip_payload: Some(Meaning::Valued {
+            limit: 0xffff,
+            example: "9330",
+            make: |first, last| Rule {
+                start: first,
+                end: last,
+                ..Rule::ip_payload_destination_port(0, 0)
+            },
+        }),
     },
     NamedRule {
         name: "icmp-echo-request",
         meaning: Meaning::Plain(Rule::ICMP_ECHO_REQUEST),
+        in_ip_payload: Some(Meaning::Plain(Rule::IP_PAYLOAD_ICMP_ECHO_REQUEST)),
     },
     NamedRule {
         name: "slmp",
         meaning: Meaning::Slmp,
+        in_ip_payload: None,
     },
     NamedRule {
         name: "slmp-eom",
         meaning: Meaning::Plain(Rule::SLMP_END_OF_MESSAGE),
+        in_ip_payload: Some(Meaning::Plain(Rule::IP_PAYLOAD_SLMP_END_OF_MESSAGE)),
     },
     NamedRule {
         name: "slmp-syn",
         meaning: Meaning::Plain(Rule::SLMP_SYN),
+        in_ip_payload: Some(Meaning::Plain(Rule::IP_PAYLOAD_SLMP_SYN)),
     },
     NamedRule {
         name: "slmp-ack",
         meaning: Meaning::Plain(Rule::SLMP_ACK),
+        in_ip_payload: Some(Meaning::Plain(Rule::IP_PAYLOAD_SLMP_ACK)),
     },
 ];
 

@@ -4,6 +4,7 @@ use super::error::Problem;
 use super::named::{self, Meaning, NamedRule};
 use super::number::{describe, range, whole};
 use super::suggest::did_you_mean;
+use crate::reference::matcher::MatcherParams;
 use spinneret_regmap::matching::{Rule, WORD_BYTES};
 use std::ops::Range;
 use toml::Spanned;
@@ -11,14 +12,21 @@ use toml::de::{DeTable, DeValue};
 
 /// The keys of a raw rule.
 const RAW_KEYS: [&str; 4] = ["idx", "mask", "start", "end"];
+/// The key that says from where a rule counts, and its only value.
+const RELATIVE: &str = "relative";
+const IP_PAYLOAD: &str = "ip-payload";
+/// The key of a rule that has a name and no value, but counts from the IP payload.
+const NAME: &str = "name";
+/// Where the IP payload starts at least: behind an Ethernet header without tag and the shortest IP header.
+const FIRST_PAYLOAD_START: usize = 14 + 20;
 const EXAMPLES: &str = "write a name such as \"ipv4\", a table such as { udp-dport = 9330 }, \
                         or { idx = 3, mask = 0xffff0000, start = 0x08000000, end = 0x08000000 }";
 
-/// The rules that an entry stands for, checked against the words that the matcher inspects.
-pub(super) fn parse(entry: &Spanned<DeValue<'_>>, inspected_words: usize) -> Result<Vec<Rule>, Problem> {
+/// The rules that an entry stands for, checked against what the matcher can do.
+pub(super) fn parse(entry: &Spanned<DeValue<'_>>, params: &MatcherParams) -> Result<Vec<Rule>, Problem> {
     let span = entry.span();
     let rules = match entry.get_ref() {
-        DeValue::String(name) => by_name(name, &span)?,
+        DeValue::String(name) => by_name(name, false, &span)?,
         DeValue::Table(table) => by_table(table, &span)?,
         other => {
             return Err(Problem::new(
@@ -29,12 +37,12 @@ pub(super) fn parse(entry: &Spanned<DeValue<'_>>, inspected_words: usize) -> Res
     };
     rules
         .into_iter()
-        .map(|rule| inspected(rule, inspected_words, &span))
+        .map(|rule| inspected(rule, params, &span))
         .collect()
 }
 
-fn by_name(name: &str, span: &Range<usize>) -> Result<Vec<Rule>, Problem> {
-    match lookup(name, span)?.meaning {
+fn by_name(name: &str, relative: bool, span: &Range<usize>) -> Result<Vec<Rule>, Problem> {
+    match meaning(lookup(name, span)?, relative, span)? {
         Meaning::Plain(rule) => Ok(vec![rule]),
         Meaning::Slmp => Ok(named::slmp(None)),
         Meaning::Valued { example, .. } => {
@@ -44,13 +52,35 @@ fn by_name(name: &str, span: &Range<usize>) -> Result<Vec<Rule>, Problem> {
     }
 }
 
-fn by_table(table: &DeTable<'_>, span: &Range<usize>) -> Result<Vec<Rule>, Problem> {
-    if table.keys().any(|key| RAW_KEYS.contains(&key.get_ref().as_ref())) {
-        return raw(table, span).map(|rule| vec![rule]);
+/// What a name stands for, counted from the frame or from the IP payload.
+fn meaning(rule: &NamedRule, relative: bool, span: &Range<usize>) -> Result<Meaning, Problem> {
+    if !relative {
+        return Ok(rule.meaning);
     }
-    let mut entries = table.iter();
+    rule.in_ip_payload.ok_or_else(|| {
+        let name = rule.name;
+        let help = match rule.meaning {
+            Meaning::Slmp => {
+                "{ udp-dport = 9330, relative = \"ip-payload\" } finds SLMP behind any IP header"
+            }
+            _ => "write it without relative",
+        };
+        Problem::new(
+            span.clone(),
+            format!("{name:?} does not look into the IP payload: {help}"),
+        )
+    })
+}
+
+fn by_table(table: &DeTable<'_>, span: &Range<usize>) -> Result<Vec<Rule>, Problem> {
+    let relative = table.get(RELATIVE).map_or(Ok(false), is_relative)?;
+    if table.keys().any(|key| RAW_KEYS.contains(&key.get_ref().as_ref())) {
+        return raw(table, relative, span).map(|rule| vec![rule]);
+    }
+    let mut entries = table.iter().filter(|(key, _)| key.get_ref() != RELATIVE);
     match (entries.next(), entries.next()) {
-        (Some((key, value)), None) => by_name_and_value(key, value),
+        (Some((key, value)), None) if key.get_ref() == NAME => by_name_of_key(value, relative),
+        (Some((key, value)), None) => by_name_and_value(key, value, relative),
         (None, _) => Err(Problem::new(
             span.clone(),
             format!("the rule is empty: {EXAMPLES}"),
@@ -63,21 +93,48 @@ fn by_table(table: &DeTable<'_>, span: &Range<usize>) -> Result<Vec<Rule>, Probl
     }
 }
 
+fn is_relative(value: &Spanned<DeValue<'_>>) -> Result<bool, Problem> {
+    if value.get_ref().as_str() == Some(IP_PAYLOAD) {
+        return Ok(true);
+    }
+    let found = describe(value.get_ref());
+    let problem = format!(
+        "relative must be \"{IP_PAYLOAD}\", not {found}: leave it out to count from the start of the frame"
+    );
+    Err(Problem::new(value.span(), problem))
+}
+
+/// `{ name = "slmp-eom", relative = "ip-payload" }`.
+fn by_name_of_key(value: &Spanned<DeValue<'_>>, relative: bool) -> Result<Vec<Rule>, Problem> {
+    match value.get_ref().as_str() {
+        Some(name) => by_name(name, relative, &value.span()),
+        None => {
+            let found = describe(value.get_ref());
+            let problem = format!("\"name\" of a rule must be text, not {found}: {EXAMPLES}");
+            Err(Problem::new(value.span(), problem))
+        }
+    }
+}
+
 fn by_name_and_value(
     key: &Spanned<toml::de::DeString<'_>>,
     value: &Spanned<DeValue<'_>>,
+    relative: bool,
 ) -> Result<Vec<Rule>, Problem> {
     let rule = lookup(key.get_ref(), &key.span())?;
     let ports_or_numbers = |limit| {
         let numbers = range(rule.name, value.span(), value.get_ref(), limit)?;
         Ok((*numbers.start(), *numbers.end()))
     };
-    match rule.meaning {
+    match meaning(rule, relative, &key.span())? {
         Meaning::Plain(_) => {
-            let problem = format!(
-                "{:?} takes no value: write it as \"{}\", without braces",
-                rule.name, rule.name
-            );
+            let name = rule.name;
+            let right = if relative {
+                format!("{{ {NAME} = \"{name}\", {RELATIVE} = \"{IP_PAYLOAD}\" }}")
+            } else {
+                format!("\"{name}\", without braces")
+            };
+            let problem = format!("{name:?} takes no value: write it as {right}");
             Err(Problem::new(key.span(), problem))
         }
         Meaning::Valued { limit, make, .. } => {
@@ -95,10 +152,10 @@ fn lookup(name: &str, span: &Range<usize>) -> Result<&'static NamedRule, Problem
     })
 }
 
-fn raw(table: &DeTable<'_>, span: &Range<usize>) -> Result<Rule, Problem> {
+fn raw(table: &DeTable<'_>, relative: bool, span: &Range<usize>) -> Result<Rule, Problem> {
     for key in table.keys() {
         let name = key.get_ref().as_ref();
-        if !RAW_KEYS.contains(&name) {
+        if !RAW_KEYS.contains(&name) && name != RELATIVE {
             let problem = format!("a raw rule has idx, mask, start and end, but not {name:?}");
             return Err(Problem::new(key.span(), problem));
         }
@@ -115,13 +172,14 @@ fn raw(table: &DeTable<'_>, span: &Range<usize>) -> Result<Rule, Problem> {
         mask: field("mask")?,
         start: field("start")?,
         end: field("end")?,
+        relative,
     };
     possible(rule, span)
 }
 
 /// Refuses raw rules that look as if they matched something and never do; FALSE (0, 0, 1, 0) says what it is.
 fn possible(rule: Rule, span: &Range<usize>) -> Result<Rule, Problem> {
-    if rule == Rule::NEVER || rule.can_match() {
+    if is_never(&rule) || rule.can_match() {
         return Ok(rule);
     }
     let Rule { mask, start, end, .. } = rule;
@@ -138,13 +196,41 @@ fn possible(rule: Rule, span: &Range<usize>) -> Result<Rule, Problem> {
     ))
 }
 
-fn inspected(rule: Rule, words: usize, span: &Range<usize>) -> Result<Rule, Problem> {
-    if rule == Rule::NEVER || (rule.idx as usize) < words {
+/// Whether a rule is FALSE, from wherever it counts.
+fn is_never(rule: &Rule) -> bool {
+    let Rule { relative, .. } = *rule;
+    *rule
+        == Rule {
+            relative,
+            ..Rule::NEVER
+        }
+}
+
+fn inspected(rule: Rule, params: &MatcherParams, span: &Range<usize>) -> Result<Rule, Problem> {
+    if rule.relative && !params.ip_relative {
+        let problem = "the rule counts from the IP payload, and the matcher does not know where that is: \
+                       use a matcher that was generated with ip_relative = 1";
+        return Err(Problem::new(span.clone(), problem));
+    }
+    let (words, what, start) = if rule.relative {
+        let words = params.inspected_payload_words(FIRST_PAYLOAD_START);
+        (words, "an IP payload without VLAN tag", FIRST_PAYLOAD_START)
+    } else {
+        (params.inspected_words(), "a frame", 0)
+    };
+    if is_never(&rule) || (rule.idx as usize) < words {
         return Ok(rule);
     }
-    let (idx, last, bytes) = (rule.idx, words - 1, words * WORD_BYTES - 1);
+    let idx = rule.idx;
+    let inspected = match words.checked_sub(1) {
+        Some(last) => format!(
+            "words 0 to {last} (bytes 0 to {} of {what})",
+            words * WORD_BYTES - 1
+        ),
+        None => format!("no word of {what}, which starts at byte {start}"),
+    };
     let problem = format!(
-        "the rule looks at word {idx}, but the matcher inspects words 0 to {last} (bytes 0 to {bytes} of a frame): \
+        "the rule looks at word {idx}, but the matcher inspects {inspected}: \
          use a smaller idx, or a matcher that inspects more bytes (--inspected-bytes)"
     );
     Err(Problem::new(span.clone(), problem))

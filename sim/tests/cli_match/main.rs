@@ -2,4 +2,5 @@
 
 mod bench;
 mod errors;
+mod relative;
 mod results;

@@ -8,6 +8,9 @@ mod frame_arbiter;
 mod frame_demux;
 mod frame_fifo;
 mod frames;
-mod reference;
+mod output_queue;
+mod pass_fifo;
 mod skid_buffer;
 mod traffic;
+
+use spinneret_tb::reference;

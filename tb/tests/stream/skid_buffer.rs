@@ -4,6 +4,6 @@ use crate::fifo::{Shape, fifo_tests};
 use spinneret_sim::models;
 
 fifo_tests! {
-    skid_buffer: models::SkidBuffer, Shape { depth: 2, latency: 1, margin: None },
+    skid_buffer: models::SkidBuffer, Shape { depth: 2, latency: 1, margin: None, has_level: false },
         also [passes_one_element_per_cycle drains_without_a_gap];
 }

@@ -8,6 +8,7 @@ mod arithmetic;
 pub mod build;
 mod clocked;
 mod describe;
+mod optional;
 mod ram;
 mod reg;
 mod wire;
@@ -15,6 +16,7 @@ mod word;
 
 pub use clocked::Clocked;
 pub use describe::{Describe, comments};
+pub use optional::Optional;
 pub use ram::{Ram, RamStyle, address_width};
 pub use reg::Reg;
 pub use spinneret_kernel::{Describe, kernel};

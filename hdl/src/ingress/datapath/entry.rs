@@ -49,13 +49,21 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
     ),
 ];
 
-/// The models with complete parameter values.
+/// The models with complete parameter values; the last one is that of boards.
 pub(crate) fn simulated() -> impl Iterator<Item = (String, &'static Entry, Values)> {
-    SIMULATED.iter().map(|(name, settings)| {
-        let mut values = ENTRY.values(Config::Reference);
-        values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-        ((*name).to_owned(), &ENTRY, values)
-    })
+    let board = (
+        "pspin_ingress_datapath_board".to_owned(),
+        &ENTRY,
+        ENTRY.values(Config::Board),
+    );
+    SIMULATED
+        .iter()
+        .map(|(name, settings)| {
+            let mut values = ENTRY.values(Config::Reference);
+            values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
+            ((*name).to_owned(), &ENTRY, values)
+        })
+        .chain([board])
 }
 
 /// Parameters with the names that the public design has for them.

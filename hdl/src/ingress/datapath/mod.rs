@@ -41,11 +41,13 @@
 mod chooser;
 mod entry;
 mod gate;
+mod gate_entry;
 mod shape;
 
 pub use chooser::SlotChooser;
 pub(crate) use entry::{ENTRY, simulated};
 pub use gate::AdmissionGate;
+pub(crate) use gate_entry::{ENTRY as GATE_ENTRY, simulated as gate_simulated};
 pub use shape::DatapathShape;
 
 use crate::catalog::{ParameterError, Values};
@@ -161,6 +163,9 @@ pub struct PspinIngressDatapath {
     pub small_used_o: Wire<Out>,
     /// Most small slots that were out at the same time.
     pub small_peak_o: Wire<Out>,
+    /// Bit (rules * s + r): rule r of ruleset s counts its word from the start of the IP payload; only with
+    /// `ip_relative`.
+    pub match_relative: Optional<Wire<In>>,
     reset: Wire<Local, bool>,
     matcher: PspinPktMatch,
     gate: AdmissionGate,
@@ -234,6 +239,7 @@ impl PspinIngressDatapath {
             large_peak_o: counter(),
             small_used_o: counter(),
             small_peak_o: counter(),
+            match_relative: Optional::new(matcher.ip_relative, || Wire::word(matcher.all_rules())),
             reset: Wire::bit(),
             matcher: PspinPktMatch::new(matcher)?,
             gate: AdmissionGate::new(shape)?,
@@ -283,6 +289,9 @@ impl Logic for PspinIngressDatapath {
         self.matcher.match_mask.next = self.match_mask.val();
         self.matcher.match_start.next = self.match_start.val();
         self.matcher.match_end.next = self.match_end.val();
+        if self._shape.matcher.ip_relative {
+            self.matcher.match_relative.next = self.match_relative.val();
+        }
         AxisIn::link(&mut self.s_axis_nic_rx, &mut self.matcher.s_axis_nic_rx);
         AxisOut::link(&mut self.m_axis_nic_rx, &mut self.matcher.m_axis_nic_rx);
         /// Matched frames: {bad, tlast, tkeep, tdata}, and what is known of them.

@@ -95,7 +95,7 @@ impl DatapathShape {
 }
 
 /// The queues have sizes that can be built, and the longest frame that is admitted fits.
-fn check_queues(checked: Checked, large_beats: usize) -> Result<(), ParameterError> {
+pub(super) fn check_queues(checked: Checked, large_beats: usize) -> Result<(), ParameterError> {
     for name in ["queue_beats", "packets"] {
         if !checked.get(name).is_power_of_two() {
             return Err(checked.refuse(name, "it is a power of two".into()));

@@ -34,6 +34,7 @@
 
 mod beat;
 mod engine;
+mod engine_entry;
 mod entry;
 pub mod judge;
 mod marker;
@@ -44,6 +45,7 @@ mod writer;
 
 pub use beat::BeatShape;
 pub use engine::WriteEngine;
+pub(crate) use engine_entry::ENTRY as ENGINE_ENTRY;
 pub(crate) use entry::{ENTRY, simulated};
 pub use judge::PacketJudge;
 pub use marker::{FrameMarker, FramePlan};

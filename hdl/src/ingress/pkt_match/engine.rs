@@ -1,5 +1,6 @@
 //! All rules, and the decision that they give together.
 
+use super::shape::PAYLOAD_BASE_WIDTH;
 use super::{MatchRule, MatchShape};
 use spinneret_verilog::prelude::*;
 
@@ -38,6 +39,14 @@ pub struct MatchEngine {
     pub beat_last: Wire<In, bool>,
     /// The beat is there.
     pub beat_valid: Wire<In, bool>,
+    /// Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload.
+    pub relative: Optional<Wire<In, Word>>,
+    /// The frame has an IP payload, and its place is known.
+    pub payload_found: Optional<Wire<In, bool>>,
+    /// The word of the frame that starts two bytes behind the payload's start.
+    pub payload_base: Optional<Wire<In, Word>>,
+    /// Lane of the word before that one.
+    pub payload_back: Optional<Wire<In, Word>>,
     /// A frame is decided in this cycle.
     pub decide: Wire<Out, bool>,
     /// The decision: the frame matches a ruleset.
@@ -60,6 +69,15 @@ pub struct MatchEngine {
     last_2: Reg<bool>,
     number_2: Reg,
     words: Wire<Local>,
+    /// Words of the beat of which the frame has the first half.
+    halves: Optional<Wire<Local>>,
+    /// The same twice, so that it can be read from any lane on.
+    halves_twice: Optional<Wire<Local>>,
+    words_1: Optional<Reg>,
+    /// Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat.
+    payload_words_1: Optional<Reg>,
+    /// The beat is there, and rules may look at it.
+    inspected: Optional<Wire<Local, bool>>,
     /// Hits of the beat, one bit a rule.
     beat_hits: Wire<Local>,
     /// Hits of the frame so far, the beat included.
@@ -81,6 +99,7 @@ impl MatchEngine {
     pub fn new(shape: MatchShape) -> Self {
         let vector = 32 * shape.all_rules();
         let number = shape.beat_number_width();
+        let option = shape.ip_relative;
         Self {
             clk: Signal::default(),
             rst: Wire::bit(),
@@ -96,6 +115,10 @@ impl MatchEngine {
             beat_number: Wire::word(number),
             beat_last: Wire::bit(),
             beat_valid: Wire::bit(),
+            relative: Optional::new(option, || Wire::word(shape.all_rules())),
+            payload_found: Optional::new(option, Wire::bit),
+            payload_base: Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)),
+            payload_back: Optional::new(option, || Wire::word(shape.lane_width())),
             decide: Wire::bit(),
             decide_matched: Wire::bit(),
             matched: Wire::bit(),
@@ -111,6 +134,11 @@ impl MatchEngine {
             last_2: Reg::bit(),
             number_2: Reg::word(number),
             words: Wire::word(shape.lanes()),
+            halves: Optional::new(option, || Wire::word(shape.lanes())),
+            halves_twice: Optional::new(option, || Wire::word(2 * shape.lanes())),
+            words_1: Optional::new(option, || Reg::word(shape.lanes())),
+            payload_words_1: Optional::new(option, || Reg::word(shape.lanes())),
+            inspected: Optional::new(option, Wire::bit),
             beat_hits: Wire::word(shape.all_rules()),
             hits: Wire::word(shape.all_rules()),
             earlier_hits: Reg::word(shape.all_rules()),
@@ -132,7 +160,7 @@ impl Logic for MatchEngine {
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.rules, self.mode_value, self.valid_1, self.last_1, self.number_1,
             self.valid_2, self.last_2, self.number_2, self.earlier_hits, self.matched_value, self.ruleset_value,
-            self.end_value);
+            self.end_value, self.words_1, self.payload_words_1);
         if self.load.val() {
             self.mode_value.d.next = self.mode.val();
         }
@@ -151,9 +179,38 @@ impl Logic for MatchEngine {
             self.rules[rule].start.next = self.start.val().slice(32 * rule, 32).swap_bytes();
             self.rules[rule].limit.next = self.limit.val().slice(32 * rule, 32).swap_bytes();
             self.rules[rule].beat_data.next = self.beat_data.val();
-            self.rules[rule].beat_words.next = self.words.val();
             self.rules[rule].beat_number.next = self.beat_number.val();
-            self.rules[rule].beat_valid.next = self.beat_valid.val();
+            if !self._shape.ip_relative {
+                self.rules[rule].beat_words.next = self.words.val();
+                self.rules[rule].beat_valid.next = self.beat_valid.val();
+            }
+        }
+        if self._shape.ip_relative {
+            /// A word that counts from the payload takes two bytes of its lane, and two of the lane before, which
+            /// the frame has then as well. The sum of two word numbers may lie in a beat that is not inspected.
+            self.halves.next = 0.into();
+            for lane in 0..self._shape.lanes() {
+                self.halves
+                    .next
+                    .set_bit(lane, self.beat_keep.val().slice(4 * lane, 2).all());
+            }
+            self.halves_twice.next = cat!(self.halves.val(), self.halves.val());
+            /// Rules need them in their second cycle only.
+            self.words_1.d.next = self.words.val();
+            self.payload_words_1.d.next = self.halves_twice.val().slice(
+                self.payload_base.val().slice(0, self._shape.lane_width()).index(),
+                self._shape.lanes(),
+            ) & fill(self.payload_found.val(), self._shape.lanes());
+            self.inspected.next =
+                self.beat_valid.val() & (self.beat_number.val() <= (self._shape.beats - 1) as u64);
+            for rule in 0..self._shape.all_rules() {
+                self.rules[rule].relative.next = self.relative.val().get_bit(rule);
+                self.rules[rule].beat_words.next = self.words_1.q.val();
+                self.rules[rule].payload_words.next = self.payload_words_1.q.val();
+                self.rules[rule].payload_base.next = self.payload_base.val();
+                self.rules[rule].payload_back.next = self.payload_back.val();
+                self.rules[rule].beat_valid.next = self.inspected.val();
+            }
         }
         /// What the decision needs of a beat travels beside the rules.
         self.valid_1.d.next = self.beat_valid.val();

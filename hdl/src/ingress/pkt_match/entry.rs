@@ -48,6 +48,42 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("message_id_width", 10),
         ],
     ),
+    // As in the board configuration.
+    ("pspin_pkt_match_ip", &[("user_width", 97), ("ip_relative", 1)]),
+    (
+        "pspin_pkt_match_ip_w64",
+        &[("data_width", 64), ("ip_relative", 1)],
+    ),
+    (
+        "pspin_pkt_match_ip_w128",
+        &[
+            ("data_width", 128),
+            ("rulesets", 3),
+            ("rules", 3),
+            ("inspected_bytes", 20),
+            ("message_id_network_order", 1),
+            ("ip_relative", 1),
+        ],
+    ),
+    (
+        "pspin_pkt_match_ip_w256",
+        &[
+            ("data_width", 256),
+            ("rulesets", 2),
+            ("inspected_bytes", 256),
+            ("ip_relative", 1),
+        ],
+    ),
+    (
+        "pspin_pkt_match_ip_w1024",
+        &[
+            ("data_width", 1024),
+            ("rulesets", 2),
+            ("inspected_bytes", 256),
+            ("message_id_width", 16),
+            ("ip_relative", 1),
+        ],
+    ),
 ];
 
 /// The models with complete parameter values.
@@ -169,6 +205,14 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
             1,
             None,
             "1: frame byte 44 is the most significant byte of the message id, not the least",
+        ),
+        parameter(
+            "ip_relative",
+            u64::from(config == Config::Board),
+            0,
+            1,
+            None,
+            "1: a rule may count from the start of the IPv4 or IPv6 payload, and the message id does",
         ),
     ]
 }

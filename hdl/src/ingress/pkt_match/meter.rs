@@ -26,6 +26,8 @@ pub struct FrameMeter {
     pub beat_last: Wire<In, bool>,
     /// The beat is there.
     pub beat_valid: Wire<In, bool>,
+    /// Number of the word of the frame that carries the message id.
+    pub id_word: Optional<Wire<In, Word>>,
     /// The frame of three cycles ago is complete.
     pub done: Wire<Out, bool>,
     /// Its length in bytes.
@@ -38,6 +40,9 @@ pub struct FrameMeter {
     valid_1: Reg<bool>,
     first_1: Reg<bool>,
     last_1: Reg<bool>,
+    id_lane: Optional<Wire<Local>>,
+    /// Words of the beat that the frame has completely.
+    id_words: Optional<Wire<Local>>,
     id_here: Wire<Local, bool>,
     id_1: Reg,
     sum: Wire<Local>,
@@ -66,6 +71,7 @@ impl FrameMeter {
             beat_number: Wire::word(shape.beat_number_width()),
             beat_last: Wire::bit(),
             beat_valid: Wire::bit(),
+            id_word: Optional::new(shape.ip_relative, || Wire::word(shape.id_word_width())),
             done: Wire::bit(),
             size: Wire::word(32),
             message_id: Wire::word(shape.message_id_width),
@@ -74,6 +80,8 @@ impl FrameMeter {
             valid_1: Reg::bit_reset(),
             first_1: Reg::bit(),
             last_1: Reg::bit(),
+            id_lane: Optional::new(shape.ip_relative, || Wire::word(shape.lane_width())),
+            id_words: Optional::new(shape.ip_relative, || Wire::word(shape.lanes())),
             id_here: Wire::bit(),
             id_1: Reg::word(shape.message_id_width),
             sum: Wire::word(bytes_width),
@@ -112,12 +120,28 @@ impl Logic for FrameMeter {
         self.valid_1.d.next = self.beat_valid.val();
         self.first_1.d.next = self.beat_number.val() == 0;
         self.last_1.d.next = self.beat_last.val();
-        self.id_here.next = (self.beat_number.val() == self._shape.message_id_beat() as u64)
-            & self
-                .beat_keep
-                .val()
-                .slice(4 * self._shape.message_id_lane(), 4)
-                .all();
+        if self._shape.ip_relative {
+            self.id_words.next = 0.into();
+            for lane in 0..self._shape.lanes() {
+                self.id_words
+                    .next
+                    .set_bit(lane, self.beat_keep.val().slice(4 * lane, 4).all());
+            }
+            self.id_lane.next = self.id_word.val().slice(0, self._shape.lane_width());
+            self.id_here.next = (self.beat_number.val()
+                == self
+                    .id_word
+                    .val()
+                    .slice(self._shape.lane_width(), self._shape.beat_number_width()))
+                & self.id_words.val().get_bit(self.id_lane.val().index());
+        } else {
+            self.id_here.next = (self.beat_number.val() == self._shape.message_id_beat() as u64)
+                & self
+                    .beat_keep
+                    .val()
+                    .slice(4 * self._shape.message_id_lane(), 4)
+                    .all();
+        }
         if self.beat_valid.val() {
             if self.id_here.val() {
                 self.id_1.d.next = self.beat_id.val();

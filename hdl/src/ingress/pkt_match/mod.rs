@@ -8,11 +8,18 @@
 //!                    +-> FrameMeter -> metadata queue -------------------> packet_meta
 //! ```
 //!
+//! With the option `ip_relative`, a `PayloadFinder` beside the input register tells the engine and the meter where the
+//! IP payload of the frame starts.
+//!
 //! # Contract
 //! - **Behaviour**: a rule takes the 32-bit word at bytes 4*idx to 4*idx+3 of the frame in network
 //!   order, masks it, and matches if it lies between start and end. All rules but the last of a
 //!   ruleset decide, joined by AND or OR; the last marks the end of a message. The lowest ruleset that
 //!   matches wins. Source: FPsPIN, section III, and the public design's port list.
+//! - **IP payload** (option `ip_relative`): a rule whose bit of `match_relative` is set takes the word at bytes 4*idx to
+//!   4*idx+3 of the payload of IPv4 or IPv6, behind up to two VLAN tags, and never matches a frame without one;
+//!   [`PayloadFinder`] says what has a payload. The message id is that of bytes 10 to 13 of the payload, and that of
+//!   bytes 44 to 47 of frames without one; 0 if the frame ends before it. Nothing else changes, latency included.
 //! - **Throughput**: one beat a clock for every frame length, matched or not, alternating or not.
 //! - **Latency**: a frame of one beat leaves 5 clocks after it came in; in general the first beat
 //!   leaves 5 clocks after the beat that decides (the last inspected beat or the last of the frame).
@@ -31,19 +38,25 @@
 mod engine;
 mod entry;
 mod meter;
+mod payload;
 mod rule;
+mod select;
 mod shape;
 
 pub use engine::MatchEngine;
 pub(crate) use entry::{ENTRY, simulated};
 pub use meter::FrameMeter;
+pub use payload::PayloadFinder;
 pub use rule::MatchRule;
+pub use select::WordSelect;
 pub use shape::MatchShape;
 
 use crate::catalog::{ParameterError, Values};
 use crate::stream::{
     AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FifoOutput, FrameDemux, FrameOut, StreamOut,
 };
+use payload::HEADER_BITS;
+use shape::HEADER_WORDS;
 use spinneret_verilog::prelude::*;
 
 /// Output of the demultiplexer for frames that no ruleset matches.
@@ -95,6 +108,8 @@ pub struct PspinPktMatch {
     pub packet_meta_valid: Wire<Out, bool>,
     /// The metadata is taken in this cycle.
     pub packet_meta_ready: Wire<In, bool>,
+    /// Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload, not of the frame.
+    pub match_relative: Optional<Wire<In>>,
     reset: Wire<Local, bool>,
     input: AxisPack,
     /// The beat that came in, before anything looks at it.
@@ -113,6 +128,11 @@ pub struct PspinPktMatch {
     stale: Reg<bool>,
     /// No frame is being evaluated, so that the rules may change.
     quiet: Wire<Local, bool>,
+    payload: Optional<PayloadFinder>,
+    /// Lane of the message id, if the beat carries it.
+    id_lane: Optional<Wire<Local>>,
+    /// The beat with every word in network order.
+    swapped: Optional<Wire<Local>>,
     engine: MatchEngine,
     meter: FrameMeter,
     buffer: Fifo,
@@ -132,6 +152,7 @@ impl PspinPktMatch {
     pub fn new(shape: MatchShape) -> Result<Self, ParameterError> {
         let packed = shape.axis.packed();
         let vector = 32 * shape.all_rules();
+        let option = shape.ip_relative;
         let fifo = |width, depth, storage, output, margin| {
             Fifo::new(FifoConfig {
                 width,
@@ -162,6 +183,7 @@ impl PspinPktMatch {
             packet_meta_size: Wire::word(32),
             packet_meta_valid: Wire::bit(),
             packet_meta_ready: Wire::bit(),
+            match_relative: Optional::new(option, || Wire::word(shape.all_rules())),
             reset: Wire::bit(),
             input: AxisPack::new(shape.axis),
             beat: Reg::word(packed),
@@ -176,6 +198,11 @@ impl PspinPktMatch {
             active: Reg::bit_reset(),
             stale: Reg::bit_reset(),
             quiet: Wire::bit(),
+            payload: Optional::new(option, || PayloadFinder::new(shape)),
+            id_lane: Optional::new(option, || Wire::word(shape.lane_width())),
+            swapped: Optional::new(option && shape.message_id_network_order, || {
+                Wire::word(shape.axis.data)
+            }),
             engine: MatchEngine::new(shape),
             meter: FrameMeter::new(shape),
             buffer: fifo(
@@ -222,8 +249,8 @@ impl Logic for PspinPktMatch {
     fn update(&mut self) {
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.beat, self.beat_last, self.beat_valid, self.beat_number,
-            self.next_number, self.ready, self.in_frame, self.active, self.stale, self.engine, self.meter, self.buffer,
-            self.decisions, self.metas, self.demux);
+            self.next_number, self.ready, self.in_frame, self.active, self.stale, self.payload, self.engine, self.meter,
+            self.buffer, self.decisions, self.metas, self.demux);
         /// Input register, and the number of the beat within its frame.
         AxisIn::link(&mut self.s_axis_nic_rx, &mut self.input.s_axis);
         self.input.m.ready.next = self.ready.q.val();
@@ -274,7 +301,47 @@ impl Logic for PspinPktMatch {
         self.engine.beat_number.next = self.beat_number.q.val();
         self.engine.beat_last.next = self.beat_last.q.val();
         self.engine.beat_valid.next = self.beat_valid.q.val();
-        if self._shape.message_id_network_order {
+        if self._shape.ip_relative {
+            /// The place of the payload is known in the cycle in which the beat is in its register.
+            for word in 0..HEADER_WORDS.len() {
+                self.payload.beat_headers.next.set_slice(
+                    HEADER_BITS * word,
+                    HEADER_BITS,
+                    self.input
+                        .m
+                        .data
+                        .val()
+                        .slice(32 * (HEADER_WORDS[word] % self._shape.lanes()), HEADER_BITS),
+                );
+            }
+            self.payload.beat_number.next = self.next_number.q.val();
+            self.payload.accept.next = self.accept.val();
+            self.engine.relative.next = self.match_relative.val();
+            self.engine.payload_found.next = self.payload.found.val();
+            self.engine.payload_base.next = self.payload.base.val();
+            self.engine.payload_back.next = self.payload.back_lane.val();
+            self.meter.id_word.next = self.payload.id_word.val();
+            self.id_lane.next = self.payload.id_word.val().slice(0, self._shape.lane_width());
+        }
+        if self._shape.ip_relative && self._shape.message_id_network_order {
+            for lane in 0..self._shape.lanes() {
+                self.swapped.next.set_slice(
+                    32 * lane,
+                    32,
+                    self.beat.q.val().slice(32 * lane, 32).swap_bytes(),
+                );
+            }
+            self.meter.beat_id.next = self
+                .swapped
+                .val()
+                .slice(self.id_lane.val().index() * 32, self._shape.message_id_width);
+        } else if self._shape.ip_relative {
+            self.meter.beat_id.next = self
+                .beat
+                .q
+                .val()
+                .slice(self.id_lane.val().index() * 32, self._shape.message_id_width);
+        } else if self._shape.message_id_network_order {
             self.meter.beat_id.next = self
                 .beat
                 .q

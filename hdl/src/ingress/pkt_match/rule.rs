@@ -1,6 +1,7 @@
 //! One rule: looks at one word of a frame.
 
-use super::MatchShape;
+use super::shape::PAYLOAD_BASE_WIDTH;
+use super::{MatchShape, WordSelect};
 use spinneret_verilog::prelude::*;
 
 /// One match rule: one word of the frame, masked, must lie within a range.
@@ -31,6 +32,15 @@ pub struct MatchRule {
     pub beat_number: Wire<In, Word>,
     /// The beat is there.
     pub beat_valid: Wire<In, bool>,
+    /// The rule counts `idx` from the start of the IP payload; taken with the rule.
+    pub relative: Optional<Wire<In, bool>>,
+    /// Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat. With
+    /// this port, it and `beat_words` are those of the beat of the cycle before.
+    pub payload_words: Optional<Wire<In, Word>>,
+    /// The word of the frame that starts two bytes behind the payload's start.
+    pub payload_base: Optional<Wire<In, Word>>,
+    /// Lane of the word before that one.
+    pub payload_back: Optional<Wire<In, Word>>,
     /// The beat of two cycles ago holds the word, and it matches.
     pub hit: Wire<Out, bool>,
     /// The rule names a word that is inspected.
@@ -40,6 +50,10 @@ pub struct MatchRule {
     mask_value: Reg,
     start_value: Reg,
     limit_value: Reg,
+    relative_value: Optional<Reg<bool>>,
+    select: Optional<WordSelect>,
+    /// The frame has all of the word.
+    is_complete: Optional<Wire<Local, bool>>,
     /// The selected word as the stream carries it.
     raw: Wire<Local>,
     /// The selected word, masked, in network order.
@@ -52,6 +66,7 @@ pub struct MatchRule {
 impl MatchRule {
     /// A rule for beats of the given shape.
     pub fn new(shape: MatchShape) -> Self {
+        let option = shape.ip_relative;
         Self {
             clk: Signal::default(),
             rst: Wire::bit(),
@@ -64,6 +79,10 @@ impl MatchRule {
             beat_words: Wire::word(shape.lanes()),
             beat_number: Wire::word(shape.beat_number_width()),
             beat_valid: Wire::bit(),
+            relative: Optional::new(option, Wire::bit),
+            payload_words: Optional::new(option, || Wire::word(shape.lanes())),
+            payload_base: Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)),
+            payload_back: Optional::new(option, || Wire::word(shape.lane_width())),
             hit: Wire::bit(),
             usable: Reg::bit_reset(),
             lane: Reg::word(shape.lane_width()),
@@ -71,6 +90,9 @@ impl MatchRule {
             mask_value: Reg::word(32),
             start_value: Reg::word(32),
             limit_value: Reg::word(32),
+            relative_value: Optional::new(option, Reg::bit),
+            select: Optional::new(option, || WordSelect::new(shape)),
+            is_complete: Optional::new(option, Wire::bit),
             raw: Wire::word(32),
             masked: Reg::word(32),
             masked_valid: Reg::bit_reset(),
@@ -84,7 +106,7 @@ impl Logic for MatchRule {
     #[kernel]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.usable, self.lane, self.beat, self.mask_value, self.start_value,
-            self.limit_value, self.masked, self.masked_valid, self.hit_value);
+            self.limit_value, self.relative_value, self.masked, self.masked_valid, self.hit_value);
         if self.load.val() {
             self.usable.d.next = self.idx.val() < self._shape.words() as u64;
             self.lane.d.next = self.idx.val().slice(0, self._shape.lane_width());
@@ -95,18 +117,54 @@ impl Logic for MatchRule {
             self.mask_value.d.next = self.mask.val();
             self.start_value.d.next = self.start.val();
             self.limit_value.d.next = self.limit.val();
+            if self._shape.ip_relative {
+                self.relative_value.d.next = self.relative.val();
+            }
         }
         /// First cycle: select the word, turn it into network order and mask it.
-        self.raw.next = self.beat_data.val().slice(self.lane.q.val().index() * 32, 32);
+        if self._shape.ip_relative {
+            self.select.idx.next =
+                cat!(self.beat.q.val(), self.lane.q.val()).resize(self._shape.place_width());
+            self.select.relative.next = self.relative_value.q.val();
+            self.select.beat_data.next = self.beat_data.val();
+            self.select.beat_number.next = self.beat_number.val();
+            self.select.payload_base.next = self.payload_base.val();
+            self.select.payload_back.next = self.payload_back.val();
+            self.raw.next = self.select.word.val();
+        } else {
+            self.raw.next = self.beat_data.val().slice(self.lane.q.val().index() * 32, 32);
+        }
         self.masked.d.next = self.raw.val().swap_bytes() & self.mask_value.q.val();
-        self.masked_valid.d.next = self.beat_valid.val()
-            & self.usable.q.val()
-            & (self.beat_number.val() == self.beat.q.val())
-            & self.beat_words.val().get_bit(self.lane.q.val().index());
+        if self._shape.ip_relative {
+            /// Between two beats `beat_number` is that of the next one, so the half is kept for as long as it takes.
+            if self.select.keep_first.val() {
+                self.masked
+                    .d
+                    .next
+                    .set_slice(16, 16, self.masked.q.val().slice(16, 16));
+            }
+            self.masked_valid.d.next = self.beat_valid.val() & self.usable.q.val() & self.select.there.val();
+        } else {
+            self.masked_valid.d.next = self.beat_valid.val()
+                & self.usable.q.val()
+                & (self.beat_number.val() == self.beat.q.val())
+                & self.beat_words.val().get_bit(self.lane.q.val().index());
+        }
         /// Second cycle: compare. A rule whose start is above its limit never matches.
-        self.hit_value.d.next = self.masked_valid.q.val()
-            & (self.masked.q.val() >= self.start_value.q.val())
-            & (self.masked.q.val() <= self.limit_value.q.val());
+        if self._shape.ip_relative {
+            self.is_complete.next = self.beat_words.val().get_bit(self.lane.q.val().index());
+            if self.relative_value.q.val() {
+                self.is_complete.next = self.payload_words.val().get_bit(self.lane.q.val().index());
+            }
+            self.hit_value.d.next = self.masked_valid.q.val()
+                & self.is_complete.val()
+                & (self.masked.q.val() >= self.start_value.q.val())
+                & (self.masked.q.val() <= self.limit_value.q.val());
+        } else {
+            self.hit_value.d.next = self.masked_valid.q.val()
+                & (self.masked.q.val() >= self.start_value.q.val())
+                & (self.masked.q.val() <= self.limit_value.q.val());
+        }
         self.hit.next = self.hit_value.q.val();
     }
 }

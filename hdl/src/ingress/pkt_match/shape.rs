@@ -5,7 +5,15 @@ use crate::catalog::{Checked, Config, ParameterError, Values};
 use crate::stream::AxisShape;
 
 /// Word of the frame that carries the message id (bytes 44 to 47: behind the flags of SLMP).
-const MESSAGE_ID_WORD: usize = 11;
+pub(super) const MESSAGE_ID_WORD: usize = 11;
+/// Where the message id is in an IP payload, in words from the payload's base (bytes 10 to 13 of the payload).
+pub(super) const MESSAGE_ID_IN_PAYLOAD: usize = 2;
+/// Words of the frame that start with an Ethernet type: behind the addresses, and behind one and two VLAN tags.
+pub(super) const HEADER_WORDS: [usize; 3] = [3, 4, 5];
+/// Width of the word number of a payload's base, and of the message id in it.
+pub(super) const PAYLOAD_BASE_WIDTH: usize = 5;
+/// The largest base of a payload: two VLAN tags and an IPv4 header of 15 words.
+const LARGEST_PAYLOAD_BASE: usize = 4 + 2 + 15;
 
 /// Parameters of the matching engine, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +34,8 @@ pub struct MatchShape {
     pub message_id_width: usize,
     /// Whether byte 44 is the most significant byte of the message id.
     pub message_id_network_order: bool,
+    /// Whether rules may count from the start of the IP payload, and the message id does.
+    pub ip_relative: bool,
 }
 
 impl MatchShape {
@@ -75,6 +85,7 @@ impl MatchShape {
             tag_width,
             message_id_width,
             message_id_network_order: get("message_id_network_order") == 1,
+            ip_relative: get("ip_relative") == 1,
         })
     }
 
@@ -103,9 +114,36 @@ impl MatchShape {
         MESSAGE_ID_WORD % self.lanes()
     }
 
+    /// The last word of a frame that may carry the message id.
+    fn last_message_id_word(self) -> usize {
+        if self.ip_relative {
+            LARGEST_PAYLOAD_BASE + MESSAGE_ID_IN_PAYLOAD
+        } else {
+            MESSAGE_ID_WORD
+        }
+    }
+
+    /// Width of the number of the word that carries the message id: its lane and its beat.
+    pub(super) fn id_word_width(self) -> usize {
+        self.lane_width() + self.beat_number_width()
+    }
+
+    /// Width of the number of a word that a rule looks at, with the base of a payload added, which may lie behind
+    /// what is inspected.
+    pub(super) fn place_width(self) -> usize {
+        let largest = self.words() - 1 + LARGEST_PAYLOAD_BASE;
+        let needed = (usize::BITS - largest.leading_zeros()) as usize;
+        needed.max(self.lane_width() + self.beat_number_width())
+    }
+
+    /// Width of the beat of such a word.
+    pub(super) fn place_beat_width(self) -> usize {
+        self.place_width() - self.lane_width()
+    }
+
     /// Beats are numbered within their frame up to this number, which stands for all later ones.
     pub(crate) fn last_beat_number(self) -> usize {
-        self.beats.max(self.message_id_beat() + 1)
+        self.beats.max(self.last_message_id_word() / self.lanes() + 1)
     }
 
     /// Width of a beat's number.

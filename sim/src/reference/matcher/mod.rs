@@ -10,18 +10,25 @@
 //! in the matcher, so a frame sees one set of rules from its first to its last beat: the model takes whole
 //! frames and needs no more state than the latched table.
 //!
+//! With the option `ip_relative` a rule may count its word from the start of the IP payload; such a rule never
+//! matches a frame without one. The message id is then that of SLMP behind any IP header.
+//!
 //! Not modelled: time, backpressure and the stream's side band (tid, tdest, tuser).
 
 mod params;
+mod payload;
 mod table;
 
 pub use params::{MatcherParams, ParamsError};
+pub use payload::ip_payload_start;
 pub use table::{Mode, PortValues, RuleSet, RuleTable, TableError};
 
 use spinneret_regmap::matching::{Rule, WORD_BYTES};
 
 /// First byte of the message id in a frame.
 pub const MESSAGE_ID_OFFSET: usize = 44;
+/// First byte of the message id in an IP payload: behind the UDP header and the flags of SLMP.
+pub const MESSAGE_ID_OFFSET_IN_IP_PAYLOAD: usize = 10;
 
 /// Where a frame goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +41,8 @@ pub enum MatchResult {
         ruleset: u8,
         /// Whether the frame ends its message.
         eom: bool,
-        /// Frame bytes 44 to 47, first byte least significant; 0 if the frame ends before byte 48.
+        /// Frame bytes 44 to 47, or bytes 10 to 13 of the IP payload if the option `ip_relative` is on and the frame
+        /// is IP; first byte least significant; 0 if the frame ends before them.
         message_id: u32,
         /// Size of the frame in bytes.
         size: u32,
@@ -70,7 +78,8 @@ impl MatchResult {
 /// The model: sizes, and the rules that are latched.
 #[derive(Clone, Debug)]
 pub struct ReferenceMatcher {
-    inspected_words: usize,
+    inspected_bytes: usize,
+    ip_relative: bool,
     latched: Option<RuleTable>,
 }
 
@@ -82,7 +91,8 @@ impl ReferenceMatcher {
     pub fn new(params: &MatcherParams) -> Result<Self, ParamsError> {
         params.validate()?;
         Ok(Self {
-            inspected_words: params.inspected_words(),
+            inspected_bytes: params.inspected_words() * WORD_BYTES,
+            ip_relative: params.ip_relative,
             latched: None,
         })
     }
@@ -94,23 +104,29 @@ impl ReferenceMatcher {
 
     /// Where a frame goes.
     pub fn classify(&self, frame: &[u8]) -> MatchResult {
+        let payload = if self.ip_relative {
+            ip_payload_start(frame)
+        } else {
+            None
+        };
+        let frame = Headers { frame, payload };
         let rulesets = self.latched.as_ref().map_or(&[][..], RuleTable::rulesets);
         let Some((ruleset, set)) = rulesets
             .iter()
             .enumerate()
-            .find(|(_, set)| self.set_matches(set, frame))
+            .find(|(_, set)| self.set_matches(set, &frame))
         else {
             return MatchResult::Bypass;
         };
         MatchResult::Matched {
             ruleset: ruleset as u8,
-            eom: self.rule_matches(&set.end_of_message, frame),
-            message_id: message_id(frame),
-            size: frame.len() as u32,
+            eom: self.rule_matches(&set.end_of_message, &frame),
+            message_id: frame.message_id(),
+            size: frame.frame.len() as u32,
         }
     }
 
-    fn set_matches(&self, set: &RuleSet, frame: &[u8]) -> bool {
+    fn set_matches(&self, set: &RuleSet, frame: &Headers<'_>) -> bool {
         let mut matches = set.rules.iter().map(|rule| self.rule_matches(rule, frame));
         match set.mode {
             Mode::And => matches.all(|matched| matched),
@@ -118,18 +134,38 @@ impl ReferenceMatcher {
         }
     }
 
-    fn rule_matches(&self, rule: &Rule, frame: &[u8]) -> bool {
-        let idx = rule.idx as usize;
-        idx < self.inspected_words
-            && word(frame, idx).is_some_and(|bytes| rule.matches_word(u32::from_be_bytes(bytes)))
+    fn rule_matches(&self, rule: &Rule, frame: &Headers<'_>) -> bool {
+        let origin = match (rule.relative && self.ip_relative, frame.payload) {
+            (false, _) => 0,
+            (true, Some(payload)) => payload,
+            (true, None) => return false,
+        };
+        let offset = (rule.idx as usize)
+            .saturating_mul(WORD_BYTES)
+            .saturating_add(origin);
+        offset.saturating_add(WORD_BYTES) <= self.inspected_bytes
+            && frame
+                .word(offset)
+                .is_some_and(|bytes| rule.matches_word(u32::from_be_bytes(bytes)))
     }
 }
 
-/// The word of that index, if all of it is in the frame.
-fn word(frame: &[u8], idx: usize) -> Option<[u8; WORD_BYTES]> {
-    frame.get(idx * WORD_BYTES..)?.first_chunk().copied()
+/// A frame, and where its IP payload starts if that matters.
+struct Headers<'f> {
+    frame: &'f [u8],
+    payload: Option<usize>,
 }
 
-fn message_id(frame: &[u8]) -> u32 {
-    word(frame, MESSAGE_ID_OFFSET / WORD_BYTES).map_or(0, u32::from_le_bytes)
+impl Headers<'_> {
+    /// The word at that offset, if all of it is in the frame.
+    fn word(&self, offset: usize) -> Option<[u8; WORD_BYTES]> {
+        self.frame.get(offset..)?.first_chunk().copied()
+    }
+
+    fn message_id(&self) -> u32 {
+        let offset = self.payload.map_or(MESSAGE_ID_OFFSET, |payload| {
+            payload + MESSAGE_ID_OFFSET_IN_IP_PAYLOAD
+        });
+        self.word(offset).map_or(0, u32::from_le_bytes)
+    }
 }

@@ -14,6 +14,8 @@ pub struct MatcherParams {
     pub rules_per_ruleset: usize,
     /// Bytes of a frame that must be inspected, 4 to 256; whole beats are.
     pub inspected_bytes: usize,
+    /// Whether rules may count from the start of the IP payload, and the message id does.
+    pub ip_relative: bool,
 }
 
 impl MatcherParams {
@@ -23,6 +25,12 @@ impl MatcherParams {
         rulesets: 4,
         rules_per_ruleset: 4,
         inspected_bytes: 66,
+        ip_relative: false,
+    };
+    /// The sizes of the board configuration: as the reference configuration, with rules relative to the IP payload.
+    pub const BOARD: Self = Self {
+        ip_relative: true,
+        ..Self::REFERENCE
     };
 
     /// Checks that hardware can be generated with these sizes.
@@ -79,6 +87,12 @@ impl MatcherParams {
     /// Beats that a frame takes on the stream.
     pub fn beats(&self, frame_bytes: usize) -> usize {
         frame_bytes.div_ceil(self.beat_bytes())
+    }
+
+    /// Whole words of an IP payload that rules can look at, counted from its word 0, if the payload starts at an offset.
+    pub fn inspected_payload_words(&self, payload_start: usize) -> usize {
+        let inspected_bytes = self.inspected_words() * WORD_BYTES;
+        inspected_bytes.saturating_sub(payload_start) / WORD_BYTES
     }
 
     /// Words of a frame that rules can look at, counted from word 0: those of the beats that are inspected.

@@ -63,7 +63,8 @@ impl RuleTable {
     /// Fills up rulesets to what the matcher has: unused rules change nothing, unused rulesets never match.
     ///
     /// # Errors
-    /// If there are more rulesets or more rules than the matcher has.
+    /// If there are more rulesets or more rules than the matcher has, or a rule counts from the IP payload and the
+    /// matcher does not know where that is.
     pub fn new(params: &MatcherParams, mut rulesets: Vec<RuleSet>) -> Result<Self, TableError> {
         if rulesets.len() > params.rulesets {
             return Err(TableError::Rulesets {
@@ -80,6 +81,10 @@ impl RuleTable {
                     given: set.rules.len(),
                     available,
                 });
+            }
+            let is_relative = set.end_of_message.relative || set.rules.iter().any(|rule| rule.relative);
+            if is_relative && !params.ip_relative {
+                return Err(TableError::Relative { ruleset });
             }
             set.rules.resize(available, set.mode.neutral_rule());
         }
@@ -102,6 +107,7 @@ impl RuleTable {
                 ports.mask.push(registers.mask);
                 ports.start.push(registers.start);
                 ports.end.push(registers.end);
+                ports.relative.push(registers.relative == 1);
             }
         }
         ports
@@ -118,6 +124,14 @@ pub enum TableError {
         given: usize,
         /// How many there are.
         available: usize,
+    },
+    /// A rule counts from the IP payload, and the matcher does not know where that is.
+    #[error(
+        "a rule of ruleset {ruleset} counts from the IP payload, but the matcher is one without the option ip_relative"
+    )]
+    Relative {
+        /// The ruleset, counted from 0.
+        ruleset: usize,
     },
     /// Too many rules in a ruleset.
     #[error(
@@ -146,4 +160,6 @@ pub struct PortValues {
     pub start: Vec<u32>,
     /// `match_end`, least significant word first, each byte-swapped.
     pub end: Vec<u32>,
+    /// `match_relative`, least significant bit first; a matcher without the option has no such input.
+    pub relative: Vec<bool>,
 }

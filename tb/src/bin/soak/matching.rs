@@ -1,13 +1,14 @@
-//! The matching engine.
+//! The matching engine, in turn as in the reference and as in the board configuration.
 
 use crate::rounds::Rounds;
 use anyhow::Result;
 use rand::RngExt;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinPktMatch;
+use spinneret_sim::models::{PspinPktMatch, PspinPktMatchIp};
 use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
+use spinneret_tb::ip_frames::random_ip_frame;
 use spinneret_tb::pkt_match::{Counts, MatchBench, MessageId, Pauses, random_frame, random_rules};
 use std::ops::AddAssign;
 
@@ -40,23 +41,35 @@ pub(crate) fn run(rounds: Rounds) -> Result<()> {
 }
 
 fn run_round(seed: Seed, round: u64, frames: u64) -> Total {
+    match round % 2 {
+        0 => run_model::<PspinPktMatch>(seed, round / 2, frames, &MatcherParams::REFERENCE),
+        _ => run_model::<PspinPktMatchIp>(seed, round / 2, frames, &MatcherParams::BOARD),
+    }
+}
+
+fn run_model<M: Model>(seed: Seed, round: u64, frames: u64, params: &MatcherParams) -> Total {
     let mut rng = seed.rng("traffic");
     let pauses = match round % 4 {
         0 => Pauses::default(),
         1 => Pauses::bursty(),
         _ => Pauses::random(rng.random_range(1..80)),
     };
-    let mut sim = Simulation::new(PspinPktMatch::with_seed(seed.0)).unwrap_or_else(|error| panic!("{error}"));
+    let mut sim = Simulation::new(M::with_seed(seed.0)).unwrap_or_else(|error| panic!("{error}"));
     sim.set_seed(seed);
-    let params = MatcherParams::REFERENCE;
-    let mut bench = MatchBench::new(sim, &params, MessageId::REFERENCE, pauses);
+    let mut bench = MatchBench::new(sim, params, MessageId::REFERENCE, pauses);
     let mut total = Total::default();
     let mut left = frames;
     while left > 0 {
-        bench.load(Some(&random_rules(&mut rng, &params)));
+        bench.load(Some(&random_rules(&mut rng, params)));
         let batch = left.min(FRAMES_PER_TABLE);
         for _ in 0..batch {
-            bench.send(random_frame(&mut rng, 16));
+            // Without headers no rule relative to the payload matches.
+            let frame = if params.ip_relative && rng.random_ratio(3, 4) {
+                random_ip_frame(&mut rng, 97)
+            } else {
+                random_frame(&mut rng, 16)
+            };
+            bench.send(frame);
         }
         total += Total(bench.settle());
         left -= batch;

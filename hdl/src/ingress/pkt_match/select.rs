@@ -1,0 +1,107 @@
+//! The word that a rule looks at, counted from the frame or from its IP payload.
+//!
+//! ```text
+//! lane           L-1         L
+//! bytes       | a b c d | e f g h |
+//! from frame            | e f g h |     front e f, back g h
+//! from payload    | c d   e f |         back c d, front e f: the payload starts two bytes before a word
+//! ```
+//!
+//! Both need the first half of lane L, so one multiplexer for each half of the word is enough. If L is lane 0, then
+//! c d ended the beat before: it was selected there, and `keep_first` says that its register has to keep it.
+
+use super::MatchShape;
+use super::shape::PAYLOAD_BASE_WIDTH;
+use spinneret_verilog::prelude::*;
+
+/// Selects the word that a rule looks at, which may count from the start of the IP payload.
+///
+/// It has no registers: the word is that of the beat at the inputs.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct WordSelect {
+    /// Number of the word.
+    pub idx: Wire<In, Word>,
+    /// The word counts from the payload, not from the frame.
+    pub relative: Wire<In, bool>,
+    /// Beat of the frame.
+    pub beat_data: Wire<In, Word>,
+    /// Number of the beat within its frame.
+    pub beat_number: Wire<In, Word>,
+    /// The word of the frame that starts two bytes behind the payload's start.
+    pub payload_base: Wire<In, Word>,
+    /// Lane of the word before that one.
+    pub payload_back: Wire<In, Word>,
+    /// The word as the stream carries it, first byte least significant.
+    pub word: Wire<Out, Word>,
+    /// The word is in the beat, or its second half if the first ended the beat before.
+    pub there: Wire<Out, bool>,
+    /// The first half of the word ended the beat before.
+    pub keep_first: Wire<Out, bool>,
+    /// The word of the frame that starts with the front half.
+    place: Wire<Local>,
+    lane: Wire<Local>,
+    /// The lane of the back half.
+    back_lane: Wire<Local>,
+    front: Wire<Local>,
+    /// The beat without its first half, so that a lane of it starts with a back half.
+    backs: Wire<Local>,
+    back: Wire<Local>,
+    in_beat: Wire<Local, bool>,
+    _shape: MatchShape,
+}
+
+impl WordSelect {
+    /// A selection from beats of the given shape.
+    pub fn new(shape: MatchShape) -> Self {
+        Self {
+            idx: Wire::word(shape.place_width()),
+            relative: Wire::bit(),
+            beat_data: Wire::word(shape.axis.data),
+            beat_number: Wire::word(shape.beat_number_width()),
+            payload_base: Wire::word(PAYLOAD_BASE_WIDTH),
+            payload_back: Wire::word(shape.lane_width()),
+            word: Wire::word(32),
+            there: Wire::bit(),
+            keep_first: Wire::bit(),
+            place: Wire::word(shape.place_width()),
+            lane: Wire::word(shape.lane_width()),
+            back_lane: Wire::word(shape.lane_width()),
+            front: Wire::word(16),
+            backs: Wire::word(shape.axis.data),
+            back: Wire::word(16),
+            in_beat: Wire::bit(),
+            _shape: shape,
+        }
+    }
+}
+
+impl Logic for WordSelect {
+    #[kernel]
+    fn update(&mut self) {
+        /// Both lanes are sums of their own, so that neither waits for the other.
+        self.place.next = self.idx.val()
+            + (self.payload_base.val() & fill(self.relative.val(), PAYLOAD_BASE_WIDTH))
+                .resize(self._shape.place_width());
+        self.lane.next = self.place.val().slice(0, self._shape.lane_width());
+        self.back_lane.next = self.idx.val().slice(0, self._shape.lane_width())
+            + (self.payload_back.val() & fill(self.relative.val(), self._shape.lane_width()));
+        self.front.next = self.beat_data.val().slice(self.lane.val().index() * 32, 16);
+        self.backs.next = self
+            .beat_data
+            .val()
+            .slice(16, self._shape.axis.data - 16)
+            .resize(self._shape.axis.data);
+        self.back.next = self.backs.val().slice(self.back_lane.val().index() * 32, 16);
+        self.word.next = cat!(self.back.val(), self.front.val());
+        if self.relative.val() {
+            self.word.next = cat!(self.front.val(), self.back.val());
+        }
+        self.in_beat.next = self
+            .place
+            .val()
+            .slice(self._shape.lane_width(), self._shape.place_beat_width())
+            == self.beat_number.val().resize(self._shape.place_beat_width());
+        self.there.next = self.in_beat.val();
+        self.keep_first.next = self.relative.val() & self.in_beat.val() & (self.lane.val() == 0);
+    }
+}

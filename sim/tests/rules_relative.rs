@@ -1,0 +1,183 @@
+//! Rules relative to the IP payload in rule files: what they mean, and what is said about those that are wrong.
+
+use proptest::prelude::*;
+use spinneret_regmap::matching::Rule;
+use spinneret_sim::reference::matcher::{MatcherParams, RuleTable, TableError};
+use spinneret_sim::rules::{RuleFile, RuleFileError};
+
+fn parse(entry: &str, params: &MatcherParams) -> Result<RuleFile, RuleFileError> {
+    let text = format!("[[ruleset]]\nrules = [{entry}]\n");
+    RuleFile::parse("rules.toml", text.as_bytes(), params)
+}
+
+fn rule(entry: &str) -> Rule {
+    let file = parse(entry, &MatcherParams::BOARD).unwrap_or_else(|error| panic!("{error}"));
+    assert!(file.is_relative());
+    file.rulesets[0].ruleset.rules[0]
+}
+
+/// The error about the rule, without file, line and place.
+fn error(entry: &str, params: &MatcherParams) -> String {
+    let text = parse(entry, params).expect_err("the rule is wrong").to_string();
+    let place = "rules.toml:2: ruleset 0, rule 0: ";
+    text.strip_prefix(place)
+        .unwrap_or_else(|| panic!("{text:?} must name its place"))
+        .to_owned()
+}
+
+#[test]
+fn named_rules_look_into_the_payload() {
+    assert_eq!(
+        rule("{ udp-dport = '5000-5999', relative = 'ip-payload' }"),
+        Rule::ip_payload_destination_port(5000, 5999)
+    );
+    assert_eq!(
+        rule("{ relative = 'ip-payload', udp-sport = 53 }"),
+        Rule::ip_payload_source_port(53, 53)
+    );
+    for (name, expected) in [
+        ("icmp-echo-request", Rule::IP_PAYLOAD_ICMP_ECHO_REQUEST),
+        ("slmp-eom", Rule::IP_PAYLOAD_SLMP_END_OF_MESSAGE),
+        ("slmp-syn", Rule::IP_PAYLOAD_SLMP_SYN),
+        ("slmp-ack", Rule::IP_PAYLOAD_SLMP_ACK),
+    ] {
+        let entry = format!("{{ name = '{name}', relative = 'ip-payload' }}");
+        assert_eq!(rule(&entry), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_name_in_braces_without_relative_is_the_name() {
+    let file = parse("{ name = 'slmp-eom' }", &MatcherParams::REFERENCE).expect("the rule is right");
+    assert_eq!(file.rulesets[0].ruleset.rules, [Rule::SLMP_END_OF_MESSAGE]);
+    assert!(!file.is_relative());
+}
+
+#[test]
+fn what_is_not_in_the_payload_is_explained() {
+    let params = MatcherParams::BOARD;
+    for name in ["always", "never", "ipv4"] {
+        assert_eq!(
+            error(
+                &format!("{{ name = '{name}', relative = 'ip-payload' }}"),
+                &params
+            ),
+            format!("{name:?} does not look into the IP payload: write it without relative")
+        );
+    }
+    assert_eq!(
+        error("{ ip-proto = 17, relative = 'ip-payload' }", &params),
+        "\"ip-proto\" does not look into the IP payload: write it without relative"
+    );
+    assert_eq!(
+        error("{ slmp = 9330, relative = 'ip-payload' }", &params),
+        "\"slmp\" does not look into the IP payload: \
+         { udp-dport = 9330, relative = \"ip-payload\" } finds SLMP behind any IP header"
+    );
+}
+
+#[test]
+fn wrong_forms_are_explained() {
+    let params = MatcherParams::BOARD;
+    assert_eq!(
+        error("{ udp-dport = 1, relative = true }", &params),
+        "relative must be \"ip-payload\", not true: leave it out to count from the start of the frame"
+    );
+    assert_eq!(
+        error(
+            "{ idx = 0, mask = 0, start = 0, end = 0, relative = 'payload' }",
+            &params
+        ),
+        "relative must be \"ip-payload\", not \"payload\": leave it out to count from the start of the frame"
+    );
+    assert_eq!(
+        error("{ slmp-eom = 1, relative = 'ip-payload' }", &params),
+        "\"slmp-eom\" takes no value: write it as { name = \"slmp-eom\", relative = \"ip-payload\" }"
+    );
+    assert!(error("{ relative = 'ip-payload' }", &params).starts_with("the rule is empty: "));
+    assert!(
+        error("{ name = 3, relative = 'ip-payload' }", &params)
+            .starts_with("\"name\" of a rule must be text")
+    );
+    assert_eq!(
+        error("{ name = 'slmp-emo' }", &params),
+        "there is no rule \"slmp-emo\": did you mean \"slmp-eom\"?"
+    );
+    assert!(
+        error(
+            "{ name = 'ipv4', udp-dport = 1, relative = 'ip-payload' }",
+            &params
+        )
+        .starts_with("a rule has one name")
+    );
+}
+
+#[test]
+fn a_matcher_without_the_option_refuses_relative_rules() {
+    let entry = "{ udp-dport = 9330, relative = 'ip-payload' }";
+    assert_eq!(
+        error(entry, &MatcherParams::REFERENCE),
+        "the rule counts from the IP payload, and the matcher does not know where that is: \
+         use a matcher that was generated with ip_relative = 1"
+    );
+    let sets = parse(entry, &MatcherParams::BOARD)
+        .expect("the rule is right")
+        .rulesets;
+    let sets: Vec<_> = sets.into_iter().map(|named| named.ruleset).collect();
+    let refused = RuleTable::new(&MatcherParams::REFERENCE, sets);
+    assert_eq!(refused, Err(TableError::Relative { ruleset: 0 }));
+    assert_eq!(
+        TableError::Relative { ruleset: 0 }.to_string(),
+        "a rule of ruleset 0 counts from the IP payload, but the matcher is one without the option ip_relative"
+    );
+}
+
+#[test]
+fn words_that_are_never_inspected_are_refused() {
+    let entry =
+        |idx: u32| format!("{{ idx = {idx}, mask = 0, start = 0, end = 0, relative = 'ip-payload' }}");
+    assert_eq!(
+        rule(&entry(22)),
+        Rule {
+            idx: 22,
+            ..Rule::ALWAYS
+        }
+        .in_ip_payload()
+    );
+    assert_eq!(
+        error(&entry(23), &MatcherParams::BOARD),
+        "the rule looks at word 23, but the matcher inspects words 0 to 22 (bytes 0 to 91 of an IP payload without \
+         VLAN tag): use a smaller idx, or a matcher that inspects more bytes (--inspected-bytes)"
+    );
+    let narrow = MatcherParams {
+        data_width_bits: 64,
+        inspected_bytes: 20,
+        ..MatcherParams::BOARD
+    };
+    assert_eq!(
+        error(&entry(0), &narrow),
+        "the rule looks at word 0, but the matcher inspects no word of an IP payload without VLAN tag, which starts at \
+         byte 34: use a smaller idx, or a matcher that inspects more bytes (--inspected-bytes)"
+    );
+}
+
+#[test]
+fn flags_are_ports_ruleset_major() {
+    let text = b"[[ruleset]]\nrules = ['ipv4', { udp-dport = 1, relative = 'ip-payload' }]\n\
+                 [[ruleset]]\nrules = ['ipv4']\nend-of-message = { name = 'slmp-eom', relative = 'ip-payload' }\n";
+    let file = RuleFile::parse("rules.toml", text, &MatcherParams::BOARD).expect("the rules are right");
+    let table = file.table(&MatcherParams::BOARD).expect("they fit");
+    let set: Vec<usize> = (0..16).filter(|bit| table.port_values().relative[*bit]).collect();
+    assert_eq!(set, [1, 7]);
+}
+
+proptest! {
+    #[test]
+    fn raw_rules_mean_their_numbers(idx in 0u32..23, mask: u32, start: u32, span in 0u32..1000) {
+        let (start, end) = (start & mask, (start & mask).saturating_add(span));
+        let entry = format!(
+            "{{ idx = {idx}, mask = {mask}, start = {start}, end = {end}, relative = \"ip-payload\" }}"
+        );
+        prop_assert_eq!(rule(&entry), Rule { idx, mask, start, end, relative: true });
+    }
+}

@@ -1,0 +1,180 @@
+//! A reference model beside a design, compared in every cycle.
+
+use spinneret_sim::agent::{Agent, Violation};
+use spinneret_sim::model::{Instance, Model};
+use spinneret_sim::simulation::Simulation;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// What a design must do, cycle by cycle.
+pub trait Reference: 'static {
+    /// Compares the outputs of this cycle, then takes over what its rising edge changes.
+    fn step(&mut self, pins: Pins<'_>) -> Result<(), String>;
+
+    /// Back to the state after reset.
+    fn reset(&mut self);
+
+    /// How many elements are inside.
+    fn inside(&self) -> usize;
+}
+
+/// Attaches a reference model to a design.
+pub fn attach<M: Model>(sim: &mut Simulation<M>, reference: impl Reference) {
+    sim.attach(Rc::new(RefCell::new(Comparison(reference))));
+}
+
+/// The settled ports of a design before the rising edge.
+#[derive(Clone, Copy, Debug)]
+pub struct Pins<'a>(&'a Instance);
+
+impl Pins<'_> {
+    /// The value of a port.
+    pub fn value(self, name: &str) -> u64 {
+        let port = self
+            .0
+            .find(name)
+            .unwrap_or_else(|| panic!("{} has no port {name}", self.0.name()));
+        u64::try_from(self.0.value(port)).unwrap_or_else(|_| panic!("{name} has more than 64 bits"))
+    }
+
+    /// Whether a port of one bit is high.
+    pub fn high(self, name: &str) -> bool {
+        self.value(name) == 1
+    }
+
+    /// Whether something is transferred on a bus at the end of this cycle.
+    pub fn fires(self, bus: &str) -> bool {
+        self.high(&format!("{bus}_valid")) && self.high(&format!("{bus}_ready"))
+    }
+
+    /// Data and last flag of a bus.
+    pub fn beat(self, bus: &str) -> (u64, bool) {
+        (
+            self.value(&format!("{bus}_data")),
+            self.high(&format!("{bus}_last")),
+        )
+    }
+
+    /// Compares an output with what the reference model says.
+    pub fn expect(self, name: &str, expected: impl Into<u64>) -> Result<(), String> {
+        let (found, expected) = (self.value(name), expected.into());
+        if found == expected {
+            return Ok(());
+        }
+        Err(format!(
+            "{name} is {found:#x} where the reference model has {expected:#x}"
+        ))
+    }
+
+    /// Compares an output of frames with what the reference model says.
+    pub fn expect_beat(self, bus: &str, expected: Option<(u64, bool)>) -> Result<(), String> {
+        self.expect(&format!("{bus}_valid"), expected.is_some())?;
+        let Some((data, last)) = expected else {
+            return Ok(());
+        };
+        self.expect(&format!("{bus}_data"), data)?;
+        self.expect(&format!("{bus}_last"), last)
+    }
+}
+
+struct Comparison<R>(R);
+
+impl<R: Reference> Agent for Comparison<R> {
+    fn drive(&mut self, _dut: &mut Instance) {}
+
+    fn sample(&mut self, dut: &Instance, _cycle: u64) -> Result<(), Violation> {
+        self.0.step(Pins(dut)).map_err(|rule| Violation {
+            bus: "reference model".to_owned(),
+            rule,
+        })
+    }
+
+    fn reset(&mut self, _dut: &mut Instance) {
+        self.0.reset();
+    }
+
+    fn unfinished(&self) -> Option<String> {
+        (self.0.inside() > 0).then(|| self.describe())
+    }
+
+    fn describe(&self) -> String {
+        format!("reference model: {} elements are inside", self.0.inside())
+    }
+}
+
+/// A FIFO that lets elements pass while it is empty, as `PassFifo` promises it.
+#[derive(Clone, Debug)]
+pub struct PassQueue {
+    depth: u64,
+    registered: bool,
+    /// The first element that had to wait, where a registered FIFO could not show it in the next cycle.
+    first: Option<u64>,
+    /// Elements in the FIFO with the cycle in which they came.
+    stored: VecDeque<(u64, u64)>,
+    /// Cycles since reset.
+    cycle: u64,
+}
+
+impl PassQueue {
+    /// A queue whose FIFO has `depth` places, with or without a register at its output.
+    pub fn new(depth: u64, registered: bool) -> Self {
+        Self {
+            depth,
+            registered,
+            first: None,
+            stored: VecDeque::new(),
+            cycle: 0,
+        }
+    }
+
+    /// Whether it takes an element in this cycle.
+    pub fn ready(&self) -> bool {
+        self.cycle > 0 && (self.stored.len() as u64) < self.depth
+    }
+
+    /// Whether at most `margin` more elements fit into the FIFO.
+    pub fn almost_full(&self, margin: u64) -> bool {
+        self.stored.len() as u64 + margin >= self.depth
+    }
+
+    /// What it shows in this cycle, if that comes in.
+    pub fn output(&self, input: Option<u64>) -> Option<u64> {
+        let latency = if self.registered { 2 } else { 1 };
+        match (self.first, self.stored.front()) {
+            (Some(first), _) => Some(first),
+            (None, Some((element, came))) => (came + latency <= self.cycle).then_some(*element),
+            (None, None) => input,
+        }
+    }
+
+    /// The rising edge: takes what comes in, and gives what it shows if the other side is ready.
+    pub fn step(&mut self, input: Option<u64>, ready: bool) {
+        let gives = ready && self.output(input).is_some();
+        let empty = self.first.is_none() && self.stored.is_empty();
+        let only_first = self.first.is_some() && self.stored.is_empty();
+        if gives && self.first.take().is_none() {
+            self.stored.pop_front();
+        }
+        if let Some(element) = input.filter(|_| !(empty && gives)) {
+            if self.registered && (empty || (only_first && gives)) {
+                self.first = Some(element);
+            } else {
+                self.stored.push_back((element, self.cycle));
+            }
+        }
+        self.cycle += 1;
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        self.first = None;
+        self.stored.clear();
+        self.cycle = 0;
+    }
+
+    /// How many elements are inside.
+    pub fn inside(&self) -> usize {
+        self.stored.len() + usize::from(self.first.is_some())
+    }
+}
