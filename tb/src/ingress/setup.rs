@@ -72,6 +72,7 @@ impl Setup {
                 rulesets: get("rulesets") as usize,
                 rules_per_ruleset: get("rules") as usize,
                 inspected_bytes: get("inspected_bytes") as usize,
+                ip_relative: get("ip_relative") == 1,
             },
             her_message_id_bits: get("her_message_id_width") as u32,
             context_in_message_id: get("context_in_message_id") == 1,
@@ -125,7 +126,7 @@ impl Setup {
 mod tests {
     use super::Setup;
     use crate::ingress::slots::SlotMap;
-    use spinneret_sim::models::{PspinIngressDatapath, PspinIngressDatapathSmall};
+    use spinneret_sim::models::{PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall};
     use spinneret_sim::reference::matcher::MatcherParams;
 
     #[test]
@@ -143,6 +144,14 @@ mod tests {
         };
         assert_eq!(Setup::of::<PspinIngressDatapath>(), reference);
         assert_eq!((reference.small_beats(), reference.inspected_bytes()), (2, 128));
+        let board = Setup {
+            user_bits: 97,
+            matcher: MatcherParams::BOARD,
+            her_message_id_bits: 10,
+            context_in_message_id: true,
+            ..reference
+        };
+        assert_eq!(Setup::of::<PspinIngressDatapathBoard>(), board);
         let small = Setup::of::<PspinIngressDatapathSmall>();
         assert_eq!((small.small_beats(), small.inspected_bytes()), (12, 64));
         assert_eq!(small.slots, SlotMap::new(0x1c10_0400, (9664, 5), (192, 11)));

@@ -6,6 +6,7 @@ use super::packet::Packet;
 use super::release::Release;
 use super::setup::Setup;
 use super::slots::Class;
+use crate::ip_frames::Headers;
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use spinneret_sim::axi::{Faults, Latency, SlaveConfig};
@@ -21,6 +22,10 @@ pub fn random_packet(rng: &mut ChaCha8Rng, setup: &Setup) -> Packet {
     // Bytes that rules look at have few values, so that rules match.
     for byte in bytes.iter_mut().take(setup.inspected_bytes()) {
         *byte &= 3;
+    }
+    // Without headers no rule relative to the IP payload matches.
+    if setup.matcher.ip_relative && rng.random_ratio(3, 4) {
+        Headers::random(rng).write(&mut bytes);
     }
     let user = |rng: &mut ChaCha8Rng| rng.random::<u128>() >> (128 - setup.user_bits);
     let packet = Packet {

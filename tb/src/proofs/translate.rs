@@ -10,7 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Modules that harnesses have in common.
-const SHARED: &[&str] = &["stream_rules.sv", "axi_write_rules.sv", "queue_invariant.sv", "list_invariant.sv"];
+const SHARED: &[&str] = &[
+    "stream_rules.sv",
+    "axi_write_rules.sv",
+    "queue_invariant.sv",
+    "list_invariant.sv",
+];
 
 /// A proof that is ready for the solver.
 #[derive(Clone, Debug)]

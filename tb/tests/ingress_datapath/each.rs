@@ -48,6 +48,7 @@ macro_rules! test_each_case {
 
 test_each_case!(small, PspinIngressDatapathSmall);
 test_each_case!(stall, PspinIngressDatapathStall);
+test_each_case!(board, PspinIngressDatapathBoard);
 
 fn marked<M: Model>(run: &mut TestRun) -> IngressBench<M> {
     any_marked_with(run, Behaviour::default())

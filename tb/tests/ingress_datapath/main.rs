@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bars;
+mod board;
 mod bypass;
 mod delivery;
 mod drops;

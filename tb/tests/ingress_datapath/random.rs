@@ -1,7 +1,9 @@
 //! Random packets under every behaviour of the bus models, in every configuration.
 
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinIngressDatapath, PspinIngressDatapathSmall, PspinIngressDatapathStall};
+use spinneret_sim::models::{
+    PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall, PspinIngressDatapathStall,
+};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::ingress::{Behaviour, Cause, Setup, Totals, behaviours, run_round};
@@ -100,6 +102,28 @@ fn a_path_that_waits_drops_nothing_for_lack_of_room_or_slots() {
         |run| {
             let totals = random_packets::<PspinIngressDatapathStall>(run, PACKETS_OF_OTHERS, |_| true);
             assert_causes(&totals, &THEIR_OWN);
+        },
+    );
+}
+
+#[test]
+fn rules_relative_to_the_ip_payload_decide_with_room() {
+    run_test("rules_relative_to_the_ip_payload_decide_with_room", 6, |run| {
+        let calm = |behaviour: &Behaviour| behaviour.calm;
+        let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, calm);
+        assert_causes(&totals, &THEIR_OWN);
+    });
+}
+
+#[test]
+fn rules_relative_to_the_ip_payload_decide_under_pressure() {
+    run_test(
+        "rules_relative_to_the_ip_payload_decide_under_pressure",
+        7,
+        |run| {
+            let pressed = |behaviour: &Behaviour| !behaviour.calm;
+            let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, pressed);
+            assert_causes(&totals, &Cause::ALL);
         },
     );
 }

@@ -3,7 +3,9 @@
 use crate::rounds::Rounds;
 use anyhow::Result;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinIngressDatapath, PspinIngressDatapathSmall, PspinIngressDatapathStall};
+use spinneret_sim::models::{
+    PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall, PspinIngressDatapathStall,
+};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 use spinneret_tb::ingress::{Cause, Setup, Totals, behaviours, run_round};
@@ -31,9 +33,10 @@ pub(crate) fn run(rounds: Rounds) -> Result<()> {
 
 /// Every second round is one of the reference configuration; the others take turns.
 fn run_one(seed: Seed, round: u64, frames: u64) -> Totals {
-    match round % 4 {
-        1 => run_with::<PspinIngressDatapathSmall>(seed, round / 4, frames),
-        3 => run_with::<PspinIngressDatapathStall>(seed, round / 4, frames),
+    match round % 6 {
+        1 => run_with::<PspinIngressDatapathBoard>(seed, round / 6, frames),
+        3 => run_with::<PspinIngressDatapathSmall>(seed, round / 6, frames),
+        5 => run_with::<PspinIngressDatapathStall>(seed, round / 6, frames),
         _ => run_with::<PspinIngressDatapath>(seed, round / 2, frames),
     }
 }
