@@ -10,6 +10,8 @@ use spinneret_sim::stream::Pause;
 pub struct Behaviour {
     /// Whether there certainly is room and a slot for every packet, so that each one's fate is predicted.
     pub calm: bool,
+    /// Packets under way at most, with those whose slot the cluster has; random traffic waits so long.
+    pub most_under_way: u64,
     /// Gaps between beats from the wire.
     pub input: Pause,
     /// Backpressure of the NIC.
@@ -33,6 +35,7 @@ impl Default for Behaviour {
     fn default() -> Self {
         Self {
             calm: true,
+            most_under_way: u64::MAX,
             input: Pause::Never,
             nic: Pause::Never,
             her: Pause::Never,

@@ -6,7 +6,9 @@ use super::counters::{CounterPorts, Counters};
 use super::model::{HER_FIELDS, Model as Reference};
 use super::packet::Packet;
 use super::release::{Release, Releases};
-use super::slots::Slot;
+use super::rest::PATIENCE;
+use super::setup::Setup;
+use super::slots::{Class, Slot};
 use super::wire::{BypassSink, PacketSource};
 use super::writes::SlotUses;
 use spinneret_sim::axi::WriteSlave;
@@ -17,13 +19,13 @@ use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::simulation::Simulation;
 use std::rc::Rc;
 
-/// Cycles after a reset until every slot can be given out; the slots are filled in one a cycle.
-pub const OPENING_CYCLES: u64 = 1100;
 /// The ingress path with bus models on all its ports; everything that comes out is compared.
 #[derive(Debug)]
 pub struct IngressBench<M: Model> {
     /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
     pub sim: Simulation<M>,
+    /// What the path was generated with.
+    pub setup: Setup,
     /// The packets from the wire.
     pub source: PacketSource,
     /// Unmatched packets.
@@ -51,7 +53,7 @@ impl<M: Model> IngressBench<M> {
     /// If the design has not the ports of the path.
     pub fn new(sim: Simulation<M>, behaviour: Behaviour) -> Self {
         let mut bench = Self::closed(sim, behaviour);
-        bench.run(OPENING_CYCLES);
+        bench.run(bench.setup.opening_cycles());
         bench
     }
 
@@ -60,6 +62,7 @@ impl<M: Model> IngressBench<M> {
     /// # Panics
     /// If the design has not the ports of the path.
     pub fn closed(mut sim: Simulation<M>, behaviour: Behaviour) -> Self {
+        let setup = Setup::of::<M>();
         sim.set_cycle_limit(u64::MAX);
         let source = PacketSource::attach(&mut sim, behaviour.input);
         let nic = BypassSink::attach(&mut sim, behaviour.nic);
@@ -73,7 +76,8 @@ impl<M: Model> IngressBench<M> {
         let feedback = ["her_addr", "her_size", "msgid"];
         let feedback = sim.channel_source("feedback", &feedback, behaviour.feedback);
         let rng = sim.rng("frees");
-        let releases = Releases::new(feedback, behaviour.release, behaviour.bad_frees, rng);
+        let (release, bad_frees) = (behaviour.release, behaviour.bad_frees);
+        let releases = Releases::new(feedback, setup.slots, release, bad_frees, rng);
         let counters = CounterPorts::find(sim.dut.instance());
         let arvalid = sim
             .dut
@@ -87,12 +91,13 @@ impl<M: Model> IngressBench<M> {
             her,
             last_her: None,
             releases,
-            uses: SlotUses::default(),
-            reference: Reference::new(behaviour.calm),
+            uses: SlotUses::new(&setup),
+            reference: Reference::new(setup, behaviour.calm),
             counters,
             arvalid: arvalid.unwrap_or_else(|error| panic!("{error}")),
             base: Counters::default(),
             most_live: 0,
+            setup,
             sim,
         }
     }
@@ -155,7 +160,11 @@ impl<M: Model> IngressBench<M> {
     }
 
     /// Sends a packet and remembers what has to become of it.
+    ///
+    /// # Panics
+    /// If its beats are not those of the path.
     pub fn send(&mut self, packet: Packet) -> MatchResult {
+        assert_eq!(packet.beat_bytes, self.setup.beat_bytes, "bytes of a beat");
         let packet = Rc::new(packet);
         let result = self.reference.send(&packet);
         if result == MatchResult::Bypass {
@@ -175,9 +184,48 @@ impl<M: Model> IngressBench<M> {
         self.releases.policy = release;
     }
 
+    /// Packets whose way has not ended, at most: those that are not out of the path, and all slots that are out.
+    pub fn under_way(&self) -> u64 {
+        let (now, base) = (self.counters(), &self.base);
+        let predicted = &self.reference.predicted;
+        let sent = base.packets() + predicted.bypassed + predicted.matched;
+        sent - now.packets() + now.small.used + now.large.used
+    }
+
     /// Slots that the cluster has and has not begun to free.
     pub fn held(&self) -> usize {
         self.releases.held()
+    }
+
+    /// Sends a packet as soon as it certainly finds a slot of its class.
+    ///
+    /// # Panics
+    /// As [`send`](Self::send), and if the packets under way do not end.
+    pub fn send_with_slot(&mut self, packet: Packet) -> MatchResult {
+        self.wait_for_less_than(self.setup.certain_packets());
+        self.send(packet)
+    }
+
+    /// Runs until less packets than that are under way.
+    ///
+    /// # Panics
+    /// If it takes too long.
+    pub(super) fn wait_for_less_than(&mut self, packets: u64) {
+        let deadline = self.sim.cycle_count() + PATIENCE;
+        while self.under_way() >= packets {
+            assert!(
+                self.sim.cycle_count() < deadline,
+                "{} packets are still under way: {:?}",
+                self.under_way(),
+                self.counters()
+            );
+            self.cycle();
+        }
+    }
+
+    /// Frees a slot of a class that the cluster has; whether it has one.
+    pub fn free_one(&mut self, class: Class) -> bool {
+        self.releases.release_one(class)
     }
 
     /// Frees an address at which no slot starts.

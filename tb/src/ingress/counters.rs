@@ -137,6 +137,13 @@ pub struct Counters {
     pub large: Occupancy,
 }
 
+impl Counters {
+    /// Packets that left the path, one way or the other.
+    pub fn packets(&self) -> u64 {
+        self.bypassed + self.hers + self.drops.sum()
+    }
+}
+
 /// Slots of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {

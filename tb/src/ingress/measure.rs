@@ -4,11 +4,11 @@ use super::behaviour::Behaviour;
 use super::bench::IngressBench;
 use super::contexts::{CONTEXTS, Contexts};
 use super::packet::Packet;
+use super::setup::Setup;
 use crate::pkt_match::one_rule;
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::axi::{Latency, SlaveConfig};
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::simulation::Simulation;
 
 /// Byte 0 of a packet that matches; others start with 0.
@@ -79,7 +79,8 @@ pub fn marked<M: Model>(sim: Simulation<M>, response_cycles: u64) -> IngressBenc
 /// Rules that match packets by their first byte, and four enabled contexts.
 pub fn load_mark<M: Model>(bench: &mut IngressBench<M>) {
     let rule = Rule::equal(0, 0xff00_0000, u32::from(MARK) << 24);
-    bench.load_rules(Some(&one_rule(&MatcherParams::REFERENCE, rule)));
+    let table = one_rule(&bench.setup.matcher, rule);
+    bench.load_rules(Some(&table));
     let mut rng = bench.sim.rng("contexts");
     bench.load_contexts(&Contexts::random(&mut rng, [true; CONTEXTS]));
 }
@@ -92,7 +93,7 @@ pub fn measure<M: Model>(bench: &mut IngressBench<M>, size: usize, load: Load) -
     let latency = measure_alone(bench, size);
     for number in 0..(WARM_UP + COUNTED) * load.period() {
         let matches = number % load.period() == 0;
-        bench.send(packet(size, matches, number));
+        bench.send(bench.setup.packet(size, matches, number));
     }
     let start = bench.her.total() + WARM_UP;
     let first = her_cycle(bench, start);
@@ -107,7 +108,7 @@ pub fn measure<M: Model>(bench: &mut IngressBench<M>, size: usize, load: Load) -
 /// One packet through an empty path: from its first beat to its HER.
 fn measure_alone<M: Model>(bench: &mut IngressBench<M>, size: usize) -> u64 {
     bench.settle();
-    bench.send(packet(size, true, 1));
+    bench.send(bench.setup.packet(size, true, 1));
     // The cluster is always ready, so a HER is taken in its first cycle.
     let her = her_cycle(bench, bench.her.total() + 1);
     her - bench.source.first_cycle()
@@ -127,14 +128,26 @@ fn her_cycle<M: Model>(bench: &mut IngressBench<M>, hers: u64) -> u64 {
     bench.last_her.as_ref().map_or(0, |item| item.cycle)
 }
 
-/// A packet of that size whose contents depend on its number and that matches or not.
-pub fn packet(size: usize, matches: bool, number: u64) -> Packet {
-    let byte = |index: usize| {
-        (index as u64)
-            .wrapping_mul(7)
-            .wrapping_add(number * 13 + index as u64 / 256) as u8
-    };
-    let mut bytes: Vec<u8> = (0..size).map(byte).collect();
-    bytes[0] = if matches { MARK } else { 0 };
-    Packet::new(bytes)
+impl Setup {
+    /// A packet of that size whose contents depend on its number and that matches or not.
+    pub fn packet(&self, size: usize, matches: bool, number: u64) -> Packet {
+        let byte = |index: usize| {
+            (index as u64)
+                .wrapping_mul(7)
+                .wrapping_add(number * 13 + index as u64 / 256) as u8
+        };
+        let mut bytes: Vec<u8> = (0..size).map(byte).collect();
+        bytes[0] = if matches { MARK } else { 0 };
+        Packet::new(self.beat_bytes, bytes)
+    }
+
+    /// A packet that matches.
+    pub fn matched(&self, size: usize, number: u64) -> Packet {
+        self.packet(size, true, number)
+    }
+
+    /// A packet that does not match.
+    pub fn unmatched(&self, size: usize, number: u64) -> Packet {
+        self.packet(size, false, number)
+    }
 }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Everything that comes out is compared in the cycle in which it comes; the counters are compared whenever
-//! nothing is under way.
+//! nothing is under way. What the bench expects follows from the path's [`Setup`].
 
 mod behaviour;
 mod bench;
@@ -20,22 +20,21 @@ mod packet;
 mod release;
 mod rest;
 mod round;
+mod setup;
 mod slots;
 mod traffic;
 mod wire;
 mod writes;
 
 pub use behaviour::{Behaviour, Outcome};
-pub use bench::{IngressBench, OPENING_CYCLES};
+pub use bench::IngressBench;
 pub use contexts::{CONTEXTS, Contexts, FIELDS};
 pub use counters::{Cause, Counters, Drops, Occupancy, Refusals};
-pub use measure::{Load, MARK, Path, load_mark, marked, measure, packet};
+pub use measure::{Load, MARK, Path, load_mark, marked, measure};
 pub use packet::{OddBeat, Packet};
 pub use release::Release;
 pub use round::{Totals, run_round};
-pub use slots::{BUFFER_START, Class, Slot};
+pub use setup::Setup;
+pub use slots::{Class, Slot, SlotMap, SlotRange};
 pub use traffic::{Named, behaviours, random_contexts, random_packet};
 pub use wire::{BypassSink, PacketSource};
-
-/// Bytes of a beat.
-pub const BEAT_BYTES: usize = 64;

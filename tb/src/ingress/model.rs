@@ -8,16 +8,17 @@
 //!
 //! A packet that is bad, too large or without context is known as such when it is sent, and a refused write
 //! when it happens. Whether there was room or a slot depends on time, which is not modelled: where both were
-//! certain (calm traffic), every packet's fate is predicted, else HERs have to be a subsequence in order and the
+//! certain (calm traffic, or a path that waits for both), every packet's fate is predicted, else HERs have to be a subsequence in order and the
 //! counters have to add up.
 
 use super::contexts::{Contexts, FIELDS};
 use super::counters::{Cause, Drops};
 use super::packet::Packet;
+use super::setup::Setup;
 use super::slots::Class;
 use super::writes::Use;
 use spinneret_sim::axi::Memory;
-use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, ReferenceMatcher, RuleTable};
+use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -28,7 +29,7 @@ pub(super) const HER_FIELDS: [&str; 5] = ["msgid", "is_eom", "addr", "size", "xf
 #[derive(Clone, Debug)]
 struct Matched {
     packet: Rc<Packet>,
-    message_id: u64,
+    message_id: u32,
     end_of_message: bool,
     context: Option<usize>,
     /// Why it has to be dropped if it gets as far.
@@ -43,7 +44,7 @@ pub(super) struct Prediction {
     pub(super) hers: u64,
     /// Packets that got a slot and no HER.
     pub(super) failed: u64,
-    /// Dropped packets by cause, if the traffic is calm.
+    /// Dropped packets by cause, if every packet's fate is certain.
     pub(super) drops: Drops,
     /// Packets with a reason to be dropped, by cause.
     pub(super) most: Drops,
@@ -52,6 +53,7 @@ pub(super) struct Prediction {
 /// The reference model.
 #[derive(Debug)]
 pub(super) struct Model {
+    setup: Setup,
     matcher: ReferenceMatcher,
     contexts: Option<Contexts>,
     /// Whether there certainly is room and a slot for every packet.
@@ -61,15 +63,21 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn new(calm: bool) -> Self {
-        let matcher = ReferenceMatcher::new(&MatcherParams::REFERENCE);
+    pub(super) fn new(setup: Setup, calm: bool) -> Self {
+        let matcher = ReferenceMatcher::new(&setup.matcher);
         Self {
+            setup,
             matcher: matcher.unwrap_or_else(|error| panic!("{error}")),
             contexts: None,
             calm,
             matched: VecDeque::new(),
             predicted: Prediction::default(),
         }
+    }
+
+    /// Whether no packet is dropped for lack of room or of a slot, so that each one's fate is predicted.
+    pub(super) fn is_certain(&self) -> bool {
+        self.calm || self.setup.stall
     }
 
     /// Rules for the packets that follow.
@@ -98,7 +106,10 @@ impl Model {
         let context = self.contexts.as_ref().and_then(|all| all.of_ruleset(ruleset));
         let cause = [
             (Cause::BadFrame, packet.is_bad()),
-            (Cause::Oversize, packet.length() > Class::Large.bytes()),
+            (
+                Cause::Oversize,
+                packet.length() > self.setup.slots[Class::Large].bytes,
+            ),
             (Cause::NoContext, context.is_none()),
         ];
         let cause = cause
@@ -110,7 +121,7 @@ impl Model {
         self.predicted.matched += 1;
         self.matched.push_back(Matched {
             packet: Rc::clone(packet),
-            message_id: message_id.into(),
+            message_id,
             end_of_message: eom,
             context,
             cause,
@@ -121,7 +132,7 @@ impl Model {
     /// A packet that has got a slot is dropped.
     pub(super) fn fail(&mut self, used: Use) -> Result<(), String> {
         self.predicted.failed += 1;
-        if !self.calm {
+        if !self.is_certain() {
             return Ok(());
         }
         let Some(matched) = self.matched.pop_front() else {
@@ -150,7 +161,7 @@ impl Model {
         while let Some(matched) = self.matched.pop_front() {
             match self.compare(&matched, values, used, memory) {
                 Ok(()) => return Ok(()),
-                Err(difference) if self.calm => return Err(difference),
+                Err(difference) if self.is_certain() => return Err(difference),
                 Err(difference) => drop(first.get_or_insert(difference)),
             }
         }
@@ -181,7 +192,7 @@ impl Model {
             return text("no contexts are loaded".to_owned());
         };
         let own = [
-            matched.message_id,
+            self.setup.her_message_id(matched.message_id, context),
             matched.end_of_message.into(),
             used.slot.address,
             length,
@@ -195,7 +206,7 @@ impl Model {
         {
             return text(format!("{name} is {found:#x}, not {wanted:#x}"));
         }
-        let fits_small = matched.packet.beats() <= 2;
+        let fits_small = matched.packet.beats() <= self.setup.small_beats();
         let in_small = used.slot.class == Class::Small;
         if in_small && !fits_small || self.calm && fits_small && !in_small {
             return text(format!("it has a {:?} slot", used.slot.class));

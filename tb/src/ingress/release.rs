@@ -1,7 +1,7 @@
 //! The cluster's side of the slots: when it frees them, and what it frees that it does not have.
 
 use super::counters::{Counters, Refusals};
-use super::slots::{BUFFER_START, Class, Slot};
+use super::slots::{Class, Slot, SlotMap};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_sim::channel::ChannelSource;
@@ -52,6 +52,7 @@ pub(super) struct Releases {
     pub(super) policy: Release,
     /// Wrong frees, in percent of the cycles in which there is a good one.
     pub(super) bad_percent: u32,
+    slots: SlotMap,
     feedback: ChannelSource,
     rng: ChaCha8Rng,
     held: Vec<Held>,
@@ -62,10 +63,17 @@ pub(super) struct Releases {
 }
 
 impl Releases {
-    pub(super) fn new(feedback: ChannelSource, policy: Release, bad_percent: u32, rng: ChaCha8Rng) -> Self {
+    pub(super) fn new(
+        feedback: ChannelSource,
+        slots: SlotMap,
+        policy: Release,
+        bad_percent: u32,
+        rng: ChaCha8Rng,
+    ) -> Self {
         Self {
             policy,
             bad_percent,
+            slots,
             feedback,
             rng,
             held: Vec::new(),
@@ -127,6 +135,12 @@ impl Releases {
         }
     }
 
+    /// Frees a slot of a class, if the cluster has one.
+    pub(super) fn release_one(&mut self, class: Class) -> bool {
+        let index = self.held.iter().position(|held| held.slot.class == class);
+        index.map(|index| self.release(index)).is_some()
+    }
+
     /// Frees all slots.
     pub(super) fn release_all(&mut self) {
         while !self.held.is_empty() {
@@ -137,7 +151,7 @@ impl Releases {
 
     /// Sends a free of an address at which no slot starts.
     pub(super) fn send_foreign(&mut self, address: u64) {
-        assert_eq!(Slot::at(address), None, "{address:#x} is a slot");
+        assert_eq!(self.slots.at(address), None, "{address:#x} is a slot");
         self.send(address, [0, 0], Free::NoStart);
     }
 
@@ -171,21 +185,22 @@ impl Releases {
     }
 
     fn send_wrong(&mut self, slot: Slot, counters: &Counters) {
+        let (own, small) = (self.slots[slot.class], self.slots[Class::Small]);
         let used = match slot.class {
             Class::Small => counters.small.used,
             Class::Large => counters.large.used,
         };
-        if self.rng.random_bool(0.5) && used + SAFE_DISTANCE < slot.class.count() {
+        if self.rng.random_bool(0.5) && used + SAFE_DISTANCE < own.count {
             self.send_double(slot);
             return;
         }
         let address = match self.rng.random_range(0..4) {
-            0 => slot.address + self.rng.random_range(1..slot.class.bytes()),
-            1 => BUFFER_START - slot.class.bytes(),
-            2 => Class::Small.address(Class::Small.count()),
+            0 => slot.address + self.rng.random_range(1..own.bytes),
+            1 => self.slots[Class::Large].base - own.bytes,
+            2 => small.address(small.count),
             _ => self.rng.random::<u32>().into(),
         };
-        if Slot::at(address).is_none() {
+        if self.slots.at(address).is_none() {
             self.send_foreign(address);
         }
     }

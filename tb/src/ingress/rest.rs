@@ -7,7 +7,7 @@ use super::release::Release;
 use spinneret_sim::model::Model;
 
 /// Cycles in which everything inside comes out once the input stands still, with the longest pauses of any test.
-const PATIENCE: u64 = 50_000;
+pub(super) const PATIENCE: u64 = 50_000;
 /// Cycles in which a free, a dropped packet and the counters come to rest.
 const REST_CYCLES: u64 = 64;
 
@@ -106,7 +106,7 @@ impl<M: Model> IngressBench<M> {
             errors,
             "packets with a refused write: {drops}"
         );
-        if self.reference.calm {
+        if self.reference.is_certain() {
             assert_eq!(early, 0, "packets are dropped for no reason: {drops}");
             assert_eq!(*drops, predicted.drops, "dropped packets by cause");
         } else {

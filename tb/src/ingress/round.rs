@@ -1,25 +1,22 @@
 //! Rounds of random traffic, as tests and soaks run them.
 
 use super::behaviour::{Behaviour, Outcome};
-use super::bench::{IngressBench, OPENING_CYCLES};
+use super::bench::IngressBench;
 use super::counters::Drops;
-use super::measure::{load_mark, packet};
+use super::measure::load_mark;
 use super::release::Release;
+use super::slots::Class;
 use super::traffic::{random_contexts, random_packet};
 use crate::pkt_match::random_rules;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::simulation::Simulation;
 use std::fmt;
 use std::ops::AddAssign;
 
 /// Packets between two changes of rules and contexts.
 const BATCH: u64 = 100;
-
-/// Bytes of a packet that takes a large slot.
-const LARGE_BYTES: usize = 256;
 
 /// What became of all packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,24 +77,25 @@ impl fmt::Display for Totals {
 /// is wrong.
 pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u64) -> Totals {
     let mut rng = sim.rng("traffic");
-    let params = MatcherParams::REFERENCE;
-    let (release, occupied) = (behaviour.release, behaviour.occupied);
-    let mut bench = IngressBench::new(sim, behaviour);
-    occupy(&mut bench, occupied, release);
+    let mut bench = IngressBench::new(sim, behaviour.clone());
+    let setup = bench.setup;
+    occupy(&mut bench, &behaviour);
     let mut totals = Totals::default();
     let mut left = packets;
     while left > 0 {
-        bench.load_rules(Some(&random_rules(&mut rng, &params)));
+        bench.load_rules(Some(&random_rules(&mut rng, &setup.matcher)));
         bench.load_contexts(&random_contexts(&mut rng));
         let batch = left.min(BATCH);
         for _ in 0..batch {
-            bench.send(random_packet(&mut rng));
+            bench.wait_for_less_than(behaviour.most_under_way);
+            bench.send(random_packet(&mut rng, &setup));
         }
         totals += bench.settle();
         left -= batch;
         if rng.random_ratio(1, 20) {
             reset_in_traffic(&mut bench, &mut rng);
-            occupy(&mut bench, occupied, release);
+            bench.set_calm(behaviour.calm);
+            occupy(&mut bench, &behaviour);
         }
     }
     assert_eq!(totals.packets(), packets, "{totals}");
@@ -106,25 +104,28 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, packets: u6
     totals
 }
 
-/// Lets the cluster have that many large slots; the packets for it are not in the totals.
-fn occupy<M: Model>(bench: &mut IngressBench<M>, slots: u64, release: Release) {
-    if slots > 0 {
+/// Lets the cluster have slots from the start; the packets for it are not in the totals.
+fn occupy<M: Model>(bench: &mut IngressBench<M>, behaviour: &Behaviour) {
+    if behaviour.occupied > 0 {
         load_mark(bench);
         bench.set_release(Release::Never);
-        for number in 0..slots {
-            bench.send(packet(LARGE_BYTES, true, number));
+        let large = bench.setup.slots[Class::Small].bytes as usize + 1;
+        for number in 0..behaviour.occupied {
+            bench.send(bench.setup.matched(large, number));
         }
         bench.settle();
-        bench.set_release(release);
+        bench.set_release(behaviour.release);
     }
 }
 
 /// Some packets, and a reset in the middle of them; they are not in the totals.
 fn reset_in_traffic<M: Model>(bench: &mut IngressBench<M>, rng: &mut ChaCha8Rng) {
+    // They come without regard to how many are under way.
+    bench.set_calm(false);
     for _ in 0..40 {
-        bench.send(random_packet(rng));
+        bench.send(random_packet(rng, &bench.setup));
     }
     bench.run(rng.random_range(1..150));
     bench.reset();
-    bench.run(OPENING_CYCLES);
+    bench.run(bench.setup.opening_cycles());
 }

@@ -1,6 +1,7 @@
 //! Follows the bursts into the packet buffer: which packet's use of a slot they belong to, and who has the slot.
 
-use super::slots::Slot;
+use super::setup::Setup;
+use super::slots::{Slot, SlotMap};
 use spinneret_sim::axi::{BurstKind, Response, WrittenBurst};
 use std::collections::{HashMap, VecDeque};
 
@@ -28,8 +29,10 @@ struct State {
 }
 
 /// The uses of all slots in the order in which they began, which is the order of the packets.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SlotUses {
+    map: SlotMap,
+    beat_bytes: u64,
     slots: HashMap<Slot, State>,
     /// Uses that no HER and no later HER has settled, the first with the number below.
     open: VecDeque<Use>,
@@ -41,18 +44,32 @@ pub(super) struct SlotUses {
 }
 
 impl SlotUses {
+    /// No slot is in use.
+    pub(super) fn new(setup: &Setup) -> Self {
+        Self {
+            map: setup.slots,
+            beat_bytes: setup.beat_bytes as u64,
+            slots: HashMap::new(),
+            open: VecDeque::new(),
+            first: 0,
+            bursts: 0,
+            live: 0,
+            errors: 0,
+        }
+    }
+
     /// A burst was written, or refused.
     pub(super) fn burst(&mut self, written: &WrittenBurst) -> Result<(), String> {
         let burst = &written.burst;
         let wrong = |what: &str| Err(format!("{what}: {burst:x?}"));
-        let Some(slot) = Slot::around(burst.address) else {
+        let Some(slot) = self.map.around(burst.address) else {
             return wrong("a burst outside of the packet buffer");
         };
         let end = burst.address + burst.beats * burst.size;
-        if end > slot.end() {
+        if end > self.map.end(slot) {
             return wrong("a burst beyond the end of its slot");
         }
-        if burst.kind != BurstKind::Incrementing || burst.size != 64 || burst.id != 0 {
+        if burst.kind != BurstKind::Incrementing || burst.size != self.beat_bytes || burst.id != 0 {
             return wrong("a burst that is not INCR of whole beats with id 0");
         }
         self.bursts += 1;
@@ -105,8 +122,10 @@ impl SlotUses {
         answered: u64,
         mut failed: impl FnMut(Use),
     ) -> Result<Use, String> {
-        let slot =
-            Slot::at(address).ok_or_else(|| format!("a HER for {address:#x}, where no slot starts"))?;
+        let slot = self
+            .map
+            .at(address)
+            .ok_or_else(|| format!("a HER for {address:#x}, where no slot starts"))?;
         let state = self.slots.get_mut(&slot);
         let state = state.ok_or_else(|| format!("a HER for {address:#x}, where nothing was written"))?;
         if state.live {
@@ -154,9 +173,9 @@ impl SlotUses {
 
     /// Forgets everything but the number of bursts, which the slave does not start anew either.
     pub(super) fn reset(&mut self, answered: u64) {
-        *self = Self {
-            bursts: answered,
-            ..Self::default()
-        };
+        self.slots.clear();
+        self.open.clear();
+        (self.first, self.bursts) = (0, answered);
+        (self.live, self.errors) = (0, 0);
     }
 }

@@ -206,7 +206,7 @@ fn bytes_behind_the_end_do_not_match() {
         for size in 1..4 {
             bench.send(matched(64, 1));
             // Too short for the rule's word; the lanes behind it are random.
-            bench.send(Packet::new(vec![MARK; size]));
+            bench.send(Packet::new(64, vec![MARK; size]));
         }
         let outcome = bench.settle();
         assert_eq!((outcome.hers, outcome.bypassed), (3, 3));

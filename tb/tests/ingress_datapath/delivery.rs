@@ -69,8 +69,8 @@ fn a_her_carries_message_id_end_of_message_length_and_context() {
                     bench.settle();
                     let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
                     let class = if size <= 128 { Class::Small } else { Class::Large };
-                    let slots = class.base()..class.address(class.count());
-                    assert!(slots.contains(&values[2]), "{:#x}", values[2]);
+                    let slots = bench.setup.slots[class];
+                    assert!(slots.contains(values[2]), "{:#x}", values[2]);
                     assert_eq!(
                         [values[0], values[1], values[3], values[4]],
                         [id, last.into(), size as u64, size as u64]

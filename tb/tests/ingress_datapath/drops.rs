@@ -1,17 +1,12 @@
 //! Matched packets that are dropped: whole, and counted by one cause.
 
-use crate::support::{Bench, for_ruleset, four_rulesets, marked, marked_with, marked_without_frees, matched};
+use crate::support::{
+    Bench, for_ruleset, four_rulesets, marked, marked_with, marked_without_frees, matched, one,
+};
 use spinneret_sim::axi::{Faults, Latency, Response, SlaveConfig};
 use spinneret_sim::stream::Pause;
 use spinneret_sim::test_run::{TestRun, run_test};
-use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts, Drops, Packet};
-
-/// One packet dropped for that cause.
-fn one(cause: Cause) -> Drops {
-    let mut drops = Drops::default();
-    drops[cause] = 1;
-    drops
-}
+use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts, Packet};
 
 /// Sends a packet between two sound ones and checks that it alone is dropped, for that cause.
 fn drops_alone(bench: &mut Bench, packet: Packet, cause: Cause) {
@@ -54,9 +49,10 @@ fn one_refused_burst_drops_its_packet_alone() {
     run_test("one_refused_burst_drops_its_packet_alone", 1, |run| {
         for response in [Response::SlaveError, Response::DecodeError] {
             let mut bench = marked(run);
+            let large = bench.setup.slots[Class::Large];
             // Any byte of any of the first slots may be the one that cannot be written.
             for offset in [0, 63, 64, 127, 640, 1472, 1499] {
-                let slots = (0..8).map(|slot| Class::Large.address(slot) + offset);
+                let slots = (0..8).map(|slot| large.address(slot) + offset);
                 bench.slave.set_faults(Faults::Never);
                 bench.send(matched(1500, 1));
                 bench.settle();
@@ -82,9 +78,10 @@ fn one_refused_burst_drops_its_packet_alone() {
 /// The slot behind that of the last HER: free slots are given out in the order in which they came back.
 fn next_slot(bench: &Bench) -> u64 {
     let address = bench.last_her.as_ref().map_or(0, |item| item.values[2]);
-    let next = address + Class::Large.bytes();
-    if next == Class::Large.address(Class::Large.count()) {
-        Class::Large.base()
+    let large = bench.setup.slots[Class::Large];
+    let next = address + large.bytes;
+    if next == large.address(large.count) {
+        large.base
     } else {
         next
     }

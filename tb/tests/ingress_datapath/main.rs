@@ -2,10 +2,14 @@
 
 mod bad_input;
 mod bars;
+mod board;
 mod bypass;
 mod delivery;
 mod drops;
+mod each;
 mod random;
 mod resets;
 mod slots;
+mod small;
+mod stall;
 mod support;

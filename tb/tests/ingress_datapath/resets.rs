@@ -5,14 +5,12 @@ use rand::RngExt;
 use spinneret_sim::axi::{Faults, Latency, SlaveConfig};
 use spinneret_sim::stream::Pause;
 use spinneret_sim::test_run::run_test;
-use spinneret_tb::ingress::{
-    Behaviour, Cause, Class, Counters, OPENING_CYCLES, Refusals, Release, load_mark, random_packet,
-};
+use spinneret_tb::ingress::{Behaviour, Cause, Class, Counters, Refusals, Release, load_mark, random_packet};
 
 /// Sound packets of all kinds go through a path that has just been reset.
 fn works(bench: &mut Bench) {
     assert_eq!(bench.counters(), Counters::default());
-    bench.run(OPENING_CYCLES);
+    bench.run(bench.setup.opening_cycles());
     for number in 0..12 {
         bench.send(matched([64, 128, 1500][number as usize % 3], number));
         bench.send(unmatched(200, number));
@@ -69,7 +67,7 @@ fn resets_in_random_traffic_leave_nothing_behind() {
             });
             bench.slave.set_faults(Faults::Random { percent: 10 });
             for number in 0..60 {
-                let mut packet = random_packet(&mut rng);
+                let mut packet = random_packet(&mut rng, &bench.setup);
                 if number % 2 == 0 {
                     packet.bytes[0] = 0xff;
                 }
@@ -151,11 +149,12 @@ fn frees_before_the_slots_are_there_are_refused() {
     run_test("frees_before_the_slots_are_there_are_refused", 1, |run| {
         let mut bench = Bench::closed(run.simulation(), Behaviour::default());
         for class in Class::ALL {
-            for number in [0, 1, class.count() - 1] {
-                bench.free_early(class.address(number));
+            let slots = bench.setup.slots[class];
+            for number in [0, 1, slots.count - 1] {
+                bench.free_early(slots.address(number));
             }
         }
-        bench.run(OPENING_CYCLES);
+        bench.run(bench.setup.opening_cycles());
         load_mark(&mut bench);
         let refused = Refusals {
             early: 6,

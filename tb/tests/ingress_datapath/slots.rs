@@ -23,7 +23,7 @@ fn up_to_two_beats_take_a_small_slot() {
             bench.send(packet);
             assert_eq!(bench.settle().hers, 1);
             let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
-            let slot = Slot::at(values[2]).map(|slot| slot.class);
+            let slot = bench.setup.slots.at(values[2]).map(|slot| slot.class);
             assert_eq!((slot, values[3]), (Some(class), length), "{beats} beats");
         }
         bench.finish();
@@ -113,22 +113,24 @@ fn frees_of_no_slot_and_double_frees_are_refused_and_change_nothing() {
     let name = "frees_of_no_slot_and_double_frees_are_refused_and_change_nothing";
     run_test(name, 1, |run| {
         let mut bench = marked(run);
+        let slots = bench.setup.slots;
         for class in Class::ALL {
-            for number in [0, 1, class.count() / 2, class.count() - 1] {
-                let address = class.address(number);
+            let (own, bytes) = (slots[class], slots[class].bytes);
+            for number in [0, 1, own.count / 2, own.count - 1] {
+                let address = own.address(number);
                 // Nobody has a slot now, so every free is a second one.
                 let slot = Slot { class, address };
                 bench.free_again(slot);
                 bench.free_again(slot);
-                for offset in [1, 63, 64, class.bytes() - 64, class.bytes() - 1] {
+                for offset in [1, 63, 64, bytes - 64, bytes - 1] {
                     bench.free_foreign(address + offset);
                 }
             }
         }
         for address in [
             0,
-            Class::Large.base() - 1536,
-            Class::Small.address(1024),
+            slots[Class::Large].base - 1536,
+            slots[Class::Small].address(1024),
             0x1c00_0000,
             0x9c10_0000,
             0xffff_ffff,

@@ -1,19 +1,29 @@
 //! What the tests of the path share.
 
 use spinneret_regmap::matching::Rule;
+use spinneret_sim::model::Model;
 use spinneret_sim::models::PspinIngressDatapath;
 use spinneret_sim::reference::matcher::{MatcherParams, Mode, RuleSet, RuleTable};
 use spinneret_sim::test_run::TestRun;
-use spinneret_tb::ingress::{Behaviour, IngressBench, Packet, Release, load_mark, packet};
+use spinneret_tb::ingress::{Behaviour, Cause, Drops, IngressBench, Packet, Release, Setup, load_mark};
+use std::sync::LazyLock;
 
-/// The path between bus models.
+/// The reference configuration.
+static REFERENCE: LazyLock<Setup> = LazyLock::new(Setup::of::<PspinIngressDatapath>);
+
+/// The path in the reference configuration between bus models.
 pub(crate) type Bench = IngressBench<PspinIngressDatapath>;
 
-/// A path that matches packets whose first byte is the mark, all contexts enabled.
-pub(crate) fn marked_with(run: &mut TestRun, behaviour: Behaviour) -> Bench {
-    let mut bench = Bench::new(run.simulation(), behaviour);
+/// A path in any configuration that matches packets whose first byte is the mark, all contexts enabled.
+pub(crate) fn any_marked_with<M: Model>(run: &mut TestRun, behaviour: Behaviour) -> IngressBench<M> {
+    let mut bench = IngressBench::new(run.simulation(), behaviour);
     load_mark(&mut bench);
     bench
+}
+
+/// The same in the reference configuration.
+pub(crate) fn marked_with(run: &mut TestRun, behaviour: Behaviour) -> Bench {
+    any_marked_with(run, behaviour)
 }
 
 /// The same, without pauses.
@@ -21,24 +31,28 @@ pub(crate) fn marked(run: &mut TestRun) -> Bench {
     marked_with(run, Behaviour::default())
 }
 
-/// A path whose slots nobody frees.
-pub(crate) fn marked_without_frees(run: &mut TestRun) -> Bench {
-    let behaviour = Behaviour {
+/// Packets may lack room or a slot, and nobody frees slots.
+pub(crate) fn without_frees() -> Behaviour {
+    Behaviour {
         calm: false,
         release: Release::Never,
         ..Behaviour::default()
-    };
-    marked_with(run, behaviour)
+    }
+}
+
+/// A path whose slots nobody frees.
+pub(crate) fn marked_without_frees(run: &mut TestRun) -> Bench {
+    marked_with(run, without_frees())
 }
 
 /// A packet that matches.
 pub(crate) fn matched(size: usize, number: u64) -> Packet {
-    packet(size, true, number)
+    REFERENCE.matched(size, number)
 }
 
 /// A packet that does not match.
 pub(crate) fn unmatched(size: usize, number: u64) -> Packet {
-    packet(size, false, number)
+    REFERENCE.unmatched(size, number)
 }
 
 /// Ruleset n matches packets whose first byte is n + 1; the second byte 1 ends a message.
@@ -52,9 +66,20 @@ pub(crate) fn four_rulesets() -> RuleTable {
     table.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A packet for a ruleset of [`four_rulesets`].
-pub(crate) fn for_ruleset(ruleset: u8, size: usize, number: u64) -> Packet {
-    let mut packet = packet(size, false, number);
+/// The packet for a ruleset of [`four_rulesets`].
+pub(crate) fn for_this_ruleset(ruleset: u8, mut packet: Packet) -> Packet {
     packet.bytes[0] = ruleset + 1;
     packet
+}
+
+/// A packet for a ruleset of [`four_rulesets`].
+pub(crate) fn for_ruleset(ruleset: u8, size: usize, number: u64) -> Packet {
+    for_this_ruleset(ruleset, unmatched(size, number))
+}
+
+/// One packet dropped for that cause.
+pub(crate) fn one(cause: Cause) -> Drops {
+    let mut drops = Drops::default();
+    drops[cause] = 1;
+    drops
 }

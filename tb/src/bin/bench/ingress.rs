@@ -4,7 +4,6 @@ use crate::figures::{Figures, gbps, reference, table};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinIngressDatapath;
 use spinneret_sim::simulation::Simulation;
 use spinneret_tb::ingress::{Load, Path, marked, measure};
 
@@ -31,13 +30,12 @@ struct Row {
     reference: Option<(f64, f64)>,
 }
 
-/// Measures all sizes with all loads and response latencies.
-pub(crate) fn run() -> Result<Figures> {
+/// Measures all sizes with all loads and response latencies; the figures get that name.
+pub(crate) fn run<M: Model>(name: &'static str) -> Result<Figures> {
     let (mut rows, mut cycles) = (Vec::new(), 0);
     for load in Load::ALL {
         for response in RESPONSES {
-            let sim = Simulation::new(PspinIngressDatapath::with_seed(1))
-                .context("the model cannot be simulated")?;
+            let sim = Simulation::new(M::with_seed(1)).context("the model cannot be simulated")?;
             let mut bench = marked(sim, response);
             rows.extend(SIZES.map(|(size, reference)| Row {
                 size,
@@ -52,7 +50,7 @@ pub(crate) fn run() -> Result<Figures> {
         }
     }
     Ok(Figures {
-        name: "ingress",
+        name,
         table: table(&HEADINGS, 1, rows.iter().map(Row::text)),
         explanation: EXPLANATION.to_owned(),
         rows: rows.iter().map(Row::json).collect(),

@@ -7,6 +7,10 @@ mod matching;
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use figures::Figures;
+use spinneret_sim::models::{
+    PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
+};
+use spinneret_sim::reference::matcher::MatcherParams;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -18,7 +22,10 @@ use std::time::Instant;
 struct Arguments {
     /// What to measure.
     name: Bench,
-    /// Where to write the figures as JSON [default: target/bench/NAME.json].
+    /// With which parameter values the block is generated.
+    #[arg(long, value_enum, default_value_t = Configuration::Reference)]
+    config: Configuration,
+    /// Where to write the figures as JSON [default: target/bench/NAME.json, or NAME-board.json].
     #[arg(long)]
     json: Option<PathBuf>,
 }
@@ -31,19 +38,35 @@ enum Bench {
     Ingress,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Configuration {
+    /// As in the public design.
+    Reference,
+    /// As boards need it.
+    Board,
+}
+
 impl Bench {
-    fn run(self) -> Result<Figures> {
-        match self {
-            Self::Match => matching::run(),
-            Self::Ingress => ingress::run(),
+    fn run(self, config: Configuration) -> Result<Figures> {
+        match (self, config) {
+            (Self::Match, Configuration::Reference) => {
+                matching::run::<PspinPktMatch>("match", &MatcherParams::REFERENCE)
+            }
+            (Self::Match, Configuration::Board) => {
+                matching::run::<PspinPktMatchIp>("match-board", &MatcherParams::BOARD)
+            }
+            (Self::Ingress, Configuration::Reference) => ingress::run::<PspinIngressDatapath>("ingress"),
+            (Self::Ingress, Configuration::Board) => {
+                ingress::run::<PspinIngressDatapathBoard>("ingress-board")
+            }
         }
     }
 }
 
 fn main() -> Result<()> {
-    let Arguments { name, json } = Arguments::parse();
+    let Arguments { name, config, json } = Arguments::parse();
     let start = Instant::now();
-    let figures = name.run()?;
+    let figures = name.run(config)?;
     let seconds = start.elapsed().as_secs_f64();
     println!("{}", figures.table);
     println!("{}", figures.explanation);

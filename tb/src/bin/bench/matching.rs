@@ -4,7 +4,6 @@ use crate::figures::{Figures, gbps, reference, table};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinPktMatch;
 use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::simulation::Simulation;
 use spinneret_tb::measure::{Cycles, Traffic, marked, measure};
@@ -34,12 +33,12 @@ struct Row {
     reference: Option<f64>,
 }
 
-/// Measures all sizes in all kinds of traffic.
-pub(crate) fn run() -> Result<Figures> {
+/// Measures all sizes in all kinds of traffic; the figures get that name.
+pub(crate) fn run<M: Model>(name: &'static str, params: &MatcherParams) -> Result<Figures> {
     let (mut rows, mut cycles) = (Vec::new(), 0);
     for traffic in Traffic::ALL {
-        let sim = Simulation::new(PspinPktMatch::with_seed(1)).context("the model cannot be simulated")?;
-        let mut bench = marked(sim, &MatcherParams::REFERENCE);
+        let sim = Simulation::new(M::with_seed(1)).context("the model cannot be simulated")?;
+        let mut bench = marked(sim, params);
         rows.extend(SIZES.map(|(size, reference)| Row {
             size,
             traffic,
@@ -54,7 +53,7 @@ pub(crate) fn run() -> Result<Figures> {
         bench.finish();
     }
     Ok(Figures {
-        name: "match",
+        name,
         table: table(&HEADINGS, 1, rows.iter().map(Row::text)),
         explanation: format!(
             "data 512 bit, all outputs ready, {FRAMES} frames a row; reference: the public design's matcher"

@@ -89,16 +89,12 @@ impl SinkState {
         let Some(packet) = self.expected.front() else {
             return Err("there is a packet that nobody sent, or that has to be matched".to_owned());
         };
-        let value = |port| dut.value(port) as u64;
+        let value = |port| dut.value(port);
         for (name, found, sent) in [
-            ("tkeep", value(self.ports.keep), packet.keep(self.beat)),
-            (
-                "tlast",
-                value(self.ports.last),
-                u64::from(packet.is_last(self.beat)),
-            ),
-            ("tid", value(self.ports.id), packet.id),
-            ("tdest", value(self.ports.dest), packet.dest),
+            ("tkeep", value(self.ports.keep), packet.keep(self.beat).into()),
+            ("tlast", value(self.ports.last), packet.is_last(self.beat).into()),
+            ("tid", value(self.ports.id), packet.id.into()),
+            ("tdest", value(self.ports.dest), packet.dest.into()),
             ("tuser", value(self.ports.user), packet.user(self.beat)),
         ] {
             if found != sent {

@@ -1,7 +1,6 @@
 //! Sends packets into the path.
 
 use super::Ports;
-use crate::ingress::BEAT_BYTES;
 use crate::ingress::packet::Packet;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -109,23 +108,23 @@ impl SourceState {
     fn present(&mut self, dut: &mut Instance) {
         let Some(packet) = self.queue.front() else { return };
         let contents = packet.lanes(self.beat);
-        if contents.len() == BEAT_BYTES {
+        if contents.len() == packet.beat_bytes {
             dut.set_bytes(self.ports.data, contents);
         } else {
-            let mut lanes = [0; BEAT_BYTES];
+            let mut lanes = vec![0; packet.beat_bytes];
             let (bytes, masked) = lanes.split_at_mut(contents.len());
             bytes.copy_from_slice(contents);
             self.rng.fill_bytes(masked);
             dut.set_bytes(self.ports.data, &lanes);
         }
         for (port, value) in [
-            (self.ports.keep, packet.keep(self.beat)),
-            (self.ports.last, u64::from(packet.is_last(self.beat))),
-            (self.ports.id, packet.id),
-            (self.ports.dest, packet.dest),
+            (self.ports.keep, packet.keep(self.beat).into()),
+            (self.ports.last, packet.is_last(self.beat).into()),
+            (self.ports.id, packet.id.into()),
+            (self.ports.dest, packet.dest.into()),
             (self.ports.user, packet.user(self.beat)),
         ] {
-            dut.set_value(port, value.into());
+            dut.set_value(port, value);
         }
         self.on_bus = true;
     }
