@@ -79,6 +79,9 @@ ram_distributed_128x67.sv
 fifo_128x67_distributed.sv
 output_queue_128x67_0.sv
 admission_gate.sv
+free_list_256x1536_tracked.sv
+free_list_1024x128_tracked.sv
+slot_pool_256x1536_1024x128_tracked.sv
 slot_chooser.sv
 packet_judge_1.sv
 write_engine_1.sv

@@ -272,6 +272,8 @@ module pspin_ingress_datapath #(
     logic [31:0] pool_large_data;
     logic pool_large_valid;
     logic pool_free_ready;
+    logic pool_free_trusted;
+    logic pool_hand_valid;
     logic chooser_small_ready;
     logic chooser_large_ready;
     logic [32:0] chooser_m_data;
@@ -289,6 +291,8 @@ module pspin_ingress_datapath #(
     logic hers_s_ready;
     logic [98:0] hers_m_data;
     logic hers_m_valid;
+    logic generator_her_valid;
+    logic [31:0] generator_her_addr;
     logic generator_gen_ready;
     logic [31:0] generator_m_free_addr;
     logic generator_m_free_valid;
@@ -302,6 +306,7 @@ module pspin_ingress_datapath #(
     logic frees_s_2_ready;
     logic [31:0] frees_m_data;
     logic frees_m_valid;
+    logic [1:0] frees_source;
     logic [6:0] counters_events;
     logic [31:0] counters_counts_0;
     logic [31:0] counters_counts_3;
@@ -310,6 +315,12 @@ module pspin_ingress_datapath #(
     assign reset = !rstn;
     assign m_axis_nic_rx_tvalid = matcher_m_axis_nic_rx_tvalid;
     assign m_axis_nic_rx_tlast = matcher_m_axis_nic_rx_tlast;
+    assign her_valid = generator_her_valid;
+    assign her_addr = generator_her_addr;
+
+    // The cluster can free what it has, and nothing that is still on its way to it.
+    assign pool_free_trusted = frees_source != 2'd0;
+    assign pool_hand_valid = generator_her_valid && her_ready;
 
     // Events, the one with the highest number first.
     assign counters_events = {gate_dropped, matcher_m_axis_nic_rx_tvalid && m_axis_nic_rx_tready &&
@@ -387,7 +398,7 @@ module pspin_ingress_datapath #(
         .dropped(gate_dropped)
     );
 
-    slot_pool_256x1536_1024x128 u_pool (
+    slot_pool_256x1536_1024x128_tracked u_pool (
         .clk(clk),
         .rst(reset),
         .small_data(pool_small_data),
@@ -399,6 +410,9 @@ module pspin_ingress_datapath #(
         .free_data(frees_m_data),
         .free_valid(frees_m_valid),
         .free_ready(pool_free_ready),
+        .free_trusted(pool_free_trusted),
+        .hand_valid(pool_hand_valid),
+        .hand_address(generator_her_addr),
         .open(),
         .refused_no_start(refused_no_start_o),
         .refused_not_out(refused_not_out_o),
@@ -498,10 +512,10 @@ module pspin_ingress_datapath #(
         .clk(clk),
         .rstn(rstn),
         .her_ready(her_ready),
-        .her_valid(her_valid),
+        .her_valid(generator_her_valid),
         .her_msgid(her_msgid),
         .her_is_eom(her_is_eom),
-        .her_addr(her_addr),
+        .her_addr(generator_her_addr),
         .her_size(her_size),
         .her_xfer_size(her_xfer_size),
         .her_meta_handler_mem_addr(her_meta_handler_mem_addr),
@@ -600,7 +614,7 @@ module pspin_ingress_datapath #(
         .m_last(),
         .m_valid(frees_m_valid),
         .m_ready(pool_free_ready),
-        .source()
+        .source(frees_source)
     );
 
     event_counters_7 u_counters (

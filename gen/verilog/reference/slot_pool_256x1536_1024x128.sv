@@ -129,6 +129,7 @@ module slot_pool_256x1536_1024x128 (
     );
 
     // The lists let slots out one cycle earlier, so that the first are at the outputs with `open`.
+    // Slots that go to the cluster take the same way beside them, and come there first.
     free_list_256x1536 u_large_list (
         .clk(clk),
         .rst(rst),

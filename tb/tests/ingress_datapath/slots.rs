@@ -1,8 +1,10 @@
 //! Slots: which a packet gets, and how they come back.
 
 use crate::support::{marked, marked_with, marked_without_frees, matched};
+use spinneret_sim::axi::{Latency, Pause, SlaveConfig};
+use spinneret_sim::models::PspinIngressDatapath;
 use spinneret_sim::test_run::run_test;
-use spinneret_tb::ingress::{Behaviour, Cause, Class, Occupancy, Refusals, Release, Slot};
+use spinneret_tb::ingress::{Behaviour, Cause, Class, Occupancy, Refusals, Release, Setup, Slot, SlotMap};
 
 #[test]
 fn up_to_two_beats_take_a_small_slot() {
@@ -156,6 +158,71 @@ fn frees_of_no_slot_and_double_frees_are_refused_and_change_nothing() {
         assert_eq!((outcome.hers, outcome.drops[Cause::NoSlot]), (1280, 20));
         bench.finish();
     });
+}
+
+#[test]
+fn the_cluster_cannot_free_what_is_still_on_its_way_to_it() {
+    run_test(
+        "the_cluster_cannot_free_what_is_still_on_its_way_to_it",
+        1,
+        |run| {
+            // Responses take so long that both packets are in the write engine while their slots are freed.
+            let slave = SlaveConfig {
+                latency: Latency::exactly(300),
+                ..SlaveConfig::default()
+            };
+            let behaviour = Behaviour {
+                slave,
+                ..Behaviour::default()
+            };
+            let mut bench = marked_with(run, behaviour);
+            let first = |class| Slot {
+                class,
+                address: bench_slots()[class].address(0),
+            };
+            bench.send(matched(64, 1));
+            bench.send(matched(1500, 2));
+            bench.run(80);
+            for class in [Class::Small, Class::Large, Class::Small, Class::Large] {
+                bench.free_again(first(class));
+            }
+            bench.run(60);
+            let counters = bench.counters();
+            assert_eq!((counters.small.used, counters.large.used), (1, 1));
+            let outcome = bench.settle();
+            assert_eq!((outcome.hers, outcome.refused.not_out), (2, 4));
+            bench.finish();
+        },
+    );
+}
+
+#[test]
+fn the_cluster_cannot_free_what_waits_for_it() {
+    run_test("the_cluster_cannot_free_what_waits_for_it", 1, |run| {
+        let mut bench = marked(run);
+        bench.her.set_pause(Pause::AlwaysAfter(0));
+        for number in 0..20 {
+            bench.send(matched(100, number));
+        }
+        bench.run(200);
+        for number in 0..20 {
+            let class = Class::Small;
+            let address = bench_slots()[class].address(number);
+            bench.free_again(Slot { class, address });
+        }
+        bench.run(60);
+        assert_eq!(bench.counters().small.used, 20);
+        // From the HER on the slots are the cluster's, which frees them at once.
+        bench.her.set_pause(Pause::Never);
+        let outcome = bench.settle();
+        assert_eq!((outcome.hers, outcome.refused.not_out), (20, 20));
+        bench.finish();
+    });
+}
+
+/// The slots of the reference configuration.
+fn bench_slots() -> SlotMap {
+    Setup::of::<PspinIngressDatapath>().slots
 }
 
 #[test]

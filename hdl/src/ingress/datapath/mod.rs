@@ -16,7 +16,7 @@
 //! # Contract
 //! - **Behaviour**: a frame that matches no ruleset leaves at `m_axis_nic_rx` untouched. A matched one is
 //!   written into a slot of the packet buffer and becomes a HER, or is dropped whole and counted by cause.
-//!   Its slot comes back by `feedback`.
+//!   Its slot comes back by `feedback`, which counts only for slots that the cluster has.
 //! - **Slots**: a frame of no more beats than a small slot has takes a small one, or a large one while no
 //!   small one is free; others take a large one.
 //! - **Early start**: the class of a frame is known from its first beats, so writing starts before its end.
@@ -34,8 +34,8 @@
 //!   no room or no slot does too, instead of being dropped.
 //! - **Order**: frames at `m_axis_nic_rx` and HERs are in the order in which the frames came.
 //! - **Registers**: all outputs are registers.
-//! - **Reset** (`rstn` low) forgets everything, whoever has slots; the packet buffer's side of the AXI port has
-//!   to be reset as well. No slot is there for as many clocks as the larger class has slots, and three.
+//! - **Reset** (`rstn` low) forgets everything, whoever has slots; the packet buffer's side of the AXI port and
+//!   the cluster have to be reset as well. No slot is there for as many clocks as the larger class has slots, and three.
 //! - **Counters** are 32 bits wide, wrap, and show an event a few clocks later.
 
 mod chooser;
@@ -243,7 +243,7 @@ impl PspinIngressDatapath {
             reset: Wire::bit(),
             matcher: PspinPktMatch::new(matcher)?,
             gate: AdmissionGate::new(shape)?,
-            pool: SlotPool::new(shape.slots)?,
+            pool: SlotPool::new(shape.slots, true)?,
             chooser: SlotChooser::new(shape),
             engine: WriteEngine::new(dma)?,
             hers: PassFifo::new(queue(dma.packet(), dma.her_queue))?,
@@ -356,6 +356,10 @@ impl Logic for PspinIngressDatapath {
         self.pool.free.data.next = self.frees.m.data.val();
         self.pool.free.valid.next = self.frees.m.valid.val();
         self.frees.m.ready.next = self.pool.free.ready.val();
+        /// The cluster can free what it has, and nothing that is still on its way to it.
+        self.pool.free_trusted.next = self.frees.source.val() != FROM_CLUSTER as u64;
+        self.pool.hand_valid.next = self.generator.her_valid.val() && self.her_ready.val();
+        self.pool.hand_address.next = self.generator.her_addr.val();
         /// Events, the one with the highest number first.
         self.counters.events.next = cat!(
             self.gate.dropped.val(),

@@ -165,7 +165,7 @@ impl PspinPktAlloc {
             small_used_o: counter(),
             small_peak_o: counter(),
             reset: Wire::bit(),
-            slots: SlotPool::new(slots)?,
+            slots: SlotPool::new(slots, false)?,
             front: front.into_iter().collect(),
             packet: Wire::word(packet),
             packet_valid: Wire::bit(),

@@ -22,6 +22,10 @@ const DISTRIBUTED_SLOTS: usize = 64;
 /// and the slot is out while they differ. So each memory has one writer, and a free is judged and
 /// takes effect in one cycle, also if the same slot is freed again in the next.
 /// A slot that comes back can be given out four cycles later.
+///
+/// A list that tracks slots knows more of those that are out: a third bit, `handed`, becomes that of `taken` when
+/// the slot is handed on to the cluster. Only then does a free of the cluster count; until then only those who
+/// are trusted can free it.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FreeList {
     /// Clock.
@@ -38,6 +42,12 @@ pub struct FreeList {
     pub free: Wire<In, bool>,
     /// Number of the slot that is freed.
     pub free_index: Wire<In>,
+    /// With `free`: it counts whether the slot has been handed on or not; only if slots are tracked.
+    pub trusted: Optional<Wire<In, bool>>,
+    /// The slot `hand_index`, which is out, is handed on; only if slots are tracked.
+    pub hand: Optional<Wire<In, bool>>,
+    /// Number of the slot that is handed on; only if slots are tracked.
+    pub hand_index: Optional<Wire<In>>,
     /// With `free`: the slot was out and is free now.
     pub free_done: Wire<Out, bool>,
     /// Address of a free slot.
@@ -48,6 +58,9 @@ pub struct FreeList {
     pub peak: Wire<Out>,
     taken: Ram,
     freed: Ram,
+    handed: Optional<Ram>,
+    /// The same as `taken`, to be read for slots that are handed on.
+    taken_again: Optional<Ram>,
     back: Reg<bool>,
     /// {what `taken` becomes when the slot is given out, number}.
     back_entry: Reg,
@@ -64,14 +77,15 @@ pub struct FreeList {
     used_count: Reg,
     peak_count: Reg,
     _class: SlotClass,
+    _tracked: bool,
 }
 
 impl FreeList {
-    /// A list of the slots of a class, with addresses of `address_width` bits.
+    /// A list of the slots of a class, with addresses of `address_width` bits, which may track slots.
     ///
     /// # Errors
     /// If there are more slots than a FIFO holds.
-    pub fn new(class: SlotClass, address_width: usize) -> Result<Self, ParameterError> {
+    pub fn new(class: SlotClass, address_width: usize, tracked: bool) -> Result<Self, ParameterError> {
         let index = class.index_width();
         // A registered FIFO of fewer than four places cannot pass a slot every cycle.
         let depth = class.count.next_power_of_two().max(4);
@@ -89,12 +103,17 @@ impl FreeList {
             open: Wire::bit(),
             free: Wire::bit(),
             free_index: Wire::word(index),
+            trusted: Optional::new(tracked, Wire::bit),
+            hand: Optional::new(tracked, Wire::bit),
+            hand_index: Optional::new(tracked, || Wire::word(index)),
             free_done: Wire::bit(),
             slot: StreamOut::new(address_width),
             used: Wire::word(count_width(class)),
             peak: Wire::word(count_width(class)),
             taken: owner(),
             freed: owner(),
+            handed: Optional::new(tracked, owner),
+            taken_again: Optional::new(tracked, owner),
             back: Reg::bit_reset(),
             back_entry: Reg::word(index + 1),
             list: Fifo::new(list)?,
@@ -109,6 +128,7 @@ impl FreeList {
             used_count: Reg::word_reset(count_width(class)),
             peak_count: Reg::word_reset(count_width(class)),
             _class: class,
+            _tracked: tracked,
         })
     }
 }
@@ -119,19 +139,27 @@ pub(super) fn count_width(class: SlotClass) -> usize {
 }
 
 impl Logic for FreeList {
-    #[kernel(suffix = self._class.name())]
+    #[kernel(suffix = self._class.variant(self._tracked))]
     fn update(&mut self) {
         let index = self._class.index_width();
         let varying = self._class.varying_bits();
         let above = self.slot.data.width() - varying;
         clocked!(self.clk, self.rst => self.back, self.list, self.front, self.gave, self.came,
             self.used_count, self.peak_count);
-        clocked!(self.clk => self.taken, self.freed, self.back_entry, self.gave_entry);
+        clocked!(self.clk => self.taken, self.freed, self.handed, self.taken_again, self.back_entry, self.gave_entry);
 
         /// A free is right if the slot is out.
         self.taken.read_addr.next = self.free_index.val();
         self.freed.read_addr.next = self.free_index.val();
-        self.free_done.next = self.free.val() & (self.taken.read_data.val() != self.freed.read_data.val());
+        if self._tracked {
+            self.handed.read_addr.next = self.free_index.val();
+            self.free_done.next = self.free.val()
+                & (self.taken.read_data.val() != self.freed.read_data.val())
+                & (self.trusted.val() | (self.handed.read_data.val() == self.taken.read_data.val()));
+        } else {
+            self.free_done.next =
+                self.free.val() & (self.taken.read_data.val() != self.freed.read_data.val());
+        }
         self.freed.write_enable.next = self.fill.val() | self.free_done.val();
         self.back.d.next = self.fill.val() | self.free_done.val();
         if self.fill.val() {
@@ -178,6 +206,22 @@ impl Logic for FreeList {
         } else {
             self.taken.write_addr.next = self.gave_entry.q.val().slice(0, index);
             self.taken.write_data.next = self.gave_entry.q.val().slice(index, 1);
+        }
+
+        /// A slot has been handed on for as long as both bits are the same.
+        if self._tracked {
+            self.taken_again.write_enable.next = self.taken.write_enable.val();
+            self.taken_again.write_addr.next = self.taken.write_addr.val();
+            self.taken_again.write_data.next = self.taken.write_data.val();
+            self.taken_again.read_addr.next = self.hand_index.val();
+            self.handed.write_enable.next = self.fill.val() | self.hand.val();
+            if self.fill.val() {
+                self.handed.write_addr.next = self.fill_index.val();
+                self.handed.write_data.next = lit(0, 1);
+            } else {
+                self.handed.write_addr.next = self.hand_index.val();
+                self.handed.write_data.next = self.taken_again.read_data.val();
+            }
         }
 
         /// The level follows one cycle later, which keeps its carries off the path from a packet's length.

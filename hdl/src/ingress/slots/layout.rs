@@ -95,8 +95,8 @@ impl PoolLayout {
     }
 
     /// What tells modules for these slots from those for others.
-    pub(super) fn name(self) -> String {
-        format!("{}_{}", self.large.name(), self.small.name())
+    pub(super) fn variant(self, tracked: bool) -> String {
+        format!("{}_{}", self.large.name(), self.small.variant(tracked))
     }
 
     /// Levels of the trees that find a slot from its address: the same for both classes.

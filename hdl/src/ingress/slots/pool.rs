@@ -12,6 +12,9 @@
 //!   list, or who took it. `tb/proofs/slot_pool.sv` proves it for four small and two large slots.
 //! - **Frees**: a free of an address that is no slot's start, of a slot that is not out, or one that is
 //!   taken while `open` is low changes nothing and is counted by cause.
+//! - **Tracked** pools know more: `hand` says that a slot has gone to the cluster. A free that is not trusted counts
+//!   only for a slot that the cluster has; for one that is out but still on its way there it is refused like
+//!   one of a slot that is not out. A slot may be freed from the cycle behind its `hand` on.
 //! - **Throughput**: one small slot, one large slot and one free a cycle.
 //! - **Latency**: the next slot waits in a register. A free is judged [`PoolLayout::free_latency`] clocks
 //!   after it was taken, and four clocks later the slot is at the output if no other waits before it.
@@ -50,6 +53,12 @@ pub struct SlotPool {
     pub large: StreamOut,
     /// Address of a slot that is freed.
     pub free: StreamIn,
+    /// With `free`: whoever frees is trusted, wherever the slot is; only if slots are tracked.
+    pub free_trusted: Optional<Wire<In, bool>>,
+    /// A slot goes to the cluster in this cycle; only if slots are tracked.
+    pub hand_valid: Optional<Wire<In, bool>>,
+    /// Its address; only if slots are tracked.
+    pub hand_address: Optional<Wire<In>>,
     /// All slots are in their lists; stays high until reset.
     pub open: Wire<Out, bool>,
     /// Frees that were refused because no slot starts at their address.
@@ -79,29 +88,40 @@ pub struct SlotPool {
     returned: Vec<Reg<bool>>,
     early: Vec<Reg<bool>>,
     judged: Wire<Local, bool>,
+    /// Only if slots are tracked: whether each free is trusted, and slots on their way through finders of their own.
+    trusted: Vec<Reg<bool>>,
+    handed_address: Optional<Reg>,
+    handed: Vec<Reg<bool>>,
+    find_large_handed: Optional<SlotFinder>,
+    find_small_handed: Optional<SlotFinder>,
     find_large: SlotFinder,
     find_small: SlotFinder,
     large_list: FreeList,
     small_list: FreeList,
     counters: EventCounters,
     _layout: PoolLayout,
+    _tracked: bool,
 }
 
 impl SlotPool {
-    /// A pool of the given layout.
+    /// A pool of the given layout, which may track slots.
     ///
     /// # Errors
     /// If a queue cannot be built with these parameters.
-    pub fn new(layout: PoolLayout) -> Result<Self, ParameterError> {
+    pub fn new(layout: PoolLayout, tracked: bool) -> Result<Self, ParameterError> {
         let address = layout.address_width;
         let counter = || Wire::word(COUNTER_WIDTH);
         let finder = |class| SlotFinder::new(class, address, layout.tree_levels());
+        let stages = if tracked { layout.free_latency() } else { 0 };
         Ok(Self {
             clk: Signal::default(),
             rst: Wire::bit(),
             small: StreamOut::new(address),
             large: StreamOut::new(address),
             free: StreamIn::new(address),
+            free_trusted: Optional::new(tracked, Wire::bit),
+            hand_valid: Optional::new(tracked, Wire::bit),
+            hand_address: Optional::new(tracked, || Wire::word(address)),
             open: Wire::bit(),
             refused_no_start: counter(),
             refused_not_out: counter(),
@@ -119,25 +139,32 @@ impl SlotPool {
             returned: vec![Reg::bit_reset(); layout.free_latency()],
             early: vec![Reg::bit(); layout.free_latency()],
             judged: Wire::bit(),
+            trusted: vec![Reg::bit(); stages],
+            handed_address: Optional::new(tracked, || Reg::word(address)),
+            handed: vec![Reg::bit_reset(); stages],
+            find_large_handed: Optional::new(tracked, || finder(layout.large)),
+            find_small_handed: Optional::new(tracked, || finder(layout.small)),
             find_large: finder(layout.large),
             find_small: finder(layout.small),
-            large_list: FreeList::new(layout.large, address)?,
-            small_list: FreeList::new(layout.small, address)?,
+            large_list: FreeList::new(layout.large, address, tracked)?,
+            small_list: FreeList::new(layout.small, address, tracked)?,
             counters: EventCounters::new(EVENTS),
             _layout: layout,
+            _tracked: tracked,
         })
     }
 }
 
 impl Logic for SlotPool {
-    #[kernel(suffix = self._layout.name())]
+    #[kernel(suffix = self._layout.variant(self._tracked))]
     fn update(&mut self) {
         let (large, small) = (self._layout.large, self._layout.small);
         let fill_cycles = self._layout.fill_cycles();
         let last = self._layout.free_latency() - 1;
         clocked!(self.clk, self.rst => self.filling, self.fill_index, self.settle, self.opened, self.accepts,
-            self.returned, self.large_list, self.small_list, self.counters);
-        clocked!(self.clk => self.returned_address, self.early, self.find_large, self.find_small);
+            self.returned, self.handed, self.large_list, self.small_list, self.counters);
+        clocked!(self.clk => self.returned_address, self.early, self.trusted, self.handed_address);
+        clocked!(self.clk => self.find_large, self.find_small, self.find_large_handed, self.find_small_handed);
 
         /// After reset every slot is put into its list, both classes at the same time.
         if self.filling.q.val() {
@@ -183,6 +210,25 @@ impl Logic for SlotPool {
         self.large_list.free_index.next = self.find_large.index.val();
         self.small_list.free.next = self.judged.val() & self.find_small.hit.val();
         self.small_list.free_index.next = self.find_small.index.val();
+
+        /// Slots that go to the cluster take the same way beside them, and come there first.
+        if self._tracked {
+            self.trusted[0].d.next = self.free_trusted.val();
+            self.handed_address.d.next = self.hand_address.val();
+            self.handed[0].d.next = self.hand_valid.val();
+            for stage in 1..last + 1 {
+                self.trusted[stage].d.next = self.trusted[stage - 1].q.val();
+                self.handed[stage].d.next = self.handed[stage - 1].q.val();
+            }
+            self.find_large_handed.address.next = self.handed_address.q.val();
+            self.find_small_handed.address.next = self.handed_address.q.val();
+            self.large_list.trusted.next = self.trusted[last].q.val();
+            self.large_list.hand.next = self.handed[last].q.val() & self.find_large_handed.hit.val();
+            self.large_list.hand_index.next = self.find_large_handed.index.val();
+            self.small_list.trusted.next = self.trusted[last].q.val();
+            self.small_list.hand.next = self.handed[last].q.val() & self.find_small_handed.hit.val();
+            self.small_list.hand_index.next = self.find_small_handed.index.val();
+        }
 
         self.large.data.next = self.large_list.slot.data.val();
         self.large.valid.next = self.large_list.slot.valid.val();

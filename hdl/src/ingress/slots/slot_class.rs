@@ -29,6 +29,11 @@ impl SlotClass {
         format!("{}x{}", self.count, self.size)
     }
 
+    /// The same for modules that may track slots.
+    pub(super) fn variant(self, tracked: bool) -> String {
+        self.name() + if tracked { "_tracked" } else { "" }
+    }
+
     /// Width of a slot's number.
     pub(super) fn index_width(self) -> usize {
         address_width(self.count)
