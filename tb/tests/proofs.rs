@@ -1,4 +1,4 @@
-//! The proofs that take seconds, and that a broken block does not pass them.
+//! The proofs that take up to a minute each, and that a broken block does not pass them.
 
 use spinneret_tb::proofs::{PROOFS, Verdict, find, prepare, prepare_broken, text};
 use std::path::Path;

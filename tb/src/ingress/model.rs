@@ -8,8 +8,8 @@
 //!
 //! A packet that is bad, too large or without context is known as such when it is sent, and a refused write
 //! when it happens. Whether there was room or a slot depends on time, which is not modelled: where both were
-//! certain (calm traffic, or a path that waits for both), every packet's fate is predicted, else HERs have to be a subsequence in order and the
-//! counters have to add up.
+//! certain (calm traffic, or a path that waits for both), every packet's fate is predicted, else HERs have to be
+//! a subsequence in order and the counters have to add up.
 
 use super::contexts::{Contexts, FIELDS};
 use super::counters::{Cause, Drops};

@@ -44,7 +44,7 @@ pub struct Proof {
     pub settings: &'static [(&'static str, u64)],
     /// How far it reaches.
     pub method: Method,
-    /// Whether it takes a few seconds at most, so that `./dev test` runs it.
+    /// Whether it takes about a minute at most, so that `./dev test` runs it.
     pub fast: bool,
     /// What is shown, in a few words.
     pub shows: &'static str,

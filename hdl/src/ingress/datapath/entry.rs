@@ -89,20 +89,27 @@ const NAMED: &[(&str, &str)] = &[
 const DERIVED: &[&str] = &["burst_beats", "tag_message_id_width"];
 
 /// Parameters with their values in a configuration: those of the parts, and its own.
+///
+/// What several parts have has one value, which has to suit all of them.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {
     let parts = [pkt_match::ENTRY, dma::ENTRY, her_gen::ENTRY]
         .into_iter()
         .flat_map(|entry| (entry.parameters)(config));
     let mut all: Vec<Parameter> = Vec::new();
     for parameter in parts.chain(PoolLayout::parameters()).chain(own(config)) {
-        let known = all.iter().any(|earlier| earlier.name == parameter.name);
-        if !known && !DERIVED.contains(&parameter.name) {
-            let named = NAMED.iter().find(|(name, _)| *name == parameter.name);
-            all.push(Parameter {
-                verilog: named.map(|(_, verilog)| *verilog),
-                ..parameter
-            });
+        if DERIVED.contains(&parameter.name) {
+            continue;
         }
+        if let Some(earlier) = all.iter_mut().find(|earlier| earlier.name == parameter.name) {
+            earlier.min = earlier.min.max(parameter.min);
+            earlier.max = earlier.max.min(parameter.max);
+            continue;
+        }
+        let named = NAMED.iter().find(|(name, _)| *name == parameter.name);
+        all.push(Parameter {
+            verilog: named.map(|(_, verilog)| *verilog),
+            ..parameter
+        });
     }
     all
 }

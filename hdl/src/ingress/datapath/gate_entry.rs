@@ -132,11 +132,7 @@ mod tests {
             ("data_width", 48, "it is a power of two"),
             ("packets", 6, "it is a power of two"),
             ("queue_beats", 2, "it is 4 to 4096"),
-            (
-                "queue_beats",
-                4,
-                "a frame that fills a large slot takes 5 at most",
-            ),
+            ("queue_beats", 4, "a frame that fills a large slot needs 5 places"),
         ] {
             let mut values = ENTRY.values(Config::Reference);
             values.insert("large_beats".to_owned(), 4);

@@ -84,7 +84,7 @@ impl DatapathShape {
             matcher: MatchShape::new(values).map_err(here)?,
             slots,
             dma,
-            her: HerShape::new(&her).map_err(here)?,
+            her: HerShape::new(&her).map_err(|error| here(named_here(error)))?,
             large_beats,
             small_beats,
             queue_beats: checked.get("queue_beats") as usize,
@@ -92,6 +92,16 @@ impl DatapathShape {
             stall: checked.get("stall") == 1,
         })
     }
+}
+
+/// An error of the HER generator with the name that its parameter has here, where `message_id_width` is that of the
+/// matching engine. The value is that of the parameter here already.
+fn named_here(error: ParameterError) -> ParameterError {
+    let parameter = match error.parameter.as_str() {
+        "message_id_width" => "her_message_id_width".into(),
+        _ => error.parameter,
+    };
+    ParameterError { parameter, ..error }
 }
 
 /// The queues have sizes that can be built, and the longest frame that is admitted fits.
@@ -103,7 +113,7 @@ pub(super) fn check_queues(checked: Checked, large_beats: usize) -> Result<(), P
     }
     let needed = large_beats + 1;
     if checked.get("queue_beats") < needed as u64 {
-        let reason = format!("a frame that fills a large slot takes {needed} at most");
+        let reason = format!("a frame that fills a large slot needs {needed} places");
         return Err(checked.refuse("queue_beats", reason));
     }
     Ok(())

@@ -55,7 +55,7 @@ pub use window::Window;
 pub use writer::FrameWriter;
 
 use crate::catalog::{ParameterError, Values};
-use crate::ingress::EventCounters;
+use crate::ingress::{COUNTER_WIDTH, EventCounters};
 use crate::stream::{AxisIn, Fifo, FifoConfig, OutputQueue, ReadySlice, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -144,8 +144,8 @@ impl PspinIngressDma {
             m_free_addr: Wire::word(shape.address),
             m_free_valid: Wire::bit(),
             m_free_ready: Wire::bit(),
-            write_error_pkts_o: Wire::word(32),
-            bad_frame_pkts_o: Wire::word(32),
+            write_error_pkts_o: Wire::word(COUNTER_WIDTH),
+            bad_frame_pkts_o: Wire::word(COUNTER_WIDTH),
             reset: Wire::bit(),
             descriptors: ReadySlice::new(shape.packet()),
             planner: FramePlan::new(shape),

@@ -43,11 +43,9 @@ pub use ports::{ContextsIn, MetaOut, MetaUnpack};
 pub use shape::HerShape;
 
 use crate::catalog::{ParameterError, Values};
+use crate::ingress::COUNTER_WIDTH;
 use crate::stream::ReadySlice;
 use spinneret_verilog::prelude::*;
-
-/// Width of a counter; it wraps.
-const COUNTER_WIDTH: usize = 32;
 
 /// Tells the cluster of every packet, with its execution context. One packet a clock.
 #[derive(LogicBlock, Describe, Clone, Debug)]

@@ -16,8 +16,8 @@
 //!   order, masks it, and matches if it lies between start and end. All rules but the last of a
 //!   ruleset decide, joined by AND or OR; the last marks the end of a message. The lowest ruleset that
 //!   matches wins. Source: FPsPIN, section III, and the public design's port list.
-//! - **IP payload** (option `ip_relative`): a rule whose bit of `match_relative` is set takes the word at bytes 4*idx to
-//!   4*idx+3 of the payload of IPv4 or IPv6, behind up to two VLAN tags, and never matches a frame without one;
+//! - **IP payload** (option `ip_relative`): a rule whose bit of `match_relative` is set takes the word at bytes 4*idx
+//!   to 4*idx+3 of the payload of IPv4 or IPv6, behind up to two VLAN tags, and never matches a frame without one;
 //!   [`PayloadFinder`] says what has a payload. The message id is that of bytes 10 to 13 of the payload, and that of
 //!   bytes 44 to 47 of frames without one; 0 if the frame ends before it. Nothing else changes, latency included.
 //! - **Throughput**: one beat a clock for every frame length, matched or not, alternating or not.

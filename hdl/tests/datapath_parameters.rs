@@ -1,0 +1,131 @@
+//! The parameters of the ingress path: what `--list` says of them, and how impossible values are refused.
+
+use spinneret_hdl::catalog::{self, Config, Entry, Parameter, Values};
+
+const NAME: &str = "pspin_ingress_datapath";
+
+/// The blocks whose parameters the path has.
+const PARTS: [&str; 4] = [
+    "pspin_pkt_match",
+    "pspin_ingress_dma",
+    "pspin_her_gen",
+    "slot_pool",
+];
+
+/// The first value is the one that is refused, the others make it impossible; then comes the reason.
+type Refusal = (&'static [(&'static str, u64)], &'static str);
+
+const REFUSALS: &[Refusal] = &[
+    (&[("data_width", 64)], "it is 128 to 1024"),
+    (&[("data_width", 2048)], "it is 128 to 1024"),
+    (
+        &[("data_width", 384)],
+        "it is a power of two: 128, 256, 512 or 1024",
+    ),
+    (&[("address_width", 15)], "it is 16 to 48"),
+    (&[("address_width", 49)], "it is 16 to 48"),
+    (
+        &[("alignment", 32)],
+        "slots start at whole beats, so it is 64 at least",
+    ),
+    (
+        &[("small_slot_size", 1088), ("small_slots", 8)],
+        "with this data_width it is 1024 at most",
+    ),
+    (
+        &[
+            ("large_slot_size", 8192),
+            ("large_slots", 4),
+            ("queue_beats", 256),
+            ("length_width", 13),
+        ],
+        "a length of 13 bits does not reach it",
+    ),
+    (
+        &[
+            ("length_width", 20),
+            ("address_width", 16),
+            ("buffer_base", 0),
+            ("buffer_size", 1 << 15),
+            ("large_slots", 8),
+            ("small_slots", 8),
+        ],
+        "a size in a HER has as many bits as an address, 16",
+    ),
+    (&[("queue_beats", 2)], "it is 4 to 4096"),
+    (&[("queue_beats", 48)], "it is a power of two"),
+    (
+        &[("queue_beats", 16)],
+        "a frame that fills a large slot needs 25 places",
+    ),
+    (&[("packets", 100)], "it is a power of two"),
+    (&[("bursts", 6)], "it is a power of two"),
+    (
+        &[("tag_width", 34)],
+        "message id (32), end of message (1) and ruleset (2) need 35",
+    ),
+    (&[("her_message_id_width", 0)], "it is 1 to 32"),
+    (
+        &[("her_message_id_width", 2), ("context_in_message_id", 1)],
+        "the context takes 2 bits of it, so it is 3 at least",
+    ),
+];
+
+fn block(name: &str) -> &'static Entry {
+    catalog::find(name).unwrap_or_else(|| panic!("{name} is not listed"))
+}
+
+/// What is wrong with the reference configuration after these changes, if anything is.
+fn refusal(settings: &[(&str, u64)]) -> Option<String> {
+    let mut values: Values = block(NAME).values(Config::Reference);
+    for (name, value) in settings {
+        let known = values.insert((*name).to_owned(), *value);
+        assert!(known.is_some(), "{NAME} has no parameter {name}");
+    }
+    let built = (block(NAME).build)(&values);
+    built.err().map(|error| error.to_string())
+}
+
+#[test]
+fn refusals_name_the_parameter_its_value_and_what_is_possible() {
+    for (settings, reason) in REFUSALS {
+        let (name, value) = settings[0];
+        let expected = format!("{NAME}: {name} = {value} is not possible: {reason}");
+        assert_eq!(refusal(settings), Some(expected), "{settings:?}");
+    }
+}
+
+#[test]
+fn the_message_id_of_the_matching_engine_is_not_that_of_a_her() {
+    let narrow = [("message_id_width", 2), ("context_in_message_id", 1)];
+    assert_eq!(refusal(&narrow), None);
+}
+
+#[test]
+fn a_shared_parameter_has_the_range_that_suits_every_part() {
+    for config in Config::ALL {
+        for parameter in (block(NAME).parameters)(config) {
+            let parts = PARTS.iter().flat_map(|part| (block(part).parameters)(config));
+            let ranges: Vec<Parameter> = parts.filter(|part| part.name == parameter.name).collect();
+            let min = ranges.iter().map(|part| part.min).max();
+            let max = ranges.iter().map(|part| part.max).min();
+            if let (Some(min), Some(max)) = (min, max) {
+                let name = parameter.name;
+                assert_eq!((parameter.min, parameter.max), (min, max), "{name}");
+                assert!((min..=max).contains(&parameter.value), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn values_outside_of_a_listed_range_are_refused_with_the_range() {
+    for parameter in (block(NAME).parameters)(Config::Reference) {
+        let Parameter { name, min, max, .. } = parameter;
+        let outside = [min.checked_sub(1), max.checked_add(1)];
+        for value in outside.into_iter().flatten() {
+            let expected = format!("{NAME}: {name} = {value} is not possible: it is {min} to {max}");
+            assert_eq!(refusal(&[(name, value)]), Some(expected));
+        }
+    }
+}
