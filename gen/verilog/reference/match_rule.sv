@@ -29,7 +29,7 @@ module match_rule (
     logic [31:0] mask_value;
     logic [31:0] start_value;
     logic [31:0] limit_value;
-    logic [31:0] masked; // The selected word in network order, masked unless the rule may be relative.
+    logic [31:0] masked; // The selected word in network order, masked already unless selecting it takes too long.
     logic masked_valid = 1'b0;
     logic hit_value = 1'b0;
 

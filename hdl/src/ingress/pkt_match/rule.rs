@@ -58,7 +58,7 @@ pub struct MatchRule {
     late_masked: Optional<Wire<Local>>,
     /// The selected word as the stream carries it.
     raw: Wire<Local>,
-    /// The selected word in network order, masked unless the rule may be relative.
+    /// The selected word in network order, masked already unless selecting it takes too long.
     masked: Reg,
     masked_valid: Reg<bool>,
     hit_value: Reg<bool>,
