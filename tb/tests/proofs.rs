@@ -32,6 +32,14 @@ const MUTATIONS: &[Mutation] = &[
     ),
     // Overwrites the spare register.
     ("skid_buffer", "if (ready) begin", "if (s_valid) begin"),
+    // Takes the element behind the one that waits.
+    ("ready_slice", "ready <= !stays;", "ready <= 1'b1;"),
+    // Keeps an element that has passed.
+    (
+        "ready_slice",
+        "assign stays = !m_ready && (spare_used || (s_valid && ready));",
+        "assign stays = spare_used ? !m_ready : s_valid && ready;",
+    ),
     // Takes one element too many.
     (
         "fifo_fallthrough",
