@@ -164,6 +164,18 @@ const MUTATIONS: &[Mutation] = &[
         "(slots_small_data & {8{has_small}})",
         "slots_small_data",
     ),
+    // Drops a packet for which no slot is there, although it could wait.
+    (
+        "pspin_pkt_alloc_stall",
+        "assign no_slot = fits_large_yes & !has_small & !has_large;",
+        "assign no_slot = 1'b0;",
+    ),
+    // Lets a packet wait for ever that is longer than a large slot.
+    (
+        "pspin_pkt_alloc_stall",
+        "assign no_slot = fits_large_yes & !has_small",
+        "assign no_slot = !has_small",
+    ),
     // Shows an element that has to wait no longer in the next cycle.
     (
         "pass_fifo_block",
