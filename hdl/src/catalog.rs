@@ -164,6 +164,7 @@ const ENTRIES: &[Entry] = &[
     datapath::ENTRY,
     datapath::GATE_ENTRY,
     stream::SKID_BUFFER,
+    stream::READY_SLICE,
     stream::FIFO,
     stream::PASS_FIFO,
     stream::OUTPUT_QUEUE,

@@ -1,5 +1,6 @@
 // pspin_pkt_alloc: stream rules of its descriptors; every packet gets exactly one, in order, in the next cycle, with its
-// length and tag; a dropped packet has address 0, and a packet longer than a large slot is dropped.
+// length and tag; a dropped packet has address 0, and a packet longer than a large slot is dropped. If packets may wait
+// for a slot, the descriptor comes when there is one, and only packets longer than a large slot are dropped, at once.
 //
 // As in fifo.sv, the solver chooses one packet when it comes in, and the proof follows it. Nothing is assumed of the
 // environment. Who owns which slot is proven in slot_pool.sv.
@@ -47,36 +48,46 @@ module pspin_pkt_alloc_proof (
         .clk(clk), .rst(rst), .valid(write_valid), .ready(write_ready), .payload({write_drop, described, write_addr})
     );
 
-    reg [1:0] inside = 2'd0;
+    reg [2:0] inside = 3'd0;
     reg watching = 1'b0;
-    reg ahead; // A descriptor leaves before that of the watched packet.
+    reg [2:0] ahead; // Descriptors that leave before that of the watched packet.
     reg [PACKET-1:0] watched;
+    reg was_first = 1'b0; // The watched packet was the first inside in the cycle before.
 
     always @(posedge clk) begin
         inside <= inside + push - pop;
+        was_first <= watching && ahead == 0 && !pop && !rst;
         if (watching && pop) begin
-            ahead <= 1'b0;
-            if (!ahead) watching <= 1'b0;
+            ahead <= ahead - 1'b1;
+            if (ahead == 0) watching <= 1'b0;
         end
         if (!watching && push && watch) begin
             watching <= 1'b1;
-            ahead <= inside != pop;
+            ahead <= inside - pop;
             watched <= packet;
         end
         if (rst) begin
-            inside <= 2'd0;
+            inside <= 3'd0;
             watching <= 1'b0;
         end
     end
 
     always @* begin
+`ifdef STALL_1
+        holds_four: assert (inside <= 4);
+        gives_only_what_came: assert (!write_valid || inside != 0);
+        if (write_valid) drops_only_oversize: assert (write_drop == (write_len > `LARGE_SLOT_SIZE));
+        if (was_first && watched[`LENGTH_WIDTH-1:0] > `LARGE_SLOT_SIZE) oversize_does_not_wait: assert (write_valid);
+        waits_for_a_slot: cover (was_first && !write_valid);
+`else
         holds_two: assert (inside <= 2);
         comes_after_one_cycle: assert (write_valid == (inside != 0));
-        if (watching) keeps_the_watched: assert (inside > ahead);
-        if (watching && !ahead) gives_the_watched: assert (described == watched);
-        if (write_valid && write_drop) dropped_has_no_address: assert (write_addr == 0);
         if (write_valid && write_len > `LARGE_SLOT_SIZE) oversize_is_dropped: assert (write_drop);
-        has_two_with_slots: cover (inside == 2 && !write_drop && watching && ahead);
+`endif
+        if (watching) keeps_the_watched: assert (inside > ahead);
+        if (watching && ahead == 0 && write_valid) gives_the_watched: assert (described == watched);
+        if (write_valid && write_drop) dropped_has_no_address: assert (write_addr == 0);
+        has_two_with_slots: cover (inside == 2 && write_valid && !write_drop && watching && ahead == 1);
         has_dropped: cover (write_valid && write_drop);
     end
 
@@ -85,15 +96,40 @@ module pspin_pkt_alloc_proof (
     (* internal = "dut.u_back.spare" *) wire [PACKET+ADDRESS:0] spare;
     (* internal = "dut.u_back.spare_used" *) wire spare_used;
     (* internal = "dut.u_back.ready" *) wire ready;
+    wire [2:0] described_count = write_valid + spare_used;
 
     always @* begin
-        spare_is_the_second: assert (spare_used == (inside == 2) && !(ready && spare_used));
-        if (watching && ahead) watched_is_in_its_place: assert (spare[ADDRESS +: PACKET] == watched);
+        spare_is_behind: assert (!(ready && spare_used) && (write_valid || !spare_used));
+        if (watching && spare_used && ahead == 1) watched_is_in_its_place: assert (spare[ADDRESS +: PACKET] == watched);
         if (spare_used && spare[PACKET+ADDRESS]) spare_has_no_address: assert (spare[ADDRESS-1:0] == 0);
         if (spare_used && spare[ADDRESS +: `LENGTH_WIDTH] > `LARGE_SLOT_SIZE) begin
             spare_is_dropped: assert (spare[PACKET+ADDRESS]);
         end
     end
+
+`ifdef STALL_1
+    // Packets that have no slot yet.
+    (* internal = "dut.u_front_0.data" *) wire [PACKET-1:0] front;
+    (* internal = "dut.u_front_0.valid" *) wire front_valid;
+    (* internal = "dut.u_front_0.spare" *) wire [PACKET-1:0] front_spare;
+    (* internal = "dut.u_front_0.spare_used" *) wire front_spare_used;
+    (* internal = "dut.u_front_0.ready" *) wire front_ready;
+    wire [2:0] waiting_ahead = ahead - described_count;
+
+    always @* begin
+        all_are_counted: assert (inside == described_count + front_valid + front_spare_used);
+        front_spare_is_behind: assert (!(front_ready && front_spare_used) && (front_valid || !front_spare_used));
+        back_is_ready: assert (ready || spare_used || inside == 0);
+        if (watching && ahead >= described_count) begin
+            watched_waits: assert ((waiting_ahead == 0 ? front : front_spare) == watched);
+        end
+        if (spare_used && spare[PACKET+ADDRESS]) begin
+            spare_is_oversize: assert (spare[ADDRESS +: `LENGTH_WIDTH] > `LARGE_SLOT_SIZE);
+        end
+    end
+`else
+    always @* all_are_counted: assert (inside == described_count);
+`endif
 `endif
 endmodule
 

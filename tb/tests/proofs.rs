@@ -32,6 +32,14 @@ const MUTATIONS: &[Mutation] = &[
     ),
     // Overwrites the spare register.
     ("skid_buffer", "if (ready) begin", "if (s_valid) begin"),
+    // Takes the element behind the one that waits.
+    ("ready_slice", "ready <= !stays;", "ready <= 1'b1;"),
+    // Keeps an element that has passed.
+    (
+        "ready_slice",
+        "assign stays = !m_ready && (spare_used || (s_valid && ready));",
+        "assign stays = spare_used ? !m_ready : s_valid && ready;",
+    ),
     // Takes one element too many.
     (
         "fifo_fallthrough",
@@ -155,6 +163,18 @@ const MUTATIONS: &[Mutation] = &[
         "pspin_pkt_alloc",
         "(slots_small_data & {8{has_small}})",
         "slots_small_data",
+    ),
+    // Drops a packet for which no slot is there, although it could wait.
+    (
+        "pspin_pkt_alloc_stall",
+        "assign no_slot = fits_large_yes & !has_small & !has_large;",
+        "assign no_slot = 1'b0;",
+    ),
+    // Lets a packet wait for ever that is longer than a large slot.
+    (
+        "pspin_pkt_alloc_stall",
+        "assign no_slot = fits_large_yes & !has_small",
+        "assign no_slot = !has_small",
     ),
     // Shows an element that has to wait no longer in the next cycle.
     (

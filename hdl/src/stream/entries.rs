@@ -1,10 +1,10 @@
 //! The stream primitives in the catalog.
 
 use super::{
-    Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, SkidBuffer,
-    limits,
+    Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, ReadySlice,
+    SkidBuffer, limits,
 };
-use crate::catalog::{Config, Entry, Parameter, ParameterError, Values};
+use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Values};
 use spinneret_verilog::prelude::*;
 
 /// [`Fifo`].
@@ -59,6 +59,19 @@ pub(crate) const SKID_BUFFER: Entry = Entry {
     parameters: |_: Config| vec![width()],
     derived: |_| Vec::new(),
     build: |values| boxed(SkidBuffer::new(number(values, "width"))),
+};
+
+/// [`ReadySlice`].
+pub(crate) const READY_SLICE: Entry = Entry {
+    name: "ready_slice",
+    doc: "register slice of a stream's ready alone",
+    shipped: false,
+    parameters: SKID_BUFFER.parameters,
+    derived: |_| Vec::new(),
+    build: |values| {
+        Checked::new("ready_slice", &[width()], values)?;
+        boxed(Ok(ReadySlice::new(number(values, "width"))))
+    },
 };
 
 /// [`FrameFifo`].
