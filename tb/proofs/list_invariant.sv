@@ -23,6 +23,14 @@ module list_invariant #(
     // The owner bits, and the entries from the end of the list to its head.
     input wire [COUNT-1:0] taken,
     input wire [COUNT-1:0] freed,
+`ifdef TRACKED_1
+    // What the cluster has, the bits that say so, and their copies.
+    input wire [COUNT-1:0] cluster,
+    input wire [COUNT-1:0] handed,
+    input wire [COUNT-1:0] handed_again,
+    input wire [COUNT-1:0] cleared,
+    input wire [COUNT-1:0] cleared_again,
+`endif
     input wire back_valid,
     input wire [INDEX:0] back,
     input wire [2:0] queue_count,
@@ -93,6 +101,10 @@ module list_invariant #(
         spare_is_second: assert (!spare_valid || front_valid);
         front_is_ready: assert (front_ready == !(spare_valid || after_reset));
         returns_are_on_their_way: assert (dut_came == came[1]);
+`ifdef TRACKED_1
+        copies_agree: assert ((((handed ^ handed_again) | (cleared ^ cleared_again)) & ~waits) == 0);
+        cluster_has_what_was_handed_on: assert (cluster == (~waits & (taken ^ freed) & (handed ^ cleared)));
+`endif
         // No place is empty for longer than it takes to fill it.
         if (open) back_has_what_came: assert (back_valid == came[1]);
         if (settle_0 && !settle_1) list_is_filled: assert (queue_stored || held_valid);

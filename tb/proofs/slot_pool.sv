@@ -2,6 +2,9 @@
 //
 // Nothing is assumed of the environment: it takes slots as it likes, and frees any address at any time. The promises
 // hold for every slot at once: `given` has a bit for each.
+//
+// With tracked=1 `cluster` has one more bit for each, for slots that have been handed on; a free that is not trusted
+// counts only for these. What is assumed then: a slot that is handed on is out. Other addresses may be handed on.
 `default_nettype none
 
 // What a class promises, from the ports alone. A free counts in the cycle in which it is judged.
@@ -26,6 +29,15 @@ module class_contract #(
     output reg [COUNT-1:0] back,
     // The slot that the judged address starts.
     output reg [COUNT-1:0] found,
+`ifdef TRACKED_1
+    input wire trusted,
+    input wire hand_valid,
+    input wire [`ADDRESS_WIDTH-1:0] hand_address,
+    input wire hand_judge,
+    input wire [`ADDRESS_WIDTH-1:0] hand_judge_address,
+    // Slots that the cluster has.
+    output reg [COUNT-1:0] cluster,
+`endif
     // A slot came back one, two, three cycles ago.
     output reg [3:1] came
 );
@@ -48,7 +60,37 @@ module class_contract #(
             has = has + given[i];
         end
         back = judge ? found & given & ~gave : 0;
+`ifdef TRACKED_1
+        if (!trusted) back = back & cluster;
+`endif
     end
+
+`ifdef TRACKED_1
+    reg [COUNT-1:0] handed_on;
+    reg [COUNT-1:0] hands;
+
+    initial cluster = 0;
+
+    always @* begin
+        for (i = 0; i < COUNT; i = i + 1) begin
+            handed_on[i] = hand_valid && hand_address == BASE + i * SIZE;
+            hands[i] = hand_judge && hand_judge_address == BASE + i * SIZE;
+        end
+        hands_on_what_is_out: assume ((handed_on & ~given) == 0);
+    end
+
+    always @(posedge clk) begin
+        cluster <= (cluster | (hands & given & ~gave)) & ~back;
+        if (rst) cluster <= 0;
+    end
+
+    always @* begin
+        cluster_has_what_is_out: assert ((cluster & ~given) == 0);
+        takes_from_the_cluster: cover (!trusted && back != 0);
+        takes_before_it_is_handed_on: cover (trusted && (back & ~cluster) != 0);
+        refuses_what_is_on_its_way: cover (judge && !trusted && (found & given & ~gave & ~cluster) != 0);
+    end
+`endif
 
     always @(posedge clk) begin
         gave <= valid && ready ? offered : 0;
@@ -77,6 +119,12 @@ module slot_pool_proof (
     input wire large_ready,
     input wire free_valid,
     input wire [`ADDRESS_WIDTH-1:0] free_data
+`ifdef TRACKED_1
+    ,
+    input wire free_trusted,
+    input wire hand_valid,
+    input wire [`ADDRESS_WIDTH-1:0] hand_address
+`endif
 );
     localparam ADDRESS = `ADDRESS_WIDTH;
     localparam LARGE = `LARGE_SLOTS;
@@ -104,6 +152,9 @@ module slot_pool_proof (
         .small_data(small_data), .small_valid(small_valid), .small_ready(small_ready),
         .large_data(large_data), .large_valid(large_valid), .large_ready(large_ready),
         .free_data(free_data), .free_valid(free_valid), .free_ready(free_ready), .open(open),
+`ifdef TRACKED_1
+        .free_trusted(free_trusted), .hand_valid(hand_valid), .hand_address(hand_address),
+`endif
         .refused_no_start(no_start), .refused_not_out(not_out), .refused_early(too_early),
         .large_used(large_used), .large_peak(large_peak), .small_used(small_used), .small_peak(small_peak)
     );
@@ -159,20 +210,50 @@ module slot_pool_proof (
         has_refused_an_early_free: cover (too_early != 0);
     end
 
+`ifdef TRACKED_1
+    // What is handed on takes as long as a free.
+    reg [3:1] handed = 0;
+    reg [3:1] trusted;
+    reg [ADDRESS-1:0] hand_1;
+    reg [ADDRESS-1:0] hand_2;
+    reg [ADDRESS-1:0] hand_3;
+
+    always @(posedge clk) begin
+        handed <= {handed[2:1], hand_valid};
+        trusted <= {trusted[2:1], free_trusted};
+        {hand_3, hand_2, hand_1} <= {hand_2, hand_1, hand_address};
+        if (rst) handed <= 0;
+    end
+`endif
+
     wire [LARGE-1:0] large_given;
     wire [LARGE-1:0] large_gave;
     wire [3:1] large_came;
+`ifdef TRACKED_1
+    wire [LARGE-1:0] large_cluster;
+`endif
     class_contract #(.COUNT(LARGE), .BASE(LARGE_BASE), .SIZE(`LARGE_SLOT_SIZE)) large (
         .clk(clk), .rst(rst), .open(open), .valid(large_valid), .ready(large_ready), .data(large_data),
         .used(large_used), .peak(large_peak), .judge(judge), .judge_address(judge_address),
+`ifdef TRACKED_1
+        .trusted(trusted[3]), .hand_valid(hand_valid), .hand_address(hand_address), .hand_judge(handed[3]),
+        .hand_judge_address(hand_3), .cluster(large_cluster),
+`endif
         .given(large_given), .gave(large_gave), .back(large_back), .found(large_found), .came(large_came)
     );
     wire [SMALL-1:0] small_given;
     wire [SMALL-1:0] small_gave;
     wire [3:1] small_came;
+`ifdef TRACKED_1
+    wire [SMALL-1:0] small_cluster;
+`endif
     class_contract #(.COUNT(SMALL), .BASE(SMALL_BASE), .SIZE(`SMALL_SLOT_SIZE)) small (
         .clk(clk), .rst(rst), .open(open), .valid(small_valid), .ready(small_ready), .data(small_data),
         .used(small_used), .peak(small_peak), .judge(judge), .judge_address(judge_address),
+`ifdef TRACKED_1
+        .trusted(trusted[3]), .hand_valid(hand_valid), .hand_address(hand_address), .hand_judge(handed[3]),
+        .hand_judge_address(hand_3), .cluster(small_cluster),
+`endif
         .given(small_given), .gave(small_gave), .back(small_back), .found(small_found), .came(small_came)
     );
 
@@ -201,10 +282,36 @@ module slot_pool_proof (
         events_are_counted: assert (happened == events);
     end
 
+`ifdef TRACKED_1
+    (* internal = "dut.trusted_0" *) wire trusted_0;
+    (* internal = "dut.trusted_1" *) wire trusted_1;
+    (* internal = "dut.trusted_2" *) wire trusted_2;
+    (* internal = "dut.handed_0" *) wire handed_0;
+    (* internal = "dut.handed_1" *) wire handed_1;
+    (* internal = "dut.handed_2" *) wire handed_2;
+    (* internal = "dut.handed_address" *) wire [ADDRESS-1:0] handed_address;
+
+    always @* begin
+        trusted_ones_are_known: assert ((returned & (trusted ^ {trusted_2, trusted_1, trusted_0})) == 0);
+        hands_are_on_their_way: assert (handed == {handed_2, handed_1, handed_0});
+        if (handed[1]) first_hand: assert (handed_address == hand_1);
+    end
+`endif
+
     (* internal = "dut.u_large_list.u_taken.memory[0]" *) wire large_taken_0;
     (* internal = "dut.u_large_list.u_taken.memory[1]" *) wire large_taken_1;
     (* internal = "dut.u_large_list.u_freed.memory[0]" *) wire large_freed_0;
     (* internal = "dut.u_large_list.u_freed.memory[1]" *) wire large_freed_1;
+`ifdef TRACKED_1
+    (* internal = "dut.u_large_list.u_handed.memory[0]" *) wire large_handed_0;
+    (* internal = "dut.u_large_list.u_handed.memory[1]" *) wire large_handed_1;
+    (* internal = "dut.u_large_list.u_handed_again.memory[0]" *) wire large_handed_again_0;
+    (* internal = "dut.u_large_list.u_handed_again.memory[1]" *) wire large_handed_again_1;
+    (* internal = "dut.u_large_list.u_cleared.memory[0]" *) wire large_cleared_0;
+    (* internal = "dut.u_large_list.u_cleared.memory[1]" *) wire large_cleared_1;
+    (* internal = "dut.u_large_list.u_cleared_again.memory[0]" *) wire large_cleared_again_0;
+    (* internal = "dut.u_large_list.u_cleared_again.memory[1]" *) wire large_cleared_again_1;
+`endif
     (* internal = "dut.u_large_list.back" *) wire large_back_valid;
     (* internal = "dut.u_large_list.back_entry" *) wire [1:0] large_back_entry;
     (* internal = "dut.u_large_list.u_list.count" *) wire [2:0] large_queue_count;
@@ -232,6 +339,13 @@ module slot_pool_proof (
         .settle_1(settle_1), .open(open), .given(large_given), .gave(large_gave), .came(large_came),
         .taken({large_taken_1, large_taken_0}),
         .freed({large_freed_1, large_freed_0}),
+`ifdef TRACKED_1
+        .cluster(large_cluster),
+        .handed({large_handed_1, large_handed_0}),
+        .handed_again({large_handed_again_1, large_handed_again_0}),
+        .cleared({large_cleared_1, large_cleared_0}),
+        .cleared_again({large_cleared_again_1, large_cleared_again_0}),
+`endif
         .back_valid(large_back_valid), .back(large_back_entry), .queue_count(large_queue_count),
         .queue_write_ptr(large_write_ptr), .queue_read_ptr(large_read_ptr), .queue_not_full(large_not_full),
         .queue_stored(large_stored), .queue({large_queue_3, large_queue_2, large_queue_1, large_queue_0}),
@@ -248,6 +362,24 @@ module slot_pool_proof (
     (* internal = "dut.u_small_list.u_freed.memory[1]" *) wire small_freed_1;
     (* internal = "dut.u_small_list.u_freed.memory[2]" *) wire small_freed_2;
     (* internal = "dut.u_small_list.u_freed.memory[3]" *) wire small_freed_3;
+`ifdef TRACKED_1
+    (* internal = "dut.u_small_list.u_handed.memory[0]" *) wire small_handed_0;
+    (* internal = "dut.u_small_list.u_handed.memory[1]" *) wire small_handed_1;
+    (* internal = "dut.u_small_list.u_handed.memory[2]" *) wire small_handed_2;
+    (* internal = "dut.u_small_list.u_handed.memory[3]" *) wire small_handed_3;
+    (* internal = "dut.u_small_list.u_handed_again.memory[0]" *) wire small_handed_again_0;
+    (* internal = "dut.u_small_list.u_handed_again.memory[1]" *) wire small_handed_again_1;
+    (* internal = "dut.u_small_list.u_handed_again.memory[2]" *) wire small_handed_again_2;
+    (* internal = "dut.u_small_list.u_handed_again.memory[3]" *) wire small_handed_again_3;
+    (* internal = "dut.u_small_list.u_cleared.memory[0]" *) wire small_cleared_0;
+    (* internal = "dut.u_small_list.u_cleared.memory[1]" *) wire small_cleared_1;
+    (* internal = "dut.u_small_list.u_cleared.memory[2]" *) wire small_cleared_2;
+    (* internal = "dut.u_small_list.u_cleared.memory[3]" *) wire small_cleared_3;
+    (* internal = "dut.u_small_list.u_cleared_again.memory[0]" *) wire small_cleared_again_0;
+    (* internal = "dut.u_small_list.u_cleared_again.memory[1]" *) wire small_cleared_again_1;
+    (* internal = "dut.u_small_list.u_cleared_again.memory[2]" *) wire small_cleared_again_2;
+    (* internal = "dut.u_small_list.u_cleared_again.memory[3]" *) wire small_cleared_again_3;
+`endif
     (* internal = "dut.u_small_list.back" *) wire small_back_valid;
     (* internal = "dut.u_small_list.back_entry" *) wire [2:0] small_back_entry;
     (* internal = "dut.u_small_list.u_list.count" *) wire [2:0] small_queue_count;
@@ -275,6 +407,13 @@ module slot_pool_proof (
         .settle_1(settle_1), .open(open), .given(small_given), .gave(small_gave), .came(small_came),
         .taken({small_taken_3, small_taken_2, small_taken_1, small_taken_0}),
         .freed({small_freed_3, small_freed_2, small_freed_1, small_freed_0}),
+`ifdef TRACKED_1
+        .cluster(small_cluster),
+        .handed({small_handed_3, small_handed_2, small_handed_1, small_handed_0}),
+        .handed_again({small_handed_again_3, small_handed_again_2, small_handed_again_1, small_handed_again_0}),
+        .cleared({small_cleared_3, small_cleared_2, small_cleared_1, small_cleared_0}),
+        .cleared_again({small_cleared_again_3, small_cleared_again_2, small_cleared_again_1, small_cleared_again_0}),
+`endif
         .back_valid(small_back_valid), .back(small_back_entry), .queue_count(small_queue_count),
         .queue_write_ptr(small_write_ptr), .queue_read_ptr(small_read_ptr), .queue_not_full(small_not_full),
         .queue_stored(small_stored), .queue({small_queue_3, small_queue_2, small_queue_1, small_queue_0}),

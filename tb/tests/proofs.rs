@@ -158,6 +158,12 @@ const MUTATIONS: &[Mutation] = &[
     ),
     // Takes an address within a slot for its start.
     ("slot_pool", "hit = exact_0 & ", "hit = "),
+    // Lets the cluster free a slot that has not been handed on.
+    (
+        "slot_pool_tracked",
+        "(trusted | (handed_read_data",
+        "(1'b1 | (handed_read_data",
+    ),
     // Gives a dropped packet the address of a slot that it does not have.
     (
         "pspin_pkt_alloc",

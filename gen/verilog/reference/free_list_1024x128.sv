@@ -101,7 +101,8 @@ module free_list_1024x128 (
         back <= fill | free_done;
         gave <= give;
         gave_entry <= front_m_data[42:32];
-        // A slot has been handed on for as long as both bits are the same.
+        // A slot that was freed before it was handed on must not count as handed on when it is given out again, so
+        // it is the give that clears the bit, and not the free.
         // The level follows one cycle later, which keeps its carries off the path from a packet's length.
         came <= free_done;
         if (gave & !came) begin

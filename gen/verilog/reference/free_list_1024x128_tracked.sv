@@ -14,7 +14,7 @@ module free_list_1024x128_tracked (
     input  wire         free, // Frees the slot `free_index`, if it is out.
     input  wire   [9:0] free_index, // Number of the slot that is freed.
     input  wire         trusted, // With `free`: it counts whether the slot has been handed on or not; only if slots are tracked.
-    input  wire         hand, // The slot `hand_index`, which is out, is handed on; only if slots are tracked.
+    input  wire         hand, // The slot `hand_index`, which is out, is handed on, later than one cycle after it was given; only if slots are tracked.
     input  wire   [9:0] hand_index, // Number of the slot that is handed on; only if slots are tracked.
     output logic        free_done, // With `free`: the slot was out and is free now.
     // Address of a free slot.
@@ -49,7 +49,12 @@ module free_list_1024x128_tracked (
     logic [9:0] handed_write_addr;
     logic handed_write_data;
     logic handed_read_data;
-    logic taken_again_read_data;
+    logic handed_again_read_data;
+    logic cleared_write_enable;
+    logic [9:0] cleared_write_addr;
+    logic cleared_write_data;
+    logic cleared_read_data;
+    logic cleared_again_read_data;
     logic [10:0] list_m_data;
     logic list_m_valid;
     logic list_m_ready;
@@ -71,8 +76,8 @@ module free_list_1024x128_tracked (
         end
     end
 
-    assign free_done = free & (taken_read_data != freed_read_data) & (trusted | (handed_read_data ==
-        taken_read_data));
+    assign free_done = free & (taken_read_data != freed_read_data) & (trusted | (handed_read_data !=
+        cleared_read_data));
     assign freed_write_enable = fill | free_done;
 
     // Address of the next slot: number times size, behind the first slot.
@@ -104,14 +109,18 @@ module free_list_1024x128_tracked (
     end
 
     assign handed_write_enable = fill | hand;
+    assign cleared_write_enable = taken_write_enable;
+    assign cleared_write_addr = taken_write_addr;
 
     always_comb begin
         if (fill) begin
             handed_write_addr = fill_index;
             handed_write_data = 1'b0;
+            cleared_write_data = 1'b0;
         end else begin
             handed_write_addr = hand_index;
-            handed_write_data = taken_again_read_data;
+            handed_write_data = !cleared_again_read_data;
+            cleared_write_data = handed_again_read_data;
         end
     end
 
@@ -170,15 +179,35 @@ module free_list_1024x128_tracked (
         .read_data(handed_read_data)
     );
 
-    // The same as `taken`, to be read for slots that are handed on.
-    // A slot has been handed on for as long as both bits are the same.
-    ram_distributed_1024x1 u_taken_again (
+    // The same as `handed`, to be read for slots that are given out.
+    // A slot that was freed before it was handed on must not count as handed on when it is given out again, so
+    // it is the give that clears the bit, and not the free.
+    ram_distributed_1024x1 u_handed_again (
         .clk(clk),
-        .write_enable(taken_write_enable),
-        .write_addr(taken_write_addr),
-        .write_data(taken_write_data),
+        .write_enable(handed_write_enable),
+        .write_addr(handed_write_addr),
+        .write_data(handed_write_data),
+        .read_addr(gave_entry[9:0]),
+        .read_data(handed_again_read_data)
+    );
+
+    ram_distributed_1024x1 u_cleared (
+        .clk(clk),
+        .write_enable(cleared_write_enable),
+        .write_addr(cleared_write_addr),
+        .write_data(cleared_write_data),
+        .read_addr(free_index),
+        .read_data(cleared_read_data)
+    );
+
+    // The same as `cleared`, to be read for slots that are handed on.
+    ram_distributed_1024x1 u_cleared_again (
+        .clk(clk),
+        .write_enable(cleared_write_enable),
+        .write_addr(cleared_write_addr),
+        .write_data(cleared_write_data),
         .read_addr(hand_index),
-        .read_data(taken_again_read_data)
+        .read_data(cleared_again_read_data)
     );
 
     // The list has a place for every slot, so it is never full.

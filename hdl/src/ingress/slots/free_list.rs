@@ -23,9 +23,9 @@ const DISTRIBUTED_SLOTS: usize = 64;
 /// takes effect in one cycle, also if the same slot is freed again in the next.
 /// A slot that comes back can be given out four cycles later.
 ///
-/// A list that tracks slots knows more of those that are out: a third bit, `handed`, becomes that of `taken` when
-/// the slot is handed on to the cluster. Only then does a free of the cluster count; until then only those who
-/// are trusted can free it.
+/// A list that tracks slots knows more of those that are out, by two more bits, which differ while the cluster has
+/// the slot: `handed` changes when the slot is handed on, and `cleared` follows it when the slot is given out again.
+/// Only while they differ does a free of the cluster count; those who are trusted can free a slot at any time.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FreeList {
     /// Clock.
@@ -44,7 +44,8 @@ pub struct FreeList {
     pub free_index: Wire<In>,
     /// With `free`: it counts whether the slot has been handed on or not; only if slots are tracked.
     pub trusted: Optional<Wire<In, bool>>,
-    /// The slot `hand_index`, which is out, is handed on; only if slots are tracked.
+    /// The slot `hand_index`, which is out, is handed on, later than one cycle after it was given; only if slots
+    /// are tracked.
     pub hand: Optional<Wire<In, bool>>,
     /// Number of the slot that is handed on; only if slots are tracked.
     pub hand_index: Optional<Wire<In>>,
@@ -59,8 +60,11 @@ pub struct FreeList {
     taken: Ram,
     freed: Ram,
     handed: Optional<Ram>,
-    /// The same as `taken`, to be read for slots that are handed on.
-    taken_again: Optional<Ram>,
+    /// The same as `handed`, to be read for slots that are given out.
+    handed_again: Optional<Ram>,
+    cleared: Optional<Ram>,
+    /// The same as `cleared`, to be read for slots that are handed on.
+    cleared_again: Optional<Ram>,
     back: Reg<bool>,
     /// {what `taken` becomes when the slot is given out, number}.
     back_entry: Reg,
@@ -113,7 +117,9 @@ impl FreeList {
             taken: owner(),
             freed: owner(),
             handed: Optional::new(tracked, owner),
-            taken_again: Optional::new(tracked, owner),
+            handed_again: Optional::new(tracked, owner),
+            cleared: Optional::new(tracked, owner),
+            cleared_again: Optional::new(tracked, owner),
             back: Reg::bit_reset(),
             back_entry: Reg::word(index + 1),
             list: Fifo::new(list)?,
@@ -146,16 +152,18 @@ impl Logic for FreeList {
         let above = self.slot.data.width() - varying;
         clocked!(self.clk, self.rst => self.back, self.list, self.front, self.gave, self.came,
             self.used_count, self.peak_count);
-        clocked!(self.clk => self.taken, self.freed, self.handed, self.taken_again, self.back_entry, self.gave_entry);
+        clocked!(self.clk => self.taken, self.freed, self.back_entry, self.gave_entry);
+        clocked!(self.clk => self.handed, self.handed_again, self.cleared, self.cleared_again);
 
         /// A free is right if the slot is out.
         self.taken.read_addr.next = self.free_index.val();
         self.freed.read_addr.next = self.free_index.val();
         if self._tracked {
             self.handed.read_addr.next = self.free_index.val();
+            self.cleared.read_addr.next = self.free_index.val();
             self.free_done.next = self.free.val()
                 & (self.taken.read_data.val() != self.freed.read_data.val())
-                & (self.trusted.val() | (self.handed.read_data.val() == self.taken.read_data.val()));
+                & (self.trusted.val() | (self.handed.read_data.val() != self.cleared.read_data.val()));
         } else {
             self.free_done.next =
                 self.free.val() & (self.taken.read_data.val() != self.freed.read_data.val());
@@ -208,20 +216,29 @@ impl Logic for FreeList {
             self.taken.write_data.next = self.gave_entry.q.val().slice(index, 1);
         }
 
-        /// A slot has been handed on for as long as both bits are the same.
+        /// A slot that was freed before it was handed on must not count as handed on when it is given out again, so
+        /// it is the give that clears the bit, and not the free.
         if self._tracked {
-            self.taken_again.write_enable.next = self.taken.write_enable.val();
-            self.taken_again.write_addr.next = self.taken.write_addr.val();
-            self.taken_again.write_data.next = self.taken.write_data.val();
-            self.taken_again.read_addr.next = self.hand_index.val();
+            self.handed_again.read_addr.next = self.gave_entry.q.val().slice(0, index);
+            self.cleared_again.read_addr.next = self.hand_index.val();
             self.handed.write_enable.next = self.fill.val() | self.hand.val();
+            self.cleared.write_enable.next = self.taken.write_enable.val();
+            self.cleared.write_addr.next = self.taken.write_addr.val();
             if self.fill.val() {
                 self.handed.write_addr.next = self.fill_index.val();
                 self.handed.write_data.next = lit(0, 1);
+                self.cleared.write_data.next = lit(0, 1);
             } else {
                 self.handed.write_addr.next = self.hand_index.val();
-                self.handed.write_data.next = self.taken_again.read_data.val();
+                self.handed.write_data.next = !self.cleared_again.read_data.val();
+                self.cleared.write_data.next = self.handed_again.read_data.val();
             }
+            self.handed_again.write_enable.next = self.handed.write_enable.val();
+            self.handed_again.write_addr.next = self.handed.write_addr.val();
+            self.handed_again.write_data.next = self.handed.write_data.val();
+            self.cleared_again.write_enable.next = self.cleared.write_enable.val();
+            self.cleared_again.write_addr.next = self.cleared.write_addr.val();
+            self.cleared_again.write_data.next = self.cleared.write_data.val();
         }
 
         /// The level follows one cycle later, which keeps its carries off the path from a packet's length.

@@ -14,7 +14,8 @@
 //!   taken while `open` is low changes nothing and is counted by cause.
 //! - **Tracked** pools know more: `hand` says that a slot has gone to the cluster. A free that is not trusted counts
 //!   only for a slot that the cluster has; for one that is out but still on its way there it is refused like
-//!   one of a slot that is not out. A slot may be freed from the cycle behind its `hand` on.
+//!   one of a slot that is not out. A slot may be freed from the cycle behind its `hand` on. Only slots that are
+//!   out may be handed on. `tb/proofs/slot_pool.sv` proves this too.
 //! - **Throughput**: one small slot, one large slot and one free a cycle.
 //! - **Latency**: the next slot waits in a register. A free is judged [`PoolLayout::free_latency`] clocks
 //!   after it was taken, and four clocks later the slot is at the output if no other waits before it.
