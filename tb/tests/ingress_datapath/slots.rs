@@ -1,7 +1,7 @@
 //! Slots: which a packet gets, and how they come back.
 
 use crate::support::{marked, marked_with, marked_without_frees, matched};
-use spinneret_sim::axi::{Latency, Pause, SlaveConfig};
+use spinneret_sim::axi::{Faults, Latency, Pause, Response, SlaveConfig};
 use spinneret_sim::models::PspinIngressDatapath;
 use spinneret_sim::test_run::run_test;
 use spinneret_tb::ingress::{Behaviour, Cause, Class, Occupancy, Refusals, Release, Setup, Slot, SlotMap};
@@ -218,6 +218,49 @@ fn the_cluster_cannot_free_what_waits_for_it() {
         assert_eq!((outcome.hers, outcome.refused.not_out), (20, 20));
         bench.finish();
     });
+}
+
+#[test]
+fn a_slot_whose_packet_failed_is_not_the_clusters_when_it_is_given_out_again() {
+    run_test(
+        "a_slot_whose_packet_failed_is_not_the_clusters_when_it_is_given_out_again",
+        1,
+        |run| {
+            let mut bench = marked_without_frees(run);
+            // The cluster keeps all small slots but the first, so that all that follows goes there.
+            for number in 0..1024 {
+                bench.send(matched(64, number));
+            }
+            bench.settle();
+            assert!(bench.free_one(Class::Small));
+            bench.settle();
+            let slot = Slot {
+                class: Class::Small,
+                address: bench_slots()[Class::Small].address(0),
+            };
+            let all = slot.address..=slot.address + 127;
+            bench
+                .slave
+                .set_faults(Faults::At(vec![(all, Response::SlaveError)]));
+            bench.send(matched(64, 1));
+            assert_eq!(bench.settle().drops[Cause::WriteError], 1);
+            // Its next packet waits for the cluster, which frees the slot too early.
+            bench.slave.set_faults(Faults::Never);
+            bench.her.set_pause(Pause::AlwaysAfter(0));
+            bench.send(matched(64, 2));
+            bench.run(60);
+            bench.free_again(slot);
+            bench.run(60);
+            bench.her.set_pause(Pause::Never);
+            let outcome = bench.settle();
+            assert_eq!((outcome.hers, outcome.refused.not_out), (1, 1));
+            assert_eq!(
+                bench.last_her.take().map(|item| item.values[2]),
+                Some(slot.address)
+            );
+            bench.finish();
+        },
+    );
 }
 
 /// The slots of the reference configuration.
