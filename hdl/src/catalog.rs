@@ -90,7 +90,17 @@ impl Entry {
             .map(|p| (p.name.to_owned(), p.value))
             .collect()
     }
+
+    /// A model of the block for the testbenches, with the values that differ from the reference configuration.
+    pub(crate) fn model(&'static self, name: &str, settings: &[(&str, u64)]) -> Simulated {
+        let mut values = self.values(Config::Reference);
+        values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
+        (name.to_owned(), self, values)
+    }
 }
+
+/// A model for the testbenches: its name, its block, and complete parameter values.
+pub type Simulated = (String, &'static Entry, Values);
 
 /// Parameter values of a block, each of which lies in its own range.
 #[derive(Clone, Copy, Debug)]
@@ -142,8 +152,8 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-/// The models that the testbenches run: name of the model, block, complete parameter values.
-pub fn simulated() -> Vec<(String, &'static Entry, Values)> {
+/// The models that the testbenches run.
+pub fn simulated() -> Vec<Simulated> {
     pkt_match::simulated()
         .chain(pkt_alloc::simulated())
         .chain(dma::simulated())

@@ -4,7 +4,7 @@ use super::{
     Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, ReadySlice,
     SkidBuffer, limits,
 };
-use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Values};
+use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
 use spinneret_verilog::prelude::*;
 
 /// [`Fifo`].
@@ -111,9 +111,9 @@ pub(crate) const FRAME_DEMUX: Entry = Entry {
 
 /// A block with parameter values, as a model for the testbenches: name of the model, block, values that
 /// differ from the default.
-type Simulated = (&'static str, &'static Entry, &'static [(&'static str, u64)]);
+type Variant = (&'static str, &'static Entry, &'static [(&'static str, u64)]);
 
-const SIMULATED: &[Simulated] = &[
+const SIMULATED: &[Variant] = &[
     (
         "fifo_fallthrough",
         &FIFO,
@@ -198,12 +198,10 @@ const SIMULATED: &[Simulated] = &[
 ];
 
 /// The stream primitives as models for the testbenches: name of the model, block, complete values.
-pub(crate) fn simulated() -> impl Iterator<Item = (String, &'static Entry, Values)> {
-    SIMULATED.iter().map(|(name, entry, settings)| {
-        let mut values = entry.values(Config::Reference);
-        values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-        ((*name).to_owned(), *entry, values)
-    })
+pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
+    SIMULATED
+        .iter()
+        .map(|(name, entry, settings)| entry.model(name, settings))
 }
 
 fn parameter(name: &'static str, value: usize, min: usize, max: usize, doc: &'static str) -> Parameter {

@@ -5,26 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use spinneret_sim::model::{Direction, Instance};
 
 /// Fields of a context, as in `her_gen_*` and `her_meta_*`; all have 32 bits but the one below.
-pub const FIELDS: [&str; 18] = [
-    "handler_mem_addr",
-    "handler_mem_size",
-    "host_mem_addr",
-    "host_mem_size",
-    "hh_addr",
-    "hh_size",
-    "ph_addr",
-    "ph_size",
-    "th_addr",
-    "th_size",
-    "scratchpad_0_addr",
-    "scratchpad_0_size",
-    "scratchpad_1_addr",
-    "scratchpad_1_size",
-    "scratchpad_2_addr",
-    "scratchpad_2_size",
-    "scratchpad_3_addr",
-    "scratchpad_3_size",
-];
+pub use crate::her_gen::FIELDS;
 
 /// The field of 64 bits.
 const WIDE_FIELD: &str = "host_mem_addr";

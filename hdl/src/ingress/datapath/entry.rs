@@ -1,7 +1,7 @@
 //! The ingress path in the catalog.
 
 use super::PspinIngressDatapath;
-use crate::catalog::{Config, Entry, Parameter, Values};
+use crate::catalog::{Config, Entry, Parameter, Simulated, Values};
 use crate::ingress::{dma, her_gen, pkt_match, slots::PoolLayout};
 
 /// Name of the block.
@@ -50,20 +50,12 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
 ];
 
 /// The models with complete parameter values; the last one is that of boards.
-pub(crate) fn simulated() -> impl Iterator<Item = (String, &'static Entry, Values)> {
-    let board = (
-        "pspin_ingress_datapath_board".to_owned(),
-        &ENTRY,
-        ENTRY.values(Config::Board),
-    );
-    SIMULATED
+pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
+    let board = "pspin_ingress_datapath_board".to_owned();
+    let models = SIMULATED
         .iter()
-        .map(|(name, settings)| {
-            let mut values = ENTRY.values(Config::Reference);
-            values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-            ((*name).to_owned(), &ENTRY, values)
-        })
-        .chain([board])
+        .map(|(name, settings)| ENTRY.model(name, settings));
+    models.chain([(board, &ENTRY, ENTRY.values(Config::Board))])
 }
 
 /// Parameters with the names that the public design has for them.

@@ -2,7 +2,7 @@
 
 use super::shape::check_queues;
 use super::{AdmissionGate, DatapathShape, entry};
-use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Values};
+use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
 use crate::ingress::dma::DmaShape;
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::Block;
@@ -36,12 +36,10 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
 ];
 
 /// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = (String, &'static Entry, Values)> {
-    SIMULATED.iter().map(|(name, settings)| {
-        let mut values = ENTRY.values(Config::Reference);
-        values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-        ((*name).to_owned(), &ENTRY, values)
-    })
+pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
+    SIMULATED
+        .iter()
+        .map(|(name, settings)| ENTRY.model(name, settings))
 }
 
 /// Parameters with small values, with which every queue fills often.

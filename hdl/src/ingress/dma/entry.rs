@@ -1,7 +1,7 @@
 //! The ingress DMA in the catalog.
 
 use super::PspinIngressDma;
-use crate::catalog::{Config, Entry, Parameter, Values};
+use crate::catalog::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_ingress_dma";
@@ -34,12 +34,10 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
 ];
 
 /// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = (String, &'static Entry, Values)> {
-    SIMULATED.iter().map(|(name, settings)| {
-        let mut values = ENTRY.values(Config::Reference);
-        values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-        ((*name).to_owned(), &ENTRY, values)
-    })
+pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
+    SIMULATED
+        .iter()
+        .map(|(name, settings)| ENTRY.model(name, settings))
 }
 
 /// Parameters with their values in a configuration.

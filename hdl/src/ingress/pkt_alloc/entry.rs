@@ -1,7 +1,7 @@
 //! The allocator in the catalog.
 
 use super::PspinPktAlloc;
-use crate::catalog::{Config, Entry, Parameter, Values};
+use crate::catalog::{Config, Entry, Parameter, Simulated};
 use crate::ingress::slots::PoolLayout;
 
 /// Name of the block.
@@ -64,12 +64,10 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
 ];
 
 /// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = (String, &'static Entry, Values)> {
-    SIMULATED.iter().map(|(name, settings)| {
-        let mut values = ENTRY.values(Config::Reference);
-        values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-        ((*name).to_owned(), &ENTRY, values)
-    })
+pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
+    SIMULATED
+        .iter()
+        .map(|(name, settings)| ENTRY.model(name, settings))
 }
 
 /// Parameters with their values in a configuration.
