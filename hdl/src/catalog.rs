@@ -48,6 +48,27 @@ pub struct Parameter {
     pub doc: &'static str,
 }
 
+impl Parameter {
+    /// A parameter that only this project has.
+    pub(crate) fn new(name: &'static str, value: u64, [min, max]: [u64; 2], doc: &'static str) -> Self {
+        let verilog = None;
+        Self {
+            name,
+            value,
+            min,
+            max,
+            verilog,
+            doc,
+        }
+    }
+
+    /// The same parameter, which the public design carries in that Verilog parameter.
+    pub(crate) fn carried_by(self, verilog: &'static str) -> Self {
+        let verilog = Some(verilog);
+        Self { verilog, ..self }
+    }
+}
+
 /// Why a block cannot be built with the parameters that were given.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{block}: {parameter} = {value} is not possible: {reason}")]

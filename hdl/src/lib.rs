@@ -1,5 +1,9 @@
 //! The hardware blocks of spinneret.
 
+pub mod axi;
 pub mod catalog;
+mod event_counters;
 pub mod ingress;
 pub mod stream;
+
+pub use event_counters::{COUNTER_WIDTH, EventCounters};

@@ -50,13 +50,14 @@ pub use gate::AdmissionGate;
 pub(crate) use gate_entry::{ENTRY as GATE_ENTRY, simulated as gate_simulated};
 pub use shape::DatapathShape;
 
+use crate::axi::AxiMaster;
 use crate::catalog::{ParameterError, Values};
-use crate::ingress::dma::{AxiMaster, WriteEngine, judge};
+use crate::ingress::dma::{WriteEngine, judge};
 use crate::ingress::her_gen::{ContextsIn, MetaOut, PspinHerGen};
 use crate::ingress::pkt_match::PspinPktMatch;
 use crate::ingress::slots::SlotPool;
-use crate::ingress::{COUNTER_WIDTH, EventCounters};
 use crate::stream::{AxisIn, AxisOut, Fifo, FifoConfig, FrameArbiter, PassFifo, ReadySlice, StreamOut};
+use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
 /// Events that are counted behind those of the judge: frames that left the matching engine, and frames that
@@ -208,7 +209,7 @@ impl PspinIngressDatapath {
             her_gen_ctx_enabled: Wire::word(her.contexts),
             s_axis_nic_rx: AxisIn::new(matcher.axis),
             m_axis_nic_rx: AxisOut::new(matcher.axis),
-            m_axi_pspin_ni: AxiMaster::new(dma),
+            m_axi_pspin_ni: AxiMaster::new(dma.axi()),
             her_ready: Wire::bit(),
             her_valid: Wire::bit(),
             her_msgid: Wire::word(her.message_id),

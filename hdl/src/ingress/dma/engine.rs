@@ -24,17 +24,12 @@
 //! - **Reset** forgets everything inside, also bursts under way: the other side of the bus has to be reset as
 //!   well.
 
-use super::{AxiMaster, DmaShape, FrameWriter, PacketJudge, judge};
+use super::{DmaShape, FrameWriter, PacketJudge, judge};
+use crate::axi::{AxiMaster, BUFFERABLE, INCR, UNPRIVILEGED};
 use crate::catalog::ParameterError;
 use crate::stream::{OutputQueue, ReadySlice, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
-/// AWBURST of an incrementing burst.
-const INCR: u64 = 1;
-/// AWCACHE: normal memory, bufferable, not cached.
-const BUFFERABLE: u64 = 0b0011;
-/// AWPROT: unprivileged, not secure, data.
-const UNPRIVILEGED: u64 = 0b010;
 /// Records that still come when the writer sees that there is no more room: the one in its register.
 const RECORD_MARGIN: usize = 1;
 
@@ -85,7 +80,7 @@ impl WriteEngine {
             last: Wire::word(shape.burst_beats),
             slot: StreamIn::new(1 + shape.address),
             meta: StreamIn::new(shape.meta()),
-            m_axi: AxiMaster::new(shape),
+            m_axi: AxiMaster::new(shape.axi()),
             good: StreamOut::new(shape.packet()),
             failed: StreamOut::new(shape.address),
             events: Wire::word(judge::EVENTS),

@@ -20,31 +20,23 @@ pub(crate) const ENTRY: Entry = Entry {
 
 /// The parameters that matter inside; narrower than those of the blocks that are shipped, for small proofs.
 fn parameters() -> Vec<Parameter> {
-    let parameter = |name, value, [min, max]: [u64; 2], doc| Parameter {
-        name,
-        value,
-        min,
-        max,
-        verilog: None,
-        doc,
-    };
     vec![
-        parameter(
+        Parameter::new(
             "data_width",
             512,
             [16, 1024],
             "width of a beat in bits, a power of two",
         ),
-        parameter("address_width", 32, [12, 64], "width of an address in bits"),
-        parameter("length_width", 32, [1, 32], "width of a length in bits"),
-        parameter("tag_width", 64, [1, 128], "width of a tag in bits"),
-        parameter(
+        Parameter::new("address_width", 32, [12, 64], "width of an address in bits"),
+        Parameter::new("length_width", 32, [1, 32], "width of a length in bits"),
+        Parameter::new("tag_width", 64, [1, 128], "width of a tag in bits"),
+        Parameter::new(
             "burst_beats",
             2,
             [2, 16],
             "beats of a burst at most, a power of two",
         ),
-        parameter(
+        Parameter::new(
             "bursts",
             64,
             [4, 1024],

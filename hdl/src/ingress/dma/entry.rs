@@ -42,28 +42,20 @@ pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {
-    let parameter = |name, value, min, max, verilog, doc| Parameter {
-        name,
-        value,
-        min,
-        max,
-        verilog,
-        doc,
-    };
     let (user_width, length_width) = match config {
         Config::Reference => (16, 32),
         Config::Board => (97, 16),
     };
-    let word = |name, value, max, verilog, doc| parameter(name, value, 1, max, Some(verilog), doc);
+    let word =
+        |name, value, max, verilog, doc| Parameter::new(name, value, [1, max], doc).carried_by(verilog);
     vec![
-        parameter(
+        Parameter::new(
             "data_width",
             512,
-            128,
-            1024,
-            Some("AXIS_IF_DATA_WIDTH"),
+            [128, 1024],
             "width of a beat in bits, on the stream and on the AXI port, a power of two",
-        ),
+        )
+        .carried_by("AXIS_IF_DATA_WIDTH"),
         word("id_width", 1, 64, "AXIS_IF_RX_ID_WIDTH", "width of tid in bits"),
         word(
             "dest_width",
@@ -79,14 +71,8 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
             "AXIS_IF_RX_USER_WIDTH",
             "width of tuser in bits",
         ),
-        parameter(
-            "address_width",
-            32,
-            16,
-            64,
-            Some("AXI_ADDR_WIDTH"),
-            "width of an address in bits",
-        ),
+        Parameter::new("address_width", 32, [16, 64], "width of an address in bits")
+            .carried_by("AXI_ADDR_WIDTH"),
         word(
             "axi_id_width",
             8,
@@ -94,64 +80,46 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
             "AXI_ID_WIDTH",
             "width of an AXI id in bits",
         ),
-        parameter(
+        Parameter::new(
             "length_width",
             length_width,
-            13,
-            32,
-            Some("LEN_WIDTH"),
+            [13, 32],
             "width of a length in bits",
-        ),
+        )
+        .carried_by("LEN_WIDTH"),
         word("tag_width", 64, 128, "TAG_WIDTH", "width of a tag in bits"),
-        parameter(
+        Parameter::new(
             "mtu",
             1500,
-            64,
-            16384,
-            Some("INGRESS_DMA_MTU"),
+            [64, 16384],
             "largest ordinary frame in bytes; longer ones are written as well",
-        ),
-        parameter(
+        )
+        .carried_by("INGRESS_DMA_MTU"),
+        Parameter::new(
             "burst_beats",
             2,
-            2,
-            16,
-            None,
+            [2, 16],
             "beats of a burst at most, a power of two; a burst starts when all its beats are there",
         ),
-        parameter(
+        Parameter::new(
             "bursts",
             64,
-            4,
-            1024,
-            None,
+            [4, 1024],
             "bursts that can wait for their response, a power of two",
         ),
-        queue(
+        Parameter::new(
             "her_queue",
             32,
-            1024,
+            [2, 1024],
             "packets that can wait for the HER generator",
         ),
-        queue(
+        Parameter::new(
             "free_queue",
             8,
-            1024,
+            [2, 1024],
             "slots of failed packets that can wait for the allocator",
         ),
     ]
-}
-
-/// The depth of a queue.
-fn queue(name: &'static str, value: u64, max: u64, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        value,
-        min: 2,
-        max,
-        verilog: None,
-        doc,
-    }
 }
 
 /// Verilog parameters that follow from the others.

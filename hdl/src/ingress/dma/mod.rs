@@ -38,7 +38,6 @@ mod engine_entry;
 mod entry;
 pub mod judge;
 mod marker;
-mod ports;
 mod shape;
 mod window;
 mod writer;
@@ -49,14 +48,14 @@ pub(crate) use engine_entry::ENTRY as ENGINE_ENTRY;
 pub(crate) use entry::{ENTRY, simulated};
 pub use judge::PacketJudge;
 pub use marker::{FrameMarker, FramePlan};
-pub use ports::AxiMaster;
 pub use shape::DmaShape;
 pub use window::Window;
 pub use writer::FrameWriter;
 
+use crate::axi::AxiMaster;
 use crate::catalog::{ParameterError, Values};
-use crate::ingress::{COUNTER_WIDTH, EventCounters};
 use crate::stream::{AxisIn, Fifo, FifoConfig, OutputQueue, ReadySlice, StreamOut};
+use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
 /// Descriptors that can wait for their frames.
@@ -135,7 +134,7 @@ impl PspinIngressDma {
             write_desc_valid: Wire::bit(),
             write_desc_ready: Wire::bit(),
             s_axis_pspin_rx: AxisIn::new(shape.axis),
-            m_axi_pspin: AxiMaster::new(shape),
+            m_axi_pspin: AxiMaster::new(shape.axi()),
             her_gen_addr: Wire::word(shape.address),
             her_gen_len: Wire::word(shape.length),
             her_gen_tag: Wire::word(shape.tag),

@@ -2,6 +2,7 @@
 
 use super::BeatShape;
 use super::entry::{NAME, parameters};
+use crate::axi::AxiShape;
 use crate::catalog::{Checked, Config, ParameterError, Values};
 use crate::stream::AxisShape;
 
@@ -29,6 +30,15 @@ pub struct DmaShape {
 }
 
 impl DmaShape {
+    /// Widths of the AXI port.
+    pub fn axi(&self) -> AxiShape {
+        AxiShape {
+            address: self.address,
+            data: self.axis.data,
+            id: self.id,
+        }
+    }
+
     /// Checks parameter values.
     ///
     /// # Errors

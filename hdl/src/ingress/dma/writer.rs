@@ -1,6 +1,7 @@
 //! Cuts packets into bursts.
 
 use super::{BeatShape, DmaShape, Window};
+use crate::axi::LENGTH_BITS;
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
@@ -96,9 +97,6 @@ pub struct FrameWriter {
     _shape: DmaShape,
 }
 
-/// Bits of AWLEN.
-const BURST_BITS: usize = 8;
-
 impl FrameWriter {
     /// A writer for packets of the given shape.
     pub fn new(shape: DmaShape) -> Self {
@@ -112,7 +110,7 @@ impl FrameWriter {
             last: Wire::word(depth),
             slot: StreamIn::new(1 + shape.address),
             burst_address: Wire::word(shape.address),
-            burst_length: Wire::word(BURST_BITS),
+            burst_length: Wire::word(LENGTH_BITS),
             burst_valid: Wire::bit(),
             burst_ready: Wire::bit(),
             data: Wire::word(beat.data),
@@ -275,7 +273,7 @@ impl Logic for FrameWriter {
         self.record.next = self.record_reg.q.val();
         self.record_valid.next = self.record_valid_reg.q.val();
         self.burst_address.next = cat!(self.address_reg.q.val(), lit(0, bits));
-        self.burst_length.next = self.length_reg.q.val().resize(BURST_BITS);
+        self.burst_length.next = self.length_reg.q.val().resize(LENGTH_BITS);
         self.burst_valid.next = self.burst_valid_reg.q.val();
         self.data.next = self.data_reg.q.val();
         self.strobes.next = self.strobes_reg.q.val();

@@ -42,8 +42,8 @@ pub(crate) use entry::{ENTRY, simulated};
 pub use ports::{ContextsIn, MetaOut, MetaUnpack};
 pub use shape::HerShape;
 
+use crate::COUNTER_WIDTH;
 use crate::catalog::{ParameterError, Values};
-use crate::ingress::COUNTER_WIDTH;
 use crate::stream::ReadySlice;
 use spinneret_verilog::prelude::*;
 

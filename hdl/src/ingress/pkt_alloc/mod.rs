@@ -38,8 +38,8 @@ pub use layout::AllocLayout;
 
 use crate::catalog::{ParameterError, Values};
 use crate::ingress::slots::SlotPool;
-use crate::ingress::{COUNTER_WIDTH, EventCounters};
 use crate::stream::SkidBuffer;
+use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
 /// Events that are counted, by number.

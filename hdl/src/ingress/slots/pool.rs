@@ -28,8 +28,8 @@
 
 use super::{FreeList, PoolLayout, SlotFinder};
 use crate::catalog::ParameterError;
-use crate::ingress::{COUNTER_WIDTH, EventCounters};
 use crate::stream::{StreamIn, StreamOut};
+use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
 /// Cycles from filling in the last slot until a slot is at the head of its list.

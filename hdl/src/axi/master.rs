@@ -1,6 +1,6 @@
-//! The AXI4 port of the DMA.
+//! The AXI4 port of a block that moves data.
 
-use super::DmaShape;
+use super::AxiShape;
 use spinneret_verilog::prelude::*;
 
 /// An AXI4 master (AMBA IHI 0022), in the order of the public design's ports.
@@ -80,7 +80,7 @@ pub struct AxiMaster {
 
 impl AxiMaster {
     /// Ports of the given widths.
-    pub fn new(shape: DmaShape) -> Self {
+    pub fn new(shape: AxiShape) -> Self {
         Self {
             awid: Wire::word(shape.id),
             awaddr: Wire::word(shape.address),
@@ -92,8 +92,8 @@ impl AxiMaster {
             awprot: Wire::word(3),
             awvalid: Wire::bit(),
             awready: Wire::bit(),
-            wdata: Wire::word(shape.axis.data),
-            wstrb: Wire::word(shape.axis.keep()),
+            wdata: Wire::word(shape.data),
+            wstrb: Wire::word(shape.strobes()),
             wlast: Wire::bit(),
             wvalid: Wire::bit(),
             wready: Wire::bit(),
@@ -112,7 +112,7 @@ impl AxiMaster {
             arvalid: Wire::bit(),
             arready: Wire::bit(),
             rid: Wire::word(shape.id),
-            rdata: Wire::word(shape.axis.data),
+            rdata: Wire::word(shape.data),
             rresp: Wire::word(2),
             rlast: Wire::bit(),
             rvalid: Wire::bit(),
