@@ -366,10 +366,11 @@ impl Agent for State {
     }
 
     fn drive_reset(&mut self, dut: &mut Instance, cycle: u64) {
-        self.cycle = cycle;
         if self.config.survives_reset {
+            self.cycle = cycle;
             self.step(dut);
         }
+        self.cycle = cycle + 1;
     }
 
     fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
