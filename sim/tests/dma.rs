@@ -315,7 +315,7 @@ fn the_ram_holds_garbage_when_a_read_fails() {
 fn strays_have_tags_that_are_not_in_flight() {
     let config = DmaConfig {
         strays: 50,
-        tags: 8,
+        tags: 16,
         spread: 20,
         ..latency(0)
     };
@@ -324,18 +324,18 @@ fn strays_have_tags_that_are_not_in_flight() {
     for number in 0..200 {
         bench.ask(
             Transfer::FromHost,
-            descriptor(0x1000, 16 * (number % 32), 16, number % 8),
+            descriptor(0x1000, 16 * (number % 32), 16, number % 16),
         );
         for status in bench.statuses(Transfer::FromHost) {
             if status.stray {
                 strays.push(status.tag);
             } else {
-                assert_eq!(status.tag, number % 8);
+                assert_eq!(status.tag, number % 16);
             }
         }
         bench.read_line(number % 32);
     }
-    assert!(strays.iter().any(|tag| *tag >= 8) && strays.iter().any(|tag| *tag < 8));
+    assert!(strays.iter().any(|tag| *tag >= 16) && strays.iter().any(|tag| *tag < 16));
     bench.reads.set_strays(0);
     bench.sim.run(3);
     while bench.reads.next_status().is_some() {}

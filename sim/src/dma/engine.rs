@@ -312,8 +312,9 @@ impl State {
             return None;
         }
         let (width, tags) = (self.status.tag.width(), &self.tags);
+        let offered = self.offered.map(|descriptor| descriptor.tag);
         let tag = strays::draw_tag(&mut self.rng, self.config.tags, width, self.last_tag, |tag| {
-            tags.contains(&tag)
+            tags.contains(&tag) || offered == Some(tag)
         })?;
         Some((tag, self.rng.random_range(0..16)))
     }
