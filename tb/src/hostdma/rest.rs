@@ -39,12 +39,13 @@ impl<M: Model> HostDmaBench<M> {
             }
             assert!(
                 self.sim.cycle_count() < deadline,
-                "bursts are not answered: {} writes, {} reads; {:?}, {:?}, {:?}",
+                "{}: {} writes and {} reads are not answered, {} and {} descriptors are in flight (seed {})",
+                M::NAME,
                 now[0],
                 now[1],
-                self.cluster,
                 self.writes.in_flight(),
-                self.reads.in_flight()
+                self.reads.in_flight(),
+                self.sim.seed()
             );
             self.cycle();
         }
@@ -83,7 +84,7 @@ impl<M: Model> HostDmaBench<M> {
             dma.set_faults(DmaFaults::Never);
             dma.set_pause(Pause::Never);
             dma.set_spread(0);
-            dma.set_latency(Latency::exactly(4 * PATIENCE));
+            dma.set_latency(Latency::exactly(PATIENCE / 2));
         }
         self.open_windows(address);
         let bus = self.setup.beat_bytes;
