@@ -113,6 +113,7 @@ transfer_queue.sv
 error_events.sv
 event_counters_15.sv
 pspin_hostmem_dma_wr.sv
+skid_buffer_109.sv
 read_planner.sv
 line_reserve.sv
 ram_distributed_64x44.sv

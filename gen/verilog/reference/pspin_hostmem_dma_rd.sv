@@ -173,7 +173,7 @@ module pspin_hostmem_dma_rd #(
     logic [84:0] bursts_m_data;
     logic bursts_m_valid;
     logic planner_burst_ready;
-    logic [102:0] planner_plan_data;
+    logic [108:0] planner_plan_data;
     logic planner_plan_valid;
     logic reserve_plan_ready;
     logic [134:0] reserve_transfer_data;

@@ -131,7 +131,7 @@ impl PspinHostmemDmaRd {
             closed: Wire::bit(),
             bursts: OutputQueue::new(BurstFields::new(shape, false).width, BURSTS)?,
             atomics: Optional::new(shape.atomics, || atomics),
-            planner: ReadPlanner::new(shape),
+            planner: ReadPlanner::new(shape)?,
             reserve: LineReserve::new(shape),
             transfers: TransferQueue::new(shape, reserve::transfers(shape)),
             error_events: ErrorEvents::default(),

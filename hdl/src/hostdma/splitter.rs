@@ -1,8 +1,8 @@
 //! Joins beats with the burst they belong to, and takes them apart into runs of strobed bytes.
 
 use super::HostDmaShape;
-use super::layout::{ATOP_BITS, BurstFields, RunFields};
-use crate::axi::{BurstCheck, LENGTH_BITS, PAGE_BITS};
+use super::layout::{BurstFields, RunFields};
+use crate::axi::{ATOP_BITS, BurstCheck, LENGTH_BITS, PAGE_BITS};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
