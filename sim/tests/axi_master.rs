@@ -517,6 +517,22 @@ fn broken_slaves_are_found() {
 }
 
 #[test]
+fn answers_that_are_too_early_are_found() {
+    let mut bench = calm();
+    bench.set_fault(16);
+    bench.master.read(ReadRequest::bytes(0, 0, 8, 8));
+    let message = panic_message(|| bench.sim.run(20));
+    let expected = "s_axi_r: there is a beat for id 0, which waits for none";
+    assert!(message.contains(expected), "{message}");
+    let mut bench = calm();
+    bench.set_fault(17);
+    bench.master.write(WriteRequest::bytes(0, 0, &[1; 16], 8));
+    let message = panic_message(|| bench.sim.run(20));
+    let expected = "s_axi_b: there is a response for id 0 before its burst is complete";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
 fn illegal_bursts_do_not_hide_broken_slaves() {
     let mut bench = calm();
     bench.tolerate();
@@ -606,6 +622,55 @@ fn a_reset_forgets_what_is_begun_and_sends_the_rest() {
         bench.sim.finish();
     }
     assert!(kept > 20, "{kept} resets came in the middle");
+}
+
+#[test]
+fn a_reset_forgets_data_whose_address_was_not_sent() {
+    let config = MasterConfig {
+        skew: Skew::Random { most: 6 },
+        pauses: MasterPauses {
+            write_address: Pause::AlwaysAfter(0),
+            ..MasterPauses::default()
+        },
+    };
+    let mut bench = bench(config, SlaveConfig::default(), ReadSlaveConfig::default());
+    bench
+        .writes
+        .set_pauses(Pause::Never, Pause::Cycle(vec![true, false]));
+    let monitor = bench.master.write_monitor().expect("the fixture writes");
+    let mut seen = [0; 2];
+    for _ in 0..40 {
+        let before = monitor.counts().data.beats;
+        bench.master.write(WriteRequest::bytes(0, 0, &[1; 64], 8));
+        bench.sim.run(6);
+        let data_moved = monitor.counts().data.beats > before;
+        bench.sim.reset();
+        assert_eq!(bench.master.writes_left(), usize::from(!data_moved));
+        bench.master.clear();
+        seen[usize::from(data_moved)] += 1;
+    }
+    assert!(seen.iter().all(|count| *count > 5), "{seen:?}");
+    bench.sim.finish();
+}
+
+#[test]
+fn a_burst_that_was_offered_before_a_reset_begins_anew() {
+    let mut bench = calm();
+    bench
+        .writes
+        .set_pauses(Pause::AlwaysAfter(0), Pause::AlwaysAfter(0));
+    bench.master.write(WriteRequest::bytes(0, 0, &[1; 8], 8));
+    bench.sim.run(5);
+    bench.sim.reset();
+    bench.writes.set_pauses(Pause::Never, Pause::Never);
+    bench.master.set_pauses(MasterPauses {
+        write_address: Pause::Cycle([[true; 9].as_slice(), &[false]].concat()),
+        ..MasterPauses::default()
+    });
+    bench.settle();
+    let write = bench.master.take_writes()[0];
+    assert_eq!(write.address_cycle, write.data_cycle, "together");
+    bench.sim.finish();
 }
 
 #[test]
