@@ -6,6 +6,9 @@
 // block: pspin_ingress_dma
 // block: pspin_her_gen
 // block: pspin_ingress_datapath
+// block: pspin_hostmem_dma_wr
+// block: pspin_hostmem_dma_rd
+// block: pspin_hostmem_dma
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -93,3 +96,35 @@ ready_slice_32.sv
 frame_arbiter_3x32.sv
 event_counters_7.sv
 pspin_ingress_datapath.sv
+ram_distributed_16x85.sv
+fifo_16x85_distributed.sv
+output_queue_16x85_0.sv
+strobe_edges_64.sv
+write_intake.sv
+burst_check_6.sv
+run_splitter.sv
+piece_assembler.sv
+ram_distributed_16x105.sv
+fifo_16x105_distributed.sv
+output_queue_16x105_1.sv
+ram_distributed_64x22.sv
+ram_distributed_64x4.sv
+transfer_queue.sv
+error_events.sv
+event_counters_15.sv
+pspin_hostmem_dma_wr.sv
+skid_buffer_109.sv
+read_planner.sv
+line_reserve.sv
+ram_distributed_64x44.sv
+transfer_queue_1.sv
+ram_distributed_4x42.sv
+fifo_4x42_distributed.sv
+output_queue_4x42_0.sv
+ram_distributed_16x13.sv
+fifo_16x13_distributed.sv
+ram_distributed_16x256.sv
+fifo_16x256_distributed.sv
+read_sequencer.sv
+pspin_hostmem_dma_rd.sv
+pspin_hostmem_dma.sv
