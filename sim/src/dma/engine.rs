@@ -30,6 +30,9 @@ use std::rc::Rc;
 ///   in flight. Immediate data must not be enabled.
 /// - When a descriptor becomes valid its bytes of the RAM must be there (to the host) or free (from the host).
 ///
+/// With `survives_reset` it goes on while the design is reset, without taking descriptors; one that is valid has
+/// to stay so. Else a reset forgets what is in flight.
+///
 /// It keeps what it took and gave until that is fetched.
 #[derive(Clone, Debug)]
 pub struct CorundumDma {
@@ -118,6 +121,11 @@ impl CorundumDma {
     /// Descriptors without status.
     pub fn in_flight(&self) -> usize {
         self.state.borrow().tags.len()
+    }
+
+    /// Whether a descriptor is valid that was not taken.
+    pub fn is_offered(&self) -> bool {
+        self.state.borrow().offered.is_some()
     }
 
     /// Gives a status that nobody waits for, in the next cycle that has none.
@@ -319,8 +327,11 @@ impl State {
         Some((tag, self.rng.random_range(0..16)))
     }
 
-    /// Forgets all descriptors that are in flight.
+    /// Forgets all descriptors that are offered or in flight.
     fn forget(&mut self) {
+        if let Some(Descriptor { ram_addr, len, .. }) = self.offered.take() {
+            self.ram.end_transfer(ram_addr, len, false);
+        }
         let left = std::mem::replace(&mut self.schedule, Schedule::new());
         for Accepted { descriptor, .. } in left.into_jobs() {
             self.ram.end_transfer(descriptor.ram_addr, descriptor.len, false);
@@ -355,13 +366,10 @@ impl Agent for State {
     }
 
     fn reset(&mut self, dut: &mut Instance) {
-        self.watch.reset();
-        if let Some(Descriptor { ram_addr, len, .. }) = self.offered.take() {
-            self.ram.end_transfer(ram_addr, len, false);
-        }
         dut.set_high(self.watch.bus.ready, false);
         dut.set_high(self.status.valid, false);
         if !self.config.survives_reset {
+            self.watch.reset();
             self.forget();
         }
     }
@@ -375,6 +383,10 @@ impl Agent for State {
     }
 
     fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
+        // To a DMA that is not reset, a descriptor that is valid has to stay so.
+        if self.config.survives_reset {
+            return Ok(());
+        }
         self.watch.check_reset(dut)
     }
 

@@ -41,6 +41,8 @@ pub struct HostDmaBench<M: Model> {
     pub(super) counters: CounterPorts,
     /// How many statuses nobody waits for, of writes and of reads.
     pub(super) strays: [u32; 2],
+    /// What was taken at the last reset.
+    taken: [u64; 3],
     read_ram: SegmentedRam,
     windows: Option<Vec<Window>>,
 }
@@ -75,6 +77,7 @@ impl<M: Model> HostDmaBench<M> {
             read_model: ReadModel::new(setup),
             counters: CounterPorts::find(sim.dut.instance()),
             strays,
+            taken: [0; 3],
             windows: setup.windows.map(|count| vec![Window::default(); count]),
             read_ram,
             host,
@@ -181,6 +184,8 @@ impl<M: Model> HostDmaBench<M> {
         self.sim.reset();
         self.set_dma_reset(false);
         self.forget();
+        self.write_model.reset();
+        self.read_model.reset();
         // What was in flight may have been written or not.
         self.host.adopt();
     }
@@ -191,8 +196,12 @@ impl<M: Model> HostDmaBench<M> {
     /// If it has not.
     pub fn reset_alone(&mut self) {
         assert!(self.setup.drain, "{} is reset together with the DMA", M::NAME);
+        let offered = [&self.writes, &self.reads].map(CorundumDma::is_offered);
         self.sim.reset();
         self.forget();
+        self.write_model.reset_alone(offered[0]);
+        self.read_model.reset_alone(offered[1]);
+        self.taken = self.taken_addresses();
     }
 
     /// Forgets what the cluster has sent.
@@ -200,9 +209,18 @@ impl<M: Model> HostDmaBench<M> {
         self.cluster.clear();
         self.cluster.take_writes();
         self.cluster.take_reads();
-        // A descriptor that was taken before the reset was looked at then, and its bytes are expected.
-        self.write_model.reset();
-        self.read_model.reset();
+    }
+
+    /// Addresses, of writes and of reads, and beats that the host DMA has taken.
+    fn taken_addresses(&self) -> [u64; 3] {
+        let writes = self.cluster.write_monitor().map(|monitor| monitor.counts());
+        let reads = self.cluster.read_monitor().map(|monitor| monitor.counts());
+        let writes = writes.map_or([0, 0], |counts| [counts.address.beats, counts.data.beats]);
+        [
+            writes[0],
+            writes[1],
+            reads.map_or(0, |counts| counts.address.beats),
+        ]
     }
 
     fn set_dma_reset(&mut self, reset: bool) {
@@ -242,6 +260,15 @@ impl<M: Model> HostDmaBench<M> {
         for done in self.cluster.take_reads() {
             self.read_model.done(&done, &self.host)?;
             self.last_read = Some(done);
+        }
+        let drains = [self.write_model.drains(), self.read_model.drains()];
+        if drains != [false, false] {
+            let (before, now) = (self.taken, self.taken_addresses());
+            if (drains[0] && before[..2] != now[..2]) || (drains[1] && before[2] != now[2]) {
+                return Err(
+                    "something is taken while descriptors from before the reset are in flight".into(),
+                );
+            }
         }
         Ok(())
     }

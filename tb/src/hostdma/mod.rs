@@ -15,16 +15,22 @@
 mod behaviour;
 mod bench;
 mod counters;
+mod measure;
 mod plan;
 mod read_model;
 mod rest;
+mod round;
 mod setup;
+mod traffic;
 mod windows;
 mod write_model;
 
 pub use behaviour::{Behaviour, behaviours};
 pub use bench::HostDmaBench;
 pub use counters::{Counters, HalfCounters};
+pub use measure::{Latencies, Rates, latencies, rates};
 pub use plan::{Piece, WritePlan, is_possible, span};
+pub use round::{Totals, run_round};
 pub use setup::Setup;
+pub use traffic::Traffic;
 pub use windows::Window;

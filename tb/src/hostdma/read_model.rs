@@ -28,6 +28,17 @@ pub(super) struct ReadModel {
     atomics: VecDeque<(u64, u64)>,
     /// What the counters have to be.
     pub(super) counters: HalfCounters,
+    /// What was in flight at a reset that Corundum's DMA has not seen.
+    before: Option<Box<Before>>,
+}
+
+/// Reads from before a reset that Corundum's DMA has not seen.
+#[derive(Debug)]
+struct Before {
+    model: ReadModel,
+    /// Descriptors without status, and one that is valid and not taken.
+    open: usize,
+    offered: bool,
 }
 
 /// A read that is not answered.
@@ -58,7 +69,13 @@ impl ReadModel {
             tags: vec![None; setup.reads as usize],
             atomics: VecDeque::new(),
             counters: HalfCounters::default(),
+            before: None,
         }
+    }
+
+    /// Whether descriptors from before the last reset are in flight: nothing new may be taken meanwhile.
+    pub(super) fn drains(&self) -> bool {
+        self.before.is_some()
     }
 
     /// Reads, and atomic operations that want data, that are not answered.
@@ -96,6 +113,10 @@ impl ReadModel {
 
     /// A descriptor was taken.
     pub(super) fn descriptor(&mut self, accepted: &Accepted) -> Result<(), String> {
+        if let Some(before) = self.before.as_mut().filter(|before| before.offered) {
+            before.offered = false;
+            return before.model.descriptor(accepted);
+        }
         let descriptor = &accepted.descriptor;
         while let Some(read) = self.reads.get_mut((self.described - self.first) as usize) {
             if read.described < read.bytes {
@@ -112,6 +133,14 @@ impl ReadModel {
     pub(super) fn status(&mut self, status: &Status, ram: &SegmentedRam) -> Result<(), String> {
         if status.stray {
             self.counters.stray_status += 1;
+            return Ok(());
+        }
+        if let Some(before) = &mut self.before {
+            before.open -= 1;
+            before.model.status(status, ram)?;
+            if before.open == 0 {
+                self.before = None;
+            }
             return Ok(());
         }
         self.counters.count_error(status.code);
@@ -207,6 +236,22 @@ impl ReadModel {
     /// Forgets everything after a reset.
     pub(super) fn reset(&mut self) {
         *self = Self::new(self.setup);
+    }
+
+    /// Forgets everything that is not in flight, after a reset that Corundum's DMA has not seen; `offered` says
+    /// that a descriptor is valid and was not taken.
+    pub(super) fn reset_alone(&mut self, offered: bool) {
+        let mut model = std::mem::replace(self, Self::new(self.setup));
+        // Of two resets in a row the second finds nothing new.
+        self.before = model.before.take().or_else(|| {
+            for read in &mut model.reads {
+                // Nobody will read what comes.
+                read.response = Response::SlaveError;
+            }
+            let in_flight = model.tags.iter().flatten().count();
+            let open = in_flight + usize::from(offered);
+            (open > 0).then(|| Box::new(Before { model, open, offered }))
+        });
     }
 }
 

@@ -28,6 +28,17 @@ pub(super) struct WriteModel {
     line: u64,
     /// What the counters have to be.
     pub(super) counters: HalfCounters,
+    /// What was in flight at a reset that Corundum's DMA has not seen.
+    before: Option<Box<Before>>,
+}
+
+/// Writes from before a reset that Corundum's DMA has not seen.
+#[derive(Debug)]
+struct Before {
+    model: WriteModel,
+    /// Descriptors without status, and one that is valid and not taken.
+    open: usize,
+    offered: bool,
 }
 
 /// A burst that is not answered.
@@ -58,7 +69,13 @@ impl WriteModel {
             tags: vec![None; setup.writes as usize],
             line: 0,
             counters: HalfCounters::default(),
+            before: None,
         }
+    }
+
+    /// Whether descriptors from before the last reset are in flight: nothing new may be taken meanwhile.
+    pub(super) fn drains(&self) -> bool {
+        self.before.is_some()
     }
 
     /// Bursts that are not answered.
@@ -86,6 +103,10 @@ impl WriteModel {
 
     /// A descriptor was taken.
     pub(super) fn descriptor(&mut self, accepted: &Accepted, host: &HostMemory) -> Result<(), String> {
+        if let Some(before) = self.before.as_mut().filter(|before| before.offered) {
+            before.offered = false;
+            return before.model.descriptor(accepted, host);
+        }
         let descriptor = &accepted.descriptor;
         while let Some(burst) = self.bursts.get_mut((self.described - self.first) as usize) {
             if let Some(start) = burst.take(descriptor)? {
@@ -104,6 +125,14 @@ impl WriteModel {
     pub(super) fn status(&mut self, status: &Status) -> Result<(), String> {
         if status.stray {
             self.counters.stray_status += 1;
+            return Ok(());
+        }
+        if let Some(before) = &mut self.before {
+            before.open -= 1;
+            before.model.status(status)?;
+            if before.open == 0 {
+                self.before = None;
+            }
             return Ok(());
         }
         self.counters.count_error(status.code);
@@ -157,9 +186,21 @@ impl WriteModel {
         Ok(())
     }
 
-    /// Forgets everything after a reset; with `drain` only what is not in flight.
+    /// Forgets everything after a reset.
     pub(super) fn reset(&mut self) {
         *self = Self::new(self.setup);
+    }
+
+    /// Forgets everything that is not in flight, after a reset that Corundum's DMA has not seen; `offered` says
+    /// that a descriptor is valid and was not taken.
+    pub(super) fn reset_alone(&mut self, offered: bool) {
+        let mut model = std::mem::replace(self, Self::new(self.setup));
+        // Of two resets in a row the second finds nothing new.
+        self.before = model.before.take().or_else(|| {
+            let in_flight = model.tags.iter().flatten().count();
+            let open = in_flight + usize::from(offered);
+            (open > 0).then(|| Box::new(Before { model, open, offered }))
+        });
     }
 }
 

@@ -48,3 +48,34 @@ pub(crate) fn between(low: u32, high: u32, width: u32) -> u128 {
         all
     }
 }
+
+/// Tests each of the three models in these cases, which are functions of this module.
+macro_rules! test_each {
+    ($($case:ident),*) => {
+        $crate::support::test_each!(reference, PspinHostmemDma: $($case),*);
+        $crate::support::test_each!(board, PspinHostmemDmaBoard: $($case),*);
+        $crate::support::test_each!(small, PspinHostmemDmaSmall: $($case),*);
+    };
+    ($module:ident, $model:ident: $($case:ident),*) => {
+        mod $module {
+            use spinneret_sim::models::$model;
+            $(
+                #[test]
+                fn $case() {
+                    let name = concat!(stringify!($module), "_", stringify!($case));
+                    spinneret_sim::test_run::run_test(name, 1, super::$case::<$model>);
+                }
+            )*
+        }
+    };
+}
+
+pub(crate) use test_each;
+
+/// A DMA that takes its time, fails nothing, and answers out of order.
+pub(crate) fn slow() -> Behaviour {
+    let mut behaviour = Behaviour::latency(40);
+    behaviour.writes.spread = 60;
+    behaviour.reads.spread = 60;
+    behaviour
+}
