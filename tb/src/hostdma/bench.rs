@@ -42,7 +42,7 @@ pub struct HostDmaBench<M: Model> {
     /// How many statuses nobody waits for, of writes and of reads.
     pub(super) strays: [u32; 2],
     /// What was taken at the last reset.
-    taken: [u64; 3],
+    taken: [[u64; 2]; 2],
     read_ram: SegmentedRam,
     windows: Option<Vec<Window>>,
 }
@@ -77,7 +77,7 @@ impl<M: Model> HostDmaBench<M> {
             read_model: ReadModel::new(setup),
             counters: CounterPorts::find(sim.dut.instance()),
             strays,
-            taken: [0; 3],
+            taken: [[0; 2]; 2],
             windows: setup.windows.map(|count| vec![Window::default(); count]),
             read_ram,
             host,
@@ -196,12 +196,13 @@ impl<M: Model> HostDmaBench<M> {
     /// If it has not.
     pub fn reset_alone(&mut self) {
         assert!(self.setup.drain, "{} is reset together with the DMA", M::NAME);
-        let offered = [&self.writes, &self.reads].map(CorundumDma::is_offered);
         self.sim.reset();
         self.forget();
+        // A descriptor that was not taken stays valid.
+        let offered = self.offered();
         self.write_model.reset_alone(offered[0]);
         self.read_model.reset_alone(offered[1]);
-        self.taken = self.taken_addresses();
+        self.taken = self.taken();
     }
 
     /// Forgets what the cluster has sent.
@@ -211,16 +212,30 @@ impl<M: Model> HostDmaBench<M> {
         self.cluster.take_reads();
     }
 
-    /// Addresses, of writes and of reads, and beats that the host DMA has taken.
-    fn taken_addresses(&self) -> [u64; 3] {
+    /// What the host DMA has taken of writes, and of reads: addresses, and beats that are in the RAM.
+    ///
+    /// A beat that only waits in a register of the port is none of them.
+    fn taken(&self) -> [[u64; 2]; 2] {
         let writes = self.cluster.write_monitor().map(|monitor| monitor.counts());
         let reads = self.cluster.read_monitor().map(|monitor| monitor.counts());
-        let writes = writes.map_or([0, 0], |counts| [counts.address.beats, counts.data.beats]);
-        [
-            writes[0],
-            writes[1],
+        let addresses = [
+            writes.map_or(0, |counts| counts.address.beats),
             reads.map_or(0, |counts| counts.address.beats),
+        ];
+        [
+            [addresses[0], self.ram_writes.taken()],
+            [addresses[1], self.ram_reads.taken()],
         ]
+    }
+
+    /// Whether a descriptor is valid, of writes and of reads.
+    fn offered(&self) -> [bool; 2] {
+        let dut = self.sim.dut.instance();
+        [Transfer::ToHost, Transfer::FromHost].map(|transfer| {
+            let [prefix, _] = transfer.prefixes();
+            let valid = dut.find(&format!("{prefix}_valid"));
+            valid.is_some_and(|port| dut.is_high(port))
+        })
     }
 
     fn set_dma_reset(&mut self, reset: bool) {
@@ -263,8 +278,8 @@ impl<M: Model> HostDmaBench<M> {
         }
         let drains = [self.write_model.drains(), self.read_model.drains()];
         if drains != [false, false] {
-            let (before, now) = (self.taken, self.taken_addresses());
-            if (drains[0] && before[..2] != now[..2]) || (drains[1] && before[2] != now[2]) {
+            let (before, now) = (self.taken, self.taken());
+            if (drains[0] && before[0] != now[0]) || (drains[1] && before[1] != now[1]) {
                 return Err(
                     "something is taken while descriptors from before the reset are in flight".into(),
                 );

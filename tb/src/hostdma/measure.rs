@@ -6,8 +6,10 @@ use spinneret_sim::axi::{ReadRequest, WriteRequest};
 use spinneret_sim::model::Model;
 use spinneret_sim::simulation::Simulation;
 
-/// Where the bursts of a measurement go.
-const ADDRESS: u64 = 0x2000_0000;
+/// Where the writes of a measurement go.
+const ADDRESS: u64 = 0x4000_0000;
+/// How far behind them the reads come from.
+const READS_BEHIND: u64 = 0x4000_0000;
 /// Bytes that are moved each way before counting starts: twice what a ring holds.
 const WARM_UP: u64 = 2 * 16384;
 /// Bytes each way that are counted, at least.
@@ -54,6 +56,7 @@ pub fn rates<M: Model>(sim: Simulation<M>, bytes: u64, latency: u64) -> (Rates, 
     for number in 0..2 * warm_up + counted {
         let address = ADDRESS + number * bytes;
         bench.write(WriteRequest::bytes(number % 16, address, &data, bus));
+        let address = address + READS_BEHIND;
         bench.read(ReadRequest::bytes(number % 16, address, bytes as usize, bus));
     }
     // From the answer before the first that counts to the last that does, while bursts of both kinds follow.

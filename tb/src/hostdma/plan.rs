@@ -54,8 +54,7 @@ fn beat_address(burst: &Burst, number: u64) -> u64 {
 /// The lanes that a beat of an incrementing burst may write, one bit each.
 fn lanes(setup: &Setup, burst: &Burst, number: u64) -> u128 {
     let address = beat_address(burst, number);
-    let end = address - address % burst.size + burst.size;
-    let ones = u128::MAX >> (128 - (end - address));
+    let ones = u128::MAX >> (128 - (burst.size - address % burst.size));
     ones << (address % setup.beat_bytes)
 }
 
@@ -75,14 +74,16 @@ impl WritePlan {
         if plan.refused {
             return plan;
         }
+        let mut goes_on = false;
         for (number, beat) in (0..).zip(&request.beats) {
             let lanes = lanes(setup, burst, number);
             plan.spoiled |= beat.strobes & !lanes != 0;
             let place = Place {
                 address: beat_address(burst, number) / setup.beat_bytes * setup.beat_bytes,
                 line: (first_line + number) % setup.lines(),
-                goes_on: number > 0,
+                goes_on,
             };
+            goes_on = runs(beat.strobes) == 1;
             plan.add_beat(setup, place, beat.strobes & lanes, &beat.bytes);
         }
         plan
@@ -113,7 +114,7 @@ impl WritePlan {
             Some(before)
                 if place.goes_on
                     && !is_cut
-                    && before.address + before.len == run.address
+                    && before.address.wrapping_add(before.len) == run.address
                     && before.ram + before.len == run.ram =>
             {
                 before.len += run.len;
@@ -130,8 +131,13 @@ struct Place {
     address: u64,
     /// Its line of the ring.
     line: u64,
-    /// Whether there is a beat before it in its burst.
+    /// Whether there is a beat before it in its burst, with one run: one with holes ends there.
     goes_on: bool,
+}
+
+/// How many runs of ones there are.
+fn runs(strobes: u128) -> u32 {
+    (strobes & !(strobes << 1)).count_ones()
 }
 
 #[cfg(test)]
@@ -208,6 +214,14 @@ mod tests {
         assert_eq!(
             pieces(&write(0x100, 8, &[0b1100_0101]), 0),
             [(0x100, 0, 1), (0x102, 2, 1), (0x106, 6, 2)]
+        );
+    }
+
+    #[test]
+    fn a_beat_with_holes_ends_its_runs() {
+        assert_eq!(
+            pieces(&write(0x100, 8, &[0xf0, 0xfb, 0xff]), 1),
+            [(0x104, 12, 6), (0x10b, 19, 5), (0x110, 24, 8)]
         );
     }
 

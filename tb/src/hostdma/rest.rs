@@ -99,8 +99,9 @@ impl<M: Model> HostDmaBench<M> {
                 bus as usize,
             ));
         }
+        let behind = address + 4096 * self.setup.writes;
         for number in 0..self.setup.reads {
-            self.read(ReadRequest::bytes(0, address + 4096 * number, read, bus as usize));
+            self.read(ReadRequest::bytes(0, behind + 4096 * number, read, bus as usize));
         }
         let all = [self.setup.writes as usize, self.setup.reads as usize];
         let deadline = self.sim.cycle_count() + PATIENCE;

@@ -71,7 +71,7 @@ impl Traffic {
             }
             94..97 => self.spoiled(),
             _ if self.setup.atomics => {
-                let burst = self.whole_beats();
+                let burst = self.of_atomic();
                 self.filled(burst).atomic(self.rng.random_range(1..64))
             }
             _ => self.bytes(8),
@@ -161,6 +161,15 @@ impl Traffic {
             size,
             kind: BurstKind::Incrementing,
         }
+    }
+
+    /// A burst of 1, 2, 4 or 8 beats, as atomic operations have them.
+    fn of_atomic(&mut self) -> Burst {
+        let size = self.setup.beat_bytes;
+        let beats = 1 << self.rng.random_range(0..4);
+        let mut burst = self.fitting(1, size);
+        burst.address -= burst.address % (8 * size);
+        Burst { beats, ..burst }
     }
 
     /// A burst that the host DMA refuses.

@@ -182,7 +182,7 @@ impl WriteModel {
         self.counters.bursts += 1;
         let refused = burst.plan.refused || burst.plan.spoiled;
         self.counters.outside += u64::from(response == Response::DecodeError);
-        self.counters.refused += u64::from(refused && response == Response::SlaveError);
+        self.counters.refused += u64::from(refused);
         Ok(())
     }
 

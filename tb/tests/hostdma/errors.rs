@@ -12,14 +12,14 @@ fn every_status_code_fails_its_burst_alone<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, Behaviour::default());
     let bus = bench.setup.beat_bytes as usize;
     for code in 1..16u8 {
-        let faults = DmaFaults::At(vec![(BASE + 4096..=BASE + 4096, code)]);
-        bench.writes.set_faults(faults.clone());
-        bench.reads.set_faults(faults);
+        let fault = |address| DmaFaults::At(vec![(address..=address, code)]);
+        bench.writes.set_faults(fault(BASE + 4096));
+        bench.reads.set_faults(fault(BASE + 4096 + 65536));
         let before = bench.counters();
         for page in 0..3 {
             let address = BASE + 4096 * page;
             bench.write(WriteRequest::bytes(page, address, &[code; 100], bus));
-            bench.read(ReadRequest::bytes(page, address, 100, bus));
+            bench.read(ReadRequest::bytes(page, address + 65536, 100, bus));
         }
         bench.settle();
         let counted = usize::from(if matches!(code, 1 | 2 | 4..=11) { code } else { 3 });

@@ -47,6 +47,7 @@ fn edges_at_every_byte<M: Model>(run: &mut TestRun) {
                 let above = vec![9; (bus - byte) as usize];
                 // From the start of the beat to that byte, and from that byte to its end.
                 bench.write(WriteRequest::bytes(1, BASE, &below, bus as usize));
+                bench.settle();
                 bench.read(read_bytes(BASE, byte + 1));
                 bench.settle();
                 assert_eq!(
@@ -55,6 +56,7 @@ fn edges_at_every_byte<M: Model>(run: &mut TestRun) {
                     "{window:x?} {byte}"
                 );
                 bench.write(WriteRequest::bytes(1, BASE + byte, &above, bus as usize));
+                bench.settle();
                 bench.read(read_bytes(BASE + byte, bus - byte));
                 bench.settle();
                 assert_eq!(
@@ -96,6 +98,7 @@ fn windows_do_not_add_up<M: Model>(run: &mut TestRun) {
         (63, 1, true),
     ] {
         bench.write(WriteRequest::bytes(1, BASE + address, &vec![3; len], bus));
+        bench.settle();
         bench.read(read_bytes(BASE + address, len as u64));
         bench.settle();
         let narrow = len <= bus || address as usize % bus == 0;
@@ -114,6 +117,7 @@ fn every_context_has_its_window<M: Model>(run: &mut TestRun) {
     let count = bench.setup.windows.unwrap_or(0);
     let try_at = |bench: &mut HostDmaBench<M>, address: u64| {
         bench.write(WriteRequest::bytes(1, address, &[5; 4], bus));
+        bench.settle();
         bench.read(read_bytes(address, 4));
         bench.settle();
         passed(bench)
@@ -165,9 +169,10 @@ fn random_windows_hold_random_bursts<M: Model>(run: &mut TestRun) {
                 &vec![len as u8; len as usize],
                 bus,
             ));
+            bench.settle();
             bench.read(read_bytes(address, len));
+            bench.settle();
         }
-        bench.settle();
     }
     let counters = bench.counters();
     assert!(counters.writes.outside > 100 && counters.writes.outside < counters.writes.bursts);

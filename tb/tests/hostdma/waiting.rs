@@ -34,7 +34,7 @@ fn answers_wait_for_the_cluster<M: Model>(run: &mut TestRun) {
     });
     send(&mut bench, 600);
     bench.run(5000);
-    assert_eq!(bench.counters().writes.bursts, 0);
+    assert_eq!(bench.under_way(), [600, 600]);
     for busy in [1, 3, 20] {
         bench.cluster.set_pauses(MasterPauses {
             response: Pause::Bursty { busy, idle: 50 },
