@@ -7,7 +7,9 @@ use super::setup::Setup;
 use super::windows::Window;
 use super::write_model::WriteModel;
 use spinneret_sim::axi::{AxiMaster, MasterConfig, ReadDone, ReadRequest, WriteDone, WriteRequest};
-use spinneret_sim::dma::{CorundumDma, HostMemory, RamReadPort, RamWritePort, SegmentedRam, Transfer};
+use spinneret_sim::dma::{
+    CorundumDma, HostMemory, RamReadPort, RamWritePort, SegmentedRam, Status, Transfer,
+};
 use spinneret_sim::model::{Direction, Model};
 use spinneret_sim::simulation::Simulation;
 
@@ -202,6 +204,10 @@ impl<M: Model> HostDmaBench<M> {
         let offered = self.offered();
         self.write_model.reset_alone(offered[0]);
         self.read_model.reset_alone(offered[1]);
+        let statuses = self.observe_statuses(|status| !status.stray);
+        if let Err(difference) = statuses {
+            panic!("{}, in reset: {difference} (seed {})", M::NAME, self.sim.seed());
+        }
         self.taken = self.taken();
     }
 
@@ -252,6 +258,21 @@ impl<M: Model> HostDmaBench<M> {
         dut.set_bytes(port.unwrap_or_else(|error| panic!("{error}")), bytes);
     }
 
+    /// Looks at the statuses that were given, if they count: in reset nobody counts those that nobody waits for.
+    fn observe_statuses(&mut self, counts: impl Fn(&Status) -> bool) -> Result<(), String> {
+        while let Some(status) = self.writes.next_status() {
+            if counts(&status) {
+                self.write_model.status(&status)?;
+            }
+        }
+        while let Some(status) = self.reads.next_status() {
+            if counts(&status) {
+                self.read_model.status(&status, &self.read_ram)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Looks at what came out in the last cycle.
     fn observe(&mut self) -> Result<(), String> {
         while let Some(accepted) = self.writes.next_accepted() {
@@ -262,12 +283,7 @@ impl<M: Model> HostDmaBench<M> {
             self.descriptors[1] += 1;
             self.read_model.descriptor(&accepted)?;
         }
-        while let Some(status) = self.writes.next_status() {
-            self.write_model.status(&status)?;
-        }
-        while let Some(status) = self.reads.next_status() {
-            self.read_model.status(&status, &self.read_ram)?;
-        }
+        self.observe_statuses(|_| true)?;
         for done in self.cluster.take_writes() {
             self.write_model.response(&done)?;
             self.last_write = Some(done);

@@ -6,7 +6,7 @@ use spinneret_sim::axi::{ReadRequest, WriteRequest};
 use spinneret_sim::dma::{DmaFaults, Latency, Pause};
 use spinneret_sim::model::Model;
 
-/// Cycles in which something is answered, with the longest pauses of any test.
+/// Cycles in which something goes on, with the longest pauses of any test.
 const PATIENCE: u64 = 10_000;
 /// Cycles in which the counters come to rest.
 const REST_CYCLES: u64 = 8;
@@ -28,14 +28,16 @@ impl<M: Model> HostDmaBench<M> {
     /// # Panics
     /// If bursts are not answered.
     pub fn wait_for_at_most(&mut self, [writes, reads]: [usize; 2]) {
-        let (mut before, mut deadline) = ([0, 0], 0);
+        let (mut before, mut deadline) = (([0, 0], [0, 0]), 0);
         loop {
             let now = self.under_way();
             if now[0] <= writes && now[1] <= reads {
                 return;
             }
-            if now != before || deadline == 0 {
-                (before, deadline) = (now, self.sim.cycle_count() + PATIENCE);
+            // A burst may have thousands of descriptors.
+            let progress = (now, self.descriptors);
+            if progress != before || deadline == 0 {
+                (before, deadline) = (progress, self.sim.cycle_count() + PATIENCE);
             }
             assert!(
                 self.sim.cycle_count() < deadline,
