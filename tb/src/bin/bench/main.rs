@@ -1,6 +1,7 @@
 //! `./dev bench NAME`: counts cycles in the simulation of a block.
 
 mod figures;
+mod hostdma;
 mod ingress;
 mod matching;
 
@@ -8,7 +9,8 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use figures::Figures;
 use spinneret_sim::models::{
-    PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
+    PspinHostmemDma, PspinHostmemDmaBoard, PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch,
+    PspinPktMatchIp,
 };
 use spinneret_sim::reference::matcher::MatcherParams;
 use std::path::PathBuf;
@@ -36,6 +38,8 @@ enum Bench {
     Match,
     /// The whole ingress path.
     Ingress,
+    /// The host DMA.
+    Hostdma,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -59,6 +63,8 @@ impl Bench {
             (Self::Ingress, Configuration::Board) => {
                 ingress::run::<PspinIngressDatapathBoard>("ingress-board")
             }
+            (Self::Hostdma, Configuration::Reference) => hostdma::run::<PspinHostmemDma>("hostdma"),
+            (Self::Hostdma, Configuration::Board) => hostdma::run::<PspinHostmemDmaBoard>("hostdma-board"),
         }
     }
 }
