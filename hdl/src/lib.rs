@@ -3,6 +3,7 @@
 pub mod axi;
 pub mod catalog;
 mod event_counters;
+pub mod hostdma;
 pub mod ingress;
 pub mod stream;
 

@@ -6,6 +6,7 @@
 // block: pspin_ingress_dma
 // block: pspin_her_gen
 // block: pspin_ingress_datapath
+// block: spinneret_psdpram
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -93,3 +94,7 @@ ready_slice_32.sv
 frame_arbiter_3x32.sv
 event_counters_7.sv
 pspin_ingress_datapath.sv
+ram_bytes_256x32.sv
+ready_slice_8.sv
+ram_segment_256x32.sv
+spinneret_psdpram.sv

@@ -1,0 +1,3 @@
+//! Host memory: what lies between the cluster and Corundum's segmented DMA.
+
+pub mod psdpram;
