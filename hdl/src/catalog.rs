@@ -3,6 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
+use crate::egress::tx_inject;
 use crate::hostdma::psdpram;
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::stream::entries as stream;
@@ -182,6 +183,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(her_gen::simulated())
         .chain(datapath::simulated())
         .chain(datapath::gate_simulated())
+        .chain(tx_inject::simulated())
         .chain(psdpram::simulated())
         .chain(stream::simulated())
         .collect()
@@ -196,6 +198,7 @@ const ENTRIES: &[Entry] = &[
     her_gen::ENTRY,
     datapath::ENTRY,
     datapath::GATE_ENTRY,
+    tx_inject::ENTRY,
     psdpram::ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,

@@ -6,6 +6,7 @@
 // block: pspin_ingress_dma
 // block: pspin_her_gen
 // block: pspin_ingress_datapath
+// block: pspin_tx_inject
 // block: spinneret_psdpram
 axis_pack.sv
 match_rule.sv
@@ -94,6 +95,13 @@ ready_slice_32.sv
 frame_arbiter_3x32.sv
 event_counters_7.sv
 pspin_ingress_datapath.sv
+axis_pack_1.sv
+ready_slice_610.sv
+frame_arbiter_2x609.sv
+axis_unpack_1.sv
+skid_buffer_112.sv
+event_counters_2.sv
+pspin_tx_inject.sv
 ram_bytes_256x32.sv
 ready_slice_8.sv
 ram_segment_256x32.sv
