@@ -11,3 +11,4 @@ pub mod pkt_match;
 pub mod proofs;
 pub mod psdpram;
 pub mod reference;
+pub mod tx_inject;
