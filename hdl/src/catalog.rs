@@ -4,7 +4,7 @@
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
 use crate::egress::tx_inject;
-use crate::hostdma::psdpram;
+use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
@@ -184,6 +184,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(datapath::simulated())
         .chain(datapath::gate_simulated())
         .chain(tx_inject::simulated())
+        .chain(hostdma::simulated())
         .chain(psdpram::simulated())
         .chain(stream::simulated())
         .collect()
@@ -199,6 +200,9 @@ const ENTRIES: &[Entry] = &[
     datapath::ENTRY,
     datapath::GATE_ENTRY,
     tx_inject::ENTRY,
+    hostdma::WRITE_ENTRY,
+    hostdma::READ_ENTRY,
+    hostdma::ENTRY,
     psdpram::ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,

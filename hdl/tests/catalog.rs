@@ -5,6 +5,9 @@
 //! outputs behind those. `ports/reference.csv` holds the values that parameters have in the reference
 //! configuration where the public design instantiates a block with others than its defaults.
 
+mod expression;
+
+use expression::evaluate;
 use spinneret_hdl::catalog::{self, Config, Entry, Values};
 use spinneret_verilog::{Design, PortDirection, generate};
 use std::collections::BTreeMap;
@@ -95,7 +98,9 @@ impl Contract {
                 panic!("`{line}` has other than three fields")
             };
             let set = reference.get(name).filter(|_| kind == "parameter");
-            let value = set.copied().unwrap_or_else(|| contract.evaluate(expression));
+            let value = set
+                .copied()
+                .unwrap_or_else(|| evaluate(expression, &contract.parameters));
             match kind {
                 "parameter" => drop(contract.parameters.insert(name.to_owned(), value)),
                 "input" => contract
@@ -108,21 +113,6 @@ impl Contract {
             }
         }
         contract
-    }
-
-    /// A number, a parameter, or a product or quotient of two such.
-    fn evaluate(&self, expression: &str) -> u64 {
-        let expression = expression.trim_start_matches('(').trim_end_matches(')');
-        if let Some((left, right)) = expression.split_once('/') {
-            return self.evaluate(left) / self.evaluate(right);
-        }
-        if let Some((left, right)) = expression.split_once('*') {
-            return self.evaluate(left) * self.evaluate(right);
-        }
-        if let Some((_, digits)) = expression.split_once("'h") {
-            return u64::from_str_radix(digits, 16).unwrap_or_else(|error| panic!("`{expression}`: {error}"));
-        }
-        expression.parse().unwrap_or_else(|_| self.parameters[expression])
     }
 }
 

@@ -163,7 +163,8 @@ module pspin_tx_inject_proof (
         ours_wait_for_one_frame: assert (ours_passed <= 1);
         loses_no_cycle: assert (m_valid || (host_inside == 0 && ours_inside == 0)
             || (out_within && (out_source ? ours_inside : host_inside) == 0));
-        joins: cover (pop && m_last && out_within && host_passed == 1);
+        host_is_next: cover (pop && m_last && !source && host_passed == 1);
+        ends_a_frame_of_ours: cover (pop && m_last && out_within && source && host_passed == 0 && host_waits);
     end
 
     // Completions: those of the host, from input to output.
@@ -244,9 +245,9 @@ module pspin_tx_inject_proof (
         if (m_valid) output_is_of_the_frame: assert (within == !m_last);
         else between_frames: assert (within == out_within);
         if (!m_valid && out_within) owner_keeps_its_frame: assert (source == out_source);
-        // Who waits is held back by the frame of the other, and has the next turn.
-        if (host_passed != 0) host_has_the_turn: assert (host_held && source && !m_valid ? within : host_passed == 1);
-        if (ours_passed != 0) ours_have_the_turn: assert (ours_held && !source && !m_valid ? within : ours_passed == 1);
+        // Who waited while a frame of the other ended is at the output in the next clock.
+        if (host_passed != 0) host_has_the_turn: assert (m_valid && !source && host_passed == 1);
+        if (ours_passed != 0) ours_have_the_turn: assert (m_valid && source && ours_passed == 1);
         cpl_spare_is_the_second: assert (cpl_held == (cpl_inside == 2));
         if (cpl_held) spare_is_of_the_host: assert (cpl_spare[2]);
         if (cpl_watching && cpl_ahead) cpl_spare_is_the_watched: assert (cpl_spare == cpl_watched);

@@ -1,8 +1,12 @@
 //! AXI4 (AMBA IHI 0022).
 
+mod burst_check;
 mod master;
+mod slave;
 
+pub use burst_check::BurstCheck;
 pub use master::AxiMaster;
+pub use slave::{AxiReadSlave, AxiSlave, AxiWriteSlave, UserWidths};
 
 /// BRESP and RRESP: the transfer was done.
 pub const OKAY: u64 = 0b00;

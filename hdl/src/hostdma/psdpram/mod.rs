@@ -36,7 +36,7 @@ mod shape;
 
 pub(crate) use entry::{ENTRY, simulated};
 pub use segment::RamSegment;
-pub use shape::RamShape;
+pub use shape::PsdpramShape;
 
 use crate::catalog::{ParameterError, Values};
 use spinneret_verilog::prelude::*;
@@ -74,12 +74,12 @@ pub struct SpinneretPsdpram {
     pub ram_rd_resp_ready: Wire<In>,
     reset: Wire<Local, bool>,
     segments: Vec<RamSegment>,
-    _shape: RamShape,
+    _shape: PsdpramShape,
 }
 
 impl SpinneretPsdpram {
     /// A RAM of that shape.
-    pub fn new(shape: RamShape) -> Self {
+    pub fn new(shape: PsdpramShape) -> Self {
         let flags = shape.segments;
         Self {
             clk: Signal::default(),
@@ -107,7 +107,7 @@ impl SpinneretPsdpram {
     /// # Errors
     /// Names the parameter, its value and what would be possible.
     pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(RamShape::new(values)?)))
+        Ok(Box::new(Self::new(PsdpramShape::new(values)?)))
     }
 }
 

@@ -10,7 +10,7 @@
 //! As [`SpinneretPsdpram`](super::SpinneretPsdpram) states it for each of its segments; addresses count lines
 //! of the segment, and `rst` is active high.
 
-use super::RamShape;
+use super::PsdpramShape;
 use crate::stream::ReadySlice;
 use spinneret_verilog::prelude::*;
 
@@ -66,7 +66,7 @@ pub struct RamSegment {
 
 impl RamSegment {
     /// A segment of a RAM of that shape.
-    pub fn new(shape: RamShape) -> Self {
+    pub fn new(shape: PsdpramShape) -> Self {
         let (lines, bytes) = (shape.lines(), shape.segment_bytes());
         let address = address_width(lines);
         Self {

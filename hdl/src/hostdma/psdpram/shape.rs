@@ -5,7 +5,7 @@ use crate::catalog::{Checked, Config, ParameterError, Values};
 
 /// Sizes of a segmented RAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RamShape {
+pub struct PsdpramShape {
     /// Bytes in all segments together, a power of two.
     pub size: usize,
     /// Segments side by side, a power of two.
@@ -16,7 +16,7 @@ pub struct RamShape {
     pub address: usize,
 }
 
-impl RamShape {
+impl PsdpramShape {
     /// The shape that parameter values by name describe.
     ///
     /// # Errors
