@@ -6,9 +6,11 @@
 // block: pspin_ingress_dma
 // block: pspin_her_gen
 // block: pspin_ingress_datapath
+// block: pspin_tx_inject
 // block: pspin_hostmem_dma_wr
 // block: pspin_hostmem_dma_rd
 // block: pspin_hostmem_dma
+// block: spinneret_psdpram
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -96,6 +98,13 @@ ready_slice_32.sv
 frame_arbiter_3x32.sv
 event_counters_7.sv
 pspin_ingress_datapath.sv
+axis_pack_1.sv
+ready_slice_610.sv
+frame_arbiter_2x609.sv
+axis_unpack_1.sv
+skid_buffer_112.sv
+event_counters_2.sv
+pspin_tx_inject.sv
 ram_distributed_16x85.sv
 fifo_16x85_distributed.sv
 output_queue_16x85_0.sv
@@ -128,3 +137,7 @@ fifo_16x256_distributed.sv
 read_sequencer.sv
 pspin_hostmem_dma_rd.sv
 pspin_hostmem_dma.sv
+ram_bytes_256x32.sv
+ready_slice_8.sv
+ram_segment_256x32.sv
+spinneret_psdpram.sv

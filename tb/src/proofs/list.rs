@@ -417,6 +417,36 @@ pub const PROOFS: &[Proof] = &[
         fast: false,
         shows: "AXI write rules, bursts in their block, records never overflow, no packet lost or doubled",
     },
+    Proof {
+        name: "spinneret_psdpram",
+        harness: "spinneret_psdpram",
+        block: "spinneret_psdpram",
+        settings: &[
+            ("size", 8),
+            ("ram_seg_count", 2),
+            ("ram_seg_data_width", 16),
+            ("ram_addr_width", 4),
+        ],
+        method: Method::Induction(10),
+        fast: true,
+        shows: "handshakes, done and responses exact; every read gives what was written last",
+    },
+    Proof {
+        name: "pspin_tx_inject",
+        harness: "pspin_tx_inject",
+        block: "pspin_tx_inject",
+        settings: &[
+            ("data_width", 8),
+            ("id_width", 1),
+            ("dest_width", 1),
+            ("user_width", 3),
+            ("tag_width", 2),
+            ("timestamp_width", 1),
+        ],
+        method: Method::Induction(8),
+        fast: true,
+        shows: "frames whole, in order, at most one of the other first; the host's completions only; counters exact",
+    },
 ];
 
 const FIFO: &str = "order, no loss, no duplication, latency, level and almost_full exact";
