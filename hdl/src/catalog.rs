@@ -3,6 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
+use crate::egress;
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
@@ -181,6 +182,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(her_gen::simulated())
         .chain(datapath::simulated())
         .chain(datapath::gate_simulated())
+        .chain(egress::simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -194,6 +196,7 @@ const ENTRIES: &[Entry] = &[
     her_gen::ENTRY,
     datapath::ENTRY,
     datapath::GATE_ENTRY,
+    egress::ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,
     stream::FIFO,

@@ -110,9 +110,15 @@ impl Contract {
         contract
     }
 
-    /// A number, a parameter, or a product or quotient of two such.
+    /// A number, a parameter, the bits that count up to one, or a sum, product or quotient of such.
     fn evaluate(&self, expression: &str) -> u64 {
-        let expression = expression.trim_start_matches('(').trim_end_matches(')');
+        let expression = expression.trim().trim_start_matches('(').trim_end_matches(')');
+        if let Some((left, right)) = expression.split_once('+') {
+            return self.evaluate(left) + self.evaluate(right);
+        }
+        if let Some(count) = expression.strip_prefix("$clog2(") {
+            return self.evaluate(count).next_power_of_two().trailing_zeros().into();
+        }
         if let Some((left, right)) = expression.split_once('/') {
             return self.evaluate(left) / self.evaluate(right);
         }
