@@ -101,7 +101,7 @@ output_queue_4x54_0.sv
 frame_planner.sv
 skid_buffer_63.sv
 frame_reader.sv
-frame_room_512_8.sv
+frame_room_512_150.sv
 ram_distributed_4x34.sv
 fifo_4x34_distributed.sv
 output_queue_4x34_0.sv

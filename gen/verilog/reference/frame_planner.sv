@@ -14,8 +14,8 @@ module frame_planner (
 
     logic [31:0] address;
     logic [13:0] last;
-    logic [32:0] last_address; // Address of the last byte; one bit more, which says that the frame goes beyond the highest address.
-    logic [6:0] tail_end; // Place of the last byte of the last beat in a line; one bit more: it is in the next line.
+    logic wraps; // The frame goes beyond the highest address.
+    logic crosses; // The last beat reaches into another line than it starts in.
     logic [7:0] whole; // Beats minus 1.
     logic [7:0] lines;
     logic wrong_length;
@@ -23,15 +23,17 @@ module frame_planner (
 
     assign address = command[31:0];
     assign last = command[45:32];
-    assign last_address = {1'b0, address} + {19'd0, last};
+
+    // A sum is too large when one part is more than what the other one leaves.
+    assign wraps = address > (~{18'd0, last});
+    assign crosses = address[5:0] > (~last[5:0]);
     assign wrong_length = command[53];
-    assign wrong_address = command[52] || last_address[32];
-    assign tail_end = {1'b0, address[5:0]} + {1'b0, last[5:0]};
+    assign wrong_address = command[52] || wraps;
     assign whole = last[13:6];
-    assign lines = whole + {7'd0, tail_end[6]};
+    assign lines = whole + {7'd0, crosses};
 
     // A wrong length is told before a wrong address.
-    assign plan = {!wrong_length, wrong_length || wrong_address, command[51:46], whole + 8'd1, !tail_end[6],
+    assign plan = {!wrong_length, wrong_length || wrong_address, command[51:46], whole + 8'd1, !crosses,
         last[5:0], address[5:0], lines, address[31:6]};
 endmodule : frame_planner
 

@@ -12,9 +12,9 @@ module frame_reader (
     input  wire  [62:0] plan_data,
     input  wire         plan_valid,
     output logic        plan_ready,
-    output logic  [7:0] need, // Beats of the plan, which need room.
-    input  wire         enough, // There is room for them.
-    output logic        take, // Takes the room.
+    output logic  [7:0] need, // Beats of the frame, which need room.
+    input  wire         roomy, // There is room for any frame.
+    output logic        take, // Claims the room.
     // What has to be answered: {address is wrong, refused, id}.
     output logic  [7:0] answer_data,
     output logic        answer_valid,
@@ -45,7 +45,7 @@ module frame_reader (
     assign need = plan_data[54:47];
 
     // A plan starts when everything that comes of it has its place.
-    assign start = plan_valid && !bursting && answer_ready && (refused || (enough && frame_ready &&
+    assign start = plan_valid && !bursting && answer_ready && (refused || (roomy && frame_ready &&
         burst_ready));
     assign plan_ready = start;
     assign take = start && !refused;

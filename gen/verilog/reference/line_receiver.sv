@@ -26,10 +26,8 @@ module line_receiver (
     output logic         line_even,
     output logic         line_error,
     output logic         line_valid,
-    // Frames whose last line has come: {the first bad line said DECERR, a line was bad}. It is always taken.
-    output logic   [1:0] done_data,
-    output logic         done_valid,
-    input  wire          done_ready
+    output logic   [1:0] done, // How a frame went: {the first bad line said DECERR, a line was bad}.
+    output logic         done_valid // Its last line has come.
 );
 
     logic [7:0] left_now;
@@ -61,7 +59,7 @@ module line_receiver (
     assign last = left_now == 8'd0;
     assign frame_ready = known && last;
     assign done_valid = known && last;
-    assign done_data = error_now;
+    assign done = error_now;
     assign line_data = data_reg;
     assign line_offset = frame_data[13:8];
     assign line_tail = frame_data[19:14];

@@ -169,7 +169,7 @@ module pspin_egress_datapath #(
     logic reader_frame_valid;
     logic [33:0] reader_burst_data;
     logic reader_burst_valid;
-    logic room_enough;
+    logic room_roomy;
     logic room_dropped;
     logic bursts_s_ready;
     logic [33:0] bursts_m_data;
@@ -185,7 +185,7 @@ module pspin_egress_datapath #(
     logic receiver_line_even;
     logic receiver_line_error;
     logic receiver_line_valid;
-    logic [1:0] receiver_done_data;
+    logic [1:0] receiver_done;
     logic receiver_done_valid;
     logic [511:0] aligner_data;
     logic [63:0] aligner_keep;
@@ -199,7 +199,6 @@ module pspin_egress_datapath #(
     logic answers_s_ready;
     logic [7:0] answers_m_data;
     logic answers_m_valid;
-    logic dones_s_ready;
     logic [1:0] dones_m_data;
     logic dones_m_valid;
     logic responder_answer_ready;
@@ -289,7 +288,7 @@ module pspin_egress_datapath #(
         .plan_valid(plans_m_valid),
         .plan_ready(reader_plan_ready),
         .need(reader_need),
-        .enough(room_enough),
+        .roomy(room_roomy),
         .take(reader_take),
         .answer_data(reader_answer_data),
         .answer_valid(reader_answer_valid),
@@ -302,12 +301,12 @@ module pspin_egress_datapath #(
         .burst_ready(bursts_s_ready)
     );
 
-    frame_room_512_8 u_room (
+    frame_room_512_150 u_room (
         .clk(clk),
         .rst(reset),
-        .need(reader_need),
-        .enough(room_enough),
+        .roomy(room_roomy),
         .take(reader_take),
+        .need(reader_need),
         .sent(sent),
         .dropped(room_dropped),
         .dropped_beats(aligner_count)
@@ -355,9 +354,8 @@ module pspin_egress_datapath #(
         .line_even(receiver_line_even),
         .line_error(receiver_line_error),
         .line_valid(receiver_line_valid),
-        .done_data(receiver_done_data),
-        .done_valid(receiver_done_valid),
-        .done_ready(dones_s_ready)
+        .done(receiver_done),
+        .done_valid(receiver_done_valid)
     );
 
     line_aligner_512_8 u_aligner (
@@ -407,12 +405,13 @@ module pspin_egress_datapath #(
         .almost_full()
     );
 
+    // There is a place for what is known of every frame that waits for its answer.
     output_queue_64x2_0 u_dones (
         .clk(clk),
         .rst(reset),
-        .s_data(receiver_done_data),
+        .s_data(receiver_done),
         .s_valid(receiver_done_valid),
-        .s_ready(dones_s_ready),
+        .s_ready(),
         .m_data(dones_m_data),
         .m_valid(dones_m_valid),
         .m_ready(responder_done_ready),

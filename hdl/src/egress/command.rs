@@ -70,10 +70,10 @@ pub struct FramePlanner {
     pub plan: Wire<Out>,
     address: Wire<Local>,
     last: Wire<Local>,
-    /// Address of the last byte; one bit more, which says that the frame goes beyond the highest address.
-    last_address: Wire<Local>,
-    /// Place of the last byte of the last beat in a line; one bit more: it is in the next line.
-    tail_end: Wire<Local>,
+    /// The frame goes beyond the highest address.
+    wraps: Wire<Local, bool>,
+    /// The last beat reaches into another line than it starts in.
+    crosses: Wire<Local, bool>,
     /// Beats minus 1.
     whole: Wire<Local>,
     lines: Wire<Local>,
@@ -90,8 +90,8 @@ impl FramePlanner {
             plan: Wire::word(shape.plan()),
             address: Wire::word(shape.address),
             last: Wire::word(shape.length()),
-            last_address: Wire::word(shape.address + 1),
-            tail_end: Wire::word(shape.offset() + 1),
+            wraps: Wire::bit(),
+            crosses: Wire::bit(),
             whole: Wire::word(shape.beats()),
             lines: Wire::word(shape.beats()),
             wrong_length: Wire::bit(),
@@ -108,21 +108,20 @@ impl Logic for FramePlanner {
         let (offset, beats, id) = (self._shape.offset(), self._shape.beats(), self._shape.command_id);
         self.address.next = self.command.val().slice(0, address);
         self.last.next = self.command.val().slice(address, length);
-        self.last_address.next = self.address.val().resize(address + 1) + self.last.val().resize(address + 1);
+        /// A sum is too large when one part is more than what the other one leaves.
+        self.wraps.next = self.address.val() > !self.last.val().resize(address);
+        self.crosses.next = self.address.val().slice(0, offset) > !self.last.val().slice(0, offset);
         self.wrong_length.next = self.command.val().get_bit(address + length + id + 1);
-        self.wrong_address.next =
-            self.command.val().get_bit(address + length + id) || self.last_address.val().get_bit(address);
-        self.tail_end.next = self.address.val().slice(0, offset).resize(offset + 1)
-            + self.last.val().slice(0, offset).resize(offset + 1);
+        self.wrong_address.next = self.command.val().get_bit(address + length + id) || self.wraps.val();
         self.whole.next = self.last.val().slice(offset, length - offset).resize(beats);
-        self.lines.next = self.whole.val() + word(self.tail_end.val().get_bit(offset)).resize(beats);
+        self.lines.next = self.whole.val() + word(self.crosses.val()).resize(beats);
         /// A wrong length is told before a wrong address.
         self.plan.next = cat!(
             !self.wrong_length.val(),
             self.wrong_length.val() || self.wrong_address.val(),
             self.command.val().slice(address + length, id),
             self.whole.val() + 1,
-            !self.tail_end.val().get_bit(offset),
+            !self.crosses.val(),
             self.last.val().slice(0, offset),
             self.address.val().slice(0, offset),
             self.lines.val(),

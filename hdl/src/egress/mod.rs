@@ -236,7 +236,7 @@ impl Logic for PspinEgressDatapath {
         StreamOut::join(&mut self.plans.m, &mut self.reader.plan);
         self.room.need.next = self.reader.need.val();
         self.room.take.next = self.reader.take.val();
-        self.reader.enough.next = self.room.enough.val();
+        self.reader.roomy.next = self.room.roomy.val();
         StreamOut::join(&mut self.reader.answer, &mut self.answers.s);
         StreamOut::join(&mut self.reader.frame, &mut self.frames.s);
         StreamOut::join(&mut self.reader.burst, &mut self.bursts.s);
@@ -273,7 +273,9 @@ impl Logic for PspinEgressDatapath {
         self.room.sent.next = self.sent.val();
         /// Answers.
         StreamOut::join(&mut self.answers.m, &mut self.responder.answer);
-        StreamOut::join(&mut self.receiver.done, &mut self.dones.s);
+        /// There is a place for what is known of every frame that waits for its answer.
+        self.dones.s.data.next = self.receiver.done.val();
+        self.dones.s.valid.next = self.receiver.done_valid.val();
         StreamOut::join(&mut self.dones.m, &mut self.responder.done);
         self.nic_cmd_resp_valid.next = self.responder.valid.val();
         self.nic_cmd_resp_id.next = self.responder.id.val();

@@ -17,7 +17,7 @@ use spinneret_verilog::prelude::*;
 /// # Contract
 /// - **Throughput**: one burst a clock, also from frame to frame; a plan that is refused takes a clock.
 /// - **Latency**: none. The outputs lead into queues with registers.
-/// - **Backpressure**: a plan waits for room for all its beats and for places in all queues it goes into, so
+/// - **Backpressure**: a plan waits for room for the longest frame and for places in all queues it goes into, so
 ///   that whatever is read finds its place.
 /// - **Bursts** end with their block of 64 lines, or of 4 KiB if those are less.
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -28,11 +28,11 @@ pub struct FrameReader {
     pub rst: Wire<In, bool>,
     /// Plans.
     pub plan: StreamIn,
-    /// Beats of the plan, which need room.
+    /// Beats of the frame, which need room.
     pub need: Wire<Out>,
-    /// There is room for them.
-    pub enough: Wire<In, bool>,
-    /// Takes the room.
+    /// There is room for any frame.
+    pub roomy: Wire<In, bool>,
+    /// Claims the room.
     pub take: Wire<Out, bool>,
     /// What has to be answered: {address is wrong, refused, id}.
     pub answer: StreamOut,
@@ -67,7 +67,7 @@ impl FrameReader {
             rst: Wire::bit(),
             plan: StreamIn::new(shape.plan()),
             need: Wire::word(shape.beats()),
-            enough: Wire::bit(),
+            roomy: Wire::bit(),
             take: Wire::bit(),
             answer: StreamOut::new(shape.answer()),
             frame: StreamOut::new(shape.frame().width()),
@@ -102,8 +102,7 @@ impl Logic for FrameReader {
         self.start.next = self.plan.valid.val()
             && !self.bursting.q.val()
             && self.answer.ready.val()
-            && (self.refused.val()
-                || (self.enough.val() && self.frame.ready.val() && self.burst.ready.val()));
+            && (self.refused.val() || (self.roomy.val() && self.frame.ready.val() && self.burst.ready.val()));
         self.plan.ready.next = self.start.val();
         self.take.next = self.start.val() && !self.refused.val();
         self.answer.valid.next = self.start.val();

@@ -3,7 +3,7 @@
 use super::line::LineOut;
 use super::shape::FrameShape;
 use crate::axi::DECERR;
-use crate::stream::{StreamIn, StreamOut};
+use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
 /// Gives each line of memory its place in its frame: one a clock, one clock later.
@@ -26,8 +26,10 @@ pub struct LineReceiver {
     pub frame: StreamIn,
     /// The line and its place.
     pub line: LineOut,
-    /// Frames whose last line has come: {the first bad line said DECERR, a line was bad}. It is always taken.
-    pub done: StreamOut,
+    /// How a frame went: {the first bad line said DECERR, a line was bad}.
+    pub done: Wire<Out>,
+    /// Its last line has come.
+    pub done_valid: Wire<Out, bool>,
     data_reg: Reg,
     response_reg: Reg,
     valid_reg: Reg<bool>,
@@ -55,7 +57,8 @@ impl LineReceiver {
             valid: Wire::bit(),
             frame: StreamIn::new(frame.width()),
             line: LineOut::new(data),
-            done: StreamOut::new(2),
+            done: Wire::word(2),
+            done_valid: Wire::bit(),
             data_reg: Reg::word(data),
             response_reg: Reg::word(2),
             valid_reg: Reg::bit_reset(),
@@ -101,8 +104,8 @@ impl Logic for LineReceiver {
             self.error.d.next = self.error_now.val();
         }
         self.frame.ready.next = self.known.val() && self.last.val();
-        self.done.valid.next = self.known.val() && self.last.val();
-        self.done.data.next = self.error_now.val();
+        self.done_valid.next = self.known.val() && self.last.val();
+        self.done.next = self.error_now.val();
         self.line.data.next = self.data_reg.q.val();
         self.line.offset.next = self.frame.data.val().slice(frame.offset_at(), frame.offset);
         self.line.tail.next = self.frame.data.val().slice(frame.tail_at(), frame.offset);

@@ -6,12 +6,12 @@
 // Keeps account of the buffer: a frame claims a place for each beat before it is read, and gives it back
 // when the beat has left, or all of them when the frame is dropped.
 //
-module frame_room_512_8 (
+module frame_room_512_150 (
     input  wire        clk, // Clock.
     input  wire        rst, // Synchronous reset: all places are free.
-    input  wire  [7:0] need, // Places that are wanted.
-    output logic       enough, // So many are free.
-    input  wire        take, // Claims them.
+    output logic       roomy, // There is room for the longest frame.
+    input  wire        take, // Claims places; only while there is room.
+    input  wire  [7:0] need, // How many.
     input  wire        sent, // A beat left the buffer.
     input  wire        dropped, // A frame was dropped.
     input  wire  [7:0] dropped_beats // Its beats.
@@ -20,29 +20,35 @@ module frame_room_512_8 (
     logic [9:0] left;
     logic [9:0] room = 10'h200;
     logic [7:0] freed = 8'd0;
-
-    assign enough = room >= {2'd0, need};
+    logic roomy_reg = 1'b0;
+    logic roomy_reg_d;
 
     always_comb begin
+        roomy_reg_d = roomy_reg;
         if (take) begin
             left = room - {2'd0, need};
+            roomy_reg_d = room >= 10'h12c;
         end else begin
             left = room;
+            roomy_reg_d = room >= 10'h96;
         end
     end
+
+    assign roomy = roomy_reg;
 
     always_ff @(posedge clk) begin
         room <= left + {2'd0, freed};
+        freed <= {7'd0, sent};
         if (dropped) begin
             freed <= dropped_beats + {7'd0, sent};
-        end else begin
-            freed <= {7'd0, sent};
         end
+        roomy_reg <= roomy_reg_d;
         if (rst) begin
             room <= 10'h200;
             freed <= 8'd0;
+            roomy_reg <= 1'b0;
         end
     end
-endmodule : frame_room_512_8
+endmodule : frame_room_512_150
 
 `default_nettype wire
