@@ -17,7 +17,7 @@ pub enum BurstKind {
 }
 
 impl BurstKind {
-    /// From AWBURST.
+    /// From AWBURST or ARBURST.
     pub fn from_code(code: u64) -> Self {
         match code {
             0 => Self::Fixed,
@@ -26,43 +26,67 @@ impl BurstKind {
             _ => Self::Reserved,
         }
     }
-}
 
-/// What a slave says about a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Response {
-    /// The burst is written.
-    Okay,
-    /// The slave could not do it (SLVERR).
-    SlaveError,
-    /// There is no slave at the address (DECERR).
-    DecodeError,
-}
-
-impl Response {
-    /// For BRESP.
+    /// For AWBURST or ARBURST.
     pub fn code(self) -> u8 {
         match self {
-            Self::Okay => 0,
-            Self::SlaveError => 2,
-            Self::DecodeError => 3,
+            Self::Fixed => 0,
+            Self::Incrementing => 1,
+            Self::Wrapping => 2,
+            Self::Reserved => 3,
         }
     }
 }
 
-/// A write burst, as its address says.
+/// A burst, as its address says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// AWID.
+    /// AWID or ARID.
     pub id: u64,
     /// Address of the first byte.
     pub address: u64,
-    /// Number of beats, 1 to 256 (AWLEN + 1).
+    /// Number of beats, 1 to 256 (AxLEN + 1).
     pub beats: u64,
-    /// Bytes that a beat can carry (2 to the power of AWSIZE).
+    /// Bytes that a beat can carry (2 to the power of AxSIZE).
     pub size: u64,
     /// How the address goes on.
     pub kind: BurstKind,
+}
+
+/// What an address channel transfers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) burst: Burst,
+    /// AxLOCK; false where the design has none.
+    pub(super) exclusive: bool,
+    /// AWATOP; 0 where the design has none.
+    pub(super) atop: u8,
+}
+
+impl Request {
+    /// Neither exclusive nor atomic.
+    #[cfg(test)]
+    pub(super) fn plain(burst: Burst) -> Self {
+        Self {
+            burst,
+            exclusive: false,
+            atop: 0,
+        }
+    }
+
+    /// How many beats of data come back on the read channel for a write: none unless it is an atomic
+    /// operation that returns the old value (AMBA IHI 0022, section E1.1).
+    pub(super) fn loaded_beats(&self) -> Option<u64> {
+        /// The operation returns what was there before.
+        const LOADS: u8 = 0b10_0000;
+        /// The only one whose data to write is twice as long as what it returns.
+        const COMPARE: u8 = 0b11_0001;
+        match self.atop {
+            COMPARE => Some((self.burst.beats / 2).max(1)),
+            atop if atop & LOADS != 0 => Some(self.burst.beats),
+            _ => None,
+        }
+    }
 }
 
 impl Burst {
@@ -81,7 +105,7 @@ impl Burst {
         }
     }
 
-    /// The lanes of a bus of that many bytes that the beat with that number may write, one bit each.
+    /// The lanes of a bus of that many bytes that the beat with that number addresses, one bit each.
     pub(super) fn lanes(&self, number: u64, bus_bytes: u64) -> u128 {
         let first = self.beat_address(number);
         let end = first - first % self.size + self.size;
@@ -99,7 +123,7 @@ impl Burst {
             ));
         }
         match self.kind {
-            BurstKind::Reserved => Err("AWBURST is 3, which is reserved".to_owned()),
+            BurstKind::Reserved => Err("its kind of burst is 3, which is reserved".to_owned()),
             BurstKind::Fixed if self.beats > 16 => {
                 Err(format!("a FIXED burst has {} beats, not 1 to 16", self.beats))
             }
@@ -208,7 +232,7 @@ mod tests {
         );
         assert_eq!(
             text(0, 1, 8, BurstKind::Reserved),
-            "AWBURST is 3, which is reserved"
+            "its kind of burst is 3, which is reserved"
         );
         assert_eq!(
             text(0, 17, 8, BurstKind::Fixed),
