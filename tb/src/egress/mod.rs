@@ -26,6 +26,6 @@ pub use command::{Command, Fault};
 pub use judge::LineFaults;
 pub use measure::{Place, Rate, measure};
 pub use model::Outcome;
-pub use round::{Totals, assert_room, run_round};
+pub use round::{Totals, cycles_of_longest, longest_frames, run_round};
 pub use setup::Setup;
 pub use traffic::random_command;
