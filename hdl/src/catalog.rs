@@ -197,6 +197,8 @@ const ENTRIES: &[Entry] = &[
     datapath::ENTRY,
     datapath::GATE_ENTRY,
     egress::ENTRY,
+    egress::ROOM_ENTRY,
+    egress::ALIGNER_ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,
     stream::FIFO,

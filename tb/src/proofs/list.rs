@@ -417,6 +417,33 @@ pub const PROOFS: &[Proof] = &[
         fast: false,
         shows: "AXI write rules, bursts in their block, records never overflow, no packet lost or doubled",
     },
+    Proof {
+        name: "frame_room",
+        harness: "frame_room",
+        block: "frame_room",
+        settings: &[("places", 8), ("most", 3)],
+        method: Method::Induction(12),
+        fast: true,
+        shows: "no place claimed twice, none lost, room for the longest frame exactly when it says so",
+    },
+    Proof {
+        name: "line_aligner",
+        harness: "line_aligner",
+        block: "line_aligner",
+        settings: &[("data_width", 32), ("beats_width", 3)],
+        method: Method::Induction(12),
+        fast: true,
+        shows: "every byte in its beat and lane, beats in their clocks, last, keep, bad and count exact",
+    },
+    Proof {
+        name: "line_aligner_8",
+        harness: "line_aligner",
+        block: "line_aligner",
+        settings: &[("data_width", 64), ("beats_width", 3)],
+        method: Method::Induction(12),
+        fast: true,
+        shows: "the same with eight lanes",
+    },
 ];
 
 const FIFO: &str = "order, no loss, no duplication, latency, level and almost_full exact";
