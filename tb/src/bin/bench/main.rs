@@ -1,5 +1,6 @@
 //! `./dev bench NAME`: counts cycles in the simulation of a block.
 
+mod egress;
 mod figures;
 mod ingress;
 mod matching;
@@ -8,7 +9,8 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use figures::Figures;
 use spinneret_sim::models::{
-    PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
+    PspinEgressDatapath, PspinEgressDatapathBoard, PspinIngressDatapath, PspinIngressDatapathBoard,
+    PspinPktMatch, PspinPktMatchIp,
 };
 use spinneret_sim::reference::matcher::MatcherParams;
 use std::path::PathBuf;
@@ -36,6 +38,8 @@ enum Bench {
     Match,
     /// The whole ingress path.
     Ingress,
+    /// The whole egress path.
+    Egress,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -59,6 +63,8 @@ impl Bench {
             (Self::Ingress, Configuration::Board) => {
                 ingress::run::<PspinIngressDatapathBoard>("ingress-board")
             }
+            (Self::Egress, Configuration::Reference) => egress::run::<PspinEgressDatapath>("egress"),
+            (Self::Egress, Configuration::Board) => egress::run::<PspinEgressDatapathBoard>("egress-board"),
         }
     }
 }

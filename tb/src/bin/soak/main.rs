@@ -1,5 +1,6 @@
 //! `./dev soak NAME`: random traffic through a block, as much as one likes.
 
+mod egress;
 mod ingress;
 mod matching;
 mod rounds;
@@ -32,6 +33,8 @@ enum Soak {
     Match,
     /// The whole ingress path.
     Ingress,
+    /// The whole egress path.
+    Egress,
 }
 
 fn main() -> Result<()> {
@@ -51,5 +54,6 @@ fn main() -> Result<()> {
     match name {
         Soak::Match => matching::run(rounds),
         Soak::Ingress => ingress::run(rounds),
+        Soak::Egress => egress::run(rounds),
     }
 }
