@@ -316,3 +316,38 @@ fn impossible_her_generator_parameters_are_refused_with_a_reason() {
                     address, 15";
     assert_eq!(error.as_deref(), Some(expected));
 }
+
+#[test]
+fn impossible_ram_parameters_are_refused_with_a_reason() {
+    let entry = catalog::find("spinneret_psdpram").unwrap();
+    for (name, value, reason) in [
+        ("size", 12288, "it is a power of two"),
+        ("size", 64, "two lines of all segments are 128 bytes"),
+        ("ram_seg_count", 3, "it is a power of two"),
+        ("ram_seg_count", 32, "it is 1 to 16"),
+        ("ram_seg_data_width", 96, "it is a power of two"),
+        ("ram_addr_width", 13, "it reaches 8192 bytes only"),
+    ] {
+        let mut values = entry.values(Config::Reference);
+        values.insert(name.to_owned(), value);
+        let error = (entry.build)(&values).err().map(|error| error.to_string());
+        let expected = format!("spinneret_psdpram: {name} = {value} is not possible: {reason}");
+        assert_eq!(error, Some(expected));
+    }
+}
+
+#[test]
+fn impossible_injection_parameters_are_refused_with_a_reason() {
+    let entry = catalog::find("pspin_tx_inject").unwrap();
+    for (name, value, reason) in [
+        ("data_width", 500, "it is a multiple of 8"),
+        ("user_width", 16, "tag (16) and error bit need 17"),
+        ("tag_width", 1, "it is 2 to 64"),
+    ] {
+        let mut values = entry.values(Config::Reference);
+        values.insert(name.to_owned(), value);
+        let error = (entry.build)(&values).err().map(|error| error.to_string());
+        let expected = format!("pspin_tx_inject: {name} = {value} is not possible: {reason}");
+        assert_eq!(error, Some(expected));
+    }
+}

@@ -1,6 +1,7 @@
 //! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
 
 pub mod admission_gate;
+pub mod egress;
 pub mod her_gen;
 pub mod hostdma;
 pub mod ingress;
@@ -10,4 +11,6 @@ pub mod measure;
 pub mod pkt_alloc;
 pub mod pkt_match;
 pub mod proofs;
+pub mod psdpram;
 pub mod reference;
+pub mod tx_inject;

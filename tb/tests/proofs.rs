@@ -292,6 +292,50 @@ const MUTATIONS: &[Mutation] = &[
     ),
     // Does not end a burst where the slot does.
     ("admission_gate", "{last || number == 2'd1, over,", "{last, over,"),
+    // Says that there is room while a frame takes it.
+    (
+        "frame_room",
+        "roomy_reg_d = room >= 4'd6;",
+        "roomy_reg_d = room >= 4'd3;",
+    ),
+    // Claims a place less than a frame needs.
+    (
+        "frame_room",
+        "left = room - {2'd0, need};",
+        "left = room - {2'd0, need} + 4'd1;",
+    ),
+    // Forgets the beat that leaves while a frame is dropped.
+    (
+        "frame_room",
+        "freed <= {1'b0, dropped_beats} + {2'd0, sent};",
+        "freed <= {1'b0, dropped_beats};",
+    ),
+    // Takes one lane too few from the line before.
+    (
+        "line_aligner",
+        "if (flush || offset <= 2'd1) begin",
+        "if (flush || offset < 2'd1) begin",
+    ),
+    // Turns by one byte less than asked for.
+    ("line_aligner", "line_offset == 2'd2", "line_offset == 2'd3"),
+    // Lets the first line of a frame complete the last beat of the one before.
+    (
+        "line_aligner",
+        "assign completes = turned_valid && !first;",
+        "assign completes = turned_valid;",
+    ),
+    // Forgets a beat of its own.
+    (
+        "line_aligner",
+        "flush <= turned_valid && last_line && even;",
+        "flush <= 1'b0;",
+    ),
+    // Takes the length of the next frame for the last beat.
+    ("line_aligner", "tail_now = carry_tail;", "tail_now = tail;"),
+    // Takes the error of the next frame for that of the last beat.
+    ("line_aligner", "bad = carry_error;", "bad = error;"),
+    // Goes on counting over the end of a frame.
+    ("line_aligner", "beats <= 3'd0;", "beats <= beats;"),
 ];
 
 #[test]

@@ -22,6 +22,7 @@ mod intake;
 pub mod layout;
 mod planner;
 mod ports;
+pub mod psdpram;
 mod read;
 mod reserve;
 mod sequencer;

@@ -1,5 +1,6 @@
 //! `./dev bench NAME`: counts cycles in the simulation of a block.
 
+mod egress;
 mod figures;
 mod hostdma;
 mod ingress;
@@ -9,8 +10,8 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use figures::Figures;
 use spinneret_sim::models::{
-    PspinHostmemDma, PspinHostmemDmaBoard, PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch,
-    PspinPktMatchIp,
+    PspinEgressDatapath, PspinEgressDatapathBoard, PspinHostmemDma, PspinHostmemDmaBoard,
+    PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
 };
 use spinneret_sim::reference::matcher::MatcherParams;
 use std::path::PathBuf;
@@ -38,6 +39,8 @@ enum Bench {
     Match,
     /// The whole ingress path.
     Ingress,
+    /// The whole egress path.
+    Egress,
     /// The host DMA.
     Hostdma,
 }
@@ -63,6 +66,8 @@ impl Bench {
             (Self::Ingress, Configuration::Board) => {
                 ingress::run::<PspinIngressDatapathBoard>("ingress-board")
             }
+            (Self::Egress, Configuration::Reference) => egress::run::<PspinEgressDatapath>("egress"),
+            (Self::Egress, Configuration::Board) => egress::run::<PspinEgressDatapathBoard>("egress-board"),
             (Self::Hostdma, Configuration::Reference) => hostdma::run::<PspinHostmemDma>("hostdma"),
             (Self::Hostdma, Configuration::Board) => hostdma::run::<PspinHostmemDmaBoard>("hostdma-board"),
         }

@@ -1,5 +1,6 @@
 //! `./dev soak NAME`: random traffic through a block, as much as one likes.
 
+mod egress;
 mod hostdma;
 mod ingress;
 mod matching;
@@ -33,6 +34,8 @@ enum Soak {
     Match,
     /// The whole ingress path.
     Ingress,
+    /// The whole egress path.
+    Egress,
     /// The host DMA.
     Hostdma,
 }
@@ -41,7 +44,7 @@ impl Soak {
     /// What is counted.
     fn unit(self) -> &'static str {
         match self {
-            Self::Match | Self::Ingress => "frames",
+            Self::Match | Self::Ingress | Self::Egress => "frames",
             Self::Hostdma => "transfers",
         }
     }
@@ -65,6 +68,7 @@ fn main() -> Result<()> {
     match name {
         Soak::Match => matching::run(rounds),
         Soak::Ingress => ingress::run(rounds),
+        Soak::Egress => egress::run(rounds),
         Soak::Hostdma => hostdma::run(rounds),
     }
 }
