@@ -21,6 +21,7 @@ mod config;
 mod descriptor;
 mod engine;
 mod host;
+mod movement;
 mod page;
 mod ports;
 mod ram;

@@ -1,0 +1,161 @@
+//! Descriptors that fail, statuses that nobody waits for, resets.
+
+use crate::bench::{bench, bytes, descriptor, latency};
+use spinneret_sim::dma::{DmaConfig, DmaFaults, Latency, Pause, Transfer};
+
+#[test]
+fn descriptors_fail_as_they_are_told() {
+    let config = DmaConfig {
+        faults: DmaFaults::At(vec![(0x1010..=0x1010, 9), (0x1000..=0x10ff, 1)]),
+        ..latency(0)
+    };
+    let mut bench = bench(config);
+    bench.write_line(0, bytes(0), 0xffff);
+    bench.sim.run(2);
+    let mut moved = std::collections::BTreeSet::new();
+    for (dma_addr, len, code) in [
+        (0x1000, 16, 1),
+        (0x1001, 16, 9),
+        (0x10ff, 2, 1),
+        (0x0ff0, 16, 0),
+        (0x1100, 16, 0),
+    ] {
+        for _ in 0..30 {
+            bench.ask(Transfer::ToHost, descriptor(dma_addr, 0, len.min(16), 3));
+            let accepted = bench.writes.next_accepted().unwrap();
+            assert_eq!(accepted.code, code, "{dma_addr:#x}");
+            let moved_bytes = &bytes(0)[..accepted.moved as usize];
+            bench.host.expect(dma_addr, moved_bytes);
+            if code != 0 && len == 16 {
+                moved.insert(accepted.moved);
+            }
+            let status = bench.statuses(Transfer::ToHost)[0];
+            assert_eq!((status.tag, status.code), (3, code));
+            assert_eq!(bench.host.check(), Ok(()));
+        }
+    }
+    assert!(
+        moved.contains(&0) && moved.contains(&16) && moved.len() > 5,
+        "{moved:?}"
+    );
+    bench.sim.finish();
+}
+
+#[test]
+fn the_ram_holds_garbage_when_a_read_fails() {
+    let config = DmaConfig {
+        faults: DmaFaults::Random { percent: 100 },
+        ..latency(0)
+    };
+    let mut bench = bench(config);
+    let mut wrong = 0;
+    for number in 0..20 {
+        bench.ask(Transfer::FromHost, descriptor(0x1000 + 16 * number, 0, 16, 0));
+        assert_ne!(bench.statuses(Transfer::FromHost)[0].code, 0);
+        wrong += usize::from(bench.read_line(0)[..] != bench.host.read(0x1000 + 16 * number, 16)[..]);
+    }
+    assert!(wrong > 5, "{wrong}");
+    bench.sim.finish();
+}
+
+#[test]
+fn strays_have_tags_that_are_not_in_flight() {
+    let config = DmaConfig {
+        strays: 50,
+        tags: 16,
+        spread: 20,
+        ..latency(0)
+    };
+    let mut bench = bench(config);
+    let mut strays = Vec::new();
+    for number in 0..200 {
+        bench.ask(
+            Transfer::FromHost,
+            descriptor(0x1000, 16 * (number % 32), 16, number % 16),
+        );
+        for status in bench.statuses(Transfer::FromHost) {
+            if status.stray {
+                strays.push(status.tag);
+            } else {
+                assert_eq!(status.tag, number % 16);
+            }
+        }
+        bench.read_line(number % 32);
+    }
+    assert!(strays.iter().any(|tag| *tag >= 16) && strays.iter().any(|tag| *tag < 16));
+    bench.reads.set_strays(0);
+    bench.sim.run(3);
+    while bench.reads.next_status().is_some() {}
+    bench.reads.send_stray(77, 4);
+    bench.sim.run(1);
+    let status = bench.reads.next_status().unwrap();
+    assert_eq!((status.tag, status.code, status.stray), (77, 4, true));
+    assert_eq!(bench.value("s_axis_read_desc_status_valid"), 1);
+    assert_eq!(bench.value("s_axis_read_desc_status_tag"), 77);
+    bench.writes.set_strays(0);
+    bench.sim.finish();
+}
+
+#[test]
+fn a_reset_forgets_what_is_under_way() {
+    let mut bench = bench(latency(50));
+    for _ in 0..3 {
+        bench.write_line(0, bytes(0), 0xffff);
+        bench.sim.run(2);
+        bench.ask(Transfer::ToHost, descriptor(0, 0, 16, 0));
+        bench.ask(Transfer::FromHost, descriptor(0, 0, 16, 0));
+        bench.sim.reset();
+        assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (0, 0));
+        bench.sim.run(100);
+        assert_eq!(bench.writes.next_status(), None);
+    }
+    assert_eq!(bench.host.check(), Ok(()), "nothing was written");
+    bench.sim.finish();
+}
+
+#[test]
+fn a_dma_with_a_reset_of_its_own_goes_on() {
+    let config = DmaConfig {
+        survives_reset: true,
+        ..latency(0)
+    };
+    // The status comes in each cycle of the reset, and after it.
+    for cycles in 0..8 {
+        let mut bench = bench(config.clone());
+        bench.writes.set_latency(Latency::exactly(cycles));
+        bench.write_line(0, bytes(3), 0xffff);
+        bench.sim.run(2);
+        bench.host.expect(0x10, &bytes(3));
+        let taken = bench.ask(Transfer::ToHost, descriptor(0x10, 0, 16, 9));
+        bench.sim.reset();
+        let statuses = bench.statuses(Transfer::ToHost);
+        assert_eq!((statuses[0].tag, statuses[0].cycle), (9, taken + cycles + 1));
+        assert_eq!(bench.host.check(), Ok(()));
+        bench.sim.finish();
+    }
+}
+
+#[test]
+fn a_descriptor_that_waits_has_to_outlive_a_reset_that_the_dma_does_not_see() {
+    let config = DmaConfig {
+        survives_reset: true,
+        ..latency(0)
+    };
+    for stays in [true, false] {
+        let mut bench = bench(config.clone());
+        bench.reads.set_pause(Pause::AlwaysAfter(0));
+        bench.set("t_read_len", 4);
+        bench.set("t_read_valid", 1);
+        bench.sim.run(3);
+        assert!(bench.reads.is_offered());
+        bench.set("t_read_valid", u128::from(stays));
+        bench.sim.reset();
+        let outcome = bench.sim.try_cycle();
+        assert_eq!(outcome.is_ok(), stays, "{outcome:?}");
+        if stays {
+            let taken = bench.ask_again();
+            assert_eq!(bench.statuses(Transfer::FromHost)[0].cycle, taken + 1);
+            bench.sim.finish();
+        }
+    }
+}
