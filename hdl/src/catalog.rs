@@ -197,6 +197,7 @@ const ENTRIES: &[Entry] = &[
     datapath::ENTRY,
     datapath::GATE_ENTRY,
     egress::ENTRY,
+    egress::READER_ENTRY,
     egress::ROOM_ENTRY,
     egress::ALIGNER_ENTRY,
     stream::SKID_BUFFER,

@@ -55,7 +55,7 @@ pub use aligner::LineAligner;
 pub use command::{CommandIntake, FramePlanner};
 pub(crate) use entry::{ENTRY, simulated};
 pub use line::{LineIn, LineOut};
-pub(crate) use part_entries::{ALIGNER_ENTRY, ROOM_ENTRY};
+pub(crate) use part_entries::{ALIGNER_ENTRY, READER_ENTRY, ROOM_ENTRY};
 pub use reader::FrameReader;
 pub use receiver::LineReceiver;
 pub use responder::Responder;
