@@ -185,7 +185,7 @@ const AXI_SLAVE: &[(&str, bool, usize)] = &[
 const AXI_PASS: &[(&str, bool, usize)] = &[
     ("clk", INPUT, 1),
     ("rstn", INPUT, 1),
-    ("fault", INPUT, 4),
+    ("fault", INPUT, 5),
     ("s_axi_awid", INPUT, 8),
     ("s_axi_awaddr", INPUT, 64),
     ("s_axi_awlen", INPUT, 8),

@@ -3,7 +3,8 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
-use crate::egress;
+use crate::egress::{self, tx_inject};
+use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
@@ -183,6 +184,9 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(datapath::simulated())
         .chain(datapath::gate_simulated())
         .chain(egress::simulated())
+        .chain(tx_inject::simulated())
+        .chain(hostdma::simulated())
+        .chain(psdpram::simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -200,6 +204,11 @@ const ENTRIES: &[Entry] = &[
     egress::READER_ENTRY,
     egress::ROOM_ENTRY,
     egress::ALIGNER_ENTRY,
+    tx_inject::ENTRY,
+    hostdma::WRITE_ENTRY,
+    hostdma::READ_ENTRY,
+    hostdma::ENTRY,
+    psdpram::ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,
     stream::FIFO,

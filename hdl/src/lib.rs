@@ -4,6 +4,7 @@ pub mod axi;
 pub mod catalog;
 pub mod egress;
 mod event_counters;
+pub mod hostdma;
 pub mod ingress;
 pub mod stream;
 

@@ -5,6 +5,9 @@
 //! outputs behind those. `ports/reference.csv` holds the values that parameters have in the reference
 //! configuration where the public design instantiates a block with others than its defaults.
 
+mod expression;
+
+use expression::evaluate;
 use spinneret_hdl::catalog::{self, Config, Entry, Values};
 use spinneret_verilog::{Design, PortDirection, generate};
 use std::collections::BTreeMap;
@@ -95,7 +98,9 @@ impl Contract {
                 panic!("`{line}` has other than three fields")
             };
             let set = reference.get(name).filter(|_| kind == "parameter");
-            let value = set.copied().unwrap_or_else(|| contract.evaluate(expression));
+            let value = set
+                .copied()
+                .unwrap_or_else(|| evaluate(expression, &contract.parameters));
             match kind {
                 "parameter" => drop(contract.parameters.insert(name.to_owned(), value)),
                 "input" => contract
@@ -108,27 +113,6 @@ impl Contract {
             }
         }
         contract
-    }
-
-    /// A number, a parameter, the bits that count up to one, or a sum, product or quotient of such.
-    fn evaluate(&self, expression: &str) -> u64 {
-        let expression = expression.trim().trim_start_matches('(').trim_end_matches(')');
-        if let Some((left, right)) = expression.split_once('+') {
-            return self.evaluate(left) + self.evaluate(right);
-        }
-        if let Some(count) = expression.strip_prefix("$clog2(") {
-            return self.evaluate(count).next_power_of_two().trailing_zeros().into();
-        }
-        if let Some((left, right)) = expression.split_once('/') {
-            return self.evaluate(left) / self.evaluate(right);
-        }
-        if let Some((left, right)) = expression.split_once('*') {
-            return self.evaluate(left) * self.evaluate(right);
-        }
-        if let Some((_, digits)) = expression.split_once("'h") {
-            return u64::from_str_radix(digits, 16).unwrap_or_else(|error| panic!("`{expression}`: {error}"));
-        }
-        expression.parse().unwrap_or_else(|_| self.parameters[expression])
     }
 }
 
@@ -334,64 +318,36 @@ fn impossible_her_generator_parameters_are_refused_with_a_reason() {
 }
 
 #[test]
-fn impossible_egress_parameters_are_refused_with_a_reason() {
-    let entry = catalog::find("pspin_egress_datapath").unwrap();
-    for (config, name, value, reason) in [
-        (Config::Reference, "data_width", 64, "it is 128 to 1024"),
-        (
-            Config::Reference,
-            "data_width",
-            384,
-            "it is a power of two: 128, 256, 512 or 1024",
-        ),
-        (Config::Reference, "buffer_beats", 384, "it is a power of two"),
-        (
-            Config::Reference,
-            "buffer_beats",
-            256,
-            "two frames of 9600 bytes need 300 places",
-        ),
-        (Config::Reference, "commands", 48, "it is a power of two"),
-        (Config::Reference, "max_frame", 16385, "it is 256 to 16384"),
-        (
-            Config::Board,
-            "tx_user",
-            1 << 17,
-            "it does not fit a tuser of 17 bits",
-        ),
+fn impossible_ram_parameters_are_refused_with_a_reason() {
+    let entry = catalog::find("spinneret_psdpram").unwrap();
+    for (name, value, reason) in [
+        ("size", 12288, "it is a power of two"),
+        ("size", 64, "two lines of all segments are 128 bytes"),
+        ("ram_seg_count", 3, "it is a power of two"),
+        ("ram_seg_count", 32, "it is 1 to 16"),
+        ("ram_seg_data_width", 96, "it is a power of two"),
+        ("ram_addr_width", 13, "it reaches 8192 bytes only"),
     ] {
-        let mut values = entry.values(config);
+        let mut values = entry.values(Config::Reference);
         values.insert(name.to_owned(), value);
         let error = (entry.build)(&values).err().map(|error| error.to_string());
-        let expected = format!("pspin_egress_datapath: {name} = {value} is not possible: {reason}");
+        let expected = format!("spinneret_psdpram: {name} = {value} is not possible: {reason}");
         assert_eq!(error, Some(expected));
     }
-    let mut values = entry.values(Config::Reference);
-    values.extend(["clusters", "cores", "core_commands"].map(|name| (name.to_owned(), 1)));
-    let error = (entry.build)(&values).err().map(|error| error.to_string());
-    let expected =
-        "pspin_egress_datapath: core_commands = 1 is not possible: an id of no bits names no command";
-    assert_eq!(error.as_deref(), Some(expected));
 }
 
 #[test]
-fn egress_paths_of_every_width_are_generated() {
-    let entry = catalog::find("pspin_egress_datapath").unwrap();
-    for data in [128, 256, 512, 1024] {
-        for [address, source] in [[16, 16], [16, 64], [32, 16], [64, 64]] {
-            for max_frame in [256, 1000, 16384] {
-                let mut values = entry.values(Config::Board);
-                let widths = [
-                    ("data_width", data),
-                    ("address_width", address),
-                    ("host_address_width", source),
-                    ("max_frame", max_frame),
-                    ("buffer_beats", 4096),
-                    ("commands", 2),
-                ];
-                values.extend(widths.map(|(name, value)| (name.to_owned(), value)));
-                build(entry, &values);
-            }
-        }
+fn impossible_injection_parameters_are_refused_with_a_reason() {
+    let entry = catalog::find("pspin_tx_inject").unwrap();
+    for (name, value, reason) in [
+        ("data_width", 500, "it is a multiple of 8"),
+        ("user_width", 16, "tag (16) and error bit need 17"),
+        ("tag_width", 1, "it is 2 to 64"),
+    ] {
+        let mut values = entry.values(Config::Reference);
+        values.insert(name.to_owned(), value);
+        let error = (entry.build)(&values).err().map(|error| error.to_string());
+        let expected = format!("pspin_tx_inject: {name} = {value} is not possible: {reason}");
+        assert_eq!(error, Some(expected));
     }
 }

@@ -249,6 +249,10 @@ fn broken_designs_are_found() {
             2,
             "m_axi_ar: m_axi_araddr changed while valid was high and ready was low",
         ),
+        (
+            18,
+            "m_axi_ar: m_axi_arqos changed while valid was high and ready was low",
+        ),
         (4, "s_axi_r: beat 1 of 4 from 0x100 for id 4 comes with RLAST"),
         (5, "s_axi_r: beat 4 of 4 from 0x100 for id 4 comes without RLAST"),
         (6, "s_axi_r: there is a beat for id 5, which waits for none"),

@@ -10,4 +10,6 @@ pub mod measure;
 pub mod pkt_alloc;
 pub mod pkt_match;
 pub mod proofs;
+pub mod psdpram;
 pub mod reference;
+pub mod tx_inject;

@@ -136,6 +136,35 @@ fn block_ram_reads_the_old_word_one_cycle_later() {
 }
 
 #[test]
+fn byte_ram_writes_the_enabled_bytes_alone_and_reads_the_old_word() {
+    let mut ram = ByteRam::new(4, 3);
+    ram.connect_all();
+    let step = |ram: &mut ByteRam, enables: u64, data: u64, read: Option<u64>| {
+        ram.write_enable.next = enables.into();
+        ram.write_addr.next = 2.into();
+        ram.write_data.next = data.into();
+        ram.read_enable.next = read.is_some();
+        ram.read_addr.next = read.unwrap_or(0).into();
+        tick(ram, |ram| &mut ram.clk);
+        ram.read_data.val().low_u64()
+    };
+    step(&mut ram, 0b111, 0xaa_bb_cc, None);
+    assert_eq!(step(&mut ram, 0b101, 0x11_22_33, Some(2)), 0xaa_bb_cc);
+    assert_eq!(
+        step(&mut ram, 0, 0x44_55_66, None),
+        0xaa_bb_cc,
+        "held while read_enable is low"
+    );
+    assert_eq!(step(&mut ram, 0, 0, Some(2)), 0x11_bb_33);
+}
+
+#[test]
+#[should_panic(expected = "a memory of 4 words of 0 bytes holds nothing")]
+fn byte_ram_has_bytes() {
+    let _ = ByteRam::new(4, 0);
+}
+
+#[test]
 fn distributed_ram_reads_in_the_same_cycle() {
     let mut ram = Ram::new(RamStyle::Distributed, 3, 8);
     ram.connect_all();

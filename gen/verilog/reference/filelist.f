@@ -7,6 +7,11 @@
 // block: pspin_her_gen
 // block: pspin_ingress_datapath
 // block: pspin_egress_datapath
+// block: pspin_tx_inject
+// block: pspin_hostmem_dma_wr
+// block: pspin_hostmem_dma_rd
+// block: pspin_hostmem_dma
+// block: spinneret_psdpram
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -120,3 +125,46 @@ fifo_64x2_distributed.sv
 output_queue_64x2_0.sv
 responder.sv
 pspin_egress_datapath.sv
+axis_pack_1.sv
+ready_slice_610.sv
+frame_arbiter_2x609.sv
+axis_unpack_1.sv
+skid_buffer_112.sv
+event_counters_2.sv
+pspin_tx_inject.sv
+ram_distributed_16x85.sv
+fifo_16x85_distributed.sv
+output_queue_16x85_0.sv
+strobe_edges_64.sv
+write_intake.sv
+burst_check_6.sv
+run_splitter.sv
+piece_assembler.sv
+ram_distributed_16x105.sv
+fifo_16x105_distributed.sv
+output_queue_16x105_1.sv
+ram_distributed_64x22.sv
+ram_distributed_64x4.sv
+transfer_queue.sv
+error_events.sv
+event_counters_15.sv
+pspin_hostmem_dma_wr.sv
+skid_buffer_109.sv
+read_planner.sv
+line_reserve.sv
+ram_distributed_64x44.sv
+transfer_queue_1.sv
+ram_distributed_4x42.sv
+fifo_4x42_distributed.sv
+output_queue_4x42_0.sv
+ram_distributed_16x13.sv
+fifo_16x13_distributed.sv
+ram_distributed_16x256.sv
+fifo_16x256_distributed.sv
+read_sequencer.sv
+pspin_hostmem_dma_rd.sv
+pspin_hostmem_dma.sv
+ram_bytes_256x32.sv
+ready_slice_8.sv
+ram_segment_256x32.sv
+spinneret_psdpram.sv

@@ -50,6 +50,7 @@ mod receiver;
 pub mod responder;
 mod room;
 mod shape;
+pub mod tx_inject;
 
 pub use aligner::LineAligner;
 pub use command::{CommandIntake, FramePlanner};

@@ -1,5 +1,7 @@
 //! Bursts: which bytes each of their beats addresses, and which bursts are possible.
 
+use std::ops::Range;
+
 /// No burst may touch two blocks of this size (AMBA IHI 0022, section A3.4.1).
 const BOUNDARY: u64 = 4096;
 
@@ -100,18 +102,24 @@ impl Burst {
             BurstKind::Wrapping => {
                 let block = self.size * self.beats;
                 let start = self.address - self.address % block;
-                start + (aligned - start + number * self.size) % block
+                start.wrapping_add((aligned - start + number * self.size) % block)
             }
         }
     }
 
-    /// The lanes of a bus of that many bytes that the beat with that number addresses, one bit each.
-    pub(super) fn lanes(&self, number: u64, bus_bytes: u64) -> u128 {
+    /// The lanes of a bus of that many bytes that the beat with that number addresses. Of a beat that is
+    /// wider than the bus, those that there are.
+    pub fn lane_range(&self, number: u64, bus_bytes: u64) -> Range<usize> {
         let first = self.beat_address(number);
-        let end = first - first % self.size + self.size;
         let low = first % bus_bytes;
-        let ones = u128::MAX >> (128 - (end - first).min(128));
-        ones << low
+        let count = (self.size - first % self.size).min(bus_bytes - low);
+        low as usize..(low + count) as usize
+    }
+
+    /// The same, one bit for each lane.
+    pub fn lanes(&self, number: u64, bus_bytes: u64) -> u128 {
+        let range = self.lane_range(number, bus_bytes);
+        u128::MAX >> (128 - range.len()) << range.start
     }
 
     /// Checks the rules for addresses on a bus of that many bytes.
@@ -204,6 +212,8 @@ mod tests {
             [0x20, 0xc0, 0x03]
         );
         assert_eq!(burst(0, 1, 128, BurstKind::Incrementing).lanes(0, 128), u128::MAX);
+        let too_wide = burst(0x103, 2, 128, BurstKind::Incrementing);
+        assert_eq!((too_wide.lanes(0, 8), too_wide.lanes(1, 8)), (0xf8, 0xff));
     }
 
     #[test]

@@ -1,6 +1,10 @@
-//! AXI4 (AMBA IHI 0022): slaves with a memory, and monitors that check the rules.
+//! AXI4 (AMBA IHI 0022): a master, slaves with a memory, and monitors that check the rules.
 //!
 //! ```text
+//! WriteRequest, ReadRequest --> AxiMaster --> s_axi* [design]
+//! WriteDone, ReadDone       <--
+//!                   WriteMonitor, ReadMonitor
+//!
 //! [design] m_axi_aw* m_axi_w* --> WriteSlave --> Memory, WrittenBurst
 //!          m_axi_b*           <--
 //!                             WriteMonitor
@@ -15,6 +19,7 @@
 
 mod answer;
 mod burst;
+mod master;
 mod memory;
 mod ports;
 mod read_faults;
@@ -31,12 +36,16 @@ pub use crate::handshake::Counts;
 pub use crate::pause::Pause;
 pub use answer::{Latency, Response};
 pub use burst::{Burst, BurstKind};
+pub use master::{
+    AxiMaster, MasterConfig, MasterPauses, ReadBeat, ReadDone, ReadRequest, Skew, WriteDone, WriteRequest,
+};
 pub use memory::{Memory, SharedMemory};
 pub use read_faults::{BeatJudge, ReadFaults};
 pub use read_monitor::{ReadCounts, ReadMonitor};
 pub use read_queue::ReadOrder;
 pub use read_slave::{ReadBurst, ReadSlave, ReadSlaveConfig};
 pub use write_monitor::{WriteCounts, WriteMonitor};
+pub use write_rules::WriteBeat;
 pub use write_slave::{Faults, SlaveConfig, WriteSlave, WrittenBurst};
 
 use crate::model::Model;
@@ -73,5 +82,14 @@ impl<M: Model> Simulation<M> {
     /// If there are no such channels; [`ReadMonitor::attach`] returns an error instead.
     pub fn axi_read_monitor(&mut self, prefix: &str) -> ReadMonitor {
         ReadMonitor::attach(self, prefix).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Puts a master on the channels with that prefix, such as `s_axi`: writes, reads or both, and
+    /// monitors with it.
+    ///
+    /// # Panics
+    /// If the design is no slave there; [`AxiMaster::attach`] returns an error instead.
+    pub fn axi_master(&mut self, prefix: &str, config: MasterConfig) -> AxiMaster {
+        AxiMaster::attach(self, prefix, config).unwrap_or_else(|error| panic!("{error}"))
     }
 }

@@ -3,6 +3,8 @@
 use super::burst::{Burst, BurstKind, Request};
 use crate::handshake::{Handshake, Side};
 use crate::model::{Instance, ModelError, PortHandle};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
 
 /// An address channel: AW or AR.
 #[derive(Clone, Debug)]
@@ -17,6 +19,10 @@ pub(super) struct AddressPorts {
     pub(super) lock: Option<PortHandle>,
     /// Where the design has atomic operations; never of AR.
     pub(super) atop: Option<PortHandle>,
+    /// AxCACHE, where the design has it.
+    cache: Option<PortHandle>,
+    /// What may have any value.
+    free: Vec<PortHandle>,
 }
 
 /// The write channels with a common prefix.
@@ -28,6 +34,7 @@ pub(super) struct WritePorts {
     pub(super) wdata: PortHandle,
     pub(super) wstrb: PortHandle,
     pub(super) wlast: PortHandle,
+    pub(super) wuser: Option<PortHandle>,
     pub(super) bid: PortHandle,
     pub(super) bresp: PortHandle,
     /// Bytes in a beat.
@@ -49,8 +56,11 @@ pub(super) struct ReadPorts {
     pub(super) bytes: usize,
 }
 
-/// Signals of an address channel that only have to be stable.
-const OTHERS: [&str; 5] = ["cache", "prot", "qos", "region", "user"];
+/// Signals of an address channel that may have any value, as long as it is stable.
+const FREE: [&str; 3] = ["prot", "qos", "user"];
+
+/// AxCACHE of normal memory that is not cached.
+const NORMAL: u8 = 0b0011;
 
 /// A port, whether its width fits, and which would.
 type Need = (PortHandle, bool, &'static str);
@@ -70,11 +80,13 @@ impl AddressPorts {
         let optional = |name: &str| names.optional(&signal(name));
         let [id, address, length] = [port("id")?, port("addr")?, port("len")?];
         let [size, kind] = [port("size")?, port("burst")?];
-        let [lock, atop] = ["lock", "atop"].map(optional);
-        let others = OTHERS.map(optional).into_iter().chain([lock, atop]).flatten();
+        let [lock, atop, cache] = ["lock", "atop", "cache"].map(optional);
+        let free: Vec<PortHandle> = FREE.iter().filter_map(|name| optional(name)).collect();
+        let others = [lock, atop, cache, optional("region")].into_iter().flatten();
         let payload = [id, address, length, size, kind].into_iter().chain(others);
+        let payload = payload.chain(free.iter().copied()).collect();
         let found = Self {
-            channel: names.channel(letters, payload.collect(), side)?,
+            channel: names.channel(letters, payload, side)?,
             id,
             address,
             length,
@@ -82,6 +94,8 @@ impl AddressPorts {
             kind,
             lock,
             atop,
+            cache,
+            free,
         };
         names.check_widths(&found.needs())?;
         Ok(found)
@@ -115,6 +129,33 @@ impl AddressPorts {
             atop: self.atop.map_or(0, |atop| value(atop) as u8),
         }
     }
+
+    /// Puts an address on the channel, with random values where any is right.
+    pub(super) fn drive(&self, dut: &mut Instance, request: &Request, rng: &mut ChaCha8Rng) {
+        let burst = &request.burst;
+        for (port, value) in [
+            (self.id, burst.id),
+            (self.address, burst.address),
+            (self.length, burst.beats - 1),
+            (self.size, burst.size.trailing_zeros().into()),
+            (self.kind, burst.kind.code().into()),
+        ] {
+            dut.set_value(port, value.into());
+        }
+        let optional = [
+            (self.lock, u8::from(request.exclusive)),
+            (self.atop, request.atop),
+            (self.cache, NORMAL),
+        ];
+        for (port, value) in optional {
+            if let Some(port) = port {
+                dut.set_value(port, value.into());
+            }
+        }
+        for port in &self.free {
+            drive_random(dut, *port, rng);
+        }
+    }
 }
 
 impl WritePorts {
@@ -126,7 +167,8 @@ impl WritePorts {
         let address = AddressPorts::find(names, "aw", side)?;
         let [wdata, wstrb, wlast] = [names.port("wdata")?, names.port("wstrb")?, names.port("wlast")?];
         let [bid, bresp] = [names.port("bid")?, names.port("bresp")?];
-        let data = [wdata, wstrb, wlast].into_iter().chain(names.optional("wuser"));
+        let wuser = names.optional("wuser");
+        let data = [wdata, wstrb, wlast].into_iter().chain(wuser);
         let response = [bid, bresp].into_iter().chain(names.optional("buser"));
         let bytes = wdata.width() / 8;
         names.check_widths(&[
@@ -143,6 +185,7 @@ impl WritePorts {
             wdata,
             wstrb,
             wlast,
+            wuser,
             bid,
             bresp,
             bytes,
@@ -216,6 +259,16 @@ impl Names<'_> {
             reason,
         })
     }
+}
+
+/// Drives an input with a random value.
+pub(super) fn drive_random(dut: &mut Instance, port: PortHandle, rng: &mut ChaCha8Rng) {
+    let mut bytes = vec![0; port.width().div_ceil(8)];
+    rng.fill_bytes(&mut bytes);
+    if let Some(top) = bytes.last_mut() {
+        *top &= u8::MAX >> (8 * port.width().div_ceil(8) - port.width());
+    }
+    dut.set_bytes(port, &bytes);
 }
 
 /// What a port for data needs.

@@ -1,7 +1,7 @@
 //! A slave with a memory behind the read channels of the design.
 
 use super::answer::{Latency, Response};
-use super::burst::Burst;
+use super::burst::{Burst, Request};
 use super::memory::{Memory, SharedMemory};
 use super::ports::ReadPorts;
 use super::read_faults::ReadFaults;
@@ -50,7 +50,8 @@ pub struct ReadBurst {
 /// One beat is offered every clock while reads are due, also from the last beat of one to the first of the
 /// next. The bytes of a beat are those that the memory holds when the beat is offered. Lanes that the beat
 /// does not address, bytes that were never written and beats that fail carry random bytes, so that a
-/// design that uses them is found out.
+/// design that uses them is found out. Exclusive accesses are plain ones to it; atomic operations that load
+/// are answered with SLVERR, as [`WriteSlave`](super::WriteSlave) does.
 #[derive(Clone, Debug)]
 pub struct ReadSlave {
     state: Rc<RefCell<State>>,
@@ -185,17 +186,27 @@ impl State {
         self.queue.push(PendingRead::new(burst, due, responses));
     }
 
+    /// Plans the answer of a write, if it is an atomic operation that loads.
+    fn refuse(&mut self, request: Request, cycle: u64) {
+        let Some(beats) = request.loaded_beats() else {
+            return;
+        };
+        let burst = Burst {
+            beats,
+            ..request.burst
+        };
+        let due = cycle + self.latency.draw(&mut self.rng);
+        let responses = vec![Response::SlaveError; beats as usize];
+        self.queue.push(PendingRead::new(burst, due, responses));
+    }
+
     /// Puts the next beat on the bus.
     fn offer(&mut self, dut: &mut Instance, beat: &NextBeat) {
         self.rng.fill_bytes(&mut self.lanes);
-        let bus = self.lanes.len() as u64;
         if !beat.response.is_error() {
+            let lanes = beat.burst.lane_range(beat.number, self.lanes.len() as u64);
             let address = beat.burst.beat_address(beat.number);
-            let low = (address % bus) as usize;
-            let count = (beat.burst.size - address % beat.burst.size).min(bus - address % bus) as usize;
-            self.memory
-                .borrow()
-                .overlay(address, &mut self.lanes[low..low + count]);
+            self.memory.borrow().overlay(address, &mut self.lanes[lanes]);
         }
         dut.set_value(self.ports.rid, beat.burst.id.into());
         dut.set_bytes(self.ports.rdata, &self.lanes);
@@ -228,6 +239,12 @@ impl Agent for State {
         let address = &self.ports.address;
         if dut.is_high(address.channel.valid) && dut.is_high(address.channel.ready) {
             self.start(address.request(dut).burst, cycle);
+        }
+        let atomics = self.ports.atomics.as_ref();
+        if let Some(address) =
+            atomics.filter(|aw| dut.is_high(aw.channel.valid) && dut.is_high(aw.channel.ready))
+        {
+            self.refuse(address.request(dut), cycle);
         }
         Ok(())
     }

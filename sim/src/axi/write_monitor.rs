@@ -2,7 +2,7 @@
 
 use super::ports::WritePorts;
 use super::scope::Scope;
-use super::write_rules::{Beat, Finished, WriteRules};
+use super::write_rules::{Finished, WriteBeat, WriteRules};
 use crate::agent::{Agent, Violation};
 use crate::handshake::{Counts, Watch};
 use crate::model::{Instance, Model, ModelError};
@@ -134,7 +134,7 @@ impl State {
         if !self.data.check(dut)? {
             return Ok(());
         }
-        let beat = Beat {
+        let beat = WriteBeat {
             bytes: dut.bytes(self.ports.wdata)[..self.ports.bytes].to_vec(),
             strobes: dut.value(self.ports.wstrb),
             last: dut.is_high(self.ports.wlast),

@@ -5,15 +5,18 @@ use super::memory::Memory;
 use super::scope::Scope;
 use std::collections::VecDeque;
 
-/// A beat of data.
-#[derive(Clone, Debug)]
-pub(super) struct Beat {
-    pub(super) bytes: Vec<u8>,
-    pub(super) strobes: u128,
-    pub(super) last: bool,
+/// A beat of data that is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteBeat {
+    /// All lanes of the bus.
+    pub bytes: Vec<u8>,
+    /// WSTRB, one bit for each lane.
+    pub strobes: u128,
+    /// WLAST.
+    pub last: bool,
 }
 
-impl Beat {
+impl WriteBeat {
     /// What is wrong with it as the beat with that number of a burst, if anything.
     pub(super) fn check(&self, burst: &Burst, number: u64) -> Result<(), String> {
         let allowed = burst.lanes(number, self.bytes.len() as u64);
@@ -37,15 +40,15 @@ impl Beat {
 /// A burst whose address and data are complete.
 #[derive(Clone, Debug)]
 pub(super) struct Finished {
-    pub(super) burst: Burst,
-    beats: Vec<Beat>,
+    pub(super) request: Request,
+    beats: Vec<WriteBeat>,
 }
 
 impl Finished {
     /// Writes its bytes.
     pub(super) fn write_to(&self, memory: &mut Memory) {
         for (number, beat) in self.beats.iter().enumerate() {
-            let address = self.burst.beat_address(number as u64);
+            let address = self.request.burst.beat_address(number as u64);
             let bus = beat.bytes.len() as u64;
             memory.write(address - address % bus, &beat.bytes, beat.strobes);
         }
@@ -60,7 +63,7 @@ impl Finished {
     /// The addresses that its strobes name.
     pub(super) fn addresses(&self) -> impl Iterator<Item = u64> {
         self.beats.iter().enumerate().flat_map(|(number, beat)| {
-            let address = self.burst.beat_address(number as u64);
+            let address = self.request.burst.beat_address(number as u64);
             let bus = beat.bytes.len();
             let start = address - address % bus as u64;
             let lanes = (0..bus).filter(|lane| beat.strobes >> lane & 1 == 1);
@@ -77,7 +80,7 @@ pub(super) struct WriteRules {
     /// Bursts whose data is not complete, oldest first.
     open: VecDeque<Request>,
     /// Data of the oldest open burst, or data that came before any address.
-    beats: Vec<Beat>,
+    beats: Vec<WriteBeat>,
     /// Ids of bursts that wait for their response, and whether they are exclusive, oldest first.
     unanswered: VecDeque<(u64, bool)>,
 }
@@ -134,7 +137,7 @@ impl WriteRules {
     }
 
     /// A beat of data was transferred; the burst, if it completes it.
-    pub(super) fn data(&mut self, beat: Beat) -> Result<Option<Finished>, String> {
+    pub(super) fn data(&mut self, beat: WriteBeat) -> Result<Option<Finished>, String> {
         let Some(request) = self.open.front().copied() else {
             self.beats.push(beat);
             return Ok(None);
@@ -144,14 +147,13 @@ impl WriteRules {
             beat.check(&request.burst, number)?;
         }
         self.beats.push(beat);
-        let burst = request.burst;
-        if number + 1 < burst.beats {
+        if number + 1 < request.burst.beats {
             return Ok(None);
         }
         self.open.pop_front();
-        self.unanswered.push_back((burst.id, request.exclusive));
+        self.unanswered.push_back((request.burst.id, request.exclusive));
         let beats = std::mem::take(&mut self.beats);
-        Ok(Some(Finished { burst, beats }))
+        Ok(Some(Finished { request, beats }))
     }
 
     /// A response is on the bus.
@@ -181,7 +183,7 @@ impl WriteRules {
 #[cfg(test)]
 mod tests {
     use super::super::burst::{Burst, BurstKind, Request};
-    use super::{Beat, Finished, Memory, Scope, WriteRules};
+    use super::{Finished, Memory, Scope, WriteBeat, WriteRules};
 
     fn burst(id: u64, address: u64, beats: u64) -> Request {
         Request::plain(Burst {
@@ -193,9 +195,9 @@ mod tests {
         })
     }
 
-    fn beat(value: u8, strobes: u128, last: bool) -> Beat {
+    fn beat(value: u8, strobes: u128, last: bool) -> WriteBeat {
         let bytes = vec![value; 8];
-        Beat { bytes, strobes, last }
+        WriteBeat { bytes, strobes, last }
     }
 
     fn memory_of(finished: Option<Finished>) -> Memory {

@@ -62,6 +62,8 @@ pub struct WrittenBurst {
 }
 
 /// A slave with a memory behind the write channels of the design; clones share one state.
+///
+/// Exclusive accesses are plain ones to it, and atomic operations are refused with SLVERR.
 #[derive(Clone, Debug)]
 pub struct WriteSlave {
     state: Rc<RefCell<State>>,
@@ -185,7 +187,7 @@ impl State {
             finished.write_to(&mut self.memory.borrow_mut());
         }
         let cycles = self.latency.draw(&mut self.rng);
-        let burst = finished.burst;
+        let burst = finished.request.burst;
         self.pending.push_back(Pending {
             id: burst.id,
             response,
@@ -200,6 +202,9 @@ impl State {
     }
 
     fn judge(&mut self, finished: &Finished) -> Response {
+        if finished.request.atop != 0 {
+            return Response::SlaveError;
+        }
         match &self.faults {
             Faults::Never => Response::Okay,
             Faults::Random { percent } => {

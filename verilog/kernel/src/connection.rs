@@ -64,12 +64,18 @@ fn connection(expr: &Expr) -> syn::Result<TokenStream> {
         }
         Expr::Macro(invocation) => connection_of_macro(&invocation.mac),
         Expr::Call(call) => {
-            let Some((_, function)) = link_path(call) else {
+            let Some((path, function)) = link_path(call) else {
                 return Ok(TokenStream::new());
+            };
+            // The interface is named, so that one in an `Optional` is dereferenced.
+            let types = if function == "link" {
+                quote!(#path)
+            } else {
+                quote!(#path, _)
             };
             let function = quote::format_ident!("logic_connect_{function}_fn");
             let arguments = &call.args;
-            Ok(quote!(::spinneret_verilog::prelude::logic::#function(#arguments);))
+            Ok(quote!(::spinneret_verilog::prelude::logic::#function::<#types>(#arguments);))
         }
         _ => Ok(TokenStream::new()),
     }

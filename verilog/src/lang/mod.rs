@@ -1,11 +1,12 @@
 //! The language hardware is written in, on top of rust-hdl.
 //!
 //! Blocks are rust-hdl blocks; this module adds what a generator needs beyond them: widths that are
-//! run-time numbers ([`Word`], [`Wire`]), registers with reset ([`Reg`]), memories ([`Ram`]), and
+//! run-time numbers ([`Word`], [`Wire`]), registers with reset ([`Reg`]), memories ([`Ram`], [`ByteRam`]), and
 //! the attribute [`macro@kernel`] with its helpers.
 
 mod arithmetic;
 pub mod build;
+mod byte_ram;
 mod clocked;
 mod describe;
 mod optional;
@@ -14,6 +15,7 @@ mod reg;
 mod wire;
 mod word;
 
+pub use byte_ram::ByteRam;
 pub use clocked::Clocked;
 pub use describe::{Describe, comments};
 pub use optional::Optional;

@@ -223,6 +223,70 @@ impl Logic for Memories {
     }
 }
 
+/// A memory whose bytes are written one by one.
+#[derive(LogicBlock, Describe, Debug)]
+struct ByteMemory {
+    clk: Signal<In, Clock>,
+    enables: Wire<In>,
+    write_address: Wire<In>,
+    data: Wire<In>,
+    read_address: Wire<In>,
+    take: Wire<In, Bit>,
+    read: Wire<Out>,
+    filling: Reg,
+    seen: Reg<Bit>,
+    ready: Wire<Local, Bit>,
+    memory: ByteRam,
+}
+
+impl ByteMemory {
+    fn new(depth: usize, bytes: usize) -> Self {
+        let address = address_width(depth);
+        Self {
+            clk: Signal::default(),
+            enables: Wire::word(bytes),
+            write_address: Wire::word(address),
+            data: Wire::word(8 * bytes),
+            read_address: Wire::word(address),
+            take: Wire::bit(),
+            read: Wire::word(8 * bytes),
+            filling: Reg::word_reset(address + 1),
+            seen: Reg::bit_reset(),
+            ready: Wire::bit(),
+            memory: ByteRam::new(depth, bytes),
+        }
+    }
+}
+
+impl Logic for ByteMemory {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk => self.memory);
+        self.filling.clock.next = self.clk.val();
+        self.filling.reset.next = false;
+        self.seen.clock.next = self.clk.val();
+        self.seen.reset.next = false;
+        self.ready.next = self.filling.q.val().get_bit(self.read_address.width());
+        self.seen.d.next = self.seen.q.val() || (self.ready.val() && self.take.val());
+        self.filling.d.next = self.filling.q.val();
+        self.memory.write_enable.next = self.enables.val();
+        self.memory.write_addr.next = self.write_address.val();
+        self.memory.write_data.next = self.data.val();
+        self.memory.read_enable.next = self.ready.val() && self.take.val();
+        self.memory.read_addr.next = self.read_address.val();
+        self.read.next = 0.into();
+        if self.seen.q.val() {
+            self.read.next = self.memory.read_data.val();
+        }
+        if !self.ready.val() {
+            // As above: every word is written before any is read.
+            self.filling.d.next = self.filling.q.val() + 1;
+            self.memory.write_enable.next = fill(true, self.enables.width());
+            self.memory.write_addr.next = self.filling.q.val().resize(self.read_address.width());
+        }
+    }
+}
+
 /// Adds the blocks of this file.
 pub(crate) fn add_to(suite: &mut Suite) {
     case!(suite, "words_24", Words::new(24), [a, b, n, flag]);
@@ -235,6 +299,20 @@ pub(crate) fn add_to(suite: &mut Suite) {
         "memories",
         Memories::new(16, 9),
         [address, write, data],
+        clk
+    );
+    case!(
+        suite,
+        "byte_memory_3",
+        ByteMemory::new(4, 3),
+        [enables, write_address, data, read_address, take],
+        clk
+    );
+    case!(
+        suite,
+        "byte_memory_1",
+        ByteMemory::new(2, 1),
+        [enables, write_address, data, read_address, take],
         clk
     );
 }

@@ -1,0 +1,199 @@
+//! Joins our frames with those of Corundum's TX engine, and keeps the completions of ours from it.
+//!
+//! ```text
+//!  s_axis_nic_tx   ==> ReadySlice =====================>+--------------+
+//!                                                       | FrameArbiter |==> m_axis_nic_tx
+//!  s_axis_pspin_tx ==> tag, no error ==> ReadySlice ===>+--------------+
+//!
+//!  s_axis_tx_cpl ==> [tag's highest bit 1] ==> SkidBuffer ==> m_axis_tx_cpl
+//!                    [tag's highest bit 0] ==> tx_cpl_ours_o
+//! ```
+//!
+//! `tuser` of a frame is {tag, error bit}. Corundum's TX engine numbers its frames: the tag is {1, place in its
+//! table of descriptors}. It takes a completion for its own only if the highest bit of the tag is 1, and that bit
+//! is there to tell its frames from others: `TX_TAG_WIDTH` is $clog2(TX_DESC_TABLE_SIZE) + 1 at least. So the
+//! frames with 0 in that bit are ours.
+//!
+//! # Contract
+//! - **Frames** leave whole, in the order of their stream, with data and side band as they came. Of our frames
+//!   the highest bit of the tag becomes 0 and the error bit 0; all else stays.
+//! - **Fairness:** round robin by frame, so a frame waits for at most one frame of the other stream.
+//! - **Latency:** 1 clock for a beat whose turn it is, 1 for a completion.
+//! - **Throughput:** one beat a clock, also from frame to frame; one completion a clock.
+//! - **Backpressure:** `m_axis_nic_tx_tready` low stops both streams; a stream that pauses within its frame holds
+//!   the output. `m_axis_tx_cpl_ready` low stops the completions; frames and completions never wait for each other.
+//! - **Completions:** those of ours are swallowed, one a clock, and counted by `tx_cpl_ours_o`. All others leave
+//!   unchanged, in their order; those of ours before them cost one clock each and never stop them.
+//! - **Bad input:** a frame of the host with 0 in the highest bit of its tag passes unchanged and is counted by
+//!   `tx_host_tag_conflict_o`, by its last beat. Its completion cannot be told from ours: it is swallowed and
+//!   counted as ours, as Corundum's engine would ignore it.
+//! - **Registers:** all outputs are registers; no path leads from input to output.
+//! - **Counters** are 32 bits wide, wrap, and show an event two clocks later.
+//! - **Reset** (`rstn` low) forgets everything that is inside. Both streams have to start with a new frame.
+//!
+//! # Source
+//! Corundum, `fpga/common/rtl/tx_engine.v`: `m_axis_tx_desc_user_next[1+TX_TAG_WIDTH-1 +: 1] = 1'b1` where a
+//! frame starts, and `s_axis_tx_cpl_valid && s_axis_tx_cpl_tag[TX_TAG_WIDTH-1]` where a completion comes back;
+//! `fpga/common/rtl/mqnic_interface_tx.v` for `TX_TAG_WIDTH`.
+
+mod entry;
+mod shape;
+
+pub(crate) use entry::{ENTRY, simulated};
+pub use shape::TxInjectShape;
+
+use crate::catalog::{ParameterError, Values};
+use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, FrameArbiter, FrameOut, ReadySlice, SkidBuffer};
+use crate::{COUNTER_WIDTH, EventCounters};
+use spinneret_verilog::prelude::*;
+
+/// Inputs of the arbiter: the host's frames and ours.
+const HOST: usize = 0;
+const OURS: usize = 1;
+const STREAMS: usize = 2;
+
+/// Events that are counted.
+const CPL_OURS: usize = 0;
+const HOST_TAG_CONFLICT: usize = 1;
+const EVENTS: usize = 2;
+
+/// Joins our frames with Corundum's, and keeps the completions of ours from it.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct PspinTxInject {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active low.
+    pub rstn: Wire<In, bool>,
+    /// Frames of Corundum's TX engine.
+    pub s_axis_nic_tx: AxisIn,
+    /// Our frames.
+    pub s_axis_pspin_tx: AxisIn,
+    /// All frames, to the wire.
+    pub m_axis_nic_tx: AxisOut,
+    /// Completion from the wire: when the frame was sent.
+    pub s_axis_tx_cpl_ts: Wire<In>,
+    /// Tag of the frame.
+    pub s_axis_tx_cpl_tag: Wire<In>,
+    /// The completion is there.
+    pub s_axis_tx_cpl_valid: Wire<In, bool>,
+    /// The completion is taken in this cycle.
+    pub s_axis_tx_cpl_ready: Wire<Out, bool>,
+    /// Completion to Corundum's TX engine: when the frame was sent.
+    pub m_axis_tx_cpl_ts: Wire<Out>,
+    /// Tag of the frame.
+    pub m_axis_tx_cpl_tag: Wire<Out>,
+    /// The completion is there.
+    pub m_axis_tx_cpl_valid: Wire<Out, bool>,
+    /// The completion is taken in this cycle.
+    pub m_axis_tx_cpl_ready: Wire<In, bool>,
+    /// Completions of our frames, which were swallowed.
+    pub tx_cpl_ours_o: Wire<Out>,
+    /// Frames of the host whose tag is one of ours.
+    pub tx_host_tag_conflict_o: Wire<Out>,
+    reset: Wire<Local, bool>,
+    host: AxisPack,
+    ours: AxisPack,
+    /// Makes ready of each stream a register: {last, beat}.
+    slices: Vec<ReadySlice>,
+    arbiter: FrameArbiter,
+    joined: AxisUnpack,
+    /// Completions that are not ours: {tag, timestamp}.
+    completions: SkidBuffer,
+    /// The completion at the input belongs to the host.
+    cpl_host: Wire<Local, bool>,
+    counters: EventCounters,
+    _shape: TxInjectShape,
+}
+
+impl PspinTxInject {
+    /// A block of that shape.
+    ///
+    /// # Errors
+    /// If a beat or a completion is wider than a stream may be.
+    pub fn new(shape: TxInjectShape) -> Result<Self, ParameterError> {
+        let beat = shape.axis.packed();
+        Ok(Self {
+            clk: Signal::default(),
+            rstn: Wire::bit(),
+            s_axis_nic_tx: AxisIn::new(shape.axis),
+            s_axis_pspin_tx: AxisIn::new(shape.axis),
+            m_axis_nic_tx: AxisOut::new(shape.axis),
+            s_axis_tx_cpl_ts: Wire::word(shape.timestamp),
+            s_axis_tx_cpl_tag: Wire::word(shape.tag),
+            s_axis_tx_cpl_valid: Wire::bit(),
+            s_axis_tx_cpl_ready: Wire::bit(),
+            m_axis_tx_cpl_ts: Wire::word(shape.timestamp),
+            m_axis_tx_cpl_tag: Wire::word(shape.tag),
+            m_axis_tx_cpl_valid: Wire::bit(),
+            m_axis_tx_cpl_ready: Wire::bit(),
+            tx_cpl_ours_o: Wire::word(COUNTER_WIDTH),
+            tx_host_tag_conflict_o: Wire::word(COUNTER_WIDTH),
+            reset: Wire::bit(),
+            host: AxisPack::new(shape.axis),
+            ours: AxisPack::new(shape.axis),
+            slices: vec![ReadySlice::new(1 + beat); STREAMS],
+            arbiter: FrameArbiter::new(STREAMS, beat)?,
+            joined: AxisUnpack::new(shape.axis),
+            completions: SkidBuffer::new(shape.tag + shape.timestamp)?,
+            cpl_host: Wire::bit(),
+            counters: EventCounters::new(EVENTS),
+            _shape: shape,
+        })
+    }
+
+    /// A block with parameter values by name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+        Ok(Box::new(Self::new(TxInjectShape::new(values)?)?))
+    }
+}
+
+impl Logic for PspinTxInject {
+    #[kernel]
+    fn update(&mut self) {
+        let (beat, tag, timestamp) = (self._shape.axis.packed(), self._shape.tag, self._shape.timestamp);
+        let (error_at, top_at) = (self._shape.error_at(), self._shape.tag_top_at());
+        self.reset.next = !self.rstn.val();
+        clocked!(self.clk, self.reset => self.slices, self.arbiter, self.completions, self.counters);
+        /// Both streams to the arbiter; of our frames the error bit and the highest bit of the tag are 0.
+        AxisIn::link(&mut self.s_axis_nic_tx, &mut self.host.s_axis);
+        AxisIn::link(&mut self.s_axis_pspin_tx, &mut self.ours.s_axis);
+        self.slices[HOST].s.data.next = cat!(self.host.m.last.val(), self.host.m.data.val());
+        self.slices[HOST].s.valid.next = self.host.m.valid.val();
+        self.host.m.ready.next = self.slices[HOST].s.ready.val();
+        self.slices[OURS].s.data.next = cat!(self.ours.m.last.val(), self.ours.m.data.val());
+        self.slices[OURS].s.data.next.set_bit(error_at, false);
+        self.slices[OURS].s.data.next.set_bit(top_at, false);
+        self.slices[OURS].s.valid.next = self.ours.m.valid.val();
+        self.ours.m.ready.next = self.slices[OURS].s.ready.val();
+        for stream in 0..STREAMS {
+            self.arbiter.s[stream].data.next = self.slices[stream].m.data.val().slice(0, beat);
+            self.arbiter.s[stream].last.next = self.slices[stream].m.data.val().get_bit(beat);
+            self.arbiter.s[stream].valid.next = self.slices[stream].m.valid.val();
+            self.slices[stream].m.ready.next = self.arbiter.s[stream].ready.val();
+        }
+        FrameOut::join(&mut self.arbiter.m, &mut self.joined.s);
+        AxisOut::link(&mut self.m_axis_nic_tx, &mut self.joined.m_axis);
+        /// Completions: those of ours end here.
+        self.cpl_host.next = self.s_axis_tx_cpl_tag.val().get_bit(tag - 1);
+        self.completions.s.data.next = cat!(self.s_axis_tx_cpl_tag.val(), self.s_axis_tx_cpl_ts.val());
+        self.completions.s.valid.next = self.s_axis_tx_cpl_valid.val() && self.cpl_host.val();
+        self.s_axis_tx_cpl_ready.next = self.completions.s.ready.val();
+        self.m_axis_tx_cpl_ts.next = self.completions.m.data.val().slice(0, timestamp);
+        self.m_axis_tx_cpl_tag.next = self.completions.m.data.val().slice(timestamp, tag);
+        self.m_axis_tx_cpl_valid.next = self.completions.m.valid.val();
+        self.completions.m.ready.next = self.m_axis_tx_cpl_ready.val();
+        /// Events, the one with the highest number first.
+        self.counters.events.next = cat!(
+            self.host.m.valid.val()
+                && self.slices[HOST].s.ready.val()
+                && self.host.m.last.val()
+                && !self.host.m.data.val().get_bit(top_at),
+            self.s_axis_tx_cpl_valid.val() && self.completions.s.ready.val() && !self.cpl_host.val()
+        );
+        self.tx_cpl_ours_o.next = self.counters.counts[CPL_OURS].val();
+        self.tx_host_tag_conflict_o.next = self.counters.counts[HOST_TAG_CONFLICT].val();
+    }
+}

@@ -1,0 +1,184 @@
+//! Puts runs of strobed bytes together to pieces of host memory.
+
+use super::HostDmaShape;
+use super::layout::{PieceFields, RunFields};
+use crate::stream::StreamIn;
+use spinneret_verilog::prelude::*;
+
+/// Runs that follow one another in host memory and in the ring become one piece.
+///
+/// A run goes on with the next when it reaches the last lane of its beat, and the next one starts at lane 0; it is
+/// cut at half of the ring and at its end, so that no piece goes around the ring or needs most of it. A beat
+/// without run ends the piece before it, or becomes a piece without bytes, so that its line is free again.
+///
+/// One item a clock, but two for the last of a burst that does not go on with the run before. An item
+/// leaves in the clock in which it is taken.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct PieceAssembler {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// Items, as [`RunFields`] says.
+    pub run: StreamIn,
+    /// Pieces, as [`PieceFields`] says; there is always room when `room` is high.
+    pub piece: Wire<Out>,
+    /// The piece is there.
+    pub piece_valid: Wire<Out, bool>,
+    /// A piece finds room.
+    pub room: Wire<In, bool>,
+    /// There is a run before this item that has not left.
+    open: Reg<bool>,
+    /// It reaches the last lane of the beat before.
+    goes_on: Reg<bool>,
+    open_start: Reg,
+    open_end: Reg,
+    open_line: Reg,
+    /// The run of the last item of the burst is open already.
+    absorbed: Reg<bool>,
+    /// The burst was at fault since the last piece.
+    fault: Reg<bool>,
+    fault_now: Wire<Local, bool>,
+    stray: Wire<Local, bool>,
+    usable: Wire<Local, bool>,
+    joins: Wire<Local, bool>,
+    conflict: Wire<Local, bool>,
+    last: Wire<Local, bool>,
+    whole: Wire<Local, bool>,
+    leave: Wire<Local, bool>,
+    go: Wire<Local, bool>,
+    first_byte: Wire<Local>,
+    last_byte: Wire<Local>,
+    line: Wire<Local>,
+    run_start: Wire<Local>,
+    run_end: Wire<Local>,
+    run_line: Wire<Local>,
+    _shape: HostDmaShape,
+    _run: RunFields,
+}
+
+impl PieceAssembler {
+    /// An assembler of the given shape.
+    pub fn new(shape: HostDmaShape) -> Self {
+        let run = RunFields::new(shape);
+        let (place, line) = (|| Wire::word(run.place.width), || Wire::word(shape.line()));
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            run: StreamIn::new(run.width),
+            piece: Wire::word(PieceFields::new(shape).width),
+            piece_valid: Wire::bit(),
+            room: Wire::bit(),
+            open: Reg::bit_reset(),
+            goes_on: Reg::bit(),
+            open_start: Reg::word(run.place.width),
+            open_end: Reg::word(run.place.width),
+            open_line: Reg::word(shape.line()),
+            absorbed: Reg::bit_reset(),
+            fault: Reg::bit_reset(),
+            fault_now: Wire::bit(),
+            stray: Wire::bit(),
+            usable: Wire::bit(),
+            joins: Wire::bit(),
+            conflict: Wire::bit(),
+            last: Wire::bit(),
+            whole: Wire::bit(),
+            leave: Wire::bit(),
+            go: Wire::bit(),
+            first_byte: place(),
+            last_byte: place(),
+            line: line(),
+            run_start: place(),
+            run_end: place(),
+            run_line: line(),
+            _shape: shape,
+            _run: run,
+        }
+    }
+}
+
+impl Logic for PieceAssembler {
+    #[kernel]
+    fn update(&mut self) {
+        let shape = self._shape;
+        let (run, lane) = (self._run, shape.lane());
+        clocked!(self.clk, self.rst => self.open, self.absorbed, self.fault);
+        clocked!(self.clk => self.goes_on, self.open_start, self.open_end, self.open_line);
+        self.last.next = self.run.data.val().get_bit(run.last.at);
+        self.whole.next = self.run.data.val().get_bit(run.whole.at);
+        /// Where the run is in its 4 KiB, and in the ring.
+        self.run_start.next = cat!(
+            self.run.data.val().slice(run.place.at + lane, shape.row()),
+            self.run.data.val().slice(run.start.at, lane)
+        );
+        self.run_end.next = cat!(
+            self.run.data.val().slice(run.place.at + lane, shape.row()),
+            self.run.data.val().slice(run.end.at, lane)
+        );
+        self.run_line.next = self.run.data.val().slice(run.position.at, shape.line());
+        /// Strobes of bytes that the beat does not address are a fault, and are not written.
+        self.stray.next = self.run.data.val().get_bit(run.found.at)
+            && (self.run.data.val().slice(run.start.at, lane)
+                < self.run.data.val().slice(run.place.at, lane)
+                || self.run.data.val().slice(run.end.at, lane)
+                    > self.run.data.val().slice(run.lane_end.at, lane));
+        self.usable.next = self.run.data.val().get_bit(run.found.at)
+            && !self.run.data.val().get_bit(run.refused.at)
+            && !self.stray.val()
+            && !self.absorbed.q.val();
+        self.fault_now.next = self.fault.q.val()
+            || self.stray.val()
+            || self.run.data.val().get_bit(run.fault.at)
+            || self.run.data.val().get_bit(run.refused.at);
+        /// Does it go on with what is open?
+        self.joins.next = self.open.q.val()
+            && self.goes_on.q.val()
+            && !self.run.data.val().slice(run.start.at, lane).any()
+            && self.run_line.val().slice(0, shape.line() - 1).any();
+        self.conflict.next = self.usable.val() && self.open.q.val() && !self.joins.val();
+        self.leave.next =
+            self.run.valid.val() && (self.conflict.val() || !self.usable.val() || self.last.val());
+        self.go.next = self.run.valid.val() && self.room.val();
+        self.piece_valid.next = self.leave.val() && self.room.val();
+        self.run.ready.next = self.room.val() && !(self.conflict.val() && self.last.val());
+        if self.joins.val() || !self.usable.val() || self.conflict.val() {
+            self.first_byte.next = self.open_start.q.val();
+            self.line.next = self.open_line.q.val();
+        } else {
+            self.first_byte.next = self.run_start.val();
+            self.line.next = self.run_line.val();
+        }
+        if self.usable.val() && !self.conflict.val() {
+            self.last_byte.next = self.run_end.val();
+        } else {
+            self.last_byte.next = self.open_end.q.val();
+        }
+        self.piece.next = cat!(
+            self.run.data.val().slice(run.id.at, run.id.width),
+            self.run.data.val().slice(run.page.at, run.page.width),
+            self.run.data.val().slice(run.position.at, run.position.width),
+            self.fault_now.val(),
+            self.last.val() && !self.conflict.val(),
+            self.whole.val() && !self.conflict.val(),
+            self.usable.val() || self.open.q.val(),
+            self.line.val(),
+            self.last_byte.val(),
+            self.first_byte.val()
+        );
+        if self.go.val() {
+            self.fault.d.next = self.fault_now.val() && !self.leave.val();
+            self.absorbed.d.next = self.conflict.val() && self.last.val();
+            self.goes_on.d.next = self.whole.val() && self.run.data.val().slice(run.end.at, lane).all();
+            if self.usable.val() {
+                self.open.d.next = self.conflict.val() || !self.last.val();
+                self.open_end.d.next = self.run_end.val();
+                if !self.joins.val() {
+                    self.open_start.d.next = self.run_start.val();
+                    self.open_line.d.next = self.run_line.val();
+                }
+            } else {
+                self.open.d.next = false;
+            }
+        }
+    }
+}

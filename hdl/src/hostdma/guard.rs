@@ -1,0 +1,93 @@
+//! Holds transfers to the host windows of the execution contexts.
+
+use super::{GuardIn, GuardShape, WINDOW_SIZE_BITS};
+use spinneret_verilog::prelude::*;
+
+/// Says whether bytes of host memory lie in one window as a whole.
+///
+/// A window is `size` bytes from `base` on; it ends with the address space at the latest. One that is not
+/// enabled or has no bytes contains nothing. The windows pass a register, so a change takes effect one clock later;
+/// the answer is combinational.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct HostGuard {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// The windows.
+    pub windows: GuardIn,
+    /// Address of the first byte.
+    pub first: Wire<In>,
+    /// Address of the last byte.
+    pub last: Wire<In>,
+    /// They lie in one window.
+    pub allowed: Wire<Out, bool>,
+    enabled: Reg,
+    starts: Vec<Reg>,
+    ends: Vec<Reg>,
+    sums: Vec<Wire<Local>>,
+    contained: Wire<Local>,
+    _shape: GuardShape,
+}
+
+impl HostGuard {
+    /// A guard of the given shape.
+    pub fn new(shape: GuardShape) -> Self {
+        let windows = shape.windows;
+        Self {
+            clk: Signal::default(),
+            windows: GuardIn::new(shape),
+            first: Wire::word(shape.address),
+            last: Wire::word(shape.address),
+            allowed: Wire::bit(),
+            enabled: Reg::word(windows),
+            starts: vec![Reg::word(shape.address); windows],
+            ends: vec![Reg::word(shape.address); windows],
+            sums: vec![Wire::word(shape.address + 1); windows],
+            contained: Wire::word(windows),
+            _shape: shape,
+        }
+    }
+}
+
+impl Logic for HostGuard {
+    #[kernel]
+    fn update(&mut self) {
+        let address = self._shape.address;
+        clocked!(self.clk => self.enabled, self.starts, self.ends);
+        self.contained.next = 0.into();
+        for window in 0..self._shape.windows {
+            self.sums[window].next = self
+                .windows
+                .base
+                .val()
+                .slice(window * address, address)
+                .resize(address + 1)
+                + (self
+                    .windows
+                    .size
+                    .val()
+                    .slice(window * WINDOW_SIZE_BITS, WINDOW_SIZE_BITS)
+                    - 1)
+                .resize(address + 1);
+            self.enabled.d.next.set_bit(
+                window,
+                self.windows.enabled.val().get_bit(window)
+                    && self
+                        .windows
+                        .size
+                        .val()
+                        .slice(window * WINDOW_SIZE_BITS, WINDOW_SIZE_BITS)
+                        .any(),
+            );
+            self.starts[window].d.next = self.windows.base.val().slice(window * address, address);
+            self.ends[window].d.next = self.sums[window].val().slice(0, address)
+                | fill(self.sums[window].val().get_bit(address), address);
+            self.contained.next.set_bit(
+                window,
+                self.enabled.q.val().get_bit(window)
+                    && self.first.val() >= self.starts[window].q.val()
+                    && self.last.val() <= self.ends[window].q.val(),
+            );
+        }
+        self.allowed.next = self.contained.val().any();
+    }
+}

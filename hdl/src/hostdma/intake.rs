@@ -1,0 +1,186 @@
+//! Takes the data of writes into the ring.
+
+use super::{HostDmaShape, RamWriteOut, StrobeEdges};
+use crate::stream::{ReadySlice, StreamIn, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Puts every beat into the next line of the ring, and tells where its runs of strobed bytes are.
+///
+/// One beat a clock; a beat is at the RAM and at `beat` one clock after it was taken. A line can be used
+/// again when `freed` has passed it.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct WriteIntake {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// Beats: {last, strobes, data}.
+    pub w: StreamIn,
+    /// Position in the ring of the oldest line that is in use.
+    pub freed: Wire<In>,
+    /// Position behind the last line whose data is in the RAM.
+    pub written: Wire<Out>,
+    /// To the RAM.
+    pub ram: RamWriteOut,
+    /// Beats: {several runs, last, position in the ring, ends of runs, starts of runs}.
+    pub beat: StreamOut,
+    slice: ReadySlice,
+    edges: StrobeEdges,
+    /// Position of the next line.
+    fill: Reg,
+    edges_reg: Reg,
+    edges_valid: Reg<bool>,
+    command_valid: Reg,
+    command_address: Reg,
+    command_enables: Reg,
+    command_data: Reg,
+    /// Writes that are done but belong to lines behind `written`, for each segment.
+    ahead: Vec<Reg>,
+    written_reg: Reg,
+    /// Bit s: segment s is one of those that the next line goes to.
+    chosen: Wire<Local>,
+    /// Bit s: the same for the line that is waited for.
+    awaited: Wire<Local>,
+    /// Bit s: segment s has done its part of it.
+    arrived: Wire<Local>,
+    advance: Wire<Local, bool>,
+    take: Wire<Local, bool>,
+    _shape: HostDmaShape,
+}
+
+impl WriteIntake {
+    /// An intake of the given shape.
+    pub fn new(shape: HostDmaShape) -> Self {
+        let (bytes, count) = (shape.axi.strobes(), shape.ram.segments);
+        let beat = 2 + shape.position() + 2 * bytes;
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            w: StreamIn::new(1 + bytes + shape.axi.data),
+            freed: Wire::word(shape.position()),
+            written: Wire::word(shape.position()),
+            ram: RamWriteOut::new(shape),
+            beat: StreamOut::new(beat),
+            slice: ReadySlice::new(1 + bytes + shape.axi.data),
+            edges: StrobeEdges::new(bytes),
+            fill: Reg::word_reset(shape.position()),
+            edges_reg: Reg::word(beat),
+            edges_valid: Reg::bit_reset(),
+            command_valid: Reg::word_reset(count),
+            command_address: Reg::word(count * shape.ram.word_address()),
+            command_enables: Reg::word(count * shape.ram.enables()),
+            command_data: Reg::word(count * shape.ram.data),
+            ahead: vec![Reg::word_reset(shape.position()); count],
+            written_reg: Reg::word_reset(shape.position()),
+            chosen: Wire::word(count),
+            awaited: Wire::word(count),
+            arrived: Wire::word(count),
+            advance: Wire::bit(),
+            take: Wire::bit(),
+            _shape: shape,
+        }
+    }
+}
+
+impl Logic for WriteIntake {
+    #[kernel]
+    fn update(&mut self) {
+        let shape = self._shape;
+        let (data, bytes) = (shape.axi.data, shape.axi.strobes());
+        let (count, of_beat, group) = (shape.ram.segments, shape.segments_of_beat(), shape.group());
+        let (word, enables, address) = (shape.ram.data, shape.ram.enables(), shape.ram.word_address());
+        clocked!(self.clk, self.rst => self.slice, self.fill, self.edges_valid, self.command_valid, self.ahead,
+            self.written_reg);
+        clocked!(self.clk => self.edges_reg, self.command_address, self.command_enables, self.command_data);
+        StreamIn::link(&mut self.w, &mut self.slice.s);
+        self.edges.strobes.next = self.slice.m.data.val().slice(data, bytes);
+        /// The segments that a line goes to.
+        self.chosen.next = fill(true, count);
+        self.awaited.next = fill(true, count);
+        if group > 0 {
+            for segment in 0..count {
+                let turn = (segment / of_beat) as u64;
+                self.chosen
+                    .next
+                    .set_bit(segment, self.fill.q.val().slice(0, group) == turn);
+                self.awaited
+                    .next
+                    .set_bit(segment, self.written_reg.q.val().slice(0, group) == turn);
+            }
+        }
+        /// A beat is taken when its line is free, and there is room in the registers of its segments.
+        self.take.next = self.slice.m.valid.val()
+            && self.fill.q.val() != (self.freed.val() ^ shape.lines as u64)
+            && (!self.edges_valid.q.val() || self.beat.ready.val())
+            && !(self.chosen.val() & self.command_valid.q.val() & !self.ram.cmd_ready.val()).any();
+        self.slice.m.ready.next = self.take.val();
+        if self.beat.ready.val() {
+            self.edges_valid.d.next = false;
+        }
+        self.command_valid.d.next = self.command_valid.q.val() & !self.ram.cmd_ready.val();
+        if self.take.val() {
+            self.fill.d.next = self.fill.q.val() + 1;
+            self.edges_valid.d.next = true;
+            self.edges_reg.d.next = cat!(
+                self.edges.several.val(),
+                self.slice.m.data.val().get_bit(data + bytes),
+                self.fill.q.val(),
+                self.edges.ends.val(),
+                self.edges.starts.val()
+            );
+            for segment in 0..count {
+                if self.chosen.val().get_bit(segment) {
+                    let part = segment % of_beat;
+                    self.command_valid.d.next.set_bit(segment, true);
+                    self.command_address.d.next.set_slice(
+                        segment * address,
+                        address,
+                        self.fill
+                            .q
+                            .val()
+                            .slice(group, shape.line() - group)
+                            .resize(address),
+                    );
+                    self.command_enables.d.next.set_slice(
+                        segment * enables,
+                        enables,
+                        self.slice.m.data.val().slice(data + part * enables, enables),
+                    );
+                    self.command_data.d.next.set_slice(
+                        segment * word,
+                        word,
+                        self.slice.m.data.val().slice(part * word, word),
+                    );
+                }
+            }
+        }
+        self.beat.data.next = self.edges_reg.q.val();
+        self.beat.valid.next = self.edges_valid.q.val();
+        self.ram.cmd_valid.next = self.command_valid.q.val();
+        self.ram.cmd_addr.next = self.command_address.q.val();
+        self.ram.cmd_be.next = self.command_enables.q.val();
+        self.ram.cmd_data.next = self.command_data.q.val();
+        /// A line is written when all its segments have said so; each tells in order, but some may be ahead.
+        self.arrived.next = 0.into();
+        for segment in 0..count {
+            self.arrived.next.set_bit(
+                segment,
+                self.ram.done.val().get_bit(segment) || self.ahead[segment].q.val() != 0,
+            );
+        }
+        self.advance.next = !(self.awaited.val() & !self.arrived.val()).any();
+        if self.advance.val() {
+            self.written_reg.d.next = self.written_reg.q.val() + 1;
+        }
+        for segment in 0..count {
+            if self.ram.done.val().get_bit(segment) {
+                if !(self.advance.val() && self.awaited.val().get_bit(segment)) {
+                    self.ahead[segment].d.next = self.ahead[segment].q.val() + 1;
+                }
+            } else if self.advance.val() && self.awaited.val().get_bit(segment) {
+                self.ahead[segment].d.next = self.ahead[segment].q.val() - 1;
+            }
+        }
+        self.written.next = self.written_reg.q.val();
+    }
+}

@@ -1,0 +1,150 @@
+//! Decides what becomes of reads.
+
+use super::layout::{BurstFields, PlanFields};
+use super::{GuardIn, HostDmaShape, HostGuard};
+use crate::axi::{BurstCheck, LENGTH_BITS, PAGE_BITS};
+use crate::catalog::ParameterError;
+use crate::stream::{SkidBuffer, StreamIn, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Finds the bytes of a read, and whether it can and may be done: two clocks, one read a clock.
+///
+/// What atomic operations ask for goes the same way as reads that cannot be done, and before them.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct ReadPlanner {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// Reads, as [`BurstFields`] says.
+    pub burst: StreamIn,
+    /// Atomic operations: {beats, minus 1; id}.
+    pub atomic: Optional<StreamIn>,
+    /// The windows.
+    pub windows: Optional<GuardIn>,
+    /// Plans, as [`PlanFields`] says.
+    pub plan: StreamOut,
+    check: BurstCheck,
+    guard: Optional<HostGuard>,
+    /// {place of the last byte in its 4 KiB, the plan up to what the guard says}.
+    found: Reg,
+    found_valid: Reg<bool>,
+    planned: SkidBuffer,
+    move_on: Wire<Local, bool>,
+    take: Wire<Local, bool>,
+    outside: Wire<Local, bool>,
+    refused: Wire<Local, bool>,
+    id: Wire<Local>,
+    length: Wire<Local>,
+    _shape: HostDmaShape,
+    _burst: BurstFields,
+    _plan: PlanFields,
+}
+
+impl ReadPlanner {
+    /// A planner of the given shape.
+    ///
+    /// # Errors
+    /// If its queue cannot be built with these parameters.
+    pub fn new(shape: HostDmaShape) -> Result<Self, ParameterError> {
+        let (burst, plan) = (BurstFields::new(shape, false), PlanFields::new(shape));
+        Ok(Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            burst: StreamIn::new(burst.width),
+            atomic: Optional::new(shape.atomics, || StreamIn::new(LENGTH_BITS + shape.axi.id)),
+            windows: Optional::new(shape.guard, || GuardIn::new(shape.guard_shape())),
+            plan: StreamOut::new(plan.width),
+            check: BurstCheck::new(shape.axi),
+            guard: Optional::new(shape.guard, || HostGuard::new(shape.guard_shape())),
+            found: Reg::word(plan.outside.at + PAGE_BITS),
+            found_valid: Reg::bit_reset(),
+            planned: SkidBuffer::new(plan.width)?,
+            move_on: Wire::bit(),
+            take: Wire::bit(),
+            outside: Wire::bit(),
+            refused: Wire::bit(),
+            id: Wire::word(shape.axi.id),
+            length: Wire::word(LENGTH_BITS),
+            _shape: shape,
+            _burst: burst,
+            _plan: plan,
+        })
+    }
+}
+
+impl Logic for ReadPlanner {
+    #[kernel]
+    fn update(&mut self) {
+        let shape = self._shape;
+        let (burst, plan) = (self._burst, self._plan);
+        let (lane, row) = (shape.lane(), shape.row());
+        let end = plan.outside.at;
+        clocked!(self.clk, self.rst => self.found_valid, self.planned);
+        clocked!(self.clk => self.found);
+        self.move_on.next = self.planned.s.ready.val();
+        self.take.next = !self.found_valid.q.val() || self.move_on.val();
+        /// First: which bytes, and can it be done?
+        self.check.start.next = self.burst.data.val().slice(burst.address.at, PAGE_BITS);
+        self.check.length.next = self.burst.data.val().slice(burst.length.at, LENGTH_BITS);
+        self.check.size.next = self.burst.data.val().slice(burst.size.at, burst.size.width);
+        self.check.kind.next = self.burst.data.val().slice(burst.kind.at, burst.kind.width);
+        self.id.next = self.burst.data.val().slice(burst.id.at, burst.id.width);
+        self.length.next = self.check.length.val();
+        self.refused.next = self.check.refused.val();
+        self.burst.ready.next = self.take.val();
+        if self.take.val() {
+            self.found_valid.d.next = self.burst.valid.val();
+        }
+        if shape.atomics {
+            self.atomic.ready.next = self.take.val();
+            if self.atomic.valid.val() {
+                self.burst.ready.next = false;
+                self.id.next = self.atomic.data.val().slice(0, shape.axi.id);
+                self.length.next = self.atomic.data.val().slice(shape.axi.id, LENGTH_BITS);
+                self.refused.next = true;
+                if self.take.val() {
+                    self.found_valid.d.next = true;
+                }
+            }
+        }
+        if self.take.val() {
+            self.found.d.next = cat!(
+                self.check.last_byte.val(),
+                self.id.val(),
+                self.check.size.val(),
+                self.length.val(),
+                self.refused.val(),
+                self.burst
+                    .data
+                    .val()
+                    .slice(burst.address.at + PAGE_BITS, shape.page()),
+                self.check.start.val()
+            );
+        }
+        /// Then: may it be done, and what does it need?
+        self.outside.next = false;
+        if shape.guard {
+            GuardIn::link(&mut self.windows, &mut self.guard.windows);
+            self.guard.clk.next = self.clk.val();
+            self.guard.first.next = cat!(
+                self.found.q.val().slice(plan.page.at, plan.page.width),
+                self.found.q.val().slice(plan.start.at, PAGE_BITS)
+            );
+            self.guard.last.next = cat!(
+                self.found.q.val().slice(plan.page.at, plan.page.width),
+                self.found.q.val().slice(end, PAGE_BITS)
+            );
+            self.outside.next = !self.guard.allowed.val() && !self.found.q.val().get_bit(plan.refused.at);
+        }
+        self.planned.s.valid.next = self.found_valid.q.val();
+        self.planned.s.data.next = cat!(
+            self.found.q.val().slice(end + lane, row) - self.found.q.val().slice(plan.start.at + lane, row),
+            self.found.q.val().slice(end, PAGE_BITS) - self.found.q.val().slice(plan.start.at, PAGE_BITS),
+            self.found.q.val().slice(end, lane),
+            self.outside.val(),
+            self.found.q.val().slice(0, plan.outside.at)
+        );
+        StreamOut::link(&mut self.plan, &mut self.planned.m);
+    }
+}

@@ -1,0 +1,151 @@
+//! Segmented RAM: a parallel simple dual port RAM, as Corundum's DMA engine reads and writes it.
+//!
+//! ```text
+//!                  +---------------------+
+//!  ram_wr_cmd  ===>| segment 0           |===> ram_rd_resp
+//!  ram_rd_cmd  ===>| segment 1           |===> ram_wr_done
+//!  (side by side)  | ...                 |     (side by side)
+//!                  +---------------------+
+//! ```
+//!
+//! A line of the RAM is one line of every segment side by side, segment 0 first: byte address a is byte
+//! a mod B of segment (a / B) mod S in line a / (S * B), with S segments of B bytes. A port carries all
+//! segments side by side, segment 0 in the lowest bits.
+//!
+//! # Contract
+//! Each segment has handshakes of its own and takes no notice of the others.
+//! - **Writes:** the bytes with `be` 1 are written, the others stay. `ram_wr_done` is high for one clock, in the
+//!   clock after the command, once for each command and in their order, also if `be` is 0.
+//! - **Reads:** one response for each command, in their order. A read sees every write that was taken in a clock
+//!   before it; the whole of a write or nothing of it.
+//! - **Read of the line that is written in the same clock:** the old line. While responses are not taken, a
+//!   command may wait inside and is read later; it then sees the writes up to the clock before that, too.
+//! - **Latency:** command to response 2 clocks, write to done 1 clock.
+//! - **Throughput:** one write and one read a clock for each segment.
+//! - **Backpressure:** `ram_wr_cmd_ready` is high from the second clock after reset on, for ever. A segment
+//!   holds three reads; with three inside, `ram_rd_cmd_ready` is low until the clock after one has left. A
+//!   response stays as it is until it is taken.
+//! - **Addresses:** bits above the size are ignored, so the RAM repeats.
+//! - **Registers:** all outputs are registers; no path leads from input to output.
+//! - **Reset** (`rstn` low) forgets reads that are inside and `done` of the write in the clock before. What was
+//!   written stays. Contents are undefined at power-up.
+
+mod entry;
+mod segment;
+mod shape;
+
+pub(crate) use entry::{ENTRY, simulated};
+pub use segment::RamSegment;
+pub use shape::PsdpramShape;
+
+use crate::catalog::{ParameterError, Values};
+use spinneret_verilog::prelude::*;
+
+/// Segmented RAM for Corundum's DMA engine.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct SpinneretPsdpram {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active low.
+    pub rstn: Wire<In, bool>,
+    /// Bytes of each segment that are written.
+    pub ram_wr_cmd_be: Wire<In>,
+    /// Line of each segment that is written.
+    pub ram_wr_cmd_addr: Wire<In>,
+    /// Data to write.
+    pub ram_wr_cmd_data: Wire<In>,
+    /// The write is there.
+    pub ram_wr_cmd_valid: Wire<In>,
+    /// The write is taken in this cycle.
+    pub ram_wr_cmd_ready: Wire<Out>,
+    /// The write of the last cycle is in the RAM.
+    pub ram_wr_done: Wire<Out>,
+    /// Line of each segment to read.
+    pub ram_rd_cmd_addr: Wire<In>,
+    /// The read is there.
+    pub ram_rd_cmd_valid: Wire<In>,
+    /// The read is taken in this cycle.
+    pub ram_rd_cmd_ready: Wire<Out>,
+    /// Lines that were read.
+    pub ram_rd_resp_data: Wire<Out>,
+    /// The line is there.
+    pub ram_rd_resp_valid: Wire<Out>,
+    /// The line is taken in this cycle.
+    pub ram_rd_resp_ready: Wire<In>,
+    reset: Wire<Local, bool>,
+    segments: Vec<RamSegment>,
+    _shape: PsdpramShape,
+}
+
+impl SpinneretPsdpram {
+    /// A RAM of that shape.
+    pub fn new(shape: PsdpramShape) -> Self {
+        let flags = shape.segments;
+        Self {
+            clk: Signal::default(),
+            rstn: Wire::bit(),
+            ram_wr_cmd_be: Wire::word(flags * shape.segment_bytes()),
+            ram_wr_cmd_addr: Wire::word(flags * shape.segment_address()),
+            ram_wr_cmd_data: Wire::word(flags * shape.segment_data),
+            ram_wr_cmd_valid: Wire::word(flags),
+            ram_wr_cmd_ready: Wire::word(flags),
+            ram_wr_done: Wire::word(flags),
+            ram_rd_cmd_addr: Wire::word(flags * shape.segment_address()),
+            ram_rd_cmd_valid: Wire::word(flags),
+            ram_rd_cmd_ready: Wire::word(flags),
+            ram_rd_resp_data: Wire::word(flags * shape.segment_data),
+            ram_rd_resp_valid: Wire::word(flags),
+            ram_rd_resp_ready: Wire::word(flags),
+            reset: Wire::bit(),
+            segments: vec![RamSegment::new(shape); flags],
+            _shape: shape,
+        }
+    }
+
+    /// A RAM with parameter values by name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+        Ok(Box::new(Self::new(PsdpramShape::new(values)?)))
+    }
+}
+
+impl Logic for SpinneretPsdpram {
+    #[kernel]
+    fn update(&mut self) {
+        let (bytes, data) = (self._shape.segment_bytes(), self._shape.segment_data);
+        let (address, line) = (self._shape.segment_address(), self._shape.line_bits());
+        self.reset.next = !self.rstn.val();
+        clocked!(self.clk, self.reset => self.segments);
+        self.ram_wr_cmd_ready.next = 0.into();
+        self.ram_wr_done.next = 0.into();
+        self.ram_rd_cmd_ready.next = 0.into();
+        self.ram_rd_resp_valid.next = 0.into();
+        self.ram_rd_resp_data.next = 0.into();
+        for s in 0..self.segments.len() {
+            self.segments[s].write_be.next = self.ram_wr_cmd_be.val().slice(bytes * s, bytes);
+            self.segments[s].write_addr.next = self.ram_wr_cmd_addr.val().slice(address * s, line);
+            self.segments[s].write_data.next = self.ram_wr_cmd_data.val().slice(data * s, data);
+            self.segments[s].write_valid.next = self.ram_wr_cmd_valid.val().get_bit(s);
+            self.ram_wr_cmd_ready
+                .next
+                .set_bit(s, self.segments[s].write_ready.val());
+            self.ram_wr_done
+                .next
+                .set_bit(s, self.segments[s].write_done.val());
+            self.segments[s].read_addr.next = self.ram_rd_cmd_addr.val().slice(address * s, line);
+            self.segments[s].read_valid.next = self.ram_rd_cmd_valid.val().get_bit(s);
+            self.ram_rd_cmd_ready
+                .next
+                .set_bit(s, self.segments[s].read_ready.val());
+            self.ram_rd_resp_data
+                .next
+                .set_slice(data * s, data, self.segments[s].response_data.val());
+            self.ram_rd_resp_valid
+                .next
+                .set_bit(s, self.segments[s].response_valid.val());
+            self.segments[s].response_ready.next = self.ram_rd_resp_ready.val().get_bit(s);
+        }
+    }
+}

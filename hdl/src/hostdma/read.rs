@@ -1,0 +1,254 @@
+//! The half of the host DMA that reads: the cluster's AXI reads become descriptors of Corundum's DMA.
+//!
+//! ```text
+//! s_axi_ar -> OutputQueue -> ReadPlanner -> LineReserve -> TransferQueue -> desc
+//!                             HostGuard        ^            ^   |
+//!                                              |   status --+   v
+//! s_axi_r <--- ReadSequencer <-- OutputQueue <-|----------------+
+//!                 ^    +---- lines free again -+
+//!              ram_rd
+//! ```
+//!
+//! # Contract
+//! - **Behaviour**: a read takes as many lines of a ring in the RAM as it touches lines of memory, and becomes one
+//!   descriptor, or two if the ring's end lies within. When all are done its beats are read from the ring.
+//!   All beats carry SLVERR if one of them failed or the burst cannot be done, DECERR if the guard refused it;
+//!   their data is 0 then.
+//! - **Throughput**: one beat a clock, from burst to burst too; one burst a clock.
+//! - **Latency**: AR to descriptor 4 clocks, status to the first beat 7 with a RAM that answers after 2.
+//! - **Backpressure**: AR waits for lines and for a free tag. Statuses and the RAM's data never wait.
+//! - **Order**: beats in the order of AR, whatever the ids, never interleaved.
+//! - **Registers**: all outputs are registered.
+//! - **Reset** (`rstn` low) forgets everything inside: Corundum's DMA has to be reset as well. With `drain`,
+//!   only `dma_rstn` forgets descriptors; after `rstn` alone those in flight are waited for, with ARREADY low,
+//!   so that no late status and no late data meets a new transfer.
+//! - **Bad input**: FIXED, WRAP and reserved bursts, beats wider than the port and bursts across 4 KiB are answered
+//!   with as many beats of SLVERR, and nothing is read. A status for a tag that is not in flight is ignored
+//!   and counted.
+
+use super::entry::READ_NAME;
+use super::events::{self, ErrorEvents};
+use super::layout::{BurstFields, JobFields};
+use super::planner::ReadPlanner;
+use super::reserve::{self, LineReserve};
+use super::sequencer::ReadSequencer;
+use super::transfers::TransferQueue;
+use super::{ERROR_BITS, GuardIn, HostDmaShape, RamReadOut, ReadDescOut, StatusIn};
+use crate::axi::{AxiReadSlave, DECERR, LENGTH_BITS, SLVERR};
+use crate::catalog::{ParameterError, Values};
+use crate::stream::{OutputQueue, StreamIn, StreamOut};
+use crate::{COUNTER_WIDTH, EventCounters};
+use spinneret_verilog::prelude::*;
+
+/// Bursts that can wait for lines or a tag.
+const BURSTS: usize = 16;
+/// Reads that can wait to be answered, beside those that are in flight.
+const JOBS: usize = 4;
+
+/// Carries the cluster's AXI reads to host memory, many in flight.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct PspinHostmemDmaRd {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active low.
+    pub rstn: Wire<In, bool>,
+    /// Descriptors.
+    pub m_axis_read_desc: ReadDescOut,
+    /// Their statuses.
+    pub s_axis_read_desc_status: StatusIn,
+    /// To the RAM that Corundum's DMA writes.
+    pub ram_rd: RamReadOut,
+    /// From the cluster.
+    pub s_axi: AxiReadSlave,
+    /// Bursts that are answered, modulo 2^32; this and all below beyond the public design.
+    pub rd_bursts_o: Wire<Out>,
+    /// Bursts that cannot be done.
+    pub rd_refused_o: Wire<Out>,
+    /// Bursts with bytes outside of all windows.
+    pub rd_outside_o: Wire<Out>,
+    /// Statuses for tags that were not in flight.
+    pub rd_stray_status_o: Wire<Out>,
+    /// Statuses by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
+    pub rd_dma_errors_o: Wire<Out>,
+    /// Atomic operations that want data: {beats, minus 1; id}; only with `atop`.
+    pub s_atomic: Optional<StreamIn>,
+    /// The windows of host memory; only with `guard`.
+    pub guard: Optional<GuardIn>,
+    /// Synchronous reset of Corundum's DMA, active low; only with `drain`.
+    pub dma_rstn: Optional<Wire<In, bool>>,
+    reset: Wire<Local, bool>,
+    forget: Wire<Local, bool>,
+    /// Transfers from before a reset are in flight.
+    draining: Optional<Reg<bool>>,
+    hold: Wire<Local, bool>,
+    bursts: OutputQueue,
+    atomics: Optional<OutputQueue>,
+    planner: ReadPlanner,
+    reserve: LineReserve,
+    transfers: TransferQueue,
+    error_events: ErrorEvents,
+    /// A part of the read that is being retired failed.
+    failed: Reg<bool>,
+    failed_now: Wire<Local, bool>,
+    last: Wire<Local, bool>,
+    retire: Wire<Local, bool>,
+    response: Wire<Local>,
+    jobs: OutputQueue,
+    sequencer: ReadSequencer,
+    counters: EventCounters,
+    _shape: HostDmaShape,
+    _job: JobFields,
+}
+
+impl PspinHostmemDmaRd {
+    /// A half of the given shape.
+    ///
+    /// # Errors
+    /// If a queue cannot be built with these parameters.
+    pub fn new(shape: HostDmaShape) -> Result<Self, ParameterError> {
+        let job = JobFields::new(shape);
+        let counter = || Wire::word(COUNTER_WIDTH);
+        let atomic = LENGTH_BITS + shape.axi.id;
+        let atomics = OutputQueue::new(atomic, BURSTS)?;
+        Ok(Self {
+            clk: Signal::default(),
+            rstn: Wire::bit(),
+            m_axis_read_desc: ReadDescOut::new(shape),
+            s_axis_read_desc_status: StatusIn::new(shape.tag),
+            ram_rd: RamReadOut::new(shape),
+            s_axi: AxiReadSlave::new(shape.axi, shape.user),
+            rd_bursts_o: counter(),
+            rd_refused_o: counter(),
+            rd_outside_o: counter(),
+            rd_stray_status_o: counter(),
+            rd_dma_errors_o: Wire::word(events::ERROR_CODES * COUNTER_WIDTH),
+            s_atomic: Optional::new(shape.atomics, || StreamIn::new(atomic)),
+            guard: Optional::new(shape.guard, || GuardIn::new(shape.guard_shape())),
+            dma_rstn: Optional::new(shape.drain, Wire::bit),
+            reset: Wire::bit(),
+            forget: Wire::bit(),
+            draining: Optional::new(shape.drain, || Reg::reset_to(true)),
+            hold: Wire::bit(),
+            bursts: OutputQueue::new(BurstFields::new(shape, false).width, BURSTS)?,
+            atomics: Optional::new(shape.atomics, || atomics),
+            planner: ReadPlanner::new(shape)?,
+            reserve: LineReserve::new(shape),
+            transfers: TransferQueue::new(shape, reserve::transfers(shape)),
+            error_events: ErrorEvents::default(),
+            failed: Reg::bit_reset(),
+            failed_now: Wire::bit(),
+            last: Wire::bit(),
+            retire: Wire::bit(),
+            response: Wire::word(2),
+            jobs: OutputQueue::new(job.width, JOBS)?,
+            sequencer: ReadSequencer::new(shape)?,
+            counters: EventCounters::new(events::EVENTS),
+            _shape: shape,
+            _job: job,
+        })
+    }
+
+    /// A half with parameter values by name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+        Ok(Box::new(Self::new(HostDmaShape::new(READ_NAME, values)?)?))
+    }
+}
+
+impl Logic for PspinHostmemDmaRd {
+    #[kernel]
+    fn update(&mut self) {
+        let shape = self._shape;
+        let job = self._job;
+        self.reset.next = !self.rstn.val();
+        if shape.drain {
+            self.forget.next = !self.dma_rstn.val();
+        } else {
+            self.forget.next = !self.rstn.val();
+        }
+        /// After a reset the front stays in reset until what was in flight is answered.
+        if shape.drain {
+            self.hold.next = !self.rstn.val() || self.draining.q.val();
+        } else {
+            self.hold.next = !self.rstn.val();
+        }
+        clocked!(self.clk, self.hold => self.bursts, self.atomics, self.planner, self.reserve);
+        clocked!(self.clk, self.reset => self.draining, self.transfers, self.failed, self.jobs, self.sequencer,
+            self.counters);
+        self.transfers.forget.next = self.forget.val();
+        if shape.drain {
+            self.draining.d.next = self.draining.q.val() && !self.transfers.idle.val();
+        }
+        self.bursts.s.valid.next = self.s_axi.arvalid.val();
+        self.s_axi.arready.next = self.bursts.s.ready.val();
+        self.bursts.s.data.next = cat!(
+            self.s_axi.arid.val(),
+            self.s_axi.arburst.val(),
+            self.s_axi.arsize.val(),
+            self.s_axi.arlen.val(),
+            self.s_axi.araddr.val()
+        );
+        StreamOut::join(&mut self.bursts.m, &mut self.planner.burst);
+        if shape.atomics {
+            StreamIn::link(&mut self.s_atomic, &mut self.atomics.s);
+            StreamOut::join(&mut self.atomics.m, &mut self.planner.atomic);
+        }
+        if shape.guard {
+            GuardIn::link(&mut self.guard, &mut self.planner.windows);
+        }
+        StreamOut::join(&mut self.planner.plan, &mut self.reserve.plan);
+        StreamOut::join(&mut self.reserve.transfer, &mut self.transfers.s);
+        ReadDescOut::link(&mut self.m_axis_read_desc, &mut self.transfers.desc);
+        StatusIn::link(&mut self.s_axis_read_desc_status, &mut self.transfers.status);
+        /// A read is answered when its last part is there.
+        self.last.next = self.transfers.m.data.val().get_bit(job.width);
+        self.failed_now.next =
+            self.failed.q.val() || self.transfers.m.data.val().slice(job.width + 1, ERROR_BITS).any();
+        self.response.next = self.transfers.m.data.val().slice(job.response.at, 2);
+        self.transfers.m.ready.next = self.jobs.s.ready.val();
+        self.retire.next = self.transfers.m.valid.val() && self.jobs.s.ready.val();
+        if self.retire.val() {
+            self.failed.d.next = self.failed_now.val() && !self.last.val();
+        }
+        self.jobs.s.valid.next = self.transfers.m.valid.val() && self.last.val();
+        self.jobs.s.data.next = cat!(
+            self.transfers.m.data.val().get_bit(job.held.at),
+            self.response.val() | cat!(self.failed_now.val(), false),
+            self.transfers.m.data.val().slice(0, job.response.at)
+        );
+        StreamOut::join(&mut self.jobs.m, &mut self.sequencer.job);
+        RamReadOut::link(&mut self.ram_rd, &mut self.sequencer.ram);
+        self.reserve.freed.next = self.sequencer.freed.val();
+        self.s_axi.rid.next = self.sequencer.id.val();
+        self.s_axi.rdata.next = self.sequencer.data.val();
+        self.s_axi.rresp.next = self.sequencer.response.val();
+        self.s_axi.rlast.next = self.sequencer.last.val();
+        self.s_axi.ruser.next = 0.into();
+        self.s_axi.rvalid.next = self.sequencer.valid.val();
+        self.sequencer.ready.next = self.s_axi.rready.val();
+        /// Events, the one with the highest number first.
+        self.error_events.valid.next = self.retire.val();
+        self.error_events.error.next = self.transfers.m.data.val().slice(job.width + 1, ERROR_BITS);
+        self.counters.events.next = cat!(
+            self.transfers.stray.val(),
+            self.retire.val() && self.last.val() && self.response.val() == DECERR,
+            self.retire.val() && self.last.val() && self.response.val() == SLVERR,
+            self.retire.val() && self.last.val(),
+            self.error_events.events.val()
+        );
+        self.rd_bursts_o.next = self.counters.counts[events::BURST].val();
+        self.rd_refused_o.next = self.counters.counts[events::REFUSED].val();
+        self.rd_outside_o.next = self.counters.counts[events::OUTSIDE].val();
+        self.rd_stray_status_o.next = self.counters.counts[events::STRAY].val();
+        self.rd_dma_errors_o.next = 0.into();
+        for code in 0..events::ERROR_CODES {
+            self.rd_dma_errors_o.next.set_slice(
+                code * COUNTER_WIDTH,
+                COUNTER_WIDTH,
+                self.counters.counts[code].val(),
+            );
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Joins beats with the burst they belong to, and takes them apart into runs of strobed bytes.
+
+use super::HostDmaShape;
+use super::layout::{BurstFields, RunFields};
+use crate::axi::{ATOP_BITS, BurstCheck, LENGTH_BITS, PAGE_BITS};
+use crate::stream::{StreamIn, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// AWATOP of an atomic comparison.
+const COMPARE: u64 = 0b11_0001;
+
+/// Gives one item a clock: a run of strobed bytes, or that a beat has no run (any more).
+///
+/// A beat with one run or none is one item; a beat with n runs gives n items and one without run.
+/// AWLEN alone says where a burst ends: a WLAST elsewhere is marked as a fault of the burst.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct RunSplitter {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// Bursts, as [`BurstFields`] says.
+    pub burst: StreamIn,
+    /// Beats of [`super::WriteIntake`].
+    pub beat: StreamIn,
+    /// Items, as [`RunFields`] says.
+    pub run: StreamOut,
+    /// Atomic operations that want data: {AWLEN, halved for a comparison; id}.
+    pub atomic: Optional<StreamOut>,
+    check: BurstCheck,
+    /// Behind the first item of a beat with several runs.
+    again: Reg<bool>,
+    starts_left: Reg,
+    ends_left: Reg,
+    /// Behind the first beat of a burst.
+    in_burst: Reg<bool>,
+    /// Number of the beat in its burst.
+    number: Reg,
+    /// Place of the beat in its 4 KiB.
+    place: Reg,
+    item: Reg,
+    item_valid: Reg<bool>,
+    starts: Wire<Local>,
+    ends: Wire<Local>,
+    start_bit: Wire<Local>,
+    end_bit: Wire<Local>,
+    first_lane: Wire<Local>,
+    last_lane: Wire<Local>,
+    found: Wire<Local, bool>,
+    several: Wire<Local, bool>,
+    whole: Wire<Local, bool>,
+    place_now: Wire<Local>,
+    number_now: Wire<Local>,
+    mask: Wire<Local>,
+    last: Wire<Local, bool>,
+    fault: Wire<Local, bool>,
+    room: Wire<Local, bool>,
+    there: Wire<Local, bool>,
+    wants_data: Optional<Wire<Local, bool>>,
+    go: Wire<Local, bool>,
+    _shape: HostDmaShape,
+    _burst: BurstFields,
+    _run: RunFields,
+}
+
+impl RunSplitter {
+    /// A splitter of the given shape.
+    pub fn new(shape: HostDmaShape) -> Self {
+        let (bytes, lane) = (shape.axi.strobes(), shape.lane());
+        let (burst, run) = (BurstFields::new(shape, shape.atomics), RunFields::new(shape));
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            burst: StreamIn::new(burst.width),
+            beat: StreamIn::new(2 + shape.position() + 2 * bytes),
+            run: StreamOut::new(run.width),
+            atomic: Optional::new(shape.atomics, || StreamOut::new(LENGTH_BITS + shape.axi.id)),
+            check: BurstCheck::new(shape.axi),
+            again: Reg::bit_reset(),
+            starts_left: Reg::word(bytes),
+            ends_left: Reg::word(bytes),
+            in_burst: Reg::bit_reset(),
+            number: Reg::word(LENGTH_BITS),
+            place: Reg::word(PAGE_BITS),
+            item: Reg::word(run.width),
+            item_valid: Reg::bit_reset(),
+            starts: Wire::word(bytes),
+            ends: Wire::word(bytes),
+            start_bit: Wire::word(bytes),
+            end_bit: Wire::word(bytes),
+            first_lane: Wire::word(lane),
+            last_lane: Wire::word(lane),
+            found: Wire::bit(),
+            several: Wire::bit(),
+            whole: Wire::bit(),
+            place_now: Wire::word(PAGE_BITS),
+            number_now: Wire::word(LENGTH_BITS),
+            mask: Wire::word(PAGE_BITS),
+            last: Wire::bit(),
+            fault: Wire::bit(),
+            room: Wire::bit(),
+            there: Wire::bit(),
+            wants_data: Optional::new(shape.atomics, Wire::bit),
+            go: Wire::bit(),
+            _shape: shape,
+            _burst: burst,
+            _run: run,
+        }
+    }
+}
+
+impl Logic for RunSplitter {
+    #[kernel]
+    fn update(&mut self) {
+        let shape = self._shape;
+        let (bytes, lane, position) = (shape.axi.strobes(), shape.lane(), shape.position());
+        let burst = self._burst;
+        clocked!(self.clk, self.rst => self.again, self.in_burst, self.item_valid);
+        clocked!(self.clk => self.starts_left, self.ends_left, self.number, self.place, self.item);
+        /// The burst.
+        self.check.start.next = self.burst.data.val().slice(burst.address.at, PAGE_BITS);
+        self.check.length.next = self.burst.data.val().slice(burst.length.at, LENGTH_BITS);
+        self.check.size.next = self.burst.data.val().slice(burst.size.at, burst.size.width);
+        self.check.kind.next = self.burst.data.val().slice(burst.kind.at, burst.kind.width);
+        /// Where the beat is, and whether it is the last.
+        self.mask.next = 0.into();
+        for bit in 0..lane {
+            if self.check.size.val() > bit as u64 {
+                self.mask.next.set_bit(bit, true);
+            }
+        }
+        if self.in_burst.q.val() {
+            self.place_now.next = self.place.q.val();
+            self.number_now.next = self.number.q.val();
+        } else {
+            self.place_now.next = self.check.start.val();
+            self.number_now.next = 0.into();
+        }
+        self.last.next = self.number_now.val() == self.check.length.val();
+        self.fault.next = self.last.val() != self.beat.data.val().get_bit(2 * bytes + position);
+        /// The next run of the beat.
+        if self.again.q.val() {
+            self.starts.next = self.starts_left.q.val();
+            self.ends.next = self.ends_left.q.val();
+        } else {
+            self.starts.next = self.beat.data.val().slice(0, bytes);
+            self.ends.next = self.beat.data.val().slice(bytes, bytes);
+        }
+        self.found.next = self.starts.val().any();
+        self.several.next = self.beat.data.val().get_bit(2 * bytes + position + 1);
+        self.whole.next = !self.several.val() || !self.found.val();
+        /// Its first bit alone, as a number: a carry and an OR are shallower than a search.
+        self.start_bit.next = self.starts.val() & (!self.starts.val() + 1);
+        self.end_bit.next = self.ends.val() & (!self.ends.val() + 1);
+        self.first_lane.next = 0.into();
+        self.last_lane.next = 0.into();
+        for bit in 0..lane {
+            let odd = lanes_with(bit, bytes);
+            self.first_lane
+                .next
+                .set_bit(bit, (self.start_bit.val() & odd.clone()).any());
+            self.last_lane
+                .next
+                .set_bit(bit, (self.end_bit.val() & odd.clone()).any());
+        }
+        /// One item a clock.
+        self.room.next = !self.item_valid.q.val() || self.run.ready.val();
+        self.there.next = self.room.val() && self.burst.valid.val() && self.beat.valid.val();
+        self.go.next = self.there.val();
+        if shape.atomics {
+            /// Loads, swaps and comparisons give data; a comparison as much as it compares, half of AWLEN.
+            self.wants_data.next = self.burst.data.val().get_bit(burst.atop.at + ATOP_BITS - 1)
+                && self.whole.val()
+                && self.last.val();
+            self.go.next = self.there.val() && (!self.wants_data.val() || self.atomic.ready.val());
+            self.atomic.valid.next = self.there.val() && self.wants_data.val();
+            if self.burst.data.val().slice(burst.atop.at, burst.atop.width) == COMPARE {
+                self.atomic.data.next = cat!(
+                    self.check.length.val() >> 1,
+                    self.burst.data.val().slice(burst.id.at, burst.id.width)
+                );
+            } else {
+                self.atomic.data.next = cat!(
+                    self.check.length.val(),
+                    self.burst.data.val().slice(burst.id.at, burst.id.width)
+                );
+            }
+        }
+        self.beat.ready.next = self.go.val() && self.whole.val();
+        self.burst.ready.next = self.go.val() && self.whole.val() && self.last.val();
+        if self.room.val() {
+            self.item_valid.d.next = self.go.val();
+            self.item.d.next = cat!(
+                self.burst.data.val().slice(burst.id.at, burst.id.width),
+                self.burst
+                    .data
+                    .val()
+                    .slice(burst.address.at + PAGE_BITS, shape.page()),
+                self.beat.data.val().slice(2 * bytes, position),
+                self.check.refused.val(),
+                self.fault.val(),
+                self.whole.val() && self.last.val(),
+                self.whole.val(),
+                self.found.val(),
+                self.last_lane.val(),
+                self.first_lane.val(),
+                (self.place_now.val() | self.mask.val()).slice(0, lane),
+                self.place_now.val()
+            );
+        }
+        if self.go.val() {
+            self.again.d.next = !self.whole.val();
+            self.starts_left.d.next = self.starts.val() & !self.start_bit.val();
+            self.ends_left.d.next = self.ends.val() & !self.end_bit.val();
+            if self.whole.val() {
+                self.in_burst.d.next = !self.last.val();
+                self.number.d.next = self.number_now.val() + 1;
+                self.place.d.next = (self.place_now.val() | self.mask.val()) + 1;
+            }
+        }
+        self.run.data.next = self.item.q.val();
+        self.run.valid.next = self.item_valid.q.val();
+    }
+}
+
+/// The lanes whose number has a one at that bit, as ones in a word of so many lanes.
+fn lanes_with(bit: usize, lanes: usize) -> Word {
+    let odd = |word: Word, lane: usize| word.replace_bit(lane, lane >> bit & 1 == 1);
+    (0..lanes).fold(Word::zero(lanes), odd)
+}

@@ -1,0 +1,207 @@
+//! Gives descriptors to Corundum's DMA, many at a time, and gives back what is done in their order.
+
+use super::{ERROR_BITS, HostDmaShape, ReadDescOut, StatusIn};
+use crate::stream::{StreamIn, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Widths of what passes through the [`TransferQueue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferShape {
+    /// Transfers that can be in flight, a power of two.
+    pub entries: usize,
+    /// What is passed on with a transfer, in bits.
+    pub payload: usize,
+    /// Bits of an address in the RAM that are used.
+    pub ram: usize,
+    /// Bits of a length that are used.
+    pub length: usize,
+}
+
+impl TransferShape {
+    /// Bits of a transfer as it comes.
+    pub fn element(self, shape: HostDmaShape) -> usize {
+        self.payload + 1 + self.length + self.ram + shape.axi.address
+    }
+}
+
+/// A ring of transfers: they enter at its end, are answered in any order, and leave at its head.
+///
+/// ```text
+/// s ---> descriptor (register) ---> desc
+///   |
+///   +--> ring: payload (RAM), pending (a bit each), error (RAM) ---> m
+///                                   ^
+/// status ---------------------------+
+/// ```
+///
+/// A transfer's tag is its place in the ring. One that moves no bytes has no descriptor, and leaves when it is
+/// at the head. A transfer is in the ring and at `desc` one clock after it was taken, and at `m` one clock
+/// after its status. `m` is not registered.
+///
+/// `rst` forgets all transfers but those that are in flight: their descriptor is given, and `idle` is
+/// low until they are answered; only then may new ones come. `forget` forgets those, too.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct TransferQueue {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// Synchronous reset of what is in flight.
+    pub forget: Wire<In, bool>,
+    /// Transfers: {payload, moves bytes, length, RAM address, host address}.
+    pub s: StreamIn,
+    /// Descriptors.
+    pub desc: ReadDescOut,
+    /// Their statuses.
+    pub status: StatusIn,
+    /// Transfers that are done: {error, payload}.
+    pub m: StreamOut,
+    /// A status came for a tag that is not in flight.
+    pub stray: Wire<Out, bool>,
+    /// Nothing is in flight.
+    pub idle: Wire<Out, bool>,
+    head: Reg,
+    tail: Reg,
+    pending: Reg,
+    payloads: Ram,
+    errors: Ram,
+    host_address: Reg,
+    ram_address: Reg,
+    length: Reg,
+    tag: Reg,
+    held: Reg<bool>,
+    full: Reg<bool>,
+    push: Wire<Local, bool>,
+    pop: Wire<Local, bool>,
+    moves: Wire<Local, bool>,
+    /// Bit n: a status for tag n that can be meant.
+    answered: Wire<Local>,
+    entered: Wire<Local>,
+    waiting: Wire<Local, bool>,
+    _shape: HostDmaShape,
+    _transfers: TransferShape,
+}
+
+impl TransferQueue {
+    /// A ring of the given shape.
+    pub fn new(shape: HostDmaShape, transfers: TransferShape) -> Self {
+        let index = address_width(transfers.entries);
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            forget: Wire::bit(),
+            s: StreamIn::new(transfers.element(shape)),
+            desc: ReadDescOut::new(shape),
+            status: StatusIn::new(shape.tag),
+            m: StreamOut::new(ERROR_BITS + transfers.payload),
+            stray: Wire::bit(),
+            idle: Wire::bit(),
+            head: Reg::word_reset(index + 1),
+            tail: Reg::word_reset(index + 1),
+            pending: Reg::word_reset(transfers.entries),
+            payloads: Ram::new(RamStyle::Distributed, transfers.entries, 1 + transfers.payload),
+            errors: Ram::new(RamStyle::Distributed, transfers.entries, ERROR_BITS),
+            host_address: Reg::word(shape.axi.address),
+            ram_address: Reg::word(transfers.ram),
+            length: Reg::word(transfers.length),
+            tag: Reg::word(index),
+            held: Reg::bit_reset(),
+            full: Reg::bit_reset(),
+            push: Wire::bit(),
+            pop: Wire::bit(),
+            moves: Wire::bit(),
+            answered: Wire::word(transfers.entries),
+            entered: Wire::word(transfers.entries),
+            waiting: Wire::bit(),
+            _shape: shape,
+            _transfers: transfers,
+        }
+    }
+}
+
+impl Logic for TransferQueue {
+    #[kernel]
+    fn update(&mut self) {
+        let shape = self._shape;
+        let transfers = self._transfers;
+        let (entries, index) = (transfers.entries, address_width(transfers.entries));
+        let ram_at = shape.axi.address;
+        let length_at = ram_at + transfers.ram;
+        let moves_at = length_at + transfers.length;
+        clocked!(self.clk, self.rst => self.head, self.tail, self.full);
+        clocked!(self.clk, self.forget => self.pending, self.held);
+        clocked!(self.clk => self.payloads, self.errors, self.host_address, self.ram_address, self.length, self.tag);
+        /// In: when the ring and the register are free. One that moves nothing need not wait, but keeps the order.
+        self.s.ready.next = !self.full.q.val() && (!self.held.q.val() || self.desc.ready.val());
+        self.push.next = self.s.valid.val() && self.s.ready.val();
+        self.moves.next = self.s.data.val().get_bit(moves_at);
+        if self.desc.ready.val() {
+            self.held.d.next = false;
+        }
+        if self.push.val() {
+            self.tail.d.next = self.tail.q.val() + 1;
+            self.held.d.next = self.moves.val();
+            self.host_address.d.next = self.s.data.val().slice(0, shape.axi.address);
+            self.ram_address.d.next = self.s.data.val().slice(ram_at, transfers.ram);
+            self.length.d.next = self.s.data.val().slice(length_at, transfers.length);
+            self.tag.d.next = self.tail.q.val().slice(0, index);
+        }
+        self.payloads.write_enable.next = self.push.val();
+        self.payloads.write_addr.next = self.tail.q.val().slice(0, index);
+        self.payloads.write_data.next = self.s.data.val().slice(moves_at, 1 + transfers.payload);
+        self.desc.valid.next = self.held.q.val();
+        self.desc.dma_addr.next = self.host_address.q.val();
+        self.desc.ram_sel.next = 0.into();
+        self.desc.ram_addr.next = self.ram_address.q.val().resize(shape.ram.address);
+        self.desc.len.next = self.length.q.val().resize(shape.length);
+        self.desc.tag.next = self.tag.q.val().resize(shape.tag);
+        /// A status counts if its tag is in flight: given, and not answered yet.
+        self.answered.next = 0.into();
+        self.entered.next = 0.into();
+        for entry in 0..entries {
+            self.answered.next.set_bit(
+                entry,
+                self.status.valid.val()
+                    && self.status.tag.val() == entry as u64
+                    && !(self.held.q.val() && self.tag.q.val() == entry as u64),
+            );
+            self.entered.next.set_bit(
+                entry,
+                self.push.val() && self.moves.val() && self.tail.q.val().slice(0, index) == entry as u64,
+            );
+        }
+        self.pending.d.next = (self.pending.q.val() & !self.answered.val()) | self.entered.val();
+        self.errors.write_enable.next = (self.pending.q.val() & self.answered.val()).any();
+        self.errors.write_addr.next = self.status.tag.val().slice(0, index);
+        self.errors.write_data.next = self.status.error.val();
+        self.stray.next = self.status.valid.val() && !self.errors.write_enable.val();
+        self.idle.next = !self.pending.q.val().any();
+        /// Out: when the head is answered, or has nothing to be answered.
+        self.payloads.read_addr.next = self.head.q.val().slice(0, index);
+        self.errors.read_addr.next = self.head.q.val().slice(0, index);
+        self.waiting.next = self
+            .pending
+            .q
+            .val()
+            .get_bit(self.payloads.read_addr.val().index());
+        self.m.valid.next = self.head.q.val() != self.tail.q.val() && !self.waiting.val();
+        if self.payloads.read_data.val().get_bit(0) {
+            self.m.data.next = cat!(
+                self.errors.read_data.val(),
+                self.payloads.read_data.val().slice(1, transfers.payload)
+            );
+        } else {
+            self.m.data.next = cat!(
+                lit(0, ERROR_BITS),
+                self.payloads.read_data.val().slice(1, transfers.payload)
+            );
+        }
+        self.pop.next = self.m.valid.val() && self.m.ready.val();
+        if self.pop.val() {
+            self.head.d.next = self.head.q.val() + 1;
+            self.full.d.next = false;
+        } else if self.push.val() {
+            self.full.d.next = self.tail.q.val() + 1 == (self.head.q.val() ^ entries as u64);
+        }
+    }
+}

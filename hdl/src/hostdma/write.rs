@@ -1,0 +1,409 @@
+//! The half of the host DMA that writes: the cluster's AXI writes become descriptors of Corundum's DMA.
+//!
+//! ```text
+//! s_axi_aw -> OutputQueue ----------+
+//!                                   v
+//! s_axi_w --> WriteIntake -----> RunSplitter -> PieceAssembler -> queue -> HostGuard -> TransferQueue -> desc
+//!                 |    ^                                                                 ^   |
+//!                 v    +---- lines that are free ----------------------+        status --+   |
+//!                ram_wr                                                +------- s_axi_b <----+
+//! ```
+//!
+//! # Contract
+//! - **Behaviour**: every beat of data takes one line of a ring in the RAM. Runs of strobed bytes that follow
+//!   one another become one descriptor; one is only given when its bytes are in the RAM. A burst is
+//!   answered when all its descriptors are: OKAY, SLVERR if one of them failed or the burst cannot be done,
+//!   DECERR if the guard refused some of its bytes, which are then not written.
+//! - **Throughput**: one beat a clock, from burst to burst too, with one run of strobed bytes a beat. A
+//!   beat with n > 1 runs takes n + 1 clocks.
+//! - **Latency**: AW and W to descriptor 4 clocks, status to B 2; so a write of one beat takes 7 clocks from
+//!   AW to B when its status comes in the clock after its descriptor.
+//! - **Backpressure**: AW and W wait for one another, for a free line, and for a free tag. Statuses never wait.
+//! - **Order**: B in the order of AW, whatever the ids. Descriptors in the order of the bytes of the bursts.
+//! - **Registers**: all outputs are registered.
+//! - **Reset** (`rstn` low) forgets everything allowed: Corundum's DMA has to be reset as well. With `drain`,
+//!   only `dma_rstn` forgets descriptors; after `rstn` alone those in flight are waited for, with AWREADY and
+//!   WREADY low, so that no late status and no late read of the RAM meets a new transfer.
+//! - **Bad input**: FIXED, WRAP and reserved bursts, beats wider than the port, bursts across 4 KiB and atomic
+//!   operations are answered with SLVERR after all their beats, and nothing is written. So is a burst whose
+//!   WLAST is not with its last beat (AWLEN counts), and one that strobes bytes which it does not address; of
+//!   these, the other bytes may be written. A status for a tag that is not in flight is ignored and counted.
+
+use super::assembler::PieceAssembler;
+use super::entry::WRITE_NAME;
+use super::events::{self, ErrorEvents};
+use super::intake::WriteIntake;
+use super::layout::{BurstFields, PieceFields};
+use super::splitter::RunSplitter;
+use super::transfers::{TransferQueue, TransferShape};
+use super::{ERROR_BITS, GuardIn, HostDmaShape, HostGuard, RamWriteOut, StatusIn, WriteDescOut};
+use crate::axi::{ATOP_BITS, AxiWriteSlave, DECERR, KIND_BITS, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR};
+use crate::catalog::{ParameterError, Values};
+use crate::stream::{OutputQueue, StreamOut};
+use crate::{COUNTER_WIDTH, EventCounters};
+use spinneret_verilog::prelude::*;
+
+/// Bursts that can wait for their data.
+const BURSTS: usize = 16;
+/// Pieces that can wait for their data to be in the RAM, or for a tag.
+const PIECES: usize = 16;
+/// Pieces that still come when the assembler sees that there is no more room.
+const PIECE_MARGIN: usize = 1;
+
+/// Carries the cluster's AXI writes to host memory, many in flight.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct PspinHostmemDmaWr {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active low.
+    pub rstn: Wire<In, bool>,
+    /// Descriptors.
+    pub m_axis_write_desc: WriteDescOut,
+    /// Their statuses.
+    pub s_axis_write_desc_status: StatusIn,
+    /// To the RAM that Corundum's DMA reads.
+    pub ram_wr: RamWriteOut,
+    /// From the cluster.
+    pub s_axi: AxiWriteSlave,
+    /// Bursts that were answered, modulo 2^32; this and all below beyond the public design.
+    pub wr_bursts_o: Wire<Out>,
+    /// Bursts that cannot be done.
+    pub wr_refused_o: Wire<Out>,
+    /// Bursts with bytes outside of all windows.
+    pub wr_outside_o: Wire<Out>,
+    /// Statuses for tags that were not in flight.
+    pub wr_stray_status_o: Wire<Out>,
+    /// Statuses by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
+    pub wr_dma_errors_o: Wire<Out>,
+    /// Atomic operation; only with `atop`.
+    pub s_axi_awatop: Optional<Wire<In>>,
+    /// Atomic operations that want data: {beats, minus 1; id}; only with `atop`.
+    pub m_atomic: Optional<StreamOut>,
+    /// The windows of host memory; only with `guard`.
+    pub guard: Optional<GuardIn>,
+    /// Synchronous reset of Corundum's DMA, active low; only with `drain`.
+    pub dma_rstn: Optional<Wire<In, bool>>,
+    reset: Wire<Local, bool>,
+    forget: Wire<Local, bool>,
+    /// Transfers from before a reset are in flight.
+    draining: Optional<Reg<bool>>,
+    hold: Wire<Local, bool>,
+    bursts: OutputQueue,
+    intake: WriteIntake,
+    splitter: RunSplitter,
+    assembler: PieceAssembler,
+    pieces: OutputQueue,
+    host_guard: Optional<HostGuard>,
+    allowed: Wire<Local, bool>,
+    moves: Wire<Local, bool>,
+    ready: Wire<Local, bool>,
+    /// Position in the ring of the oldest line in use.
+    freed: Reg,
+    transfers: TransferQueue,
+    error_events: ErrorEvents,
+    /// What is known of the burst whose pieces are being retired.
+    failed: Reg<bool>,
+    refused: Reg<bool>,
+    outside: Reg<bool>,
+    failed_now: Wire<Local, bool>,
+    refused_now: Wire<Local, bool>,
+    outside_now: Wire<Local, bool>,
+    last: Wire<Local, bool>,
+    retire: Wire<Local, bool>,
+    answer: Wire<Local, bool>,
+    response_id: Reg,
+    response_code: Reg,
+    response_valid: Reg<bool>,
+    counters: EventCounters,
+    _shape: HostDmaShape,
+    _piece: PieceFields,
+    _payload: WritePayload,
+}
+
+/// What is passed on with a transfer: {outside, fault, last, whole, position, id}.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct WritePayload {
+    position: usize,
+    whole: usize,
+    last: usize,
+    fault: usize,
+    outside: usize,
+    width: usize,
+}
+
+impl WritePayload {
+    fn new(shape: HostDmaShape) -> Self {
+        let position = shape.axi.id;
+        let whole = position + shape.position();
+        Self {
+            position,
+            whole,
+            last: whole + 1,
+            fault: whole + 2,
+            outside: whole + 3,
+            width: whole + 4,
+        }
+    }
+}
+
+impl PspinHostmemDmaWr {
+    /// A half of the given shape.
+    ///
+    /// # Errors
+    /// If a queue cannot be built with these parameters.
+    pub fn new(shape: HostDmaShape) -> Result<Self, ParameterError> {
+        let (piece, payload) = (PieceFields::new(shape), WritePayload::new(shape));
+        let counter = || Wire::word(COUNTER_WIDTH);
+        let transfers = TransferShape {
+            entries: shape.writes,
+            payload: payload.width,
+            ram: shape.line() + shape.lane(),
+            length: PAGE_BITS + 1,
+        };
+        Ok(Self {
+            clk: Signal::default(),
+            rstn: Wire::bit(),
+            m_axis_write_desc: WriteDescOut::new(shape),
+            s_axis_write_desc_status: StatusIn::new(shape.tag),
+            ram_wr: RamWriteOut::new(shape),
+            s_axi: AxiWriteSlave::new(shape.axi, shape.user),
+            wr_bursts_o: counter(),
+            wr_refused_o: counter(),
+            wr_outside_o: counter(),
+            wr_stray_status_o: counter(),
+            wr_dma_errors_o: Wire::word(events::ERROR_CODES * COUNTER_WIDTH),
+            s_axi_awatop: Optional::new(shape.atomics, || Wire::word(ATOP_BITS)),
+            m_atomic: Optional::new(shape.atomics, || StreamOut::new(LENGTH_BITS + shape.axi.id)),
+            guard: Optional::new(shape.guard, || GuardIn::new(shape.guard_shape())),
+            dma_rstn: Optional::new(shape.drain, Wire::bit),
+            reset: Wire::bit(),
+            forget: Wire::bit(),
+            draining: Optional::new(shape.drain, || Reg::reset_to(true)),
+            hold: Wire::bit(),
+            bursts: OutputQueue::new(BurstFields::new(shape, shape.atomics).width, BURSTS)?,
+            intake: WriteIntake::new(shape),
+            splitter: RunSplitter::new(shape),
+            assembler: PieceAssembler::new(shape),
+            pieces: OutputQueue::with_margin(piece.width, PIECES, PIECE_MARGIN)?,
+            host_guard: Optional::new(shape.guard, || HostGuard::new(shape.guard_shape())),
+            allowed: Wire::bit(),
+            moves: Wire::bit(),
+            ready: Wire::bit(),
+            freed: Reg::word_reset(shape.position()),
+            transfers: TransferQueue::new(shape, transfers),
+            error_events: ErrorEvents::default(),
+            failed: Reg::bit_reset(),
+            refused: Reg::bit_reset(),
+            outside: Reg::bit_reset(),
+            failed_now: Wire::bit(),
+            refused_now: Wire::bit(),
+            outside_now: Wire::bit(),
+            last: Wire::bit(),
+            retire: Wire::bit(),
+            answer: Wire::bit(),
+            response_id: Reg::word(shape.axi.id),
+            response_code: Reg::word(2),
+            response_valid: Reg::bit_reset(),
+            counters: EventCounters::new(events::EVENTS),
+            _shape: shape,
+            _piece: piece,
+            _payload: payload,
+        })
+    }
+
+    /// A half with parameter values by name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+        Ok(Box::new(Self::new(HostDmaShape::new(WRITE_NAME, values)?)?))
+    }
+}
+
+impl Logic for PspinHostmemDmaWr {
+    #[kernel]
+    fn update(&mut self) {
+        let shape = self._shape;
+        let (piece, payload) = (self._piece, self._payload);
+        let position = shape.position();
+        self.reset.next = !self.rstn.val();
+        if shape.drain {
+            self.forget.next = !self.dma_rstn.val();
+        } else {
+            self.forget.next = !self.rstn.val();
+        }
+        /// After a reset the front stays in reset until what was in flight is answered.
+        if shape.drain {
+            self.hold.next = !self.rstn.val() || self.draining.q.val();
+        } else {
+            self.hold.next = !self.rstn.val();
+        }
+        clocked!(self.clk, self.hold => self.bursts, self.intake, self.splitter, self.assembler, self.pieces);
+        clocked!(self.clk, self.reset => self.draining, self.freed, self.transfers, self.failed, self.refused,
+            self.outside, self.response_valid, self.counters);
+        clocked!(self.clk => self.response_id, self.response_code);
+        self.transfers.forget.next = self.forget.val();
+        if shape.drain {
+            self.draining.d.next = self.draining.q.val() && !self.transfers.idle.val();
+        }
+        /// Bursts and their data.
+        self.bursts.s.valid.next = self.s_axi.awvalid.val();
+        self.s_axi.awready.next = self.bursts.s.ready.val();
+        if shape.atomics {
+            /// An atomic operation is refused as a burst of no kind.
+            self.bursts.s.data.next = cat!(
+                self.s_axi_awatop.val(),
+                self.s_axi.awid.val(),
+                self.s_axi.awburst.val() | fill(self.s_axi_awatop.val().any(), KIND_BITS),
+                self.s_axi.awsize.val(),
+                self.s_axi.awlen.val(),
+                self.s_axi.awaddr.val()
+            );
+            StreamOut::link(&mut self.m_atomic, &mut self.splitter.atomic);
+        } else {
+            self.bursts.s.data.next = cat!(
+                self.s_axi.awid.val(),
+                self.s_axi.awburst.val(),
+                self.s_axi.awsize.val(),
+                self.s_axi.awlen.val(),
+                self.s_axi.awaddr.val()
+            );
+        }
+        self.intake.freed.next = self.freed.q.val();
+        self.intake.w.data.next = cat!(
+            self.s_axi.wlast.val(),
+            self.s_axi.wstrb.val(),
+            self.s_axi.wdata.val()
+        );
+        self.intake.w.valid.next = self.s_axi.wvalid.val();
+        self.s_axi.wready.next = self.intake.w.ready.val();
+        RamWriteOut::link(&mut self.ram_wr, &mut self.intake.ram);
+        StreamOut::join(&mut self.bursts.m, &mut self.splitter.burst);
+        StreamOut::join(&mut self.intake.beat, &mut self.splitter.beat);
+        StreamOut::join(&mut self.splitter.run, &mut self.assembler.run);
+        /// Pieces leave when their data is in the RAM.
+        self.pieces.s.data.next = self.assembler.piece.val();
+        self.pieces.s.valid.next = self.assembler.piece_valid.val();
+        self.assembler.room.next = !self.pieces.almost_full.val();
+        self.ready.next =
+            !(self.intake.written.val() - self.pieces.m.data.val().slice(piece.position.at, position) - 1)
+                .get_bit(position - 1);
+        self.allowed.next = true;
+        if shape.guard {
+            GuardIn::link(&mut self.guard, &mut self.host_guard.windows);
+            self.host_guard.clk.next = self.clk.val();
+            self.host_guard.first.next = cat!(
+                self.pieces.m.data.val().slice(piece.page.at, piece.page.width),
+                self.pieces.m.data.val().slice(piece.start.at, PAGE_BITS)
+            );
+            self.host_guard.last.next = cat!(
+                self.pieces.m.data.val().slice(piece.page.at, piece.page.width),
+                self.pieces.m.data.val().slice(piece.end.at, PAGE_BITS)
+            );
+            self.allowed.next = self.host_guard.allowed.val();
+        }
+        self.moves.next = self.pieces.m.data.val().get_bit(piece.moves.at);
+        self.transfers.s.valid.next = self.pieces.m.valid.val() && self.ready.val();
+        self.pieces.m.ready.next = self.transfers.s.ready.val() && self.ready.val();
+        self.transfers.s.data.next = cat!(
+            self.moves.val() && !self.allowed.val(),
+            self.pieces.m.data.val().get_bit(piece.fault.at),
+            self.pieces.m.data.val().get_bit(piece.last.at),
+            self.pieces.m.data.val().get_bit(piece.whole.at),
+            self.pieces.m.data.val().slice(piece.position.at, position),
+            self.pieces.m.data.val().slice(piece.id.at, piece.id.width),
+            self.moves.val() && self.allowed.val(),
+            self.pieces
+                .m
+                .data
+                .val()
+                .slice(piece.end.at, PAGE_BITS)
+                .resize(PAGE_BITS + 1)
+                - self
+                    .pieces
+                    .m
+                    .data
+                    .val()
+                    .slice(piece.start.at, PAGE_BITS)
+                    .resize(PAGE_BITS + 1)
+                + 1,
+            self.pieces.m.data.val().slice(piece.line.at, piece.line.width),
+            self.pieces.m.data.val().slice(piece.start.at, shape.lane()),
+            self.pieces.m.data.val().slice(piece.page.at, piece.page.width),
+            self.pieces.m.data.val().slice(piece.start.at, PAGE_BITS)
+        );
+        self.m_axis_write_desc.dma_addr.next = self.transfers.desc.dma_addr.val();
+        self.m_axis_write_desc.ram_sel.next = self.transfers.desc.ram_sel.val();
+        self.m_axis_write_desc.ram_addr.next = self.transfers.desc.ram_addr.val();
+        self.m_axis_write_desc.imm.next = 0.into();
+        self.m_axis_write_desc.imm_en.next = false;
+        self.m_axis_write_desc.len.next = self.transfers.desc.len.val();
+        self.m_axis_write_desc.tag.next = self.transfers.desc.tag.val();
+        self.m_axis_write_desc.valid.next = self.transfers.desc.valid.val();
+        self.transfers.desc.ready.next = self.m_axis_write_desc.ready.val();
+        StatusIn::link(&mut self.s_axis_write_desc_status, &mut self.transfers.status);
+        /// What is done frees its lines; the last piece of a burst answers it.
+        self.last.next = self.transfers.m.data.val().get_bit(payload.last);
+        self.failed_now.next =
+            self.failed.q.val() || self.transfers.m.data.val().slice(payload.width, ERROR_BITS).any();
+        self.refused_now.next = self.refused.q.val() || self.transfers.m.data.val().get_bit(payload.fault);
+        self.outside_now.next = self.outside.q.val() || self.transfers.m.data.val().get_bit(payload.outside);
+        self.transfers.m.ready.next =
+            !self.last.val() || !self.response_valid.q.val() || self.s_axi.bready.val();
+        self.retire.next = self.transfers.m.valid.val() && self.transfers.m.ready.val();
+        self.answer.next = self.retire.val() && self.last.val();
+        if self.s_axi.bready.val() {
+            self.response_valid.d.next = false;
+        }
+        if self.retire.val() {
+            self.freed.d.next = self.transfers.m.data.val().slice(payload.position, position)
+                + self
+                    .transfers
+                    .m
+                    .data
+                    .val()
+                    .slice(payload.whole, 1)
+                    .resize(position);
+            self.failed.d.next = self.failed_now.val() && !self.last.val();
+            self.refused.d.next = self.refused_now.val() && !self.last.val();
+            self.outside.d.next = self.outside_now.val() && !self.last.val();
+        }
+        if self.answer.val() {
+            self.response_valid.d.next = true;
+            self.response_id.d.next = self.transfers.m.data.val().slice(0, shape.axi.id);
+            if self.outside_now.val() {
+                self.response_code.d.next = DECERR.into();
+            } else if self.refused_now.val() || self.failed_now.val() {
+                self.response_code.d.next = SLVERR.into();
+            } else {
+                self.response_code.d.next = OKAY.into();
+            }
+        }
+        self.s_axi.bid.next = self.response_id.q.val();
+        self.s_axi.bresp.next = self.response_code.q.val();
+        self.s_axi.buser.next = 0.into();
+        self.s_axi.bvalid.next = self.response_valid.q.val();
+        /// Events, the one with the highest number first.
+        self.error_events.valid.next = self.retire.val();
+        self.error_events.error.next = self.transfers.m.data.val().slice(payload.width, ERROR_BITS);
+        self.counters.events.next = cat!(
+            self.transfers.stray.val(),
+            self.answer.val() && self.outside_now.val(),
+            self.answer.val() && self.refused_now.val(),
+            self.answer.val(),
+            self.error_events.events.val()
+        );
+        self.wr_bursts_o.next = self.counters.counts[events::BURST].val();
+        self.wr_refused_o.next = self.counters.counts[events::REFUSED].val();
+        self.wr_outside_o.next = self.counters.counts[events::OUTSIDE].val();
+        self.wr_stray_status_o.next = self.counters.counts[events::STRAY].val();
+        self.wr_dma_errors_o.next = 0.into();
+        for code in 0..events::ERROR_CODES {
+            self.wr_dma_errors_o.next.set_slice(
+                code * COUNTER_WIDTH,
+                COUNTER_WIDTH,
+                self.counters.counts[code].val(),
+            );
+        }
+    }
+}
