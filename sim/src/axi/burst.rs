@@ -5,6 +5,11 @@ use std::ops::Range;
 /// No burst may touch two blocks of this size (AMBA IHI 0022, section A3.4.1).
 const BOUNDARY: u64 = 4096;
 
+/// The bit of AWATOP that says that the operation returns what was there before.
+const LOADS: u8 = 0b10_0000;
+/// AWATOP of the only operation whose data to write is twice as long as what it returns.
+const COMPARE: u8 = 0b11_0001;
+
 /// How the address goes on from beat to beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BurstKind {
@@ -79,15 +84,22 @@ impl Request {
     /// How many beats of data come back on the read channel for a write: none unless it is an atomic
     /// operation that returns the old value (AMBA IHI 0022, section E1.1).
     pub(super) fn loaded_beats(&self) -> Option<u64> {
-        /// The operation returns what was there before.
-        const LOADS: u8 = 0b10_0000;
-        /// The only one whose data to write is twice as long as what it returns.
-        const COMPARE: u8 = 0b11_0001;
         match self.atop {
             COMPARE => Some((self.burst.beats / 2).max(1)),
             atop if atop & LOADS != 0 => Some(self.burst.beats),
             _ => None,
         }
+    }
+
+    /// Checks that what is compared and what replaces it are equally long.
+    pub(super) fn check_comparison(&self) -> Result<(), String> {
+        let beats = self.burst.beats;
+        if self.atop != COMPARE || beats == 1 || beats.is_multiple_of(2) {
+            return Ok(());
+        }
+        Err(format!(
+            "an atomic comparison has {beats} beats, not 1 or an even number"
+        ))
     }
 }
 

@@ -6,8 +6,8 @@ use crate::axi::write_rules::WriteBeat;
 /// A burst to write.
 ///
 /// What breaks a rule of the bus has to be marked with [`illegal`](Self::illegal), so that no test does
-/// so by mistake. Which atomic operations a slave has, and how long exclusive accesses may be, is not
-/// judged.
+/// so by mistake. Of atomic operations only the number of beats of a comparison is judged, and of exclusive
+/// accesses nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteRequest {
     /// Its address; the number of beats is that of `beats`.
@@ -136,6 +136,7 @@ impl WriteRequest {
         };
         self.burst
             .check(bus_bytes as u64)
+            .and_then(|()| self.request().check_comparison())
             .and_then(|()| data())
             .map_err(unmarked)
     }
@@ -271,6 +272,11 @@ mod tests {
         write.beats[0].last = true;
         assert!(write.check(8).unwrap_err().contains("comes with WLAST"));
         write.beats[0].last = false;
+        write.clone().atomic(0x31).check(8).unwrap();
+        let odd = WriteRequest::bytes(0, 0, &[0; 24], 8);
+        odd.clone().atomic(0x30).check(8).unwrap();
+        let message = odd.atomic(0x31).check(8).unwrap_err();
+        assert!(message.starts_with("an atomic comparison has 3 beats, not 1 or an even number"));
         write.burst.address = 1;
         assert!(write.check(8).unwrap_err().contains("outside of the bytes"));
     }
