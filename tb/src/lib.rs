@@ -3,6 +3,7 @@
 pub mod admission_gate;
 pub mod egress;
 pub mod her_gen;
+pub mod hostdma;
 pub mod ingress;
 pub mod ingress_dma;
 pub mod ip_frames;

@@ -2,6 +2,7 @@
 
 mod egress;
 mod figures;
+mod hostdma;
 mod ingress;
 mod matching;
 
@@ -9,8 +10,8 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use figures::Figures;
 use spinneret_sim::models::{
-    PspinEgressDatapath, PspinEgressDatapathBoard, PspinIngressDatapath, PspinIngressDatapathBoard,
-    PspinPktMatch, PspinPktMatchIp,
+    PspinEgressDatapath, PspinEgressDatapathBoard, PspinHostmemDma, PspinHostmemDmaBoard,
+    PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
 };
 use spinneret_sim::reference::matcher::MatcherParams;
 use std::path::PathBuf;
@@ -40,6 +41,8 @@ enum Bench {
     Ingress,
     /// The whole egress path.
     Egress,
+    /// The host DMA.
+    Hostdma,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -65,6 +68,8 @@ impl Bench {
             }
             (Self::Egress, Configuration::Reference) => egress::run::<PspinEgressDatapath>("egress"),
             (Self::Egress, Configuration::Board) => egress::run::<PspinEgressDatapathBoard>("egress-board"),
+            (Self::Hostdma, Configuration::Reference) => hostdma::run::<PspinHostmemDma>("hostdma"),
+            (Self::Hostdma, Configuration::Board) => hostdma::run::<PspinHostmemDmaBoard>("hostdma-board"),
         }
     }
 }
