@@ -201,6 +201,7 @@ const ENTRIES: &[Entry] = &[
     datapath::ENTRY,
     datapath::GATE_ENTRY,
     egress::ENTRY,
+    egress::READER_ENTRY,
     egress::ROOM_ENTRY,
     egress::ALIGNER_ENTRY,
     tx_inject::ENTRY,

@@ -292,6 +292,38 @@ const MUTATIONS: &[Mutation] = &[
     ),
     // Does not end a burst where the slot does.
     ("admission_gate", "{last || number == 2'd1, over,", "{last, over,"),
+    // Lets a burst leave its block.
+    (
+        "frame_reader",
+        "assign behind = ~line_now[5:0];",
+        "assign behind = ~line_now[5:0] + 6'd1;",
+    ),
+    // Asks for a line twice.
+    (
+        "frame_reader",
+        "line <= {line_now[13:6] + 8'd1, 6'd0};",
+        "line <= {line_now[13:6], 6'd0};",
+    ),
+    // Forgets a line of the rest.
+    (
+        "frame_reader",
+        "left <= (left_now - {2'd0, behind}) - 8'd1;",
+        "left <= (left_now - {2'd0, behind}) - 8'd2;",
+    ),
+    // Reads for a plan that is refused.
+    (
+        "frame_reader",
+        "assign read = (start && !refused) ||",
+        "assign read = start ||",
+    ),
+    // Reads without room.
+    ("frame_reader", "(roomy && frame_ready &&", "(frame_ready &&"),
+    // Starts a frame within another one.
+    (
+        "frame_reader",
+        "assign start = plan_valid && !bursting &&",
+        "assign start = plan_valid &&",
+    ),
     // Says that there is room while a frame takes it.
     (
         "frame_room",

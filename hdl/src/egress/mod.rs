@@ -25,12 +25,14 @@
 //!   from the clock of its answer on: 4 SLVERR, 5 DECERR (of the first bad line), 12 length, 13 address; good
 //!   commands do not change it. With `error_clear` an input sets it to 0; an error in the same clock wins.
 //! - **Throughput**: one line of memory a clock, from frame to frame and whatever their alignment. So n beats
-//!   that lie in n lines take n clocks, and those that lie in n + 1 lines one more. A frame of 64 bytes in
-//!   one line: one a clock, if reads are answered within about `commands` clocks.
-//! - **Latency**: command to ARVALID 3 clocks; last RVALID to the answer 3 clocks, to the first beat of the frame
-//!   5 clocks, if its last beat ends in the last line before it begins in, else 4.
-//! - **Backpressure**: commands wait for the buffer of `buffer_beats` beats, for `commands` answers that are
-//!   open, and for the AXI port. A frame leaves without a pause once it has begun, as far as the wire takes it.
+//!   that lie in n lines take n clocks, and those that lie in n + 1 lines one more. Frames of one line leave
+//!   one a clock if lines come within `commands` - 3 clocks, longest frames at full rate if the buffer has
+//!   places for three.
+//! - **Latency**: command to ARVALID 3 clocks, to its answer 4 if it is refused; last line to the answer 3
+//!   clocks, to the first beat of the frame 5 if it has as many beats as lines, 4 if it has one less.
+//! - **Backpressure**: commands wait until the buffer of `buffer_beats` beats has room for the longest frame,
+//!   until less than `commands` wait for their answer, and for the AXI port. A frame that has begun leaves
+//!   without a pause, as far as the wire takes it.
 //! - **Order**: frames leave in the order of their commands.
 //! - **Registers**: all outputs are registers, but for the constants.
 //! - **Reset** (`rstn` low) forgets everything inside, also reads under way: the other side of the AXI port has
@@ -54,7 +56,7 @@ pub use aligner::LineAligner;
 pub use command::{CommandIntake, FramePlanner};
 pub(crate) use entry::{ENTRY, simulated};
 pub use line::{LineIn, LineOut};
-pub(crate) use part_entries::{ALIGNER_ENTRY, ROOM_ENTRY};
+pub(crate) use part_entries::{ALIGNER_ENTRY, READER_ENTRY, ROOM_ENTRY};
 pub use reader::FrameReader;
 pub use receiver::LineReceiver;
 pub use responder::Responder;

@@ -1,8 +1,19 @@
 //! Parts of the egress path in the catalog, for proofs of their own.
 
-use super::{FrameRoom, LineAligner};
-use crate::catalog::{Checked, Entry, Parameter, ParameterError, Values};
+use super::{EgressShape, FrameReader, FrameRoom, LineAligner, entry};
+use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Values};
+use crate::stream::AxisShape;
 use spinneret_verilog::prelude::Block;
+
+/// [`FrameReader`].
+pub(crate) const READER_ENTRY: Entry = Entry {
+    name: "frame_reader",
+    doc: "reads the lines of frames by bursts that stay in their block of memory",
+    shipped: false,
+    parameters: |_| reader_parameters(),
+    derived: |_| Vec::new(),
+    build: build_reader,
+};
 
 /// [`FrameRoom`].
 pub(crate) const ROOM_ENTRY: Entry = Entry {
@@ -23,6 +34,40 @@ pub(crate) const ALIGNER_ENTRY: Entry = Entry {
     derived: |_| Vec::new(),
     build: build_aligner,
 };
+
+fn reader_parameters() -> Vec<Parameter> {
+    vec![
+        Parameter::new(
+            "data_width",
+            512,
+            [16, 1024],
+            "width of a line in bits, a power of two",
+        ),
+        Parameter::new("address_width", 32, [16, 64], "width of an address in bits"),
+        Parameter::new("max_frame", 9600, [256, 16384], "longest frame in bytes"),
+        Parameter::new("id_width", 6, [1, 16], "width of a command's id in bits"),
+    ]
+}
+
+fn build_reader(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+    let checked = Checked::new(READER_ENTRY.name, &reader_parameters(), values)?;
+    let get = |name: &str| checked.get(name) as usize;
+    if !get("data_width").is_power_of_two() {
+        return Err(checked.refuse("data_width", "it is a power of two".into()));
+    }
+    let reference = EgressShape::new(&entry::ENTRY.values(Config::Reference))?;
+    let axis = AxisShape {
+        data: get("data_width"),
+        ..reference.axis
+    };
+    Ok(Box::new(FrameReader::new(EgressShape {
+        axis,
+        address: get("address_width"),
+        max_frame: get("max_frame"),
+        command_id: get("id_width"),
+        ..reference
+    })))
+}
 
 fn room_parameters() -> Vec<Parameter> {
     vec![
@@ -67,7 +112,7 @@ fn build_aligner(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ALIGNER_ENTRY, ROOM_ENTRY};
+    use super::{ALIGNER_ENTRY, READER_ENTRY, ROOM_ENTRY};
     use crate::catalog::{Config, Entry};
 
     fn refused(entry: &Entry, name: &str, value: u64) -> Option<String> {
@@ -78,6 +123,10 @@ mod tests {
 
     #[test]
     fn impossible_parameters_are_refused_with_a_reason() {
+        assert_eq!(
+            refused(&READER_ENTRY, "data_width", 48).as_deref(),
+            Some("frame_reader: data_width = 48 is not possible: it is a power of two")
+        );
         assert_eq!(
             refused(&ROOM_ENTRY, "places", 299).as_deref(),
             Some("frame_room: places = 299 is not possible: two of the longest frames need 300 places")

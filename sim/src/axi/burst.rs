@@ -85,7 +85,7 @@ impl Request {
     /// operation that returns the old value (AMBA IHI 0022, section E1.1).
     pub(super) fn loaded_beats(&self) -> Option<u64> {
         match self.atop {
-            COMPARE => Some((self.burst.beats / 2).max(1)),
+            COMPARE => Some(self.burst.beats.div_ceil(2)),
             atop if atop & LOADS != 0 => Some(self.burst.beats),
             _ => None,
         }

@@ -150,7 +150,7 @@ impl<M: Model> HostDmaBench<M> {
     /// Sends a write and remembers what has to become of it; its number.
     pub fn write(&mut self, request: WriteRequest) -> u64 {
         let beats = match request.atop {
-            0b11_0001 => Some((request.burst.beats / 2).max(1)),
+            0b11_0001 => Some(request.burst.beats.div_ceil(2)),
             atop if atop & 0b10_0000 != 0 => Some(request.burst.beats),
             _ => None,
         };

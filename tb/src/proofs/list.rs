@@ -418,6 +418,20 @@ pub const PROOFS: &[Proof] = &[
         shows: "AXI write rules, bursts in their block, records never overflow, no packet lost or doubled",
     },
     Proof {
+        name: "frame_reader",
+        harness: "frame_reader",
+        block: "frame_reader",
+        settings: &[
+            ("data_width", 32),
+            ("address_width", 16),
+            ("max_frame", 300),
+            ("id_width", 1),
+        ],
+        method: Method::Induction(8),
+        fast: true,
+        shows: "bursts stay in their block and read the lines of each plan once, in order; nothing without room",
+    },
+    Proof {
         name: "spinneret_psdpram",
         harness: "spinneret_psdpram",
         block: "spinneret_psdpram",
@@ -446,6 +460,8 @@ pub const PROOFS: &[Proof] = &[
         method: Method::Induction(8),
         fast: true,
         shows: "frames whole, in order, at most one of the other first; the host's completions only; counters exact",
+    },
+    Proof {
         name: "frame_room",
         harness: "frame_room",
         block: "frame_room",

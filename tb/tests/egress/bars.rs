@@ -1,7 +1,7 @@
 //! How fast the path has to be.
 
 use spinneret_sim::models::{PspinEgressDatapath, PspinEgressDatapathBoard};
-use spinneret_sim::test_run::run_test;
+use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::egress::{Behaviour, EgressBench, Place, measure};
 
 /// Sizes and the cycles that they may take at most, from the start of a line.
@@ -70,4 +70,26 @@ fn sends_a_line_of_memory_a_clock_whatever_the_latency() {
             bench.finish();
         }
     });
+}
+
+/// Cycles of a frame of one line, with lines after that many cycles.
+fn cycles_of_small_frames(run: &mut TestRun, latency: u64) -> f64 {
+    let mut bench: EgressBench<PspinEgressDatapath> =
+        EgressBench::new(run.simulation(), Behaviour::after(latency));
+    let rate = measure(&mut bench, 64, Place::Offset(0));
+    bench.finish();
+    rate.per_frame
+}
+
+#[test]
+fn small_frames_keep_their_pace_as_long_as_their_commands_can_wait() {
+    run_test(
+        "small_frames_keep_their_pace_as_long_as_their_commands_can_wait",
+        1,
+        |run| {
+            // 64 commands and one more wait at most, each for its line, and three clocks in the queues.
+            assert_eq!(cycles_of_small_frames(run, 61), 1.0);
+            assert!(cycles_of_small_frames(run, 62) > 1.0);
+        },
+    );
 }
