@@ -218,19 +218,13 @@ impl<M: Model> HostDmaBench<M> {
         self.cluster.take_reads();
     }
 
-    /// What the host DMA has taken of writes, and of reads: addresses, and beats that are in the RAM.
-    ///
-    /// A beat that only waits in a register of the port is none of them.
+    /// What the host DMA has taken of writes, and of reads: addresses and beats.
     fn taken(&self) -> [[u64; 2]; 2] {
         let writes = self.cluster.write_monitor().map(|monitor| monitor.counts());
         let reads = self.cluster.read_monitor().map(|monitor| monitor.counts());
-        let addresses = [
-            writes.map_or(0, |counts| counts.address.beats),
-            reads.map_or(0, |counts| counts.address.beats),
-        ];
         [
-            [addresses[0], self.ram_writes.taken()],
-            [addresses[1], self.ram_reads.taken()],
+            writes.map_or([0; 2], |counts| [counts.address.beats, counts.data.beats]),
+            reads.map_or([0; 2], |counts| [counts.address.beats, counts.data.beats]),
         ]
     }
 

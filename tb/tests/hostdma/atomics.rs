@@ -14,7 +14,8 @@ fn every_atomic_operation_is_refused_with_the_beats_it_wants() {
         for atop in 1..64 {
             for beats in [1, 2, 3, 4, 16] {
                 let request = strobed(bus, BASE, &vec![u128::MAX >> (128 - bus); beats], atop);
-                bench.write(request.atomic(atop as u8));
+                // A comparison of three beats is none that AXI has, and is answered all the same.
+                bench.write(request.atomic(atop as u8).illegal());
                 // Others around it are not disturbed.
                 bench.write(WriteRequest::bytes(
                     40,
