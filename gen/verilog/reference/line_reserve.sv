@@ -23,7 +23,6 @@ module line_reserve (
 
     logic needs;
     logic [8:0] needed; // Lines that are needed, minus 1.
-    logic [9:0] spare;
     logic fits;
     logic move_on;
     logic reserve;
@@ -78,8 +77,7 @@ module line_reserve (
     assign needed = {3'd0, plan_data[108:103]};
 
     // The carry says whether more lines are free than `needed`, which is one less than is needed.
-    assign spare = {1'b0, space} + {1'b0, ~needed};
-    assign fits = spare[9];
+    assign fits = 1'(({1'b0, space} + {1'b0, ~needed}) >> 4'd9);
     assign move_on = !held_valid || (transfer_ready && last);
     assign plan_ready = move_on && (fits || !needs);
     assign reserve = plan_valid && move_on && fits && needs;

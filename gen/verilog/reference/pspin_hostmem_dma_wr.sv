@@ -171,8 +171,6 @@ module pspin_hostmem_dma_wr #(
     logic hold;
     logic allowed;
     logic moves;
-    logic [8:0] behind; // From a piece to what is written; negative if it is not.
-    logic [8:0] behind_held;
     logic failed_now;
     logic refused_now;
     logic outside_now;
@@ -204,6 +202,8 @@ module pspin_hostmem_dma_wr #(
     logic pieces_almost_full;
     logic [112:0] transfers_s_data;
     logic transfers_s_ready;
+    logic transfers_clear;
+    logic transfers_held_clear;
     logic [24:0] transfers_m_data;
     logic transfers_m_valid;
     logic transfers_m_ready;
@@ -227,8 +227,8 @@ module pspin_hostmem_dma_wr #(
 
     // After a reset the front stays in reset until what was in flight is answered.
     assign hold = reset;
-    assign behind = (intake_written - pieces_m_data[44:36]) - 9'd1;
-    assign behind_held = (intake_written - held_position) - 9'd1;
+    assign transfers_clear = !(1'(((intake_written - pieces_m_data[44:36]) - 9'd1) >> 4'd8));
+    assign transfers_held_clear = !(1'(((intake_written - held_position) - 9'd1) >> 4'd8));
     assign allowed = 1'b1;
     assign moves = pieces_m_data[32];
     assign transfers_s_data = {moves && !allowed, pieces_m_data[35:33], pieces_m_data[44:36],
@@ -357,7 +357,7 @@ module pspin_hostmem_dma_wr #(
         .room(!pieces_almost_full)
     );
 
-    // Pieces leave when their data is in the RAM.
+    // A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
     output_queue_16x105_1 u_pieces (
         .clk(clk),
         .rst(hold),
@@ -377,8 +377,8 @@ module pspin_hostmem_dma_wr #(
         .s_data(transfers_s_data),
         .s_valid(pieces_m_valid),
         .s_ready(transfers_s_ready),
-        .clear(!behind[8]),
-        .held_clear(!behind_held[8]),
+        .clear(transfers_clear),
+        .held_clear(transfers_held_clear),
         .desc_dma_addr(m_axis_write_desc_dma_addr),
         .desc_ram_sel(m_axis_write_desc_ram_sel),
         .desc_ram_addr(m_axis_write_desc_ram_addr),

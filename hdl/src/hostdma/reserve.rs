@@ -37,7 +37,6 @@ pub struct LineReserve {
     needs: Wire<Local, bool>,
     /// Lines that are needed, minus 1.
     needed: Wire<Local>,
-    spare: Wire<Local>,
     fits: Wire<Local, bool>,
     move_on: Wire<Local, bool>,
     reserve: Wire<Local, bool>,
@@ -72,7 +71,6 @@ impl LineReserve {
             second: Reg::bit_reset(),
             needs: Wire::bit(),
             needed: Wire::word(shape.position()),
-            spare: Wire::word(shape.position() + 1),
             fits: Wire::bit(),
             move_on: Wire::bit(),
             reserve: Wire::bit(),
@@ -160,8 +158,9 @@ impl Logic for LineReserve {
             !self.plan.data.val().get_bit(plan.refused.at) && !self.plan.data.val().get_bit(plan.outside.at);
         self.needed.next = self.plan.data.val().slice(plan.lines.at, row).resize(position);
         /// The carry says whether more lines are free than `needed`, which is one less than is needed.
-        self.spare.next = self.space.q.val().resize(position + 1) + (!self.needed.val()).resize(position + 1);
-        self.fits.next = self.spare.val().get_bit(position);
+        self.fits.next = (self.space.q.val().resize(position + 1)
+            + (!self.needed.val()).resize(position + 1))
+        .get_bit(position);
         self.move_on.next = !self.held_valid.q.val() || (self.transfer.ready.val() && self.last.val());
         self.plan.ready.next = self.move_on.val() && (self.fits.val() || !self.needs.val());
         self.reserve.next =

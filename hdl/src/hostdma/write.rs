@@ -21,7 +21,7 @@
 //! - **Backpressure**: AW and W wait for one another, for a free line, and for a free tag. Statuses never wait.
 //! - **Order**: B in the order of AW, whatever the ids. Descriptors in the order of the bytes of the bursts.
 //! - **Registers**: all outputs are registered.
-//! - **Reset** (`rstn` low) forgets everything allowed: Corundum's DMA has to be reset as well. With `drain`,
+//! - **Reset** (`rstn` low) forgets everything inside: Corundum's DMA has to be reset as well. With `drain`,
 //!   only `dma_rstn`, the reset of Corundum's DMA and of the RAM, forgets descriptors, and all the rest with them;
 //!   after `rstn` alone descriptors and writes of the RAM that are under way are waited for, with AWREADY and WREADY
 //!   low, so that no late status, and no late read or answer of the RAM, meets a new transfer.
@@ -101,9 +101,6 @@ pub struct PspinHostmemDmaWr {
     moves: Wire<Local, bool>,
     /// Position of the piece whose descriptor is waiting.
     held_position: Reg,
-    /// From a piece to what is written; negative if it is not.
-    behind: Wire<Local>,
-    behind_held: Wire<Local>,
     /// Position in the ring of the oldest line in use.
     freed: Reg,
     transfers: TransferQueue,
@@ -199,8 +196,6 @@ impl PspinHostmemDmaWr {
             allowed: Wire::bit(),
             moves: Wire::bit(),
             held_position: Reg::word(shape.position()),
-            behind: Wire::word(shape.position()),
-            behind_held: Wire::word(shape.position()),
             freed: Reg::word_reset(shape.position()),
             transfers: TransferQueue::new(shape, transfers),
             error_events: ErrorEvents::default(),
@@ -298,15 +293,15 @@ impl Logic for PspinHostmemDmaWr {
         StreamOut::join(&mut self.bursts.m, &mut self.splitter.burst);
         StreamOut::join(&mut self.intake.beat, &mut self.splitter.beat);
         StreamOut::join(&mut self.splitter.run, &mut self.assembler.run);
-        /// Pieces leave when their data is in the RAM.
+        /// A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
         self.pieces.s.data.next = self.assembler.piece.val();
         self.pieces.s.valid.next = self.assembler.piece_valid.val();
         self.assembler.room.next = !self.pieces.almost_full.val();
-        self.behind.next =
-            self.intake.written.val() - self.pieces.m.data.val().slice(piece.position.at, position) - 1;
-        self.behind_held.next = self.intake.written.val() - self.held_position.q.val() - 1;
-        self.transfers.clear.next = !self.behind.val().get_bit(position - 1);
-        self.transfers.held_clear.next = !self.behind_held.val().get_bit(position - 1);
+        self.transfers.clear.next =
+            !(self.intake.written.val() - self.pieces.m.data.val().slice(piece.position.at, position) - 1)
+                .get_bit(position - 1);
+        self.transfers.held_clear.next =
+            !(self.intake.written.val() - self.held_position.q.val() - 1).get_bit(position - 1);
         if self.transfers.s.ready.val() {
             self.held_position.d.next = self.pieces.m.data.val().slice(piece.position.at, position);
         }
