@@ -2,8 +2,8 @@
 
 use crate::support::{BASE, open, test_each};
 use rand::RngExt;
-use spinneret_sim::axi::{ReadRequest, WriteRequest};
-use spinneret_sim::dma::{Latency, Pause};
+use spinneret_sim::axi::{ReadRequest, Response, WriteRequest};
+use spinneret_sim::dma::{Latency, Pause, RamConfig};
 use spinneret_sim::model::Model;
 use spinneret_sim::models::PspinHostmemDmaBoard;
 use spinneret_sim::test_run::{TestRun, run_test};
@@ -134,6 +134,79 @@ fn a_descriptor_that_waits_outlives_a_reset_of_this_side() {
         }
         works(&mut bench);
         assert_eq!(bench.descriptors, [7, 7]);
+        bench.finish();
+    });
+}
+
+/// What the RAM was asked for before a reset of this side alone, and answers after it, meets no new transfer.
+#[test]
+fn late_answers_of_the_ram_meet_no_new_transfer() {
+    run_test("late_answers_of_the_ram_meet_no_new_transfer", 1, |run| {
+        for cycles in [1, 2, 8, 20, 30] {
+            let mut behaviour = Behaviour::default();
+            behaviour.ram_writes = RamConfig::after(cycles);
+            behaviour.ram_reads = RamConfig::after(cycles);
+            let mut bench = open::<PspinHostmemDmaBoard>(run, behaviour);
+            for before in 1..60 + 2 * cycles {
+                (0..4).for_each(|number| send(&mut bench, number));
+                bench.run(before);
+                bench.reset_alone();
+                works(&mut bench);
+                bench.reset_alone();
+            }
+            bench.finish();
+        }
+    });
+}
+
+/// Descriptors in flight that a reset of the DMA alone loses were not done: their bursts fail.
+#[test]
+fn what_a_reset_of_the_dma_loses_fails() {
+    run_test("what_a_reset_of_the_dma_loses_fails", 1, |run| {
+        let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(100_000));
+        (0..4).for_each(|number| send(&mut bench, number));
+        bench.run(100);
+        assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (4, 4));
+        bench.hold_dma(true);
+        (0..10).for_each(|_| bench.sim.cycle());
+        bench.hold_dma(false);
+        (0..100).for_each(|_| bench.sim.cycle());
+        let written = bench.cluster.take_writes().into_iter().map(|done| done.response);
+        assert_eq!(written.collect::<Vec<_>>(), [Response::SlaveError; 4]);
+        for done in bench.cluster.take_reads() {
+            assert_eq!((done.response(), done.beats.len()), (Response::SlaveError, 3));
+            assert!(
+                done.beats
+                    .iter()
+                    .all(|beat| beat.bytes.iter().all(|byte| *byte == 0))
+            );
+        }
+        let Counters { writes, reads } = bench.counters();
+        // As errors without meaning.
+        assert_eq!((writes.dma_errors[2], reads.dma_errors[2]), (4, 4));
+        for dma in [&bench.writes, &bench.reads] {
+            dma.set_latency(Latency::exactly(0));
+        }
+        bench.reset();
+        works(&mut bench);
+        bench.finish();
+    });
+}
+
+/// While the DMA is in reset it gets no descriptors, and bursts wait.
+#[test]
+fn nothing_is_given_to_a_dma_in_reset() {
+    run_test("nothing_is_given_to_a_dma_in_reset", 1, |run| {
+        let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::default());
+        bench.hold_dma(true);
+        (0..6).for_each(|number| send(&mut bench, number));
+        bench.run(200);
+        assert_eq!(bench.descriptors, [0, 0]);
+        assert_eq!(bench.under_way(), [6, 6]);
+        bench.hold_dma(false);
+        bench.settle();
+        let Counters { writes, reads } = bench.counters();
+        assert_eq!((writes.bursts, reads.bursts), (6, 6));
         bench.finish();
     });
 }
