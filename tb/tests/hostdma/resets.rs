@@ -2,7 +2,7 @@
 
 use crate::support::{BASE, open, test_each};
 use rand::RngExt;
-use spinneret_sim::axi::{ReadRequest, Response, WriteRequest};
+use spinneret_sim::axi::{ReadRequest, WriteRequest};
 use spinneret_sim::dma::{Latency, Pause, RamConfig};
 use spinneret_sim::model::Model;
 use spinneret_sim::models::PspinHostmemDmaBoard;
@@ -159,10 +159,10 @@ fn late_answers_of_the_ram_meet_no_new_transfer() {
     });
 }
 
-/// Descriptors in flight that a reset of the DMA alone loses were not done: their bursts fail.
+/// A reset of the DMA is one of both sides, also if `rstn` stays high: what is lost is never answered as if it were done.
 #[test]
-fn what_a_reset_of_the_dma_loses_fails() {
-    run_test("what_a_reset_of_the_dma_loses_fails", 1, |run| {
+fn a_reset_of_the_dma_forgets_everything() {
+    run_test("a_reset_of_the_dma_forgets_everything", 1, |run| {
         let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(100_000));
         (0..4).for_each(|number| send(&mut bench, number));
         bench.run(100);
@@ -170,20 +170,10 @@ fn what_a_reset_of_the_dma_loses_fails() {
         bench.hold_dma(true);
         (0..10).for_each(|_| bench.sim.cycle());
         bench.hold_dma(false);
-        (0..100).for_each(|_| bench.sim.cycle());
-        let written = bench.cluster.take_writes().into_iter().map(|done| done.response);
-        assert_eq!(written.collect::<Vec<_>>(), [Response::SlaveError; 4]);
-        for done in bench.cluster.take_reads() {
-            assert_eq!((done.response(), done.beats.len()), (Response::SlaveError, 3));
-            assert!(
-                done.beats
-                    .iter()
-                    .all(|beat| beat.bytes.iter().all(|byte| *byte == 0))
-            );
-        }
+        (0..200).for_each(|_| bench.sim.cycle());
+        assert!(bench.cluster.take_writes().is_empty() && bench.cluster.take_reads().is_empty());
         let Counters { writes, reads } = bench.counters();
-        // As errors without meaning.
-        assert_eq!((writes.dma_errors[2], reads.dma_errors[2]), (4, 4));
+        assert_eq!((writes.bursts, reads.bursts), (0, 0));
         for dma in [&bench.writes, &bench.reads] {
             dma.set_latency(Latency::exactly(0));
         }
@@ -199,6 +189,7 @@ fn nothing_is_given_to_a_dma_in_reset() {
     run_test("nothing_is_given_to_a_dma_in_reset", 1, |run| {
         let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::default());
         bench.hold_dma(true);
+        bench.run(2);
         (0..6).for_each(|number| send(&mut bench, number));
         bench.run(200);
         assert_eq!(bench.descriptors, [0, 0]);
