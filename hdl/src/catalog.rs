@@ -3,7 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
-use crate::egress::tx_inject;
+use crate::egress::{self, tx_inject};
 use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::stream::entries as stream;
@@ -183,6 +183,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(her_gen::simulated())
         .chain(datapath::simulated())
         .chain(datapath::gate_simulated())
+        .chain(egress::simulated())
         .chain(tx_inject::simulated())
         .chain(hostdma::simulated())
         .chain(psdpram::simulated())
@@ -199,6 +200,10 @@ const ENTRIES: &[Entry] = &[
     her_gen::ENTRY,
     datapath::ENTRY,
     datapath::GATE_ENTRY,
+    egress::ENTRY,
+    egress::READER_ENTRY,
+    egress::ROOM_ENTRY,
+    egress::ALIGNER_ENTRY,
     tx_inject::ENTRY,
     hostdma::WRITE_ENTRY,
     hostdma::READ_ENTRY,

@@ -26,6 +26,12 @@ pub trait Agent {
     /// Drives the idle state while the design is in reset, and forgets what is in flight.
     fn reset(&mut self, dut: &mut Instance);
 
+    /// Drives inputs for a cycle in which the design is in reset: for a model that goes on meanwhile, as what
+    /// it stands for has a reset of its own.
+    fn drive_reset(&mut self, dut: &mut Instance, cycle: u64) {
+        let _ = (dut, cycle);
+    }
+
     /// Looks at the settled values in the last cycle of reset.
     ///
     /// # Errors

@@ -26,6 +26,14 @@ impl Side {
         }
     }
 
+    /// The side of a channel that goes the other way.
+    pub(crate) fn opposite(self) -> Self {
+        match self {
+            Self::IntoDesign => Self::OutOfDesign,
+            Self::OutOfDesign => Self::IntoDesign,
+        }
+    }
+
     /// Direction of valid and the payload.
     pub(crate) fn forward(self) -> Direction {
         match self {
@@ -165,6 +173,12 @@ impl Watch {
         }
         self.waiting = valid && !ready;
         Ok(valid && ready)
+    }
+
+    /// Counts a transfer.
+    pub(crate) fn count(&mut self, last: bool) {
+        self.counts.beats += 1;
+        self.counts.frames += u64::from(last);
     }
 
     /// Checks the last cycle of a reset.

@@ -9,6 +9,7 @@ pub mod capture;
 pub mod channel;
 pub mod cli;
 mod clocking;
+pub mod dma;
 mod failure;
 mod handshake;
 pub mod matching;

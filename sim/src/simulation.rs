@@ -238,6 +238,10 @@ impl<M: Model> Simulation<M> {
 
     fn run_reset(&mut self) -> Result<(), Cause> {
         for last in (0..RESET_CYCLES).rev() {
+            for agent in &self.agents {
+                let cycle = self.cycle;
+                agent.borrow_mut().drive_reset(self.dut.instance_mut(), cycle);
+            }
             self.settle()?;
             if last == 0 {
                 for agent in &self.agents {

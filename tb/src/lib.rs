@@ -1,7 +1,9 @@
 //! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
 
 pub mod admission_gate;
+pub mod egress;
 pub mod her_gen;
+pub mod hostdma;
 pub mod ingress;
 pub mod ingress_dma;
 pub mod ip_frames;

@@ -354,6 +354,82 @@ const MUTATIONS: &[Mutation] = &[
         "assign ends_burst = number_now == job_data[29:22];",
         "assign ends_burst = 1'b1;",
     ),
+    // Lets a burst leave its block.
+    (
+        "frame_reader",
+        "assign behind = ~line_now[5:0];",
+        "assign behind = ~line_now[5:0] + 6'd1;",
+    ),
+    // Asks for a line twice.
+    (
+        "frame_reader",
+        "line <= {line_now[13:6] + 8'd1, 6'd0};",
+        "line <= {line_now[13:6], 6'd0};",
+    ),
+    // Forgets a line of the rest.
+    (
+        "frame_reader",
+        "left <= (left_now - {2'd0, behind}) - 8'd1;",
+        "left <= (left_now - {2'd0, behind}) - 8'd2;",
+    ),
+    // Reads for a plan that is refused.
+    (
+        "frame_reader",
+        "assign read = (start && !refused) ||",
+        "assign read = start ||",
+    ),
+    // Reads without room.
+    ("frame_reader", "(roomy && frame_ready &&", "(frame_ready &&"),
+    // Starts a frame within another one.
+    (
+        "frame_reader",
+        "assign start = plan_valid && !bursting &&",
+        "assign start = plan_valid &&",
+    ),
+    // Says that there is room while a frame takes it.
+    (
+        "frame_room",
+        "roomy_reg_d = room >= 4'd6;",
+        "roomy_reg_d = room >= 4'd3;",
+    ),
+    // Claims a place less than a frame needs.
+    (
+        "frame_room",
+        "left = room - {2'd0, need};",
+        "left = room - {2'd0, need} + 4'd1;",
+    ),
+    // Forgets the beat that leaves while a frame is dropped.
+    (
+        "frame_room",
+        "freed <= {1'b0, dropped_beats} + {2'd0, sent};",
+        "freed <= {1'b0, dropped_beats};",
+    ),
+    // Takes one lane too few from the line before.
+    (
+        "line_aligner",
+        "if (flush || offset <= 2'd1) begin",
+        "if (flush || offset < 2'd1) begin",
+    ),
+    // Turns by one byte less than asked for.
+    ("line_aligner", "line_offset == 2'd2", "line_offset == 2'd3"),
+    // Lets the first line of a frame complete the last beat of the one before.
+    (
+        "line_aligner",
+        "assign completes = turned_valid && !first;",
+        "assign completes = turned_valid;",
+    ),
+    // Forgets a beat of its own.
+    (
+        "line_aligner",
+        "flush <= turned_valid && last_line && even;",
+        "flush <= 1'b0;",
+    ),
+    // Takes the length of the next frame for the last beat.
+    ("line_aligner", "tail_now = carry_tail;", "tail_now = tail;"),
+    // Takes the error of the next frame for that of the last beat.
+    ("line_aligner", "bad = carry_error;", "bad = error;"),
+    // Goes on counting over the end of a frame.
+    ("line_aligner", "beats <= 3'd0;", "beats <= beats;"),
 ];
 
 #[test]

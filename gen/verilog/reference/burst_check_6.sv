@@ -22,34 +22,37 @@ module burst_check_6 (
 
     always_comb begin
         mask = 12'd0;
-        span = 14'd0;
-        if (size == 3'd0) begin
-            mask = 12'd0;
-            span = {6'd0, length};
+        if (size > 3'd0) begin
+            mask[0] = 1'b1;
         end
-        if (size == 3'd1) begin
-            mask = 12'd1;
-            span = {5'd0, length, 1'b0};
+        if (size > 3'd1) begin
+            mask[1] = 1'b1;
         end
-        if (size == 3'd2) begin
-            mask = 12'd3;
-            span = {4'd0, length, 2'd0};
+        if (size > 3'd2) begin
+            mask[2] = 1'b1;
         end
-        if (size == 3'd3) begin
-            mask = 12'd7;
-            span = {3'd0, length, 3'd0};
+        if (size > 3'd3) begin
+            mask[3] = 1'b1;
         end
-        if (size == 3'd4) begin
-            mask = 12'hf;
-            span = {2'd0, length, 4'd0};
+        if (size > 3'd4) begin
+            mask[4] = 1'b1;
         end
-        if (size == 3'd5) begin
-            mask = 12'h1f;
-            span = {1'b0, length, 5'd0};
+        if (size > 3'd5) begin
+            mask[5] = 1'b1;
         end
-        if (size == 3'd6) begin
-            mask = 12'h3f;
-            span = {length, 6'd0};
+    end
+
+    always_comb begin
+        // Shifting bit by bit of the size is shallower than choosing among all shifts.
+        span = {6'd0, length};
+        if (size[0]) begin
+            span = span << 1'd1;
+        end
+        if (size[1]) begin
+            span = span << 2'd2;
+        end
+        if (size[2]) begin
+            span = span << 3'd4;
         end
     end
 

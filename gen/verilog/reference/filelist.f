@@ -6,6 +6,7 @@
 // block: pspin_ingress_dma
 // block: pspin_her_gen
 // block: pspin_ingress_datapath
+// block: pspin_egress_datapath
 // block: pspin_tx_inject
 // block: pspin_hostmem_dma_wr
 // block: pspin_hostmem_dma_rd
@@ -98,6 +99,32 @@ ready_slice_32.sv
 frame_arbiter_3x32.sv
 event_counters_7.sv
 pspin_ingress_datapath.sv
+command_intake.sv
+ram_distributed_4x54.sv
+fifo_4x54_distributed.sv
+output_queue_4x54_0.sv
+frame_planner.sv
+skid_buffer_63.sv
+frame_reader.sv
+frame_room_512_150.sv
+ram_distributed_4x34.sv
+fifo_4x34_distributed.sv
+output_queue_4x34_0.sv
+ram_distributed_64x21.sv
+fifo_64x21_distributed.sv
+output_queue_64x21_0.sv
+line_receiver.sv
+line_aligner_512_8.sv
+ram_block_512x576.sv
+frame_fifo_512x575.sv
+ram_distributed_64x8.sv
+fifo_64x8_distributed.sv
+output_queue_64x8_0.sv
+ram_distributed_64x2.sv
+fifo_64x2_distributed.sv
+output_queue_64x2_0.sv
+responder.sv
+pspin_egress_datapath.sv
 axis_pack_1.sv
 ready_slice_610.sv
 frame_arbiter_2x609.sv
@@ -122,6 +149,7 @@ transfer_queue.sv
 error_events.sv
 event_counters_15.sv
 pspin_hostmem_dma_wr.sv
+skid_buffer_109.sv
 read_planner.sv
 line_reserve.sv
 ram_distributed_64x44.sv

@@ -6,12 +6,12 @@
 // Reserves lines for a read and makes its transfers: one, or two if the ring's end lies within. A read that is
 // refused needs no lines, and becomes a transfer without bytes.
 //
-// Combinational from `plan` to `transfer`.
+// A read is at `transfer` one clock after it was taken.
 module line_reserve (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset.
     // Plans, as [`PlanFields`] says.
-    input  wire  [102:0] plan_data,
+    input  wire  [108:0] plan_data,
     input  wire          plan_valid,
     output logic         plan_ready,
     // Transfers: {{refused, last, job}, moves bytes, length, RAM address, host address}.
@@ -21,47 +21,45 @@ module line_reserve (
     input  wire          freed // A line is free again.
 );
 
-    logic moves;
-    logic wraps;
+    logic needs;
+    logic [8:0] needed; // Lines that are needed, minus 1.
     logic fits;
-    logic [7:0] left; // Lines up to the end of the ring, minus 1.
-    logic [8:0] needed;
-    logic [5:0] middle; // The last line of the first part, in its 4 KiB.
-    logic [11:0] first_byte;
-    logic [11:0] last_byte;
-    logic [7:0] line;
-    logic [1:0] response;
-    logic last;
+    logic move_on;
     logic reserve;
+    logic moves;
+    logic last;
+    logic [7:0] line;
+    logic [11:0] first_byte;
+    logic [11:0] bytes; // Bytes of the part, minus 1.
+    logic [7:0] line_now;
+    logic [1:0] response;
     logic [7:0] fill = 8'd0; // The next line.
     logic [8:0] space = 9'h100; // Lines that are free.
-    logic second = 1'b0; // The first part of the read is under way.
+    logic [116:0] held; // A read that has its lines: {the first of them, plan}.
+    logic held_valid = 1'b0;
+    logic wraps; // The ring ends within it.
+    logic second = 1'b0; // Its first part is under way.
 
-    assign moves = !plan_data[76] && !plan_data[77];
-    assign needed = {3'd0, plan_data[102:97]} + 9'd1;
-    assign fits = {3'd0, plan_data[102:97]} < space;
-
-    // Does the ring end within the read?
-    assign left = ~fill;
-    assign wraps = moves && {2'd0, plan_data[102:97]} > left;
-    assign middle = plan_data[11:6] + left[5:0];
-
-    always_comb begin
-        first_byte = plan_data[11:0];
-        last_byte = plan_data[23:12];
-        line = fill;
-        if (second) begin
-            first_byte = {middle + 6'd1, 6'd0};
-            line = 8'd0;
-        end else if (wraps) begin
-            last_byte = {middle, 6'h3f};
-        end
-    end
-
+    // A read that has its lines: does the ring end within?
+    assign moves = !held[64] && !held[84];
+    assign line = held[116:109];
     assign last = !wraps || second;
 
     always_comb begin
-        if (plan_data[77]) begin
+        first_byte = held[11:0];
+        bytes = held[102:91];
+        line_now = line;
+        if (second) begin
+            first_byte = {held[11:6] - line[5:0], 6'd0};
+            bytes = {held[108:103] + line[5:0], held[90:85]};
+            line_now = 8'd0;
+        end else if (wraps) begin
+            bytes = {~line[5:0], ~held[5:0]};
+        end
+    end
+
+    always_comb begin
+        if (held[84]) begin
             response = 2'd3;
         end else if (moves) begin
             response = 2'd0;
@@ -70,31 +68,36 @@ module line_reserve (
         end
     end
 
-    assign transfer_valid = plan_valid && (fits || !moves);
-    assign plan_ready = transfer_ready && (fits || !moves) && last;
-    assign transfer_data = {last, moves, response, plan_data[96:78], plan_data[11:0], fill, moves, ({1'b0,
-        last_byte} - {1'b0, first_byte}) + 13'd1, line, first_byte[5:0], plan_data[75:24], first_byte};
-    assign reserve = plan_valid && plan_ready && moves;
+    assign transfer_valid = held_valid;
+    assign transfer_data = {last, moves, response, held[83:65], held[11:0], line, moves, {1'b0, bytes} +
+        13'd1, line_now, first_byte[5:0], held[63:12], first_byte};
+
+    // The next read: it gets lines, if they are needed and free.
+    assign needs = !plan_data[64] && !plan_data[84];
+    assign needed = {3'd0, plan_data[108:103]};
+    assign fits = needed < space;
+    assign move_on = !held_valid || (transfer_ready && last);
+    assign plan_ready = move_on && (fits || !needs);
+    assign reserve = plan_valid && move_on && fits && needs;
 
     always_ff @(posedge clk) begin
-        if (transfer_valid && transfer_ready) begin
+        if (move_on) begin
+            held_valid <= plan_valid && plan_ready;
+            held <= {fill, plan_data};
+            wraps <= needs && needed > {1'b0, ~fill};
+        end
+        if (reserve) begin
+            fill <= fill + needed[7:0] + 8'd1;
+        end
+        // Adding the complement takes one more away than subtracting, and `needed` is one less than is needed.
+        space <= space + (~needed & {9{reserve}}) + {8'd0, freed};
+        if (held_valid && transfer_ready) begin
             second <= !last;
-        end
-        if (reserve) begin
-            fill <= fill + needed[7:0];
-        end
-        if (reserve) begin
-            if (freed) begin
-                space <= (space - needed) + 9'd1;
-            end else begin
-                space <= space - needed;
-            end
-        end else if (freed) begin
-            space <= space + 9'd1;
         end
         if (rst) begin
             fill <= 8'd0;
             space <= 9'h100;
+            held_valid <= 1'b0;
             second <= 1'b0;
         end
     end

@@ -162,18 +162,16 @@ module pspin_hostmem_dma_rd #(
 
     logic reset;
     logic forget;
-    logic closed;
+    logic hold;
     logic failed_now;
     logic last;
     logic retire;
     logic [1:0] response;
     logic failed = 1'b0; // A part of the read that is being retired failed.
-    logic bursts_s_valid;
-    logic bursts_s_ready;
     logic [84:0] bursts_m_data;
     logic bursts_m_valid;
     logic planner_burst_ready;
-    logic [102:0] planner_plan_data;
+    logic [108:0] planner_plan_data;
     logic planner_plan_valid;
     logic reserve_plan_ready;
     logic [134:0] reserve_transfer_data;
@@ -206,10 +204,8 @@ module pspin_hostmem_dma_rd #(
     assign reset = !rstn;
     assign forget = !rstn;
 
-    // After a reset nothing is taken before what was in flight is answered.
-    assign closed = 1'b0;
-    assign bursts_s_valid = s_axi_arvalid && !closed;
-    assign s_axi_arready = bursts_s_ready && !closed;
+    // After a reset the front stays in reset until what was in flight is answered.
+    assign hold = !rstn;
 
     // A read is answered when its last part is there.
     assign last = transfers_m_data[42];
@@ -248,10 +244,10 @@ module pspin_hostmem_dma_rd #(
 
     output_queue_16x85_0 u_bursts (
         .clk(clk),
-        .rst(reset),
+        .rst(hold),
         .s_data({s_axi_arid, s_axi_arburst, s_axi_arsize, s_axi_arlen, s_axi_araddr}),
-        .s_valid(bursts_s_valid),
-        .s_ready(bursts_s_ready),
+        .s_valid(s_axi_arvalid),
+        .s_ready(s_axi_arready),
         .m_data(bursts_m_data),
         .m_valid(bursts_m_valid),
         .m_ready(planner_burst_ready),
@@ -260,7 +256,7 @@ module pspin_hostmem_dma_rd #(
 
     read_planner u_planner (
         .clk(clk),
-        .rst(reset),
+        .rst(hold),
         .burst_data(bursts_m_data),
         .burst_valid(bursts_m_valid),
         .burst_ready(planner_burst_ready),
@@ -271,7 +267,7 @@ module pspin_hostmem_dma_rd #(
 
     line_reserve u_reserve (
         .clk(clk),
-        .rst(reset),
+        .rst(hold),
         .plan_data(planner_plan_data),
         .plan_valid(planner_plan_valid),
         .plan_ready(reserve_plan_ready),

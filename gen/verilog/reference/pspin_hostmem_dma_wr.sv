@@ -168,7 +168,7 @@ module pspin_hostmem_dma_wr #(
 
     logic reset;
     logic forget;
-    logic closed;
+    logic hold;
     logic allowed;
     logic moves;
     logic ready;
@@ -185,8 +185,6 @@ module pspin_hostmem_dma_wr #(
     logic [7:0] response_id;
     logic [1:0] response_code;
     logic response_valid = 1'b0;
-    logic bursts_s_valid;
-    logic bursts_s_ready;
     logic [84:0] bursts_m_data;
     logic bursts_m_valid;
     logic [8:0] intake_written;
@@ -227,12 +225,8 @@ module pspin_hostmem_dma_wr #(
     assign reset = !rstn;
     assign forget = !rstn;
 
-    // After a reset nothing is taken before what was in flight is answered.
-    assign closed = 1'b0;
-
-    // Bursts and their data.
-    assign bursts_s_valid = s_axi_awvalid && !closed;
-    assign s_axi_awready = bursts_s_ready && !closed;
+    // After a reset the front stays in reset until what was in flight is answered.
+    assign hold = !rstn;
     assign ready = !(1'(((intake_written - pieces_m_data[44:36]) - 9'd1) >> 4'd8));
     assign allowed = 1'b1;
     assign moves = pieces_m_data[32];
@@ -304,12 +298,13 @@ module pspin_hostmem_dma_wr #(
         end
     end
 
+    // Bursts and their data.
     output_queue_16x85_0 u_bursts (
         .clk(clk),
-        .rst(reset),
+        .rst(hold),
         .s_data({s_axi_awid, s_axi_awburst, s_axi_awsize, s_axi_awlen, s_axi_awaddr}),
-        .s_valid(bursts_s_valid),
-        .s_ready(bursts_s_ready),
+        .s_valid(s_axi_awvalid),
+        .s_ready(s_axi_awready),
         .m_data(bursts_m_data),
         .m_valid(bursts_m_valid),
         .m_ready(splitter_burst_ready),
@@ -318,8 +313,7 @@ module pspin_hostmem_dma_wr #(
 
     write_intake u_intake (
         .clk(clk),
-        .rst(reset),
-        .closed(closed),
+        .rst(hold),
         .w_data({s_axi_wlast, s_axi_wstrb, s_axi_wdata}),
         .w_valid(s_axi_wvalid),
         .w_ready(s_axi_wready),
@@ -338,7 +332,7 @@ module pspin_hostmem_dma_wr #(
 
     run_splitter u_splitter (
         .clk(clk),
-        .rst(reset),
+        .rst(hold),
         .burst_data(bursts_m_data),
         .burst_valid(bursts_m_valid),
         .burst_ready(splitter_burst_ready),
@@ -352,7 +346,7 @@ module pspin_hostmem_dma_wr #(
 
     piece_assembler u_assembler (
         .clk(clk),
-        .rst(reset),
+        .rst(hold),
         .run_data(splitter_run_data),
         .run_valid(splitter_run_valid),
         .run_ready(assembler_run_ready),
@@ -364,7 +358,7 @@ module pspin_hostmem_dma_wr #(
     // Pieces leave when their data is in the RAM.
     output_queue_16x105_1 u_pieces (
         .clk(clk),
-        .rst(reset),
+        .rst(hold),
         .s_data(assembler_piece),
         .s_valid(assembler_piece_valid),
         .s_ready(),

@@ -14,7 +14,7 @@ module read_planner (
     input  wire          burst_valid,
     output logic         burst_ready,
     // Plans, as [`PlanFields`] says.
-    output logic [102:0] plan_data,
+    output logic [108:0] plan_data,
     output logic         plan_valid,
     input  wire          plan_ready
 );
@@ -25,16 +25,14 @@ module read_planner (
     logic refused;
     logic [7:0] id;
     logic [7:0] length;
-    logic [96:0] found; // The plan before the guard, without its number of lines.
+    logic [95:0] found; // {place of the last byte in its 4 KiB, the plan up to what the guard says}.
     logic found_valid = 1'b0;
-    logic [102:0] planned;
-    logic planned_valid = 1'b0;
     logic [11:0] check_start;
     logic [7:0] check_length;
     logic [2:0] check_size;
     logic [11:0] check_last_byte;
+    logic [108:0] planned_s_data;
 
-    assign move_on = !planned_valid || plan_ready;
     assign take = !found_valid || move_on;
 
     // First: which bytes, and can it be done?
@@ -47,23 +45,18 @@ module read_planner (
 
     // Then: may it be done, and what does it need?
     assign outside = 1'b0;
-    assign plan_data = planned;
-    assign plan_valid = planned_valid;
+    assign planned_s_data = {found[95:90] - found[11:6], found[95:84] - found[11:0], found[89:84], outside,
+        found[83:0]};
 
     always_ff @(posedge clk) begin
         if (take) begin
             found_valid <= burst_valid;
         end
         if (take) begin
-            found <= {id, check_size, length, 1'b0, refused, burst_data[63:12], check_last_byte, check_start};
-        end
-        if (move_on) begin
-            planned_valid <= found_valid;
-            planned <= {found[23:18] - found[11:6], found[96:78], outside, found[76:0]};
+            found <= {check_last_byte, id, check_size, length, refused, burst_data[63:12], check_start};
         end
         if (rst) begin
             found_valid <= 1'b0;
-            planned_valid <= 1'b0;
         end
     end
 
@@ -74,6 +67,17 @@ module read_planner (
         .kind(burst_data[76:75]),
         .last_byte(check_last_byte),
         .refused(refused)
+    );
+
+    skid_buffer_109 u_planned (
+        .clk(clk),
+        .rst(rst),
+        .s_data(planned_s_data),
+        .s_valid(found_valid),
+        .s_ready(move_on),
+        .m_data(plan_data),
+        .m_valid(plan_valid),
+        .m_ready(plan_ready)
     );
 endmodule : read_planner
 

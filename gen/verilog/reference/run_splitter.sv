@@ -38,7 +38,6 @@ module run_splitter (
     logic [11:0] mask;
     logic last;
     logic fault;
-    logic refused;
     logic room;
     logic there;
     logic go;
@@ -53,6 +52,7 @@ module run_splitter (
     logic [11:0] check_start;
     logic [7:0] check_length;
     logic [2:0] check_size;
+    logic check_refused;
 
     // The burst.
     assign check_start = burst_data[11:0];
@@ -146,8 +146,8 @@ module run_splitter (
     always_ff @(posedge clk) begin
         if (room) begin
             item_valid <= go;
-            item <= {burst_data[84:77], burst_data[63:12], beat_data[136:128], refused, fault, whole && last,
-                whole, found, last_lane, first_lane, place_now[5:0] | mask[5:0], place_now};
+            item <= {burst_data[84:77], burst_data[63:12], beat_data[136:128], check_refused, fault, whole &&
+                last, whole, found, last_lane, first_lane, place_now[5:0] | mask[5:0], place_now};
         end
         if (go) begin
             again <= !whole;
@@ -172,7 +172,7 @@ module run_splitter (
         .size(check_size),
         .kind(burst_data[76:75]),
         .last_byte(),
-        .refused(refused)
+        .refused(check_refused)
     );
 endmodule : run_splitter
 

@@ -33,8 +33,8 @@ module transfer_queue_1 (
     output logic         idle // Nothing is in flight.
 );
 
-    logic full;
     logic push;
+    logic pop;
     logic moves;
     logic [63:0] answered; // Bit n: a status for tag n that can be meant.
     logic [63:0] entered;
@@ -47,13 +47,13 @@ module transfer_queue_1 (
     logic [12:0] length;
     logic [5:0] tag;
     logic held = 1'b0;
+    logic full = 1'b0;
     logic [5:0] payloads_read_addr;
     logic [43:0] payloads_read_data;
     logic errors_write_enable;
     logic [3:0] errors_read_data;
 
     // In: when the ring and the register are free. One that moves nothing need not wait, but keeps the order.
-    assign full = tail == (head ^ 7'h40);
     assign s_ready = !full && (!held || desc_ready);
     assign push = s_valid && s_ready;
     assign moves = s_data[91];
@@ -218,6 +218,8 @@ module transfer_queue_1 (
         end
     end
 
+    assign pop = m_valid && m_ready;
+
     always_ff @(posedge clk) begin
         if (desc_ready) begin
             held <= 1'b0;
@@ -231,12 +233,16 @@ module transfer_queue_1 (
             tag <= tail[5:0];
         end
         pending <= (pending & ~answered) | entered;
-        if (m_valid && m_ready) begin
+        if (pop) begin
             head <= head + 7'd1;
+            full <= 1'b0;
+        end else if (push) begin
+            full <= (tail + 7'd1) == (head ^ 7'h40);
         end
         if (rst) begin
             head <= 7'd0;
             tail <= 7'd0;
+            full <= 1'b0;
         end
         if (forget) begin
             pending <= 64'd0;

@@ -10,7 +10,6 @@
 module write_intake (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset.
-    input  wire          closed, // Nothing is taken.
     // Beats: {last, strobes, data}.
     input  wire  [576:0] w_data,
     input  wire          w_valid,
@@ -56,8 +55,8 @@ module write_intake (
     assign awaited = 2'd3;
 
     // A beat is taken when its line is free, and there is room in the registers of its segments.
-    assign take = slice_m_valid && !closed && fill != (freed ^ 9'h100) && (!edges_valid || beat_ready) &&
-        !(|(chosen & command_valid & ~ram_cmd_ready));
+    assign take = slice_m_valid && fill != (freed ^ 9'h100) && (!edges_valid || beat_ready) && !(|(chosen &
+        command_valid & ~ram_cmd_ready));
     assign beat_data = edges_reg;
     assign beat_valid = edges_valid;
     assign ram_cmd_valid = command_valid;

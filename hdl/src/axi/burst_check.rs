@@ -1,6 +1,6 @@
 //! Judges bursts.
 
-use super::{AxiShape, INCR, LENGTH_BITS, PAGE_BITS};
+use super::{AxiShape, INCR, KIND_BITS, LENGTH_BITS, PAGE_BITS, SIZE_BITS};
 use spinneret_verilog::prelude::*;
 
 /// Says where a burst ends, and whether it is one that a memory can do: incrementing, no beat wider than the
@@ -37,8 +37,8 @@ impl BurstCheck {
         Self {
             start: Wire::word(PAGE_BITS),
             length: Wire::word(LENGTH_BITS),
-            size: Wire::word(3),
-            kind: Wire::word(2),
+            size: Wire::word(SIZE_BITS),
+            kind: Wire::word(KIND_BITS),
             last_byte: Wire::word(PAGE_BITS),
             refused: Wire::bit(),
             mask: Wire::word(PAGE_BITS),
@@ -54,11 +54,16 @@ impl Logic for BurstCheck {
     fn update(&mut self) {
         let (span, sum) = (self.span.width(), self.sum.width());
         self.mask.next = 0.into();
-        self.span.next = 0.into();
-        for size in 0..=self._beat_bits {
-            if self.size.val() == size as u64 {
-                self.mask.next = lit((1 << size) - 1, PAGE_BITS);
-                self.span.next = self.length.val().resize(span) << size as u64;
+        for bit in 0..self._beat_bits {
+            if self.size.val() > bit as u64 {
+                self.mask.next.set_bit(bit, true);
+            }
+        }
+        /// Shifting bit by bit of the size is shallower than choosing among all shifts.
+        self.span.next = self.length.val().resize(span);
+        for bit in 0..SIZE_BITS {
+            if self.size.val().get_bit(bit) {
+                self.span.next = self.span.val() << (1 << bit) as u64;
             }
         }
         self.sum.next = (self.start.val() | self.mask.val()).resize(sum) + self.span.val().resize(sum);

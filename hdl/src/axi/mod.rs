@@ -22,6 +22,12 @@ pub const BUFFERABLE: u64 = 0b0011;
 pub const UNPRIVILEGED: u64 = 0b010;
 /// Width of AxLEN in bits.
 pub const LENGTH_BITS: usize = 8;
+/// Width of AxSIZE in bits.
+pub const SIZE_BITS: usize = 3;
+/// Width of AxBURST in bits.
+pub const KIND_BITS: usize = 2;
+/// Width of AWATOP in bits.
+pub const ATOP_BITS: usize = 6;
 /// Bits of an address within 4 KiB, which no burst crosses.
 pub const PAGE_BITS: usize = 12;
 

@@ -1,3 +1,301 @@
 //! The egress path: from the cluster to the wire.
+//!
+//! ```text
+//! nic_cmd_req -> CommandIntake -> queue -> FramePlanner -> FrameReader -> queue -> m_axi_pspin_no (ar)
+//!                                                   FrameRoom ^  |  |
+//!                                   commands, to be answered <---+  +---> frames that are read
+//! nic_cmd_resp <- Responder <---------------------- |                          |
+//!                     ^------------- frames that are there <--- LineReceiver <-+-- m_axi_pspin_no (r)
+//! m_axis_nic_tx <- FrameFifo <- LineAligner <------------------------|
+//! ```
+//!
+//! # Contract
+//! - **Behaviour**: a command {id, source address, length} reads `length` bytes and sends them as one frame:
+//!   full beats, the last one with its bytes in the lowest lanes. tid and tdest are 0, tuser is `tx_user`.
+//!   nid, fid and user_ptr are not looked at.
+//! - **Answers**: one for every command, in the order of the commands, never two in a clock. A command that is
+//!   read is answered behind its last beat on the AXI port, so its memory may be used again; the frame may
+//!   still wait for the wire.
+//! - **Reads** are whole lines of memory, as long as a beat and aligned: INCR, id 0, at most 64 beats, never
+//!   across 4 KiB. RREADY is always 1: room for a frame is found before its first read.
+//! - **Errors**: a frame of which a line was not read with OKAY is not sent at all, its command is answered, and
+//!   it counts as a read error. A length of 0 or more than `max_frame`, and an address that the port
+//!   cannot have or beyond which the address space ends too soon, are refused: nothing is read or sent, the
+//!   command is answered in its turn and counted. `egress_dma_last_error` keeps the code of the newest error,
+//!   from the clock of its answer on: 4 SLVERR, 5 DECERR (of the first bad line), 12 length, 13 address; good
+//!   commands do not change it. With `error_clear` an input sets it to 0; an error in the same clock wins.
+//! - **Throughput**: one line of memory a clock, from frame to frame and whatever their alignment. So n beats
+//!   that lie in n lines take n clocks, and those that lie in n + 1 lines one more. Frames of one line leave
+//!   one a clock if lines come within `commands` - 3 clocks, longest frames at full rate if the buffer has
+//!   places for three.
+//! - **Latency**: command to ARVALID 3 clocks, to its answer 4 if it is refused; last line to the answer 3
+//!   clocks, to the first beat of the frame 5 if it has as many beats as lines, 4 if it has one less.
+//! - **Backpressure**: commands wait until the buffer of `buffer_beats` beats has room for the longest frame,
+//!   until less than `commands` wait for their answer, and for the AXI port. A frame that has begun leaves
+//!   without a pause, as far as the wire takes it.
+//! - **Order**: frames leave in the order of their commands.
+//! - **Registers**: all outputs are registers, but for the constants.
+//! - **Reset** (`rstn` low) forgets everything inside, also reads under way: the other side of the AXI port has
+//!   to be reset as well, or to have answered before.
+//! - **Bad input**: a beat on the read channel that nobody asked for is ignored; RID and RLAST are not looked
+//!   at. The write channels are idle; a response there is taken and ignored.
 
+mod aligner;
+mod command;
+mod entry;
+mod line;
+mod part_entries;
+mod reader;
+mod receiver;
+pub mod responder;
+mod room;
+mod shape;
 pub mod tx_inject;
+
+pub use aligner::LineAligner;
+pub use command::{CommandIntake, FramePlanner};
+pub(crate) use entry::{ENTRY, simulated};
+pub use line::{LineIn, LineOut};
+pub(crate) use part_entries::{ALIGNER_ENTRY, READER_ENTRY, ROOM_ENTRY};
+pub use reader::FrameReader;
+pub use receiver::LineReceiver;
+pub use responder::Responder;
+pub use room::FrameRoom;
+pub use shape::{EgressShape, FrameShape};
+
+use crate::axi::{AxiMaster, BUFFERABLE, INCR, LENGTH_BITS, UNPRIVILEGED};
+use crate::catalog::{ParameterError, Values};
+use crate::stream::{AxisOut, FrameFifo, OutputQueue, SkidBuffer, StreamOut};
+use crate::{COUNTER_WIDTH, EventCounters};
+use spinneret_verilog::prelude::*;
+
+/// Commands that can wait for their plan.
+const COMMANDS: usize = 4;
+/// Reads that can wait for the port.
+const BURSTS: usize = 4;
+
+/// Event that is counted behind those of the responder: a frame was sent.
+const SENT: usize = responder::EVENTS;
+
+/// Reads what commands of the cluster name, and sends it as frames.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct PspinEgressDatapath {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active low.
+    pub rstn: Wire<In, bool>,
+    /// Port into the cluster's memory; nothing is written.
+    pub m_axi_pspin_no: AxiMaster,
+    /// Frames to the wire.
+    pub m_axis_nic_tx: AxisOut,
+    /// The command is taken in this cycle.
+    pub nic_cmd_req_ready: Wire<Out, bool>,
+    /// The command is there.
+    pub nic_cmd_req_valid: Wire<In, bool>,
+    /// Its id.
+    pub nic_cmd_req_id: Wire<In>,
+    /// Not looked at.
+    pub nic_cmd_req_nid: Wire<In>,
+    /// Not looked at: every command is a raw packet.
+    pub nic_cmd_req_fid: Wire<In>,
+    /// Address of the first byte.
+    pub nic_cmd_req_src_addr: Wire<In>,
+    /// Number of bytes.
+    pub nic_cmd_req_length: Wire<In>,
+    /// Not looked at.
+    pub nic_cmd_req_user_ptr: Wire<In>,
+    /// A command is answered.
+    pub nic_cmd_resp_valid: Wire<Out, bool>,
+    /// Its id.
+    pub nic_cmd_resp_id: Wire<Out>,
+    /// Code of the newest error; 0: there was none.
+    pub egress_dma_last_error: Wire<Out>,
+    /// Frames that the wire took, modulo 2^32; beyond the public design.
+    pub egress_frames_o: Wire<Out>,
+    /// Commands whose read failed, modulo 2^32; beyond the public design.
+    pub egress_read_error_o: Wire<Out>,
+    /// Commands that were refused, modulo 2^32; beyond the public design.
+    pub egress_refused_o: Wire<Out>,
+    /// Forgets the newest error; only with `error_clear`.
+    pub egress_dma_error_clear: Optional<Wire<In, bool>>,
+    reset: Wire<Local, bool>,
+    intake: CommandIntake,
+    commands: OutputQueue,
+    planner: FramePlanner,
+    plans: SkidBuffer,
+    reader: FrameReader,
+    room: FrameRoom,
+    bursts: OutputQueue,
+    frames: OutputQueue,
+    receiver: LineReceiver,
+    aligner: LineAligner,
+    buffer: FrameFifo,
+    answers: OutputQueue,
+    dones: OutputQueue,
+    responder: Responder,
+    counters: EventCounters,
+    sent: Wire<Local, bool>,
+    _shape: EgressShape,
+}
+
+impl PspinEgressDatapath {
+    /// An egress path of the given shape.
+    ///
+    /// # Errors
+    /// If a queue cannot be built with these parameters.
+    pub fn new(shape: EgressShape) -> Result<Self, ParameterError> {
+        let counter = || Wire::word(COUNTER_WIDTH);
+        let frame = shape.frame();
+        Ok(Self {
+            clk: Signal::default(),
+            rstn: Wire::bit(),
+            m_axi_pspin_no: AxiMaster::new(shape.axi()),
+            m_axis_nic_tx: AxisOut::new(shape.axis),
+            nic_cmd_req_ready: Wire::bit(),
+            nic_cmd_req_valid: Wire::bit(),
+            nic_cmd_req_id: Wire::word(shape.command_id),
+            nic_cmd_req_nid: Wire::word(32),
+            nic_cmd_req_fid: Wire::word(32),
+            nic_cmd_req_src_addr: Wire::word(shape.source),
+            nic_cmd_req_length: Wire::word(shape.address),
+            nic_cmd_req_user_ptr: Wire::word(64),
+            nic_cmd_resp_valid: Wire::bit(),
+            nic_cmd_resp_id: Wire::word(shape.command_id),
+            egress_dma_last_error: Wire::word(responder::ERROR_BITS),
+            egress_frames_o: counter(),
+            egress_read_error_o: counter(),
+            egress_refused_o: counter(),
+            egress_dma_error_clear: Optional::new(shape.error_clear, Wire::bit),
+            reset: Wire::bit(),
+            intake: CommandIntake::new(shape),
+            commands: OutputQueue::new(shape.command(), COMMANDS)?,
+            planner: FramePlanner::new(shape),
+            plans: SkidBuffer::new(shape.plan())?,
+            reader: FrameReader::new(shape),
+            room: FrameRoom::new(shape.buffer_beats, shape.most_beats()),
+            bursts: OutputQueue::new(LENGTH_BITS + shape.line(), BURSTS)?,
+            frames: OutputQueue::new(frame.width(), shape.commands)?,
+            receiver: LineReceiver::new(shape.axis.data, frame),
+            aligner: LineAligner::new(shape.axis.data, shape.beats()),
+            buffer: FrameFifo::new(shape.stored(), shape.buffer_beats)?,
+            answers: OutputQueue::new(shape.answer(), shape.commands)?,
+            dones: OutputQueue::new(2, shape.commands)?,
+            responder: Responder::new(shape),
+            counters: EventCounters::new(responder::EVENTS + 1),
+            sent: Wire::bit(),
+            _shape: shape,
+        })
+    }
+
+    /// An egress path with parameter values by name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+        Ok(Box::new(Self::new(EgressShape::new(values)?)?))
+    }
+}
+
+impl Logic for PspinEgressDatapath {
+    #[kernel]
+    fn update(&mut self) {
+        let (data, keep) = (self._shape.axis.data, self._shape.axis.keep());
+        let (offset, line) = (self._shape.offset(), self._shape.line());
+        self.reset.next = !self.rstn.val();
+        clocked!(self.clk, self.reset => self.commands, self.plans, self.reader, self.room, self.bursts, self.frames,
+            self.receiver, self.aligner, self.buffer, self.answers, self.dones, self.responder, self.counters);
+        /// What never changes: one id, whole lines, no writes, always ready.
+        self.m_axi_pspin_no.awid.next = 0.into();
+        self.m_axi_pspin_no.awaddr.next = 0.into();
+        self.m_axi_pspin_no.awlen.next = 0.into();
+        self.m_axi_pspin_no.awsize.next = (offset as u64).into();
+        self.m_axi_pspin_no.awburst.next = INCR.into();
+        self.m_axi_pspin_no.awlock.next = false;
+        self.m_axi_pspin_no.awcache.next = BUFFERABLE.into();
+        self.m_axi_pspin_no.awprot.next = UNPRIVILEGED.into();
+        self.m_axi_pspin_no.awvalid.next = false;
+        self.m_axi_pspin_no.wdata.next = Word::zero(data);
+        self.m_axi_pspin_no.wstrb.next = Word::zero(keep);
+        self.m_axi_pspin_no.wlast.next = false;
+        self.m_axi_pspin_no.wvalid.next = false;
+        self.m_axi_pspin_no.bready.next = true;
+        self.m_axi_pspin_no.arid.next = 0.into();
+        self.m_axi_pspin_no.arsize.next = (offset as u64).into();
+        self.m_axi_pspin_no.arburst.next = INCR.into();
+        self.m_axi_pspin_no.arlock.next = false;
+        self.m_axi_pspin_no.arcache.next = BUFFERABLE.into();
+        self.m_axi_pspin_no.arprot.next = UNPRIVILEGED.into();
+        self.m_axi_pspin_no.rready.next = true;
+        /// Commands become plans.
+        self.intake.id.next = self.nic_cmd_req_id.val();
+        self.intake.source.next = self.nic_cmd_req_src_addr.val();
+        self.intake.length.next = self.nic_cmd_req_length.val();
+        self.commands.s.data.next = self.intake.command.val();
+        self.commands.s.valid.next = self.nic_cmd_req_valid.val();
+        self.nic_cmd_req_ready.next = self.commands.s.ready.val();
+        self.planner.command.next = self.commands.m.data.val();
+        self.plans.s.data.next = self.planner.plan.val();
+        self.plans.s.valid.next = self.commands.m.valid.val();
+        self.commands.m.ready.next = self.plans.s.ready.val();
+        /// Plans become reads.
+        StreamOut::join(&mut self.plans.m, &mut self.reader.plan);
+        self.room.need.next = self.reader.need.val();
+        self.room.take.next = self.reader.take.val();
+        self.reader.roomy.next = self.room.roomy.val();
+        StreamOut::join(&mut self.reader.answer, &mut self.answers.s);
+        StreamOut::join(&mut self.reader.frame, &mut self.frames.s);
+        StreamOut::join(&mut self.reader.burst, &mut self.bursts.s);
+        self.m_axi_pspin_no.araddr.next = cat!(self.bursts.m.data.val().slice(0, line), lit(0, offset));
+        self.m_axi_pspin_no.arlen.next = self.bursts.m.data.val().slice(line, LENGTH_BITS);
+        self.m_axi_pspin_no.arvalid.next = self.bursts.m.valid.val();
+        self.bursts.m.ready.next = self.m_axi_pspin_no.arready.val();
+        /// Lines become beats.
+        self.receiver.data.next = self.m_axi_pspin_no.rdata.val();
+        self.receiver.response.next = self.m_axi_pspin_no.rresp.val();
+        self.receiver.valid.next = self.m_axi_pspin_no.rvalid.val();
+        StreamOut::join(&mut self.frames.m, &mut self.receiver.frame);
+        LineOut::join(&mut self.receiver.line, &mut self.aligner.line);
+        self.buffer.s.data.next = cat!(
+            self.aligner.keep.val().slice(1, keep - 1),
+            self.aligner.data.val()
+        );
+        self.buffer.s.last.next = self.aligner.last.val();
+        self.buffer.s.valid.next = self.aligner.valid.val();
+        self.buffer.drop_frame.next = self.aligner.bad.val();
+        self.room.dropped.next =
+            self.aligner.valid.val() && self.aligner.last.val() && self.aligner.bad.val();
+        self.room.dropped_beats.next = self.aligner.count.val();
+        /// Frames; no beat is without its first byte.
+        self.m_axis_nic_tx.tdata.next = self.buffer.m.data.val().slice(0, data);
+        self.m_axis_nic_tx.tkeep.next = cat!(self.buffer.m.data.val().slice(data, keep - 1), true);
+        self.m_axis_nic_tx.tlast.next = self.buffer.m.last.val();
+        self.m_axis_nic_tx.tvalid.next = self.buffer.m.valid.val();
+        self.m_axis_nic_tx.tid.next = 0.into();
+        self.m_axis_nic_tx.tdest.next = 0.into();
+        self.m_axis_nic_tx.tuser.next = self._shape.tx_user.into();
+        self.buffer.m.ready.next = self.m_axis_nic_tx.tready.val();
+        self.sent.next = self.buffer.m.valid.val() && self.m_axis_nic_tx.tready.val();
+        self.room.sent.next = self.sent.val();
+        /// Answers.
+        StreamOut::join(&mut self.answers.m, &mut self.responder.answer);
+        /// There is a place for what is known of every frame that waits for its answer.
+        self.dones.s.data.next = self.receiver.done.val();
+        self.dones.s.valid.next = self.receiver.done_valid.val();
+        StreamOut::join(&mut self.dones.m, &mut self.responder.done);
+        self.nic_cmd_resp_valid.next = self.responder.valid.val();
+        self.nic_cmd_resp_id.next = self.responder.id.val();
+        self.egress_dma_last_error.next = self.responder.last_error.val();
+        if self._shape.error_clear {
+            self.responder.clear.next = self.egress_dma_error_clear.val();
+        } else {
+            self.responder.clear.next = false;
+        }
+        self.counters.events.next = cat!(
+            self.sent.val() && self.buffer.m.last.val(),
+            self.responder.events.val()
+        );
+        self.egress_frames_o.next = self.counters.counts[SENT].val();
+        self.egress_read_error_o.next = self.counters.counts[responder::READ_ERROR].val();
+        self.egress_refused_o.next = self.counters.counts[responder::REFUSED].val();
+    }
+}

@@ -14,8 +14,6 @@ pub struct WriteIntake {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
-    /// Nothing is taken.
-    pub closed: Wire<In, bool>,
     /// Beats: {last, strobes, data}.
     pub w: StreamIn,
     /// Position in the ring of the oldest line that is in use.
@@ -58,7 +56,6 @@ impl WriteIntake {
         Self {
             clk: Signal::default(),
             rst: Wire::bit(),
-            closed: Wire::bit(),
             w: StreamIn::new(1 + bytes + shape.axi.data),
             freed: Wire::word(shape.position()),
             written: Wire::word(shape.position()),
@@ -113,7 +110,6 @@ impl Logic for WriteIntake {
         }
         /// A beat is taken when its line is free, and there is room in the registers of its segments.
         self.take.next = self.slice.m.valid.val()
-            && !self.closed.val()
             && self.fill.q.val() != (self.freed.val() ^ shape.lines as u64)
             && (!self.edges_valid.q.val() || self.beat.ready.val())
             && !(self.chosen.val() & self.command_valid.q.val() & !self.ram.cmd_ready.val()).any();

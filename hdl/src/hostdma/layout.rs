@@ -1,14 +1,7 @@
 //! What travels packed between the parts of the host DMA.
 
 use super::HostDmaShape;
-use crate::axi::{LENGTH_BITS, PAGE_BITS};
-
-/// Bits of AxSIZE.
-pub const SIZE_BITS: usize = 3;
-/// Bits of AxBURST.
-pub const KIND_BITS: usize = 2;
-/// Bits of AWATOP.
-pub const ATOP_BITS: usize = 6;
+use crate::axi::{ATOP_BITS, KIND_BITS, LENGTH_BITS, PAGE_BITS, SIZE_BITS};
 
 /// Some bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,25 +158,27 @@ impl PieceFields {
     }
 }
 
-/// A read on its way to its descriptors: {lines, id, size, length, outside, refused, page, end, start}.
+/// A read on its way to its descriptors: {lines, bytes, last_lane, outside, id, size, length, refused, page, start}.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanFields {
     /// Place of its first byte in its 4 KiB.
     pub start: Field,
-    /// Place of its last byte.
-    pub end: Field,
     /// Which 4 KiB of host memory.
     pub page: Field,
     /// The burst cannot be done.
     pub refused: Field,
-    /// The burst has bytes outside of all windows.
-    pub outside: Field,
     /// Its beats, minus 1.
     pub length: Field,
     /// Bytes of a beat, as a power of two.
     pub size: Field,
     /// Its id.
     pub id: Field,
+    /// The burst has bytes outside of all windows.
+    pub outside: Field,
+    /// Lane of its last byte.
+    pub last_lane: Field,
+    /// Its bytes, minus 1.
+    pub bytes: Field,
     /// Lines of the ring that it needs, minus 1.
     pub lines: Field,
     /// Bits of all.
@@ -196,13 +191,14 @@ impl PlanFields {
         let mut places = Places(0);
         Self {
             start: places.field(PAGE_BITS),
-            end: places.field(PAGE_BITS),
             page: places.field(shape.page()),
             refused: places.field(1),
-            outside: places.field(1),
             length: places.field(LENGTH_BITS),
             size: places.field(SIZE_BITS),
             id: places.field(shape.axi.id),
+            outside: places.field(1),
+            last_lane: places.field(shape.lane()),
+            bytes: places.field(PAGE_BITS),
             lines: places.field(shape.row()),
             width: places.0,
         }

@@ -48,10 +48,9 @@ pub use transfers::{TransferQueue, TransferShape};
 pub use write::PspinHostmemDmaWr;
 
 use crate::COUNTER_WIDTH;
-use crate::axi::AxiSlave;
+use crate::axi::{ATOP_BITS, AxiSlave};
 use crate::catalog::{ParameterError, Values};
 use crate::stream::StreamOut;
-use layout::ATOP_BITS;
 use spinneret_verilog::prelude::*;
 
 /// Carries the cluster's AXI bursts to host memory and back, many in flight.

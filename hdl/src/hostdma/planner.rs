@@ -3,7 +3,8 @@
 use super::layout::{BurstFields, PlanFields};
 use super::{GuardIn, HostDmaShape, HostGuard};
 use crate::axi::{BurstCheck, LENGTH_BITS, PAGE_BITS};
-use crate::stream::{StreamIn, StreamOut};
+use crate::catalog::ParameterError;
+use crate::stream::{SkidBuffer, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Finds the bytes of a read, and whether it can and may be done: two clocks, one read a clock.
@@ -25,11 +26,10 @@ pub struct ReadPlanner {
     pub plan: StreamOut,
     check: BurstCheck,
     guard: Optional<HostGuard>,
-    /// The plan before the guard, without its number of lines.
+    /// {place of the last byte in its 4 KiB, the plan up to what the guard says}.
     found: Reg,
     found_valid: Reg<bool>,
-    planned: Reg,
-    planned_valid: Reg<bool>,
+    planned: SkidBuffer,
     move_on: Wire<Local, bool>,
     take: Wire<Local, bool>,
     outside: Wire<Local, bool>,
@@ -43,9 +43,12 @@ pub struct ReadPlanner {
 
 impl ReadPlanner {
     /// A planner of the given shape.
-    pub fn new(shape: HostDmaShape) -> Self {
+    ///
+    /// # Errors
+    /// If its queue cannot be built with these parameters.
+    pub fn new(shape: HostDmaShape) -> Result<Self, ParameterError> {
         let (burst, plan) = (BurstFields::new(shape, false), PlanFields::new(shape));
-        Self {
+        Ok(Self {
             clk: Signal::default(),
             rst: Wire::bit(),
             burst: StreamIn::new(burst.width),
@@ -54,10 +57,9 @@ impl ReadPlanner {
             plan: StreamOut::new(plan.width),
             check: BurstCheck::new(shape.axi),
             guard: Optional::new(shape.guard, || HostGuard::new(shape.guard_shape())),
-            found: Reg::word(plan.lines.at),
+            found: Reg::word(plan.outside.at + PAGE_BITS),
             found_valid: Reg::bit_reset(),
-            planned: Reg::word(plan.width),
-            planned_valid: Reg::bit_reset(),
+            planned: SkidBuffer::new(plan.width)?,
             move_on: Wire::bit(),
             take: Wire::bit(),
             outside: Wire::bit(),
@@ -67,7 +69,7 @@ impl ReadPlanner {
             _shape: shape,
             _burst: burst,
             _plan: plan,
-        }
+        })
     }
 }
 
@@ -77,9 +79,10 @@ impl Logic for ReadPlanner {
         let shape = self._shape;
         let (burst, plan) = (self._burst, self._plan);
         let (lane, row) = (shape.lane(), shape.row());
-        clocked!(self.clk, self.rst => self.found_valid, self.planned_valid);
-        clocked!(self.clk => self.found, self.planned);
-        self.move_on.next = !self.planned_valid.q.val() || self.plan.ready.val();
+        let end = plan.outside.at;
+        clocked!(self.clk, self.rst => self.found_valid, self.planned);
+        clocked!(self.clk => self.found);
+        self.move_on.next = self.planned.s.ready.val();
         self.take.next = !self.found_valid.q.val() || self.move_on.val();
         /// First: which bytes, and can it be done?
         self.check.start.next = self.burst.data.val().slice(burst.address.at, PAGE_BITS);
@@ -107,16 +110,15 @@ impl Logic for ReadPlanner {
         }
         if self.take.val() {
             self.found.d.next = cat!(
+                self.check.last_byte.val(),
                 self.id.val(),
                 self.check.size.val(),
                 self.length.val(),
-                false,
                 self.refused.val(),
                 self.burst
                     .data
                     .val()
                     .slice(burst.address.at + PAGE_BITS, shape.page()),
-                self.check.last_byte.val(),
                 self.check.start.val()
             );
         }
@@ -131,24 +133,18 @@ impl Logic for ReadPlanner {
             );
             self.guard.last.next = cat!(
                 self.found.q.val().slice(plan.page.at, plan.page.width),
-                self.found.q.val().slice(plan.end.at, PAGE_BITS)
+                self.found.q.val().slice(end, PAGE_BITS)
             );
             self.outside.next = !self.guard.allowed.val() && !self.found.q.val().get_bit(plan.refused.at);
         }
-        if self.move_on.val() {
-            self.planned_valid.d.next = self.found_valid.q.val();
-            self.planned.d.next = cat!(
-                self.found.q.val().slice(plan.end.at + lane, row)
-                    - self.found.q.val().slice(plan.start.at + lane, row),
-                self.found
-                    .q
-                    .val()
-                    .slice(plan.length.at, plan.lines.at - plan.length.at),
-                self.outside.val(),
-                self.found.q.val().slice(0, plan.outside.at)
-            );
-        }
-        self.plan.data.next = self.planned.q.val();
-        self.plan.valid.next = self.planned_valid.q.val();
+        self.planned.s.valid.next = self.found_valid.q.val();
+        self.planned.s.data.next = cat!(
+            self.found.q.val().slice(end + lane, row) - self.found.q.val().slice(plan.start.at + lane, row),
+            self.found.q.val().slice(end, PAGE_BITS) - self.found.q.val().slice(plan.start.at, PAGE_BITS),
+            self.found.q.val().slice(end, lane),
+            self.outside.val(),
+            self.found.q.val().slice(0, plan.outside.at)
+        );
+        StreamOut::link(&mut self.plan, &mut self.planned.m);
     }
 }

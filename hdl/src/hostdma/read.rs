@@ -80,7 +80,7 @@ pub struct PspinHostmemDmaRd {
     forget: Wire<Local, bool>,
     /// Transfers from before a reset are in flight.
     draining: Optional<Reg<bool>>,
-    closed: Wire<Local, bool>,
+    hold: Wire<Local, bool>,
     bursts: OutputQueue,
     atomics: Optional<OutputQueue>,
     planner: ReadPlanner,
@@ -128,10 +128,10 @@ impl PspinHostmemDmaRd {
             reset: Wire::bit(),
             forget: Wire::bit(),
             draining: Optional::new(shape.drain, || Reg::reset_to(true)),
-            closed: Wire::bit(),
+            hold: Wire::bit(),
             bursts: OutputQueue::new(BurstFields::new(shape, false).width, BURSTS)?,
             atomics: Optional::new(shape.atomics, || atomics),
-            planner: ReadPlanner::new(shape),
+            planner: ReadPlanner::new(shape)?,
             reserve: LineReserve::new(shape),
             transfers: TransferQueue::new(shape, reserve::transfers(shape)),
             error_events: ErrorEvents::default(),
@@ -168,18 +168,21 @@ impl Logic for PspinHostmemDmaRd {
         } else {
             self.forget.next = !self.rstn.val();
         }
-        clocked!(self.clk, self.reset => self.draining, self.bursts, self.atomics, self.planner, self.reserve,
-            self.transfers, self.failed, self.jobs, self.sequencer, self.counters);
+        /// After a reset the front stays in reset until what was in flight is answered.
+        if shape.drain {
+            self.hold.next = !self.rstn.val() || self.draining.q.val();
+        } else {
+            self.hold.next = !self.rstn.val();
+        }
+        clocked!(self.clk, self.hold => self.bursts, self.atomics, self.planner, self.reserve);
+        clocked!(self.clk, self.reset => self.draining, self.transfers, self.failed, self.jobs, self.sequencer,
+            self.counters);
         self.transfers.forget.next = self.forget.val();
-        /// After a reset nothing is taken before what was in flight is answered.
         if shape.drain {
             self.draining.d.next = self.draining.q.val() && !self.transfers.idle.val();
-            self.closed.next = self.draining.q.val();
-        } else {
-            self.closed.next = false;
         }
-        self.bursts.s.valid.next = self.s_axi.arvalid.val() && !self.closed.val();
-        self.s_axi.arready.next = self.bursts.s.ready.val() && !self.closed.val();
+        self.bursts.s.valid.next = self.s_axi.arvalid.val();
+        self.s_axi.arready.next = self.bursts.s.ready.val();
         self.bursts.s.data.next = cat!(
             self.s_axi.arid.val(),
             self.s_axi.arburst.val(),

@@ -10,7 +10,7 @@ use spinneret_verilog::prelude::*;
 /// Reserves lines for a read and makes its transfers: one, or two if the ring's end lies within. A read that is
 /// refused needs no lines, and becomes a transfer without bytes.
 ///
-/// Combinational from `plan` to `transfer`.
+/// A read is at `transfer` one clock after it was taken.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LineReserve {
     /// Clock.
@@ -27,22 +27,27 @@ pub struct LineReserve {
     fill: Reg,
     /// Lines that are free.
     space: Reg,
-    /// The first part of the read is under way.
+    /// A read that has its lines: {the first of them, plan}.
+    held: Reg,
+    held_valid: Reg<bool>,
+    /// The ring ends within it.
+    wraps: Reg<bool>,
+    /// Its first part is under way.
     second: Reg<bool>,
-    moves: Wire<Local, bool>,
-    wraps: Wire<Local, bool>,
-    fits: Wire<Local, bool>,
-    /// Lines up to the end of the ring, minus 1.
-    left: Wire<Local>,
+    needs: Wire<Local, bool>,
+    /// Lines that are needed, minus 1.
     needed: Wire<Local>,
-    /// The last line of the first part, in its 4 KiB.
-    middle: Wire<Local>,
-    first_byte: Wire<Local>,
-    last_byte: Wire<Local>,
-    line: Wire<Local>,
-    response: Wire<Local>,
-    last: Wire<Local, bool>,
+    fits: Wire<Local, bool>,
+    move_on: Wire<Local, bool>,
     reserve: Wire<Local, bool>,
+    moves: Wire<Local, bool>,
+    last: Wire<Local, bool>,
+    line: Wire<Local>,
+    first_byte: Wire<Local>,
+    /// Bytes of the part, minus 1.
+    bytes: Wire<Local>,
+    line_now: Wire<Local>,
+    response: Wire<Local>,
     _shape: HostDmaShape,
     _plan: PlanFields,
 }
@@ -60,19 +65,22 @@ impl LineReserve {
             freed: Wire::bit(),
             fill: Reg::word_reset(shape.line()),
             space: Reg::reset_to(lit(shape.lines as u64, shape.position())),
+            held: Reg::word(plan.width + shape.line()),
+            held_valid: Reg::bit_reset(),
+            wraps: Reg::bit(),
             second: Reg::bit_reset(),
-            moves: Wire::bit(),
-            wraps: Wire::bit(),
-            fits: Wire::bit(),
-            left: Wire::word(shape.line()),
+            needs: Wire::bit(),
             needed: Wire::word(shape.position()),
-            middle: Wire::word(shape.row()),
-            first_byte: Wire::word(PAGE_BITS),
-            last_byte: Wire::word(PAGE_BITS),
-            line: Wire::word(shape.line()),
-            response: Wire::word(2),
-            last: Wire::bit(),
+            fits: Wire::bit(),
+            move_on: Wire::bit(),
             reserve: Wire::bit(),
+            moves: Wire::bit(),
+            last: Wire::bit(),
+            line: Wire::word(shape.line()),
+            first_byte: Wire::word(PAGE_BITS),
+            bytes: Wire::word(PAGE_BITS),
+            line_now: Wire::word(shape.line()),
+            response: Wire::word(2),
             _shape: shape,
             _plan: plan,
         }
@@ -95,74 +103,79 @@ impl Logic for LineReserve {
         let shape = self._shape;
         let plan = self._plan;
         let (lane, row, line, position) = (shape.lane(), shape.row(), shape.line(), shape.position());
-        clocked!(self.clk, self.rst => self.fill, self.space, self.second);
+        clocked!(self.clk, self.rst => self.fill, self.space, self.held_valid, self.second);
+        clocked!(self.clk => self.held, self.wraps);
+        /// A read that has its lines: does the ring end within?
         self.moves.next =
-            !self.plan.data.val().get_bit(plan.refused.at) && !self.plan.data.val().get_bit(plan.outside.at);
-        self.needed.next = self.plan.data.val().slice(plan.lines.at, row).resize(position) + 1;
-        self.fits.next = self.plan.data.val().slice(plan.lines.at, row).resize(position) < self.space.q.val();
-        /// Does the ring end within the read?
-        self.left.next = !self.fill.q.val();
-        self.wraps.next = self.moves.val()
-            && self
-                .plan
-                .data
-                .val()
-                .slice(plan.lines.at, row)
-                .resize(row.max(line))
-                > self.left.val().resize(row.max(line));
-        self.middle.next =
-            self.plan.data.val().slice(plan.start.at + lane, row) + self.left.val().resize(row);
-        self.first_byte.next = self.plan.data.val().slice(plan.start.at, PAGE_BITS);
-        self.last_byte.next = self.plan.data.val().slice(plan.end.at, PAGE_BITS);
-        self.line.next = self.fill.q.val();
+            !self.held.q.val().get_bit(plan.refused.at) && !self.held.q.val().get_bit(plan.outside.at);
+        self.line.next = self.held.q.val().slice(plan.width, line);
+        self.last.next = !self.wraps.q.val() || self.second.q.val();
+        self.first_byte.next = self.held.q.val().slice(plan.start.at, PAGE_BITS);
+        self.bytes.next = self.held.q.val().slice(plan.bytes.at, PAGE_BITS);
+        self.line_now.next = self.line.val();
         if self.second.q.val() {
-            self.first_byte.next = cat!(self.middle.val() + 1, lit(0, lane));
-            self.line.next = 0.into();
-        } else if self.wraps.val() {
-            self.last_byte.next = cat!(self.middle.val(), fill(true, lane));
+            self.first_byte.next = cat!(
+                self.held.q.val().slice(plan.start.at + lane, row) - self.line.val().slice(0, row),
+                lit(0, lane)
+            );
+            self.bytes.next = cat!(
+                self.held.q.val().slice(plan.lines.at, row) + self.line.val().slice(0, row),
+                self.held.q.val().slice(plan.last_lane.at, lane)
+            );
+            self.line_now.next = 0.into();
+        } else if self.wraps.q.val() {
+            self.bytes.next = cat!(
+                (!self.line.val()).resize(row),
+                !self.held.q.val().slice(plan.start.at, lane)
+            );
         }
-        self.last.next = !self.wraps.val() || self.second.q.val();
-        if self.plan.data.val().get_bit(plan.outside.at) {
+        if self.held.q.val().get_bit(plan.outside.at) {
             self.response.next = DECERR.into();
         } else if self.moves.val() {
             self.response.next = OKAY.into();
         } else {
             self.response.next = SLVERR.into();
         }
-        self.transfer.valid.next = self.plan.valid.val() && (self.fits.val() || !self.moves.val());
-        self.plan.ready.next =
-            self.transfer.ready.val() && (self.fits.val() || !self.moves.val()) && self.last.val();
+        self.transfer.valid.next = self.held_valid.q.val();
         self.transfer.data.next = cat!(
             self.last.val(),
             self.moves.val(),
             self.response.val(),
-            self.plan.data.val().slice(plan.id.at, plan.id.width),
-            self.plan.data.val().slice(plan.size.at, plan.size.width),
-            self.plan.data.val().slice(plan.length.at, LENGTH_BITS),
-            self.plan.data.val().slice(plan.start.at, PAGE_BITS),
-            self.fill.q.val(),
-            self.moves.val(),
-            self.last_byte.val().resize(PAGE_BITS + 1) - self.first_byte.val().resize(PAGE_BITS + 1) + 1,
+            self.held.q.val().slice(plan.id.at, plan.id.width),
+            self.held.q.val().slice(plan.size.at, plan.size.width),
+            self.held.q.val().slice(plan.length.at, LENGTH_BITS),
+            self.held.q.val().slice(plan.start.at, PAGE_BITS),
             self.line.val(),
+            self.moves.val(),
+            self.bytes.val().resize(PAGE_BITS + 1) + 1,
+            self.line_now.val(),
             self.first_byte.val().slice(0, lane),
-            self.plan.data.val().slice(plan.page.at, plan.page.width),
+            self.held.q.val().slice(plan.page.at, plan.page.width),
             self.first_byte.val()
         );
-        self.reserve.next = self.plan.valid.val() && self.plan.ready.val() && self.moves.val();
-        if self.transfer.valid.val() && self.transfer.ready.val() {
+        /// The next read: it gets lines, if they are needed and free.
+        self.needs.next =
+            !self.plan.data.val().get_bit(plan.refused.at) && !self.plan.data.val().get_bit(plan.outside.at);
+        self.needed.next = self.plan.data.val().slice(plan.lines.at, row).resize(position);
+        self.fits.next = self.needed.val() < self.space.q.val();
+        self.move_on.next = !self.held_valid.q.val() || (self.transfer.ready.val() && self.last.val());
+        self.plan.ready.next = self.move_on.val() && (self.fits.val() || !self.needs.val());
+        self.reserve.next =
+            self.plan.valid.val() && self.move_on.val() && self.fits.val() && self.needs.val();
+        if self.move_on.val() {
+            self.held_valid.d.next = self.plan.valid.val() && self.plan.ready.val();
+            self.held.d.next = cat!(self.fill.q.val(), self.plan.data.val());
+            self.wraps.d.next = self.needs.val() && self.needed.val() > (!self.fill.q.val()).resize(position);
+        }
+        if self.reserve.val() {
+            self.fill.d.next = self.fill.q.val() + self.needed.val().slice(0, line) + 1;
+        }
+        /// Adding the complement takes one more away than subtracting, and `needed` is one less than is needed.
+        self.space.d.next = self.space.q.val()
+            + (!self.needed.val() & fill(self.reserve.val(), position))
+            + word(self.freed.val()).resize(position);
+        if self.held_valid.q.val() && self.transfer.ready.val() {
             self.second.d.next = !self.last.val();
-        }
-        if self.reserve.val() {
-            self.fill.d.next = self.fill.q.val() + self.needed.val().slice(0, line);
-        }
-        if self.reserve.val() {
-            if self.freed.val() {
-                self.space.d.next = self.space.q.val() - self.needed.val() + 1;
-            } else {
-                self.space.d.next = self.space.q.val() - self.needed.val();
-            }
-        } else if self.freed.val() {
-            self.space.d.next = self.space.q.val() + 1;
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Joins beats with the burst they belong to, and takes them apart into runs of strobed bytes.
 
 use super::HostDmaShape;
-use super::layout::{ATOP_BITS, BurstFields, RunFields};
-use crate::axi::{BurstCheck, LENGTH_BITS, PAGE_BITS};
+use super::layout::{BurstFields, RunFields};
+use crate::axi::{ATOP_BITS, BurstCheck, LENGTH_BITS, PAGE_BITS};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -54,7 +54,6 @@ pub struct RunSplitter {
     mask: Wire<Local>,
     last: Wire<Local, bool>,
     fault: Wire<Local, bool>,
-    refused: Wire<Local, bool>,
     room: Wire<Local, bool>,
     there: Wire<Local, bool>,
     wants_data: Optional<Wire<Local, bool>>,
@@ -99,7 +98,6 @@ impl RunSplitter {
             mask: Wire::word(PAGE_BITS),
             last: Wire::bit(),
             fault: Wire::bit(),
-            refused: Wire::bit(),
             room: Wire::bit(),
             there: Wire::bit(),
             wants_data: Optional::new(shape.atomics, Wire::bit),
@@ -124,11 +122,6 @@ impl Logic for RunSplitter {
         self.check.length.next = self.burst.data.val().slice(burst.length.at, LENGTH_BITS);
         self.check.size.next = self.burst.data.val().slice(burst.size.at, burst.size.width);
         self.check.kind.next = self.burst.data.val().slice(burst.kind.at, burst.kind.width);
-        self.refused.next = self.check.refused.val();
-        if shape.atomics {
-            self.refused.next = self.check.refused.val()
-                || self.burst.data.val().slice(burst.atop.at, burst.atop.width).any();
-        }
         /// Where the beat is, and whether it is the last.
         self.mask.next = 0.into();
         for bit in 0..lane {
@@ -204,7 +197,7 @@ impl Logic for RunSplitter {
                     .val()
                     .slice(burst.address.at + PAGE_BITS, shape.page()),
                 self.beat.data.val().slice(2 * bytes, position),
-                self.refused.val(),
+                self.check.refused.val(),
                 self.fault.val(),
                 self.whole.val() && self.last.val(),
                 self.whole.val(),

@@ -70,8 +70,9 @@ pub struct TransferQueue {
     length: Reg,
     tag: Reg,
     held: Reg<bool>,
-    full: Wire<Local, bool>,
+    full: Reg<bool>,
     push: Wire<Local, bool>,
+    pop: Wire<Local, bool>,
     moves: Wire<Local, bool>,
     /// Bit n: a status for tag n that can be meant.
     answered: Wire<Local>,
@@ -105,8 +106,9 @@ impl TransferQueue {
             length: Reg::word(transfers.length),
             tag: Reg::word(index),
             held: Reg::bit_reset(),
-            full: Wire::bit(),
+            full: Reg::bit_reset(),
             push: Wire::bit(),
+            pop: Wire::bit(),
             moves: Wire::bit(),
             answered: Wire::word(transfers.entries),
             entered: Wire::word(transfers.entries),
@@ -126,12 +128,11 @@ impl Logic for TransferQueue {
         let ram_at = shape.axi.address;
         let length_at = ram_at + transfers.ram;
         let moves_at = length_at + transfers.length;
-        clocked!(self.clk, self.rst => self.head, self.tail);
+        clocked!(self.clk, self.rst => self.head, self.tail, self.full);
         clocked!(self.clk, self.forget => self.pending, self.held);
         clocked!(self.clk => self.payloads, self.errors, self.host_address, self.ram_address, self.length, self.tag);
         /// In: when the ring and the register are free. One that moves nothing need not wait, but keeps the order.
-        self.full.next = self.tail.q.val() == (self.head.q.val() ^ entries as u64);
-        self.s.ready.next = !self.full.val() && (!self.held.q.val() || self.desc.ready.val());
+        self.s.ready.next = !self.full.q.val() && (!self.held.q.val() || self.desc.ready.val());
         self.push.next = self.s.valid.val() && self.s.ready.val();
         self.moves.next = self.s.data.val().get_bit(moves_at);
         if self.desc.ready.val() {
@@ -195,8 +196,12 @@ impl Logic for TransferQueue {
                 self.payloads.read_data.val().slice(1, transfers.payload)
             );
         }
-        if self.m.valid.val() && self.m.ready.val() {
+        self.pop.next = self.m.valid.val() && self.m.ready.val();
+        if self.pop.val() {
             self.head.d.next = self.head.q.val() + 1;
+            self.full.d.next = false;
+        } else if self.push.val() {
+            self.full.d.next = self.tail.q.val() + 1 == (self.head.q.val() ^ entries as u64);
         }
     }
 }

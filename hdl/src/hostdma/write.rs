@@ -33,11 +33,11 @@ use super::assembler::PieceAssembler;
 use super::entry::WRITE_NAME;
 use super::events::{self, ErrorEvents};
 use super::intake::WriteIntake;
-use super::layout::{ATOP_BITS, BurstFields, PieceFields};
+use super::layout::{BurstFields, PieceFields};
 use super::splitter::RunSplitter;
 use super::transfers::{TransferQueue, TransferShape};
 use super::{ERROR_BITS, GuardIn, HostDmaShape, HostGuard, RamWriteOut, StatusIn, WriteDescOut};
-use crate::axi::{AxiWriteSlave, DECERR, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR};
+use crate::axi::{ATOP_BITS, AxiWriteSlave, DECERR, KIND_BITS, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR};
 use crate::catalog::{ParameterError, Values};
 use crate::stream::{OutputQueue, StreamOut};
 use crate::{COUNTER_WIDTH, EventCounters};
@@ -87,7 +87,7 @@ pub struct PspinHostmemDmaWr {
     forget: Wire<Local, bool>,
     /// Transfers from before a reset are in flight.
     draining: Optional<Reg<bool>>,
-    closed: Wire<Local, bool>,
+    hold: Wire<Local, bool>,
     bursts: OutputQueue,
     intake: WriteIntake,
     splitter: RunSplitter,
@@ -179,7 +179,7 @@ impl PspinHostmemDmaWr {
             reset: Wire::bit(),
             forget: Wire::bit(),
             draining: Optional::new(shape.drain, || Reg::reset_to(true)),
-            closed: Wire::bit(),
+            hold: Wire::bit(),
             bursts: OutputQueue::new(BurstFields::new(shape, shape.atomics).width, BURSTS)?,
             intake: WriteIntake::new(shape),
             splitter: RunSplitter::new(shape),
@@ -232,26 +232,29 @@ impl Logic for PspinHostmemDmaWr {
         } else {
             self.forget.next = !self.rstn.val();
         }
-        clocked!(self.clk, self.reset => self.draining, self.bursts, self.intake, self.splitter, self.assembler,
-            self.pieces, self.freed, self.transfers, self.failed, self.refused, self.outside, self.response_valid,
-            self.counters);
+        /// After a reset the front stays in reset until what was in flight is answered.
+        if shape.drain {
+            self.hold.next = !self.rstn.val() || self.draining.q.val();
+        } else {
+            self.hold.next = !self.rstn.val();
+        }
+        clocked!(self.clk, self.hold => self.bursts, self.intake, self.splitter, self.assembler, self.pieces);
+        clocked!(self.clk, self.reset => self.draining, self.freed, self.transfers, self.failed, self.refused,
+            self.outside, self.response_valid, self.counters);
         clocked!(self.clk => self.response_id, self.response_code);
         self.transfers.forget.next = self.forget.val();
-        /// After a reset nothing is taken before what was in flight is answered.
         if shape.drain {
             self.draining.d.next = self.draining.q.val() && !self.transfers.idle.val();
-            self.closed.next = self.draining.q.val();
-        } else {
-            self.closed.next = false;
         }
         /// Bursts and their data.
-        self.bursts.s.valid.next = self.s_axi.awvalid.val() && !self.closed.val();
-        self.s_axi.awready.next = self.bursts.s.ready.val() && !self.closed.val();
+        self.bursts.s.valid.next = self.s_axi.awvalid.val();
+        self.s_axi.awready.next = self.bursts.s.ready.val();
         if shape.atomics {
+            /// An atomic operation is refused as a burst of no kind.
             self.bursts.s.data.next = cat!(
                 self.s_axi_awatop.val(),
                 self.s_axi.awid.val(),
-                self.s_axi.awburst.val(),
+                self.s_axi.awburst.val() | fill(self.s_axi_awatop.val().any(), KIND_BITS),
                 self.s_axi.awsize.val(),
                 self.s_axi.awlen.val(),
                 self.s_axi.awaddr.val()
@@ -266,7 +269,6 @@ impl Logic for PspinHostmemDmaWr {
                 self.s_axi.awaddr.val()
             );
         }
-        self.intake.closed.next = self.closed.val();
         self.intake.freed.next = self.freed.q.val();
         self.intake.w.data.next = cat!(
             self.s_axi.wlast.val(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 ///
 /// # Panics
 /// If it is no expression.
-pub fn evaluate(text: &str, parameters: &BTreeMap<String, u64>) -> u64 {
+pub(crate) fn evaluate(text: &str, parameters: &BTreeMap<String, u64>) -> u64 {
     let mut reader = Reader { text, parameters };
     let value = reader.sum();
     assert!(

@@ -1,7 +1,14 @@
 //! Bursts: which bytes each of their beats addresses, and which bursts are possible.
 
+use std::ops::Range;
+
 /// No burst may touch two blocks of this size (AMBA IHI 0022, section A3.4.1).
 const BOUNDARY: u64 = 4096;
+
+/// The bit of AWATOP that says that the operation returns what was there before.
+const LOADS: u8 = 0b10_0000;
+/// AWATOP of the only operation whose data to write is twice as long as what it returns.
+const COMPARE: u8 = 0b11_0001;
 
 /// How the address goes on from beat to beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +24,7 @@ pub enum BurstKind {
 }
 
 impl BurstKind {
-    /// From AWBURST.
+    /// From AWBURST or ARBURST.
     pub fn from_code(code: u64) -> Self {
         match code {
             0 => Self::Fixed,
@@ -26,43 +33,74 @@ impl BurstKind {
             _ => Self::Reserved,
         }
     }
-}
 
-/// What a slave says about a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Response {
-    /// The burst is written.
-    Okay,
-    /// The slave could not do it (SLVERR).
-    SlaveError,
-    /// There is no slave at the address (DECERR).
-    DecodeError,
-}
-
-impl Response {
-    /// For BRESP.
+    /// For AWBURST or ARBURST.
     pub fn code(self) -> u8 {
         match self {
-            Self::Okay => 0,
-            Self::SlaveError => 2,
-            Self::DecodeError => 3,
+            Self::Fixed => 0,
+            Self::Incrementing => 1,
+            Self::Wrapping => 2,
+            Self::Reserved => 3,
         }
     }
 }
 
-/// A write burst, as its address says.
+/// A burst, as its address says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// AWID.
+    /// AWID or ARID.
     pub id: u64,
     /// Address of the first byte.
     pub address: u64,
-    /// Number of beats, 1 to 256 (AWLEN + 1).
+    /// Number of beats, 1 to 256 (AxLEN + 1).
     pub beats: u64,
-    /// Bytes that a beat can carry (2 to the power of AWSIZE).
+    /// Bytes that a beat can carry (2 to the power of AxSIZE).
     pub size: u64,
     /// How the address goes on.
     pub kind: BurstKind,
+}
+
+/// What an address channel transfers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) burst: Burst,
+    /// AxLOCK; false where the design has none.
+    pub(super) exclusive: bool,
+    /// AWATOP; 0 where the design has none.
+    pub(super) atop: u8,
+}
+
+impl Request {
+    /// Neither exclusive nor atomic.
+    #[cfg(test)]
+    pub(super) fn plain(burst: Burst) -> Self {
+        Self {
+            burst,
+            exclusive: false,
+            atop: 0,
+        }
+    }
+
+    /// How many beats of data come back on the read channel for a write: none unless it is an atomic
+    /// operation that returns the old value (AMBA IHI 0022, section E1.1).
+    pub(super) fn loaded_beats(&self) -> Option<u64> {
+        match self.atop {
+            COMPARE => Some(self.burst.beats.div_ceil(2)),
+            atop if atop & LOADS != 0 => Some(self.burst.beats),
+            _ => None,
+        }
+    }
+
+    /// Checks that what is compared and what replaces it are equally long.
+    pub(super) fn check_comparison(&self) -> Result<(), String> {
+        let beats = self.burst.beats;
+        if self.atop != COMPARE || beats == 1 || beats.is_multiple_of(2) {
+            return Ok(());
+        }
+        Err(format!(
+            "an atomic comparison has {beats} beats, not 1 or an even number"
+        ))
+    }
 }
 
 impl Burst {
@@ -76,18 +114,24 @@ impl Burst {
             BurstKind::Wrapping => {
                 let block = self.size * self.beats;
                 let start = self.address - self.address % block;
-                start + (aligned - start + number * self.size) % block
+                start.wrapping_add((aligned - start + number * self.size) % block)
             }
         }
     }
 
-    /// The lanes of a bus of that many bytes that the beat with that number may write, one bit each.
-    pub(super) fn lanes(&self, number: u64, bus_bytes: u64) -> u128 {
+    /// The lanes of a bus of that many bytes that the beat with that number addresses. Of a beat that is
+    /// wider than the bus, those that there are.
+    pub fn lane_range(&self, number: u64, bus_bytes: u64) -> Range<usize> {
         let first = self.beat_address(number);
-        let end = first - first % self.size + self.size;
         let low = first % bus_bytes;
-        let ones = u128::MAX >> (128 - (end - first).min(128));
-        ones << low
+        let count = (self.size - first % self.size).min(bus_bytes - low);
+        low as usize..(low + count) as usize
+    }
+
+    /// The same, one bit for each lane.
+    pub fn lanes(&self, number: u64, bus_bytes: u64) -> u128 {
+        let range = self.lane_range(number, bus_bytes);
+        u128::MAX >> (128 - range.len()) << range.start
     }
 
     /// Checks the rules for addresses on a bus of that many bytes.
@@ -99,7 +143,7 @@ impl Burst {
             ));
         }
         match self.kind {
-            BurstKind::Reserved => Err("AWBURST is 3, which is reserved".to_owned()),
+            BurstKind::Reserved => Err("its kind of burst is 3, which is reserved".to_owned()),
             BurstKind::Fixed if self.beats > 16 => {
                 Err(format!("a FIXED burst has {} beats, not 1 to 16", self.beats))
             }
@@ -180,6 +224,8 @@ mod tests {
             [0x20, 0xc0, 0x03]
         );
         assert_eq!(burst(0, 1, 128, BurstKind::Incrementing).lanes(0, 128), u128::MAX);
+        let too_wide = burst(0x103, 2, 128, BurstKind::Incrementing);
+        assert_eq!((too_wide.lanes(0, 8), too_wide.lanes(1, 8)), (0xf8, 0xff));
     }
 
     #[test]
@@ -208,7 +254,7 @@ mod tests {
         );
         assert_eq!(
             text(0, 1, 8, BurstKind::Reserved),
-            "AWBURST is 3, which is reserved"
+            "its kind of burst is 3, which is reserved"
         );
         assert_eq!(
             text(0, 17, 8, BurstKind::Fixed),

@@ -1,7 +1,9 @@
 //! A memory that knows which of its bytes were written.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::iter;
+use std::rc::Rc;
 
 /// Bytes that are kept together.
 const PAGE: usize = 4096;
@@ -11,6 +13,9 @@ const PAGE: usize = 4096;
 pub struct Memory {
     pages: BTreeMap<u64, Box<Page>>,
 }
+
+/// A memory that several bus models read and write.
+pub type SharedMemory = Rc<RefCell<Memory>>;
 
 #[derive(Clone, Debug)]
 struct Page {
@@ -71,6 +76,23 @@ impl Memory {
         (0..count).map(byte).collect()
     }
 
+    /// Puts the bytes from an address on over the given ones; those that were never written leave them
+    /// as they are.
+    pub fn overlay(&self, address: u64, bytes: &mut [u8]) {
+        for (number, part) in runs(address, bytes.len()) {
+            if let Some(page) = self.pages.get(&number) {
+                page.overlay(part.offset, &mut bytes[part.start..part.start + part.count]);
+            }
+        }
+    }
+
+    /// Writes bytes of any number.
+    pub fn fill(&mut self, address: u64, bytes: &[u8]) {
+        for (number, part) in bytes.chunks(128).enumerate() {
+            self.write(address.wrapping_add(128 * number as u64), part, u128::MAX);
+        }
+    }
+
     /// How many bytes were written, each counted once.
     pub fn written(&self) -> usize {
         let count = |page: &Page| page.written.iter().filter(|written| **written).count();
@@ -94,6 +116,21 @@ impl Page {
             bytes: [0; PAGE],
             written: [false; PAGE],
         })
+    }
+
+    /// Puts the bytes from an offset on over the given ones, where they were written.
+    fn overlay(&self, offset: usize, bytes: &mut [u8]) {
+        let here = offset..offset + bytes.len();
+        let written = &self.written[here.clone()];
+        if written.iter().all(|written| *written) {
+            bytes.copy_from_slice(&self.bytes[here]);
+            return;
+        }
+        for ((byte, stored), written) in bytes.iter_mut().zip(&self.bytes[here]).zip(written) {
+            if *written {
+                *byte = *stored;
+            }
+        }
     }
 
     /// Writes the bytes whose strobe is 1 from an offset on.
@@ -157,5 +194,20 @@ mod tests {
         assert_eq!(memory.first_difference(0x2000, &[0]), Some(0x2000), "no page");
         memory.forget(0xffe, 3);
         assert_eq!(memory.read(0xffe, 4), [None, None, None, Some(4)]);
+    }
+
+    #[test]
+    fn only_written_bytes_are_put_over_others() {
+        let mut memory = Memory::default();
+        memory.fill(0xf80, &[7; 200]);
+        memory.forget(0xfff, 1);
+        let mut bytes = [9; 4];
+        memory.overlay(0xffe, &mut bytes);
+        assert_eq!(bytes, [7, 9, 7, 7]);
+        let mut bytes = [9; 4];
+        memory.overlay(0x1046, &mut bytes);
+        assert_eq!(bytes, [7, 7, 9, 9]);
+        memory.overlay(u64::MAX - 1, &mut bytes);
+        assert_eq!(bytes, [7, 7, 9, 9], "no page at either end of all addresses");
     }
 }

@@ -418,6 +418,20 @@ pub const PROOFS: &[Proof] = &[
         shows: "AXI write rules, bursts in their block, records never overflow, no packet lost or doubled",
     },
     Proof {
+        name: "frame_reader",
+        harness: "frame_reader",
+        block: "frame_reader",
+        settings: &[
+            ("data_width", 32),
+            ("address_width", 16),
+            ("max_frame", 300),
+            ("id_width", 1),
+        ],
+        method: Method::Induction(8),
+        fast: true,
+        shows: "bursts stay in their block and read the lines of each plan once, in order; nothing without room",
+    },
+    Proof {
         name: "spinneret_psdpram",
         harness: "spinneret_psdpram",
         block: "spinneret_psdpram",
@@ -543,6 +557,33 @@ pub const PROOFS: &[Proof] = &[
         fast: false,
         shows: "the same, and nothing comes in until descriptors of before a reset are answered",
     },
+    Proof {
+        name: "frame_room",
+        harness: "frame_room",
+        block: "frame_room",
+        settings: &[("places", 8), ("most", 3)],
+        method: Method::Induction(12),
+        fast: true,
+        shows: "no place claimed twice, none lost, room for the longest frame exactly when it says so",
+    },
+    Proof {
+        name: "line_aligner",
+        harness: "line_aligner",
+        block: "line_aligner",
+        settings: &[("data_width", 32), ("beats_width", 3)],
+        method: Method::Induction(12),
+        fast: true,
+        shows: "every byte in its beat and lane, beats in their clocks, last, keep, bad and count exact",
+    },
+    Proof {
+        name: "line_aligner_8",
+        harness: "line_aligner",
+        block: "line_aligner",
+        settings: &[("data_width", 64), ("beats_width", 3)],
+        method: Method::Induction(12),
+        fast: true,
+        shows: "the same with eight lanes",
+    },
 ];
 
 const FIFO: &str = "order, no loss, no duplication, latency, level and almost_full exact";
@@ -551,7 +592,6 @@ const PASS_FIFO: &str =
 const OUTPUT_QUEUE: &str = "order, no loss, no duplication, latency 1, s_ready and almost_full exact";
 const HER_GEN: &str =
     "every packet leaves once, at one output, in order, with its own context; counters exact";
-const HOST_WRITES: &str =
-    "stable responses and descriptors, tags, any status, each link from address to response, nothing overflows";
+const HOST_WRITES: &str = "stable responses and descriptors, tags, any status, each link from address to response, nothing overflows";
 const HOST_READS: &str =
     "stable data and descriptors, tags, any status, each link from address to ARLEN + 1 beats";

@@ -58,7 +58,7 @@ pub(crate) fn gbps(bytes: usize, cycles: f64) -> f64 {
 /// A figure of the public design, if there is one, and how many times better ours is.
 pub(crate) fn reference(theirs: Option<f64>, ours: f64) -> [String; 2] {
     match theirs {
-        Some(theirs) => [format!("{theirs:.0}"), format!("{:.1}x", theirs / ours)],
+        Some(theirs) => [theirs.to_string(), format!("{:.1}x", theirs / ours)],
         None => [String::new(), String::new()],
     }
 }

@@ -1,6 +1,8 @@
 //! `./dev bench NAME`: counts cycles in the simulation of a block.
 
+mod egress;
 mod figures;
+mod hostdma;
 mod ingress;
 mod matching;
 
@@ -8,6 +10,7 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use figures::Figures;
 use spinneret_sim::models::{
+    PspinEgressDatapath, PspinEgressDatapathBoard, PspinHostmemDma, PspinHostmemDmaBoard,
     PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
 };
 use spinneret_sim::reference::matcher::MatcherParams;
@@ -36,6 +39,10 @@ enum Bench {
     Match,
     /// The whole ingress path.
     Ingress,
+    /// The whole egress path.
+    Egress,
+    /// The host DMA.
+    Hostdma,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -59,6 +66,10 @@ impl Bench {
             (Self::Ingress, Configuration::Board) => {
                 ingress::run::<PspinIngressDatapathBoard>("ingress-board")
             }
+            (Self::Egress, Configuration::Reference) => egress::run::<PspinEgressDatapath>("egress"),
+            (Self::Egress, Configuration::Board) => egress::run::<PspinEgressDatapathBoard>("egress-board"),
+            (Self::Hostdma, Configuration::Reference) => hostdma::run::<PspinHostmemDma>("hostdma"),
+            (Self::Hostdma, Configuration::Board) => hostdma::run::<PspinHostmemDmaBoard>("hostdma-board"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `./dev soak NAME`: random traffic through a block, as much as one likes.
 
+mod egress;
+mod hostdma;
 mod ingress;
 mod matching;
 mod rounds;
@@ -15,7 +17,7 @@ use rounds::Rounds;
 struct Arguments {
     /// What to test.
     name: Soak,
-    /// Number of frames.
+    /// Number of frames or transfers.
     #[arg(long, default_value_t = 1_000_000)]
     count: u64,
     /// What the traffic depends on [default: a new one, which is printed].
@@ -32,6 +34,20 @@ enum Soak {
     Match,
     /// The whole ingress path.
     Ingress,
+    /// The whole egress path.
+    Egress,
+    /// The host DMA.
+    Hostdma,
+}
+
+impl Soak {
+    /// What is counted.
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Match | Self::Ingress | Self::Egress => "frames",
+            Self::Hostdma => "transfers",
+        }
+    }
 }
 
 fn main() -> Result<()> {
@@ -42,14 +58,17 @@ fn main() -> Result<()> {
         round,
     } = Arguments::parse();
     let seed = seed.unwrap_or_else(|| rand::rng().random());
-    println!("seed {seed}, {count} frames");
+    println!("seed {seed}, {count} {}", name.unit());
     let rounds = Rounds {
         seed,
         count,
         first: round,
+        unit: name.unit(),
     };
     match name {
         Soak::Match => matching::run(rounds),
         Soak::Ingress => ingress::run(rounds),
+        Soak::Egress => egress::run(rounds),
+        Soak::Hostdma => hostdma::run(rounds),
     }
 }

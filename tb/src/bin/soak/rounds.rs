@@ -12,10 +12,12 @@ use std::time::Instant;
 pub(crate) struct Rounds {
     /// What all random choices depend on.
     pub(crate) seed: u64,
-    /// Frames of all rounds together.
+    /// Frames, or what else is counted, of all rounds together.
     pub(crate) count: u64,
     /// Number of the first round.
     pub(crate) first: u64,
+    /// What is counted, in the plural.
+    pub(crate) unit: &'static str,
 }
 
 impl Rounds {
@@ -25,8 +27,12 @@ impl Rounds {
         frames_per_round: u64,
         run_round: impl Fn(Seed, u64, u64) -> T,
     ) -> Result<T> {
-        let style = ProgressStyle::with_template("{bar:40} {pos}/{len} frames, {per_sec}, {eta} left")
-            .context("the progress bar's template is wrong")?;
+        let template = format!(
+            "{{bar:40}} {{pos}}/{{len}} {}, {{per_sec}}, {{eta}} left",
+            self.unit
+        );
+        let style =
+            ProgressStyle::with_template(&template).context("the progress bar's template is wrong")?;
         let progress = ProgressBar::new(self.count).with_style(style);
         let start = Instant::now();
         let (mut total, mut left) = (T::default(), self.count);
@@ -46,8 +52,9 @@ impl Rounds {
         progress.finish_and_clear();
         let seconds = start.elapsed().as_secs_f64();
         println!(
-            "{seconds:.1} s, {:.0} frames a second",
-            self.count as f64 / seconds
+            "{seconds:.1} s, {:.0} {} a second",
+            self.count as f64 / seconds,
+            self.unit
         );
         Ok(total)
     }

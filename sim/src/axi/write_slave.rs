@@ -1,10 +1,11 @@
 //! A slave with a memory behind the write channels of the design.
 
-use super::burst::{Burst, Response};
-use super::memory::Memory;
-use super::monitor::WriteMonitor;
+use super::answer::{Latency, Response};
+use super::burst::Burst;
+use super::memory::{Memory, SharedMemory};
 use super::ports::WritePorts;
-use super::rules::Finished;
+use super::write_monitor::WriteMonitor;
+use super::write_rules::Finished;
 use crate::agent::{Agent, Violation};
 use crate::handshake::Side;
 use crate::model::{Instance, Model, ModelError};
@@ -30,33 +31,6 @@ pub struct SlaveConfig {
     pub reorder: bool,
     /// Which bursts fail.
     pub faults: Faults,
-}
-
-/// Cycles from the last transfer of a burst to a valid response, each burst at random between two
-/// bounds. A response that waits for an earlier one comes later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Latency {
-    /// Fewest cycles; 0 is taken as 1, as a response may not come earlier.
-    pub least: u64,
-    /// Most cycles.
-    pub most: u64,
-}
-
-impl Latency {
-    /// Always the same number of cycles.
-    pub fn exactly(cycles: u64) -> Self {
-        Self {
-            least: cycles,
-            most: cycles,
-        }
-    }
-}
-
-/// One cycle.
-impl Default for Latency {
-    fn default() -> Self {
-        Self::exactly(1)
-    }
 }
 
 /// Which bursts fail; nothing of them is written.
@@ -88,9 +62,12 @@ pub struct WrittenBurst {
 }
 
 /// A slave with a memory behind the write channels of the design; clones share one state.
+///
+/// Exclusive accesses are plain ones to it, and atomic operations are refused with SLVERR.
 #[derive(Clone, Debug)]
 pub struct WriteSlave {
     state: Rc<RefCell<State>>,
+    memory: SharedMemory,
     monitor: WriteMonitor,
 }
 
@@ -112,7 +89,7 @@ struct State {
     reorder: bool,
     faults: Faults,
     rng: ChaCha8Rng,
-    memory: Memory,
+    memory: SharedMemory,
     written: VecDeque<WrittenBurst>,
     pending: VecDeque<Pending>,
     on_bus: bool,
@@ -134,6 +111,7 @@ impl WriteSlave {
         // The monitor samples first, so that the slave finds what is complete in the same cycle.
         let monitor = WriteMonitor::attach(sim, prefix)?;
         monitor.keep_finished();
+        let memory = SharedMemory::default();
         let state = State {
             ports,
             monitor: monitor.clone(),
@@ -143,7 +121,7 @@ impl WriteSlave {
             reorder: config.reorder,
             faults: config.faults,
             rng: sim.rng(&format!("responses of {prefix}")),
-            memory: Memory::default(),
+            memory: SharedMemory::clone(&memory),
             written: VecDeque::new(),
             pending: VecDeque::new(),
             on_bus: false,
@@ -151,17 +129,26 @@ impl WriteSlave {
         };
         let state = Rc::new(RefCell::new(state));
         sim.attach(Rc::<RefCell<State>>::clone(&state));
-        Ok(Self { state, monitor })
+        Ok(Self {
+            state,
+            memory,
+            monitor,
+        })
     }
 
     /// The memory.
     pub fn memory(&self) -> Ref<'_, Memory> {
-        Ref::map(self.state.borrow(), |state| &state.memory)
+        self.memory.borrow()
+    }
+
+    /// The memory, for a [`ReadSlave`](super::ReadSlave) that shares it.
+    pub fn shared_memory(&self) -> SharedMemory {
+        SharedMemory::clone(&self.memory)
     }
 
     /// Forgets bytes of the memory, as if they had never been written.
     pub fn forget(&self, address: u64, count: usize) {
-        self.state.borrow_mut().memory.forget(address, count);
+        self.memory.borrow_mut().forget(address, count);
     }
 
     /// All complete bursts that were not taken yet, in the order of their ends.
@@ -197,11 +184,10 @@ impl State {
     fn finish(&mut self, finished: &Finished, cycle: u64) {
         let response = self.judge(finished);
         if response == Response::Okay {
-            finished.write_to(&mut self.memory);
+            finished.write_to(&mut self.memory.borrow_mut());
         }
-        let least = self.latency.least.max(1);
-        let cycles = self.rng.random_range(least..=self.latency.most.max(least));
-        let burst = finished.burst;
+        let cycles = self.latency.draw(&mut self.rng);
+        let burst = finished.request.burst;
         self.pending.push_back(Pending {
             id: burst.id,
             response,
@@ -216,15 +202,16 @@ impl State {
     }
 
     fn judge(&mut self, finished: &Finished) -> Response {
+        if finished.request.atop != 0 {
+            return Response::SlaveError;
+        }
         match &self.faults {
             Faults::Never => Response::Okay,
             Faults::Random { percent } => {
                 if self.rng.random_range(0..100) >= *percent {
                     Response::Okay
-                } else if self.rng.random_bool(0.5) {
-                    Response::SlaveError
                 } else {
-                    Response::DecodeError
+                    Response::random_error(&mut self.rng)
                 }
             }
             Faults::At(ranges) => {
@@ -260,7 +247,7 @@ impl Agent for State {
     fn drive(&mut self, dut: &mut Instance) {
         let counts = self.monitor.counts();
         let (address, data) = (counts.address.beats, counts.data.beats);
-        dut.set_high(self.ports.address.ready, !self.address.next(address));
+        dut.set_high(self.ports.address.channel.ready, !self.address.next(address));
         dut.set_high(self.ports.data.ready, !self.data.next(data));
         if !self.on_bus
             && let Some(next) = self.next_response()
@@ -287,7 +274,7 @@ impl Agent for State {
         self.pending.clear();
         self.on_bus = false;
         for port in [
-            self.ports.address.ready,
+            self.ports.address.channel.ready,
             self.ports.data.ready,
             self.ports.response.valid,
         ] {
@@ -300,7 +287,7 @@ impl Agent for State {
             "{}: slave has {} responses to give, {} bytes are written",
             self.ports.response.bus,
             self.pending.len() + usize::from(self.on_bus),
-            self.memory.written()
+            self.memory.borrow().written()
         )
     }
 }

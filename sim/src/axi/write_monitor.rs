@@ -1,8 +1,8 @@
 //! Checks the rules of write channels.
 
-use super::burst::{Burst, BurstKind};
 use super::ports::WritePorts;
-use super::rules::{Beat, Finished, Rules};
+use super::scope::Scope;
+use super::write_rules::{Finished, WriteBeat, WriteRules};
 use crate::agent::{Agent, Violation};
 use crate::handshake::{Counts, Watch};
 use crate::model::{Instance, Model, ModelError};
@@ -21,9 +21,11 @@ use std::rc::Rc;
 /// - Strobes are inside of the bytes that the beat addresses.
 /// - A response is for a burst of that id that is complete, comes after its last beat, and comes once.
 ///
-/// Data before its address is allowed, as in AXI4, and checked when the address comes. Exclusive
-/// accesses are not followed: a response of EXOKAY is an error. Whoever puts a slave on the channels gets
-/// a monitor with it.
+/// - EXOKAY answers exclusive bursts only.
+///
+/// Data before its address is allowed, as in AXI4, and checked when the address comes. What an exclusive
+/// or an atomic access may look like is not checked. Whoever puts a slave or a master on the channels
+/// gets a monitor with it.
 #[derive(Clone, Debug)]
 pub struct WriteMonitor {
     state: Rc<RefCell<State>>,
@@ -47,7 +49,7 @@ struct State {
     address: Watch,
     data: Watch,
     response: Watch,
-    rules: Rules,
+    rules: WriteRules,
     /// Complete bursts, if somebody takes them.
     finished: Option<VecDeque<Finished>>,
 }
@@ -61,10 +63,10 @@ impl WriteMonitor {
         let ports = WritePorts::find(sim.dut.instance(), prefix, None)?;
         let state = State {
             prefix: prefix.to_owned(),
-            address: Watch::new(ports.address.clone()),
+            address: Watch::new(ports.address.channel.clone()),
             data: Watch::new(ports.data.clone()),
             response: Watch::new(ports.response.clone()),
-            rules: Rules::new(ports.bytes),
+            rules: WriteRules::new(ports.bytes),
             finished: None,
             ports,
         };
@@ -81,6 +83,12 @@ impl WriteMonitor {
             data: state.data.counts,
             response: state.response.counts,
         }
+    }
+
+    /// From now on, lets pass what only a master can do wrong within a burst: its kind, length, size and
+    /// address, WLAST and strobes. Handshakes and everything about responses is checked as before.
+    pub fn check_slave_only(&self) {
+        self.state.borrow_mut().rules.set_scope(Scope::Slave);
     }
 
     /// Keeps complete bursts until they are taken.
@@ -106,7 +114,7 @@ impl State {
         offer.map_err(|rule| self.response.bus.violation(rule))?;
         if transferred {
             self.rules.answer(id);
-            count(&mut self.response, true);
+            self.response.count(true);
         }
         Ok(())
     }
@@ -115,15 +123,8 @@ impl State {
         if !self.address.check(dut)? {
             return Ok(());
         }
-        count(&mut self.address, true);
-        let burst = Burst {
-            id: dut.value(self.ports.awid) as u64,
-            address: dut.value(self.ports.awaddr) as u64,
-            beats: dut.value(self.ports.awlen) as u64 + 1,
-            size: 1 << dut.value(self.ports.awsize),
-            kind: BurstKind::from_code(dut.value(self.ports.awburst) as u64),
-        };
-        let finished = self.rules.address(burst);
+        self.address.count(true);
+        let finished = self.rules.address(self.ports.address.request(dut));
         let finished = finished.map_err(|rule| self.address.bus.violation(rule))?;
         self.keep(finished);
         Ok(())
@@ -133,12 +134,12 @@ impl State {
         if !self.data.check(dut)? {
             return Ok(());
         }
-        let beat = Beat {
+        let beat = WriteBeat {
             bytes: dut.bytes(self.ports.wdata)[..self.ports.bytes].to_vec(),
             strobes: dut.value(self.ports.wstrb),
             last: dut.is_high(self.ports.wlast),
         };
-        count(&mut self.data, beat.last);
+        self.data.count(beat.last);
         let finished = self.rules.data(beat);
         let finished = finished.map_err(|rule| self.data.bus.violation(rule))?;
         self.keep(finished);
@@ -150,12 +151,6 @@ impl State {
             queue.extend(finished);
         }
     }
-}
-
-/// Counts a transfer.
-fn count(watch: &mut Watch, last: bool) {
-    watch.counts.beats += 1;
-    watch.counts.frames += u64::from(last);
 }
 
 impl Agent for State {

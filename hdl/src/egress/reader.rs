@@ -1,0 +1,140 @@
+//! Turns plans into reads.
+
+use super::EgressShape;
+use crate::axi::LENGTH_BITS;
+use crate::stream::{StreamIn, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Reads the lines of one frame after the other, by bursts that stay in their block of memory.
+///
+/// ```text
+///          +--> answer: every plan, when its turn comes
+///   plan --+--> frame:  those that are read, with their first burst
+///          +--> burst:  one a clock
+///   room --^
+/// ```
+///
+/// # Contract
+/// - **Throughput**: one burst a clock, also from frame to frame; a plan that is refused takes a clock.
+/// - **Latency**: none. The outputs lead into queues with registers.
+/// - **Backpressure**: a plan waits for room for the longest frame and for places in all queues it goes into, so
+///   that whatever is read finds its place.
+/// - **Bursts** end with their block of 64 lines, or of 4 KiB if those are less.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct FrameReader {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: forgets the frame that is being read.
+    pub rst: Wire<In, bool>,
+    /// Plans.
+    pub plan: StreamIn,
+    /// Beats of the frame, which need room.
+    pub need: Wire<Out>,
+    /// There is room for any frame.
+    pub roomy: Wire<In, bool>,
+    /// Claims the room.
+    pub take: Wire<Out, bool>,
+    /// What has to be answered: {address is wrong, refused, id}.
+    pub answer: StreamOut,
+    /// What comes of the lines that are read.
+    pub frame: StreamOut,
+    /// Bursts: {beats minus 1, number of the first line}.
+    pub burst: StreamOut,
+    /// Behind the first burst of a frame.
+    bursting: Reg<bool>,
+    /// The next line.
+    line: Reg,
+    /// Lines that are not asked for, minus 1.
+    left: Reg,
+    line_now: Wire<Local>,
+    left_now: Wire<Local>,
+    /// Lines behind this one in its block.
+    behind: Wire<Local>,
+    fits: Wire<Local, bool>,
+    length: Wire<Local>,
+    refused: Wire<Local, bool>,
+    start: Wire<Local, bool>,
+    read: Wire<Local, bool>,
+    _shape: EgressShape,
+}
+
+impl FrameReader {
+    /// A reader for plans of the given shape.
+    pub fn new(shape: EgressShape) -> Self {
+        let width = shape.beats().max(shape.block()) + 1;
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            plan: StreamIn::new(shape.plan()),
+            need: Wire::word(shape.beats()),
+            roomy: Wire::bit(),
+            take: Wire::bit(),
+            answer: StreamOut::new(shape.answer()),
+            frame: StreamOut::new(shape.frame().width()),
+            burst: StreamOut::new(LENGTH_BITS + shape.line()),
+            bursting: Reg::bit_reset(),
+            line: Reg::word(shape.line()),
+            left: Reg::word(width),
+            line_now: Wire::word(shape.line()),
+            left_now: Wire::word(width),
+            behind: Wire::word(shape.block()),
+            fits: Wire::bit(),
+            length: Wire::word(shape.block()),
+            refused: Wire::bit(),
+            start: Wire::bit(),
+            read: Wire::bit(),
+            _shape: shape,
+        }
+    }
+}
+
+impl Logic for FrameReader {
+    #[kernel]
+    fn update(&mut self) {
+        let (line, beats, block) = (self._shape.line(), self._shape.beats(), self._shape.block());
+        let (frame, answer) = (self._shape.frame().width(), self._shape.answer());
+        let width = self.left.q.width();
+        clocked!(self.clk, self.rst => self.bursting);
+        clocked!(self.clk => self.line, self.left);
+        self.refused.next = self.plan.data.val().get_bit(line + frame + beats + answer - 2);
+        self.need.next = self.plan.data.val().slice(line + frame, beats);
+        /// A plan starts when everything that comes of it has its place.
+        self.start.next = self.plan.valid.val()
+            && !self.bursting.q.val()
+            && self.answer.ready.val()
+            && (self.refused.val() || (self.roomy.val() && self.frame.ready.val() && self.burst.ready.val()));
+        self.plan.ready.next = self.start.val();
+        self.take.next = self.start.val() && !self.refused.val();
+        self.answer.valid.next = self.start.val();
+        self.answer.data.next = self.plan.data.val().slice(line + frame + beats, answer);
+        self.frame.valid.next = self.start.val() && !self.refused.val();
+        self.frame.data.next = self.plan.data.val().slice(line, frame);
+        /// The burst: up to the end of the frame or of the block.
+        if self.bursting.q.val() {
+            self.line_now.next = self.line.q.val();
+            self.left_now.next = self.left.q.val();
+        } else {
+            self.line_now.next = self.plan.data.val().slice(0, line);
+            self.left_now.next = self.plan.data.val().slice(line, beats).resize(width);
+        }
+        self.behind.next = !self.line_now.val().slice(0, block);
+        self.fits.next = self.left_now.val() <= self.behind.val().resize(width);
+        if self.fits.val() {
+            self.length.next = self.left_now.val().slice(0, block);
+        } else {
+            self.length.next = self.behind.val();
+        }
+        self.read.next =
+            (self.start.val() && !self.refused.val()) || (self.bursting.q.val() && self.burst.ready.val());
+        self.burst.valid.next = self.read.val();
+        self.burst.data.next = cat!(self.length.val().resize(LENGTH_BITS), self.line_now.val());
+        if self.read.val() {
+            self.bursting.d.next = !self.fits.val();
+        }
+        /// The rest begins with the next block. It counts only while there is one.
+        if self.burst.ready.val() {
+            self.line.d.next = cat!(self.line_now.val().slice(block, line - block) + 1, lit(0, block));
+            self.left.d.next = self.left_now.val() - self.behind.val().resize(width) - 1;
+        }
+    }
+}

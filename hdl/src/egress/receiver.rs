@@ -1,0 +1,118 @@
+//! Tells the lines that were read apart: which frame they belong to, and how they went.
+
+use super::line::LineOut;
+use super::shape::FrameShape;
+use crate::axi::DECERR;
+use crate::stream::StreamIn;
+use spinneret_verilog::prelude::*;
+
+/// Gives each line of memory its place in its frame: one a clock, one clock later.
+///
+/// All reads have one id, so lines come in the order in which they were asked for. A line that nobody asked
+/// for is ignored.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct LineReceiver {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: forgets the frame that is coming in.
+    pub rst: Wire<In, bool>,
+    /// RDATA.
+    pub data: Wire<In>,
+    /// RRESP.
+    pub response: Wire<In>,
+    /// RVALID; a line is always taken.
+    pub valid: Wire<In, bool>,
+    /// The frames that were asked for, in order.
+    pub frame: StreamIn,
+    /// The line and its place.
+    pub line: LineOut,
+    /// How a frame went: {the first bad line said DECERR, a line was bad}.
+    pub done: Wire<Out>,
+    /// Its last line has come.
+    pub done_valid: Wire<Out, bool>,
+    data_reg: Reg,
+    response_reg: Reg,
+    valid_reg: Reg<bool>,
+    /// Behind the first line of a frame.
+    in_frame: Reg<bool>,
+    /// Lines of the frame that are still to come, minus 1.
+    left: Reg,
+    /// What is known of the lines before, as in `done`.
+    error: Reg,
+    left_now: Wire<Local>,
+    error_now: Wire<Local>,
+    known: Wire<Local, bool>,
+    last: Wire<Local, bool>,
+    _frame: FrameShape,
+}
+
+impl LineReceiver {
+    /// A receiver for lines of `data` bits and frames of the given shape.
+    pub fn new(data: usize, frame: FrameShape) -> Self {
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            data: Wire::word(data),
+            response: Wire::word(2),
+            valid: Wire::bit(),
+            frame: StreamIn::new(frame.width()),
+            line: LineOut::new(data),
+            done: Wire::word(2),
+            done_valid: Wire::bit(),
+            data_reg: Reg::word(data),
+            response_reg: Reg::word(2),
+            valid_reg: Reg::bit_reset(),
+            in_frame: Reg::bit_reset(),
+            left: Reg::word(frame.beats),
+            error: Reg::word(2),
+            left_now: Wire::word(frame.beats),
+            error_now: Wire::word(2),
+            known: Wire::bit(),
+            last: Wire::bit(),
+            _frame: frame,
+        }
+    }
+}
+
+impl Logic for LineReceiver {
+    #[kernel]
+    fn update(&mut self) {
+        let frame: FrameShape = self._frame;
+        clocked!(self.clk, self.rst => self.valid_reg, self.in_frame);
+        clocked!(self.clk => self.data_reg, self.response_reg, self.left, self.error);
+        self.valid_reg.d.next = self.valid.val();
+        self.data_reg.d.next = self.data.val();
+        self.response_reg.d.next = self.response.val();
+        self.known.next = self.valid_reg.q.val() && self.frame.valid.val();
+        /// The first bad line of a frame decides.
+        self.error_now.next = cat!(
+            self.response_reg.q.val() == DECERR,
+            self.response_reg.q.val().any()
+        );
+        if self.in_frame.q.val() {
+            self.left_now.next = self.left.q.val();
+            if self.error.q.val().get_bit(0) {
+                self.error_now.next = self.error.q.val();
+            }
+        } else {
+            self.left_now.next = self.frame.data.val().slice(0, frame.beats);
+        }
+        self.last.next = self.left_now.val() == 0;
+        if self.known.val() {
+            self.in_frame.d.next = !self.last.val();
+            self.left.d.next = self.left_now.val() - 1;
+            self.error.d.next = self.error_now.val();
+        }
+        self.frame.ready.next = self.known.val() && self.last.val();
+        self.done_valid.next = self.known.val() && self.last.val();
+        self.done.next = self.error_now.val();
+        self.line.data.next = self.data_reg.q.val();
+        self.line.offset.next = self.frame.data.val().slice(frame.offset_at(), frame.offset);
+        self.line.tail.next = self.frame.data.val().slice(frame.tail_at(), frame.offset);
+        self.line.first.next = !self.in_frame.q.val();
+        self.line.last.next = self.last.val();
+        self.line.even.next = self.frame.data.val().get_bit(frame.even_at());
+        self.line.error.next = self.error_now.val().get_bit(0);
+        self.line.valid.next = self.known.val();
+    }
+}

@@ -1,0 +1,93 @@
+//! Counts the places of the frame buffer that nobody has a claim to.
+
+use super::shape::bits;
+use spinneret_verilog::prelude::*;
+
+/// Keeps account of the buffer: a frame claims a place for each beat before it is read, and gives it back
+/// when the beat has left, or all of them when the frame is dropped.
+///
+/// ```text
+/// take, need --> claims ==> room <== places of sent and dropped beats, one clock later
+///                            |
+///                            v
+///                          roomy
+/// ```
+///
+/// # Contract
+/// - `roomy` is a register: while it is high, there is room for the longest frame, so that whether a frame
+///   fits need not be found out in the clock in which it starts. `take` claims `need` places; only then.
+/// - **Rate**: a claim a clock while there is room for two of the longest frames, else one every other clock.
+/// - Places that are given back in a clock count from the second clock after it on, and for `roomy` from the
+///   third.
+/// - Nothing is lost: free places, those that are claimed and those that come back are always all.
+/// - **Reset**: all places are free; `roomy` rises one clock later.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct FrameRoom {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: all places are free.
+    pub rst: Wire<In, bool>,
+    /// There is room for the longest frame.
+    pub roomy: Wire<Out, bool>,
+    /// Claims places; only while there is room.
+    pub take: Wire<In, bool>,
+    /// How many.
+    pub need: Wire<In>,
+    /// A beat left the buffer.
+    pub sent: Wire<In, bool>,
+    /// A frame was dropped.
+    pub dropped: Wire<In, bool>,
+    /// Its beats.
+    pub dropped_beats: Wire<In>,
+    room: Reg,
+    freed: Reg,
+    roomy_reg: Reg<bool>,
+    left: Wire<Local>,
+    _places: usize,
+    _most: usize,
+}
+
+impl FrameRoom {
+    /// An account of `places`, of which a frame takes `most` at most; there are twice as many at least.
+    pub fn new(places: usize, most: usize) -> Self {
+        let (count, need, freed) = (bits(places), bits(most), bits(most + 1));
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            roomy: Wire::bit(),
+            take: Wire::bit(),
+            need: Wire::word(need),
+            sent: Wire::bit(),
+            dropped: Wire::bit(),
+            dropped_beats: Wire::word(need),
+            room: Reg::reset_to(Word::new(places as u64, count)),
+            freed: Reg::word_reset(freed),
+            roomy_reg: Reg::bit_reset(),
+            left: Wire::word(count),
+            _places: places,
+            _most: most,
+        }
+    }
+}
+
+impl Logic for FrameRoom {
+    #[kernel(suffix = format!("{}_{}", self._places, self._most))]
+    fn update(&mut self) {
+        let (count, freed) = (self.room.q.width(), self.freed.q.width());
+        let most = self._most as u64;
+        clocked!(self.clk, self.rst => self.room, self.freed, self.roomy_reg);
+        self.roomy.next = self.roomy_reg.q.val();
+        if self.take.val() {
+            self.left.next = self.room.q.val() - self.need.val().resize(count);
+            self.roomy_reg.d.next = self.room.q.val() >= 2 * most;
+        } else {
+            self.left.next = self.room.q.val();
+            self.roomy_reg.d.next = self.room.q.val() >= most;
+        }
+        self.room.d.next = self.left.val() + self.freed.q.val().resize(count);
+        self.freed.d.next = word(self.sent.val()).resize(freed);
+        if self.dropped.val() {
+            self.freed.d.next = self.dropped_beats.val().resize(freed) + word(self.sent.val()).resize(freed);
+        }
+    }
+}

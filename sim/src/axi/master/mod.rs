@@ -1,0 +1,215 @@
+//! A master in front of a design that is a slave.
+
+mod config;
+mod done;
+mod ids;
+mod reader;
+mod request;
+mod state;
+mod writer;
+
+pub use config::{MasterConfig, MasterPauses, Skew};
+pub use done::{ReadBeat, ReadDone, WriteDone};
+pub use request::{ReadRequest, WriteRequest};
+
+use super::ports::{ReadPorts, WritePorts};
+use super::read_monitor::ReadMonitor;
+use super::write_monitor::WriteMonitor;
+use crate::handshake::Side;
+use crate::model::{Model, ModelError};
+use crate::simulation::Simulation;
+use reader::Reader;
+use state::State;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use writer::Writer;
+
+/// Writes to and reads from a design that is a slave; clones share one state.
+///
+/// Writes are sent in their order, reads in theirs, and neither waits for the other: except that an
+/// atomic operation has its id for itself, as AXI demands. Where the design has the ports, AxPROT, AxQOS
+/// and the user signals are random. Whatever is sent is checked against the rules of the bus, unless it
+/// breaks them on purpose; the monitors then watch what the design does.
+///
+/// A reset forgets what the design has seen a part of; the rest is sent after it.
+///
+/// ```no_run
+/// # fn example<M: spinneret_sim::model::Model>(sim: &mut spinneret_sim::simulation::Simulation<M>) {
+/// use spinneret_sim::axi::{MasterConfig, ReadRequest, Response, WriteRequest};
+///
+/// let master = sim.axi_master("s_axi", MasterConfig::default());
+/// sim.reset();
+/// let bus = master.bus_bytes();
+/// let number = master.write(WriteRequest::bytes(3, 0x1003, b"hello", bus));
+/// while !master.is_idle() {
+///     sim.cycle();
+/// }
+/// let done = master.take_writes();
+/// assert_eq!((done[0].number, done[0].response), (number, Response::Okay));
+/// println!("{} cycles", done[0].response_cycle - done[0].address_cycle);
+/// master.read(ReadRequest::bytes(7, 0x1003, 5, bus));
+/// while !master.is_idle() {
+///     sim.cycle();
+/// }
+/// // The burst is of whole beats, so what comes behind the five bytes is read too.
+/// assert_eq!(master.take_reads()[0].bytes()[..5], *b"hello");
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct AxiMaster {
+    state: Rc<RefCell<State>>,
+    bus_bytes: usize,
+}
+
+impl AxiMaster {
+    /// Puts a master on the channels with that prefix, and monitors on those that there are: writes,
+    /// reads or both.
+    ///
+    /// # Errors
+    /// If the design is no slave there.
+    pub fn attach<M: Model>(
+        sim: &mut Simulation<M>,
+        prefix: &str,
+        config: MasterConfig,
+    ) -> Result<Self, ModelError> {
+        let has = |sim: &Simulation<M>, signal: &str| {
+            let name = format!("{prefix}_{signal}");
+            sim.dut.instance().find(&name).is_some()
+        };
+        let (writes, reads) = (has(sim, "awvalid"), has(sim, "arvalid"));
+        let MasterConfig { pauses, skew } = config;
+        let (side, seed) = (Some(Side::IntoDesign), sim.seed());
+        let mut writer = None;
+        if writes || !reads {
+            let ports = WritePorts::find(sim.dut.instance(), prefix, side)?;
+            let monitor = WriteMonitor::attach(sim, prefix)?;
+            monitor.check_slave_only();
+            writer = Some(Writer::new(ports, monitor, &pauses, skew, seed));
+        }
+        let mut reader = None;
+        if reads {
+            let ports = ReadPorts::find(sim.dut.instance(), prefix, side)?;
+            let monitor = ReadMonitor::attach(sim, prefix)?;
+            monitor.check_slave_only();
+            reader = Some(Reader::new(ports, monitor, &pauses, seed));
+        }
+        let written = writer.as_ref().map(|writer| writer.ports.bytes);
+        let read = reader.as_ref().map(|reader| reader.ports.bytes);
+        let state = State::new(prefix, writer, reader);
+        let state = Rc::new(RefCell::new(state));
+        sim.attach(Rc::<RefCell<State>>::clone(&state));
+        let bus_bytes = written.or(read).unwrap_or_default();
+        Ok(Self { state, bus_bytes })
+    }
+
+    /// Bytes in a beat.
+    pub fn bus_bytes(&self) -> usize {
+        self.bus_bytes
+    }
+
+    /// Queues a write; the number by which its answer is known.
+    ///
+    /// # Panics
+    /// If it breaks a rule and is not marked as illegal, if its values do not fit the ports, or if the
+    /// design lacks the ports for it.
+    pub fn write(&self, request: WriteRequest) -> u64 {
+        let mut state = self.state.borrow_mut();
+        let queued = state.queue_write(request);
+        queued.unwrap_or_else(|rule| panic!("{rule}"))
+    }
+
+    /// Queues a read; the number by which its answer is known.
+    ///
+    /// # Panics
+    /// As [`write`](Self::write).
+    pub fn read(&self, request: ReadRequest) -> u64 {
+        let mut state = self.state.borrow_mut();
+        let queued = state.queue_read(request);
+        queued.unwrap_or_else(|rule| panic!("{rule}"))
+    }
+
+    /// All writes that were answered and not taken yet, in the order of their responses.
+    pub fn take_writes(&self) -> Vec<WriteDone> {
+        let mut state = self.state.borrow_mut();
+        state.writer.as_mut().map_or_else(Vec::new, Writer::take_done)
+    }
+
+    /// All reads that were answered and not taken yet, in the order of their last beats; what atomic
+    /// operations loaded is among them.
+    pub fn take_reads(&self) -> Vec<ReadDone> {
+        let mut state = self.state.borrow_mut();
+        state.reader.as_mut().map_or_else(Vec::new, Reader::take_done)
+    }
+
+    /// Writes that were not answered, sent or not.
+    pub fn writes_left(&self) -> usize {
+        self.state.borrow().writer.as_ref().map_or(0, Writer::left)
+    }
+
+    /// Reads that were not answered, sent or not, and atomic operations that wait for what they load.
+    pub fn reads_left(&self) -> usize {
+        self.state.borrow().reader.as_ref().map_or(0, Reader::left)
+    }
+
+    /// Whether everything is sent and answered.
+    pub fn is_idle(&self) -> bool {
+        self.writes_left() == 0 && self.reads_left() == 0
+    }
+
+    /// The numbers of writes that were not answered, by id in the order in which they have to be.
+    pub fn expected_writes(&self) -> BTreeMap<u64, Vec<u64>> {
+        let state = self.state.borrow();
+        state.writer.as_ref().map_or_else(BTreeMap::new, Writer::expected)
+    }
+
+    /// The numbers of reads that were not answered, by id in the order in which they have to be.
+    pub fn expected_reads(&self) -> BTreeMap<u64, Vec<u64>> {
+        let state = self.state.borrow();
+        state.reader.as_ref().map_or_else(BTreeMap::new, Reader::expected)
+    }
+
+    /// Forgets all bursts that were not begun; one that is offered cannot be taken back.
+    pub fn clear(&self) {
+        let mut state = self.state.borrow_mut();
+        if let Some(writer) = &mut state.writer {
+            writer.clear();
+        }
+        if let Some(reader) = &mut state.reader {
+            reader.clear();
+        }
+    }
+
+    /// Changes the pauses from the next cycle on.
+    pub fn set_pauses(&self, pauses: MasterPauses) {
+        let mut state = self.state.borrow_mut();
+        if let Some(writer) = &mut state.writer {
+            writer.address.set(pauses.write_address);
+            writer.data.set(pauses.write_data);
+            writer.response.set(pauses.response);
+        }
+        if let Some(reader) = &mut state.reader {
+            reader.address.set(pauses.read_address);
+            reader.data.set(pauses.read_data);
+        }
+    }
+
+    /// Changes how far addresses and data are apart, from the next write that is queued.
+    pub fn set_skew(&self, skew: Skew) {
+        if let Some(writer) = &mut self.state.borrow_mut().writer {
+            writer.skew = skew;
+        }
+    }
+
+    /// The monitor of the write channels, if the design has them.
+    pub fn write_monitor(&self) -> Option<WriteMonitor> {
+        let state = self.state.borrow();
+        state.writer.as_ref().map(|writer| writer.monitor.clone())
+    }
+
+    /// The monitor of the read channels, if the design has them.
+    pub fn read_monitor(&self) -> Option<ReadMonitor> {
+        let state = self.state.borrow();
+        state.reader.as_ref().map(|reader| reader.monitor.clone())
+    }
+}

@@ -1,0 +1,309 @@
+//! What a master is told to do.
+
+use crate::axi::burst::{Burst, BurstKind, Request};
+use crate::axi::write_rules::WriteBeat;
+
+/// A burst to write.
+///
+/// What breaks a rule of the bus has to be marked with [`illegal`](Self::illegal), so that no test does
+/// so by mistake. Of atomic operations only the number of beats of a comparison is judged, and of exclusive
+/// accesses nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteRequest {
+    /// Its address; the number of beats is that of `beats`.
+    pub burst: Burst,
+    /// AWLOCK.
+    pub exclusive: bool,
+    /// AWATOP; 0 for a plain write.
+    pub atop: u8,
+    /// Its data, as many beats as the burst says.
+    pub beats: Vec<WriteBeat>,
+    /// Whether it breaks a rule on purpose.
+    pub illegal: bool,
+}
+
+/// A burst to read.
+///
+/// What breaks a rule of the bus has to be marked with [`illegal`](Self::illegal).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadRequest {
+    /// Its address.
+    pub burst: Burst,
+    /// ARLOCK.
+    pub exclusive: bool,
+    /// Whether it breaks a rule on purpose.
+    pub illegal: bool,
+}
+
+impl WriteRequest {
+    /// A burst of lanes and their strobes, beat by beat, with WLAST in the last.
+    pub fn new(burst: Burst, beats: impl IntoIterator<Item = (Vec<u8>, u128)>) -> Self {
+        let beat = |(bytes, strobes)| WriteBeat {
+            bytes,
+            strobes,
+            last: false,
+        };
+        let mut beats: Vec<_> = beats.into_iter().map(beat).collect();
+        if let Some(beat) = beats.last_mut() {
+            beat.last = true;
+        }
+        Self {
+            burst,
+            exclusive: false,
+            atop: 0,
+            beats,
+            illegal: false,
+        }
+    }
+
+    /// An incrementing burst of whole beats on a bus of that many bytes, which writes these bytes from
+    /// any address on and no others. Without bytes it is one beat without strobes.
+    pub fn bytes(id: u64, address: u64, bytes: &[u8], bus_bytes: usize) -> Self {
+        let burst = span(id, address, bytes.len(), bus_bytes);
+        let mut lane = (address % bus_bytes as u64) as usize;
+        let mut left = bytes;
+        let beat = |_| {
+            let (now, later) = left.split_at(left.len().min(bus_bytes - lane));
+            let mut lanes = vec![0; bus_bytes];
+            lanes[lane..lane + now.len()].copy_from_slice(now);
+            let strobes = ones(now.len()) << lane;
+            (left, lane) = (later, 0);
+            (lanes, strobes)
+        };
+        Self::new(burst, (0..burst.beats).map(beat).collect::<Vec<_>>())
+    }
+
+    /// The same as an exclusive access.
+    #[must_use]
+    pub fn exclusive(self) -> Self {
+        Self {
+            exclusive: true,
+            ..self
+        }
+    }
+
+    /// The same as an atomic operation.
+    #[must_use]
+    pub fn atomic(self, atop: u8) -> Self {
+        Self { atop, ..self }
+    }
+
+    /// Says that it breaks a rule on purpose.
+    #[must_use]
+    pub fn illegal(self) -> Self {
+        Self {
+            illegal: true,
+            ..self
+        }
+    }
+
+    /// What the address channel carries.
+    pub(super) fn request(&self) -> Request {
+        Request {
+            burst: self.burst,
+            exclusive: self.exclusive,
+            atop: self.atop,
+        }
+    }
+
+    /// Checks what cannot be sent at all, and unless it is illegal on purpose, the rules of the bus.
+    pub(super) fn check(&self, bus_bytes: usize) -> Result<(), String> {
+        check_encoding(&self.burst)?;
+        let beats = self.beats.len();
+        if beats as u64 != self.burst.beats {
+            return Err(format!(
+                "a burst of {} beats has data for {beats}",
+                self.burst.beats
+            ));
+        }
+        let wrong = self
+            .beats
+            .iter()
+            .find(|beat| beat.bytes.len() != bus_bytes || beat.strobes & !ones(bus_bytes) != 0);
+        if let Some(beat) = wrong {
+            return Err(format!(
+                "a beat has {} bytes and strobes {:#x}, on a bus of {bus_bytes} bytes",
+                beat.bytes.len(),
+                beat.strobes
+            ));
+        }
+        if self.illegal {
+            return Ok(());
+        }
+        let data = || {
+            let mut beats = (0..).zip(&self.beats);
+            beats.try_for_each(|(number, beat)| beat.check(&self.burst, number))
+        };
+        self.burst
+            .check(bus_bytes as u64)
+            .and_then(|()| self.request().check_comparison())
+            .and_then(|()| data())
+            .map_err(unmarked)
+    }
+}
+
+impl ReadRequest {
+    /// A plain read.
+    pub fn new(burst: Burst) -> Self {
+        Self {
+            burst,
+            exclusive: false,
+            illegal: false,
+        }
+    }
+
+    /// An incrementing burst of whole beats on a bus of that many bytes, which reads that many bytes from
+    /// any address on; one beat if it is none.
+    pub fn bytes(id: u64, address: u64, count: usize, bus_bytes: usize) -> Self {
+        Self::new(span(id, address, count, bus_bytes))
+    }
+
+    /// The same as an exclusive access.
+    #[must_use]
+    pub fn exclusive(self) -> Self {
+        Self {
+            exclusive: true,
+            ..self
+        }
+    }
+
+    /// Says that it breaks a rule on purpose.
+    #[must_use]
+    pub fn illegal(self) -> Self {
+        Self {
+            illegal: true,
+            ..self
+        }
+    }
+
+    /// What the address channel carries.
+    pub(super) fn request(&self) -> Request {
+        Request {
+            burst: self.burst,
+            exclusive: self.exclusive,
+            atop: 0,
+        }
+    }
+
+    /// Checks what cannot be sent at all, and unless it is illegal on purpose, the rules of the bus.
+    pub(super) fn check(&self, bus_bytes: usize) -> Result<(), String> {
+        check_encoding(&self.burst)?;
+        if self.illegal {
+            return Ok(());
+        }
+        self.burst.check(bus_bytes as u64).map_err(unmarked)
+    }
+}
+
+/// That many ones.
+fn ones(count: usize) -> u128 {
+    match count {
+        0 => 0,
+        _ => u128::MAX >> (128 - count.min(128)),
+    }
+}
+
+/// The burst of whole beats around some bytes.
+fn span(id: u64, address: u64, count: usize, bus_bytes: usize) -> Burst {
+    let bus = bus_bytes as u64;
+    let beats = (address % bus + count as u64).div_ceil(bus).max(1);
+    Burst {
+        id,
+        address,
+        beats,
+        size: bus,
+        kind: BurstKind::Incrementing,
+    }
+}
+
+/// Whether AxLEN and AxSIZE can say it.
+fn check_encoding(burst: &Burst) -> Result<(), String> {
+    if !(1..=256).contains(&burst.beats) {
+        return Err(format!("a burst has {} beats, not 1 to 256", burst.beats));
+    }
+    if !burst.size.is_power_of_two() || burst.size > 128 {
+        return Err(format!("a beat of {} bytes is not 1, 2, 4 to 128", burst.size));
+    }
+    Ok(())
+}
+
+fn unmarked(rule: String) -> String {
+    format!("{rule}; mark it as illegal if that is what is tested")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Burst, BurstKind, ReadRequest, WriteRequest};
+
+    #[test]
+    fn bytes_get_their_lanes() {
+        let write = WriteRequest::bytes(3, 0x106, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], 8);
+        assert_eq!(
+            (write.burst.id, write.burst.address, write.burst.beats),
+            (3, 0x106, 3)
+        );
+        let strobes: Vec<_> = write.beats.iter().map(|beat| beat.strobes).collect();
+        assert_eq!(strobes, [0xc0, 0xff, 0x01]);
+        assert_eq!(write.beats[0].bytes, [0, 0, 0, 0, 0, 0, 1, 2]);
+        assert_eq!(write.beats[2].bytes, [11, 0, 0, 0, 0, 0, 0, 0]);
+        let last: Vec<_> = write.beats.iter().map(|beat| beat.last).collect();
+        assert_eq!(last, [false, false, true]);
+        write.check(8).unwrap();
+        let nothing = WriteRequest::bytes(3, 7, &[], 8);
+        assert_eq!((nothing.beats.len(), nothing.beats[0].strobes), (1, 0));
+        let whole = WriteRequest::bytes(0, 0, &[1; 128], 128);
+        assert_eq!((whole.beats.len(), whole.beats[0].strobes), (1, u128::MAX));
+        let read = ReadRequest::bytes(3, 0x106, 11, 8);
+        assert_eq!(read.burst, write.burst);
+        read.check(8).unwrap();
+    }
+
+    #[test]
+    fn rules_are_broken_on_purpose_only() {
+        let mut write = WriteRequest::bytes(0, 0xff8, &[0; 16], 8);
+        let expected = "a burst of 2 beats of 8 bytes at 0xff8 crosses a 4 KiB boundary; mark it as illegal \
+                        if that is what is tested";
+        assert_eq!(write.check(8).unwrap_err(), expected);
+        write.clone().illegal().check(8).unwrap();
+        let read = ReadRequest::bytes(0, 0xff8, 16, 8);
+        assert_eq!(read.check(8).unwrap_err(), expected);
+        read.illegal().check(8).unwrap();
+        write.burst.address = 0;
+        write.beats[0].last = true;
+        assert!(write.check(8).unwrap_err().contains("comes with WLAST"));
+        write.beats[0].last = false;
+        write.clone().atomic(0x31).check(8).unwrap();
+        let odd = WriteRequest::bytes(0, 0, &[0; 24], 8);
+        odd.clone().atomic(0x30).check(8).unwrap();
+        let message = odd.atomic(0x31).check(8).unwrap_err();
+        assert!(message.starts_with("an atomic comparison has 3 beats, not 1 or an even number"));
+        write.burst.address = 1;
+        assert!(write.check(8).unwrap_err().contains("outside of the bytes"));
+    }
+
+    #[test]
+    fn what_has_no_encoding_is_never_sent() {
+        let text = |beats, size| {
+            let burst = Burst {
+                id: 0,
+                address: 0,
+                beats,
+                size,
+                kind: BurstKind::Fixed,
+            };
+            ReadRequest::new(burst).illegal().check(8).unwrap_err()
+        };
+        assert_eq!(text(257, 8), "a burst has 257 beats, not 1 to 256");
+        assert_eq!(text(0, 8), "a burst has 0 beats, not 1 to 256");
+        assert_eq!(text(1, 3), "a beat of 3 bytes is not 1, 2, 4 to 128");
+        assert_eq!(text(1, 256), "a beat of 256 bytes is not 1, 2, 4 to 128");
+        let mut write = WriteRequest::bytes(0, 0, &[0; 16], 8).illegal();
+        write.beats.pop();
+        assert_eq!(write.check(8).unwrap_err(), "a burst of 2 beats has data for 1");
+        let narrow = WriteRequest::bytes(0, 0, &[0; 4], 4).illegal();
+        assert_eq!(
+            narrow.check(8).unwrap_err(),
+            "a beat has 4 bytes and strobes 0xf, on a bus of 8 bytes"
+        );
+    }
+}

@@ -1,0 +1,407 @@
+//! The DMA of one direction.
+
+use super::config::{DmaConfig, DmaFaults, Transfer, draw};
+use super::descriptor::{Accepted, Descriptor, Status};
+use super::host::HostMemory;
+use super::ports::{DescriptorPorts, StatusPorts};
+use super::ram::SegmentedRam;
+use super::schedule::Schedule;
+use super::strays;
+use crate::agent::{Agent, Violation};
+use crate::axi::Latency;
+use crate::handshake::{Counts, Watch};
+use crate::model::{Instance, Model, ModelError};
+use crate::pause::{Pause, Pauses};
+use crate::simulation::Simulation;
+use rand::{Rng, RngExt};
+use rand_chacha::ChaCha8Rng;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
+
+/// The DMA of one direction: takes descriptors, moves bytes between a RAM and host memory, gives statuses.
+///
+/// - A descriptor that is taken in cycle t with latency L and touches n lines of the RAM (all segments) has
+///   moved, and has its status, in cycle t + L + n at the earliest; lines move one a clock, descriptor by
+///   descriptor in their order, so also writes to host memory take effect in that order.
+/// - A status is valid for one cycle, and no cycle has two.
+/// - A descriptor has to stay while it waits for ready, to select the RAM of the configuration, to lie in the
+///   bytes of the RAM that the design may use and in one page of host memory, and to have a tag that is not
+///   in flight. Immediate data must not be enabled.
+/// - When a descriptor becomes valid its bytes of the RAM must be there (to the host) or free (from the host).
+///
+/// With `survives_reset` it goes on while the design is reset, without taking descriptors; one that is valid has
+/// to stay so. Else a reset forgets what is in flight.
+///
+/// It keeps what it took and gave until that is fetched.
+#[derive(Clone, Debug)]
+pub struct CorundumDma {
+    state: Rc<RefCell<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    transfer: Transfer,
+    ports: DescriptorPorts,
+    status: StatusPorts,
+    watch: Watch,
+    host: HostMemory,
+    ram: SegmentedRam,
+    config: DmaConfig,
+    pauses: Pauses,
+    rng: ChaCha8Rng,
+    /// The descriptor that is valid and was not taken.
+    offered: Option<Descriptor>,
+    schedule: Schedule<Accepted>,
+    tags: BTreeSet<u64>,
+    last_tag: Option<u64>,
+    strays: VecDeque<(u64, u8)>,
+    accepted: VecDeque<Accepted>,
+    statuses: VecDeque<Status>,
+    /// The status on the bus.
+    on_bus: Option<(u64, u8, bool)>,
+    buffer: Vec<u8>,
+    /// The cycle that is driven next.
+    cycle: u64,
+}
+
+impl CorundumDma {
+    /// Puts a DMA behind the descriptor and status ports with those prefixes.
+    ///
+    /// # Errors
+    /// If the design has no such ports, or their widths do not fit.
+    pub fn attach<M: Model>(
+        sim: &mut Simulation<M>,
+        transfer: Transfer,
+        [descriptors, status]: [&str; 2],
+        host: &HostMemory,
+        ram: &SegmentedRam,
+        config: DmaConfig,
+    ) -> Result<Self, ModelError> {
+        let ports = DescriptorPorts::find(sim.dut.instance(), descriptors)?;
+        let state = State {
+            transfer,
+            status: StatusPorts::find(sim.dut.instance(), status)?,
+            watch: Watch::new(ports.bus.clone()),
+            ports,
+            host: host.clone(),
+            ram: ram.clone(),
+            pauses: Pauses::new(
+                config.descriptors.clone(),
+                sim.rng(&format!("pauses of {descriptors}")),
+            ),
+            config,
+            rng: sim.rng(&format!("behaviour of {descriptors}")),
+            offered: None,
+            schedule: Schedule::new(),
+            tags: BTreeSet::new(),
+            last_tag: None,
+            strays: VecDeque::new(),
+            accepted: VecDeque::new(),
+            statuses: VecDeque::new(),
+            on_bus: None,
+            buffer: Vec::new(),
+            cycle: 0,
+        };
+        let state = Rc::new(RefCell::new(state));
+        sim.attach(Rc::<RefCell<State>>::clone(&state));
+        Ok(Self { state })
+    }
+
+    /// The next descriptor that was taken and not fetched.
+    pub fn next_accepted(&self) -> Option<Accepted> {
+        self.state.borrow_mut().accepted.pop_front()
+    }
+
+    /// The next status that was given and not fetched.
+    pub fn next_status(&self) -> Option<Status> {
+        self.state.borrow_mut().statuses.pop_front()
+    }
+
+    /// Descriptors without status.
+    pub fn in_flight(&self) -> usize {
+        self.state.borrow().tags.len()
+    }
+
+    /// Whether a descriptor is valid that was not taken.
+    pub fn is_offered(&self) -> bool {
+        self.state.borrow().offered.is_some()
+    }
+
+    /// Gives a status that nobody waits for, in the next cycle that has none.
+    ///
+    /// # Panics
+    /// If the tag is in flight when its turn comes.
+    pub fn send_stray(&self, tag: u64, code: u8) {
+        self.state.borrow_mut().strays.push_back((tag, code));
+    }
+
+    /// Changes when descriptors are not taken, from the next cycle on.
+    pub fn set_pause(&self, pause: Pause) {
+        self.state.borrow_mut().pauses.set(pause);
+    }
+
+    /// Changes the latency, from the next descriptor on.
+    pub fn set_latency(&self, latency: Latency) {
+        self.state.borrow_mut().config.latency = latency;
+    }
+
+    /// Changes how much later statuses come than they could, from the next one on.
+    pub fn set_spread(&self, cycles: u64) {
+        self.state.borrow_mut().config.spread = cycles;
+    }
+
+    /// Changes which descriptors fail, from the next one on.
+    pub fn set_faults(&self, faults: DmaFaults) {
+        self.state.borrow_mut().config.faults = faults;
+    }
+
+    /// Changes how many cycles without a status have one that nobody waits for, in percent.
+    pub fn set_strays(&self, percent: u32) {
+        self.state.borrow_mut().config.strays = percent;
+    }
+
+    /// Changes whether the DMA goes on when the design is reset.
+    pub fn set_survives_reset(&self, survives: bool) {
+        self.state.borrow_mut().config.survives_reset = survives;
+    }
+
+    /// What was seen of the descriptors since the start.
+    pub fn counts(&self) -> Counts {
+        self.state.borrow().watch.counts
+    }
+}
+
+impl State {
+    /// Looks at the descriptor that has just become valid.
+    fn offer(&mut self, dut: &Instance) -> Result<(), String> {
+        let value = |port| dut.value(port) as u64;
+        let descriptor = Descriptor {
+            dma_addr: value(self.ports.dma_addr),
+            ram_addr: value(self.ports.ram_addr),
+            len: value(self.ports.len),
+            tag: value(self.ports.tag),
+        };
+        descriptor.check(self.ram.shape(), self.config.tags)?;
+        let ram_sel = value(self.ports.ram_sel);
+        if ram_sel != self.config.ram_sel {
+            return Err(format!(
+                "a descriptor selects RAM {ram_sel}, not {}",
+                self.config.ram_sel
+            ));
+        }
+        if self.ports.imm_en.is_some_and(|port| dut.is_high(port)) {
+            return Err("a descriptor has immediate data, which the model does not know".to_owned());
+        }
+        if self.tags.contains(&descriptor.tag) {
+            return Err(format!("tag {} of a descriptor is in flight", descriptor.tag));
+        }
+        let Descriptor { ram_addr, len, .. } = descriptor;
+        match self.transfer {
+            Transfer::ToHost => self.ram.begin_to_host(ram_addr, len)?,
+            Transfer::FromHost => self.ram.begin_from_host(ram_addr, len)?,
+        }
+        self.offered = Some(descriptor);
+        Ok(())
+    }
+
+    /// Takes a descriptor, and decides how it goes.
+    fn accept(&mut self, descriptor: Descriptor, cycle: u64) {
+        let code = self.draw_code(&descriptor);
+        let moved = match (code, self.rng.random_range(0..3)) {
+            (0, _) | (_, 0) => descriptor.len,
+            (_, 1) => 0,
+            _ => self.rng.random_range(0..descriptor.len),
+        };
+        let accepted = Accepted {
+            descriptor,
+            code,
+            moved,
+            cycle,
+        };
+        let lines = self.ram.shape().lines(descriptor.ram_addr, descriptor.len);
+        let latency = draw(self.config.latency, &mut self.rng);
+        self.schedule.accept(accepted, cycle, latency, lines);
+        self.tags.insert(descriptor.tag);
+        self.last_tag = Some(descriptor.tag);
+        self.accepted.push_back(accepted);
+    }
+
+    fn draw_code(&mut self, descriptor: &Descriptor) -> u8 {
+        match &self.config.faults {
+            DmaFaults::Never => 0,
+            DmaFaults::Random { percent } if self.rng.random_range(0..100) < *percent => {
+                self.rng.random_range(1..16)
+            }
+            DmaFaults::Random { .. } => 0,
+            DmaFaults::At(ranges) => {
+                let (first, last) = (descriptor.dma_addr, descriptor.dma_addr + (descriptor.len - 1));
+                let hit = ranges
+                    .iter()
+                    .find(|(range, _)| first <= *range.end() && *range.start() <= last);
+                hit.map_or(0, |(_, code)| *code)
+            }
+        }
+    }
+
+    /// Moves the bytes of a descriptor.
+    fn move_bytes(&mut self, job: &Accepted) {
+        let Descriptor {
+            dma_addr,
+            ram_addr,
+            len,
+            ..
+        } = job.descriptor;
+        match self.transfer {
+            Transfer::ToHost => {
+                let host = &self.host;
+                self.ram
+                    .with_bytes(ram_addr, job.moved, |bytes| host.write(dma_addr, bytes));
+            }
+            Transfer::FromHost => {
+                self.buffer.resize(len as usize, 0);
+                self.host.read_to(dma_addr, &mut self.buffer);
+                self.rng.fill_bytes(&mut self.buffer[job.moved as usize..]);
+                self.ram
+                    .with_bytes(ram_addr, len, |bytes| bytes.copy_from_slice(&self.buffer));
+            }
+        }
+    }
+
+    /// Moves what is due in this cycle, and puts a status on the bus.
+    fn step(&mut self, dut: &mut Instance) {
+        while let Some(job) = self.schedule.next_moved(self.cycle) {
+            self.move_bytes(&job);
+            let later = self.rng.random_range(0..=self.config.spread);
+            self.schedule.wait(job, self.cycle + later);
+        }
+        let reorder = self.config.spread > 0;
+        let job = self.schedule.next_status(self.cycle, reorder, &mut self.rng);
+        self.on_bus = match job {
+            Some(job) => Some(self.end(&job)),
+            None => self.next_stray().map(|(tag, code)| (tag, code, true)),
+        };
+        if let Some((tag, code, _)) = self.on_bus {
+            dut.set_value(self.status.tag, tag.into());
+            dut.set_value(self.status.error, code.into());
+        }
+        dut.set_high(self.status.valid, self.on_bus.is_some());
+        if let Some((tag, code, stray)) = self.on_bus {
+            let cycle = self.cycle;
+            self.statuses.push_back(Status {
+                tag,
+                code,
+                stray,
+                cycle,
+            });
+        }
+    }
+
+    /// A descriptor has its status.
+    fn end(&mut self, job: &Accepted) -> (u64, u8, bool) {
+        let Descriptor {
+            ram_addr, len, tag, ..
+        } = job.descriptor;
+        let unread = self.transfer == Transfer::FromHost && job.code == 0;
+        self.ram.end_transfer(ram_addr, len, unread);
+        self.tags.remove(&tag);
+        (tag, job.code, false)
+    }
+
+    fn next_stray(&mut self) -> Option<(u64, u8)> {
+        if let Some((tag, code)) = self.strays.pop_front() {
+            assert!(
+                !self.tags.contains(&tag),
+                "tag {tag} is in flight, so it is no stray"
+            );
+            return Some((tag, code));
+        }
+        if self.config.strays == 0 || self.rng.random_range(0..100) >= self.config.strays {
+            return None;
+        }
+        let (width, tags) = (self.status.tag.width(), &self.tags);
+        let offered = self.offered.map(|descriptor| descriptor.tag);
+        let tag = strays::draw_tag(&mut self.rng, self.config.tags, width, self.last_tag, |tag| {
+            tags.contains(&tag) || offered == Some(tag)
+        })?;
+        Some((tag, self.rng.random_range(0..16)))
+    }
+
+    /// Forgets all descriptors that are offered or in flight.
+    fn forget(&mut self) {
+        if let Some(Descriptor { ram_addr, len, .. }) = self.offered.take() {
+            self.ram.end_transfer(ram_addr, len, false);
+        }
+        let left = std::mem::replace(&mut self.schedule, Schedule::new());
+        for Accepted { descriptor, .. } in left.into_jobs() {
+            self.ram.end_transfer(descriptor.ram_addr, descriptor.len, false);
+        }
+        self.tags.clear();
+        self.strays.clear();
+        self.accepted.clear();
+        self.statuses.clear();
+        self.last_tag = None;
+    }
+}
+
+impl Agent for State {
+    fn drive(&mut self, dut: &mut Instance) {
+        let ready = !self.pauses.next(self.watch.counts.beats);
+        dut.set_high(self.watch.bus.ready, ready);
+        self.step(dut);
+    }
+
+    fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
+        self.cycle = cycle + 1;
+        let transferred = self.watch.check(dut)?;
+        if self.watch.levels.valid && self.offered.is_none() {
+            self.offer(dut).map_err(|rule| self.watch.bus.violation(rule))?;
+        }
+        if transferred && let Some(descriptor) = self.offered.take() {
+            self.accept(descriptor, cycle);
+            self.watch.counts.beats += 1;
+            self.watch.counts.frames += 1;
+        }
+        Ok(())
+    }
+
+    fn reset(&mut self, dut: &mut Instance) {
+        dut.set_high(self.watch.bus.ready, false);
+        dut.set_high(self.status.valid, false);
+        if !self.config.survives_reset {
+            self.watch.reset();
+            self.forget();
+        }
+    }
+
+    fn drive_reset(&mut self, dut: &mut Instance, cycle: u64) {
+        if self.config.survives_reset {
+            self.cycle = cycle;
+            self.step(dut);
+        }
+        self.cycle = cycle + 1;
+    }
+
+    fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {
+        // To a DMA that is not reset, a descriptor that is valid has to stay so.
+        if self.config.survives_reset {
+            return Ok(());
+        }
+        self.watch.check_reset(dut)
+    }
+
+    fn unfinished(&self) -> Option<String> {
+        let left = self.schedule.len() + self.strays.len();
+        (left > 0 || self.watch.is_waiting()).then(|| self.describe())
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "{}: DMA has taken {} descriptors, {} are in flight, {}",
+            self.watch.bus.bus,
+            self.watch.counts.beats,
+            self.tags.len(),
+            self.watch.levels
+        )
+    }
+}

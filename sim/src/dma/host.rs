@@ -1,0 +1,337 @@
+//! Host memory, byte by byte, with what the test expects there.
+
+use super::page::{PAGE_BYTES, Page, Wrong};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt;
+use std::rc::Rc;
+use thiserror::Error;
+
+/// Host memory of 2^64 bytes, with what the test expects there; clones share one state.
+///
+/// The test says which bytes the DMA has to write ([`expect`](Self::expect)); [`check`](Self::check) compares
+/// that with what the DMA has written. Bytes that nobody has written depend on their address and the seed,
+/// so that a byte from a wrong address is noticed.
+///
+/// ```
+/// use spinneret_sim::dma::HostMemory;
+///
+/// let host = HostMemory::new(1);
+/// host.expect(0x1000, &[1, 2, 3]);
+/// host.write(0x1000, &[1, 2]);
+/// let difference = host.check().unwrap_err();
+/// assert_eq!(
+///     difference.to_string(),
+///     "host memory: 1 byte is wrong: 0x1002 was not written, 0x03 was expected"
+/// );
+/// ```
+#[derive(Clone, Debug)]
+pub struct HostMemory {
+    state: Rc<RefCell<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    seed: u64,
+    pages: BTreeMap<u64, Box<Page>>,
+    /// Numbers of the pages that may differ from what is wanted, each once.
+    touched: Vec<u64>,
+}
+
+/// How many bytes are listed of those that are wrong.
+const LISTED: usize = 4;
+
+/// The DMA has not written what it had to, or something else as well.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("host memory: {}", Listing(self))]
+pub struct Difference {
+    /// How many bytes are wrong.
+    pub bytes: usize,
+    /// The first of them, each with what is wrong.
+    first: Vec<(u64, Wrong)>,
+}
+
+impl Difference {
+    /// The lowest address at which a byte is wrong.
+    pub fn address(&self) -> u64 {
+        self.first.first().map_or(0, |(address, _)| *address)
+    }
+}
+
+impl HostMemory {
+    /// A memory that nobody has written yet.
+    pub fn new(seed: u64) -> Self {
+        let state = State {
+            seed,
+            pages: BTreeMap::new(),
+            touched: Vec::new(),
+        };
+        Self {
+            state: Rc::new(RefCell::new(state)),
+        }
+    }
+
+    /// The host writes bytes, for the DMA to read.
+    pub fn set(&self, address: u64, bytes: &[u8]) {
+        self.state
+            .borrow_mut()
+            .each_page(address, bytes, false, Page::set);
+    }
+
+    /// The DMA has to write these bytes before the next [`check`](Self::check).
+    ///
+    /// Of two expectations for one byte the later counts.
+    pub fn expect(&self, address: u64, bytes: &[u8]) {
+        self.state
+            .borrow_mut()
+            .each_page(address, bytes, true, Page::expect);
+    }
+
+    /// The DMA writes bytes.
+    pub fn write(&self, address: u64, bytes: &[u8]) {
+        self.state
+            .borrow_mut()
+            .each_page(address, bytes, true, Page::write);
+    }
+
+    /// Reads bytes from an address on.
+    pub fn read_to(&self, address: u64, bytes: &mut [u8]) {
+        let mut state = self.state.borrow_mut();
+        for (number, offset, range) in parts(address, bytes.len()) {
+            state.page(number).read(offset, &mut bytes[range]);
+        }
+    }
+
+    /// The bytes from an address on.
+    pub fn read(&self, address: u64, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        self.read_to(address, &mut bytes);
+        bytes
+    }
+
+    /// Compares what the DMA has written since the last comparison with what it had to write.
+    ///
+    /// What is there is what is wanted afterwards, and a new comparison begins.
+    ///
+    /// # Errors
+    /// If a byte was not written, was written with another value, or was written although nobody expected it.
+    pub fn check(&self) -> Result<(), Difference> {
+        let mut state = self.state.borrow_mut();
+        let mut difference = Difference {
+            bytes: 0,
+            first: Vec::new(),
+        };
+        let mut touched = std::mem::take(&mut state.touched);
+        touched.sort_unstable();
+        for number in touched {
+            let page = state.page(number);
+            if !page.is_right() {
+                difference.add(number, page);
+            }
+            page.adopt();
+            page.touched = false;
+        }
+        if difference.bytes == 0 {
+            Ok(())
+        } else {
+            Err(difference)
+        }
+    }
+
+    /// Takes what is there as what is wanted: for after a reset, when nobody knows how much was written.
+    pub fn adopt(&self) {
+        // What differs is given up on purpose.
+        self.check().ok();
+    }
+
+    /// Forgets everything that was written, set or expected.
+    pub fn clear(&self) {
+        let mut state = self.state.borrow_mut();
+        state.pages.clear();
+        state.touched.clear();
+    }
+}
+
+impl State {
+    fn page(&mut self, number: u64) -> &mut Page {
+        let seed = self.seed;
+        match self.pages.entry(number) {
+            Entry::Occupied(page) => page.into_mut(),
+            Entry::Vacant(place) => place.insert(Page::new(number, seed)),
+        }
+    }
+
+    /// Does something with bytes, page by page; `touch` says that they are to be compared.
+    fn each_page(
+        &mut self,
+        address: u64,
+        bytes: &[u8],
+        touch: bool,
+        action: impl Fn(&mut Page, usize, &[u8]),
+    ) {
+        for (number, offset, range) in parts(address, bytes.len()) {
+            let page = self.page(number);
+            let newly = touch && !page.touched;
+            page.touched |= touch;
+            action(page, offset, &bytes[range]);
+            if newly {
+                self.touched.push(number);
+            }
+        }
+    }
+}
+
+impl Difference {
+    /// Adds what is wrong in the page with that number.
+    fn add(&mut self, number: u64, page: &Page) {
+        for (offset, wrong) in page.wrong() {
+            self.bytes += 1;
+            if self.first.len() < LISTED {
+                self.first.push((number * PAGE_BYTES + offset as u64, wrong));
+            }
+        }
+    }
+}
+
+/// `2 bytes are wrong: 0x10 was not written, 0x01 was expected; 0x11 is 0x02, not 0x03`.
+struct Listing<'a>(&'a Difference);
+
+impl fmt::Display for Listing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { bytes, first } = self.0;
+        let (noun, verb) = if *bytes == 1 {
+            ("byte", "is")
+        } else {
+            ("bytes", "are")
+        };
+        write!(f, "{bytes} {noun} {verb} wrong")?;
+        for (index, (address, wrong)) in first.iter().enumerate() {
+            write!(f, "{} {address:#x} ", if index == 0 { ":" } else { ";" })?;
+            match wrong {
+                Wrong::Missing { wanted } => write!(f, "was not written, {wanted:#04x} was expected")?,
+                Wrong::Unexpected { found } => {
+                    write!(f, "was written with {found:#04x}, and nobody expected that")?;
+                }
+                Wrong::Different { found, wanted } => write!(f, "is {found:#04x}, not {wanted:#04x}")?,
+            }
+        }
+        if *bytes > first.len() {
+            write!(f, "; and more")?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes from an address on, page by page: number of the page, offset in it, and which of the bytes.
+fn parts(address: u64, count: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let here = address.wrapping_add(start as u64);
+        let offset = (here % PAGE_BYTES) as usize;
+        let length = (PAGE_BYTES as usize - offset).min(count - start);
+        let range = start..start + length;
+        start += length;
+        (length > 0).then_some((here / PAGE_BYTES, offset, range))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HostMemory;
+
+    fn text(host: &HostMemory) -> String {
+        host.check()
+            .map_or_else(|error| error.to_string(), |()| "right".to_owned())
+    }
+
+    #[test]
+    fn bytes_that_nobody_wrote_depend_on_address_and_seed() {
+        let (one, other) = (HostMemory::new(1), HostMemory::new(2));
+        assert_eq!(one.read(0xffa, 12), HostMemory::new(1).read(0xffa, 12));
+        assert_ne!(one.read(0xffa, 12), other.read(0xffa, 12));
+        assert_ne!(one.read(0, 64), one.read(64, 64));
+        assert_ne!(one.read(0, 64), one.read(4096, 64));
+        assert_eq!(one.read(3, 5)[..], one.read(0, 8)[3..]);
+        assert_eq!(text(&one), "right");
+    }
+
+    #[test]
+    fn what_is_expected_and_written_is_right() {
+        let host = HostMemory::new(1);
+        host.expect(0xffe, &[1, 2, 3, 4]);
+        host.write(0xffe, &[1, 2]);
+        host.write(0x1000, &[3, 4]);
+        assert_eq!(text(&host), "right");
+        assert_eq!(host.read(0xffe, 4), [1, 2, 3, 4]);
+        // The next comparison begins: the same bytes once more are not expected.
+        host.write(0x1000, &[3]);
+        assert_eq!(
+            text(&host),
+            "host memory: 1 byte is wrong: 0x1000 was written with 0x03, and nobody expected that"
+        );
+        assert_eq!(text(&host), "right", "it was said once");
+    }
+
+    #[test]
+    fn every_kind_of_difference_is_named_with_its_address() {
+        let host = HostMemory::new(1);
+        host.expect(0x2000, &[1, 2, 3]);
+        host.write(0x2001, &[2, 4, 5, 6, 7]);
+        let difference = host.check().unwrap_err();
+        assert_eq!((difference.bytes, difference.address()), (5, 0x2000));
+        assert_eq!(
+            difference.to_string(),
+            "host memory: 5 bytes are wrong: 0x2000 was not written, 0x01 was expected; 0x2002 is 0x04, \
+             not 0x03; 0x2003 was written with 0x05, and nobody expected that; 0x2004 was written with \
+             0x06, and nobody expected that; and more"
+        );
+    }
+
+    #[test]
+    fn a_byte_that_is_rewritten_with_what_was_there_is_noticed() {
+        let host = HostMemory::new(1);
+        let there = host.read(0x10, 1);
+        host.write(0x10, &there);
+        assert!(text(&host).contains("nobody expected"));
+        host.expect(0x10, &there);
+        assert!(text(&host).contains("was not written"));
+    }
+
+    #[test]
+    fn the_later_of_two_expectations_counts() {
+        let host = HostMemory::new(1);
+        host.expect(8, &[1, 1]);
+        host.expect(9, &[2]);
+        host.write(8, &[1, 1]);
+        host.write(9, &[2]);
+        assert_eq!(text(&host), "right");
+    }
+
+    #[test]
+    fn what_the_host_sets_is_read_and_not_expected() {
+        let host = HostMemory::new(1);
+        host.set(0xfff, &[7, 8]);
+        assert_eq!(host.read(0xfff, 2), [7, 8]);
+        assert_eq!(text(&host), "right");
+    }
+
+    #[test]
+    fn what_is_there_can_be_taken_as_wanted() {
+        let host = HostMemory::new(1);
+        host.expect(0, &[1, 2]);
+        host.write(0, &[1]);
+        host.adopt();
+        assert_eq!(text(&host), "right");
+        host.clear();
+        assert_eq!(host.read(0, 8), HostMemory::new(1).read(0, 8));
+    }
+
+    #[test]
+    fn the_last_bytes_of_memory_can_be_reached() {
+        let host = HostMemory::new(1);
+        host.expect(u64::MAX, &[1]);
+        host.write(u64::MAX, &[1]);
+        assert_eq!(text(&host), "right");
+    }
+}

@@ -1,0 +1,78 @@
+//! Corundum's segmented DMA: descriptors and statuses, the segmented RAM beside the design, and host memory.
+//!
+//! ```text
+//!            ram_wr_cmd_*, ram_wr_done          m_axis_write_desc_*, s_axis_write_desc_status_*
+//! [design] ---> RamWritePort --> SegmentedRam --> CorundumDma(ToHost)   --> HostMemory
+//!          <--- RamReadPort  <-- SegmentedRam <-- CorundumDma(FromHost) <--
+//!            ram_rd_cmd_*, ram_rd_resp_*        m_axis_read_desc_*, s_axis_read_desc_status_*
+//! ```
+//!
+//! The DMA moves one line of the RAM (all segments) a clock and direction, after a latency, and answers
+//! every descriptor with one status; statuses may overtake each other, fail, and be joined by statuses that
+//! nobody waits for. The agents check what a design has to know: which bytes of the RAM are complete, which
+//! are in use, which tags are in flight.
+//!
+//! Not modelled: PCIe (requests, credits, completion boundaries), the arbitration between several users of
+//! one DMA, immediate data, and RAM ports between the DMA and the RAM: the DMA reaches the contents at once.
+//!
+//! Clones of everything here share one state.
+
+mod config;
+mod descriptor;
+mod engine;
+mod host;
+mod page;
+mod ports;
+mod ram;
+mod ram_read;
+mod ram_write;
+mod schedule;
+mod segments;
+mod strays;
+
+pub use crate::axi::Latency;
+pub use crate::pause::Pause;
+pub use config::{DmaConfig, DmaFaults, RamConfig, Transfer};
+pub use descriptor::{Accepted, Descriptor, Status};
+pub use engine::CorundumDma;
+pub use host::{Difference, HostMemory};
+pub use ram::{RamShape, SegmentedRam};
+pub use ram_read::RamReadPort;
+pub use ram_write::RamWritePort;
+
+use crate::model::Model;
+use crate::simulation::Simulation;
+
+impl<M: Model> Simulation<M> {
+    /// Puts the DMA of one direction behind the descriptor ports of the design; see [`CorundumDma::attach`].
+    ///
+    /// # Panics
+    /// If the design has no such ports; [`CorundumDma::attach`] returns an error instead.
+    pub fn corundum_dma(
+        &mut self,
+        transfer: Transfer,
+        host: &HostMemory,
+        ram: &SegmentedRam,
+        config: DmaConfig,
+    ) -> CorundumDma {
+        let [descriptors, status] = transfer.prefixes();
+        CorundumDma::attach(self, transfer, [descriptors, status], host, ram, config)
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Puts a RAM behind the ports with which the design writes, such as `ram_wr`.
+    ///
+    /// # Panics
+    /// If the design has no such ports; [`RamWritePort::attach`] returns an error instead.
+    pub fn ram_write_port(&mut self, prefix: &str, ram: &SegmentedRam, config: RamConfig) -> RamWritePort {
+        RamWritePort::attach(self, prefix, ram, config).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Puts a RAM behind the ports with which the design reads, such as `ram_rd`.
+    ///
+    /// # Panics
+    /// If the design has no such ports; [`RamReadPort::attach`] returns an error instead.
+    pub fn ram_read_port(&mut self, prefix: &str, ram: &SegmentedRam, config: RamConfig) -> RamReadPort {
+        RamReadPort::attach(self, prefix, ram, config).unwrap_or_else(|error| panic!("{error}"))
+    }
+}

@@ -1,0 +1,122 @@
+//! A page of host memory: what is in it, what should be, and which of it was written.
+
+/// Bytes of a page; no descriptor leaves the page of its first byte.
+pub(super) const PAGE_BYTES: u64 = 4096;
+
+const BYTES: usize = PAGE_BYTES as usize;
+
+/// A page of host memory.
+#[derive(Clone, Debug)]
+pub(super) struct Page {
+    /// What is there.
+    actual: [u8; BYTES],
+    /// What has to be there.
+    wanted: [u8; BYTES],
+    /// What the DMA has written since the last comparison.
+    written: [bool; BYTES],
+    /// What the DMA has to write until the next comparison.
+    expected: [bool; BYTES],
+    /// Whether it may differ from what is wanted.
+    pub(super) touched: bool,
+}
+
+/// How a byte is not as it has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrong {
+    /// It was not written.
+    Missing {
+        /// What has to be there.
+        wanted: u8,
+    },
+    /// It was written, and nobody expected it.
+    Unexpected {
+        /// What was written.
+        found: u8,
+    },
+    /// It was written with another value.
+    Different {
+        /// What was written.
+        found: u8,
+        /// What has to be there.
+        wanted: u8,
+    },
+}
+
+impl Page {
+    /// The page with that number, as the host has left it.
+    pub(super) fn new(number: u64, seed: u64) -> Box<Self> {
+        let mut actual = [0; BYTES];
+        let first = number * (PAGE_BYTES / 8);
+        for (index, bytes) in actual.chunks_exact_mut(8).enumerate() {
+            bytes.copy_from_slice(&pattern(first + index as u64, seed));
+        }
+        Box::new(Self {
+            wanted: actual,
+            actual,
+            written: [false; BYTES],
+            expected: [false; BYTES],
+            touched: false,
+        })
+    }
+
+    pub(super) fn read(&self, offset: usize, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.actual[offset..offset + bytes.len()]);
+    }
+
+    /// The host writes.
+    pub(super) fn set(&mut self, offset: usize, bytes: &[u8]) {
+        self.actual[offset..offset + bytes.len()].copy_from_slice(bytes);
+        self.wanted[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// The DMA writes.
+    pub(super) fn write(&mut self, offset: usize, bytes: &[u8]) {
+        self.actual[offset..offset + bytes.len()].copy_from_slice(bytes);
+        self.written[offset..offset + bytes.len()].fill(true);
+    }
+
+    /// The test says what the DMA has to write.
+    pub(super) fn expect(&mut self, offset: usize, bytes: &[u8]) {
+        self.wanted[offset..offset + bytes.len()].copy_from_slice(bytes);
+        self.expected[offset..offset + bytes.len()].fill(true);
+    }
+
+    /// What is there is what is wanted from now on.
+    pub(super) fn adopt(&mut self) {
+        self.wanted = self.actual;
+        self.written.fill(false);
+        self.expected.fill(false);
+    }
+
+    /// Whether the DMA has written what it had to, and nothing else.
+    pub(super) fn is_right(&self) -> bool {
+        self.actual == self.wanted && self.written == self.expected
+    }
+
+    /// The bytes that are not as they have to be, each with its offset.
+    pub(super) fn wrong(&self) -> impl Iterator<Item = (usize, Wrong)> {
+        (0..BYTES).filter_map(|offset| Some((offset, self.wrong_at(offset)?)))
+    }
+
+    fn wrong_at(&self, offset: usize) -> Option<Wrong> {
+        let (found, wanted) = (self.actual[offset], self.wanted[offset]);
+        match (self.written[offset], self.expected[offset]) {
+            (false, true) => Some(Wrong::Missing { wanted }),
+            (true, false) => Some(Wrong::Unexpected { found }),
+            (true, true) if found != wanted => Some(Wrong::Different { found, wanted }),
+            _ => None,
+        }
+    }
+}
+
+/// Eight bytes that depend on their address and a seed alone, by the splitmix64 generator of Steele, Lea and
+/// Flood.
+fn pattern(word: u64, seed: u64) -> [u8; 8] {
+    let mut z = word
+        .wrapping_add(seed.rotate_left(32))
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(seed);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)).to_le_bytes()
+}

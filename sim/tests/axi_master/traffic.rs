@@ -1,0 +1,235 @@
+//! Random traffic, and what belongs to it.
+
+use crate::bench::{BUS, Bench, bench, burst, random_pauses};
+use crate::support::limited;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use spinneret_sim::axi::{
+    Burst, BurstKind, Latency, MasterConfig, Memory, Pause, ReadOrder, ReadRequest, ReadSlaveConfig,
+    Response, Skew, SlaveConfig, WriteRequest,
+};
+use spinneret_sim::models::FixtureAxiSlave;
+use spinneret_sim::seed::Seed;
+use std::collections::BTreeMap;
+
+/// A legal burst of any kind in the first 16 KiB.
+fn random_burst(rng: &mut ChaCha8Rng) -> Burst {
+    let size: u64 = 1 << rng.random_range(0..4);
+    let page = 4096 * rng.random_range(0..4);
+    let (kind, beats, address) = match rng.random_range(0..4) {
+        0 => (
+            BurstKind::Fixed,
+            rng.random_range(1..=16),
+            rng.random_range(0..4096),
+        ),
+        1 => {
+            let beats = 2 << rng.random_range(0..4);
+            (
+                BurstKind::Wrapping,
+                beats,
+                size * rng.random_range(0..4096 / size),
+            )
+        }
+        _ => {
+            let beats = rng.random_range(1..=20);
+            let offset = rng.random_range(0..=4096 - beats * size);
+            (BurstKind::Incrementing, beats, offset)
+        }
+    };
+    burst(rng.random_range(0..6), page + address, beats, size, kind)
+}
+
+/// Random lanes with random legal strobes.
+fn random_write(rng: &mut ChaCha8Rng, burst: Burst) -> WriteRequest {
+    let mut beats = Vec::new();
+    for number in 0..burst.beats {
+        let bytes: [u8; BUS as usize] = rng.random();
+        let strobes = rng.random::<u128>() & burst.lanes(number, BUS);
+        beats.push((bytes.to_vec(), strobes));
+    }
+    let request = WriteRequest::new(burst, beats);
+    if rng.random_ratio(1, 10) {
+        return request.exclusive();
+    }
+    request
+}
+
+/// What a write has to make of a memory.
+fn apply(memory: &mut Memory, write: &WriteRequest) {
+    for (number, beat) in (0..).zip(&write.beats) {
+        let address = write.burst.beat_address(number);
+        memory.write(address - address % BUS, &beat.bytes, beat.strobes);
+    }
+}
+
+#[test]
+fn random_traffic_is_written_and_read_byte_by_byte() {
+    let mut data_first = 0;
+    for seed in 0..12 {
+        let mut rng = Seed(seed).rng("traffic");
+        let skews = [Skew::Together, Skew::Random { most: 12 }];
+        let config = MasterConfig {
+            pauses: random_pauses(seed),
+            skew: skews[seed as usize % 2],
+        };
+        let writes = SlaveConfig {
+            data: Pause::Random {
+                percent: 10 * seed as u32 / 2,
+            },
+            latency: Latency { least: 1, most: 30 },
+            reorder: true,
+            ..SlaveConfig::default()
+        };
+        let reads = ReadSlaveConfig {
+            latency: Latency { least: 1, most: 30 },
+            order: ReadOrder::Interleaved,
+            ..ReadSlaveConfig::default()
+        };
+        let mut bench = bench(config, writes, reads);
+        let mut expected = Memory::default();
+        let mut bursts = BTreeMap::new();
+        for _ in 0..150 {
+            let burst = random_burst(&mut rng);
+            let write = random_write(&mut rng, burst);
+            apply(&mut expected, &write);
+            bursts.insert(bench.master.write(write), burst);
+        }
+        let order = bench.master.expected_writes();
+        bench.settle();
+        let done = bench.master.take_writes();
+        compare_order(order, done.iter().map(|write| (write.burst.id, write.number)));
+        assert!(done.iter().all(|write| write.burst == bursts[&write.number]));
+        assert!(done.iter().all(|write| write.response == Response::Okay));
+        data_first += done
+            .iter()
+            .filter(|write| write.data_cycle < write.address_cycle)
+            .count();
+        assert_eq!(
+            bench.writes.memory().read(0, 5 * 4096),
+            expected.read(0, 5 * 4096)
+        );
+        // Everything is written, so that every byte that is read is known.
+        bench.reads.memory_mut().fill(0, &vec![0x5a; 5 * 4096]);
+        expected.fill(0, &vec![0x5a; 5 * 4096]);
+        read_back(&mut bench, &mut rng, &expected);
+        bench.sim.finish();
+    }
+    assert!(data_first > 20, "data came first {data_first} times");
+}
+
+/// Reads and writes at once, reads elsewhere than writes.
+fn read_back(bench: &mut Bench, rng: &mut ChaCha8Rng, expected: &Memory) {
+    for _ in 0..150 {
+        bench.master.read(ReadRequest::new(random_burst(rng)));
+        let mut burst = random_burst(rng);
+        burst.address += 1 << 40;
+        bench.master.write(random_write(rng, burst));
+    }
+    let orders = (bench.master.expected_reads(), bench.master.expected_writes());
+    bench.settle();
+    let (reads, writes) = (bench.master.take_reads(), bench.master.take_writes());
+    compare_order(orders.0, reads.iter().map(|read| (read.burst.id, read.number)));
+    compare_order(
+        orders.1,
+        writes.iter().map(|write| (write.burst.id, write.number)),
+    );
+    for read in &reads {
+        assert_eq!(read.beats.len() as u64, read.burst.beats);
+        let mut bytes = Vec::new();
+        for number in 0..read.burst.beats {
+            let count = read.burst.lane_range(number, BUS).len();
+            bytes.extend(expected.read(read.burst.beat_address(number), count));
+        }
+        let seen: Vec<_> = read.bytes().into_iter().map(Some).collect();
+        assert_eq!(seen, bytes, "{:x?}", read.burst);
+        assert!(read.address_cycle < read.first_cycle && read.first_cycle <= read.last_cycle);
+    }
+    assert!(bench.master.is_idle());
+}
+
+/// Whether everything that was expected came, for each id in its order.
+fn compare_order(expected: BTreeMap<u64, Vec<u64>>, seen: impl Iterator<Item = (u64, u64)>) {
+    let mut sorted: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    let mut numbers = Vec::new();
+    for (id, number) in seen {
+        sorted.entry(id).or_default().push(number);
+        numbers.push(number);
+    }
+    assert_eq!(sorted, expected);
+    assert!(!numbers.is_sorted(), "the slaves reorder");
+}
+
+#[test]
+fn a_slave_without_read_channels_is_written() {
+    let mut sim = limited::<FixtureAxiSlave>(10_000);
+    let config = MasterConfig {
+        pauses: random_pauses(1),
+        skew: Skew::Random { most: 9 },
+    };
+    let master = sim.axi_master("s_axi", config);
+    sim.reset();
+    let mut rng = Seed(1).rng("writes");
+    for number in 0..100 {
+        let bytes = vec![0; rng.random_range(0..40)];
+        master.write(WriteRequest::bytes(
+            number % 16,
+            64 * number,
+            &bytes,
+            master.bus_bytes(),
+        ));
+    }
+    while !master.is_idle() {
+        sim.cycle();
+    }
+    let numbers: Vec<_> = master.take_writes().iter().map(|write| write.number).collect();
+    assert!(numbers.into_iter().eq(0..100));
+    assert!(master.read_monitor().is_none());
+    let counts = master.write_monitor().map(|monitor| monitor.counts());
+    assert_eq!(counts.map(|counts| counts.response.frames), Some(100));
+    sim.finish();
+}
+
+#[test]
+fn atomic_operations_have_their_id_for_themselves() {
+    let mut bench = bench(
+        MasterConfig {
+            pauses: random_pauses(5),
+            skew: Skew::Random { most: 5 },
+        },
+        SlaveConfig {
+            latency: Latency { least: 1, most: 60 },
+            reorder: true,
+            ..SlaveConfig::default()
+        },
+        ReadSlaveConfig {
+            latency: Latency { least: 1, most: 60 },
+            order: ReadOrder::Interleaved,
+            ..ReadSlaveConfig::default()
+        },
+    );
+    // What a load returns is not mixed up with reads of the same id, which its monitor checks.
+    let mut loads = BTreeMap::new();
+    for number in 0..200 {
+        let id = number % 3;
+        bench.master.read(ReadRequest::bytes(id, 8 * number, 24, 8));
+        let write = WriteRequest::bytes(id, 8 * number, &[1; 32], 8);
+        let (atop, beats) = [(0, 0), (0x10, 0), (0x25, 4), (0x30, 4), (0x31, 2)][number as usize % 5];
+        let number = bench.master.write(write.atomic(atop));
+        if beats > 0 {
+            loads.insert(number, beats);
+        }
+    }
+    bench.settle();
+    let (writes, reads) = (bench.master.take_writes(), bench.master.take_reads());
+    assert_eq!((writes.len(), reads.len()), (200, 200 + loads.len()));
+    for read in reads.iter().filter(|read| read.atomic) {
+        assert_eq!(loads.remove(&read.number), Some(read.beats.len()));
+        assert_eq!(read.response(), Response::SlaveError);
+    }
+    assert!(loads.is_empty());
+    let refused = writes
+        .iter()
+        .filter(|write| write.response == Response::SlaveError);
+    assert_eq!(refused.count(), 160);
+    bench.sim.finish();
+}

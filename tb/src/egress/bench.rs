@@ -1,0 +1,285 @@
+//! The path between bus models and its reference model.
+
+use super::behaviour::Behaviour;
+use super::command::Command;
+use super::judge::{LineFaults, LineJudge};
+use super::model::{Outcome, Reference};
+use super::setup::Setup;
+use super::watch::{OutputWatch, Shown};
+use rand::Rng;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use spinneret_sim::axi::{Latency, ReadSlave, ReadSlaveConfig};
+use spinneret_sim::channel::ChannelSource;
+use spinneret_sim::model::{Direction, Model, PortHandle};
+use spinneret_sim::simulation::Simulation;
+use spinneret_sim::stream::{Pause, Pauses, Received, StreamSink};
+
+/// Bytes of each piece of memory that has contents.
+pub const PIECE: u64 = 64 * 1024;
+
+/// Cycles within which something has to happen.
+const PATIENCE: u64 = 100_000;
+
+/// An egress path with bus models on all its ports; everything that comes out is compared.
+#[derive(Debug)]
+pub struct EgressBench<M: Model> {
+    /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
+    pub sim: Simulation<M>,
+    /// What the path was generated with.
+    pub setup: Setup,
+    /// The commands.
+    pub commands: ChannelSource,
+    /// The memory of the cluster.
+    pub slave: ReadSlave,
+    /// The wire.
+    pub wire: StreamSink,
+    /// The last frame that came out.
+    pub last_frame: Option<Received>,
+    /// The last answer: cycle and id.
+    pub last_answer: Option<(u64, u64)>,
+    judge: LineJudge,
+    watch: OutputWatch,
+    reference: Reference,
+    rng: ChaCha8Rng,
+    clear: Option<PortHandle>,
+    clears: Pauses,
+    cleared: bool,
+    /// Lines that were read before the last reset.
+    lines_before: u64,
+    in_frame: bool,
+}
+
+impl<M: Model> EgressBench<M> {
+    /// Puts bus models around a path and resets it.
+    ///
+    /// # Panics
+    /// If the design has not the ports of the path.
+    pub fn new(mut sim: Simulation<M>, behaviour: Behaviour) -> Self {
+        let setup = Setup::of::<M>();
+        sim.set_cycle_limit(u64::MAX);
+        let fields = ["id", "nid", "fid", "src_addr", "length", "user_ptr"];
+        let commands = sim.channel_source("nic_cmd_req", &fields, behaviour.command);
+        let judge = LineJudge::new(behaviour.faults, sim.rng("faults"));
+        let slave = ReadSlaveConfig {
+            address: behaviour.address,
+            data: behaviour.data,
+            latency: behaviour.latency,
+            faults: judge.faults(),
+            ..ReadSlaveConfig::default()
+        };
+        let slave = sim.axi_read_slave("m_axi_pspin_no", slave);
+        let wire = sim.sink("m_axis_nic_tx", behaviour.wire);
+        let watch = OutputWatch::attach(&mut sim);
+        let clear = sim
+            .dut
+            .instance()
+            .port("egress_dma_error_clear", Direction::Input);
+        let clears = Pauses::new(behaviour.clear, sim.rng("clears"));
+        sim.reset();
+        let mut bench = Self {
+            setup,
+            commands,
+            slave,
+            wire,
+            last_frame: None,
+            last_answer: None,
+            judge,
+            watch,
+            reference: Reference::new(setup),
+            rng: sim.rng("commands"),
+            clear: clear.ok(),
+            clears,
+            cleared: false,
+            lines_before: 0,
+            in_frame: false,
+            sim,
+        };
+        assert_eq!(bench.clear.is_some(), setup.error_clear, "the input that clears");
+        for piece in bench.pieces() {
+            bench.fill(piece, PIECE);
+        }
+        bench
+    }
+
+    /// Where memory has contents: at the lowest address, in the middle, and up to the highest address.
+    pub fn pieces(&self) -> [u64; 3] {
+        let end = self.setup.address_end();
+        [0, end / 2, end - PIECE]
+    }
+
+    /// Writes random bytes into the memory. Commands that were sent and not answered must not name them.
+    pub fn fill(&mut self, address: u64, count: u64) {
+        let mut bytes = vec![0; count as usize];
+        self.rng.fill_bytes(&mut bytes);
+        self.slave.memory_mut().fill(address, &bytes);
+    }
+
+    /// Sends a command; its frame has the bytes that the memory holds now.
+    pub fn send(&mut self, command: Command) {
+        // What nobody looks at is random.
+        let [nid, fid] = [(); 2].map(|()| u64::from(self.rng.random::<u32>()));
+        let user_ptr = self.rng.random();
+        let Command { id, source, length } = command;
+        self.commands.send(&[id, nid, fid, source, length, user_ptr]);
+        self.reference.send(command, &self.slave.memory());
+    }
+
+    /// Simulates a cycle and looks at everything that came out.
+    ///
+    /// # Panics
+    /// At the first thing that is wrong.
+    pub fn cycle(&mut self) {
+        let clears = self.clears.next(0);
+        self.drive_clear(clears);
+        self.sim.cycle();
+        if let Err(difference) = self.observe() {
+            panic!(
+                "cycle {}: {difference} (seed {})",
+                self.sim.cycle_count(),
+                self.sim.seed()
+            );
+        }
+        self.cleared = clears && self.clear.is_some();
+    }
+
+    /// Simulates some cycles.
+    pub fn run(&mut self, cycles: u64) {
+        for _ in 0..cycles {
+            self.cycle();
+        }
+    }
+
+    /// Simulates one cycle in which the last error is cleared.
+    pub fn clear_error(&mut self) {
+        self.clears.set(Pause::Random { percent: 100 });
+        self.cycle();
+        self.clears.set(Pause::Never);
+    }
+
+    /// From now on nothing pauses or fails, and lines come in the next cycle.
+    pub fn set_calm(&mut self) {
+        self.commands.set_pause(Pause::Never);
+        self.slave.set_pauses(Pause::Never, Pause::Never);
+        self.slave.set_latency(Latency::default());
+        self.wire.set_pause(Pause::Never);
+        self.clears.set(Pause::Never);
+        self.set_faults(LineFaults::Never);
+    }
+
+    /// Changes which lines fail, from the next read on.
+    pub fn set_faults(&self, faults: LineFaults) {
+        self.judge.set(faults);
+    }
+
+    /// Commands that are not over.
+    pub fn under_way(&self) -> usize {
+        self.reference.under_way()
+    }
+
+    /// Code of the newest error.
+    pub fn last_error(&self) -> u64 {
+        self.watch.shown().last_error
+    }
+
+    /// Runs until the wire has that many frames since the start.
+    ///
+    /// # Panics
+    /// If it takes too long.
+    pub fn run_until_frames(&mut self, frames: u64) {
+        let deadline = self.sim.cycle_count() + PATIENCE;
+        while self.wire.total() < frames {
+            assert!(self.sim.cycle_count() < deadline, "frames are missing");
+            self.cycle();
+        }
+    }
+
+    /// Runs until less commands than that are under way.
+    ///
+    /// # Panics
+    /// If it takes too long.
+    pub fn wait_for_less_than(&mut self, commands: usize) {
+        let deadline = self.sim.cycle_count() + PATIENCE;
+        while self.under_way() >= commands {
+            assert!(
+                self.sim.cycle_count() < deadline,
+                "{} commands are still under way: {:?}",
+                self.under_way(),
+                self.reference.outcome
+            );
+            self.cycle();
+        }
+    }
+
+    /// Runs until every command is answered and every frame is out, and compares the counters; what became of
+    /// the commands since the reset.
+    ///
+    /// # Panics
+    /// If something does not come out, or a counter is wrong.
+    pub fn settle(&mut self) -> Outcome {
+        while self.under_way() > 0 {
+            self.wait_for_less_than(self.under_way());
+        }
+        // Counters show an event two clocks after it.
+        self.run(4);
+        let counter = |name: &str| self.sim.dut.get(name).unwrap_or_else(|error| panic!("{error}"));
+        let outcome = self.reference.outcome;
+        assert_eq!(counter("egress_frames_o"), outcome.sent.into(), "frames");
+        assert_eq!(
+            counter("egress_read_error_o"),
+            outcome.read_errors.into(),
+            "read errors"
+        );
+        assert_eq!(counter("egress_refused_o"), outcome.refused.into(), "refused");
+        outcome
+    }
+
+    /// Resets the path in whatever it does, with the memory; commands that are not over are forgotten.
+    pub fn reset(&mut self) {
+        self.drive_clear(false);
+        self.sim.reset();
+        self.commands.clear();
+        self.slave.take_reads();
+        self.judge.clear();
+        self.wire.receive_all();
+        self.reference.reset();
+        self.lines_before = self.slave.monitor().counts().data.beats;
+        (self.cleared, self.in_frame) = (false, false);
+    }
+
+    /// Ends the test: nothing may be left anywhere.
+    pub fn finish(mut self) {
+        self.settle();
+        self.run(64);
+        self.sim.finish();
+    }
+
+    fn drive_clear(&mut self, high: bool) {
+        if let Some(port) = self.clear {
+            self.sim.dut.instance_mut().set_high(port, high);
+        }
+    }
+
+    fn observe(&mut self) -> Result<(), String> {
+        for read in self.slave.take_reads() {
+            self.reference.read(&read, &self.judge)?;
+        }
+        let lines = self.slave.monitor().counts().data.beats - self.lines_before;
+        let Shown {
+            cycle,
+            answer,
+            last_error,
+        } = self.watch.shown();
+        self.reference.step(self.cleared, answer, lines, last_error)?;
+        self.last_answer = answer.map(|id| (cycle, id)).or(self.last_answer);
+        if self.in_frame && !self.wire.monitor().is_valid() {
+            return Err("there is a pause within a frame".into());
+        }
+        self.in_frame = !self.wire.is_between_frames();
+        while let Some(received) = self.wire.receive() {
+            self.reference.frame(&received.frame)?;
+            self.last_frame = Some(received);
+        }
+        Ok(())
+    }
+}

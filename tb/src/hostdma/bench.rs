@@ -1,0 +1,306 @@
+//! The host DMA between bus models and its reference models.
+
+use super::behaviour::Behaviour;
+use super::counters::{CounterPorts, Counters};
+use super::read_model::ReadModel;
+use super::setup::Setup;
+use super::windows::Window;
+use super::write_model::WriteModel;
+use spinneret_sim::axi::{AxiMaster, MasterConfig, ReadDone, ReadRequest, WriteDone, WriteRequest};
+use spinneret_sim::dma::{
+    CorundumDma, HostMemory, RamReadPort, RamWritePort, SegmentedRam, Status, Transfer,
+};
+use spinneret_sim::model::{Direction, Model};
+use spinneret_sim::simulation::Simulation;
+
+/// The host DMA with bus models on all its ports; everything that comes out is compared.
+#[derive(Debug)]
+pub struct HostDmaBench<M: Model> {
+    /// The simulation; [`cycle`](Self::cycle) of the bench runs it.
+    pub sim: Simulation<M>,
+    /// What the host DMA was generated with.
+    pub setup: Setup,
+    /// The cluster; bursts are sent by [`write`](Self::write) and [`read`](Self::read) of the bench.
+    pub cluster: AxiMaster,
+    /// Host memory.
+    pub host: HostMemory,
+    /// The DMA that writes to the host.
+    pub writes: CorundumDma,
+    /// The DMA that reads from the host.
+    pub reads: CorundumDma,
+    /// The ports of the RAM that the host DMA writes.
+    pub ram_writes: RamWritePort,
+    /// The ports of the RAM that the host DMA reads.
+    pub ram_reads: RamReadPort,
+    /// The last write that was answered.
+    pub last_write: Option<WriteDone>,
+    /// The last read that was answered.
+    pub last_read: Option<ReadDone>,
+    /// Descriptors that were taken, of writes and of reads.
+    pub descriptors: [u64; 2],
+    pub(super) write_model: WriteModel,
+    pub(super) read_model: ReadModel,
+    pub(super) counters: CounterPorts,
+    /// How many statuses nobody waits for, of writes and of reads.
+    pub(super) strays: [u32; 2],
+    /// What was taken at the last reset.
+    taken: [[u64; 2]; 2],
+    read_ram: SegmentedRam,
+    windows: Option<Vec<Window>>,
+}
+
+impl<M: Model> HostDmaBench<M> {
+    /// Puts bus models around a host DMA and resets it; the guard, if there is one, lets nothing pass.
+    ///
+    /// # Panics
+    /// If the design has not the ports of the host DMA.
+    pub fn new(mut sim: Simulation<M>, behaviour: Behaviour) -> Self {
+        let setup = Setup::of::<M>();
+        sim.set_cycle_limit(u64::MAX);
+        let behaviour = behaviour.fit(&setup);
+        let host = HostMemory::new(sim.seed().0);
+        let ram = || SegmentedRam::new(setup.ram, sim.seed());
+        let (write_ram, read_ram) = (ram(), ram());
+        let strays = [behaviour.writes.strays, behaviour.reads.strays];
+        let config = MasterConfig {
+            pauses: behaviour.cluster,
+            skew: behaviour.skew,
+        };
+        let bench = Self {
+            cluster: sim.axi_master("s_axi", config),
+            writes: sim.corundum_dma(Transfer::ToHost, &host, &write_ram, behaviour.writes),
+            reads: sim.corundum_dma(Transfer::FromHost, &host, &read_ram, behaviour.reads),
+            ram_writes: sim.ram_write_port("ram_wr", &write_ram, behaviour.ram_writes),
+            ram_reads: sim.ram_read_port("ram_rd", &read_ram, behaviour.ram_reads),
+            last_write: None,
+            last_read: None,
+            descriptors: [0; 2],
+            write_model: WriteModel::new(setup),
+            read_model: ReadModel::new(setup),
+            counters: CounterPorts::find(sim.dut.instance()),
+            strays,
+            taken: [[0; 2]; 2],
+            windows: setup.windows.map(|count| vec![Window::default(); count]),
+            read_ram,
+            host,
+            setup,
+            sim,
+        };
+        let mut bench = bench;
+        bench.reset();
+        bench
+    }
+
+    /// Simulates a cycle and looks at everything that came out.
+    ///
+    /// # Panics
+    /// At the first thing that is wrong.
+    pub fn cycle(&mut self) {
+        self.sim.cycle();
+        if let Err(difference) = self.observe() {
+            panic!(
+                "{}, cycle {}: {difference} (seed {})",
+                M::NAME,
+                self.sim.cycle_count(),
+                self.sim.seed()
+            );
+        }
+    }
+
+    /// Simulates some cycles.
+    pub fn run(&mut self, cycles: u64) {
+        for _ in 0..cycles {
+            self.cycle();
+        }
+    }
+
+    /// Changes the windows of the guard, if there is one; nothing may be inside. Those that are left out do not
+    /// count.
+    ///
+    /// # Panics
+    /// If there are more windows than contexts.
+    pub fn set_windows(&mut self, windows: &[Window]) {
+        let Some(own) = &mut self.windows else { return };
+        assert!(windows.len() <= own.len(), "{} windows", windows.len());
+        own.fill(Window::default());
+        own[..windows.len()].copy_from_slice(windows);
+        let enabled = own
+            .iter()
+            .rev()
+            .fold(0u8, |all, window| all << 1 | u8::from(window.enabled));
+        let base: Vec<u8> = own.iter().flat_map(|window| window.base.to_le_bytes()).collect();
+        let size: Vec<u8> = own.iter().flat_map(|window| window.size.to_le_bytes()).collect();
+        self.drive("guard_enabled", &[enabled]);
+        self.drive("guard_base", &base);
+        self.drive("guard_size", &size);
+        self.run(4);
+    }
+
+    /// Lets everything pass the guard, if there is one, that is less than 3 GiB behind that address.
+    pub fn open_windows(&mut self, address: u64) {
+        let base = address & !0x3fff_ffff;
+        self.set_windows(&[Window::new(base, u32::MAX)]);
+    }
+
+    /// The windows of the guard, if there is one.
+    pub fn windows(&self) -> Option<&[Window]> {
+        self.windows.as_deref()
+    }
+
+    /// Sends a write and remembers what has to become of it; its number.
+    pub fn write(&mut self, request: WriteRequest) -> u64 {
+        let beats = match request.atop {
+            0b11_0001 => Some((request.burst.beats / 2).max(1)),
+            atop if atop & 0b10_0000 != 0 => Some(request.burst.beats),
+            _ => None,
+        };
+        let number = self.cluster.write(request.clone());
+        self.write_model.send(number, &request, self.windows.as_deref());
+        if let Some(beats) = beats {
+            self.read_model.send_atomic(number, beats);
+        }
+        number
+    }
+
+    /// Sends a read and remembers what has to become of it; its number.
+    pub fn read(&mut self, request: ReadRequest) -> u64 {
+        let number = self.cluster.read(request);
+        self.read_model.send(number, &request, self.windows.as_deref());
+        number
+    }
+
+    /// Writes and reads that were sent and are not answered.
+    pub fn under_way(&self) -> [usize; 2] {
+        [self.write_model.left(), self.read_model.left()]
+    }
+
+    /// The counters.
+    pub fn counters(&self) -> Counters {
+        self.counters.read(self.sim.dut.instance())
+    }
+
+    /// Resets the host DMA in whatever it does, and Corundum's DMA with it; bursts that are not answered are
+    /// forgotten.
+    pub fn reset(&mut self) {
+        self.set_dma_reset(true);
+        self.sim.reset();
+        self.set_dma_reset(false);
+        self.forget();
+        self.write_model.reset();
+        self.read_model.reset();
+        // What was in flight may have been written or not.
+        self.host.adopt();
+    }
+
+    /// Resets the host DMA alone, where Corundum's DMA has a reset of its own.
+    ///
+    /// # Panics
+    /// If it has not.
+    pub fn reset_alone(&mut self) {
+        assert!(self.setup.drain, "{} is reset together with the DMA", M::NAME);
+        self.sim.reset();
+        self.forget();
+        // A descriptor that was not taken stays valid.
+        let offered = self.offered();
+        self.write_model.reset_alone(offered[0]);
+        self.read_model.reset_alone(offered[1]);
+        let statuses = self.observe_statuses(|status| !status.stray);
+        if let Err(difference) = statuses {
+            panic!("{}, in reset: {difference} (seed {})", M::NAME, self.sim.seed());
+        }
+        self.taken = self.taken();
+    }
+
+    /// Forgets what the cluster has sent.
+    fn forget(&mut self) {
+        self.cluster.clear();
+        self.cluster.take_writes();
+        self.cluster.take_reads();
+    }
+
+    /// What the host DMA has taken of writes, and of reads: addresses, and beats that are in the RAM.
+    ///
+    /// A beat that only waits in a register of the port is none of them.
+    fn taken(&self) -> [[u64; 2]; 2] {
+        let writes = self.cluster.write_monitor().map(|monitor| monitor.counts());
+        let reads = self.cluster.read_monitor().map(|monitor| monitor.counts());
+        let addresses = [
+            writes.map_or(0, |counts| counts.address.beats),
+            reads.map_or(0, |counts| counts.address.beats),
+        ];
+        [
+            [addresses[0], self.ram_writes.taken()],
+            [addresses[1], self.ram_reads.taken()],
+        ]
+    }
+
+    /// Whether a descriptor is valid, of writes and of reads.
+    fn offered(&self) -> [bool; 2] {
+        let dut = self.sim.dut.instance();
+        [Transfer::ToHost, Transfer::FromHost].map(|transfer| {
+            let [prefix, _] = transfer.prefixes();
+            let valid = dut.find(&format!("{prefix}_valid"));
+            valid.is_some_and(|port| dut.is_high(port))
+        })
+    }
+
+    fn set_dma_reset(&mut self, reset: bool) {
+        if self.setup.drain {
+            self.drive("dma_rstn", &[u8::from(!reset)]);
+            self.writes.set_survives_reset(!reset);
+            self.reads.set_survives_reset(!reset);
+        }
+    }
+
+    fn drive(&mut self, name: &str, bytes: &[u8]) {
+        let dut = self.sim.dut.instance_mut();
+        let port = dut.port(name, Direction::Input);
+        dut.set_bytes(port.unwrap_or_else(|error| panic!("{error}")), bytes);
+    }
+
+    /// Looks at the statuses that were given, if they count: in reset nobody counts those that nobody waits for.
+    fn observe_statuses(&mut self, counts: impl Fn(&Status) -> bool) -> Result<(), String> {
+        while let Some(status) = self.writes.next_status() {
+            if counts(&status) {
+                self.write_model.status(&status)?;
+            }
+        }
+        while let Some(status) = self.reads.next_status() {
+            if counts(&status) {
+                self.read_model.status(&status, &self.read_ram)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at what came out in the last cycle.
+    fn observe(&mut self) -> Result<(), String> {
+        while let Some(accepted) = self.writes.next_accepted() {
+            self.descriptors[0] += 1;
+            self.write_model.descriptor(&accepted, &self.host)?;
+        }
+        while let Some(accepted) = self.reads.next_accepted() {
+            self.descriptors[1] += 1;
+            self.read_model.descriptor(&accepted)?;
+        }
+        self.observe_statuses(|_| true)?;
+        for done in self.cluster.take_writes() {
+            self.write_model.response(&done)?;
+            self.last_write = Some(done);
+        }
+        for done in self.cluster.take_reads() {
+            self.read_model.done(&done, &self.host)?;
+            self.last_read = Some(done);
+        }
+        let drains = [self.write_model.drains(), self.read_model.drains()];
+        if drains != [false, false] {
+            let (before, now) = (self.taken, self.taken());
+            if (drains[0] && before[0] != now[0]) || (drains[1] && before[1] != now[1]) {
+                return Err(
+                    "something is taken while descriptors from before the reset are in flight".into(),
+                );
+            }
+        }
+        Ok(())
+    }
+}

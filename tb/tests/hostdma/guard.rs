@@ -1,0 +1,207 @@
+//! Nothing outside of the windows reaches the host.
+
+use crate::support::{BASE, strobed};
+use rand::RngExt;
+use spinneret_sim::axi::{ReadRequest, Response, WriteRequest};
+use spinneret_sim::model::Model;
+use spinneret_sim::models::{PspinHostmemDmaBoard, PspinHostmemDmaSmall};
+use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_tb::hostdma::{Behaviour, HostDmaBench, Window};
+
+fn guarded<M: Model>(run: &mut TestRun) -> HostDmaBench<M> {
+    HostDmaBench::new(run.simulation(), Behaviour::default())
+}
+
+/// Whether the last write and the last read passed.
+fn passed<M: Model>(bench: &HostDmaBench<M>) -> [bool; 2] {
+    let write = bench.last_write.map(|done| done.response);
+    let read = bench.last_read.as_ref().map(|done| done.response());
+    [write, read].map(|response| match response {
+        Some(Response::Okay) => true,
+        Some(Response::DecodeError) => false,
+        other => panic!("{other:?}"),
+    })
+}
+
+/// Reads as whole beats do not, so that only these bytes count: as bytes of their own.
+fn read_bytes(address: u64, len: u64) -> ReadRequest {
+    ReadRequest::new(crate::support::burst(1, address, len, 1))
+}
+
+/// A window whose edges lie at every byte of a beat, and runs whose first and last byte do.
+fn edges_at_every_byte<M: Model>(run: &mut TestRun) {
+    let mut bench = guarded::<M>(run);
+    let bus = bench.setup.beat_bytes;
+    for edge in 0..=bus {
+        // The window starts there, or ends there.
+        for (window, upper) in [
+            (Window::new(BASE + edge, 4096), true),
+            (Window::new(BASE - 4096, 4096 + edge as u32), false),
+        ] {
+            bench.set_windows(&[Window::default(), window]);
+            for byte in [edge.wrapping_sub(1), edge, edge + 1] {
+                let Some(byte) = Some(byte).filter(|byte| *byte < bus) else {
+                    continue;
+                };
+                let below = vec![7; byte as usize + 1];
+                let above = vec![9; (bus - byte) as usize];
+                // From the start of the beat to that byte, and from that byte to its end.
+                bench.write(WriteRequest::bytes(1, BASE, &below, bus as usize));
+                bench.settle();
+                bench.read(read_bytes(BASE, byte + 1));
+                bench.settle();
+                assert_eq!(
+                    passed(&bench),
+                    [if upper { edge == 0 } else { byte < edge }; 2],
+                    "{window:x?} {byte}"
+                );
+                bench.write(WriteRequest::bytes(1, BASE + byte, &above, bus as usize));
+                bench.settle();
+                bench.read(read_bytes(BASE + byte, bus - byte));
+                bench.settle();
+                assert_eq!(
+                    passed(&bench),
+                    [if upper { byte >= edge } else { edge == bus }; 2],
+                    "{window:x?} {byte}"
+                );
+            }
+        }
+    }
+    bench.finish();
+}
+
+/// Of a burst with holes the runs inside are written, those outside are not.
+fn runs_are_judged_one_by_one<M: Model>(run: &mut TestRun) {
+    let mut bench = guarded::<M>(run);
+    let bus = bench.setup.beat_bytes;
+    let chequered = (0..bus).step_by(4).fold(0, |all, lane| all | 3 << lane);
+    for edge in 0..3 * bus {
+        bench.set_windows(&[Window::new(BASE + edge, bus as u32)]);
+        bench.write(strobed(bus, BASE, &[chequered, 0, chequered], edge));
+        bench.settle();
+    }
+    assert_eq!(bench.counters().writes.outside, 3 * bus);
+    assert!(bench.descriptors[0] > 0);
+    bench.finish();
+}
+
+/// Two windows that touch are not one.
+fn windows_do_not_add_up<M: Model>(run: &mut TestRun) {
+    let mut bench = guarded::<M>(run);
+    let bus = bench.setup.beat_bytes as usize;
+    bench.set_windows(&[Window::new(BASE, 64), Window::new(BASE + 64, 64)]);
+    for (address, len, inside) in [
+        (0, 64, true),
+        (64, 64, true),
+        (60, 8, false),
+        (0, 65, false),
+        (63, 1, true),
+    ] {
+        bench.write(WriteRequest::bytes(1, BASE + address, &vec![3; len], bus));
+        bench.settle();
+        bench.read(read_bytes(BASE + address, len as u64));
+        bench.settle();
+        let narrow = len <= bus || address as usize % bus == 0;
+        let pieces = if inside { [true; 2] } else { [false; 2] };
+        if narrow || inside {
+            assert_eq!(passed(&bench), pieces, "{len} bytes at {address}");
+        }
+    }
+    bench.finish();
+}
+
+/// Each context's window counts, whichever it is; a disabled or empty one does not, and none wraps.
+fn every_context_has_its_window<M: Model>(run: &mut TestRun) {
+    let mut bench = guarded::<M>(run);
+    let bus = bench.setup.beat_bytes as usize;
+    let count = bench.setup.windows.unwrap_or(0);
+    let try_at = |bench: &mut HostDmaBench<M>, address: u64| {
+        bench.write(WriteRequest::bytes(1, address, &[5; 4], bus));
+        bench.settle();
+        bench.read(read_bytes(address, 4));
+        bench.settle();
+        passed(bench)
+    };
+    for context in 0..count {
+        let mut windows = vec![Window::default(); count];
+        windows[context] = Window::new(BASE, 4096);
+        bench.set_windows(&windows);
+        assert_eq!(try_at(&mut bench, BASE + 4092), [true; 2], "context {context}");
+        windows[context].enabled = false;
+        bench.set_windows(&windows);
+        assert_eq!(try_at(&mut bench, BASE), [false; 2]);
+        windows[context] = Window::new(BASE, 0);
+        bench.set_windows(&windows);
+        assert_eq!(try_at(&mut bench, BASE), [false; 2]);
+        windows[context] = Window::new(u64::MAX - 4095, 8192);
+        bench.set_windows(&windows);
+        assert_eq!(try_at(&mut bench, u64::MAX - 3), [true; 2]);
+        assert_eq!(try_at(&mut bench, 0), [false; 2]);
+        windows[context] = Window::new(0, u32::MAX);
+        bench.set_windows(&windows);
+        assert_eq!(try_at(&mut bench, u64::from(u32::MAX) - 4), [true; 2]);
+        assert_eq!(try_at(&mut bench, u64::from(u32::MAX) - 3), [false; 2]);
+    }
+    bench.finish();
+}
+
+/// Random windows and bursts of many beats, near the edges.
+fn random_windows_hold_random_bursts<M: Model>(run: &mut TestRun) {
+    let mut bench = guarded::<M>(run);
+    let mut rng = run.rng("windows");
+    let bus = bench.setup.beat_bytes as usize;
+    let count = bench.setup.windows.unwrap_or(0);
+    for _ in 0..300 {
+        let windows: Vec<_> = (0..count).map(|_| Window::random(&mut rng, BASE, 8192)).collect();
+        bench.set_windows(&windows);
+        for _ in 0..8 {
+            let window = windows[rng.random_range(0..count)];
+            let edge = if rng.random_bool(0.5) {
+                window.base
+            } else {
+                window.base + u64::from(window.size)
+            };
+            let address = (edge + rng.random_range(0..64)).wrapping_sub(32);
+            let len = rng.random_range(1..=200.min(4096 - address % 4096));
+            bench.write(WriteRequest::bytes(
+                2,
+                address,
+                &vec![len as u8; len as usize],
+                bus,
+            ));
+            bench.settle();
+            bench.read(read_bytes(address, len));
+            bench.settle();
+        }
+    }
+    let counters = bench.counters();
+    assert!(counters.writes.outside > 100 && counters.writes.outside < counters.writes.bursts);
+    assert!(counters.reads.outside > 100 && counters.reads.outside < counters.reads.bursts);
+    bench.finish();
+}
+
+macro_rules! tests {
+    ($($case:ident),*) => {$(
+        mod $case {
+            use super::{PspinHostmemDmaBoard, PspinHostmemDmaSmall, run_test};
+
+            #[test]
+            fn board() {
+                run_test(concat!("board_", stringify!($case)), 1, super::$case::<PspinHostmemDmaBoard>);
+            }
+
+            #[test]
+            fn small() {
+                run_test(concat!("small_", stringify!($case)), 1, super::$case::<PspinHostmemDmaSmall>);
+            }
+        }
+    )*};
+}
+
+tests!(
+    edges_at_every_byte,
+    runs_are_judged_one_by_one,
+    windows_do_not_add_up,
+    every_context_has_its_window,
+    random_windows_hold_random_bursts
+);

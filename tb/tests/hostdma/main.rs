@@ -1,0 +1,14 @@
+//! The host DMA against its reference models, and each line of its contract.
+
+mod atomics;
+mod bars;
+mod errors;
+mod guard;
+mod random;
+mod reads;
+mod refused;
+mod resets;
+mod strobes;
+mod support;
+mod waiting;
+mod writes;

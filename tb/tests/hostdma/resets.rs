@@ -1,0 +1,166 @@
+//! Resets at any time.
+
+use crate::support::{BASE, open, test_each};
+use rand::RngExt;
+use spinneret_sim::axi::{ReadRequest, WriteRequest};
+use spinneret_sim::dma::{Latency, Pause};
+use spinneret_sim::model::Model;
+use spinneret_sim::models::PspinHostmemDmaBoard;
+use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_tb::hostdma::{Behaviour, Counters, HostDmaBench, Traffic};
+
+/// A write and a read of some beats each.
+fn send<M: Model>(bench: &mut HostDmaBench<M>, number: u64) {
+    let bus = bench.setup.beat_bytes;
+    let bytes = vec![number as u8; 3 * bus as usize];
+    bench.write(WriteRequest::bytes(
+        number % 16,
+        BASE + 256 * number,
+        &bytes,
+        bus as usize,
+    ));
+    bench.read(ReadRequest::bytes(
+        number % 16,
+        BASE + 65536 + 256 * number,
+        bytes.len(),
+        bus as usize,
+    ));
+}
+
+/// Bursts go through a host DMA that was just reset.
+fn works<M: Model>(bench: &mut HostDmaBench<M>) {
+    for number in 0..6 {
+        send(bench, number);
+    }
+    bench.settle();
+    let Counters { writes, reads } = bench.counters();
+    assert_eq!((writes.bursts, reads.bursts), (6, 6));
+}
+
+/// Resets both sides in each cycle of some bursts.
+fn a_reset_of_both_sides_in_every_cycle_leaves_nothing_behind<M: Model>(run: &mut TestRun) {
+    for latency in [0, 20] {
+        let mut bench = open::<M>(run, Behaviour::latency(latency));
+        for cycles in 1..60 + latency {
+            (0..4).for_each(|number| send(&mut bench, number));
+            bench.run(cycles);
+            bench.reset();
+            works(&mut bench);
+            bench.reset();
+        }
+        bench.finish();
+    }
+}
+
+/// Resets both sides in the middle of random traffic.
+fn resets_in_random_traffic_leave_nothing_behind<M: Model>(run: &mut TestRun) {
+    let mut rng = run.rng("resets");
+    for (name, behaviour) in spinneret_tb::hostdma::behaviours() {
+        let mut bench = open::<M>(run, behaviour);
+        let mut traffic = Traffic::new(bench.setup, run.rng(name));
+        for _ in 0..10 {
+            for _ in 0..60 {
+                bench.write(traffic.write());
+                bench.read(traffic.read());
+            }
+            bench.run(rng.random_range(1..500));
+            bench.reset();
+        }
+        works(&mut bench);
+        bench.finish();
+    }
+}
+
+test_each!(
+    a_reset_of_both_sides_in_every_cycle_leaves_nothing_behind,
+    resets_in_random_traffic_leave_nothing_behind
+);
+
+/// After a reset of this side alone what is in flight is waited for.
+#[test]
+fn a_reset_of_this_side_alone_in_every_cycle_waits_for_what_is_in_flight() {
+    let name = "a_reset_of_this_side_alone_in_every_cycle_waits_for_what_is_in_flight";
+    run_test(name, 1, |run| {
+        for latency in [0, 1, 3, 20] {
+            let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(latency));
+            for cycles in 1..60 + latency {
+                (0..4).for_each(|number| send(&mut bench, number));
+                bench.run(cycles);
+                bench.reset_alone();
+                works(&mut bench);
+                bench.reset_alone();
+            }
+            bench.finish();
+        }
+    });
+}
+
+/// Nothing is taken as long as a descriptor from before the reset has no status; a status that is late meets no new
+/// transfer.
+#[test]
+fn nothing_is_taken_before_the_last_old_status() {
+    run_test("nothing_is_taken_before_the_last_old_status", 1, |run| {
+        let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(500));
+        (0..40).for_each(|number| send(&mut bench, number));
+        bench.run(300);
+        assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (40, 40));
+        for dma in [&bench.writes, &bench.reads] {
+            dma.set_latency(Latency::exactly(0));
+        }
+        bench.reset_alone();
+        let start = bench.sim.cycle_count();
+        works(&mut bench);
+        assert!(bench.sim.cycle_count() > start + 200, "it waits");
+        bench.finish();
+    });
+}
+
+/// A descriptor that waits for the DMA when the reset comes stays valid and is waited for.
+#[test]
+fn a_descriptor_that_waits_outlives_a_reset_of_this_side() {
+    let name = "a_descriptor_that_waits_outlives_a_reset_of_this_side";
+    run_test(name, 1, |run| {
+        let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(5));
+        for dma in [&bench.writes, &bench.reads] {
+            dma.set_pause(Pause::AlwaysAfter(0));
+        }
+        (0..4).for_each(|number| send(&mut bench, number));
+        bench.run(100);
+        bench.reset_alone();
+        bench.run(100);
+        for dma in [&bench.writes, &bench.reads] {
+            assert!(dma.is_offered());
+            dma.set_pause(Pause::Never);
+        }
+        works(&mut bench);
+        assert_eq!(bench.descriptors, [7, 7]);
+        bench.finish();
+    });
+}
+
+/// Resets of this side alone in the middle of random traffic, and of both.
+#[test]
+fn resets_of_one_side_or_both_in_random_traffic_leave_nothing_behind() {
+    let name = "resets_of_one_side_or_both_in_random_traffic_leave_nothing_behind";
+    run_test(name, 1, |run| {
+        let mut rng = run.rng("resets");
+        for (name, behaviour) in spinneret_tb::hostdma::behaviours() {
+            let mut bench = open::<PspinHostmemDmaBoard>(run, behaviour);
+            let mut traffic = Traffic::new(bench.setup, run.rng(name));
+            for _ in 0..20 {
+                for _ in 0..60 {
+                    bench.write(traffic.write());
+                    bench.read(traffic.read());
+                }
+                bench.run(rng.random_range(1..500));
+                if rng.random_ratio(1, 4) {
+                    bench.reset();
+                } else {
+                    bench.reset_alone();
+                }
+            }
+            works(&mut bench);
+            bench.finish();
+        }
+    });
+}
