@@ -104,17 +104,14 @@ module pspin_hostmem_dma_rd_proof (
         assume (!ram_data_valid[1] || asked_1 != 0);
     end
 
-    reg after_reset = 1'b1;
-    always @(posedge clk) after_reset <= rst;
-
     // The links, at the ports of the parts. A burst is {id, kind, size, length, address}; a plan has its id in bits
-    // 39:38 and its length in 34:27; a transfer in 73:72 and 68:61, and bit 77 says that it is the last of its
+    // 26:25 and its length in 21:14; a transfer in 73:72 and 68:61, and bit 77 says that it is the last of its
     // burst; what is done has these 39 lower, and its error on top; a job has them in 34:33 and 29:22.
     (* internal = "dut.bursts_m_valid" *) wire burst_valid;
     (* internal = "dut.bursts_m_data" *) wire [27:0] burst;
     (* internal = "dut.planner_burst_ready" *) wire burst_ready;
     (* internal = "dut.planner_plan_valid" *) wire plan_valid;
-    (* internal = "dut.planner_plan_data" *) wire [49:0] plan;
+    (* internal = "dut.planner_plan_data" *) wire [51:0] plan;
     (* internal = "dut.reserve_plan_ready" *) wire plan_ready;
     (* internal = "dut.reserve_transfer_valid" *) wire transfer_valid;
     (* internal = "dut.transfers_s_ready" *) wire transfer_ready;
@@ -150,17 +147,21 @@ module pspin_hostmem_dma_rd_proof (
     wire transfer_enters = transfer_valid && transfer_ready;
     wire transfer_leaves = done_valid && done_ready;
     wire job_leaves = job_valid && job_ready;
-    reg [1:0] planning = 2'd0; // Bursts in the planner, the older one in `older`: {id, length}.
-    reg [9:0] older, newer;
+    reg [1:0] planning = 2'd0; // Bursts in the planner, the oldest in the lowest bits: {id, length}.
+    reg [29:0] planned;
+    reg reserving = 1'b0; // A burst that has its lines: {id, length}.
+    reg [9:0] reserved;
     reg [8:0] beats = 9'd0; // Of the job, that are behind the counter.
     reg due = 1'b0; // A beat is at the port: {has data, id, response, last}.
     reg [5:0] due_beat;
     always @(posedge clk) begin
         planning <= planning + burst_leaves - plan_leaves;
-        if (plan_leaves) older <= newer;
-        if (burst_leaves) begin
-            if (planning - plan_leaves == 0) older <= {burst[27:26], burst[20:13]};
-            newer <= {burst[27:26], burst[20:13]};
+        if (plan_leaves) planned <= planned >> 10;
+        if (burst_leaves) planned[10*(planning - plan_leaves) +: 10] <= {burst[27:26], burst[20:13]};
+        if (transfer_enters && transfer[77]) reserving <= 1'b0;
+        if (plan_leaves) begin
+            reserving <= 1'b1;
+            reserved <= {plan[26:25], plan[21:14]};
         end
         if (beat_goes) beats <= job_leaves ? 9'd0 : beats + 9'd1;
         if (rready) due <= 1'b0;
@@ -170,6 +171,7 @@ module pspin_hostmem_dma_rd_proof (
         end
         if (rst) begin
             planning <= 2'd0;
+            reserving <= 1'b0;
             beats <= 9'd0;
             due <= 1'b0;
         end
@@ -195,11 +197,11 @@ module pspin_hostmem_dma_rd_proof (
     always @(posedge clk) if (job_leaves && beats == 9'd1) two_beats <= 1'b1;
     always @* begin
         constants: assert (!ruser && !desc_ram_sel && ram_data_ready == 2'b11);
-        planner_holds_two: assert (planning <= 2 && (!plan_valid || planning != 0));
-        if (plan_valid) plan_is_of_its_burst: assert ({plan[39:38], plan[34:27]} == older);
-        one_last_transfer: assert ((transfer_enters && transfer[77]) == plan_leaves);
-        if (transfer_enters) transfer_is_of_its_plan:
-            assert ({transfer[73:72], transfer[68:61]} == {plan[39:38], plan[34:27]});
+        planner_holds_three: assert (planning <= 3 && (!plan_valid || planning != 0));
+        if (plan_valid) plan_is_of_its_burst: assert ({plan[26:25], plan[21:14]} == planned[9:0]);
+        one_last_transfer: assert (transfer_valid == reserving
+            && (!plan_leaves || !reserving || (transfer_enters && transfer[77])));
+        if (transfer_valid) transfer_is_of_its_plan: assert ({transfer[73:72], transfer[68:61]} == reserved);
         if (transfer_enters) response_exists: assert (transfer[75:74] != 2'd1);
         if (transfer_enters) only_okay_moves_bytes: assert (transfer[38] == (transfer[75:74] == 2'd0));
         one_job: assert ((job_comes && done_ready) == (transfer_leaves && done[38]));
@@ -226,7 +228,7 @@ module pspin_hostmem_dma_rd_proof (
         was_draining <= was_draining || (drains && in_flight != 4'd0 && !rst);
     end
     always @* begin
-        waits_for_what_is_in_flight: assert (!drains || (!arready && !ram_valid && !rvalid));
+        waits_for_what_is_in_flight: assert (!drains || rst || (!arready && !ram_valid && !rvalid));
         takes_again: cover (was_draining && !drains && arready);
     end
 `endif
@@ -242,11 +244,17 @@ module pspin_hostmem_dma_rd_proof (
     wire draining = 1'b0;
 `endif
     (* internal = "dut.u_planner.found_valid" *) wire found_valid;
-    (* internal = "dut.u_planner.found" *) wire [39:0] found;
-    (* internal = "dut.u_reserve.second" *) wire second;
+    (* internal = "dut.u_planner.found" *) wire [38:0] found;
+    (* internal = "dut.u_planner.u_planned.spare" *) wire [51:0] spare;
+    (* internal = "dut.u_planner.u_planned.spare_used" *) wire spare_used;
+    (* internal = "dut.u_planner.u_planned.ready" *) wire slice_ready;
+    // The front stays in reset while descriptors of before a reset are waited for.
+    reg after_hold = 1'b1;
+    always @(posedge clk) after_hold <= rst || draining;
     (* internal = "dut.u_transfers.head" *) wire [2:0] head;
     (* internal = "dut.u_transfers.tail" *) wire [2:0] tail;
     (* internal = "dut.u_transfers.pending" *) wire [3:0] pending;
+    (* internal = "dut.u_transfers.full" *) wire full;
     (* internal = "dut.u_transfers.held" *) wire held;
     (* internal = "dut.u_transfers.tag" *) wire [1:0] held_tag;
     (* internal = "dut.u_transfers.u_payloads.memory[0]" *) wire [39:0] payload_0;
@@ -287,32 +295,34 @@ module pspin_hostmem_dma_rd_proof (
     transfer_ring_inside #(.PAYLOAD(39)) ring_inside (
         .draining(draining), .in_flight(in_flight), .inside(in_ring), .next_tag(next_tag), .watching(watching),
         .ahead(ahead), .watched(watched), .moves(moves), .its_tag(its_tag), .given(given), .answered(answered),
-        .its_error(its_error), .head(head), .tail(tail), .pending(pending), .held(held), .held_tag(held_tag),
+        .its_error(its_error), .head(head), .tail(tail), .pending(pending), .full(full), .held(held), .held_tag(held_tag),
         .payloads({payload_3, payload_2, payload_1, payload_0}), .errors({error_3, error_2, error_1, error_0})
     );
     queue_invariant #(.POINTER(4)) beats_invariant (
-        .after_reset(after_reset), .count(beats_count), .write_ptr(beats_write_ptr),
+        .after_reset(after_hold), .count(beats_count), .write_ptr(beats_write_ptr),
         .read_ptr(beats_read_ptr), .not_full(beats_not_full), .stored(beats_stored), .held(1'b0)
     );
     queue_invariant #(.POINTER(4)) words_0_invariant (
-        .after_reset(after_reset), .count(words_0_count), .write_ptr(words_0_write_ptr),
+        .after_reset(after_hold), .count(words_0_count), .write_ptr(words_0_write_ptr),
         .read_ptr(words_0_read_ptr), .not_full(words_0_not_full), .stored(words_0_stored), .held(1'b0)
     );
     queue_invariant #(.POINTER(4)) words_1_invariant (
-        .after_reset(after_reset), .count(words_1_count), .write_ptr(words_1_write_ptr),
+        .after_reset(after_hold), .count(words_1_count), .write_ptr(words_1_write_ptr),
         .read_ptr(words_1_read_ptr), .not_full(words_1_not_full), .stored(words_1_stored), .held(1'b0)
     );
 
     always @* begin
         beats_are_numbered: assert (beats == (in_burst ? {1'b0, number} : 9'd0));
         if (in_burst) is_within_its_job: assert (job_valid && number != 0 && number <= job[29:22]);
-        planner_is_counted: assert (planning == found_valid + plan_valid);
-        if (found_valid) found_is_of_its_burst:
-            assert ({found[39:38], found[34:27]} == (plan_valid ? newer : older));
+        planner_is_counted: assert (planning == found_valid + plan_valid + spare_used);
+        slice_takes: assert (slice_ready == (!spare_used && !after_hold) && (!spare_used || plan_valid));
+        if (spare_used) spare_is_the_second: assert ({spare[26:25], spare[21:14]} == planned[19:10]);
+        if (found_valid) found_is_the_newest:
+            assert ({found[26:25], found[21:14]} == planned[10*(plan_valid + spare_used) +: 10]);
 `ifdef DRAIN_1
         draining_until_idle: assert (!drains || draining);
         empty_while_draining: assert (!draining || (head == tail && !burst_valid && bursts_count == 0 && !bursts_stored
-            && !found_valid && !plan_valid && !job_valid && !jobs_stored && beats_count == 0 && !rvalid
+            && !found_valid && !plan_valid && !transfer_valid && !job_valid && !jobs_stored && beats_count == 0 && !rvalid
             && command_valid == 0));
 `endif
     end

@@ -113,9 +113,6 @@ module pspin_hostmem_dma_wr_proof (
         assume (!ram_done[1] || unwritten_1 != 0);
     end
 
-    reg after_reset = 1'b1;
-    always @(posedge clk) after_reset <= rst;
-
     always @* begin
         constants: assert (!buser && !desc_imm_en && !desc_imm && !desc_ram_sel);
         if (bvalid) response_exists: assert (bresp != 2'd1);
@@ -215,7 +212,7 @@ module pspin_hostmem_dma_wr_proof (
     reg drains = 1'b0;
     always @(posedge clk) drains <= (rst || drains) && !forget && (desc_valid || in_flight != 4'd0);
     always @* begin
-        waits_for_what_is_in_flight: assert (!drains || (!awready && !ram_valid));
+        waits_for_what_is_in_flight: assert (!drains || rst || (!awready && !wready && !ram_valid));
         takes_again: cover (was_draining && !drains && awready);
     end
     reg was_draining = 1'b0;
@@ -242,9 +239,13 @@ module pspin_hostmem_dma_wr_proof (
     (* internal = "dut.u_splitter.in_burst" *) wire in_burst;
     (* internal = "dut.u_splitter.number" *) wire [7:0] number;
     (* internal = "dut.u_splitter.again" *) wire again;
+    // The front stays in reset while descriptors of before a reset are waited for.
+    reg after_hold = 1'b1;
+    always @(posedge clk) after_hold <= rst || draining;
     (* internal = "dut.u_transfers.head" *) wire [2:0] head;
     (* internal = "dut.u_transfers.tail" *) wire [2:0] tail;
     (* internal = "dut.u_transfers.pending" *) wire [3:0] pending;
+    (* internal = "dut.u_transfers.full" *) wire full;
     (* internal = "dut.u_transfers.held" *) wire held;
     (* internal = "dut.u_transfers.tag" *) wire [1:0] held_tag;
     (* internal = "dut.u_transfers.u_payloads.memory[0]" *) wire [17:0] payload_0;
@@ -263,17 +264,17 @@ module pspin_hostmem_dma_wr_proof (
     transfer_ring_inside #(.PAYLOAD(17)) ring_inside (
         .draining(draining), .in_flight(in_flight), .inside(in_ring), .next_tag(next_tag), .watching(watching),
         .ahead(ahead), .watched(watched), .moves(moves), .its_tag(its_tag), .given(given), .answered(answered),
-        .its_error(its_error), .head(head), .tail(tail), .pending(pending), .held(held), .held_tag(held_tag),
+        .its_error(its_error), .head(head), .tail(tail), .pending(pending), .full(full), .held(held), .held_tag(held_tag),
         .payloads({payload_3, payload_2, payload_1, payload_0}), .errors({error_3, error_2, error_1, error_0})
     );
     queue_invariant #(.POINTER(4)) pieces_invariant (
-        .after_reset(after_reset), .count(pieces_count), .write_ptr(pieces_write_ptr),
+        .after_reset(after_hold), .count(pieces_count), .write_ptr(pieces_write_ptr),
         .read_ptr(pieces_read_ptr), .not_full(pieces_not_full), .stored(pieces_stored), .held(1'b0)
     );
 
     always @* begin
         pieces_flag: assert (pieces_nearly_full == (pieces_count >= 15));
-        slice_takes: assert (slice_ready == (!slice_used && !after_reset));
+        slice_takes: assert (slice_ready == (!slice_used && !after_hold));
         buffered_is_counted: assert (buffered == beat_valid + slice_used);
         beats_are_numbered: assert (beats == (in_burst ? {1'b0, number} : 9'd0));
         if (in_burst) is_within_its_burst: assert (burst_valid && number != 0 && number <= burst[20:13]);
@@ -286,7 +287,7 @@ module pspin_hostmem_dma_wr_proof (
         draining_until_idle: assert (!drains || draining);
         empty_while_draining: assert (!draining || (head == tail && fill == 0 && command_valid == 0
             && !burst_valid && bursts_count == 0 && !bursts_stored && !beat_valid && !run_valid && !piece_out_valid
-            && pieces_count == 0));
+            && pieces_count == 0 && unwritten_0 == 0 && unwritten_1 == 0 && written == 0));
 `endif
     end
 `endif

@@ -120,6 +120,7 @@ module transfer_ring_inside #(
     input wire [2:0] head,
     input wire [2:0] tail,
     input wire [3:0] pending,
+    input wire full,
     input wire held,
     input wire [1:0] held_tag,
     input wire [4*PAYLOAD+3:0] payloads, // {payload, moves} of each
@@ -129,6 +130,7 @@ module transfer_ring_inside #(
 
     always @* begin
         ring_is_counted: assert (transfers == inside);
+        full_with_four: assert (full == (transfers == 4));
         tags_go_around: assert (next_tag == tail[1:0]);
         pending_is_in_flight: assert (pending == (in_flight | (held ? 4'd1 << held_tag : 4'd0)));
         at_desc_is_not_in_flight: assert (!held || !in_flight[held_tag]);
