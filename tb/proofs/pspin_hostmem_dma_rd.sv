@@ -250,7 +250,11 @@ module pspin_hostmem_dma_rd_proof (
     (* internal = "dut.u_planner.u_planned.ready" *) wire slice_ready;
     // The front stays in reset while descriptors of before a reset are waited for.
     reg after_hold = 1'b1;
-    always @(posedge clk) after_hold <= rst || draining;
+    reg after_reset = 1'b1;
+    always @(posedge clk) begin
+        after_hold <= rst || draining;
+        after_reset <= rst;
+    end
     (* internal = "dut.u_transfers.head" *) wire [2:0] head;
     (* internal = "dut.u_transfers.tail" *) wire [2:0] tail;
     (* internal = "dut.u_transfers.pending" *) wire [3:0] pending;
@@ -299,15 +303,15 @@ module pspin_hostmem_dma_rd_proof (
         .payloads({payload_3, payload_2, payload_1, payload_0}), .errors({error_3, error_2, error_1, error_0})
     );
     queue_invariant #(.POINTER(4)) beats_invariant (
-        .after_reset(after_hold), .count(beats_count), .write_ptr(beats_write_ptr),
+        .after_reset(after_reset), .count(beats_count), .write_ptr(beats_write_ptr),
         .read_ptr(beats_read_ptr), .not_full(beats_not_full), .stored(beats_stored), .held(1'b0)
     );
     queue_invariant #(.POINTER(4)) words_0_invariant (
-        .after_reset(after_hold), .count(words_0_count), .write_ptr(words_0_write_ptr),
+        .after_reset(after_reset), .count(words_0_count), .write_ptr(words_0_write_ptr),
         .read_ptr(words_0_read_ptr), .not_full(words_0_not_full), .stored(words_0_stored), .held(1'b0)
     );
     queue_invariant #(.POINTER(4)) words_1_invariant (
-        .after_reset(after_hold), .count(words_1_count), .write_ptr(words_1_write_ptr),
+        .after_reset(after_reset), .count(words_1_count), .write_ptr(words_1_write_ptr),
         .read_ptr(words_1_read_ptr), .not_full(words_1_not_full), .stored(words_1_stored), .held(1'b0)
     );
 

@@ -330,29 +330,11 @@ const MUTATIONS: &[Mutation] = &[
         "s_axis_tx_cpl_valid && completions_s_ready && !cpl_host",
         "s_axis_tx_cpl_valid && !cpl_host",
     ),
-    // Takes a status for a descriptor that is not given yet.
-    (
-        "pspin_hostmem_dma_wr",
-        "status_tag == 3'd0 && !(held && tag == 2'd0);",
-        "status_tag == 3'd0;",
-    ),
     // Believes WLAST where AWLEN counts.
     (
         "pspin_hostmem_dma_wr",
         "assign last = number_now == check_length;",
         "assign last = beat_data[19];",
-    ),
-    // Overwrites a response that waits.
-    (
-        "pspin_hostmem_dma_wr",
-        "transfers_m_ready = !last || !response_valid || s_axi_bready;",
-        "transfers_m_ready = 1'b1;",
-    ),
-    // Gives one beat for every read.
-    (
-        "pspin_hostmem_dma_rd",
-        "assign ends_burst = number_now == job_data[29:22];",
-        "assign ends_burst = 1'b1;",
     ),
     // Lets a burst leave its block.
     (
