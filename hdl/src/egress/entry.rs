@@ -52,10 +52,12 @@ pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {
-    // On a board tuser is {tag, error}: the highest bit of the tag tells our frames from those of the host.
-    let (user_width, tx_user, error_clear) = match config {
-        Config::Reference => (16, 0, 0),
-        Config::Board => (17, 1 << 16, 1),
+    // On a board tuser is {tag, error}. Corundum's engine sets the highest bit of the tag in its frames, and takes no
+    // completion without it, so 0 is ours.
+    let tx_user = 0;
+    let (user_width, error_clear) = match config {
+        Config::Reference => (16, 0),
+        Config::Board => (17, 1),
     };
     let parameter = Parameter::new;
     vec![
