@@ -2,7 +2,7 @@
 
 use crate::support::{BASE, open, slow, test_each};
 use spinneret_sim::axi::{ReadRequest, Response, WriteRequest};
-use spinneret_sim::dma::{DmaFaults, Latency};
+use spinneret_sim::dma::{DmaFaults, Latency, Pause};
 use spinneret_sim::model::Model;
 use spinneret_sim::test_run::TestRun;
 use spinneret_tb::hostdma::Behaviour;
@@ -97,6 +97,33 @@ fn statuses_for_tags_that_are_not_in_flight_are_counted<M: Model>(run: &mut Test
     bench.finish();
 }
 
+/// A status for a descriptor that was not taken yet is for none in flight, whichever its tag is.
+fn a_status_for_a_descriptor_that_waits_is_counted<M: Model>(run: &mut TestRun) {
+    let mut bench = open::<M>(run, Behaviour::default());
+    let bus = bench.setup.beat_bytes as usize;
+    assert_eq!(bench.setup.writes, bench.setup.reads);
+    for tag in 0..bench.setup.writes {
+        for dma in [&bench.writes, &bench.reads] {
+            dma.set_pause(Pause::AlwaysAfter(0));
+        }
+        bench.write(WriteRequest::bytes(1, BASE, &[tag as u8; 8], bus));
+        bench.read(ReadRequest::bytes(1, BASE + 4096, 8, bus));
+        bench.run(30);
+        for dma in [&bench.writes, &bench.reads] {
+            assert!(dma.is_offered());
+            dma.send_stray(tag, 9);
+        }
+        bench.run(30);
+        assert_eq!(bench.under_way(), [1, 1], "tag {tag}");
+        for dma in [&bench.writes, &bench.reads] {
+            dma.set_pause(Pause::Never);
+        }
+        bench.settle();
+    }
+    assert_eq!(bench.counters().writes.stray_status, bench.setup.writes);
+    bench.finish();
+}
+
 /// A DMA that answers after a very long time loses nothing.
 fn late_statuses_are_waited_for<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, Behaviour::latency(3000));
@@ -125,5 +152,6 @@ test_each!(
     every_status_code_fails_its_burst_alone,
     any_descriptor_of_a_burst_fails_it,
     statuses_for_tags_that_are_not_in_flight_are_counted,
+    a_status_for_a_descriptor_that_waits_is_counted,
     late_statuses_are_waited_for
 );
