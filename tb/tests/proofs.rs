@@ -292,6 +292,50 @@ const MUTATIONS: &[Mutation] = &[
     ),
     // Does not end a burst where the slot does.
     ("admission_gate", "{last || number == 2'd1, over,", "{last, over,"),
+    // Changes a response while it waits.
+    (
+        "spinneret_psdpram",
+        "assign free = !shown || response_ready;",
+        "assign free = 1'b1;",
+    ),
+    // Writes bytes that are not enabled.
+    (
+        "spinneret_psdpram",
+        "memory_write_enable = write_be & {2{writes}};",
+        "memory_write_enable = {2{writes}};",
+    ),
+    // Takes a read for which there is no room.
+    ("spinneret_psdpram", ".m_ready(fetch)", ".m_ready(1'b1)"),
+    // Lets our frames look like those of the host.
+    (
+        "pspin_tx_inject",
+        "slices_1_s_data[13] = 1'b0;",
+        "slices_1_s_data[13] = 1'b1;",
+    ),
+    // Gives the host completions of ours.
+    (
+        "pspin_tx_inject",
+        "completions_s_valid = s_axis_tx_cpl_valid && cpl_host;",
+        "completions_s_valid = s_axis_tx_cpl_valid;",
+    ),
+    // Changes the stream within a frame.
+    (
+        "pspin_tx_inject",
+        "within_frame <= !offered_last;",
+        "within_frame <= 1'b0;",
+    ),
+    // Counts a completion that is not taken yet.
+    (
+        "pspin_tx_inject",
+        "s_axis_tx_cpl_valid && completions_s_ready && !cpl_host",
+        "s_axis_tx_cpl_valid && !cpl_host",
+    ),
+    // Believes WLAST where AWLEN counts.
+    (
+        "pspin_hostmem_dma_wr",
+        "assign last = number_now == check_length;",
+        "assign last = beat_data[19];",
+    ),
     // Lets a burst leave its block.
     (
         "frame_reader",

@@ -75,7 +75,9 @@ module line_reserve (
     // The next read: it gets lines, if they are needed and free.
     assign needs = !plan_data[64] && !plan_data[84];
     assign needed = {3'd0, plan_data[108:103]};
-    assign fits = needed < space;
+
+    // The carry says whether more lines are free than `needed`, which is one less than is needed.
+    assign fits = 1'(({1'b0, space} + {1'b0, ~needed}) >> 4'd9);
     assign move_on = !held_valid || (transfer_ready && last);
     assign plan_ready = move_on && (fits || !needs);
     assign reserve = plan_valid && move_on && fits && needs;
@@ -89,7 +91,7 @@ module line_reserve (
         if (reserve) begin
             fill <= fill + needed[7:0] + 8'd1;
         end
-        // Adding the complement takes one more away than subtracting, and `needed` is one less than is needed.
+        // Adding the complement takes one more away than subtracting.
         space <= space + (~needed & {9{reserve}}) + {8'd0, freed};
         if (held_valid && transfer_ready) begin
             second <= !last;

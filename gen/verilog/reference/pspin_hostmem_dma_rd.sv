@@ -201,11 +201,11 @@ module pspin_hostmem_dma_rd #(
     logic [31:0] counters_counts_9;
     logic [31:0] counters_counts_10;
 
-    assign reset = !rstn;
     assign forget = !rstn;
+    assign reset = !rstn;
 
     // After a reset the front stays in reset until what was in flight is answered.
-    assign hold = !rstn;
+    assign hold = reset;
 
     // A read is answered when its last part is there.
     assign last = transfers_m_data[42];
@@ -284,6 +284,8 @@ module pspin_hostmem_dma_rd #(
         .s_data(reserve_transfer_data),
         .s_valid(reserve_transfer_valid),
         .s_ready(transfers_s_ready),
+        .clear(1'b1),
+        .held_clear(1'b1),
         .desc_dma_addr(m_axis_read_desc_dma_addr),
         .desc_ram_sel(m_axis_read_desc_ram_sel),
         .desc_ram_addr(m_axis_read_desc_ram_addr),
@@ -322,7 +324,7 @@ module pspin_hostmem_dma_rd #(
 
     read_sequencer u_sequencer (
         .clk(clk),
-        .rst(reset),
+        .rst(hold),
         .job_data(jobs_m_data),
         .job_valid(jobs_m_valid),
         .job_ready(sequencer_job_ready),

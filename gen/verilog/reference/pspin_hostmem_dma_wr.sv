@@ -171,13 +171,13 @@ module pspin_hostmem_dma_wr #(
     logic hold;
     logic allowed;
     logic moves;
-    logic ready;
     logic failed_now;
     logic refused_now;
     logic outside_now;
     logic last;
     logic retire;
     logic answer;
+    logic [8:0] held_position; // Position of the piece whose descriptor is waiting.
     logic [8:0] freed = 9'd0; // Position in the ring of the oldest line in use.
     logic failed = 1'b0; // What is known of the burst whose pieces are being retired.
     logic refused = 1'b0;
@@ -199,11 +199,11 @@ module pspin_hostmem_dma_wr #(
     logic assembler_piece_valid;
     logic [104:0] pieces_m_data;
     logic pieces_m_valid;
-    logic pieces_m_ready;
     logic pieces_almost_full;
     logic [112:0] transfers_s_data;
-    logic transfers_s_valid;
     logic transfers_s_ready;
+    logic transfers_clear;
+    logic transfers_held_clear;
     logic [24:0] transfers_m_data;
     logic transfers_m_valid;
     logic transfers_m_ready;
@@ -222,16 +222,15 @@ module pspin_hostmem_dma_wr #(
     logic [31:0] counters_counts_9;
     logic [31:0] counters_counts_10;
 
-    assign reset = !rstn;
     assign forget = !rstn;
+    assign reset = !rstn;
 
     // After a reset the front stays in reset until what was in flight is answered.
-    assign hold = !rstn;
-    assign ready = !(1'(((intake_written - pieces_m_data[44:36]) - 9'd1) >> 4'd8));
+    assign hold = reset;
+    assign transfers_clear = !(1'(((intake_written - pieces_m_data[44:36]) - 9'd1) >> 4'd8));
+    assign transfers_held_clear = !(1'(((intake_written - held_position) - 9'd1) >> 4'd8));
     assign allowed = 1'b1;
     assign moves = pieces_m_data[32];
-    assign transfers_s_valid = pieces_m_valid && ready;
-    assign pieces_m_ready = transfers_s_ready && ready;
     assign transfers_s_data = {moves && !allowed, pieces_m_data[35:33], pieces_m_data[44:36],
         pieces_m_data[104:97], moves && allowed, ({1'b0, pieces_m_data[23:12]} - {1'b0, pieces_m_data[11:0]})
         + 13'd1, pieces_m_data[31:24], pieces_m_data[5:0], pieces_m_data[96:45], pieces_m_data[11:0]};
@@ -269,6 +268,9 @@ module pspin_hostmem_dma_wr #(
     end
 
     always_ff @(posedge clk) begin
+        if (transfers_s_ready) begin
+            held_position <= pieces_m_data[44:36];
+        end
         if (s_axi_bready) begin
             response_valid <= 1'b0;
         end
@@ -355,7 +357,7 @@ module pspin_hostmem_dma_wr #(
         .room(!pieces_almost_full)
     );
 
-    // Pieces leave when their data is in the RAM.
+    // A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
     output_queue_16x105_1 u_pieces (
         .clk(clk),
         .rst(hold),
@@ -364,7 +366,7 @@ module pspin_hostmem_dma_wr #(
         .s_ready(),
         .m_data(pieces_m_data),
         .m_valid(pieces_m_valid),
-        .m_ready(pieces_m_ready),
+        .m_ready(transfers_s_ready),
         .almost_full(pieces_almost_full)
     );
 
@@ -373,8 +375,10 @@ module pspin_hostmem_dma_wr #(
         .rst(reset),
         .forget(forget),
         .s_data(transfers_s_data),
-        .s_valid(transfers_s_valid),
+        .s_valid(pieces_m_valid),
         .s_ready(transfers_s_ready),
+        .clear(transfers_clear),
+        .held_clear(transfers_held_clear),
         .desc_dma_addr(m_axis_write_desc_dma_addr),
         .desc_ram_sel(m_axis_write_desc_ram_sel),
         .desc_ram_addr(m_axis_write_desc_ram_addr),

@@ -13,6 +13,8 @@ module transfer_queue (
     input  wire  [112:0] s_data,
     input  wire          s_valid,
     output logic         s_ready,
+    input  wire          clear, // The descriptor of the transfer at `s` can be given at once.
+    input  wire          held_clear, // The descriptor of the transfer that was taken last can be given.
     // Descriptors.
     output logic  [63:0] desc_dma_addr,
     output logic   [3:0] desc_ram_sel,
@@ -33,11 +35,14 @@ module transfer_queue (
     output logic         idle // Nothing is in flight.
 );
 
+    logic taken;
     logic push;
     logic pop;
     logic moves;
     logic [63:0] answered; // Bit n: a status for tag n that can be meant.
     logic [63:0] entered;
+    logic withdraw;
+    logic [63:0] withdrawn;
     logic waiting;
     logic [6:0] head = 7'd0;
     logic [6:0] tail = 7'd0;
@@ -46,7 +51,8 @@ module transfer_queue (
     logic [13:0] ram_address;
     logic [12:0] length;
     logic [5:0] tag;
-    logic held = 1'b0;
+    logic held = 1'b0; // There is a descriptor that was not taken.
+    logic offered = 1'b0; // It is at the port.
     logic full = 1'b0;
     logic [5:0] payloads_read_addr;
     logic [21:0] payloads_read_data;
@@ -54,10 +60,14 @@ module transfer_queue (
     logic [3:0] errors_read_data;
 
     // In: when the ring and the register are free. One that moves nothing need not wait, but keeps the order.
-    assign s_ready = !full && (!held || desc_ready);
-    assign push = s_valid && s_ready;
+    assign taken = offered && desc_ready;
+    assign s_ready = !full && (!held || taken);
+    assign push = s_valid && s_ready && !rst;
     assign moves = s_data[91];
-    assign desc_valid = held;
+
+    // A reset takes back what was never offered.
+    assign withdraw = rst && held && !offered;
+    assign desc_valid = offered;
     assign desc_dma_addr = host_address;
     assign desc_ram_sel = 4'd0;
     assign desc_ram_addr = {6'd0, ram_address};
@@ -201,6 +211,74 @@ module transfer_queue (
         entered[63] = push && moves && tail[5:0] == 6'h3f;
     end
 
+    always_comb begin
+        withdrawn = 64'd0;
+        withdrawn[0] = withdraw && tag == 6'd0;
+        withdrawn[1] = withdraw && tag == 6'd1;
+        withdrawn[2] = withdraw && tag == 6'd2;
+        withdrawn[3] = withdraw && tag == 6'd3;
+        withdrawn[4] = withdraw && tag == 6'd4;
+        withdrawn[5] = withdraw && tag == 6'd5;
+        withdrawn[6] = withdraw && tag == 6'd6;
+        withdrawn[7] = withdraw && tag == 6'd7;
+        withdrawn[8] = withdraw && tag == 6'd8;
+        withdrawn[9] = withdraw && tag == 6'd9;
+        withdrawn[10] = withdraw && tag == 6'ha;
+        withdrawn[11] = withdraw && tag == 6'hb;
+        withdrawn[12] = withdraw && tag == 6'hc;
+        withdrawn[13] = withdraw && tag == 6'hd;
+        withdrawn[14] = withdraw && tag == 6'he;
+        withdrawn[15] = withdraw && tag == 6'hf;
+        withdrawn[16] = withdraw && tag == 6'h10;
+        withdrawn[17] = withdraw && tag == 6'h11;
+        withdrawn[18] = withdraw && tag == 6'h12;
+        withdrawn[19] = withdraw && tag == 6'h13;
+        withdrawn[20] = withdraw && tag == 6'h14;
+        withdrawn[21] = withdraw && tag == 6'h15;
+        withdrawn[22] = withdraw && tag == 6'h16;
+        withdrawn[23] = withdraw && tag == 6'h17;
+        withdrawn[24] = withdraw && tag == 6'h18;
+        withdrawn[25] = withdraw && tag == 6'h19;
+        withdrawn[26] = withdraw && tag == 6'h1a;
+        withdrawn[27] = withdraw && tag == 6'h1b;
+        withdrawn[28] = withdraw && tag == 6'h1c;
+        withdrawn[29] = withdraw && tag == 6'h1d;
+        withdrawn[30] = withdraw && tag == 6'h1e;
+        withdrawn[31] = withdraw && tag == 6'h1f;
+        withdrawn[32] = withdraw && tag == 6'h20;
+        withdrawn[33] = withdraw && tag == 6'h21;
+        withdrawn[34] = withdraw && tag == 6'h22;
+        withdrawn[35] = withdraw && tag == 6'h23;
+        withdrawn[36] = withdraw && tag == 6'h24;
+        withdrawn[37] = withdraw && tag == 6'h25;
+        withdrawn[38] = withdraw && tag == 6'h26;
+        withdrawn[39] = withdraw && tag == 6'h27;
+        withdrawn[40] = withdraw && tag == 6'h28;
+        withdrawn[41] = withdraw && tag == 6'h29;
+        withdrawn[42] = withdraw && tag == 6'h2a;
+        withdrawn[43] = withdraw && tag == 6'h2b;
+        withdrawn[44] = withdraw && tag == 6'h2c;
+        withdrawn[45] = withdraw && tag == 6'h2d;
+        withdrawn[46] = withdraw && tag == 6'h2e;
+        withdrawn[47] = withdraw && tag == 6'h2f;
+        withdrawn[48] = withdraw && tag == 6'h30;
+        withdrawn[49] = withdraw && tag == 6'h31;
+        withdrawn[50] = withdraw && tag == 6'h32;
+        withdrawn[51] = withdraw && tag == 6'h33;
+        withdrawn[52] = withdraw && tag == 6'h34;
+        withdrawn[53] = withdraw && tag == 6'h35;
+        withdrawn[54] = withdraw && tag == 6'h36;
+        withdrawn[55] = withdraw && tag == 6'h37;
+        withdrawn[56] = withdraw && tag == 6'h38;
+        withdrawn[57] = withdraw && tag == 6'h39;
+        withdrawn[58] = withdraw && tag == 6'h3a;
+        withdrawn[59] = withdraw && tag == 6'h3b;
+        withdrawn[60] = withdraw && tag == 6'h3c;
+        withdrawn[61] = withdraw && tag == 6'h3d;
+        withdrawn[62] = withdraw && tag == 6'h3e;
+        withdrawn[63] = withdraw && tag == 6'h3f;
+    end
+
     assign errors_write_enable = |(pending & answered);
     assign stray = status_valid && !errors_write_enable;
     assign idle = !(|pending);
@@ -221,18 +299,22 @@ module transfer_queue (
     assign pop = m_valid && m_ready;
 
     always_ff @(posedge clk) begin
-        if (desc_ready) begin
+        if (taken || withdraw) begin
             held <= 1'b0;
+            offered <= 1'b0;
+        end else if (held_clear) begin
+            offered <= held;
         end
         if (push) begin
             tail <= tail + 7'd1;
             held <= moves;
+            offered <= moves && clear;
             host_address <= s_data[63:0];
             ram_address <= s_data[77:64];
             length <= s_data[90:78];
             tag <= tail[5:0];
         end
-        pending <= (pending & ~answered) | entered;
+        pending <= (pending & ~answered & ~withdrawn) | entered;
         if (pop) begin
             head <= head + 7'd1;
             full <= 1'b0;
@@ -247,6 +329,7 @@ module transfer_queue (
         if (forget) begin
             pending <= 64'd0;
             held <= 1'b0;
+            offered <= 1'b0;
         end
     end
 

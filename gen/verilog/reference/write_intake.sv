@@ -54,9 +54,9 @@ module write_intake (
     assign chosen = 2'd3;
     assign awaited = 2'd3;
 
-    // A beat is taken when its line is free, and there is room in the registers of its segments.
-    assign take = slice_m_valid && fill != (freed ^ 9'h100) && (!edges_valid || beat_ready) && !(|(chosen &
-        command_valid & ~ram_cmd_ready));
+    // A beat is taken when its line is free, also of writes before, and the registers of its segments are.
+    assign take = slice_m_valid && fill != (freed ^ 9'h100) && fill != (written_reg ^ 9'h100) && (!edges_valid
+        || beat_ready) && !(|(chosen & command_valid & ~ram_cmd_ready));
     assign beat_data = edges_reg;
     assign beat_valid = edges_valid;
     assign ram_cmd_valid = command_valid;

@@ -108,9 +108,10 @@ impl Logic for WriteIntake {
                     .set_bit(segment, self.written_reg.q.val().slice(0, group) == turn);
             }
         }
-        /// A beat is taken when its line is free, and there is room in the registers of its segments.
+        /// A beat is taken when its line is free, also of writes before, and the registers of its segments are.
         self.take.next = self.slice.m.valid.val()
             && self.fill.q.val() != (self.freed.val() ^ shape.lines as u64)
+            && self.fill.q.val() != (self.written_reg.q.val() ^ shape.lines as u64)
             && (!self.edges_valid.q.val() || self.beat.ready.val())
             && !(self.chosen.val() & self.command_valid.q.val() & !self.ram.cmd_ready.val()).any();
         self.slice.m.ready.next = self.take.val();

@@ -14,6 +14,7 @@
 //! Source: the public FPsPIN design's block of the same name, which has one transfer in flight; the segmented DMA
 //! interface is Corundum's.
 
+mod account;
 mod assembler;
 mod entry;
 pub mod events;
@@ -32,6 +33,7 @@ mod strobes;
 mod transfers;
 mod write;
 
+pub use account::RamAccount;
 pub use assembler::PieceAssembler;
 pub(crate) use entry::{ENTRY, READ_ENTRY, WRITE_ENTRY, simulated};
 pub use guard::HostGuard;
@@ -98,7 +100,7 @@ pub struct PspinHostmemDma {
     pub s_axi_awatop: Optional<Wire<In>>,
     /// The windows of host memory; only with `guard`.
     pub guard: Optional<GuardIn>,
-    /// Synchronous reset of Corundum's DMA, active low; only with `drain`.
+    /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
     pub dma_rstn: Optional<Wire<In, bool>>,
     write: PspinHostmemDmaWr,
     read: PspinHostmemDmaRd,

@@ -20,8 +20,9 @@
 //! - **Order**: beats in the order of AR, whatever the ids, never interleaved.
 //! - **Registers**: all outputs are registered.
 //! - **Reset** (`rstn` low) forgets everything inside: Corundum's DMA has to be reset as well. With `drain`,
-//!   only `dma_rstn` forgets descriptors; after `rstn` alone those in flight are waited for, with ARREADY low,
-//!   so that no late status and no late data meets a new transfer.
+//!   only `dma_rstn`, the reset of Corundum's DMA and of the RAM, forgets descriptors, and all the rest with them;
+//!   after `rstn` alone descriptors and reads of the RAM that are under way are waited for, with ARREADY low, so
+//!   that no late status, and no late data or answer of the RAM, meets a new transfer.
 //! - **Bad input**: FIXED, WRAP and reserved bursts, beats wider than the port and bursts across 4 KiB are answered
 //!   with as many beats of SLVERR, and nothing is read. A status for a tag that is not in flight is ignored
 //!   and counted.
@@ -33,7 +34,7 @@ use super::planner::ReadPlanner;
 use super::reserve::{self, LineReserve};
 use super::sequencer::ReadSequencer;
 use super::transfers::TransferQueue;
-use super::{ERROR_BITS, GuardIn, HostDmaShape, RamReadOut, ReadDescOut, StatusIn};
+use super::{ERROR_BITS, GuardIn, HostDmaShape, RamAccount, RamReadOut, ReadDescOut, StatusIn};
 use crate::axi::{AxiReadSlave, DECERR, LENGTH_BITS, SLVERR};
 use crate::catalog::{ParameterError, Values};
 use crate::stream::{OutputQueue, StreamIn, StreamOut};
@@ -74,12 +75,14 @@ pub struct PspinHostmemDmaRd {
     pub s_atomic: Optional<StreamIn>,
     /// The windows of host memory; only with `guard`.
     pub guard: Optional<GuardIn>,
-    /// Synchronous reset of Corundum's DMA, active low; only with `drain`.
+    /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
     pub dma_rstn: Optional<Wire<In, bool>>,
     reset: Wire<Local, bool>,
     forget: Wire<Local, bool>,
     /// Transfers from before a reset are in flight.
     draining: Optional<Reg<bool>>,
+    /// Reads that the RAM has not answered yet.
+    account: Optional<RamAccount>,
     hold: Wire<Local, bool>,
     bursts: OutputQueue,
     atomics: Optional<OutputQueue>,
@@ -128,6 +131,9 @@ impl PspinHostmemDmaRd {
             reset: Wire::bit(),
             forget: Wire::bit(),
             draining: Optional::new(shape.drain, || Reg::reset_to(true)),
+            account: Optional::new(shape.drain, || {
+                RamAccount::new(shape.ram.segments, shape.position())
+            }),
             hold: Wire::bit(),
             bursts: OutputQueue::new(BurstFields::new(shape, false).width, BURSTS)?,
             atomics: Optional::new(shape.atomics, || atomics),
@@ -162,24 +168,28 @@ impl Logic for PspinHostmemDmaRd {
     fn update(&mut self) {
         let shape = self._shape;
         let job = self._job;
-        self.reset.next = !self.rstn.val();
         if shape.drain {
             self.forget.next = !self.dma_rstn.val();
+            self.reset.next = !self.rstn.val() || !self.dma_rstn.val();
         } else {
             self.forget.next = !self.rstn.val();
+            self.reset.next = !self.rstn.val();
         }
         /// After a reset the front stays in reset until what was in flight is answered.
         if shape.drain {
-            self.hold.next = !self.rstn.val() || self.draining.q.val();
+            self.hold.next = self.reset.val() || self.draining.q.val();
         } else {
-            self.hold.next = !self.rstn.val();
+            self.hold.next = self.reset.val();
         }
-        clocked!(self.clk, self.hold => self.bursts, self.atomics, self.planner, self.reserve);
-        clocked!(self.clk, self.reset => self.draining, self.transfers, self.failed, self.jobs, self.sequencer,
-            self.counters);
+        clocked!(self.clk, self.hold => self.bursts, self.atomics, self.planner, self.reserve, self.sequencer);
+        clocked!(self.clk, self.reset => self.draining, self.transfers, self.failed, self.jobs, self.counters);
         self.transfers.forget.next = self.forget.val();
         if shape.drain {
-            self.draining.d.next = self.draining.q.val() && !self.transfers.idle.val();
+            clocked!(self.clk, self.forget => self.account);
+            self.account.taken.next = self.sequencer.ram.cmd_valid.val() & self.ram_rd.cmd_ready.val();
+            self.account.answered.next = self.ram_rd.resp_valid.val();
+            self.draining.d.next =
+                self.draining.q.val() && !(self.transfers.idle.val() && self.account.settled.val());
         }
         self.bursts.s.valid.next = self.s_axi.arvalid.val();
         self.s_axi.arready.next = self.bursts.s.ready.val();
@@ -200,6 +210,8 @@ impl Logic for PspinHostmemDmaRd {
         }
         StreamOut::join(&mut self.planner.plan, &mut self.reserve.plan);
         StreamOut::join(&mut self.reserve.transfer, &mut self.transfers.s);
+        self.transfers.clear.next = true;
+        self.transfers.held_clear.next = true;
         ReadDescOut::link(&mut self.m_axis_read_desc, &mut self.transfers.desc);
         StatusIn::link(&mut self.s_axis_read_desc_status, &mut self.transfers.status);
         /// A read is answered when its last part is there.

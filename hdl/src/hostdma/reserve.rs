@@ -157,7 +157,10 @@ impl Logic for LineReserve {
         self.needs.next =
             !self.plan.data.val().get_bit(plan.refused.at) && !self.plan.data.val().get_bit(plan.outside.at);
         self.needed.next = self.plan.data.val().slice(plan.lines.at, row).resize(position);
-        self.fits.next = self.needed.val() < self.space.q.val();
+        /// The carry says whether more lines are free than `needed`, which is one less than is needed.
+        self.fits.next = (self.space.q.val().resize(position + 1)
+            + (!self.needed.val()).resize(position + 1))
+        .get_bit(position);
         self.move_on.next = !self.held_valid.q.val() || (self.transfer.ready.val() && self.last.val());
         self.plan.ready.next = self.move_on.val() && (self.fits.val() || !self.needs.val());
         self.reserve.next =
@@ -170,7 +173,7 @@ impl Logic for LineReserve {
         if self.reserve.val() {
             self.fill.d.next = self.fill.q.val() + self.needed.val().slice(0, line) + 1;
         }
-        /// Adding the complement takes one more away than subtracting, and `needed` is one less than is needed.
+        /// Adding the complement takes one more away than subtracting.
         self.space.d.next = self.space.q.val()
             + (!self.needed.val() & fill(self.reserve.val(), position))
             + word(self.freed.val()).resize(position);

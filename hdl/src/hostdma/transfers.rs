@@ -35,11 +35,11 @@ impl TransferShape {
 /// ```
 ///
 /// A transfer's tag is its place in the ring. One that moves no bytes has no descriptor, and leaves when it is
-/// at the head. A transfer is in the ring and at `desc` one clock after it was taken, and at `m` one clock
-/// after its status. `m` is not registered.
+/// at the head. A transfer is in the ring one clock after it was taken, and at `desc`, if it is clear to go, and at
+/// `m` one clock after its status. `m` is not registered.
 ///
-/// `rst` forgets all transfers but those that are in flight: their descriptor is given, and `idle` is
-/// low until they are answered; only then may new ones come. `forget` forgets those, too.
+/// `rst` forgets all transfers but those in flight, and the one whose descriptor is at `desc`, which stays there.
+/// `idle` is low until they are answered; only then may new ones come. `forget` forgets those, too.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct TransferQueue {
     /// Clock.
@@ -50,6 +50,10 @@ pub struct TransferQueue {
     pub forget: Wire<In, bool>,
     /// Transfers: {payload, moves bytes, length, RAM address, host address}.
     pub s: StreamIn,
+    /// The descriptor of the transfer at `s` can be given at once.
+    pub clear: Wire<In, bool>,
+    /// The descriptor of the transfer that was taken last can be given.
+    pub held_clear: Wire<In, bool>,
     /// Descriptors.
     pub desc: ReadDescOut,
     /// Their statuses.
@@ -69,7 +73,11 @@ pub struct TransferQueue {
     ram_address: Reg,
     length: Reg,
     tag: Reg,
+    /// There is a descriptor that was not taken.
     held: Reg<bool>,
+    /// It is at the port.
+    offered: Reg<bool>,
+    taken: Wire<Local, bool>,
     full: Reg<bool>,
     push: Wire<Local, bool>,
     pop: Wire<Local, bool>,
@@ -77,6 +85,8 @@ pub struct TransferQueue {
     /// Bit n: a status for tag n that can be meant.
     answered: Wire<Local>,
     entered: Wire<Local>,
+    withdraw: Wire<Local, bool>,
+    withdrawn: Wire<Local>,
     waiting: Wire<Local, bool>,
     _shape: HostDmaShape,
     _transfers: TransferShape,
@@ -91,6 +101,8 @@ impl TransferQueue {
             rst: Wire::bit(),
             forget: Wire::bit(),
             s: StreamIn::new(transfers.element(shape)),
+            clear: Wire::bit(),
+            held_clear: Wire::bit(),
             desc: ReadDescOut::new(shape),
             status: StatusIn::new(shape.tag),
             m: StreamOut::new(ERROR_BITS + transfers.payload),
@@ -106,12 +118,16 @@ impl TransferQueue {
             length: Reg::word(transfers.length),
             tag: Reg::word(index),
             held: Reg::bit_reset(),
+            offered: Reg::bit_reset(),
+            taken: Wire::bit(),
             full: Reg::bit_reset(),
             push: Wire::bit(),
             pop: Wire::bit(),
             moves: Wire::bit(),
             answered: Wire::word(transfers.entries),
             entered: Wire::word(transfers.entries),
+            withdraw: Wire::bit(),
+            withdrawn: Wire::word(transfers.entries),
             waiting: Wire::bit(),
             _shape: shape,
             _transfers: transfers,
@@ -129,18 +145,25 @@ impl Logic for TransferQueue {
         let length_at = ram_at + transfers.ram;
         let moves_at = length_at + transfers.length;
         clocked!(self.clk, self.rst => self.head, self.tail, self.full);
-        clocked!(self.clk, self.forget => self.pending, self.held);
+        clocked!(self.clk, self.forget => self.pending, self.held, self.offered);
         clocked!(self.clk => self.payloads, self.errors, self.host_address, self.ram_address, self.length, self.tag);
         /// In: when the ring and the register are free. One that moves nothing need not wait, but keeps the order.
-        self.s.ready.next = !self.full.q.val() && (!self.held.q.val() || self.desc.ready.val());
-        self.push.next = self.s.valid.val() && self.s.ready.val();
+        self.taken.next = self.offered.q.val() && self.desc.ready.val();
+        self.s.ready.next = !self.full.q.val() && (!self.held.q.val() || self.taken.val());
+        self.push.next = self.s.valid.val() && self.s.ready.val() && !self.rst.val();
         self.moves.next = self.s.data.val().get_bit(moves_at);
-        if self.desc.ready.val() {
+        /// A reset takes back what was never offered.
+        self.withdraw.next = self.rst.val() && self.held.q.val() && !self.offered.q.val();
+        if self.taken.val() || self.withdraw.val() {
             self.held.d.next = false;
+            self.offered.d.next = false;
+        } else if self.held_clear.val() {
+            self.offered.d.next = self.held.q.val();
         }
         if self.push.val() {
             self.tail.d.next = self.tail.q.val() + 1;
             self.held.d.next = self.moves.val();
+            self.offered.d.next = self.moves.val() && self.clear.val();
             self.host_address.d.next = self.s.data.val().slice(0, shape.axi.address);
             self.ram_address.d.next = self.s.data.val().slice(ram_at, transfers.ram);
             self.length.d.next = self.s.data.val().slice(length_at, transfers.length);
@@ -149,7 +172,7 @@ impl Logic for TransferQueue {
         self.payloads.write_enable.next = self.push.val();
         self.payloads.write_addr.next = self.tail.q.val().slice(0, index);
         self.payloads.write_data.next = self.s.data.val().slice(moves_at, 1 + transfers.payload);
-        self.desc.valid.next = self.held.q.val();
+        self.desc.valid.next = self.offered.q.val();
         self.desc.dma_addr.next = self.host_address.q.val();
         self.desc.ram_sel.next = 0.into();
         self.desc.ram_addr.next = self.ram_address.q.val().resize(shape.ram.address);
@@ -158,6 +181,7 @@ impl Logic for TransferQueue {
         /// A status counts if its tag is in flight: given, and not answered yet.
         self.answered.next = 0.into();
         self.entered.next = 0.into();
+        self.withdrawn.next = 0.into();
         for entry in 0..entries {
             self.answered.next.set_bit(
                 entry,
@@ -165,12 +189,16 @@ impl Logic for TransferQueue {
                     && self.status.tag.val() == entry as u64
                     && !(self.held.q.val() && self.tag.q.val() == entry as u64),
             );
+            self.withdrawn
+                .next
+                .set_bit(entry, self.withdraw.val() && self.tag.q.val() == entry as u64);
             self.entered.next.set_bit(
                 entry,
                 self.push.val() && self.moves.val() && self.tail.q.val().slice(0, index) == entry as u64,
             );
         }
-        self.pending.d.next = (self.pending.q.val() & !self.answered.val()) | self.entered.val();
+        self.pending.d.next =
+            (self.pending.q.val() & !self.answered.val() & !self.withdrawn.val()) | self.entered.val();
         self.errors.write_enable.next = (self.pending.q.val() & self.answered.val()).any();
         self.errors.write_addr.next = self.status.tag.val().slice(0, index);
         self.errors.write_data.next = self.status.error.val();

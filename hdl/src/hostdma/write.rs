@@ -21,9 +21,10 @@
 //! - **Backpressure**: AW and W wait for one another, for a free line, and for a free tag. Statuses never wait.
 //! - **Order**: B in the order of AW, whatever the ids. Descriptors in the order of the bytes of the bursts.
 //! - **Registers**: all outputs are registered.
-//! - **Reset** (`rstn` low) forgets everything allowed: Corundum's DMA has to be reset as well. With `drain`,
-//!   only `dma_rstn` forgets descriptors; after `rstn` alone those in flight are waited for, with AWREADY and
-//!   WREADY low, so that no late status and no late read of the RAM meets a new transfer.
+//! - **Reset** (`rstn` low) forgets everything inside: Corundum's DMA has to be reset as well. With `drain`,
+//!   only `dma_rstn`, the reset of Corundum's DMA and of the RAM, forgets descriptors, and all the rest with them;
+//!   after `rstn` alone descriptors and writes of the RAM that are under way are waited for, with AWREADY and WREADY
+//!   low, so that no late status, and no late read or answer of the RAM, meets a new transfer.
 //! - **Bad input**: FIXED, WRAP and reserved bursts, beats wider than the port, bursts across 4 KiB and atomic
 //!   operations are answered with SLVERR after all their beats, and nothing is written. So is a burst whose
 //!   WLAST is not with its last beat (AWLEN counts), and one that strobes bytes which it does not address; of
@@ -36,7 +37,7 @@ use super::intake::WriteIntake;
 use super::layout::{BurstFields, PieceFields};
 use super::splitter::RunSplitter;
 use super::transfers::{TransferQueue, TransferShape};
-use super::{ERROR_BITS, GuardIn, HostDmaShape, HostGuard, RamWriteOut, StatusIn, WriteDescOut};
+use super::{ERROR_BITS, GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
 use crate::axi::{ATOP_BITS, AxiWriteSlave, DECERR, KIND_BITS, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR};
 use crate::catalog::{ParameterError, Values};
 use crate::stream::{OutputQueue, StreamOut};
@@ -81,12 +82,14 @@ pub struct PspinHostmemDmaWr {
     pub m_atomic: Optional<StreamOut>,
     /// The windows of host memory; only with `guard`.
     pub guard: Optional<GuardIn>,
-    /// Synchronous reset of Corundum's DMA, active low; only with `drain`.
+    /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
     pub dma_rstn: Optional<Wire<In, bool>>,
     reset: Wire<Local, bool>,
     forget: Wire<Local, bool>,
     /// Transfers from before a reset are in flight.
     draining: Optional<Reg<bool>>,
+    /// Writes that the RAM has not done yet.
+    account: Optional<RamAccount>,
     hold: Wire<Local, bool>,
     bursts: OutputQueue,
     intake: WriteIntake,
@@ -96,7 +99,8 @@ pub struct PspinHostmemDmaWr {
     host_guard: Optional<HostGuard>,
     allowed: Wire<Local, bool>,
     moves: Wire<Local, bool>,
-    ready: Wire<Local, bool>,
+    /// Position of the piece whose descriptor is waiting.
+    held_position: Reg,
     /// Position in the ring of the oldest line in use.
     freed: Reg,
     transfers: TransferQueue,
@@ -179,6 +183,9 @@ impl PspinHostmemDmaWr {
             reset: Wire::bit(),
             forget: Wire::bit(),
             draining: Optional::new(shape.drain, || Reg::reset_to(true)),
+            account: Optional::new(shape.drain, || {
+                RamAccount::new(shape.ram.segments, shape.position())
+            }),
             hold: Wire::bit(),
             bursts: OutputQueue::new(BurstFields::new(shape, shape.atomics).width, BURSTS)?,
             intake: WriteIntake::new(shape),
@@ -188,7 +195,7 @@ impl PspinHostmemDmaWr {
             host_guard: Optional::new(shape.guard, || HostGuard::new(shape.guard_shape())),
             allowed: Wire::bit(),
             moves: Wire::bit(),
-            ready: Wire::bit(),
+            held_position: Reg::word(shape.position()),
             freed: Reg::word_reset(shape.position()),
             transfers: TransferQueue::new(shape, transfers),
             error_events: ErrorEvents::default(),
@@ -226,25 +233,30 @@ impl Logic for PspinHostmemDmaWr {
         let shape = self._shape;
         let (piece, payload) = (self._piece, self._payload);
         let position = shape.position();
-        self.reset.next = !self.rstn.val();
         if shape.drain {
             self.forget.next = !self.dma_rstn.val();
+            self.reset.next = !self.rstn.val() || !self.dma_rstn.val();
         } else {
             self.forget.next = !self.rstn.val();
+            self.reset.next = !self.rstn.val();
         }
         /// After a reset the front stays in reset until what was in flight is answered.
         if shape.drain {
-            self.hold.next = !self.rstn.val() || self.draining.q.val();
+            self.hold.next = self.reset.val() || self.draining.q.val();
         } else {
-            self.hold.next = !self.rstn.val();
+            self.hold.next = self.reset.val();
         }
         clocked!(self.clk, self.hold => self.bursts, self.intake, self.splitter, self.assembler, self.pieces);
         clocked!(self.clk, self.reset => self.draining, self.freed, self.transfers, self.failed, self.refused,
             self.outside, self.response_valid, self.counters);
-        clocked!(self.clk => self.response_id, self.response_code);
+        clocked!(self.clk => self.held_position, self.response_id, self.response_code);
         self.transfers.forget.next = self.forget.val();
         if shape.drain {
-            self.draining.d.next = self.draining.q.val() && !self.transfers.idle.val();
+            clocked!(self.clk, self.forget => self.account);
+            self.account.taken.next = self.intake.ram.cmd_valid.val() & self.ram_wr.cmd_ready.val();
+            self.account.answered.next = self.ram_wr.done.val();
+            self.draining.d.next =
+                self.draining.q.val() && !(self.transfers.idle.val() && self.account.settled.val());
         }
         /// Bursts and their data.
         self.bursts.s.valid.next = self.s_axi.awvalid.val();
@@ -281,13 +293,18 @@ impl Logic for PspinHostmemDmaWr {
         StreamOut::join(&mut self.bursts.m, &mut self.splitter.burst);
         StreamOut::join(&mut self.intake.beat, &mut self.splitter.beat);
         StreamOut::join(&mut self.splitter.run, &mut self.assembler.run);
-        /// Pieces leave when their data is in the RAM.
+        /// A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
         self.pieces.s.data.next = self.assembler.piece.val();
         self.pieces.s.valid.next = self.assembler.piece_valid.val();
         self.assembler.room.next = !self.pieces.almost_full.val();
-        self.ready.next =
+        self.transfers.clear.next =
             !(self.intake.written.val() - self.pieces.m.data.val().slice(piece.position.at, position) - 1)
                 .get_bit(position - 1);
+        self.transfers.held_clear.next =
+            !(self.intake.written.val() - self.held_position.q.val() - 1).get_bit(position - 1);
+        if self.transfers.s.ready.val() {
+            self.held_position.d.next = self.pieces.m.data.val().slice(piece.position.at, position);
+        }
         self.allowed.next = true;
         if shape.guard {
             GuardIn::link(&mut self.guard, &mut self.host_guard.windows);
@@ -303,8 +320,8 @@ impl Logic for PspinHostmemDmaWr {
             self.allowed.next = self.host_guard.allowed.val();
         }
         self.moves.next = self.pieces.m.data.val().get_bit(piece.moves.at);
-        self.transfers.s.valid.next = self.pieces.m.valid.val() && self.ready.val();
-        self.pieces.m.ready.next = self.transfers.s.ready.val() && self.ready.val();
+        self.transfers.s.valid.next = self.pieces.m.valid.val();
+        self.pieces.m.ready.next = self.transfers.s.ready.val();
         self.transfers.s.data.next = cat!(
             self.moves.val() && !self.allowed.val(),
             self.pieces.m.data.val().get_bit(piece.fault.at),

@@ -37,6 +37,9 @@ struct State {
     /// The bytes on the data port.
     bytes: Vec<u8>,
     stalls: u64,
+    survives_reset: bool,
+    /// The last cycle was one of reset, in which answers are not looked at.
+    in_reset: bool,
     /// The cycle that is driven next.
     cycle: u64,
 }
@@ -98,6 +101,8 @@ impl RamReadPort {
             rng: sim.rng(&format!("latency of {prefix}")),
             bytes: vec![0; bytes],
             stalls: 0,
+            survives_reset: false,
+            in_reset: false,
             cycle: 0,
         };
         let state = Rc::new(RefCell::new(state));
@@ -127,15 +132,24 @@ impl RamReadPort {
     pub fn set_latency(&self, latency: Latency) {
         self.state.borrow_mut().latency = latency;
     }
+
+    /// Changes whether the RAM goes on when the design is reset: what it took before is answered all the same, and
+    /// an answer that comes in reset counts as taken.
+    pub fn set_survives_reset(&self, survives: bool) {
+        self.state.borrow_mut().survives_reset = survives;
+    }
 }
 
-impl Agent for State {
-    fn drive(&mut self, dut: &mut Instance) {
-        let mut ready = 0u64;
+impl State {
+    /// Puts the answers that are due on the bus.
+    fn give_answers(&mut self, dut: &mut Instance) {
         let size = self.bytes.len() / self.segments.len();
         let mut changed = false;
         for (number, segment) in self.segments.iter_mut().enumerate() {
-            ready |= u64::from(!segment.pauses.next(segment.taken)) << number;
+            if self.in_reset && segment.on_bus {
+                segment.on_bus = false;
+                segment.answers.pop_front();
+            }
             let due = segment.answers.front().filter(|(due, _)| *due <= self.cycle);
             if let Some((_, bytes)) = due.filter(|_| !segment.on_bus) {
                 self.bytes[number * size..(number + 1) * size].copy_from_slice(bytes);
@@ -143,13 +157,24 @@ impl Agent for State {
                 changed = true;
             }
         }
-        self.commands.set_ready(dut, |number| ready >> number & 1 == 1);
         set_bits(dut, self.valid, self.segments.len(), |number| {
             self.segments[number].on_bus
         });
         if changed {
             dut.set_bytes(self.data, &self.bytes);
         }
+    }
+}
+
+impl Agent for State {
+    fn drive(&mut self, dut: &mut Instance) {
+        let mut ready = 0u64;
+        for (number, segment) in self.segments.iter_mut().enumerate() {
+            ready |= u64::from(!segment.pauses.next(segment.taken)) << number;
+        }
+        self.commands.set_ready(dut, |number| ready >> number & 1 == 1);
+        self.give_answers(dut);
+        self.in_reset = false;
     }
 
     fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
@@ -179,11 +204,19 @@ impl Agent for State {
         self.commands.reset();
         self.commands.set_ready(dut, |_| false);
         set_bits(dut, self.valid, self.segments.len(), |_| false);
-        for segment in &mut self.segments {
-            segment.answers.clear();
-            segment.on_bus = false;
+        if !self.survives_reset {
+            for segment in &mut self.segments {
+                segment.answers.clear();
+                segment.on_bus = false;
+            }
         }
         self.ram.forget_unread();
+    }
+
+    fn drive_reset(&mut self, dut: &mut Instance, cycle: u64) {
+        self.cycle = cycle;
+        self.give_answers(dut);
+        (self.cycle, self.in_reset) = (cycle + 1, true);
     }
 
     fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {

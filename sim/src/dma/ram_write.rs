@@ -31,6 +31,7 @@ struct State {
     segments: Vec<Segment>,
     latency: Latency,
     rng: ChaCha8Rng,
+    survives_reset: bool,
     /// The cycle that is driven next.
     cycle: u64,
 }
@@ -73,6 +74,7 @@ impl RamWritePort {
             ram: ram.clone(),
             latency: config.latency,
             rng: sim.rng(&format!("latency of {prefix}")),
+            survives_reset: false,
             cycle: 0,
         };
         let state = Rc::new(RefCell::new(state));
@@ -97,21 +99,36 @@ impl RamWritePort {
     pub fn set_latency(&self, latency: Latency) {
         self.state.borrow_mut().latency = latency;
     }
+
+    /// Changes whether the RAM goes on when the design is reset: what it took before is done all the same.
+    pub fn set_survives_reset(&self, survives: bool) {
+        self.state.borrow_mut().survives_reset = survives;
+    }
 }
 
-impl Agent for State {
-    fn drive(&mut self, dut: &mut Instance) {
-        let (mut ready, mut done) = (0u64, 0u64);
+impl State {
+    /// Gives the pulses of done that are due.
+    fn give_done(&mut self, dut: &mut Instance) {
+        let mut done = 0u64;
         for (number, segment) in self.segments.iter_mut().enumerate() {
-            ready |= u64::from(!segment.pauses.next(segment.taken)) << number;
             let due = segment.writes.pop_front_if(|(due, _)| *due <= self.cycle);
             if let Some((_, word)) = due {
                 self.ram.write_done(word);
                 done |= 1 << number;
             }
         }
-        self.commands.set_ready(dut, |number| ready >> number & 1 == 1);
         dut.set_value(self.done, done.into());
+    }
+}
+
+impl Agent for State {
+    fn drive(&mut self, dut: &mut Instance) {
+        let mut ready = 0u64;
+        for (number, segment) in self.segments.iter_mut().enumerate() {
+            ready |= u64::from(!segment.pauses.next(segment.taken)) << number;
+        }
+        self.commands.set_ready(dut, |number| ready >> number & 1 == 1);
+        self.give_done(dut);
     }
 
     fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
@@ -135,10 +152,18 @@ impl Agent for State {
         self.commands.reset();
         self.commands.set_ready(dut, |_| false);
         set_bits(dut, self.done, self.segments.len(), |_| false);
-        for segment in &mut self.segments {
-            segment.writes.clear();
+        if !self.survives_reset {
+            for segment in &mut self.segments {
+                segment.writes.clear();
+            }
+            self.ram.forget_writes();
         }
-        self.ram.forget_writes();
+    }
+
+    fn drive_reset(&mut self, dut: &mut Instance, cycle: u64) {
+        self.cycle = cycle;
+        self.give_done(dut);
+        self.cycle = cycle + 1;
     }
 
     fn sample_reset(&self, dut: &Instance) -> Result<(), Violation> {

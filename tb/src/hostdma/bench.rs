@@ -238,11 +238,21 @@ impl<M: Model> HostDmaBench<M> {
         })
     }
 
-    fn set_dma_reset(&mut self, reset: bool) {
+    /// Puts Corundum's DMA into its own reset or takes it out, if it has one; only the host DMA sees it.
+    pub fn hold_dma(&mut self, held: bool) {
         if self.setup.drain {
-            self.drive("dma_rstn", &[u8::from(!reset)]);
+            self.drive("dma_rstn", &[u8::from(!held)]);
+        }
+    }
+
+    /// The same, and the models of the DMA and of the RAM forget what they do at the next reset.
+    fn set_dma_reset(&mut self, reset: bool) {
+        self.hold_dma(reset);
+        if self.setup.drain {
             self.writes.set_survives_reset(!reset);
             self.reads.set_survives_reset(!reset);
+            self.ram_writes.set_survives_reset(!reset);
+            self.ram_reads.set_survives_reset(!reset);
         }
     }
 

@@ -15,6 +15,7 @@ const SHARED: &[&str] = &[
     "axi_write_rules.sv",
     "queue_invariant.sv",
     "list_invariant.sv",
+    "transfer_ring_rules.sv",
 ];
 
 /// A proof that is ready for the solver.

@@ -3,7 +3,7 @@
 use crate::support::{BASE, open, test_each};
 use rand::RngExt;
 use spinneret_sim::axi::{ReadRequest, WriteRequest};
-use spinneret_sim::dma::{Latency, Pause};
+use spinneret_sim::dma::{Latency, Pause, RamConfig};
 use spinneret_sim::model::Model;
 use spinneret_sim::models::PspinHostmemDmaBoard;
 use spinneret_sim::test_run::{TestRun, run_test};
@@ -134,6 +134,70 @@ fn a_descriptor_that_waits_outlives_a_reset_of_this_side() {
         }
         works(&mut bench);
         assert_eq!(bench.descriptors, [7, 7]);
+        bench.finish();
+    });
+}
+
+/// What the RAM was asked for before a reset of this side alone, and answers after it, meets no new transfer.
+#[test]
+fn late_answers_of_the_ram_meet_no_new_transfer() {
+    run_test("late_answers_of_the_ram_meet_no_new_transfer", 1, |run| {
+        for cycles in [1, 2, 8, 20, 30] {
+            let mut behaviour = Behaviour::default();
+            behaviour.ram_writes = RamConfig::after(cycles);
+            behaviour.ram_reads = RamConfig::after(cycles);
+            let mut bench = open::<PspinHostmemDmaBoard>(run, behaviour);
+            for before in 1..60 + 2 * cycles {
+                (0..4).for_each(|number| send(&mut bench, number));
+                bench.run(before);
+                bench.reset_alone();
+                works(&mut bench);
+                bench.reset_alone();
+            }
+            bench.finish();
+        }
+    });
+}
+
+/// A reset of the DMA is one of both sides, also if `rstn` stays high: what is lost is never answered as if it were done.
+#[test]
+fn a_reset_of_the_dma_forgets_everything() {
+    run_test("a_reset_of_the_dma_forgets_everything", 1, |run| {
+        let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::latency(100_000));
+        (0..4).for_each(|number| send(&mut bench, number));
+        bench.run(100);
+        assert_eq!((bench.writes.in_flight(), bench.reads.in_flight()), (4, 4));
+        bench.hold_dma(true);
+        (0..10).for_each(|_| bench.sim.cycle());
+        bench.hold_dma(false);
+        (0..200).for_each(|_| bench.sim.cycle());
+        assert!(bench.cluster.take_writes().is_empty() && bench.cluster.take_reads().is_empty());
+        let Counters { writes, reads } = bench.counters();
+        assert_eq!((writes.bursts, reads.bursts), (0, 0));
+        for dma in [&bench.writes, &bench.reads] {
+            dma.set_latency(Latency::exactly(0));
+        }
+        bench.reset();
+        works(&mut bench);
+        bench.finish();
+    });
+}
+
+/// While the DMA is in reset it gets no descriptors, and bursts wait.
+#[test]
+fn nothing_is_given_to_a_dma_in_reset() {
+    run_test("nothing_is_given_to_a_dma_in_reset", 1, |run| {
+        let mut bench = open::<PspinHostmemDmaBoard>(run, Behaviour::default());
+        bench.hold_dma(true);
+        bench.run(2);
+        (0..6).for_each(|number| send(&mut bench, number));
+        bench.run(200);
+        assert_eq!(bench.descriptors, [0, 0]);
+        assert_eq!(bench.under_way(), [6, 6]);
+        bench.hold_dma(false);
+        bench.settle();
+        let Counters { writes, reads } = bench.counters();
+        assert_eq!((writes.bursts, reads.bursts), (6, 6));
         bench.finish();
     });
 }
