@@ -10,6 +10,8 @@ use spinneret_sim::model::Model;
 const PATIENCE: u64 = 10_000;
 /// Cycles in which the counters come to rest.
 const REST_CYCLES: u64 = 8;
+/// Cycles in which a burst would be taken into use for which there is no room.
+const FULL_CYCLES: u64 = 100;
 /// Where the last bursts of a test go.
 const FILL_ADDRESS: u64 = 0x5_0000_0000;
 
@@ -83,7 +85,8 @@ impl<M: Model> HostDmaBench<M> {
         }
     }
 
-    /// All tags are in flight at the same time, and all lines of both rings are in use: nothing is lost.
+    /// All tags are in flight at the same time, and all lines of both rings are in use: nothing is lost, and nothing
+    /// more is taken into use while as many bursts wait.
     ///
     /// The bursts are at this address and behind it, in a page of their own each.
     ///
@@ -101,7 +104,7 @@ impl<M: Model> HostDmaBench<M> {
         let bytes = |transfers: u64| (self.setup.lines() / transfers * bus) as usize;
         let (written, read) = (bytes(self.setup.writes), bytes(self.setup.reads));
         let data: Vec<u8> = (0..written).map(|index| index as u8).collect();
-        for number in 0..self.setup.writes {
+        for number in 0..2 * self.setup.writes {
             self.write(WriteRequest::bytes(
                 0,
                 address + 4096 * number,
@@ -109,8 +112,8 @@ impl<M: Model> HostDmaBench<M> {
                 bus as usize,
             ));
         }
-        let behind = address + 4096 * self.setup.writes;
-        for number in 0..self.setup.reads {
+        let behind = address + 2 * 4096 * self.setup.writes;
+        for number in 0..2 * self.setup.reads {
             self.read(ReadRequest::bytes(0, behind + 4096 * number, read, bus as usize));
         }
         let all = [self.setup.writes as usize, self.setup.reads as usize];
@@ -123,6 +126,10 @@ impl<M: Model> HostDmaBench<M> {
                 self.reads.in_flight()
             );
             self.cycle();
+        }
+        self.run(FULL_CYCLES);
+        for dma in [&self.writes, &self.reads] {
+            dma.set_latency(Latency::exactly(0));
         }
         self.settle();
     }

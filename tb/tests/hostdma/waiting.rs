@@ -1,6 +1,6 @@
 //! Whoever waits, nothing is lost and nothing changes.
 
-use crate::support::{BASE, open, slow, test_each};
+use crate::support::{BASE, open, slow, strobed, test_each};
 use spinneret_sim::axi::{MasterPauses, Pause, ReadRequest, Skew, WriteRequest};
 use spinneret_sim::dma::RamConfig;
 use spinneret_sim::model::Model;
@@ -108,10 +108,29 @@ fn descriptors_wait_for_the_dma<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
+/// A line with holes stays in use until its last run is written, also when the ring is full behind it.
+fn a_line_is_kept_until_all_its_runs_are_written<M: Model>(run: &mut TestRun) {
+    let mut bench = open::<M>(run, Behaviour::default());
+    let bus = bench.setup.beat_bytes;
+    // The first descriptor is taken, the second waits.
+    bench.writes.set_pause(Pause::AlwaysAfter(1));
+    bench.write(strobed(bus, BASE, &[0xff | 0xf << 12], 1));
+    let bytes = vec![7; 4096];
+    for page in 1..=bench.setup.ram.bytes / 4096 + 1 {
+        bench.write(WriteRequest::bytes(1, BASE + 4096 * page, &bytes, bus as usize));
+    }
+    bench.run(2 * bench.setup.lines() + 200);
+    assert!(bench.writes.is_offered() && bench.writes.in_flight() == 0);
+    bench.writes.set_pause(Pause::Never);
+    bench.settle();
+    bench.finish();
+}
+
 test_each!(
     answers_wait_for_the_cluster,
     halves_do_not_wait_for_each_other,
     data_and_addresses_come_in_any_order,
     segments_of_the_ram_wait_each_by_itself,
-    descriptors_wait_for_the_dma
+    descriptors_wait_for_the_dma,
+    a_line_is_kept_until_all_its_runs_are_written
 );
