@@ -5,9 +5,10 @@ use spinneret_sim::models::{PspinHostmemDma, PspinHostmemDmaBoard};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::hostdma::{latencies, rates};
 
-/// Bytes of a burst, clocks of latency, and bytes a clock each way at least, while both go at the same time.
+/// Bytes of a burst, clocks of latency, and bytes a clock each way at least, while both go at the same time. Without
+/// latency that is a beat a clock, from burst to burst too.
 const RATES: [(u64, u64, f64); 6] = [
-    (64, 0, 20.0),
+    (64, 0, 60.0),
     (512, 0, 60.0),
     (4096, 0, 60.0),
     (64, 100, 20.0),

@@ -5,7 +5,7 @@ use spinneret_sim::axi::{ReadRequest, Response, WriteRequest};
 use spinneret_sim::dma::{DmaFaults, Latency, Pause};
 use spinneret_sim::model::Model;
 use spinneret_sim::test_run::TestRun;
-use spinneret_tb::hostdma::Behaviour;
+use spinneret_tb::hostdma::{Behaviour, HostDmaBench};
 
 /// Each code fails its burst, and no other, and is counted by itself.
 fn every_status_code_fails_its_burst_alone<M: Model>(run: &mut TestRun) {
@@ -65,7 +65,7 @@ fn any_descriptor_of_a_burst_fails_it<M: Model>(run: &mut TestRun) {
 fn statuses_for_tags_that_are_not_in_flight_are_counted<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, Behaviour::latency(30));
     let bus = bench.setup.beat_bytes as usize;
-    let strays = |bench: &spinneret_tb::hostdma::HostDmaBench<M>, from: u64, to: u64| {
+    let strays = |bench: &HostDmaBench<M>, from: u64, to: u64| {
         for tag in from..to {
             bench.writes.send_stray(tag, (tag % 16) as u8);
             bench.reads.send_stray(tag, (tag % 16) as u8);
@@ -129,6 +129,42 @@ fn a_status_for_a_descriptor_that_waits_is_ignored<M: Model>(run: &mut TestRun) 
     bench.finish();
 }
 
+/// A status for the next tag answers nothing before its descriptor is taken, in whichever clock it comes.
+fn a_status_before_its_descriptor_is_taken_is_ignored<M: Model>(run: &mut TestRun) {
+    let mut bench = open::<M>(run, Behaviour::default());
+    let bus = bench.setup.beat_bytes as usize;
+    let send = |bench: &mut HostDmaBench<M>| {
+        bench.write(WriteRequest::bytes(1, BASE, &[1, 2, 3], bus));
+        bench.read(ReadRequest::bytes(1, BASE + 4096, 3, bus));
+    };
+    // Each burst has one descriptor, and tags are given in turn.
+    send(&mut bench);
+    bench.settle();
+    for number in 1..20 {
+        for dma in [&bench.writes, &bench.reads] {
+            dma.set_pause(Pause::AlwaysAfter(0));
+        }
+        send(&mut bench);
+        bench.run(number);
+        bench.writes.send_stray(number % bench.setup.writes, 0);
+        bench.reads.send_stray(number % bench.setup.reads, 0);
+        bench.run(30);
+        assert_eq!(bench.under_way(), [1, 1]);
+        for dma in [&bench.writes, &bench.reads] {
+            assert!(dma.is_offered());
+            dma.set_pause(Pause::Never);
+        }
+        bench.settle();
+        assert_eq!(bench.last_write.map(|done| done.response), Some(Response::Okay));
+    }
+    let counters = bench.counters();
+    assert_eq!(
+        (counters.writes.stray_status, counters.reads.stray_status),
+        (19, 19)
+    );
+    bench.finish();
+}
+
 /// A DMA that answers after a very long time loses nothing.
 fn late_statuses_are_waited_for<M: Model>(run: &mut TestRun) {
     let mut bench = open::<M>(run, Behaviour::latency(3000));
@@ -157,6 +193,7 @@ test_each!(
     every_status_code_fails_its_burst_alone,
     any_descriptor_of_a_burst_fails_it,
     statuses_for_tags_that_are_not_in_flight_are_counted,
+    a_status_before_its_descriptor_is_taken_is_ignored,
     a_status_for_a_descriptor_that_waits_is_ignored,
     late_statuses_are_waited_for
 );
