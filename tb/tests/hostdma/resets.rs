@@ -143,9 +143,11 @@ fn a_descriptor_that_waits_outlives_a_reset_of_this_side() {
 fn late_answers_of_the_ram_meet_no_new_transfer() {
     run_test("late_answers_of_the_ram_meet_no_new_transfer", 1, |run| {
         for cycles in [1, 2, 8, 20, 30] {
-            let mut behaviour = Behaviour::default();
-            behaviour.ram_writes = RamConfig::after(cycles);
-            behaviour.ram_reads = RamConfig::after(cycles);
+            let behaviour = Behaviour {
+                ram_writes: RamConfig::after(cycles),
+                ram_reads: RamConfig::after(cycles),
+                ..Behaviour::default()
+            };
             let mut bench = open::<PspinHostmemDmaBoard>(run, behaviour);
             for before in 1..60 + 2 * cycles {
                 (0..4).for_each(|number| send(&mut bench, number));
