@@ -246,7 +246,8 @@ module pspin_hostmem_dma_wr_proof (
         waits_for_its_data: cover (data_was_late && desc_valid);
     end
     reg data_was_late = 1'b0;
-    always @(posedge clk) data_was_late <= transfer_enters && transfer[38] && lines_done == transfer[51:41] && !rst;
+    wire data_is_late = transfer_enters && transfer[38] && lines_done == transfer[51:41];
+    always @(posedge clk) data_was_late <= !rst && (data_is_late || (data_was_late && !desc_valid));
 
 `ifndef CONTRACT_ONLY
     // How the registers inside go together; induction needs it.
