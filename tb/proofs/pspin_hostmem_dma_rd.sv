@@ -6,7 +6,8 @@
 //
 // Beats of 4 bytes, four descriptors, a ring of 1024 lines in two segments. The solver chooses one transfer when it
 // enters the ring of transfers. What is assumed: the RAM gives one word for each command, and none of before a reset
-// when the reset is over. Nothing is assumed of AXI, of descriptors and of statuses.
+// of the RAM when that is over; with `drain` it is `dma_rstn` that resets the RAM, without it `rstn`. Nothing is
+// assumed of AXI, of descriptors and of statuses.
 `default_nettype none
 
 module pspin_hostmem_dma_rd_proof (
@@ -32,7 +33,13 @@ module pspin_hostmem_dma_rd_proof (
     input wire watch,
     input wire [16:0] unused
 );
+`ifdef DRAIN_1
+    wire forget = !dma_rstn;
+    wire rst = !rstn || forget;
+`else
     wire rst = !rstn;
+    wire forget = rst;
+`endif
     wire [12:0] desc_dma_addr, desc_len;
     wire desc_ram_sel, desc_valid;
     wire [11:0] desc_ram_addr;
@@ -64,14 +71,6 @@ module pspin_hostmem_dma_rd_proof (
         .s_axi_rvalid(rvalid), .s_axi_rready(rready)
     );
 
-`ifdef DRAIN_1
-    wire forget = !dma_rstn;
-    // Whoever resets Corundum's DMA resets this side, too.
-    always @* assume (dma_rstn || !rstn);
-`else
-    wire forget = rst;
-`endif
-
     stream_rules #(.WIDTH(37)) r_rules (
         .clk(clk), .rst(rst), .valid(rvalid), .ready(rready), .payload({rid, rresp, rlast, rdata})
     );
@@ -89,14 +88,14 @@ module pspin_hostmem_dma_rd_proof (
     endgenerate
 
     // The RAM: commands that are taken and have not given their word.
-    reg [5:0] asked_0 = 6'd0;
-    reg [5:0] asked_1 = 6'd0;
+    reg [10:0] asked_0 = 11'd0;
+    reg [10:0] asked_1 = 11'd0;
     always @(posedge clk) begin
         asked_0 <= asked_0 + (ram_valid[0] && ram_ready[0]) - ram_data_valid[0];
         asked_1 <= asked_1 + (ram_valid[1] && ram_ready[1]) - ram_data_valid[1];
-        if (rst) begin
-            asked_0 <= 6'd0;
-            asked_1 <= 6'd0;
+        if (forget) begin
+            asked_0 <= 11'd0;
+            asked_1 <= 11'd0;
         end
     end
     always @* begin
@@ -218,11 +217,12 @@ module pspin_hostmem_dma_rd_proof (
     end
 
 `ifdef DRAIN_1
-    // Descriptors of before a reset are waited for: until then nothing comes in.
+    // Descriptors and commands of before a reset are waited for: until then nothing comes in.
     reg drains = 1'b0;
     reg was_draining = 1'b0;
+    wire under_way = desc_valid || in_flight != 4'd0 || asked_0 != 0 || asked_1 != 0 || |(ram_valid & ram_ready);
     always @(posedge clk) begin
-        drains <= (rst || drains) && !forget && (desc_valid || in_flight != 4'd0);
+        drains <= (rst || drains) && !forget && under_way;
         was_draining <= was_draining || (drains && in_flight != 4'd0 && !rst);
     end
     always @* begin
@@ -238,6 +238,8 @@ module pspin_hostmem_dma_rd_proof (
     (* internal = "dut.u_bursts.u_fifo.count" *) wire [4:0] bursts_count;
     (* internal = "dut.u_bursts.u_fifo.stored" *) wire bursts_stored;
     (* internal = "dut.u_jobs.u_fifo.stored" *) wire jobs_stored;
+    (* internal = "dut.u_account.counts_0" *) wire [10:0] open_0;
+    (* internal = "dut.u_account.counts_1" *) wire [10:0] open_1;
 `else
     wire draining = 1'b0;
 `endif
@@ -248,11 +250,7 @@ module pspin_hostmem_dma_rd_proof (
     (* internal = "dut.u_planner.u_planned.ready" *) wire slice_ready;
     // The front stays in reset while descriptors of before a reset are waited for.
     reg after_hold = 1'b1;
-    reg after_reset = 1'b1;
-    always @(posedge clk) begin
-        after_hold <= rst || draining;
-        after_reset <= rst;
-    end
+    always @(posedge clk) after_hold <= rst || draining;
     (* internal = "dut.u_transfers.head" *) wire [2:0] head;
     (* internal = "dut.u_transfers.tail" *) wire [2:0] tail;
     (* internal = "dut.u_transfers.pending" *) wire [3:0] pending;
@@ -298,18 +296,19 @@ module pspin_hostmem_dma_rd_proof (
         .draining(draining), .in_flight(in_flight), .inside(in_ring), .next_tag(next_tag), .watching(watching),
         .ahead(ahead), .watched(watched), .moves(moves), .its_tag(its_tag), .given(given), .answered(answered),
         .its_error(its_error), .head(head), .tail(tail), .pending(pending), .full(full), .held(held), .held_tag(held_tag),
+        .desc_valid(desc_valid),
         .payloads({payload_3, payload_2, payload_1, payload_0}), .errors({error_3, error_2, error_1, error_0})
     );
     queue_invariant #(.POINTER(4)) beats_invariant (
-        .after_reset(after_reset), .count(beats_count), .write_ptr(beats_write_ptr),
+        .after_reset(after_hold), .count(beats_count), .write_ptr(beats_write_ptr),
         .read_ptr(beats_read_ptr), .not_full(beats_not_full), .stored(beats_stored), .held(1'b0)
     );
     queue_invariant #(.POINTER(4)) words_0_invariant (
-        .after_reset(after_reset), .count(words_0_count), .write_ptr(words_0_write_ptr),
+        .after_reset(after_hold), .count(words_0_count), .write_ptr(words_0_write_ptr),
         .read_ptr(words_0_read_ptr), .not_full(words_0_not_full), .stored(words_0_stored), .held(1'b0)
     );
     queue_invariant #(.POINTER(4)) words_1_invariant (
-        .after_reset(after_reset), .count(words_1_count), .write_ptr(words_1_write_ptr),
+        .after_reset(after_hold), .count(words_1_count), .write_ptr(words_1_write_ptr),
         .read_ptr(words_1_read_ptr), .not_full(words_1_not_full), .stored(words_1_stored), .held(1'b0)
     );
 
@@ -323,9 +322,11 @@ module pspin_hostmem_dma_rd_proof (
             assert ({found[26:25], found[21:14]} == planned[10*(plan_valid + spare_used) +: 10]);
 `ifdef DRAIN_1
         draining_until_idle: assert (!drains || draining);
+        account_is_exact: assert (open_0 == asked_0 && open_1 == asked_1);
         empty_while_draining: assert (!draining || (head == tail && !burst_valid && bursts_count == 0 && !bursts_stored
             && !found_valid && !plan_valid && !transfer_valid && !job_valid && !jobs_stored && beats_count == 0 && !rvalid
-            && command_valid == 0));
+            && command_valid == 0 && words_0_count == 0 && words_1_count == 0));
+        offers_at_once_or_never: assert (!draining || held == desc_valid);
 `endif
     end
 `endif

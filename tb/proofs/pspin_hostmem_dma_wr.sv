@@ -1,12 +1,12 @@
 // PspinHostmemDmaWr: responses, descriptors and RAM commands are stable while they wait; a tag is not given while it is
 // in flight, whatever statuses come; nothing overflows; and each link from address to response: a burst ends with
 // the last of its AWLEN + 1 beats and never before, becomes one last item, one last piece and one response, with its
-// id. Order and number are kept by the queues between the links, which output_queue.sv and fifo.sv prove.
+// id. A descriptor is offered only when the RAM has done the writes of the lines up to its position. Order and number are kept by the queues between the links, which output_queue.sv and fifo.sv prove.
 //
 // Beats of 4 bytes, four descriptors, a ring of 1024 lines in two segments. The solver chooses one transfer when it
 // enters the ring of transfers. What is assumed: the RAM says that a write is done only after it was taken, and says
-// nothing more of those of before a reset when the reset is over. Nothing is assumed of AXI, of descriptors and of
-// statuses.
+// nothing more of those of before a reset of the RAM when that is over; with `drain` it is `dma_rstn` that resets the
+// RAM, without it `rstn`. Nothing is assumed of AXI, of descriptors and of statuses.
 `default_nettype none
 
 module pspin_hostmem_dma_wr_proof (
@@ -35,7 +35,13 @@ module pspin_hostmem_dma_wr_proof (
     input wire watch,
     input wire [16:0] unused
 );
+`ifdef DRAIN_1
+    wire forget = !dma_rstn;
+    wire rst = !rstn || forget;
+`else
     wire rst = !rstn;
+    wire forget = rst;
+`endif
     wire [12:0] desc_dma_addr, desc_len;
     wire desc_ram_sel, desc_imm, desc_imm_en, desc_valid;
     wire [11:0] desc_ram_addr;
@@ -72,14 +78,6 @@ module pspin_hostmem_dma_wr_proof (
         .wr_bursts_o(count_bursts), .wr_stray_status_o(count_stray)
     );
 
-`ifdef DRAIN_1
-    wire forget = !dma_rstn;
-    // Whoever resets Corundum's DMA resets this side, too.
-    always @* assume (dma_rstn || !rstn);
-`else
-    wire forget = rst;
-`endif
-
     stream_rules #(.WIDTH(4)) b_rules (
         .clk(clk), .rst(rst), .valid(bvalid), .ready(bready), .payload({bid, bresp})
     );
@@ -103,7 +101,7 @@ module pspin_hostmem_dma_wr_proof (
     always @(posedge clk) begin
         unwritten_0 <= unwritten_0 + (ram_valid[0] && ram_ready[0]) - ram_done[0];
         unwritten_1 <= unwritten_1 + (ram_valid[1] && ram_ready[1]) - ram_done[1];
-        if (rst) begin
+        if (forget) begin
             unwritten_0 <= 11'd0;
             unwritten_1 <= 11'd0;
         end
@@ -131,7 +129,7 @@ module pspin_hostmem_dma_wr_proof (
     (* internal = "dut.assembler_piece_valid" *) wire piece_comes;
     (* internal = "dut.assembler_piece" *) wire [51:0] piece;
     (* internal = "dut.u_pieces.u_fifo.not_full" *) wire pieces_not_full;
-    (* internal = "dut.transfers_s_valid" *) wire transfer_valid;
+    (* internal = "dut.pieces_m_valid" *) wire transfer_valid;
     (* internal = "dut.transfers_s_ready" *) wire transfer_ready;
     (* internal = "dut.transfers_s_data" *) wire [55:0] transfer;
     (* internal = "dut.transfers_m_valid" *) wire done_valid;
@@ -207,17 +205,49 @@ module pspin_hostmem_dma_wr_proof (
     reg two_beats = 1'b0;
     always @(posedge clk) if (burst_ends && beats == 9'd1) two_beats <= 1'b1;
 
+    // With `drain`, descriptors and writes of before a reset are waited for: until then nothing comes in.
 `ifdef DRAIN_1
-    // Descriptors of before a reset are waited for: until then nothing comes in.
     reg drains = 1'b0;
-    always @(posedge clk) drains <= (rst || drains) && !forget && (desc_valid || in_flight != 4'd0);
+    wire under_way = desc_valid || in_flight != 4'd0 || unwritten_0 != 0 || unwritten_1 != 0 || |(ram_valid & ram_ready);
+    always @(posedge clk) drains <= (rst || drains) && !forget && under_way;
     always @* begin
         waits_for_what_is_in_flight: assert (!drains || rst || (!awready && !wready && !ram_valid));
         takes_again: cover (was_draining && !drains && awready);
     end
     reg was_draining = 1'b0;
     always @(posedge clk) was_draining <= was_draining || (drains && in_flight != 4'd0 && !rst);
+`else
+    wire drains = 1'b0;
 `endif
+
+    // The writes that each segment has done since the reset; the lines that all have done, in the clock before; and
+    // up to which line the data of the descriptor has to be there.
+    reg [11:0] done_0 = 12'd0;
+    reg [11:0] done_1 = 12'd0;
+    wire [11:0] lead = done_0 - done_1;
+    wire [10:0] lines_done = lead[11] ? done_0[10:0] : done_1[10:0];
+    reg [10:0] lines_before;
+    reg [10:0] position;
+    reg stays_offered = 1'b0;
+    wire [10:0] behind = lines_before - position;
+    always @(posedge clk) begin
+        done_0 <= done_0 + ram_done[0];
+        done_1 <= done_1 + ram_done[1];
+        lines_before <= lines_done;
+        if (transfer_enters && !rst) position <= transfer[51:41];
+        stays_offered <= desc_valid && !desc_ready && !forget;
+        if (rst || drains) begin
+            done_0 <= 12'd0;
+            done_1 <= 12'd0;
+        end
+    end
+    always @* begin
+        if (desc_valid && !stays_offered) data_is_written: assert (behind != 0 && behind <= 1024);
+        waits_for_its_data: cover (data_was_late && desc_valid);
+    end
+    reg data_was_late = 1'b0;
+    wire data_is_late = transfer_enters && transfer[38] && lines_done == transfer[51:41];
+    always @(posedge clk) data_was_late <= !rst && (data_is_late || (data_was_late && !desc_valid));
 
 `ifndef CONTRACT_ONLY
     // How the registers inside go together; induction needs it.
@@ -225,7 +255,8 @@ module pspin_hostmem_dma_wr_proof (
     (* internal = "dut.draining" *) wire draining;
     (* internal = "dut.u_bursts.u_fifo.count" *) wire [4:0] bursts_count;
     (* internal = "dut.u_bursts.u_fifo.stored" *) wire bursts_stored;
-    (* internal = "dut.pieces_m_valid" *) wire piece_out_valid;
+    (* internal = "dut.u_account.counts_0" *) wire [10:0] open_0;
+    (* internal = "dut.u_account.counts_1" *) wire [10:0] open_1;
 `else
     wire draining = 1'b0;
 `endif
@@ -247,6 +278,7 @@ module pspin_hostmem_dma_wr_proof (
     (* internal = "dut.u_transfers.pending" *) wire [3:0] pending;
     (* internal = "dut.u_transfers.full" *) wire full;
     (* internal = "dut.u_transfers.held" *) wire held;
+    (* internal = "dut.held_position" *) wire [10:0] held_position;
     (* internal = "dut.u_transfers.tag" *) wire [1:0] held_tag;
     (* internal = "dut.u_transfers.u_payloads.memory[0]" *) wire [17:0] payload_0;
     (* internal = "dut.u_transfers.u_payloads.memory[1]" *) wire [17:0] payload_1;
@@ -265,6 +297,7 @@ module pspin_hostmem_dma_wr_proof (
         .draining(draining), .in_flight(in_flight), .inside(in_ring), .next_tag(next_tag), .watching(watching),
         .ahead(ahead), .watched(watched), .moves(moves), .its_tag(its_tag), .given(given), .answered(answered),
         .its_error(its_error), .head(head), .tail(tail), .pending(pending), .full(full), .held(held), .held_tag(held_tag),
+        .desc_valid(desc_valid),
         .payloads({payload_3, payload_2, payload_1, payload_0}), .errors({error_3, error_2, error_1, error_0})
     );
     queue_invariant #(.POINTER(4)) pieces_invariant (
@@ -281,15 +314,28 @@ module pspin_hostmem_dma_wr_proof (
         if (again) is_within_its_beat: assert (burst_valid && beat_valid && run_valid && !run[20]);
         if (run_valid && run[20]) last_is_whole: assert (run[19]);
         // Data: taken, at the RAM, done.
-        segment_0_is_counted: assert (fill - written == command_valid[0] + unwritten_0 + ahead_0);
-        segment_1_is_counted: assert (fill - written == command_valid[1] + unwritten_1 + ahead_1);
+        ring_has_room: assert (in_lines <= 1024);
+        if (!draining) begin
+            segment_0_is_counted: assert (in_lines == command_valid[0] + unwritten_0 + ahead_0);
+            segment_1_is_counted: assert (in_lines == command_valid[1] + unwritten_1 + ahead_1);
+            segment_0_has_done: assert (done_0[10:0] == written + ahead_0);
+            segment_1_has_done: assert (done_1[10:0] == written + ahead_1);
+            segments_are_apart: assert (lead == {1'b0, ahead_0} - {1'b0, ahead_1});
+            one_is_ahead: assert (ahead_0 == 0 || ahead_1 == 0);
+        end
+        if (held && !desc_valid) position_is_held: assert (held_position == position);
 `ifdef DRAIN_1
         draining_until_idle: assert (!drains || draining);
-        empty_while_draining: assert (!draining || (head == tail && fill == 0 && command_valid == 0
-            && !burst_valid && bursts_count == 0 && !bursts_stored && !beat_valid && !run_valid && !piece_out_valid
-            && pieces_count == 0 && unwritten_0 == 0 && unwritten_1 == 0 && written == 0));
+        account_is_exact: assert (open_0 == unwritten_0 && open_1 == unwritten_1);
+        if (draining && !drains) ram_is_idle: assert (unwritten_0 == 0 && unwritten_1 == 0);
+        empty_while_draining: assert (!draining || (after_hold && buffered == 0 && head == tail && fill == 0 && command_valid == 0
+            && !burst_valid && bursts_count == 0 && !bursts_stored && !beat_valid && !run_valid && !transfer_valid
+            && pieces_count == 0 && ahead_0 == 0 && ahead_1 == 0 && written == 0 && done_0 == 0 && done_1 == 0));
+        offers_at_once_or_never: assert (!draining || held == desc_valid);
 `endif
     end
+    wire [12:0] in_lines = {2'd0, lines_in_use};
+    wire [10:0] lines_in_use = fill - written;
 `endif
 endmodule
 

@@ -121,8 +121,9 @@ module transfer_ring_inside #(
     input wire [2:0] tail,
     input wire [3:0] pending,
     input wire full,
-    input wire held,
+    input wire held, // A descriptor waits, for its data or at its port.
     input wire [1:0] held_tag,
+    input wire desc_valid,
     input wire [4*PAYLOAD+3:0] payloads, // {payload, moves} of each
     input wire [15:0] errors
 );
@@ -133,6 +134,7 @@ module transfer_ring_inside #(
         full_with_four: assert (full == (transfers == 4));
         tags_go_around: assert (next_tag == tail[1:0]);
         pending_is_in_flight: assert (pending == (in_flight | (held ? 4'd1 << held_tag : 4'd0)));
+        offers_what_is_held: assert (!desc_valid || held);
         at_desc_is_not_in_flight: assert (!held || !in_flight[held_tag]);
         if (watching) begin
             tag_is_its_place: assert (its_tag == head[1:0] + ahead);

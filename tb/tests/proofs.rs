@@ -336,6 +336,24 @@ const MUTATIONS: &[Mutation] = &[
         "assign last = number_now == check_length;",
         "assign last = beat_data[19];",
     ),
+    // Offers a descriptor at once, before its data is written.
+    (
+        "pspin_hostmem_dma_wr",
+        "assign transfers_clear = !(1'(((intake_written - pieces_m_data[48:38]) - 11'd1) >> 4'd10));",
+        "assign transfers_clear = 1'b1;",
+    ),
+    // Lets one wait a clock for its data, and no longer.
+    (
+        "pspin_hostmem_dma_wr",
+        "assign transfers_held_clear = !(1'(((intake_written - held_position) - 11'd1) >> 4'd10));",
+        "assign transfers_held_clear = 1'b1;",
+    ),
+    // Goes on while the RAM still has writes of before a reset.
+    (
+        "pspin_hostmem_dma_wr_drain",
+        "!(transfers_idle && account_settled)",
+        "!transfers_idle",
+    ),
     // Lets a burst leave its block.
     (
         "frame_reader",

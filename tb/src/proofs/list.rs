@@ -507,7 +507,7 @@ pub const PROOFS: &[Proof] = &[
         ],
         method: Method::Induction(12),
         fast: false,
-        shows: "the same, and nothing comes in until descriptors of before a reset are answered",
+        shows: "the same, and nothing comes in until descriptors and RAM commands of before a reset are answered",
     },
     Proof {
         name: "pspin_hostmem_dma_rd",
@@ -555,7 +555,7 @@ pub const PROOFS: &[Proof] = &[
         ],
         method: Method::Induction(13),
         fast: false,
-        shows: "the same, and nothing comes in until descriptors of before a reset are answered",
+        shows: "the same, and nothing comes in until descriptors and RAM commands of before a reset are answered",
     },
     Proof {
         name: "frame_room",
@@ -592,6 +592,6 @@ const PASS_FIFO: &str =
 const OUTPUT_QUEUE: &str = "order, no loss, no duplication, latency 1, s_ready and almost_full exact";
 const HER_GEN: &str =
     "every packet leaves once, at one output, in order, with its own context; counters exact";
-const HOST_WRITES: &str = "stable responses and descriptors, tags, any status, each link from address to response, nothing overflows";
+const HOST_WRITES: &str = "stable responses and descriptors, descriptors behind their data, tags, any status, each link from address to response, nothing overflows";
 const HOST_READS: &str =
     "stable data and descriptors, tags, any status, each link from address to ARLEN + 1 beats";
