@@ -112,6 +112,9 @@ fn check<M: Model>(run: &mut TestRun) {
     let has_atomics = sim.dut.instance().find("s_axi_awatop").is_some();
     let master = sim.axi_master("s_axi", config);
     sim.dut.set("ram_wr_cmd_ready", 3u8).expect("two segments");
+    if sim.dut.instance().find("dma_rstn").is_some() {
+        sim.dut.set("dma_rstn", 1u8).expect("one bit");
+    }
     sim.reset();
     let bus = master.bus_bytes() as u64;
     let mut responses = BTreeMap::new();
