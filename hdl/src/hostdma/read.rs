@@ -15,7 +15,8 @@
 //!   All beats carry SLVERR if one of them failed or the burst cannot be done, DECERR if the guard refused it;
 //!   their data is 0 then.
 //! - **Throughput**: one beat a clock, from burst to burst too; one burst a clock.
-//! - **Latency**: AR to descriptor 4 clocks, status to the first beat 7 with a RAM that answers after 2.
+//! - **Latency**: AR to descriptor 5 clocks, status to the first beat 7 with a RAM that answers after 2; so a read of one
+//!   beat takes 13 clocks from AR to R when its status comes in the clock after its descriptor.
 //! - **Backpressure**: AR waits for lines and for a free tag. Statuses and the RAM's data never wait.
 //! - **Order**: beats in the order of AR, whatever the ids, never interleaved.
 //! - **Registers**: all outputs are registered.
