@@ -146,8 +146,8 @@ output_queue_16x105_1.sv
 ram_distributed_64x22.sv
 ram_distributed_64x4.sv
 transfer_queue.sv
-error_events.sv
 event_counters_15.sv
+half_counters.sv
 pspin_hostmem_dma_wr.sv
 skid_buffer_109.sv
 read_planner.sv

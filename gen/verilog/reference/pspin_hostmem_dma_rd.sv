@@ -180,7 +180,6 @@ module pspin_hostmem_dma_rd #(
     logic [46:0] transfers_m_data;
     logic transfers_m_valid;
     logic transfers_stray;
-    logic [10:0] error_events_events;
     logic [41:0] jobs_s_data;
     logic jobs_s_valid;
     logic jobs_s_ready;
@@ -188,18 +187,9 @@ module pspin_hostmem_dma_rd #(
     logic jobs_m_valid;
     logic sequencer_job_ready;
     logic sequencer_freed;
-    logic [14:0] counters_events;
-    logic [31:0] counters_counts_0;
-    logic [31:0] counters_counts_1;
-    logic [31:0] counters_counts_2;
-    logic [31:0] counters_counts_3;
-    logic [31:0] counters_counts_4;
-    logic [31:0] counters_counts_5;
-    logic [31:0] counters_counts_6;
-    logic [31:0] counters_counts_7;
-    logic [31:0] counters_counts_8;
-    logic [31:0] counters_counts_9;
-    logic [31:0] counters_counts_10;
+    logic counters_answered;
+    logic counters_refused;
+    logic counters_outside;
 
     assign forget = !rstn;
     assign reset = !rstn;
@@ -215,23 +205,9 @@ module pspin_hostmem_dma_rd #(
     assign jobs_s_valid = transfers_m_valid && last;
     assign jobs_s_data = {transfers_m_data[41], response | {failed_now, 1'b0}, transfers_m_data[38:0]};
     assign s_axi_ruser = 1'b0;
-    assign counters_events = {transfers_stray, retire && last && response == 2'd3, retire && last && response
-        == 2'd2, retire && last, error_events_events};
-
-    always_comb begin
-        rd_dma_errors_o = 352'd0;
-        rd_dma_errors_o[31:0] = counters_counts_0;
-        rd_dma_errors_o[63:32] = counters_counts_1;
-        rd_dma_errors_o[95:64] = counters_counts_2;
-        rd_dma_errors_o[127:96] = counters_counts_3;
-        rd_dma_errors_o[159:128] = counters_counts_4;
-        rd_dma_errors_o[191:160] = counters_counts_5;
-        rd_dma_errors_o[223:192] = counters_counts_6;
-        rd_dma_errors_o[255:224] = counters_counts_7;
-        rd_dma_errors_o[287:256] = counters_counts_8;
-        rd_dma_errors_o[319:288] = counters_counts_9;
-        rd_dma_errors_o[351:320] = counters_counts_10;
-    end
+    assign counters_answered = retire && last;
+    assign counters_refused = response == 2'd2;
+    assign counters_outside = response == 2'd3;
 
     always_ff @(posedge clk) begin
         if (retire) begin
@@ -303,13 +279,6 @@ module pspin_hostmem_dma_rd #(
         .idle()
     );
 
-    // Events, the one with the highest number first.
-    error_events u_error_events (
-        .valid(retire),
-        .error(transfers_m_data[46:43]),
-        .events(error_events_events)
-    );
-
     output_queue_4x42_0 u_jobs (
         .clk(clk),
         .rst(reset),
@@ -343,25 +312,21 @@ module pspin_hostmem_dma_rd #(
         .ready(s_axi_rready)
     );
 
-    event_counters_15 u_counters (
+    // What happens is counted.
+    half_counters u_counters (
         .clk(clk),
         .rst(reset),
-        .events(counters_events),
-        .counts_0(counters_counts_0),
-        .counts_1(counters_counts_1),
-        .counts_2(counters_counts_2),
-        .counts_3(counters_counts_3),
-        .counts_4(counters_counts_4),
-        .counts_5(counters_counts_5),
-        .counts_6(counters_counts_6),
-        .counts_7(counters_counts_7),
-        .counts_8(counters_counts_8),
-        .counts_9(counters_counts_9),
-        .counts_10(counters_counts_10),
-        .counts_11(rd_bursts_o),
-        .counts_12(rd_refused_o),
-        .counts_13(rd_outside_o),
-        .counts_14(rd_stray_status_o)
+        .retired(retire),
+        .error(transfers_m_data[46:43]),
+        .answered(counters_answered),
+        .refused(counters_refused),
+        .outside(counters_outside),
+        .stray(transfers_stray),
+        .bursts_count(rd_bursts_o),
+        .refused_count(rd_refused_o),
+        .outside_count(rd_outside_o),
+        .stray_count(rd_stray_status_o),
+        .error_counts(rd_dma_errors_o)
     );
 endmodule : pspin_hostmem_dma_rd
 

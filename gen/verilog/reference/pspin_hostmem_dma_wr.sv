@@ -208,19 +208,6 @@ module pspin_hostmem_dma_wr #(
     logic transfers_m_valid;
     logic transfers_m_ready;
     logic transfers_stray;
-    logic [10:0] error_events_events;
-    logic [14:0] counters_events;
-    logic [31:0] counters_counts_0;
-    logic [31:0] counters_counts_1;
-    logic [31:0] counters_counts_2;
-    logic [31:0] counters_counts_3;
-    logic [31:0] counters_counts_4;
-    logic [31:0] counters_counts_5;
-    logic [31:0] counters_counts_6;
-    logic [31:0] counters_counts_7;
-    logic [31:0] counters_counts_8;
-    logic [31:0] counters_counts_9;
-    logic [31:0] counters_counts_10;
 
     assign forget = !rstn;
     assign reset = !rstn;
@@ -249,23 +236,6 @@ module pspin_hostmem_dma_wr #(
     assign s_axi_bresp = response_code;
     assign s_axi_buser = 1'b0;
     assign s_axi_bvalid = response_valid;
-    assign counters_events = {transfers_stray, answer && outside_now, answer && refused_now, answer,
-        error_events_events};
-
-    always_comb begin
-        wr_dma_errors_o = 352'd0;
-        wr_dma_errors_o[31:0] = counters_counts_0;
-        wr_dma_errors_o[63:32] = counters_counts_1;
-        wr_dma_errors_o[95:64] = counters_counts_2;
-        wr_dma_errors_o[127:96] = counters_counts_3;
-        wr_dma_errors_o[159:128] = counters_counts_4;
-        wr_dma_errors_o[191:160] = counters_counts_5;
-        wr_dma_errors_o[223:192] = counters_counts_6;
-        wr_dma_errors_o[255:224] = counters_counts_7;
-        wr_dma_errors_o[287:256] = counters_counts_8;
-        wr_dma_errors_o[319:288] = counters_counts_9;
-        wr_dma_errors_o[351:320] = counters_counts_10;
-    end
 
     always_ff @(posedge clk) begin
         if (transfers_s_ready) begin
@@ -396,32 +366,21 @@ module pspin_hostmem_dma_wr #(
         .idle()
     );
 
-    // Events, the one with the highest number first.
-    error_events u_error_events (
-        .valid(retire),
-        .error(transfers_m_data[24:21]),
-        .events(error_events_events)
-    );
-
-    event_counters_15 u_counters (
+    // What happens is counted.
+    half_counters u_counters (
         .clk(clk),
         .rst(reset),
-        .events(counters_events),
-        .counts_0(counters_counts_0),
-        .counts_1(counters_counts_1),
-        .counts_2(counters_counts_2),
-        .counts_3(counters_counts_3),
-        .counts_4(counters_counts_4),
-        .counts_5(counters_counts_5),
-        .counts_6(counters_counts_6),
-        .counts_7(counters_counts_7),
-        .counts_8(counters_counts_8),
-        .counts_9(counters_counts_9),
-        .counts_10(counters_counts_10),
-        .counts_11(wr_bursts_o),
-        .counts_12(wr_refused_o),
-        .counts_13(wr_outside_o),
-        .counts_14(wr_stray_status_o)
+        .retired(retire),
+        .error(transfers_m_data[24:21]),
+        .answered(answer),
+        .refused(refused_now),
+        .outside(outside_now),
+        .stray(transfers_stray),
+        .bursts_count(wr_bursts_o),
+        .refused_count(wr_refused_o),
+        .outside_count(wr_outside_o),
+        .stray_count(wr_stray_status_o),
+        .error_counts(wr_dma_errors_o)
     );
 endmodule : pspin_hostmem_dma_wr
 

@@ -1,58 +1,113 @@
 //! What the halves of the host DMA count.
 
 use super::ERROR_BITS;
+use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
 /// Errors of a status that are counted apart: 1 to this one.
 pub const ERROR_CODES: usize = 11;
 /// The code under which errors count that Corundum gives no meaning to.
-pub const OTHER_ERROR: usize = 3;
+const OTHER_ERROR: usize = 3;
 
 /// The event that a burst is answered.
-pub const BURST: usize = ERROR_CODES;
+const BURST: usize = ERROR_CODES;
 /// The event that it could not be done.
-pub const REFUSED: usize = ERROR_CODES + 1;
+const REFUSED: usize = ERROR_CODES + 1;
 /// The event that it had bytes outside of all windows.
-pub const OUTSIDE: usize = ERROR_CODES + 2;
+const OUTSIDE: usize = ERROR_CODES + 2;
 /// The event that a status came for a tag that was not in flight.
-pub const STRAY: usize = ERROR_CODES + 3;
+const STRAY: usize = ERROR_CODES + 3;
 /// How many events there are.
-pub const EVENTS: usize = ERROR_CODES + 4;
+const EVENTS: usize = ERROR_CODES + 4;
 
-/// Turns the error of a status into events.
-///
-/// Combinational.
+/// Counts the events of a half; every count wraps at 2^32.
 #[derive(LogicBlock, Describe, Clone, Debug)]
-pub struct ErrorEvents {
-    /// A status is looked at.
-    pub valid: Wire<In, bool>,
-    /// Its error.
+pub struct HalfCounters {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: all counts are 0.
+    pub rst: Wire<In, bool>,
+    /// A transfer is retired.
+    pub retired: Wire<In, bool>,
+    /// The error of its status; 0 if it has none.
     pub error: Wire<In>,
-    /// Bit n: error n + 1 happened.
-    pub events: Wire<Out>,
+    /// A burst is answered.
+    pub answered: Wire<In, bool>,
+    /// With `answered`: it could not be done.
+    pub refused: Wire<In, bool>,
+    /// With `answered`: it had bytes outside of all windows.
+    pub outside: Wire<In, bool>,
+    /// A status came for a tag that was not in flight.
+    pub stray: Wire<In, bool>,
+    /// Bursts that were answered.
+    pub bursts_count: Wire<Out>,
+    /// Bursts that could not be done.
+    pub refused_count: Wire<Out>,
+    /// Bursts with bytes outside of all windows.
+    pub outside_count: Wire<Out>,
+    /// Statuses for tags that were not in flight.
+    pub stray_count: Wire<Out>,
+    /// Statuses by error: 1 in the lowest word, and so on.
+    pub error_counts: Wire<Out>,
+    errors: Wire<Local>,
+    counters: EventCounters,
 }
 
-impl Default for ErrorEvents {
+impl Default for HalfCounters {
     fn default() -> Self {
+        let counter = || Wire::word(COUNTER_WIDTH);
         Self {
-            valid: Wire::bit(),
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            retired: Wire::bit(),
             error: Wire::word(ERROR_BITS),
-            events: Wire::word(ERROR_CODES),
+            answered: Wire::bit(),
+            refused: Wire::bit(),
+            outside: Wire::bit(),
+            stray: Wire::bit(),
+            bursts_count: counter(),
+            refused_count: counter(),
+            outside_count: counter(),
+            stray_count: counter(),
+            error_counts: Wire::word(ERROR_CODES * COUNTER_WIDTH),
+            errors: Wire::word(ERROR_CODES),
+            counters: EventCounters::new(EVENTS),
         }
     }
 }
 
-impl Logic for ErrorEvents {
+impl Logic for HalfCounters {
     #[kernel]
     fn update(&mut self) {
-        self.events.next = 0.into();
+        clocked!(self.clk, self.rst => self.counters);
+        self.errors.next = 0.into();
         for code in 1..=ERROR_CODES {
-            self.events
+            self.errors
                 .next
-                .set_bit(code - 1, self.valid.val() && self.error.val() == code as u64);
+                .set_bit(code - 1, self.retired.val() && self.error.val() == code as u64);
         }
-        if self.valid.val() && self.error.val() > ERROR_CODES as u64 {
-            self.events.next.set_bit(OTHER_ERROR - 1, true);
+        if self.retired.val() && self.error.val() > ERROR_CODES as u64 {
+            self.errors.next.set_bit(OTHER_ERROR - 1, true);
+        }
+        /// The event with the highest number first.
+        self.counters.events.next = cat!(
+            self.stray.val(),
+            self.answered.val() && self.outside.val(),
+            self.answered.val() && self.refused.val(),
+            self.answered.val(),
+            self.errors.val()
+        );
+        self.bursts_count.next = self.counters.counts[BURST].val();
+        self.refused_count.next = self.counters.counts[REFUSED].val();
+        self.outside_count.next = self.counters.counts[OUTSIDE].val();
+        self.stray_count.next = self.counters.counts[STRAY].val();
+        self.error_counts.next = 0.into();
+        for code in 0..ERROR_CODES {
+            self.error_counts.next.set_slice(
+                code * COUNTER_WIDTH,
+                COUNTER_WIDTH,
+                self.counters.counts[code].val(),
+            );
         }
     }
 }

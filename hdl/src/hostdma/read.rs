@@ -29,17 +29,17 @@
 //!   and counted.
 
 use super::entry::READ_NAME;
-use super::events::{self, ErrorEvents};
+use super::events::{ERROR_CODES, HalfCounters};
 use super::layout::{BurstFields, JobFields};
 use super::planner::ReadPlanner;
 use super::reserve::{self, LineReserve};
 use super::sequencer::ReadSequencer;
 use super::transfers::TransferQueue;
 use super::{ERROR_BITS, GuardIn, HostDmaShape, RamAccount, RamReadOut, ReadDescOut, StatusIn};
+use crate::COUNTER_WIDTH;
 use crate::axi::{AxiReadSlave, DECERR, LENGTH_BITS, SLVERR};
 use crate::catalog::{ParameterError, Values};
 use crate::stream::{OutputQueue, StreamIn, StreamOut};
-use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
 /// Bursts that can wait for lines or a tag.
@@ -90,7 +90,6 @@ pub struct PspinHostmemDmaRd {
     planner: ReadPlanner,
     reserve: LineReserve,
     transfers: TransferQueue,
-    error_events: ErrorEvents,
     /// A part of the read that is being retired failed.
     failed: Reg<bool>,
     failed_now: Wire<Local, bool>,
@@ -99,7 +98,7 @@ pub struct PspinHostmemDmaRd {
     response: Wire<Local>,
     jobs: OutputQueue,
     sequencer: ReadSequencer,
-    counters: EventCounters,
+    counters: HalfCounters,
     _shape: HostDmaShape,
     _job: JobFields,
 }
@@ -125,7 +124,7 @@ impl PspinHostmemDmaRd {
             rd_refused_o: counter(),
             rd_outside_o: counter(),
             rd_stray_status_o: counter(),
-            rd_dma_errors_o: Wire::word(events::ERROR_CODES * COUNTER_WIDTH),
+            rd_dma_errors_o: Wire::word(ERROR_CODES * COUNTER_WIDTH),
             s_atomic: Optional::new(shape.atomics, || StreamIn::new(atomic)),
             guard: Optional::new(shape.guard, || GuardIn::new(shape.guard_shape())),
             dma_rstn: Optional::new(shape.drain, Wire::bit),
@@ -141,7 +140,6 @@ impl PspinHostmemDmaRd {
             planner: ReadPlanner::new(shape)?,
             reserve: LineReserve::new(shape),
             transfers: TransferQueue::new(shape, reserve::transfers(shape)),
-            error_events: ErrorEvents::default(),
             failed: Reg::bit_reset(),
             failed_now: Wire::bit(),
             last: Wire::bit(),
@@ -149,7 +147,7 @@ impl PspinHostmemDmaRd {
             response: Wire::word(2),
             jobs: OutputQueue::new(job.width, JOBS)?,
             sequencer: ReadSequencer::new(shape)?,
-            counters: EventCounters::new(events::EVENTS),
+            counters: HalfCounters::default(),
             _shape: shape,
             _job: job,
         })
@@ -241,27 +239,17 @@ impl Logic for PspinHostmemDmaRd {
         self.s_axi.ruser.next = 0.into();
         self.s_axi.rvalid.next = self.sequencer.valid.val();
         self.sequencer.ready.next = self.s_axi.rready.val();
-        /// Events, the one with the highest number first.
-        self.error_events.valid.next = self.retire.val();
-        self.error_events.error.next = self.transfers.m.data.val().slice(job.width + 1, ERROR_BITS);
-        self.counters.events.next = cat!(
-            self.transfers.stray.val(),
-            self.retire.val() && self.last.val() && self.response.val() == DECERR,
-            self.retire.val() && self.last.val() && self.response.val() == SLVERR,
-            self.retire.val() && self.last.val(),
-            self.error_events.events.val()
-        );
-        self.rd_bursts_o.next = self.counters.counts[events::BURST].val();
-        self.rd_refused_o.next = self.counters.counts[events::REFUSED].val();
-        self.rd_outside_o.next = self.counters.counts[events::OUTSIDE].val();
-        self.rd_stray_status_o.next = self.counters.counts[events::STRAY].val();
-        self.rd_dma_errors_o.next = 0.into();
-        for code in 0..events::ERROR_CODES {
-            self.rd_dma_errors_o.next.set_slice(
-                code * COUNTER_WIDTH,
-                COUNTER_WIDTH,
-                self.counters.counts[code].val(),
-            );
-        }
+        /// What happens is counted.
+        self.counters.retired.next = self.retire.val();
+        self.counters.error.next = self.transfers.m.data.val().slice(job.width + 1, ERROR_BITS);
+        self.counters.answered.next = self.retire.val() && self.last.val();
+        self.counters.refused.next = self.response.val() == SLVERR;
+        self.counters.outside.next = self.response.val() == DECERR;
+        self.counters.stray.next = self.transfers.stray.val();
+        self.rd_bursts_o.next = self.counters.bursts_count.val();
+        self.rd_refused_o.next = self.counters.refused_count.val();
+        self.rd_outside_o.next = self.counters.outside_count.val();
+        self.rd_stray_status_o.next = self.counters.stray_count.val();
+        self.rd_dma_errors_o.next = self.counters.error_counts.val();
     }
 }

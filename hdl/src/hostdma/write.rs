@@ -32,16 +32,16 @@
 
 use super::assembler::PieceAssembler;
 use super::entry::WRITE_NAME;
-use super::events::{self, ErrorEvents};
+use super::events::{ERROR_CODES, HalfCounters};
 use super::intake::WriteIntake;
 use super::layout::{BurstFields, PieceFields};
 use super::splitter::RunSplitter;
 use super::transfers::{TransferQueue, TransferShape};
 use super::{ERROR_BITS, GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
+use crate::COUNTER_WIDTH;
 use crate::axi::{ATOP_BITS, AxiWriteSlave, DECERR, KIND_BITS, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR};
 use crate::catalog::{ParameterError, Values};
 use crate::stream::{OutputQueue, StreamOut};
-use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
 /// Bursts that can wait for their data.
@@ -104,7 +104,6 @@ pub struct PspinHostmemDmaWr {
     /// Position in the ring of the oldest line in use.
     freed: Reg,
     transfers: TransferQueue,
-    error_events: ErrorEvents,
     /// What is known of the burst whose pieces are being retired.
     failed: Reg<bool>,
     refused: Reg<bool>,
@@ -118,7 +117,7 @@ pub struct PspinHostmemDmaWr {
     response_id: Reg,
     response_code: Reg,
     response_valid: Reg<bool>,
-    counters: EventCounters,
+    counters: HalfCounters,
     _shape: HostDmaShape,
     _piece: PieceFields,
     _payload: WritePayload,
@@ -175,7 +174,7 @@ impl PspinHostmemDmaWr {
             wr_refused_o: counter(),
             wr_outside_o: counter(),
             wr_stray_status_o: counter(),
-            wr_dma_errors_o: Wire::word(events::ERROR_CODES * COUNTER_WIDTH),
+            wr_dma_errors_o: Wire::word(ERROR_CODES * COUNTER_WIDTH),
             s_axi_awatop: Optional::new(shape.atomics, || Wire::word(ATOP_BITS)),
             m_atomic: Optional::new(shape.atomics, || StreamOut::new(LENGTH_BITS + shape.axi.id)),
             guard: Optional::new(shape.guard, || GuardIn::new(shape.guard_shape())),
@@ -198,7 +197,6 @@ impl PspinHostmemDmaWr {
             held_position: Reg::word(shape.position()),
             freed: Reg::word_reset(shape.position()),
             transfers: TransferQueue::new(shape, transfers),
-            error_events: ErrorEvents::default(),
             failed: Reg::bit_reset(),
             refused: Reg::bit_reset(),
             outside: Reg::bit_reset(),
@@ -211,7 +209,7 @@ impl PspinHostmemDmaWr {
             response_id: Reg::word(shape.axi.id),
             response_code: Reg::word(2),
             response_valid: Reg::bit_reset(),
-            counters: EventCounters::new(events::EVENTS),
+            counters: HalfCounters::default(),
             _shape: shape,
             _piece: piece,
             _payload: payload,
@@ -400,27 +398,17 @@ impl Logic for PspinHostmemDmaWr {
         self.s_axi.bresp.next = self.response_code.q.val();
         self.s_axi.buser.next = 0.into();
         self.s_axi.bvalid.next = self.response_valid.q.val();
-        /// Events, the one with the highest number first.
-        self.error_events.valid.next = self.retire.val();
-        self.error_events.error.next = self.transfers.m.data.val().slice(payload.width, ERROR_BITS);
-        self.counters.events.next = cat!(
-            self.transfers.stray.val(),
-            self.answer.val() && self.outside_now.val(),
-            self.answer.val() && self.refused_now.val(),
-            self.answer.val(),
-            self.error_events.events.val()
-        );
-        self.wr_bursts_o.next = self.counters.counts[events::BURST].val();
-        self.wr_refused_o.next = self.counters.counts[events::REFUSED].val();
-        self.wr_outside_o.next = self.counters.counts[events::OUTSIDE].val();
-        self.wr_stray_status_o.next = self.counters.counts[events::STRAY].val();
-        self.wr_dma_errors_o.next = 0.into();
-        for code in 0..events::ERROR_CODES {
-            self.wr_dma_errors_o.next.set_slice(
-                code * COUNTER_WIDTH,
-                COUNTER_WIDTH,
-                self.counters.counts[code].val(),
-            );
-        }
+        /// What happens is counted.
+        self.counters.retired.next = self.retire.val();
+        self.counters.error.next = self.transfers.m.data.val().slice(payload.width, ERROR_BITS);
+        self.counters.answered.next = self.answer.val();
+        self.counters.refused.next = self.refused_now.val();
+        self.counters.outside.next = self.outside_now.val();
+        self.counters.stray.next = self.transfers.stray.val();
+        self.wr_bursts_o.next = self.counters.bursts_count.val();
+        self.wr_refused_o.next = self.counters.refused_count.val();
+        self.wr_outside_o.next = self.counters.outside_count.val();
+        self.wr_stray_status_o.next = self.counters.stray_count.val();
+        self.wr_dma_errors_o.next = self.counters.error_counts.val();
     }
 }
