@@ -97,7 +97,7 @@ pass_fifo_32x99_distributed.sv
 pspin_her_gen_1.sv
 ready_slice_32.sv
 frame_arbiter_3x32.sv
-event_counters_7.sv
+event_counters_9.sv
 pspin_ingress_datapath.sv
 command_intake.sv
 ram_distributed_4x54.sv

@@ -55,9 +55,9 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
     // On a board tuser is {tag, error}. Corundum's engine sets the highest bit of the tag in its frames, and takes no
     // completion without it, so 0 is ours.
     let tx_user = 0;
-    let (user_width, error_clear) = match config {
-        Config::Reference => (16, 0),
-        Config::Board => (17, 1),
+    let (user_width, error_clear, cluster_reset) = match config {
+        Config::Reference => (16, 0, 0),
+        Config::Board => (17, 1, 1),
     };
     let parameter = Parameter::new;
     vec![
@@ -114,6 +114,12 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
             error_clear,
             [0, 1],
             "1: egress_dma_error_clear clears the last error, 0: there is no such input",
+        ),
+        parameter(
+            "cluster_reset",
+            cluster_reset,
+            [0, 1],
+            "1: an input resets all but the frames that are complete, with the cluster",
         ),
     ]
 }

@@ -37,6 +37,8 @@
 //! - **Registers**: all outputs are registers, but for the constants.
 //! - **Reset** (`rstn` low) forgets everything inside, also reads under way: the other side of the AXI port has
 //!   to be reset as well, or to have answered before.
+//! - **Reset of the cluster**: with `cluster_reset`, `cluster_held` does the same, but frames that are complete inside
+//!   still leave, none is cut, and counters go on. Commands are taken again when the last of these frames has left.
 //! - **Bad input**: a beat on the read channel that nobody asked for is ignored; RID and RLAST are not looked
 //!   at. The write channels are idle; a response there is taken and ignored.
 
@@ -118,7 +120,15 @@ pub struct PspinEgressDatapath {
     pub egress_refused_o: Wire<Out>,
     /// Forgets the newest error; only with `error_clear`.
     pub egress_dma_error_clear: Optional<Wire<In, bool>>,
+    /// The cluster is held in reset; only with `cluster_reset`.
+    pub cluster_held: Optional<Wire<In, bool>>,
     reset: Wire<Local, bool>,
+    /// Reset of what lies before the buffer.
+    path_reset: Wire<Local, bool>,
+    /// The cluster was reset, and frames from before may be in the buffer.
+    emptying: Optional<Reg<bool>>,
+    /// Nothing was at the buffer's output in the clock before.
+    quiet: Optional<Reg<bool>>,
     intake: CommandIntake,
     commands: OutputQueue,
     planner: FramePlanner,
@@ -166,7 +176,11 @@ impl PspinEgressDatapath {
             egress_read_error_o: counter(),
             egress_refused_o: counter(),
             egress_dma_error_clear: Optional::new(shape.error_clear, Wire::bit),
+            cluster_held: Optional::new(shape.cluster_reset, Wire::bit),
             reset: Wire::bit(),
+            path_reset: Wire::bit(),
+            emptying: Optional::new(shape.cluster_reset, Reg::bit_reset),
+            quiet: Optional::new(shape.cluster_reset, Reg::bit_reset),
             intake: CommandIntake::new(shape),
             commands: OutputQueue::new(shape.command(), COMMANDS)?,
             planner: FramePlanner::new(shape),
@@ -202,8 +216,22 @@ impl Logic for PspinEgressDatapath {
         let (data, keep) = (self._shape.axis.data, self._shape.axis.keep());
         let (offset, line) = (self._shape.offset(), self._shape.line());
         self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.commands, self.plans, self.reader, self.room, self.bursts, self.frames,
-            self.receiver, self.aligner, self.buffer, self.answers, self.dones, self.responder, self.counters);
+        clocked!(self.clk, self.reset => self.buffer, self.counters);
+        if self._shape.cluster_reset {
+            clocked!(self.clk, self.reset => self.emptying, self.quiet);
+            self.path_reset.next = self.reset.val() || self.cluster_held.val() || self.emptying.q.val();
+            /// A frame that is there comes to the output at once, so two clocks without one mean that there is none.
+            self.quiet.d.next = self.emptying.q.val() && !self.buffer.m.valid.val();
+            if self.cluster_held.val() {
+                self.emptying.d.next = true;
+            } else if self.quiet.q.val() && !self.buffer.m.valid.val() {
+                self.emptying.d.next = false;
+            }
+        } else {
+            self.path_reset.next = self.reset.val();
+        }
+        clocked!(self.clk, self.path_reset => self.commands, self.plans, self.reader, self.room, self.bursts,
+            self.frames, self.receiver, self.aligner, self.answers, self.dones, self.responder);
         /// What never changes: one id, whole lines, no writes, always ready.
         self.m_axi_pspin_no.awid.next = 0.into();
         self.m_axi_pspin_no.awaddr.next = 0.into();
@@ -262,6 +290,14 @@ impl Logic for PspinEgressDatapath {
         self.buffer.s.last.next = self.aligner.last.val();
         self.buffer.s.valid.next = self.aligner.valid.val();
         self.buffer.drop_frame.next = self.aligner.bad.val();
+        if self._shape.cluster_reset {
+            /// The frame that was coming in when the cluster was reset is forgotten.
+            if self.path_reset.val() {
+                self.buffer.s.valid.next = true;
+                self.buffer.s.last.next = true;
+                self.buffer.drop_frame.next = true;
+            }
+        }
         self.room.dropped.next =
             self.aligner.valid.val() && self.aligner.last.val() && self.aligner.bad.val();
         self.room.dropped_beats.next = self.aligner.count.val();

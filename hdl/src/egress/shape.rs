@@ -31,6 +31,8 @@ pub struct EgressShape {
     pub tx_user: u64,
     /// Whether an input clears the last error.
     pub error_clear: bool,
+    /// Whether the path can be reset without the frames that wait for the wire.
+    pub cluster_reset: bool,
 }
 
 impl EgressShape {
@@ -67,6 +69,7 @@ impl EgressShape {
             commands: get("commands"),
             tx_user: checked.get("tx_user"),
             error_clear: checked.get("error_clear") == 1,
+            cluster_reset: checked.get("cluster_reset") == 1,
         };
         let needed = 2 * shape.most_beats();
         if shape.buffer_beats < needed {

@@ -107,7 +107,7 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
 }
 
 /// Parameters that none of the parts has.
-fn own(config: Config) -> [Parameter; 4] {
+fn own(config: Config) -> [Parameter; 5] {
     let parameter = |name, value, [min, max]: [u64; 2], doc| Parameter {
         name,
         value,
@@ -116,9 +116,9 @@ fn own(config: Config) -> [Parameter; 4] {
         verilog: None,
         doc,
     };
-    let her_message_id_width = match config {
-        Config::Reference => 32,
-        Config::Board => 10,
+    let (her_message_id_width, cluster_reset) = match config {
+        Config::Reference => (32, 0),
+        Config::Board => (10, 1),
     };
     [
         parameter(
@@ -144,6 +144,12 @@ fn own(config: Config) -> [Parameter; 4] {
             0,
             [0, 1],
             "1: a matched frame waits for room or a slot, 0: it is dropped when there is none",
+        ),
+        parameter(
+            "cluster_reset",
+            cluster_reset,
+            [0, 1],
+            "1: an input resets all that lies behind the matching engine, with the cluster",
         ),
     ]
 }

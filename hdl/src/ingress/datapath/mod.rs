@@ -36,6 +36,9 @@
 //! - **Registers**: all outputs are registers.
 //! - **Reset** (`rstn` low) forgets everything, whoever has slots; the packet buffer's side of the AXI port and
 //!   the cluster have to be reset as well. No slot is there for as many clocks as the larger class has slots, and three.
+//! - **Reset of the cluster**: with `cluster_reset`, `cluster_held` does the same to all that lies behind the matching
+//!   engine, while unmatched frames go on. Matched packets that were on their way, and those that come meanwhile, are lost
+//!   whole and counted (`dropped_reset_o`); the accounts of slots start anew, all other counters go on.
 //! - **Counters** are 32 bits wide, wrap, and show an event a few clocks later.
 
 mod chooser;
@@ -43,12 +46,14 @@ mod entry;
 mod gate;
 mod gate_entry;
 mod shape;
+mod valve;
 
 pub use chooser::SlotChooser;
 pub(crate) use entry::{ENTRY, simulated};
 pub use gate::AdmissionGate;
 pub(crate) use gate_entry::{ENTRY as GATE_ENTRY, simulated as gate_simulated};
 pub use shape::DatapathShape;
+pub use valve::FrameValve;
 
 use crate::axi::AxiMaster;
 use crate::catalog::{ParameterError, Values};
@@ -60,12 +65,17 @@ use crate::stream::{AxisIn, AxisOut, Fifo, FifoConfig, FrameArbiter, PassFifo, R
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
-/// Events that are counted behind those of the judge: frames that left the matching engine, and frames that
-/// found no room.
+/// Events that are counted behind those of the judge: frames that left the matching engine, frames that found no
+/// room, HERs that the cluster took, and packets without a context.
 const MATCHED: usize = judge::EVENTS;
 const BYPASSED: usize = judge::EVENTS + 1;
 const OVERLOAD: usize = judge::EVENTS + 2;
-const EVENTS: usize = judge::EVENTS + 3;
+const HER: usize = judge::EVENTS + 3;
+const NO_CONTEXT: usize = judge::EVENTS + 4;
+const EVENTS: usize = judge::EVENTS + 5;
+
+/// Ways out of the matched path: no room, dropped behind the gate, no context, HER.
+const WAYS_OUT: usize = 4;
 
 /// Who gives slots back, in the order of the arbiter's inputs.
 const FROM_CLUSTER: usize = 0;
@@ -167,8 +177,16 @@ pub struct PspinIngressDatapath {
     /// Bit (rules * s + r): rule r of ruleset s counts its word from the start of the IP payload; only with
     /// `ip_relative`.
     pub match_relative: Optional<Wire<In>>,
+    /// The cluster is held in reset; only with `cluster_reset`.
+    pub cluster_held: Optional<Wire<In, bool>>,
+    /// Matched packets that a reset of the cluster took; only with `cluster_reset`.
+    pub dropped_reset_o: Optional<Wire<Out>>,
     reset: Wire<Local, bool>,
+    /// Reset of what lies behind the matching engine.
+    path_reset: Wire<Local, bool>,
+    path_rstn: Wire<Local, bool>,
     matcher: PspinPktMatch,
+    valve: Optional<FrameValve>,
     gate: AdmissionGate,
     pool: SlotPool,
     chooser: SlotChooser,
@@ -182,6 +200,11 @@ pub struct PspinIngressDatapath {
     frees: FrameArbiter,
     counters: EventCounters,
     alloc_dropped: Reg,
+    matched: Wire<Local>,
+    known: Wire<Local>,
+    matched_ready: Wire<Local, bool>,
+    her_taken: Wire<Local, bool>,
+    unserved: Wire<Local, bool>,
     _shape: DatapathShape,
 }
 
@@ -241,8 +264,13 @@ impl PspinIngressDatapath {
             small_used_o: counter(),
             small_peak_o: counter(),
             match_relative: Optional::new(matcher.ip_relative, || Wire::word(matcher.all_rules())),
+            cluster_held: Optional::new(shape.cluster_reset, Wire::bit),
+            dropped_reset_o: Optional::new(shape.cluster_reset, counter),
             reset: Wire::bit(),
+            path_reset: Wire::bit(),
+            path_rstn: Wire::bit(),
             matcher: PspinPktMatch::new(matcher)?,
+            valve: Optional::new(shape.cluster_reset, || FrameValve::new(shape, WAYS_OUT)),
             gate: AdmissionGate::new(shape)?,
             pool: SlotPool::new(shape.slots, true)?,
             chooser: SlotChooser::new(shape),
@@ -254,6 +282,11 @@ impl PspinIngressDatapath {
             frees: FrameArbiter::new(SOURCES, dma.address)?,
             counters: EventCounters::new(EVENTS),
             alloc_dropped: Reg::word_reset(COUNTER_WIDTH),
+            matched: Wire::word(matcher.axis.data + matcher.axis.keep() + 2),
+            known: Wire::word(dma.meta()),
+            matched_ready: Wire::bit(),
+            her_taken: Wire::bit(),
+            unserved: Wire::bit(),
             _shape: shape,
         })
     }
@@ -277,12 +310,24 @@ impl Logic for PspinIngressDatapath {
         );
         let small_beats = self._shape.small_beats;
         self.reset.next = !self.rstn.val();
-        clocked!(self.clk, self.reset => self.gate, self.pool, self.engine, self.hers, self.failed,
-            self.feedback, self.frees, self.counters, self.alloc_dropped);
+        if self._shape.cluster_reset {
+            self.path_reset.next = !self.rstn.val() || self.cluster_held.val();
+        } else {
+            self.path_reset.next = !self.rstn.val();
+        }
+        self.path_rstn.next = !self.path_reset.val();
+        clocked!(self.clk, self.reset => self.counters, self.alloc_dropped);
+        clocked!(self.clk, self.path_reset => self.gate, self.pool, self.engine, self.hers, self.failed,
+            self.feedback, self.frees);
+        if self._shape.cluster_reset {
+            clocked!(self.clk, self.reset => self.valve);
+        }
         self.matcher.clk.next = self.clk.val();
         self.matcher.rstn.next = self.rstn.val();
         self.generator.clk.next = self.clk.val();
-        self.generator.rstn.next = self.rstn.val();
+        self.generator.rstn.next = self.path_rstn.val();
+        self.her_taken.next = self.generator.her_valid.val() && self.her_ready.val();
+        self.unserved.next = self.generator.m_free_valid.val() && self.frees.s[FROM_HER].ready.val();
         /// Matching.
         self.matcher.match_valid.next = self.match_valid.val();
         self.matcher.match_mode.next = self.match_mode.val();
@@ -296,20 +341,42 @@ impl Logic for PspinIngressDatapath {
         AxisIn::link(&mut self.s_axis_nic_rx, &mut self.matcher.s_axis_nic_rx);
         AxisOut::link(&mut self.m_axis_nic_rx, &mut self.matcher.m_axis_nic_rx);
         /// Matched frames: {bad, tlast, tkeep, tdata}, and what is known of them.
-        self.gate.s.data.next = cat!(
+        self.matched.next = cat!(
             self.matcher.m_axis_pspin_rx.tuser.val().get_bit(0),
             self.matcher.m_axis_pspin_rx.tlast.val(),
             self.matcher.m_axis_pspin_rx.tkeep.val(),
             self.matcher.m_axis_pspin_rx.tdata.val()
         );
-        self.gate.s.valid.next = self.matcher.m_axis_pspin_rx.tvalid.val();
-        self.matcher.m_axis_pspin_rx.tready.next = self.gate.s.ready.val();
-        self.gate.meta_s.data.next = cat!(
+        self.known.next = cat!(
             self.matcher.packet_meta_tag.val().slice(0, tag),
             self.matcher.packet_meta_size.val().slice(0, length)
         );
-        self.gate.meta_s.valid.next = self.matcher.packet_meta_valid.val();
-        self.matcher.packet_meta_ready.next = self.gate.meta_s.ready.val();
+        if self._shape.cluster_reset {
+            self.valve.held.next = self.cluster_held.val();
+            self.valve.s.data.next = self.matched.val();
+            self.valve.s.valid.next = self.matcher.m_axis_pspin_rx.tvalid.val();
+            self.matched_ready.next = self.valve.s.ready.val();
+            self.valve.meta_s.data.next = self.known.val();
+            self.valve.meta_s.valid.next = self.matcher.packet_meta_valid.val();
+            self.matcher.packet_meta_ready.next = self.valve.meta_s.ready.val();
+            StreamOut::join(&mut self.valve.m, &mut self.gate.s);
+            StreamOut::join(&mut self.valve.meta_m, &mut self.gate.meta_s);
+            self.valve.left.next = cat!(
+                self.her_taken.val(),
+                self.unserved.val(),
+                self.engine.events.val().any(),
+                self.gate.dropped.val()
+            );
+            self.dropped_reset_o.next = self.valve.lost.val();
+        } else {
+            self.gate.s.data.next = self.matched.val();
+            self.gate.s.valid.next = self.matcher.m_axis_pspin_rx.tvalid.val();
+            self.matched_ready.next = self.gate.s.ready.val();
+            self.gate.meta_s.data.next = self.known.val();
+            self.gate.meta_s.valid.next = self.matcher.packet_meta_valid.val();
+            self.matcher.packet_meta_ready.next = self.gate.meta_s.ready.val();
+        }
+        self.matcher.m_axis_pspin_rx.tready.next = self.matched_ready.val();
         /// Into slots.
         self.chooser.enough.next = self.engine.seen.val().get_bit(small_beats - 1);
         self.chooser.last.next = self.engine.last.val().slice(0, small_beats);
@@ -359,28 +426,30 @@ impl Logic for PspinIngressDatapath {
         self.frees.m.ready.next = self.pool.free.ready.val();
         /// The cluster can free what it has, and nothing that is still on its way to it.
         self.pool.free_trusted.next = self.frees.source.val() != FROM_CLUSTER as u64;
-        self.pool.hand_valid.next = self.generator.her_valid.val() && self.her_ready.val();
+        self.pool.hand_valid.next = self.her_taken.val();
         self.pool.hand_address.next = self.generator.her_addr.val();
         /// Events, the one with the highest number first.
         self.counters.events.next = cat!(
+            self.unserved.val(),
+            self.her_taken.val(),
             self.gate.dropped.val(),
             self.matcher.m_axis_nic_rx.tvalid.val()
                 && self.m_axis_nic_rx.tready.val()
                 && self.matcher.m_axis_nic_rx.tlast.val(),
             self.matcher.m_axis_pspin_rx.tvalid.val()
-                && self.gate.s.ready.val()
+                && self.matched_ready.val()
                 && self.matcher.m_axis_pspin_rx.tlast.val(),
             self.engine.events.val()
         );
         self.matched_pkts_o.next = self.counters.counts[MATCHED].val();
         self.bypassed_pkts_o.next = self.counters.counts[BYPASSED].val();
-        self.her_pkts_o.next = self.generator.her_pkts_o.val();
+        self.her_pkts_o.next = self.counters.counts[HER].val();
         self.dropped_overload_o.next = self.counters.counts[OVERLOAD].val();
         self.dropped_no_slot_o.next = self.counters.counts[judge::NO_SLOT].val();
         self.dropped_oversize_o.next = self.counters.counts[judge::OVERSIZE].val();
         self.dropped_bad_frame_o.next = self.counters.counts[judge::BAD_FRAME].val();
         self.dropped_write_error_o.next = self.counters.counts[judge::WRITE_ERROR].val();
-        self.dropped_no_context_o.next = self.generator.dropped_no_context_o.val();
+        self.dropped_no_context_o.next = self.counters.counts[NO_CONTEXT].val();
         self.alloc_dropped.d.next = self.counters.counts[OVERLOAD].val()
             + self.counters.counts[judge::NO_SLOT].val()
             + self.counters.counts[judge::OVERSIZE].val();

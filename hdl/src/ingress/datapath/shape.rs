@@ -31,6 +31,8 @@ pub struct DatapathShape {
     pub packets: usize,
     /// Whether matched frames wait for room instead of being dropped.
     pub stall: bool,
+    /// Whether the matched path can be reset by itself.
+    pub cluster_reset: bool,
 }
 
 impl DatapathShape {
@@ -90,6 +92,7 @@ impl DatapathShape {
             queue_beats: checked.get("queue_beats") as usize,
             packets: checked.get("packets") as usize,
             stall: checked.get("stall") == 1,
+            cluster_reset: checked.get("cluster_reset") == 1,
         })
     }
 }

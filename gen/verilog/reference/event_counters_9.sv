@@ -7,10 +7,10 @@
 //
 // An event is in its counter two clocks after it happens: a register lies before the counters, so that
 // events may come from deep logic.
-module event_counters_7 (
+module event_counters_9 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset: all counters are 0.
-    input  wire   [6:0] events, // Bit n: event n happens in this cycle.
+    input  wire   [8:0] events, // Bit n: event n happens in this cycle.
     // How often each event has happened.
     output logic [31:0] counts_0, // How often each event has happened.
     output logic [31:0] counts_1,
@@ -18,10 +18,12 @@ module event_counters_7 (
     output logic [31:0] counts_3,
     output logic [31:0] counts_4,
     output logic [31:0] counts_5,
-    output logic [31:0] counts_6
+    output logic [31:0] counts_6,
+    output logic [31:0] counts_7,
+    output logic [31:0] counts_8
 );
 
-    logic [6:0] happened = 7'd0;
+    logic [8:0] happened = 9'd0;
     logic [31:0] values_0 = 32'd0;
     logic [31:0] values_1 = 32'd0;
     logic [31:0] values_2 = 32'd0;
@@ -29,6 +31,8 @@ module event_counters_7 (
     logic [31:0] values_4 = 32'd0;
     logic [31:0] values_5 = 32'd0;
     logic [31:0] values_6 = 32'd0;
+    logic [31:0] values_7 = 32'd0;
+    logic [31:0] values_8 = 32'd0;
 
     assign counts_0 = values_0;
     assign counts_1 = values_1;
@@ -37,6 +41,8 @@ module event_counters_7 (
     assign counts_4 = values_4;
     assign counts_5 = values_5;
     assign counts_6 = values_6;
+    assign counts_7 = values_7;
+    assign counts_8 = values_8;
 
     always_ff @(posedge clk) begin
         happened <= events;
@@ -61,8 +67,14 @@ module event_counters_7 (
         if (happened[6]) begin
             values_6 <= values_6 + 32'd1;
         end
+        if (happened[7]) begin
+            values_7 <= values_7 + 32'd1;
+        end
+        if (happened[8]) begin
+            values_8 <= values_8 + 32'd1;
+        end
         if (rst) begin
-            happened <= 7'd0;
+            happened <= 9'd0;
             values_0 <= 32'd0;
             values_1 <= 32'd0;
             values_2 <= 32'd0;
@@ -70,8 +82,10 @@ module event_counters_7 (
             values_4 <= 32'd0;
             values_5 <= 32'd0;
             values_6 <= 32'd0;
+            values_7 <= 32'd0;
+            values_8 <= 32'd0;
         end
     end
-endmodule : event_counters_7
+endmodule : event_counters_9
 
 `default_nettype wire

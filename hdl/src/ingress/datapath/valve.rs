@@ -1,0 +1,171 @@
+//! Keeps matched frames whole when the cluster is reset.
+
+use super::DatapathShape;
+use crate::COUNTER_WIDTH;
+use crate::stream::{StreamIn, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Width of the number of frames whose metadata has not come yet.
+const OWED_BITS: usize = 9;
+/// Width of the number of packets under way, as a signed number.
+const FLIGHT_BITS: usize = 12;
+
+/// The valve in front of the matched path: while the cluster is held in reset, matched frames end here, whole.
+///
+/// ```text
+/// s ------> passing? ------> m          a frame that was cut, or that began while the path was held,
+/// meta_s -> of such a frame? -> meta_m  is swallowed to its end, and its metadata with it
+///                |
+///             lost <--- packets that were on their way when the path was reset
+/// ```
+///
+/// # Contract
+/// - **Behaviour**: what comes while `held` is low passes without delay. From the clock after `held` rises on, beats
+///   and metadata are taken at once and go nowhere. The first frame that begins later than `held` falls passes again, and
+///   so does the metadata from its own on.
+/// - **Account**: `lost` counts the packets that entered the path and neither became a HER nor were dropped for another
+///   cause, and those whose frame ended here, modulo 2^32. It is right three clocks after `held` falls, or after the end of
+///   the frame that was cut.
+/// - **Backpressure**: none of its own.
+/// - **Reset** (`rst`) is that of the matching engine: the next beat is the first of a frame.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct FrameValve {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// The path behind the valve is in reset.
+    pub held: Wire<In, bool>,
+    /// Beats of matched frames: {the frame is bad, tlast, tkeep, tdata}.
+    pub s: StreamIn,
+    /// Metadata of matched frames.
+    pub meta_s: StreamIn,
+    /// Beats of frames that pass.
+    pub m: StreamOut,
+    /// Their metadata.
+    pub meta_m: StreamOut,
+    /// Bit n: packets leave the path for the n-th reason in this cycle, one for each.
+    pub left: Wire<In>,
+    /// Packets that a reset of the path took.
+    pub lost: Wire<Out>,
+    in_frame: Reg<bool>,
+    /// The next beat passes.
+    pass: Reg<bool>,
+    /// Frames that have begun and whose metadata has not come.
+    owed: Reg,
+    /// Of these, those whose metadata goes nowhere; they are the oldest.
+    skip: Reg,
+    /// Packets that entered the path and have not left it; as a dropped frame leaves before it has entered as a whole, -1
+    /// is possible.
+    flight: Reg,
+    change: Reg,
+    lost_count: Reg,
+    last: Wire<Local, bool>,
+    taken: Wire<Local, bool>,
+    meta_taken: Wire<Local, bool>,
+    discard_meta: Wire<Local, bool>,
+    owed_next: Wire<Local>,
+    flight_next: Wire<Local>,
+    _last_at: usize,
+}
+
+impl FrameValve {
+    /// A valve for a datapath of the given shape, which packets leave for `causes` reasons.
+    pub fn new(shape: DatapathShape, causes: usize) -> Self {
+        let data = shape.matcher.axis.data;
+        let beat = data + data / 8 + 2;
+        let meta = shape.dma.meta();
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            held: Wire::bit(),
+            s: StreamIn::new(beat),
+            meta_s: StreamIn::new(meta),
+            m: StreamOut::new(beat),
+            meta_m: StreamOut::new(meta),
+            left: Wire::word(causes),
+            lost: Wire::word(COUNTER_WIDTH),
+            in_frame: Reg::bit_reset(),
+            pass: Reg::bit_reset(),
+            owed: Reg::word_reset(OWED_BITS),
+            skip: Reg::word_reset(OWED_BITS),
+            flight: Reg::word_reset(FLIGHT_BITS),
+            change: Reg::word_reset(FLIGHT_BITS),
+            lost_count: Reg::word_reset(COUNTER_WIDTH),
+            last: Wire::bit(),
+            taken: Wire::bit(),
+            meta_taken: Wire::bit(),
+            discard_meta: Wire::bit(),
+            owed_next: Wire::word(OWED_BITS),
+            flight_next: Wire::word(FLIGHT_BITS),
+            _last_at: beat - 2,
+        }
+    }
+}
+
+impl Logic for FrameValve {
+    #[kernel]
+    fn update(&mut self) {
+        let causes = self.left.width();
+        clocked!(self.clk, self.rst => self.in_frame, self.pass, self.owed, self.skip, self.flight, self.change,
+            self.lost_count);
+        self.m.data.next = self.s.data.val();
+        self.m.valid.next = self.s.valid.val() && self.pass.q.val();
+        self.s.ready.next = self.m.ready.val() || !self.pass.q.val();
+        self.last.next = self.s.data.val().get_bit(self._last_at);
+        self.taken.next = self.s.valid.val() && (self.m.ready.val() || !self.pass.q.val());
+
+        /// Beats pass from the beginning of a frame on.
+        if self.taken.val() {
+            self.in_frame.d.next = !self.last.val();
+        }
+        if self.held.val() {
+            self.pass.d.next = false;
+        } else if self.taken.val() && self.last.val() || !self.taken.val() && !self.in_frame.q.val() {
+            self.pass.d.next = true;
+        }
+
+        /// Metadata that is owed while nothing passes belongs to frames that are gone.
+        self.discard_meta.next = !self.pass.q.val() || self.skip.q.val().any();
+        self.meta_m.data.next = self.meta_s.data.val();
+        self.meta_m.valid.next = self.meta_s.valid.val() && !self.discard_meta.val();
+        self.meta_s.ready.next = self.meta_m.ready.val() || self.discard_meta.val();
+        self.meta_taken.next =
+            self.meta_s.valid.val() && (self.meta_m.ready.val() || self.discard_meta.val());
+        self.owed_next.next = self.owed.q.val()
+            + word(self.taken.val() && !self.in_frame.q.val()).resize(OWED_BITS)
+            - word(self.meta_taken.val()).resize(OWED_BITS);
+        self.owed.d.next = self.owed_next.val();
+        if self.held.val() || !self.pass.q.val() {
+            self.skip.d.next = self.owed_next.val();
+        } else if self.meta_taken.val() && self.skip.q.val().any() {
+            self.skip.d.next = self.skip.q.val() - 1;
+        }
+
+        /// Who is in the path when it is reset is lost.
+        self.flight_next.next = self.flight.q.val()
+            + word(self.taken.val() && self.last.val() && self.pass.q.val()).resize(FLIGHT_BITS);
+        for cause in 0..causes {
+            self.flight_next.next =
+                self.flight_next.val() - word(self.left.val().get_bit(cause)).resize(FLIGHT_BITS);
+        }
+        self.change.d.next =
+            word(self.taken.val() && self.last.val() && !self.pass.q.val()).resize(FLIGHT_BITS);
+        if self.held.val() {
+            self.flight.d.next = 0.into();
+            self.change.d.next = self.flight_next.val()
+                + word(self.taken.val() && self.last.val() && !self.pass.q.val()).resize(FLIGHT_BITS);
+        } else {
+            self.flight.d.next = self.flight_next.val();
+        }
+        self.lost_count.d.next = self.lost_count.q.val()
+            + cat!(
+                fill(
+                    self.change.q.val().get_bit(FLIGHT_BITS - 1),
+                    COUNTER_WIDTH - FLIGHT_BITS
+                ),
+                self.change.q.val()
+            );
+        self.lost.next = self.lost_count.q.val();
+    }
+}
