@@ -5,9 +5,7 @@
 //! outputs behind those. `ports/reference.csv` holds the values that parameters have in the reference
 //! configuration where the public design instantiates a block with others than its defaults.
 
-mod expression;
-
-use expression::evaluate;
+use spinneret_hdl::app::corundum::evaluate;
 use spinneret_hdl::catalog::{self, Config, Entry, Values};
 use spinneret_verilog::{Design, PortDirection, generate};
 use std::collections::BTreeMap;
@@ -100,7 +98,7 @@ impl Contract {
             let set = reference.get(name).filter(|_| kind == "parameter");
             let value = set
                 .copied()
-                .unwrap_or_else(|| evaluate(expression, &contract.parameters));
+                .unwrap_or_else(|| value(expression, &contract.parameters));
             match kind {
                 "parameter" => drop(contract.parameters.insert(name.to_owned(), value)),
                 "input" => contract
@@ -114,6 +112,11 @@ impl Contract {
         }
         contract
     }
+}
+
+/// The value of an expression of the table.
+fn value(expression: &str, parameters: &BTreeMap<String, u64>) -> u64 {
+    evaluate(expression, parameters).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Parameter values of a block in the reference configuration, where they are not its defaults.

@@ -6,7 +6,7 @@ use spinneret_verilog::prelude::*;
 /// Says whether bytes of host memory lie in one window as a whole.
 ///
 /// A window is `size` bytes from `base` on; it ends with the address space at the latest. One that is not
-/// enabled or has no bytes contains nothing. The windows pass a register, so a change takes effect one clock later;
+/// enabled or has no bytes contains nothing; while the guard is open, everything counts as contained. The windows pass a register, so a change takes effect one clock later;
 /// the answer is combinational.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct HostGuard {
@@ -20,6 +20,7 @@ pub struct HostGuard {
     pub last: Wire<In>,
     /// They lie in one window.
     pub allowed: Wire<Out, bool>,
+    open: Reg<bool>,
     enabled: Reg,
     starts: Vec<Reg>,
     ends: Vec<Reg>,
@@ -38,6 +39,7 @@ impl HostGuard {
             first: Wire::word(shape.address),
             last: Wire::word(shape.address),
             allowed: Wire::bit(),
+            open: Reg::bit(),
             enabled: Reg::word(windows),
             starts: vec![Reg::word(shape.address); windows],
             ends: vec![Reg::word(shape.address); windows],
@@ -52,7 +54,8 @@ impl Logic for HostGuard {
     #[kernel]
     fn update(&mut self) {
         let address = self._shape.address;
-        clocked!(self.clk => self.enabled, self.starts, self.ends);
+        clocked!(self.clk => self.open, self.enabled, self.starts, self.ends);
+        self.open.d.next = self.windows.open.val();
         self.contained.next = 0.into();
         for window in 0..self._shape.windows {
             self.sums[window].next = self
@@ -88,6 +91,6 @@ impl Logic for HostGuard {
                     && self.last.val() <= self.ends[window].q.val(),
             );
         }
-        self.allowed.next = self.contained.val().any();
+        self.allowed.next = self.contained.val().any() || self.open.q.val();
     }
 }

@@ -169,6 +169,8 @@ impl RamReadOut {
 /// The windows of host memory, side by side.
 #[derive(LogicInterface, Clone, Debug)]
 pub struct GuardIn {
+    /// Transfers are not held to the windows.
+    pub open: Wire<In, bool>,
     /// Bit c: execution context c is enabled.
     pub enabled: Wire<In>,
     /// Where its window starts.
@@ -181,6 +183,7 @@ impl GuardIn {
     /// Ports of the given widths.
     pub fn new(shape: GuardShape) -> Self {
         Self {
+            open: Wire::bit(),
             enabled: Wire::word(shape.windows),
             base: Wire::word(shape.windows * shape.address),
             size: Wire::word(shape.windows * WINDOW_SIZE_BITS),

@@ -92,6 +92,12 @@ bundle! {
     MetaOut
 }
 
+bundle! {
+    In,
+    /// One context, as a HER brings it.
+    MetaIn
+}
+
 impl ContextsIn {
     /// Ports for the contexts of a HER generator.
     pub fn new(shape: HerShape) -> Self {
@@ -103,6 +109,73 @@ impl MetaOut {
     /// Ports for one context.
     pub fn new(shape: HerShape) -> Self {
         Self::side_by_side(1, shape)
+    }
+}
+
+impl MetaIn {
+    /// Ports for one context.
+    pub fn new(shape: HerShape) -> Self {
+        Self::side_by_side(1, shape)
+    }
+}
+
+macro_rules! join_fields {
+    ($from:ident $to:ident: $($field:ident)+) => {
+        $($from.$field.join(&mut $to.$field);)+
+    };
+}
+
+impl MetaOut {
+    /// Feeds the other side.
+    pub fn join(&mut self, other: &mut MetaIn) {
+        join_fields!(self other: handler_mem_addr handler_mem_size host_mem_addr host_mem_size hh_addr hh_size ph_addr
+            ph_size th_addr th_size scratchpad_0_addr scratchpad_0_size scratchpad_1_addr scratchpad_1_size
+            scratchpad_2_addr scratchpad_2_size scratchpad_3_addr scratchpad_3_size);
+    }
+}
+
+/// Packs a context as [`MetaUnpack`] unpacks it.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct MetaPack {
+    /// Its fields.
+    pub meta: MetaIn,
+    /// The packed context.
+    pub fields: Wire<Out>,
+}
+
+impl MetaPack {
+    /// Packs a context.
+    pub fn new(shape: HerShape) -> Self {
+        Self {
+            meta: MetaIn::new(shape),
+            fields: Wire::word(shape.context_width()),
+        }
+    }
+}
+
+impl Logic for MetaPack {
+    #[kernel]
+    fn update(&mut self) {
+        self.fields.next = cat!(
+            self.meta.host_mem_addr.val(),
+            self.meta.scratchpad_3_size.val(),
+            self.meta.scratchpad_3_addr.val(),
+            self.meta.scratchpad_2_size.val(),
+            self.meta.scratchpad_2_addr.val(),
+            self.meta.scratchpad_1_size.val(),
+            self.meta.scratchpad_1_addr.val(),
+            self.meta.scratchpad_0_size.val(),
+            self.meta.scratchpad_0_addr.val(),
+            self.meta.th_size.val(),
+            self.meta.th_addr.val(),
+            self.meta.ph_size.val(),
+            self.meta.ph_addr.val(),
+            self.meta.hh_size.val(),
+            self.meta.hh_addr.val(),
+            self.meta.host_mem_size.val(),
+            self.meta.handler_mem_size.val(),
+            self.meta.handler_mem_addr.val()
+        );
     }
 }
 

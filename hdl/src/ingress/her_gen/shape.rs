@@ -98,7 +98,7 @@ impl HerShape {
     }
 
     /// Width of a packed context.
-    pub(super) fn context_width(self) -> usize {
+    pub fn context_width(self) -> usize {
         WORDS * WORD + self.host_address
     }
 }

@@ -1,0 +1,42 @@
+//! Corundum's application block, `mqnic_app_block`: its parameters and ports as data, and the module as text.
+//!
+//! Corundum instantiates the module by name and sets all of its parameters, so the widths of its ports follow from
+//! parameters that are known when Corundum is built, not when this text is written. That is why it is printed from a table,
+//! and not generated from a block: it holds no logic, only wires between Corundum and [`SpinneretApp`](super::SpinneretApp).
+
+mod expression;
+mod parameters;
+mod ports;
+mod shell;
+
+pub use expression::{ExpressionError, evaluate};
+pub use parameters::{AppParameter, parameters};
+pub use ports::{AppPort, ports};
+pub use shell::{ClusterClock, Shell};
+
+/// A generation of Corundum's port list; they differ in the ports for the clock of the Precision Time Protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Generation {
+    /// Corundum's tree since December 2023.
+    Corundum202312,
+    /// The tree that FPsPIN was built on.
+    Fpspin2023,
+}
+
+impl Generation {
+    /// All generations; the first is the default.
+    pub const ALL: [Self; 2] = [Self::Corundum202312, Self::Fpspin2023];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Corundum202312 => "2023-12",
+            Self::Fpspin2023 => "fpspin-2023",
+        }
+    }
+
+    /// The generation of that name.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|generation| generation.name() == name)
+    }
+}

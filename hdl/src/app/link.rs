@@ -1,0 +1,398 @@
+//! The border between the core's clock and the cluster's.
+
+use super::wrap::{FromWrapMaster, ToWrapSlave, WrapMaster, WrapSlave};
+use super::AppShape;
+use crate::axi::{ATOP_BITS, AxiMaster, AxiTarget};
+use crate::catalog::ParameterError;
+use crate::cdc::{AsyncFifo, AxiCrossing, LevelSync, LinkReset};
+use crate::ingress::her_gen::{MetaOut, MetaUnpack};
+use crate::stream::{StreamIn, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Width of a word of the handlers' standard output.
+pub const STDOUT_BITS: usize = 32;
+
+/// Everything that crosses between the core and the cluster.
+///
+/// ```text
+///   core's clock          |          cluster's clock
+///   ni, no, host =====AxiCrossing====> ni_slave, no_slave, host_slave
+///   host_dma <========AxiCrossing===== host_master
+///   hers =============AsyncFifo======> her
+///   frees <===========AsyncFifo======= feedback
+///   commands <========AsyncFifo======= nic_cmd_req
+///   responses ========AsyncFifo======> nic_cmd_resp
+///   stdout <==========AsyncFifo======= stdout_*
+///   fetch, states ====LevelSync======> cl_*, mpq_full
+///   request, held ====LinkReset======> cluster_rstn
+/// ```
+///
+/// While the cluster is held in reset, `held` is 1 and nothing crosses. What was on its way is forgotten on both
+/// sides at once.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct ClusterLink {
+    /// The core's clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset of the core.
+    pub rst: Wire<In, bool>,
+    /// The cluster is to be held in reset.
+    pub request: Wire<In, bool>,
+    /// It is, or the link to it is.
+    pub held: Wire<Out, bool>,
+    /// The cluster's clock is running, in the core's clock.
+    pub running: Wire<Out, bool>,
+    /// Fetch enable of each cluster.
+    pub fetch_enable: Wire<In>,
+    /// End of computation of each cluster.
+    pub eoc: Wire<Out>,
+    /// Busy of each cluster.
+    pub busy: Wire<Out>,
+    /// Message processing queues that are full.
+    pub queues_full: Wire<Out>,
+    /// Packets for L2.
+    pub ni: AxiTarget,
+    /// Frames out of L2 or L1.
+    pub no: AxiTarget,
+    /// Accesses of the host.
+    pub host: AxiTarget,
+    /// Accesses of the cluster to host memory.
+    pub host_dma: AxiMaster,
+    /// Their atomic operation.
+    pub host_dma_awatop: Wire<Out>,
+    /// HERs: {context, bytes to copy, size, address, last of its message, message id}.
+    pub hers: StreamIn,
+    /// Packets that are done with: {message id, size, address}.
+    pub frees: StreamOut,
+    /// Commands: {user pointer, length, source, fid, nid, id}.
+    pub commands: StreamOut,
+    /// Ids of commands that are done; always ready, as the cluster has a place for each of its commands.
+    pub responses: StreamIn,
+    /// Words of the handlers' standard output.
+    pub stdout: StreamOut,
+    /// The cluster's clock.
+    pub cluster_clk: Signal<In, Clock>,
+    /// Its clock is running; belongs to no clock.
+    pub cluster_running: Wire<In, bool>,
+    /// Its reset, active low.
+    pub cluster_rstn: Wire<Out, bool>,
+    /// The cluster's side of `fetch_enable`.
+    pub cl_fetch_en: Wire<Out>,
+    /// Of `eoc`.
+    pub cl_eoc: Wire<In>,
+    /// Of `busy`.
+    pub cl_busy: Wire<In>,
+    /// Of `queues_full`.
+    pub mpq_full: Wire<In>,
+    /// Of `ni`.
+    pub ni_slave: WrapSlave,
+    /// Of `no`.
+    pub no_slave: WrapSlave,
+    /// Of `host`.
+    pub host_slave: WrapSlave,
+    /// Of `host_dma`.
+    pub host_master: WrapMaster,
+    /// The cluster takes the HER.
+    pub her_ready: Wire<In, bool>,
+    /// The HER is there.
+    pub her_valid: Wire<Out, bool>,
+    /// Message of the packet.
+    pub her_msgid: Wire<Out>,
+    /// The packet is the last of its message.
+    pub her_is_eom: Wire<Out, bool>,
+    /// Its address in L2.
+    pub her_addr: Wire<Out>,
+    /// Its size in bytes.
+    pub her_size: Wire<Out>,
+    /// Bytes of it that are copied to L1.
+    pub her_xfer_size: Wire<Out>,
+    /// The context that serves it.
+    pub her_meta: MetaOut,
+    /// The packet is taken back.
+    pub feedback_ready: Wire<Out, bool>,
+    /// A packet is done with.
+    pub feedback_valid: Wire<In, bool>,
+    /// Its address.
+    pub feedback_her_addr: Wire<In>,
+    /// Its size.
+    pub feedback_her_size: Wire<In>,
+    /// Its message.
+    pub feedback_msgid: Wire<In>,
+    /// The command is taken.
+    pub nic_cmd_req_ready: Wire<Out, bool>,
+    /// The command is there.
+    pub nic_cmd_req_valid: Wire<In, bool>,
+    /// Its id.
+    pub nic_cmd_req_id: Wire<In>,
+    /// Network id.
+    pub nic_cmd_req_nid: Wire<In>,
+    /// Flow id.
+    pub nic_cmd_req_fid: Wire<In>,
+    /// Address of the first byte.
+    pub nic_cmd_req_src_addr: Wire<In>,
+    /// Number of bytes.
+    pub nic_cmd_req_length: Wire<In>,
+    /// For the user.
+    pub nic_cmd_req_user_ptr: Wire<In>,
+    /// A command is done.
+    pub nic_cmd_resp_valid: Wire<Out, bool>,
+    /// Its id.
+    pub nic_cmd_resp_id: Wire<Out>,
+    /// The word at `stdout_dout` is taken.
+    pub stdout_rd_en: Wire<Out, bool>,
+    /// The oldest word of standard output.
+    pub stdout_dout: Wire<In>,
+    /// It is there.
+    pub stdout_data_valid: Wire<In, bool>,
+    running_sync: LevelSync,
+    reset: LinkReset,
+    fetch_sync: LevelSync,
+    state_sync: LevelSync,
+    ni_crossing: AxiCrossing,
+    no_crossing: AxiCrossing,
+    host_crossing: AxiCrossing,
+    host_dma_crossing: AxiCrossing,
+    ni_names: ToWrapSlave,
+    no_names: ToWrapSlave,
+    host_names: ToWrapSlave,
+    host_dma_names: FromWrapMaster,
+    her_fifo: AsyncFifo,
+    free_fifo: AsyncFifo,
+    command_fifo: AsyncFifo,
+    response_fifo: AsyncFifo,
+    stdout_fifo: AsyncFifo,
+    context: MetaUnpack,
+    near_rst: Wire<Local, bool>,
+    far_rst: Wire<Local, bool>,
+    _shape: AppShape,
+}
+
+impl ClusterLink {
+    /// A border of the given shape.
+    ///
+    /// # Errors
+    /// If a FIFO cannot be built with these parameters.
+    pub fn new(shape: AppShape) -> Result<Self, ParameterError> {
+        let (axi, host, her) = (shape.cluster_axi(), shape.host_axi(), shape.ingress.her);
+        let (clusters, queues) = (shape.clusters, shape.queues);
+        let command = shape.egress.command_id;
+        let burst = shape.burst_places;
+        Ok(Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            request: Wire::bit(),
+            held: Wire::bit(),
+            running: Wire::bit(),
+            fetch_enable: Wire::word(clusters),
+            eoc: Wire::word(clusters),
+            busy: Wire::word(clusters),
+            queues_full: Wire::word(queues),
+            ni: AxiTarget::new(axi),
+            no: AxiTarget::new(axi),
+            host: AxiTarget::new(axi),
+            host_dma: AxiMaster::new(host),
+            host_dma_awatop: Wire::word(ATOP_BITS),
+            hers: StreamIn::new(shape.her_width()),
+            frees: StreamOut::new(shape.free_width()),
+            commands: StreamOut::new(shape.command_width()),
+            responses: StreamIn::new(command),
+            stdout: StreamOut::new(STDOUT_BITS),
+            cluster_clk: Signal::default(),
+            cluster_running: Wire::bit(),
+            cluster_rstn: Wire::bit(),
+            cl_fetch_en: Wire::word(clusters),
+            cl_eoc: Wire::word(clusters),
+            cl_busy: Wire::word(clusters),
+            mpq_full: Wire::word(queues),
+            ni_slave: WrapSlave::new(axi),
+            no_slave: WrapSlave::new(axi),
+            host_slave: WrapSlave::new(axi),
+            host_master: WrapMaster::new(host),
+            her_ready: Wire::bit(),
+            her_valid: Wire::bit(),
+            her_msgid: Wire::word(her.message_id),
+            her_is_eom: Wire::bit(),
+            her_addr: Wire::word(her.address),
+            her_size: Wire::word(her.address),
+            her_xfer_size: Wire::word(her.address),
+            her_meta: MetaOut::new(her),
+            feedback_ready: Wire::bit(),
+            feedback_valid: Wire::bit(),
+            feedback_her_addr: Wire::word(her.address),
+            feedback_her_size: Wire::word(her.address),
+            feedback_msgid: Wire::word(her.message_id),
+            nic_cmd_req_ready: Wire::bit(),
+            nic_cmd_req_valid: Wire::bit(),
+            nic_cmd_req_id: Wire::word(command),
+            nic_cmd_req_nid: Wire::word(32),
+            nic_cmd_req_fid: Wire::word(32),
+            nic_cmd_req_src_addr: Wire::word(shape.egress.source),
+            nic_cmd_req_length: Wire::word(shape.egress.address),
+            nic_cmd_req_user_ptr: Wire::word(64),
+            nic_cmd_resp_valid: Wire::bit(),
+            nic_cmd_resp_id: Wire::word(command),
+            stdout_rd_en: Wire::bit(),
+            stdout_dout: Wire::word(STDOUT_BITS),
+            stdout_data_valid: Wire::bit(),
+            running_sync: LevelSync::new(1),
+            reset: LinkReset::new(),
+            fetch_sync: LevelSync::new(clusters),
+            state_sync: LevelSync::new(2 * clusters + queues),
+            ni_crossing: AxiCrossing::new(axi, burst, false)?,
+            no_crossing: AxiCrossing::new(axi, burst, false)?,
+            host_crossing: AxiCrossing::new(axi, shape.word_places, false)?,
+            host_dma_crossing: AxiCrossing::new(host, burst, true)?,
+            ni_names: ToWrapSlave::new(axi),
+            no_names: ToWrapSlave::new(axi),
+            host_names: ToWrapSlave::new(axi),
+            host_dma_names: FromWrapMaster::new(host),
+            her_fifo: AsyncFifo::new(shape.her_width(), shape.word_places)?,
+            free_fifo: AsyncFifo::new(shape.free_width(), shape.word_places)?,
+            command_fifo: AsyncFifo::new(shape.command_width(), shape.word_places)?,
+            response_fifo: AsyncFifo::new(command, shape.response_places())?,
+            stdout_fifo: AsyncFifo::new(STDOUT_BITS, shape.burst_places)?,
+            context: MetaUnpack::new(her),
+            near_rst: Wire::bit(),
+            far_rst: Wire::bit(),
+            _shape: shape,
+        })
+    }
+}
+
+
+impl Logic for ClusterLink {
+    #[kernel]
+    fn update(&mut self) {
+        let shape = self._shape;
+        let (message, address) = (shape.ingress.her.message_id, shape.ingress.her.address);
+        let (clusters, queues) = (shape.clusters, shape.queues);
+        /// Resets: the cluster has none but ours, and without a clock it is as good as in reset.
+        self.running_sync.clk.next = self.clk.val();
+        self.running_sync.d.next = word(self.cluster_running.val());
+        self.running.next = self.running_sync.q.val().get_bit(0);
+        self.reset.near_clk.next = self.clk.val();
+        self.reset.near_rst.next = self.rst.val();
+        self.reset.request.next = self.request.val() || !self.running_sync.q.val().get_bit(0);
+        self.reset.far_clk.next = self.cluster_clk.val();
+        self.near_rst.next = self.reset.near_link_rst.val();
+        self.held.next = self.reset.near_link_rst.val();
+        self.far_rst.next = self.reset.far_rst.val();
+        self.cluster_rstn.next = !self.reset.far_rst.val();
+        /// Levels.
+        self.fetch_sync.clk.next = self.cluster_clk.val();
+        self.fetch_sync.d.next = self.fetch_enable.val();
+        self.cl_fetch_en.next = self.fetch_sync.q.val();
+        self.state_sync.clk.next = self.clk.val();
+        self.state_sync.d.next = cat!(self.mpq_full.val(), self.cl_busy.val(), self.cl_eoc.val());
+        self.eoc.next = self.state_sync.q.val().slice(0, clusters);
+        self.busy.next = self.state_sync.q.val().slice(clusters, clusters);
+        self.queues_full.next = self.state_sync.q.val().slice(2 * clusters, queues);
+        /// AXI towards the cluster.
+        self.ni_crossing.s_clk.next = self.clk.val();
+        self.ni_crossing.s_rst.next = self.near_rst.val();
+        self.ni_crossing.m_clk.next = self.cluster_clk.val();
+        self.ni_crossing.m_rst.next = self.far_rst.val();
+        AxiTarget::link(&mut self.ni, &mut self.ni_crossing.s);
+        AxiMaster::join(&mut self.ni_crossing.m, &mut self.ni_names.s);
+        WrapSlave::link(&mut self.ni_slave, &mut self.ni_names.m);
+        self.no_crossing.s_clk.next = self.clk.val();
+        self.no_crossing.s_rst.next = self.near_rst.val();
+        self.no_crossing.m_clk.next = self.cluster_clk.val();
+        self.no_crossing.m_rst.next = self.far_rst.val();
+        AxiTarget::link(&mut self.no, &mut self.no_crossing.s);
+        AxiMaster::join(&mut self.no_crossing.m, &mut self.no_names.s);
+        WrapSlave::link(&mut self.no_slave, &mut self.no_names.m);
+        self.host_crossing.s_clk.next = self.clk.val();
+        self.host_crossing.s_rst.next = self.near_rst.val();
+        self.host_crossing.m_clk.next = self.cluster_clk.val();
+        self.host_crossing.m_rst.next = self.far_rst.val();
+        AxiTarget::link(&mut self.host, &mut self.host_crossing.s);
+        AxiMaster::join(&mut self.host_crossing.m, &mut self.host_names.s);
+        WrapSlave::link(&mut self.host_slave, &mut self.host_names.m);
+        /// AXI from the cluster.
+        self.host_dma_crossing.s_clk.next = self.cluster_clk.val();
+        self.host_dma_crossing.s_rst.next = self.far_rst.val();
+        self.host_dma_crossing.m_clk.next = self.clk.val();
+        self.host_dma_crossing.m_rst.next = self.near_rst.val();
+        WrapMaster::link(&mut self.host_master, &mut self.host_dma_names.s);
+        AxiMaster::join(&mut self.host_dma_names.m, &mut self.host_dma_crossing.s);
+        self.host_dma_crossing.s_awatop.next = self.host_dma_names.m_awatop.val();
+        AxiMaster::link(&mut self.host_dma, &mut self.host_dma_crossing.m);
+        self.host_dma_awatop.next = self.host_dma_crossing.m_awatop.val();
+        /// HERs.
+        self.her_fifo.s_clk.next = self.clk.val();
+        self.her_fifo.s_rst.next = self.near_rst.val();
+        self.her_fifo.m_clk.next = self.cluster_clk.val();
+        self.her_fifo.m_rst.next = self.far_rst.val();
+        StreamIn::link(&mut self.hers, &mut self.her_fifo.s);
+        self.her_valid.next = self.her_fifo.m.valid.val();
+        self.her_fifo.m.ready.next = self.her_ready.val();
+        self.her_msgid.next = self.her_fifo.m.data.val().slice(0, message);
+        self.her_is_eom.next = self.her_fifo.m.data.val().get_bit(message);
+        self.her_addr.next = self.her_fifo.m.data.val().slice(message + 1, address);
+        self.her_size.next = self
+            .her_fifo
+            .m
+            .data
+            .val()
+            .slice(message + 1 + address, address);
+        self.her_xfer_size.next = self
+            .her_fifo
+            .m
+            .data
+            .val()
+            .slice(message + 1 + 2 * address, address);
+        self.context.fields.next = self
+            .her_fifo
+            .m
+            .data
+            .val()
+            .slice(message + 1 + 3 * address, shape.context_width());
+        MetaOut::link(&mut self.her_meta, &mut self.context.meta);
+        /// Packets that are done with.
+        self.free_fifo.s_clk.next = self.cluster_clk.val();
+        self.free_fifo.s_rst.next = self.far_rst.val();
+        self.free_fifo.m_clk.next = self.clk.val();
+        self.free_fifo.m_rst.next = self.near_rst.val();
+        self.free_fifo.s.data.next = cat!(
+            self.feedback_msgid.val(),
+            self.feedback_her_size.val(),
+            self.feedback_her_addr.val()
+        );
+        self.free_fifo.s.valid.next = self.feedback_valid.val();
+        self.feedback_ready.next = self.free_fifo.s.ready.val();
+        StreamOut::link(&mut self.frees, &mut self.free_fifo.m);
+        /// Commands and their responses.
+        self.command_fifo.s_clk.next = self.cluster_clk.val();
+        self.command_fifo.s_rst.next = self.far_rst.val();
+        self.command_fifo.m_clk.next = self.clk.val();
+        self.command_fifo.m_rst.next = self.near_rst.val();
+        self.command_fifo.s.data.next = cat!(
+            self.nic_cmd_req_user_ptr.val(),
+            self.nic_cmd_req_length.val(),
+            self.nic_cmd_req_src_addr.val(),
+            self.nic_cmd_req_fid.val(),
+            self.nic_cmd_req_nid.val(),
+            self.nic_cmd_req_id.val()
+        );
+        self.command_fifo.s.valid.next = self.nic_cmd_req_valid.val();
+        self.nic_cmd_req_ready.next = self.command_fifo.s.ready.val();
+        StreamOut::link(&mut self.commands, &mut self.command_fifo.m);
+        self.response_fifo.s_clk.next = self.clk.val();
+        self.response_fifo.s_rst.next = self.near_rst.val();
+        self.response_fifo.m_clk.next = self.cluster_clk.val();
+        self.response_fifo.m_rst.next = self.far_rst.val();
+        StreamIn::link(&mut self.responses, &mut self.response_fifo.s);
+        self.nic_cmd_resp_valid.next = self.response_fifo.m.valid.val();
+        self.nic_cmd_resp_id.next = self.response_fifo.m.data.val();
+        self.response_fifo.m.ready.next = true;
+        /// Standard output.
+        self.stdout_fifo.s_clk.next = self.cluster_clk.val();
+        self.stdout_fifo.s_rst.next = self.far_rst.val();
+        self.stdout_fifo.m_clk.next = self.clk.val();
+        self.stdout_fifo.m_rst.next = self.near_rst.val();
+        self.stdout_fifo.s.data.next = self.stdout_dout.val();
+        self.stdout_fifo.s.valid.next = self.stdout_data_valid.val();
+        self.stdout_rd_en.next = self.stdout_data_valid.val() && self.stdout_fifo.s.ready.val();
+        StreamOut::link(&mut self.stdout, &mut self.stdout_fifo.m);
+    }
+}

@@ -1,0 +1,31 @@
+//! The application: what Corundum and PsPIN are joined by.
+//!
+//! ```text
+//!  mqnic_app_block (text from a table, corundum/)
+//!  +------------------------------------------------------------------------------+
+//!  |  SpinneretApp, core's clock                  | cluster's clock               |
+//!  |  BAR --> SpinneretBar --> PspinCtrlRegs      |                               |
+//!  |               +-------------------------- ClusterLink --> host_slave         |
+//!  |  if_rx 0 --> PspinIngressDatapath ---------- ClusterLink --> ni_slave, her   |
+//!  |  if_tx 0 <-- PspinTxInject <- PspinEgress... ClusterLink <-> no_slave, cmd   |   pspin_wrap, or
+//!  |  DMA <----- SpinneretPsdpram, PspinHostmemDma ClusterLink <- host_master     |   the stand-in
+//!  |  stat <---- StatisticsReporter               |                               |
+//!  +------------------------------------------------------------------------------+
+//! ```
+
+mod block;
+mod bundles;
+pub mod corundum;
+mod entry;
+mod link;
+mod shape;
+mod statistics;
+mod wrap;
+
+pub use block::SpinneretApp;
+pub use bundles::{CompletionIn, CompletionOut, CorundumRam, StatisticsOut};
+pub(crate) use entry::ENTRY;
+pub use link::{ClusterLink, STDOUT_BITS};
+pub use shape::AppShape;
+pub use statistics::{ID_BITS, INCREMENT_BITS, StatisticsReporter};
+pub use wrap::{FromWrapMaster, ToWrapSlave, USER_BITS, WrapMaster, WrapSlave};

@@ -1,0 +1,195 @@
+//! Reports counters to Corundum's statistics.
+
+use crate::COUNTER_WIDTH;
+use spinneret_verilog::prelude::*;
+use std::ops::Range;
+
+/// Width of an increment in bits.
+pub const INCREMENT_BITS: usize = 24;
+/// Width of the number of a statistic in bits.
+pub const ID_BITS: usize = 12;
+
+/// Looks at one counter after the other, and reports by how much each has grown since it was last reported.
+///
+/// ```text
+/// counters ==> multiplexer ==> now --> now - base ==> growth ==> m_axis_stat {number, increment}
+///                 ^ number               ^                           |
+///                 +---- step   RAM of what is reported <== base + increment
+/// ```
+///
+/// # Contract
+/// - **Behaviour**: an increment {number of the counter + `first_id`, growth} leaves for every counter that has grown.
+///   Nothing is lost: what is not reported now is in a later increment. A counter that has become smaller was reset,
+///   and all that it holds is growth.
+/// - **Rate**: a counter takes 8 clocks, and as long as its increment waits at the output.
+/// - **Limits**: an increment says 2^24 - 1 at most, and the rest follows. Growth is lost only if it is 2^32 or more
+///   between two looks.
+/// - **Reset**: all counters count as reported with 0.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct StatisticsReporter {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// The counters side by side, counter 0 in the lowest bits.
+    pub counters: Wire<In>,
+    /// The increment.
+    pub m_axis_stat_tdata: Wire<Out>,
+    /// The number of its statistic.
+    pub m_axis_stat_tid: Wire<Out>,
+    /// The increment is there.
+    pub m_axis_stat_tvalid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub m_axis_stat_tready: Wire<In, bool>,
+    reported: Ram,
+    /// Entries that are not cleared yet, counted upwards; the highest bit says that all are.
+    cleared: Reg,
+    number: Reg,
+    /// What is done for the counter in this clock, as the constants below say.
+    step: Reg,
+    /// The counters in groups of eight, of which the number chooses one each.
+    group: Vec<Reg>,
+    now: Reg,
+    restarted: Reg<bool>,
+    /// What was reported since the counter was last reset.
+    base: Reg,
+    growth: Reg,
+    increment: Reg,
+    valid: Reg<bool>,
+    chosen: Wire<Local>,
+    ready: Wire<Local, bool>,
+    stays: Wire<Local, bool>,
+    _count: usize,
+    _levels: Range<usize>,
+    _first_id: u64,
+}
+
+/// Counters among which the first stage chooses.
+const GROUP: usize = 8;
+
+/// Step in which it is known whether the counter has become smaller.
+const RESTARTED: u64 = 2;
+/// Step in which the base follows.
+const BASE: u64 = 3;
+/// Step in which the increment is known.
+const INCREMENT: u64 = 5;
+/// Step in which the increment is offered, until it is taken.
+const OFFER: u64 = 6;
+/// Last step.
+const NEXT: u64 = 7;
+
+impl StatisticsReporter {
+    /// A reporter for `count` counters, more than eight; their statistics are numbered from `first_id`. Those in
+    /// `levels` go up and down, and are not reported.
+    pub fn new(count: usize, levels: Range<usize>, first_id: u64) -> Self {
+        let index = address_width(count);
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            counters: Wire::word(count * COUNTER_WIDTH),
+            m_axis_stat_tdata: Wire::word(INCREMENT_BITS),
+            m_axis_stat_tid: Wire::word(ID_BITS),
+            m_axis_stat_tvalid: Wire::bit(),
+            m_axis_stat_tready: Wire::bit(),
+            reported: Ram::new(RamStyle::Distributed, 1 << index, COUNTER_WIDTH),
+            cleared: Reg::word_reset(index + 1),
+            number: Reg::word_reset(index),
+            step: Reg::word_reset(3),
+            group: vec![Reg::word(COUNTER_WIDTH); count.div_ceil(GROUP)],
+            now: Reg::word(COUNTER_WIDTH),
+            restarted: Reg::bit(),
+            base: Reg::word(COUNTER_WIDTH),
+            growth: Reg::word(COUNTER_WIDTH),
+            increment: Reg::word(INCREMENT_BITS),
+            valid: Reg::bit_reset(),
+            chosen: Wire::word(COUNTER_WIDTH),
+            ready: Wire::bit(),
+            stays: Wire::bit(),
+            _count: count,
+            _levels: levels,
+            _first_id: first_id,
+        }
+    }
+}
+
+impl Logic for StatisticsReporter {
+    #[kernel]
+    fn update(&mut self) {
+        let count = self._count;
+        let index = self.number.q.width();
+        clocked!(self.clk, self.rst => self.cleared, self.number, self.step, self.valid);
+        clocked!(self.clk => self.reported, self.group, self.now, self.restarted, self.base, self.growth,
+            self.increment);
+        /// What was reported is cleared first.
+        self.ready.next = self.cleared.q.val().get_bit(index);
+        self.reported.read_addr.next = self.number.q.val();
+        if self.ready.val() {
+            self.reported.write_enable.next = self.valid.q.val() && self.m_axis_stat_tready.val();
+            self.reported.write_addr.next = self.number.q.val();
+            self.reported.write_data.next =
+                self.base.q.val() + self.increment.q.val().resize(COUNTER_WIDTH);
+        } else {
+            self.reported.write_enable.next = true;
+            self.reported.write_addr.next = self.cleared.q.val().slice(0, index);
+            self.reported.write_data.next = Word::zero(COUNTER_WIDTH);
+            self.cleared.d.next = self.cleared.q.val() + 1;
+        }
+
+        /// The counter of this number, in two stages.
+        for group in 0..count.div_ceil(GROUP) {
+            for member in 0..GROUP.min(count - group * GROUP) {
+                if self.number.q.val().slice(0, 3) == member as u64 {
+                    self.group[group].d.next = self
+                        .counters
+                        .val()
+                        .slice((group * GROUP + member) * COUNTER_WIDTH, COUNTER_WIDTH);
+                }
+            }
+        }
+        self.chosen.next = self.group[0].q.val();
+        for group in 1..count.div_ceil(GROUP) {
+            if self.number.q.val().slice(3, index - 3) == group as u64 {
+                self.chosen.next = self.group[group].q.val();
+            }
+        }
+        self.now.d.next = self.chosen.val();
+        if self.step.q.val() == RESTARTED {
+            self.restarted.d.next = self.now.q.val() < self.reported.read_data.val();
+        }
+        if self.step.q.val() == BASE {
+            self.base.d.next = self.reported.read_data.val() & fill(!self.restarted.q.val(), COUNTER_WIDTH);
+        }
+        self.growth.d.next = self.now.q.val() - self.base.q.val();
+        if self.step.q.val() == INCREMENT {
+            self.increment.d.next = self.growth.q.val().slice(0, INCREMENT_BITS)
+                | fill(
+                    self.growth
+                        .q
+                        .val()
+                        .slice(INCREMENT_BITS, COUNTER_WIDTH - INCREMENT_BITS)
+                        .any(),
+                    INCREMENT_BITS,
+                );
+            self.valid.d.next = self.growth.q.val().any()
+                && (self.number.q.val() < self._levels.start as u64
+                    || self.number.q.val() >= self._levels.end as u64);
+        } else if self.m_axis_stat_tready.val() {
+            self.valid.d.next = false;
+        }
+        self.m_axis_stat_tdata.next = self.increment.q.val();
+        self.m_axis_stat_tid.next = self.number.q.val().resize(ID_BITS) + self._first_id;
+        self.m_axis_stat_tvalid.next = self.valid.q.val();
+
+        self.stays.next =
+            self.step.q.val() == OFFER && self.valid.q.val() && !self.m_axis_stat_tready.val();
+        if self.ready.val() && !self.stays.val() {
+            self.step.d.next = self.step.q.val() + 1;
+            if self.step.q.val() == NEXT {
+                self.number.d.next = self.number.q.val() + 1;
+                if self.number.q.val() == (count - 1) as u64 {
+                    self.number.d.next = 0.into();
+                }
+            }
+        }
+    }
+}
