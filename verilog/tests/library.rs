@@ -30,6 +30,13 @@ fn chain(parts: Vec<(&str, Raw)>, width: usize) -> Raw {
         .fold(block, |block, (name, part)| block.with(name, part))
 }
 
+fn hinted(mut block: Raw, name: &str) -> Raw {
+    if let Verilog::Combinatorial(statements) = &mut block.code {
+        statements.insert(0, VerilogStatement::Comment(format!("module: {name}")));
+    }
+    block
+}
+
 fn names(design: &Design) -> Vec<&str> {
     design.modules.iter().map(|module| module.name.as_str()).collect()
 }
@@ -86,6 +93,93 @@ fn designs_of_one_library_share_modules() {
         )
         .expect("a design");
     assert_eq!(names(&third), ["inverter_1", "wider"]);
+}
+
+#[test]
+fn a_prefix_keeps_sub_blocks_apart_from_modules_of_other_sources() {
+    let core = "module BUFG(I, O);\n  input I;\n  output O;\n  assign O = I;\nendmodule";
+    let mut wrapped = Raw::new(vec![input("a", 1), output("y", 1)], vec![]);
+    wrapped.code = Verilog::Wrapper(Wrapper {
+        code: "BUFG u_bufg (.I(a), .O(y));".into(),
+        cores: core.into(),
+    });
+    let parts = vec![
+        ("stage", inverter(None, 1)),
+        ("named", inverter(Some("fifo"), 1)),
+        ("contract", inverter(Some("pspin_part"), 1)),
+        ("ours", inverter(Some("our_part"), 1)),
+        ("clock", wrapped),
+    ];
+    let mut library = Library::with_prefix("our_", &["pspin_", "mqnic_"]);
+    let design = library
+        .add(&chain(parts, 1), "top", &TopOptions::default())
+        .expect("a design");
+    assert_eq!(
+        names(&design),
+        [
+            "our_stage",
+            "our_fifo",
+            "pspin_part",
+            "our_part",
+            "BUFG",
+            "our_clock",
+            "top"
+        ]
+    );
+    let text = design.text();
+    for line in [
+        "our_stage u_stage (",
+        "our_fifo u_named (",
+        "module our_fifo (",
+        "endmodule : our_fifo",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("dut.sv"), text).expect("dut.sv");
+    tools::yosys(directory.path());
+    tools::lint(directory.path(), &[]);
+}
+
+#[test]
+fn a_prefix_that_is_no_identifier_is_refused() {
+    let error = Library::with_prefix("2-", &[])
+        .add(
+            &chain(vec![("x", inverter(None, 4))], 4),
+            "top",
+            &TopOptions::default(),
+        )
+        .expect_err("an error");
+    assert_eq!(
+        error.to_string(),
+        "top.x: `2-x` is no Verilog identifier or is a keyword of SystemVerilog: rename the field"
+    );
+}
+
+#[test]
+fn a_library_lists_the_modules_of_all_its_designs_once_and_children_first() {
+    let mut library = Library::with_prefix("our_", &[]);
+    let part = || chain(vec![("bit", inverter(None, 4))], 4);
+    let whole = chain(
+        vec![("first", inverter(None, 4)), ("second", hinted(part(), "half"))],
+        4,
+    );
+    let options = TopOptions::default();
+    library.add(&part(), "our_half", &options).expect("a design");
+    library.add(&whole, "whole", &options).expect("a design");
+    library
+        .add(&inverter(None, 5), "other", &options)
+        .expect("a design");
+    let names: Vec<_> = library.modules().map(|module| module.name.as_str()).collect();
+    assert_eq!(names, ["our_bit", "our_half", "whole", "other"]);
+    for (number, module) in library.modules().enumerate() {
+        for instance in &module.instances {
+            assert!(
+                names[..number].contains(&instance.as_str()),
+                "{instance} comes late"
+            );
+        }
+    }
 }
 
 #[test]

@@ -186,16 +186,16 @@ impl Builder<'_> {
             return Ok((*name).to_owned());
         }
         let field = names::identifier(&names::without_index(&scope.name));
-        let base = wish.unwrap_or(&field);
-        if !names::is_identifier(base) {
+        let base = self.library.child_name(wish.unwrap_or(&field));
+        if !names::is_identifier(&base) {
             return Err(Error::Identifier {
                 path: scope.path.clone(),
-                name: base.to_owned(),
+                name: base.into_owned(),
             });
         }
         Ok(self
             .library
-            .place_child(base, wish.is_some(), self.top, body, instances))
+            .place_child(&base, wish.is_some(), self.top, body, instances))
     }
 
     /// Adds verbatim modules and returns the name of the first one, if there is any.

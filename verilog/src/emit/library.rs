@@ -1,5 +1,6 @@
 //! The modules of all designs: equal ones once, each under a name of its own.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rust_hdl::core::block::Block;
@@ -20,6 +21,26 @@ const STACK_BYTES: usize = 256 << 20;
 pub struct Library {
     entries: Vec<Entry>,
     by_name: BTreeMap<String, usize>,
+    prefix: Prefix,
+}
+
+/// What is put before the names of sub-blocks, and which names need nothing before them.
+#[derive(Debug, Default)]
+struct Prefix {
+    text: String,
+    kept: Vec<String>,
+}
+
+impl Prefix {
+    /// The name with the prefix, unless it has it or one of those that are kept.
+    fn apply<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        let is_kept = name.starts_with(&self.text) || self.kept.iter().any(|kept| name.starts_with(kept));
+        if is_kept {
+            Cow::Borrowed(name)
+        } else {
+            Cow::Owned(format!("{}{name}", self.text))
+        }
+    }
 }
 
 /// A module with what it is compared by.
@@ -53,6 +74,35 @@ impl Library {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty library in which the modules of sub-blocks are called `prefix` and their own name, so that
+    /// they do not meet modules of other sources that are compiled with them.
+    ///
+    /// Names that begin with `prefix` or with one of `kept` stay as they are. So do the names of top-level
+    /// designs, which the caller chooses, and those of verbatim modules and black boxes, which others know.
+    #[must_use]
+    pub fn with_prefix(prefix: &str, kept: &[&str]) -> Self {
+        Self {
+            prefix: Prefix {
+                text: prefix.to_owned(),
+                kept: kept.iter().map(|kept| (*kept).to_owned()).collect(),
+            },
+            ..Self::default()
+        }
+    }
+
+    /// The modules of all designs that were added, each once, children before those that instantiate them.
+    ///
+    /// Several top-level designs that go into one build are added to one library one after the other; a
+    /// top that is a sub-block of another one has to be added first.
+    pub fn modules(&self) -> impl Iterator<Item = &Module> {
+        self.entries.iter().map(|entry| &entry.module)
+    }
+
+    /// The name that a sub-block gets which asks for `name`.
+    pub(crate) fn child_name<'a>(&self, name: &'a str) -> Cow<'a, str> {
+        self.prefix.apply(name)
     }
 
     /// Adds a top-level design under the given name and returns it with all modules it needs.
