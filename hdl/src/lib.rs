@@ -2,6 +2,7 @@
 
 pub mod axi;
 pub mod catalog;
+pub mod cdc;
 pub mod egress;
 mod event_counters;
 pub mod hostdma;

@@ -7,4 +7,6 @@ mod emit;
 pub mod lang;
 pub mod prelude;
 
-pub use emit::{Design, Error, Library, Module, Parameter, Port, PortDirection, TopOptions, generate};
+pub use emit::{
+    Child, Design, Error, Instance, Library, Module, Parameter, Port, PortDirection, TopOptions, generate,
+};

@@ -112,7 +112,14 @@ fn kernel_names_its_module_and_carries_its_documentation() {
             }
         })
         .collect();
-    assert_eq!(comments, ["module: counter_3", "doc: Counts while it runs."]);
+    assert_eq!(
+        comments,
+        [
+            "block: counter",
+            "module: counter_3",
+            "doc: Counts while it runs."
+        ]
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The AXI4 port of a block that moves data.
 
-use super::AxiShape;
+use super::{AxiShape, AxiTarget};
 use spinneret_verilog::prelude::*;
 
 /// An AXI4 master (AMBA IHI 0022), in the order of the public design's ports.
@@ -78,6 +78,20 @@ pub struct AxiMaster {
     pub rready: Wire<Out, bool>,
 }
 
+/// Does the same to every port of a master and the port of the same name of its other side.
+macro_rules! each_port {
+    ($master:ident $method:ident $target:ident) => {
+        each_port! { $master $method $target:
+            awid awaddr awlen awsize awburst awlock awcache awprot awvalid awready wdata wstrb
+            wlast wvalid wready bid bresp bvalid bready arid araddr arlen arsize arburst arlock
+            arcache arprot arvalid arready rid rdata rresp rlast rvalid rready
+        }
+    };
+    ($master:ident $method:ident $target:ident: $($port:ident)+) => {
+        $($master.$port.$method(&mut $target.$port);)+
+    };
+}
+
 impl AxiMaster {
     /// Ports of the given widths.
     pub fn new(shape: AxiShape) -> Self {
@@ -118,5 +132,9 @@ impl AxiMaster {
             rvalid: Wire::bit(),
             rready: Wire::bit(),
         }
+    }
+    /// Feeds the other side.
+    pub fn join(&mut self, other: &mut AxiTarget) {
+        each_port!(self join other);
     }
 }

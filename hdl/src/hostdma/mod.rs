@@ -224,9 +224,11 @@ impl Logic for PspinHostmemDma {
             StreamOut::join(&mut self.write.m_atomic, &mut self.read.s_atomic);
         }
         if self._shape.guard {
+            self.write.guard.open.next = self.guard.open.val();
             self.write.guard.enabled.next = self.guard.enabled.val();
             self.write.guard.base.next = self.guard.base.val();
             self.write.guard.size.next = self.guard.size.val();
+            self.read.guard.open.next = self.guard.open.val();
             self.read.guard.enabled.next = self.guard.enabled.val();
             self.read.guard.base.next = self.guard.base.val();
             self.read.guard.size.next = self.guard.size.val();

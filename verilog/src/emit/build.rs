@@ -3,16 +3,18 @@
 use rust_hdl::core::ast::Verilog;
 
 use super::check::check;
-use super::design::{Design, Parameter, Port};
+use super::design::{Child, Design, Parameter, Port};
 use super::error::Error;
 use super::file::{self, Body};
-use super::library::{Library, clash};
+use super::ir::{Kind, SignalId};
+use super::library::{Library, Origin, clash};
 use super::lower::lower;
 use super::metadata::Metadata;
 use super::module;
 use super::names;
-use super::plan::plan;
+use super::plan::{Plan, plan};
 use super::prune::{drop_overwritten, drop_unread};
+use super::symbols::{self, Symbols};
 use super::tables::{self, Instance};
 use super::verbatim;
 use super::walk::Scope;
@@ -101,12 +103,6 @@ impl Builder<'_> {
                 instances.push(Instance { scope: child, module });
             }
         }
-        let mut used: Vec<String> = Vec::new();
-        for instance in &instances {
-            if !used.contains(&instance.module) {
-                used.push(instance.module.clone());
-            }
-        }
         let (symbols, identifiers) = tables::of_kernel(scope, instances)?;
         let statements = match &scope.code {
             Verilog::Combinatorial(block) => block.as_slice(),
@@ -128,7 +124,12 @@ impl Builder<'_> {
             ports: file::port_list(&ports, false),
             content: module::content(&symbols, &kernel, &plan),
         };
-        let name = self.place(scope, naming, kernel.metadata.module.as_deref(), body, used)?;
+        let children = symbols.children.iter();
+        let origin = Origin {
+            block: kernel.metadata.block.clone().unwrap_or_default(),
+            children: children.map(|child| child_of(&symbols, &plan, child)).collect(),
+        };
+        let name = self.place(scope, naming, kernel.metadata.module.as_deref(), body, origin)?;
         Ok((Built::Module(name), ports))
     }
 
@@ -158,7 +159,7 @@ impl Builder<'_> {
             ports: file::port_list(&ports, wrapper),
             content: verbatim::content(&symbols, text),
         };
-        let name = self.place(scope, naming, metadata.module.as_deref(), body, Vec::new())?;
+        let name = self.place(scope, naming, metadata.module.as_deref(), body, Origin::default())?;
         Ok((Built::Module(name), ports))
     }
 
@@ -179,10 +180,10 @@ impl Builder<'_> {
         naming: &Naming<'_>,
         wish: Option<&str>,
         body: Body,
-        instances: Vec<String>,
+        origin: Origin,
     ) -> Result<String, Error> {
         if let Naming::Top(name, parameters) = naming {
-            self.library.place_top(name, parameters, body, instances)?;
+            self.library.place_top(name, parameters, body, origin)?;
             return Ok((*name).to_owned());
         }
         let field = names::identifier(&names::without_index(&scope.name));
@@ -195,7 +196,7 @@ impl Builder<'_> {
         }
         Ok(self
             .library
-            .place_child(&base, wish.is_some(), self.top, body, instances))
+            .place_child(&base, wish.is_some(), self.top, body, origin))
     }
 
     /// Adds verbatim modules and returns the name of the first one, if there is any.
@@ -217,5 +218,18 @@ impl Builder<'_> {
             });
         }
         Ok(Some(name.to_owned()))
+    }
+}
+
+/// What others are told of an instance.
+fn child_of(symbols: &Symbols, plan: &Plan, child: &symbols::Child) -> Child {
+    let signal_of = |(port, id): &(String, SignalId)| match plan.inputs.get(id)?.kind {
+        Kind::Signal(signal) => Some((port.clone(), symbols.signal(signal).identifier.clone())),
+        _ => None,
+    };
+    Child {
+        name: child.identifier.clone(),
+        module: child.module.clone(),
+        connections: child.ports.iter().filter_map(signal_of).collect(),
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rust_hdl::core::block::Block;
 
 use super::build::Builder;
-use super::design::{Design, Module, Parameter, TopOptions};
+use super::design::{Child, Design, Module, Parameter, TopOptions};
 use super::error::Error;
 use super::file::{self, Body};
 use super::names;
@@ -49,6 +49,14 @@ struct Entry {
     module: Module,
     content: Content,
     parameters: Vec<Parameter>,
+}
+
+/// What is known of a module beside its text.
+#[derive(Debug, Default)]
+pub(crate) struct Origin {
+    /// The block that it was made of.
+    pub(crate) block: String,
+    pub(crate) children: Vec<Child>,
 }
 
 /// What a module is made of.
@@ -155,11 +163,11 @@ impl Library {
         name: &str,
         parameters: &[Parameter],
         body: Body,
-        instances: Vec<String>,
+        origin: Origin,
     ) -> Result<(), Error> {
         let content = Content::Translated(body);
         match self.find(name) {
-            None => self.insert(name, content, parameters, instances),
+            None => self.insert(name, content, parameters, origin),
             Some(entry) if entry.content == content && entry.parameters == parameters => {}
             Some(_) => {
                 return Err(Error::ModuleNameTaken {
@@ -179,7 +187,7 @@ impl Library {
         insists: bool,
         top: &str,
         body: Body,
-        instances: Vec<String>,
+        origin: Origin,
     ) -> String {
         let content = Content::Translated(body);
         let equal = self.entries.iter().find(|entry| entry.content == content);
@@ -194,7 +202,7 @@ impl Library {
                 _ => name = format!("{base}_{number}"),
             }
         }
-        self.insert(&name, content, &[], instances);
+        self.insert(&name, content, &[], origin);
         name
     }
 
@@ -204,7 +212,7 @@ impl Library {
         match self.find(name) {
             Some(entry) => entry.content == content,
             None => {
-                self.insert(name, content, &[], Vec::new());
+                self.insert(name, content, &[], Origin::default());
                 true
             }
         }
@@ -220,7 +228,13 @@ impl Library {
         }
     }
 
-    fn insert(&mut self, name: &str, content: Content, parameters: &[Parameter], instances: Vec<String>) {
+    fn insert(&mut self, name: &str, content: Content, parameters: &[Parameter], origin: Origin) {
+        let mut instances: Vec<String> = Vec::new();
+        for child in &origin.children {
+            if !instances.contains(&child.module) {
+                instances.push(child.module.clone());
+            }
+        }
         let (text, doc) = match &content {
             Content::Translated(body) => (file::file(name, body, parameters), body.doc.join("\n")),
             Content::Verbatim(code) => (verbatim::file(code), String::new()),
@@ -230,6 +244,8 @@ impl Library {
             text,
             doc,
             instances,
+            block: origin.block,
+            children: origin.children,
         };
         self.by_name.insert(name.to_owned(), self.entries.len());
         self.entries.push(Entry {

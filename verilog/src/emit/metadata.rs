@@ -7,6 +7,8 @@ use super::names;
 /// Name and documentation of one module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Metadata {
+    /// The block that the module is made of, whatever its parameters.
+    pub(crate) block: Option<String>,
     /// The name that the block asks for.
     pub(crate) module: Option<String>,
     /// Lines above the module.
@@ -18,7 +20,9 @@ pub(crate) struct Metadata {
 impl Metadata {
     /// Takes a comment if it is metadata.
     pub(crate) fn take(&mut self, comment: &str) -> bool {
-        if let Some(name) = comment.strip_prefix("module:") {
+        if let Some(name) = comment.strip_prefix("block:") {
+            self.block = Some(name.trim().to_owned());
+        } else if let Some(name) = comment.strip_prefix("module:") {
             self.module = Some(name.trim().to_owned());
         } else if let Some(text) = comment.strip_prefix("doc:") {
             self.doc

@@ -41,6 +41,6 @@ mod text;
 mod verbatim;
 mod walk;
 
-pub use design::{Design, Module, Parameter, Port, PortDirection, TopOptions};
+pub use design::{Child, Design, Instance, Module, Parameter, Port, PortDirection, TopOptions};
 pub use error::Error;
 pub use library::{Library, generate};

@@ -126,8 +126,13 @@ impl Content<'_> {
             let initial = register.initial.as_ref().map(|value| self.writer.expr(value));
             let value = initial.map_or_else(String::new, |value| format!(" = {value}"));
             let rest = format!("{}{value}", signal.identifier);
+            let attribute = register.attribute.as_ref();
+            let keyword = attribute.map_or_else(
+                || "logic".to_owned(),
+                |name| format!("(* {name} = \"TRUE\" *) logic"),
+            );
             out.push_str(&declaration(
-                "logic",
+                &keyword,
                 signal.signed,
                 signal.width,
                 &rest,

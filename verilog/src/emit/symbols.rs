@@ -83,6 +83,8 @@ pub(crate) struct Register {
     pub(crate) reset: Option<(SignalId, Expr)>,
     /// Value at power-up.
     pub(crate) initial: Option<Expr>,
+    /// Name of its attribute for synthesis.
+    pub(crate) attribute: Option<String>,
 }
 
 /// A sub-block that becomes an instance.

@@ -108,7 +108,17 @@ pub(crate) struct RegisterShape<'a> {
     data: &'a AtomInfo,
     output: &'a AtomInfo,
     reset: Option<(&'a AtomInfo, &'a AtomInfo)>,
-    initial: Option<BigUint>,
+    start: Start<'a>,
+    attribute: Option<&'a str>,
+}
+
+/// The value of a register at power-up.
+#[derive(Debug)]
+enum Start<'a> {
+    /// That of its reset; undefined if it has none.
+    Reset,
+    Constant(&'a AtomInfo),
+    Number(BigUint),
 }
 
 /// Recognises the registers of this crate (`reg`) and rust-hdl's own flip-flops (`dff`).
@@ -126,35 +136,47 @@ pub(crate) fn register_shape(scope: &Scope) -> Option<RegisterShape<'_>> {
     if clock.width != 1 || data.width != output.width || !scope.children.is_empty() {
         return None;
     }
-    match (timing.name.as_str(), scope.atoms.len(), &scope.code) {
+    let (name, attribute) = match timing.name.split_once(' ') {
+        Some((name, attribute)) => (name, Some(attribute)),
+        None => (timing.name.as_str(), None),
+    };
+    let constant = || atom("reset_value", AtomKind::Constant).filter(|constant| constant.width == data.width);
+    match (name, scope.atoms.len(), &scope.code) {
         ("reg", 3, _) => Some(RegisterShape {
             clock,
             data,
             output,
             reset: None,
-            initial: None,
+            start: Start::Reset,
+            attribute,
+        }),
+        ("reg", 4, _) => Some(RegisterShape {
+            clock,
+            data,
+            output,
+            reset: None,
+            start: Start::Constant(constant()?),
+            attribute,
         }),
         ("reg", 5, _) => {
             let reset = atom("reset", AtomKind::InputParameter).filter(|reset| reset.width == 1)?;
-            let value = atom("reset_value", AtomKind::Constant).filter(|value| value.width == data.width)?;
             Some(RegisterShape {
                 clock,
                 data,
                 output,
-                reset: Some((reset, value)),
-                initial: None,
+                reset: Some((reset, constant()?)),
+                start: Start::Reset,
+                attribute,
             })
         }
-        ("dff", 3, Verilog::Custom(text)) => {
-            let initial = Some(initial_value(text)?);
-            Some(RegisterShape {
-                clock,
-                data,
-                output,
-                reset: None,
-                initial,
-            })
-        }
+        ("dff", 3, Verilog::Custom(text)) => Some(RegisterShape {
+            clock,
+            data,
+            output,
+            reset: None,
+            start: Start::Number(initial_value(text)?),
+            attribute,
+        }),
         _ => None,
     }
 }
@@ -195,7 +217,11 @@ fn add_register(
             ))
         }
     };
-    let stored = shape.initial.clone();
+    let stored = match &shape.start {
+        Start::Reset => None,
+        Start::Constant(constant) => Some(symbols.constant_value(constant)?),
+        Start::Number(number) => Some(number.clone()),
+    };
     let stored = stored.map(|value| symbols.named_value(&shape.output.descriptor, value, shape.output.width));
     let initial = reset.as_ref().map(|(_, value)| value.clone()).or(stored);
     symbols.registers.push(Register {
@@ -205,6 +231,7 @@ fn add_register(
         output,
         reset,
         initial,
+        attribute: shape.attribute.map(str::to_owned),
     });
     Ok(())
 }

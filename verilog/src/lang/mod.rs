@@ -20,7 +20,7 @@ pub use clocked::Clocked;
 pub use describe::{Describe, comments};
 pub use optional::Optional;
 pub use ram::{Ram, RamStyle, address_width};
-pub use reg::Reg;
+pub use reg::{Reg, RegAttribute};
 pub use spinneret_kernel::{Describe, kernel};
 pub use wire::{Value, Wire};
 pub use word::{Word, fill, lit, word};

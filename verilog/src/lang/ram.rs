@@ -12,7 +12,8 @@ use rust_hdl::prelude::{Block, Clock, In, Logic, Out, Probe, Signal, TimingInfo}
 pub enum RamStyle {
     /// Block RAM: read data one cycle after the address, held while `read_enable` is low.
     Block,
-    /// Distributed RAM (LUTs): read data in the same cycle; `read_enable` has no effect.
+    /// Distributed RAM (LUTs): read data in the same cycle; `read_enable` has no effect. The read port has no
+    /// clock, so what reads may be in another clock domain than `clk`, which then is the clock of the write.
     Distributed,
 }
 
@@ -22,7 +23,7 @@ pub enum RamStyle {
 /// read first). The contents have no reset and no defined power-up value.
 #[derive(Clone, Debug)]
 pub struct Ram {
-    /// Clock of both ports.
+    /// Clock of both ports; of the write alone in distributed RAM.
     pub clk: Signal<In, Clock>,
     /// Writes `write_data` at the rising edge.
     pub write_enable: Wire<In, bool>,

@@ -9,11 +9,32 @@ use rust_hdl::prelude::{
     Atom, AtomKind, Block, Clock, In, Logic, Out, Probe, Signal, TimingInfo, TypeDescriptor, VCDValue,
 };
 
+/// What synthesis is told about a register, as an attribute in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegAttribute {
+    /// `ASYNC_REG`: a stage of a synchroniser, which is placed next to the others and never becomes part of
+    /// a shift register.
+    AsyncReg,
+    /// `DONT_TOUCH`: is not merged with an equal register, so that a constraint finds every bit by its name.
+    DontTouch,
+}
+
+impl RegAttribute {
+    /// The name in the text.
+    fn name(self) -> &'static str {
+        match self {
+            Self::AsyncReg => "ASYNC_REG",
+            Self::DontTouch => "DONT_TOUCH",
+        }
+    }
+}
+
 /// A register: `q` takes `d` at the rising edge of the clock.
 ///
 /// A register made by [`Reg::reset_to`] takes its reset value instead while `reset` is high, and
 /// also starts with it at power-up; one made by [`Reg::data`] has no reset at all, for payload that
-/// a valid bit qualifies. `clocked!` connects clock and reset and makes the register hold by default.
+/// a valid bit qualifies; one made by [`Reg::starting_with`] has none either, but starts with a value at
+/// power-up. `clocked!` connects clock and reset and makes the register hold by default.
 #[derive(Clone, Debug)]
 pub struct Reg<T: Value = Word> {
     /// Clock; the rising edge counts.
@@ -25,6 +46,9 @@ pub struct Reg<T: Value = Word> {
     /// Output.
     pub q: Wire<Out, T>,
     reset_value: Option<ResetValue<T>>,
+    /// Whether there is a reset beside the value at power-up.
+    resets: bool,
+    attribute: Option<RegAttribute>,
 }
 
 impl<T: Value> Reg<T> {
@@ -33,6 +57,17 @@ impl<T: Value> Reg<T> {
     /// # Panics
     /// If the value needs more than 128 bits: a literal of the syntax tree holds no more.
     pub fn reset_to(value: T) -> Self {
+        Self {
+            resets: true,
+            ..Self::starting_with(value)
+        }
+    }
+
+    /// A register without reset that starts with a value at power-up.
+    ///
+    /// # Panics
+    /// If the value needs more than 128 bits, as for [`Reg::reset_to`].
+    pub fn starting_with(value: T) -> Self {
         let reset_value = ResetValue::new(value.clone());
         Self {
             reset_value: Some(reset_value),
@@ -48,12 +83,23 @@ impl<T: Value> Reg<T> {
             d: Wire::new(like.clone()),
             q: Wire::new(like),
             reset_value: None,
+            resets: false,
+            attribute: None,
+        }
+    }
+
+    /// The same register with an attribute for synthesis.
+    #[must_use]
+    pub fn with(self, attribute: RegAttribute) -> Self {
+        Self {
+            attribute: Some(attribute),
+            ..self
         }
     }
 
     /// Whether the register has a reset.
     pub fn has_reset(&self) -> bool {
-        self.reset_value.is_some()
+        self.resets
     }
 }
 
@@ -85,7 +131,7 @@ impl<T: Value> Logic for Reg<T> {
     fn update(&mut self) {
         if self.clock.pos_edge() {
             self.q.next = match &self.reset_value {
-                Some(reset) if self.reset.val() => reset.value.clone(),
+                Some(reset) if self.resets && self.reset.val() => reset.value.clone(),
                 _ => self.d.val(),
             };
         }
@@ -106,7 +152,10 @@ impl<T: Value> Logic for Reg<T> {
     }
     fn timing(&self) -> Vec<TimingInfo> {
         vec![TimingInfo {
-            name: "reg".into(),
+            name: self.attribute.map_or_else(
+                || "reg".to_owned(),
+                |attribute| format!("reg {}", attribute.name()),
+            ),
             clock: "clock".into(),
             inputs: vec!["d".into()],
             outputs: vec!["q".into()],
@@ -132,7 +181,9 @@ impl<T: Value> Block for Reg<T> {
         probe.visit_start_scope(name, self);
         self.clock.accept("clock", probe);
         if let Some(value) = &self.reset_value {
-            self.reset.accept("reset", probe);
+            if self.resets {
+                self.reset.accept("reset", probe);
+            }
             probe.visit_atom("reset_value", value);
         }
         self.d.accept("d", probe);

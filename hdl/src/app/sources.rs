@@ -1,0 +1,161 @@
+//! All source files of the application block.
+
+use super::corundum::{ClusterClock, Generation, Shell};
+use super::stub::ClusterStub;
+use super::{ENTRY, SpinneretApp, stub};
+use crate::catalog::{Config, ParameterError, Values};
+use spinneret_verilog::{Design, Library, TopOptions};
+use std::fmt;
+use thiserror::Error;
+
+/// What stands for the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cluster {
+    /// PsPIN; its sources come from the user.
+    Pspin,
+    /// Our stand-in, whose sources are among these.
+    Stub,
+}
+
+impl Cluster {
+    /// Both; the first is the default.
+    pub const ALL: [Self; 2] = [Self::Pspin, Self::Stub];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pspin => "pspin",
+            Self::Stub => "stub",
+        }
+    }
+}
+
+/// How the application block is made.
+#[derive(Clone, Copy, Debug)]
+pub struct AppOptions {
+    /// Whose ports it has.
+    pub generation: Generation,
+    /// What stands for the cluster.
+    pub cluster: Cluster,
+    /// Where the cluster's clock comes from.
+    pub clock: ClusterClock,
+    /// The frequency of the cluster's clock in kHz, which software can read.
+    pub cluster_clock_khz: u64,
+    /// Interfaces unless Corundum sets the parameter.
+    pub interfaces: u64,
+}
+
+impl Default for AppOptions {
+    fn default() -> Self {
+        Self {
+            generation: Generation::ALL[0],
+            cluster: Cluster::Pspin,
+            clock: ClusterClock::Board,
+            cluster_clock_khz: 40_000,
+            interfaces: 1,
+        }
+    }
+}
+
+/// Why there are no sources.
+#[derive(Debug, Error)]
+pub enum AppError {
+    /// A parameter is not possible.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// The back-end refused a block.
+    #[error(transparent)]
+    Backend(#[from] spinneret_verilog::Error),
+}
+
+/// A source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Name of its module; the file has the same name and the extension `sv`.
+    pub module: String,
+    /// One line that says what the module does.
+    pub doc: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The sources of the application block.
+#[derive(Clone, Debug)]
+pub struct AppSources {
+    /// Files, each before those that need it; the last is `mqnic_app_block`.
+    pub files: Vec<SourceFile>,
+    /// The application inside.
+    pub app: Design,
+}
+
+/// Name of the top module.
+pub const TOP: &str = "mqnic_app_block";
+
+/// Name of the application's instance in the top module.
+pub const APP_INSTANCE: &str = "app";
+
+/// Makes all source files but those of PsPIN and of the board's clock.
+///
+/// # Errors
+/// If a parameter is not possible; anything else is a mistake in a block of ours.
+pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
+    let mut library = Library::with_prefix("spinneret_", &["pspin_", "mqnic_"]);
+    let values = values(options);
+    let app = library.add(&SpinneretApp::new(&values)?, ENTRY.name, &TopOptions::default())?;
+    let mut files: Vec<_> = app.modules.iter().map(SourceFile::of).collect();
+    if options.cluster == Cluster::Stub {
+        let values = stub::ENTRY.values(Config::Board);
+        let top = TopOptions {
+            parameters: stub::verilog_parameters(&values),
+        };
+        let stub = library.add(&ClusterStub::new(&values)?, stub::ENTRY.name, &top)?;
+        let known = |module: &spinneret_verilog::Module| app.modules.iter().all(|other| other.name != module.name);
+        files.extend(stub.modules.iter().filter(|module| known(module)).map(SourceFile::of));
+    }
+    let get = |name: &str| values.get(name).copied().unwrap_or(0);
+    let shell = Shell {
+        generation: options.generation,
+        clock: options.clock,
+        interfaces: options.interfaces,
+        cluster: [get("clusters"), get("queues")],
+        app: &app,
+    };
+    files.push(SourceFile {
+        module: TOP.to_owned(),
+        doc: "Corundum's application block around spinneret.".to_owned(),
+        text: shell.text(),
+    });
+    Ok(AppSources { files, app })
+}
+
+/// The application with the default options.
+///
+/// # Errors
+/// As [`sources`].
+pub fn design() -> Result<Design, AppError> {
+    Ok(sources(AppOptions::default())?.app)
+}
+
+impl SourceFile {
+    fn of(module: &spinneret_verilog::Module) -> Self {
+        Self {
+            module: module.name.clone(),
+            doc: module.doc.clone(),
+            text: module.text.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The application's parameters under these options.
+fn values(options: AppOptions) -> Values {
+    let mut values = ENTRY.values(Config::Board);
+    values.insert("cluster_clock_khz".to_owned(), options.cluster_clock_khz);
+    values.insert("stub".to_owned(), u64::from(options.cluster == Cluster::Stub));
+    values
+}

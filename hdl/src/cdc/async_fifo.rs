@@ -1,0 +1,118 @@
+//! First in, first out, from one clock to another.
+//!
+//! ```text
+//!         s_clk                     |                       m_clk
+//!                     +-------------|-----+   +----------------+
+//!  s ====+===========>| distributed | RAM |==>| output register|====> m
+//!        |            +-------------|-----+   +----------------+
+//!   +--------+  gray pointer        |  +------------+     |
+//!   | writer |----------------------|->| 2 registers|-> reader
+//!   |        |   +------------+     |  +------------+     |
+//!   |        |<--| 2 registers|<----|---------------------+  gray pointer
+//!   +--------+   +------------+     |
+//! ```
+//!
+//! # Contract
+//! - **Latency:** an element that is taken at an edge of `s_clk` is valid at `m` after the third edge of `m_clk`
+//!   that comes behind it, if nothing is ahead of it; an edge of `m_clk` at the very same time may count or not.
+//! - **Throughput:** one element a clock on each side while the other side keeps up. A `depth` of 16 is enough for
+//!   that at any ratio of the clocks; with less, a fast writer waits for the way of the pointers to and fro.
+//! - **Capacity:** `depth` elements in the memory and one in the output register. Room that is made at `m` shows at
+//!   `s` after the fourth edge of `s_clk` behind it.
+//! - **Backpressure:** `s_ready` is a register: low while the memory is full as far as the write side knows, and
+//!   in the first cycle after reset.
+//! - **Paths:** none from `s` to `m` or back; `m_valid` and `m_data` are registers.
+//! - **Ordering:** elements leave in the order in which they came.
+//! - **Reset:** synchronous on each side. In reset a side takes and gives nothing. When both are in reset, the
+//!   FIFO is emptied. A side alone in reset stops, and goes on afterwards; all that is lost then is the
+//!   element in the output register. An element that comes in while the other side is still in reset is not
+//!   lost.
+//! - **Rule of use:** resets of both sides either do not overlap, or do so until each side knows of the other:
+//!   for 2 clocks of the side that leaves first, then 4 of the other, then 4 of the first again; the other one
+//!   leaves 4 of its own clocks behind the first at the earliest. [`LinkReset`](super::LinkReset) keeps it. At
+//!   power-up, both sides are to be in reset like this.
+//! - **Clocks:** any two, also stopped ones.
+//! - **Constraints:** of the kind [`Kind::AsyncFifo`](super::constraints::Kind::AsyncFifo).
+//!
+//! Source: C. E. Cummings, Simulation and Synthesis Techniques for Asynchronous FIFO Design, SNUG San Jose 2002, style
+//! 1. That pointers are cleared when both sides know of both resets, and not before, is ours: a pointer that jumps to
+//! zero before the eyes of the other side would make elements out of nothing.
+
+use super::limits;
+use super::reader::FifoReader;
+use super::writer::FifoWriter;
+use crate::catalog::ParameterError;
+use crate::stream::{StreamIn, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// First in, first out, from one clock to another.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct AsyncFifo {
+    /// Clock of the side where elements come in.
+    pub s_clk: Signal<In, Clock>,
+    /// Synchronous reset of that side.
+    pub s_rst: Wire<In, bool>,
+    /// Elements in.
+    pub s: StreamIn,
+    /// Clock of the side where elements go out.
+    pub m_clk: Signal<In, Clock>,
+    /// Synchronous reset of that side.
+    pub m_rst: Wire<In, bool>,
+    /// Elements out.
+    pub m: StreamOut,
+    write: FifoWriter,
+    read: FifoReader,
+    memory: Ram,
+    _depth: usize,
+}
+
+impl AsyncFifo {
+    /// A FIFO of `depth` elements of `width` bits.
+    ///
+    /// # Errors
+    /// If the depth is not a power of two from 4 to 1024, or the width is zero or too large.
+    pub fn new(width: usize, depth: usize) -> Result<Self, ParameterError> {
+        limits::check_width("async_fifo", "width", width)?;
+        limits::check_depth("async_fifo", depth)?;
+        let address = address_width(depth);
+        Ok(Self {
+            s_clk: Signal::default(),
+            s_rst: Wire::bit(),
+            s: StreamIn::new(width),
+            m_clk: Signal::default(),
+            m_rst: Wire::bit(),
+            m: StreamOut::new(width),
+            write: FifoWriter::new(address),
+            read: FifoReader::new(width, address),
+            memory: Ram::new(RamStyle::Distributed, depth, width),
+            _depth: depth,
+        })
+    }
+}
+
+impl Logic for AsyncFifo {
+    #[kernel(suffix = format!("{}x{}", self._depth, self.s.data.width()))]
+    fn update(&mut self) {
+        clocked!(self.s_clk, self.s_rst => self.write);
+        clocked!(self.s_clk => self.memory);
+        clocked!(self.m_clk, self.m_rst => self.read);
+
+        self.write.valid.next = self.s.valid.val();
+        self.s.ready.next = self.write.ready.val();
+        self.memory.write_enable.next = self.write.push.val();
+        self.memory.write_addr.next = self.write.place.val();
+        self.memory.write_data.next = self.s.data.val();
+
+        /// Read without a clock: what is in that place is still since the write side's pointer has passed it.
+        self.memory.read_addr.next = self.read.place.val();
+        self.read.element.next = self.memory.read_data.val();
+        self.m.data.next = self.read.m.data.val();
+        self.m.valid.next = self.read.m.valid.val();
+        self.read.m.ready.next = self.m.ready.val();
+
+        self.write.far_pointer.next = self.read.pointer.val();
+        self.write.far_resting.next = self.read.resting.val();
+        self.read.far_pointer.next = self.write.pointer.val();
+        self.read.far_resting.next = self.write.resting.val();
+    }
+}

@@ -1,0 +1,147 @@
+//! AXI4-Lite from one clock to another.
+//!
+//! ```text
+//!  s ==AW, W, AR==> 3 AsyncFifo ====> m
+//!    <====B, R===== 2 AsyncFifo <====
+//! ```
+//!
+//! # Contract
+//! - **Channels** are passed on as they are, each through an [`AsyncFifo`] of 4 places, so all of that block's
+//!   contract holds for each of them: latency, paths, order, reset, rule of use.
+//! - **Throughput:** several accesses may be on their way, so it is that of the slower side as far as 4 places of
+//!   each channel allow; a master that waits for each answer waits for the way there and back.
+//! - **Bad input:** none; what comes in goes out.
+
+use super::AsyncFifo;
+use super::limits;
+use super::places::places;
+use crate::axi::{AxiLiteMaster, AxiLiteSlave};
+use crate::catalog::ParameterError;
+use spinneret_verilog::prelude::*;
+
+/// Places of each channel.
+const DEPTH: usize = 4;
+/// Bits of a protection type.
+const PROTECTION: usize = 3;
+/// Bits of a response.
+const RESPONSE: usize = 2;
+
+/// Passes AXI4-Lite accesses from one clock to another.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct AxiLiteCrossing {
+    /// Clock of the side that asks.
+    pub s_clk: Signal<In, Clock>,
+    /// Synchronous reset of that side.
+    pub s_rst: Wire<In, bool>,
+    /// Clock of the side that is asked.
+    pub m_clk: Signal<In, Clock>,
+    /// Synchronous reset of that side.
+    pub m_rst: Wire<In, bool>,
+    /// Accesses in.
+    pub s: AxiLiteSlave,
+    /// Accesses out.
+    pub m: AxiLiteMaster,
+    aw: AsyncFifo,
+    w: AsyncFifo,
+    b: AsyncFifo,
+    ar: AsyncFifo,
+    r: AsyncFifo,
+    _address: usize,
+    _data: usize,
+}
+
+impl AxiLiteCrossing {
+    /// A crossing for addresses and data of the given widths in bits.
+    ///
+    /// # Errors
+    /// If a width is zero or too large, or that of data no whole number of bytes.
+    pub fn new(address: usize, data: usize) -> Result<Self, ParameterError> {
+        limits::check_address("axi_lite_crossing", address)?;
+        limits::check_data("axi_lite_crossing", data)?;
+        let fifo = |width| AsyncFifo::new(width, DEPTH);
+        Ok(Self {
+            s_clk: Signal::default(),
+            s_rst: Wire::bit(),
+            m_clk: Signal::default(),
+            m_rst: Wire::bit(),
+            s: AxiLiteSlave::new(address, data),
+            m: AxiLiteMaster::new(address, data),
+            aw: fifo(address + PROTECTION)?,
+            w: fifo(data + data / 8)?,
+            b: fifo(RESPONSE)?,
+            ar: fifo(address + PROTECTION)?,
+            r: fifo(data + RESPONSE)?,
+            _address: address,
+            _data: data,
+        })
+    }
+}
+
+impl Logic for AxiLiteCrossing {
+    #[kernel(suffix = format!("{}x{}", self._address, self._data))]
+    fn update(&mut self) {
+        let (address, data, strobes) = (self._address, self._data, self._data / 8);
+        let [address_at, prot_at] = places([address, PROTECTION]);
+        let [data_at, strobes_at] = places([data, strobes]);
+        let resp_at = data;
+        self.aw.s_clk.next = self.s_clk.val();
+        self.w.s_clk.next = self.s_clk.val();
+        self.ar.s_clk.next = self.s_clk.val();
+        self.b.m_clk.next = self.s_clk.val();
+        self.r.m_clk.next = self.s_clk.val();
+        self.aw.s_rst.next = self.s_rst.val();
+        self.w.s_rst.next = self.s_rst.val();
+        self.ar.s_rst.next = self.s_rst.val();
+        self.b.m_rst.next = self.s_rst.val();
+        self.r.m_rst.next = self.s_rst.val();
+        self.aw.m_clk.next = self.m_clk.val();
+        self.w.m_clk.next = self.m_clk.val();
+        self.ar.m_clk.next = self.m_clk.val();
+        self.b.s_clk.next = self.m_clk.val();
+        self.r.s_clk.next = self.m_clk.val();
+        self.aw.m_rst.next = self.m_rst.val();
+        self.w.m_rst.next = self.m_rst.val();
+        self.ar.m_rst.next = self.m_rst.val();
+        self.b.s_rst.next = self.m_rst.val();
+        self.r.s_rst.next = self.m_rst.val();
+
+        self.aw.s.data.next = cat!(self.s.awprot.val(), self.s.awaddr.val());
+        self.aw.s.valid.next = self.s.awvalid.val();
+        self.s.awready.next = self.aw.s.ready.val();
+        self.m.awaddr.next = self.aw.m.data.val().slice(address_at, address);
+        self.m.awprot.next = self.aw.m.data.val().slice(prot_at, PROTECTION);
+        self.m.awvalid.next = self.aw.m.valid.val();
+        self.aw.m.ready.next = self.m.awready.val();
+
+        self.w.s.data.next = cat!(self.s.wstrb.val(), self.s.wdata.val());
+        self.w.s.valid.next = self.s.wvalid.val();
+        self.s.wready.next = self.w.s.ready.val();
+        self.m.wdata.next = self.w.m.data.val().slice(data_at, data);
+        self.m.wstrb.next = self.w.m.data.val().slice(strobes_at, strobes);
+        self.m.wvalid.next = self.w.m.valid.val();
+        self.w.m.ready.next = self.m.wready.val();
+
+        self.b.s.data.next = self.m.bresp.val();
+        self.b.s.valid.next = self.m.bvalid.val();
+        self.m.bready.next = self.b.s.ready.val();
+        self.s.bresp.next = self.b.m.data.val();
+        self.s.bvalid.next = self.b.m.valid.val();
+        self.b.m.ready.next = self.s.bready.val();
+
+        self.ar.s.data.next = cat!(self.s.arprot.val(), self.s.araddr.val());
+        self.ar.s.valid.next = self.s.arvalid.val();
+        self.s.arready.next = self.ar.s.ready.val();
+        self.m.araddr.next = self.ar.m.data.val().slice(address_at, address);
+        self.m.arprot.next = self.ar.m.data.val().slice(prot_at, PROTECTION);
+        self.m.arvalid.next = self.ar.m.valid.val();
+        self.ar.m.ready.next = self.m.arready.val();
+
+        self.r.s.data.next = cat!(self.m.rresp.val(), self.m.rdata.val());
+        self.r.s.valid.next = self.m.rvalid.val();
+        self.m.rready.next = self.r.s.ready.val();
+        self.s.rdata.next = self.r.m.data.val().slice(data_at, data);
+        self.s.rresp.next = self.r.m.data.val().slice(resp_at, RESPONSE);
+        self.s.rvalid.next = self.r.m.valid.val();
+        self.r.m.ready.next = self.s.rready.val();
+    }
+}

@@ -1,0 +1,56 @@
+//! What one side of a crossing sees of the other.
+
+use super::limits::STAGES;
+use spinneret_verilog::prelude::*;
+
+/// Brings the pointer of the other side of a crossing, and whether that side rests, into this clock.
+///
+/// The pointer changes in one bit at a time, so what comes out is one that the other side has or had. Neither has
+/// a reset: it would stand between the clocks.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub(super) struct FarView {
+    /// Clock of this side.
+    pub clk: Signal<In, Clock>,
+    /// Pointer of the other side, a register there.
+    pub pointer: Wire<In>,
+    /// The other side is in reset; a register there.
+    pub resting: Wire<In, bool>,
+    /// The pointer, a little later.
+    pub pointer_seen: Wire<Out>,
+    /// The other side is in reset, a little later.
+    pub resting_seen: Wire<Out, bool>,
+    pointer_stage: Vec<Reg>,
+    resting_stage: Vec<Reg<bool>>,
+}
+
+impl FarView {
+    /// A view of a pointer of that width.
+    pub(super) fn new(width: usize) -> Self {
+        let pointer = || Reg::starting_with(Word::zero(width)).with(RegAttribute::AsyncReg);
+        let resting = || Reg::starting_with(true).with(RegAttribute::AsyncReg);
+        Self {
+            clk: Signal::default(),
+            pointer: Wire::word(width),
+            resting: Wire::bit(),
+            pointer_seen: Wire::word(width),
+            resting_seen: Wire::bit(),
+            pointer_stage: (0..STAGES).map(|_| pointer()).collect(),
+            resting_stage: (0..STAGES).map(|_| resting()).collect(),
+        }
+    }
+}
+
+impl Logic for FarView {
+    #[kernel(suffix = self.pointer.width())]
+    fn update(&mut self) {
+        clocked!(self.clk => self.pointer_stage, self.resting_stage);
+        self.pointer_stage[0].d.next = self.pointer.val();
+        self.resting_stage[0].d.next = self.resting.val();
+        for stage in 1..STAGES {
+            self.pointer_stage[stage].d.next = self.pointer_stage[stage - 1].q.val();
+            self.resting_stage[stage].d.next = self.resting_stage[stage - 1].q.val();
+        }
+        self.pointer_seen.next = self.pointer_stage[STAGES - 1].q.val();
+        self.resting_seen.next = self.resting_stage[STAGES - 1].q.val();
+    }
+}

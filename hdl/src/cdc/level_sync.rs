@@ -1,0 +1,57 @@
+//! Bits that come from another clock, each for itself.
+//!
+//! ```text
+//!            +----------+   +----------+
+//!  d =======>| register |==>| register |====> q
+//!            +----------+   +----------+
+//! ```
+//!
+//! # Contract
+//! - **Latency:** a bit that is still for more than a clock is at `q` after the second edge of `clk` behind its
+//!   change; after the third if the change comes with an edge.
+//! - **Throughput:** a bit has to be still for more than a clock to be seen.
+//! - **Relation:** bits that change together may arrive one clock apart, so they have to mean something each for
+//!   itself. For words there are [`BusSync`](super::BusSync) and [`AsyncFifo`](super::AsyncFifo).
+//! - **Input:** `d` comes from registers, without logic behind them that could glitch.
+//! - **Reset:** none; `q` is 0 at power-up.
+//! - **Constraints:** of the kind [`Kind::LevelSync`](super::constraints::Kind::LevelSync).
+
+use super::limits::STAGES;
+use spinneret_verilog::prelude::*;
+
+/// Brings bits into a clock, each for itself.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct LevelSync {
+    /// Clock of the output.
+    pub clk: Signal<In, Clock>,
+    /// Bits of another clock.
+    pub d: Wire<In>,
+    /// The bits in this clock.
+    pub q: Wire<Out>,
+    stage: Vec<Reg>,
+}
+
+impl LevelSync {
+    /// A synchroniser for that many bits, at least one.
+    pub fn new(width: usize) -> Self {
+        let stage = || Reg::starting_with(Word::zero(width)).with(RegAttribute::AsyncReg);
+        Self {
+            clk: Signal::default(),
+            d: Wire::word(width),
+            q: Wire::word(width),
+            stage: (0..STAGES).map(|_| stage()).collect(),
+        }
+    }
+}
+
+impl Logic for LevelSync {
+    #[kernel(suffix = self.d.width())]
+    fn update(&mut self) {
+        clocked!(self.clk => self.stage);
+        self.stage[0].d.next = self.d.val();
+        for stage in 1..STAGES {
+            self.stage[stage].d.next = self.stage[stage - 1].q.val();
+        }
+        self.q.next = self.stage[STAGES - 1].q.val();
+    }
+}

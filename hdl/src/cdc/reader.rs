@@ -1,0 +1,103 @@
+//! The side of an asynchronous FIFO where elements go out.
+
+use super::far_view::FarView;
+use crate::stream::StreamOut;
+use spinneret_verilog::prelude::*;
+
+/// The read side of an asynchronous FIFO: gives elements, from a register, as soon as it sees them.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub(super) struct FifoReader {
+    /// Clock of the read side.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: nothing goes out.
+    pub rst: Wire<In, bool>,
+    /// Elements out.
+    pub m: StreamOut,
+    /// The place of the next element in the memory.
+    pub place: Wire<Out>,
+    /// The element in that place.
+    pub element: Wire<In>,
+    /// Elements that left the memory, in gray code.
+    pub pointer: Wire<Out>,
+    /// This side is in reset.
+    pub resting: Wire<Out, bool>,
+    /// Elements that came in, in gray code, from the other clock.
+    pub far_pointer: Wire<In>,
+    /// The other side is in reset, from the other clock.
+    pub far_resting: Wire<In, bool>,
+    far: FarView,
+    count: Reg,
+    gray: Reg,
+    held: Reg<bool>,
+    data: Reg,
+    rests: Reg<bool>,
+    next: Wire<Local>,
+    /// An element goes from the memory to the output register.
+    fetch: Wire<Local, bool>,
+    /// Both sides are in reset, so nobody reads what changes in more than one bit.
+    clear: Wire<Local, bool>,
+}
+
+impl FifoReader {
+    /// The read side for a memory of that width with addresses of that many bits.
+    pub(super) fn new(width: usize, address: usize) -> Self {
+        let pointer = address + 1;
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            m: StreamOut::new(width),
+            place: Wire::word(address),
+            element: Wire::word(width),
+            pointer: Wire::word(pointer),
+            resting: Wire::bit(),
+            far_pointer: Wire::word(pointer),
+            far_resting: Wire::bit(),
+            far: FarView::new(pointer),
+            count: Reg::word_reset(pointer),
+            gray: Reg::word_reset(pointer).with(RegAttribute::DontTouch),
+            held: Reg::bit_reset(),
+            data: Reg::word(width),
+            rests: Reg::starting_with(true).with(RegAttribute::DontTouch),
+            next: Wire::word(pointer),
+            fetch: Wire::bit(),
+            clear: Wire::bit(),
+        }
+    }
+}
+
+impl Logic for FifoReader {
+    #[kernel(suffix = format!("{}x{}", 1 << self.place.width(), self.element.width()))]
+    fn update(&mut self) {
+        let address = self.place.width();
+        self.clear.next = self.rst.val() && self.far.resting_seen.val();
+        clocked!(self.clk, self.clear => self.count, self.gray);
+        clocked!(self.clk, self.rst => self.held);
+        clocked!(self.clk => self.far, self.rests, self.data);
+
+        self.far.pointer.next = self.far_pointer.val();
+        self.far.resting.next = self.far_resting.val();
+        self.rests.d.next = self.rst.val();
+
+        self.fetch.next = self.gray.q.val() != self.far.pointer_seen.val()
+            && (!self.held.q.val() || self.m.ready.val())
+            && !self.rst.val();
+        self.next.next = self.count.q.val();
+        if self.fetch.val() {
+            self.next.next = self.count.q.val() + 1;
+            self.data.d.next = self.element.val();
+        }
+        self.count.d.next = self.next.val();
+        self.gray.d.next = self.next.val() ^ (self.next.val() >> 1);
+        if self.fetch.val() {
+            self.held.d.next = true;
+        } else if self.m.ready.val() {
+            self.held.d.next = false;
+        }
+
+        self.place.next = self.count.q.val().slice(0, address);
+        self.m.valid.next = self.held.q.val();
+        self.m.data.next = self.data.q.val();
+        self.pointer.next = self.gray.q.val();
+        self.resting.next = self.rests.q.val();
+    }
+}
