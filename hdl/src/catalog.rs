@@ -3,6 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
+use crate::bar;
 use crate::egress::{self, tx_inject};
 use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
@@ -187,6 +188,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(tx_inject::simulated())
         .chain(hostdma::simulated())
         .chain(psdpram::simulated())
+        .chain(bar::simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -209,6 +211,7 @@ const ENTRIES: &[Entry] = &[
     hostdma::READ_ENTRY,
     hostdma::ENTRY,
     psdpram::ENTRY,
+    bar::ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,
     stream::FIFO,
