@@ -3,6 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
+use crate::bar;
 use crate::cdc::entries as cdc;
 use crate::egress::{self, tx_inject};
 use crate::hostdma::{self, psdpram};
@@ -189,6 +190,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(hostdma::simulated())
         .chain(psdpram::simulated())
         .chain(cdc::simulated())
+        .chain(bar::simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -218,6 +220,7 @@ const ENTRIES: &[Entry] = &[
     cdc::LINK_RESET,
     cdc::AXI_CROSSING,
     cdc::AXI_LITE_CROSSING,
+    bar::ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,
     stream::FIFO,

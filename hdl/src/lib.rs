@@ -1,6 +1,7 @@
 //! The hardware blocks of spinneret.
 
 pub mod axi;
+pub mod bar;
 pub mod catalog;
 pub mod cdc;
 pub mod egress;

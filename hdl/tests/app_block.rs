@@ -23,7 +23,9 @@ fn contract(file: &str) -> Vec<Row> {
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let row = |line: &str| -> Row {
         let fields: Vec<_> = line.splitn(3, ',').map(str::to_owned).collect();
-        fields.try_into().unwrap_or_else(|_| panic!("`{line}` has other than three fields"))
+        fields
+            .try_into()
+            .unwrap_or_else(|_| panic!("`{line}` has other than three fields"))
     };
     text.lines().skip(1).map(row).collect()
 }
@@ -49,9 +51,11 @@ fn every_parameter_and_port_is_there_in_order_with_its_direction_and_width() {
         let ours: Vec<Row> = parameters(generation)
             .into_iter()
             .map(|parameter| ["parameter".to_owned(), parameter.name, parameter.default])
-            .chain(ports(generation).into_iter().map(|port| {
-                [direction(port.direction).to_owned(), port.name, port.width]
-            }))
+            .chain(
+                ports(generation)
+                    .into_iter()
+                    .map(|port| [direction(port.direction).to_owned(), port.name, port.width]),
+            )
             .collect();
         assert_eq!(ours.len(), expected.len(), "{generation:?}");
         for (ours, mut expected) in ours.into_iter().zip(expected) {
@@ -98,7 +102,9 @@ fn every_port_of_the_cluster_is_wired_once_with_its_width() {
         app: &app,
     };
     let text = shell.text();
-    let start = text.find("pspin_wrap #(").unwrap_or_else(|| panic!("there is no cluster"));
+    let start = text
+        .find("pspin_wrap #(")
+        .unwrap_or_else(|| panic!("there is no cluster"));
     let instance = &text[start..];
     let instance = &instance[..instance.find(");\n\n").unwrap_or(instance.len())];
     let wired: BTreeMap<_, _> = instance
@@ -139,7 +145,11 @@ fn the_clock_from_outside_adds_two_ports_and_nothing_else() {
             shell.text()
         };
         let (board, external) = (text(ClusterClock::Board), text(ClusterClock::External));
-        let lines = |text: &str| -> BTreeSet<String> { text.lines().map(|line| line.trim_end_matches(',').to_owned()).collect() };
+        let lines = |text: &str| -> BTreeSet<String> {
+            text.lines()
+                .map(|line| line.trim_end_matches(',').to_owned())
+                .collect()
+        };
         let (board, external) = (lines(&board), lines(&external));
         let added: Vec<_> = external.difference(&board).map(|line| line.trim()).collect();
         assert_eq!(added, ["input  wire cluster_clk", "input  wire cluster_running"]);

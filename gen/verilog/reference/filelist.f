@@ -12,6 +12,7 @@
 // block: pspin_hostmem_dma_rd
 // block: pspin_hostmem_dma
 // block: spinneret_psdpram
+// block: spinneret_bar
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -168,3 +169,8 @@ ram_bytes_256x32.sv
 ready_slice_8.sv
 ram_segment_256x32.sv
 spinneret_psdpram.sv
+window_decoder_24.sv
+cluster_access_65536.sv
+bar_write_24_512_65536.sv
+bar_read_24_512_65536.sv
+spinneret_bar.sv

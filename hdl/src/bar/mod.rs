@@ -1,0 +1,216 @@
+//! The application BAR: leads the host's accesses to the control registers and to the cluster.
+//!
+//! ```text
+//!             +-----------------+---> m_axil: control registers
+//! s_axil ===> | BarWrite        |
+//!             | BarRead         |---> m_axi: memory of the cluster, one word a burst
+//!             +-----------------+
+//!                 cluster_held ^
+//! ```
+//!
+//! # Contract
+//! - **Map**: that of `spinneret_regmap::bar`. An access to the registers keeps its offset in their window with
+//!   its lowest bits, AxPROT and WSTRB. One to the cluster becomes a burst of one beat: id 0, INCR, 4 bytes,
+//!   at the address of the word that contains the access; a write has its data in every lane, and strobes in
+//!   its own lane only, also if it has none. A read takes the lane of its word.
+//! - **Errors**: outside of all windows DECERR, with data 0. What the registers answer is passed on. So is what
+//!   the cluster answers, but EXOKAY becomes SLVERR, and data that is not read with OKAY is 0.
+//! - **Cluster in reset**: while `cluster_held` is high, accesses to the cluster are answered with SLVERR at
+//!   once, one that is under way as well. Nothing is remembered: the link to the cluster has to be reset with it,
+//!   so that no late response comes, and a valid of `m_axi` may fall.
+//! - **Timeout**: an access to the cluster that is not answered within `timeout_cycles` clocks from its first valid
+//!   on is answered with SLVERR. Its valids stay until they are taken. Until its late answer has come, which is
+//!   dropped, accesses of the same direction to the cluster are answered with SLVERR at once.
+//! - **Latency**: address and data to the registers 1 clock, their response back 1 clock; outside, while
+//!   `cluster_held` is high and while a late answer is outstanding the response comes in the next clock. To the
+//!   cluster and back 1 clock each; with a timeout, `timeout_cycles` + 1 clocks from address and data to the
+//!   response. So no access waits for ever, as long as the registers answer.
+//! - **Throughput**: one write and one read under way, each independent of the other. The next one is
+//!   taken in the clock after the response. Address and data of a write come in any order.
+//! - **Registers**: all outputs are registers, but for the constants.
+//! - **Counters**: modulo 2^32, of writes and reads; an event is counted within 4 clocks.
+//! - **Reset** (`rstn` low) forgets everything. The registers and the link to the cluster are reset with it.
+
+mod cluster_access;
+mod entry;
+mod read;
+mod shape;
+mod window;
+mod write;
+
+pub use cluster_access::ClusterAccess;
+pub(crate) use entry::{ENTRY, simulated};
+pub use read::BarRead;
+pub use shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS, WORD_BYTES};
+pub use window::{CLUSTER_ADDRESS_BITS, WindowDecoder};
+pub use write::BarWrite;
+
+use crate::axi::{AxiLiteMaster, AxiLiteSlave, AxiMaster, BUFFERABLE, INCR};
+use crate::catalog::{ParameterError, Values};
+use crate::{COUNTER_WIDTH, EventCounters};
+use spinneret_verilog::prelude::*;
+
+/// AxSIZE of a word of the host.
+const WORD_SIZE: u64 = WORD_BYTES.trailing_zeros() as u64;
+
+/// Leads the host's accesses to the control registers and to the cluster.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct SpinneretBar {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active low.
+    pub rstn: Wire<In, bool>,
+    /// From the host.
+    pub s_axil: AxiLiteSlave,
+    /// To the control registers.
+    pub m_axil: AxiLiteMaster,
+    /// To the cluster.
+    pub m_axi: AxiMaster,
+    /// The cluster or the link to it is held in reset.
+    pub cluster_held: Wire<In, bool>,
+    /// Accesses outside of all windows, modulo 2^32.
+    pub outside_o: Wire<Out>,
+    /// Accesses that were refused or ended because the cluster was held in reset.
+    pub held_o: Wire<Out>,
+    /// Accesses whose time was over, and those that were refused because of a late answer.
+    pub timeout_o: Wire<Out>,
+    /// Accesses that the cluster answered with an error.
+    pub errors_o: Wire<Out>,
+    reset: Wire<Local, bool>,
+    write: BarWrite,
+    read: BarRead,
+    counters: EventCounters,
+    /// Events of both halves in one clock: the second one is counted in the next, in which neither half can
+    /// report another.
+    pending: Reg,
+    _shape: BarShape,
+}
+
+impl SpinneretBar {
+    /// A BAR of the given shape.
+    pub fn new(shape: BarShape) -> Self {
+        let counter = || Wire::word(COUNTER_WIDTH);
+        Self {
+            clk: Signal::default(),
+            rstn: Wire::bit(),
+            s_axil: AxiLiteSlave::new(shape.address, WORD_BITS),
+            m_axil: AxiLiteMaster::new(shape.register_address(), WORD_BITS),
+            m_axi: AxiMaster::new(shape.axi),
+            cluster_held: Wire::bit(),
+            outside_o: counter(),
+            held_o: counter(),
+            timeout_o: counter(),
+            errors_o: counter(),
+            reset: Wire::bit(),
+            write: BarWrite::new(shape),
+            read: BarRead::new(shape),
+            counters: EventCounters::new(EVENTS),
+            pending: Reg::word_reset(EVENTS),
+            _shape: shape,
+        }
+    }
+
+    /// A BAR with parameter values by name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+        Ok(Box::new(Self::new(BarShape::new(values)?)))
+    }
+}
+
+impl Logic for SpinneretBar {
+    #[kernel]
+    fn update(&mut self) {
+        let lanes = self._shape.lanes();
+        self.reset.next = !self.rstn.val();
+        clocked!(self.clk, self.reset => self.write, self.read, self.counters, self.pending);
+        self.write.held.next = self.cluster_held.val();
+        self.read.held.next = self.cluster_held.val();
+        /// The host.
+        self.write.s_awaddr.next = self.s_axil.awaddr.val();
+        self.write.s_awprot.next = self.s_axil.awprot.val();
+        self.write.s_awvalid.next = self.s_axil.awvalid.val();
+        self.s_axil.awready.next = self.write.s_awready.val();
+        self.write.s_wdata.next = self.s_axil.wdata.val();
+        self.write.s_wstrb.next = self.s_axil.wstrb.val();
+        self.write.s_wvalid.next = self.s_axil.wvalid.val();
+        self.s_axil.wready.next = self.write.s_wready.val();
+        self.s_axil.bresp.next = self.write.s_bresp.val();
+        self.s_axil.bvalid.next = self.write.s_bvalid.val();
+        self.write.s_bready.next = self.s_axil.bready.val();
+        self.read.s_araddr.next = self.s_axil.araddr.val();
+        self.read.s_arprot.next = self.s_axil.arprot.val();
+        self.read.s_arvalid.next = self.s_axil.arvalid.val();
+        self.s_axil.arready.next = self.read.s_arready.val();
+        self.s_axil.rdata.next = self.read.s_rdata.val();
+        self.s_axil.rresp.next = self.read.s_rresp.val();
+        self.s_axil.rvalid.next = self.read.s_rvalid.val();
+        self.read.s_rready.next = self.s_axil.rready.val();
+        /// The registers.
+        self.m_axil.awaddr.next = self.write.r_awaddr.val();
+        self.m_axil.awprot.next = self.write.r_awprot.val();
+        self.m_axil.awvalid.next = self.write.r_awvalid.val();
+        self.write.r_awready.next = self.m_axil.awready.val();
+        self.m_axil.wdata.next = self.write.r_wdata.val();
+        self.m_axil.wstrb.next = self.write.r_wstrb.val();
+        self.m_axil.wvalid.next = self.write.r_wvalid.val();
+        self.write.r_wready.next = self.m_axil.wready.val();
+        self.write.r_bresp.next = self.m_axil.bresp.val();
+        self.write.r_bvalid.next = self.m_axil.bvalid.val();
+        self.m_axil.bready.next = true;
+        self.m_axil.araddr.next = self.read.r_araddr.val();
+        self.m_axil.arprot.next = self.read.r_arprot.val();
+        self.m_axil.arvalid.next = self.read.r_arvalid.val();
+        self.read.r_arready.next = self.m_axil.arready.val();
+        self.read.r_rdata.next = self.m_axil.rdata.val();
+        self.read.r_rresp.next = self.m_axil.rresp.val();
+        self.read.r_rvalid.next = self.m_axil.rvalid.val();
+        self.m_axil.rready.next = true;
+        /// The cluster: one word a burst.
+        self.m_axi.awid.next = 0.into();
+        self.m_axi.awaddr.next = self.write.c_awaddr.val();
+        self.m_axi.awlen.next = 0.into();
+        self.m_axi.awsize.next = WORD_SIZE.into();
+        self.m_axi.awburst.next = INCR.into();
+        self.m_axi.awlock.next = false;
+        self.m_axi.awcache.next = BUFFERABLE.into();
+        self.m_axi.awprot.next = self.write.c_awprot.val();
+        self.m_axi.awvalid.next = self.write.c_awvalid.val();
+        self.write.c_awready.next = self.m_axi.awready.val();
+        for lane in 0..lanes {
+            self.m_axi
+                .wdata
+                .next
+                .set_slice(WORD_BITS * lane, WORD_BITS, self.write.c_wdata.val());
+        }
+        self.m_axi.wstrb.next = self.write.c_wstrb.val();
+        self.m_axi.wlast.next = true;
+        self.m_axi.wvalid.next = self.write.c_wvalid.val();
+        self.write.c_wready.next = self.m_axi.wready.val();
+        self.write.c_bresp.next = self.m_axi.bresp.val();
+        self.write.c_bvalid.next = self.m_axi.bvalid.val();
+        self.m_axi.bready.next = true;
+        self.m_axi.arid.next = 0.into();
+        self.m_axi.araddr.next = self.read.c_araddr.val();
+        self.m_axi.arlen.next = 0.into();
+        self.m_axi.arsize.next = WORD_SIZE.into();
+        self.m_axi.arburst.next = INCR.into();
+        self.m_axi.arlock.next = false;
+        self.m_axi.arcache.next = BUFFERABLE.into();
+        self.m_axi.arprot.next = self.read.c_arprot.val();
+        self.m_axi.arvalid.next = self.read.c_arvalid.val();
+        self.read.c_arready.next = self.m_axi.arready.val();
+        self.read.c_rdata.next = self.m_axi.rdata.val();
+        self.read.c_rresp.next = self.m_axi.rresp.val();
+        self.read.c_rvalid.next = self.m_axi.rvalid.val();
+        self.m_axi.rready.next = true;
+        /// Counters.
+        self.pending.d.next = self.write.events.val() & self.read.events.val();
+        self.counters.events.next = self.write.events.val() | self.read.events.val() | self.pending.q.val();
+        self.outside_o.next = self.counters.counts[0].val();
+        self.held_o.next = self.counters.counts[1].val();
+        self.timeout_o.next = self.counters.counts[2].val();
+        self.errors_o.next = self.counters.counts[3].val();
+    }
+}

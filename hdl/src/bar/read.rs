@@ -1,0 +1,250 @@
+//! The read half of the BAR.
+//!
+//! ```text
+//!  s_ar --> address --> WindowDecoder --+--> r_ar   registers
+//!                                       +--> c_ar   cluster, ClusterAccess
+//!  s_r <--- data, response <-----------+--- r_r
+//!                                      +--- lane of c_r
+//! ```
+
+use super::cluster_access::{ClusterAccess, RESPONSE_BITS};
+use super::shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS};
+use super::window::{CLUSTER_ADDRESS_BITS, WindowDecoder};
+use crate::axi::DECERR;
+use spinneret_verilog::prelude::*;
+
+/// Takes one read after the other and leads it to the registers or to the cluster.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct BarRead {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// The cluster is held in reset.
+    pub held: Wire<In, bool>,
+    /// Address of a read from the host.
+    pub s_araddr: Wire<In>,
+    /// Its protection type.
+    pub s_arprot: Wire<In>,
+    /// It is there.
+    pub s_arvalid: Wire<In, bool>,
+    /// It is taken in this cycle.
+    pub s_arready: Wire<Out, bool>,
+    /// Data that was read.
+    pub s_rdata: Wire<Out>,
+    /// How the read went.
+    pub s_rresp: Wire<Out>,
+    /// The data is there.
+    pub s_rvalid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub s_rready: Wire<In, bool>,
+    /// Address of a read of the registers.
+    pub r_araddr: Wire<Out>,
+    /// Its protection type.
+    pub r_arprot: Wire<Out>,
+    /// It is there.
+    pub r_arvalid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub r_arready: Wire<In, bool>,
+    /// What was read.
+    pub r_rdata: Wire<In>,
+    /// How it went.
+    pub r_rresp: Wire<In>,
+    /// The data is there; it is always taken.
+    pub r_rvalid: Wire<In, bool>,
+    /// Address of a read of the cluster.
+    pub c_araddr: Wire<Out>,
+    /// Its protection type.
+    pub c_arprot: Wire<Out>,
+    /// It is there.
+    pub c_arvalid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub c_arready: Wire<In, bool>,
+    /// All lanes of what was read.
+    pub c_rdata: Wire<In>,
+    /// How it went.
+    pub c_rresp: Wire<In>,
+    /// The data is there; it is always taken.
+    pub c_rvalid: Wire<In, bool>,
+    /// What happens in this cycle, to be counted: {error, timeout, held, outside}.
+    pub events: Wire<Out>,
+    decoder: WindowDecoder,
+    access: ClusterAccess,
+    /// An address can be taken.
+    address_ready: Reg<bool>,
+    /// A read is under way, or its data waits.
+    busy: Reg<bool>,
+    address: Reg,
+    protection: Reg,
+    /// A read that the registers have not taken.
+    register_address: Reg<bool>,
+    /// The registers are to answer.
+    at_registers: Reg<bool>,
+    /// A read that the cluster has not taken; it may wait longer than the read takes.
+    cluster_address_valid: Reg<bool>,
+    cluster_address: Reg,
+    cluster_protection: Reg,
+    data: Reg,
+    response: Reg,
+    response_valid: Reg<bool>,
+    /// An address is taken.
+    starts: Wire<Local, bool>,
+    outside: Wire<Local, bool>,
+    registers_answer: Wire<Local, bool>,
+    /// The response is known.
+    finish: Wire<Local, bool>,
+    /// The host takes the data.
+    taken: Wire<Local, bool>,
+    /// The half of the lanes that contains the word, again and again, down to the word.
+    halves: Vec<Wire<Local>>,
+    _shape: BarShape,
+}
+
+impl BarRead {
+    /// A read half of the given shape.
+    pub fn new(shape: BarShape) -> Self {
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            held: Wire::bit(),
+            s_araddr: Wire::word(shape.address),
+            s_arprot: Wire::word(PROTECTION_BITS),
+            s_arvalid: Wire::bit(),
+            s_arready: Wire::bit(),
+            s_rdata: Wire::word(WORD_BITS),
+            s_rresp: Wire::word(RESPONSE_BITS),
+            s_rvalid: Wire::bit(),
+            s_rready: Wire::bit(),
+            r_araddr: Wire::word(shape.register_address()),
+            r_arprot: Wire::word(PROTECTION_BITS),
+            r_arvalid: Wire::bit(),
+            r_arready: Wire::bit(),
+            r_rdata: Wire::word(WORD_BITS),
+            r_rresp: Wire::word(RESPONSE_BITS),
+            r_rvalid: Wire::bit(),
+            c_araddr: Wire::word(CLUSTER_ADDRESS_BITS),
+            c_arprot: Wire::word(PROTECTION_BITS),
+            c_arvalid: Wire::bit(),
+            c_arready: Wire::bit(),
+            c_rdata: Wire::word(shape.axi.data),
+            c_rresp: Wire::word(RESPONSE_BITS),
+            c_rvalid: Wire::bit(),
+            events: Wire::word(EVENTS),
+            decoder: WindowDecoder::new(shape.address),
+            access: ClusterAccess::new(shape.timeout_cycles),
+            address_ready: Reg::bit_reset(),
+            busy: Reg::bit_reset(),
+            address: Reg::word(shape.address),
+            protection: Reg::word(PROTECTION_BITS),
+            register_address: Reg::bit_reset(),
+            at_registers: Reg::bit_reset(),
+            cluster_address_valid: Reg::bit_reset(),
+            cluster_address: Reg::word(CLUSTER_ADDRESS_BITS),
+            cluster_protection: Reg::word(PROTECTION_BITS),
+            data: Reg::word(WORD_BITS),
+            response: Reg::word(RESPONSE_BITS),
+            response_valid: Reg::bit_reset(),
+            starts: Wire::bit(),
+            outside: Wire::bit(),
+            registers_answer: Wire::bit(),
+            finish: Wire::bit(),
+            taken: Wire::bit(),
+            halves: (0..=shape.lane_bits())
+                .map(|cut| Wire::word(shape.axi.data >> cut))
+                .collect(),
+            _shape: shape,
+        }
+    }
+}
+
+impl Logic for BarRead {
+    #[kernel(suffix = self._shape.variant())]
+    fn update(&mut self) {
+        let cuts = self._shape.lane_bits();
+        clocked!(self.clk, self.rst => self.address_ready, self.busy, self.register_address, self.at_registers,
+            self.cluster_address_valid, self.response_valid, self.access);
+        clocked!(self.clk => self.address, self.protection, self.cluster_address, self.cluster_protection,
+            self.data, self.response);
+        self.starts.next = self.s_arvalid.val() && self.address_ready.q.val();
+        self.taken.next = self.response_valid.q.val() && self.s_rready.val();
+        self.busy.d.next = self.starts.val() || (self.busy.q.val() && !self.taken.val());
+        self.address_ready.d.next = !self.busy.d.val();
+        self.s_arready.next = self.address_ready.q.val();
+        if self.starts.val() {
+            self.address.d.next = self.s_araddr.val();
+            self.protection.d.next = self.s_arprot.val();
+        }
+        /// Where it goes.
+        self.decoder.address.next = self.s_araddr.val();
+        self.outside.next =
+            self.starts.val() && !self.decoder.to_registers.val() && !self.decoder.to_cluster.val();
+        /// The registers.
+        if self.r_arready.val() {
+            self.register_address.d.next = false;
+        }
+        self.registers_answer.next = self.at_registers.q.val() && self.r_rvalid.val();
+        if self.registers_answer.val() {
+            self.at_registers.d.next = false;
+        }
+        if self.starts.val() && self.decoder.to_registers.val() {
+            self.register_address.d.next = true;
+            self.at_registers.d.next = true;
+        }
+        self.r_araddr.next = self.address.q.val().slice(0, self.r_araddr.width());
+        self.r_arprot.next = self.protection.q.val();
+        self.r_arvalid.next = self.register_address.q.val();
+        /// The cluster.
+        self.access.start.next = self.starts.val() && self.decoder.to_cluster.val();
+        self.access.held.next = self.held.val();
+        self.access.waits.next = self.cluster_address_valid.q.val();
+        self.access.answer.next = self.c_rvalid.val();
+        self.access.answer_code.next = self.c_rresp.val();
+        if self.c_arready.val() || self.held.val() {
+            self.cluster_address_valid.d.next = false;
+        }
+        if self.access.send.val() {
+            self.cluster_address_valid.d.next = true;
+            self.cluster_address.d.next = self.decoder.cluster_address.val();
+            self.cluster_protection.d.next = self.s_arprot.val();
+        }
+        self.c_araddr.next = self.cluster_address.q.val();
+        self.c_arprot.next = self.cluster_protection.q.val();
+        self.c_arvalid.next = self.cluster_address_valid.q.val();
+        /// The lane of the word.
+        self.halves[0].next = self.c_rdata.val();
+        for cut in 0..cuts {
+            let width = self._shape.axi.data >> (cut + 1);
+            if self.cluster_address.q.val().get_bit(cuts + 1 - cut) {
+                self.halves[cut + 1].next = self.halves[cut].val().slice(width, width);
+            } else {
+                self.halves[cut + 1].next = self.halves[cut].val().slice(0, width);
+            }
+        }
+        /// The answer; nobody sees the data before it.
+        self.finish.next = self.outside.val() || self.registers_answer.val() || self.access.done.val();
+        if self.registers_answer.val() {
+            self.response.d.next = self.r_rresp.val();
+            self.data.d.next = self.r_rdata.val();
+        } else if self.access.done.val() {
+            self.response.d.next = self.access.response.val();
+            self.data.d.next = 0.into();
+            if self.access.good.val() {
+                self.data.d.next = self.halves[cuts].val();
+            }
+        } else if self.outside.val() {
+            self.response.d.next = DECERR.into();
+            self.data.d.next = 0.into();
+        }
+        self.response_valid.d.next =
+            self.finish.val() || (self.response_valid.q.val() && !self.s_rready.val());
+        self.s_rdata.next = self.data.q.val();
+        self.s_rresp.next = self.response.q.val();
+        self.s_rvalid.next = self.response_valid.q.val();
+        self.events.next = cat!(
+            self.access.error_event.val(),
+            self.access.timeout_event.val(),
+            self.access.held_event.val(),
+            self.outside.val()
+        );
+    }
+}

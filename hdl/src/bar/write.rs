@@ -1,0 +1,336 @@
+//! The write half of the BAR.
+//!
+//! ```text
+//!  s_aw --> address ---+--> WindowDecoder --+--> r_aw, r_w   registers
+//!  s_w ---> data, strobes                   +--> c_aw, c_w   cluster, ClusterAccess
+//!  s_b <--- response <-----------------------+-- r_b, c_b
+//! ```
+
+use super::cluster_access::{ClusterAccess, RESPONSE_BITS};
+use super::shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS, WORD_BYTES};
+use super::window::{CLUSTER_ADDRESS_BITS, WindowDecoder};
+use crate::axi::DECERR;
+use spinneret_verilog::prelude::*;
+
+/// Takes one write after the other and leads it to the registers or to the cluster.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct BarWrite {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// The cluster is held in reset.
+    pub held: Wire<In, bool>,
+    /// Address of a write from the host.
+    pub s_awaddr: Wire<In>,
+    /// Its protection type.
+    pub s_awprot: Wire<In>,
+    /// It is there.
+    pub s_awvalid: Wire<In, bool>,
+    /// It is taken in this cycle.
+    pub s_awready: Wire<Out, bool>,
+    /// Data of a write from the host.
+    pub s_wdata: Wire<In>,
+    /// Bytes of it that are written.
+    pub s_wstrb: Wire<In>,
+    /// It is there.
+    pub s_wvalid: Wire<In, bool>,
+    /// It is taken in this cycle.
+    pub s_wready: Wire<Out, bool>,
+    /// How the write went.
+    pub s_bresp: Wire<Out>,
+    /// The response is there.
+    pub s_bvalid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub s_bready: Wire<In, bool>,
+    /// Address of a write to the registers.
+    pub r_awaddr: Wire<Out>,
+    /// Its protection type.
+    pub r_awprot: Wire<Out>,
+    /// It is there.
+    pub r_awvalid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub r_awready: Wire<In, bool>,
+    /// Data of a write to the registers.
+    pub r_wdata: Wire<Out>,
+    /// Bytes of it that are written.
+    pub r_wstrb: Wire<Out>,
+    /// It is there.
+    pub r_wvalid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub r_wready: Wire<In, bool>,
+    /// How it went.
+    pub r_bresp: Wire<In>,
+    /// The response is there; it is always taken.
+    pub r_bvalid: Wire<In, bool>,
+    /// Address of a write to the cluster.
+    pub c_awaddr: Wire<Out>,
+    /// Its protection type.
+    pub c_awprot: Wire<Out>,
+    /// It is there.
+    pub c_awvalid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub c_awready: Wire<In, bool>,
+    /// Data of a write to the cluster, for every lane.
+    pub c_wdata: Wire<Out>,
+    /// Bytes of all lanes that are written.
+    pub c_wstrb: Wire<Out>,
+    /// It is there.
+    pub c_wvalid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub c_wready: Wire<In, bool>,
+    /// How it went.
+    pub c_bresp: Wire<In>,
+    /// The response is there; it is always taken.
+    pub c_bvalid: Wire<In, bool>,
+    /// What happens in this cycle, to be counted: {error, timeout, held, outside}.
+    pub events: Wire<Out>,
+    decoder: WindowDecoder,
+    access: ClusterAccess,
+    /// The address or the data can be taken.
+    address_ready: Reg<bool>,
+    data_ready: Reg<bool>,
+    /// The address or the data is there, and the other is not.
+    address_held: Reg<bool>,
+    data_held: Reg<bool>,
+    /// A write is under way, or its response waits.
+    busy: Reg<bool>,
+    address: Reg,
+    protection: Reg,
+    data: Reg,
+    strobes: Reg,
+    /// Parts of a write that the registers have not taken.
+    register_address: Reg<bool>,
+    register_data: Reg<bool>,
+    /// The registers are to answer.
+    at_registers: Reg<bool>,
+    /// Parts of a write that the cluster has not taken; they may wait longer than the write takes.
+    cluster_address_valid: Reg<bool>,
+    cluster_data_valid: Reg<bool>,
+    cluster_address: Reg,
+    cluster_protection: Reg,
+    cluster_data: Reg,
+    cluster_strobes: Reg,
+    response: Reg,
+    response_valid: Reg<bool>,
+    got_address: Wire<Local, bool>,
+    got_data: Wire<Local, bool>,
+    address_now: Wire<Local>,
+    protection_now: Wire<Local>,
+    data_now: Wire<Local>,
+    strobes_now: Wire<Local>,
+    /// Address and data are both there.
+    starts: Wire<Local, bool>,
+    outside: Wire<Local, bool>,
+    registers_answer: Wire<Local, bool>,
+    /// The response is known.
+    finish: Wire<Local, bool>,
+    /// The host takes the response.
+    taken: Wire<Local, bool>,
+    _shape: BarShape,
+}
+
+impl BarWrite {
+    /// A write half of the given shape.
+    pub fn new(shape: BarShape) -> Self {
+        let strobes = shape.axi.strobes();
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            held: Wire::bit(),
+            s_awaddr: Wire::word(shape.address),
+            s_awprot: Wire::word(PROTECTION_BITS),
+            s_awvalid: Wire::bit(),
+            s_awready: Wire::bit(),
+            s_wdata: Wire::word(WORD_BITS),
+            s_wstrb: Wire::word(WORD_BYTES),
+            s_wvalid: Wire::bit(),
+            s_wready: Wire::bit(),
+            s_bresp: Wire::word(RESPONSE_BITS),
+            s_bvalid: Wire::bit(),
+            s_bready: Wire::bit(),
+            r_awaddr: Wire::word(shape.register_address()),
+            r_awprot: Wire::word(PROTECTION_BITS),
+            r_awvalid: Wire::bit(),
+            r_awready: Wire::bit(),
+            r_wdata: Wire::word(WORD_BITS),
+            r_wstrb: Wire::word(WORD_BYTES),
+            r_wvalid: Wire::bit(),
+            r_wready: Wire::bit(),
+            r_bresp: Wire::word(RESPONSE_BITS),
+            r_bvalid: Wire::bit(),
+            c_awaddr: Wire::word(CLUSTER_ADDRESS_BITS),
+            c_awprot: Wire::word(PROTECTION_BITS),
+            c_awvalid: Wire::bit(),
+            c_awready: Wire::bit(),
+            c_wdata: Wire::word(WORD_BITS),
+            c_wstrb: Wire::word(strobes),
+            c_wvalid: Wire::bit(),
+            c_wready: Wire::bit(),
+            c_bresp: Wire::word(RESPONSE_BITS),
+            c_bvalid: Wire::bit(),
+            events: Wire::word(EVENTS),
+            decoder: WindowDecoder::new(shape.address),
+            access: ClusterAccess::new(shape.timeout_cycles),
+            address_ready: Reg::bit_reset(),
+            data_ready: Reg::bit_reset(),
+            address_held: Reg::bit_reset(),
+            data_held: Reg::bit_reset(),
+            busy: Reg::bit_reset(),
+            address: Reg::word(shape.address),
+            protection: Reg::word(PROTECTION_BITS),
+            data: Reg::word(WORD_BITS),
+            strobes: Reg::word(WORD_BYTES),
+            register_address: Reg::bit_reset(),
+            register_data: Reg::bit_reset(),
+            at_registers: Reg::bit_reset(),
+            cluster_address_valid: Reg::bit_reset(),
+            cluster_data_valid: Reg::bit_reset(),
+            cluster_address: Reg::word(CLUSTER_ADDRESS_BITS),
+            cluster_protection: Reg::word(PROTECTION_BITS),
+            cluster_data: Reg::word(WORD_BITS),
+            cluster_strobes: Reg::word(strobes),
+            response: Reg::word(RESPONSE_BITS),
+            response_valid: Reg::bit_reset(),
+            got_address: Wire::bit(),
+            got_data: Wire::bit(),
+            address_now: Wire::word(shape.address),
+            protection_now: Wire::word(PROTECTION_BITS),
+            data_now: Wire::word(WORD_BITS),
+            strobes_now: Wire::word(WORD_BYTES),
+            starts: Wire::bit(),
+            outside: Wire::bit(),
+            registers_answer: Wire::bit(),
+            finish: Wire::bit(),
+            taken: Wire::bit(),
+            _shape: shape,
+        }
+    }
+}
+
+impl Logic for BarWrite {
+    #[kernel(suffix = self._shape.variant())]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.address_ready, self.data_ready, self.address_held, self.data_held,
+            self.busy, self.register_address, self.register_data, self.at_registers, self.cluster_address_valid,
+            self.cluster_data_valid, self.response_valid, self.access);
+        clocked!(self.clk => self.address, self.protection, self.data, self.strobes, self.cluster_address,
+            self.cluster_protection, self.cluster_data, self.cluster_strobes, self.response);
+        /// Address and data come in any order; the write begins in the clock of the later one.
+        self.got_address.next = self.s_awvalid.val() && self.address_ready.q.val();
+        self.got_data.next = self.s_wvalid.val() && self.data_ready.q.val();
+        self.starts.next = (self.got_address.val() || self.address_held.q.val())
+            && (self.got_data.val() || self.data_held.q.val());
+        self.address_now.next = self.address.q.val();
+        self.protection_now.next = self.protection.q.val();
+        if self.address_ready.q.val() {
+            self.address_now.next = self.s_awaddr.val();
+            self.protection_now.next = self.s_awprot.val();
+        }
+        self.data_now.next = self.data.q.val();
+        self.strobes_now.next = self.strobes.q.val();
+        if self.data_ready.q.val() {
+            self.data_now.next = self.s_wdata.val();
+            self.strobes_now.next = self.s_wstrb.val();
+        }
+        self.address.d.next = self.address_now.val();
+        self.protection.d.next = self.protection_now.val();
+        self.data.d.next = self.data_now.val();
+        self.strobes.d.next = self.strobes_now.val();
+        self.address_held.d.next =
+            (self.address_held.q.val() || self.got_address.val()) && !self.starts.val();
+        self.data_held.d.next = (self.data_held.q.val() || self.got_data.val()) && !self.starts.val();
+        self.taken.next = self.response_valid.q.val() && self.s_bready.val();
+        self.busy.d.next = self.starts.val() || (self.busy.q.val() && !self.taken.val());
+        self.address_ready.d.next =
+            !self.busy.d.val() && !self.address_held.q.val() && !self.got_address.val();
+        self.data_ready.d.next = !self.busy.d.val() && !self.data_held.q.val() && !self.got_data.val();
+        self.s_awready.next = self.address_ready.q.val();
+        self.s_wready.next = self.data_ready.q.val();
+        /// Where it goes.
+        self.decoder.address.next = self.address_now.val();
+        self.outside.next =
+            self.starts.val() && !self.decoder.to_registers.val() && !self.decoder.to_cluster.val();
+        /// The registers, which hold the write that came last.
+        if self.r_awready.val() {
+            self.register_address.d.next = false;
+        }
+        if self.r_wready.val() {
+            self.register_data.d.next = false;
+        }
+        self.registers_answer.next = self.at_registers.q.val() && self.r_bvalid.val();
+        if self.registers_answer.val() {
+            self.at_registers.d.next = false;
+        }
+        if self.starts.val() && self.decoder.to_registers.val() {
+            self.register_address.d.next = true;
+            self.register_data.d.next = true;
+            self.at_registers.d.next = true;
+        }
+        self.r_awaddr.next = self.address.q.val().slice(0, self.r_awaddr.width());
+        self.r_awprot.next = self.protection.q.val();
+        self.r_awvalid.next = self.register_address.q.val();
+        self.r_wdata.next = self.data.q.val();
+        self.r_wstrb.next = self.strobes.q.val();
+        self.r_wvalid.next = self.register_data.q.val();
+        /// The cluster.
+        self.access.start.next = self.starts.val() && self.decoder.to_cluster.val();
+        self.access.held.next = self.held.val();
+        self.access.waits.next = self.cluster_address_valid.q.val() || self.cluster_data_valid.q.val();
+        self.access.answer.next = self.c_bvalid.val();
+        self.access.answer_code.next = self.c_bresp.val();
+        if self.c_awready.val() || self.held.val() {
+            self.cluster_address_valid.d.next = false;
+        }
+        if self.c_wready.val() || self.held.val() {
+            self.cluster_data_valid.d.next = false;
+        }
+        if self.access.send.val() {
+            self.cluster_address_valid.d.next = true;
+            self.cluster_data_valid.d.next = true;
+            self.cluster_address.d.next = self.decoder.cluster_address.val();
+            self.cluster_protection.d.next = self.protection_now.val();
+            self.cluster_data.d.next = self.data_now.val();
+            for lane in 0..self._shape.lanes() {
+                self.cluster_strobes
+                    .d
+                    .next
+                    .set_slice(WORD_BYTES * lane, WORD_BYTES, lit(0, WORD_BYTES));
+                if self._shape.lane_bits() == 0
+                    || self.address_now.val().slice(2, self._shape.lane_bits().max(1)) == lane as u64
+                {
+                    self.cluster_strobes.d.next.set_slice(
+                        WORD_BYTES * lane,
+                        WORD_BYTES,
+                        self.strobes_now.val(),
+                    );
+                }
+            }
+        }
+        self.c_awaddr.next = self.cluster_address.q.val();
+        self.c_awprot.next = self.cluster_protection.q.val();
+        self.c_awvalid.next = self.cluster_address_valid.q.val();
+        self.c_wdata.next = self.cluster_data.q.val();
+        self.c_wstrb.next = self.cluster_strobes.q.val();
+        self.c_wvalid.next = self.cluster_data_valid.q.val();
+        /// The response.
+        self.finish.next = self.outside.val() || self.registers_answer.val() || self.access.done.val();
+        if self.registers_answer.val() {
+            self.response.d.next = self.r_bresp.val();
+        } else if self.access.done.val() {
+            self.response.d.next = self.access.response.val();
+        } else if self.outside.val() {
+            self.response.d.next = DECERR.into();
+        }
+        self.response_valid.d.next =
+            self.finish.val() || (self.response_valid.q.val() && !self.s_bready.val());
+        self.s_bresp.next = self.response.q.val();
+        self.s_bvalid.next = self.response_valid.q.val();
+        self.events.next = cat!(
+            self.access.error_event.val(),
+            self.access.timeout_event.val(),
+            self.access.held_event.val(),
+            self.outside.val()
+        );
+    }
+}
