@@ -19,6 +19,7 @@ pub mod corundum;
 mod entry;
 mod link;
 mod shape;
+mod sources;
 mod statistics;
 mod wrap;
 
@@ -27,5 +28,6 @@ pub use bundles::{CompletionIn, CompletionOut, CorundumRam, StatisticsOut};
 pub(crate) use entry::ENTRY;
 pub use link::{ClusterLink, STDOUT_BITS};
 pub use shape::AppShape;
+pub use sources::{APP_INSTANCE, AppError, AppOptions, AppSources, Cluster, SourceFile, TOP, design, sources};
 pub use statistics::{ID_BITS, INCREMENT_BITS, StatisticsReporter};
 pub use wrap::{FromWrapMaster, ToWrapSlave, USER_BITS, WrapMaster, WrapSlave};

@@ -2,6 +2,7 @@
 
 use super::entry::{NAME, parameters};
 use crate::axi::AxiShape;
+use crate::bar::{self, BarShape};
 use crate::catalog::{Checked, Config, Entry, ParameterError, Values};
 use crate::egress::{self, EgressShape, tx_inject};
 use crate::hostdma::{self, HostDmaShape, psdpram};
@@ -26,6 +27,8 @@ pub struct AppShape {
     pub host: HostDmaShape,
     /// Each of its two RAMs.
     pub ram: psdpram::PsdpramShape,
+    /// The decoder of the BAR.
+    pub bar: BarShape,
     /// PsPIN's clusters.
     pub clusters: usize,
     /// Its message processing queues.
@@ -60,6 +63,13 @@ impl AppShape {
                 &board(&hostdma::ENTRY, &[("id_width", CLUSTER_ID_BITS), RAM_ADDRESS]),
             )?,
             ram: psdpram::PsdpramShape::new(&board(&psdpram::ENTRY, &[RAM_ADDRESS]))?,
+            bar: BarShape::new(&board(
+                &bar::ENTRY,
+                &[
+                    ("id_width", CLUSTER_ID_BITS),
+                    ("timeout_cycles", checked.get("bar_timeout")),
+                ],
+            ))?,
             clusters: get("clusters"),
             queues: get("queues"),
             burst_places: get("burst_places"),
