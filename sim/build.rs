@@ -313,6 +313,50 @@ const AXI_PASS: &[(&str, bool, usize)] = &[
     ("m_axi_rready", OUTPUT, 1),
 ];
 
+const AXIL_PASS: &[(&str, bool, usize)] = &[
+    ("clk", INPUT, 1),
+    ("rstn", INPUT, 1),
+    ("fault", INPUT, 5),
+    ("s_axil_awaddr", INPUT, 24),
+    ("s_axil_awprot", INPUT, 3),
+    ("s_axil_awvalid", INPUT, 1),
+    ("s_axil_awready", OUTPUT, 1),
+    ("s_axil_wdata", INPUT, 32),
+    ("s_axil_wstrb", INPUT, 4),
+    ("s_axil_wvalid", INPUT, 1),
+    ("s_axil_wready", OUTPUT, 1),
+    ("s_axil_bresp", OUTPUT, 2),
+    ("s_axil_bvalid", OUTPUT, 1),
+    ("s_axil_bready", INPUT, 1),
+    ("s_axil_araddr", INPUT, 24),
+    ("s_axil_arprot", INPUT, 3),
+    ("s_axil_arvalid", INPUT, 1),
+    ("s_axil_arready", OUTPUT, 1),
+    ("s_axil_rdata", OUTPUT, 32),
+    ("s_axil_rresp", OUTPUT, 2),
+    ("s_axil_rvalid", OUTPUT, 1),
+    ("s_axil_rready", INPUT, 1),
+    ("m_axil_awaddr", OUTPUT, 24),
+    ("m_axil_awprot", OUTPUT, 3),
+    ("m_axil_awvalid", OUTPUT, 1),
+    ("m_axil_awready", INPUT, 1),
+    ("m_axil_wdata", OUTPUT, 32),
+    ("m_axil_wstrb", OUTPUT, 4),
+    ("m_axil_wvalid", OUTPUT, 1),
+    ("m_axil_wready", INPUT, 1),
+    ("m_axil_bresp", INPUT, 2),
+    ("m_axil_bvalid", INPUT, 1),
+    ("m_axil_bready", OUTPUT, 1),
+    ("m_axil_araddr", OUTPUT, 24),
+    ("m_axil_arprot", OUTPUT, 3),
+    ("m_axil_arvalid", OUTPUT, 1),
+    ("m_axil_arready", INPUT, 1),
+    ("m_axil_rdata", INPUT, 32),
+    ("m_axil_rresp", INPUT, 2),
+    ("m_axil_rvalid", INPUT, 1),
+    ("m_axil_rready", OUTPUT, 1),
+];
+
 const FIXTURES: &[Fixture] = &[
     ("fixture_slice", STREAM),
     ("fixture_drops_valid", STREAM),
@@ -328,6 +372,7 @@ const FIXTURES: &[Fixture] = &[
     ("fixture_axi_slave", AXI_SLAVE),
     ("fixture_dma", DMA),
     ("fixture_axi_pass", AXI_PASS),
+    ("fixture_axil_pass", AXIL_PASS),
 ];
 
 fn fixture(&(name, ports): &Fixture) -> io::Result<Model> {

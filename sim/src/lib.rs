@@ -5,6 +5,7 @@ extern crate self as spinneret_sim;
 
 pub mod agent;
 pub mod axi;
+pub mod axil;
 pub mod capture;
 pub mod channel;
 pub mod cli;

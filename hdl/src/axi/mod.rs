@@ -1,10 +1,12 @@
-//! AXI4 (AMBA IHI 0022).
+//! AXI4 and AXI4-Lite (AMBA IHI 0022).
 
 mod burst_check;
+mod lite;
 mod master;
 mod slave;
 
 pub use burst_check::BurstCheck;
+pub use lite::{AxiLiteMaster, AxiLiteSlave};
 pub use master::AxiMaster;
 pub use slave::{AxiReadSlave, AxiSlave, AxiWriteSlave, UserWidths};
 

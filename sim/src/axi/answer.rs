@@ -75,7 +75,7 @@ impl Latency {
     }
 
     /// The latency of one burst.
-    pub(super) fn draw(self, rng: &mut ChaCha8Rng) -> u64 {
+    pub(crate) fn draw(self, rng: &mut ChaCha8Rng) -> u64 {
         let least = self.least.max(1);
         rng.random_range(least..=self.most.max(least))
     }

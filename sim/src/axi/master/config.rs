@@ -46,7 +46,7 @@ pub enum Skew {
 
 impl Skew {
     /// Cycles from the offer of the address to that of the first beat.
-    pub(super) fn draw(self, rng: &mut ChaCha8Rng) -> i64 {
+    pub(crate) fn draw(self, rng: &mut ChaCha8Rng) -> i64 {
         match self {
             Self::Together => 0,
             Self::Random { most } => rng.random_range(-i64::from(most)..=i64::from(most)),

@@ -1,0 +1,398 @@
+//! AXI4-Lite: master, slave and monitor, with a design between them that passes all channels on, or breaks a
+//! rule of either side.
+
+mod support;
+
+use rand::RngExt;
+use spinneret_sim::axil::{
+    Faults, Latency, LiteMaster, LiteMasterConfig, LiteMasterPauses, LiteRead, LiteSlave, LiteSlaveConfig,
+    LiteSlavePauses, LiteWrite, Pause, Response, Skew,
+};
+use spinneret_sim::model::Model;
+use spinneret_sim::models::{FixtureAxiPass, FixtureAxilPass, FixtureSlice};
+use spinneret_sim::seed::Seed;
+use spinneret_sim::simulation::Simulation;
+use std::collections::BTreeMap;
+use support::{limited, panic_message};
+
+/// A master and a slave, with the fixture between them.
+struct Bench {
+    sim: Simulation<FixtureAxilPass>,
+    master: LiteMaster,
+    slave: LiteSlave,
+}
+
+fn bench_of(mut sim: Simulation<FixtureAxilPass>, master: LiteMasterConfig, slave: LiteSlaveConfig) -> Bench {
+    let master = sim.axil_master("s_axil", master);
+    let slave = sim.axil_slave("m_axil", slave);
+    sim.reset();
+    Bench { sim, master, slave }
+}
+
+/// A bench in which nobody pauses.
+fn calm() -> Bench {
+    bench_of(
+        limited(100_000),
+        LiteMasterConfig::default(),
+        LiteSlaveConfig::default(),
+    )
+}
+
+impl Bench {
+    fn settle(&mut self) {
+        while !self.master.is_idle() {
+            self.sim.cycle();
+        }
+    }
+}
+
+/// Not ready for some cycles, then ready for one.
+fn late() -> Pause {
+    Pause::Cycle([[true; 6].as_slice(), &[false]].concat())
+}
+
+#[test]
+fn a_calm_pair_moves_a_word_every_clock() {
+    let mut bench = calm();
+    for word in 0..50 {
+        bench.master.write(LiteWrite::new(4 * word, word));
+        bench.master.read(LiteRead::new(4 * word));
+    }
+    bench.settle();
+    let (writes, reads) = (bench.master.take_writes(), bench.master.take_reads());
+    assert_eq!((writes.len(), reads.len()), (50, 50));
+    for (index, write) in writes.iter().enumerate() {
+        assert_eq!(
+            (write.number, write.address),
+            (2 * index as u64, 4 * index as u64)
+        );
+        assert_eq!(write.response_cycle, writes[0].response_cycle + index as u64);
+        assert_eq!(
+            (write.address_cycle, write.latency_cycles()),
+            (write.data_cycle, 1)
+        );
+    }
+    for (index, read) in reads.iter().enumerate() {
+        assert_eq!((read.number, read.latency_cycles()), (2 * index as u64 + 1, 1));
+        assert_eq!(read.response_cycle, reads[0].response_cycle + index as u64);
+    }
+    let counts = bench.master.monitor().counts();
+    assert_eq!((counts.response.beats, counts.read_data.beats), (50, 50));
+    assert_eq!(counts, bench.slave.monitor().counts());
+    bench.sim.finish();
+}
+
+#[test]
+fn the_protection_type_and_the_strobes_arrive() {
+    let mut bench = calm();
+    for code in 0..8 {
+        bench.master.write(LiteWrite {
+            protection: Some(code),
+            ..LiteWrite::new(u64::from(code), 0x0102_0304).strobed(code)
+        });
+        bench.settle();
+        bench.master.read(LiteRead {
+            protection: Some(code),
+            ..LiteRead::new(u64::from(code))
+        });
+        bench.settle();
+        let seen = bench.slave.take_accesses();
+        assert_eq!(seen[0].written, Some((0x0102_0304, code)));
+        assert_eq!((seen[1].written, seen[1].address), (None, u64::from(code)));
+        assert_eq!((seen[0].protection, seen[1].protection), (code, code));
+    }
+    // Unaligned addresses name the word that contains them: all strobes are lanes of the words at 0 and 4.
+    assert_eq!(bench.slave.memory().read(0, 4), [Some(4), Some(3), None, None]);
+    assert_eq!(bench.slave.memory().read(4, 4), [Some(4), Some(3), Some(2), None]);
+    bench.master.take_writes();
+    bench.master.take_reads();
+    bench.sim.finish();
+}
+
+#[test]
+fn random_traffic_reads_what_was_written() {
+    for seed in 0..12 {
+        let mut sim = limited(400_000);
+        sim.set_seed(Seed(seed));
+        let mut rng = sim.rng("traffic");
+        let mut pause = || Pause::Random {
+            percent: 30 * rng.random_range(0..3),
+        };
+        let pauses = LiteMasterPauses {
+            write_address: pause(),
+            write_data: pause(),
+            response: pause(),
+            read_address: pause(),
+            read_data: pause(),
+        };
+        let slave = LiteSlaveConfig {
+            pauses: LiteSlavePauses {
+                write_address: pause(),
+                write_data: pause(),
+                read_address: pause(),
+            },
+            latency: Latency {
+                least: 1,
+                most: 1 + 3 * seed,
+            },
+            write_faults: Faults::Random { percent: 10 },
+            read_faults: Faults::At(vec![(0x40..=0x43, Response::DecodeError)]),
+        };
+        let skew = Skew::Random { most: 5 };
+        let mut bench = bench_of(sim, LiteMasterConfig { pauses, skew }, slave);
+        let mut model = BTreeMap::new();
+        for _ in 0..40 {
+            // Writes of one round, then reads of the next, so that their order is known.
+            let writes: Vec<LiteWrite> = (0..rng.random_range(1..20))
+                .map(|_| {
+                    let address = rng.random_range(0..0x80);
+                    LiteWrite::new(address, rng.random_range(0..1 << 32)).strobed(rng.random_range(0..16))
+                })
+                .collect();
+            for write in &writes {
+                bench.master.write(*write);
+            }
+            bench.settle();
+            for (write, done) in writes.iter().zip(bench.master.take_writes()) {
+                assert_eq!(done.address, write.address);
+                for lane in (0..4).filter(|lane| write.strobes.unwrap_or(0) >> lane & 1 == 1) {
+                    if !done.response.is_error() {
+                        let byte = (write.data >> (8 * lane)) as u8;
+                        model.insert(write.address / 4 * 4 + lane, byte);
+                    }
+                }
+            }
+            for _ in 0..rng.random_range(1..20) {
+                bench.master.read(LiteRead::new(rng.random_range(0..0x80)));
+            }
+            bench.settle();
+            for read in bench.master.take_reads() {
+                let is_faulty = read.address / 4 * 4 == 0x40;
+                assert_eq!(read.response == Response::DecodeError, is_faulty);
+                for lane in (0..4).filter(|_| !is_faulty) {
+                    if let Some(byte) = model.get(&(read.address / 4 * 4 + lane)) {
+                        assert_eq!((read.data >> (8 * lane)) as u8, *byte, "seed {seed}");
+                    }
+                }
+            }
+        }
+        let refused = bench.slave.take_accesses();
+        assert!(refused.iter().any(|seen| seen.response.is_error()));
+        bench.sim.finish();
+    }
+}
+
+#[test]
+fn data_may_come_before_its_address() {
+    let skew = Skew::Random { most: 9 };
+    let config = LiteMasterConfig {
+        skew,
+        ..LiteMasterConfig::default()
+    };
+    let mut bench = bench_of(limited(10_000), config, LiteSlaveConfig::default());
+    for word in 0..100 {
+        bench.master.write(LiteWrite::new(4 * word, word));
+        bench.settle();
+    }
+    let done = bench.master.take_writes();
+    let early = done
+        .iter()
+        .filter(|write| write.data_cycle < write.address_cycle)
+        .count();
+    let late = done
+        .iter()
+        .filter(|write| write.data_cycle > write.address_cycle)
+        .count();
+    assert!(early > 20 && late > 20, "{early} {late}");
+    for word in 0..100 {
+        assert_eq!(bench.slave.memory().byte(4 * word), Some(word as u8));
+    }
+    bench.sim.finish();
+}
+
+#[test]
+fn broken_rules_are_found_and_their_side_is_named() {
+    for (fault, expected, culprit) in [
+        (1, "m_axil_aw: valid went low before ready was high", "master"),
+        (
+            2,
+            "m_axil_aw: m_axil_awaddr changed while valid was high",
+            "master",
+        ),
+        (3, "m_axil_w: m_axil_wstrb changed while valid was high", "master"),
+        (4, "m_axil_ar: valid went low before ready was high", "master"),
+        (
+            5,
+            "m_axil_ar: m_axil_arprot changed while valid was high",
+            "master",
+        ),
+        (7, "s_axil_b: there is a response, and no write waits", "slave"),
+        (8, "s_axil_r: there is data, and no read waits", "slave"),
+        (9, "s_axil_b: s_axil_bresp changed while valid was high", "slave"),
+        (10, "s_axil_r: s_axil_rdata changed while valid was high", "slave"),
+        (11, "s_axil_b: valid went low before ready was high", "slave"),
+        (12, "s_axil_r: valid went low before ready was high", "slave"),
+        (13, "s_axil_b: BRESP is EXOKAY", "slave"),
+        (14, "s_axil_r: RRESP is EXOKAY", "slave"),
+        (16, "s_axil_b: there is a response", "slave"),
+        (17, "s_axil_r: there is data, and no read waits", "slave"),
+        (18, "s_axil_b: there is a response, and no write waits", "slave"),
+        (19, "s_axil_r: there is data, and no read waits", "slave"),
+    ] {
+        let slave = LiteSlaveConfig {
+            pauses: LiteSlavePauses {
+                write_address: late(),
+                write_data: late(),
+                read_address: late(),
+            },
+            ..LiteSlaveConfig::default()
+        };
+        let master = LiteMasterConfig {
+            pauses: LiteMasterPauses {
+                response: late(),
+                read_data: late(),
+                ..LiteMasterPauses::default()
+            },
+            ..LiteMasterConfig::default()
+        };
+        let mut bench = bench_of(limited(1000), master, slave);
+        bench.sim.dut.set("fault", fault as u64).unwrap();
+        bench.master.write(LiteWrite::new(0, 1));
+        bench.master.read(LiteRead::new(0));
+        let message = panic_message(|| bench.sim.run(100));
+        assert!(message.contains(expected), "fault {fault}: {message}");
+        let blamed = format!(": a fault of the {culprit}");
+        assert!(message.contains(&blamed), "fault {fault}: {message}");
+    }
+}
+
+#[test]
+fn valid_is_low_at_the_end_of_a_reset() {
+    for (fault, expected) in [
+        (6_u64, "m_axil_aw: valid is high in reset: a fault of the master"),
+        (15, "s_axil_b: valid is high in reset: a fault of the slave"),
+    ] {
+        let mut bench = calm();
+        bench.sim.dut.set("fault", fault).unwrap();
+        let message = panic_message(|| bench.sim.reset());
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_reset_forgets_what_is_begun_and_sends_the_rest() {
+    let mut kept = 0;
+    for cycles in 1..60 {
+        let mut bench = calm();
+        bench.slave.set_latency(Latency::exactly(9));
+        bench.slave.set_pauses(LiteSlavePauses {
+            write_address: late(),
+            write_data: late(),
+            read_address: late(),
+        });
+        for word in 0..6 {
+            bench.master.write(LiteWrite::new(4 * word, word));
+            bench.master.read(LiteRead::new(4 * word));
+        }
+        bench.sim.run(cycles);
+        bench.master.take_writes();
+        bench.master.take_reads();
+        bench.sim.reset();
+        let left = (bench.master.writes_left(), bench.master.reads_left());
+        bench.slave.take_accesses();
+        bench.settle();
+        assert_eq!(bench.master.take_writes().len(), left.0);
+        assert_eq!(bench.master.take_reads().len(), left.1);
+        assert_eq!(bench.slave.take_accesses().len(), left.0 + left.1);
+        kept += usize::from(left.0 > 0 && left.0 < 6);
+        bench.sim.finish();
+    }
+    assert!(kept > 20, "{kept} resets came in the middle");
+}
+
+#[test]
+fn what_is_not_begun_can_be_forgotten() {
+    let mut bench = calm();
+    bench.master.set_skew(Skew::Random { most: 3 });
+    bench
+        .master
+        .set_pauses(&LiteMasterPauses::all(&Pause::Random { percent: 20 }));
+    for word in 0..30 {
+        bench.master.write(LiteWrite::new(4 * word, word));
+        bench.master.read(LiteRead::new(4 * word));
+    }
+    bench.sim.run(10);
+    bench.master.clear();
+    bench.settle();
+    let (writes, reads) = (bench.master.take_writes().len(), bench.master.take_reads().len());
+    assert!((1..30).contains(&writes) && (1..30).contains(&reads));
+    assert_eq!(bench.slave.take_accesses().len(), writes + reads);
+    bench.sim.finish();
+}
+
+#[test]
+fn nothing_is_left_at_the_end() {
+    let mut bench = calm();
+    bench.slave.set_latency(Latency::exactly(30));
+    bench.master.write(LiteWrite::new(0, 1));
+    bench.sim.run(10);
+    let message = panic_message(|| bench.sim.finish());
+    assert!(
+        message.contains("1 writes are not answered, 0 responses were not looked at"),
+        "{message}"
+    );
+    assert!(
+        message.contains("monitor of the design: 1 writes and 0 reads are under way"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let message = |action: &dyn Fn(&LiteMaster) -> u64| {
+        let bench = calm();
+        panic_message(|| {
+            action(&bench.master);
+        })
+    };
+    let wide = LiteWrite::new(1 << 24, 0);
+    assert_eq!(
+        message(&|master| master.write(wide)),
+        "s_axil: address 0x1000000 does not fit 24 bits"
+    );
+    let wide = LiteWrite::new(0, 1 << 32);
+    assert_eq!(
+        message(&|master| master.write(wide)),
+        "s_axil: data 0x100000000 does not fit 32 bits"
+    );
+    let strobed = LiteWrite::new(0, 0).strobed(0x10);
+    assert_eq!(
+        message(&|master| master.write(strobed)),
+        "s_axil: strobes 0x10 does not fit 4 bits"
+    );
+    assert_eq!(
+        message(&|master| master.read(LiteRead::new(1 << 24))),
+        "s_axil: address 0x1000000 does not fit 24 bits"
+    );
+}
+
+#[test]
+fn what_is_no_lite_port_is_refused() {
+    let mut sim = limited::<FixtureAxilPass>(1);
+    let error = LiteMaster::attach(&mut sim, "m_axil", LiteMasterConfig::default()).expect_err("a master");
+    assert_eq!(
+        error.to_string(),
+        "port `m_axil_awaddr` of fixture_axil_pass is an output of the design; an input is needed"
+    );
+    let error = LiteSlave::attach(&mut sim, "s_axil", LiteSlaveConfig::default()).expect_err("a slave");
+    assert!(error.to_string().contains("is an input of the design"), "{error}");
+    let mut sim = limited::<FixtureSlice>(1);
+    let error = LiteMaster::attach(&mut sim, "s_axil", LiteMasterConfig::default()).expect_err("nothing");
+    assert!(
+        error.to_string().contains("has no port `s_axil_awvalid`"),
+        "{error}"
+    );
+    let mut sim = limited::<FixtureAxiPass>(1);
+    let wide = LiteMaster::attach(&mut sim, "s_axi", LiteMasterConfig::default());
+    assert!(wide.is_ok(), "64 bits are possible, and ids are not looked at");
+}
