@@ -6,6 +6,7 @@
 use crate::egress::{self, tx_inject};
 use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
+use crate::regs;
 use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
@@ -187,6 +188,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(tx_inject::simulated())
         .chain(hostdma::simulated())
         .chain(psdpram::simulated())
+        .chain(regs::simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -209,6 +211,7 @@ const ENTRIES: &[Entry] = &[
     hostdma::READ_ENTRY,
     hostdma::ENTRY,
     psdpram::ENTRY,
+    regs::ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,
     stream::FIFO,
