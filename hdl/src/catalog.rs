@@ -8,6 +8,7 @@ use crate::cdc::entries as cdc;
 use crate::egress::{self, tx_inject};
 use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
+use crate::regs;
 use crate::stream::entries as stream;
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
@@ -191,6 +192,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(psdpram::simulated())
         .chain(cdc::simulated())
         .chain(bar::simulated())
+        .chain(regs::simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -221,6 +223,7 @@ const ENTRIES: &[Entry] = &[
     cdc::AXI_CROSSING,
     cdc::AXI_LITE_CROSSING,
     bar::ENTRY,
+    regs::ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,
     stream::FIFO,

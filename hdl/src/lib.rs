@@ -9,6 +9,7 @@ pub mod egress;
 mod event_counters;
 pub mod hostdma;
 pub mod ingress;
+pub mod regs;
 pub mod stream;
 
 pub use event_counters::{COUNTER_WIDTH, EventCounters};

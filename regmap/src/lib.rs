@@ -5,9 +5,12 @@
 //!
 //! - [`bar`]: what the application BAR of the PCIe device maps to;
 //! - [`registers`]: the control registers as data, one [`Register`] each, with typed accessors per group
-//!   ([`cl`], [`stats`], [`me`], [`her`], [`her_meta`]);
+//!   ([`cl`], [`stats`], [`ingress`], [`egress`], [`host_write`], [`host_read`], [`bar_access`], [`me`], [`her`],
+//!   [`her_meta`], [`guard`], [`caps`]), and [`words`], the same word by word;
+//! - [`model`]: what accesses to them do, for tests of hardware and software;
 //! - [`matching`]: one rule of the matching engine, in plain numbers and as its registers hold it;
-//! - [`render`]: the tables as Markdown, from which `docs/registers.md` is made.
+//! - [`render`]: the tables as Markdown, from which `docs/registers.md` is made;
+//! - [`header`]: the tables as a C header, from which `include/spinneret_regs.h` is made.
 //!
 //! ```
 //! use spinneret_regmap::{me, matching::Rule};
@@ -22,12 +25,15 @@
 
 pub mod bar;
 mod groups;
+pub mod header;
 pub mod matching;
+pub mod model;
 mod register;
 pub mod render;
 
-pub use groups::{cl, her, her_meta, me, stats};
-pub use register::{Access, Register, Reset};
+pub use groups::counters::{bar_access, egress, host_read, host_write, ingress};
+pub use groups::{caps, cl, guard, her, her_meta, me, stats};
+pub use register::{Access, Bits, Field, Register, Reset, Word};
 
 /// Number of rulesets of the matching engine in the reference configuration.
 pub const RULESETS: u32 = 4;
@@ -45,6 +51,20 @@ pub const REGISTER_BYTES: u32 = 4;
 /// Every control register, ordered by offset.
 pub fn registers() -> impl Iterator<Item = &'static Register> {
     groups::ALL.iter().flat_map(|group| group.iter())
+}
+
+/// Every word of the control registers, ordered by offset.
+pub fn words() -> impl Iterator<Item = Word> {
+    registers().flat_map(Register::words)
+}
+
+/// Value after reset of the word at a byte offset into the control register window.
+///
+/// `None` for an offset that is not the first byte of a register, and for one whose value is not known from the
+/// table: the state of the hardware, and constants of the hardware that was generated.
+pub fn reset_word(offset: u32) -> Option<u32> {
+    let (register, index) = find(offset)?;
+    register.reset.value(index)
 }
 
 /// The register and the index within it at a byte offset into the control register window.

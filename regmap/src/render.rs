@@ -1,6 +1,6 @@
 //! The tables as Markdown, from which `docs/registers.md` is made.
 
-use crate::{bar, registers};
+use crate::{Bits, bar, registers};
 use core::fmt::{self, Write};
 
 /// Writes the whole reference page.
@@ -11,7 +11,9 @@ pub fn markdown(out: &mut impl Write) -> fmt::Result {
     out.write_str(INTRODUCTION)?;
     windows(out)?;
     out.write_str(REGISTER_RULES)?;
-    register_table(out)
+    register_table(out)?;
+    out.write_str(FIELD_HEADING)?;
+    field_table(out)
 }
 
 /// Writes the windows of the BAR as a Markdown table.
@@ -44,15 +46,39 @@ pub fn windows(out: &mut impl Write) -> fmt::Result {
 pub fn register_table(out: &mut impl Write) -> fmt::Result {
     writeln!(
         out,
-        "| offset | count | register | access | reset | unit | meaning |"
+        "| offset | count | register | access | bits | reset | unit | drop-in | meaning |"
     )?;
-    writeln!(out, "|---|---|---|---|---|---|---|")?;
+    writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
     for r in registers() {
-        writeln!(
+        let drop_in = if r.extension { "" } else { "yes" };
+        write!(
             out,
-            "| {:#06x} | {} | `{r}` | {} | {} | {} | {} |",
-            r.offset, r.count, r.access, r.reset, r.unit, r.description
+            "| {:#06x} | {} | `{r}` | {} | {} | {} | {} | {drop_in} | {}",
+            r.offset, r.count, r.access, r.bits, r.reset, r.unit, r.description
         )?;
+        if !r.side_effect.is_empty() {
+            write!(out, " {}", r.side_effect)?;
+        }
+        writeln!(out, " |")?;
+    }
+    Ok(())
+}
+
+/// Writes the parts of registers that have names of their own as a Markdown table.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn field_table(out: &mut impl Write) -> fmt::Result {
+    writeln!(out, "| register | bits | field | meaning |\n|---|---|---|---|")?;
+    for register in registers() {
+        for field in register.fields {
+            let bits = Bits::All(field.mask());
+            writeln!(
+                out,
+                "| `{register}` | {bits} | `{}` | {} |",
+                field.name, field.description
+            )?;
+        }
     }
     Ok(())
 }
@@ -73,10 +99,17 @@ const REGISTER_RULES: &str = "
 
 Element `i` of a register is at its offset + 4 * `i`. Writes to read-only or unmapped words change nothing
 and are answered with an error; reads of unmapped words are answered with an error. Write strobes are honoured
-byte by byte.
+byte by byte; a write without strobes changes nothing and is answered with OKAY. The lowest two bits of an address
+are ignored, all others count. Bits that do not exist read 0 and ignore what is written. `drop-in` says which
+registers the drop-in for the public design has; the others are there with the option `extended`, as on boards.
 
 Rules are numbered ruleset-major: rule `r` of ruleset `s` is element 4 * `s` + `r`; rule 3 of each ruleset is its
 end-of-message rule. Mask, start and end are held byte-swapped (`htonl` on a little-endian host), the index is not:
 the rule that compares the Ethernet type with 0x0800 has mask 0xffff0000, and its mask register holds 0x0000ffff.
+
+";
+
+const FIELD_HEADING: &str = "
+## Fields
 
 ";

@@ -1,7 +1,8 @@
 //! The tables are consistent, and their addresses are those that existing software uses.
 
-use spinneret_regmap::{Access, RULES_PER_RULESET, RULESETS, Reset, bar, cl, her, her_meta, me, stats};
-use spinneret_regmap::{find, registers, render};
+use spinneret_regmap::{Access, Bits, RULES_PER_RULESET, RULESETS, Reset, bar, cl, her, her_meta, me, stats};
+use spinneret_regmap::{bar_access, caps, egress, guard, host_read, host_write, ingress};
+use spinneret_regmap::{find, header, registers, render, reset_word, words};
 use std::collections::HashSet;
 
 #[test]
@@ -37,11 +38,18 @@ fn reset_lists_are_as_long_as_their_registers() {
         if let Reset::Each(values) = register.reset {
             assert_eq!(values.len(), register.count as usize, "{register}");
         }
-        let live = register.reset == Reset::Live;
+        if let Bits::Each(masks) = register.bits {
+            assert_eq!(masks.len(), register.count as usize, "{register}");
+        }
+        let shown = matches!(register.reset, Reset::Live | Reset::Generated) || register.group == "caps";
         assert_eq!(
-            live,
+            shown,
             register.access == Access::ReadOnly,
             "{register} shows hardware state"
+        );
+        assert!(
+            register.elements.is_empty() || register.elements.len() == register.count as usize,
+            "{register}"
         );
     }
 }
@@ -113,9 +121,98 @@ fn every_offset_is_found_once_and_holes_are_not_found() {
         }
         assert_eq!(register.address(register.count), None);
     }
-    assert_eq!(words, 2 + 1 + 2 + 1 + 2 + 1 + 4 + 5 * 16 + 1 + 4 + 19 * 4);
-    for hole in [0x000c, 0x0ffc, 0x2154, 0x3014, 0x4130, 0xfffc, u32::MAX] {
+    let public = 2 + 1 + 2 + 1 + 2 + 1 + 4 + 4 * 16 + 1 + 4 + 19 * 4;
+    assert_eq!(words, public + 1 + 1 + 17 + 5 + 15 + 15 + 4 + 16 + 1 + 4 * 4 + 21);
+    for hole in [
+        0x0010,
+        0x0ffc,
+        0x1018,
+        0x1144,
+        0x1310,
+        0x2154,
+        0x3014,
+        0x4130,
+        0x5044,
+        0xf054,
+        0xfffc,
+        u32::MAX,
+    ] {
         assert_eq!(find(hole), None, "{hole:#x}");
+    }
+}
+
+#[test]
+fn words_are_the_elements_in_order() {
+    let offsets: Vec<u32> = words().map(|word| word.offset()).collect();
+    assert!(offsets.is_sorted_by(|a, b| a < b));
+    for word in words() {
+        assert_eq!(find(word.offset()), Some((word.register, word.index)));
+        assert_eq!(reset_word(word.offset()), word.reset());
+        assert_eq!(
+            word.reset().unwrap_or(0) & !word.mask(),
+            0,
+            "{word}: a bit that does not exist"
+        );
+    }
+    let names: HashSet<String> = words().map(|word| word.to_string()).collect();
+    assert_eq!(names.len(), offsets.len(), "a word has the name of another one");
+    assert!(
+        ["cl_aux_reset", "me_mask_3", "me_valid"]
+            .iter()
+            .all(|name| names.contains(*name))
+    );
+    assert_eq!(reset_word(0x0002), None, "only whole words are registers");
+}
+
+#[test]
+fn extensions_lie_behind_what_the_public_design_has() {
+    let base = |offset: u32| find(offset).map(|(register, index)| (register.to_string(), index));
+    let is =
+        |offset, name: &str, index| assert_eq!(base(offset), Some((name.to_owned(), index)), "{offset:#x}");
+    is(0x000c, "cl.status", 0);
+    is(0x1014, "stats.error_clear", 0);
+    is(0x1100, "ingress.matched", 0);
+    is(0x1140, "ingress.small_peak", 0);
+    is(0x1180, "egress.frames", 0);
+    is(0x1190, "egress.tag_conflicts", 0);
+    is(0x1200, "host_write.bursts", 0);
+    is(0x1238, "host_write.errors", 10);
+    is(0x1280, "host_read.bursts", 0);
+    is(0x12b8, "host_read.errors", 10);
+    is(0x130c, "bar.errors", 0);
+    is(0x5000, "guard.enforce", 0);
+    is(0x5040, "guard.size", 3);
+    is(0xf000, "caps.magic", 0);
+    is(0xf050, "caps.cluster_clock_khz", 0);
+    assert_eq!(ingress::offset("dropped_reset"), Some(0x1124));
+    assert_eq!(egress::offset("refused"), Some(0x1188));
+    assert_eq!(host_write::errors(11), Some(0x1238));
+    assert_eq!((host_read::errors(0), host_read::errors(12)), (None, None));
+    assert_eq!(bar_access::offset("held"), Some(0x1304));
+    assert_eq!((guard::base(3), guard::base(4)), (Some((0x5020, 0x5030)), None));
+    assert_eq!(caps::offset("features"), Some(0xf008));
+    assert_eq!(caps::offset("no_such_constant"), None);
+    let public: u32 = registers()
+        .filter(|register| !register.extension)
+        .map(|register| register.count)
+        .sum();
+    assert_eq!(public, 158, "words of the public design");
+}
+
+#[test]
+fn fields_lie_within_their_registers_and_apart() {
+    for register in registers() {
+        let mut seen = 0;
+        for field in register.fields {
+            assert_eq!(
+                field.mask() & !register.bits.mask(0),
+                0,
+                "{register}.{}",
+                field.name
+            );
+            assert_eq!(field.mask() & seen, 0, "{register}.{}", field.name);
+            seen |= field.mask();
+        }
     }
 }
 
@@ -172,4 +269,24 @@ fn the_table_is_this() {
     let mut text = String::new();
     render::register_table(&mut text).expect("strings take every text");
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_fields_are_these() {
+    let mut text = String::new();
+    render::field_table(&mut text).expect("strings take every text");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn no_name_of_the_c_header_is_defined_twice() {
+    let mut text = String::new();
+    header::c_header(&mut text).expect("strings take every text");
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("#define ")?.split(' ').next())
+        .collect();
+    let unique: HashSet<&&str> = names.iter().collect();
+    assert_eq!(unique.len(), names.len());
+    assert!(names.iter().all(|name| name.starts_with("SPINNERET_")));
 }

@@ -22,7 +22,7 @@ use crate::egress::tx_inject::PspinTxInject;
 use crate::hostdma::psdpram::SpinneretPsdpram;
 use crate::hostdma::{PspinHostmemDma, ReadDescOut, StatusIn, WriteDescOut};
 use crate::ingress::datapath::PspinIngressDatapath;
-use crate::ingress::her_gen::{MetaOut, MetaPack};
+use crate::ingress::her_gen::{ContextsOut, MetaOut, MetaPack};
 use crate::regs::PspinCtrlRegs;
 use crate::stream::{AxisIn, AxisOut};
 use spinneret_verilog::prelude::*;
@@ -147,13 +147,13 @@ pub struct SpinneretApp {
     /// The cluster, or the link to it, is in reset.
     held: Wire<Local, bool>,
     cluster_path_rstn: Wire<Local, bool>,
-    bar: SpinneretBar,
-    regs: PspinCtrlRegs,
-    link: ClusterLink,
-    ingress: PspinIngressDatapath,
-    egress: PspinEgressDatapath,
-    inject: PspinTxInject,
-    host: PspinHostmemDma,
+    bar: Heaped<SpinneretBar>,
+    regs: Heaped<PspinCtrlRegs>,
+    link: Heaped<ClusterLink>,
+    ingress: Heaped<PspinIngressDatapath>,
+    egress: Heaped<PspinEgressDatapath>,
+    inject: Heaped<PspinTxInject>,
+    host: Heaped<PspinHostmemDma>,
     /// What Corundum reads from, for writes to host memory.
     write_ram: SpinneretPsdpram,
     /// What Corundum writes to, for reads from host memory.
@@ -229,13 +229,13 @@ impl SpinneretApp {
             rstn: Wire::bit(),
             held: Wire::bit(),
             cluster_path_rstn: Wire::bit(),
-            bar: SpinneretBar::new(shape.bar)?,
-            regs: PspinCtrlRegs::new(shape.regs)?,
-            link: ClusterLink::new(shape)?,
-            ingress: PspinIngressDatapath::new(shape.ingress)?,
-            egress: PspinEgressDatapath::new(egress)?,
-            inject: PspinTxInject::new(inject)?,
-            host: PspinHostmemDma::new(host)?,
+            bar: Heaped::new(SpinneretBar::new(shape.bar)),
+            regs: Heaped::new(PspinCtrlRegs::new(shape.registers(values)?)),
+            link: Heaped::new(ClusterLink::new(shape)?),
+            ingress: Heaped::new(PspinIngressDatapath::new(shape.ingress)?),
+            egress: Heaped::new(PspinEgressDatapath::new(egress)?),
+            inject: Heaped::new(PspinTxInject::new(inject)?),
+            host: Heaped::new(PspinHostmemDma::new(host)?),
             write_ram: SpinneretPsdpram::new(shape.ram),
             read_ram: SpinneretPsdpram::new(shape.ram),
             context: MetaPack::new(her),
@@ -327,7 +327,10 @@ impl Logic for SpinneretApp {
         );
         self.link.hers.valid.next = self.ingress.her_valid.val();
         self.ingress.her_ready.next = self.link.hers.ready.val();
-        let (message, address) = (self._shape.ingress.her.message_id, self._shape.ingress.her.address);
+        let (message, address) = (
+            self._shape.ingress.her.message_id,
+            self._shape.ingress.her.address,
+        );
         self.ingress.feedback_her_addr.next = self.link.frees.data.val().slice(0, address);
         self.ingress.feedback_her_size.next = self
             .link
@@ -339,8 +342,8 @@ impl Logic for SpinneretApp {
         self.ingress.feedback_valid.next = self.link.frees.valid.val();
         self.link.frees.ready.next = self.ingress.feedback_ready.val();
 
-        /// From the cluster to the wire.
         let (id, source) = (self._shape.egress.command_id, self._shape.egress.source);
+        /// From the cluster to the wire.
         self.egress.cluster_held.next = self.held.val();
         self.egress.egress_dma_error_clear.next = self.regs.error_clear.val();
         AxiMaster::join(&mut self.egress.m_axi_pspin_no, &mut self.link.no);
@@ -348,10 +351,13 @@ impl Logic for SpinneretApp {
         self.egress.nic_cmd_req_nid.next = self.link.commands.data.val().slice(id, 32);
         self.egress.nic_cmd_req_fid.next = self.link.commands.data.val().slice(id + 32, 32);
         self.egress.nic_cmd_req_src_addr.next = self.link.commands.data.val().slice(id + 64, source);
-        self.egress.nic_cmd_req_length.next =
-            self.link.commands.data.val().slice(id + 64 + source, address);
-        self.egress.nic_cmd_req_user_ptr.next =
-            self.link.commands.data.val().slice(id + 64 + source + address, 64);
+        self.egress.nic_cmd_req_length.next = self.link.commands.data.val().slice(id + 64 + source, address);
+        self.egress.nic_cmd_req_user_ptr.next = self
+            .link
+            .commands
+            .data
+            .val()
+            .slice(id + 64 + source + address, 64);
         self.egress.nic_cmd_req_valid.next = self.link.commands.valid.val();
         self.link.commands.ready.next = self.egress.nic_cmd_req_ready.val();
         self.link.responses.data.next = self.egress.nic_cmd_resp_id.val();
@@ -413,12 +419,18 @@ impl Logic for SpinneretApp {
         self.link.host_dma.rlast.next = self.host.s_axi.rlast.val();
         self.link.host_dma.rvalid.next = self.host.s_axi.rvalid.val();
         self.host.s_axi.rready.next = self.link.host_dma.rready.val();
-        ReadDescOut::link(&mut self.m_axis_data_dma_read_desc, &mut self.host.m_axis_read_desc);
+        ReadDescOut::link(
+            &mut self.m_axis_data_dma_read_desc,
+            &mut self.host.m_axis_read_desc,
+        );
         StatusIn::link(
             &mut self.s_axis_data_dma_read_desc_status,
             &mut self.host.s_axis_read_desc_status,
         );
-        WriteDescOut::link(&mut self.m_axis_data_dma_write_desc, &mut self.host.m_axis_write_desc);
+        WriteDescOut::link(
+            &mut self.m_axis_data_dma_write_desc,
+            &mut self.host.m_axis_write_desc,
+        );
         StatusIn::link(
             &mut self.s_axis_data_dma_write_desc_status,
             &mut self.host.s_axis_write_desc_status,

@@ -48,7 +48,12 @@ pub(super) fn parameters(_: Config) -> Vec<Parameter> {
             [16, 1 << 30],
             "clocks after which an access to a silent cluster is answered",
         ),
-        Parameter::new("stub", 0, [0, 1], "1: the cluster is the stand-in, as software can read"),
+        Parameter::new(
+            "stub",
+            0,
+            [0, 1],
+            "1: the cluster is the stand-in, as software can read",
+        ),
     ]
 }
 

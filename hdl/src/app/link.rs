@@ -1,7 +1,7 @@
 //! The border between the core's clock and the cluster's.
 
-use super::wrap::{FromWrapMaster, ToWrapSlave, WrapMaster, WrapSlave};
 use super::AppShape;
+use super::wrap::{FromWrapMaster, ToWrapSlave, WrapMaster, WrapSlave};
 use crate::axi::{ATOP_BITS, AxiMaster, AxiTarget};
 use crate::catalog::ParameterError;
 use crate::cdc::{AsyncFifo, AxiCrossing, LevelSync, LinkReset};
@@ -258,7 +258,6 @@ impl ClusterLink {
     }
 }
 
-
 impl Logic for ClusterLink {
     #[kernel]
     fn update(&mut self) {
@@ -329,12 +328,7 @@ impl Logic for ClusterLink {
         self.her_msgid.next = self.her_fifo.m.data.val().slice(0, message);
         self.her_is_eom.next = self.her_fifo.m.data.val().get_bit(message);
         self.her_addr.next = self.her_fifo.m.data.val().slice(message + 1, address);
-        self.her_size.next = self
-            .her_fifo
-            .m
-            .data
-            .val()
-            .slice(message + 1 + address, address);
+        self.her_size.next = self.her_fifo.m.data.val().slice(message + 1 + address, address);
         self.her_xfer_size.next = self
             .her_fifo
             .m

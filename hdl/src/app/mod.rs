@@ -28,6 +28,8 @@ pub use bundles::{CompletionIn, CompletionOut, CorundumRam, StatisticsOut};
 pub(crate) use entry::ENTRY;
 pub use link::{ClusterLink, STDOUT_BITS};
 pub use shape::AppShape;
-pub use sources::{APP_INSTANCE, AppError, AppOptions, AppSources, Cluster, SourceFile, TOP, design, sources};
+pub use sources::{
+    APP_INSTANCE, AppError, AppOptions, AppSources, Cluster, SourceFile, TOP, design, sources,
+};
 pub use statistics::{ID_BITS, INCREMENT_BITS, StatisticsReporter};
 pub use wrap::{FromWrapMaster, ToWrapSlave, USER_BITS, WrapMaster, WrapSlave};

@@ -7,6 +7,7 @@ use crate::catalog::{Checked, Config, Entry, ParameterError, Values};
 use crate::egress::{self, EgressShape, tx_inject};
 use crate::hostdma::{self, HostDmaShape, psdpram};
 use crate::ingress::datapath::{self, DatapathShape};
+use crate::regs::{self, RegsShape};
 
 /// Width of an AXI id at the cluster in bits.
 const CLUSTER_ID_BITS: u64 = 6;
@@ -76,6 +77,51 @@ impl AppShape {
             word_places: get("word_places"),
             first_statistic: checked.get("first_statistic"),
         })
+    }
+
+    /// The control registers, which tell software what was generated.
+    ///
+    /// # Errors
+    /// If a parameter is not possible.
+    pub fn registers(self, values: &Values) -> Result<RegsShape, ParameterError> {
+        let get = |name: &str| values.get(name).copied().unwrap_or(0);
+        let slots = self.ingress.slots;
+        let matcher = self.ingress.matcher;
+        let ingress = datapath::ENTRY.values(Config::Board);
+        let of_ingress = |name: &str| ingress.get(name).copied().unwrap_or(0);
+        let features = [
+            matcher.ip_relative,
+            self.host.guard,
+            self.host.atomics,
+            self.host.drain,
+            self.ingress.her.context_in_message_id,
+            get("stub") == 1,
+        ];
+        let features = features
+            .iter()
+            .rev()
+            .fold(0, |mask, on| mask << 1 | u64::from(*on));
+        RegsShape::new(&board(
+            &regs::ENTRY,
+            &[
+                ("num_clusters", self.clusters as u64),
+                ("num_mpq", self.queues as u64),
+                ("caps_features", features),
+                ("caps_data_width", matcher.axis.data as u64),
+                ("caps_mtu", of_ingress("mtu")),
+                ("caps_inspected_bytes", of_ingress("inspected_bytes")),
+                ("caps_buffer_base", of_ingress("buffer_base")),
+                ("caps_buffer_size", of_ingress("buffer_size")),
+                ("caps_large_slots", slots.large.count as u64),
+                ("caps_large_slot_size", slots.large.size),
+                ("caps_small_slots", slots.small.count as u64),
+                ("caps_small_slot_size", slots.small.size),
+                ("caps_message_id_width", self.ingress.her.message_id as u64),
+                ("caps_host_tags", self.host.writes as u64),
+                ("caps_core_clock_khz", get("core_clock_khz")),
+                ("caps_cluster_clock_khz", get("cluster_clock_khz")),
+            ],
+        ))
     }
 
     /// The cluster's slave ports.

@@ -1,8 +1,7 @@
 //! All source files of the application block.
 
 use super::corundum::{ClusterClock, Generation, Shell};
-use super::stub::ClusterStub;
-use super::{ENTRY, SpinneretApp, stub};
+use super::{ENTRY, SpinneretApp};
 use crate::catalog::{Config, ParameterError, Values};
 use spinneret_verilog::{Design, Library, TopOptions};
 use std::fmt;
@@ -103,15 +102,6 @@ pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
     let values = values(options);
     let app = library.add(&SpinneretApp::new(&values)?, ENTRY.name, &TopOptions::default())?;
     let mut files: Vec<_> = app.modules.iter().map(SourceFile::of).collect();
-    if options.cluster == Cluster::Stub {
-        let values = stub::ENTRY.values(Config::Board);
-        let top = TopOptions {
-            parameters: stub::verilog_parameters(&values),
-        };
-        let stub = library.add(&ClusterStub::new(&values)?, stub::ENTRY.name, &top)?;
-        let known = |module: &spinneret_verilog::Module| app.modules.iter().all(|other| other.name != module.name);
-        files.extend(stub.modules.iter().filter(|module| known(module)).map(SourceFile::of));
-    }
     let get = |name: &str| values.get(name).copied().unwrap_or(0);
     let shell = Shell {
         generation: options.generation,

@@ -126,8 +126,7 @@ impl Logic for StatisticsReporter {
         if self.ready.val() {
             self.reported.write_enable.next = self.valid.q.val() && self.m_axis_stat_tready.val();
             self.reported.write_addr.next = self.number.q.val();
-            self.reported.write_data.next =
-                self.base.q.val() + self.increment.q.val().resize(COUNTER_WIDTH);
+            self.reported.write_data.next = self.base.q.val() + self.increment.q.val().resize(COUNTER_WIDTH);
         } else {
             self.reported.write_enable.next = true;
             self.reported.write_addr.next = self.cleared.q.val().slice(0, index);
@@ -180,8 +179,7 @@ impl Logic for StatisticsReporter {
         self.m_axis_stat_tid.next = self.number.q.val().resize(ID_BITS) + self._first_id;
         self.m_axis_stat_tvalid.next = self.valid.q.val();
 
-        self.stays.next =
-            self.step.q.val() == OFFER && self.valid.q.val() && !self.m_axis_stat_tready.val();
+        self.stays.next = self.step.q.val() == OFFER && self.valid.q.val() && !self.m_axis_stat_tready.val();
         if self.ready.val() && !self.stays.val() {
             self.step.d.next = self.step.q.val() + 1;
             if self.step.q.val() == NEXT {

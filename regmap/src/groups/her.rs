@@ -1,29 +1,21 @@
 //! The generator of handler execution requests.
 
 use crate::CONTEXTS;
-use crate::register::{Access, Register, Reset};
+use crate::register::{Bits, Register};
 
 /// Whether the execution contexts are in use.
 pub const VALID: Register = Register {
-    group: "her",
-    name: "valid",
-    offset: 0x3000,
-    count: 1,
-    access: Access::ReadWrite,
-    reset: Reset::All(0),
+    bits: Bits::All(1),
     unit: "flag",
     description: "Execution contexts are latched and active while 1: write 0, change them, write 1.",
+    ..Register::held("her", "valid", 0x3000, 1)
 };
 /// Which execution contexts are in use.
 pub const CTX_ENABLED: Register = Register {
-    group: "her",
-    name: "ctx_enabled",
-    offset: 0x3004,
-    count: CONTEXTS,
-    access: Access::ReadWrite,
-    reset: Reset::All(0),
+    bits: Bits::All(1),
     unit: "flag",
     description: "Whether the execution context starts handlers.",
+    ..Register::held("her", "ctx_enabled", 0x3004, CONTEXTS)
 };
 /// The group, ordered by offset.
 pub const ALL: &[Register] = &[VALID, CTX_ENABLED];

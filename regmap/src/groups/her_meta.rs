@@ -1,6 +1,6 @@
 //! What a handler execution request carries, for each execution context.
 
-use crate::register::{Access, Register, Reset};
+use crate::register::Register;
 use crate::{CONTEXTS, REGISTER_BYTES};
 
 /// The group, ordered by offset; the fields follow one another, each with one element per context.
@@ -90,13 +90,8 @@ const BYTES: &str = "bytes";
 
 const fn field(position: u32, name: &'static str, unit: &'static str, description: &'static str) -> Register {
     Register {
-        group: "her_meta",
-        name,
-        offset: BASE + STRIDE * position,
-        count: CONTEXTS,
-        access: Access::ReadWrite,
-        reset: Reset::All(0),
         unit,
         description,
+        ..Register::held("her_meta", name, BASE + STRIDE * position, CONTEXTS)
     }
 }

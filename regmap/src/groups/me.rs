@@ -1,33 +1,26 @@
 //! The matching engine. Mask, start and end are held byte-swapped, see [`crate::matching`].
 
-use crate::register::{Access, Register, Reset};
+use crate::register::{Bits, Register, Reset};
 use crate::{RULES_PER_RULESET, RULESETS};
 
 const RULES: u32 = RULESETS * RULES_PER_RULESET;
 
 const fn register(name: &'static str, offset: u32, count: u32) -> Register {
-    Register {
-        group: "me",
-        name,
-        offset,
-        count,
-        access: Access::ReadWrite,
-        reset: Reset::All(0),
-        unit: "",
-        description: "",
-    }
+    Register::held("me", name, offset, count)
 }
 
 /// Whether rules match at all.
 pub const VALID: Register = Register {
     unit: "flag",
     description: "Rules are latched and match while 1: write 0, change the rules, write 1.",
+    bits: Bits::All(1),
     ..register("valid", 0x2000, 1)
 };
 /// How the rules of a ruleset are joined.
 pub const MODE: Register = Register {
     unit: "0 AND, 1 OR",
     description: "How the rules of each ruleset are joined.",
+    bits: Bits::All(1),
     ..register("mode", 0x2004, RULESETS)
 };
 /// Which word of the frame a rule looks at.
@@ -58,7 +51,9 @@ pub const END: Register = Register {
 /// From where a rule counts its word index. An engine without the option `ip_relative` does not look at it.
 pub const RELATIVE: Register = Register {
     unit: "flag",
-    description: "Bit 0: the word index counts from the start of the IPv4 or IPv6 payload, if the engine has the option ip_relative.",
+    description: "The word index counts from the start of the IPv4 or IPv6 payload, if the engine has the option ip_relative.",
+    bits: Bits::All(1),
+    extension: true,
     ..register("relative", 0x2114, RULES)
 };
 /// The group, ordered by offset.

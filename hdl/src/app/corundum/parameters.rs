@@ -125,10 +125,7 @@ const APPLICATION: &[(&str, &str)] = &[
     ("AXIS_DATA_WIDTH", "512"),
     ("AXIS_KEEP_WIDTH", "AXIS_DATA_WIDTH/8"),
     ("AXIS_TX_USER_WIDTH", "TX_TAG_WIDTH + 1"),
-    (
-        "AXIS_RX_USER_WIDTH",
-        "(PTP_TS_ENABLE ? PTP_TS_WIDTH : 0) + 1",
-    ),
+    ("AXIS_RX_USER_WIDTH", "(PTP_TS_ENABLE ? PTP_TS_WIDTH : 0) + 1"),
     ("AXIS_RX_USE_READY", "0"),
     ("AXIS_SYNC_DATA_WIDTH", "AXIS_DATA_WIDTH"),
     ("AXIS_SYNC_KEEP_WIDTH", "AXIS_SYNC_DATA_WIDTH/8"),

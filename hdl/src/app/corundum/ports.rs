@@ -179,7 +179,9 @@ impl Table {
     }
 
     fn axi_lite(&mut self, master: PortDirection, prefix: &str, parameters: &str) {
-        self.bundle(master, prefix, AXI_LITE, |width| expand(width, &[("P", parameters)]));
+        self.bundle(master, prefix, AXI_LITE, |width| {
+            expand(width, &[("P", parameters)])
+        });
     }
 
     /// Descriptors of one of the two DMA channels, and their statuses.
@@ -276,7 +278,13 @@ impl Table {
                 .copied()
                 .filter(|(_, name, _)| !["tid", "tdest"].contains(name))
                 .collect();
-            self.stream_pair(&format!("{kind}_{way}"), "PORT_COUNT", &signals, parameters, &user);
+            self.stream_pair(
+                &format!("{kind}_{way}"),
+                "PORT_COUNT",
+                &signals,
+                parameters,
+                &user,
+            );
             if way == "tx" {
                 self.stream_pair(
                     &format!("{kind}_tx_cpl"),
@@ -317,10 +325,7 @@ impl Table {
     fn memory(&mut self, kind: &str) {
         let name = kind.to_uppercase();
         let count = format!("{name}_CH");
-        self.inputs(&[
-            (&format!("{kind}_clk"), &count),
-            (&format!("{kind}_rst"), &count),
-        ]);
+        self.inputs(&[(&format!("{kind}_clk"), &count), (&format!("{kind}_rst"), &count)]);
         self.bundle(Output, &format!("m_axi_{kind}"), AXI, |width| match width {
             "1" => count.clone(),
             width => format!("{count}*{}", expand(width, &[("P", &format!("AXI_{name}"))])),

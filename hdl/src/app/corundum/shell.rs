@@ -36,10 +36,16 @@ const CONDITIONS: &[(&str, &str)] = &[
     ("AXIS_IF_DATA_WIDTH != 512", "AXIS_IF_DATA_WIDTH_has_to_be_512"),
     ("AXIS_IF_TX_ID_WIDTH != 12", "AXIS_IF_TX_ID_WIDTH_has_to_be_12"),
     ("AXIS_IF_TX_DEST_WIDTH != 4", "AXIS_IF_TX_DEST_WIDTH_has_to_be_4"),
-    ("AXIS_IF_TX_USER_WIDTH != 17", "AXIS_IF_TX_USER_WIDTH_has_to_be_17"),
+    (
+        "AXIS_IF_TX_USER_WIDTH != 17",
+        "AXIS_IF_TX_USER_WIDTH_has_to_be_17",
+    ),
     ("AXIS_IF_RX_ID_WIDTH != 1", "AXIS_IF_RX_ID_WIDTH_has_to_be_1"),
     ("AXIS_IF_RX_DEST_WIDTH != 8", "AXIS_IF_RX_DEST_WIDTH_has_to_be_8"),
-    ("AXIS_IF_RX_USER_WIDTH > 97", "AXIS_IF_RX_USER_WIDTH_has_to_be_97_at_most"),
+    (
+        "AXIS_IF_RX_USER_WIDTH > 97",
+        "AXIS_IF_RX_USER_WIDTH_has_to_be_97_at_most",
+    ),
     ("PTP_TS_WIDTH != 96", "PTP_TS_WIDTH_has_to_be_96"),
     ("TX_TAG_WIDTH != 16", "TX_TAG_WIDTH_has_to_be_16"),
     ("APP_DMA_ENABLE == 0", "APP_DMA_ENABLE_has_to_be_1"),
@@ -51,8 +57,14 @@ const CONDITIONS: &[(&str, &str)] = &[
     ("RAM_ADDR_WIDTH < 14", "RAM_ADDR_WIDTH_has_to_be_14_at_least"),
     ("RAM_SEG_COUNT != 2", "RAM_SEG_COUNT_has_to_be_2"),
     ("RAM_SEG_DATA_WIDTH != 512", "RAM_SEG_DATA_WIDTH_has_to_be_512"),
-    ("AXIL_APP_CTRL_DATA_WIDTH != 32", "AXIL_APP_CTRL_DATA_WIDTH_has_to_be_32"),
-    ("AXIL_APP_CTRL_ADDR_WIDTH < 24", "AXIL_APP_CTRL_ADDR_WIDTH_has_to_be_24_at_least"),
+    (
+        "AXIL_APP_CTRL_DATA_WIDTH != 32",
+        "AXIL_APP_CTRL_DATA_WIDTH_has_to_be_32",
+    ),
+    (
+        "AXIL_APP_CTRL_ADDR_WIDTH < 24",
+        "AXIL_APP_CTRL_ADDR_WIDTH_has_to_be_24_at_least",
+    ),
     ("STAT_INC_WIDTH != 24", "STAT_INC_WIDTH_has_to_be_24"),
     ("STAT_ID_WIDTH != 12", "STAT_ID_WIDTH_has_to_be_12"),
 ];
@@ -265,12 +277,7 @@ fn write_wires(text: &mut String, sides: &Sides) {
         if port.direction != PortDirection::Input && is_flexible(outer) {
             let _ = writeln!(text, "    wire {}app_{};", range(port.width), port.name);
             let (_, width) = split(outer);
-            let _ = writeln!(
-                text,
-                "    assign {} = {width}'(app_{});",
-                first(outer),
-                port.name
-            );
+            let _ = writeln!(text, "    assign {} = {width}'(app_{});", first(outer), port.name);
         }
     }
     text.push('\n');

@@ -39,7 +39,7 @@ mod shape;
 
 pub use contexts::ContextTable;
 pub(crate) use entry::{ENTRY, simulated};
-pub use ports::{ContextsIn, MetaIn, MetaOut, MetaPack, MetaUnpack};
+pub use ports::{ContextsIn, ContextsOut, MetaIn, MetaOut, MetaPack, MetaUnpack};
 pub use shape::HerShape;
 
 use crate::COUNTER_WIDTH;

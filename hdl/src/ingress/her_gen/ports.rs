@@ -53,12 +53,12 @@ macro_rules! bundle {
 
         impl $name {
             /// Ports that each carry that many contexts side by side.
-            fn side_by_side(contexts: usize, shape: HerShape) -> Self {
+            fn side_by_side(contexts: usize, host_address: usize) -> Self {
                 let word = || Wire::word(contexts * WORD);
                 Self {
                     handler_mem_addr: word(),
                     handler_mem_size: word(),
-                    host_mem_addr: Wire::word(contexts * shape.host_address),
+                    host_mem_addr: Wire::word(contexts * host_address),
                     host_mem_size: word(),
                     hh_addr: word(),
                     hh_size: word(),
@@ -88,6 +88,12 @@ bundle! {
 
 bundle! {
     Out,
+    /// All contexts, where the registers are.
+    ContextsOut
+}
+
+bundle! {
+    Out,
     /// One context, as a HER carries it.
     MetaOut
 }
@@ -98,39 +104,56 @@ bundle! {
     MetaIn
 }
 
+/// Joins every field of one bundle with that of the other.
+macro_rules! join_fields {
+    ($this:ident $other:ident) => {
+        join_fields! { $this $other:
+            handler_mem_addr handler_mem_size host_mem_addr host_mem_size
+            hh_addr hh_size ph_addr ph_size th_addr th_size
+            scratchpad_0_addr scratchpad_0_size scratchpad_1_addr scratchpad_1_size
+            scratchpad_2_addr scratchpad_2_size scratchpad_3_addr scratchpad_3_size
+        }
+    };
+    ($this:ident $other:ident: $($field:ident)+) => {
+        $($this.$field.join(&mut $other.$field);)+
+    };
+}
+
 impl ContextsIn {
     /// Ports for the contexts of a HER generator.
     pub fn new(shape: HerShape) -> Self {
-        Self::side_by_side(shape.contexts, shape)
+        Self::side_by_side(shape.contexts, shape.host_address)
+    }
+}
+
+impl ContextsOut {
+    /// Ports for so many contexts, with host addresses of that width.
+    pub fn new(contexts: usize, host_address: usize) -> Self {
+        Self::side_by_side(contexts, host_address)
+    }
+
+    /// Feeds the other side.
+    pub fn join(&mut self, other: &mut ContextsIn) {
+        join_fields!(self other);
     }
 }
 
 impl MetaOut {
     /// Ports for one context.
     pub fn new(shape: HerShape) -> Self {
-        Self::side_by_side(1, shape)
+        Self::side_by_side(1, shape.host_address)
+    }
+
+    /// Feeds the other side.
+    pub fn join(&mut self, other: &mut MetaIn) {
+        join_fields!(self other);
     }
 }
 
 impl MetaIn {
     /// Ports for one context.
     pub fn new(shape: HerShape) -> Self {
-        Self::side_by_side(1, shape)
-    }
-}
-
-macro_rules! join_fields {
-    ($from:ident $to:ident: $($field:ident)+) => {
-        $($from.$field.join(&mut $to.$field);)+
-    };
-}
-
-impl MetaOut {
-    /// Feeds the other side.
-    pub fn join(&mut self, other: &mut MetaIn) {
-        join_fields!(self other: handler_mem_addr handler_mem_size host_mem_addr host_mem_size hh_addr hh_size ph_addr
-            ph_size th_addr th_size scratchpad_0_addr scratchpad_0_size scratchpad_1_addr scratchpad_1_size
-            scratchpad_2_addr scratchpad_2_size scratchpad_3_addr scratchpad_3_size);
+        Self::side_by_side(1, shape.host_address)
     }
 }
 

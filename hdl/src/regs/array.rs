@@ -1,0 +1,103 @@
+//! The elements of one register.
+
+use super::WORD;
+use spinneret_verilog::prelude::*;
+
+/// Bits of a byte.
+const BYTE: usize = 8;
+
+/// One element: how many bits it has, and their value after reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// Number of bits, 1 to 32.
+    pub width: usize,
+    /// Value after reset.
+    pub reset: u64,
+}
+
+/// Holds the elements of one register, which are written byte by byte.
+///
+/// A value that is written is at the output one clock later.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct RegisterArray {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: every element has its first value.
+    pub rst: Wire<In, bool>,
+    /// Bit n: element n is written in this cycle; one at most.
+    pub select: Wire<In>,
+    /// Bit n: byte n of the element is written.
+    pub strobes: Wire<In>,
+    /// The data; bits that the element does not have are not looked at.
+    pub data: Wire<In>,
+    /// The elements side by side, the first in the lowest bits.
+    pub values: Wire<Out>,
+    elements: Vec<Reg>,
+    _offsets: Vec<usize>,
+    _suffix: String,
+}
+
+impl RegisterArray {
+    /// Elements in their order, of which there is at least one.
+    pub fn new(elements: &[Element]) -> Self {
+        let widest = elements.iter().map(|element| element.width).max().unwrap_or(1);
+        let mut total = 0;
+        let mut place = |element: &Element| {
+            total += element.width;
+            total - element.width
+        };
+        let offsets = elements.iter().map(&mut place).collect();
+        let register = |element: &Element| Reg::reset_to(lit(element.reset, element.width));
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            select: Wire::word(elements.len()),
+            strobes: Wire::word(widest.div_ceil(BYTE)),
+            data: Wire::word(widest),
+            values: Wire::word(total),
+            elements: elements.iter().map(register).collect(),
+            _offsets: offsets,
+            _suffix: suffix(elements),
+        }
+    }
+}
+
+/// Tells arrays apart: count and width, reset value unless 0; every element by itself where they differ.
+fn suffix(elements: &[Element]) -> String {
+    let one = |element: &Element| match element.reset {
+        0 => element.width.to_string(),
+        reset => format!("{}_reset_{reset:x}", element.width),
+    };
+    match elements {
+        [first, others @ ..] if others.iter().all(|other| other == first) => {
+            format!("{}x{}", elements.len(), one(first))
+        }
+        _ => elements.iter().map(one).collect::<Vec<_>>().join("_"),
+    }
+}
+
+impl Logic for RegisterArray {
+    #[kernel(suffix = &self._suffix)]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.elements);
+        self.values.next = 0.into();
+        for element in 0..self.elements.len() {
+            let width = self.elements[element].q.width();
+            for low in (0..width).step_by(BYTE) {
+                let bits = BYTE.min(width - low);
+                if self.select.val().get_bit(element) && self.strobes.val().get_bit(low / BYTE) {
+                    self.elements[element]
+                        .d
+                        .next
+                        .set_slice(low, bits, self.data.val().slice(low, bits));
+                }
+            }
+            self.values
+                .next
+                .set_slice(self._offsets[element], width, self.elements[element].q.val());
+        }
+    }
+}
+
+/// A register is a word at most.
+const _: () = assert!(WORD == 4 * BYTE);

@@ -1,0 +1,234 @@
+//! The register table as the hardware decodes it.
+
+use super::RegsShape;
+use super::array::Element;
+use spinneret_regmap::{
+    Access, Register, Word, bar_access, caps, cl, egress, her_meta, host_read, host_write, ingress,
+    registers, stats,
+};
+use std::fmt;
+
+/// Bytes of a word.
+pub(super) const WORD_BYTES: usize = spinneret_regmap::REGISTER_BYTES as usize;
+/// Words of a block.
+pub(super) const BLOCK_WORDS: usize = 16;
+/// Bytes of a block.
+const BLOCK_BYTES: u32 = (WORD_BYTES * BLOCK_WORDS) as u32;
+
+/// Groups of counters, in the order in which they lie at the port.
+const COUNTERS: [&[Register]; 5] = [
+    ingress::ALL,
+    egress::ALL,
+    host_write::ALL,
+    host_read::ALL,
+    bar_access::ALL,
+];
+
+/// Where the hardware finds what a word reads as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A register that software writes: its element has so many bits, the lowest of them at this bit of all elements.
+    Held {
+        /// Lowest bit among those of all elements.
+        offset: usize,
+        /// Number of bits.
+        width: usize,
+    },
+    /// Nothing: writing it gives a pulse.
+    Pulse,
+    /// The oldest word of standard output.
+    Stdout,
+    /// Clusters that have ended their computation.
+    EndOfComputation,
+    /// Clusters that are busy.
+    Busy,
+    /// Whether the clusters can be reached.
+    Status,
+    /// Message processing queues that are full.
+    FullQueues,
+    /// Packets that the allocator dropped.
+    DroppedPackets,
+    /// Last error of the egress DMA.
+    EgressError,
+    /// A counter, by its place at the port.
+    Counter(usize),
+    /// A constant.
+    Constant(u64),
+}
+
+/// A word, and where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct MapWord {
+    /// The word.
+    pub word: Word,
+    /// Its place in its block.
+    pub place: usize,
+    /// What it reads as.
+    pub source: Source,
+}
+
+/// 16 words of the window, at least one of which exists.
+#[derive(Clone, Debug)]
+pub struct MapBlock {
+    /// Its address without the bits that tell its bytes apart.
+    pub number: u64,
+    /// The words that exist.
+    pub words: Vec<MapWord>,
+}
+
+/// Shows the address of the block's first byte.
+impl fmt::Display for MapBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04x}", self.number * u64::from(BLOCK_BYTES))
+    }
+}
+
+/// The registers of one variant of the block.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// The blocks in the order of their addresses.
+    pub blocks: Vec<MapBlock>,
+    /// The registers that software writes and reads.
+    pub held: Vec<Held>,
+}
+
+/// A register that software writes and reads; shows its name as an identifier.
+#[derive(Clone, Copy, Debug)]
+pub struct Held(pub &'static Register);
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}_{}", self.0.group, self.0.name)
+    }
+}
+
+/// A field of the execution contexts.
+///
+/// # Panics
+/// If there is no field of that name: a mistake in the kernel.
+pub(super) fn meta(name: &str) -> Held {
+    let field = her_meta::ALL.iter().find(|register| register.name == name);
+    Held(field.unwrap_or_else(|| panic!("no execution context has the field {name}")))
+}
+
+impl MapWord {
+    /// The register that it belongs to.
+    pub fn held(&self) -> Held {
+        Held(self.word.register)
+    }
+}
+
+impl Map {
+    /// The registers of a block of that shape.
+    pub fn new(shape: &RegsShape) -> Self {
+        let there = |register: &&'static Register| shape.extended || !register.extension;
+        let mut blocks: Vec<MapBlock> = Vec::new();
+        for word in registers().filter(there).flat_map(Register::words) {
+            let number = u64::from(word.offset() / BLOCK_BYTES);
+            if blocks.last().is_none_or(|block| block.number != number) {
+                let words = Vec::new();
+                blocks.push(MapBlock { number, words });
+            }
+            let placed = MapWord {
+                word,
+                place: (word.offset() % BLOCK_BYTES) as usize / WORD_BYTES,
+                source: source(word, shape),
+            };
+            blocks.last_mut().expect("there is one by now").words.push(placed);
+        }
+        let held = registers().filter(there).filter(|register| is_held(register));
+        Self {
+            blocks,
+            held: held.map(Held).collect(),
+        }
+    }
+
+    /// For each block, a bit for each word that can be read.
+    pub fn readable(&self) -> Vec<u64> {
+        self.words_of_blocks(|_| true)
+    }
+
+    /// For each block, a bit for each word that can be written.
+    pub fn writable(&self) -> Vec<u64> {
+        self.words_of_blocks(|word| word.word.register.access.takes_writes())
+    }
+
+    fn words_of_blocks(&self, belongs: impl Fn(&MapWord) -> bool) -> Vec<u64> {
+        let bits = |block: &MapBlock| {
+            let words = block.words.iter().filter(|word| belongs(word));
+            words.fold(0, |bits, word| bits | 1 << word.place)
+        };
+        self.blocks.iter().map(bits).collect()
+    }
+}
+
+/// The elements of a register as the hardware holds them.
+pub(super) fn elements(register: &'static Register, shape: &RegsShape) -> Vec<Element> {
+    let element = |word: Word| Element {
+        width: width(word, shape),
+        reset: word.reset().unwrap_or(0).into(),
+    };
+    register.words().map(element).collect()
+}
+
+/// How many counters there are.
+pub(super) fn counters() -> usize {
+    COUNTERS
+        .iter()
+        .flat_map(|group| group.iter())
+        .map(|register| register.count as usize)
+        .sum()
+}
+
+fn is_held(register: &Register) -> bool {
+    register.access == Access::ReadWrite
+}
+
+/// Bits of a word: the table speaks of two clusters, the block may have another number of them.
+fn width(word: Word, shape: &RegsShape) -> usize {
+    if word.offset() == cl::FETCH_ENABLE {
+        return shape.clusters;
+    }
+    u32::BITS as usize - word.mask().leading_zeros() as usize
+}
+
+fn source(word: Word, shape: &RegsShape) -> Source {
+    let register = word.register;
+    if is_held(register) {
+        let before = register.words().take(word.index as usize);
+        let offset = before.map(|earlier| width(earlier, shape)).sum();
+        let width = width(word, shape);
+        return Source::Held { offset, width };
+    }
+    if register.access == Access::WritePulse {
+        return Source::Pulse;
+    }
+    if register.group == caps::MAGIC.group {
+        return Source::Constant(shape.constant(word));
+    }
+    match word.offset() {
+        offset if offset == cl::FIFO.offset => Source::Stdout,
+        offset if offset == cl::STATUS.offset => Source::Status,
+        offset if offset == stats::CLUSTER.offset => Source::EndOfComputation,
+        offset if offset == stats::MPQ.offset => Source::FullQueues,
+        offset if offset == stats::DROPPED_PACKETS => Source::DroppedPackets,
+        offset if offset == stats::EGRESS_DMA_ERROR => Source::EgressError,
+        offset if stats::CLUSTER.address(1) == Some(offset) => Source::Busy,
+        offset => Source::Counter(counter(offset)),
+    }
+}
+
+/// The place of a counter at the port.
+///
+/// # Panics
+/// If the table has a register that this block knows no source for.
+fn counter(offset: u32) -> usize {
+    let words = COUNTERS
+        .iter()
+        .flat_map(|group| group.iter())
+        .flat_map(Register::words);
+    words
+        .map(|word| word.offset())
+        .position(|own| own == offset)
+        .unwrap_or_else(|| panic!("nothing drives the register at {offset:#06x}"))
+}

@@ -1,0 +1,411 @@
+//! The control registers, behind AXI4-Lite.
+//!
+//! ```text
+//!  s_axil aw, w ==> WritePort ==> RegisterArrays ==> match_*, her_gen_*, guard_*, ...
+//!         b     <==     |              |
+//!                       +=> pulses     |     live inputs, counters, constants
+//!                                      v      v
+//!  s_axil ar    ==> ReadPort <==== words of all blocks
+//!         r     <==     |
+//!                       +=> stdout_rd_en
+//! ```
+//!
+//! # Contract
+//! - **Registers** are those of the table in `spinneret_regmap`, which this block is generated from; without
+//!   `extended`, those of the public design only. Bits that the table does not give a register read 0 and ignore
+//!   what is written. `cl.ctrl[0]` and `stats.cluster` have a bit for each cluster, `stats.mpq` one for each queue.
+//! - **Addresses**: all bits count but the lowest two, which are ignored, so a word is at one address only. Reads of
+//!   words that do not exist give 0 and SLVERR; writes of such and of those that are read only change nothing and
+//!   give SLVERR. `awprot` and `arprot` are not looked at.
+//! - **Strobes**: a write changes the bytes whose strobe is 1; without strobes it changes nothing and gives OKAY.
+//! - **Order**: address and data of a write come in any order. Writes are answered in their order, reads in theirs;
+//!   neither waits for the other.
+//! - **Latency**: a write is answered 2 clocks after the later of address and data was taken, a read 3 clocks after
+//!   its address was.
+//! - **Throughput**: one write and one read every two clocks.
+//! - **Backpressure**: a response waits until it is taken; one more write and two more reads are kept meanwhile.
+//! - **Meeting**: a value that is written is at the outputs and can be read when the response is there. A
+//!   read takes the value of the clock behind the one in which its address was taken, if the responses before it have been taken; a write
+//!   that is done in that same clock comes too late for it, so the read wins and gives the value of before.
+//! - **Standard output**: `stdout_data_valid` says that the oldest word is at `stdout_dout` now. A read of `cl.fifo`
+//!   takes it by one clock of `stdout_rd_en`, in the clock behind that in which it looked; the next word, if there is one, has to be
+//!   there in the clock behind that. A read that finds none gives all ones and takes nothing.
+//! - **Pulse**: `error_clear` is 1 for the clock in which the response to a write of 1 comes.
+//! - **Registered outputs**: no path leads from an input to an output.
+//! - **Reset** (`rst` high) gives every register its first value and forgets accesses that were not answered.
+//!
+//! # Source
+//! AMBA IHI 0022, section B1; the registers of FPsPIN, whose addresses existing software uses.
+
+mod array;
+mod decoder;
+mod entry;
+mod map;
+mod read_port;
+mod shape;
+mod write_port;
+
+pub use array::{Element, RegisterArray};
+pub use decoder::AddressDecoder;
+pub(crate) use entry::{ENTRY, simulated};
+pub use map::{Held, Map, MapBlock, MapWord, Source};
+pub use read_port::ReadPort;
+pub use shape::RegsShape;
+pub use write_port::WritePort;
+
+use crate::axi::AxiLiteSlave;
+use crate::catalog::{ParameterError, Values};
+use crate::ingress::her_gen::ContextsOut;
+use map::{counters, elements, meta};
+use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, cl, guard, her, me};
+use spinneret_verilog::prelude::*;
+
+/// Width of a register in bits.
+const WORD: usize = 32;
+/// Bits of the number of a bit in a register.
+const WORD_BITS: usize = WORD.ilog2() as usize;
+/// Width of a response in bits.
+const RESPONSE: usize = 2;
+/// Width of a host address in bits.
+const HOST_ADDRESS: usize = 64;
+/// Width of the error code of the egress DMA in bits.
+const ERROR: usize = 4;
+/// Rules of all rulesets.
+const RULES: usize = (RULESETS * RULES_PER_RULESET) as usize;
+/// Execution contexts.
+const WINDOWS: usize = CONTEXTS as usize;
+
+/// Control and status registers of everything.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct PspinCtrlRegs {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub rst: Wire<In, bool>,
+    /// Accesses.
+    pub s_axil: AxiLiteSlave,
+    /// Bit c: cluster c fetches instructions.
+    pub cl_fetch_en_o: Wire<Out>,
+    /// Holds the clusters in reset.
+    pub aux_rst_o: Wire<Out, bool>,
+    /// Bit c: cluster c has ended its computation.
+    pub cl_eoc_i: Wire<In>,
+    /// Bit c: cluster c is busy.
+    pub cl_busy_i: Wire<In>,
+    /// Bit q: message processing queue q is full.
+    pub mpq_full_i: Wire<In>,
+    /// Takes the word at `stdout_dout`.
+    pub stdout_rd_en: Wire<Out, bool>,
+    /// The oldest word of the handlers' standard output.
+    pub stdout_dout: Wire<In>,
+    /// It is there.
+    pub stdout_data_valid: Wire<In, bool>,
+    /// Packets that the allocator dropped.
+    pub alloc_dropped_pkts: Wire<In>,
+    /// The rules are in force.
+    pub match_valid: Wire<Out, bool>,
+    /// Bit s: ruleset s joins its rules by OR (1) or AND (0).
+    pub match_mode: Wire<Out>,
+    /// Word numbers, 32 bits a rule, ruleset-major.
+    pub match_idx: Wire<Out>,
+    /// Masks, as software wrote them.
+    pub match_mask: Wire<Out>,
+    /// Range starts, as software wrote them.
+    pub match_start: Wire<Out>,
+    /// Range ends, as software wrote them.
+    pub match_end: Wire<Out>,
+    /// The execution contexts are taken.
+    pub her_gen_valid: Wire<Out, bool>,
+    /// Bit n: context n is enabled.
+    pub her_gen_ctx_enabled: Wire<Out>,
+    /// The contexts, context 0 in the lowest bits of each field.
+    pub her_gen: ContextsOut,
+    /// Last error of the egress DMA.
+    pub egress_dma_last_error: Wire<In>,
+    /// Bit (rules * s + r): rule r of ruleset s counts from the IP payload. This and all below only with `extended`.
+    pub match_relative: Optional<Wire<Out>>,
+    /// The host DMA is held to the windows.
+    pub guard_enforce: Optional<Wire<Out, bool>>,
+    /// Bit n: the window of context n is open.
+    pub guard_enabled: Optional<Wire<Out>>,
+    /// First addresses of the windows, 64 bits each, that of context 0 in the lowest bits.
+    pub guard_base: Optional<Wire<Out>>,
+    /// Their sizes in bytes, 32 bits each.
+    pub guard_size: Optional<Wire<Out>>,
+    /// The last error of the egress DMA is to be forgotten.
+    pub error_clear: Optional<Wire<Out, bool>>,
+    /// The clusters' clock is running.
+    pub cluster_running: Optional<Wire<In, bool>>,
+    /// The clusters or the link to them are held in reset.
+    pub cluster_held: Optional<Wire<In, bool>>,
+    /// The counters, 32 bits each in the order of the table, the first in the lowest bits.
+    pub counters: Optional<Wire<In>>,
+    write: WritePort,
+    read: ReadPort,
+    /// The registers that software writes.
+    held: Named<RegisterArray>,
+    /// The words of each block, as they are read.
+    words: Named<Wire<Local>>,
+    stdout_word: Wire<Local>,
+    stdout_taken: Reg<bool>,
+    clear: Optional<Reg<bool>>,
+    _map: Map,
+    _shape: RegsShape,
+}
+
+impl PspinCtrlRegs {
+    /// Registers of that shape.
+    pub fn new(shape: RegsShape) -> Self {
+        let map = Map::new(&shape);
+        let (extended, clusters) = (shape.extended, shape.clusters);
+        let rules = || Wire::word(RULES * WORD);
+        let array = |held: &Held| RegisterArray::new(&elements(held.0, &shape));
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            s_axil: AxiLiteSlave::new(shape.address, WORD),
+            cl_fetch_en_o: Wire::word(clusters),
+            aux_rst_o: Wire::bit(),
+            cl_eoc_i: Wire::word(clusters),
+            cl_busy_i: Wire::word(clusters),
+            mpq_full_i: Wire::word(shape.queues),
+            stdout_rd_en: Wire::bit(),
+            stdout_dout: Wire::word(WORD),
+            stdout_data_valid: Wire::bit(),
+            alloc_dropped_pkts: Wire::word(WORD),
+            match_valid: Wire::bit(),
+            match_mode: Wire::word(RULESETS as usize),
+            match_idx: rules(),
+            match_mask: rules(),
+            match_start: rules(),
+            match_end: rules(),
+            her_gen_valid: Wire::bit(),
+            her_gen_ctx_enabled: Wire::word(WINDOWS),
+            her_gen: ContextsOut::new(WINDOWS, HOST_ADDRESS),
+            egress_dma_last_error: Wire::word(ERROR),
+            match_relative: Optional::new(extended, || Wire::word(RULES)),
+            guard_enforce: Optional::new(extended, Wire::bit),
+            guard_enabled: Optional::new(extended, || Wire::word(WINDOWS)),
+            guard_base: Optional::new(extended, || Wire::word(WINDOWS * HOST_ADDRESS)),
+            guard_size: Optional::new(extended, || Wire::word(WINDOWS * WORD)),
+            error_clear: Optional::new(extended, Wire::bit),
+            cluster_running: Optional::new(extended, Wire::bit),
+            cluster_held: Optional::new(extended, Wire::bit),
+            counters: Optional::new(extended, || Wire::word(counters() * WORD)),
+            write: WritePort::new(shape.address, &map),
+            read: ReadPort::new(shape.address, &map),
+            held: Named::new(map.held.iter().copied(), array),
+            words: Named::new(&map.blocks, |_| Wire::word(map::BLOCK_WORDS * WORD)),
+            stdout_word: Wire::word(WORD),
+            stdout_taken: Reg::bit_reset(),
+            clear: Optional::new(extended, Reg::bit_reset),
+            _map: map,
+            _shape: shape,
+        }
+    }
+
+    /// Registers with parameter values by name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+        Ok(Box::new(Self::new(RegsShape::new(values)?)))
+    }
+}
+
+impl Logic for PspinCtrlRegs {
+    #[kernel]
+    fn update(&mut self) {
+        let extended = self._shape.extended;
+        clocked!(self.clk, self.rst => self.write, self.read, self.held, self.stdout_taken);
+        /// Writes.
+        self.write.awaddr.next = self.s_axil.awaddr.val();
+        self.write.awvalid.next = self.s_axil.awvalid.val();
+        self.s_axil.awready.next = self.write.awready.val();
+        self.write.wdata.next = self.s_axil.wdata.val();
+        self.write.wstrb.next = self.s_axil.wstrb.val();
+        self.write.wvalid.next = self.s_axil.wvalid.val();
+        self.s_axil.wready.next = self.write.wready.val();
+        self.s_axil.bresp.next = self.write.bresp.val();
+        self.s_axil.bvalid.next = self.write.bvalid.val();
+        self.write.bready.next = self.s_axil.bready.val();
+        for held in &self._map.held {
+            self.held[held].select.next = 0.into();
+            self.held[held].strobes.next = self.write.strobes.val().slice(0, self.held[held].strobes.width());
+            self.held[held].data.next = self.write.data.val().slice(0, self.held[held].data.width());
+        }
+        /// Reads.
+        self.read.araddr.next = self.s_axil.araddr.val();
+        self.read.arvalid.next = self.s_axil.arvalid.val();
+        self.s_axil.arready.next = self.read.arready.val();
+        self.s_axil.rdata.next = self.read.rdata.val();
+        self.s_axil.rresp.next = self.read.rresp.val();
+        self.s_axil.rvalid.next = self.read.rvalid.val();
+        self.read.rready.next = self.s_axil.rready.val();
+        self.read.values.next = 0.into();
+        self.stdout_word.next = fill(true, WORD);
+        if self.stdout_data_valid.val() {
+            self.stdout_word.next = self.stdout_dout.val();
+        }
+        for (number, block) in self._map.blocks.iter().enumerate() {
+            self.words[block].next = 0.into();
+            for entry in &block.words {
+                let low = entry.place * WORD;
+                match entry.source {
+                    Source::Held { offset, width } => {
+                        self.held[entry.held()].select.next.set_bit(
+                            entry.word.index as usize,
+                            self.write.go.val()
+                                && self.write.block.val().get_bit(number)
+                                && self.write.at.val().get_bit(entry.place),
+                        );
+                        self.words[block].next.set_slice(
+                            low,
+                            width,
+                            self.held[entry.held()].values.val().slice(offset, width),
+                        );
+                    }
+                    Source::Pulse => {
+                        self.clear.d.next = self.write.go.val()
+                            && self.write.block.val().get_bit(number)
+                            && self.write.at.val().get_bit(entry.place)
+                            && self.write.strobes.val().get_bit(0)
+                            && self.write.data.val().get_bit(0);
+                    }
+                    Source::Stdout => {
+                        self.words[block]
+                            .next
+                            .set_slice(low, WORD, self.stdout_word.val());
+                        self.stdout_taken.d.next = self.read.look.val()
+                            && self.read.block.val().get_bit(number)
+                            && self.read.at.val().get_bit(entry.place)
+                            && self.stdout_data_valid.val();
+                    }
+                    Source::EndOfComputation => {
+                        self.words[block]
+                            .next
+                            .set_slice(low, WORD, self.cl_eoc_i.val().resize(WORD));
+                    }
+                    Source::Busy => {
+                        self.words[block]
+                            .next
+                            .set_slice(low, WORD, self.cl_busy_i.val().resize(WORD));
+                    }
+                    Source::Status => {
+                        self.words[block].next.set_bit(low, self.cluster_running.val());
+                        self.words[block].next.set_bit(low + 1, self.cluster_held.val());
+                    }
+                    Source::FullQueues => {
+                        self.words[block]
+                            .next
+                            .set_slice(low, WORD, self.mpq_full_i.val().resize(WORD));
+                    }
+                    Source::DroppedPackets => {
+                        self.words[block]
+                            .next
+                            .set_slice(low, WORD, self.alloc_dropped_pkts.val());
+                    }
+                    Source::EgressError => {
+                        self.words[block]
+                            .next
+                            .set_slice(low, ERROR, self.egress_dma_last_error.val());
+                    }
+                    Source::Counter(counter) => {
+                        self.words[block].next.set_slice(
+                            low,
+                            WORD,
+                            self.counters.val().slice(counter * WORD, WORD),
+                        );
+                    }
+                    Source::Constant(value) => {
+                        self.words[block].next.set_slice(low, WORD, lit(value, WORD));
+                    }
+                }
+            }
+            self.read.values.next.set_slice(
+                number * WORD,
+                WORD,
+                self.words[block]
+                    .val()
+                    .slice(cat!(self.read.index.val(), lit(0, WORD_BITS)).index(), WORD),
+            );
+        }
+        self.stdout_rd_en.next = self.stdout_taken.q.val();
+        /// What software wrote.
+        self.cl_fetch_en_o.next = self.held[Held(&cl::CTRL)]
+            .values
+            .val()
+            .slice(0, self._shape.clusters);
+        self.aux_rst_o.next = self.held[Held(&cl::CTRL)]
+            .values
+            .val()
+            .get_bit(self._shape.clusters);
+        self.match_valid.next = self.held[Held(&me::VALID)].values.val().get_bit(0);
+        self.match_mode.next = self.held[Held(&me::MODE)].values.val();
+        self.match_idx.next = self.held[Held(&me::IDX)].values.val();
+        self.match_mask.next = self.held[Held(&me::MASK)].values.val();
+        self.match_start.next = self.held[Held(&me::START)].values.val();
+        self.match_end.next = self.held[Held(&me::END)].values.val();
+        self.her_gen_valid.next = self.held[Held(&her::VALID)].values.val().get_bit(0);
+        self.her_gen_ctx_enabled.next = self.held[Held(&her::CTX_ENABLED)].values.val();
+        self.her_gen.handler_mem_addr.next = self.held[meta("handler_mem_addr")].values.val();
+        self.her_gen.handler_mem_size.next = self.held[meta("handler_mem_size")].values.val();
+        self.her_gen.host_mem_addr.next = 0.into();
+        for context in 0..WINDOWS {
+            self.her_gen.host_mem_addr.next.set_slice(
+                context * HOST_ADDRESS,
+                HOST_ADDRESS,
+                cat!(
+                    self.held[meta("host_mem_addr_1")]
+                        .values
+                        .val()
+                        .slice(context * WORD, WORD),
+                    self.held[meta("host_mem_addr_0")]
+                        .values
+                        .val()
+                        .slice(context * WORD, WORD)
+                ),
+            );
+        }
+        self.her_gen.host_mem_size.next = self.held[meta("host_mem_size")].values.val();
+        self.her_gen.hh_addr.next = self.held[meta("hh_addr")].values.val();
+        self.her_gen.hh_size.next = self.held[meta("hh_size")].values.val();
+        self.her_gen.ph_addr.next = self.held[meta("ph_addr")].values.val();
+        self.her_gen.ph_size.next = self.held[meta("ph_size")].values.val();
+        self.her_gen.th_addr.next = self.held[meta("th_addr")].values.val();
+        self.her_gen.th_size.next = self.held[meta("th_size")].values.val();
+        self.her_gen.scratchpad_0_addr.next = self.held[meta("scratchpad_0_addr")].values.val();
+        self.her_gen.scratchpad_0_size.next = self.held[meta("scratchpad_0_size")].values.val();
+        self.her_gen.scratchpad_1_addr.next = self.held[meta("scratchpad_1_addr")].values.val();
+        self.her_gen.scratchpad_1_size.next = self.held[meta("scratchpad_1_size")].values.val();
+        self.her_gen.scratchpad_2_addr.next = self.held[meta("scratchpad_2_addr")].values.val();
+        self.her_gen.scratchpad_2_size.next = self.held[meta("scratchpad_2_size")].values.val();
+        self.her_gen.scratchpad_3_addr.next = self.held[meta("scratchpad_3_addr")].values.val();
+        self.her_gen.scratchpad_3_size.next = self.held[meta("scratchpad_3_size")].values.val();
+        if extended {
+            clocked!(self.clk, self.rst => self.clear);
+            self.error_clear.next = self.clear.q.val();
+            self.match_relative.next = self.held[Held(&me::RELATIVE)].values.val();
+            self.guard_enforce.next = self.held[Held(&guard::ENFORCE)].values.val().get_bit(0);
+            self.guard_enabled.next = self.held[Held(&guard::ENABLED)].values.val();
+            self.guard_base.next = 0.into();
+            for context in 0..WINDOWS {
+                self.guard_base.next.set_slice(
+                    context * HOST_ADDRESS,
+                    HOST_ADDRESS,
+                    cat!(
+                        self.held[Held(&guard::BASE_1)]
+                            .values
+                            .val()
+                            .slice(context * WORD, WORD),
+                        self.held[Held(&guard::BASE_0)]
+                            .values
+                            .val()
+                            .slice(context * WORD, WORD)
+                    ),
+                );
+            }
+            self.guard_size.next = self.held[Held(&guard::SIZE)].values.val();
+        }
+    }
+}

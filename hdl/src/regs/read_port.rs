@@ -1,0 +1,160 @@
+//! The read channels of AXI4-Lite.
+
+use super::decoder::AddressDecoder;
+use super::map::Map;
+use super::{RESPONSE, WORD};
+use spinneret_verilog::prelude::*;
+
+/// Blocks whose words are joined before the pipeline's register: as many as fit into two levels of LUTs.
+const PART: usize = 6;
+
+/// Takes reads, and answers them.
+///
+/// ```text
+///  araddr => address | => words of all blocks => parts | => data, response
+///            1         2: the word is looked at      3
+/// ```
+///
+/// The word is looked at in the clock behind that in which the address was taken, if the reads before it have
+/// moved on, and answered two clocks later: three clocks after the address. One read every two clocks.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct ReadPort {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: forgets everything.
+    pub rst: Wire<In, bool>,
+    /// Address.
+    pub araddr: Wire<In>,
+    /// The address is there.
+    pub arvalid: Wire<In, bool>,
+    /// The address is taken in this cycle.
+    pub arready: Wire<Out, bool>,
+    /// Data; 0 if the word does not exist.
+    pub rdata: Wire<Out>,
+    /// OKAY, or SLVERR if the word does not exist.
+    pub rresp: Wire<Out>,
+    /// The data is there.
+    pub rvalid: Wire<Out, bool>,
+    /// The data is taken in this cycle.
+    pub rready: Wire<In, bool>,
+    /// The word is looked at in this cycle.
+    pub look: Wire<Out, bool>,
+    /// Bit b: it lies in block b of the map.
+    pub block: Wire<Out>,
+    /// Its place in its block.
+    pub index: Wire<Out>,
+    /// Bit n: it is word n of its block.
+    pub at: Wire<Out>,
+    /// The words at that place of all blocks, side by side.
+    pub values: Wire<In>,
+    decoder: AddressDecoder,
+    ready: Reg<bool>,
+    waiting: Reg<bool>,
+    looked: Reg<bool>,
+    parts: Vec<Reg>,
+    unknown: Reg<bool>,
+    answered: Reg<bool>,
+    data: Reg,
+    refused: Reg<bool>,
+    looking: Wire<Local, bool>,
+    chosen: Vec<Wire<Local>>,
+    joined: Vec<Wire<Local>>,
+    whole: Wire<Local>,
+}
+
+impl ReadPort {
+    /// A port for addresses of that width.
+    pub fn new(address: usize, map: &Map) -> Self {
+        let blocks = map.blocks.len();
+        let parts = blocks.div_ceil(PART);
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            araddr: Wire::word(address),
+            arvalid: Wire::bit(),
+            arready: Wire::bit(),
+            rdata: Wire::word(WORD),
+            rresp: Wire::word(RESPONSE),
+            rvalid: Wire::bit(),
+            rready: Wire::bit(),
+            look: Wire::bit(),
+            block: Wire::word(blocks),
+            index: Wire::word(super::map::BLOCK_WORDS.ilog2() as usize),
+            at: Wire::word(super::map::BLOCK_WORDS),
+            values: Wire::word(blocks * WORD),
+            decoder: AddressDecoder::new(address, map, map.readable()),
+            ready: Reg::bit_reset(),
+            waiting: Reg::bit_reset(),
+            looked: Reg::bit_reset(),
+            parts: vec![Reg::word(WORD); parts],
+            unknown: Reg::bit(),
+            answered: Reg::bit_reset(),
+            data: Reg::word(WORD),
+            refused: Reg::bit(),
+            looking: Wire::bit(),
+            chosen: vec![Wire::word(WORD); blocks],
+            joined: vec![Wire::word(WORD); parts],
+            whole: Wire::word(WORD),
+        }
+    }
+}
+
+impl Logic for ReadPort {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.ready, self.waiting, self.looked, self.answered);
+        clocked!(self.clk => self.decoder, self.parts, self.unknown, self.data, self.refused);
+
+        /// Third step: the answer, once the one before it has been taken.
+        self.whole.next = lit(0, WORD);
+        for part in 0..self.parts.len() {
+            self.whole.next = self.whole.val() | self.parts[part].q.val();
+        }
+        if self.answered.q.val() && self.rready.val() {
+            self.answered.d.next = false;
+        }
+        if self.looked.q.val() && !self.answered.q.val() {
+            self.looked.d.next = false;
+            self.answered.d.next = true;
+            self.data.d.next = self.whole.val();
+            self.refused.d.next = self.unknown.q.val();
+        }
+
+        /// Second step: the word. Of a word that lies in no block all bits are 0.
+        self.looking.next = self.waiting.q.val() && !self.looked.q.val();
+        for part in 0..self.parts.len() {
+            self.joined[part].next = lit(0, WORD);
+        }
+        for block in 0..self.chosen.len() {
+            self.chosen[block].next = self.values.val().slice(block * WORD, WORD)
+                & fill(self.decoder.block.val().get_bit(block), WORD);
+            self.joined[block / PART].next = self.joined[block / PART].val() | self.chosen[block].val();
+        }
+        if self.looking.val() {
+            self.waiting.d.next = false;
+            self.looked.d.next = true;
+            self.unknown.d.next = !self.decoder.known.val();
+            for part in 0..self.parts.len() {
+                self.parts[part].d.next = self.joined[part].val();
+            }
+        }
+
+        /// First step: the address.
+        self.ready.d.next = !self.waiting.q.val() || self.looking.val();
+        self.decoder.address.next = self.araddr.val();
+        self.decoder.take.next = self.arvalid.val() && self.ready.q.val();
+        if self.decoder.take.val() {
+            self.waiting.d.next = true;
+            self.ready.d.next = false;
+        }
+
+        self.arready.next = self.ready.q.val();
+        self.rvalid.next = self.answered.q.val();
+        self.rdata.next = self.data.q.val();
+        self.rresp.next = cat!(self.refused.q.val(), false);
+        self.look.next = self.looking.val();
+        self.block.next = self.decoder.block.val();
+        self.index.next = self.decoder.index.val();
+        self.at.next = self.decoder.at.val();
+    }
+}

@@ -1,0 +1,140 @@
+//! The write channels of AXI4-Lite.
+
+use super::decoder::AddressDecoder;
+use super::map::Map;
+use super::{RESPONSE, WORD};
+use spinneret_verilog::prelude::*;
+
+/// Takes writes, and answers them.
+///
+/// Address and data come in any order and are kept until both are there. The write is done in the clock behind,
+/// if the response before it has been taken, and answered in the next: two clocks after the later of the two
+/// was taken. One write every two clocks.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct WritePort {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset: forgets everything.
+    pub rst: Wire<In, bool>,
+    /// Address.
+    pub awaddr: Wire<In>,
+    /// The address is there.
+    pub awvalid: Wire<In, bool>,
+    /// The address is taken in this cycle.
+    pub awready: Wire<Out, bool>,
+    /// Data.
+    pub wdata: Wire<In>,
+    /// Bytes that are written.
+    pub wstrb: Wire<In>,
+    /// The data is there.
+    pub wvalid: Wire<In, bool>,
+    /// The data is taken in this cycle.
+    pub wready: Wire<Out, bool>,
+    /// OKAY, or SLVERR if the word does not exist or cannot be written.
+    pub bresp: Wire<Out>,
+    /// The response is there.
+    pub bvalid: Wire<Out, bool>,
+    /// The response is taken in this cycle.
+    pub bready: Wire<In, bool>,
+    /// The write is done in this cycle.
+    pub go: Wire<Out, bool>,
+    /// Bit b: it goes to block b of the map.
+    pub block: Wire<Out>,
+    /// Bit n: it goes to word n of its block.
+    pub at: Wire<Out>,
+    /// Its data.
+    pub data: Wire<Out>,
+    /// Bytes that are written.
+    pub strobes: Wire<Out>,
+    decoder: AddressDecoder,
+    address_ready: Reg<bool>,
+    address_there: Reg<bool>,
+    data_ready: Reg<bool>,
+    data_there: Reg<bool>,
+    word: Reg,
+    bytes: Reg,
+    answered: Reg<bool>,
+    refused: Reg<bool>,
+    done: Wire<Local, bool>,
+}
+
+impl WritePort {
+    /// A port for addresses of that width.
+    pub fn new(address: usize, map: &Map) -> Self {
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            awaddr: Wire::word(address),
+            awvalid: Wire::bit(),
+            awready: Wire::bit(),
+            wdata: Wire::word(WORD),
+            wstrb: Wire::word(WORD / 8),
+            wvalid: Wire::bit(),
+            wready: Wire::bit(),
+            bresp: Wire::word(RESPONSE),
+            bvalid: Wire::bit(),
+            bready: Wire::bit(),
+            go: Wire::bit(),
+            block: Wire::word(map.blocks.len()),
+            at: Wire::word(super::map::BLOCK_WORDS),
+            data: Wire::word(WORD),
+            strobes: Wire::word(WORD / 8),
+            decoder: AddressDecoder::new(address, map, map.writable()),
+            address_ready: Reg::bit_reset(),
+            address_there: Reg::bit_reset(),
+            data_ready: Reg::bit_reset(),
+            data_there: Reg::bit_reset(),
+            word: Reg::word(WORD),
+            bytes: Reg::word(WORD / 8),
+            answered: Reg::bit_reset(),
+            refused: Reg::bit(),
+            done: Wire::bit(),
+        }
+    }
+}
+
+impl Logic for WritePort {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst =>
+            self.address_ready, self.address_there, self.data_ready, self.data_there, self.answered);
+        clocked!(self.clk => self.decoder, self.word, self.bytes, self.refused);
+
+        self.done.next = self.address_there.q.val() && self.data_there.q.val() && !self.answered.q.val();
+        if self.answered.q.val() && self.bready.val() {
+            self.answered.d.next = false;
+        }
+        if self.done.val() {
+            self.answered.d.next = true;
+            self.refused.d.next = !self.decoder.known.val();
+            self.address_there.d.next = false;
+            self.data_there.d.next = false;
+        }
+
+        /// Both are ready again as soon as nothing is kept.
+        self.address_ready.d.next = !self.address_there.q.val() || self.done.val();
+        self.decoder.address.next = self.awaddr.val();
+        self.decoder.take.next = self.awvalid.val() && self.address_ready.q.val();
+        if self.decoder.take.val() {
+            self.address_there.d.next = true;
+            self.address_ready.d.next = false;
+        }
+        self.data_ready.d.next = !self.data_there.q.val() || self.done.val();
+        if self.wvalid.val() && self.data_ready.q.val() {
+            self.word.d.next = self.wdata.val();
+            self.bytes.d.next = self.wstrb.val();
+            self.data_there.d.next = true;
+            self.data_ready.d.next = false;
+        }
+
+        self.awready.next = self.address_ready.q.val();
+        self.wready.next = self.data_ready.q.val();
+        self.bvalid.next = self.answered.q.val();
+        self.bresp.next = cat!(self.refused.q.val(), false);
+        self.go.next = self.done.val();
+        self.block.next = self.decoder.block.val();
+        self.at.next = self.decoder.at.val();
+        self.data.next = self.word.q.val();
+        self.strobes.next = self.bytes.q.val();
+    }
+}

@@ -1,0 +1,160 @@
+//! The tables as a C header, from which `include/spinneret_regs.h` is made.
+//!
+//! Every name starts with `SPINNERET_`. A register `me.mask` has `_OFFSET`, and `_COUNT` if it has several
+//! elements; elements with names of their own have an `_OFFSET` of their own. `_BITS` is the mask of the bits
+//! that exist, `_RESET` the value after reset where the table knows it.
+
+use crate::register::{Bits, Register, Reset};
+use crate::{CLUSTERS, CONTEXTS, MPQS, REGISTER_BYTES, RULES_PER_RULESET, RULESETS, bar, caps, registers};
+use core::fmt::{self, Write};
+
+/// Writes the header.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn c_header(out: &mut impl Write) -> fmt::Result {
+    out.write_str(BEGIN)?;
+    for (name, value) in [
+        ("REGISTER_BYTES", REGISTER_BYTES),
+        ("RULESETS", RULESETS),
+        ("RULES_PER_RULESET", RULES_PER_RULESET),
+        ("CONTEXTS", CONTEXTS),
+        ("CLUSTERS", CLUSTERS),
+        ("MPQS", MPQS),
+    ] {
+        writeln!(out, "#define SPINNERET_{name} {value}u")?;
+    }
+    windows(out)?;
+    let mut group = "";
+    for register in registers() {
+        if register.group != group {
+            group = register.group;
+            writeln!(out, "\n/* {group} */")?;
+        }
+        self::register(out, register)?;
+    }
+    writeln!(
+        out,
+        "\n/* What SPINNERET_CAPS_MAGIC_OFFSET and SPINNERET_CAPS_VERSION_OFFSET read as. */"
+    )?;
+    writeln!(out, "#define SPINNERET_MAGIC {:#010x}u", caps::MAGIC_VALUE)?;
+    writeln!(out, "#define SPINNERET_VERSION {:#010x}u", caps::VERSION_VALUE)?;
+    out.write_str(END)
+}
+
+fn windows(out: &mut impl Write) -> fmt::Result {
+    writeln!(out, "\n/* Windows of the application BAR. */")?;
+    writeln!(
+        out,
+        "#define SPINNERET_BAR_SIZE {:#x}u",
+        1_u32 << bar::ADDRESS_BITS
+    )?;
+    for (name, window) in [
+        ("HANDLER_MEMORY", bar::HANDLER_AND_PACKET_MEMORY),
+        ("PROGRAM_MEMORY", bar::PROGRAM_MEMORY),
+        ("REGISTERS", bar::CONTROL_REGISTERS),
+    ] {
+        writeln!(out, "#define SPINNERET_BAR_{name}_OFFSET {:#08x}u", window.start)?;
+        writeln!(out, "#define SPINNERET_BAR_{name}_SIZE {:#x}u", window.size_bytes)?;
+        if let bar::Target::Pspin { address } = window.target {
+            writeln!(out, "#define SPINNERET_BAR_{name}_PSPIN_ADDRESS {address:#010x}u")?;
+        }
+    }
+    Ok(())
+}
+
+fn register(out: &mut impl Write, register: &Register) -> fmt::Result {
+    let name = Upper(register.group, register.name);
+    writeln!(
+        out,
+        "/* {register} ({}): {} */",
+        register.access, register.description
+    )?;
+    writeln!(out, "#define SPINNERET_{name}_OFFSET {:#06x}u", register.offset)?;
+    if register.count > 1 {
+        writeln!(out, "#define SPINNERET_{name}_COUNT {}u", register.count)?;
+    }
+    if let Bits::All(mask) = register.bits {
+        writeln!(out, "#define SPINNERET_{name}_BITS {mask:#010x}u")?;
+    }
+    if let Reset::All(value) = register.reset {
+        writeln!(out, "#define SPINNERET_{name}_RESET {value:#010x}u")?;
+    }
+    for (index, element) in (0..).zip(register.elements) {
+        let name = Upper(register.group, element);
+        let offset = register.offset + REGISTER_BYTES * index;
+        writeln!(out, "#define SPINNERET_{name}_OFFSET {offset:#06x}u")?;
+        writeln!(
+            out,
+            "#define SPINNERET_{name}_BITS {:#010x}u",
+            register.bits.mask(index)
+        )?;
+        if let Some(value) = register.reset.value(index) {
+            writeln!(out, "#define SPINNERET_{name}_RESET {value:#010x}u")?;
+        }
+    }
+    for field in register.fields {
+        let field_name = Upper(register.name, field.name);
+        let group = Upper(register.group, "");
+        writeln!(out, "/* {} */", field.description)?;
+        writeln!(
+            out,
+            "#define SPINNERET_{group}{field_name}_MASK {:#010x}u",
+            field.mask()
+        )?;
+        writeln!(out, "#define SPINNERET_{group}{field_name}_SHIFT {}u", field.bit)?;
+    }
+    Ok(())
+}
+
+/// Shows two parts of a name in capitals, joined by `_`.
+struct Upper<'a>(&'a str, &'a str);
+
+impl fmt::Display for Upper<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for letter in self.0.chars().chain(['_']).chain(self.1.chars()) {
+            f.write_char(letter.to_ascii_uppercase())?;
+        }
+        Ok(())
+    }
+}
+
+const BEGIN: &str = "\
+/*
+ * Registers of spinneret.
+ *
+ * Generated from the tables of the crate spinneret-regmap: change those, then run `./dev docs`.
+ * Offsets of registers count from the start of the window SPINNERET_BAR_REGISTERS_OFFSET of the application
+ * BAR; element i of a register is at its offset + SPINNERET_REGISTER_BYTES * i. Registers are 32-bit
+ * little-endian words.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#ifndef SPINNERET_REGS_H
+#define SPINNERET_REGS_H
+
+#include <stdint.h>
+
+";
+
+const END: &str = "
+/* Element of me.idx, me.mask, me.start, me.end and me.relative of a rule. */
+static inline uint32_t spinneret_rule_element(uint32_t ruleset, uint32_t rule)
+{
+    return ruleset * SPINNERET_RULES_PER_RULESET + rule;
+}
+
+/* Offset of element `index` of a register. */
+static inline uint32_t spinneret_element(uint32_t offset, uint32_t index)
+{
+    return offset + SPINNERET_REGISTER_BYTES * index;
+}
+
+/* A mask, start or end of a rule as its register holds it, and back: the bytes in the other order. */
+static inline uint32_t spinneret_rule_bytes(uint32_t value)
+{
+    return (value & 0xffu) << 24 | (value & 0xff00u) << 8 | (value >> 8 & 0xff00u) | value >> 24;
+}
+
+#endif
+";
