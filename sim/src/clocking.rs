@@ -35,6 +35,24 @@ impl Clocking {
         })
     }
 
+    /// Looks up a clock of that name, and a reset with whether it is active high.
+    pub(crate) fn named(
+        dut: &Instance,
+        clock: &str,
+        reset: Option<&(String, bool)>,
+    ) -> Result<Self, ModelError> {
+        let find = |(name, active_high): &(String, bool)| -> Result<Reset, ModelError> {
+            Ok(Reset {
+                port: one_bit(dut, name)?,
+                active_high: *active_high,
+            })
+        };
+        Ok(Self {
+            clock: one_bit(dut, clock)?,
+            reset: reset.map(find).transpose()?,
+        })
+    }
+
     /// Whether the design can be reset.
     pub(crate) fn has_reset(self) -> bool {
         self.reset.is_some()

@@ -38,6 +38,9 @@ pub enum Cause {
         /// A line for each agent.
         state: String,
     },
+    /// No clock of the design runs.
+    #[error("all clocks stand: let one run before going on")]
+    AllClocksStand,
     /// Something is left at the end.
     #[error("the test ended too early:{state}")]
     Unfinished {

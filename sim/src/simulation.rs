@@ -1,4 +1,7 @@
-//! A design with a clock, a reset and bus models around it.
+//! A design with a clock, a reset and bus models around it; or with several clocks.
+
+mod domain;
+mod domains;
 
 use crate::agent::Agent;
 use crate::clocking::Clocking;
@@ -10,7 +13,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use domains::Domain;
+
 pub use crate::failure::{Cause, Failure};
+pub use domain::ClockDomain;
+pub use domains::DOMAINS_RESET_CYCLES;
 
 /// Length of a clock cycle in waveforms: 250 MHz.
 pub const PERIOD_PS: u64 = 4000;
@@ -46,11 +53,15 @@ const RESET_CYCLES: u64 = 4;
 pub struct Simulation<M> {
     /// The design under test.
     pub dut: M,
-    clocking: Clocking,
+    /// The clocks; one without a time of its own in a design that has one only.
+    domains: Vec<Domain>,
+    /// The clock that new agents belong to.
+    selected: usize,
+    /// Time of the last edge, in a design with several clocks.
+    time_ps: u64,
     seed: Seed,
     cycle: u64,
     limit: u64,
-    agents: Vec<Rc<RefCell<dyn Agent>>>,
     progress: Rc<Progress>,
     pending_wave: Option<(u64, PathBuf)>,
 }
@@ -69,23 +80,31 @@ impl<M: Model> Simulation<M> {
     /// If the design has no input `clk` of one bit.
     pub fn new(dut: M) -> Result<Self, ModelError> {
         let clocking = Clocking::find(dut.instance())?;
+        Ok(Self::from_domains(dut, vec![Domain::only(clocking)]))
+    }
+
+    fn from_domains(dut: M, domains: Vec<Domain>) -> Self {
         let mut simulation = Self {
             dut,
-            clocking,
+            domains,
+            selected: 0,
+            time_ps: 0,
             seed: Seed::default(),
             cycle: 0,
             limit: DEFAULT_CYCLE_LIMIT,
-            agents: Vec::new(),
             progress: Rc::default(),
             pending_wave: None,
         };
-        clocking.set_reset(simulation.dut.instance_mut(), false);
-        Ok(simulation)
+        for domain in &simulation.domains {
+            domain.clocking.set_reset(simulation.dut.instance_mut(), false);
+        }
+        simulation
     }
 
     /// Sets what the pauses of bus models that are added later depend on.
     pub fn set_seed(&mut self, seed: Seed) {
         self.seed = seed;
+        self.domains.iter_mut().for_each(|domain| domain.set_seed(seed));
     }
 
     /// What random choices depend on.
@@ -108,9 +127,9 @@ impl<M: Model> Simulation<M> {
         self.cycle
     }
 
-    /// Adds a bus model.
+    /// Adds a bus model; with several clocks, to the one that [`in_domain`](Self::in_domain) has selected.
     pub fn attach(&mut self, agent: Rc<RefCell<dyn Agent>>) {
-        self.agents.push(agent);
+        self.domains[self.selected].agents.push(agent);
     }
 
     /// Starts a waveform (FST) in a file as soon as that cycle is reached.
@@ -171,17 +190,21 @@ impl<M: Model> Simulation<M> {
     /// # Panics
     /// If the design has no reset.
     pub fn try_reset(&mut self) -> Result<(), Failure> {
+        if self.has_domains() {
+            return self.reset_domains();
+        }
+        let clocking = self.domains[0].clocking;
         assert!(
-            self.clocking.has_reset(),
+            clocking.has_reset(),
             "{} has neither an input `rstn` nor `rst`",
             M::NAME
         );
-        self.clocking.set_reset(self.dut.instance_mut(), true);
-        for agent in &self.agents {
+        clocking.set_reset(self.dut.instance_mut(), true);
+        for agent in &self.domains[0].agents {
             agent.borrow_mut().reset(self.dut.instance_mut());
         }
         let result = self.run_reset();
-        self.clocking.set_reset(self.dut.instance_mut(), false);
+        clocking.set_reset(self.dut.instance_mut(), false);
         result.map_err(|cause| self.failure(cause))
     }
 
@@ -201,7 +224,7 @@ impl<M: Model> Simulation<M> {
     /// If an agent is not idle, with what is left.
     pub fn try_finish(self) -> Result<(), Failure> {
         self.progress.finished.set(true);
-        let left = self.agents.iter().filter_map(|agent| agent.borrow().unfinished());
+        let left = self.agents().filter_map(|agent| agent.borrow().unfinished());
         let state: String = left.map(|line| format!("\n  {line}")).collect();
         if state.is_empty() {
             Ok(())
@@ -215,22 +238,29 @@ impl<M: Model> Simulation<M> {
         Rc::clone(&self.progress)
     }
 
+    /// The agents of all clocks.
+    fn agents(&self) -> impl Iterator<Item = &Rc<RefCell<dyn Agent>>> {
+        self.domains.iter().flat_map(|domain| &domain.agents)
+    }
+
     fn try_cycle_inner(&mut self) -> Result<(), Cause> {
         if self.cycle >= self.limit {
             let lines = self
-                .agents
-                .iter()
+                .agents()
                 .map(|agent| format!("\n  {}", agent.borrow().describe()));
             return Err(Cause::CycleLimit {
                 limit: self.limit,
                 state: lines.collect(),
             });
         }
-        for agent in &self.agents {
+        if self.has_domains() {
+            return self.next_instant();
+        }
+        for agent in &self.domains[0].agents {
             agent.borrow_mut().drive(self.dut.instance_mut());
         }
         self.settle()?;
-        for agent in &self.agents {
+        for agent in &self.domains[0].agents {
             agent.borrow_mut().sample(self.dut.instance(), self.cycle)?;
         }
         self.edge()
@@ -238,13 +268,13 @@ impl<M: Model> Simulation<M> {
 
     fn run_reset(&mut self) -> Result<(), Cause> {
         for last in (0..RESET_CYCLES).rev() {
-            for agent in &self.agents {
+            for agent in &self.domains[0].agents {
                 let cycle = self.cycle;
                 agent.borrow_mut().drive_reset(self.dut.instance_mut(), cycle);
             }
             self.settle()?;
             if last == 0 {
-                for agent in &self.agents {
+                for agent in &self.domains[0].agents {
                     agent.borrow().sample_reset(self.dut.instance())?;
                 }
             }
@@ -264,7 +294,7 @@ impl<M: Model> Simulation<M> {
             dut.eval()?;
             dut.advance(rise_ps)?;
         }
-        self.clocking.set_clock(dut, false);
+        self.domains[0].clocking.set_clock(dut, false);
         dut.eval()?;
         if dut.is_traced() {
             dut.advance(rise_ps + PERIOD_PS / 2)?;
@@ -275,7 +305,7 @@ impl<M: Model> Simulation<M> {
     /// Second half of a cycle: the clock rises.
     fn edge(&mut self) -> Result<(), Cause> {
         let dut = self.dut.instance_mut();
-        self.clocking.set_clock(dut, true);
+        self.domains[0].clocking.set_clock(dut, true);
         dut.eval()?;
         self.cycle += 1;
         self.progress.cycle.set(self.cycle);
@@ -299,11 +329,10 @@ impl<M: Model> Simulation<M> {
     }
 }
 
-impl<M: fmt::Debug> fmt::Debug for Simulation<M> {
+impl<M: Model + fmt::Debug> fmt::Debug for Simulation<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let agents: Vec<String> = self
-            .agents
-            .iter()
+            .agents()
             .map(|agent| agent.borrow().describe())
             .collect();
         f.debug_struct("Simulation")

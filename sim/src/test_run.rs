@@ -2,7 +2,7 @@
 
 use crate::model::Model;
 use crate::seed::{self, Seed};
-use crate::simulation::{Progress, Simulation};
+use crate::simulation::{ClockDomain, Progress, Simulation};
 use crate::waves;
 use rand_chacha::ChaCha8Rng;
 use std::any::Any;
@@ -82,7 +82,19 @@ impl TestRun {
     /// If the design has no clock.
     pub fn simulation<M: Model>(&mut self) -> Simulation<M> {
         let simulation = Simulation::new(M::with_seed(self.seed.0));
-        let mut simulation = simulation.unwrap_or_else(|error| panic!("{error}"));
+        self.add(simulation.unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    /// The same for a design with several clocks; see [`Simulation::with_domains`].
+    ///
+    /// # Panics
+    /// If the design lacks a clock or reset, or none is given.
+    pub fn simulation_with<M: Model>(&mut self, domains: &[ClockDomain]) -> Simulation<M> {
+        let simulation = Simulation::with_domains(M::with_seed(self.seed.0), domains);
+        self.add(simulation.unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    fn add<M: Model>(&mut self, mut simulation: Simulation<M>) -> Simulation<M> {
         simulation.set_seed(self.seed);
         let index = self.simulations.len();
         let wave = self

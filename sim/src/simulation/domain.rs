@@ -1,0 +1,187 @@
+//! One clock of a design with several: when its edges come.
+
+use crate::seed::Seed;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+/// A clock of a design that has several, with the reset that belongs to it.
+///
+/// The clock is high for the first half of a period and low for the second. Its first rising edge comes half a
+/// period after its phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockDomain {
+    pub(super) clock: String,
+    pub(super) reset: Option<(String, bool)>,
+    pub(super) period_ps: u64,
+    phase_ps: u64,
+    jitter_ps: u64,
+}
+
+impl ClockDomain {
+    /// The clock at that input, with that period in picoseconds.
+    ///
+    /// # Panics
+    /// If the period is less than 2 ps: it has two halves.
+    pub fn new(clock: impl Into<String>, period_ps: u64) -> Self {
+        assert!(period_ps >= 2, "a clock of {period_ps} ps has no two halves");
+        Self {
+            clock: clock.into(),
+            reset: None,
+            period_ps,
+            phase_ps: 0,
+            jitter_ps: 0,
+        }
+    }
+
+    /// The same with a reset at that input, active high.
+    #[must_use]
+    pub fn with_reset(self, port: impl Into<String>) -> Self {
+        Self {
+            reset: Some((port.into(), true)),
+            ..self
+        }
+    }
+
+    /// The same with a reset at that input, active low.
+    #[must_use]
+    pub fn with_low_reset(self, port: impl Into<String>) -> Self {
+        Self {
+            reset: Some((port.into(), false)),
+            ..self
+        }
+    }
+
+    /// The same that many picoseconds later.
+    #[must_use]
+    pub fn with_phase(self, phase_ps: u64) -> Self {
+        Self { phase_ps, ..self }
+    }
+
+    /// The same with periods that are longer or shorter by up to that many picoseconds, at random.
+    ///
+    /// # Panics
+    /// If that is half a period or more.
+    #[must_use]
+    pub fn with_jitter(self, jitter_ps: u64) -> Self {
+        assert!(
+            2 * jitter_ps < self.period_ps,
+            "jitter of {jitter_ps} ps is too much for a clock of {} ps",
+            self.period_ps
+        );
+        Self { jitter_ps, ..self }
+    }
+}
+
+/// When the next edge of a clock comes.
+#[derive(Debug)]
+pub(super) struct Timing {
+    domain: ClockDomain,
+    rng: ChaCha8Rng,
+    /// Time of the next edge; none while the clock stands.
+    next_ps: Option<u64>,
+    /// The next edge rises.
+    rises: bool,
+    /// The period that has begun.
+    period_ps: u64,
+}
+
+impl Timing {
+    /// Starts with a falling edge, so that inputs are driven before the first rising one.
+    pub(super) fn new(domain: ClockDomain, seed: Seed) -> Self {
+        Self {
+            rng: seed.rng(&format!("jitter of {}", domain.clock)),
+            next_ps: Some(domain.phase_ps),
+            rises: false,
+            period_ps: domain.period_ps,
+            domain,
+        }
+    }
+
+    /// Makes the jitter depend on that seed.
+    pub(super) fn set_seed(&mut self, seed: Seed) {
+        self.rng = seed.rng(&format!("jitter of {}", self.domain.clock));
+    }
+
+    /// Time of the next edge; none while the clock stands.
+    pub(super) fn next_ps(&self) -> Option<u64> {
+        self.next_ps
+    }
+
+    /// Whether an edge of that direction comes at that time.
+    pub(super) fn is_due(&self, time_ps: u64, rises: bool) -> bool {
+        self.next_ps == Some(time_ps) && self.rises == rises
+    }
+
+    /// Goes on to the edge behind the next one.
+    pub(super) fn advance(&mut self) {
+        let Some(time_ps) = self.next_ps else { return };
+        self.rises = !self.rises;
+        let half = self.period_ps / 2;
+        if self.rises {
+            self.next_ps = Some(time_ps + self.period_ps - half);
+            return;
+        }
+        self.next_ps = Some(time_ps + half);
+        let jitter = self.domain.jitter_ps;
+        self.period_ps = self.domain.period_ps - jitter + self.rng.random_range(0..=2 * jitter);
+    }
+
+    /// Lets the clock stand as it is.
+    pub(super) fn stop(&mut self) {
+        self.next_ps = None;
+    }
+
+    /// Lets a clock that stands run again from that time on.
+    pub(super) fn start(&mut self, time_ps: u64) {
+        let half = (self.domain.period_ps / 2).max(1);
+        self.next_ps.get_or_insert(time_ps + half);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClockDomain, Timing};
+    use crate::seed::Seed;
+
+    fn rising(domain: ClockDomain, count: usize) -> Vec<u64> {
+        let mut timing = Timing::new(domain, Seed(1));
+        let mut edges = Vec::new();
+        while edges.len() < count {
+            let time = timing.next_ps().expect("the clock runs");
+            edges.extend(timing.is_due(time, true).then_some(time));
+            timing.advance();
+        }
+        edges
+    }
+
+    #[test]
+    fn edges_come_once_a_period() {
+        assert_eq!(rising(ClockDomain::new("clk", 4000), 3), [2000, 6000, 10_000]);
+        assert_eq!(rising(ClockDomain::new("clk", 5), 3), [3, 8, 13]);
+        assert_eq!(rising(ClockDomain::new("clk", 10).with_phase(3), 2), [8, 18]);
+    }
+
+    #[test]
+    fn jitter_stays_in_its_bounds_and_moves_edges() {
+        let edges = rising(ClockDomain::new("clk", 1000).with_jitter(100), 500);
+        let periods: Vec<u64> = edges.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(periods.iter().all(|period| (899..=1101).contains(period)));
+        assert!(periods.iter().any(|period| *period < 950) && periods.iter().any(|period| *period > 1050));
+    }
+
+    #[test]
+    fn a_clock_that_stood_goes_on_where_it_was() {
+        let mut timing = Timing::new(ClockDomain::new("clk", 10), Seed(1));
+        timing.advance();
+        timing.stop();
+        assert_eq!(timing.next_ps(), None);
+        timing.start(100);
+        assert!(timing.is_due(105, true));
+    }
+
+    #[test]
+    #[should_panic(expected = "jitter of 500 ps is too much for a clock of 1000 ps")]
+    fn jitter_is_less_than_half_a_period() {
+        let _ = ClockDomain::new("clk", 1000).with_jitter(500);
+    }
+}
