@@ -12,6 +12,7 @@
 // block: pspin_hostmem_dma_rd
 // block: pspin_hostmem_dma
 // block: spinneret_psdpram
+// block: pspin_ctrl_regs
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -168,3 +169,14 @@ ram_bytes_256x32.sv
 ready_slice_8.sv
 ram_segment_256x32.sv
 spinneret_psdpram.sv
+address_decoder.sv
+write_port.sv
+address_decoder_1.sv
+read_port.sv
+register_array_2_1_reset_1.sv
+register_array_1x1.sv
+register_array_4x1.sv
+register_array_16x32.sv
+register_array_16x32_reset_1.sv
+register_array_4x32.sv
+pspin_ctrl_regs.sv
