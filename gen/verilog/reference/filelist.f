@@ -13,6 +13,7 @@
 // block: pspin_hostmem_dma
 // block: spinneret_psdpram
 // block: spinneret_bar
+// block: pspin_ctrl_regs
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -174,3 +175,14 @@ cluster_access_65536.sv
 bar_write_24_512_65536.sv
 bar_read_24_512_65536.sv
 spinneret_bar.sv
+address_decoder.sv
+write_port.sv
+address_decoder_1.sv
+read_port.sv
+register_array_2_1_reset_1.sv
+register_array_1x1.sv
+register_array_4x1.sv
+register_array_16x32.sv
+register_array_16x32_reset_1.sv
+register_array_4x32.sv
+pspin_ctrl_regs.sv

@@ -153,6 +153,19 @@ impl Map {
         self.words_of_blocks(|word| word.word.register.access.takes_writes())
     }
 
+    /// Block and place of the word of standard output.
+    pub fn stdout(&self) -> (usize, usize) {
+        let places = |(block, of): (usize, &MapBlock)| {
+            let word = of.words.iter().find(|word| word.source == Source::Stdout);
+            word.map(|word| (block, word.place))
+        };
+        self.blocks
+            .iter()
+            .enumerate()
+            .find_map(places)
+            .expect("every variant has cl.fifo")
+    }
+
     fn words_of_blocks(&self, belongs: impl Fn(&MapWord) -> bool) -> Vec<u64> {
         let bits = |block: &MapBlock| {
             let words = block.words.iter().filter(|word| belongs(word));

@@ -276,10 +276,7 @@ impl Logic for PspinCtrlRegs {
                         self.words[block]
                             .next
                             .set_slice(low, WORD, self.stdout_word.val());
-                        self.stdout_taken.d.next = self.read.look.val()
-                            && self.read.block.val().get_bit(number)
-                            && self.read.at.val().get_bit(entry.place)
-                            && self.stdout_data_valid.val();
+                        self.stdout_taken.d.next = self.read.pops.val() && self.stdout_data_valid.val();
                     }
                     Source::EndOfComputation => {
                         self.words[block]

@@ -1,7 +1,7 @@
 //! The read channels of AXI4-Lite.
 
 use super::decoder::AddressDecoder;
-use super::map::Map;
+use super::map::{BLOCK_WORDS, Map};
 use super::{RESPONSE, WORD};
 use spinneret_verilog::prelude::*;
 
@@ -37,14 +37,10 @@ pub struct ReadPort {
     pub rvalid: Wire<Out, bool>,
     /// The data is taken in this cycle.
     pub rready: Wire<In, bool>,
-    /// The word is looked at in this cycle.
-    pub look: Wire<Out, bool>,
-    /// Bit b: it lies in block b of the map.
-    pub block: Wire<Out>,
-    /// Its place in its block.
+    /// The word of standard output is looked at in this cycle.
+    pub pops: Wire<Out, bool>,
+    /// Place of the word in its block.
     pub index: Wire<Out>,
-    /// Bit n: it is word n of its block.
-    pub at: Wire<Out>,
     /// The words at that place of all blocks, side by side.
     pub values: Wire<In>,
     decoder: AddressDecoder,
@@ -60,6 +56,8 @@ pub struct ReadPort {
     chosen: Vec<Wire<Local>>,
     joined: Vec<Wire<Local>>,
     whole: Wire<Local>,
+    /// Block and place of the word of standard output.
+    _stdout: (usize, usize),
 }
 
 impl ReadPort {
@@ -77,10 +75,8 @@ impl ReadPort {
             rresp: Wire::word(RESPONSE),
             rvalid: Wire::bit(),
             rready: Wire::bit(),
-            look: Wire::bit(),
-            block: Wire::word(blocks),
-            index: Wire::word(super::map::BLOCK_WORDS.ilog2() as usize),
-            at: Wire::word(super::map::BLOCK_WORDS),
+            pops: Wire::bit(),
+            index: Wire::word(BLOCK_WORDS.ilog2() as usize),
             values: Wire::word(blocks * WORD),
             decoder: AddressDecoder::new(address, map, map.readable()),
             ready: Reg::bit_reset(),
@@ -95,6 +91,7 @@ impl ReadPort {
             chosen: vec![Wire::word(WORD); blocks],
             joined: vec![Wire::word(WORD); parts],
             whole: Wire::word(WORD),
+            _stdout: map.stdout(),
         }
     }
 }
@@ -102,6 +99,7 @@ impl ReadPort {
 impl Logic for ReadPort {
     #[kernel]
     fn update(&mut self) {
+        let (stdout_block, stdout_place) = self._stdout;
         clocked!(self.clk, self.rst => self.ready, self.waiting, self.looked, self.answered);
         clocked!(self.clk => self.decoder, self.parts, self.unknown, self.data, self.refused);
 
@@ -152,9 +150,9 @@ impl Logic for ReadPort {
         self.rvalid.next = self.answered.q.val();
         self.rdata.next = self.data.q.val();
         self.rresp.next = cat!(self.refused.q.val(), false);
-        self.look.next = self.looking.val();
-        self.block.next = self.decoder.block.val();
+        self.pops.next = self.looking.val()
+            && self.decoder.block.val().get_bit(stdout_block)
+            && self.decoder.index.val() == stdout_place as u64;
         self.index.next = self.decoder.index.val();
-        self.at.next = self.decoder.at.val();
     }
 }

@@ -1,7 +1,7 @@
 //! The write channels of AXI4-Lite.
 
 use super::decoder::AddressDecoder;
-use super::map::Map;
+use super::map::{BLOCK_WORDS, Map};
 use super::{RESPONSE, WORD};
 use spinneret_verilog::prelude::*;
 
@@ -76,7 +76,7 @@ impl WritePort {
             bready: Wire::bit(),
             go: Wire::bit(),
             block: Wire::word(map.blocks.len()),
-            at: Wire::word(super::map::BLOCK_WORDS),
+            at: Wire::word(BLOCK_WORDS),
             data: Wire::word(WORD),
             strobes: Wire::word(WORD / 8),
             decoder: AddressDecoder::new(address, map, map.writable()),
