@@ -220,6 +220,7 @@ const ENTRIES: &[Entry] = &[
     cdc::LEVEL_SYNC,
     cdc::RESET_SYNC,
     cdc::LINK_RESET,
+    cdc::LINKED_FIFOS,
     cdc::AXI_CROSSING,
     cdc::AXI_LITE_CROSSING,
     bar::ENTRY,
