@@ -7,6 +7,7 @@ use crate::egress::{self, tx_inject};
 use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::stream::entries as stream;
+use crate::uart;
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -188,6 +189,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(hostdma::simulated())
         .chain(psdpram::simulated())
         .chain(stream::simulated())
+        .chain(uart::simulated())
         .collect()
 }
 
@@ -217,4 +219,5 @@ const ENTRIES: &[Entry] = &[
     stream::FRAME_FIFO,
     stream::FRAME_ARBITER,
     stream::FRAME_DEMUX,
+    uart::ENTRY,
 ];

@@ -7,5 +7,6 @@ mod event_counters;
 pub mod hostdma;
 pub mod ingress;
 pub mod stream;
+pub mod uart;
 
 pub use event_counters::{COUNTER_WIDTH, EventCounters};

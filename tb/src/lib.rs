@@ -14,3 +14,4 @@ pub mod proofs;
 pub mod psdpram;
 pub mod reference;
 pub mod tx_inject;
+pub mod uart_match;
