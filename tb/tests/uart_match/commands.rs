@@ -62,6 +62,34 @@ fn matches_by_the_rules_that_were_written() {
     });
 }
 
+/// The bytes of docs/boards/alchitry-cu.md.
+#[test]
+fn the_example_of_the_documentation_is_true() {
+    run_test("uart_match_example", 1, |run| {
+        let page = include_str!("../../../docs/boards/alchitry-cu.md");
+        let lines = page.lines().filter_map(|line| line.strip_prefix("say '"));
+        let bytes = |text: &str| -> Vec<u8> {
+            text.split("\\x")
+                .skip(1)
+                .map(|digits| u8::from_str_radix(digits, 16).expect("two hexadecimal digits"))
+                .collect()
+        };
+        let mut host = board(run);
+        let mut answers = Vec::new();
+        for line in lines {
+            let (text, _) = line.split_once('\'').expect("an end of the quotes");
+            host.source.send(&bytes(text));
+            host.drain();
+            answers.push(host.receive(100));
+        }
+        assert_eq!(answers.len(), 6);
+        assert_eq!(answers[0], [0, 4, 1, 2, 4, 0x40]);
+        assert_eq!(answers[1..5], [[0, 0]; 4]);
+        assert_eq!(answers[5], [0, 7, 1, 0, 0, 0, 0, 0, 0]);
+        host.sim.finish();
+    });
+}
+
 #[test]
 fn nothing_matches_until_rules_are_put_into_force_and_after_they_are_put_out() {
     run_test("uart_match_valid", 1, |run| {
