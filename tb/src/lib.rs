@@ -15,3 +15,4 @@ pub mod proofs;
 pub mod psdpram;
 pub mod reference;
 pub mod tx_inject;
+pub mod uart_match;
