@@ -13,4 +13,5 @@ pub mod pkt_match;
 pub mod proofs;
 pub mod psdpram;
 pub mod reference;
+pub mod regs;
 pub mod tx_inject;
