@@ -14,5 +14,6 @@ pub mod pkt_match;
 pub mod proofs;
 pub mod psdpram;
 pub mod reference;
+pub mod regs;
 pub mod tx_inject;
 pub mod uart_match;
