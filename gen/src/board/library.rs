@@ -1,5 +1,6 @@
 //! The modules of a board, sorted into what is built and what only stands for others' modules.
 
+use super::corundum::AppModule;
 use crate::Error;
 use crate::render::{File, HEADER, LICENCE};
 use spinneret_verilog::{Library, Module};
@@ -40,6 +41,20 @@ impl Contents {
             } else {
                 contents.sources.push(module_file(RTL, module));
             }
+        }
+        contents
+    }
+
+    /// Modules that are texts already.
+    pub(super) fn new(modules: &[AppModule]) -> Self {
+        let mut contents = Self::default();
+        for module in modules {
+            let (folder, files) = if module.text.contains(BLACK_BOX) {
+                (LINT, &mut contents.declarations)
+            } else {
+                (RTL, &mut contents.sources)
+            };
+            files.push(verilog_file(folder, &module.name, &module.text));
         }
         contents
     }

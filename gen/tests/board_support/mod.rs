@@ -5,7 +5,8 @@ mod counter;
 
 use counter::Counter;
 use spinneret_gen::Error;
-use spinneret_gen::board::corundum::{App, AppRequest, AppTop, Generation, TOP};
+use spinneret_gen::board::Contents;
+use spinneret_gen::board::corundum::{App, AppModule, AppRequest, Generation, TOP, port_of};
 use spinneret_verilog::TopOptions;
 use spinneret_verilog::prelude::*;
 use std::collections::BTreeMap;
@@ -102,14 +103,19 @@ pub(crate) fn fake_app(request: &AppRequest) -> Result<App, Error> {
         value: 1,
         doc: made_for.trim_start_matches("// ").to_owned(),
     };
+    let mut library = Contents::library();
+    let options = TopOptions {
+        parameters: vec![parameter],
+    };
+    library
+        .add(&block, TOP, &options)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let modules = library.modules().map(|module| AppModule {
+        name: module.name.clone(),
+        text: module.text.clone(),
+    });
     Ok(App {
-        tops: vec![AppTop {
-            name: TOP,
-            block: Box::new(block),
-            options: TopOptions {
-                parameters: vec![parameter],
-            },
-        }],
+        modules: modules.collect(),
         crossings_xdc: "# crossings".to_owned(),
     })
 }
@@ -128,7 +134,7 @@ fn files(entries: &[(&str, &str)]) -> TempDir {
 pub(crate) fn corundum(generation: Generation, board: &str) -> TempDir {
     let ports = format!(
         "module mqnic_app_block (input wire {});\nendmodule\n",
-        generation.port()
+        port_of(generation)
     );
     let family = board.rsplit_once('/').unwrap().0;
     let makefile = "SYN_FILES = rtl/fpga.v\nSYN_FILES += ../../../common/rtl/mqnic_core.v\n\

@@ -8,9 +8,10 @@ use std::fmt;
 use thiserror::Error;
 
 /// What stands for the cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cluster {
     /// PsPIN; its sources come from the user.
+    #[default]
     Pspin,
     /// Our stand-in, whose sources are among these.
     Stub,

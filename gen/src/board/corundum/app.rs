@@ -1,11 +1,9 @@
-//! The application block: what has to come from the hardware blocks to make a board.
+//! The application block: what comes from the hardware blocks to make a board.
 
 use super::{Cluster, Generation};
 use crate::Error;
 use spinneret_bsp::Board;
-use spinneret_verilog::TopOptions;
-use spinneret_verilog::prelude::Block;
-use std::fmt;
+use spinneret_hdl::app::{self, AppOptions};
 
 /// What an application block is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -14,36 +12,29 @@ pub struct AppRequest {
     pub generation: Generation,
     /// What it instantiates as `pspin_wrap`.
     pub cluster: Cluster,
+    /// Frequency of the cluster's clock in Hz, as it will be.
+    pub cluster_hz: u64,
     /// The board, which may decide on parameters.
     pub board: &'static Board,
 }
 
-/// A design that is added to the library of a board.
-pub struct AppTop {
-    /// Name of its module.
-    pub name: &'static str,
-    /// The design.
-    pub block: Box<dyn Block>,
-    /// Parameters that Corundum sets.
-    pub options: TopOptions,
-}
-
-impl fmt::Debug for AppTop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AppTop")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
+/// A module of the application block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppModule {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
 }
 
 /// An application block with all that it needs.
 ///
 /// It instantiates `spinneret_cluster_clock` (inputs `clk`, `rst`, outputs `cluster_clk`, `cluster_locked`), which comes
-/// from the board. A black box with that name is replaced; other black boxes are only for lint.
-#[derive(Debug)]
+/// from the board. A black box with that name is left out; other black boxes are only for lint.
+#[derive(Clone, Debug)]
 pub struct App {
-    /// The designs; a design that another one instantiates comes first, `mqnic_app_block` last.
-    pub tops: Vec<AppTop>,
+    /// The modules, each behind those that it instantiates; `mqnic_app_block` is the last.
+    pub modules: Vec<AppModule>,
     /// Constraints of the crossings between its clocks.
     pub crossings_xdc: String,
 }
@@ -51,16 +42,23 @@ pub struct App {
 /// Makes an application block.
 pub type BuildApp = dyn Fn(&AppRequest) -> Result<App, Error>;
 
-/// Whether [`build_app`] has a design.
-pub const HAS_DESIGN: bool = false;
-
 /// The application block of the hardware blocks.
 ///
 /// # Errors
-/// There is none yet.
+/// A parameter that is not possible, or a design that the back-end cannot translate.
 pub fn build_app(request: &AppRequest) -> Result<App, Error> {
-    Err(Error::NoBoardDesign {
-        board: request.board.name,
-        part: request.board.part,
+    let sources = app::sources(AppOptions {
+        generation: request.generation,
+        cluster: request.cluster,
+        cluster_clock_khz: request.cluster_hz / 1000,
+        ..AppOptions::default()
+    })?;
+    let modules = sources.files.into_iter().map(|file| AppModule {
+        name: file.module,
+        text: file.text,
+    });
+    Ok(App {
+        modules: modules.collect(),
+        crossings_xdc: String::new(),
     })
 }

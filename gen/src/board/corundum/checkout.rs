@@ -1,7 +1,7 @@
 //! The user's Corundum checkout: is it one, of which generation, and does it have the board?
 
 use super::error::CheckoutError;
-use super::{Generation, tree};
+use super::{Generation, port_of, tree};
 use spinneret_bsp::{Board, CorundumDesign};
 use std::path::{Path, PathBuf};
 
@@ -59,21 +59,21 @@ fn check_generation(root: &Path, shown: &str, asked: Generation) -> Result<(), C
     let template = tree::read(&root.join(TEMPLATE))?;
     let found = Generation::ALL
         .into_iter()
-        .find(|generation| has_word(&template, generation.port()));
+        .find(|generation| has_word(&template, port_of(*generation)));
     match found {
         Some(found) if found == asked => Ok(()),
         Some(found) => Err(CheckoutError::OtherGeneration {
             path: shown.to_owned(),
             asked,
             found,
-            port: found.port(),
+            port: port_of(found),
             file: TEMPLATE,
         }),
         None => Err(CheckoutError::UnknownGeneration {
             path: shown.to_owned(),
             file: TEMPLATE,
-            new_port: Generation::Corundum202312.port(),
-            old_port: Generation::Fpspin2023.port(),
+            new_port: port_of(Generation::Corundum202312),
+            old_port: port_of(Generation::Fpspin2023),
         }),
     }
 }

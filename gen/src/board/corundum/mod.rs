@@ -8,7 +8,7 @@ mod overlay;
 mod pspin;
 mod tree;
 
-pub use app::{App, AppRequest, AppTop, BuildApp, HAS_DESIGN, build_app};
+pub use app::{App, AppModule, AppRequest, BuildApp, build_app};
 pub use error::CheckoutError;
 
 use super::BoardOutput;
@@ -21,8 +21,9 @@ use overlay::Overlay;
 use pspin::Pspin;
 use spinneret_bsp::Board;
 use spinneret_bsp::ultrascale::{CLUSTER_CLOCK, ClusterClock, ClusterClockModel, MmcmSettings};
+pub use spinneret_hdl::app::Cluster;
+pub use spinneret_hdl::app::corundum::Generation;
 use spinneret_verilog::{Library, TopOptions};
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Module that Corundum instantiates.
@@ -34,80 +35,28 @@ const CROSSINGS: &str = "constraints/spinneret_crossings.xdc";
 /// Frequency of the cluster unless another one is asked for: that of the public design, in Hz.
 pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
 
-/// A generation of Corundum's port list of the application block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Generation {
-    /// Corundum's tree since December 2023.
-    #[default]
-    Corundum202312,
-    /// The tree that FPsPIN was built on.
-    Fpspin2023,
-}
-
-impl Generation {
-    /// All of them, the newest first.
-    pub const ALL: [Self; 2] = [Self::Corundum202312, Self::Fpspin2023];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Corundum202312 => "2023-12",
-            Self::Fpspin2023 => "fpspin-2023",
-        }
-    }
-
-    /// A port of the application block that only this generation has.
-    pub fn port(self) -> &'static str {
-        match self {
-            Self::Corundum202312 => "ptp_td_sd",
-            Self::Fpspin2023 => "ptp_ts_96",
-        }
-    }
-
-    /// The generation of that name.
-    ///
-    /// # Errors
-    /// There is none; the nearest name is suggested.
-    pub fn find(name: &str) -> Result<Self, Error> {
-        find("Corundum generation", Self::ALL, Self::name, name)
+/// A port of the application block that only this generation has.
+pub fn port_of(generation: Generation) -> &'static str {
+    match generation {
+        Generation::Corundum202312 => "ptp_td_sd",
+        Generation::Fpspin2023 => "ptp_ts_96",
     }
 }
 
-impl fmt::Display for Generation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
+/// The generation of that name.
+///
+/// # Errors
+/// There is none; the nearest name is suggested.
+pub fn find_generation(name: &str) -> Result<Generation, Error> {
+    find("Corundum generation", Generation::ALL, Generation::name, name)
 }
 
-/// What is behind the application block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Cluster {
-    /// PsPIN, from the user's FPsPIN checkout.
-    #[default]
-    Pspin,
-    /// A small stand-in of ours.
-    Stub,
-}
-
-impl Cluster {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Pspin, Self::Stub];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pspin => "pspin",
-            Self::Stub => "stub",
-        }
-    }
-
-    /// The cluster of that name.
-    ///
-    /// # Errors
-    /// There is none; the nearest name is suggested.
-    pub fn find(name: &str) -> Result<Self, Error> {
-        find("cluster", Self::ALL, Self::name, name)
-    }
+/// The cluster of that name.
+///
+/// # Errors
+/// There is none; the nearest name is suggested.
+pub fn find_cluster(name: &str) -> Result<Cluster, Error> {
+    find("cluster", Cluster::ALL, Cluster::name, name)
 }
 
 fn find<T: Copy, const N: usize>(
@@ -186,6 +135,7 @@ pub fn render(
     let request = AppRequest {
         generation: options.generation,
         cluster: options.cluster,
+        cluster_hz: clock.output_hz(),
         board,
     };
     let parts = Parts::new(build(&request)?, clock)?;
@@ -225,13 +175,7 @@ struct Parts {
 
 impl Parts {
     fn new(app: App, clock: MmcmSettings) -> Result<Self, Error> {
-        let mut library = Contents::library();
-        for top in &app.tops {
-            library
-                .add(top.block.as_ref(), top.name, &top.options)
-                .map_err(backend(top.name))?;
-        }
-        let mut contents = Contents::of(&library);
+        let mut contents = Contents::new(&app.modules);
         // The application block may declare the clock that it instantiates; here is the real one.
         let is_clock = |file: &File| file.name.ends_with(&format!("/{CLUSTER_CLOCK}.sv"));
         contents.declarations.retain(|file| !is_clock(file));
