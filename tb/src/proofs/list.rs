@@ -584,6 +584,20 @@ pub const PROOFS: &[Proof] = &[
         fast: true,
         shows: "the same with eight lanes",
     },
+    Proof {
+        name: "spinneret_bar",
+        harness: "spinneret_bar",
+        block: "spinneret_bar",
+        settings: &[
+            ("address_width", 24),
+            ("data_width", 64),
+            ("id_width", 1),
+            ("timeout_cycles", 4),
+        ],
+        method: Method::Induction(16),
+        fast: true,
+        shows: "every access is answered once, in time, with its own answer; what is offered stays",
+    },
 ];
 
 const FIFO: &str = "order, no loss, no duplication, latency, level and almost_full exact";
