@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Lints every block in every file list below gen/verilog with three tools; any warning is an error.
+# Lints with three tools; any warning is an error. Without arguments every block in every file list below gen/verilog,
+# with a directory for a board and its top module that design, with the vendor's primitives as its lint folder declares
+# them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 waivers=$PWD/tools/verilator.vlt
@@ -33,6 +35,13 @@ lint_block() {
 }
 
 shopt -s nullglob
+if [[ $# == 2 ]]; then
+    [[ -f $1/filelist.f ]] || fail "there is no $1/filelist.f: run ./dev gen --board"
+    mapfile -t files < <(cd "$1" && printf '%s\n' lint/*.sv && grep -v '^//' filelist.f)
+    (cd "$1" && lint_block "$1" "$2" "${files[@]}")
+    echo "$1: ${#files[@]} files are clean"
+    exit
+fi
 lists=(gen/verilog/*/filelist.f)
 [[ ${#lists[@]} != 0 ]] || fail "there is no generated Verilog: run ./dev gen"
 for list in "${lists[@]}"; do

@@ -1,10 +1,14 @@
 //! Boards that spinneret is made for: part, clocks, host interface, pins, and the Corundum design it plugs into.
 //!
-//! This is data only. A board listed here does not need to have a design yet; `gen-verilog --board`
+//! Vendors' primitives are nowhere else. A board listed here does not need to have a design yet; `gen-verilog --board`
 //! says so when there is none.
 
 pub mod alchitry_cu;
 pub mod alveo;
+
+/// Modules of vendors that designs for boards instantiate. Their text in generated files only declares ports, for tools
+/// that do not know them.
+pub const PRIMITIVES: &[&str] = &["SB_PLL40_CORE"];
 
 /// A family of FPGAs, which decides the vendor primitives and the synthesis tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,7 @@
 //! The `gen-verilog` command.
 
 use crate::Error;
-use crate::error::Advice;
+use crate::board::{self, BoardReport};
 use crate::listing;
 use crate::render::render;
 use crate::report::Report;
@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 use clap::Parser;
 use spinneret_bsp as bsp;
 use spinneret_hdl::catalog;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Writes the SystemVerilog of spinneret.
@@ -27,7 +27,7 @@ pub struct Arguments {
     config: Option<String>,
 
     /// Board to write the whole design for
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["modules", "settings"])]
     board: Option<String>,
 
     /// Only this module; may be given several times
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<String>,
 
-    /// Directory to write to [default: gen/verilog/CONFIG, or gen/verilog/custom with --module or --set]
+    /// Directory to write to [default: gen/verilog/CONFIG, gen/verilog/custom with --module or --set, target/boards/BOARD with --board]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     if let Some(name) = &arguments.board {
-        return Err(refuse_board(name).into());
+        return run_board(arguments, name);
     }
     let config = arguments
         .config
@@ -130,28 +130,46 @@ fn list(json: bool) -> anyhow::Result<()> {
     Ok(print(&text)?)
 }
 
-/// No board has a design yet, so a board can only be refused; a wrong name is refused as such.
-fn refuse_board(name: &str) -> Error {
-    match bsp::find(name) {
-        Some(board) => Error::NoBoardDesign {
-            board: board.name,
-            part: board.part,
-        },
+/// The same for a board.
+fn run_board(arguments: &Arguments, name: &str) -> anyhow::Result<Outcome> {
+    let board = board::find(name)?;
+    let output = board::render(board)?;
+    let store = match &arguments.out {
+        Some(directory) => named_store(directory),
         None => {
-            let advice = Advice::new(name, bsp::boards().iter().map(|board| board.name));
-            Error::UnknownName {
-                kind: "board",
-                name: name.to_owned(),
-                advice,
-            }
+            let workspace = Workspace::find()?;
+            let directory = workspace.root().join("target/boards").join(board.name);
+            let shown = workspace.show(&directory);
+            Store::new(directory, shown)
         }
-    }
+    };
+    let differences = if arguments.check {
+        store.compare(&output.files)?
+    } else {
+        store.write(&output.files)?
+    };
+    let outcome = if arguments.check && !differences.is_empty() {
+        Outcome::Differs
+    } else {
+        Outcome::Done
+    };
+    let report = BoardReport {
+        output: &output,
+        store: &store,
+        differences,
+    };
+    print(&match (arguments.json, arguments.check) {
+        (true, checked) => format!("{:#}", report.json(checked)),
+        (false, true) => report.checked(&arguments.repair_command()),
+        (false, false) => report.written(),
+    })?;
+    Ok(outcome)
 }
 
 /// The directory that was asked for, else the one in the checkout that belongs to the request.
 fn open_store(arguments: &Arguments, request: &Request) -> Result<Store, Error> {
     if let Some(directory) = &arguments.out {
-        return Ok(Store::new(directory.clone(), directory.display().to_string()));
+        return Ok(named_store(directory));
     }
     let workspace = Workspace::find()?;
     // A selection must not replace the complete set that the project keeps under the configuration's name.
@@ -165,6 +183,10 @@ fn open_store(arguments: &Arguments, request: &Request) -> Result<Store, Error> 
     Ok(Store::new(directory, shown))
 }
 
+fn named_store(directory: &Path) -> Store {
+    Store::new(directory.to_owned(), directory.display().to_string())
+}
+
 impl Arguments {
     /// The command that writes what `--check` compared with.
     fn repair_command(&self) -> String {
@@ -172,6 +194,9 @@ impl Arguments {
         let mut add = |option: &str, value: &str| words.push(format!("{option} {}", quote(value)));
         if let Some(config) = &self.config {
             add("--config", config);
+        }
+        if let Some(board) = &self.board {
+            add("--board", board);
         }
         self.modules.iter().for_each(|module| add("--module", module));
         self.settings.iter().for_each(|setting| add("--set", setting));

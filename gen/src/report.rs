@@ -43,7 +43,7 @@ impl Report<'_> {
             count(self.rendered.modules.len(), "module", "modules"),
             count(lines, "line", "lines"),
             self.store.shown(),
-            self.changes(),
+            changes(&self.differences, self.rendered.files.len()),
             self.time.as_secs_f64(),
         );
         text
@@ -51,16 +51,7 @@ impl Report<'_> {
 
     /// After checking: each difference and the command that repairs them.
     pub fn checked(&self, repair: &str) -> String {
-        let files = count(self.rendered.files.len(), "file", "files");
-        if self.differences.is_empty() {
-            return format!("{} is up to date ({files})", self.store.shown());
-        }
-        let mut text = format!("{} is not what the Rust blocks say:\n", self.store.shown());
-        for (name, difference) in &self.differences {
-            let _ = writeln!(text, "  {:8} {name}", difference.name());
-        }
-        let _ = writeln!(text, "run `{repair}` to repair it");
-        text
+        differences_text(self.store, &self.differences, self.rendered.files.len(), repair)
     }
 
     /// The same for programs.
@@ -80,24 +71,40 @@ impl Report<'_> {
             "seconds": self.time.as_secs_f64(),
         })
     }
+}
 
-    fn changes(&self) -> String {
-        let stale = self
-            .differences
-            .values()
-            .filter(|d| **d == Difference::Stale)
-            .count();
-        let written = self.differences.len() - stale;
-        let unchanged = self.rendered.files.len() - written;
-        let mut text = format!(
-            "{} written, {unchanged} unchanged",
-            count(written, "file", "files")
-        );
-        if stale > 0 {
-            let _ = write!(text, ", {stale} stale removed");
-        }
-        text
+/// After checking: each difference and the command that repairs them.
+pub(crate) fn differences_text(
+    store: &Store,
+    differences: &BTreeMap<String, Difference>,
+    files: usize,
+    repair: &str,
+) -> String {
+    let files = count(files, "file", "files");
+    if differences.is_empty() {
+        return format!("{} is up to date ({files})", store.shown());
     }
+    let mut text = format!("{} is not what the Rust blocks say:\n", store.shown());
+    for (name, difference) in differences {
+        let _ = writeln!(text, "  {:8} {name}", difference.name());
+    }
+    let _ = writeln!(text, "run `{repair}` to repair it");
+    text
+}
+
+/// How many of the wanted files were written, and how many are gone.
+pub(crate) fn changes(differences: &BTreeMap<String, Difference>, files: usize) -> String {
+    let stale = differences.values().filter(|d| **d == Difference::Stale).count();
+    let written = differences.len() - stale;
+    let unchanged = files - written;
+    let mut text = format!(
+        "{} written, {unchanged} unchanged",
+        count(written, "file", "files")
+    );
+    if stale > 0 {
+        let _ = write!(text, ", {stale} stale removed");
+    }
+    text
 }
 
 fn row(module: &Module) -> Row {

@@ -1,16 +1,22 @@
 //! A directory of generated files: what differs from it, and how it is brought up to date.
 //!
-//! Only files that begin with gen-verilog's own header are ever replaced or removed. Writing is
+//! Only files that begin with gen-verilog's own header are ever replaced or removed, and only in the
+//! directory itself, the folders of wanted files and those that boards have. Writing is
 //! all or nothing: every new text is on disk under a temporary name before the first file is
 //! replaced, and a failure after that puts back what was there.
 
 use crate::Error;
-use crate::render::{File, HEADER};
-use std::collections::BTreeMap;
+use crate::render::{FILE_LIST, File, HASH_HEADER, HEADER};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+
+/// Folders that the output for a board may have.
+const BOARD_FOLDERS: [&str; 5] = ["rtl", "lint", "constraints", "ip", "fpga"];
+/// Lines at the start of a file among which its header may be: a shell script begins with its interpreter.
+const HEADER_LINES: usize = 3;
 
 /// How one file of a directory differs from what it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,7 +89,7 @@ impl Store {
     /// As [`Store::compare`], or the file system refuses; then nothing has changed.
     pub fn write(&self, wanted: &[File]) -> Result<BTreeMap<String, Difference>, Error> {
         let differences = self.compare(wanted)?;
-        let created = self.create_directory()?;
+        let created = self.create_directories(wanted)?;
         let result = self.replace(wanted, &differences);
         if result.is_err() {
             remove_empty(&created);
@@ -94,17 +100,31 @@ impl Store {
     /// The files with gen-verilog's header, by name.
     fn read_own(&self, wanted: &[File]) -> Result<BTreeMap<String, Vec<u8>>, Error> {
         let mut own = BTreeMap::new();
-        let entries = match fs::read_dir(&self.directory) {
+        for folder in folders(wanted) {
+            self.read_folder(folder, wanted, &mut own)?;
+        }
+        Ok(own)
+    }
+
+    fn read_folder(
+        &self,
+        folder: &str,
+        wanted: &[File],
+        own: &mut BTreeMap<String, Vec<u8>>,
+    ) -> Result<(), Error> {
+        let shown = (!folder.is_empty()).then_some(folder);
+        let entries = match fs::read_dir(self.directory.join(folder)) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(own),
-            Err(error) => return Err(self.failed("read", None, error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(self.failed("read", shown, error)),
         };
         for entry in entries {
-            let entry = entry.map_err(|error| self.failed("read", None, error))?;
+            let entry = entry.map_err(|error| self.failed("read", shown, error))?;
             // A name that is not UTF-8 is none of ours.
             let Ok(name) = entry.file_name().into_string() else {
                 continue;
             };
+            let name = shown.map_or_else(|| name.clone(), |folder| format!("{folder}/{name}"));
             let is_wanted = wanted.iter().any(|file| file.name == name);
             if !is_wanted && !is_candidate(&name) {
                 continue;
@@ -117,7 +137,7 @@ impl Store {
                 Ok(Vec::new())
             };
             match text {
-                Ok(text) if text.starts_with(HEADER.as_bytes()) => drop(own.insert(name, text)),
+                Ok(text) if is_own(&text) => drop(own.insert(name, text)),
                 Ok(_) if is_wanted => {
                     return Err(Error::Foreign {
                         path: self.show(&name),
@@ -127,19 +147,24 @@ impl Store {
                 _ => {}
             }
         }
-        Ok(own)
+        Ok(())
     }
 
-    /// Creates the directory; answers the directories that were missing, innermost first.
-    fn create_directory(&self) -> Result<Vec<PathBuf>, Error> {
-        let missing = self
-            .directory
-            .ancestors()
-            .take_while(|d| !d.as_os_str().is_empty() && !d.exists());
-        let missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
-        if let Err(error) = fs::create_dir_all(&self.directory) {
-            remove_empty(&missing);
-            return Err(self.failed("create", None, error));
+    /// Creates the directory and the folders of the files; answers those that were missing, innermost first.
+    fn create_directories(&self, wanted: &[File]) -> Result<Vec<PathBuf>, Error> {
+        let needed = folders(wanted)
+            .into_iter()
+            .filter(|folder| folder.is_empty() || wanted.iter().any(|file| folder_of(&file.name) == *folder));
+        let mut missing = Vec::new();
+        for folder in needed {
+            let directory = self.directory.join(folder);
+            let above = directory.ancestors();
+            let new = above.take_while(|d| !d.as_os_str().is_empty() && !d.exists());
+            missing.splice(0..0, new.map(Path::to_owned));
+            if let Err(error) = fs::create_dir_all(&directory) {
+                remove_empty(&missing);
+                return Err(self.failed("create", (!folder.is_empty()).then_some(folder), error));
+            }
         }
         Ok(missing)
     }
@@ -192,7 +217,8 @@ impl Store {
             // What an ordinary new file gets; the process's mask still applies.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let staged = builder.tempfile_in(&self.directory).and_then(|mut staged| {
+        let folder = self.directory.join(folder_of(&file.name));
+        let staged = builder.tempfile_in(folder).and_then(|mut staged| {
             staged.write_all(file.text.as_bytes())?;
             Ok(staged)
         });
@@ -219,7 +245,28 @@ fn remove_empty(directories: &[PathBuf]) {
 
 /// Whether a file could be one that gen-verilog wrote, going by its name alone.
 fn is_candidate(name: &str) -> bool {
-    name.ends_with(".sv") || name == crate::render::FILE_LIST
+    let path = Path::new(name);
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let is_ours = |extension| ["sv", "core", "pcf", "xdc", "tcl"].contains(&extension);
+    let name = path.file_name().and_then(|name| name.to_str());
+    extension.is_some_and(is_ours) || name.is_some_and(|name| [FILE_LIST, "Makefile"].contains(&name))
+}
+
+/// Whether a text has gen-verilog's header.
+fn is_own(text: &[u8]) -> bool {
+    let mut lines = text.split(|byte| *byte == b'\n').take(HEADER_LINES);
+    text.starts_with(HEADER.as_bytes()) || lines.any(|line| line == HASH_HEADER.as_bytes())
+}
+
+/// The folder of a file, empty if it is in the directory itself.
+fn folder_of(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The folders in which there may be files of ours, the directory itself first.
+fn folders(wanted: &[File]) -> BTreeSet<&str> {
+    let of_wanted = wanted.iter().map(|file| folder_of(&file.name));
+    [""].into_iter().chain(BOARD_FOLDERS).chain(of_wanted).collect()
 }
 
 /// What files held before they were touched.

@@ -10,6 +10,7 @@ use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::regs;
 use crate::stream::entries as stream;
+use crate::uart;
 use spinneret_verilog::prelude::Block;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -194,6 +195,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(bar::simulated())
         .chain(regs::simulated())
         .chain(stream::simulated())
+        .chain(uart::simulated())
         .collect()
 }
 
@@ -220,6 +222,7 @@ const ENTRIES: &[Entry] = &[
     cdc::LEVEL_SYNC,
     cdc::RESET_SYNC,
     cdc::LINK_RESET,
+    cdc::LINKED_FIFOS,
     cdc::AXI_CROSSING,
     cdc::AXI_LITE_CROSSING,
     bar::ENTRY,
@@ -232,4 +235,5 @@ const ENTRIES: &[Entry] = &[
     stream::FRAME_FIFO,
     stream::FRAME_ARBITER,
     stream::FRAME_DEMUX,
+    uart::ENTRY,
 ];

@@ -11,5 +11,6 @@ pub mod hostdma;
 pub mod ingress;
 pub mod regs;
 pub mod stream;
+pub mod uart;
 
 pub use event_counters::{COUNTER_WIDTH, EventCounters};

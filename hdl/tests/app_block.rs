@@ -126,7 +126,11 @@ fn every_port_of_the_cluster_is_wired_once_with_its_width() {
         };
         assert_eq!(inner.width.to_string(), *width, "{port}");
         // What the cluster takes, the application gives; both take the clock.
-        let clock = if port == "clk_i" { "output" } else { direction(inner.direction) };
+        let clock = if port == "clk_i" {
+            "output"
+        } else {
+            direction(inner.direction)
+        };
         assert_ne!(clock, kind, "{port}");
     }
 }

@@ -16,7 +16,7 @@
 //! ```
 
 use crate::register::{Access, Register, Word};
-use crate::{REGISTER_BYTES, find, groups, words};
+use crate::{CLUSTERS, MPQS, REGISTER_BYTES, cl, find, groups, stats, words};
 
 /// Which registers there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub enum Response {
 #[derive(Clone, Debug)]
 pub struct Registers {
     variant: Variant,
+    clusters: u32,
+    queues: u32,
     /// One value for each word of the table, in its order; of a pulse, how often it was given.
     values: [u32; WORDS],
     stdout: Option<u32>,
@@ -50,6 +52,8 @@ impl Registers {
     pub fn new(variant: Variant) -> Self {
         let mut registers = Self {
             variant,
+            clusters: CLUSTERS,
+            queues: MPQS,
             values: [0; WORDS],
             stdout: None,
         };
@@ -58,6 +62,16 @@ impl Registers {
         }
         registers.reset();
         registers
+    }
+
+    /// The same for hardware with other numbers of clusters and message processing queues, 1 to 32 each.
+    #[must_use]
+    pub const fn with_counts(self, clusters: u32, queues: u32) -> Self {
+        Self {
+            clusters,
+            queues,
+            ..self
+        }
     }
 
     /// What a reset of the hardware does: registers that hold a value go back to their first one.
@@ -76,7 +90,7 @@ impl Registers {
         let Some((position, word)) = self.word(offset) else {
             return Response::SlaveError;
         };
-        let written = bytes(strobes) & word.mask();
+        let written = bytes(strobes) & self.mask(word);
         let value = &mut self.values[position];
         match word.register.access {
             Access::ReadWrite => *value = (*value & !written) | (data & written),
@@ -107,7 +121,7 @@ impl Registers {
     pub fn show(&mut self, offset: u32, value: u32) -> bool {
         match self.word(offset) {
             Some((position, word)) if word.register.access == Access::ReadOnly => {
-                self.values[position] = value & word.mask();
+                self.values[position] = value & self.mask(word);
                 true
             }
             _ => false,
@@ -133,6 +147,17 @@ impl Registers {
     /// The oldest word of standard output, unless a read has taken it.
     pub fn stdout(&self) -> Option<u32> {
         self.stdout
+    }
+
+    /// The bits of a word that exist; the table speaks of the usual numbers of clusters and queues.
+    fn mask(&self, word: Word) -> u32 {
+        let ones = |bits: u32| u32::MAX >> (u32::BITS - bits);
+        match word.offset() {
+            cl::FETCH_ENABLE => ones(self.clusters),
+            _ if *word.register == stats::CLUSTER => ones(self.clusters),
+            _ if *word.register == stats::MPQ => ones(self.queues),
+            _ => word.mask(),
+        }
     }
 
     /// The word that holds a byte, and its place among all words.

@@ -90,3 +90,14 @@ fn what_the_hardware_shows_outlives_a_reset() {
     assert_eq!(registers.read(caps::FEATURES.offset), (0x1f, Response::Okay));
     assert_eq!(registers.read(caps::MAGIC.offset), (0x4e49_5053, Response::Okay));
 }
+
+#[test]
+fn there_is_a_bit_for_each_cluster_and_queue() {
+    let mut registers = Registers::new(Variant::DropIn).with_counts(5, 9);
+    registers.write(cl::FETCH_ENABLE, u32::MAX, ALL_BYTES);
+    assert_eq!(registers.read(cl::FETCH_ENABLE), (0x1f, Response::Okay));
+    assert!(registers.show(stats::CLUSTER.offset, u32::MAX));
+    assert!(registers.show(stats::MPQ.offset, u32::MAX));
+    assert_eq!(registers.read(stats::CLUSTER.offset), (0x1f, Response::Okay));
+    assert_eq!(registers.read(stats::MPQ.offset), (0x1ff, Response::Okay));
+}

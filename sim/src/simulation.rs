@@ -331,10 +331,7 @@ impl<M: Model> Simulation<M> {
 
 impl<M: Model + fmt::Debug> fmt::Debug for Simulation<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let agents: Vec<String> = self
-            .agents()
-            .map(|agent| agent.borrow().describe())
-            .collect();
+        let agents: Vec<String> = self.agents().map(|agent| agent.borrow().describe()).collect();
         f.debug_struct("Simulation")
             .field("dut", &self.dut)
             .field("cycle", &self.cycle)

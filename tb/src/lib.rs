@@ -1,6 +1,7 @@
 //! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
 
 pub mod admission_gate;
+pub mod bar;
 pub mod egress;
 pub mod her_gen;
 pub mod hostdma;
@@ -13,4 +14,6 @@ pub mod pkt_match;
 pub mod proofs;
 pub mod psdpram;
 pub mod reference;
+pub mod regs;
 pub mod tx_inject;
+pub mod uart_match;

@@ -4,7 +4,6 @@ use super::Error;
 use super::figures::reference;
 use super::report::{Figures, HEADINGS, reference_row};
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 const BEGIN: &str = "<!-- figures: begin; written by `./dev synth --record` -->";
@@ -24,16 +23,7 @@ pub fn write(page: &Path, shown: &str, all: &[Figures]) -> Result<(), Error> {
     };
     let old = fs::read_to_string(page).map_err(failed("read"))?;
     let new = update(&old, shown, all)?;
-    let folder = page.parent().unwrap_or(Path::new("."));
-    let staged = tempfile::NamedTempFile::new_in(folder).and_then(|mut staged| {
-        staged.write_all(new.as_bytes())?;
-        // A temporary file is private; the page keeps the permissions it had.
-        staged
-            .as_file()
-            .set_permissions(fs::metadata(page)?.permissions())?;
-        staged.persist(page).map_err(|error| error.error)
-    });
-    staged.map(drop).map_err(failed("write"))
+    crate::page::replace(page, &new).map_err(failed("write"))
 }
 
 fn update(page: &str, shown: &str, all: &[Figures]) -> Result<String, Error> {

@@ -54,7 +54,7 @@ pub struct ClusterAccess {
 }
 
 impl ClusterAccess {
-    /// Waits that many clocks for an answer, at least one.
+    /// Waits that many clocks for an answer, at least 2: the soonest comes in the second.
     pub fn new(timeout_cycles: u64) -> Self {
         Self {
             clk: Signal::default(),

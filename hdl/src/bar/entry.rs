@@ -28,7 +28,7 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("address_width", 20),
             ("data_width", 32),
             ("id_width", 1),
-            ("timeout_cycles", 1),
+            ("timeout_cycles", 2),
         ],
     ),
     // A large BAR, of which most is outside.
@@ -75,7 +75,7 @@ pub(super) fn parameters(_config: Config) -> Vec<Parameter> {
         parameter(
             "timeout_cycles",
             65536,
-            [1, 1 << 24],
+            [2, 1 << 24],
             "clocks that the cluster has for its answer",
         ),
     ]

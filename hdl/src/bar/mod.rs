@@ -42,7 +42,7 @@ pub use cluster_access::ClusterAccess;
 pub(crate) use entry::{ENTRY, simulated};
 pub use read::BarRead;
 pub use shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS, WORD_BYTES};
-pub use window::{CLUSTER_ADDRESS_BITS, WindowDecoder};
+pub use window::{BYTE_BITS, CLUSTER_ADDRESS_BITS, WindowDecoder};
 pub use write::BarWrite;
 
 use crate::axi::{AxiLiteMaster, AxiLiteSlave, AxiMaster, BUFFERABLE, INCR};

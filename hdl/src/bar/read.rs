@@ -9,7 +9,7 @@
 
 use super::cluster_access::{ClusterAccess, RESPONSE_BITS};
 use super::shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS};
-use super::window::{CLUSTER_ADDRESS_BITS, WindowDecoder};
+use super::window::{BYTE_BITS, CLUSTER_ADDRESS_BITS, WindowDecoder};
 use crate::axi::DECERR;
 use spinneret_verilog::prelude::*;
 
@@ -134,7 +134,7 @@ impl BarRead {
             access: ClusterAccess::new(shape.timeout_cycles),
             address_ready: Reg::bit_reset(),
             busy: Reg::bit_reset(),
-            address: Reg::word(shape.address),
+            address: Reg::word(shape.register_address()),
             protection: Reg::word(PROTECTION_BITS),
             register_address: Reg::bit_reset(),
             at_registers: Reg::bit_reset(),
@@ -161,6 +161,7 @@ impl Logic for BarRead {
     #[kernel(suffix = self._shape.variant())]
     fn update(&mut self) {
         let cuts = self._shape.lane_bits();
+        let width = self._shape.address;
         clocked!(self.clk, self.rst => self.address_ready, self.busy, self.register_address, self.at_registers,
             self.cluster_address_valid, self.response_valid, self.access);
         clocked!(self.clk => self.address, self.protection, self.cluster_address, self.cluster_protection,
@@ -171,11 +172,11 @@ impl Logic for BarRead {
         self.address_ready.d.next = !self.busy.d.val();
         self.s_arready.next = self.address_ready.q.val();
         if self.starts.val() {
-            self.address.d.next = self.s_araddr.val();
+            self.address.d.next = self.s_araddr.val().slice(0, self._shape.register_address());
             self.protection.d.next = self.s_arprot.val();
         }
         /// Where it goes.
-        self.decoder.address.next = self.s_araddr.val();
+        self.decoder.word.next = self.s_araddr.val().slice(BYTE_BITS, width - BYTE_BITS);
         self.outside.next =
             self.starts.val() && !self.decoder.to_registers.val() && !self.decoder.to_cluster.val();
         /// The registers.
@@ -190,7 +191,7 @@ impl Logic for BarRead {
             self.register_address.d.next = true;
             self.at_registers.d.next = true;
         }
-        self.r_araddr.next = self.address.q.val().slice(0, self.r_araddr.width());
+        self.r_araddr.next = self.address.q.val();
         self.r_arprot.next = self.protection.q.val();
         self.r_arvalid.next = self.register_address.q.val();
         /// The cluster.
@@ -214,7 +215,7 @@ impl Logic for BarRead {
         self.halves[0].next = self.c_rdata.val();
         for cut in 0..cuts {
             let width = self._shape.axi.data >> (cut + 1);
-            if self.cluster_address.q.val().get_bit(cuts + 1 - cut) {
+            if self.cluster_address.q.val().get_bit(BYTE_BITS + cuts - 1 - cut) {
                 self.halves[cut + 1].next = self.halves[cut].val().slice(width, width);
             } else {
                 self.halves[cut + 1].next = self.halves[cut].val().slice(0, width);

@@ -5,6 +5,8 @@ use spinneret_verilog::prelude::*;
 
 /// Width of an address of the cluster in bits.
 pub const CLUSTER_ADDRESS_BITS: usize = 32;
+/// Bits of an address within a word.
+pub const BYTE_BITS: usize = 2;
 
 /// A window as the decoder sees it: a power of two of bytes, at a multiple of its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +24,13 @@ struct Aligned {
 /// Combinational. What a narrower BAR cannot address is not there.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WindowDecoder {
-    /// An address in the BAR.
-    pub address: Wire<In>,
+    /// A word of the BAR: its address without the lowest two bits.
+    pub word: Wire<In>,
     /// It is in the window of the control registers.
     pub to_registers: Wire<Out, bool>,
     /// It is in a window of the cluster.
     pub to_cluster: Wire<Out, bool>,
-    /// The cluster's address of the word that contains it; only with `to_cluster`.
+    /// The cluster's address of the word; only with `to_cluster`.
     pub cluster_address: Wire<Out>,
     _windows: Vec<Aligned>,
 }
@@ -38,7 +40,7 @@ impl WindowDecoder {
     pub fn new(width: usize) -> Self {
         let windows = WINDOWS.iter().filter_map(Aligned::of);
         Self {
-            address: Wire::word(width),
+            word: Wire::word(width - BYTE_BITS),
             to_registers: Wire::bit(),
             to_cluster: Wire::bit(),
             cluster_address: Wire::word(CLUSTER_ADDRESS_BITS),
@@ -71,36 +73,27 @@ impl Aligned {
 }
 
 impl Logic for WindowDecoder {
-    #[kernel(suffix = self.address.width())]
+    #[kernel(suffix = self.word.width() + BYTE_BITS)]
     fn update(&mut self) {
-        let width = self.address.width();
+        let width = self.word.width();
         self.to_registers.next = false;
         self.to_cluster.next = false;
         self.cluster_address.next = 0.into();
-        for index in 0..self._windows.len() {
-            let window = self._windows[index];
-            let inside = window.bits.min(width);
-            /// A window as large as the BAR has no bits above it.
-            if window.bits < width {
-                if self.address.val().slice(inside, width - inside) == window.number {
-                    if window.cluster.is_some() {
-                        self.to_cluster.next = true;
-                        self.cluster_address.next = cat!(
-                            lit(window.cluster.unwrap_or(0), CLUSTER_ADDRESS_BITS - window.bits),
-                            self.address.val().slice(2, window.bits - 2),
-                            lit(0, 2)
-                        );
-                    } else {
-                        self.to_registers.next = true;
-                    }
+        for window in self._windows.clone() {
+            let words = window.bits - BYTE_BITS;
+            let above = lit(window.cluster.unwrap_or(0), CLUSTER_ADDRESS_BITS - window.bits);
+            if width <= words {
+                /// The window is at least as large as the BAR.
+                self.to_cluster.next = true;
+                self.cluster_address.next = cat!(above, self.word.val().resize(words), lit(0, BYTE_BITS));
+            } else if window.cluster.is_some() {
+                if self.word.val().slice(words, width - words) == window.number {
+                    self.to_cluster.next = true;
+                    self.cluster_address.next =
+                        cat!(above, self.word.val().slice(0, words), lit(0, BYTE_BITS));
                 }
             } else {
-                self.to_cluster.next = true;
-                self.cluster_address.next = cat!(
-                    lit(window.cluster.unwrap_or(0), CLUSTER_ADDRESS_BITS - window.bits),
-                    self.address.val().slice(2, width - 2).resize(window.bits - 2),
-                    lit(0, 2)
-                );
+                self.to_registers.next = self.word.val().slice(words, width - words) == window.number;
             }
         }
     }
@@ -113,8 +106,8 @@ mod tests {
     use spinneret_verilog::prelude::*;
 
     fn decode(decoder: &mut WindowDecoder, address: u32) -> Destination {
-        decoder.address.next = lit(address.into(), decoder.address.width());
-        decoder.address.update_all();
+        decoder.word.next = lit(u64::from(address) / 4, decoder.word.width());
+        decoder.word.update_all();
         decoder.update();
         match (decoder.to_registers.val(), decoder.to_cluster.val()) {
             (false, false) => Destination::Nothing,
@@ -152,17 +145,6 @@ mod tests {
                     );
                 }
             }
-        }
-    }
-
-    #[test]
-    fn the_cluster_is_asked_for_whole_words() {
-        let mut decoder = WindowDecoder::new(24);
-        for offset in 0..4 {
-            assert_eq!(
-                decode(&mut decoder, 0x40_1000 + offset),
-                Destination::Pspin(0x1d00_1000)
-            );
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use super::cluster_access::{ClusterAccess, RESPONSE_BITS};
 use super::shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS, WORD_BYTES};
-use super::window::{CLUSTER_ADDRESS_BITS, WindowDecoder};
+use super::window::{BYTE_BITS, CLUSTER_ADDRESS_BITS, WindowDecoder};
 use crate::axi::DECERR;
 use spinneret_verilog::prelude::*;
 
@@ -211,6 +211,7 @@ impl BarWrite {
 impl Logic for BarWrite {
     #[kernel(suffix = self._shape.variant())]
     fn update(&mut self) {
+        let width = self._shape.address;
         clocked!(self.clk, self.rst => self.address_ready, self.data_ready, self.address_held, self.data_held,
             self.busy, self.register_address, self.register_data, self.at_registers, self.cluster_address_valid,
             self.cluster_data_valid, self.response_valid, self.access);
@@ -248,7 +249,7 @@ impl Logic for BarWrite {
         self.s_awready.next = self.address_ready.q.val();
         self.s_wready.next = self.data_ready.q.val();
         /// Where it goes.
-        self.decoder.address.next = self.address_now.val();
+        self.decoder.word.next = self.address_now.val().slice(BYTE_BITS, width - BYTE_BITS);
         self.outside.next =
             self.starts.val() && !self.decoder.to_registers.val() && !self.decoder.to_cluster.val();
         /// The registers, which hold the write that came last.
@@ -297,7 +298,11 @@ impl Logic for BarWrite {
                     .next
                     .set_slice(WORD_BYTES * lane, WORD_BYTES, lit(0, WORD_BYTES));
                 if self._shape.lane_bits() == 0
-                    || self.address_now.val().slice(2, self._shape.lane_bits().max(1)) == lane as u64
+                    || self
+                        .address_now
+                        .val()
+                        .slice(BYTE_BITS, self._shape.lane_bits().max(1))
+                        == lane as u64
                 {
                     self.cluster_strobes.d.next.set_slice(
                         WORD_BYTES * lane,

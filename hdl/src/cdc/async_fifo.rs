@@ -25,12 +25,11 @@
 //! - **Ordering:** elements leave in the order in which they came.
 //! - **Reset:** synchronous on each side. In reset a side takes and gives nothing. When both are in reset, the
 //!   FIFO is emptied. A side alone in reset stops, and goes on afterwards; all that is lost then is the
-//!   element in the output register. An element that comes in while the other side is still in reset is not
+//!   element in the output register. An element that comes in before the other side has left its reset is not
 //!   lost.
-//! - **Rule of use:** resets of both sides either do not overlap, or do so until each side knows of the other:
-//!   for 2 clocks of the side that leaves first, then 4 of the other, then 4 of the first again; the other one
-//!   leaves 4 of its own clocks behind the first at the earliest. [`LinkReset`](super::LinkReset) keeps it. At
-//!   power-up, both sides are to be in reset like this.
+//! - **Rule of use:** both sides are reset together: their resets overlap for 16 clocks of the slower side, also at
+//!   power-up. [`LinkReset`](super::LinkReset) sees to it, and to no more than is needed. Resets that do not overlap
+//!   are 8 clocks of the slower side apart.
 //! - **Clocks:** any two, also stopped ones.
 //! - **Constraints:** of the kind [`Kind::AsyncFifo`](super::constraints::Kind::AsyncFifo).
 //!

@@ -1,6 +1,8 @@
 //! The crossings in the catalog.
 
-use super::{AsyncFifo, AxiCrossing, AxiLiteCrossing, BusSync, LevelSync, LinkReset, ResetSync, limits};
+use super::{
+    AsyncFifo, AxiCrossing, AxiLiteCrossing, BusSync, LevelSync, LinkReset, LinkedFifos, ResetSync, limits,
+};
 use crate::axi::AxiShape;
 use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
 use spinneret_verilog::prelude::*;
@@ -120,6 +122,16 @@ pub(crate) const LINK_RESET: Entry = Entry {
     build: |_| boxed(Ok(LinkReset::new())),
 };
 
+/// [`LinkedFifos`].
+pub(crate) const LINKED_FIFOS: Entry = Entry {
+    name: "linked_fifos",
+    doc: "queues there and back between two clocks, with their resets",
+    shipped: false,
+    parameters: ASYNC_FIFO.parameters,
+    derived: |_| Vec::new(),
+    build: |values| boxed(LinkedFifos::new(number(values, "width"), number(values, "depth"))),
+};
+
 /// A block with parameter values, as a model for the testbenches: name of the model, block, values that
 /// differ from the default.
 type Variant = (&'static str, &'static Entry, &'static [(&'static str, u64)]);
@@ -138,6 +150,7 @@ const SIMULATED: &[Variant] = &[
     ),
     ("axi_lite_crossing", &AXI_LITE_CROSSING, &[]),
     ("link_reset", &LINK_RESET, &[]),
+    ("linked_fifos", &LINKED_FIFOS, &[("depth", 4)]),
 ];
 
 /// The crossings as models for the testbenches: name of the model, block, complete values.

@@ -24,8 +24,10 @@
 //! - **`far_rst` is high only while `near_link_rst` is.** While a request that came during an end waits for it, the far
 //!   side is out of reset for a moment, and in reset again before `near_link_rst` falls.
 //! - **Clocks:** any two. While `far_clk` does not run, `near_link_rst` stays high; when it runs again, all goes on.
-//! - **Latency:** of the start 4 edges of `far_clk`, of the end 5 edges of `far_clk` behind 6 of `near_clk`, and
-//!   for `near_link_rst` 2 more of `far_clk` and 5 of `near_clk`; one more of each for every crossing.
+//! - **Latency:** `far_rst` rises with the third edge of `far_clk` behind that of `near_link_rst`. After a request that
+//!   lasted until the far side is known to be in reset, `far_rst` falls with the fifth edge of `far_clk` behind the
+//!   edge of `near_clk` that sees no request any more, and `near_link_rst` with the fifth edge of `near_clk`
+//!   behind the second of `far_clk` after that. Real synchronisers may take an edge more for each crossing.
 //! - **Reset:** both sides are in reset at power-up. No other reset: `near_rst` is a request like the other.
 //! - **Constraints:** of the kind [`Kind::LinkReset`](super::constraints::Kind::LinkReset).
 

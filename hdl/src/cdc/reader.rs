@@ -84,10 +84,12 @@ impl Logic for FifoReader {
         self.next.next = self.count.q.val();
         if self.fetch.val() {
             self.next.next = self.count.q.val() + 1;
-            self.data.d.next = self.element.val();
         }
         self.count.d.next = self.next.val();
         self.gray.d.next = self.next.val() ^ (self.next.val() >> 1);
+        if self.fetch.val() {
+            self.data.d.next = self.element.val();
+        }
         if self.fetch.val() {
             self.held.d.next = true;
         } else if self.m.ready.val() {

@@ -1,11 +1,12 @@
 //! The register table as the hardware decodes it.
 
-use super::RegsShape;
 use super::array::Element;
+use super::{RegsShape, WORD};
 use spinneret_regmap::{
     Access, Register, Word, bar_access, caps, cl, egress, her_meta, host_read, host_write, ingress,
     registers, stats,
 };
+use spinneret_verilog::prelude::lit;
 use std::fmt;
 
 /// Bytes of a word.
@@ -74,6 +75,21 @@ pub struct MapBlock {
     pub number: u64,
     /// The words that exist.
     pub words: Vec<MapWord>,
+}
+
+impl MapBlock {
+    /// What all its words read as together while nothing but constants is there.
+    pub fn constants(&self) -> spinneret_verilog::prelude::Word {
+        let constant = |place: usize| {
+            let word = self.words.iter().find(|word| word.place == place);
+            match word.map(|word| word.source) {
+                Some(Source::Constant(value)) => lit(value, WORD),
+                _ => lit(0, WORD),
+            }
+        };
+        let words: Vec<_> = (0..BLOCK_WORDS).rev().map(constant).collect();
+        spinneret_verilog::prelude::Word::cat(&words)
+    }
 }
 
 /// Shows the address of the block's first byte.

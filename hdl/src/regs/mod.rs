@@ -217,7 +217,7 @@ impl Logic for PspinCtrlRegs {
     #[kernel]
     fn update(&mut self) {
         let extended = self._shape.extended;
-        clocked!(self.clk, self.rst => self.write, self.read, self.held, self.stdout_taken);
+        clocked!(self.clk, self.rst => self.write, self.read, self.held, self.stdout_taken, self.clear);
         /// Writes.
         self.write.awaddr.next = self.s_axil.awaddr.val();
         self.write.awvalid.next = self.s_axil.awvalid.val();
@@ -248,7 +248,7 @@ impl Logic for PspinCtrlRegs {
             self.stdout_word.next = self.stdout_dout.val();
         }
         for (number, block) in self._map.blocks.iter().enumerate() {
-            self.words[block].next = 0.into();
+            self.words[block].next = block.constants();
             for entry in &block.words {
                 let low = entry.place * WORD;
                 match entry.source {
@@ -314,9 +314,7 @@ impl Logic for PspinCtrlRegs {
                             self.counters.val().slice(counter * WORD, WORD),
                         );
                     }
-                    Source::Constant(value) => {
-                        self.words[block].next.set_slice(low, WORD, lit(value, WORD));
-                    }
+                    Source::Constant(_) => {}
                 }
             }
             self.read.values.next.set_slice(
@@ -380,7 +378,6 @@ impl Logic for PspinCtrlRegs {
         self.her_gen.scratchpad_3_addr.next = self.held[meta("scratchpad_3_addr")].values.val();
         self.her_gen.scratchpad_3_size.next = self.held[meta("scratchpad_3_size")].values.val();
         if extended {
-            clocked!(self.clk, self.rst => self.clear);
             self.error_clear.next = self.clear.q.val();
             self.match_relative.next = self.held[Held(&me::RELATIVE)].values.val();
             self.guard_enforce.next = self.held[Held(&guard::ENFORCE)].values.val().get_bit(0);

@@ -185,7 +185,10 @@ impl<M: Model> Simulation<M> {
         }
         let start: Vec<u64> = self.domains.iter().map(|domain| domain.edges).collect();
         let is_over = |domains: &[Domain]| {
-            let mut running = domains.iter().zip(&start).filter(|(domain, _)| domain.is_running());
+            let mut running = domains
+                .iter()
+                .zip(&start)
+                .filter(|(domain, _)| domain.is_running());
             running.all(|(domain, start)| domain.edges >= start + DOMAINS_RESET_CYCLES)
         };
         while !is_over(&self.domains) {
@@ -217,7 +220,10 @@ impl<M: Model> Simulation<M> {
     /// Simulates up to the next time at which a clock rises.
     pub(super) fn next_instant(&mut self) -> Result<(), Cause> {
         loop {
-            let times = self.domains.iter().filter_map(|domain| domain.timing.as_ref()?.next_ps());
+            let times = self
+                .domains
+                .iter()
+                .filter_map(|domain| domain.timing.as_ref()?.next_ps());
             let Some(time_ps) = times.min() else {
                 return Err(Cause::AllClocksStand);
             };
@@ -243,7 +249,11 @@ impl<M: Model> Simulation<M> {
     /// The clocks that fall at that time, and the inputs that belong to them.
     fn fall(&mut self, time_ps: u64) -> Result<(), Cause> {
         let dut = self.dut.instance_mut();
-        for domain in self.domains.iter_mut().filter(|domain| domain.is_due(time_ps, false)) {
+        for domain in self
+            .domains
+            .iter_mut()
+            .filter(|domain| domain.is_due(time_ps, false))
+        {
             domain.clocking.set_clock(dut, false);
             for agent in &domain.agents {
                 if domain.in_reset {
@@ -261,7 +271,11 @@ impl<M: Model> Simulation<M> {
     /// The clocks that rise at that time.
     fn rise(&mut self, time_ps: u64) -> Result<(), Cause> {
         let due = |domain: &Domain| domain.is_due(time_ps, true);
-        for domain in self.domains.iter().filter(|domain| due(domain) && !domain.in_reset) {
+        for domain in self
+            .domains
+            .iter()
+            .filter(|domain| due(domain) && !domain.in_reset)
+        {
             for agent in &domain.agents {
                 agent.borrow_mut().sample(self.dut.instance(), domain.edges)?;
             }

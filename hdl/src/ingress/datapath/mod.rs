@@ -74,9 +74,6 @@ const HER: usize = judge::EVENTS + 3;
 const NO_CONTEXT: usize = judge::EVENTS + 4;
 const EVENTS: usize = judge::EVENTS + 5;
 
-/// Ways out of the matched path: no room, dropped behind the gate, no context, HER.
-const WAYS_OUT: usize = 4;
-
 /// Who gives slots back, in the order of the arbiter's inputs.
 const FROM_CLUSTER: usize = 0;
 const FROM_ENGINE: usize = 1;
@@ -270,7 +267,7 @@ impl PspinIngressDatapath {
             path_reset: Wire::bit(),
             path_rstn: Wire::bit(),
             matcher: PspinPktMatch::new(matcher)?,
-            valve: Optional::new(shape.cluster_reset, || FrameValve::new(shape, WAYS_OUT)),
+            valve: Optional::new(shape.cluster_reset, || FrameValve::new(shape)),
             gate: AdmissionGate::new(shape)?,
             pool: SlotPool::new(shape.slots, true)?,
             chooser: SlotChooser::new(shape),

@@ -7,6 +7,10 @@ use spinneret_verilog::prelude::*;
 
 /// Width of the number of frames whose metadata has not come yet.
 const OWED_BITS: usize = 9;
+/// Reasons for which packets leave the path.
+pub(super) const CAUSES: usize = 4;
+/// Width of the change of the number of packets in one clock, as a signed number.
+const CHANGE_BITS: usize = 4;
 /// Width of the number of packets under way, as a signed number.
 const FLIGHT_BITS: usize = 12;
 
@@ -24,7 +28,7 @@ const FLIGHT_BITS: usize = 12;
 ///   and metadata are taken at once and go nowhere. The first frame that begins later than `held` falls passes again, and
 ///   so does the metadata from its own on.
 /// - **Account**: `lost` counts the packets that entered the path and neither became a HER nor were dropped for another
-///   cause, and those whose frame ended here, modulo 2^32. It is right three clocks after `held` falls, or after the end of
+///   cause, and those whose frame ended here, modulo 2^32. It is right five clocks after `held` falls, or after the end of
 ///   the frame that was cut.
 /// - **Backpressure**: none of its own.
 /// - **Reset** (`rst`) is that of the matching engine: the next beat is the first of a frame.
@@ -58,7 +62,12 @@ pub struct FrameValve {
     /// Packets that entered the path and have not left it; as a dropped frame leaves before it has entered as a whole, -1
     /// is possible.
     flight: Reg,
+    arrived: Reg<bool>,
+    departed: Reg,
     change: Reg,
+    gone: Reg,
+    was_held: Vec<Reg<bool>>,
+    swallowed: Vec<Reg<bool>>,
     lost_count: Reg,
     last: Wire<Local, bool>,
     taken: Wire<Local, bool>,
@@ -70,8 +79,8 @@ pub struct FrameValve {
 }
 
 impl FrameValve {
-    /// A valve for a datapath of the given shape, which packets leave for `causes` reasons.
-    pub fn new(shape: DatapathShape, causes: usize) -> Self {
+    /// A valve for a datapath of the given shape.
+    pub fn new(shape: DatapathShape) -> Self {
         let data = shape.matcher.axis.data;
         let beat = data + data / 8 + 2;
         let meta = shape.dma.meta();
@@ -83,14 +92,19 @@ impl FrameValve {
             meta_s: StreamIn::new(meta),
             m: StreamOut::new(beat),
             meta_m: StreamOut::new(meta),
-            left: Wire::word(causes),
+            left: Wire::word(CAUSES),
             lost: Wire::word(COUNTER_WIDTH),
             in_frame: Reg::bit_reset(),
             pass: Reg::bit_reset(),
             owed: Reg::word_reset(OWED_BITS),
             skip: Reg::word_reset(OWED_BITS),
             flight: Reg::word_reset(FLIGHT_BITS),
-            change: Reg::word_reset(FLIGHT_BITS),
+            arrived: Reg::bit_reset(),
+            departed: Reg::word_reset(CAUSES),
+            change: Reg::word_reset(CHANGE_BITS),
+            gone: Reg::word_reset(FLIGHT_BITS),
+            was_held: vec![Reg::bit_reset(); 2],
+            swallowed: vec![Reg::bit_reset(); 3],
             lost_count: Reg::word_reset(COUNTER_WIDTH),
             last: Wire::bit(),
             taken: Wire::bit(),
@@ -106,9 +120,8 @@ impl FrameValve {
 impl Logic for FrameValve {
     #[kernel]
     fn update(&mut self) {
-        let causes = self.left.width();
-        clocked!(self.clk, self.rst => self.in_frame, self.pass, self.owed, self.skip, self.flight, self.change,
-            self.lost_count);
+        clocked!(self.clk, self.rst => self.in_frame, self.pass, self.owed, self.skip, self.flight, self.arrived,
+            self.departed, self.change, self.gone, self.was_held, self.swallowed, self.lost_count);
         self.m.data.next = self.s.data.val();
         self.m.valid.next = self.s.valid.val() && self.pass.q.val();
         self.s.ready.next = self.m.ready.val() || !self.pass.q.val();
@@ -142,30 +155,50 @@ impl Logic for FrameValve {
             self.skip.d.next = self.skip.q.val() - 1;
         }
 
-        /// Who is in the path when it is reset is lost.
+        /// Who is in the path when it is reset is lost. The account is kept two clocks behind: it takes the sum of five
+        /// bits, then adds it.
+        self.arrived.d.next = self.taken.val() && self.last.val() && self.pass.q.val();
+        self.departed.d.next = self.left.val();
+        self.swallowed[0].d.next = self.taken.val() && self.last.val() && !self.pass.q.val();
+        self.was_held[0].d.next = self.held.val();
+        self.change.d.next = word(self.arrived.q.val()).resize(CHANGE_BITS)
+            - word(self.departed.q.val().get_bit(0)).resize(CHANGE_BITS)
+            - cat!(
+                (self.departed.q.val().get_bit(1) && self.departed.q.val().get_bit(2))
+                    || (self.departed.q.val().get_bit(3)
+                        && (self.departed.q.val().get_bit(1) || self.departed.q.val().get_bit(2))),
+                self.departed.q.val().get_bit(1)
+                    ^ self.departed.q.val().get_bit(2)
+                    ^ self.departed.q.val().get_bit(3)
+            )
+            .resize(CHANGE_BITS);
+        self.swallowed[1].d.next = self.swallowed[0].q.val();
+        self.was_held[1].d.next = self.was_held[0].q.val();
         self.flight_next.next = self.flight.q.val()
-            + word(self.taken.val() && self.last.val() && self.pass.q.val()).resize(FLIGHT_BITS);
-        for cause in 0..causes {
-            self.flight_next.next =
-                self.flight_next.val() - word(self.left.val().get_bit(cause)).resize(FLIGHT_BITS);
-        }
-        self.change.d.next =
-            word(self.taken.val() && self.last.val() && !self.pass.q.val()).resize(FLIGHT_BITS);
-        if self.held.val() {
+            + cat!(
+                fill(
+                    self.change.q.val().get_bit(CHANGE_BITS - 1),
+                    FLIGHT_BITS - CHANGE_BITS
+                ),
+                self.change.q.val()
+            );
+        self.swallowed[2].d.next = self.swallowed[1].q.val();
+        if self.was_held[1].q.val() {
             self.flight.d.next = 0.into();
-            self.change.d.next = self.flight_next.val()
-                + word(self.taken.val() && self.last.val() && !self.pass.q.val()).resize(FLIGHT_BITS);
+            self.gone.d.next = self.flight_next.val();
         } else {
             self.flight.d.next = self.flight_next.val();
+            self.gone.d.next = 0.into();
         }
         self.lost_count.d.next = self.lost_count.q.val()
             + cat!(
                 fill(
-                    self.change.q.val().get_bit(FLIGHT_BITS - 1),
+                    self.gone.q.val().get_bit(FLIGHT_BITS - 1),
                     COUNTER_WIDTH - FLIGHT_BITS
                 ),
-                self.change.q.val()
-            );
+                self.gone.q.val()
+            )
+            + word(self.swallowed[2].q.val()).resize(COUNTER_WIDTH);
         self.lost.next = self.lost_count.q.val();
     }
 }

@@ -1,6 +1,12 @@
 //! The Alchitry Cu: a small iCE40 board for a first design that fits on a desk.
 //!
-//! Balls come from `rust-hdl-bsp-alchitry-cu`, so that there is one list of them.
+//! Balls of clock and LEDs come from `rust-hdl-bsp-alchitry-cu`, so that there is one list of them.
+
+mod pll;
+mod top;
+
+pub use pll::{IcePll, PllSettings};
+pub use top::{AlchitryCu, CLOCK_HZ, UART_BAUD};
 
 use crate::{Board, Family, Pin};
 use rust_hdl::prelude::{Atom, Constraint};
@@ -18,10 +24,18 @@ pub const BOARD: Board = Board {
     pins: on_board_pins,
 };
 
-/// The clock input and the eight LEDs.
+/// The balls that the USB chip's serial lines are wired to, which that crate does not have; directions are those of
+/// the FPGA.
+const UART: [(&str, &str); 2] = [("uart_rx", "P14"), ("uart_tx", "M9")];
+
+/// The clock input, the eight LEDs and the serial lines.
 fn on_board_pins() -> Vec<Pin> {
     let mut all = pins_of("clock", &pins::clock());
     all.extend(pins_of("leds", &pins::leds()));
+    all.extend(UART.map(|(signal, ball)| Pin {
+        signal: signal.to_owned(),
+        ball: ball.to_owned(),
+    }));
     all
 }
 
@@ -51,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clock_and_leds_have_the_balls_of_the_board() {
+    fn clock_leds_and_serial_lines_have_the_balls_of_the_board() {
         let pins: Vec<_> = on_board_pins()
             .iter()
             .map(|pin| format!("{} {}", pin.signal, pin.ball))
@@ -66,6 +80,8 @@ mod tests {
             "leds[5] L14",
             "leds[6] M12",
             "leds[7] N14",
+            "uart_rx P14",
+            "uart_tx M9",
         ];
         assert_eq!(pins, expected);
     }

@@ -1,0 +1,103 @@
+//! A pair of queues between two clocks with the resets of both sides, as crossings are meant to be used.
+//!
+//! ```text
+//!  near_s ====> AsyncFifo ====> far_m
+//!  near_m <==== AsyncFifo <==== far_s
+//!  request ---> LinkReset ----> far_rst
+//! ```
+//!
+//! # Contract
+//! - **Data:** as [`AsyncFifo`], each way.
+//! - **Reset:** as [`LinkReset`]; both queues are emptied by it. No side ever sees an element that the other did not
+//!   send, whatever comes when.
+
+use super::{AsyncFifo, LinkReset};
+use crate::catalog::ParameterError;
+use crate::stream::{StreamIn, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Queues there and back between two clocks, with the resets of both sides.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct LinkedFifos {
+    /// Clock of the near side.
+    pub near_clk: Signal<In, Clock>,
+    /// Reset of the near side's design.
+    pub near_rst: Wire<In, bool>,
+    /// Holds both sides in reset.
+    pub request: Wire<In, bool>,
+    /// Reset of the near side of the queues.
+    pub near_link_rst: Wire<Out, bool>,
+    /// Elements to the far side.
+    pub near_s: StreamIn,
+    /// Elements from the far side.
+    pub near_m: StreamOut,
+    /// Clock of the far side.
+    pub far_clk: Signal<In, Clock>,
+    /// Reset of the far side.
+    pub far_rst: Wire<Out, bool>,
+    /// Elements to the near side.
+    pub far_s: StreamIn,
+    /// Elements from the near side.
+    pub far_m: StreamOut,
+    link: LinkReset,
+    there: AsyncFifo,
+    back: AsyncFifo,
+}
+
+impl LinkedFifos {
+    /// Queues of `depth` elements of `width` bits.
+    ///
+    /// # Errors
+    /// As those of [`AsyncFifo::new`].
+    pub fn new(width: usize, depth: usize) -> Result<Self, ParameterError> {
+        Ok(Self {
+            near_clk: Signal::default(),
+            near_rst: Wire::bit(),
+            request: Wire::bit(),
+            near_link_rst: Wire::bit(),
+            near_s: StreamIn::new(width),
+            near_m: StreamOut::new(width),
+            far_clk: Signal::default(),
+            far_rst: Wire::bit(),
+            far_s: StreamIn::new(width),
+            far_m: StreamOut::new(width),
+            link: LinkReset::new(),
+            there: AsyncFifo::new(width, depth)?,
+            back: AsyncFifo::new(width, depth)?,
+        })
+    }
+}
+
+impl Logic for LinkedFifos {
+    #[kernel]
+    fn update(&mut self) {
+        self.link.near_clk.next = self.near_clk.val();
+        self.link.near_rst.next = self.near_rst.val();
+        self.link.request.next = self.request.val();
+        self.link.far_clk.next = self.far_clk.val();
+        self.near_link_rst.next = self.link.near_link_rst.val();
+        self.far_rst.next = self.link.far_rst.val();
+
+        self.there.s_clk.next = self.near_clk.val();
+        self.there.s_rst.next = self.link.near_link_rst.val();
+        self.there.m_clk.next = self.far_clk.val();
+        self.there.m_rst.next = self.link.far_rst.val();
+        self.there.s.data.next = self.near_s.data.val();
+        self.there.s.valid.next = self.near_s.valid.val();
+        self.near_s.ready.next = self.there.s.ready.val();
+        self.far_m.data.next = self.there.m.data.val();
+        self.far_m.valid.next = self.there.m.valid.val();
+        self.there.m.ready.next = self.far_m.ready.val();
+
+        self.back.s_clk.next = self.far_clk.val();
+        self.back.s_rst.next = self.link.far_rst.val();
+        self.back.m_clk.next = self.near_clk.val();
+        self.back.m_rst.next = self.link.near_link_rst.val();
+        self.back.s.data.next = self.far_s.data.val();
+        self.back.s.valid.next = self.far_s.valid.val();
+        self.far_s.ready.next = self.back.s.ready.val();
+        self.near_m.data.next = self.back.m.data.val();
+        self.near_m.valid.next = self.back.m.valid.val();
+        self.back.m.ready.next = self.near_m.ready.val();
+    }
+}

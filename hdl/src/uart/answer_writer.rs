@@ -1,0 +1,90 @@
+//! Answers, byte by byte.
+
+use super::protocol::PACKET_ANSWER_BYTES;
+use crate::stream::StreamOut;
+use spinneret_verilog::prelude::*;
+
+/// Bits of a byte.
+const BYTE: usize = 8;
+/// Bits of the longest payload.
+pub(super) const PAYLOAD: usize = BYTE * PACKET_ANSWER_BYTES;
+/// Bits of the number of bytes of an answer.
+const COUNT: usize = 4;
+
+/// Sends {code, length, payload} as bytes.
+///
+/// # Contract
+/// - `start` takes an answer while `busy` is low; `busy` is high until its last byte has been taken.
+/// - The payload starts at the most significant byte of `payload`; only `length` bytes of it are sent.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct AnswerWriter {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset, active high.
+    pub rst: Wire<In, bool>,
+    /// Takes the answer.
+    pub start: Wire<In, bool>,
+    /// Its code.
+    pub code: Wire<In>,
+    /// Bytes of its payload.
+    pub length: Wire<In>,
+    /// Its payload.
+    pub payload: Wire<In>,
+    /// An answer is being sent.
+    pub busy: Wire<Out, bool>,
+    /// Bytes.
+    pub m: StreamOut,
+    bytes: Reg,
+    left: Reg,
+    is_busy: Wire<Local, bool>,
+}
+
+impl AnswerWriter {
+    /// A writer.
+    pub fn new() -> Self {
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            start: Wire::bit(),
+            code: Wire::word(BYTE),
+            length: Wire::word(COUNT),
+            payload: Wire::word(PAYLOAD),
+            busy: Wire::bit(),
+            m: StreamOut::new(BYTE),
+            bytes: Reg::word(2 * BYTE + PAYLOAD),
+            left: Reg::word_reset(COUNT),
+            is_busy: Wire::bit(),
+        }
+    }
+}
+
+impl Default for AnswerWriter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Logic for AnswerWriter {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.left);
+        clocked!(self.clk => self.bytes);
+        self.is_busy.next = self.left.q.val() != 0;
+        if !self.is_busy.val() {
+            self.bytes.d.next = cat!(
+                self.code.val(),
+                self.length.val().resize(BYTE),
+                self.payload.val()
+            );
+            if self.start.val() {
+                self.left.d.next = self.length.val() + 2;
+            }
+        } else if self.m.ready.val() {
+            self.bytes.d.next = cat!(self.bytes.q.val().slice(0, BYTE + PAYLOAD), lit(0, BYTE));
+            self.left.d.next = self.left.q.val() - 1;
+        }
+        self.busy.next = self.is_busy.val();
+        self.m.valid.next = self.is_busy.val();
+        self.m.data.next = self.bytes.q.val().slice(BYTE + PAYLOAD, BYTE);
+    }
+}

@@ -1,0 +1,230 @@
+//! The ports of the block.
+
+use super::contract::Seen;
+use super::layout::Layout;
+use spinneret_regmap::model::Registers;
+use spinneret_regmap::{
+    Register, bar_access, cl, egress, guard, her, her_meta, host_read, host_write, ingress, me, stats,
+};
+use spinneret_sim::model::{Instance, PortHandle};
+
+/// The channels of AXI4-Lite, as the block sees them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Channels {
+    awaddr: PortHandle,
+    awvalid: PortHandle,
+    pub(super) awready: PortHandle,
+    wdata: PortHandle,
+    wstrb: PortHandle,
+    wvalid: PortHandle,
+    pub(super) wready: PortHandle,
+    pub(super) bresp: PortHandle,
+    pub(super) bvalid: PortHandle,
+    bready: PortHandle,
+    araddr: PortHandle,
+    arvalid: PortHandle,
+    pub(super) arready: PortHandle,
+    pub(super) rdata: PortHandle,
+    pub(super) rresp: PortHandle,
+    pub(super) rvalid: PortHandle,
+    rready: PortHandle,
+}
+
+impl Channels {
+    pub(super) fn find(dut: &Instance) -> Self {
+        let port = |name: &str| port(dut, &format!("s_axil_{name}"));
+        Self {
+            awaddr: port("awaddr"),
+            awvalid: port("awvalid"),
+            awready: port("awready"),
+            wdata: port("wdata"),
+            wstrb: port("wstrb"),
+            wvalid: port("wvalid"),
+            wready: port("wready"),
+            bresp: port("bresp"),
+            bvalid: port("bvalid"),
+            bready: port("bready"),
+            araddr: port("araddr"),
+            arvalid: port("arvalid"),
+            arready: port("arready"),
+            rdata: port("rdata"),
+            rresp: port("rresp"),
+            rvalid: port("rvalid"),
+            rready: port("rready"),
+        }
+    }
+
+    /// What is offered to the block, beside standard output.
+    pub(super) fn seen(&self, dut: &Instance) -> Seen {
+        let word = |port| dut.value(port) as u32;
+        Seen {
+            write_address: dut.is_high(self.awvalid).then(|| word(self.awaddr)),
+            write_data: dut
+                .is_high(self.wvalid)
+                .then(|| (word(self.wdata), word(self.wstrb) as u8)),
+            response_ready: dut.is_high(self.bready),
+            read_address: dut.is_high(self.arvalid).then(|| word(self.araddr)),
+            data_ready: dut.is_high(self.rready),
+            stdout: None,
+        }
+    }
+}
+
+/// An output that shows what software wrote.
+#[derive(Clone, Debug)]
+pub(super) struct Output {
+    pub(super) port: PortHandle,
+    /// Offset and width of each word, the first in the lowest bits.
+    parts: Vec<(u32, usize)>,
+}
+
+impl Output {
+    /// All outputs of a block of that layout.
+    pub(super) fn all(dut: &Instance, layout: &Layout) -> Vec<Self> {
+        let output = |name: &str, parts| Self {
+            port: port(dut, name),
+            parts,
+        };
+        let mut all = vec![
+            output(
+                "cl_fetch_en_o",
+                vec![(cl::FETCH_ENABLE, layout.clusters as usize)],
+            ),
+            output("aux_rst_o", vec![(cl::AUX_RESET, 1)]),
+            output("match_valid", parts(&me::VALID, 1)),
+            output("match_mode", parts(&me::MODE, 1)),
+            output("match_idx", parts(&me::IDX, 32)),
+            output("match_mask", parts(&me::MASK, 32)),
+            output("match_start", parts(&me::START, 32)),
+            output("match_end", parts(&me::END, 32)),
+            output("her_gen_valid", parts(&her::VALID, 1)),
+            output("her_gen_ctx_enabled", parts(&her::CTX_ENABLED, 1)),
+            output(
+                "her_gen_host_mem_addr",
+                pairs(meta("host_mem_addr_0"), meta("host_mem_addr_1")),
+            ),
+        ];
+        let fields = her_meta::ALL
+            .iter()
+            .filter(|field| !field.name.starts_with("host_mem_addr"));
+        all.extend(fields.map(|field| output(&format!("her_gen_{}", field.name), parts(field, 32))));
+        if layout.is_extended() {
+            all.extend([
+                output("match_relative", parts(&me::RELATIVE, 1)),
+                output("guard_enforce", parts(&guard::ENFORCE, 1)),
+                output("guard_enabled", parts(&guard::ENABLED, 1)),
+                output("guard_base", pairs(&guard::BASE_0, &guard::BASE_1)),
+                output("guard_size", parts(&guard::SIZE, 32)),
+            ]);
+        }
+        all
+    }
+
+    /// Whether a word at that offset is a part of it.
+    pub(super) fn shows(&self, offset: u32) -> bool {
+        self.parts.iter().any(|(own, _)| *own == offset)
+    }
+
+    /// What it has to show, lowest byte first.
+    pub(super) fn expected(&self, registers: &Registers) -> Vec<u8> {
+        let bits: usize = self.parts.iter().map(|(_, width)| width).sum();
+        let mut bytes = vec![0; bits.div_ceil(8)];
+        let mut low = 0;
+        for (offset, width) in &self.parts {
+            let value = registers.value(*offset).expect("the block has this register");
+            for bit in (0..*width).filter(|bit| value >> bit & 1 == 1) {
+                bytes[(low + bit) / 8] |= 1 << ((low + bit) % 8);
+            }
+            low += width;
+        }
+        bytes
+    }
+}
+
+/// What the block shows that software cannot write.
+#[derive(Clone, Debug)]
+pub(super) struct LiveInputs {
+    /// Every such input.
+    pub(super) all: Vec<PortHandle>,
+    /// Offset of a word, and where its bits come from: port and first bit, one for each bit of the word.
+    sources: Vec<(u32, PortHandle, usize)>,
+    status: Option<[PortHandle; 2]>,
+}
+
+impl LiveInputs {
+    pub(super) fn find(dut: &Instance, layout: &Layout) -> Self {
+        let simple = [
+            (stats::CLUSTER.offset, "cl_eoc_i"),
+            (stats::CLUSTER.offset + 4, "cl_busy_i"),
+            (stats::MPQ.offset, "mpq_full_i"),
+            (stats::DROPPED_PACKETS, "alloc_dropped_pkts"),
+            (stats::EGRESS_DMA_ERROR, "egress_dma_last_error"),
+        ];
+        let mut sources: Vec<_> = simple.map(|(offset, name)| (offset, port(dut, name), 0)).into();
+        let mut all: Vec<PortHandle> = sources.iter().map(|(_, port, _)| *port).collect();
+        let mut status = None;
+        if layout.is_extended() {
+            let counters = port(dut, "counters");
+            let groups = [
+                ingress::ALL,
+                egress::ALL,
+                host_write::ALL,
+                host_read::ALL,
+                bar_access::ALL,
+            ];
+            let words = groups.into_iter().flatten().flat_map(Register::words);
+            sources.extend(
+                (0..)
+                    .zip(words)
+                    .map(|(place, word)| (word.offset(), counters, 32 * place)),
+            );
+            let flags = ["cluster_running", "cluster_held"].map(|name| port(dut, name));
+            all.push(counters);
+            all.extend(flags);
+            status = Some(flags);
+        }
+        Self { all, sources, status }
+    }
+
+    /// Lets the registers show what the input of a word holds.
+    pub(super) fn show(&self, dut: &Instance, offset: u32, registers: &mut Registers) {
+        if let Some([running, held]) = self.status.filter(|_| offset == cl::STATUS.offset) {
+            let bits = u32::from(dut.is_high(running)) | u32::from(dut.is_high(held)) << 1;
+            registers.show(offset, bits);
+        }
+        if let Some((_, port, low)) = self.sources.iter().find(|(own, ..)| *own == offset) {
+            let bytes = dut.bytes(*port).iter().skip(low / 8).take(4);
+            let word = bytes.rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
+            registers.show(offset, word);
+        }
+    }
+}
+
+/// Every word of a register, with that width.
+fn parts(register: &'static Register, width: usize) -> Vec<(u32, usize)> {
+    register.words().map(|word| (word.offset(), width)).collect()
+}
+
+/// Low and high words in turn.
+fn pairs(low: &'static Register, high: &'static Register) -> Vec<(u32, usize)> {
+    let words = low.words().zip(high.words());
+    words
+        .flat_map(|(low, high)| [(low.offset(), 32), (high.offset(), 32)])
+        .collect()
+}
+
+fn meta(name: &str) -> &'static Register {
+    her_meta::ALL
+        .iter()
+        .find(|register| register.name == name)
+        .unwrap_or_else(|| panic!("the table has no field {name}"))
+}
+
+/// The port of that name.
+///
+/// # Panics
+/// If there is none.
+pub(super) fn port(dut: &Instance, name: &str) -> PortHandle {
+    dut.find(name)
+        .unwrap_or_else(|| panic!("{} has no port {name}", dut.name()))
+}

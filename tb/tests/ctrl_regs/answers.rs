@@ -1,0 +1,244 @@
+//! What accesses are answered.
+
+use crate::each_model;
+use crate::support::{answer, response};
+use spinneret_regmap::{caps, cl, guard, me, reset_word, stats};
+use spinneret_sim::axil::{LiteWrite, Response};
+use spinneret_sim::model::Model;
+use spinneret_sim::models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
+use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_tb::regs::Bench;
+
+const OKAY: Response = Response::Okay;
+const ERROR: Response = Response::SlaveError;
+
+fn reset_values<M: Model>(run: &mut TestRun) {
+    let mut bench = Bench::new(run.simulation::<M>());
+    assert_eq!(
+        answer(bench.read(cl::AUX_RESET)),
+        (1, OKAY),
+        "clusters are held in reset"
+    );
+    assert_eq!(
+        answer(bench.read(me::START.offset)),
+        (1, OKAY),
+        "rules match nothing"
+    );
+    for offset in bench.layout.words() {
+        if let Some(value) = reset_word(offset) {
+            assert_eq!(answer(bench.read(offset)), (value.into(), OKAY), "{offset:#x}");
+        }
+    }
+    // The same after a reset in the middle of everything.
+    for offset in bench.layout.words() {
+        bench.master.write(LiteWrite::new(offset.into(), 0xffff_ffff));
+    }
+    bench.settle();
+    bench.master.take_writes();
+    bench.sim.reset();
+    for offset in bench.layout.words() {
+        if let Some(value) = reset_word(offset) {
+            assert_eq!(answer(bench.read(offset)), (value.into(), OKAY), "{offset:#x}");
+        }
+    }
+    bench.finish();
+}
+
+#[test]
+fn registers_begin_with_what_the_table_says() {
+    each_model!("regs_reset_values", 1, reset_values);
+}
+
+fn strobes<M: Model>(run: &mut TestRun) {
+    let mut bench = Bench::new(run.simulation::<M>());
+    let offset = me::MASK.offset;
+    let mut expected = 0_u64;
+    for strobes in 0..16_u8 {
+        let data = 0x0101_0101 * u64::from(strobes + 1);
+        let write = LiteWrite::new(offset.into(), data).strobed(strobes);
+        assert_eq!(response(bench.write_with(write)), OKAY, "strobes {strobes:04b}");
+        for byte in (0..4).filter(|byte| strobes >> byte & 1 == 1) {
+            expected = expected & !(0xff << (8 * byte)) | data & 0xff << (8 * byte);
+        }
+        assert_eq!(
+            answer(bench.read(offset)),
+            (expected, OKAY),
+            "strobes {strobes:04b}"
+        );
+    }
+    let nothing = LiteWrite::new(offset.into(), 0).strobed(0);
+    assert_eq!(response(bench.write_with(nothing)), OKAY);
+    assert_eq!(answer(bench.read(offset)), (expected, OKAY));
+    let nowhere = LiteWrite::new(0x0010, 0).strobed(0);
+    assert_eq!(
+        response(bench.write_with(nowhere)),
+        ERROR,
+        "there is no such register"
+    );
+    bench.finish();
+}
+
+#[test]
+fn bytes_are_written_by_their_strobes() {
+    each_model!("regs_strobes", 1, strobes);
+}
+
+fn refused<M: Model>(run: &mut TestRun) {
+    let mut bench = Bench::new(run.simulation::<M>());
+    let read_only = [
+        cl::FIFO.offset,
+        stats::CLUSTER.offset,
+        stats::MPQ.offset,
+        stats::EGRESS_DMA_ERROR,
+    ];
+    for offset in read_only {
+        assert_eq!(response(bench.write(offset, u32::MAX)), ERROR, "{offset:#x}");
+        assert_eq!(bench.read(offset).response, OKAY, "{offset:#x}");
+    }
+    for offset in [
+        0x0010, 0x0020, 0x0ffc, 0x1018, 0x2154, 0x3014, 0x4130, 0x5044, 0xf054, 0xfffc,
+    ] {
+        assert_eq!(response(bench.write(offset, u32::MAX)), ERROR, "{offset:#x}");
+        assert_eq!(answer(bench.read(offset)), (0, ERROR), "{offset:#x}");
+    }
+    // In the public design the second of these is another address of the first.
+    assert_eq!(answer(bench.read(me::VALID.offset)), (0, OKAY));
+    bench.finish();
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_and_changes_nothing() {
+    each_model!("regs_refused", 1, refused);
+}
+
+fn unaligned<M: Model>(run: &mut TestRun) {
+    let mut bench = Bench::new(run.simulation::<M>());
+    let offset = me::IDX.offset;
+    for low in 0..4 {
+        let data = 0x1234_5670 + u64::from(low);
+        assert_eq!(response(bench.write(offset + low, data as u32)), OKAY);
+        assert_eq!(answer(bench.read(offset + 3 - low)), (data, OKAY));
+    }
+    bench.finish();
+}
+
+#[test]
+fn the_lowest_two_bits_of_an_address_are_ignored() {
+    each_model!("regs_unaligned", 1, unaligned);
+}
+
+#[test]
+fn the_drop_in_has_none_of_the_extensions() {
+    run_test("regs_drop_in", 1, |run| {
+        let mut bench = Bench::new(run.simulation::<PspinCtrlRegs>());
+        let extensions = [cl::STATUS.offset, stats::ERROR_CLEAR.offset, 0x1100, 0x130c];
+        let others = [me::RELATIVE.offset, guard::ENFORCE.offset, caps::MAGIC.offset];
+        for offset in extensions.into_iter().chain(others) {
+            assert_eq!(answer(bench.read(offset)), (0, ERROR), "{offset:#x}");
+            assert_eq!(response(bench.write(offset, 1)), ERROR, "{offset:#x}");
+        }
+        bench.finish();
+    });
+}
+
+/// Constants that a model was generated with.
+fn constants<M: Model>(run: &mut TestRun, expected: &[(&str, u64)]) {
+    let mut bench = Bench::new(run.simulation::<M>());
+    assert_eq!(answer(bench.read(0xf000)), (0x4e49_5053, OKAY), "SPIN");
+    assert_eq!(answer(bench.read(0xf004)), (0x0001_0000, OKAY), "version");
+    for (name, value) in expected {
+        let offset = caps::offset(name).expect("the table has it");
+        assert_eq!(answer(bench.read(offset)), (*value, OKAY), "{name}");
+        assert_eq!(response(bench.write(offset, 0)), ERROR, "{name}");
+    }
+    bench.finish();
+}
+
+#[test]
+fn constants_are_those_of_the_generated_hardware() {
+    run_test("regs_constants", 1, |run| {
+        let common = [
+            ("rulesets", 4),
+            ("rules", 4),
+            ("contexts", 4),
+            ("data_width", 512),
+            ("mtu", 1500),
+            ("inspected_bytes", 66),
+            ("buffer_base", 0x1c10_0000),
+            ("buffer_size", 524_288),
+            ("large_slots", 256),
+            ("large_slot_size", 1536),
+            ("small_slots", 1024),
+            ("small_slot_size", 128),
+            ("message_id_width", 10),
+            ("host_tags", 64),
+            ("cluster_clock_khz", 40_000),
+        ];
+        constants::<PspinCtrlRegsBoard>(run, &common);
+        constants::<PspinCtrlRegsOdd>(run, &common);
+        let board = [
+            ("features", 0x1f),
+            ("clusters", 2),
+            ("mpqs", 16),
+            ("core_clock_khz", 250_000),
+        ];
+        constants::<PspinCtrlRegsBoard>(run, &board);
+        let odd = [
+            ("features", 0x2a),
+            ("clusters", 5),
+            ("mpqs", 9),
+            ("core_clock_khz", 322_265),
+        ];
+        constants::<PspinCtrlRegsOdd>(run, &odd);
+    });
+}
+
+#[test]
+fn live_registers_show_their_inputs() {
+    run_test("regs_live", 1, |run| {
+        let mut bench = Bench::new(run.simulation::<PspinCtrlRegsBoard>());
+        bench.sim.dut.set("cl_eoc_i", 2_u32).expect("an input");
+        bench.sim.dut.set("cl_busy_i", 1_u32).expect("an input");
+        bench.sim.dut.set("mpq_full_i", 0x8001_u32).expect("an input");
+        bench
+            .sim
+            .dut
+            .set("alloc_dropped_pkts", 0x1234_5678_u32)
+            .expect("an input");
+        bench
+            .sim
+            .dut
+            .set("egress_dma_last_error", 0xb_u32)
+            .expect("an input");
+        bench.sim.dut.set("cluster_running", 1_u32).expect("an input");
+        bench.sim.dut.set("cluster_held", 0_u32).expect("an input");
+        // Every counter shows its place, the first is 1.
+        let counters: Vec<u8> = (1..=56_u32).flat_map(u32::to_le_bytes).collect();
+        let port = bench.sim.dut.instance().find("counters").expect("an input");
+        bench.sim.dut.instance_mut().set_bytes(port, &counters);
+        let expected = [
+            (0x000c, 1),
+            (0x1000, 2),
+            (0x1004, 1),
+            (0x1008, 0x8001),
+            (0x100c, 0x1234_5678),
+            (0x1010, 0xb),
+            (0x1100, 1),
+            (0x1140, 17),
+            (0x1180, 18),
+            (0x1190, 22),
+            (0x1200, 23),
+            (0x1238, 37),
+            (0x1280, 38),
+            (0x12b8, 52),
+            (0x1300, 53),
+            (0x130c, 56),
+        ];
+        for (offset, value) in expected {
+            assert_eq!(answer(bench.read(offset)), (value, OKAY), "{offset:#x}");
+        }
+        bench.sim.dut.set("cluster_held", 1_u32).expect("an input");
+        assert_eq!(answer(bench.read(cl::STATUS.offset)), (3, OKAY));
+        bench.finish();
+    });
+}

@@ -1,0 +1,109 @@
+//! What the outputs show; all of them are compared in every clock, these are examples of their layout.
+
+use crate::each_model;
+use spinneret_regmap::{cl, guard, her, her_meta, me, stats};
+use spinneret_sim::axil::LiteWrite;
+use spinneret_sim::model::Model;
+use spinneret_sim::models::PspinCtrlRegsBoard;
+use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_tb::regs::Bench;
+
+/// The bits of an output that are 1.
+fn ones<M: Model>(bench: &Bench<M>, port: &str) -> Vec<u64> {
+    let value = bench.sim.dut.get(port).expect("an output");
+    (0..value.bits()).filter(|bit| value.bit(*bit)).collect()
+}
+
+fn layout<M: Model>(run: &mut TestRun) {
+    let mut bench = Bench::new(run.simulation::<M>());
+    assert_eq!(ones(&bench, "aux_rst_o"), [0]);
+    bench.write(cl::AUX_RESET, 0xffff_fffe);
+    assert_eq!(ones(&bench, "aux_rst_o"), [0_u64; 0]);
+    bench.write(cl::FETCH_ENABLE, 2);
+    assert_eq!(ones(&bench, "cl_fetch_en_o"), [1]);
+    let rule = me::mask(2, 1).expect("there is such a rule");
+    bench.write(rule, 0x0000_ffff);
+    let expected: Vec<u64> = (32 * 9..32 * 9 + 16).collect();
+    assert_eq!(ones(&bench, "match_mask"), expected, "as software wrote it");
+    bench.write(me::mode(3).expect("there is such a ruleset"), 1);
+    assert_eq!(ones(&bench, "match_mode"), [3]);
+    bench.write(her::ctx_enabled(2).expect("there is such a context"), 1);
+    assert_eq!(ones(&bench, "her_gen_ctx_enabled"), [2]);
+    for (name, value) in [("host_mem_addr_0", 1), ("host_mem_addr_1", 2)] {
+        bench.write(her_meta::offset(name, 3).expect("there is such a field"), value);
+    }
+    assert_eq!(ones(&bench, "her_gen_host_mem_addr"), [3 * 64, 3 * 64 + 33]);
+    bench.write(her_meta::offset("th_size", 1).expect("there is such a field"), 5);
+    assert_eq!(ones(&bench, "her_gen_th_size"), [32, 34]);
+    bench.finish();
+}
+
+#[test]
+fn outputs_hold_elements_side_by_side() {
+    each_model!("regs_layout", 1, layout);
+}
+
+#[test]
+fn windows_of_the_host_dma_are_64_bits_wide() {
+    run_test("regs_windows", 1, |run| {
+        let mut bench = Bench::new(run.simulation::<PspinCtrlRegsBoard>());
+        assert_eq!(
+            ones(&bench, "guard_enforce"),
+            [0_u64; 0],
+            "not limited after reset"
+        );
+        let (low, high) = guard::base(1).expect("there is such a context");
+        bench.write(low, 0x1000);
+        bench.write(high, 0x7);
+        bench.write(guard::size(1).expect("there is such a context"), 0x2000);
+        bench.write(guard::enabled(1).expect("there is such a context"), 1);
+        bench.write(guard::ENFORCE.offset, 1);
+        assert_eq!(ones(&bench, "guard_base"), [64 + 12, 64 + 32, 64 + 33, 64 + 34]);
+        assert_eq!(ones(&bench, "guard_size"), [32 + 13]);
+        assert_eq!(ones(&bench, "guard_enabled"), [1]);
+        assert_eq!(ones(&bench, "guard_enforce"), [0]);
+        bench.write(me::relative(1, 3).expect("there is such a rule"), 1);
+        assert_eq!(ones(&bench, "match_relative"), [7]);
+        bench.finish();
+    });
+}
+
+#[test]
+fn the_last_error_is_cleared_by_a_pulse_of_one_clock() {
+    run_test("regs_error_clear", 1, |run| {
+        let mut bench = Bench::new(run.simulation::<PspinCtrlRegsBoard>());
+        let pulses = |bench: &mut Bench<PspinCtrlRegsBoard>, write: LiteWrite| {
+            bench.master.write(write);
+            let mut high = 0;
+            for _ in 0..20 {
+                bench.sim.cycle();
+                high += ones(bench, "error_clear").len();
+            }
+            assert_eq!(bench.master.take_writes().len(), 1);
+            high
+        };
+        let offset = u64::from(stats::ERROR_CLEAR.offset);
+        assert_eq!(pulses(&mut bench, LiteWrite::new(offset, 1)), 1);
+        assert_eq!(
+            pulses(&mut bench, LiteWrite::new(offset, 0xffff_ffff).strobed(1)),
+            1
+        );
+        assert_eq!(
+            pulses(&mut bench, LiteWrite::new(offset, 0xffff_fffe)),
+            0,
+            "bit 0 is 0"
+        );
+        assert_eq!(
+            pulses(&mut bench, LiteWrite::new(offset, 1).strobed(0xe)),
+            0,
+            "byte 0 is not written"
+        );
+        assert_eq!(
+            pulses(&mut bench, LiteWrite::new(offset - 4, 1)),
+            0,
+            "another register"
+        );
+        assert_eq!(bench.read(stats::ERROR_CLEAR.offset).data, 0);
+        bench.finish();
+    });
+}

@@ -1,0 +1,155 @@
+//! Latency, throughput, order, backpressure, and accesses that meet.
+
+use crate::each_model;
+use spinneret_regmap::me;
+use spinneret_sim::axil::{LiteMasterPauses, LiteRead, LiteWrite, Pause, Skew};
+use spinneret_sim::model::Model;
+use spinneret_sim::test_run::TestRun;
+use spinneret_tb::regs::{Bench, measure};
+
+const WORD: u32 = me::MASK.offset;
+
+fn figures<M: Model>(run: &mut TestRun) {
+    let measured = measure(run.simulation::<M>());
+    assert_eq!((measured.write_latency, measured.read_latency), (2, 3));
+    assert_eq!(
+        (measured.writes, measured.reads),
+        (2000, 2000),
+        "one of each every two clocks"
+    );
+}
+
+#[test]
+fn writes_take_two_clocks_reads_three_and_each_one_every_two() {
+    each_model!("regs_figures", 1, figures);
+}
+
+/// Address and data in any order; the later of them counts.
+fn any_order<M: Model>(run: &mut TestRun) {
+    let mut bench = Bench::new(run.simulation::<M>());
+    bench.master.set_skew(Skew::Random { most: 9 });
+    let (mut address_first, mut data_first) = (0, 0);
+    for number in 0..100 {
+        let done = bench.write(WORD, number);
+        assert_eq!(done.latency_cycles(), 2);
+        address_first += u32::from(done.address_cycle < done.data_cycle);
+        data_first += u32::from(done.data_cycle < done.address_cycle);
+        assert_eq!(bench.read(WORD).data, u64::from(number));
+    }
+    assert!(
+        address_first > 10 && data_first > 10,
+        "{address_first}, {data_first}"
+    );
+    bench.finish();
+}
+
+#[test]
+fn address_and_data_come_in_any_order() {
+    each_model!("regs_any_order", 1, any_order);
+}
+
+/// Responses to writes that nobody takes do not stop reads, and the other way round.
+fn independent<M: Model>(run: &mut TestRun) {
+    for writes_stop in [true, false] {
+        let mut bench = Bench::new(run.simulation::<M>());
+        let mut pauses = LiteMasterPauses::default();
+        let stopped = if writes_stop {
+            &mut pauses.response
+        } else {
+            &mut pauses.read_data
+        };
+        *stopped = Pause::AlwaysAfter(0);
+        bench.master.set_pauses(&pauses);
+        for number in 0..20 {
+            bench.master.write(LiteWrite::new(WORD.into(), number));
+            bench.master.read(LiteRead::new(WORD.into()));
+        }
+        bench.sim.run(100);
+        let expected = if writes_stop { (20, 0) } else { (0, 20) };
+        assert_eq!((bench.master.writes_left(), bench.master.reads_left()), expected);
+        bench.master.set_pauses(&LiteMasterPauses::default());
+        bench.settle();
+        assert_eq!(
+            bench.master.take_writes().len() + bench.master.take_reads().len(),
+            40
+        );
+        bench.finish();
+    }
+}
+
+#[test]
+fn reads_and_writes_do_not_wait_for_each_other() {
+    each_model!("regs_independent", 1, independent);
+}
+
+/// A read and a write of one word whose addresses are taken so many clocks apart.
+fn meeting<M: Model>(run: &mut TestRun) {
+    for (read_later, expected) in [(0, 1), (1, 2), (2, 2)] {
+        let mut bench = Bench::new(run.simulation::<M>());
+        bench.write(WORD, 1);
+        bench.master.write(LiteWrite::new(WORD.into(), 2));
+        bench.sim.run(read_later);
+        bench.master.read(LiteRead::new(WORD.into()));
+        bench.settle();
+        let (write, read) = (bench.master.take_writes()[0], bench.master.take_reads()[0]);
+        assert_eq!(read.address_cycle, write.address_cycle + read_later);
+        assert_eq!(read.data, expected, "{read_later} clocks later");
+        bench.finish();
+    }
+}
+
+#[test]
+fn a_read_that_meets_a_write_gives_the_value_of_before() {
+    each_model!("regs_meeting", 1, meeting);
+}
+
+/// Software that writes, waits for the response and reads sees what it wrote; so does one that sends its read in
+/// the clock of the response.
+fn written_is_read<M: Model>(run: &mut TestRun) {
+    let mut bench = Bench::new(run.simulation::<M>());
+    bench.write(WORD, 7);
+    let done = bench.write(WORD, 8);
+    bench.master.write(LiteWrite::new(WORD.into(), 9));
+    let response = done.response_cycle - done.address_cycle;
+    bench.sim.run(response);
+    bench.master.read(LiteRead::new(WORD.into()));
+    bench.settle();
+    let (write, read) = (bench.master.take_writes()[0], bench.master.take_reads()[0]);
+    assert_eq!((read.address_cycle, read.data), (write.response_cycle, 9));
+    bench.finish();
+}
+
+#[test]
+fn what_is_answered_can_be_read() {
+    each_model!("regs_written_is_read", 1, written_is_read);
+}
+
+/// What is taken while nobody takes responses: three writes and reads at most, of which one and two are kept.
+fn kept<M: Model>(run: &mut TestRun) {
+    let mut bench = Bench::new(run.simulation::<M>());
+    bench.master.set_pauses(&LiteMasterPauses {
+        response: Pause::AlwaysAfter(0),
+        read_data: Pause::AlwaysAfter(0),
+        ..LiteMasterPauses::default()
+    });
+    for number in 0..10 {
+        bench.master.write(LiteWrite::new(WORD.into(), number));
+        bench.master.read(LiteRead::new(WORD.into()));
+    }
+    bench.sim.run(60);
+    let counts = bench.master.monitor().counts();
+    let taken = [counts.write_address, counts.write_data, counts.read_address];
+    assert_eq!(taken.map(|channel| channel.beats), [2, 2, 3]);
+    bench.master.set_pauses(&LiteMasterPauses::default());
+    bench.settle();
+    assert_eq!(
+        bench.master.take_writes().len() + bench.master.take_reads().len(),
+        20
+    );
+    bench.finish();
+}
+
+#[test]
+fn one_more_write_and_two_more_reads_are_kept() {
+    each_model!("regs_kept", 1, kept);
+}

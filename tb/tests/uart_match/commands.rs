@@ -1,0 +1,197 @@
+//! Each command, and the LEDs.
+
+use crate::support::{BOARD, board, load, small};
+use spinneret_regmap::matching::Rule;
+use spinneret_sim::test_run::run_test;
+use spinneret_tb::uart_match::{Led, code, frame, rule_frame};
+
+/// A UDP packet to port 9330 with an SLMP header that ends message 0x01020304.
+fn slmp_packet() -> Vec<u8> {
+    let mut packet = vec![0; 60];
+    packet[12..14].copy_from_slice(&[8, 0]);
+    packet[23] = 17;
+    packet[36..38].copy_from_slice(&9330_u16.to_be_bytes());
+    packet[42..44].copy_from_slice(&[0x80, 0]);
+    packet[44..48].copy_from_slice(&[1, 2, 3, 4]);
+    packet
+}
+
+#[test]
+fn says_who_it_is() {
+    run_test("uart_match_hello", 1, |run| {
+        let mut host = board(run);
+        host.source.send(&[0, 0]);
+        host.drain();
+        assert_eq!(host.receive(100), [0, 4, 1, 2, 4, 64]);
+        host.finish();
+        let mut host = small(run);
+        host.source.send(&[0, 0]);
+        host.drain();
+        assert_eq!(host.receive(100), [0, 4, 1, 1, 2, 8]);
+        host.finish();
+    });
+}
+
+#[test]
+fn matches_by_the_rules_that_were_written() {
+    run_test("uart_match_literal", 1, |run| {
+        let mut host = board(run);
+        let rules: [(u8, Rule); 4] = [
+            (0, Rule::IPV4),
+            (1, Rule::ip_protocol(17, 17)),
+            (2, Rule::udp_destination_port(9000, 10000)),
+            (3, Rule::SLMP_END_OF_MESSAGE),
+        ];
+        for (number, rule) in &rules {
+            host.exchange(&rule_frame(*number, rule));
+        }
+        host.exchange(&frame(code::CONTROL, &[1, 0]));
+        // Literal bytes, so that a slip in the model is seen too.
+        host.source.send(&frame(code::PACKET, &slmp_packet()));
+        host.drain();
+        assert_eq!(host.receive(100), [0, 7, 1, 0, 1, 1, 2, 3, 4]);
+        assert_eq!(host.leds() & 0x7f, 0b101_0001);
+        let mut other = slmp_packet();
+        other[36] = 0;
+        host.source.send(&frame(code::PACKET, &other));
+        host.drain();
+        assert_eq!(host.receive(100), [0, 7, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(host.leds() & 0x7f, 0b001_0001);
+        host.model.matches = 1;
+        host.sim.finish();
+    });
+}
+
+/// The bytes of docs/boards/alchitry-cu.md.
+#[test]
+fn the_example_of_the_documentation_is_true() {
+    run_test("uart_match_example", 1, |run| {
+        let page = include_str!("../../../docs/boards/alchitry-cu.md");
+        let lines = page.lines().filter_map(|line| line.strip_prefix("say '"));
+        let bytes = |text: &str| -> Vec<u8> {
+            text.split("\\x")
+                .skip(1)
+                .map(|digits| u8::from_str_radix(digits, 16).expect("two hexadecimal digits"))
+                .collect()
+        };
+        let mut host = board(run);
+        let mut answers = Vec::new();
+        for line in lines {
+            let (text, _) = line.split_once('\'').expect("an end of the quotes");
+            host.source.send(&bytes(text));
+            host.drain();
+            answers.push(host.receive(100));
+        }
+        assert_eq!(answers.len(), 6);
+        assert_eq!(answers[0], [0, 4, 1, 2, 4, 0x40]);
+        assert_eq!(answers[1..5], [[0, 0]; 4]);
+        assert_eq!(answers[5], [0, 7, 1, 0, 0, 0, 0, 0, 0]);
+        host.sim.finish();
+    });
+}
+
+#[test]
+fn nothing_matches_until_rules_are_put_into_force_and_after_they_are_put_out() {
+    run_test("uart_match_valid", 1, |run| {
+        let mut host = board(run);
+        let packet = frame(code::PACKET, &slmp_packet());
+        host.exchange(&frame(code::CONTROL, &[1, 0]));
+        host.exchange(&packet);
+        assert_eq!(host.model.matches, 0);
+        host.exchange(&frame(code::CONTROL, &[0, 0]));
+        load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
+        host.exchange(&packet);
+        assert_eq!(host.model.matches, 1);
+        host.exchange(&frame(code::CONTROL, &[0, 0]));
+        host.exchange(&packet);
+        assert_eq!(host.model.matches, 1);
+        host.finish();
+    });
+}
+
+#[test]
+fn a_rule_that_is_written_while_in_force_counts_from_the_next_packet() {
+    run_test("uart_match_rewrite", 1, |run| {
+        let mut host = board(run);
+        load(&mut host, &Rule::ALWAYS, &Rule::ALWAYS);
+        host.exchange(&frame(code::PACKET, &[7; 8]));
+        host.exchange(&rule_frame(0, &Rule::NEVER));
+        host.exchange(&frame(code::PACKET, &[7; 8]));
+        assert_eq!(host.model.matches, 1);
+        host.finish();
+    });
+}
+
+#[test]
+fn packets_of_every_length_are_answered() {
+    run_test("uart_match_lengths", 1, |run| {
+        let mut host = board(run);
+        load(&mut host, &Rule::ALWAYS, &Rule::ALWAYS);
+        for length in 1..=255 {
+            let packet: Vec<u8> = (0..length).collect();
+            host.exchange(&frame(code::PACKET, &packet));
+        }
+        // Packets of less than a word have none that a rule could look at.
+        assert_eq!(host.model.matches, 252);
+        host.finish();
+    });
+}
+
+#[test]
+fn the_last_led_changes_by_itself() {
+    run_test("uart_match_heartbeat", 1, |run| {
+        let mut host = board(run);
+        let mut changes = Vec::new();
+        let mut before = host.leds();
+        for _ in 0..5 * BOARD.heartbeat_clocks {
+            host.sim.cycle();
+            if host.leds() != before {
+                assert_eq!(host.leds() ^ before, Led::Heartbeat.bit());
+                changes.push(host.sim.cycle_count());
+                before = host.leds();
+            }
+        }
+        assert!(changes.len() >= 4);
+        for pair in changes.windows(2) {
+            assert_eq!(pair[1] - pair[0], BOARD.heartbeat_clocks);
+        }
+        host.finish();
+    });
+}
+
+#[test]
+fn a_line_that_is_fast_or_slow_by_four_per_cent_is_read() {
+    run_test("uart_match_speed", 1, |run| {
+        let mut host = board(run);
+        load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
+        for percent in [-4, -2, -1, 1, 2, 4] {
+            host.source.set_speed(host.speed().off_by(percent));
+            let packet: Vec<u8> = (0..200).map(|byte: u8| byte.wrapping_mul(83)).collect();
+            host.exchange(&frame(code::PACKET, &packet));
+        }
+        assert_eq!(host.model.matches, 6);
+        host.finish();
+    });
+}
+
+#[test]
+fn a_reset_puts_everything_back() {
+    run_test("uart_match_reset", 1, |run| {
+        let mut host = board(run);
+        load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
+        host.exchange(&frame(code::PACKET, &[1; 64]));
+        // In the middle of a packet, of an answer, and of nothing.
+        for clocks in [300, 1200, 5000] {
+            host.source.send(&frame(code::PACKET, &[1; 4]));
+            host.sim.run(clocks);
+            host.reset();
+            while host.sink.receive().is_some() {}
+            host.check_leds();
+            host.exchange(&frame(code::CONTROL, &[1, 0]));
+            host.exchange(&frame(code::PACKET, &[1; 64]));
+            assert_eq!(host.model.matches, 0);
+            load(&mut host, &Rule::ALWAYS, &Rule::NEVER);
+        }
+        host.finish();
+    });
+}

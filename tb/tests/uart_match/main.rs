@@ -1,0 +1,6 @@
+//! The matching engine behind a serial line against its model, and each line of its contract.
+
+mod commands;
+mod faults;
+mod random;
+mod support;
