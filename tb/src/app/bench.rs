@@ -2,6 +2,7 @@
 
 use super::behaviour::Behaviour;
 use super::clocks::Clocks;
+use super::mirror::Mirror;
 use super::model::{Completion, INTERFACES, Reference};
 use super::packets::{is_host_tag, tag};
 use rand::{Rng, RngExt};
@@ -28,8 +29,8 @@ const RAM: RamShape = RamShape {
 };
 /// Longest time from a frame on the wire to its completion, in clocks of the core.
 const COMPLETION_CLOCKS: u64 = 40;
-/// Clocks in which everything is out of a reset.
-const OPENING_CLOCKS: u64 = 1100;
+/// Clocks from the end of a reset until all slots are there.
+pub(super) const OPENING_CLOCKS: u64 = 1100;
 
 /// The application block with models of Corundum around it; everything that comes out is compared.
 #[derive(Debug)]
@@ -60,6 +61,10 @@ pub struct AppBench {
     pub reads: CorundumDma,
     /// What has to become of everything.
     pub model: Reference,
+    /// What the registers have to say.
+    pub(super) mirror: Mirror,
+    /// Words that were read from standard output since everything was compared.
+    pub(super) console: Vec<u32>,
     statistics: ChannelSink,
     /// Sums of the increments that were reported, by number.
     pub(super) reported: BTreeMap<u64, u64>,
@@ -127,6 +132,8 @@ impl AppBench {
             host,
             writes,
             reads,
+            mirror: Mirror::new(),
+            console: Vec::new(),
             statistics,
             reported: BTreeMap::new(),
             pending: VecDeque::new(),
@@ -135,7 +142,7 @@ impl AppBench {
         }
     }
 
-    /// Resets the core, and with it everything; frames that wait in Corundum stay there.
+    /// Resets the core, and with it everything, also what waits in Corundum.
     pub fn reset(&mut self) {
         self.set_running(true);
         self.sim.reset();
@@ -152,7 +159,13 @@ impl AppBench {
             self.to_host[n].receive_all();
             self.wire[n].receive_all();
             self.completed[n].receive_all();
+            self.rx[n].clear();
+            self.tx[n].clear();
+            self.completions[n].clear();
         }
+        self.mirror.reset();
+        self.console.clear();
+        self.bar.clear();
         self.statistics.receive_all();
         self.bar.take_reads();
         self.bar.take_writes();

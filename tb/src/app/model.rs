@@ -183,6 +183,11 @@ impl Reference {
         frames.chain(completions).sum()
     }
 
+    /// Matched packets that were not seen to be done with.
+    pub fn under_way(&self) -> usize {
+        self.matched.len()
+    }
+
     /// Matched packets whose frame was not seen, of those that send one.
     pub fn unanswered(&self) -> usize {
         let sends = |packet: &&Matched| self.actions(packet).send && !packet.bad;
