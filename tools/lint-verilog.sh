@@ -12,6 +12,9 @@ fail() { echo "lint: $*" >&2; exit 1; }
 # than needed, which changes nothing.
 icarus_remark='sorry: constant selects in always_\* processes are not currently supported'
 
+# yosys has no real numbers; it says so of the parameters of a vendor's primitive, and keeps their text.
+yosys_remark='Replacing floating point parameter'
+
 # Runs a tool in silence; what it says is shown when it fails or says anything that is not known to be harmless.
 quietly() {
     local what=$1 output status=0
@@ -31,7 +34,7 @@ lint_block() {
     quietly "Icarus Verilog warns about $folder/$block.sv" \
         iverilog -g2012 -Wall -Wno-timescale -t null -s "$block" "$@"
     quietly "yosys warns about $folder/$block.sv" \
-        yosys -q -e '.*' -p "read_verilog -sv $*; hierarchy -check -top $block; proc; check -assert"
+        yosys -q -w "$yosys_remark" -e '.*' -p "read_verilog -sv $*; hierarchy -check -top $block; proc; check -assert"
 }
 
 shopt -s nullglob

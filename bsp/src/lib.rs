@@ -5,10 +5,7 @@
 
 pub mod alchitry_cu;
 pub mod alveo;
-
-/// Modules of vendors that designs for boards instantiate. Their text in generated files only declares ports, for tools
-/// that do not know them.
-pub const PRIMITIVES: &[&str] = &["SB_PLL40_CORE"];
+pub mod ultrascale;
 
 /// A family of FPGAs, which decides the vendor primitives and the synthesis tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! The `gen-verilog` command.
 
 use crate::Error;
+use crate::board::corundum::{Cluster, Generation, Options};
 use crate::board::{self, BoardReport};
 use crate::listing;
 use crate::render::render;
@@ -12,7 +13,7 @@ use crate::workspace::Workspace;
 use clap::Parser;
 use spinneret_bsp as bsp;
 use spinneret_hdl::catalog;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Writes the SystemVerilog of spinneret.
@@ -29,6 +30,26 @@ pub struct Arguments {
     /// Board to write the whole design for
     #[arg(long, value_name = "NAME", conflicts_with_all = ["modules", "settings"])]
     board: Option<String>,
+
+    /// Generation of Corundum that the board's design is for: 2023-12 or fpspin-2023 [default: 2023-12]
+    #[arg(long, value_name = "NAME", requires = "board")]
+    corundum: Option<String>,
+
+    /// What is behind the application block: pspin, or stub for a small stand-in [default: pspin]
+    #[arg(long, value_name = "NAME", requires = "board")]
+    cluster: Option<String>,
+
+    /// Frequency of the cluster in MHz [default: 40]
+    #[arg(long, value_name = "MHZ", requires = "board")]
+    cluster_mhz: Option<String>,
+
+    /// Checkout of Corundum that the board is built in
+    #[arg(long, value_name = "DIR", requires = "board")]
+    corundum_dir: Option<PathBuf>,
+
+    /// Checkout of FPsPIN with the cluster
+    #[arg(long, value_name = "DIR", requires = "board")]
+    pspin_dir: Option<PathBuf>,
 
     /// Only this module; may be given several times
     #[arg(long = "module", value_name = "NAME")]
@@ -133,16 +154,18 @@ fn list(json: bool) -> anyhow::Result<()> {
 /// The same for a board.
 fn run_board(arguments: &Arguments, name: &str) -> anyhow::Result<Outcome> {
     let board = board::find(name)?;
-    let output = board::render(board)?;
-    let store = match &arguments.out {
-        Some(directory) => named_store(directory),
+    let options = arguments.board_options()?;
+    let (directory, shown) = match &arguments.out {
+        Some(directory) => (directory.clone(), directory.display().to_string()),
         None => {
             let workspace = Workspace::find()?;
             let directory = workspace.root().join("target/boards").join(board.name);
             let shown = workspace.show(&directory);
-            Store::new(directory, shown)
+            (directory, shown)
         }
     };
+    let output = board::render(board, &options, &directory)?;
+    let store = Store::new(directory, shown);
     let differences = if arguments.check {
         store.compare(&output.files)?
     } else {
@@ -169,7 +192,7 @@ fn run_board(arguments: &Arguments, name: &str) -> anyhow::Result<Outcome> {
 /// The directory that was asked for, else the one in the checkout that belongs to the request.
 fn open_store(arguments: &Arguments, request: &Request) -> Result<Store, Error> {
     if let Some(directory) = &arguments.out {
-        return Ok(named_store(directory));
+        return Ok(Store::new(directory.clone(), directory.display().to_string()));
     }
     let workspace = Workspace::find()?;
     // A selection must not replace the complete set that the project keeps under the configuration's name.
@@ -183,11 +206,28 @@ fn open_store(arguments: &Arguments, request: &Request) -> Result<Store, Error> 
     Ok(Store::new(directory, shown))
 }
 
-fn named_store(directory: &Path) -> Store {
-    Store::new(directory.to_owned(), directory.display().to_string())
-}
-
 impl Arguments {
+    /// What a board is to be written with.
+    fn board_options(&self) -> Result<Options, Error> {
+        let defaults = Options::default();
+        Ok(Options {
+            generation: self
+                .corundum
+                .as_deref()
+                .map_or(Ok(defaults.generation), Generation::find)?,
+            cluster: self
+                .cluster
+                .as_deref()
+                .map_or(Ok(defaults.cluster), Cluster::find)?,
+            cluster_hz: self
+                .cluster_mhz
+                .as_deref()
+                .map_or(Ok(defaults.cluster_hz), board::parse_megahertz)?,
+            corundum: self.corundum_dir.clone(),
+            pspin: self.pspin_dir.clone(),
+        })
+    }
+
     /// The command that writes what `--check` compared with.
     fn repair_command(&self) -> String {
         let mut words = Vec::new();
@@ -195,8 +235,21 @@ impl Arguments {
         if let Some(config) = &self.config {
             add("--config", config);
         }
-        if let Some(board) = &self.board {
-            add("--board", board);
+        let board = [
+            ("--board", &self.board),
+            ("--corundum", &self.corundum),
+            ("--cluster", &self.cluster),
+            ("--cluster-mhz", &self.cluster_mhz),
+        ];
+        for (option, value) in board {
+            value.iter().for_each(|value| add(option, value));
+        }
+        for (option, path) in [
+            ("--corundum-dir", &self.corundum_dir),
+            ("--pspin-dir", &self.pspin_dir),
+        ] {
+            path.iter()
+                .for_each(|path| add(option, &path.display().to_string()));
         }
         self.modules.iter().for_each(|module| add("--module", module));
         self.settings.iter().for_each(|setting| add("--set", setting));

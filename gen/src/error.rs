@@ -29,6 +29,28 @@ pub enum Error {
         /// Its FPGA.
         part: &'static str,
     },
+    /// An option that has no meaning with the others.
+    #[error("`{option}` has no meaning here, as {because}: leave it out")]
+    UselessOption {
+        /// The option.
+        option: &'static str,
+        /// Why not.
+        because: &'static str,
+    },
+    /// A frequency that is no number.
+    #[error(
+        "`--cluster-mhz {text}` is no frequency: write a number of MHz with at most 6 decimals, such as 40 or 62.5"
+    )]
+    NoFrequency {
+        /// The text as given.
+        text: String,
+    },
+    /// A clock that cannot be made.
+    #[error(transparent)]
+    Clock(#[from] spinneret_bsp::ultrascale::MmcmError),
+    /// A tree that the board cannot be built in.
+    #[error(transparent)]
+    Checkout(#[from] crate::board::corundum::CheckoutError),
     /// A `--set` that is not `name=value` or `module.name=value`.
     #[error("`--set {text}` is malformed: {reason}; write `name=value` or `module.name=value`")]
     MalformedSetting {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 /// Folders that the output for a board may have.
-const BOARD_FOLDERS: [&str; 5] = ["rtl", "lint", "constraints", "ip", "fpga"];
+const BOARD_FOLDERS: [&str; 5] = ["rtl", "lint", "sim", "constraints", "fpga"];
 /// Lines at the start of a file among which its header may be: a shell script begins with its interpreter.
 const HEADER_LINES: usize = 3;
 
@@ -247,7 +247,7 @@ fn remove_empty(directories: &[PathBuf]) {
 fn is_candidate(name: &str) -> bool {
     let path = Path::new(name);
     let extension = path.extension().and_then(|extension| extension.to_str());
-    let is_ours = |extension| ["sv", "core", "pcf", "xdc", "tcl"].contains(&extension);
+    let is_ours = |extension| ["sv", "core", "pcf", "xdc", "tcl", "mk"].contains(&extension);
     let name = path.file_name().and_then(|name| name.to_str());
     extension.is_some_and(is_ours) || name.is_some_and(|name| [FILE_LIST, "Makefile"].contains(&name))
 }

@@ -3,6 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
+use crate::app;
 use crate::bar;
 use crate::cdc::entries as cdc;
 use crate::egress::{self, tx_inject};
@@ -194,6 +195,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(cdc::simulated())
         .chain(bar::simulated())
         .chain(regs::simulated())
+        .chain(app::simulated())
         .chain(stream::simulated())
         .chain(uart::simulated())
         .collect()
@@ -227,6 +229,8 @@ const ENTRIES: &[Entry] = &[
     cdc::AXI_LITE_CROSSING,
     bar::ENTRY,
     regs::ENTRY,
+    app::REPORTER_ENTRY,
+    app::ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,
     stream::FIFO,

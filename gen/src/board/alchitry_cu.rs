@@ -27,7 +27,7 @@ pub fn render(board: &'static Board) -> Result<BoardOutput, Error> {
     let contents = Contents::of(&library);
     let mut files = vec![contents.file_list(), pins(board), makefile(&contents)];
     files.extend(contents.sources);
-    files.extend(contents.primitives);
+    files.extend(contents.declarations);
     Ok(BoardOutput {
         board,
         files,

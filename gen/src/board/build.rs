@@ -1,7 +1,7 @@
 //! Building a board with open tools, and what that comes to.
 
 use super::alchitry_cu::{CLOCK_MHZ, REPORT};
-use super::{BoardOutput, find, render};
+use super::{BoardOutput, corundum, find, render};
 use crate::page;
 use crate::store::Store;
 use crate::terminal::print;
@@ -58,7 +58,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     check_tools()?;
     let workspace = Workspace::find()?;
     let directory = workspace.root().join("target/boards").join(board.name);
-    let output = render(board)?;
+    let output = render(board, &corundum::Options::default(), &directory)?;
     Store::new(directory.clone(), workspace.show(&directory)).write(&output.files)?;
     make(&directory, &workspace.show(&directory))?;
     let figures = read_figures(&directory.join(REPORT))?;

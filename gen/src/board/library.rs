@@ -1,27 +1,28 @@
-//! The modules of a board, sorted into what is built and what only stands for the vendor's primitives.
+//! The modules of a board, sorted into what is built and what only stands for others' modules.
 
 use crate::Error;
 use crate::render::{File, HEADER, LICENCE};
-use spinneret_bsp::PRIMITIVES;
-use spinneret_verilog::Library;
+use spinneret_verilog::{Library, Module};
 
 /// Folder of the modules.
 pub const RTL: &str = "rtl";
-/// Folder of the declarations of primitives, which only tools that do not know them may read.
-const LINT: &str = "lint";
+/// Folder of the declarations of modules that come from elsewhere, which only tools that lack those may read.
+pub(super) const LINT: &str = "lint";
 
 /// Prefix of the modules that a user's tree could have as well.
 const PREFIX: &str = "spinneret_";
 /// Names that need no prefix: those of the public design's blocks and of what is inside.
 const CONTRACT_PREFIXES: [&str; 2] = ["pspin_", "mqnic_"];
+/// What marks a declaration without content.
+const BLACK_BOX: &str = "(* blackbox *)";
 
 /// The modules of a board.
 #[derive(Clone, Debug, Default)]
 pub struct Contents {
     /// What is built, a module after all that it instantiates; paths are below the output directory.
     pub sources: Vec<File>,
-    /// Declarations of the vendor's primitives, for lint.
-    pub primitives: Vec<File>,
+    /// Declarations of modules that come from elsewhere, such as the vendor's primitives, for lint.
+    pub declarations: Vec<File>,
 }
 
 impl Contents {
@@ -34,15 +35,11 @@ impl Contents {
     pub fn of(library: &Library) -> Self {
         let mut contents = Self::default();
         for module in library.modules() {
-            let (list, folder) = if PRIMITIVES.contains(&module.name.as_str()) {
-                (&mut contents.primitives, LINT)
+            if module.text.contains(BLACK_BOX) {
+                contents.declarations.push(module_file(LINT, module));
             } else {
-                (&mut contents.sources, RTL)
-            };
-            list.push(File {
-                name: format!("{folder}/{}.sv", module.name),
-                text: format!("{HEADER}\n{LICENCE}\n{}", module.text),
-            });
+                contents.sources.push(module_file(RTL, module));
+            }
         }
         contents
     }
@@ -62,7 +59,20 @@ impl Contents {
     }
 }
 
+/// A module in a file of its own.
+pub(super) fn module_file(folder: &str, module: &Module) -> File {
+    verilog_file(folder, &module.name, &module.text)
+}
+
+/// Verilog in a file of its own.
+pub(super) fn verilog_file(folder: &str, name: &str, text: &str) -> File {
+    File {
+        name: format!("{folder}/{name}.sv"),
+        text: format!("{HEADER}\n{LICENCE}\n{}\n", text.trim_end()),
+    }
+}
+
 /// The error of a design that the back-end cannot translate.
-pub(crate) fn backend(module: &'static str) -> impl Fn(spinneret_verilog::Error) -> Error {
+pub(super) fn backend(module: &'static str) -> impl Fn(spinneret_verilog::Error) -> Error {
     move |source| Error::Backend { module, source }
 }

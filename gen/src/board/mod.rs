@@ -2,6 +2,7 @@
 
 pub mod alchitry_cu;
 pub mod build;
+pub mod corundum;
 mod library;
 mod report;
 
@@ -12,6 +13,7 @@ use crate::Error;
 use crate::error::Advice;
 use crate::render::File;
 use spinneret_bsp::{self as bsp, Board, Family};
+use std::path::Path;
 
 /// What a board is written for.
 #[derive(Clone, Debug)]
@@ -36,16 +38,81 @@ pub fn find(name: &str) -> Result<&'static Board, Error> {
     })
 }
 
-/// All files of a board.
+/// Whether a board can be written.
+pub fn has_design(board: &Board) -> bool {
+    match board.family {
+        Family::Ice40 => true,
+        Family::UltraScalePlus => corundum::HAS_DESIGN,
+    }
+}
+
+/// All files of a board; `directory` is where they will be.
 ///
 /// # Errors
-/// The board has no design, or its design cannot be generated.
-pub fn render(board: &'static Board) -> Result<BoardOutput, Error> {
+/// Options that do not fit the board, checkouts that are not what they should be, or a design that cannot be generated.
+pub fn render(
+    board: &'static Board,
+    options: &corundum::Options,
+    directory: &Path,
+) -> Result<BoardOutput, Error> {
     match board.family {
-        Family::Ice40 => alchitry_cu::render(board),
-        Family::UltraScalePlus => Err(Error::NoBoardDesign {
-            board: board.name,
-            part: board.part,
+        Family::Ice40 if *options != corundum::Options::default() => Err(Error::UselessOption {
+            option: "--corundum, --cluster, --cluster-mhz, --corundum-dir or --pspin-dir",
+            because: "this board has no Corundum and no cluster",
         }),
+        Family::Ice40 => alchitry_cu::render(board),
+        Family::UltraScalePlus => corundum::render(board, options, directory, &corundum::build_app),
+    }
+}
+
+/// A number of MHz with at most six decimals, in Hz.
+///
+/// # Errors
+/// The text is no such number.
+pub fn parse_megahertz(text: &str) -> Result<u64, Error> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits =
+        |text: &str, most| !text.is_empty() && text.len() <= most && text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole, 6) || !digits(fraction, 6) {
+        return Err(Error::NoFrequency {
+            text: text.to_owned(),
+        });
+    }
+    // At most twelve digits, which a u64 holds.
+    format!("{whole}{fraction:0<6}")
+        .parse()
+        .map_err(|_| Error::NoFrequency {
+            text: text.to_owned(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_megahertz;
+
+    #[test]
+    fn reads_whole_and_decimal_frequencies() {
+        for (text, hz) in [
+            ("40", 40_000_000),
+            ("62.5", 62_500_000),
+            ("0.000001", 1),
+            ("333.333333", 333_333_333),
+        ] {
+            assert_eq!(parse_megahertz(text).unwrap(), hz);
+        }
+        for wrong in [
+            "",
+            ".",
+            "40.",
+            ".5",
+            "-1",
+            "4e1",
+            "40 MHz",
+            "1.0000001",
+            "1234567",
+            "٤",
+        ] {
+            assert!(parse_megahertz(wrong).is_err(), "{wrong}");
+        }
     }
 }

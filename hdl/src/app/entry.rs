@@ -1,7 +1,8 @@
 //! The application in the catalog.
 
-use super::SpinneretApp;
-use crate::catalog::{Config, Entry, Parameter, Values};
+use super::{SpinneretApp, StatisticsReporter};
+use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
+use spinneret_verilog::prelude::Block;
 
 /// Name of the block.
 pub(super) const NAME: &str = "spinneret_app";
@@ -60,4 +61,47 @@ pub(super) fn parameters(_: Config) -> Vec<Parameter> {
 /// No parameters follow from these.
 fn derived(_: &Values) -> Vec<(&'static str, u64)> {
     Vec::new()
+}
+
+/// Name of the reporter of statistics.
+const REPORTER: &str = "statistics_reporter";
+
+/// The reporter of statistics, by itself.
+pub(crate) const REPORTER_ENTRY: Entry = Entry {
+    name: REPORTER,
+    doc: "reports counters to Corundum's statistics",
+    shipped: false,
+    parameters: reporter_parameters,
+    derived,
+    build: build_reporter,
+};
+
+/// The models with complete parameter values.
+pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
+    [REPORTER_ENTRY.model(REPORTER, &[])].into_iter()
+}
+
+fn reporter_parameters(_: Config) -> Vec<Parameter> {
+    vec![
+        Parameter::new("counters", 19, [9, 1024], "counters"),
+        Parameter::new("first_level", 13, [0, 1023], "the first counter that is a level"),
+        Parameter::new("levels", 4, [0, 1024], "counters that are levels"),
+        Parameter::new(
+            "first_statistic",
+            2048,
+            [0, 3072],
+            "number of the first statistic",
+        ),
+    ]
+}
+
+fn build_reporter(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+    let checked = Checked::new(REPORTER, &reporter_parameters(Config::Board), values)?;
+    let get = |name: &str| checked.get(name) as usize;
+    let levels = get("first_level")..get("first_level") + get("levels");
+    Ok(Box::new(StatisticsReporter::new(
+        get("counters"),
+        levels,
+        checked.get("first_statistic"),
+    )))
 }

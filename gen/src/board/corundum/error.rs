@@ -1,0 +1,122 @@
+//! What can be wrong with the trees that a board is built in.
+
+use super::Generation;
+use std::io;
+use thiserror::Error;
+
+/// Why a checkout of Corundum or PsPIN cannot be used; nothing has been written then.
+#[derive(Debug, Error)]
+pub enum CheckoutError {
+    /// The directory is not there.
+    #[error("`{option} {path}`: there is no such directory")]
+    NoDirectory {
+        /// The option that names it.
+        option: &'static str,
+        /// The directory as given.
+        path: String,
+    },
+    /// The directory is something else.
+    #[error("{path} is no {what}: it has no {file}; give the root of {source_tree}")]
+    NotACheckout {
+        /// The directory as given.
+        path: String,
+        /// What it should be.
+        what: &'static str,
+        /// The file that was looked for, below the directory.
+        file: String,
+        /// What to give instead.
+        source_tree: &'static str,
+    },
+    /// The directory is PsPIN without what makes it fit an FPGA.
+    #[error(
+        "{path} is PsPIN alone (it has {found}): the module `pspin_wrap` and the changes for FPGAs are in FPsPIN, so \
+         give a checkout of https://github.com/spcl/FPsPIN, which has {wanted}"
+    )]
+    PlainPspin {
+        /// The directory as given.
+        path: String,
+        /// The file that gives it away.
+        found: &'static str,
+        /// The file that was looked for.
+        wanted: &'static str,
+    },
+    /// The tree has another generation of the application block's ports.
+    #[error(
+        "{path} is of generation {found}, not {asked}: `{port}` is a port in its {file}; use `--corundum {found}`"
+    )]
+    OtherGeneration {
+        /// The directory as given.
+        path: String,
+        /// What was asked for.
+        asked: Generation,
+        /// What it is.
+        found: Generation,
+        /// The port that tells them apart.
+        port: &'static str,
+        /// The file with the port.
+        file: &'static str,
+    },
+    /// The tree is of no generation that is known.
+    #[error(
+        "{path} is of no known generation: its {file} has neither the port `{new_port}` (2023-12) nor `{old_port}` \
+         (fpspin-2023); check out a revision of Corundum from 2023 or later, before its rewrite"
+    )]
+    UnknownGeneration {
+        /// The directory as given.
+        path: String,
+        /// The file that was looked at.
+        file: &'static str,
+        /// A port of the newer generation.
+        new_port: &'static str,
+        /// A port of the older generation.
+        old_port: &'static str,
+    },
+    /// The tree has no design for the board.
+    #[error("{path} has no design for board `{board}`: there is no {}", looked_for.join(" and no "))]
+    NoBoard {
+        /// The directory as given.
+        path: String,
+        /// Name of the board.
+        board: &'static str,
+        /// The files that were looked for, below the directory.
+        looked_for: Vec<String>,
+    },
+    /// A file of the tree lacks what the overlay hooks into.
+    #[error("{file} has {found} {what} where the overlay needs one: is this revision of Corundum changed?")]
+    NoHook {
+        /// The file.
+        file: String,
+        /// How many there are.
+        found: usize,
+        /// What was looked for.
+        what: String,
+    },
+    /// Files that the tree's own list names are not there.
+    #[error("{list} names {missing} files that are not there, such as {first}: fetch the tree's submodules")]
+    MissingFiles {
+        /// The file with the list.
+        list: String,
+        /// The first of them.
+        first: String,
+        /// How many there are.
+        missing: usize,
+    },
+    /// A path that make would take for several.
+    #[error(
+        "{path} cannot be used: make takes `{character}` in a path for something else; move the directory"
+    )]
+    UnfitPath {
+        /// The path.
+        path: String,
+        /// The character.
+        character: char,
+    },
+    /// A file that is there cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}

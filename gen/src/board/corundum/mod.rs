@@ -1,0 +1,298 @@
+//! Boards that Corundum has a design for: the application block and what builds it.
+
+mod app;
+mod checkout;
+mod core_file;
+mod error;
+mod overlay;
+mod pspin;
+mod tree;
+
+pub use app::{App, AppRequest, AppTop, BuildApp, HAS_DESIGN, build_app};
+pub use error::CheckoutError;
+
+use super::BoardOutput;
+use super::library::{Contents, LINT, RTL, backend, module_file, verilog_file};
+use crate::Error;
+use crate::error::Advice;
+use crate::render::File;
+use checkout::Checkout;
+use overlay::Overlay;
+use pspin::Pspin;
+use spinneret_bsp::Board;
+use spinneret_bsp::ultrascale::{CLUSTER_CLOCK, ClusterClock, ClusterClockModel, MmcmSettings};
+use spinneret_verilog::{Library, TopOptions};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Module that Corundum instantiates.
+pub const TOP: &str = "mqnic_app_block";
+/// Folder of what stands for others' modules in simulations.
+const MODELS: &str = "sim";
+/// File of the constraints of clock crossings.
+const CROSSINGS: &str = "constraints/spinneret_crossings.xdc";
+/// Frequency of the cluster unless another one is asked for: that of the public design, in Hz.
+pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
+
+/// A generation of Corundum's port list of the application block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Generation {
+    /// Corundum's tree since December 2023.
+    #[default]
+    Corundum202312,
+    /// The tree that FPsPIN was built on.
+    Fpspin2023,
+}
+
+impl Generation {
+    /// All of them, the newest first.
+    pub const ALL: [Self; 2] = [Self::Corundum202312, Self::Fpspin2023];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Corundum202312 => "2023-12",
+            Self::Fpspin2023 => "fpspin-2023",
+        }
+    }
+
+    /// A port of the application block that only this generation has.
+    pub fn port(self) -> &'static str {
+        match self {
+            Self::Corundum202312 => "ptp_td_sd",
+            Self::Fpspin2023 => "ptp_ts_96",
+        }
+    }
+
+    /// The generation of that name.
+    ///
+    /// # Errors
+    /// There is none; the nearest name is suggested.
+    pub fn find(name: &str) -> Result<Self, Error> {
+        find("Corundum generation", Self::ALL, Self::name, name)
+    }
+}
+
+impl fmt::Display for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What is behind the application block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Cluster {
+    /// PsPIN, from the user's FPsPIN checkout.
+    #[default]
+    Pspin,
+    /// A small stand-in of ours.
+    Stub,
+}
+
+impl Cluster {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Pspin, Self::Stub];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pspin => "pspin",
+            Self::Stub => "stub",
+        }
+    }
+
+    /// The cluster of that name.
+    ///
+    /// # Errors
+    /// There is none; the nearest name is suggested.
+    pub fn find(name: &str) -> Result<Self, Error> {
+        find("cluster", Self::ALL, Self::name, name)
+    }
+}
+
+fn find<T: Copy, const N: usize>(
+    kind: &'static str,
+    all: [T; N],
+    name_of: fn(T) -> &'static str,
+    name: &str,
+) -> Result<T, Error> {
+    all.into_iter()
+        .find(|candidate| name_of(*candidate) == name)
+        .ok_or_else(|| Error::UnknownName {
+            kind,
+            name: name.to_owned(),
+            advice: Advice::new(name, all.map(name_of)),
+        })
+}
+
+/// What to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Generation of the port list.
+    pub generation: Generation,
+    /// What is behind the application block.
+    pub cluster: Cluster,
+    /// Frequency of the cluster, in Hz.
+    pub cluster_hz: u64,
+    /// The user's Corundum checkout, if the overlay is to be written.
+    pub corundum: Option<PathBuf>,
+    /// The user's FPsPIN checkout, if the cluster is to be built.
+    pub pspin: Option<PathBuf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            generation: Generation::default(),
+            cluster: Cluster::default(),
+            cluster_hz: DEFAULT_CLUSTER_HZ,
+            corundum: None,
+            pspin: None,
+        }
+    }
+}
+
+/// All files of a board; `directory` is where they will be.
+///
+/// Checkouts are checked before anything is generated.
+///
+/// # Errors
+/// A checkout that is not what it should be, a frequency that cannot be made, or a design that cannot be generated.
+pub fn render(
+    board: &'static Board,
+    options: &Options,
+    directory: &Path,
+    build: &BuildApp,
+) -> Result<BoardOutput, Error> {
+    let clock = MmcmSettings::nearest(board.core_clock_hz, options.cluster_hz)?;
+    let corundum = match &options.corundum {
+        Some(path) => {
+            // What is not absolute yet is relative to a directory that make will see as well.
+            tree::check_path(&std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()))?;
+            Some(Checkout::open(path, options.generation, board)?)
+        }
+        None => None,
+    };
+    let pspin = match (&options.pspin, options.cluster) {
+        (Some(path), Cluster::Pspin) => Some(Pspin::open(path)?),
+        (Some(_), Cluster::Stub) => {
+            return Err(Error::UselessOption {
+                option: "--pspin-dir",
+                because: "`--cluster stub` needs no PsPIN",
+            });
+        }
+        (None, _) => None,
+    };
+    let request = AppRequest {
+        generation: options.generation,
+        cluster: options.cluster,
+        board,
+    };
+    let parts = Parts::new(build(&request)?, clock)?;
+    let overlay = corundum.as_ref().map(|corundum| Overlay {
+        corundum,
+        pspin: pspin.as_ref(),
+        sources: &parts.sources,
+        constraints: &parts.constraints,
+    });
+    let mut files = parts.files.clone();
+    files.push(core_file::core_file(
+        board.name,
+        TOP,
+        [
+            &parts.sources,
+            &parts.declarations,
+            &parts.models,
+            &parts.constraints,
+        ],
+    ));
+    files.extend(overlay.into_iter().flat_map(Overlay::files));
+    Ok(BoardOutput {
+        board,
+        files,
+        notes: notes(options, clock),
+    })
+}
+
+/// The files that do not depend on a checkout, and their paths by use.
+struct Parts {
+    files: Vec<File>,
+    sources: Vec<String>,
+    declarations: Vec<String>,
+    models: Vec<String>,
+    constraints: Vec<String>,
+}
+
+impl Parts {
+    fn new(app: App, clock: MmcmSettings) -> Result<Self, Error> {
+        let mut library = Contents::library();
+        for top in &app.tops {
+            library
+                .add(top.block.as_ref(), top.name, &top.options)
+                .map_err(backend(top.name))?;
+        }
+        let mut contents = Contents::of(&library);
+        // The application block may declare the clock that it instantiates; here is the real one.
+        let is_clock = |file: &File| file.name.ends_with(&format!("/{CLUSTER_CLOCK}.sv"));
+        contents.declarations.retain(|file| !is_clock(file));
+        contents.sources.retain(|file| !is_clock(file));
+        contents
+            .sources
+            .insert(0, cluster_clock(RTL, &ClusterClock::new(clock))?);
+        for (name, text) in ClusterClock::primitives() {
+            contents.declarations.push(verilog_file(LINT, name, text));
+        }
+        let models = vec![cluster_clock(MODELS, &ClusterClockModel::new())?];
+        let constraints = vec![File {
+            name: CROSSINGS.to_owned(),
+            text: format!(
+                "{}\n{}\n",
+                crate::render::HASH_HEADER,
+                app.crossings_xdc.trim_end()
+            ),
+        }];
+        let names = |files: &[File]| files.iter().map(|file| file.name.clone()).collect();
+        Ok(Self {
+            sources: names(&contents.sources),
+            declarations: names(&contents.declarations),
+            models: names(&models),
+            constraints: names(&constraints),
+            files: [
+                vec![contents.file_list()],
+                contents.sources,
+                contents.declarations,
+                models,
+                constraints,
+            ]
+            .concat(),
+        })
+    }
+}
+
+fn cluster_clock(folder: &str, block: &dyn spinneret_verilog::prelude::Block) -> Result<File, Error> {
+    let mut library = Library::new();
+    library
+        .add(block, CLUSTER_CLOCK, &TopOptions::default())
+        .map_err(backend(CLUSTER_CLOCK))?;
+    let modules: Vec<_> = library.modules().collect();
+    // A clock is one module.
+    Ok(module_file(folder, modules[0]))
+}
+
+fn notes(options: &Options, clock: MmcmSettings) -> Vec<String> {
+    let mut notes = vec![
+        format!("ports of Corundum's generation {}", options.generation),
+        format!("cluster clock: {}", clock.describe()),
+    ];
+    if options.corundum.is_some() {
+        notes.push("`make -C fpga` in this directory builds the bitstream; it needs Vivado".to_owned());
+    } else {
+        notes.push("no overlay for a Corundum checkout: give one with `--corundum-dir`".to_owned());
+    }
+    if options.cluster == Cluster::Pspin && options.pspin.is_none() {
+        notes.push(
+            "the sources of `pspin_wrap` are missing: give an FPsPIN checkout with `--pspin-dir`".to_owned(),
+        );
+    }
+    notes
+}

@@ -1,0 +1,159 @@
+//! The directory in which Corundum's own Makefiles build the design, without a change in the user's checkout.
+//!
+//! ```text
+//!  OUT/fpga/Makefile        links everything of CORUNDUM/fpga into OUT/fpga, then builds in ...
+//!  OUT/fpga/mqnic/.../fpga_BOARD_spinneret/
+//!      Makefile             the board's own, with one line added that includes ...
+//!  OUT/fpga/spinneret.mk    our sources and constraints, and ...
+//!  OUT/fpga/config.tcl      the board's own configuration, with our values of the application block's parameters
+//! ```
+
+use super::checkout::{Checkout, INCLUDE, PARAMETERS};
+use super::pspin::Pspin;
+use crate::render::{File, HASH_HEADER};
+
+/// Folder of the overlay, which stands for `fpga/` of Corundum.
+pub(super) const FOLDER: &str = "fpga";
+
+/// What goes into the overlay.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overlay<'a> {
+    /// The tree that is built.
+    pub(super) corundum: &'a Checkout,
+    /// The cluster, if it is the real one.
+    pub(super) pspin: Option<&'a Pspin>,
+    /// Paths of our sources below the output directory.
+    pub(super) sources: &'a [String],
+    /// Paths of our constraints below the output directory.
+    pub(super) constraints: &'a [String],
+}
+
+impl Overlay<'_> {
+    /// The files of the overlay.
+    pub(super) fn files(self) -> Vec<File> {
+        let file = |name: &str, text| File {
+            name: format!("{FOLDER}/{name}"),
+            text,
+        };
+        vec![
+            file("Makefile", self.makefile()),
+            file("spinneret.mk", self.additions()),
+            file("config.tcl", self.configuration()),
+        ]
+    }
+
+    /// The boards' directory and the name of the board's own, both below `fpga/`.
+    fn split_board(&self) -> (&str, &str) {
+        let board = &self.corundum.board;
+        board.rsplit_once('/').unwrap_or((".", board))
+    }
+
+    fn makefile(self) -> String {
+        let (family, name) = self.split_board();
+        let up = vec![".."; family.split('/').count() + 1].join("/");
+        let root = self.corundum.root.display();
+        format!(
+            "{HASH_HEADER}
+# Builds the bitstream with Corundum's Makefiles and Vivado. The checkout is only read: everything of it that the build
+# needs is linked into this directory, and what is built is below $(BUILD).
+CORUNDUM := {root}
+FAMILY := {family}
+BOARD := {name}
+BUILD := $(FAMILY)/$(BOARD)_spinneret
+
+.PHONY: all overlay clean
+all: overlay
+\t$(MAKE) -C $(BUILD)
+
+# Links that exist are replaced, so that another CORUNDUM=... takes effect.
+overlay:
+\t@test -f $(CORUNDUM)/fpga/$(FAMILY)/$(BOARD)/Makefile || \\
+\t\t{{ echo \"there is no $(CORUNDUM)/fpga/$(FAMILY)/$(BOARD)/Makefile: set CORUNDUM\" >&2; exit 1; }}
+\t@mkdir -p $(BUILD)
+\t@for entry in $(CORUNDUM)/fpga/*; do \\
+\t\tcase $${{entry##*/}} in mqnic | Makefile) ;; *) ln -sfn $$entry $${{entry##*/}} || exit 1 ;; esac; done
+\t@for entry in $(CORUNDUM)/fpga/$(FAMILY)/*; do \\
+\t\tln -sfn $$entry $(FAMILY)/$${{entry##*/}} || exit 1; done
+\t@sed 's|^{pattern}|include {up}/spinneret.mk\\n&|' $(FAMILY)/$(BOARD)/Makefile > $(BUILD)/Makefile
+
+clean:
+\trm -rf $(BUILD)
+",
+            pattern = INCLUDE.replace('.', "\\."),
+        )
+    }
+
+    fn additions(self) -> String {
+        let (family, name) = self.split_board();
+        let up = vec![".."; family.split('/').count() + 1].join("/");
+        let mut text = format!(
+            "{HASH_HEADER}
+# What spinneret adds to the build of a board. It is included by the board's Makefile, before the common rules.
+SPINNERET := $(abspath {up}/..)
+SPINNERET_BOARD_CONFIG := $(abspath ../{name}/config.tcl)
+export SPINNERET_BOARD_CONFIG
+
+# The application block replaces the one that is there, if the board's design has one.
+SYN_FILES := $(filter-out app/% %/mqnic_app_block.v,$(SYN_FILES))
+"
+        );
+        for source in self.sources {
+            text.push_str(&format!("SYN_FILES += $(SPINNERET)/{source}\n"));
+        }
+        if let Some(pspin) = self.pspin {
+            text.push_str(&format!(
+                "\n# The cluster, in the order of its own list.\nPSPIN := {}\n",
+                pspin.root.display()
+            ));
+            for source in &pspin.sources {
+                text.push_str(&format!("SYN_FILES += $(PSPIN)/{source}\n"));
+            }
+        }
+        text.push('\n');
+        for constraint in self.constraints {
+            text.push_str(&format!("XDC_FILES += $(SPINNERET)/{constraint}\n"));
+        }
+        text.push_str("\nCONFIG_TCL_FILES = $(SPINNERET)/fpga/config.tcl\n");
+        text
+    }
+
+    fn configuration(self) -> String {
+        let mut text = format!(
+            "{HASH_HEADER}
+# The board's own configuration with the parameters of the application block replaced. Vivado reads this instead of it.
+set spinneret_channel [open $::env(SPINNERET_BOARD_CONFIG)]
+set spinneret_text [read $spinneret_channel]
+close $spinneret_channel
+foreach {{spinneret_name spinneret_value}} {{
+"
+        );
+        for (name, value) in PARAMETERS {
+            text.push_str(&format!("    {name} {value}\n"));
+        }
+        text.push_str(
+            "} {
+    set spinneret_line \"dict set params $spinneret_name \\\"$spinneret_value\\\"\"
+    set spinneret_count [regsub -all -line \"^dict set params $spinneret_name .*\\$\" $spinneret_text \\
+        $spinneret_line spinneret_text]
+    if {$spinneret_count != 1} {
+        error \"$::env(SPINNERET_BOARD_CONFIG) sets $spinneret_name $spinneret_count times, not once\"
+    }
+}
+eval $spinneret_text
+",
+        );
+        if let Some(pspin) = self.pspin {
+            text.push_str(
+                "\n# Include files and definitions of the cluster.\nset_property include_dirs [list \\\n",
+            );
+            for folder in &pspin.includes {
+                text.push_str(&format!("    {}/{folder} \\\n", pspin.root.display()));
+            }
+            text.push_str("] [get_filesets sources_1]\n");
+            text.push_str(
+                "set_property verilog_define {TARGET_SYNTHESIS PULP_FPGA_EMUL} [get_filesets sources_1]\n",
+            );
+        }
+        text
+    }
+}
