@@ -8,11 +8,13 @@ mod expression;
 mod parameters;
 mod ports;
 mod shell;
+mod split;
 
 pub use expression::{ExpressionError, evaluate};
 pub use parameters::{AppParameter, parameters};
 pub use ports::{AppPort, ports};
 pub use shell::{ClusterClock, Shell};
+pub use split::{SPLIT_TOP, Split, SplitPort};
 
 use std::fmt;
 
