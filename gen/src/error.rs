@@ -21,6 +21,9 @@ pub enum Error {
     /// The application block cannot be made.
     #[error(transparent)]
     App(#[from] spinneret_hdl::app::AppError),
+    /// A crossing between clocks whose constraints cannot be written.
+    #[error(transparent)]
+    Constraints(#[from] spinneret_hdl::cdc::XdcError),
     /// An option that has no meaning with the others.
     #[error("`{option}` has no meaning here, as {because}: leave it out")]
     UselessOption {

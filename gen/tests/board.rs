@@ -183,6 +183,7 @@ fn configuration(build: &Path, said: &str) {
         .find_map(|line| line.strip_prefix("config "))
         .unwrap();
     let commands = "proc get_filesets {name} { return $name }\n\
+                    proc get_files {name} { return $name }\n\
                     proc set_property {name value object} { puts \"$object $name: $value\" }\n";
     let runner = build.join("run.tcl");
     std::fs::write(&runner, format!("{commands}source {script}\n")).unwrap();
@@ -205,6 +206,7 @@ fn configuration(build: &Path, said: &str) {
          APP_AXIS_DIRECT_ENABLE=0 APP_AXIS_SYNC_ENABLE=0 APP_AXIS_IF_ENABLE=1 APP_STAT_ENABLE=1 \
          AXIL_APP_CTRL_ADDR_WIDTH=24 AFTER=24"
     );
+    assert!(said.contains("spinneret_crossings.xdc SCOPED_TO_REF: mqnic_app_block\n"), "{said}");
     assert!(
         said.contains("riscv/include") && said.contains("verilog_define: TARGET_SYNTHESIS PULP_FPGA_EMUL"),
         "{said}"

@@ -165,7 +165,9 @@ impl InsideRam {
             for (number, pauses) in data.pauses.iter_mut().enumerate() {
                 ready |= u64::from(!pauses.next(data.counts[number])) << number;
             }
-            set_bits(dut, data.ready, data.pauses.len(), |number| ready >> number & 1 == 1);
+            set_bits(dut, data.ready, data.pauses.len(), |number| {
+                ready >> number & 1 == 1
+            });
         }
     }
 

@@ -82,7 +82,12 @@ impl Orders {
         let bytes = segments * shape.segment_bytes as usize;
         let address = input("addr")?;
         let whole = address.width().is_multiple_of(segments) && address.width() <= 128;
-        fits(dut, address, whole, "the segments need the same width, and 128 together at most")?;
+        fits(
+            dut,
+            address,
+            whole,
+            "the segments need the same width, and 128 together at most",
+        )?;
         let [valid, ready] = [
             input("valid")?,
             dut.port(&format!("{prefix}_ready"), Direction::Output)?,
@@ -92,7 +97,12 @@ impl Orders {
         }
         let write = if write {
             let [enables, data] = [input("be")?, input("data")?];
-            fits(dut, enables, enables.width() == bytes && bytes <= 128, "each byte has 1, 128 at most")?;
+            fits(
+                dut,
+                enables,
+                enables.width() == bytes && bytes <= 128,
+                "each byte has 1, 128 at most",
+            )?;
             fits(dut, data, data.width() == 8 * bytes, "each byte has 8")?;
             Some([enables, data])
         } else {

@@ -154,7 +154,9 @@ impl State {
 
     /// What a descriptor from the host brings: the host's bytes, and garbage where it fails.
     fn brought(&mut self, job: &Accepted) -> Vec<u8> {
-        let mut bytes = self.host.read(job.descriptor.dma_addr, job.descriptor.len as usize);
+        let mut bytes = self
+            .host
+            .read(job.descriptor.dma_addr, job.descriptor.len as usize);
         self.rng.fill_bytes(&mut bytes[job.moved as usize..]);
         bytes
     }
@@ -203,7 +205,8 @@ impl State {
             let done: Vec<_> = std::iter::from_fn(|| ram.next_done()).collect();
             for (job, bytes) in done {
                 if self.transfer == Transfer::ToHost {
-                    self.host.write(job.descriptor.dma_addr, &bytes[..job.moved as usize]);
+                    self.host
+                        .write(job.descriptor.dma_addr, &bytes[..job.moved as usize]);
                 }
                 self.wait(job);
             }

@@ -62,10 +62,7 @@ impl Behaviour {
             },
             _ => Pause::Random { percent: 10 },
         };
-        let most = Latency {
-            least: 0,
-            most: 200,
-        };
+        let most = Latency { least: 0, most: 200 };
         Self {
             bar: LiteMasterPauses::all(&pause()),
             rx: [pause(), pause()],

@@ -98,12 +98,10 @@ impl AppBench {
         let wire = streams(|n| sim.sink(&format!("m_axis_if_tx_{n}"), behaviour.wire[n].clone()));
         let fields = ["ts_low", "ts_high", "tag"];
         let pause = &behaviour.completions;
-        let completions = streams(|n| {
-            sim.channel_source(&format!("s_axis_if_tx_cpl_{n}"), &fields, pause.clone())
-        });
-        let completed = streams(|n| {
-            sim.channel_sink(&format!("m_axis_if_tx_cpl_{n}"), &fields, pause.clone())
-        });
+        let completions =
+            streams(|n| sim.channel_source(&format!("s_axis_if_tx_cpl_{n}"), &fields, pause.clone()));
+        let completed =
+            streams(|n| sim.channel_sink(&format!("m_axis_if_tx_cpl_{n}"), &fields, pause.clone()));
         let statistics = sim.channel_sink("m_axis_stat_t", &["data", "id"], behaviour.statistics.clone());
         let host = HostMemory::new(sim.seed().0);
         let mut dma = |transfer| {

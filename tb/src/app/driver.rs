@@ -70,7 +70,9 @@ impl AppBench {
     /// # Panics
     /// If it is not.
     pub fn set(&mut self, register: impl Into<Option<u32>>, value: u32) {
-        let register = register.into().unwrap_or_else(|| panic!("there is no such register"));
+        let register = register
+            .into()
+            .unwrap_or_else(|| panic!("there is no such register"));
         let response = self.bar_write(bar::CONTROL_REGISTERS.start + register, value);
         assert_eq!(response, Response::Okay, "write of register {register:#06x}");
     }
@@ -80,7 +82,9 @@ impl AppBench {
     /// # Panics
     /// If it is not.
     pub fn get(&mut self, register: impl Into<Option<u32>>) -> u32 {
-        let register = register.into().unwrap_or_else(|| panic!("there is no such register"));
+        let register = register
+            .into()
+            .unwrap_or_else(|| panic!("there is no such register"));
         let (value, response) = self.bar_read(bar::CONTROL_REGISTERS.start + register);
         assert_eq!(response, Response::Okay, "read of register {register:#06x}");
         value
@@ -98,7 +102,9 @@ impl AppBench {
     /// Holds the clusters in reset.
     pub fn hold_cluster(&mut self) {
         self.set(cl::AUX_RESET, 1);
-        self.wait_for_state("the clusters in reset", cl::STATUS.offset, |status| status & 2 != 0);
+        self.wait_for_state("the clusters in reset", cl::STATUS.offset, |status| {
+            status & 2 != 0
+        });
     }
 
     /// Lets the clusters out of reset, and waits until the link to them is up and all slots are there.
@@ -107,7 +113,9 @@ impl AppBench {
     /// If it does not come.
     pub fn release_cluster(&mut self) {
         self.set(cl::AUX_RESET, 0);
-        self.wait_for_state("the clusters out of reset", cl::STATUS.offset, |status| status == 1);
+        self.wait_for_state("the clusters out of reset", cl::STATUS.offset, |status| {
+            status == 1
+        });
         self.run(OPENING_CLOCKS);
     }
 
@@ -219,7 +227,9 @@ impl AppBench {
 pub fn offset_of(address: u32) -> u32 {
     for window in bar::WINDOWS {
         if let bar::Target::Pspin { address: first } = window.target
-            && let Some(offset) = address.checked_sub(first).filter(|offset| *offset < window.size_bytes)
+            && let Some(offset) = address
+                .checked_sub(first)
+                .filter(|offset| *offset < window.size_bytes)
         {
             return window.start + offset;
         }

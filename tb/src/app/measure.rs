@@ -79,7 +79,12 @@ pub enum Flow {
 
 impl Flow {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Packets(0), Self::Frames(0), Self::Packets(1), Self::Frames(1)];
+    pub const ALL: [Self; 4] = [
+        Self::Packets(0),
+        Self::Frames(0),
+        Self::Packets(1),
+        Self::Frames(1),
+    ];
 
     /// What it is called in tables.
     pub fn name(self) -> String {

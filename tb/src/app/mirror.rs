@@ -58,7 +58,11 @@ impl Mirror {
         let register = match bar::decode(offset) {
             bar::Destination::ControlRegister(register) => register,
             bar::Destination::Nothing => {
-                assert_eq!((data, response), (0, Response::DecodeError), "read of {offset:#08x} of the BAR");
+                assert_eq!(
+                    (data, response),
+                    (0, Response::DecodeError),
+                    "read of {offset:#08x} of the BAR"
+                );
                 return None;
             }
             bar::Destination::Pspin(_) => return None,
@@ -73,7 +77,11 @@ impl Mirror {
             Some(found) if found.access == Access::ReadOnly => {
                 assert_eq!(response, Response::Okay);
                 self.registers.show(register, data);
-                assert_eq!(self.registers.value(register), Some(data), "{found}: bits that do not exist");
+                assert_eq!(
+                    self.registers.value(register),
+                    Some(data),
+                    "{found}: bits that do not exist"
+                );
                 let state = STATES.contains(&found.group) || STATES.contains(&found.name);
                 if let Some(before) = self.seen.insert(word, data).filter(|_| !state) {
                     assert!(before <= data, "{found} went from {before} to {data}");
@@ -81,7 +89,11 @@ impl Mirror {
             }
             _ => {
                 let (wanted, modelled) = self.registers.read(register);
-                assert_eq!((data, response), (wanted, answer(modelled)), "read of register {register:#06x}");
+                assert_eq!(
+                    (data, response),
+                    (wanted, answer(modelled)),
+                    "read of register {register:#06x}"
+                );
             }
         }
         None

@@ -117,14 +117,18 @@ impl Reference {
     /// A packet has reached the host.
     pub fn at_host(&mut self, interface: usize, frame: &Frame) -> Result<(), String> {
         let expected = self.to_host[interface].pop_front();
-        same(expected.as_ref(), frame, || format!("a packet of interface {interface} at the host"))
+        same(expected.as_ref(), frame, || {
+            format!("a packet of interface {interface} at the host")
+        })
     }
 
     /// A frame has reached the wire; whether it is one of the host's.
     pub fn at_wire(&mut self, interface: usize, frame: &Frame) -> Result<bool, String> {
         if interface != 0 || is_host_tag(tag(frame)) {
             let expected = self.to_wire[interface].pop_front();
-            same(expected.as_ref(), frame, || format!("a frame of the host at interface {interface}"))?;
+            same(expected.as_ref(), frame, || {
+                format!("a frame of the host at interface {interface}")
+            })?;
             return Ok(true);
         }
         if (frame.id, frame.dest) != (0, 0) || frame.user & 1 == 1 {
@@ -237,9 +241,11 @@ impl Reference {
 fn same(expected: Option<&Frame>, frame: &Frame, what: impl Fn() -> String) -> Result<(), String> {
     match expected {
         Some(expected) if expected == frame => Ok(()),
-        Some(expected) if expected.bytes != frame.bytes => {
-            Err(format!("{}: {}", what(), difference(&expected.bytes, &frame.bytes)))
-        }
+        Some(expected) if expected.bytes != frame.bytes => Err(format!(
+            "{}: {}",
+            what(),
+            difference(&expected.bytes, &frame.bytes)
+        )),
         Some(expected) => Err(format!(
             "{}: tid {}, tdest {}, tuser {:#x} instead of {}, {}, {:#x}",
             what(),

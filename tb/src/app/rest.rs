@@ -92,11 +92,21 @@ impl AppBench {
         if self.model.complete {
             let mut drops = [0; DROPS.len()];
             drops[3] = self.model.counts.bad;
-            assert_eq!(account.drops, drops, "drops: {account:?}, seed {}", self.sim.seed());
+            assert_eq!(
+                account.drops,
+                drops,
+                "drops: {account:?}, seed {}",
+                self.sim.seed()
+            );
         }
         self.model.rest();
         let printed = self.read_stdout();
-        assert_eq!(printed, self.model.take_printed(), "standard output, seed {}", self.sim.seed());
+        assert_eq!(
+            printed,
+            self.model.take_printed(),
+            "standard output, seed {}",
+            self.sim.seed()
+        );
         if let Err(difference) = self.host.check() {
             panic!("{difference} (seed {})", self.sim.seed());
         }
@@ -161,7 +171,11 @@ impl AppBench {
                 let offset = offset_of(context.handler_address) + 4 * number;
                 let found = self.bar_read(offset);
                 let wanted = (0..4).fold(0, |all, byte| all | u32::from(word[byte]) << (8 * byte));
-                assert_eq!(found, (wanted, Response::Okay), "word {number} that was read from the host");
+                assert_eq!(
+                    found,
+                    (wanted, Response::Okay),
+                    "word {number} that was read from the host"
+                );
             }
         }
     }

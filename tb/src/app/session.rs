@@ -1,13 +1,13 @@
 //! A session of software at the BAR: accesses of all kinds, legal or not, while packets go by.
 
 use super::bench::AppBench;
-use super::context::{READ_OFFSET, Context};
+use super::context::{Context, READ_OFFSET};
 use super::packets::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use spinneret_regmap::{
-    Access, Word, bar, bar_access, cl, egress, guard, her, host_read, host_write, ingress, me, registers, stats,
-    words,
+    Access, Word, bar, bar_access, cl, egress, guard, her, host_read, host_write, ingress, me, registers,
+    stats, words,
 };
 use spinneret_sim::axil::Response;
 use std::collections::BTreeMap;
@@ -82,7 +82,8 @@ impl Session {
         let counts = bench.model.counts;
         let good = (counts.matched - counts.bad) as u32;
         let mut known: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut know = |register: Option<u32>, value: u32| _ = register.map(|register| known.insert(register, value));
+        let mut know =
+            |register: Option<u32>, value: u32| _ = register.map(|register| known.insert(register, value));
         for name in ["bypassed", "matched", "hers", "dropped_bad_frame"] {
             let value = match name {
                 "bypassed" => counts.bypassed as u32,
@@ -103,7 +104,10 @@ impl Session {
         know(stats::CLUSTER.address(0), ran);
         for register in registers() {
             // Peaks are not known, and constants are compared elsewhere.
-            if register.access != Access::ReadOnly || register.group == "caps" || register.name.ends_with("_peak") {
+            if register.access != Access::ReadOnly
+                || register.group == "caps"
+                || register.name.ends_with("_peak")
+            {
                 continue;
             }
             for offset in (0..register.count).filter_map(|element| register.address(element)) {
@@ -116,7 +120,11 @@ impl Session {
             bench.get(word.offset());
         }
         for (offset, word) in &self.memory {
-            assert_eq!(bench.bar_read(*offset), (*word, Response::Okay), "memory at {offset:#x}");
+            assert_eq!(
+                bench.bar_read(*offset),
+                (*word, Response::Okay),
+                "memory at {offset:#x}"
+            );
         }
     }
 
@@ -214,7 +222,11 @@ impl Session {
         if known > 0 && self.rng.random() {
             let which = self.memory.iter().nth(self.rng.random_range(0..known));
             let (offset, word) = which.unwrap_or_else(|| panic!("{known} words are known"));
-            assert_eq!(bench.bar_read(*offset), (*word, Response::Okay), "memory at {offset:#x}");
+            assert_eq!(
+                bench.bar_read(*offset),
+                (*word, Response::Okay),
+                "memory at {offset:#x}"
+            );
             return;
         }
         let which = self.rng.random_range(0..MEMORY.len());
@@ -239,7 +251,8 @@ impl AppBench {
         let switches = [me::VALID.offset, her::VALID.offset, guard::ENFORCE.offset];
         switches.contains(&offset)
             || word.register.name == cl::CTRL.name && word.register.group == cl::CTRL.group
-            || word.register.group == guard::ENFORCE.group && self.mirror.value(guard::ENFORCE.offset) == Some(1)
+            || word.register.group == guard::ENFORCE.group
+                && self.mirror.value(guard::ENFORCE.offset) == Some(1)
     }
 }
 

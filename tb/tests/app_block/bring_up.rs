@@ -79,7 +79,14 @@ fn memory_of_the_cluster_is_written_and_read_through_the_bar() {
         for clocks in [Clocks::BOARD, Clocks::EQUAL] {
             let mut bench = bench_with(run, clocks, &Behaviour::default());
             bench.release_cluster();
-            for first in [0x1c00_0000, 0x1c00_1234 & !3, 0x1c0f_ffc0, 0x1c17_ffc0, 0x1d00_0000, 0x1d00_7fc0] {
+            for first in [
+                0x1c00_0000,
+                0x1c00_1234 & !3,
+                0x1c0f_ffc0,
+                0x1c17_ffc0,
+                0x1d00_0000,
+                0x1d00_7fc0,
+            ] {
                 let words: Vec<u32> = (0..16).map(|word| first ^ (word * 0x0101_0101)).collect();
                 bench.load_memory(first, &words);
             }

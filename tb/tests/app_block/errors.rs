@@ -75,7 +75,11 @@ fn a_clock_that_stops_is_a_timeout_and_then_an_error_at_once() {
         let before = bench.now();
         assert_eq!(bench.bar_read(0), (0, SlaveError));
         assert!(bench.now() - before >= 65_536);
-        assert_eq!(bench.bar_read(0), (0, SlaveError), "the late answer is outstanding");
+        assert_eq!(
+            bench.bar_read(0),
+            (0, SlaveError),
+            "the late answer is outstanding"
+        );
         assert_eq!(counter(&mut bench, "timeouts"), 2);
         outside_and_registers(&mut bench);
         for size in [64, 1500, 65] {
@@ -116,11 +120,19 @@ fn registers_answer_while_the_cluster_does_not() {
         bench.sim.set_running(CLUSTER, false);
         bench.bar.write(LiteWrite::new(0x100, 1));
         for _ in 0..10 {
-            bench.bar.read(LiteRead::new((bar::CONTROL_REGISTERS.start + me::VALID.offset).into()));
+            bench.bar.read(LiteRead::new(
+                (bar::CONTROL_REGISTERS.start + me::VALID.offset).into(),
+            ));
         }
         bench.run_until(200, "reads of registers", |bench| bench.bar.reads_left() == 0);
         assert_eq!(bench.bar.writes_left(), 1, "the write waits for the cluster");
-        assert!(bench.bar.take_reads().iter().all(|read| (read.data, read.response) == (1, Okay)));
+        assert!(
+            bench
+                .bar
+                .take_reads()
+                .iter()
+                .all(|read| (read.data, read.response) == (1, Okay))
+        );
         bench.sim.set_running(CLUSTER, true);
         bench.run_until(2000, "the write", |bench| bench.bar.is_idle());
         assert_eq!(bench.bar.take_writes()[0].response, Okay);
@@ -142,7 +154,10 @@ fn contexts_that_are_off_drop_and_count() {
             send_matched(&mut bench, &mut rng, context, 200);
         }
         let account = bench.wait_for_rest();
-        assert_eq!((account.dropped_for("dropped_no_context"), account.frames), (2, 2));
+        assert_eq!(
+            (account.dropped_for("dropped_no_context"), account.frames),
+            (2, 2)
+        );
         bench.finish();
     });
 }

@@ -52,7 +52,9 @@ fn failing(bench: &mut AppBench, rng: &mut rand_chacha::ChaCha8Rng, size: usize)
     let account = bench.wait_for_rest();
     assert_eq!(account.hers, before + 1);
     bench.model.rest();
-    bench.model.configure(only(context.unwrap_or_else(|| panic!("context 0 is on"))));
+    bench
+        .model
+        .configure(only(context.unwrap_or_else(|| panic!("context 0 is on"))));
     bench.read_stdout()
 }
 

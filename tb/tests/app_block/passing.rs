@@ -26,7 +26,10 @@ fn passing_frames_take_one_beat_a_clock() {
         for flow in Flow::ALL {
             for (size, beats) in [(64, 1.0), (65, 2.0), (128, 2.0), (1500, 24.0)] {
                 let clocks = measure_rate(&mut bench, flow, size);
-                assert!((clocks - beats).abs() < 1e-9, "{flow:?}, {size} bytes: {clocks} clocks a frame");
+                assert!(
+                    (clocks - beats).abs() < 1e-9,
+                    "{flow:?}, {size} bytes: {clocks} clocks a frame"
+                );
             }
         }
         bench.finish();
@@ -65,7 +68,11 @@ fn interface_1_is_untouched_while_interface_0_is_overloaded() {
         bench.run_until(400_000, "packets of interface 1", |bench| bench.rx[1].is_idle());
         let (spent, counts) = (bench.now() - start, bench.rx[1].monitor().counts());
         assert_eq!(counts.stalls, 0, "interface 1 never waits for interface 0");
-        assert!(spent <= counts.beats + 1, "{spent} clocks for {} beats", counts.beats);
+        assert!(
+            spent <= counts.beats + 1,
+            "{spent} clocks for {} beats",
+            counts.beats
+        );
         assert!(!bench.is_passed(), "interface 0 is overloaded still");
         let account = bench.wait_for_rest();
         assert!(account.dropped_for("dropped_overload") + account.dropped_for("dropped_no_slot") > 0);

@@ -14,6 +14,9 @@ fn everything_at_once_is_accounted_for() {
             totals += run_round(sim, clocks, 600);
         }
         println!("seed {}: {totals}", run.seed());
-        assert!(totals.hers > 500 && totals.frames > 300 && totals.resets > 2, "{totals}");
+        assert!(
+            totals.hers > 500 && totals.frames > 300 && totals.resets > 2,
+            "{totals}"
+        );
     });
 }

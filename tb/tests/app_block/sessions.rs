@@ -20,8 +20,9 @@ fn hardware_and_register_model_agree_on_every_read() {
             let clocks = Clocks::random(&mut rng);
             let behaviour = Behaviour::random(&mut rng);
             let mut bench = bench_with(run, clocks, &behaviour);
-            let contexts =
-                std::array::from_fn(|number| Some(Context::new(number, Actions::of(rng.random_range(0..16)))));
+            let contexts = std::array::from_fn(|number| {
+                Some(Context::new(number, Actions::of(rng.random_range(0..16))))
+            });
             bench.bring_up(contexts);
             let mut session = Session::new(bench.sim.rng("session"));
             for _ in 0..SESSIONS {

@@ -2,7 +2,9 @@
 
 use rand_chacha::ChaCha8Rng;
 use spinneret_sim::test_run::TestRun;
-use spinneret_tb::app::{Actions, AppBench, Behaviour, CONTEXTS, Clocks, Context, from_wire, matched, unmatched};
+use spinneret_tb::app::{
+    Actions, AppBench, Behaviour, CONTEXTS, Clocks, Context, from_wire, matched, unmatched,
+};
 
 /// A block between models, not configured.
 pub(crate) fn bench_with(run: &mut TestRun, clocks: Clocks, behaviour: &Behaviour) -> AppBench {

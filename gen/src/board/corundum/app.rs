@@ -3,7 +3,8 @@
 use super::{Cluster, Generation};
 use crate::Error;
 use spinneret_bsp::Board;
-use spinneret_hdl::app::{self, AppOptions};
+use spinneret_hdl::app::{self, APP_INSTANCE, AppOptions};
+use spinneret_hdl::cdc;
 
 /// What an application block is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -53,12 +54,26 @@ pub fn build_app(request: &AppRequest) -> Result<App, Error> {
         cluster_clock_khz: request.cluster_hz / 1000,
         ..AppOptions::default()
     })?;
+    let periods = [
+        ("clk", period_ps(request.board.core_clock_hz)),
+        ("cluster_clk", period_ps(request.cluster_hz)),
+    ];
+    let crossings = cdc::constraints(&sources.app, APP_INSTANCE);
+    let crossings_xdc = format!(
+        "# Paths begin in mqnic_app_block: read this with `read_xdc -ref mqnic_app_block`, or set SCOPED_TO_REF.\n{}",
+        cdc::xdc(&crossings, &periods)?
+    );
     let modules = sources.files.into_iter().map(|file| AppModule {
         name: file.module,
         text: file.text,
     });
     Ok(App {
         modules: modules.collect(),
-        crossings_xdc: String::new(),
+        crossings_xdc,
     })
+}
+
+/// The period of a clock, rounded down, so that a limit that is taken from it is not too long.
+fn period_ps(hz: u64) -> u64 {
+    1_000_000_000_000 / hz
 }

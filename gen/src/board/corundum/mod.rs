@@ -30,8 +30,10 @@ use std::path::{Path, PathBuf};
 pub const TOP: &str = "mqnic_app_block";
 /// Folder of what stands for others' modules in simulations.
 const MODELS: &str = "sim";
+/// Folder of the constraints.
+const CONSTRAINTS: &str = "constraints";
 /// File of the constraints of clock crossings.
-const CROSSINGS: &str = "constraints/spinneret_crossings.xdc";
+const CROSSINGS_FILE: &str = "spinneret_crossings.xdc";
 /// Frequency of the cluster unless another one is asked for: that of the public design, in Hz.
 pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
 
@@ -188,7 +190,7 @@ impl Parts {
         }
         let models = vec![cluster_clock(MODELS, &ClusterClockModel::new())?];
         let constraints = vec![File {
-            name: CROSSINGS.to_owned(),
+            name: format!("{CONSTRAINTS}/{CROSSINGS_FILE}"),
             text: format!(
                 "{}\n{}\n",
                 crate::render::HASH_HEADER,

@@ -179,7 +179,11 @@ mod tests {
         assert_eq!(width("data_dma_ram_wr_cmd_addr"), Some(18));
         assert_eq!(width("cluster_running"), Some(1));
         assert_eq!(width("jtag_tdi"), None);
-        assert!(split.text.contains(".s_axis_if_rx_tlast({s_axis_if_rx_1_tlast, s_axis_if_rx_0_tlast})"));
+        assert!(
+            split
+                .text
+                .contains(".s_axis_if_rx_tlast({s_axis_if_rx_1_tlast, s_axis_if_rx_0_tlast})")
+        );
         assert!(split.text.contains(".jtag_tdi('0)"));
         assert!(split.text.contains(".jtag_tdo()"));
     }
