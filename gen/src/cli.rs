@@ -1,7 +1,7 @@
 //! The `gen-verilog` command.
 
 use crate::Error;
-use crate::board::corundum::{Cluster, Generation, Options};
+use crate::board::corundum::{Options, find_cluster, find_generation};
 use crate::board::{self, BoardReport};
 use crate::listing;
 use crate::render::render;
@@ -214,11 +214,11 @@ impl Arguments {
             generation: self
                 .corundum
                 .as_deref()
-                .map_or(Ok(defaults.generation), Generation::find)?,
+                .map_or(Ok(defaults.generation), find_generation)?,
             cluster: self
                 .cluster
                 .as_deref()
-                .map_or(Ok(defaults.cluster), Cluster::find)?,
+                .map_or(Ok(defaults.cluster), find_cluster)?,
             cluster_hz: self
                 .cluster_mhz
                 .as_deref()

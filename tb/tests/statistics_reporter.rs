@@ -45,17 +45,27 @@ impl Bench {
 
     /// One clock.
     fn step(&mut self, ready: bool) {
-        let bytes: Vec<u8> = self.counters.iter().flat_map(|count| count.to_le_bytes()).collect();
+        let bytes: Vec<u8> = self
+            .counters
+            .iter()
+            .flat_map(|count| count.to_le_bytes())
+            .collect();
         let inputs = [
             ("counters", BigUint::from_bytes_le(&bytes)),
             ("m_axis_stat_tready", u8::from(ready).into()),
         ];
         for (port, value) in inputs {
-            self.sim.dut.set(port, value).unwrap_or_else(|error| panic!("{error}"));
+            self.sim
+                .dut
+                .set(port, value)
+                .unwrap_or_else(|error| panic!("{error}"));
         }
         if self.get("m_axis_stat_tvalid") == 1 {
             let offer = (self.get("m_axis_stat_tid"), self.get("m_axis_stat_tdata"));
-            assert!(self.waiting.is_none_or(|waiting| waiting == offer), "it changed: {offer:?}");
+            assert!(
+                self.waiting.is_none_or(|waiting| waiting == offer),
+                "it changed: {offer:?}"
+            );
             assert!((1..=LARGEST).contains(&offer.1), "{offer:?}");
             self.waiting = (!ready).then_some(offer);
             if ready {
@@ -176,6 +186,9 @@ fn a_look_takes_eight_clocks() {
             }
             assert_eq!(bench.sim.cycle_count() - start, COUNTERS as u64 * LOOK);
         }
-        assert!(cycles.iter().all(|cycles| *cycles <= COUNTERS as u64 * LOOK), "{cycles:?}");
+        assert!(
+            cycles.iter().all(|cycles| *cycles <= COUNTERS as u64 * LOOK),
+            "{cycles:?}"
+        );
     });
 }

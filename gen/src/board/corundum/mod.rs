@@ -8,11 +8,11 @@ mod overlay;
 mod pspin;
 mod tree;
 
-pub use app::{App, AppRequest, AppTop, BuildApp, HAS_DESIGN, build_app};
+pub use app::{App, AppModule, AppRequest, BuildApp, HAS_DESIGN, build_app};
 pub use error::CheckoutError;
 
 use super::BoardOutput;
-use super::library::{Contents, LINT, RTL, backend, module_file, verilog_file};
+use super::library::{Contents, LINT, RTL, backend, verilog_file};
 use crate::Error;
 use crate::error::Advice;
 use crate::render::File;
@@ -21,12 +21,11 @@ use overlay::Overlay;
 use pspin::Pspin;
 use spinneret_bsp::Board;
 use spinneret_bsp::ultrascale::{CLUSTER_CLOCK, ClusterClock, ClusterClockModel, MmcmSettings};
+use spinneret_hdl::app::Cluster;
+use spinneret_hdl::app::corundum::Generation;
 use spinneret_verilog::{Library, TopOptions};
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Module that Corundum instantiates.
-pub const TOP: &str = "mqnic_app_block";
 /// Folder of what stands for others' modules in simulations.
 const MODELS: &str = "sim";
 /// File of the constraints of clock crossings.
@@ -34,80 +33,20 @@ const CROSSINGS: &str = "constraints/spinneret_crossings.xdc";
 /// Frequency of the cluster unless another one is asked for: that of the public design, in Hz.
 pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
 
-/// A generation of Corundum's port list of the application block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Generation {
-    /// Corundum's tree since December 2023.
-    #[default]
-    Corundum202312,
-    /// The tree that FPsPIN was built on.
-    Fpspin2023,
+/// The generation of that name.
+///
+/// # Errors
+/// There is none; the nearest name is suggested.
+pub fn find_generation(name: &str) -> Result<Generation, Error> {
+    find("Corundum generation", Generation::ALL, Generation::name, name)
 }
 
-impl Generation {
-    /// All of them, the newest first.
-    pub const ALL: [Self; 2] = [Self::Corundum202312, Self::Fpspin2023];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Corundum202312 => "2023-12",
-            Self::Fpspin2023 => "fpspin-2023",
-        }
-    }
-
-    /// A port of the application block that only this generation has.
-    pub fn port(self) -> &'static str {
-        match self {
-            Self::Corundum202312 => "ptp_td_sd",
-            Self::Fpspin2023 => "ptp_ts_96",
-        }
-    }
-
-    /// The generation of that name.
-    ///
-    /// # Errors
-    /// There is none; the nearest name is suggested.
-    pub fn find(name: &str) -> Result<Self, Error> {
-        find("Corundum generation", Self::ALL, Self::name, name)
-    }
-}
-
-impl fmt::Display for Generation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// What is behind the application block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Cluster {
-    /// PsPIN, from the user's FPsPIN checkout.
-    #[default]
-    Pspin,
-    /// A small stand-in of ours.
-    Stub,
-}
-
-impl Cluster {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Pspin, Self::Stub];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pspin => "pspin",
-            Self::Stub => "stub",
-        }
-    }
-
-    /// The cluster of that name.
-    ///
-    /// # Errors
-    /// There is none; the nearest name is suggested.
-    pub fn find(name: &str) -> Result<Self, Error> {
-        find("cluster", Self::ALL, Self::name, name)
-    }
+/// The cluster of that name.
+///
+/// # Errors
+/// There is none; the nearest name is suggested.
+pub fn find_cluster(name: &str) -> Result<Cluster, Error> {
+    find("cluster", Cluster::ALL, Cluster::name, name)
 }
 
 fn find<T: Copy, const N: usize>(
@@ -143,8 +82,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            generation: Generation::default(),
-            cluster: Cluster::default(),
+            generation: Generation::ALL[0],
+            cluster: Cluster::ALL[0],
             cluster_hz: DEFAULT_CLUSTER_HZ,
             corundum: None,
             pspin: None,
@@ -186,6 +125,7 @@ pub fn render(
     let request = AppRequest {
         generation: options.generation,
         cluster: options.cluster,
+        cluster_khz: (clock.output_hz() + 500) / 1000,
         board,
     };
     let parts = Parts::new(build(&request)?, clock)?;
@@ -198,7 +138,7 @@ pub fn render(
     let mut files = parts.files.clone();
     files.push(core_file::core_file(
         board.name,
-        TOP,
+        options.cluster == Cluster::Stub,
         [
             &parts.sources,
             &parts.declarations,
@@ -225,20 +165,16 @@ struct Parts {
 
 impl Parts {
     fn new(app: App, clock: MmcmSettings) -> Result<Self, Error> {
-        let mut library = Contents::library();
-        for top in &app.tops {
-            library
-                .add(top.block.as_ref(), top.name, &top.options)
-                .map_err(backend(top.name))?;
-        }
-        let mut contents = Contents::of(&library);
-        // The application block may declare the clock that it instantiates; here is the real one.
-        let is_clock = |file: &File| file.name.ends_with(&format!("/{CLUSTER_CLOCK}.sv"));
-        contents.declarations.retain(|file| !is_clock(file));
-        contents.sources.retain(|file| !is_clock(file));
+        let mut contents = Contents::default();
         contents
             .sources
-            .insert(0, cluster_clock(RTL, &ClusterClock::new(clock))?);
+            .push(cluster_clock(RTL, &ClusterClock::new(clock))?);
+        for module in &app.modules {
+            // The application block may declare the clock that it instantiates; the real one is there already.
+            if module.name != CLUSTER_CLOCK {
+                contents.add(&module.name, &module.text);
+            }
+        }
         for (name, text) in ClusterClock::primitives() {
             contents.declarations.push(verilog_file(LINT, name, text));
         }
@@ -276,12 +212,12 @@ fn cluster_clock(folder: &str, block: &dyn spinneret_verilog::prelude::Block) ->
         .map_err(backend(CLUSTER_CLOCK))?;
     let modules: Vec<_> = library.modules().collect();
     // A clock is one module.
-    Ok(module_file(folder, modules[0]))
+    Ok(verilog_file(folder, &modules[0].name, &modules[0].text))
 }
 
 fn notes(options: &Options, clock: MmcmSettings) -> Vec<String> {
     let mut notes = vec![
-        format!("ports of Corundum's generation {}", options.generation),
+        format!("ports of Corundum's generation {}", options.generation.name()),
         format!("cluster clock: {}", clock.describe()),
     ];
     if options.corundum.is_some() {
