@@ -1,7 +1,7 @@
 //! The `gen-verilog` command.
 
 use crate::Error;
-use crate::board::corundum::{self, Options};
+use crate::board::corundum::{Options, find_cluster, find_generation};
 use crate::board::{self, BoardReport};
 use crate::listing;
 use crate::render::render;
@@ -214,11 +214,11 @@ impl Arguments {
             generation: self
                 .corundum
                 .as_deref()
-                .map_or(Ok(defaults.generation), corundum::find_generation)?,
+                .map_or(Ok(defaults.generation), find_generation)?,
             cluster: self
                 .cluster
                 .as_deref()
-                .map_or(Ok(defaults.cluster), corundum::find_cluster)?,
+                .map_or(Ok(defaults.cluster), find_cluster)?,
             cluster_hz: self
                 .cluster_mhz
                 .as_deref()

@@ -116,6 +116,14 @@ impl Store {
         let entries = match fs::read_dir(self.directory.join(folder)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // Something else of that name matters only if a folder is needed there.
+            Err(error)
+                if error.kind() == io::ErrorKind::NotADirectory
+                    && shown.is_some()
+                    && wanted.iter().all(|file| folder_of(&file.name) != folder) =>
+            {
+                return Ok(());
+            }
             Err(error) => return Err(self.failed("read", shown, error)),
         };
         for entry in entries {

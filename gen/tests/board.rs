@@ -3,9 +3,11 @@
 #[path = "board_support/mod.rs"]
 mod trees;
 
-use spinneret_gen::board::corundum::{Cluster, Generation, Options, TOP, render};
+use spinneret_gen::board::corundum::{build_app, App, Options, render};
 use spinneret_gen::board::{BoardOutput, find};
 use spinneret_gen::store::Store;
+use spinneret_hdl::app::corundum::Generation;
+use spinneret_hdl::app::{AppOptions, Cluster, TOP, sources};
 use std::path::Path;
 use std::process::Command;
 use trees::{corundum, fake_app, fpspin, pspin_alone, run, tree};
@@ -52,14 +54,15 @@ fn without_checkouts_the_sources_and_their_lists_are_written() {
                     "constraints/spinneret_crossings.xdc",
                     "spinneret.core",
                 ],
-                "{board} {generation}"
+                "{board} {}",
+                generation.name()
             );
             let list: Vec<_> = text(&output, "filelist.f")
                 .lines()
                 .filter(|line| !line.starts_with("//"))
                 .collect();
             assert_eq!(list, &names[1..4]);
-            let marker = format!("// Made for {board}, {generation}, stub.");
+            let marker = format!("// Made for {board}, {}, stub, 40000 kHz.", generation.name());
             assert!(text(&output, "rtl/mqnic_app_block.sv").contains(&marker));
             assert!(text(&output, "constraints/spinneret_crossings.xdc").ends_with("# crossings\n"));
         }
@@ -89,6 +92,14 @@ fn the_core_file_lists_every_source_once() {
         );
     }
     assert!(core.contains("toplevel: mqnic_app_block\n"));
+    // Without the sources of the cluster there is nothing to lint.
+    assert!(!core.contains("lint-only"));
+    let options = Options {
+        cluster: Cluster::Stub,
+        ..Options::default()
+    };
+    let output = self::output("au280", &options, Path::new("out")).unwrap();
+    assert!(text(&output, "spinneret.core").contains("mode: lint-only"));
 }
 
 #[test]
@@ -109,6 +120,24 @@ fn the_clock_of_the_cluster_is_the_one_that_was_asked_for() {
             .iter()
             .any(|note| note.starts_with("cluster clock: 62.5 MHz from 250 MHz"))
     );
+}
+
+#[test]
+fn the_applications_own_sources_become_a_board_without_a_name_that_others_may_have() {
+    let board = find("au250").unwrap();
+    let output = render(board, &Options::default(), Path::new("out"), &build_app).unwrap();
+    let list = text(&output, "filelist.f");
+    let files: Vec<_> = list.lines().filter(|line| !line.starts_with("//")).collect();
+    assert_eq!(files.last(), Some(&"rtl/mqnic_app_block.sv"));
+    for file in files {
+        let module = file.trim_start_matches("rtl/");
+        let has_prefix = ["spinneret_", "pspin_", "mqnic_"]
+            .iter()
+            .any(|prefix| module.starts_with(prefix));
+        assert!(has_prefix, "{file}");
+    }
+    let names: std::collections::BTreeSet<_> = output.files.iter().map(|file| &file.name).collect();
+    assert_eq!(names.len(), output.files.len(), "a name is there twice");
 }
 
 #[test]
@@ -142,12 +171,9 @@ fn the_overlay_builds_in_a_checkout_of_either_layout_and_leaves_it_alone() {
         };
         let output = output("vcu1525", &options, out.path()).unwrap();
         write(&output, out.path());
-        // Twice, as a user does after another run of gen-verilog.
-        for _ in 0..2 {
-            run(Command::new("make")
-                .args(["-C", "fpga", "overlay"])
-                .current_dir(out.path()));
-        }
+        run(Command::new("make")
+            .args(["-C", "fpga", "overlay"])
+            .current_dir(out.path()));
         let build = out.path().join(format!("fpga/{directory}_spinneret"));
         let said = run(Command::new("make")
             .arg("--no-print-directory")
@@ -171,6 +197,12 @@ fn the_overlay_builds_in_a_checkout_of_either_layout_and_leaves_it_alone() {
         for path in expected.iter().filter_map(|line| line.split(' ').nth(1)) {
             assert!(build.join(path).exists(), "{path}");
         }
+        let made = build.join("Makefile").metadata().unwrap().modified().unwrap();
+        run(Command::new("make")
+            .args(["-C", "fpga", "overlay"])
+            .current_dir(out.path()));
+        let again = build.join("Makefile").metadata().unwrap().modified().unwrap();
+        assert_eq!(made, again, "the project would be made anew");
         assert_eq!(tree(theirs.path()), before, "the checkout has changed");
         configuration(&build, &said);
     }
@@ -187,18 +219,7 @@ fn configuration(build: &Path, said: &str) {
                     proc set_property {name value object} { puts \"$object $name: $value\" }\n";
     let runner = build.join("run.tcl");
     std::fs::write(&runner, format!("{commands}source {script}\n")).unwrap();
-    let board = build.join("../").join(
-        build
-            .file_name()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .trim_end_matches("_spinneret"),
-    );
-    let said = run(Command::new("yosys")
-        .args(["-q", "-c"])
-        .arg(&runner)
-        .env("SPINNERET_BOARD_CONFIG", board.join("config.tcl")));
+    let said = run(Command::new("yosys").args(["-q", "-c"]).arg(&runner));
     let generic = said.lines().next().unwrap();
     assert_eq!(
         generic,
@@ -206,7 +227,10 @@ fn configuration(build: &Path, said: &str) {
          APP_AXIS_DIRECT_ENABLE=0 APP_AXIS_SYNC_ENABLE=0 APP_AXIS_IF_ENABLE=1 APP_STAT_ENABLE=1 \
          AXIL_APP_CTRL_ADDR_WIDTH=24 AFTER=24"
     );
-    assert!(said.contains("spinneret_crossings.xdc SCOPED_TO_REF: mqnic_app_block\n"), "{said}");
+    assert!(
+        said.contains("spinneret_crossings.xdc SCOPED_TO_REF: mqnic_app_block\n"),
+        "{said}"
+    );
     assert!(
         said.contains("riscv/include") && said.contains("verilog_define: TARGET_SYNTHESIS PULP_FPGA_EMUL"),
         "{said}"
@@ -226,10 +250,12 @@ fn a_configuration_that_changed_since_is_refused_by_the_build() {
         .path()
         .join("fpga/mqnic/Alveo/fpga_100g/fpga_AU50/config.tcl");
     std::fs::write(&config, "set params [dict create]\n").unwrap();
+    run(Command::new("make")
+        .args(["-C", "fpga", "overlay"])
+        .current_dir(out.path()));
     let answer = Command::new("yosys")
         .args(["-q", "-c", "fpga/config.tcl"])
         .current_dir(out.path())
-        .env("SPINNERET_BOARD_CONFIG", &config)
         .output()
         .unwrap();
     let said = format!(

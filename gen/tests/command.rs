@@ -1,6 +1,7 @@
 //! The `gen-verilog` program as users run it, with the blocks that it really has.
 
 use serde_json::Value;
+use spinneret_gen::render::HASH_HEADER;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -209,10 +210,76 @@ fn names_that_do_not_exist_are_refused() {
         "there is no board `vcu1526`: did you mean `vcu1525`?",
     );
     checkout.refused(
-        &["--board", "vcu1525"],
-        "board `vcu1525` (xcvu9p-fsgd2104-2L-e) is known, but its design does not exist yet: \
-         its blocks do, and `gen-verilog --config board` writes them",
+        &["--board", "vcu1525", "--corundum", "2023-21"],
+        "there is no Corundum generation `2023-21`: did you mean `2023-12`?",
     );
+    checkout.refused(
+        &["--board", "vcu1525", "--cluster", "none"],
+        "there is no cluster `none`: choose one of pspin, stub",
+    );
+    checkout.refused(
+        &["--board", "vcu1525", "--cluster-mhz", "40M"],
+        "`--cluster-mhz 40M` is no frequency: write a number of MHz with at most 6 decimals, such as 40 or 62.5",
+    );
+    checkout.refused(
+        &["--board", "alchitry-cu", "--cluster-mhz", "50"],
+        "`--corundum, --cluster, --cluster-mhz, --corundum-dir or --pspin-dir` has no meaning here, as this board has \
+         no Corundum and no cluster: leave it out",
+    );
+}
+
+#[test]
+fn a_board_is_written_and_checked_and_what_is_stale_goes() {
+    let checkout = Checkout::new();
+    let answer = checkout.done(&["--board", "alchitry-cu"]);
+    assert!(
+        answer.starts_with("Alchitry Cu (ice40hx8k-cb132) in target/boards/alchitry-cu: "),
+        "{answer}"
+    );
+    let root = checkout.path("target/boards/alchitry-cu");
+    let list = fs::read_to_string(root.join("filelist.f")).unwrap();
+    let sources: Vec<_> = list.lines().filter(|line| !line.starts_with("//")).collect();
+    assert_eq!(sources.last(), Some(&"rtl/alchitry_cu.sv"));
+    for source in &sources {
+        assert!(root.join(source).is_file(), "{source}");
+    }
+    let check = ["--board", "alchitry-cu", "--check"];
+    assert!(checkout.done(&check).contains(" is up to date ("));
+    // Its own files of another time are found again in every folder; those of others stay.
+    fs::copy(root.join(sources[0]), root.join("rtl/spinneret_old.sv")).unwrap();
+    fs::write(root.join("rtl/mine.sv"), "// mine\n").unwrap();
+    fs::write(
+        root.join("constraints/alchitry_cu.pcf"),
+        format!("{HASH_HEADER}\nset_io clock A1\n"),
+    )
+    .unwrap();
+    let answer = checkout.run(&check);
+    assert_eq!(answer.code, Some(1));
+    let lines: Vec<_> = answer.out.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "target/boards/alchitry-cu is not what the Rust blocks say:",
+            "  differs  constraints/alchitry_cu.pcf",
+            "  stale    rtl/spinneret_old.sv",
+            "run `cargo run --release --bin gen-verilog -- --board alchitry-cu` to repair it",
+        ]
+    );
+    checkout.done(&["--board", "alchitry-cu"]);
+    assert!(checkout.done(&check).contains(" is up to date ("));
+    assert!(root.join("rtl/mine.sv").is_file() && !root.join("rtl/spinneret_old.sv").exists());
+}
+
+#[test]
+fn a_board_does_not_overwrite_a_makefile_of_somebody_else() {
+    let checkout = Checkout::new();
+    fs::create_dir(checkout.path("mine")).unwrap();
+    fs::write(checkout.path("mine/Makefile"), "all:\n").unwrap();
+    checkout.refused(
+        &["--board", "alchitry-cu", "--out", "mine"],
+        "mine/Makefile is in the way and was not written by gen-verilog: move it away or choose another `--out`",
+    );
+    assert_eq!(fs::read_dir(checkout.path("mine")).unwrap().count(), 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Directories of generated files.
 
-use spinneret_gen::render::{File, HEADER};
+use spinneret_gen::render::{File, HASH_HEADER, HEADER};
 use spinneret_gen::store::{Difference, Store};
 use std::collections::BTreeMap;
 use std::fs;
@@ -137,4 +137,50 @@ fn a_directory_that_cannot_exist_leaves_nothing_behind() {
         .unwrap_err();
     assert!(error.to_string().starts_with("cannot "), "{error}");
     assert_eq!(names(scratch.path()), ["file"]);
+}
+
+#[test]
+fn folders_are_made_with_their_files_and_go_when_writing_fails() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path().join("out");
+    let store = store(&directory);
+    store
+        .write(&[file("rtl/a.sv", "1"), file("deep/er/b.sv", "1")])
+        .unwrap();
+    assert_eq!(names(&directory), ["deep", "rtl"]);
+    assert!(directory.join("deep/er/b.sv").is_file());
+    // A file is where a folder could be, then where one has to be.
+    fs::write(directory.join("fpga"), "").unwrap();
+    store
+        .write(&[file("rtl/a.sv", "1"), file("deep/er/b.sv", "1")])
+        .unwrap();
+    let error = store
+        .write(&[
+            file("rtl/a.sv", "2"),
+            file("new/c.sv", "1"),
+            file("fpga/d.sv", "1"),
+        ])
+        .unwrap_err();
+    assert!(error.to_string().starts_with("cannot "), "{error}");
+    assert_eq!(names(&directory), ["deep", "fpga", "rtl"]);
+    assert_eq!(
+        fs::read_to_string(directory.join("rtl/a.sv")).unwrap(),
+        file("", "1").text
+    );
+}
+
+#[test]
+fn a_header_behind_the_first_line_is_found() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = store(scratch.path());
+    let with = |body: &str| File {
+        name: "x.core".to_owned(),
+        text: format!("CAPI=2:\n{HASH_HEADER}\n{body}\n"),
+    };
+    store.write(&[with("1")]).unwrap();
+    assert_eq!(store.write(&[with("2")]).unwrap().len(), 1);
+    assert_eq!(
+        store.compare(&[]).unwrap(),
+        BTreeMap::from([("x.core".to_owned(), Difference::Stale)])
+    );
 }

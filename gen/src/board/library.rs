@@ -1,9 +1,8 @@
 //! The modules of a board, sorted into what is built and what only stands for others' modules.
 
-use super::corundum::AppModule;
 use crate::Error;
 use crate::render::{File, HEADER, LICENCE};
-use spinneret_verilog::{Library, Module};
+use spinneret_verilog::Library;
 
 /// Folder of the modules.
 pub const RTL: &str = "rtl";
@@ -36,27 +35,18 @@ impl Contents {
     pub fn of(library: &Library) -> Self {
         let mut contents = Self::default();
         for module in library.modules() {
-            if module.text.contains(BLACK_BOX) {
-                contents.declarations.push(module_file(LINT, module));
-            } else {
-                contents.sources.push(module_file(RTL, module));
-            }
+            contents.add(&module.name, &module.text);
         }
         contents
     }
 
-    /// Modules that are texts already.
-    pub(super) fn new(modules: &[AppModule]) -> Self {
-        let mut contents = Self::default();
-        for module in modules {
-            let (folder, files) = if module.text.contains(BLACK_BOX) {
-                (LINT, &mut contents.declarations)
-            } else {
-                (RTL, &mut contents.sources)
-            };
-            files.push(verilog_file(folder, &module.name, &module.text));
+    /// Adds a module behind those that it instantiates.
+    pub fn add(&mut self, name: &str, text: &str) {
+        if text.contains(BLACK_BOX) {
+            self.declarations.push(verilog_file(LINT, name, text));
+        } else {
+            self.sources.push(verilog_file(RTL, name, text));
         }
-        contents
     }
 
     /// The list of the sources, in their order.
@@ -72,11 +62,6 @@ impl Contents {
             text,
         }
     }
-}
-
-/// A module in a file of its own.
-pub(super) fn module_file(folder: &str, module: &Module) -> File {
-    verilog_file(folder, &module.name, &module.text)
 }
 
 /// Verilog in a file of its own.

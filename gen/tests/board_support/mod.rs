@@ -5,10 +5,11 @@ mod counter;
 
 use counter::Counter;
 use spinneret_gen::Error;
-use spinneret_gen::board::Contents;
-use spinneret_gen::board::corundum::{App, AppModule, AppRequest, Generation, TOP, port_of};
-use spinneret_verilog::TopOptions;
+use spinneret_gen::board::corundum::{App, AppModule, AppRequest};
+use spinneret_hdl::app::TOP;
+use spinneret_hdl::app::corundum::Generation;
 use spinneret_verilog::prelude::*;
+use spinneret_verilog::{Library, TopOptions};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -92,24 +93,23 @@ pub(crate) fn fake_app(request: &AppRequest) -> Result<App, Error> {
         seen: Reg::bit(),
         locked: Wire::bit(),
     };
-    let made_for = format!(
-        "// Made for {}, {}, {}.",
+    let doc = format!(
+        "Made for {}, {}, {}, {} kHz.",
         request.board.name,
-        request.generation,
-        request.cluster.name()
+        request.generation.name(),
+        request.cluster.name(),
+        request.cluster_hz
     );
     let parameter = spinneret_verilog::Parameter {
         name: "APP_ENABLE".to_owned(),
         value: 1,
-        doc: made_for.trim_start_matches("// ").to_owned(),
+        doc,
     };
-    let mut library = Contents::library();
     let options = TopOptions {
         parameters: vec![parameter],
     };
-    library
-        .add(&block, TOP, &options)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let mut library = Library::with_prefix("spinneret_", &[]);
+    library.add(&block, TOP, &options).unwrap();
     let modules = library.modules().map(|module| AppModule {
         name: module.name.clone(),
         text: module.text.clone(),
@@ -118,6 +118,16 @@ pub(crate) fn fake_app(request: &AppRequest) -> Result<App, Error> {
         modules: modules.collect(),
         crossings_xdc: "# crossings".to_owned(),
     })
+}
+
+/// The ports of the application block that Corundum ships.
+fn template(generation: Generation) -> &'static str {
+    match generation {
+        Generation::Corundum202312 => {
+            "module mqnic_app_block (input wire ptp_td_sd, input wire ptp_ts);\nendmodule\n"
+        }
+        Generation::Fpspin2023 => "module mqnic_app_block (input wire [95:0] ptp_ts_96);\nendmodule\n",
+    }
 }
 
 fn files(entries: &[(&str, &str)]) -> TempDir {
@@ -132,10 +142,6 @@ fn files(entries: &[(&str, &str)]) -> TempDir {
 
 /// A checkout of Corundum with one board, whose directory is below `fpga/`.
 pub(crate) fn corundum(generation: Generation, board: &str) -> TempDir {
-    let ports = format!(
-        "module mqnic_app_block (input wire {});\nendmodule\n",
-        port_of(generation)
-    );
     let family = board.rsplit_once('/').unwrap().0;
     let makefile = "SYN_FILES = rtl/fpga.v\nSYN_FILES += ../../../common/rtl/mqnic_core.v\n\
                     SYN_FILES += app/template/rtl/mqnic_app_block.v\nXDC_FILES = fpga.xdc\n\
@@ -156,7 +162,7 @@ pub(crate) fn corundum(generation: Generation, board: &str) -> TempDir {
                   set_property generic $param_list [get_filesets sources_1]\n";
     files(&[
         ("fpga/common/rtl/mqnic_core.v", "module mqnic_core;\nendmodule\n"),
-        ("fpga/app/template/rtl/mqnic_app_block.v", &ports),
+        ("fpga/app/template/rtl/mqnic_app_block.v", template(generation)),
         (&format!("fpga/{board}/Makefile"), makefile),
         (&format!("fpga/{board}/config.tcl"), config),
         (&format!("fpga/{family}/common/vivado.mk"), rules),

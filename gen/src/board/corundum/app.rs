@@ -1,9 +1,9 @@
-//! The application block: what comes from the hardware blocks to make a board.
+//! The application block: what has to come from the hardware blocks to make a board.
 
-use super::{Cluster, Generation};
 use crate::Error;
 use spinneret_bsp::Board;
-use spinneret_hdl::app::{self, APP_INSTANCE, AppOptions};
+use spinneret_hdl::app::corundum::Generation;
+use spinneret_hdl::app::{self, APP_INSTANCE, AppOptions, AppSources, Cluster};
 use spinneret_hdl::cdc;
 
 /// What an application block is asked for.
@@ -13,16 +13,16 @@ pub struct AppRequest {
     pub generation: Generation,
     /// What it instantiates as `pspin_wrap`.
     pub cluster: Cluster,
-    /// Frequency of the cluster's clock in Hz, as it will be.
+    /// Frequency of the cluster's clock, in Hz.
     pub cluster_hz: u64,
     /// The board, which may decide on parameters.
     pub board: &'static Board,
 }
 
-/// A module of the application block.
+/// A Verilog module in a file of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppModule {
-    /// Its name.
+    /// Its name, and that of its file.
     pub name: String,
     /// Its text.
     pub text: String,
@@ -31,19 +31,33 @@ pub struct AppModule {
 /// An application block with all that it needs.
 ///
 /// It instantiates `spinneret_cluster_clock` (inputs `clk`, `rst`, outputs `cluster_clk`, `cluster_locked`), which comes
-/// from the board. A black box with that name is left out; other black boxes are only for lint.
+/// from the board. A black box of that name is left out; other black boxes are only for lint.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// The modules, each behind those that it instantiates; `mqnic_app_block` is the last.
+    /// The modules, each before those that instantiate it; the last is `mqnic_app_block`.
     pub modules: Vec<AppModule>,
     /// Constraints of the crossings between its clocks.
     pub crossings_xdc: String,
 }
 
+impl App {
+    /// The application block of the hardware blocks, with the constraints of its crossings.
+    pub fn new(sources: AppSources, crossings_xdc: String) -> Self {
+        let modules = sources.files.into_iter().map(|file| AppModule {
+            name: file.module,
+            text: file.text,
+        });
+        Self {
+            modules: modules.collect(),
+            crossings_xdc,
+        }
+    }
+}
+
 /// Makes an application block.
 pub type BuildApp = dyn Fn(&AppRequest) -> Result<App, Error>;
 
-/// The application block of the hardware blocks.
+/// The application block of the hardware blocks, with the constraints of its crossings.
 ///
 /// # Errors
 /// A parameter that is not possible, or a design that the back-end cannot translate.
@@ -51,7 +65,7 @@ pub fn build_app(request: &AppRequest) -> Result<App, Error> {
     let sources = app::sources(AppOptions {
         generation: request.generation,
         cluster: request.cluster,
-        cluster_clock_khz: request.cluster_hz / 1000,
+        cluster_clock_khz: (request.cluster_hz + 500) / 1000,
         ..AppOptions::default()
     })?;
     let periods = [
@@ -59,21 +73,12 @@ pub fn build_app(request: &AppRequest) -> Result<App, Error> {
         ("cluster_clk", period_ps(request.cluster_hz)),
     ];
     let crossings = cdc::constraints(&sources.app, APP_INSTANCE);
-    let crossings_xdc = format!(
-        "# Paths begin in mqnic_app_block: read this with `read_xdc -ref mqnic_app_block`, or set SCOPED_TO_REF.\n{}",
-        cdc::xdc(&crossings, &periods)?
-    );
-    let modules = sources.files.into_iter().map(|file| AppModule {
-        name: file.module,
-        text: file.text,
-    });
-    Ok(App {
-        modules: modules.collect(),
-        crossings_xdc,
-    })
+    let crossings = cdc::xdc(&crossings, &periods)?;
+    let header = "# Paths begin in mqnic_app_block: read this with `read_xdc -ref mqnic_app_block`, or set SCOPED_TO_REF.\n";
+    Ok(App::new(sources, format!("{header}{crossings}")))
 }
 
 /// The period of a clock, rounded down, so that a limit that is taken from it is not too long.
 fn period_ps(hz: u64) -> u64 {
-    1_000_000_000_000 / hz
+    1_000_000_000_000 / hz.max(1)
 }

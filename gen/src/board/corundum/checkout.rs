@@ -1,8 +1,9 @@
 //! The user's Corundum checkout: is it one, of which generation, and does it have the board?
 
 use super::error::CheckoutError;
-use super::{Generation, port_of, tree};
+use super::tree;
 use spinneret_bsp::{Board, CorundumDesign};
+use spinneret_hdl::app::corundum::Generation;
 use std::path::{Path, PathBuf};
 
 /// What every tree has.
@@ -59,22 +60,30 @@ fn check_generation(root: &Path, shown: &str, asked: Generation) -> Result<(), C
     let template = tree::read(&root.join(TEMPLATE))?;
     let found = Generation::ALL
         .into_iter()
-        .find(|generation| has_word(&template, port_of(*generation)));
+        .find(|generation| has_word(&template, port(*generation)));
     match found {
         Some(found) if found == asked => Ok(()),
         Some(found) => Err(CheckoutError::OtherGeneration {
             path: shown.to_owned(),
-            asked,
-            found,
-            port: port_of(found),
+            asked: asked.name(),
+            found: found.name(),
+            port: port(found),
             file: TEMPLATE,
         }),
         None => Err(CheckoutError::UnknownGeneration {
             path: shown.to_owned(),
             file: TEMPLATE,
-            new_port: port_of(Generation::Corundum202312),
-            old_port: port_of(Generation::Fpspin2023),
+            new_port: port(Generation::Corundum202312),
+            old_port: port(Generation::Fpspin2023),
         }),
+    }
+}
+
+/// A port of the application block that only this generation has.
+fn port(generation: Generation) -> &'static str {
+    match generation {
+        Generation::Corundum202312 => "ptp_td_sd",
+        Generation::Fpspin2023 => "ptp_ts_96",
     }
 }
 

@@ -1,11 +1,12 @@
 //! The description for FuseSoC.
 
 use crate::render::{File, HASH_HEADER};
+use spinneret_hdl::app::TOP;
 
-/// A core in CAPI2, whose first line has to be its version.
+/// A core in CAPI2, whose first line has to be its version. Without the sources of the cluster there is nothing to lint.
 pub(super) fn core_file(
     board: &str,
-    top: &str,
+    is_complete: bool,
     [sources, declarations, models, constraints]: [&[String]; 4],
 ) -> File {
     let mut text = format!(
@@ -24,10 +25,14 @@ pub(super) fn core_file(
     fileset("models", "systemVerilogSource", models);
     fileset("constraints", "xdc", constraints);
     text.push_str(&format!(
-        "\ntargets:\n  default:\n    filesets: [rtl, constraints]\n    toplevel: {top}\n  lint:\n    \
-         default_tool: verilator\n    filesets: [declarations, rtl]\n    toplevel: {top}\n    tools:\n      \
-         verilator:\n        mode: lint-only\n"
+        "\ntargets:\n  default:\n    filesets: [rtl, constraints]\n    toplevel: {TOP}\n"
     ));
+    if is_complete {
+        text.push_str(&format!(
+            "  lint:\n    default_tool: verilator\n    filesets: [declarations, rtl]\n    toplevel: {TOP}\n    tools:\n      \
+             verilator:\n        mode: lint-only\n"
+        ));
+    }
     File {
         name: "spinneret.core".to_owned(),
         text,

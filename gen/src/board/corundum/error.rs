@@ -1,6 +1,5 @@
 //! What can be wrong with the trees that a board is built in.
 
-use super::Generation;
 use std::io;
 use thiserror::Error;
 
@@ -48,9 +47,9 @@ pub enum CheckoutError {
         /// The directory as given.
         path: String,
         /// What was asked for.
-        asked: Generation,
+        asked: &'static str,
         /// What it is.
-        found: Generation,
+        found: &'static str,
         /// The port that tells them apart.
         port: &'static str,
         /// The file with the port.

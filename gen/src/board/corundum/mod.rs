@@ -12,7 +12,7 @@ pub use app::{App, AppModule, AppRequest, BuildApp, build_app};
 pub use error::CheckoutError;
 
 use super::BoardOutput;
-use super::library::{Contents, LINT, RTL, backend, module_file, verilog_file};
+use super::library::{Contents, LINT, RTL, backend, verilog_file};
 use crate::Error;
 use crate::error::Advice;
 use crate::render::File;
@@ -21,13 +21,11 @@ use overlay::Overlay;
 use pspin::Pspin;
 use spinneret_bsp::Board;
 use spinneret_bsp::ultrascale::{CLUSTER_CLOCK, ClusterClock, ClusterClockModel, MmcmSettings};
-pub use spinneret_hdl::app::Cluster;
-pub use spinneret_hdl::app::corundum::Generation;
+use spinneret_hdl::app::Cluster;
+use spinneret_hdl::app::corundum::Generation;
 use spinneret_verilog::{Library, TopOptions};
 use std::path::{Path, PathBuf};
 
-/// Module that Corundum instantiates.
-pub const TOP: &str = "mqnic_app_block";
 /// Folder of what stands for others' modules in simulations.
 const MODELS: &str = "sim";
 /// Folder of the constraints.
@@ -36,14 +34,6 @@ const CONSTRAINTS: &str = "constraints";
 const CROSSINGS_FILE: &str = "spinneret_crossings.xdc";
 /// Frequency of the cluster unless another one is asked for: that of the public design, in Hz.
 pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
-
-/// A port of the application block that only this generation has.
-pub fn port_of(generation: Generation) -> &'static str {
-    match generation {
-        Generation::Corundum202312 => "ptp_td_sd",
-        Generation::Fpspin2023 => "ptp_ts_96",
-    }
-}
 
 /// The generation of that name.
 ///
@@ -94,8 +84,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            generation: Generation::default(),
-            cluster: Cluster::default(),
+            generation: Generation::ALL[0],
+            cluster: Cluster::ALL[0],
             cluster_hz: DEFAULT_CLUSTER_HZ,
             corundum: None,
             pspin: None,
@@ -150,7 +140,7 @@ pub fn render(
     let mut files = parts.files.clone();
     files.push(core_file::core_file(
         board.name,
-        TOP,
+        options.cluster == Cluster::Stub,
         [
             &parts.sources,
             &parts.declarations,
@@ -177,14 +167,16 @@ struct Parts {
 
 impl Parts {
     fn new(app: App, clock: MmcmSettings) -> Result<Self, Error> {
-        let mut contents = Contents::new(&app.modules);
-        // The application block may declare the clock that it instantiates; here is the real one.
-        let is_clock = |file: &File| file.name.ends_with(&format!("/{CLUSTER_CLOCK}.sv"));
-        contents.declarations.retain(|file| !is_clock(file));
-        contents.sources.retain(|file| !is_clock(file));
+        let mut contents = Contents::default();
         contents
             .sources
-            .insert(0, cluster_clock(RTL, &ClusterClock::new(clock))?);
+            .push(cluster_clock(RTL, &ClusterClock::new(clock))?);
+        for module in &app.modules {
+            // The application block may declare the clock that it instantiates; the real one is there already.
+            if module.name != CLUSTER_CLOCK {
+                contents.add(&module.name, &module.text);
+            }
+        }
         for (name, text) in ClusterClock::primitives() {
             contents.declarations.push(verilog_file(LINT, name, text));
         }
@@ -222,12 +214,12 @@ fn cluster_clock(folder: &str, block: &dyn spinneret_verilog::prelude::Block) ->
         .map_err(backend(CLUSTER_CLOCK))?;
     let modules: Vec<_> = library.modules().collect();
     // A clock is one module.
-    Ok(module_file(folder, modules[0]))
+    Ok(verilog_file(folder, &modules[0].name, &modules[0].text))
 }
 
 fn notes(options: &Options, clock: MmcmSettings) -> Vec<String> {
     let mut notes = vec![
-        format!("ports of Corundum's generation {}", options.generation),
+        format!("ports of Corundum's generation {}", options.generation.name()),
         format!("cluster clock: {}", clock.describe()),
     ];
     if options.corundum.is_some() {

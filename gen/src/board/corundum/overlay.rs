@@ -66,7 +66,8 @@ BUILD := $(FAMILY)/$(BOARD)_spinneret
 all: overlay
 \t$(MAKE) -C $(BUILD)
 
-# Links that exist are replaced, so that another CORUNDUM=... takes effect.
+# Links that exist are replaced, so that another CORUNDUM=... takes effect. The Makefile is only touched when it changes,
+# as the project is made anew then.
 overlay:
 \t@test -f $(CORUNDUM)/fpga/$(FAMILY)/$(BOARD)/Makefile || \\
 \t\t{{ echo \"there is no $(CORUNDUM)/fpga/$(FAMILY)/$(BOARD)/Makefile: set CORUNDUM\" >&2; exit 1; }}
@@ -75,7 +76,8 @@ overlay:
 \t\tcase $${{entry##*/}} in mqnic | Makefile) ;; *) ln -sfn $$entry $${{entry##*/}} || exit 1 ;; esac; done
 \t@for entry in $(CORUNDUM)/fpga/$(FAMILY)/*; do \\
 \t\tln -sfn $$entry $(FAMILY)/$${{entry##*/}} || exit 1; done
-\t@sed 's|^{pattern}|include {up}/spinneret.mk\\n&|' $(FAMILY)/$(BOARD)/Makefile > $(BUILD)/Makefile
+\t@sed 's|^{pattern}|include {up}/spinneret.mk\\n&|' $(FAMILY)/$(BOARD)/Makefile > $(BUILD)/Makefile.new
+\t@cmp -s $(BUILD)/Makefile.new $(BUILD)/Makefile || cp $(BUILD)/Makefile.new $(BUILD)/Makefile
 
 clean:
 \trm -rf $(BUILD)
@@ -85,14 +87,12 @@ clean:
     }
 
     fn additions(self) -> String {
-        let (family, name) = self.split_board();
+        let (family, _) = self.split_board();
         let up = vec![".."; family.split('/').count() + 1].join("/");
         let mut text = format!(
             "{HASH_HEADER}
 # What spinneret adds to the build of a board. It is included by the board's Makefile, before the common rules.
 SPINNERET := $(abspath {up}/..)
-SPINNERET_BOARD_CONFIG := $(abspath ../{name}/config.tcl)
-export SPINNERET_BOARD_CONFIG
 
 # The application block replaces the one that is there, if the board's design has one.
 SYN_FILES := $(filter-out app/% %/mqnic_app_block.v,$(SYN_FILES))
@@ -122,11 +122,13 @@ SYN_FILES := $(filter-out app/% %/mqnic_app_block.v,$(SYN_FILES))
         let mut text = format!(
             "{HASH_HEADER}
 # The board's own configuration with the parameters of the application block replaced. Vivado reads this instead of it.
-set spinneret_channel [open $::env(SPINNERET_BOARD_CONFIG)]
+set spinneret_config [file join [file dirname [info script]] {board}/config.tcl]
+set spinneret_channel [open $spinneret_config]
 set spinneret_text [read $spinneret_channel]
 close $spinneret_channel
 foreach {{spinneret_name spinneret_value}} {{
-"
+",
+            board = self.corundum.board
         );
         for (name, value) in PARAMETERS {
             text.push_str(&format!("    {name} {value}\n"));
@@ -137,7 +139,7 @@ foreach {{spinneret_name spinneret_value}} {{
     set spinneret_count [regsub -all -line \"^dict set params $spinneret_name .*\\$\" $spinneret_text \\
         $spinneret_line spinneret_text]
     if {$spinneret_count != 1} {
-        error \"$::env(SPINNERET_BOARD_CONFIG) sets $spinneret_name $spinneret_count times, not once\"
+        error \"$spinneret_config sets $spinneret_name $spinneret_count times, not once\"
     }
 }
 eval $spinneret_text
