@@ -3,6 +3,7 @@
 //! `gen-verilog`, the simulation and the documentation all ask this catalog, so a block that is
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
+use crate::app::stub;
 use crate::bar;
 use crate::egress::{self, tx_inject};
 use crate::hostdma::{self, psdpram};
@@ -189,6 +190,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(hostdma::simulated())
         .chain(psdpram::simulated())
         .chain(bar::simulated())
+        .chain(stub::simulated())
         .chain(stream::simulated())
         .collect()
 }
@@ -212,6 +214,8 @@ const ENTRIES: &[Entry] = &[
     hostdma::ENTRY,
     psdpram::ENTRY,
     bar::ENTRY,
+    stub::ENTRY,
+    stub::BENCH_ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,
     stream::FIFO,

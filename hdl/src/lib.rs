@@ -1,5 +1,6 @@
 //! The hardware blocks of spinneret.
 
+pub mod app;
 pub mod axi;
 pub mod bar;
 pub mod catalog;

@@ -1,0 +1,3 @@
+//! What joins the blocks to Corundum and to the cluster.
+
+pub mod stub;
