@@ -3,7 +3,7 @@
 #[path = "board_support/mod.rs"]
 mod trees;
 
-use spinneret_gen::board::corundum::{build_app, App, Options, render};
+use spinneret_gen::board::corundum::{App, Options, build_app, render};
 use spinneret_gen::board::{BoardOutput, find};
 use spinneret_gen::store::Store;
 use spinneret_hdl::app::corundum::Generation;
