@@ -430,6 +430,24 @@ const MUTATIONS: &[Mutation] = &[
     ("line_aligner", "bad = carry_error;", "bad = error;"),
     // Goes on counting over the end of a frame.
     ("line_aligner", "beats <= 3'd0;", "beats <= beats;"),
+    // Takes the element behind the last place.
+    ("async_fifo", "not_full <= next_gray != ", "not_full <= gray != "),
+    // Loads the output register while it waits.
+    ("async_fifo", "(!held || m_ready)", "1'b1"),
+    // Reads before the element is there.
+    (
+        "async_fifo",
+        "assign pointer = gray;",
+        "assign pointer = next_gray;",
+    ),
+    // Lets the far side leave before the near side has been seen in reset for long enough.
+    ("link_reset", "asked = asked || ask_later_1;", "asked = asked;"),
+    // Believes at once that the far side is in reset.
+    ("link_reset", "in_reset = answer_later_1;", "in_reset = 1'b1;"),
+    // Lets the near side leave first.
+    ("link_reset", "if (!not_out) begin", "if (1'b1) begin"),
+    // Forgets a request that comes while the far side is let out.
+    ("link_reset", "again <= 1'b1;", "again <= 1'b0;"),
 ];
 
 #[test]

@@ -584,6 +584,24 @@ pub const PROOFS: &[Proof] = &[
         fast: true,
         shows: "the same with eight lanes",
     },
+    Proof {
+        name: "async_fifo",
+        harness: "async_fifo",
+        block: "async_fifo",
+        settings: &[("width", 2), ("depth", 4)],
+        method: Method::Induction(11),
+        fast: true,
+        shows: "order, no loss, no duplication, no overflow, pointers change in one bit; any two clocks",
+    },
+    Proof {
+        name: "link_reset",
+        harness: "link_reset",
+        block: "link_reset",
+        settings: &[],
+        method: Method::Induction(17),
+        fast: true,
+        shows: "order and overlap of both resets, no request lost; any two clocks",
+    },
 ];
 
 const FIFO: &str = "order, no loss, no duplication, latency, level and almost_full exact";
