@@ -434,14 +434,14 @@ const MUTATIONS: &[Mutation] = &[
     ("async_fifo", "not_full <= next_gray != ", "not_full <= gray != "),
     // Loads the output register while it waits.
     ("async_fifo", "(!held || m_ready)", "1'b1"),
-    // Reads before the element is there.
+    // Sends a pointer that is not in gray code.
+    ("async_fifo", "gray <= next_gray;", "gray <= next;"),
+    // Lets the far side leave before the near side has been in reset with it for long enough.
     (
-        "async_fifo",
-        "assign pointer = gray;",
-        "assign pointer = next_gray;",
+        "link_reset",
+        "in_reset = answer_later_1;",
+        "in_reset = answer_stage_1;",
     ),
-    // Lets the far side leave before the near side has been seen in reset for long enough.
-    ("link_reset", "asked = asked || ask_later_1;", "asked = asked;"),
     // Believes at once that the far side is in reset.
     ("link_reset", "in_reset = answer_later_1;", "in_reset = 1'b1;"),
     // Lets the near side leave first.
