@@ -42,6 +42,7 @@ module async_fifo_proof (
     reg [WIDTH-1:0] watched;
     reg left = 1'b0;
     wire [POINTER:0] inside = pushed - popped;
+    wire [POINTER:0] ahead = number - popped; // Elements that leave before the watched one.
 
     always @(posedge s_clk) begin
         if (push) pushed <= pushed + 1'b1;
@@ -62,8 +63,8 @@ module async_fifo_proof (
         takes_only_with_room: assert (!s_ready || inside <= DEPTH);
         gives_what_it_has: assert (!m_valid || inside != 0);
         if (watching && !left) begin
-            keeps_the_watched: assert (inside != 0 && pushed - number <= inside);
-            if (m_valid && popped == number) gives_the_watched: assert (m_data == watched);
+            keeps_the_watched: assert (ahead < inside);
+            if (m_valid && ahead == 0) gives_the_watched: assert (m_data == watched);
         end
     end
 
@@ -97,7 +98,6 @@ module async_fifo_proof (
     );
 
     wire [POINTER-1:0] stored = write_count - read_count;
-    wire [POINTER:0] ahead = number - popped;
     wire [POINTER-1:0] place = read_count + ahead[POINTER-1:0] - m_valid;
 
     always @* begin

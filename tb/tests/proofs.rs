@@ -468,6 +468,24 @@ const MUTATIONS: &[Mutation] = &[
         "if (r_wready) begin",
         "if (r_wready && r_awready) begin",
     ),
+    // Takes the element behind the last place.
+    ("async_fifo", "not_full <= next_gray != ", "not_full <= gray != "),
+    // Loads the output register while it waits.
+    ("async_fifo", "(!held || m_ready)", "1'b1"),
+    // Sends a pointer that is not in gray code.
+    ("async_fifo", "gray <= next_gray;", "gray <= next;"),
+    // Lets the far side leave before the near side has been in reset with it for long enough.
+    (
+        "link_reset",
+        "in_reset = answer_later_1;",
+        "in_reset = answer_stage_1;",
+    ),
+    // Believes at once that the far side is in reset.
+    ("link_reset", "in_reset = answer_later_1;", "in_reset = 1'b1;"),
+    // Lets the near side leave first.
+    ("link_reset", "if (!not_out) begin", "if (1'b1) begin"),
+    // Forgets a request that comes while the far side is let out.
+    ("link_reset", "again <= 1'b1;", "again <= 1'b0;"),
 ];
 
 #[test]
