@@ -62,7 +62,7 @@ fn without_checkouts_the_sources_and_their_lists_are_written() {
                 .filter(|line| !line.starts_with("//"))
                 .collect();
             assert_eq!(list, &names[1..4]);
-            let marker = format!("// Made for {board}, {}, stub, 40000 kHz.", generation.name());
+            let marker = format!("// Made for {board}, {}, stub, 40000000 Hz.", generation.name());
             assert!(text(&output, "rtl/mqnic_app_block.sv").contains(&marker));
             assert!(text(&output, "constraints/spinneret_crossings.xdc").ends_with("# crossings\n"));
         }
@@ -138,6 +138,32 @@ fn the_applications_own_sources_become_a_board_without_a_name_that_others_may_ha
     }
     let names: std::collections::BTreeSet<_> = output.files.iter().map(|file| &file.name).collect();
     assert_eq!(names.len(), output.files.len(), "a name is there twice");
+}
+
+#[test]
+fn every_tool_reads_the_application_block_of_either_generation_without_a_warning() {
+    for generation in Generation::ALL {
+        let scratch = tempfile::tempdir().unwrap();
+        let options = Options {
+            generation,
+            cluster: Cluster::Stub,
+            ..Options::default()
+        };
+        let output = render(find("au50").unwrap(), &options, scratch.path(), &build_app).unwrap();
+        write(&output, scratch.path());
+        let lint = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/lint-verilog.sh");
+        run(Command::new(&lint).arg(scratch.path()).arg(TOP));
+        let crossings = text(&output, "constraints/spinneret_crossings.xdc");
+        // Each of the four AXI ports crosses by five queues; HERs, feedback, commands, responses and output by one.
+        assert_eq!(
+            crossings.matches("\n# async_fifo app/").count(),
+            25,
+            "{crossings}"
+        );
+        assert!(
+            crossings.contains("# link_reset app/u_link/u_reset: clk (4.000 ns), cluster_clk (25.000 ns)")
+        );
+    }
 }
 
 #[test]

@@ -94,7 +94,7 @@ pub(crate) fn fake_app(request: &AppRequest) -> Result<App, Error> {
         locked: Wire::bit(),
     };
     let doc = format!(
-        "Made for {}, {}, {}, {} kHz.",
+        "Made for {}, {}, {}, {} Hz.",
         request.board.name,
         request.generation.name(),
         request.cluster.name(),
