@@ -43,10 +43,61 @@ fn update(page: &str, shown: &str, all: &[Figures]) -> Result<String, Error> {
         rows.extend(rows_of(figures).map(|line| (figures.block.clone(), line)));
     }
     rows.sort_by(|a, b| a.0.cmp(&b.0));
+    let sums = [
+        sum("spinneret", &rows, ""),
+        sum("reference design", &rows, REFERENCE_NOTE),
+    ];
     let columns = HEADINGS.len() - 1;
     let head = format!("| {} |\n|---|{}", HEADINGS.join(" | "), "---:|".repeat(columns));
-    let body: String = rows.into_iter().map(|(_, line)| line + "\n").collect();
+    let body: String = rows
+        .into_iter()
+        .map(|(_, line)| line)
+        .chain(sums.into_iter().flatten())
+        .map(|line| line + "\n")
+        .collect();
     Ok(format!("{before}{BEGIN}\n{head}\n{body}{END}{after}"))
+}
+
+/// What a row of the reference design has behind the name of the block.
+const REFERENCE_NOTE: &str = " in the reference design";
+
+/// The blocks that do all that the reference design does around the cluster, each with its parts.
+const WHOLE: [&str; 4] = [
+    "pspin_ctrl_regs",
+    "pspin_egress_datapath",
+    "pspin_hostmem_dma",
+    "pspin_ingress_datapath",
+];
+
+/// The row with the LUTs and flip-flops of all these blocks, if the table has them all.
+fn sum(whose: &str, rows: &[(String, String)], note: &str) -> Option<String> {
+    let mut sums = [0; 2];
+    for block in WHOLE {
+        let start = format!("| `{block}`{note} |");
+        let (_, found) = rows.iter().find(|(_, line)| line.starts_with(&start))?;
+        let cells: Vec<&str> = found.split('|').map(str::trim).collect();
+        for (sum, column) in sums.iter_mut().zip([LUT_COLUMN, FF_COLUMN]) {
+            *sum += cells.get(column)?.parse::<u32>().ok()?;
+        }
+    }
+    let mut numbers = [None; 13];
+    for (sum, column) in sums.into_iter().zip([LUT_COLUMN, FF_COLUMN]) {
+        // Of a line that begins with a bar, the first cell is empty and the second one the name.
+        numbers[column - 2] = Some(sum);
+    }
+    Some(line(
+        &format!("registers, both paths and host DMA together, {whose}"),
+        numbers,
+    ))
+}
+
+/// Cells of a line, counted from the bar at its start.
+const LUT_COLUMN: usize = 2;
+const FF_COLUMN: usize = 5;
+
+fn line(name: &str, numbers: [Option<u32>; 13]) -> String {
+    let cells = numbers.map(|number| number.map(|n| n.to_string()).unwrap_or_default());
+    format!("| {name} | {} |", cells.join(" | "))
 }
 
 /// The block that a row of the table speaks of, whether it is ours or the reference's.
@@ -56,12 +107,9 @@ fn block_of(line: &str) -> Option<String> {
 }
 
 fn rows_of(figures: &Figures) -> impl Iterator<Item = String> {
-    let row = |note: &str, numbers: [Option<u32>; 13]| {
-        let cells = numbers.map(|number| number.map(|n| n.to_string()).unwrap_or_default());
-        format!("| `{}`{note} | {} |", figures.block, cells.join(" | "))
-    };
+    let row = |note: &str, numbers: [Option<u32>; 13]| line(&format!("`{}`{note}", figures.block), numbers);
     let ours = row("", figures.row());
-    let theirs = reference(&figures.block).map(|r| row(" in the reference design", reference_row(r)));
+    let theirs = reference(&figures.block).map(|r| row(REFERENCE_NOTE, reference_row(r)));
     [Some(ours), theirs].into_iter().flatten()
 }
 
@@ -118,5 +166,21 @@ mod tests {
                 .to_string()
                 .starts_with("docs/synthesis.md has no lines `<!-- figures: begin")
         );
+    }
+
+    #[test]
+    fn blocks_that_make_a_whole_are_summed_up() {
+        let all: Vec<_> = WHOLE.iter().map(|block| figures(block, 1000)).collect();
+        let page = update(&format!("{BEGIN}\n{END}"), "page", &all).expect("the page has marks");
+        let ours = "| registers, both paths and host DMA together, spinneret | 4000 |  |  | 0 |";
+        let theirs =
+            "| registers, both paths and host DMA together, reference design | 42272 |  |  | 16672 |";
+        assert!(page.contains(ours) && page.contains(theirs), "{page}");
+        // They are made anew, not added to.
+        let page = update(&page, "page", &[]).expect("the page has marks");
+        assert_eq!(page.matches("together").count(), 2, "{page}");
+        // Without one of them there is no sum.
+        let page = update(&format!("{BEGIN}\n{END}"), "page", &all[1..]).expect("the page has marks");
+        assert!(!page.contains("together"), "{page}");
     }
 }

@@ -597,6 +597,8 @@ pub const PROOFS: &[Proof] = &[
         method: Method::Induction(16),
         fast: true,
         shows: "every access is answered once, in time, with its own answer; what is offered stays",
+    },
+    Proof {
         name: "async_fifo",
         harness: "async_fifo",
         block: "async_fifo",
