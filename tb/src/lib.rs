@@ -14,4 +14,5 @@ pub mod pkt_match;
 pub mod proofs;
 pub mod psdpram;
 pub mod reference;
+pub mod stub;
 pub mod tx_inject;

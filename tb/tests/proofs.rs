@@ -437,7 +437,11 @@ const MUTATIONS: &[Mutation] = &[
         "end else if (over) begin\n            late <= 1'b0;",
     ),
     // Waits for ever.
-    ("spinneret_bar", "assign over = active && ", "assign over = 1'b0 && active && "),
+    (
+        "spinneret_bar",
+        "assign over = active && ",
+        "assign over = 1'b0 && active && ",
+    ),
     // Goes on waiting for a cluster that is held in reset.
     (
         "spinneret_bar",
