@@ -16,5 +16,6 @@ pub mod proofs;
 pub mod psdpram;
 pub mod reference;
 pub mod regs;
+pub mod stub;
 pub mod tx_inject;
 pub mod uart_match;

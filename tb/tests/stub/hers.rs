@@ -1,0 +1,156 @@
+//! HERs.
+
+use crate::support::{LINE, behaviour, burst, fill_packets, her, write};
+use rand::RngExt;
+use spinneret_sim::axi::Pause;
+use spinneret_sim::model::Model;
+use spinneret_sim::models::{PspinWrapBench, PspinWrapBenchSmall};
+use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_tb::stub::{Behaviour, Her, StubBench};
+
+/// HERs of every sort, with bursts of the masters beside them.
+fn traffic<M: Model>(run: &mut TestRun) {
+    let mut rng = run.rng("traffic");
+    let behaviour = behaviour(&mut rng);
+    let mut bench = StubBench::new(run.simulation::<M>(), behaviour);
+    fill_packets(&mut rng, &mut bench);
+    for number in 0..400 {
+        let size = [0, 1, 64, 1500, 3000][rng.random_range(0..5)];
+        let size = if size > 64 {
+            rng.random_range(1..=size)
+        } else {
+            size
+        };
+        let her = her(&mut rng, &bench, number, size);
+        bench.send(her);
+        if rng.random_range(0..4) == 0 {
+            let burst = burst(&mut rng, &bench, 1);
+            bench.write(1, write(&mut rng, burst));
+        }
+        while bench.open() > 6 {
+            bench.cycle();
+        }
+        if number % 150 == 149 {
+            bench.run(rng.random_range(0..200));
+            bench.reset();
+            fill_packets(&mut rng, &mut bench);
+        }
+    }
+    bench.finish();
+}
+
+#[test]
+fn random_hers_do_what_they_say() {
+    for seed in 1..=4 {
+        run_test(&format!("stub_hers_{seed}"), seed, traffic::<PspinWrapBench>);
+        run_test(
+            &format!("stub_hers_small_{seed}"),
+            seed,
+            traffic::<PspinWrapBenchSmall>,
+        );
+    }
+}
+
+/// A bench in which nobody pauses, with packets.
+fn calm<M: Model>(run: &mut TestRun) -> StubBench<M> {
+    let mut bench = StubBench::new(run.simulation::<M>(), Behaviour::default());
+    fill_packets(&mut run.rng("packets"), &mut bench);
+    bench
+}
+
+/// A HER for a packet at the start of its region.
+fn plain<M: Model>(bench: &StubBench<M>, message: u64, operations: u64) -> Her {
+    let region = 0x1c00_0000 + 3 * bench.places.region_bytes();
+    Her {
+        message,
+        address: region,
+        size: 100,
+        transfer_size: 60,
+        host: 0x1_0000_0000 + 0x10000 * message,
+        handler: region + 0x800,
+        operations,
+    }
+}
+
+#[test]
+fn copies_are_right_at_every_alignment() {
+    run_test("stub_alignment", 1, |run| {
+        let mut bench = calm::<PspinWrapBench>(run);
+        let mut number = 0;
+        for offset in 0..LINE {
+            for size in [1, 2, 63, 64, 65, 127, 128, 129, 1500, 4200] {
+                for source in [0, 1, offset, 63] {
+                    number += 1;
+                    let mut her = plain(&bench, number % 1024, 2);
+                    her.host = (number << 20) + 4096 - 2 * LINE + offset;
+                    her.address += source;
+                    her.size = size;
+                    bench.send(her);
+                    while bench.open() > 4 {
+                        bench.cycle();
+                    }
+                }
+            }
+        }
+        bench.finish();
+    });
+}
+
+#[test]
+fn every_combination_of_operations_is_done_in_order() {
+    run_test("stub_operations", 1, |run| {
+        let mut bench = calm::<PspinWrapBenchSmall>(run);
+        for operations in 0..16 {
+            bench.send(plain(&bench, operations, operations));
+            bench.settle();
+        }
+        assert_eq!((bench.done, bench.words), (16, 8));
+        bench.finish();
+    });
+}
+
+#[test]
+fn hers_wait_for_a_fetch_enable_and_for_room() {
+    run_test("stub_room", 1, |run| {
+        let mut bench = calm::<PspinWrapBenchSmall>(run);
+        bench.enable(0);
+        bench.run(4);
+        for message in 0..6 {
+            bench.send(plain(&bench, message, 1));
+        }
+        bench.run(50);
+        assert_eq!(
+            (bench.waiting(), bench.value("busy"), bench.value("eoc")),
+            (6, 0, 0)
+        );
+        // Either cluster's enable is enough. Nobody takes the command, so two are inside and the others wait.
+        bench.commands.set_pause(Pause::AlwaysAfter(0));
+        bench.enable(2);
+        bench.run(50);
+        assert_eq!(bench.waiting() as u64, 6 - bench.places.hers);
+        assert_eq!((bench.value("busy"), bench.value("active")), (3, 1));
+        assert_eq!((bench.value("mpq_full"), bench.value("eoc")), (0xffff, 0));
+        bench.commands.set_pause(Pause::Never);
+        bench.settle();
+        bench.run(4);
+        assert_eq!((bench.value("mpq_full"), bench.value("eoc")), (0, 3));
+        bench.finish();
+    });
+}
+
+#[test]
+fn stdout_drops_the_newest_word_when_it_is_full() {
+    run_test("stub_stdout", 1, |run| {
+        let mut bench = calm::<PspinWrapBenchSmall>(run);
+        bench.reads_stdout = false;
+        let room = bench.places.words;
+        for message in 0..room + 3 {
+            bench.send(plain(&bench, message, 8));
+            bench.settle();
+        }
+        bench.reads_stdout = true;
+        bench.settle();
+        assert_eq!(bench.words, room);
+        bench.finish();
+    });
+}
