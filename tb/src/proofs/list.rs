@@ -584,6 +584,15 @@ pub const PROOFS: &[Proof] = &[
         fast: true,
         shows: "the same with eight lanes",
     },
+    Proof {
+        name: "pspin_ctrl_regs",
+        harness: "pspin_ctrl_regs",
+        block: "pspin_ctrl_regs",
+        settings: &[],
+        method: Method::Induction(6),
+        fast: true,
+        shows: "each access answered once, in its clock, and stable; any context's word reads as written; stdout taken once",
+    },
 ];
 
 const FIFO: &str = "order, no loss, no duplication, latency, level and almost_full exact";
