@@ -486,6 +486,38 @@ const MUTATIONS: &[Mutation] = &[
     ("link_reset", "if (!not_out) begin", "if (1'b1) begin"),
     // Forgets a request that comes while the far side is let out.
     ("link_reset", "again <= 1'b1;", "again <= 1'b0;"),
+    // Writes a byte by the strobe of another one.
+    (
+        "pspin_ctrl_regs",
+        "if (select[1] && strobes[2]) begin\n            elements_1[23:16] <= data[23:16];",
+        "if (select[1] && strobes[1]) begin\n            elements_1[23:16] <= data[23:16];",
+    ),
+    // Overwrites an answer that waits.
+    (
+        "pspin_ctrl_regs",
+        "if (looked && !answered) begin",
+        "if (looked) begin",
+    ),
+    // Does not look at the highest bit of an address.
+    (
+        "pspin_ctrl_regs",
+        "address[15:6] == 10'h102",
+        "address[14:6] == 9'h102",
+    ),
+    // Takes a word that is not there.
+    (
+        "pspin_ctrl_regs",
+        "stdout_taken <= read_pops && stdout_data_valid;",
+        "stdout_taken <= read_pops;",
+    ),
+    // Does a write whose data is not there.
+    (
+        "pspin_ctrl_regs",
+        "assign done = address_there && data_there",
+        "assign done = address_there",
+    ),
+    // Answers OKAY to a write that cannot be done.
+    ("pspin_ctrl_regs", "bresp = {refused, 1'b0};", "bresp = 2'd0;"),
 ];
 
 #[test]

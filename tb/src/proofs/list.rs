@@ -616,6 +616,15 @@ pub const PROOFS: &[Proof] = &[
         fast: true,
         shows: "order and overlap of both resets, no request lost; any two clocks",
     },
+    Proof {
+        name: "pspin_ctrl_regs",
+        harness: "pspin_ctrl_regs",
+        block: "pspin_ctrl_regs",
+        settings: &[],
+        method: Method::Induction(6),
+        fast: true,
+        shows: "each access answered once, in its clock, and stable; any context's word reads as written; stdout taken once",
+    },
 ];
 
 const FIFO: &str = "order, no loss, no duplication, latency, level and almost_full exact";

@@ -4,6 +4,7 @@ mod egress;
 mod hostdma;
 mod ingress;
 mod matching;
+mod regs;
 mod rounds;
 
 use anyhow::Result;
@@ -17,7 +18,7 @@ use rounds::Rounds;
 struct Arguments {
     /// What to test.
     name: Soak,
-    /// Number of frames or transfers.
+    /// Number of frames, transfers or accesses.
     #[arg(long, default_value_t = 1_000_000)]
     count: u64,
     /// What the traffic depends on [default: a new one, which is printed].
@@ -38,6 +39,8 @@ enum Soak {
     Egress,
     /// The host DMA.
     Hostdma,
+    /// The control registers.
+    Regs,
 }
 
 impl Soak {
@@ -46,6 +49,7 @@ impl Soak {
         match self {
             Self::Match | Self::Ingress | Self::Egress => "frames",
             Self::Hostdma => "transfers",
+            Self::Regs => "accesses",
         }
     }
 }
@@ -70,5 +74,6 @@ fn main() -> Result<()> {
         Soak::Ingress => ingress::run(rounds),
         Soak::Egress => egress::run(rounds),
         Soak::Hostdma => hostdma::run(rounds),
+        Soak::Regs => regs::run(rounds),
     }
 }
