@@ -294,3 +294,100 @@ fn optional_parts_have_the_names_of_their_fields_or_leave_no_trace() {
 fn an_absent_part_cannot_be_used() {
     let _ = Preset::new(false).offset.val();
 }
+
+/// Two clocks in one module, registers of each, and a memory that one writes and the other reads.
+#[derive(LogicBlock, Describe, Debug)]
+struct TwoClocks {
+    pub a_clk: Signal<In, Clock>,
+    pub b_clk: Signal<In, Clock>,
+    pub rst: Wire<In, bool>,
+    pub data: Wire<In>,
+    pub seen: Wire<Out>,
+    place: Reg,
+    memory: Ram,
+    stage: Vec<Reg>,
+    copy: Reg,
+}
+
+impl TwoClocks {
+    fn new() -> Self {
+        let stage = || Reg::starting_with(Word::new(2, 2)).with(RegAttribute::AsyncReg);
+        Self {
+            a_clk: Signal::default(),
+            b_clk: Signal::default(),
+            rst: Wire::bit(),
+            data: Wire::word(8),
+            seen: Wire::word(8),
+            place: Reg::word_reset(2).with(RegAttribute::DontTouch),
+            memory: Ram::new(RamStyle::Distributed, 4, 8),
+            stage: vec![stage(), stage()],
+            copy: Reg::word(8),
+        }
+    }
+}
+
+impl Logic for TwoClocks {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.a_clk, self.rst => self.place, self.memory);
+        clocked!(self.b_clk => self.stage, self.copy);
+        self.memory.write_enable.next = true;
+        self.memory.write_addr.next = self.place.q.val();
+        self.memory.write_data.next = self.data.val();
+        self.stage[0].d.next = self.place.q.val();
+        self.stage[1].d.next = self.stage[0].q.val();
+        self.memory.read_addr.next = self.stage[1].q.val();
+        /// One condition for registers of both clocks.
+        if self.data.val().any() {
+            self.place.d.next = self.place.q.val() + 1;
+            self.copy.d.next = self.memory.read_data.val();
+        }
+        self.seen.next = self.copy.q.val();
+    }
+}
+
+#[test]
+fn registers_follow_their_own_clock() {
+    let mut block = TwoClocks::new();
+    block.connect_all();
+    assert!(simulate(&mut block, 20));
+    let edge = |block: &mut TwoClocks, first: bool| {
+        for level in [false, true] {
+            let clock = if first { &mut block.a_clk } else { &mut block.b_clk };
+            clock.next = level.into();
+            assert!(simulate(block, 20));
+        }
+    };
+    for value in [0x11_u64, 0x22, 0x33] {
+        block.data.next = value.into();
+        edge(&mut block, true);
+    }
+    assert_eq!(block.seen.val(), 0, "the second clock has not come");
+    // The stages go from 2 over 2 to 3, so the third word is read and then the fourth, which nobody wrote.
+    edge(&mut block, false);
+    assert_eq!(block.seen.val(), 0x33);
+    edge(&mut block, false);
+    edge(&mut block, false);
+    assert_eq!(block.seen.val(), 0);
+}
+
+#[test]
+fn each_clock_has_a_block_of_its_own_in_the_text() {
+    let design = spinneret_verilog::generate(&TwoClocks::new(), "two_clocks");
+    let design = design.unwrap_or_else(|error| panic!("{error}"));
+    let text = &design.modules.last().expect("a module").text;
+    for line in [
+        "(* DONT_TOUCH = \"TRUE\" *) logic [1:0] place = 2'd0;",
+        "(* ASYNC_REG = \"TRUE\" *) logic [1:0] stage_0 = 2'd2;",
+        "always_ff @(posedge a_clk) begin\n        place <= place_d;\n        if (rst) begin",
+        "always_ff @(posedge b_clk) begin\n        stage_0 <= place;\n        stage_1 <= stage_0;",
+        ".clk(a_clk)",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    let instances = design.instances();
+    assert_eq!(instances.len(), 1);
+    assert_eq!(instances[0].path(), "u_memory");
+    assert_eq!(instances[0].source("clk").as_deref(), Some("a_clk"));
+    assert_eq!(instances[0].source("write_enable"), None, "it is a constant");
+}

@@ -18,7 +18,7 @@
 //! - **Throughput:** one element a clock on each side while the other side keeps up. A `depth` of 16 is enough for
 //!   that at any ratio of the clocks; with less, a fast writer waits for the way of the pointers to and fro.
 //! - **Capacity:** `depth` elements in the memory and one in the output register. Room that is made at `m` shows at
-//!   `s` after the fourth edge of `s_clk` behind it.
+//!   `s` after the third edge of `s_clk` behind it.
 //! - **Backpressure:** `s_ready` is a register: low while the memory is full as far as the write side knows, and
 //!   in the first cycle after reset.
 //! - **Paths:** none from `s` to `m` or back; `m_valid` and `m_data` are registers.
@@ -33,9 +33,9 @@
 //! - **Clocks:** any two, also stopped ones.
 //! - **Constraints:** [`CrossingKind::AsyncFifo`](super::CrossingKind::AsyncFifo).
 //!
-//! Source: C. E. Cummings, Simulation and Synthesis Techniques for Asynchronous FIFO Design, SNUG San Jose 2002, style
-//! 1. That pointers are cleared when both sides know of both resets, and not before, is ours: a pointer that jumps to
-//! zero before the eyes of the other side would make elements out of nothing.
+//! Source: C. E. Cummings, Simulation and Synthesis Techniques for Asynchronous FIFO Design, SNUG San Jose 2002, with
+//! synchronised pointers that are compared. That pointers are cleared when both sides know of both resets, and not
+//! before, is ours: a pointer that jumps to zero before the eyes of the other side would make elements out of nothing.
 
 use super::limits;
 use super::reader::FifoReader;

@@ -612,7 +612,7 @@ pub const PROOFS: &[Proof] = &[
         harness: "link_reset",
         block: "link_reset",
         settings: &[],
-        method: Method::Induction(17),
+        method: Method::Induction(31),
         fast: true,
         shows: "order and overlap of both resets, no request lost; any two clocks",
     },

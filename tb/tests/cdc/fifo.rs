@@ -136,7 +136,7 @@ fn passes_one_element_a_clock_of_the_slower_side() {
 }
 
 #[test]
-fn holds_its_depth_and_one_and_takes_the_next_four_edges_later() {
+fn holds_its_depth_and_one_and_takes_the_next_three_edges_later() {
     run_test("holds_its_depth_and_one", 1, |run| {
         holds::<models::AsyncFifo>(run, 17);
         holds::<models::AsyncFifo4>(run, 5);
