@@ -276,6 +276,36 @@ fn a_configuration_that_changed_since_is_refused_by_the_build() {
 }
 
 #[test]
+fn a_checkout_that_has_moved_is_asked_for_and_found_again() {
+    let board = "mqnic/Alveo/fpga_100g/fpga_AU280";
+    let theirs = corundum(Generation::Corundum202312, board);
+    let out = tempfile::tempdir().unwrap();
+    let options = Options {
+        corundum: Some(theirs.path().to_owned()),
+        ..Options::default()
+    };
+    write(&output("au280", &options, out.path()).unwrap(), out.path());
+    let moved = out.path().join("moved");
+    std::fs::create_dir(&moved).unwrap();
+    std::fs::rename(theirs.path().join("fpga"), moved.join("fpga")).unwrap();
+    let make = |arguments: &[&str]| {
+        let mut command = Command::new("make");
+        command.args(["-C", "fpga", "overlay"]).args(arguments).current_dir(out.path());
+        command
+    };
+    let answer = make(&[]).output().unwrap();
+    let complaint = String::from_utf8_lossy(&answer.stderr).into_owned();
+    assert!(!answer.status.success() && complaint.contains("set CORUNDUM"), "{complaint}");
+    // Relative to the Makefile.
+    run(&mut make(&["CORUNDUM=../moved"]));
+    let build = out.path().join(format!("fpga/{board}_spinneret"));
+    let said = run(Command::new("make").arg("--no-print-directory").current_dir(&build));
+    for path in said.lines().filter_map(|line| line.split(' ').nth(1)) {
+        assert!(build.join(path).exists(), "{path}");
+    }
+}
+
+#[test]
 fn trees_that_are_not_what_they_should_be_are_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let (empty, spaces) = (scratch.path().join("empty"), scratch.path().join("two words"));

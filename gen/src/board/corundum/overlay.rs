@@ -57,6 +57,7 @@ impl Overlay<'_> {
 # Builds the bitstream with Corundum's Makefiles and Vivado. The checkout is only read: everything of it that the build
 # needs is linked into this directory, and what is built is below $(BUILD).
 CORUNDUM := {root}
+THEIRS := $(abspath $(CORUNDUM))/fpga
 FAMILY := {family}
 BOARD := {name}
 BUILD := $(FAMILY)/$(BOARD)_spinneret
@@ -68,12 +69,12 @@ all: overlay
 # Links that exist are replaced, so that another CORUNDUM=... takes effect. The Makefile is only touched when it changes,
 # as the project is made anew then.
 overlay:
-\t@test -f $(CORUNDUM)/fpga/$(FAMILY)/$(BOARD)/Makefile || \\
-\t\t{{ echo \"there is no $(CORUNDUM)/fpga/$(FAMILY)/$(BOARD)/Makefile: set CORUNDUM\" >&2; exit 1; }}
+\t@test -f $(THEIRS)/$(FAMILY)/$(BOARD)/Makefile || \\
+\t\t{{ echo \"there is no $(THEIRS)/$(FAMILY)/$(BOARD)/Makefile: set CORUNDUM\" >&2; exit 1; }}
 \t@mkdir -p $(BUILD)
-\t@for entry in $(CORUNDUM)/fpga/*; do \\
+\t@for entry in $(THEIRS)/*; do \\
 \t\tcase $${{entry##*/}} in mqnic | Makefile) ;; *) ln -sfn $$entry $${{entry##*/}} || exit 1 ;; esac; done
-\t@for entry in $(CORUNDUM)/fpga/$(FAMILY)/*; do \\
+\t@for entry in $(THEIRS)/$(FAMILY)/*; do \\
 \t\tln -sfn $$entry $(FAMILY)/$${{entry##*/}} || exit 1; done
 \t@sed 's|^{pattern}|include {up}/spinneret.mk\\n&|' $(FAMILY)/$(BOARD)/Makefile > $(BUILD)/Makefile.new
 \t@cmp -s $(BUILD)/Makefile.new $(BUILD)/Makefile || cp $(BUILD)/Makefile.new $(BUILD)/Makefile
