@@ -18,17 +18,12 @@ pub enum Error {
         /// The nearest name, or all of them.
         advice: Advice,
     },
-    /// A board that is described but has no design yet.
-    #[error(
-        "board `{board}` ({part}) is known, but its design does not exist yet: its blocks do, and \
-         `gen-verilog --config board` writes them"
-    )]
-    NoBoardDesign {
-        /// Name of the board.
-        board: &'static str,
-        /// Its FPGA.
-        part: &'static str,
-    },
+    /// The application block cannot be made.
+    #[error(transparent)]
+    App(#[from] spinneret_hdl::app::AppError),
+    /// A crossing between clocks whose constraints cannot be written.
+    #[error(transparent)]
+    Constraints(#[from] spinneret_hdl::cdc::XdcError),
     /// An option that has no meaning with the others.
     #[error("`{option}` has no meaning here, as {because}: leave it out")]
     UselessOption {

@@ -81,7 +81,6 @@ fn board_json(board: &Board) -> Value {
         "corundum_older_directory": board.corundum.and_then(|design| design.older_directory),
         "pins": (board.pins)().iter()
             .map(|pin| json!({ "signal": pin.signal, "ball": pin.ball })).collect::<Vec<_>>(),
-        "design": crate::board::has_design(board),
     })
 }
 

@@ -72,7 +72,7 @@ pub fn render(request: &Request) -> Result<Rendered, Error> {
     for chosen in &request.blocks {
         let block = (chosen.entry.build)(&chosen.values())?;
         let options = TopOptions {
-            parameters: verilog_parameters(chosen),
+            parameters: chosen.entry.verilog_parameters(&chosen.values()),
         };
         let design = library
             .add(block.as_ref(), chosen.entry.name, &options)
@@ -83,25 +83,6 @@ pub fn render(request: &Request) -> Result<Rendered, Error> {
         collected.add(request.config, chosen, design)?;
     }
     Ok(collected.finish(request))
-}
-
-/// The parameters that an instantiation of the public design may set: those of the block that have a
-/// Verilog name, and those that follow from them.
-fn verilog_parameters(chosen: &Chosen) -> Vec<spinneret_verilog::Parameter> {
-    let named = chosen
-        .parameters
-        .iter()
-        .filter_map(|p| Some((p.verilog?, p.value, p.doc)));
-    let derived = (chosen.entry.derived)(&chosen.values()).into_iter();
-    let derived = derived.map(|(name, value)| (name, value, "follows from the other parameters"));
-    named
-        .chain(derived)
-        .map(|(name, value, doc)| spinneret_verilog::Parameter {
-            name: name.to_owned(),
-            value,
-            doc: doc.to_owned(),
-        })
-        .collect()
 }
 
 /// Files and modules of the designs so far; a module that several designs share is kept once.

@@ -3,7 +3,7 @@
 #[path = "board_support/mod.rs"]
 mod trees;
 
-use spinneret_gen::board::corundum::{App, Options, render};
+use spinneret_gen::board::corundum::{App, Options, build_app, render};
 use spinneret_gen::board::{BoardOutput, find};
 use spinneret_gen::store::Store;
 use spinneret_hdl::app::corundum::Generation;
@@ -62,7 +62,7 @@ fn without_checkouts_the_sources_and_their_lists_are_written() {
                 .filter(|line| !line.starts_with("//"))
                 .collect();
             assert_eq!(list, &names[1..4]);
-            let marker = format!("// Made for {board}, {}, stub, 40000 kHz.", generation.name());
+            let marker = format!("// Made for {board}, {}, stub, 40000000 Hz.", generation.name());
             assert!(text(&output, "rtl/mqnic_app_block.sv").contains(&marker));
             assert!(text(&output, "constraints/spinneret_crossings.xdc").ends_with("# crossings\n"));
         }
@@ -124,19 +124,8 @@ fn the_clock_of_the_cluster_is_the_one_that_was_asked_for() {
 
 #[test]
 fn the_applications_own_sources_become_a_board_without_a_name_that_others_may_have() {
-    let build = |request: &spinneret_gen::board::corundum::AppRequest| {
-        let options = AppOptions {
-            generation: request.generation,
-            cluster_clock_khz: request.cluster_khz,
-            ..AppOptions::default()
-        };
-        Ok(App::new(
-            sources(options).expect("the application"),
-            "# crossings".to_owned(),
-        ))
-    };
     let board = find("au250").unwrap();
-    let output = render(board, &Options::default(), Path::new("out"), &build).unwrap();
+    let output = render(board, &Options::default(), Path::new("out"), &build_app).unwrap();
     let list = text(&output, "filelist.f");
     let files: Vec<_> = list.lines().filter(|line| !line.starts_with("//")).collect();
     assert_eq!(files.last(), Some(&"rtl/mqnic_app_block.sv"));
@@ -149,6 +138,32 @@ fn the_applications_own_sources_become_a_board_without_a_name_that_others_may_ha
     }
     let names: std::collections::BTreeSet<_> = output.files.iter().map(|file| &file.name).collect();
     assert_eq!(names.len(), output.files.len(), "a name is there twice");
+}
+
+#[test]
+fn every_tool_reads_the_application_block_of_either_generation_without_a_warning() {
+    for generation in Generation::ALL {
+        let scratch = tempfile::tempdir().unwrap();
+        let options = Options {
+            generation,
+            cluster: Cluster::Stub,
+            ..Options::default()
+        };
+        let output = render(find("au50").unwrap(), &options, scratch.path(), &build_app).unwrap();
+        write(&output, scratch.path());
+        let lint = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/lint-verilog.sh");
+        run(Command::new(&lint).arg(scratch.path()).arg(TOP));
+        let crossings = text(&output, "constraints/spinneret_crossings.xdc");
+        // Each of the four AXI ports crosses by five queues; HERs, feedback, commands, responses and output by one.
+        assert_eq!(
+            crossings.matches("\n# async_fifo app/").count(),
+            25,
+            "{crossings}"
+        );
+        assert!(
+            crossings.contains("# link_reset app/u_link/u_reset: clk (4.000 ns), cluster_clk (25.000 ns)")
+        );
+    }
 }
 
 #[test]
@@ -226,6 +241,7 @@ fn configuration(build: &Path, said: &str) {
         .find_map(|line| line.strip_prefix("config "))
         .unwrap();
     let commands = "proc get_filesets {name} { return $name }\n\
+                    proc get_files {name} { return $name }\n\
                     proc set_property {name value object} { puts \"$object $name: $value\" }\n";
     let runner = build.join("run.tcl");
     std::fs::write(&runner, format!("{commands}source {script}\n")).unwrap();
@@ -236,6 +252,10 @@ fn configuration(build: &Path, said: &str) {
         "sources_1 generic: BEFORE=1 APP_ID=32'h12340100 APP_ENABLE=1 APP_CTRL_ENABLE=1 APP_DMA_ENABLE=1 \
          APP_AXIS_DIRECT_ENABLE=0 APP_AXIS_SYNC_ENABLE=0 APP_AXIS_IF_ENABLE=1 APP_STAT_ENABLE=1 \
          AXIL_APP_CTRL_ADDR_WIDTH=24 AFTER=24"
+    );
+    assert!(
+        said.contains("spinneret_crossings.xdc SCOPED_TO_REF: mqnic_app_block\n"),
+        "{said}"
     );
     assert!(
         said.contains("riscv/include") && said.contains("verilog_define: TARGET_SYNTHESIS PULP_FPGA_EMUL"),

@@ -226,11 +226,6 @@ fn names_that_do_not_exist_are_refused() {
         "`--corundum, --cluster, --cluster-mhz, --corundum-dir or --pspin-dir` has no meaning here, as this board has \
          no Corundum and no cluster: leave it out",
     );
-    checkout.refused(
-        &["--board", "vcu1525"],
-        "board `vcu1525` (xcvu9p-fsgd2104-2L-e) is known, but its design does not exist yet: \
-         its blocks do, and `gen-verilog --config board` writes them",
-    );
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! listed here is generated, linted, simulated and described everywhere, and nowhere by hand.
 
 use crate::app;
+use crate::app::stub;
 use crate::bar;
 use crate::cdc::entries as cdc;
 use crate::egress::{self, tx_inject};
@@ -119,6 +120,25 @@ impl Entry {
             .collect()
     }
 
+    /// The parameters that an instantiation of the public design may set, with their values: those of the block that have
+    /// a Verilog name, and those that follow from them.
+    pub fn verilog_parameters(&self, values: &Values) -> Vec<spinneret_verilog::Parameter> {
+        let get = |name: &str| values.get(name).copied().unwrap_or(0);
+        let named = (self.parameters)(Config::Reference)
+            .into_iter()
+            .filter_map(|p| Some((p.verilog?, get(p.name), p.doc)));
+        let derived = (self.derived)(values).into_iter();
+        let derived = derived.map(|(name, value)| (name, value, "follows from the other parameters"));
+        named
+            .chain(derived)
+            .map(|(name, value, doc)| spinneret_verilog::Parameter {
+                name: name.to_owned(),
+                value,
+                doc: doc.to_owned(),
+            })
+            .collect()
+    }
+
     /// A model of the block for the testbenches, with the values that differ from the reference configuration.
     pub(crate) fn model(&'static self, name: &str, settings: &[(&str, u64)]) -> Simulated {
         let mut values = self.values(Config::Reference);
@@ -196,6 +216,7 @@ pub fn simulated() -> Vec<Simulated> {
         .chain(bar::simulated())
         .chain(regs::simulated())
         .chain(app::simulated())
+        .chain(stub::simulated())
         .chain(stream::simulated())
         .chain(uart::simulated())
         .collect()
@@ -231,6 +252,8 @@ const ENTRIES: &[Entry] = &[
     regs::ENTRY,
     app::REPORTER_ENTRY,
     app::ENTRY,
+    stub::ENTRY,
+    stub::BENCH_ENTRY,
     stream::SKID_BUFFER,
     stream::READY_SLICE,
     stream::FIFO,

@@ -1,6 +1,7 @@
 //! Testbenches of spinneret's hardware: what the tests, benches and soaks of a block share.
 
 pub mod admission_gate;
+pub mod app;
 pub mod bar;
 pub mod egress;
 pub mod her_gen;

@@ -430,6 +430,62 @@ const MUTATIONS: &[Mutation] = &[
     ("line_aligner", "bad = carry_error;", "bad = error;"),
     // Goes on counting over the end of a frame.
     ("line_aligner", "beats <= 3'd0;", "beats <= beats;"),
+    // Forgets that an answer is outstanding, and takes it for that of the next access.
+    (
+        "spinneret_bar",
+        "end else if (over) begin\n            late <= 1'b1;",
+        "end else if (over) begin\n            late <= 1'b0;",
+    ),
+    // Waits for ever.
+    (
+        "spinneret_bar",
+        "assign over = active && ",
+        "assign over = 1'b0 && active && ",
+    ),
+    // Goes on waiting for a cluster that is held in reset.
+    (
+        "spinneret_bar",
+        "held_event = held && (start || active);",
+        "held_event = held && start;",
+    ),
+    // Takes a write back whose time is over.
+    (
+        "spinneret_bar",
+        "if (c_awready || held) begin",
+        "if (c_awready || held || access_timeout_event) begin",
+    ),
+    // Passes EXOKAY on.
+    ("spinneret_bar", "answer_code != 2'd1", "answer_code != 2'd2"),
+    // Takes a second address while a write is under way.
+    (
+        "spinneret_bar",
+        "address_ready <= !busy_d && !address_held && !got_address;",
+        "address_ready <= !address_held && !got_address;",
+    ),
+    // Sends the write that is at the registers once more.
+    (
+        "spinneret_bar",
+        "if (r_wready) begin",
+        "if (r_wready && r_awready) begin",
+    ),
+    // Takes the element behind the last place.
+    ("async_fifo", "not_full <= next_gray != ", "not_full <= gray != "),
+    // Loads the output register while it waits.
+    ("async_fifo", "(!held || m_ready)", "1'b1"),
+    // Sends a pointer that is not in gray code.
+    ("async_fifo", "gray <= next_gray;", "gray <= next;"),
+    // Lets the far side leave before the near side has been in reset with it for long enough.
+    (
+        "link_reset",
+        "in_reset = answer_later_1;",
+        "in_reset = answer_stage_1;",
+    ),
+    // Believes at once that the far side is in reset.
+    ("link_reset", "in_reset = answer_later_1;", "in_reset = 1'b1;"),
+    // Lets the near side leave first.
+    ("link_reset", "if (!not_out) begin", "if (1'b1) begin"),
+    // Forgets a request that comes while the far side is let out.
+    ("link_reset", "again <= 1'b1;", "again <= 1'b0;"),
 ];
 
 #[test]

@@ -38,14 +38,6 @@ pub fn find(name: &str) -> Result<&'static Board, Error> {
     })
 }
 
-/// Whether a board can be written.
-pub fn has_design(board: &Board) -> bool {
-    match board.family {
-        Family::Ice40 => true,
-        Family::UltraScalePlus => corundum::HAS_DESIGN,
-    }
-}
-
 /// All files of a board; `directory` is where they will be.
 ///
 /// # Errors

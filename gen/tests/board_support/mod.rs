@@ -94,11 +94,11 @@ pub(crate) fn fake_app(request: &AppRequest) -> Result<App, Error> {
         locked: Wire::bit(),
     };
     let doc = format!(
-        "Made for {}, {}, {}, {} kHz.",
+        "Made for {}, {}, {}, {} Hz.",
         request.board.name,
         request.generation.name(),
         request.cluster.name(),
-        request.cluster_khz
+        request.cluster_hz
     );
     let parameter = spinneret_verilog::Parameter {
         name: "APP_ENABLE".to_owned(),

@@ -21,6 +21,7 @@ mod link;
 mod shape;
 mod sources;
 mod statistics;
+pub mod stub;
 mod wrap;
 
 pub use block::SpinneretApp;

@@ -1,16 +1,17 @@
 //! All source files of the application block.
 
 use super::corundum::{ClusterClock, Generation, Shell};
-use super::{ENTRY, SpinneretApp};
+use super::{ENTRY, SpinneretApp, stub};
 use crate::catalog::{Config, ParameterError, Values};
-use spinneret_verilog::{Design, Library, TopOptions};
+use spinneret_verilog::{Design, Library, Module, TopOptions};
 use std::fmt;
 use thiserror::Error;
 
 /// What stands for the cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cluster {
     /// PsPIN; its sources come from the user.
+    #[default]
     Pspin,
     /// Our stand-in, whose sources are among these.
     Stub,
@@ -102,6 +103,15 @@ pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
     let values = values(options);
     let app = library.add(&SpinneretApp::new(&values)?, ENTRY.name, &TopOptions::default())?;
     let mut files: Vec<_> = app.modules.iter().map(SourceFile::of).collect();
+    if options.cluster == Cluster::Stub {
+        let values = stub::ENTRY.values(Config::Board);
+        let top = TopOptions {
+            parameters: stub::ENTRY.verilog_parameters(&values),
+        };
+        let stub = library.add(&*(stub::ENTRY.build)(&values)?, stub::ENTRY.name, &top)?;
+        let is_new = |module: &&Module| app.modules.iter().all(|other| other.name != module.name);
+        files.extend(stub.modules.iter().filter(is_new).map(SourceFile::of));
+    }
     let get = |name: &str| values.get(name).copied().unwrap_or(0);
     let shell = Shell {
         generation: options.generation,
@@ -127,7 +137,7 @@ pub fn design() -> Result<Design, AppError> {
 }
 
 impl SourceFile {
-    fn of(module: &spinneret_verilog::Module) -> Self {
+    fn of(module: &Module) -> Self {
         Self {
             module: module.name.clone(),
             doc: module.doc.clone(),

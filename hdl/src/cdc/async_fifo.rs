@@ -31,7 +31,7 @@
 //!   power-up. [`LinkReset`](super::LinkReset) sees to it, and to no more than is needed. Resets that do not overlap
 //!   are 8 clocks of the slower side apart.
 //! - **Clocks:** any two, also stopped ones.
-//! - **Constraints:** of the kind [`Kind::AsyncFifo`](super::constraints::Kind::AsyncFifo).
+//! - **Constraints:** [`CrossingKind::AsyncFifo`](super::CrossingKind::AsyncFifo).
 //!
 //! Source: C. E. Cummings, Simulation and Synthesis Techniques for Asynchronous FIFO Design, SNUG San Jose 2002, style
 //! 1. That pointers are cleared when both sides know of both resets, and not before, is ours: a pointer that jumps to

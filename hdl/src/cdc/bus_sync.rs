@@ -20,7 +20,7 @@
 //! - **Paths:** none from `s` to `m` or back; `m_valid` and `m_data` are registers.
 //! - **Ordering:** words leave in the order in which they came.
 //! - **Reset, rule of use, clocks:** as those of [`AsyncFifo`](super::AsyncFifo).
-//! - **Constraints:** of the kind [`Kind::BusSync`](super::constraints::Kind::BusSync).
+//! - **Constraints:** [`CrossingKind::BusSync`](super::CrossingKind::BusSync).
 
 use super::far_view::FarView;
 use crate::stream::{StreamIn, StreamOut};

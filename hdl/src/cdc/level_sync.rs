@@ -14,7 +14,7 @@
 //!   itself. For words there are [`BusSync`](super::BusSync) and [`AsyncFifo`](super::AsyncFifo).
 //! - **Input:** `d` comes from registers, without logic behind them that could glitch.
 //! - **Reset:** none; `q` is 0 at power-up.
-//! - **Constraints:** of the kind [`Kind::LevelSync`](super::constraints::Kind::LevelSync).
+//! - **Constraints:** [`CrossingKind::LevelSync`](super::CrossingKind::LevelSync).
 
 use super::limits::STAGES;
 use spinneret_verilog::prelude::*;

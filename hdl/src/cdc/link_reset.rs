@@ -29,7 +29,7 @@
 //!   edge of `near_clk` that sees no request any more, and `near_link_rst` with the fifth edge of `near_clk`
 //!   behind the second of `far_clk` after that. Real synchronisers may take an edge more for each crossing.
 //! - **Reset:** both sides are in reset at power-up. No other reset: `near_rst` is a request like the other.
-//! - **Constraints:** of the kind [`Kind::LinkReset`](super::constraints::Kind::LinkReset).
+//! - **Constraints:** [`CrossingKind::LinkReset`](super::CrossingKind::LinkReset).
 
 use super::limits::STAGES;
 use spinneret_verilog::prelude::*;
@@ -37,6 +37,8 @@ use spinneret_verilog::prelude::*;
 /// Further registers behind those of a synchroniser, so that what a crossing has to know is known before the
 /// other side hears of it.
 const MARGIN: usize = 2;
+/// Number of the register that the near side looks at.
+pub(super) const LAST_ANSWER: usize = MARGIN - 1;
 
 /// Where a reset of both sides is.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, LogicState)]
@@ -134,7 +136,7 @@ impl Logic for LinkReset {
         clocked!(self.near_clk => self.answer_stage, self.answer_later);
         clocked!(self.far_clk => self.ask_stage, self.ask_later, self.far_down, self.answer);
 
-        self.answer_stage[0].d.next = self.answer[MARGIN - 1].q.val();
+        self.answer_stage[0].d.next = self.answer[LAST_ANSWER].q.val();
         self.ask_stage[0].d.next = self.ask.q.val();
         for stage in 1..STAGES {
             self.answer_stage[stage].d.next = self.answer_stage[stage - 1].q.val();

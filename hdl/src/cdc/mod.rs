@@ -1,14 +1,14 @@
 //! Clock domain crossing: all that may lie between two clocks.
 //!
 //! Every path from one clock to another goes through a block of this folder, and only through registers
-//! marked `ASYNC_REG`, or is held still while it is looked at. [`constraints`](mod@constraints) finds all of them
-//! in a design and writes what a vendor's tool has to know.
+//! marked `ASYNC_REG`, or is held still while it is looked at. [`constraints`](fn@constraints) finds all of them
+//! in a design, and [`xdc`] writes what a vendor's tool has to know of them.
 
 mod async_fifo;
 mod axi_crossing;
 mod axi_lite_crossing;
 mod bus_sync;
-pub mod constraints;
+mod constraints;
 pub(crate) mod entries;
 mod far_view;
 mod level_sync;
@@ -24,6 +24,7 @@ pub use async_fifo::AsyncFifo;
 pub use axi_crossing::AxiCrossing;
 pub use axi_lite_crossing::AxiLiteCrossing;
 pub use bus_sync::BusSync;
+pub use constraints::{Crossing, CrossingKind, XdcError, constraints, xdc};
 pub use level_sync::LevelSync;
 pub use link_reset::LinkReset;
 pub use linked_fifos::LinkedFifos;

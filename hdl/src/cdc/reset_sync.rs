@@ -13,7 +13,7 @@
 //! - **Clock:** has to run for a reset to be seen, as all registers of this project have synchronous resets. What
 //!   stands still needs no reset; `rst` is active before the first edge of the clock is over.
 //! - **Reset:** none; `rst` is active at power-up.
-//! - **Constraints:** of the kind [`Kind::ResetSync`](super::constraints::Kind::ResetSync).
+//! - **Constraints:** [`CrossingKind::ResetSync`](super::CrossingKind::ResetSync).
 
 use super::limits::STAGES;
 use spinneret_verilog::prelude::*;

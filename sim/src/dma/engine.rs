@@ -3,8 +3,11 @@
 use super::config::{DmaConfig, DmaFaults, Transfer};
 use super::descriptor::{Accepted, Status};
 use super::host::HostMemory;
+use super::inside::InsideRam;
+use super::master::RamPauses;
 use super::movement::State;
-use super::ram::SegmentedRam;
+use super::ram::{RamShape, SegmentedRam};
+use super::reach::Reach;
 use crate::axi::Latency;
 use crate::handshake::Counts;
 use crate::model::{Model, ModelError};
@@ -46,11 +49,54 @@ impl CorundumDma {
         ram: &SegmentedRam,
         config: DmaConfig,
     ) -> Result<Self, ModelError> {
-        let prefixes = [descriptors, status];
-        let state = State::new(sim, transfer, prefixes, (host, ram), config)?;
+        let reach = Reach::Beside(ram.clone());
+        Self::with(sim, transfer, [descriptors, status], host, reach, config)
+    }
+
+    /// Puts a DMA behind the descriptor and status ports with those prefixes, and in front of the ports of a RAM in the
+    /// design: `<ram>_rd_*` for a DMA to the host, `<ram>_wr_*` for one from it.
+    ///
+    /// Bytes begin to move after the latency, and move as fast as the ports let them. It is reset with the design,
+    /// whatever `survives_reset` says.
+    ///
+    /// # Errors
+    /// If the design has no such ports, or their widths do not fit.
+    pub fn attach_inside<M: Model>(
+        sim: &mut Simulation<M>,
+        transfer: Transfer,
+        [descriptors, status, ram]: [&str; 3],
+        (host, shape): (&HostMemory, RamShape),
+        config: DmaConfig,
+        pauses: &RamPauses,
+    ) -> Result<Self, ModelError> {
+        let seed = sim.seed();
+        let select = (shape, config.ram_sel);
+        let inside = InsideRam::find(sim.dut.instance(), transfer, ram, select, (pauses, seed))?;
+        let config = DmaConfig {
+            survives_reset: false,
+            ..config
+        };
+        let reach = Reach::Inside(inside);
+        Self::with(sim, transfer, [descriptors, status], host, reach, config)
+    }
+
+    fn with<M: Model>(
+        sim: &mut Simulation<M>,
+        transfer: Transfer,
+        prefixes: [&str; 2],
+        host: &HostMemory,
+        reach: Reach,
+        config: DmaConfig,
+    ) -> Result<Self, ModelError> {
+        let state = State::new(sim, transfer, prefixes, (host, reach), config)?;
         let state = Rc::new(RefCell::new(state));
         sim.attach(Rc::<RefCell<State>>::clone(&state));
         Ok(Self { state })
+    }
+
+    /// Changes the pauses at the ports of a RAM in the design, from the next cycle on.
+    pub fn set_ram_pauses(&self, pauses: &RamPauses) {
+        self.state.borrow_mut().set_ram_pauses(pauses);
     }
 
     /// The next descriptor that was taken and not fetched.

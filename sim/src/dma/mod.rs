@@ -13,7 +13,8 @@
 //! are in use, which tags are in flight.
 //!
 //! Not modelled: PCIe (requests, credits, completion boundaries), the arbitration between several users of
-//! one DMA, immediate data, and RAM ports between the DMA and the RAM: the DMA reaches the contents at once.
+//! one DMA, and immediate data. A RAM beside the design has no ports to the DMA, which reaches the contents at once; a
+//! RAM in the design has, and [`CorundumDma::attach_inside`] puts the DMA in front of them.
 //!
 //! Clones of everything here share one state.
 
@@ -21,12 +22,15 @@ mod config;
 mod descriptor;
 mod engine;
 mod host;
+mod inside;
+mod master;
 mod movement;
 mod page;
 mod ports;
 mod ram;
 mod ram_read;
 mod ram_write;
+mod reach;
 mod schedule;
 mod segments;
 mod strays;
@@ -37,6 +41,7 @@ pub use config::{DmaConfig, DmaFaults, RamConfig, Transfer};
 pub use descriptor::{Accepted, Descriptor, Status};
 pub use engine::CorundumDma;
 pub use host::{Difference, HostMemory};
+pub use master::RamPauses;
 pub use ram::{RamShape, SegmentedRam};
 pub use ram_read::RamReadPort;
 pub use ram_write::RamWritePort;

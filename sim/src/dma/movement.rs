@@ -3,8 +3,9 @@
 use super::config::{DmaConfig, DmaFaults, Transfer, draw};
 use super::descriptor::{Accepted, Descriptor, Status};
 use super::host::HostMemory;
+use super::master::RamPauses;
 use super::ports::{DescriptorPorts, StatusPorts};
-use super::ram::SegmentedRam;
+use super::reach::Reach;
 use super::schedule::Schedule;
 use super::strays;
 use crate::agent::{Agent, Violation};
@@ -23,7 +24,7 @@ pub(super) struct State {
     status: StatusPorts,
     pub(super) watch: Watch,
     host: HostMemory,
-    ram: SegmentedRam,
+    ram: Reach,
     pub(super) config: DmaConfig,
     pub(super) pauses: Pauses,
     rng: ChaCha8Rng,
@@ -37,18 +38,24 @@ pub(super) struct State {
     pub(super) statuses: VecDeque<Status>,
     /// The status on the bus.
     on_bus: Option<(u64, u8, bool)>,
-    buffer: Vec<u8>,
     /// The cycle that is driven next.
     cycle: u64,
 }
 
 impl State {
+    /// Changes the pauses at the ports of a RAM in the design.
+    pub(super) fn set_ram_pauses(&mut self, pauses: &RamPauses) {
+        if let Reach::Inside(ram) = &mut self.ram {
+            ram.set_pauses(pauses);
+        }
+    }
+
     /// A DMA behind the descriptor and status ports with those prefixes.
     pub(super) fn new<M: Model>(
         sim: &Simulation<M>,
         transfer: Transfer,
         [descriptors, status]: [&str; 2],
-        (host, ram): (&HostMemory, &SegmentedRam),
+        (host, ram): (&HostMemory, Reach),
         config: DmaConfig,
     ) -> Result<Self, ModelError> {
         let ports = DescriptorPorts::find(sim.dut.instance(), descriptors)?;
@@ -58,7 +65,7 @@ impl State {
             watch: Watch::new(ports.bus.clone()),
             ports,
             host: host.clone(),
-            ram: ram.clone(),
+            ram,
             pauses: Pauses::new(
                 config.descriptors.clone(),
                 sim.rng(&format!("pauses of {descriptors}")),
@@ -73,7 +80,6 @@ impl State {
             accepted: VecDeque::new(),
             statuses: VecDeque::new(),
             on_bus: None,
-            buffer: Vec::new(),
             cycle: 0,
         })
     }
@@ -102,10 +108,7 @@ impl State {
             return Err(format!("tag {} of a descriptor is in flight", descriptor.tag));
         }
         let Descriptor { ram_addr, len, .. } = descriptor;
-        match self.transfer {
-            Transfer::ToHost => self.ram.begin_to_host(ram_addr, len)?,
-            Transfer::FromHost => self.ram.begin_from_host(ram_addr, len)?,
-        }
+        self.ram.begin(self.transfer, ram_addr, len)?;
         self.offered = Some(descriptor);
         Ok(())
     }
@@ -124,9 +127,9 @@ impl State {
             moved,
             cycle,
         };
-        let lines = self.ram.shape().lines(descriptor.ram_addr, descriptor.len);
+        let clocks = self.ram.clocks(descriptor.ram_addr, descriptor.len);
         let latency = draw(self.config.latency, &mut self.rng);
-        self.schedule.accept(accepted, cycle, latency, lines);
+        self.schedule.accept(accepted, cycle, latency, clocks);
         self.tags.insert(descriptor.tag);
         self.last_tag = Some(descriptor.tag);
         self.accepted.push_back(accepted);
@@ -149,36 +152,64 @@ impl State {
         }
     }
 
-    /// Moves the bytes of a descriptor.
-    fn move_bytes(&mut self, job: &Accepted) {
+    /// What a descriptor from the host brings: the host's bytes, and garbage where it fails.
+    fn brought(&mut self, job: &Accepted) -> Vec<u8> {
+        let mut bytes = self
+            .host
+            .read(job.descriptor.dma_addr, job.descriptor.len as usize);
+        self.rng.fill_bytes(&mut bytes[job.moved as usize..]);
+        bytes
+    }
+
+    /// Moves the bytes of a descriptor, or begins to move them; whether they are moved.
+    fn move_bytes(&mut self, job: Accepted) -> bool {
         let Descriptor {
             dma_addr,
             ram_addr,
             len,
             ..
         } = job.descriptor;
-        match self.transfer {
-            Transfer::ToHost => {
+        let bytes = match self.transfer {
+            Transfer::ToHost => Vec::new(),
+            Transfer::FromHost => self.brought(&job),
+        };
+        match &mut self.ram {
+            Reach::Inside(ram) => {
+                ram.begin(job, &bytes);
+                return false;
+            }
+            Reach::Beside(ram) if bytes.is_empty() => {
                 let host = &self.host;
-                self.ram
-                    .with_bytes(ram_addr, job.moved, |bytes| host.write(dma_addr, bytes));
+                ram.with_bytes(ram_addr, job.moved, |bytes| host.write(dma_addr, bytes));
             }
-            Transfer::FromHost => {
-                self.buffer.resize(len as usize, 0);
-                self.host.read_to(dma_addr, &mut self.buffer);
-                self.rng.fill_bytes(&mut self.buffer[job.moved as usize..]);
-                self.ram
-                    .with_bytes(ram_addr, len, |bytes| bytes.copy_from_slice(&self.buffer));
-            }
+            Reach::Beside(ram) => ram.with_bytes(ram_addr, len, |there| there.copy_from_slice(&bytes)),
         }
+        true
+    }
+
+    /// A descriptor's bytes have moved, so it waits for its status.
+    fn wait(&mut self, job: Accepted) {
+        let later = self.rng.random_range(0..=self.config.spread);
+        self.schedule.wait(job, self.cycle + later);
     }
 
     /// Moves what is due in this cycle, and puts a status on the bus.
     fn step(&mut self, dut: &mut Instance) {
         while let Some(job) = self.schedule.next_moved(self.cycle) {
-            self.move_bytes(&job);
-            let later = self.rng.random_range(0..=self.config.spread);
-            self.schedule.wait(job, self.cycle + later);
+            if self.move_bytes(job) {
+                self.wait(job);
+            }
+        }
+        if let Reach::Inside(ram) = &mut self.ram {
+            ram.drive(dut);
+            let done: Vec<_> = std::iter::from_fn(|| ram.next_done()).collect();
+            for (job, bytes) in done {
+                if self.transfer == Transfer::ToHost {
+                    self.host
+                        .write(job.descriptor.dma_addr, &bytes[..job.moved as usize]);
+                }
+                self.wait(job);
+            }
         }
         let reorder = self.config.spread > 0;
         let job = self.schedule.next_status(self.cycle, reorder, &mut self.rng);
@@ -208,7 +239,7 @@ impl State {
             ram_addr, len, tag, ..
         } = job.descriptor;
         let unread = self.transfer == Transfer::FromHost && job.code == 0;
-        self.ram.end_transfer(ram_addr, len, unread);
+        self.ram.end(ram_addr, len, unread);
         self.tags.remove(&tag);
         (tag, job.code, false)
     }
@@ -233,13 +264,16 @@ impl State {
     }
 
     /// Forgets all descriptors that are offered or in flight.
-    fn forget(&mut self) {
+    fn forget(&mut self, dut: &mut Instance) {
         if let Some(Descriptor { ram_addr, len, .. }) = self.offered.take() {
-            self.ram.end_transfer(ram_addr, len, false);
+            self.ram.end(ram_addr, len, false);
         }
         let left = std::mem::replace(&mut self.schedule, Schedule::new());
         for Accepted { descriptor, .. } in left.into_jobs() {
-            self.ram.end_transfer(descriptor.ram_addr, descriptor.len, false);
+            self.ram.end(descriptor.ram_addr, descriptor.len, false);
+        }
+        if let Reach::Inside(ram) = &mut self.ram {
+            ram.reset(dut);
         }
         self.tags.clear();
         self.strays.clear();
@@ -258,6 +292,9 @@ impl Agent for State {
 
     fn sample(&mut self, dut: &Instance, cycle: u64) -> Result<(), Violation> {
         self.cycle = cycle + 1;
+        if let Reach::Inside(ram) = &mut self.ram {
+            ram.sample(dut)?;
+        }
         let transferred = self.watch.check(dut)?;
         if self.watch.levels.valid && self.offered.is_none() {
             self.offer(dut).map_err(|rule| self.watch.bus.violation(rule))?;
@@ -275,7 +312,7 @@ impl Agent for State {
         dut.set_high(self.status.valid, false);
         if !self.config.survives_reset {
             self.watch.reset();
-            self.forget();
+            self.forget(dut);
         }
     }
 
@@ -292,11 +329,14 @@ impl Agent for State {
         if self.config.survives_reset {
             return Ok(());
         }
+        if let Reach::Inside(ram) = &self.ram {
+            ram.check_reset(dut)?;
+        }
         self.watch.check_reset(dut)
     }
 
     fn unfinished(&self) -> Option<String> {
-        let left = self.schedule.len() + self.strays.len();
+        let left = self.schedule.len() + self.strays.len() + self.ram.len();
         (left > 0 || self.watch.is_waiting()).then(|| self.describe())
     }
 

@@ -92,6 +92,13 @@ impl StreamSource {
         self.state.borrow().sent
     }
 
+    /// Forgets all frames but one of which a beat was offered, which has to be sent to its end.
+    pub fn clear(&self) {
+        let mut state = self.state.borrow_mut();
+        let begun = usize::from(state.beat > 0 || state.on_bus);
+        state.queue.truncate(begun);
+    }
+
     /// Changes the pauses from the next cycle on.
     pub fn set_pause(&self, pause: Pause) {
         self.state.borrow_mut().pauses.set(pause);

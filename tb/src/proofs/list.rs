@@ -584,6 +584,36 @@ pub const PROOFS: &[Proof] = &[
         fast: true,
         shows: "the same with eight lanes",
     },
+    Proof {
+        name: "spinneret_bar",
+        harness: "spinneret_bar",
+        block: "spinneret_bar",
+        settings: &[
+            ("address_width", 24),
+            ("data_width", 64),
+            ("id_width", 1),
+            ("timeout_cycles", 4),
+        ],
+        method: Method::Induction(16),
+        fast: true,
+        shows: "every access is answered once, in time, with its own answer; what is offered stays",
+        name: "async_fifo",
+        harness: "async_fifo",
+        block: "async_fifo",
+        settings: &[("width", 2), ("depth", 4)],
+        method: Method::Induction(11),
+        fast: true,
+        shows: "order, no loss, no duplication, no overflow, pointers change in one bit; any two clocks",
+    },
+    Proof {
+        name: "link_reset",
+        harness: "link_reset",
+        block: "link_reset",
+        settings: &[],
+        method: Method::Induction(17),
+        fast: true,
+        shows: "order and overlap of both resets, no request lost; any two clocks",
+    },
 ];
 
 const FIFO: &str = "order, no loss, no duplication, latency, level and almost_full exact";

@@ -16,7 +16,11 @@ const SHARED: &[&str] = &[
     "queue_invariant.sv",
     "list_invariant.sv",
     "transfer_ring_rules.sv",
+    "pointer_rules.sv",
 ];
+
+/// A mark of harnesses whose clocks come as the solver likes.
+const FREE_CLOCKS: &str = "(* clocks = \"free\" *)";
 
 /// A proof that is ready for the solver.
 #[derive(Clone, Debug)]
@@ -95,7 +99,8 @@ pub(super) fn missing(tool: &str, error: &io::Error) -> anyhow::Error {
     anyhow!("{tool} cannot be run ({error}): install it with `./dev setup`")
 }
 
-/// Memories become registers, one for each place, so that a harness can look at them. `check -assert`
+/// Memories become registers, one for each place, so that a harness can look at them. With free clocks, every step
+/// of the solver is an instant at which any of them may rise. `check -assert`
 /// refuses a harness that looks at something that is not there.
 fn script(proof: &Proof, inside: bool) -> Result<String> {
     let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
@@ -115,6 +120,10 @@ fn script(proof: &Proof, inside: bool) -> Result<String> {
     script.push_str("proc\nmemory_dff\nmemory_collect\nmemory_map\nflatten\n");
     for (wire, signal) in active_lines(&source, &macros).filter_map(internal) {
         writeln!(script, "connect -nomap -nounset -set \\{wire} \\{signal}")?;
+    }
+    if source.contains(FREE_CLOCKS) {
+        let map = harnesses.join("free_clocks.v");
+        writeln!(script, "dffunmap\ntechmap -map \"{}\"", map.display())?;
     }
     script.push_str("opt_clean\ncheck -assert\nwrite_smt2 -wires problem.smt2\n");
     Ok(script)

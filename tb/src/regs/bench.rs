@@ -8,7 +8,7 @@ use spinneret_sim::simulation::Simulation;
 
 /// The block with everything around it.
 #[derive(Debug)]
-pub struct Bench<M> {
+pub struct Bench<M: Model> {
     /// The simulation.
     pub sim: Simulation<M>,
     /// Who accesses the registers.

@@ -3,7 +3,8 @@
 use crate::Error;
 use spinneret_bsp::Board;
 use spinneret_hdl::app::corundum::Generation;
-use spinneret_hdl::app::{AppSources, Cluster};
+use spinneret_hdl::app::{self, APP_INSTANCE, AppOptions, AppSources, Cluster};
+use spinneret_hdl::cdc;
 
 /// What an application block is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -12,8 +13,8 @@ pub struct AppRequest {
     pub generation: Generation,
     /// What it instantiates as `pspin_wrap`.
     pub cluster: Cluster,
-    /// Frequency of the cluster's clock, in kHz.
-    pub cluster_khz: u64,
+    /// Frequency of the cluster's clock, in Hz.
+    pub cluster_hz: u64,
     /// The board, which may decide on parameters.
     pub board: &'static Board,
 }
@@ -56,16 +57,28 @@ impl App {
 /// Makes an application block.
 pub type BuildApp = dyn Fn(&AppRequest) -> Result<App, Error>;
 
-/// Whether [`build_app`] has a design.
-pub const HAS_DESIGN: bool = false;
-
-/// The application block of the hardware blocks.
+/// The application block of the hardware blocks, with the constraints of its crossings.
 ///
 /// # Errors
-/// There is none that could be built: the constraints of its crossings are missing.
+/// A parameter that is not possible, or a design that the back-end cannot translate.
 pub fn build_app(request: &AppRequest) -> Result<App, Error> {
-    Err(Error::NoBoardDesign {
-        board: request.board.name,
-        part: request.board.part,
-    })
+    let sources = app::sources(AppOptions {
+        generation: request.generation,
+        cluster: request.cluster,
+        cluster_clock_khz: (request.cluster_hz + 500) / 1000,
+        ..AppOptions::default()
+    })?;
+    let periods = [
+        ("clk", period_ps(request.board.core_clock_hz)),
+        ("cluster_clk", period_ps(request.cluster_hz)),
+    ];
+    let crossings = cdc::constraints(&sources.app, APP_INSTANCE);
+    let crossings = cdc::xdc(&crossings, &periods)?;
+    let header = "# Paths begin in mqnic_app_block: read this with `read_xdc -ref mqnic_app_block`, or set SCOPED_TO_REF.\n";
+    Ok(App::new(sources, format!("{header}{crossings}")))
+}
+
+/// The period of a clock, rounded down, so that a limit that is taken from it is not too long.
+fn period_ps(hz: u64) -> u64 {
+    1_000_000_000_000 / hz.max(1)
 }

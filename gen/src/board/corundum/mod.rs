@@ -8,7 +8,7 @@ mod overlay;
 mod pspin;
 mod tree;
 
-pub use app::{App, AppModule, AppRequest, BuildApp, HAS_DESIGN, build_app};
+pub use app::{App, AppModule, AppRequest, BuildApp, build_app};
 pub use error::CheckoutError;
 
 use super::BoardOutput;
@@ -28,8 +28,10 @@ use std::path::{Path, PathBuf};
 
 /// Folder of what stands for others' modules in simulations.
 const MODELS: &str = "sim";
+/// Folder of the constraints.
+const CONSTRAINTS: &str = "constraints";
 /// File of the constraints of clock crossings.
-const CROSSINGS: &str = "constraints/spinneret_crossings.xdc";
+const CROSSINGS_FILE: &str = "spinneret_crossings.xdc";
 /// Frequency of the cluster unless another one is asked for: that of the public design, in Hz.
 pub const DEFAULT_CLUSTER_HZ: u64 = 40_000_000;
 
@@ -125,7 +127,7 @@ pub fn render(
     let request = AppRequest {
         generation: options.generation,
         cluster: options.cluster,
-        cluster_khz: (clock.output_hz() + 500) / 1000,
+        cluster_hz: clock.output_hz(),
         board,
     };
     let parts = Parts::new(build(&request)?, clock)?;
@@ -180,7 +182,7 @@ impl Parts {
         }
         let models = vec![cluster_clock(MODELS, &ClusterClockModel::new())?];
         let constraints = vec![File {
-            name: CROSSINGS.to_owned(),
+            name: format!("{CONSTRAINTS}/{CROSSINGS_FILE}"),
             text: format!(
                 "{}\n{}\n",
                 crate::render::HASH_HEADER,

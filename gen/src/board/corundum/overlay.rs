@@ -8,6 +8,7 @@
 //!  OUT/fpga/config.tcl      the board's own configuration, with our values of the application block's parameters
 //! ```
 
+use super::CROSSINGS_FILE;
 use super::checkout::{Checkout, INCLUDE, PARAMETERS};
 use super::pspin::Pspin;
 use crate::render::{File, HASH_HEADER};
@@ -143,7 +144,12 @@ foreach {{spinneret_name spinneret_value}} {{
     }
 }
 eval $spinneret_text
-",
+
+# Paths in these constraints begin in the application block.
+set_property SCOPED_TO_REF mqnic_app_block [get_files {scoped}]
+"
+            .replace("{scoped}", CROSSINGS_FILE)
+            .as_str(),
         );
         if let Some(pspin) = self.pspin {
             text.push_str(

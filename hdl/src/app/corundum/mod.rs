@@ -8,16 +8,21 @@ mod expression;
 mod parameters;
 mod ports;
 mod shell;
+mod split;
 
 pub use expression::{ExpressionError, evaluate};
 pub use parameters::{AppParameter, parameters};
 pub use ports::{AppPort, ports};
 pub use shell::{ClusterClock, Shell};
+pub use split::{SPLIT_TOP, Split, SplitPort};
+
+use std::fmt;
 
 /// A generation of Corundum's port list; they differ in the ports for the clock of the Precision Time Protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Generation {
     /// Corundum's tree since December 2023.
+    #[default]
     Corundum202312,
     /// The tree that FPsPIN was built on.
     Fpspin2023,
@@ -34,9 +39,10 @@ impl Generation {
             Self::Fpspin2023 => "fpspin-2023",
         }
     }
+}
 
-    /// The generation of that name.
-    pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|generation| generation.name() == name)
+impl fmt::Display for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }

@@ -1,0 +1,92 @@
+//! Where a burst lies in the memory.
+
+use super::shape::{ADDRESS, OFFSET, PLACE, StubShape};
+use crate::axi::{DECERR, INCR, KIND_BITS, OKAY, PAGE_BITS, SIZE_BITS, SLVERR};
+use spinneret_verilog::prelude::*;
+
+/// Handler and packet memory: 0x1c000000 to 0x1c17ffff.
+const HANDLER_AND_PACKET: u64 = 0x1c00_0000;
+/// Program memory: 0x1d000000 to 0x1d007fff.
+const PROGRAM: u64 = 0x1d00_0000;
+/// Bits of an address within the program memory.
+const PROGRAM_BITS: usize = 15;
+/// Bits of an address within the quarter of the memory that the program memory is part of.
+const QUARTER_BITS: usize = PLACE - 2;
+
+/// Finds the line of an address, judges a burst that starts there, and says where its next beat is.
+///
+/// Combinational. Beats beyond the end of 4 KiB, which no burst has, go on at its start.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct StubBurst {
+    /// Address of a beat.
+    pub address: Wire<In>,
+    /// Bytes of a beat, as a power of two.
+    pub size: Wire<In>,
+    /// Kind of burst.
+    pub kind: Wire<In>,
+    /// Its line in the memory.
+    pub line: Wire<Out>,
+    /// How a burst that starts there is answered.
+    pub response: Wire<Out>,
+    /// Address of the next beat.
+    pub following: Wire<Out>,
+    mask: Wire<Local>,
+    mapped: Wire<Local, bool>,
+    _shape: StubShape,
+}
+
+impl StubBurst {
+    /// For a memory of the given shape.
+    pub fn new(shape: StubShape) -> Self {
+        Self {
+            address: Wire::word(ADDRESS),
+            size: Wire::word(SIZE_BITS),
+            kind: Wire::word(KIND_BITS),
+            line: Wire::word(shape.line()),
+            response: Wire::word(2),
+            following: Wire::word(ADDRESS),
+            mask: Wire::word(PAGE_BITS),
+            mapped: Wire::bit(),
+            _shape: shape,
+        }
+    }
+}
+
+impl Logic for StubBurst {
+    #[kernel(suffix = self._shape.lines())]
+    fn update(&mut self) {
+        let line = self._shape.line();
+        /// The program memory lies in the last quarter, which the other windows leave free.
+        if OFFSET + line <= QUARTER_BITS {
+            self.line.next = self.address.val().slice(OFFSET, line);
+        } else if self.address.val().get_bit(24) {
+            self.line.next = cat!(
+                fill(true, OFFSET + line - QUARTER_BITS),
+                self.address.val().slice(OFFSET, QUARTER_BITS - OFFSET)
+            );
+        } else {
+            self.line.next = self.address.val().slice(OFFSET, line);
+        }
+        self.mapped.next = (self.address.val().slice(PLACE, ADDRESS - PLACE) == HANDLER_AND_PACKET >> PLACE
+            && self.address.val().slice(QUARTER_BITS, 2) != 3)
+            || self.address.val().slice(PROGRAM_BITS, ADDRESS - PROGRAM_BITS) == PROGRAM >> PROGRAM_BITS;
+        if self.kind.val() != INCR || self.size.val() > OFFSET as u64 {
+            self.response.next = SLVERR.into();
+        } else if self.mapped.val() {
+            self.response.next = OKAY.into();
+        } else {
+            self.response.next = DECERR.into();
+        }
+        /// The first beat may lie anywhere in its line, the others lie at multiples of their size.
+        self.mask.next = 0.into();
+        for bit in 0..OFFSET {
+            if self.size.val() > bit as u64 {
+                self.mask.next.set_bit(bit, true);
+            }
+        }
+        self.following.next = cat!(
+            self.address.val().slice(PAGE_BITS, ADDRESS - PAGE_BITS),
+            (self.address.val().slice(0, PAGE_BITS) | self.mask.val()) + 1
+        );
+    }
+}

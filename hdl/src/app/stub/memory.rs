@@ -1,0 +1,133 @@
+//! The memory of the stand-in, and whose turn it is.
+
+use super::shape::{DATA, STROBES, StubShape};
+use crate::stream::StreamIn;
+use spinneret_verilog::prelude::*;
+
+/// Who asks for a line: the three slaves, and what the HERs are done with.
+pub(super) const USERS: usize = 4;
+/// Bits of the number of a user.
+const USER_BITS: usize = USERS.trailing_zeros() as usize;
+
+/// Chooses one of the users that ask, each in its turn; combinational but for whose turn it is.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct RoundRobin {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// Bit n: user n asks.
+    pub asks: Wire<In>,
+    /// Bit n: user n is chosen.
+    pub chosen: Wire<Out>,
+    /// Who was chosen last.
+    last: Reg,
+    next: Wire<Local>,
+}
+
+impl Default for RoundRobin {
+    fn default() -> Self {
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            asks: Wire::word(USERS),
+            chosen: Wire::word(USERS),
+            last: Reg::word_reset(USER_BITS),
+            next: Wire::word(USER_BITS),
+        }
+    }
+}
+
+impl Logic for RoundRobin {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.last);
+        self.next.next = self.last.q.val();
+        self.chosen.next = 0.into();
+        for last in 0..USERS {
+            if self.last.q.val() == last as u64 {
+                /// The first behind the last one goes first.
+                for ahead in (1..=USERS).rev() {
+                    let user = (last + ahead) % USERS;
+                    if self.asks.val().get_bit(user) {
+                        self.next.next = (user as u64).into();
+                        self.chosen.next = (1 << user).into();
+                    }
+                }
+            }
+        }
+        self.last.d.next = self.next.val();
+    }
+}
+
+/// One line is written and one is read in a clock, by whoever's turn it is.
+///
+/// What is read is there in the next clock, for one clock. A read of a line that is written in the same clock returns
+/// what was there before.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct StubMemory {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// Writes of the users: {line, strobes, data}.
+    pub write: Vec<StreamIn>,
+    /// Reads of the users: line.
+    pub read: Vec<StreamIn>,
+    /// The line that was read in the clock before.
+    pub data: Wire<Out>,
+    writers: RoundRobin,
+    readers: RoundRobin,
+    written: Wire<Local>,
+    wanted: Wire<Local>,
+    ram: ByteRam,
+    _shape: StubShape,
+}
+
+impl StubMemory {
+    /// A memory of the given shape.
+    pub fn new(shape: StubShape) -> Self {
+        Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            write: (0..USERS).map(|_| StreamIn::new(shape.write())).collect(),
+            read: (0..USERS).map(|_| StreamIn::new(shape.line())).collect(),
+            data: Wire::word(DATA),
+            writers: RoundRobin::default(),
+            readers: RoundRobin::default(),
+            written: Wire::word(shape.write()),
+            wanted: Wire::word(shape.line()),
+            ram: ByteRam::new(shape.lines(), STROBES),
+            _shape: shape,
+        }
+    }
+}
+
+impl Logic for StubMemory {
+    #[kernel(suffix = self._shape.lines())]
+    fn update(&mut self) {
+        let line = self._shape.line();
+        clocked!(self.clk, self.rst => self.writers, self.readers);
+        clocked!(self.clk => self.ram);
+        self.written.next = Word::zero(self.written.width());
+        self.wanted.next = 0.into();
+        for user in 0..USERS {
+            self.writers.asks.next.set_bit(user, self.write[user].valid.val());
+            self.readers.asks.next.set_bit(user, self.read[user].valid.val());
+            self.write[user].ready.next = self.writers.chosen.val().get_bit(user);
+            self.read[user].ready.next = self.readers.chosen.val().get_bit(user);
+            if self.writers.chosen.val().get_bit(user) {
+                self.written.next = self.write[user].data.val();
+            }
+            if self.readers.chosen.val().get_bit(user) {
+                self.wanted.next = self.read[user].data.val();
+            }
+        }
+        self.ram.write_data.next = self.written.val().slice(0, DATA);
+        self.ram.write_enable.next = self.written.val().slice(DATA, STROBES);
+        self.ram.write_addr.next = self.written.val().slice(DATA + STROBES, line);
+        self.ram.read_enable.next = self.readers.chosen.val().any();
+        self.ram.read_addr.next = self.wanted.val();
+        self.data.next = self.ram.read_data.val();
+    }
+}

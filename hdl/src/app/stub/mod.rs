@@ -1,0 +1,336 @@
+//! A stand-in for the PsPIN cluster, so that everything around it can be elaborated and simulated without
+//! third-party source. It executes no handlers.
+//!
+//! ```text
+//!  ni_slave, no_slave, host_slave => StubSlave x 3 --+--> StubMemory
+//!                                                    |       |
+//!  her -> queue -> HerSequencer -> HostFetch --------+       +--> HostCopy => host_master
+//!                     |   |  |                                    HostFetch => host_master
+//!        nic_cmd_req -+   |  +- stdout
+//!           feedback -----+
+//! ```
+//!
+//! # Contract
+//! - **Memory**: lines of 64 bytes; handler and packet memory at 0x1c000000 (1.5 MiB) and program memory at 0x1d000000
+//!   (32 KiB). All three slaves write and read; one line is written and one read in a clock, users in turn.
+//!   DECERR outside; SLVERR for FIXED, WRAP and reserved bursts, and for beats wider than the port. Nothing of a
+//!   burst that fails is written, its data is 0. Ids are returned, user signals are 0; each slave does one write burst and
+//!   one read burst at a time. AWATOP, locks, protection, region, memory type and quality of service are not
+//!   looked at.
+//! - **HERs** are taken while there is room and a cluster has its fetch enable, and done one after another. Bits of the
+//!   payload handler's address say what is done, in this order: bit 2, read the line that lies 4096 bytes behind
+//!   the start of the host memory into the line of the handler memory's address; bit 1, copy the packet to the host
+//!   memory; bit 0, send the packet as a NIC command and wait for its response; bit 3, write the message id to
+//!   stdout. Then the feedback. HERs name lines of the memory without a check: addresses outside repeat.
+//! - **Host**: one burst at a time, id 0, INCR, full lines, strobes for the bytes of the packet, never across 4 KiB. A
+//!   response that is not OKAY writes 0xdead0000 plus the response to stdout, and work goes on.
+//! - **Commands** carry ids that count up from 0, nid, fid and user pointer 0. Responses with another id are ignored.
+//! - **stdout** is first-word-fall-through: the oldest word is at `stdout_dout` while `stdout_data_valid` is 1, and
+//!   `stdout_rd_en` takes it. The newest word is dropped when it is full.
+//! - **Status**: `cl_busy_o` and `pspin_active_o` are 1 while a HER is inside, `cl_eoc_o` while none is and one was done
+//!   since the reset; both follow within 2 clocks. `mpq_full_o` is all ones when no further HER can wait. `eos_i` has
+//!   no effect.
+//! - **Registers**: all outputs are registers, but for constants and the ready of HERs, which is two registers joined.
+//! - **Reset** (`rst_ni` low) is synchronous and forgets everything but the contents of the memory.
+
+mod bench;
+mod burst;
+mod copy;
+mod entry;
+mod fetch;
+mod memory;
+mod ports;
+mod read_port;
+mod sequencer;
+mod shape;
+mod slave;
+mod write_port;
+
+pub use bench::{NamedMaster, NamedSlave, PspinWrapBench};
+pub use burst::StubBurst;
+pub use copy::HostCopy;
+pub(crate) use entry::{BENCH_ENTRY, ENTRY, simulated};
+pub use fetch::HostFetch;
+pub use memory::{RoundRobin, StubMemory};
+pub use ports::{
+    WrapCommand, WrapFeedback, WrapHer, WrapMaster, WrapMasterTarget, WrapResponse, WrapSlave,
+    WrapSlaveDriver,
+};
+pub use read_port::StubReadPort;
+pub use sequencer::HerSequencer;
+pub use shape::{StubShape, operation};
+pub use slave::StubSlave;
+pub use write_port::StubWritePort;
+
+use crate::axi::{BUFFERABLE, INCR, UNPRIVILEGED};
+use crate::catalog::{ParameterError, Values};
+use crate::stream::{Fifo, FifoConfig, StreamOut};
+use fetch::HOST_LINE;
+use sequencer::HerFields;
+use shape::{ADDRESS, HOST_ADDRESS, MESSAGE_ID, OFFSET};
+use spinneret_verilog::prelude::*;
+
+/// The numbers of those who use the memory.
+const NIC_IN: usize = 0;
+const NIC_OUT: usize = 1;
+const HOST: usize = 2;
+const HERS: usize = 3;
+
+/// A stand-in for the PsPIN cluster, with the ports of the public design's wrapper.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct ClusterStub {
+    /// Clock.
+    pub clk_i: Signal<In, Clock>,
+    /// Synchronous reset, active low.
+    pub rst_ni: Wire<In, bool>,
+    /// Bit c: cluster c may work.
+    pub cl_fetch_en_i: Wire<In>,
+    /// Bit c: cluster c has done its work.
+    pub cl_eoc_o: Wire<Out>,
+    /// Bit c: cluster c works.
+    pub cl_busy_o: Wire<Out>,
+    /// Something is being done.
+    pub pspin_active_o: Wire<Out, bool>,
+    /// End of simulation; without effect.
+    pub eos_i: Wire<In, bool>,
+    /// Bit q: message processing queue q is full.
+    pub mpq_full_o: Wire<Out>,
+    /// Packets from the ingress path.
+    pub ni_slave: WrapSlave,
+    /// Packets to the egress path.
+    pub no_slave: WrapSlave,
+    /// The host.
+    pub host_slave: WrapSlave,
+    /// Memory of the host.
+    pub host_master: WrapMaster,
+    /// Packets to be done.
+    pub her: WrapHer,
+    /// Packets that are done.
+    pub feedback: WrapFeedback,
+    /// Packets to be sent.
+    pub nic_cmd_req: WrapCommand,
+    /// They are sent.
+    pub nic_cmd_resp: WrapResponse,
+    /// Takes the oldest word of stdout.
+    pub stdout_rd_en: Wire<In, bool>,
+    /// The oldest word of stdout.
+    pub stdout_dout: Wire<Out>,
+    /// There is one.
+    pub stdout_data_valid: Wire<Out, bool>,
+    reset: Wire<Local, bool>,
+    memory: StubMemory,
+    slaves: Vec<StubSlave>,
+    hers: Fifo,
+    sequencer: HerSequencer,
+    fetch: HostFetch,
+    copy: HostCopy,
+    stdout: Fifo,
+    /// A cluster has its fetch enable.
+    enabled: Reg<bool>,
+    busy: Reg<bool>,
+    /// A HER was done since the reset.
+    worked: Reg<bool>,
+    ended: Reg<bool>,
+    place: StubBurst,
+    target: StubBurst,
+    _shape: StubShape,
+}
+
+impl ClusterStub {
+    /// A stand-in of the given shape.
+    ///
+    /// # Errors
+    /// If a queue cannot be built with these parameters.
+    pub fn new(shape: StubShape) -> Result<Self, ParameterError> {
+        let slaves = (0..HERS)
+            .map(|_| StubSlave::new(shape))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            clk_i: Signal::default(),
+            rst_ni: Wire::bit(),
+            cl_fetch_en_i: Wire::word(shape.clusters),
+            cl_eoc_o: Wire::word(shape.clusters),
+            cl_busy_o: Wire::word(shape.clusters),
+            pspin_active_o: Wire::bit(),
+            eos_i: Wire::bit(),
+            mpq_full_o: Wire::word(shape.queues),
+            ni_slave: WrapSlave::default(),
+            no_slave: WrapSlave::default(),
+            host_slave: WrapSlave::default(),
+            host_master: WrapMaster::default(),
+            her: WrapHer::default(),
+            feedback: WrapFeedback::default(),
+            nic_cmd_req: WrapCommand::default(),
+            nic_cmd_resp: WrapResponse::default(),
+            stdout_rd_en: Wire::bit(),
+            stdout_dout: Wire::word(ADDRESS),
+            stdout_data_valid: Wire::bit(),
+            reset: Wire::bit(),
+            memory: StubMemory::new(shape),
+            slaves,
+            hers: Fifo::new(FifoConfig::distributed(HerFields::WIDTH, shape.hers).registered())?,
+            sequencer: HerSequencer::default(),
+            fetch: HostFetch::new(shape),
+            copy: HostCopy::new(shape),
+            stdout: Fifo::new(FifoConfig::block(ADDRESS, shape.stdout_words))?,
+            enabled: Reg::bit_reset(),
+            busy: Reg::bit_reset(),
+            worked: Reg::bit_reset(),
+            ended: Reg::bit_reset(),
+            place: StubBurst::new(shape),
+            target: StubBurst::new(shape),
+            _shape: shape,
+        })
+    }
+
+    /// A stand-in with parameter values by name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
+        Ok(Box::new(Self::new(StubShape::new(values)?)?))
+    }
+}
+
+impl Logic for ClusterStub {
+    #[kernel]
+    fn update(&mut self) {
+        let (clusters, queues) = (self._shape.clusters, self._shape.queues);
+        self.reset.next = !self.rst_ni.val();
+        clocked!(self.clk_i, self.reset => self.memory, self.slaves, self.hers, self.sequencer, self.fetch, self.copy,
+            self.stdout, self.enabled, self.busy, self.worked, self.ended);
+        /// The slaves and the memory.
+        WrapSlave::link(&mut self.ni_slave, &mut self.slaves[NIC_IN].port);
+        WrapSlave::link(&mut self.no_slave, &mut self.slaves[NIC_OUT].port);
+        WrapSlave::link(&mut self.host_slave, &mut self.slaves[HOST].port);
+        for user in 0..HERS {
+            StreamOut::join(&mut self.slaves[user].write, &mut self.memory.write[user]);
+            StreamOut::join(&mut self.slaves[user].read, &mut self.memory.read[user]);
+            self.slaves[user].memory_data.next = self.memory.data.val();
+        }
+        StreamOut::join(&mut self.fetch.write, &mut self.memory.write[HERS]);
+        StreamOut::join(&mut self.copy.read, &mut self.memory.read[HERS]);
+        self.copy.memory_data.next = self.memory.data.val();
+        /// HERs come in.
+        self.enabled.d.next = self.cl_fetch_en_i.val().any();
+        self.her.ready_o.next = self.hers.s.ready.val() && self.enabled.q.val();
+        self.hers.s.valid.next = self.her.valid_i.val() && self.enabled.q.val();
+        self.hers.s.data.next = cat!(
+            self.her.meta_ph_addr_i.val().slice(0, operation::COUNT),
+            self.her.meta_handler_mem_addr_i.val(),
+            self.her.meta_host_mem_addr_i.val(),
+            self.her.msgid_i.val(),
+            self.her.xfer_size_i.val(),
+            self.her.size_i.val(),
+            self.her.addr_i.val()
+        );
+        self.sequencer.her_addr.next = self.hers.m.data.val().slice(HerFields::ADDRESS, ADDRESS);
+        self.sequencer.her_size.next = self.hers.m.data.val().slice(HerFields::SIZE, ADDRESS);
+        self.sequencer.her_message.next = self.hers.m.data.val().slice(HerFields::MESSAGE, MESSAGE_ID);
+        self.sequencer.her_operations.next = self
+            .hers
+            .m
+            .data
+            .val()
+            .slice(HerFields::OPERATIONS, operation::COUNT);
+        self.sequencer.her_valid.next = self.hers.m.valid.val();
+        self.hers.m.ready.next = self.sequencer.her_done.val();
+        /// From the host.
+        self.target.address.next = self.hers.m.data.val().slice(HerFields::HANDLER, ADDRESS);
+        self.target.size.next = 0.into();
+        self.target.kind.next = INCR.into();
+        self.fetch.start.next = self.sequencer.fetch_start.val();
+        self.fetch.host_line.next = self.hers.m.data.val().slice(HerFields::HOST + OFFSET, HOST_LINE);
+        self.fetch.line.next = self.target.line.val();
+        self.sequencer.fetch_done.next = self.fetch.done.val();
+        /// To the host.
+        self.place.address.next = self.hers.m.data.val().slice(HerFields::ADDRESS, ADDRESS);
+        self.place.size.next = 0.into();
+        self.place.kind.next = INCR.into();
+        self.copy.start.next = self.sequencer.copy_start.val();
+        self.copy.source.next = self.hers.m.data.val().slice(HerFields::ADDRESS, OFFSET);
+        self.copy.source_line.next = self.place.line.val();
+        self.copy.size.next = self.hers.m.data.val().slice(HerFields::SIZE, ADDRESS);
+        self.copy.host.next = self.hers.m.data.val().slice(HerFields::HOST, HOST_ADDRESS);
+        self.sequencer.copy_done.next = self.copy.done.val();
+        self.sequencer.failed.next = self.fetch.failed.val() || self.copy.failed.val();
+        if self.fetch.failed.val() {
+            self.sequencer.code.next = self.fetch.code.val();
+        } else {
+            self.sequencer.code.next = self.copy.code.val();
+        }
+        self.host_master.aw_addr_o.next = cat!(self.copy.aw_line.val(), lit(0, OFFSET));
+        self.host_master.aw_prot_o.next = UNPRIVILEGED.into();
+        self.host_master.aw_region_o.next = 0.into();
+        self.host_master.aw_len_o.next = self.copy.aw_len.val();
+        self.host_master.aw_size_o.next = (OFFSET as u64).into();
+        self.host_master.aw_burst_o.next = INCR.into();
+        self.host_master.aw_lock_o.next = false;
+        self.host_master.aw_atop_o.next = 0.into();
+        self.host_master.aw_cache_o.next = BUFFERABLE.into();
+        self.host_master.aw_qos_o.next = 0.into();
+        self.host_master.aw_id_o.next = 0.into();
+        self.host_master.aw_user_o.next = 0.into();
+        self.host_master.aw_valid_o.next = self.copy.aw_valid.val();
+        self.copy.aw_ready.next = self.host_master.aw_ready_i.val();
+        self.host_master.ar_addr_o.next = cat!(self.fetch.ar_line.val(), lit(0, OFFSET));
+        self.host_master.ar_prot_o.next = UNPRIVILEGED.into();
+        self.host_master.ar_region_o.next = 0.into();
+        self.host_master.ar_len_o.next = 0.into();
+        self.host_master.ar_size_o.next = (OFFSET as u64).into();
+        self.host_master.ar_burst_o.next = INCR.into();
+        self.host_master.ar_lock_o.next = false;
+        self.host_master.ar_cache_o.next = BUFFERABLE.into();
+        self.host_master.ar_qos_o.next = 0.into();
+        self.host_master.ar_id_o.next = 0.into();
+        self.host_master.ar_user_o.next = 0.into();
+        self.host_master.ar_valid_o.next = self.fetch.ar_valid.val();
+        self.fetch.ar_ready.next = self.host_master.ar_ready_i.val();
+        self.host_master.w_data_o.next = self.copy.w_data.val();
+        self.host_master.w_strb_o.next = self.copy.w_strb.val();
+        self.host_master.w_user_o.next = 0.into();
+        self.host_master.w_last_o.next = self.copy.w_last.val();
+        self.host_master.w_valid_o.next = self.copy.w_valid.val();
+        self.copy.w_ready.next = self.host_master.w_ready_i.val();
+        self.fetch.r_data.next = self.host_master.r_data_i.val();
+        self.fetch.r_resp.next = self.host_master.r_resp_i.val();
+        self.fetch.r_valid.next = self.host_master.r_valid_i.val();
+        self.host_master.r_ready_o.next = true;
+        self.copy.b_resp.next = self.host_master.b_resp_i.val();
+        self.copy.b_valid.next = self.host_master.b_valid_i.val();
+        self.host_master.b_ready_o.next = true;
+        /// Commands.
+        self.nic_cmd_req.valid_o.next = self.sequencer.command_valid.val();
+        self.nic_cmd_req.id_o.next = self.sequencer.command_id.val();
+        self.nic_cmd_req.nid_o.next = 0.into();
+        self.nic_cmd_req.fid_o.next = 0.into();
+        self.nic_cmd_req.src_addr_o.next = self.sequencer.command_source.val().resize(HOST_ADDRESS);
+        self.nic_cmd_req.length_o.next = self.sequencer.command_length.val();
+        self.nic_cmd_req.user_ptr_o.next = 0.into();
+        self.sequencer.command_ready.next = self.nic_cmd_req.ready_i.val();
+        self.sequencer.response_valid.next = self.nic_cmd_resp.valid_i.val();
+        self.sequencer.response_id.next = self.nic_cmd_resp.id_i.val();
+        /// Words; one that finds no room is dropped.
+        self.stdout.s.data.next = self.sequencer.word.val();
+        self.stdout.s.valid.next = self.sequencer.word_valid.val();
+        self.stdout_dout.next = self.stdout.m.data.val();
+        self.stdout_data_valid.next = self.stdout.m.valid.val();
+        self.stdout.m.ready.next = self.stdout_rd_en.val();
+        /// Feedback.
+        self.feedback.valid_o.next = self.sequencer.feedback_valid.val();
+        self.feedback.her_addr_o.next = self.hers.m.data.val().slice(HerFields::ADDRESS, ADDRESS);
+        self.feedback.her_size_o.next = self.hers.m.data.val().slice(HerFields::XFER_SIZE, ADDRESS);
+        self.feedback.msgid_o.next = self.hers.m.data.val().slice(HerFields::MESSAGE, MESSAGE_ID);
+        self.sequencer.feedback_ready.next = self.feedback.ready_i.val();
+        /// Status.
+        self.busy.d.next = self.hers.level.val().any();
+        if self.sequencer.her_done.val() {
+            self.worked.d.next = true;
+        }
+        self.ended.d.next = self.worked.q.val() && !self.hers.level.val().any();
+        self.cl_busy_o.next = fill(self.busy.q.val(), clusters);
+        self.cl_eoc_o.next = fill(self.ended.q.val(), clusters);
+        self.pspin_active_o.next = self.busy.q.val();
+        self.mpq_full_o.next = fill(self.hers.almost_full.val(), queues);
+    }
+}

@@ -1,0 +1,175 @@
+//! The read channels of a slave of the stand-in.
+
+use super::burst::StubBurst;
+use super::shape::{ADDRESS, DATA, ID, StubShape};
+use crate::axi::{KIND_BITS, LENGTH_BITS, OKAY, SIZE_BITS};
+use crate::catalog::ParameterError;
+use crate::stream::{OutputQueue, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Beats that wait to be taken.
+const BEATS: usize = 4;
+/// Beats that are asked for before it is seen that there is no more room.
+const MARGIN: usize = 2;
+
+/// Takes one burst after the other and reads its beats, one a clock when it is its turn.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct StubReadPort {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// Address of a burst.
+    pub ar_addr: Wire<In>,
+    /// Its beats, minus 1.
+    pub ar_len: Wire<In>,
+    /// Bytes of a beat, as a power of two.
+    pub ar_size: Wire<In>,
+    /// Its kind.
+    pub ar_burst: Wire<In>,
+    /// Its id.
+    pub ar_id: Wire<In>,
+    /// It is there.
+    pub ar_valid: Wire<In, bool>,
+    /// It is taken in this cycle.
+    pub ar_ready: Wire<Out, bool>,
+    /// Data of a beat; 0 if the burst failed.
+    pub r_data: Wire<Out>,
+    /// How the burst went.
+    pub r_resp: Wire<Out>,
+    /// Last beat of its burst.
+    pub r_last: Wire<Out, bool>,
+    /// Id of the burst.
+    pub r_id: Wire<Out>,
+    /// The beat is there.
+    pub r_valid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub r_ready: Wire<In, bool>,
+    /// Reads of the memory: line.
+    pub read: StreamOut,
+    /// The line that was asked for in the clock before.
+    pub memory_data: Wire<In>,
+    queue: OutputQueue,
+    burst: StubBurst,
+    /// A burst can be taken.
+    open: Reg<bool>,
+    /// Beats are asked for.
+    active: Reg<bool>,
+    address: Reg,
+    size: Reg,
+    left: Reg,
+    id: Reg,
+    response: Reg,
+    /// A beat was asked for in the clock before, and what belongs to it.
+    asked: Reg<bool>,
+    asked_last: Reg<bool>,
+    asked_id: Reg,
+    asked_response: Reg,
+    got: Wire<Local, bool>,
+    granted: Wire<Local, bool>,
+    data: Wire<Local>,
+    _shape: StubShape,
+}
+
+impl StubReadPort {
+    /// For a memory of the given shape.
+    ///
+    /// # Errors
+    /// If the queue of beats cannot be built.
+    pub fn new(shape: StubShape) -> Result<Self, ParameterError> {
+        Ok(Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            ar_addr: Wire::word(ADDRESS),
+            ar_len: Wire::word(LENGTH_BITS),
+            ar_size: Wire::word(SIZE_BITS),
+            ar_burst: Wire::word(KIND_BITS),
+            ar_id: Wire::word(ID),
+            ar_valid: Wire::bit(),
+            ar_ready: Wire::bit(),
+            r_data: Wire::word(DATA),
+            r_resp: Wire::word(2),
+            r_last: Wire::bit(),
+            r_id: Wire::word(ID),
+            r_valid: Wire::bit(),
+            r_ready: Wire::bit(),
+            read: StreamOut::new(shape.line()),
+            memory_data: Wire::word(DATA),
+            queue: OutputQueue::with_margin(DATA + ID + 3, BEATS, MARGIN)?,
+            burst: StubBurst::new(shape),
+            open: Reg::bit_reset(),
+            active: Reg::bit_reset(),
+            address: Reg::word(ADDRESS),
+            size: Reg::word(SIZE_BITS),
+            left: Reg::word(LENGTH_BITS),
+            id: Reg::word(ID),
+            response: Reg::word(2),
+            asked: Reg::bit_reset(),
+            asked_last: Reg::bit(),
+            asked_id: Reg::word(ID),
+            asked_response: Reg::word(2),
+            got: Wire::bit(),
+            granted: Wire::bit(),
+            data: Wire::word(DATA),
+            _shape: shape,
+        })
+    }
+}
+
+impl Logic for StubReadPort {
+    #[kernel(suffix = self._shape.lines())]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.queue, self.open, self.active, self.asked);
+        clocked!(self.clk => self.address, self.size, self.left, self.id, self.response, self.asked_last,
+            self.asked_id, self.asked_response);
+        self.got.next = self.ar_valid.val() && self.open.q.val();
+        self.open.d.next = !self.got.val() && !self.active.q.val();
+        self.ar_ready.next = self.open.q.val();
+        if self.active.q.val() {
+            self.burst.address.next = self.address.q.val();
+            self.burst.size.next = self.size.q.val();
+        } else {
+            self.burst.address.next = self.ar_addr.val();
+            self.burst.size.next = self.ar_size.val();
+        }
+        self.burst.kind.next = self.ar_burst.val();
+        self.read.data.next = self.burst.line.val();
+        self.read.valid.next = self.active.q.val() && !self.queue.almost_full.val();
+        self.granted.next = self.read.valid.val() && self.read.ready.val();
+        self.asked.d.next = self.granted.val();
+        self.asked_last.d.next = self.left.q.val() == 0;
+        self.asked_id.d.next = self.id.q.val();
+        self.asked_response.d.next = self.response.q.val();
+        if self.got.val() {
+            self.active.d.next = true;
+            self.address.d.next = self.ar_addr.val();
+            self.size.d.next = self.ar_size.val();
+            self.left.d.next = self.ar_len.val();
+            self.id.d.next = self.ar_id.val();
+            self.response.d.next = self.burst.response.val();
+        } else if self.granted.val() {
+            self.address.d.next = self.burst.following.val();
+            self.left.d.next = self.left.q.val() - 1;
+            if self.left.q.val() == 0 {
+                self.active.d.next = false;
+            }
+        }
+        self.data.next = Word::zero(DATA);
+        if self.asked_response.q.val() == OKAY {
+            self.data.next = self.memory_data.val();
+        }
+        self.queue.s.valid.next = self.asked.q.val();
+        self.queue.s.data.next = cat!(
+            self.asked_last.q.val(),
+            self.asked_response.q.val(),
+            self.asked_id.q.val(),
+            self.data.val()
+        );
+        self.r_data.next = self.queue.m.data.val().slice(0, DATA);
+        self.r_id.next = self.queue.m.data.val().slice(DATA, ID);
+        self.r_resp.next = self.queue.m.data.val().slice(DATA + ID, 2);
+        self.r_last.next = self.queue.m.data.val().get_bit(DATA + ID + 2);
+        self.r_valid.next = self.queue.m.valid.val();
+        self.queue.m.ready.next = self.r_ready.val();
+    }
+}

@@ -1,0 +1,111 @@
+//! Parameters of the stand-in, and the numbers that follow from them.
+
+use super::entry::{NAME, parameters};
+use crate::axi::AxiShape;
+use crate::catalog::{Checked, Config, ParameterError, Values};
+use spinneret_verilog::prelude::address_width;
+
+/// Width of an address of the cluster, of a length and of a word in bits.
+pub(super) const ADDRESS: usize = 32;
+/// Width of an address of the host in bits.
+pub(super) const HOST_ADDRESS: usize = 64;
+/// Width of a beat in bits.
+pub(super) const DATA: usize = 512;
+/// Bytes of a beat, and of a line of the memory.
+pub(super) const STROBES: usize = DATA / 8;
+/// Bits of an address within a line.
+pub(super) const OFFSET: usize = STROBES.trailing_zeros() as usize;
+/// Width of an AXI id in bits.
+pub(super) const ID: usize = 6;
+/// Width of the AXI user signals in bits.
+pub(super) const USER: usize = 4;
+/// Width of a message id in bits.
+pub(super) const MESSAGE_ID: usize = 10;
+/// Width of a command's id in bits.
+pub(super) const COMMAND_ID: usize = 6;
+/// Bits of a byte's place in the whole memory, 2 MiB.
+pub(super) const PLACE: usize = 21;
+
+/// What a HER is done with, from bit 0 of the payload handler's address: bits that are 1.
+pub mod operation {
+    /// Send the packet as a NIC command.
+    pub const SEND: usize = 0;
+    /// Copy the packet to the host.
+    pub const COPY: usize = 1;
+    /// Read a line from the host.
+    pub const FETCH: usize = 2;
+    /// Write the message id to stdout.
+    pub const PRINT: usize = 3;
+    /// How many operations there are.
+    pub const COUNT: usize = 4;
+}
+
+/// Parameters of the stand-in, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StubShape {
+    /// Clusters, each with its bits of status.
+    pub clusters: usize,
+    /// Message processing queues that the status has bits for.
+    pub queues: usize,
+    /// Bytes of the memory.
+    pub memory_bytes: usize,
+    /// HERs that can wait.
+    pub hers: usize,
+    /// Words of stdout that can wait.
+    pub stdout_words: usize,
+}
+
+impl StubShape {
+    /// Checks parameter values.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    pub fn new(values: &Values) -> Result<Self, ParameterError> {
+        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
+        let get = |name: &str| checked.get(name) as usize;
+        for name in ["memory_bytes", "her_queue", "stdout_words"] {
+            if !get(name).is_power_of_two() {
+                return Err(checked.refuse(name, "it is a power of two".into()));
+            }
+        }
+        Ok(Self {
+            clusters: get("clusters"),
+            queues: get("mpqs"),
+            memory_bytes: get("memory_bytes"),
+            hers: get("her_queue"),
+            stdout_words: get("stdout_words"),
+        })
+    }
+
+    /// Lines of the memory.
+    pub fn lines(self) -> usize {
+        self.memory_bytes / STROBES
+    }
+
+    /// Bits of the number of a line.
+    pub fn line(self) -> usize {
+        address_width(self.lines())
+    }
+
+    /// Bits of a write to the memory: {line, strobes, data}.
+    pub fn write(self) -> usize {
+        self.line() + STROBES + DATA
+    }
+
+    /// Widths of the slaves.
+    pub fn slave() -> AxiShape {
+        AxiShape {
+            address: ADDRESS,
+            data: DATA,
+            id: ID,
+        }
+    }
+
+    /// Widths of the master.
+    pub fn master() -> AxiShape {
+        AxiShape {
+            address: HOST_ADDRESS,
+            ..Self::slave()
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The write channels of a slave of the stand-in.
+
+use super::burst::StubBurst;
+use super::shape::{ADDRESS, DATA, ID, STROBES, StubShape};
+use crate::axi::{KIND_BITS, LENGTH_BITS, OKAY, SIZE_BITS};
+use crate::catalog::ParameterError;
+use crate::stream::{SkidBuffer, StreamOut};
+use spinneret_verilog::prelude::*;
+
+/// Takes one burst after the other and writes its beats, one a clock when it is its turn.
+#[derive(LogicBlock, Describe, Clone, Debug)]
+pub struct StubWritePort {
+    /// Clock.
+    pub clk: Signal<In, Clock>,
+    /// Synchronous reset.
+    pub rst: Wire<In, bool>,
+    /// Address of a burst.
+    pub aw_addr: Wire<In>,
+    /// Its beats, minus 1.
+    pub aw_len: Wire<In>,
+    /// Bytes of a beat, as a power of two.
+    pub aw_size: Wire<In>,
+    /// Its kind.
+    pub aw_burst: Wire<In>,
+    /// Its id.
+    pub aw_id: Wire<In>,
+    /// It is there.
+    pub aw_valid: Wire<In, bool>,
+    /// It is taken in this cycle.
+    pub aw_ready: Wire<Out, bool>,
+    /// Data of a beat.
+    pub w_data: Wire<In>,
+    /// Bytes that are written.
+    pub w_strb: Wire<In>,
+    /// The beat is there.
+    pub w_valid: Wire<In, bool>,
+    /// It is taken in this cycle.
+    pub w_ready: Wire<Out, bool>,
+    /// How the burst went.
+    pub b_resp: Wire<Out>,
+    /// Its id.
+    pub b_id: Wire<Out>,
+    /// The response is there.
+    pub b_valid: Wire<Out, bool>,
+    /// It is taken in this cycle.
+    pub b_ready: Wire<In, bool>,
+    /// Writes to the memory: {line, strobes, data}.
+    pub write: StreamOut,
+    beats: SkidBuffer,
+    burst: StubBurst,
+    /// A burst can be taken.
+    open: Reg<bool>,
+    /// Beats are written.
+    active: Reg<bool>,
+    address: Reg,
+    size: Reg,
+    left: Reg,
+    id: Reg,
+    response: Reg,
+    response_valid: Reg<bool>,
+    got: Wire<Local, bool>,
+    strobes: Wire<Local>,
+    _shape: StubShape,
+}
+
+impl StubWritePort {
+    /// For a memory of the given shape.
+    ///
+    /// # Errors
+    /// If the buffer of beats cannot be built.
+    pub fn new(shape: StubShape) -> Result<Self, ParameterError> {
+        Ok(Self {
+            clk: Signal::default(),
+            rst: Wire::bit(),
+            aw_addr: Wire::word(ADDRESS),
+            aw_len: Wire::word(LENGTH_BITS),
+            aw_size: Wire::word(SIZE_BITS),
+            aw_burst: Wire::word(KIND_BITS),
+            aw_id: Wire::word(ID),
+            aw_valid: Wire::bit(),
+            aw_ready: Wire::bit(),
+            w_data: Wire::word(DATA),
+            w_strb: Wire::word(STROBES),
+            w_valid: Wire::bit(),
+            w_ready: Wire::bit(),
+            b_resp: Wire::word(2),
+            b_id: Wire::word(ID),
+            b_valid: Wire::bit(),
+            b_ready: Wire::bit(),
+            write: StreamOut::new(shape.write()),
+            beats: SkidBuffer::new(STROBES + DATA)?,
+            burst: StubBurst::new(shape),
+            open: Reg::bit_reset(),
+            active: Reg::bit_reset(),
+            address: Reg::word(ADDRESS),
+            size: Reg::word(SIZE_BITS),
+            left: Reg::word(LENGTH_BITS),
+            id: Reg::word(ID),
+            response: Reg::word(2),
+            response_valid: Reg::bit_reset(),
+            got: Wire::bit(),
+            strobes: Wire::word(STROBES),
+            _shape: shape,
+        })
+    }
+}
+
+impl Logic for StubWritePort {
+    #[kernel(suffix = self._shape.lines())]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.beats, self.open, self.active, self.response_valid);
+        clocked!(self.clk => self.address, self.size, self.left, self.id, self.response);
+        self.beats.s.data.next = cat!(self.w_strb.val(), self.w_data.val());
+        self.beats.s.valid.next = self.w_valid.val();
+        self.w_ready.next = self.beats.s.ready.val();
+        self.got.next = self.aw_valid.val() && self.open.q.val();
+        self.open.d.next = !self.got.val() && !self.active.q.val() && !self.response_valid.q.val();
+        self.aw_ready.next = self.open.q.val();
+        /// The address that is judged is the one that comes in; the line is that of the beat at hand.
+        if self.active.q.val() {
+            self.burst.address.next = self.address.q.val();
+            self.burst.size.next = self.size.q.val();
+        } else {
+            self.burst.address.next = self.aw_addr.val();
+            self.burst.size.next = self.aw_size.val();
+        }
+        self.burst.kind.next = self.aw_burst.val();
+        self.strobes.next = 0.into();
+        if self.response.q.val() == OKAY {
+            self.strobes.next = self.beats.m.data.val().slice(DATA, STROBES);
+        }
+        self.write.valid.next = self.active.q.val() && self.beats.m.valid.val();
+        self.write.data.next = cat!(
+            self.burst.line.val(),
+            self.strobes.val(),
+            self.beats.m.data.val().slice(0, DATA)
+        );
+        self.beats.m.ready.next = self.active.q.val() && self.write.ready.val();
+        if self.response_valid.q.val() && self.b_ready.val() {
+            self.response_valid.d.next = false;
+        }
+        if self.got.val() {
+            self.active.d.next = true;
+            self.address.d.next = self.aw_addr.val();
+            self.size.d.next = self.aw_size.val();
+            self.left.d.next = self.aw_len.val();
+            self.id.d.next = self.aw_id.val();
+            self.response.d.next = self.burst.response.val();
+        } else if self.write.valid.val() && self.write.ready.val() {
+            self.address.d.next = self.burst.following.val();
+            self.left.d.next = self.left.q.val() - 1;
+            if self.left.q.val() == 0 {
+                self.active.d.next = false;
+                self.response_valid.d.next = true;
+            }
+        }
+        self.b_resp.next = self.response.q.val();
+        self.b_id.next = self.id.q.val();
+        self.b_valid.next = self.response_valid.q.val();
+    }
+}

@@ -1,0 +1,167 @@
+//! How long passing through takes, and how fast it goes.
+
+use super::bench::AppBench;
+use super::packets::{from_host, from_wire, unmatched};
+use spinneret_sim::stream::{StreamSink, StreamSource};
+
+/// Frames of which the rate is measured.
+const FRAMES: u64 = 64;
+/// Frames before those, until everything flows.
+const WARM_UP: u64 = 16;
+/// Clocks in which any frame has passed.
+const PATIENCE: u64 = 20_000;
+
+/// A way through the block that is measured while nothing else goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossing {
+    /// A packet of interface 0 that matches nothing, to the host.
+    Packet,
+    /// A frame of the host at interface 0, to the wire.
+    Frame,
+    /// A completion of interface 0, to the host.
+    Completion,
+    /// A packet of interface 1.
+    OtherPacket,
+    /// A frame of the host at interface 1.
+    OtherFrame,
+    /// A completion of interface 1.
+    OtherCompletion,
+}
+
+impl Crossing {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Packet,
+        Self::Frame,
+        Self::Completion,
+        Self::OtherPacket,
+        Self::OtherFrame,
+        Self::OtherCompletion,
+    ];
+
+    /// What it is called in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Packet => "unmatched packet, interface 0",
+            Self::Frame => "frame of the host, interface 0",
+            Self::Completion => "completion, interface 0",
+            Self::OtherPacket => "packet, interface 1",
+            Self::OtherFrame => "frame of the host, interface 1",
+            Self::OtherCompletion => "completion, interface 1",
+        }
+    }
+
+    /// The clocks that it takes.
+    pub fn clocks(self) -> u64 {
+        match self {
+            Self::Packet => 3,
+            Self::Frame | Self::Completion => 1,
+            Self::OtherPacket | Self::OtherFrame | Self::OtherCompletion => 0,
+        }
+    }
+
+    fn interface(self) -> usize {
+        match self {
+            Self::Packet | Self::Frame | Self::Completion => 0,
+            Self::OtherPacket | Self::OtherFrame | Self::OtherCompletion => 1,
+        }
+    }
+}
+
+/// A stream through the block whose rate is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Packets of an interface that match nothing, to the host.
+    Packets(usize),
+    /// Frames of the host at an interface, to the wire.
+    Frames(usize),
+}
+
+impl Flow {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Packets(0),
+        Self::Frames(0),
+        Self::Packets(1),
+        Self::Frames(1),
+    ];
+
+    /// What it is called in tables.
+    pub fn name(self) -> String {
+        match self {
+            Self::Packets(interface) => format!("unmatched packets, interface {interface}"),
+            Self::Frames(interface) => format!("frames of the host, interface {interface}"),
+        }
+    }
+
+    fn streams(self, bench: &AppBench) -> (&StreamSource, &StreamSink) {
+        match self {
+            Self::Packets(n) => (&bench.rx[n], &bench.to_host[n]),
+            Self::Frames(n) => (&bench.tx[n], &bench.wire[n]),
+        }
+    }
+
+    fn send(self, bench: &mut AppBench, size: usize) {
+        let mut rng = bench.sim.rng("measured frames");
+        let bytes = unmatched(&mut rng, size);
+        match self {
+            Self::Packets(n) => bench.receive(n, from_wire(&mut rng, bytes)),
+            Self::Frames(n) => bench.transmit(n, from_host(&mut rng, bytes)),
+        }
+    }
+}
+
+/// Clocks from the first beat in to the first beat out; nothing may be under way, and nobody pauses.
+///
+/// # Panics
+/// If it does not come out.
+pub fn measure_latency(bench: &mut AppBench, crossing: Crossing) -> u64 {
+    let n = crossing.interface();
+    let flow = match crossing {
+        Crossing::Packet | Crossing::OtherPacket => Flow::Packets(n),
+        Crossing::Frame | Crossing::OtherFrame => Flow::Frames(n),
+        Crossing::Completion | Crossing::OtherCompletion => return completion_latency(bench, n),
+    };
+    flow.send(bench, 300);
+    bench.run_until(PATIENCE, "a frame through the block", |bench| bench.is_passed());
+    let (source, sink) = flow.streams(bench);
+    let first = |span: Option<spinneret_sim::stream::Span>| span.map_or(0, |span| span.first_cycle);
+    first(sink.monitor().last_frame()) - first(source.monitor().last_frame())
+}
+
+/// Clocks that a completion takes.
+fn completion_latency(bench: &mut AppBench, n: usize) -> u64 {
+    bench.run(100);
+    let completion = [1, 2, 0x8003];
+    bench.model.completion(n, completion);
+    let (before, came) = (bench.completions[n].counts().beats, bench.completed[n].total());
+    bench.completions[n].send(&completion);
+    bench.run_until(PATIENCE, "a completion into the block", |bench| {
+        bench.completions[n].counts().beats > before
+    });
+    let taken = bench.now();
+    bench.run_until(PATIENCE, "a completion out of the block", |bench| {
+        bench.completed[n].total() > came
+    });
+    bench.now() - taken
+}
+
+/// Clocks a frame of that size, back to back; nothing may be under way, and nobody pauses.
+///
+/// # Panics
+/// If a frame does not come out.
+pub fn measure_rate(bench: &mut AppBench, flow: Flow, size: usize) -> f64 {
+    for _ in 0..WARM_UP + FRAMES {
+        flow.send(bench, size);
+    }
+    let start = flow.streams(bench).1.total();
+    let mut wait = |frames| {
+        bench.run_until(PATIENCE, "frames through the block", |bench| {
+            flow.streams(bench).1.total() >= start + frames
+        });
+        bench.now()
+    };
+    let (first, last) = (wait(WARM_UP), wait(WARM_UP + FRAMES));
+    bench.run_until(PATIENCE, "the end of the frames", |bench| bench.is_passed());
+    (last - first) as f64 / FRAMES as f64
+}

@@ -1,0 +1,226 @@
+//! The application block at rest: when nothing is under way, every byte and every counter is known.
+
+use super::bench::AppBench;
+use super::context::READ_BYTES;
+use super::driver::offset_of;
+use spinneret_regmap::{egress, ingress, registers};
+use spinneret_sim::axil::Response;
+
+/// Clocks of the core in which something comes to rest, with the longest pauses of any test.
+const PATIENCE: u64 = 400_000;
+/// Clocks between two looks at the counters.
+const LOOK: u64 = 200;
+/// Clocks in which all counters are reported twice, if Corundum takes them.
+const REPORT_CLOCKS: u64 = 2500;
+/// The number of the first statistic.
+const FIRST_STATISTIC: u64 = 2048;
+
+/// The counters of the ingress path that say why a packet was dropped.
+pub const DROPS: [&str; 7] = [
+    "dropped_overload",
+    "dropped_no_slot",
+    "dropped_oversize",
+    "dropped_bad_frame",
+    "dropped_write_error",
+    "dropped_no_context",
+    "dropped_reset",
+];
+
+/// What became of the packets since the last reset of the core, as the counters say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Packets that matched nothing.
+    pub bypassed: u64,
+    /// Packets that matched.
+    pub matched: u64,
+    /// HERs that the cluster took.
+    pub hers: u64,
+    /// Packets that were dropped, in the order of [`DROPS`].
+    pub drops: [u64; 7],
+    /// Slots that are out.
+    pub slots: u64,
+    /// Slots that were given back although they were not out.
+    pub refused: u64,
+    /// Our frames.
+    pub frames: u64,
+    /// Completions of our frames.
+    pub completions: u64,
+}
+
+impl Account {
+    /// All packets that were dropped.
+    pub fn dropped(&self) -> u64 {
+        self.drops.iter().sum()
+    }
+
+    /// Packets that were dropped for that cause, one of [`DROPS`].
+    ///
+    /// # Panics
+    /// If it is none.
+    pub fn dropped_for(&self, cause: &str) -> u64 {
+        let cause = DROPS.iter().position(|drop| *drop == cause);
+        self.drops[cause.unwrap_or_else(|| panic!("there is no such cause"))]
+    }
+}
+
+impl AppBench {
+    /// Reads the counters of packets and frames.
+    pub fn account(&mut self) -> Account {
+        let mut ingress = |name: &str| u64::from(self.get(ingress::offset(name)));
+        let refused = ["refused_no_start", "refused_not_out", "refused_early"];
+        let mut account = Account {
+            bypassed: ingress("bypassed"),
+            hers: ingress("hers"),
+            drops: DROPS.map(&mut ingress),
+            slots: ingress("large_used") + ingress("small_used"),
+            refused: refused.into_iter().map(&mut ingress).sum(),
+            matched: ingress("matched"),
+            ..Account::default()
+        };
+        account.frames = self.get(egress::offset("frames")).into();
+        account.completions = self.get(egress::offset("completions")).into();
+        account
+    }
+
+    /// Runs until nothing is under way, and compares everything.
+    ///
+    /// # Panics
+    /// At the first difference, and if something stays under way.
+    pub fn settle(&mut self) -> Account {
+        let account = self.wait_for_rest();
+        assert_eq!(account.refused, 0, "slots that were refused: {account:?}");
+        if self.model.complete {
+            let mut drops = [0; DROPS.len()];
+            drops[3] = self.model.counts.bad;
+            assert_eq!(
+                account.drops,
+                drops,
+                "drops: {account:?}, seed {}",
+                self.sim.seed()
+            );
+        }
+        self.model.rest();
+        let printed = self.read_stdout();
+        assert_eq!(
+            printed,
+            self.model.take_printed(),
+            "standard output, seed {}",
+            self.sim.seed()
+        );
+        if let Err(difference) = self.host.check() {
+            panic!("{difference} (seed {})", self.sim.seed());
+        }
+        self.compare_reads();
+        self.compare_statistics();
+        account
+    }
+
+    /// Runs until nothing is under way.
+    ///
+    /// # Panics
+    /// If something stays under way, with what is known of it.
+    pub fn wait_for_rest(&mut self) -> Account {
+        let deadline = self.now() + PATIENCE;
+        loop {
+            self.run(LOOK);
+            let account = self.account();
+            if self.is_passed() && self.is_at_rest(&account) {
+                return account;
+            }
+            assert!(
+                self.now() < deadline,
+                "no rest: {account:?}, expected {:?}, {} outstanding, {} not returned (seed {}, cluster {})",
+                self.model.counts,
+                self.model.outstanding(),
+                self.model.unanswered(),
+                self.sim.seed(),
+                self.clocks
+            );
+        }
+    }
+
+    /// What the cluster did before a reset is not compared: nobody knows how far it came.
+    pub fn forget_effects(&mut self) {
+        self.console.clear();
+        self.model.rest();
+        self.model.take_printed();
+        self.model.read = Default::default();
+        self.host.adopt();
+    }
+
+    fn is_at_rest(&self, account: &Account) -> bool {
+        let counts = &self.model.counts;
+        (account.bypassed, account.matched) == (counts.bypassed, counts.matched)
+            && account.matched == account.hers + account.dropped()
+            && account.slots == 0
+            && (account.frames, account.completions) == (counts.returned, counts.completions)
+            && counts.completions == counts.returned
+            && (!self.model.complete || self.model.unanswered() == 0)
+            && self.writes.in_flight() == 0
+            && self.reads.in_flight() == 0
+    }
+
+    /// What the cluster has read from host memory is in its memory.
+    fn compare_reads(&mut self) {
+        let contexts = *self.model.contexts();
+        let read = std::mem::take(&mut self.model.read);
+        for (context, _) in contexts.iter().zip(read).filter(|(_, read)| *read) {
+            let Some(context) = context else { continue };
+            let there = self.host.read(context.read_address(), READ_BYTES as usize);
+            for (number, word) in (0..).zip(there.chunks_exact(4)) {
+                let offset = offset_of(context.handler_address) + 4 * number;
+                let found = self.bar_read(offset);
+                let wanted = (0..4).fold(0, |all, byte| all | u32::from(word[byte]) << (8 * byte));
+                assert_eq!(
+                    found,
+                    (wanted, Response::Okay),
+                    "word {number} that was read from the host"
+                );
+            }
+        }
+    }
+
+    /// The sums of all reported increments are the counters.
+    fn compare_statistics(&mut self) {
+        self.run(REPORT_CLOCKS);
+        let counters: Vec<u32> = counters().collect();
+        for (number, register) in (FIRST_STATISTIC..).zip(counters) {
+            // Accesses to the counters do not count, so they stay.
+            let wanted = u64::from(self.get(register));
+            let found = self.reported.get(&number).copied().unwrap_or(0);
+            if !LEVELS.contains(&(number - FIRST_STATISTIC)) {
+                assert_eq!(found, wanted, "statistic {number}, register {register:#06x}");
+            } else {
+                assert_eq!(found, 0, "statistic {number} is a level");
+            }
+        }
+        let last = self.reported.keys().next_back().copied().unwrap_or(0);
+        assert!(last < FIRST_STATISTIC + counters_count(), "statistic {last}");
+    }
+
+    /// Ends the test: nothing may be left anywhere.
+    ///
+    /// # Panics
+    /// If something is, or is wrong.
+    pub fn finish(mut self) -> Account {
+        let account = self.settle();
+        while self.writes.next_accepted().is_some() || self.reads.next_accepted().is_some() {}
+        while self.writes.next_status().is_some() || self.reads.next_status().is_some() {}
+        self.sim.finish();
+        account
+    }
+}
+
+/// Counters that say how many slots are or were in use.
+const LEVELS: std::ops::Range<u64> = 13..17;
+
+/// The registers that hold counters, in the order of their statistics.
+fn counters() -> impl Iterator<Item = u32> {
+    registers()
+        .filter(|register| ["ingress", "egress", "host_write", "host_read", "bar"].contains(&register.group))
+        .flat_map(|register| (0..register.count).filter_map(move |element| register.address(element)))
+}
+
+fn counters_count() -> u64 {
+    counters().count() as u64
+}
