@@ -8,13 +8,16 @@
 //!  OUT/fpga/config.tcl      the board's own configuration, with our values of the application block's parameters
 //! ```
 
-use super::CROSSINGS_FILE;
 use super::checkout::{Checkout, INCLUDE, PARAMETERS};
 use super::pspin::Pspin;
 use crate::render::{File, HASH_HEADER};
 
 /// Folder of the overlay, which stands for `fpga/` of Corundum.
 pub(super) const FOLDER: &str = "fpga";
+
+/// Where Corundum instantiates the application block on all of its cards: card, core behind PCI Express, core.
+/// Not by the name of the module: Vivado gives modules with parameters other names.
+const APP_BLOCK: &str = "core_inst/core_inst/core_pcie_inst/core_inst/app.app_block_inst";
 
 /// What goes into the overlay.
 #[derive(Clone, Copy, Debug)]
@@ -144,13 +147,21 @@ foreach {{spinneret_name spinneret_value}} {{
     }
 }
 eval $spinneret_text
-
-# Paths in these constraints begin in the application block.
-set_property SCOPED_TO_REF mqnic_app_block [get_files {scoped}]
-"
-            .replace("{scoped}", CROSSINGS_FILE)
-            .as_str(),
+",
         );
+        text.push_str("\n# Paths in our constraints begin in the application block, and name registers as they are after synthesis.\n");
+        for constraint in self.constraints {
+            let name = constraint.rsplit('/').next().unwrap_or(constraint);
+            for (property, value) in [
+                ("SCOPED_TO_CELLS", APP_BLOCK),
+                ("USED_IN_SYNTHESIS", "false"),
+                ("PROCESSING_ORDER", "LATE"),
+            ] {
+                text.push_str(&format!(
+                    "set_property {property} {{{value}}} [get_files */{name}]\n"
+                ));
+            }
+        }
         if let Some(pspin) = self.pspin {
             text.push_str(
                 "\n# Include files and definitions of the cluster.\nset_property include_dirs [list \\\n",
