@@ -3,11 +3,11 @@
 #[path = "board_support/mod.rs"]
 mod trees;
 
-use spinneret_gen::board::corundum::{App, Options, build_app, render};
+use spinneret_gen::board::corundum::{Options, build_app, render};
 use spinneret_gen::board::{BoardOutput, find};
 use spinneret_gen::store::Store;
 use spinneret_hdl::app::corundum::Generation;
-use spinneret_hdl::app::{AppOptions, Cluster, TOP, sources};
+use spinneret_hdl::app::{Cluster, TOP};
 use std::path::Path;
 use std::process::Command;
 use trees::{corundum, fake_app, fpspin, pspin_alone, run, tree};
@@ -241,6 +241,7 @@ fn configuration(build: &Path, said: &str) {
         .find_map(|line| line.strip_prefix("config "))
         .unwrap();
     let commands = "proc get_filesets {name} { return $name }\n\
+                    proc get_files {pattern} { return $pattern }\n\
                     proc get_files {name} { return $name }\n\
                     proc set_property {name value object} { puts \"$object $name: $value\" }\n";
     let runner = build.join("run.tcl");
@@ -253,10 +254,9 @@ fn configuration(build: &Path, said: &str) {
          APP_AXIS_DIRECT_ENABLE=0 APP_AXIS_SYNC_ENABLE=0 APP_AXIS_IF_ENABLE=1 APP_STAT_ENABLE=1 \
          AXIL_APP_CTRL_ADDR_WIDTH=24 AFTER=24"
     );
-    assert!(
-        said.contains("spinneret_crossings.xdc SCOPED_TO_REF: mqnic_app_block\n"),
-        "{said}"
-    );
+    let scope = "*/spinneret_crossings.xdc SCOPED_TO_CELLS: \
+                 core_inst/core_inst/core_pcie_inst/core_inst/app.app_block_inst\n";
+    assert!(said.contains(scope), "{said}");
     assert!(
         said.contains("riscv/include") && said.contains("verilog_define: TARGET_SYNTHESIS PULP_FPGA_EMUL"),
         "{said}"
@@ -293,6 +293,44 @@ fn a_configuration_that_changed_since_is_refused_by_the_build() {
         !answer.status.success() && said.contains("sets APP_ID 0 times, not once"),
         "{said}"
     );
+}
+
+#[test]
+fn a_checkout_that_has_moved_is_asked_for_and_found_again() {
+    let board = "mqnic/Alveo/fpga_100g/fpga_AU280";
+    let theirs = corundum(Generation::Corundum202312, board);
+    let out = tempfile::tempdir().unwrap();
+    let options = Options {
+        corundum: Some(theirs.path().to_owned()),
+        ..Options::default()
+    };
+    write(&output("au280", &options, out.path()).unwrap(), out.path());
+    let moved = out.path().join("moved");
+    std::fs::create_dir(&moved).unwrap();
+    std::fs::rename(theirs.path().join("fpga"), moved.join("fpga")).unwrap();
+    let make = |arguments: &[&str]| {
+        let mut command = Command::new("make");
+        command
+            .args(["-C", "fpga", "overlay"])
+            .args(arguments)
+            .current_dir(out.path());
+        command
+    };
+    let answer = make(&[]).output().unwrap();
+    let complaint = String::from_utf8_lossy(&answer.stderr).into_owned();
+    assert!(
+        !answer.status.success() && complaint.contains("set CORUNDUM"),
+        "{complaint}"
+    );
+    // Relative to the Makefile.
+    run(&mut make(&["CORUNDUM=../moved"]));
+    let build = out.path().join(format!("fpga/{board}_spinneret"));
+    let said = run(Command::new("make")
+        .arg("--no-print-directory")
+        .current_dir(&build));
+    for path in said.lines().filter_map(|line| line.split(' ').nth(1)) {
+        assert!(build.join(path).exists(), "{path}");
+    }
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub fn build_app(request: &AppRequest) -> Result<App, Error> {
     ];
     let crossings = cdc::constraints(&sources.app, APP_INSTANCE);
     let crossings = cdc::xdc(&crossings, &periods)?;
-    let header = "# Paths begin in mqnic_app_block: read this with `read_xdc -ref mqnic_app_block`, or set SCOPED_TO_REF.\n";
+    let header = "# Paths begin in the instance of mqnic_app_block, to which SCOPED_TO_CELLS has to limit this file.\n";
     Ok(App::new(sources, format!("{header}{crossings}")))
 }
 

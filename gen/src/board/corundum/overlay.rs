@@ -8,13 +8,16 @@
 //!  OUT/fpga/config.tcl      the board's own configuration, with our values of the application block's parameters
 //! ```
 
-use super::CROSSINGS_FILE;
 use super::checkout::{Checkout, INCLUDE, PARAMETERS};
 use super::pspin::Pspin;
 use crate::render::{File, HASH_HEADER};
 
 /// Folder of the overlay, which stands for `fpga/` of Corundum.
 pub(super) const FOLDER: &str = "fpga";
+
+/// Where Corundum instantiates the application block on all of its cards: card, core behind PCI Express, core.
+/// Not by the name of the module: Vivado gives modules with parameters other names.
+const APP_BLOCK: &str = "core_inst/core_inst/core_pcie_inst/core_inst/app.app_block_inst";
 
 /// What goes into the overlay.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,7 @@ impl Overlay<'_> {
 # Builds the bitstream with Corundum's Makefiles and Vivado. The checkout is only read: everything of it that the build
 # needs is linked into this directory, and what is built is below $(BUILD).
 CORUNDUM := {root}
+THEIRS := $(abspath $(CORUNDUM))/fpga
 FAMILY := {family}
 BOARD := {name}
 BUILD := $(FAMILY)/$(BOARD)_spinneret
@@ -69,12 +73,12 @@ all: overlay
 # Links that exist are replaced, so that another CORUNDUM=... takes effect. The Makefile is only touched when it changes,
 # as the project is made anew then.
 overlay:
-\t@test -f $(CORUNDUM)/fpga/$(FAMILY)/$(BOARD)/Makefile || \\
-\t\t{{ echo \"there is no $(CORUNDUM)/fpga/$(FAMILY)/$(BOARD)/Makefile: set CORUNDUM\" >&2; exit 1; }}
+\t@test -f $(THEIRS)/$(FAMILY)/$(BOARD)/Makefile || \\
+\t\t{{ echo \"there is no $(THEIRS)/$(FAMILY)/$(BOARD)/Makefile: set CORUNDUM\" >&2; exit 1; }}
 \t@mkdir -p $(BUILD)
-\t@for entry in $(CORUNDUM)/fpga/*; do \\
+\t@for entry in $(THEIRS)/*; do \\
 \t\tcase $${{entry##*/}} in mqnic | Makefile) ;; *) ln -sfn $$entry $${{entry##*/}} || exit 1 ;; esac; done
-\t@for entry in $(CORUNDUM)/fpga/$(FAMILY)/*; do \\
+\t@for entry in $(THEIRS)/$(FAMILY)/*; do \\
 \t\tln -sfn $$entry $(FAMILY)/$${{entry##*/}} || exit 1; done
 \t@sed 's|^{pattern}|include {up}/spinneret.mk\\n&|' $(FAMILY)/$(BOARD)/Makefile > $(BUILD)/Makefile.new
 \t@cmp -s $(BUILD)/Makefile.new $(BUILD)/Makefile || cp $(BUILD)/Makefile.new $(BUILD)/Makefile
@@ -143,13 +147,21 @@ foreach {{spinneret_name spinneret_value}} {{
     }
 }
 eval $spinneret_text
-
-# Paths in these constraints begin in the application block.
-set_property SCOPED_TO_REF mqnic_app_block [get_files {scoped}]
-"
-            .replace("{scoped}", CROSSINGS_FILE)
-            .as_str(),
+",
         );
+        text.push_str("\n# Paths in our constraints begin in the application block, and name registers as they are after synthesis.\n");
+        for constraint in self.constraints {
+            let name = constraint.rsplit('/').next().unwrap_or(constraint);
+            for (property, value) in [
+                ("SCOPED_TO_CELLS", APP_BLOCK),
+                ("USED_IN_SYNTHESIS", "false"),
+                ("PROCESSING_ORDER", "LATE"),
+            ] {
+                text.push_str(&format!(
+                    "set_property {property} {{{value}}} [get_files */{name}]\n"
+                ));
+            }
+        }
         if let Some(pspin) = self.pspin {
             text.push_str(
                 "\n# Include files and definitions of the cluster.\nset_property include_dirs [list \\\n",
