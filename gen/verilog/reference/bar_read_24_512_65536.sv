@@ -45,7 +45,7 @@ module bar_read_24_512_65536 (
     logic [31:0] halves_4;
     logic address_ready = 1'b0; // An address can be taken.
     logic busy = 1'b0; // A read is under way, or its data waits.
-    logic [23:0] address;
+    logic [15:0] address;
     logic [2:0] protection;
     logic register_address = 1'b0; // A read that the registers have not taken.
     logic at_registers = 1'b0; // The registers are to answer.
@@ -74,7 +74,7 @@ module bar_read_24_512_65536 (
     assign s_arready = address_ready;
     assign outside = starts && !decoder_to_registers && !decoder_to_cluster;
     assign registers_answer = at_registers && r_rvalid;
-    assign r_araddr = address[15:0];
+    assign r_araddr = address;
     assign r_arprot = protection;
     assign r_arvalid = register_address;
 
@@ -129,7 +129,7 @@ module bar_read_24_512_65536 (
     always_ff @(posedge clk) begin
         address_ready <= !busy_d;
         if (starts) begin
-            address <= s_araddr;
+            address <= s_araddr[15:0];
             protection <= s_arprot;
         end
         // The registers.
@@ -178,7 +178,7 @@ module bar_read_24_512_65536 (
 
     // Where it goes.
     window_decoder_24 u_decoder (
-        .address(s_araddr),
+        .word(s_araddr[23:2]),
         .to_registers(decoder_to_registers),
         .to_cluster(decoder_to_cluster),
         .cluster_address(decoder_cluster_address)

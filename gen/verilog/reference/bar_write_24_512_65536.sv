@@ -265,7 +265,7 @@ module bar_write_24_512_65536 (
 
     // Where it goes.
     window_decoder_24 u_decoder (
-        .address(address_now),
+        .word(address_now[23:2]),
         .to_registers(decoder_to_registers),
         .to_cluster(decoder_to_cluster),
         .cluster_address(decoder_cluster_address)

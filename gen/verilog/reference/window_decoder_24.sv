@@ -7,34 +7,26 @@
 //
 // Combinational. What a narrower BAR cannot address is not there.
 module window_decoder_24 (
-    input  wire  [23:0] address, // An address in the BAR.
+    input  wire  [21:0] word, // A word of the BAR: its address without the lowest two bits.
     output logic        to_registers, // It is in the window of the control registers.
     output logic        to_cluster, // It is in a window of the cluster.
-    output logic [31:0] cluster_address // The cluster's address of the word that contains it; only with `to_cluster`.
+    output logic [31:0] cluster_address // The cluster's address of the word; only with `to_cluster`.
 );
-
-    always_comb begin
-        to_registers = 1'b0;
-        // A window as large as the BAR has no bits above it.
-        if (address[23:16] == 8'h80) begin
-            to_registers = 1'b1;
-        end
-    end
 
     always_comb begin
         to_cluster = 1'b0;
         cluster_address = 32'd0;
-        // A window as large as the BAR has no bits above it.
-        if (address[23:22] == 2'd0) begin
+        if (word[21:20] == 2'd0) begin
             to_cluster = 1'b1;
-            cluster_address = {10'h70, address[21:2], 2'd0};
+            cluster_address = {10'h70, word[19:0], 2'd0};
         end
-        // A window as large as the BAR has no bits above it.
-        if (address[23:22] == 2'd1) begin
+        if (word[21:20] == 2'd1) begin
             to_cluster = 1'b1;
-            cluster_address = {10'h74, address[21:2], 2'd0};
+            cluster_address = {10'h74, word[19:0], 2'd0};
         end
     end
+
+    assign to_registers = word[21:14] == 8'h80;
 endmodule : window_decoder_24
 
 `default_nettype wire
