@@ -208,7 +208,6 @@ fn single_accesses_cross_word_by_word() {
             let config = LiteMasterConfig {
                 pauses: LiteMasterPauses::all(&some(&mut rng)),
                 skew: Skew::Random { most: 5 },
-                ..LiteMasterConfig::default()
             };
             let master = sim.in_domain("s_clk").axil_master("s", config);
             let slave = LiteSlaveConfig {

@@ -19,6 +19,9 @@ pub(crate) fn bench<M: Model>(run: &mut TestRun, clocks: Clocks, source: Pause, 
     let source = sim.in_domain("s_clk").channel_source("s", &["data"], source);
     let sink = sim.in_domain("m_clk").channel_sink("m", &["data"], sink);
     sim.reset();
+    // Then each side has heard that the reset of the other is over, which resets of one side need.
+    sim.run_edges("s_clk", 8);
+    sim.run_edges("m_clk", 8);
     Bench { sim, source, sink }
 }
 
