@@ -1,7 +1,6 @@
 //! Boards that spinneret is made for: part, clocks, host interface, pins, and the Corundum design it plugs into.
 //!
-//! Vendors' primitives are nowhere else. A board listed here does not need to have a design yet; `gen-verilog --board`
-//! says so when there is none.
+//! Vendors' primitives are nowhere else.
 
 pub mod alchitry_cu;
 pub mod alveo;
