@@ -430,17 +430,19 @@ const MUTATIONS: &[Mutation] = &[
     ("line_aligner", "bad = carry_error;", "bad = error;"),
     // Goes on counting over the end of a frame.
     ("line_aligner", "beats <= 3'd0;", "beats <= beats;"),
-    // Writes a byte by the strobe of another one.
+    // Writes all bytes whatever the strobes say.
+    ("pspin_ctrl_regs", "bytes <= wstrb;", "bytes <= 4'd15;"),
+    // Does a write while the answer to the one before waits.
     (
         "pspin_ctrl_regs",
-        "if (select[1] && strobes[2]) begin\n            elements_1[23:16] <= data[23:16];",
-        "if (select[1] && strobes[1]) begin\n            elements_1[23:16] <= data[23:16];",
+        "assign done = address_there && data_there && !answered;",
+        "assign done = address_there && data_there;",
     ),
-    // Overwrites an answer that waits.
+    // Answers OKAY to a read of nothing.
     (
         "pspin_ctrl_regs",
-        "if (looked && !answered) begin",
-        "if (looked) begin",
+        "unknown <= !decoder_known;",
+        "unknown <= 1'b0;",
     ),
     // Does not look at the highest bit of an address.
     (
