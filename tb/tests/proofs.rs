@@ -486,17 +486,19 @@ const MUTATIONS: &[Mutation] = &[
     ("link_reset", "if (!not_out) begin", "if (1'b1) begin"),
     // Forgets a request that comes while the far side is let out.
     ("link_reset", "again <= 1'b1;", "again <= 1'b0;"),
-    // Writes a byte by the strobe of another one.
+    // Writes all bytes whatever the strobes say.
+    ("pspin_ctrl_regs", "bytes <= wstrb;", "bytes <= 4'd15;"),
+    // Does a write while the answer to the one before waits.
     (
         "pspin_ctrl_regs",
-        "if (select[1] && strobes[2]) begin\n            elements_1[23:16] <= data[23:16];",
-        "if (select[1] && strobes[1]) begin\n            elements_1[23:16] <= data[23:16];",
+        "assign done = address_there && data_there && !answered;",
+        "assign done = address_there && data_there;",
     ),
-    // Overwrites an answer that waits.
+    // Answers OKAY to a read of nothing.
     (
         "pspin_ctrl_regs",
-        "if (looked && !answered) begin",
-        "if (looked) begin",
+        "unknown <= !decoder_known;",
+        "unknown <= 1'b0;",
     ),
     // Does not look at the highest bit of an address.
     (

@@ -24,12 +24,13 @@
 //!   its address was.
 //! - **Throughput**: one write and one read every two clocks.
 //! - **Backpressure**: a response waits until it is taken; one more write and two more reads are kept meanwhile.
-//! - **Meeting**: a value that is written is at the outputs and can be read when the response is there. A
-//!   read takes the value of the clock behind the one in which its address was taken, if the responses before it have been taken; a write
-//!   that is done in that same clock comes too late for it, so the read wins and gives the value of before.
+//! - **Meeting**: a value that is written is at the outputs and can be read when the response is there. A read takes
+//!   the value of the clock behind the one in which its address was taken, if the responses before it have been
+//!   taken; a write that is done in that same clock comes too late for it, so the read wins and gives the value of
+//!   before.
 //! - **Standard output**: `stdout_data_valid` says that the oldest word is at `stdout_dout` now. A read of `cl.fifo`
-//!   takes it by one clock of `stdout_rd_en`, in the clock behind that in which it looked; the next word, if there is one, has to be
-//!   there in the clock behind that. A read that finds none gives all ones and takes nothing.
+//!   takes it by one clock of `stdout_rd_en`, in the clock behind that in which it looked; the next word, if there is
+//!   one, has to be there in the clock behind that. A read that finds none gives all ones and takes nothing.
 //! - **Pulse**: `error_clear` is 1 for the clock in which the response to a write of 1 comes.
 //! - **Registered outputs**: no path leads from an input to an output.
 //! - **Reset** (`rst` high) gives every register its first value and forgets accesses that were not answered.

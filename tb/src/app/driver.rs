@@ -113,6 +113,14 @@ impl AppBench {
     /// If it does not come.
     pub fn release_cluster(&mut self) {
         self.set(cl::AUX_RESET, 0);
+        self.wait_for_cluster();
+    }
+
+    /// Waits until the clusters are out of reset and all slots are there.
+    ///
+    /// # Panics
+    /// If they do not come.
+    pub fn wait_for_cluster(&mut self) {
         self.wait_for_state("the clusters out of reset", cl::STATUS.offset, |status| {
             status == 1
         });
@@ -171,7 +179,7 @@ impl AppBench {
         self.set(me::VALID.offset, 1);
     }
 
-    /// Writes contexts, and puts them in force. `her.valid` is 0 afterwards, so that they stay as they are.
+    /// Writes contexts, and puts them in force.
     pub fn load_contexts(&mut self, contexts: &[Option<Context>; CONTEXTS]) {
         self.set(her::VALID.offset, 0);
         for (number, context) in (0..).zip(contexts) {
@@ -187,7 +195,13 @@ impl AppBench {
             field("ph_size", 0x100);
         }
         self.set(her::VALID.offset, 1);
+    }
+
+    /// Takes rules and contexts out of force, so that nothing matches and their registers may hold anything.
+    pub fn withdraw(&mut self) {
+        self.set(me::VALID.offset, 0);
         self.set(her::VALID.offset, 0);
+        self.model.withdraw();
     }
 
     /// Opens a host window for a context.

@@ -54,7 +54,8 @@ impl Crossing {
     /// The clocks that it takes.
     pub fn clocks(self) -> u64 {
         match self {
-            Self::Packet => 3,
+            // The matching engine sees two beats of a packet before it decides, and takes four clocks for that.
+            Self::Packet => 6,
             Self::Frame | Self::Completion => 1,
             Self::OtherPacket | Self::OtherFrame | Self::OtherCompletion => 0,
         }

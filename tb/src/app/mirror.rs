@@ -14,7 +14,20 @@ pub(super) struct Mirror {
 }
 
 /// Registers whose value goes up and down.
-const STATES: [&str; 4] = ["cl", "stats", "large_used", "small_used"];
+const STATES: [&str; 11] = [
+    "cl",
+    "stats",
+    "large_used",
+    "small_used",
+    // A reset of the cluster takes these with it.
+    "large_peak",
+    "small_peak",
+    "refused_no_start",
+    "refused_not_out",
+    "refused_early",
+    "host_write",
+    "host_read",
+];
 
 impl Mirror {
     /// The registers behind a reset.

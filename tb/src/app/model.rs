@@ -86,6 +86,11 @@ impl Reference {
         &self.contexts
     }
 
+    /// Whether rules are in force.
+    pub fn is_active(&self) -> bool {
+        self.active
+    }
+
     /// Rules are withdrawn: nothing matches.
     pub fn withdraw(&mut self) {
         self.active = false;
@@ -256,7 +261,12 @@ fn same(expected: Option<&Frame>, frame: &Frame, what: impl Fn() -> String) -> R
             expected.dest,
             expected.user
         )),
-        None => Err(format!("{} that nobody sent", what())),
+        None => Err(format!(
+            "{} that nobody sent: {} bytes, {:02x?} first",
+            what(),
+            frame.bytes.len(),
+            &frame.bytes[..frame.bytes.len().min(4)]
+        )),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
-use spinneret_regmap::matching::Rule;
+use spinneret_regmap::matching::{Rule, WORD_BYTES};
 use spinneret_sim::stream::Frame;
 
 /// First byte of a packet for context 0; the next values are for the others.
@@ -19,8 +19,11 @@ pub fn rule(context: usize) -> Rule {
     Rule::equal(0, 0xff00_0000, u32::from(MARK) << 24 | (context as u32) << 24)
 }
 
-/// The context whose rule a packet matches.
+/// The context whose rule a packet matches. A packet that ends within the word that a rule looks at matches nothing.
 pub fn context(bytes: &[u8]) -> Option<usize> {
+    if bytes.len() < WORD_BYTES {
+        return None;
+    }
     let number = usize::from(bytes.first()?.checked_sub(MARK)?);
     (number < CONTEXTS).then_some(number)
 }

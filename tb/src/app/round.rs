@@ -65,7 +65,8 @@ impl fmt::Display for Totals {
 /// # Panics
 /// At the first thing that is wrong.
 pub fn run_round(sim: Simulation<MqnicAppBlock>, clocks: Clocks, count: u64) -> Totals {
-    let mut rng = sim.rng("everything");
+    // Rounds of one seed differ, as their clocks do.
+    let mut rng = sim.rng(&format!("everything with {clocks:?}"));
     let behaviour = Behaviour::random(&mut rng);
     let mut bench = AppBench::new(sim, clocks, &behaviour);
     let contexts = random_contexts(&mut rng);

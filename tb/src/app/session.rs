@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 
 /// Matched packets under way at most, so that none is dropped.
 const UNDER_WAY: usize = 4;
+/// Their shortest, so that the word that rules look at is there.
+const LEAST_BYTES: usize = 4;
 /// Their longest, so that all of them find room.
 const MOST_BYTES: usize = 600;
 /// Pages of host memory, at whose borders the stand-in ends its bursts.
@@ -143,12 +145,15 @@ impl Session {
             }
             _ if bench.model.under_way() < UNDER_WAY => {
                 let context = rng.random_range(0..CONTEXTS);
-                let bytes = matched(rng, context, size.min(MOST_BYTES));
+                let bytes = matched(rng, context, size.clamp(LEAST_BYTES, MOST_BYTES));
                 let frame = from_wire(rng, bytes);
                 if rng.random_ratio(1, 10) {
                     bench.receive(0, marked_bad(frame));
                 } else {
-                    self.count_bursts(bench.model.contexts()[context], frame.bytes.len() as u64);
+                    // Without rules in force it is a packet like any other.
+                    if bench.model.is_active() {
+                        self.count_bursts(bench.model.contexts()[context], frame.bytes.len() as u64);
+                    }
                     bench.receive(0, frame);
                 }
             }
@@ -249,7 +254,14 @@ impl AppBench {
     fn kept(&self, word: Word) -> bool {
         let offset = word.offset();
         let switches = [me::VALID.offset, her::VALID.offset, guard::ENFORCE.offset];
+        // What is in force follows its registers.
+        let in_force = match word.register.group {
+            "me" => self.mirror.value(me::VALID.offset),
+            "her" | "her_meta" => self.mirror.value(her::VALID.offset),
+            _ => None,
+        };
         switches.contains(&offset)
+            || in_force == Some(1)
             || word.register.name == cl::CTRL.name && word.register.group == cl::CTRL.group
             || word.register.group == guard::ENFORCE.group
                 && self.mirror.value(guard::ENFORCE.offset) == Some(1)

@@ -122,7 +122,7 @@ impl State {
         let port = self.live.all[chosen];
         let mut bytes = vec![0; port.width().div_ceil(8)];
         self.rng.fill(&mut bytes[..]);
-        if port.width() % 8 != 0
+        if !port.width().is_multiple_of(8)
             && let Some(last) = bytes.last_mut()
         {
             *last &= (1 << (port.width() % 8)) - 1;

@@ -22,8 +22,8 @@ const READ: Actions = Actions {
 };
 /// The stand-in prints this and the answer of the bus when host memory cannot be reached.
 const FAILED: u32 = 0xdead_0000;
-/// SLVERR.
-const SLAVE_ERROR: u32 = 2;
+/// DECERR.
+const DECODE_ERROR: u32 = 3;
 
 /// A context whose host memory is at that address.
 fn at(number: usize, actions: Actions, host_address: u64) -> Context {
@@ -106,7 +106,7 @@ fn windows_hold_the_cluster_to_its_memory() {
         bench.bring_up(only(at(0, BOTH, base)));
         bench.set(guard::ENFORCE.offset, 1);
         // No window is open: the read and the copy fail, and nothing moves.
-        let failed = FAILED | SLAVE_ERROR;
+        let failed = FAILED | DECODE_ERROR;
         assert_eq!(failing(&mut bench, &mut rng, 500), [failed, failed]);
         assert_eq!(bench.get(host_write::offset("outside")), 1);
         assert_eq!(bench.get(host_read::offset("outside")), 1);

@@ -44,7 +44,11 @@ fn works_again(bench: &mut AppBench, rng: &mut ChaCha8Rng) {
     for number in 0..12 {
         send_matched(bench, rng, number % 4, 64 + 100 * number);
         let account = bench.wait_for_rest();
-        assert_eq!(account.frames, before.frames + number as u64 + 1);
+        assert_eq!(
+            account.frames,
+            before.frames + number as u64 + 1,
+            "{before:?} {account:?}"
+        );
         assert_eq!(account.hers, before.hers + number as u64 + 1);
     }
 }
@@ -103,7 +107,7 @@ fn the_clusters_clock_fails_in_full_traffic() {
                 bench.sim.set_running(CLUSTER, true);
                 bench.run(rng.random_range(1..100));
                 bench.set_running(true);
-                bench.wait_for_state("the cluster is back", cl::STATUS.offset, |status| status == 1);
+                bench.wait_for_cluster();
                 bench.wait_for_rest();
             }
             works_again(&mut bench, &mut rng);
