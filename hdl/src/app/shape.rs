@@ -12,6 +12,11 @@ use crate::regs::{self, RegsShape};
 /// Width of an AXI id at the cluster in bits.
 const CLUSTER_ID_BITS: u64 = 6;
 
+/// Widths of tid and tdest of frames to the wire. Boards set them by their numbers of queues and ports, so there is room
+/// for the largest; what a board does not use costs nothing behind synthesis.
+const TX_ID: (&str, u64) = ("id_width", 16);
+const TX_DEST: (&str, u64) = ("dest_width", 8);
+
 /// The address of a byte in a RAM of 16 KiB, as large as the rings of the host DMA are.
 const RAM_ADDRESS: (&str, u64) = ("ram_addr_width", 14);
 
@@ -56,9 +61,19 @@ impl AppShape {
             }
         }
         Ok(Self {
-            ingress: DatapathShape::new(&board(&datapath::ENTRY, &[("axi_id_width", CLUSTER_ID_BITS)]))?,
-            egress: EgressShape::new(&board(&egress::ENTRY, &[("axi_id_width", CLUSTER_ID_BITS)]))?,
-            inject: tx_inject::TxInjectShape::new(&board(&tx_inject::ENTRY, &[]))?,
+            ingress: DatapathShape::new(&board(
+                &datapath::ENTRY,
+                &[
+                    ("axi_id_width", CLUSTER_ID_BITS),
+                    ("id_width", 8),
+                    ("dest_width", 16),
+                ],
+            ))?,
+            egress: EgressShape::new(&board(
+                &egress::ENTRY,
+                &[("axi_id_width", CLUSTER_ID_BITS), TX_ID, TX_DEST],
+            ))?,
+            inject: tx_inject::TxInjectShape::new(&board(&tx_inject::ENTRY, &[TX_ID, TX_DEST]))?,
             host: HostDmaShape::new(
                 hostdma::ENTRY.name,
                 &board(&hostdma::ENTRY, &[("id_width", CLUSTER_ID_BITS), RAM_ADDRESS]),

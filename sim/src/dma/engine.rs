@@ -76,7 +76,7 @@ impl CorundumDma {
             survives_reset: false,
             ..config
         };
-        let reach = Reach::Inside(inside);
+        let reach = Reach::Inside(Box::new(inside));
         Self::with(sim, transfer, [descriptors, status], host, reach, config)
     }
 

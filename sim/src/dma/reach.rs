@@ -10,7 +10,7 @@ pub(super) enum Reach {
     /// It is beside the design, and the DMA reaches its contents at once.
     Beside(SegmentedRam),
     /// It is in the design, and the DMA reaches it through ports.
-    Inside(InsideRam),
+    Inside(Box<InsideRam>),
 }
 
 impl Reach {

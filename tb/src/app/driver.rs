@@ -173,7 +173,7 @@ impl AppBench {
                 self.set(me::mask(ruleset, number), registers.mask);
                 self.set(me::start(ruleset, number), registers.start);
                 self.set(me::end(ruleset, number), registers.end);
-                self.set(me::relative(ruleset, number), u32::from(registers.relative));
+                self.set(me::relative(ruleset, number), registers.relative);
             }
         }
         self.set(me::VALID.offset, 1);

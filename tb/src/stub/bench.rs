@@ -164,12 +164,15 @@ impl<M: Model> StubBench<M> {
         self.sim.reset();
         for master in &self.masters {
             master.clear();
-            (master.take_writes(), master.take_reads());
+            drop(master.take_writes());
+            drop(master.take_reads());
         }
         self.hers.clear();
         self.responses.clear();
-        (self.commands.receive_all(), self.feedback.receive_all());
-        (self.writes.take_written(), self.reads.take_reads());
+        drop(self.commands.receive_all());
+        drop(self.feedback.receive_all());
+        drop(self.writes.take_written());
+        drop(self.reads.take_reads());
         self.open.clear();
         self.seen = Seen::default();
         (self.command, self.done, self.offered) = (0, 0, None);
@@ -329,7 +332,8 @@ impl<M: Model> StubBench<M> {
             if given != expected {
                 return Err(format!("stdout gave {given:#x} instead of {expected:#x}"));
             }
-            (self.given.pop_front(), self.expected.pop_front());
+            drop(self.given.pop_front());
+            drop(self.expected.pop_front());
         }
         Ok(())
     }

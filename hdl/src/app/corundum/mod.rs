@@ -13,7 +13,7 @@ mod split;
 pub use expression::{ExpressionError, evaluate};
 pub use parameters::{AppParameter, parameters};
 pub use ports::{AppPort, ports};
-pub use shell::{ClusterClock, Shell};
+pub use shell::{ClusterClock, Shell, is_flexible};
 pub use split::{SPLIT_TOP, Split, SplitPort};
 
 use std::fmt;

@@ -34,19 +34,31 @@ pub struct Shell<'a> {
 const CONDITIONS: &[(&str, &str)] = &[
     ("PORTS_PER_IF != 1", "PORTS_PER_IF_has_to_be_1"),
     ("AXIS_IF_DATA_WIDTH != 512", "AXIS_IF_DATA_WIDTH_has_to_be_512"),
-    ("AXIS_IF_TX_ID_WIDTH != 12", "AXIS_IF_TX_ID_WIDTH_has_to_be_12"),
-    ("AXIS_IF_TX_DEST_WIDTH != 4", "AXIS_IF_TX_DEST_WIDTH_has_to_be_4"),
     (
         "AXIS_IF_TX_USER_WIDTH != 17",
         "AXIS_IF_TX_USER_WIDTH_has_to_be_17",
     ),
-    ("AXIS_IF_RX_ID_WIDTH != 1", "AXIS_IF_RX_ID_WIDTH_has_to_be_1"),
-    ("AXIS_IF_RX_DEST_WIDTH != 8", "AXIS_IF_RX_DEST_WIDTH_has_to_be_8"),
+    (
+        "AXIS_IF_TX_ID_WIDTH > 16",
+        "AXIS_IF_TX_ID_WIDTH_has_to_be_16_at_most",
+    ),
+    (
+        "AXIS_IF_TX_DEST_WIDTH > 8",
+        "AXIS_IF_TX_DEST_WIDTH_has_to_be_8_at_most",
+    ),
+    (
+        "AXIS_IF_RX_ID_WIDTH > 8",
+        "AXIS_IF_RX_ID_WIDTH_has_to_be_8_at_most",
+    ),
+    (
+        "AXIS_IF_RX_DEST_WIDTH > 16",
+        "AXIS_IF_RX_DEST_WIDTH_has_to_be_16_at_most",
+    ),
     (
         "AXIS_IF_RX_USER_WIDTH > 97",
         "AXIS_IF_RX_USER_WIDTH_has_to_be_97_at_most",
     ),
-    ("PTP_TS_WIDTH != 96", "PTP_TS_WIDTH_has_to_be_96"),
+    ("PTP_TS_WIDTH > 96", "PTP_TS_WIDTH_has_to_be_96_at_most"),
     ("TX_TAG_WIDTH != 16", "TX_TAG_WIDTH_has_to_be_16"),
     ("APP_DMA_ENABLE == 0", "APP_DMA_ENABLE_has_to_be_1"),
     ("APP_CTRL_ENABLE == 0", "APP_CTRL_ENABLE_has_to_be_1"),
@@ -74,6 +86,11 @@ const SEGMENTS: usize = 2;
 
 /// Widths that may differ from those of the application: what is missing is 0, what is too much is cut off.
 const FLEXIBLE: &[&str] = &[
+    "AXIS_IF_TX_ID_WIDTH",
+    "AXIS_IF_TX_DEST_WIDTH",
+    "AXIS_IF_RX_ID_WIDTH",
+    "AXIS_IF_RX_DEST_WIDTH",
+    "PTP_TS_WIDTH",
     "AXIS_IF_RX_USER_WIDTH",
     "AXIL_APP_CTRL_ADDR_WIDTH",
     "DMA_TAG_WIDTH",
@@ -320,7 +337,8 @@ fn range(width: usize) -> String {
     }
 }
 
-fn is_flexible(port: &AppPort) -> bool {
+/// Whether the port may be narrower than that of the application.
+pub fn is_flexible(port: &AppPort) -> bool {
     FLEXIBLE.contains(&split(port).1)
 }
 
