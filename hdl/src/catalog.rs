@@ -231,6 +231,7 @@ const ENTRIES: &[Entry] = &[
     her_gen::ENTRY,
     datapath::ENTRY,
     datapath::GATE_ENTRY,
+    datapath::VALVE_ENTRY,
     egress::ENTRY,
     egress::READER_ENTRY,
     egress::ROOM_ENTRY,

@@ -148,7 +148,7 @@ module slot_pool_proof (
     wire [31:0] small_peak;
 
     slot_pool dut (
-        .clk(clk), .rst(rst),
+        .clk(clk), .rst(rst), .counters_rst(rst),
         .small_data(small_data), .small_valid(small_valid), .small_ready(small_ready),
         .large_data(large_data), .large_valid(large_valid), .large_ready(large_ready),
         .free_data(free_data), .free_valid(free_valid), .free_ready(free_ready), .open(open),

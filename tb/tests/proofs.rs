@@ -292,6 +292,20 @@ const MUTATIONS: &[Mutation] = &[
     ),
     // Does not end a burst where the slot does.
     ("admission_gate", "{last || number == 2'd1, over,", "{last, over,"),
+    // Takes the metadata of a frame that has not begun.
+    (
+        "frame_valve",
+        "assign discard_meta = (!pass && (|owed))",
+        "assign discard_meta = !pass",
+    ),
+    // Lets the metadata of a frame pass that is gone.
+    ("frame_valve", "|| (|skip);", "|| 1'b0;"),
+    // Opens in the middle of a frame.
+    ("frame_valve", "!taken && !in_frame", "!taken"),
+    // Does not count a frame that went nowhere.
+    ("frame_valve", "taken && last && !pass;", "1'b0;"),
+    // Counts packets as lost that have left before.
+    ("frame_valve", "flight <= 12'd0;", "flight <= flight_next;"),
     // Changes a response while it waits.
     (
         "spinneret_psdpram",

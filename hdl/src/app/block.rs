@@ -6,7 +6,8 @@
 //! - **BAR**: cluster memory and control registers; see [`SpinneretBar`] and [`PspinCtrlRegs`].
 //! - **Reset of the cluster** (`cl.ctrl[1]`, or a clock that is not running) takes all that is on its way to or from the
 //!   cluster with it, and nothing else: unmatched frames, frames of the host and registers go on, and frames that
-//!   are complete still leave. Matched packets are dropped and counted while it lasts.
+//!   are complete still leave. Matched packets are dropped and counted while it lasts. Counters go on. Contexts are taken
+//!   again while `her.valid` is 1, and are gone while it is 0.
 //! - **Reset** (`rst`) is the core's: everything is forgotten, and the cluster reset.
 //! - **Names** of ports are those of `mqnic_app_block` and of `pspin_wrap`, the latter without `_i` and `_o`.
 

@@ -19,12 +19,12 @@ pub const ID_BITS: usize = 12;
 ///
 /// # Contract
 /// - **Behaviour**: an increment {number of the counter + `first_id`, growth} leaves for every counter that has grown.
-///   Nothing is lost: what is not reported now is in a later increment. A counter that has become smaller was reset,
-///   and all that it holds is growth.
+///   Nothing is lost: what is not reported now is in a later increment, and a counter may wrap.
 /// - **Rate**: a counter takes 8 clocks, and as long as its increment waits at the output.
 /// - **Limits**: an increment says 2^24 - 1 at most, and the rest follows. Growth is lost only if it is 2^32 or more
 ///   between two looks.
-/// - **Reset**: all counters count as reported with 0.
+/// - **Reset**: all counters count as reported with 0. Counters have no other reset than this one: to begin anew looks
+///   like to wrap.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct StatisticsReporter {
     /// Clock.
@@ -50,8 +50,7 @@ pub struct StatisticsReporter {
     /// The counters in groups of eight, of which the number chooses one each.
     group: Vec<Reg>,
     now: Reg,
-    restarted: Reg<bool>,
-    /// What was reported since the counter was last reset.
+    /// What was reported of it.
     base: Reg,
     growth: Reg,
     increment: Reg,
@@ -67,11 +66,8 @@ pub struct StatisticsReporter {
 /// Counters among which the first stage chooses.
 const GROUP: usize = 8;
 
-/// Step in which it is known whether the counter has become smaller.
-const RESTARTED: u64 = 2;
-/// Step in which the base follows.
-const BASE: u64 = 3;
-/// Step in which the increment is known.
+/// Step in which the increment is known: the counter has come through two stages of the multiplexer and the register
+/// behind it, and the growth has followed.
 const INCREMENT: u64 = 5;
 /// Step in which the increment is offered, until it is taken.
 const OFFER: u64 = 6;
@@ -97,7 +93,6 @@ impl StatisticsReporter {
             step: Reg::word_reset(3),
             group: vec![Reg::word(COUNTER_WIDTH); count.div_ceil(GROUP)],
             now: Reg::word(COUNTER_WIDTH),
-            restarted: Reg::bit(),
             base: Reg::word(COUNTER_WIDTH),
             growth: Reg::word(COUNTER_WIDTH),
             increment: Reg::word(INCREMENT_BITS),
@@ -118,8 +113,7 @@ impl Logic for StatisticsReporter {
         let count = self._count;
         let index = self.number.q.width();
         clocked!(self.clk, self.rst => self.cleared, self.number, self.step, self.valid);
-        clocked!(self.clk => self.reported, self.group, self.now, self.restarted, self.base, self.growth,
-            self.increment);
+        clocked!(self.clk => self.reported, self.group, self.now, self.base, self.growth, self.increment);
         /// What was reported is cleared first.
         self.ready.next = self.cleared.q.val().get_bit(index);
         self.reported.read_addr.next = self.number.q.val();
@@ -152,12 +146,7 @@ impl Logic for StatisticsReporter {
             }
         }
         self.now.d.next = self.chosen.val();
-        if self.step.q.val() == RESTARTED {
-            self.restarted.d.next = self.now.q.val() < self.reported.read_data.val();
-        }
-        if self.step.q.val() == BASE {
-            self.base.d.next = self.reported.read_data.val() & fill(!self.restarted.q.val(), COUNTER_WIDTH);
-        }
+        self.base.d.next = self.reported.read_data.val();
         self.growth.d.next = self.now.q.val() - self.base.q.val();
         if self.step.q.val() == INCREMENT {
             self.increment.d.next = self.growth.q.val().slice(0, INCREMENT_BITS)

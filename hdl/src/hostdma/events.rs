@@ -27,6 +27,8 @@ pub struct HalfCounters {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset: all counts are 0.
     pub rst: Wire<In, bool>,
+    /// The half is in reset: nothing that it shows has happened.
+    pub in_reset: Wire<In, bool>,
     /// A transfer is retired.
     pub retired: Wire<In, bool>,
     /// The error of its status; 0 if it has none.
@@ -59,6 +61,7 @@ impl Default for HalfCounters {
         Self {
             clk: Signal::default(),
             rst: Wire::bit(),
+            in_reset: Wire::bit(),
             retired: Wire::bit(),
             error: Wire::word(ERROR_BITS),
             answered: Wire::bit(),
@@ -96,7 +99,7 @@ impl Logic for HalfCounters {
             self.answered.val() && self.refused.val(),
             self.answered.val(),
             self.errors.val()
-        );
+        ) & fill(!self.in_reset.val(), EVENTS);
         self.bursts_count.next = self.counters.counts[BURST].val();
         self.refused_count.next = self.counters.counts[REFUSED].val();
         self.outside_count.next = self.counters.counts[OUTSIDE].val();

@@ -23,7 +23,7 @@
 //! - **Reset** (`rstn` low) forgets everything inside: Corundum's DMA has to be reset as well. With `drain`,
 //!   only `dma_rstn`, the reset of Corundum's DMA and of the RAM, forgets descriptors, and all the rest with them;
 //!   after `rstn` alone descriptors and reads of the RAM that are under way are waited for, with ARREADY low, so
-//!   that no late status, and no late data or answer of the RAM, meets a new transfer.
+//!   that no late status, and no late data or answer of the RAM, meets a new transfer, and counters go on.
 //! - **Bad input**: FIXED, WRAP and reserved bursts, beats wider than the port and bursts across 4 KiB are answered
 //!   with as many beats of SLVERR, and nothing is read. A status for a tag that is not in flight is ignored
 //!   and counted.
@@ -181,7 +181,8 @@ impl Logic for PspinHostmemDmaRd {
             self.hold.next = self.reset.val();
         }
         clocked!(self.clk, self.hold => self.bursts, self.atomics, self.planner, self.reserve, self.sequencer);
-        clocked!(self.clk, self.reset => self.draining, self.transfers, self.failed, self.jobs, self.counters);
+        clocked!(self.clk, self.reset => self.draining, self.transfers, self.failed, self.jobs);
+        clocked!(self.clk, self.forget => self.counters);
         self.transfers.forget.next = self.forget.val();
         if shape.drain {
             clocked!(self.clk, self.forget => self.account);
@@ -240,6 +241,7 @@ impl Logic for PspinHostmemDmaRd {
         self.s_axi.rvalid.next = self.sequencer.valid.val();
         self.sequencer.ready.next = self.s_axi.rready.val();
         /// What happens is counted.
+        self.counters.in_reset.next = self.reset.val();
         self.counters.retired.next = self.retire.val();
         self.counters.error.next = self.transfers.m.data.val().slice(job.width + 1, ERROR_BITS);
         self.counters.answered.next = self.retire.val() && self.last.val();

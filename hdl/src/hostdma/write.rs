@@ -24,7 +24,7 @@
 //! - **Reset** (`rstn` low) forgets everything inside: Corundum's DMA has to be reset as well. With `drain`,
 //!   only `dma_rstn`, the reset of Corundum's DMA and of the RAM, forgets descriptors, and all the rest with them;
 //!   after `rstn` alone descriptors and writes of the RAM that are under way are waited for, with AWREADY and WREADY
-//!   low, so that no late status, and no late read or answer of the RAM, meets a new transfer.
+//!   low, so that no late status, and no late read or answer of the RAM, meets a new transfer, and counters go on.
 //! - **Bad input**: FIXED, WRAP and reserved bursts, beats wider than the port, bursts across 4 KiB and atomic
 //!   operations are answered with SLVERR after all their beats, and nothing is written. So is a burst whose
 //!   WLAST is not with its last beat (AWLEN counts), and one that strobes bytes which it does not address; of
@@ -246,7 +246,8 @@ impl Logic for PspinHostmemDmaWr {
         }
         clocked!(self.clk, self.hold => self.bursts, self.intake, self.splitter, self.assembler, self.pieces);
         clocked!(self.clk, self.reset => self.draining, self.freed, self.transfers, self.failed, self.refused,
-            self.outside, self.response_valid, self.counters);
+            self.outside, self.response_valid);
+        clocked!(self.clk, self.forget => self.counters);
         clocked!(self.clk => self.held_position, self.response_id, self.response_code);
         self.transfers.forget.next = self.forget.val();
         if shape.drain {
@@ -399,6 +400,7 @@ impl Logic for PspinHostmemDmaWr {
         self.s_axi.buser.next = 0.into();
         self.s_axi.bvalid.next = self.response_valid.q.val();
         /// What happens is counted.
+        self.counters.in_reset.next = self.reset.val();
         self.counters.retired.next = self.retire.val();
         self.counters.error.next = self.transfers.m.data.val().slice(payload.width, ERROR_BITS);
         self.counters.answered.next = self.answer.val();

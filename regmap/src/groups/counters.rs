@@ -1,4 +1,5 @@
-//! Counters of the datapaths. They are 32 bits wide, wrap, and are only cleared by a reset of the block that counts.
+//! Counters of the datapaths. They are 32 bits wide, wrap, and are cleared by a reset of the core only: a reset of the
+//! clusters begins the levels of slots anew and nothing else.
 
 use crate::REGISTER_BYTES;
 use crate::register::Register;
@@ -19,7 +20,11 @@ pub mod ingress {
     pub const ALL: &[Register] = &[
         packets(0, "matched", "Frames that matched a ruleset."),
         packets(1, "bypassed", "Frames that matched nothing and went to the NIC."),
-        packets(2, "hers", "Handler execution requests that the clusters took."),
+        packets(
+            2,
+            "hers",
+            "Handler execution requests that left for the clusters; a reset takes those that have not arrived.",
+        ),
         packets(
             3,
             "dropped_overload",

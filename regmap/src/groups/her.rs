@@ -8,6 +8,7 @@ pub const VALID: Register = Register {
     bits: Bits::All(1),
     unit: "flag",
     description: "Execution contexts are latched and active while 1: write 0, change them, write 1.",
+    side_effect: "While 0 the contexts latched last stay in force, until a reset of the clusters: then none is.",
     ..Register::held("her", "valid", 0x3000, 1)
 };
 /// Which execution contexts are in use.

@@ -14,7 +14,7 @@ pub(super) struct Mirror {
 }
 
 /// Registers whose value goes up and down.
-const STATES: [&str; 11] = [
+const STATES: [&str; 6] = [
     "cl",
     "stats",
     "large_used",
@@ -22,11 +22,6 @@ const STATES: [&str; 11] = [
     // A reset of the cluster takes these with it.
     "large_peak",
     "small_peak",
-    "refused_no_start",
-    "refused_not_out",
-    "refused_early",
-    "host_write",
-    "host_read",
 ];
 
 impl Mirror {

@@ -41,6 +41,8 @@ pub struct HostDmaBench<M: Model> {
     pub(super) write_model: WriteModel,
     pub(super) read_model: ReadModel,
     pub(super) counters: CounterPorts,
+    /// What the counters said at the last reset that they went through.
+    counted_before: Counters,
     /// How many statuses nobody waits for, of writes and of reads.
     pub(super) strays: [u32; 2],
     /// What was taken at the last reset.
@@ -78,6 +80,7 @@ impl<M: Model> HostDmaBench<M> {
             write_model: WriteModel::new(setup),
             read_model: ReadModel::new(setup),
             counters: CounterPorts::find(sim.dut.instance()),
+            counted_before: Counters::default(),
             strays,
             taken: [[0; 2]; 2],
             windows: setup.windows.map(|count| vec![Window::default(); count]),
@@ -174,9 +177,11 @@ impl<M: Model> HostDmaBench<M> {
         [self.write_model.left(), self.read_model.left()]
     }
 
-    /// The counters.
+    /// What was counted since the last reset of either side.
     pub fn counters(&self) -> Counters {
-        self.counters.read(self.sim.dut.instance())
+        self.counters
+            .read(self.sim.dut.instance())
+            .since(&self.counted_before)
     }
 
     /// Resets the host DMA in whatever it does, and Corundum's DMA with it; bursts that are not answered are
@@ -188,6 +193,7 @@ impl<M: Model> HostDmaBench<M> {
         self.forget();
         self.write_model.reset();
         self.read_model.reset();
+        self.counted_before = Counters::default();
         // What was in flight may have been written or not.
         self.host.adopt();
     }
@@ -198,7 +204,23 @@ impl<M: Model> HostDmaBench<M> {
     /// If it has not.
     pub fn reset_alone(&mut self) {
         assert!(self.setup.drain, "{} is reset together with the DMA", M::NAME);
+        let modelled = [self.write_model.counters.bursts, self.read_model.counters.bursts];
         self.sim.reset();
+        // Counters go on; bursts that were answered inside and not yet at the port may have been counted.
+        let counted = self.counters();
+        for ((counted, modelled), left) in [counted.writes.bursts, counted.reads.bursts]
+            .into_iter()
+            .zip(modelled)
+            .zip(self.under_way())
+        {
+            assert!(
+                (modelled..=modelled + left as u64).contains(&counted),
+                "{}: {counted} bursts are counted, {modelled} were answered and {left} were under way (seed {})",
+                M::NAME,
+                self.sim.seed()
+            );
+        }
+        self.counted_before = self.counters.read(self.sim.dut.instance());
         self.forget();
         // A descriptor that was not taken stays valid.
         let offered = self.offered();

@@ -43,6 +43,29 @@ pub struct Counters {
     pub reads: HalfCounters,
 }
 
+impl HalfCounters {
+    /// What was counted since then.
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            bursts: self.bursts - before.bursts,
+            refused: self.refused - before.refused,
+            outside: self.outside - before.outside,
+            stray_status: self.stray_status - before.stray_status,
+            dma_errors: std::array::from_fn(|code| self.dma_errors[code] - before.dma_errors[code]),
+        }
+    }
+}
+
+impl Counters {
+    /// What was counted since then.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        Self {
+            writes: self.writes.since(&before.writes),
+            reads: self.reads.since(&before.reads),
+        }
+    }
+}
+
 /// Where the counters are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CounterPorts {

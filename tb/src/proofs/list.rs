@@ -363,6 +363,15 @@ pub const PROOFS: &[Proof] = &[
         shows: "no frame stopped, no queue overflows, whole or not at all, order, marks exact, verdicts fit",
     },
     Proof {
+        name: "frame_valve",
+        harness: "frame_valve",
+        block: "frame_valve",
+        settings: &[("data_width", 16), ("length_width", 1), ("tag_width", 1)],
+        method: Method::Induction(8),
+        fast: true,
+        shows: "whole frames pass or go nowhere, metadata goes the way of its frame, losses counted exactly",
+    },
+    Proof {
         name: "admission_gate_stall",
         harness: "admission_gate",
         block: "admission_gate",

@@ -4,6 +4,7 @@ use crate::support::{all_contexts, bench_with, send_matched, send_unmatched};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_regmap::cl;
+use spinneret_sim::dma::Pause;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::app::{Actions, AppBench, Behaviour, CLUSTER, Clocks, from_host, random_size};
 
@@ -76,6 +77,37 @@ fn software_resets_the_cluster_in_full_traffic() {
                 lost = account.dropped_for("dropped_reset");
             }
             assert!(lost > 0, "packets came while the cluster was in reset");
+            works_again(&mut bench, &mut rng);
+            bench.finish();
+        }
+    });
+}
+
+/// What is known of a matched packet, which waits behind one that the host does not take, is there before its first beat
+/// when the cluster comes out of reset.
+#[test]
+fn a_packet_that_waits_behind_the_hosts_outlives_a_reset() {
+    run_test("app_reset_behind_host", 1, |run| {
+        let mut rng = run.rng("traffic");
+        for waiting in 1..4 {
+            let mut bench = busy(run, Clocks::BOARD);
+            bench.hold_cluster();
+            bench.to_host[0].set_pause(Pause::Random { percent: 100 });
+            send_unmatched(&mut bench, &mut rng, 0, 200);
+            for number in 0..waiting {
+                send_matched(&mut bench, &mut rng, number, 64 + 70 * number);
+            }
+            bench.run(100);
+            bench.release_cluster();
+            bench.to_host[0].set_pause(Pause::Never);
+            let account = bench.wait_for_rest();
+            assert_eq!(
+                (account.bypassed, account.hers),
+                (1, waiting as u64),
+                "{account:?}"
+            );
+            assert_eq!(account.dropped(), 0, "{account:?}");
+            // So many frames would fill the queue of verdicts, if they had no metadata.
             works_again(&mut bench, &mut rng);
             bench.finish();
         }

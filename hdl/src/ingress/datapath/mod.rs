@@ -38,7 +38,7 @@
 //!   the cluster have to be reset as well. No slot is there for as many clocks as the larger class has slots, and three.
 //! - **Reset of the cluster**: with `cluster_reset`, `cluster_held` does the same to all that lies behind the matching
 //!   engine, while unmatched frames go on. Matched packets that were on their way, and those that come meanwhile, are lost
-//!   whole and counted (`dropped_reset_o`); the accounts of slots start anew, all other counters go on.
+//!   whole and counted (`dropped_reset_o`); the levels and peaks of slots start anew, all counters go on.
 //! - **Counters** are 32 bits wide, wrap, and show an event a few clocks later.
 
 mod chooser;
@@ -47,6 +47,7 @@ mod gate;
 mod gate_entry;
 mod shape;
 mod valve;
+mod valve_entry;
 
 pub use chooser::SlotChooser;
 pub(crate) use entry::{ENTRY, simulated};
@@ -54,6 +55,7 @@ pub use gate::AdmissionGate;
 pub(crate) use gate_entry::{ENTRY as GATE_ENTRY, simulated as gate_simulated};
 pub use shape::DatapathShape;
 pub use valve::FrameValve;
+pub(crate) use valve_entry::ENTRY as VALVE_ENTRY;
 
 use crate::axi::AxiMaster;
 use crate::catalog::{ParameterError, Values};
@@ -143,7 +145,7 @@ pub struct PspinIngressDatapath {
     pub matched_pkts_o: Wire<Out>,
     /// Frames that left it for the NIC.
     pub bypassed_pkts_o: Wire<Out>,
-    /// HERs that the cluster took.
+    /// HERs that were taken; those of them that are on their way to the cluster when it is reset count as well.
     pub her_pkts_o: Wire<Out>,
     /// Matched packets that were dropped because the bus or the cluster did not keep up.
     pub dropped_overload_o: Wire<Out>,
@@ -319,6 +321,7 @@ impl Logic for PspinIngressDatapath {
         if self._shape.cluster_reset {
             clocked!(self.clk, self.reset => self.valve);
         }
+        self.pool.counters_rst.next = self.reset.val();
         self.matcher.clk.next = self.clk.val();
         self.matcher.rstn.next = self.rstn.val();
         self.generator.clk.next = self.clk.val();

@@ -24,13 +24,17 @@ const FLIGHT_BITS: usize = 12;
 /// ```
 ///
 /// # Contract
-/// - **Behaviour**: what comes while `held` is low passes without delay. From the clock after `held` rises on, beats
-///   and metadata are taken at once and go nowhere. The first frame that begins later than `held` falls passes again, and
-///   so does the metadata from its own on.
+/// - **Behaviour**: what comes while `held` is low passes without delay. From the clock after `held` rises on, beats are
+///   taken at once and go nowhere. The first frame that begins later than `held` falls passes again.
+/// - **Metadata** comes once for each frame, in order, and goes the way of its frame. It may be there before its frame
+///   has begun, as the matching engine knows a frame that waits behind an unmatched one; it waits then, for nobody knows
+///   yet which way the frame goes.
 /// - **Account**: `lost` counts the packets that entered the path and neither became a HER nor were dropped for another
 ///   cause, and those whose frame ended here, modulo 2^32. It is right five clocks after `held` falls, or after the end of
 ///   the frame that was cut.
-/// - **Backpressure**: none of its own.
+///   A frame that is dropped leaves before it has entered as a whole, but it is dropped only because earlier ones are in
+///   the path, so the number of those under way is not below 0 when a hold takes them.
+/// - **Backpressure**: of its own only that metadata waits for the first beat of its frame while the path is held.
 /// - **Reset** (`rst`) is that of the matching engine: the next beat is the first of a frame.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameValve {
@@ -59,8 +63,7 @@ pub struct FrameValve {
     owed: Reg,
     /// Of these, those whose metadata goes nowhere; they are the oldest.
     skip: Reg,
-    /// Packets that entered the path and have not left it; as a dropped frame leaves before it has entered as a whole, -1
-    /// is possible.
+    /// Packets that entered the path and have not left it.
     flight: Reg,
     arrived: Reg<bool>,
     departed: Reg,
@@ -138,13 +141,13 @@ impl Logic for FrameValve {
             self.pass.d.next = true;
         }
 
-        /// Metadata that is owed while nothing passes belongs to frames that are gone.
-        self.discard_meta.next = !self.pass.q.val() || self.skip.q.val().any();
+        /// Metadata that is owed while nothing passes belongs to frames that are gone. If none is owed, its frame has not
+        /// begun.
+        self.discard_meta.next = (!self.pass.q.val() && self.owed.q.val().any()) || self.skip.q.val().any();
         self.meta_m.data.next = self.meta_s.data.val();
-        self.meta_m.valid.next = self.meta_s.valid.val() && !self.discard_meta.val();
-        self.meta_s.ready.next = self.meta_m.ready.val() || self.discard_meta.val();
-        self.meta_taken.next =
-            self.meta_s.valid.val() && (self.meta_m.ready.val() || self.discard_meta.val());
+        self.meta_m.valid.next = self.meta_s.valid.val() && self.pass.q.val() && !self.discard_meta.val();
+        self.meta_s.ready.next = self.discard_meta.val() || (self.pass.q.val() && self.meta_m.ready.val());
+        self.meta_taken.next = self.meta_s.valid.val() && self.meta_s.ready.val();
         self.owed_next.next = self.owed.q.val()
             + word(self.taken.val() && !self.in_frame.q.val()).resize(OWED_BITS)
             - word(self.meta_taken.val()).resize(OWED_BITS);

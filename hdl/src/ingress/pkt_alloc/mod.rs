@@ -200,6 +200,7 @@ impl Logic for PspinPktAlloc {
         let address = self._layout.slots.address_width;
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.slots, self.front, self.back, self.counters);
+        self.slots.counters_rst.next = self.reset.val();
         self.slots.free.data.next = self.feedback_her_addr_i.val();
         self.slots.free.valid.next = self.feedback_valid_i.val();
         self.feedback_ready_o.next = self.slots.free.ready.val();

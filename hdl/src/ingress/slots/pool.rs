@@ -22,7 +22,7 @@
 //! - **Backpressure**: `free_ready` is a register, high always but in and right after reset.
 //! - **Order**: slots of a class are given out in the order in which they became free.
 //! - **Paths**: all outputs are registers.
-//! - **Reset**: all slots are free again, whoever had them, and counters are 0. `open` rises as many clocks
+//! - **Reset**: all slots are free again, whoever had them. Counters have a reset of their own. `open` rises as many clocks
 //!   later as the larger class has slots, and three; no slot is given out before.
 //! - **Counters** are 32 bits wide, wrap, and show an event two clocks after it was judged.
 
@@ -48,6 +48,8 @@ pub struct SlotPool {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: all slots are free again.
     pub rst: Wire<In, bool>,
+    /// Synchronous reset of the counters: they are 0.
+    pub counters_rst: Wire<In, bool>,
     /// Address of the next free small slot.
     pub small: StreamOut,
     /// Address of the next free large slot.
@@ -117,6 +119,7 @@ impl SlotPool {
         Ok(Self {
             clk: Signal::default(),
             rst: Wire::bit(),
+            counters_rst: Wire::bit(),
             small: StreamOut::new(address),
             large: StreamOut::new(address),
             free: StreamIn::new(address),
@@ -163,7 +166,8 @@ impl Logic for SlotPool {
         let fill_cycles = self._layout.fill_cycles();
         let last = self._layout.free_latency() - 1;
         clocked!(self.clk, self.rst => self.filling, self.fill_index, self.settle, self.opened, self.accepts,
-            self.returned, self.handed, self.large_list, self.small_list, self.counters);
+            self.returned, self.handed, self.large_list, self.small_list);
+        clocked!(self.clk, self.counters_rst => self.counters);
         clocked!(self.clk => self.returned_address, self.early, self.trusted, self.handed_address);
         clocked!(self.clk => self.find_large, self.find_small, self.find_large_handed, self.find_small_handed);
 
