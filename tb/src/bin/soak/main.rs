@@ -54,7 +54,7 @@ impl Soak {
             Self::Match | Self::Ingress | Self::Egress => "frames",
             Self::Hostdma => "transfers",
             Self::Regs => "accesses",
-            Self::App => "packets",
+            Self::App => "packets and frames",
         }
     }
 
