@@ -8,6 +8,8 @@ use spinneret_sim::stream::{StreamSink, StreamSource};
 const FRAMES: u64 = 64;
 /// Frames before those, until everything flows.
 const WARM_UP: u64 = 16;
+/// Bytes of a beat.
+const BEAT_BYTES: usize = 64;
 /// Clocks in which any frame has passed.
 const PATIENCE: u64 = 20_000;
 
@@ -51,13 +53,24 @@ impl Crossing {
         }
     }
 
-    /// The clocks that it takes.
-    pub fn clocks(self) -> u64 {
+    /// The clocks that it takes, for a frame of that size.
+    pub fn clocks(self, size: usize) -> u64 {
         match self {
-            // The matching engine sees two beats of a packet before it decides, and takes four clocks for that.
+            // The matching engine sees two beats of a packet before its first one goes on, if there are two.
+            Self::Packet if size <= BEAT_BYTES => 5,
             Self::Packet => 6,
             Self::Frame | Self::Completion => 1,
             Self::OtherPacket | Self::OtherFrame | Self::OtherCompletion => 0,
+        }
+    }
+
+    /// The stream that takes this way; completions are none.
+    pub fn flow(self) -> Option<Flow> {
+        let n = self.interface();
+        match self {
+            Self::Packet | Self::OtherPacket => Some(Flow::Packets(n)),
+            Self::Frame | Self::OtherFrame => Some(Flow::Frames(n)),
+            Self::Completion | Self::OtherCompletion => None,
         }
     }
 
@@ -87,14 +100,6 @@ impl Flow {
         Self::Frames(1),
     ];
 
-    /// What it is called in tables.
-    pub fn name(self) -> String {
-        match self {
-            Self::Packets(interface) => format!("unmatched packets, interface {interface}"),
-            Self::Frames(interface) => format!("frames of the host, interface {interface}"),
-        }
-    }
-
     fn streams(self, bench: &AppBench) -> (&StreamSource, &StreamSink) {
         match self {
             Self::Packets(n) => (&bench.rx[n], &bench.to_host[n]),
@@ -112,18 +117,16 @@ impl Flow {
     }
 }
 
-/// Clocks from the first beat in to the first beat out; nothing may be under way, and nobody pauses.
+/// Clocks from the first beat in to the first beat out, of a frame of that size; nothing may be under way, and nobody
+/// pauses. Completions have no size.
 ///
 /// # Panics
 /// If it does not come out.
-pub fn measure_latency(bench: &mut AppBench, crossing: Crossing) -> u64 {
-    let n = crossing.interface();
-    let flow = match crossing {
-        Crossing::Packet | Crossing::OtherPacket => Flow::Packets(n),
-        Crossing::Frame | Crossing::OtherFrame => Flow::Frames(n),
-        Crossing::Completion | Crossing::OtherCompletion => return completion_latency(bench, n),
+pub fn measure_latency(bench: &mut AppBench, crossing: Crossing, size: usize) -> u64 {
+    let Some(flow) = crossing.flow() else {
+        return completion_latency(bench, crossing.interface());
     };
-    flow.send(bench, 300);
+    flow.send(bench, size);
     bench.run_until(PATIENCE, "a frame through the block", |bench| bench.is_passed());
     let (source, sink) = flow.streams(bench);
     let first = |span: Option<spinneret_sim::stream::Span>| span.map_or(0, |span| span.first_cycle);

@@ -24,6 +24,7 @@ mod packets;
 mod rest;
 mod round;
 mod session;
+mod work;
 
 pub use behaviour::Behaviour;
 pub use bench::{AppBench, CLUSTER, CORE};
@@ -39,3 +40,4 @@ pub use packets::{
 pub use rest::{Account, DROPS};
 pub use round::{Totals, run_round};
 pub use session::Session;
+pub use work::{Work, measure_work, prepare_work};

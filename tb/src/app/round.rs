@@ -104,14 +104,17 @@ fn random_contexts(rng: &mut ChaCha8Rng) -> [Option<Context>; CONTEXTS] {
     std::array::from_fn(|number| Some(Context::new(number, Actions::of(rng.random_range(0..16) | 1))))
 }
 
-/// Sends a packet or a frame as soon as few wait.
+/// Sends a packet or a frame as soon as few wait, now and then after a pause.
 fn send(bench: &mut AppBench, rng: &mut ChaCha8Rng) {
     bench.run_until(1_000_000, "frames that wait in Corundum", |bench| {
         let waiting = bench.rx.iter().chain(&bench.tx).map(|source| source.waiting());
         waiting.sum::<usize>() < WAITING
     });
+    if rng.random_ratio(1, 8) {
+        bench.run(rng.random_range(1..500));
+    }
     let size = random_size(rng);
-    match rng.random_range(0..8) {
+    match rng.random_range(0..7) {
         0 => {
             let bytes = unmatched(rng, size);
             let frame = from_host(rng, bytes);
@@ -122,7 +125,6 @@ fn send(bench: &mut AppBench, rng: &mut ChaCha8Rng) {
             let frame = from_wire(rng, bytes);
             bench.receive(rng.random_range(0..2), frame);
         }
-        3 => bench.run(rng.random_range(1..500)),
         _ => {
             let context = rng.random_range(0..CONTEXTS);
             let bytes = matched(rng, context, size);

@@ -332,8 +332,8 @@ impl<M: Model> StubBench<M> {
             if given != expected {
                 return Err(format!("stdout gave {given:#x} instead of {expected:#x}"));
             }
-            drop(self.given.pop_front());
-            drop(self.expected.pop_front());
+            let _ = self.given.pop_front();
+            let _ = self.expected.pop_front();
         }
         Ok(())
     }

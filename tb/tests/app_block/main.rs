@@ -5,6 +5,7 @@ mod errors;
 mod host_dma;
 mod passing;
 mod random;
+mod rates;
 mod resets;
 mod sessions;
 mod support;

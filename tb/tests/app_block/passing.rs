@@ -12,9 +12,11 @@ use spinneret_tb::app::{
 fn each_way_adds_its_clocks_and_no_more() {
     run_test("app_latency", 1, |run| {
         let mut bench = started(run, Clocks::BOARD, Actions::SEND);
-        let clocks = |crossing| measure_latency(&mut bench, crossing);
-        let found = Crossing::ALL.map(clocks);
-        assert_eq!(found, Crossing::ALL.map(Crossing::clocks), "{:?}", Crossing::ALL);
+        for size in [1, 60, 64, 65, 128, 129, 300, 1500] {
+            let found = Crossing::ALL.map(|crossing| measure_latency(&mut bench, crossing, size));
+            let wanted = Crossing::ALL.map(|crossing| crossing.clocks(size));
+            assert_eq!(found, wanted, "{size} bytes: {:?}", Crossing::ALL);
+        }
         bench.finish();
     });
 }

@@ -127,7 +127,7 @@ pub(crate) fn her<M: Model>(rng: &mut ChaCha8Rng, bench: &StubBench<M>, number: 
         address: 0x1c00_0000 + PACKETS * places.region_bytes() + offset,
         size,
         transfer_size: u64::from(rng.random::<u32>()),
-        host: (number + 1) << 20 | near_page + rng.random_range(0..LINE),
+        host: ((number + 1) << 20) | (near_page + rng.random_range(0..LINE)),
         handler: 0x1c00_0000 + PACKETS * places.region_bytes() + handler,
         operations: u64::from(rng.random::<u32>()),
     }

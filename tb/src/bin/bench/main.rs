@@ -1,5 +1,6 @@
 //! `./dev bench NAME`: counts cycles in the simulation of a block.
 
+mod app;
 mod egress;
 mod figures;
 mod hostdma;
@@ -43,6 +44,8 @@ enum Bench {
     Egress,
     /// The host DMA.
     Hostdma,
+    /// The application block, which is always as boards need it.
+    App,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -70,6 +73,7 @@ impl Bench {
             (Self::Egress, Configuration::Board) => egress::run::<PspinEgressDatapathBoard>("egress-board"),
             (Self::Hostdma, Configuration::Reference) => hostdma::run::<PspinHostmemDma>("hostdma"),
             (Self::Hostdma, Configuration::Board) => hostdma::run::<PspinHostmemDmaBoard>("hostdma-board"),
+            (Self::App, _) => app::run("app"),
         }
     }
 }

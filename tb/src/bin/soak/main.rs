@@ -1,5 +1,6 @@
 //! `./dev soak NAME`: random traffic through a block, as much as one likes.
 
+mod app;
 mod egress;
 mod hostdma;
 mod ingress;
@@ -18,9 +19,10 @@ use rounds::Rounds;
 struct Arguments {
     /// What to test.
     name: Soak,
-    /// Number of frames, transfers or accesses.
-    #[arg(long, default_value_t = 1_000_000)]
-    count: u64,
+    /// Number of packets, frames, transfers or accesses [default: a million; of the application block, which is
+    /// much larger, twenty thousand].
+    #[arg(long, visible_alias = "packets")]
+    count: Option<u64>,
     /// What the traffic depends on [default: a new one, which is printed].
     #[arg(long)]
     seed: Option<u64>,
@@ -41,6 +43,8 @@ enum Soak {
     Hostdma,
     /// The control registers.
     Regs,
+    /// The application block, with everything at once and resets of the cluster.
+    App,
 }
 
 impl Soak {
@@ -50,6 +54,15 @@ impl Soak {
             Self::Match | Self::Ingress | Self::Egress => "frames",
             Self::Hostdma => "transfers",
             Self::Regs => "accesses",
+            Self::App => "packets and frames",
+        }
+    }
+
+    /// How many, unless one says it.
+    fn count(self) -> u64 {
+        match self {
+            Self::App => 20_000,
+            _ => 1_000_000,
         }
     }
 }
@@ -62,6 +75,7 @@ fn main() -> Result<()> {
         round,
     } = Arguments::parse();
     let seed = seed.unwrap_or_else(|| rand::rng().random());
+    let count = count.unwrap_or_else(|| name.count());
     println!("seed {seed}, {count} {}", name.unit());
     let rounds = Rounds {
         seed,
@@ -75,5 +89,6 @@ fn main() -> Result<()> {
         Soak::Egress => egress::run(rounds),
         Soak::Hostdma => hostdma::run(rounds),
         Soak::Regs => regs::run(rounds),
+        Soak::App => app::run(rounds),
     }
 }
