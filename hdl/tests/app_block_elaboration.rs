@@ -11,8 +11,9 @@ use std::process::Command;
 const CLOCK: &str = "module spinneret_cluster_clock (\n    input  wire clk,\n    input  wire rst,\n    output wire cluster_clk,\n    \
                      output wire cluster_locked\n);\nendmodule\n";
 
-/// What the core of Corundum sets on all cards, with our application. Side bands follow from the numbers of queues,
-/// 2**13 to send and 2**8 to receive, tags of the DMA from its ports, and the RAM's address from its 128 KiB.
+/// What the core of Corundum sets on cards with our application, as far as it is not the default. Side bands follow from
+/// the numbers of queues, 2**13 to send and 2**8 to receive, the RAM's address from its 128 KiB; tags of the DMA and the
+/// number of its RAM are those of a card that was built.
 const CARDS: &[(&str, u64)] = &[
     ("PORTS_PER_IF", 1),
     ("SCHED_PER_IF", 1),

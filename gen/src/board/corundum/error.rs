@@ -45,7 +45,7 @@ pub enum CheckoutError {
         "{path} does not fit generation {asked}: the module in its {file}, lines {first} to {last}, {differences}; \
          {advice}"
     )]
-    OtherGeneration {
+    OtherNames {
         /// The directory as given.
         path: String,
         /// What was asked for.

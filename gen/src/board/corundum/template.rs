@@ -31,7 +31,7 @@ pub(super) fn check(root: &Path, shown: &str, asked: Generation) -> Result<(), C
         return Ok(());
     }
     let [first, last] = found.lines;
-    Err(CheckoutError::OtherGeneration {
+    Err(CheckoutError::OtherNames {
         path: shown.to_owned(),
         asked: asked.name(),
         file: TEMPLATE,
