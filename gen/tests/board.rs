@@ -10,7 +10,7 @@ use spinneret_hdl::app::corundum::Generation;
 use spinneret_hdl::app::{Cluster, TOP};
 use std::path::Path;
 use std::process::Command;
-use trees::{corundum, fake_app, fpspin, pspin_alone, run, tree};
+use trees::{TEMPLATE, corundum, fake_app, fpspin, pspin_alone, run, template, tree};
 
 const BOARDS: [&str; 6] = ["vcu1525", "au50", "au55n", "au200", "au250", "au280"];
 
@@ -247,12 +247,20 @@ fn configuration(build: &Path, said: &str) {
     let runner = build.join("run.tcl");
     std::fs::write(&runner, format!("{commands}source {script}\n")).unwrap();
     let said = run(Command::new("yosys").args(["-q", "-c"]).arg(&runner));
-    let generic = said.lines().next().unwrap();
+    let mut lines = said.lines();
+    // What follows from parameters follows from those that the overlay sets.
+    assert_eq!(lines.next(), Some("BAR 2: 24"));
     assert_eq!(
-        generic,
-        "sources_1 generic: BEFORE=1 APP_ID=32'h12340100 APP_ENABLE=1 APP_CTRL_ENABLE=1 APP_DMA_ENABLE=1 \
-         APP_AXIS_DIRECT_ENABLE=0 APP_AXIS_SYNC_ENABLE=0 APP_AXIS_IF_ENABLE=1 APP_STAT_ENABLE=1 \
-         AXIL_APP_CTRL_ADDR_WIDTH=24 AFTER=24"
+        lines.next(),
+        Some(
+            "sources_1 generic: IF_COUNT=2 PORTS_PER_IF=1 SCHED_PER_IF=1 CLK_PERIOD_NS_NUM=4 CLK_PERIOD_NS_DENOM=1 \
+             PTP_PEROUT_COUNT=1 TX_QUEUE_INDEX_WIDTH=13 RX_QUEUE_INDEX_WIDTH=8 PTP_TS_ENABLE=1 TX_RAM_SIZE=131072 \
+             RX_RAM_SIZE=131072 DDR_CH=4 DDR_ENABLE=0 APP_ID=32'h12340100 APP_ENABLE=1 APP_CTRL_ENABLE=1 \
+             APP_DMA_ENABLE=1 APP_AXIS_DIRECT_ENABLE=0 APP_AXIS_SYNC_ENABLE=0 APP_AXIS_IF_ENABLE=1 APP_STAT_ENABLE=1 \
+             DMA_IMM_ENABLE=0 DMA_LEN_WIDTH=16 DMA_TAG_WIDTH=16 RAM_ADDR_WIDTH=17 AXIL_CTRL_DATA_WIDTH=32 \
+             AXIL_CTRL_ADDR_WIDTH=24 AXIL_APP_CTRL_DATA_WIDTH=32 AXIL_APP_CTRL_ADDR_WIDTH=24 STAT_INC_WIDTH=24 \
+             STAT_ID_WIDTH=12"
+        )
     );
     let scope = "*/spinneret_crossings.xdc SCOPED_TO_CELLS: \
                  core_inst/core_inst/core_pcie_inst/core_inst/app.app_block_inst\n";
@@ -411,16 +419,6 @@ fn trees_of_the_wrong_sort_or_with_changes_are_refused_with_what_was_looked_for(
     };
     let root = theirs.path().canonicalize().unwrap();
     refused(
-        "vcu1525",
-        &root,
-        Options {
-            generation: Generation::Fpspin2023,
-            ..at(&root)
-        },
-        "S is of generation 2023-12, not fpspin-2023: `ptp_td_sd` is a port in its \
-         fpga/app/template/rtl/mqnic_app_block.v; use `--corundum 2023-12`",
-    );
-    refused(
         "au50",
         &root,
         at(&root),
@@ -451,18 +449,131 @@ fn trees_of_the_wrong_sort_or_with_changes_are_refused_with_what_was_looked_for(
                   revision of Corundum changed?"
         ),
     );
-    change(
-        "fpga/app/template/rtl/mqnic_app_block.v",
-        "module mqnic_app_block (input wire my_ptp_td_sd);\n",
+}
+
+/// What is said about a checkout with this application block.
+fn generation_error(generation: Generation, template: impl AsRef<[u8]>) -> Option<String> {
+    let theirs = corundum(generation, "mqnic/Alveo/fpga_100g/fpga_VCU1525");
+    std::fs::write(theirs.path().join(TEMPLATE), template).unwrap();
+    let options = Options {
+        generation,
+        corundum: Some(theirs.path().to_owned()),
+        ..Options::default()
+    };
+    let error = output("vcu1525", &options, Path::new("out")).err()?;
+    Some(error.replace(&theirs.path().display().to_string(), "S"))
+}
+
+/// The beginning of the sentence about names, up to those.
+fn does_not_fit(generation: Generation, template: &str) -> String {
+    format!(
+        "S does not fit generation {generation}: the module in its {TEMPLATE}, lines {} to {}, ",
+        line_of(template, "module mqnic_app_block #"),
+        line_of(template, ");")
+    )
+}
+
+/// The only line that begins or ends with a text, from 1.
+fn line_of(text: &str, part: &str) -> usize {
+    let is_it = |line: &str| line.starts_with(part) || line.trim_end_matches(',').ends_with(part);
+    let lines: Vec<_> = (1..).zip(text.lines()).filter(|(_, line)| is_it(line)).collect();
+    assert_eq!(lines.len(), 1, "{part}: {lines:?}");
+    lines[0].0
+}
+
+#[test]
+fn an_application_block_with_other_names_is_refused_with_the_first_that_differ() {
+    let new = Generation::Corundum202312;
+    let text = template(new);
+    let refused = |from: &str, to: &str, differences: &str, count: usize| {
+        let changed = text.replace(from, to);
+        assert_ne!(changed, text);
+        assert_eq!(
+            generation_error(new, &changed).unwrap(),
+            format!(
+                "{}{differences}; the nearest of the known generations is 2023-12, {count} of whose names differ: check out a \
+                 revision of Corundum that fits one, from 2023 or later and before its rewrite",
+                does_not_fit(new, &changed)
+            )
+        );
+    };
+    let last = line_of(&text, " jtag_tck");
+    refused(
+        " jtag_tck\n",
+        " jtag_tck,\n    input wire jtag_trst\n",
+        &format!("has port `jtag_trst` (line {}) too many", last + 1),
+        1,
     );
     refused(
-        "vcu1525",
-        &root,
-        at(&root),
-        "S is of no known generation: its fpga/app/template/rtl/mqnic_app_block.v has neither the port `ptp_td_sd` \
-         (2023-12) nor `ptp_ts_96` (fpspin-2023); check out a revision of Corundum from 2023 or later, before its \
-         rewrite",
+        "    parameter PTP_TS_ENABLE = 1,\n",
+        "",
+        "lacks parameter `PTP_TS_ENABLE`",
+        1,
     );
+    refused(
+        "parameter PTP_TS_WIDTH = 96",
+        "parameter PTP_TS_FMT_TOD = 0",
+        &format!(
+            "has parameter `PTP_TS_FMT_TOD` (line {}) too many and lacks parameter `PTP_TS_WIDTH`",
+            line_of(&text, "    parameter PTP_TS_WIDTH =")
+        ),
+        2,
+    );
+    assert_eq!(generation_error(new, &text), None);
+    // What is said in comments is no name, in whatever encoding.
+    let noisy = [b"// Z\xfcrich, port_of_zurich,\n".as_slice(), text.as_bytes()].concat();
+    assert_eq!(generation_error(new, noisy), None);
+}
+
+#[test]
+fn an_application_block_of_the_other_generation_is_refused_with_the_option_that_fits() {
+    let [new, old] = Generation::ALL;
+    let text = template(old);
+    let [ts, step, sync, sync_step] = ["ptp_ts_96", "ptp_ts_step", "ptp_sync_ts_96", "ptp_sync_ts_step"]
+        .map(|name| line_of(&text, &format!(" {name}")));
+    assert_eq!(
+        generation_error(new, &text).unwrap(),
+        format!(
+            "{}has parameter `PTP_USE_SAMPLE_CLOCK` (line {}), port `ptp_ts_96` (line {ts}), port `ptp_ts_step` (line \
+             {step}), port `ptp_sync_ts_96` (line {sync}), port `ptp_sync_ts_step` (line {sync_step}) too many and lacks \
+             port `ptp_td_sd`, port `ptp_sync_locked`, port `ptp_sync_ts_rel`, port `ptp_sync_ts_rel_step`, port \
+             `ptp_sync_ts_tod` and 2 more; use `--corundum fpspin-2023`, which fits",
+            does_not_fit(new, &text),
+            line_of(&text, "    parameter PTP_USE_SAMPLE_CLOCK")
+        )
+    );
+    let error = generation_error(old, template(new)).unwrap();
+    assert!(
+        error.ends_with("; use `--corundum 2023-12`, which fits"),
+        "{error}"
+    );
+    assert_eq!(generation_error(old, text), None);
+}
+
+#[test]
+fn an_application_block_that_cannot_be_read_is_refused() {
+    let new = Generation::Corundum202312;
+    let text = template(new);
+    for (template, reason) in [
+        (b"".as_slice(), "has no such module"),
+        (&[0, 255, 96, 40, 42], "has no such module"),
+        (
+            &text.as_bytes()[..3000],
+            "begins it in line 14 with a header that cannot be read",
+        ),
+        (
+            b"module mqnic_app_block (\n`PORTS\n);",
+            "has an entry without a name in line 2 of its header",
+        ),
+    ] {
+        assert_eq!(
+            generation_error(new, template).unwrap(),
+            format!(
+                "S is of no known generation: its fpga/app/template/rtl/mqnic_app_block.v should have the module \
+                 `mqnic_app_block`, but {reason}; check out a revision of Corundum from 2023 or later, before its rewrite"
+            )
+        );
+    }
 }
 
 #[test]

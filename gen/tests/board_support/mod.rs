@@ -120,15 +120,76 @@ pub(crate) fn fake_app(request: &AppRequest) -> Result<App, Error> {
     })
 }
 
-/// The ports of the application block that Corundum ships.
-fn template(generation: Generation) -> &'static str {
-    match generation {
-        Generation::Corundum202312 => {
-            "module mqnic_app_block (input wire ptp_td_sd, input wire ptp_ts);\nendmodule\n"
+/// Where the application block is that Corundum ships.
+pub(crate) const TEMPLATE: &str = "fpga/app/template/rtl/mqnic_app_block.v";
+
+/// The application block that Corundum ships, with the names of the public tree's.
+pub(crate) fn template(generation: Generation) -> String {
+    let table = match generation {
+        Generation::Corundum202312 => "mqnic_app_block_corundum_2023_12",
+        Generation::Fpspin2023 => "mqnic_app_block_fpspin_2023",
+    };
+    let path = format!("{}/../hdl/tests/ports/{table}.csv", env!("CARGO_MANIFEST_DIR"));
+    let table = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let (mut parameters, mut ports) = (Vec::new(), Vec::new());
+    for row in table.lines().skip(1) {
+        match row.splitn(3, ',').collect::<Vec<_>>()[..] {
+            ["parameter", name, default] => parameters.push(format!("    parameter {name} = {default}")),
+            [direction, name, "1"] => ports.push(format!("    {direction:<6} wire {name}")),
+            [direction, name, width] => ports.push(format!("    {direction:<6} wire [{width}-1:0] {name}")),
+            _ => panic!("{path}: what is `{row}`?"),
         }
-        Generation::Fpspin2023 => "module mqnic_app_block (input wire [95:0] ptp_ts_96);\nendmodule\n",
     }
+    format!(
+        "/*\n\nNot the text of Corundum, only its names.\n\n*/\n\n`resetall\n`timescale 1ns / 1ps\n\
+         `default_nettype none\n\n/*\n * Application block\n */\nmodule mqnic_app_block #\n(\n    \
+         // Structural configuration\n{}\n)\n(\n{}\n);\n\nendmodule\n\n`resetall\n",
+        parameters.join(",\n"),
+        ports.join(",\n\n    /*\n     * The next, please\n     */\n")
+    )
 }
+
+/// The configuration of a board as far as it decides on the application block: the values are those of the public trees.
+pub(crate) const CONFIG: &str = "set params [dict create]
+dict set params IF_COUNT \"2\"
+dict set params PORTS_PER_IF \"1\"
+dict set params SCHED_PER_IF [dict get $params PORTS_PER_IF]
+dict set params CLK_PERIOD_NS_NUM \"4\"
+dict set params CLK_PERIOD_NS_DENOM \"1\"
+dict set params PTP_PEROUT_COUNT \"1\"
+dict set params TX_QUEUE_INDEX_WIDTH \"13\"
+dict set params RX_QUEUE_INDEX_WIDTH \"8\"
+dict set params PTP_TS_ENABLE \"1\"
+dict set params TX_RAM_SIZE \"131072\"
+dict set params RX_RAM_SIZE \"131072\"
+dict set params DDR_CH \"4\"
+dict set params DDR_ENABLE \"0\"
+dict set params APP_ID \"32'h00000000\"
+dict set params APP_ENABLE \"0\"
+dict set params APP_CTRL_ENABLE \"1\"
+dict set params APP_DMA_ENABLE \"1\"
+dict set params APP_AXIS_DIRECT_ENABLE \"1\"
+dict set params APP_AXIS_SYNC_ENABLE \"1\"
+dict set params APP_AXIS_IF_ENABLE \"1\"
+dict set params APP_STAT_ENABLE \"1\"
+dict set params DMA_IMM_ENABLE \"0\"
+dict set params DMA_LEN_WIDTH \"16\"
+dict set params DMA_TAG_WIDTH \"16\"
+dict set params RAM_ADDR_WIDTH [expr int(ceil(log(max([dict get $params TX_RAM_SIZE], [dict get $params RX_RAM_SIZE]))/log(2)))]
+dict set params AXIL_CTRL_DATA_WIDTH \"32\"
+dict set params AXIL_CTRL_ADDR_WIDTH \"24\"
+dict set params AXIL_APP_CTRL_DATA_WIDTH [dict get $params AXIL_CTRL_DATA_WIDTH]
+dict set params AXIL_APP_CTRL_ADDR_WIDTH \"24\"
+dict set params STAT_INC_WIDTH \"24\"
+dict set params STAT_ID_WIDTH \"12\"
+# The aperture of the application's BAR follows from what the overlay sets.
+puts \"BAR 2: [expr [dict get $params APP_ENABLE] ? [dict get $params AXIL_APP_CTRL_ADDR_WIDTH] : 0]\"
+set param_list {}
+dict for {name value} $params {
+    lappend param_list $name=$value
+}
+set_property generic $param_list [get_filesets sources_1]
+";
 
 fn files(entries: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
@@ -152,19 +213,11 @@ pub(crate) fn corundum(generation: Generation, board: &str) -> TempDir {
                  CONFIG := $(call rel,$(CONFIG_TCL_FILES))\n\
                  all:\n\t@for f in $(SYN); do echo syn $$f; done\n\t@for f in $(XDC); do echo xdc $$f; done\n\
                  \t@for f in $(CONFIG); do echo config $$f; done\n";
-    let config = "set params [dict create]\ndict set params BEFORE \"1\"\ndict set params APP_ID \"32'h00000000\"\n\
-                  dict set params APP_ENABLE \"0\"\ndict set params APP_CTRL_ENABLE \"1\"\n\
-                  dict set params APP_DMA_ENABLE \"1\"\ndict set params APP_AXIS_DIRECT_ENABLE \"1\"\n\
-                  dict set params APP_AXIS_SYNC_ENABLE \"1\"\ndict set params APP_AXIS_IF_ENABLE \"1\"\n\
-                  dict set params APP_STAT_ENABLE \"1\"\ndict set params AXIL_APP_CTRL_ADDR_WIDTH \"16\"\n\
-                  dict set params AFTER [dict get $params AXIL_APP_CTRL_ADDR_WIDTH]\n\
-                  set param_list {}\ndict for {name value} $params {\n    lappend param_list $name=$value\n}\n\
-                  set_property generic $param_list [get_filesets sources_1]\n";
     files(&[
         ("fpga/common/rtl/mqnic_core.v", "module mqnic_core;\nendmodule\n"),
-        ("fpga/app/template/rtl/mqnic_app_block.v", template(generation)),
+        (TEMPLATE, &template(generation)),
         (&format!("fpga/{board}/Makefile"), makefile),
-        (&format!("fpga/{board}/config.tcl"), config),
+        (&format!("fpga/{board}/config.tcl"), CONFIG),
         (&format!("fpga/{family}/common/vivado.mk"), rules),
         (&format!("fpga/{family}/rtl/fpga.v"), "module fpga;\nendmodule\n"),
         (&format!("fpga/{family}/fpga.xdc"), "\n"),

@@ -1,6 +1,7 @@
 //! The user's Corundum checkout: is it one, of which generation, and does it have the board?
 
 use super::error::CheckoutError;
+use super::template::{self, TEMPLATE};
 use super::tree;
 use spinneret_bsp::{Board, CorundumDesign};
 use spinneret_hdl::app::corundum::Generation;
@@ -8,8 +9,6 @@ use std::path::{Path, PathBuf};
 
 /// What every tree has.
 const CORE: &str = "fpga/common/rtl/mqnic_core.v";
-/// The application block that Corundum ships, whose ports tell the generations apart.
-const TEMPLATE: &str = "fpga/app/template/rtl/mqnic_app_block.v";
 /// What the board's Makefile includes at its end, and where the overlay adds itself.
 pub(super) const INCLUDE: &str = "include ../common/vivado.mk";
 /// Parameters in the board's configuration that the overlay sets: name and value.
@@ -49,48 +48,11 @@ impl Checkout {
                 });
             }
         }
-        check_generation(&root, &shown, asked)?;
+        template::check(&root, &shown, asked)?;
         let board = find_board(&root, &shown, board)?;
         check_hooks(&root, &board)?;
         Ok(Self { root, board })
     }
-}
-
-fn check_generation(root: &Path, shown: &str, asked: Generation) -> Result<(), CheckoutError> {
-    let template = tree::read(&root.join(TEMPLATE))?;
-    let found = Generation::ALL
-        .into_iter()
-        .find(|generation| has_word(&template, port(*generation)));
-    match found {
-        Some(found) if found == asked => Ok(()),
-        Some(found) => Err(CheckoutError::OtherGeneration {
-            path: shown.to_owned(),
-            asked: asked.name(),
-            found: found.name(),
-            port: port(found),
-            file: TEMPLATE,
-        }),
-        None => Err(CheckoutError::UnknownGeneration {
-            path: shown.to_owned(),
-            file: TEMPLATE,
-            new_port: port(Generation::Corundum202312),
-            old_port: port(Generation::Fpspin2023),
-        }),
-    }
-}
-
-/// A port of the application block that only this generation has.
-fn port(generation: Generation) -> &'static str {
-    match generation {
-        Generation::Corundum202312 => "ptp_td_sd",
-        Generation::Fpspin2023 => "ptp_ts_96",
-    }
-}
-
-/// Whether a text has a Verilog identifier.
-fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .any(|found| found == word)
 }
 
 /// The board's directory, which was moved in December 2023; both places are looked at.

@@ -1,5 +1,6 @@
 //! What can be wrong with the trees that a board is built in.
 
+use super::header::HeaderError;
 use std::io;
 use thiserror::Error;
 
@@ -39,36 +40,41 @@ pub enum CheckoutError {
         /// The file that was looked for.
         wanted: &'static str,
     },
-    /// The tree has another generation of the application block's ports.
+    /// The application block that the tree ships has other names than ours.
     #[error(
-        "{path} is of generation {found}, not {asked}: `{port}` is a port in its {file}; use `--corundum {found}`"
+        "{path} does not fit generation {asked}: the module in its {file}, lines {first} to {last}, {differences}; \
+         {advice}"
     )]
-    OtherGeneration {
+    OtherNames {
         /// The directory as given.
         path: String,
         /// What was asked for.
         asked: &'static str,
-        /// What it is.
-        found: &'static str,
-        /// The port that tells them apart.
-        port: &'static str,
-        /// The file with the port.
+        /// The file with the application block.
         file: &'static str,
+        /// Where the header of the module begins.
+        first: usize,
+        /// Where it ends.
+        last: usize,
+        /// The names of parameters and ports that differ.
+        differences: String,
+        /// What to do.
+        advice: String,
     },
-    /// The tree is of no generation that is known.
+    /// The application block that the tree ships cannot be read.
     #[error(
-        "{path} is of no known generation: its {file} has neither the port `{new_port}` (2023-12) nor `{old_port}` \
-         (fpspin-2023); check out a revision of Corundum from 2023 or later, before its rewrite"
+        "{path} is of no known generation: its {file} should have the module `{module}`, but {source}; check out a \
+         revision of Corundum from 2023 or later, before its rewrite"
     )]
-    UnknownGeneration {
+    UnreadableTemplate {
         /// The directory as given.
         path: String,
         /// The file that was looked at.
         file: &'static str,
-        /// A port of the newer generation.
-        new_port: &'static str,
-        /// A port of the older generation.
-        old_port: &'static str,
+        /// The module.
+        module: &'static str,
+        /// What is wrong with it.
+        source: HeaderError,
     },
     /// The tree has no design for the board.
     #[error("{path} has no design for board `{board}`: there is no {}", looked_for.join(" and no "))]

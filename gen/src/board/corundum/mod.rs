@@ -4,12 +4,15 @@ mod app;
 mod checkout;
 mod core_file;
 mod error;
+mod header;
 mod overlay;
 mod pspin;
+mod template;
 mod tree;
 
 pub use app::{App, AppModule, AppRequest, BuildApp, build_app};
 pub use error::CheckoutError;
+pub use header::HeaderError;
 
 use super::BoardOutput;
 use super::library::{Contents, LINT, RTL, backend, verilog_file};

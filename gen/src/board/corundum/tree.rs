@@ -40,3 +40,14 @@ pub(super) fn read(path: &Path) -> Result<String, CheckoutError> {
         source,
     })
 }
+
+/// A file whose comments may be in any encoding.
+pub(super) fn read_lossy(path: &Path) -> Result<String, CheckoutError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(source) => Err(CheckoutError::Io {
+            path: path.display().to_string(),
+            source,
+        }),
+    }
+}
