@@ -89,7 +89,7 @@
 /* ingress.bypassed (r): Frames that matched nothing and went to the NIC. */
 #define SPINNERET_INGRESS_BYPASSED_OFFSET 0x1104u
 #define SPINNERET_INGRESS_BYPASSED_BITS 0xffffffffu
-/* ingress.hers (r): Handler execution requests that the clusters took. */
+/* ingress.hers (r): Handler execution requests that left for the clusters; a reset takes those that have not arrived. */
 #define SPINNERET_INGRESS_HERS_OFFSET 0x1108u
 #define SPINNERET_INGRESS_HERS_BITS 0xffffffffu
 /* ingress.dropped_overload (r): Matched frames that were dropped because bus or clusters did not keep up. */

@@ -7,6 +7,7 @@
 module half_counters (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset: all counts are 0.
+    input  wire          in_reset, // The half is in reset: nothing that it shows has happened.
     input  wire          retired, // A transfer is retired.
     input  wire    [3:0] error, // The error of its status; 0 if it has none.
     input  wire          answered, // A burst is answered.
@@ -53,7 +54,8 @@ module half_counters (
     end
 
     // The event with the highest number first.
-    assign counters_events = {stray, answered && outside, answered && refused, answered, errors};
+    assign counters_events = {stray, answered && outside, answered && refused, answered, errors} &
+        {15{!in_reset}};
 
     always_comb begin
         error_counts = 352'd0;

@@ -315,7 +315,8 @@ module pspin_hostmem_dma_rd #(
     // What happens is counted.
     half_counters u_counters (
         .clk(clk),
-        .rst(reset),
+        .rst(forget),
+        .in_reset(reset),
         .retired(retire),
         .error(transfers_m_data[46:43]),
         .answered(counters_answered),

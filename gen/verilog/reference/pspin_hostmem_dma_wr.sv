@@ -369,7 +369,8 @@ module pspin_hostmem_dma_wr #(
     // What happens is counted.
     half_counters u_counters (
         .clk(clk),
-        .rst(reset),
+        .rst(forget),
+        .in_reset(reset),
         .retired(retire),
         .error(transfers_m_data[24:21]),
         .answered(answer),

@@ -177,7 +177,7 @@ module pspin_ingress_datapath #(
     output logic  [31:0] alloc_dropped_pkts, // Matched packets that the buffer did not take: the sum of overload, no slot and oversize.
     output logic  [31:0] matched_pkts_o, // Frames that left the matching engine for the cluster; this and all below beyond the public design.
     output logic  [31:0] bypassed_pkts_o, // Frames that left it for the NIC.
-    output logic  [31:0] her_pkts_o, // HERs that the cluster took.
+    output logic  [31:0] her_pkts_o, // HERs that were taken; those of them that are on their way to the cluster when it is reset count as well.
     output logic  [31:0] dropped_overload_o, // Matched packets that were dropped because the bus or the cluster did not keep up.
     output logic  [31:0] dropped_no_slot_o, // Matched packets that were dropped because no slot was free.
     output logic  [31:0] dropped_oversize_o, // Matched packets that were dropped because they are longer than a large slot.
@@ -413,6 +413,7 @@ module pspin_ingress_datapath #(
     slot_pool_256x1536_1024x128_tracked u_pool (
         .clk(clk),
         .rst(path_reset),
+        .counters_rst(reset),
         .small_data(pool_small_data),
         .small_valid(pool_small_valid),
         .small_ready(chooser_small_ready),

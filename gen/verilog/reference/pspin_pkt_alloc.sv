@@ -150,6 +150,7 @@ module pspin_pkt_alloc #(
     slot_pool_256x1536_1024x128 u_slots (
         .clk(clk),
         .rst(reset),
+        .counters_rst(reset),
         .small_data(slots_small_data),
         .small_valid(slots_small_valid),
         .small_ready(slots_small_ready),

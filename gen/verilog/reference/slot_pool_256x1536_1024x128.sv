@@ -7,6 +7,7 @@
 module slot_pool_256x1536_1024x128 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset, active high: all slots are free again.
+    input  wire         counters_rst, // Synchronous reset of the counters: they are 0.
     // Address of the next free small slot.
     output logic [31:0] small_data,
     output logic        small_valid,
@@ -164,7 +165,7 @@ module slot_pool_256x1536_1024x128 (
 
     event_counters_3 u_counters (
         .clk(clk),
-        .rst(rst),
+        .rst(counters_rst),
         .events(counters_events),
         .counts_0(refused_no_start),
         .counts_1(refused_not_out),
