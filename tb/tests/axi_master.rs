@@ -8,7 +8,7 @@ use spinneret_sim::axi::{
     Response, Skew, WriteRequest,
 };
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
+use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinPktAlloc, PspinPktAllocHalves, PspinPktAllocOdd, PspinPktAllocStall, PspinPktAllocTiny,
 };
 use spinneret_sim::test_run::{TestRun, run_test};

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinPktMatch, PspinPktMatchW64, PspinPktMatchW128, PspinPktMatchW256, PspinPktMatchW1024,
 };
 use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, RuleTable};

@@ -2,7 +2,7 @@
 
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchIpW128, PspinPktMatchIpW256, PspinPktMatchIpW1024,
 };
 use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, Mode, RuleSet, RuleTable};

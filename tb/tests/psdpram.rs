@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use spinneret_sim::model::Model;
-use spinneret_sim::models;
+use spinneret_models;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::Pause;
 use spinneret_sim::test_run::{TestRun, run_test};

@@ -11,7 +11,7 @@ use spinneret_sim::axil::{LiteMaster, LiteMasterConfig};
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::dma::{CorundumDma, HostMemory, RamShape, Transfer};
 use spinneret_sim::model::{Direction, Model};
-use spinneret_sim::models::MqnicAppBlock;
+use spinneret_models::MqnicAppBlock;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::{Frame, StreamSink, StreamSource};
 use std::collections::{BTreeMap, VecDeque};

@@ -2,7 +2,7 @@
 
 use crate::support::{DEAD, with_calm};
 use spinneret_sim::axil::{Faults, Response};
-use spinneret_sim::models::{SpinneretBar, SpinneretBarLarge};
+use spinneret_models::{SpinneretBar, SpinneretBarLarge};
 use spinneret_tb::bar::{Counters, Temper};
 
 const REGISTERS: u64 = 0x80_0000;

@@ -10,7 +10,7 @@ use spinneret_sim::axi::{
 };
 use spinneret_sim::axil::{LiteMasterConfig, LiteMasterPauses, LiteRead, LiteSlaveConfig, LiteWrite};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{AxiCrossing, AxiCrossing4, AxiLiteCrossing};
+use spinneret_models::{AxiCrossing, AxiCrossing4, AxiLiteCrossing};
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use crate::clocks::{Clocks, FIXED, pauses};
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
 use spinneret_sim::model::Model;
-use spinneret_sim::models;
+use spinneret_models;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 

@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use spinneret_sim::channel::Pause;
 use spinneret_sim::model::Model;
-use spinneret_sim::models;
+use spinneret_models;
 use spinneret_sim::test_run::{TestRun, run_test};
 
 const SOME: Pause = Pause::Random { percent: 30 };

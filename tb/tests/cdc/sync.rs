@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{LevelSync, ResetSync};
+use spinneret_models::{LevelSync, ResetSync};
 use spinneret_sim::simulation::{ClockDomain, Simulation};
 use spinneret_sim::test_run::{TestRun, run_test};
 

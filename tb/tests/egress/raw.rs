@@ -2,7 +2,7 @@
 
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinEgressDatapath;
+use spinneret_models::PspinEgressDatapath;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::{Pause, StreamSink};
 use spinneret_sim::test_run::{TestRun, run_test};

@@ -2,7 +2,7 @@
 
 use crate::support::{BASE, open, slow, strobed};
 use spinneret_sim::axi::{ReadRequest, Response, WriteRequest};
-use spinneret_sim::models::PspinHostmemDmaBoard;
+use spinneret_models::PspinHostmemDmaBoard;
 use spinneret_sim::test_run::run_test;
 
 #[test]

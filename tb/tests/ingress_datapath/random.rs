@@ -1,7 +1,7 @@
 //! Random packets under every behaviour of the bus models, in every configuration.
 
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall, PspinIngressDatapathStall,
 };
 use spinneret_sim::seed::Seed;

@@ -2,7 +2,7 @@
 
 use crate::support::{any_marked_with, without_frees};
 use spinneret_sim::axi::{Latency, SlaveConfig};
-use spinneret_sim::models::PspinIngressDatapathSmall;
+use spinneret_models::PspinIngressDatapathSmall;
 use spinneret_sim::stream::Pause;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::ingress::{Behaviour, Cause, Class, IngressBench};

@@ -2,7 +2,7 @@
 
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinIngressDatapath;
+use spinneret_models::PspinIngressDatapath;
 use spinneret_sim::reference::matcher::{MatcherParams, Mode, RuleSet, RuleTable};
 use spinneret_sim::test_run::TestRun;
 use spinneret_tb::ingress::{Behaviour, Cause, Drops, IngressBench, Packet, Release, Setup, load_mark};

@@ -6,7 +6,7 @@ use crate::traffic::{STALLED, patterns};
 use rand::RngExt;
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
 use spinneret_sim::model::Model;
-use spinneret_sim::models;
+use spinneret_models;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 use std::collections::VecDeque;

@@ -7,7 +7,7 @@ use rand::RngExt;
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
 use spinneret_sim::model::{Instance, Model};
-use spinneret_sim::models;
+use spinneret_models;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 use std::cell::RefCell;

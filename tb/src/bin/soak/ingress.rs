@@ -3,7 +3,7 @@
 use crate::rounds::Rounds;
 use anyhow::Result;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall, PspinIngressDatapathStall,
 };
 use spinneret_sim::seed::Seed;

@@ -1,10 +1,10 @@
 //! Which matcher does the work.
 
-use super::{Checked, Matcher, MatcherError, ModelMatcher, VerilatedMatcher};
-use crate::model::Model;
 use crate::models::{PspinPktMatch, PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchW64};
-use crate::reference::matcher::{MatcherParams, ParamsError, RuleTable};
 use clap::ValueEnum;
+use spinneret_sim::matching::{Checked, Matcher, MatcherError, ModelMatcher, VerilatedMatcher};
+use spinneret_sim::model::Model;
+use spinneret_sim::reference::matcher::{MatcherParams, ParamsError, RuleTable};
 
 /// Seed of the values that registers without a reset start with.
 const SEED: u64 = 1;

@@ -1,8 +1,8 @@
 //! `spinneret captures`: writes the captures that are shipped with the project.
 
 use super::Failure;
-use crate::capture::traffic;
-use crate::capture::whole_file::WholeFile;
+use spinneret_sim::capture::traffic;
+use spinneret_sim::capture::whole_file::WholeFile;
 use anyhow::anyhow;
 use clap::Args;
 use std::io::Write as _;

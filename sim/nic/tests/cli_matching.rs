@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::matching::{Checked, Engine, Matcher, MatcherError, ModelMatcher, Outcome};
+use spinneret_nic::engine::Engine;
+use spinneret_sim::matching::{Checked, Matcher, MatcherError, ModelMatcher, Outcome};
 use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, Mode, RuleSet, RuleTable};
 
 const PARAMS: MatcherParams = MatcherParams::REFERENCE;

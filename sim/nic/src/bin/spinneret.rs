@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    spinneret_sim::cli::main()
+    spinneret_nic::cli::main()
 }

@@ -2,10 +2,11 @@
 
 use super::Failure;
 use super::report::{Report, RuleSetReport, Traffic};
-use crate::capture::{CaptureError, CaptureReader, CaptureWriter, Packet};
-use crate::matching::{Engine, Matcher};
-use crate::reference::matcher::{MatchResult, MatcherParams};
-use crate::rules::{NamedRuleSet, RuleFile};
+use spinneret_sim::capture::{CaptureError, CaptureReader, CaptureWriter, Packet};
+use crate::engine::Engine;
+use spinneret_sim::matching::Matcher;
+use spinneret_sim::reference::matcher::{MatchResult, MatcherParams};
+use spinneret_sim::rules::{NamedRuleSet, RuleFile};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -1,0 +1,12 @@
+//! The NIC on a laptop, and the `spinneret` command.
+
+pub mod cli;
+pub mod engine;
+
+mod attach;
+mod share;
+
+/// The designs that the command simulates, one typed struct each.
+pub mod models {
+    include!(concat!(env!("OUT_DIR"), "/models.rs"));
+}
