@@ -62,7 +62,11 @@ impl DecodeCache {
     pub fn invalidate(&mut self, address: u32, len_bytes: u32) {
         let base = u64::from(self.base);
         let first = (u64::from(address) & !1).saturating_sub(2).max(base);
-        let end = (u64::from(address) + u64::from(len_bytes)).max(base);
+        let end = if len_bytes == 0 {
+            base
+        } else {
+            (u64::from(address) + u64::from(len_bytes)).max(base)
+        };
         let index = |address: u64| (((address - base).div_ceil(2)) as usize).min(self.entries.len());
         let range = index(first)..index(end);
         if range.start < range.end {
