@@ -1,7 +1,7 @@
 //! Execution: integer computation and control flow. Accesses to memory are in [`super::memory`], registers of the
 //! machine in [`super::system`].
 
-use super::hart::{Outcome, Stop};
+use super::hart::Outcome;
 use super::instruction::{Instruction, Op};
 use super::{Bus, Costs, Hart, Privilege, Trap, Width};
 
@@ -78,12 +78,12 @@ impl Hart {
             Op::Mret => self.mret(i, costs),
             Op::Wfi => self.wfi(costs),
             Op::Fence | Op::FenceI => self.fence(costs),
-            Op::Ebreak => Err(Stop::Trap(Trap::Breakpoint, self.pc)),
-            Op::Ecall => Err(Stop::Trap(match self.privilege {
+            Op::Ebreak => Err(self.trap(Trap::Breakpoint, self.pc)),
+            Op::Ecall => Err(self.trap(match self.privilege {
                 Privilege::User => Trap::EnvironmentCallU,
                 Privilege::Machine => Trap::EnvironmentCallM,
             }, 0)),
-            Op::Illegal | Op::Empty => Err(Stop::Trap(Trap::Illegal, imm)),
+            Op::Illegal | Op::Empty => Err(self.trap(Trap::Illegal, imm)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::csr::Csrs;
 use super::instruction::{Instruction, Op};
-use super::{Bus, Costs, Privilege, Trap};
+use super::{Bus, Costs, Fault, Privilege, Trap};
 
 /// What one step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +29,17 @@ pub enum Step {
 }
 
 /// Why an instruction did not retire.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Stop {
     Wait,
     Trap(Trap, u32),
 }
 
-/// The clocks of an instruction, without those of hazards, or why it did not retire.
-pub(super) type Outcome = Result<u32, Stop>;
+/// The instruction did not retire, and `Hart::stop` says why. That is rare, so that results stay in machine registers.
+pub(super) struct Stopped(());
+
+/// The clocks of an instruction, without those of hazards, if it retired.
+pub(super) type Outcome = Result<u32, Stopped>;
 
 /// One hart. See the [module](super) for how it is driven.
 #[derive(Clone, Debug)]
@@ -53,6 +57,8 @@ pub struct Hart {
     pub(super) woken: bool,
     /// For hazards: what the last instruction wrote, [`Instruction::LATE`], and [`Self::JUMPED`].
     pub(super) previous: u8,
+    /// Why the last instruction that did not retire did not.
+    stop: Stop,
     reset_pc: u32,
 }
 
@@ -72,6 +78,7 @@ impl Hart {
             retired: 0,
             woken: false,
             previous: 0,
+            stop: Stop::Wait,
             reset_pc,
         }
     }
@@ -85,8 +92,12 @@ impl Hart {
     #[inline]
     pub fn step<B: Bus>(&mut self, bus: &mut B, costs: &Costs, now: u64) -> Step {
         let pc = self.pc;
-        let Ok(instruction) = bus.instruction(pc, self.privilege) else {
-            return self.trapped(Trap::InstructionFault, pc, costs);
+        let instruction = match bus.decoded(pc, self.privilege) {
+            Some(instruction) => *instruction,
+            None => match fetch(bus, pc, self.privilege) {
+                Ok(instruction) => instruction,
+                Err(Fault) => return self.trapped(Trap::InstructionFault, pc, costs),
+            },
         };
         let previous = self.previous;
         self.previous = instruction.result();
@@ -97,12 +108,33 @@ impl Hart {
                     clocks: clocks + stall(previous, pc, instruction, costs),
                 }
             }
-            Err(Stop::Wait) => {
+            Err(Stopped(())) => self.stopped(previous, costs),
+        }
+    }
+
+    #[cold]
+    fn stopped(&mut self, previous: u8, costs: &Costs) -> Step {
+        match self.stop {
+            Stop::Wait => {
                 self.previous = previous;
                 Step::Waits
             }
-            Err(Stop::Trap(trap, value)) => self.trapped(trap, value, costs),
+            Stop::Trap(trap, value) => self.trapped(trap, value, costs),
         }
+    }
+
+    /// Notes that the instruction is to be tried again.
+    #[cold]
+    pub(super) fn wait(&mut self) -> Stopped {
+        self.stop = Stop::Wait;
+        Stopped(())
+    }
+
+    /// Notes that the instruction traps.
+    #[cold]
+    pub(super) fn trap(&mut self, trap: Trap, value: u32) -> Stopped {
+        self.stop = Stop::Trap(trap, value);
+        Stopped(())
     }
 
     /// Sends the hart to its trap handler for a reason from outside, such as a watchdog. `mepc` reads the instruction
@@ -201,6 +233,14 @@ impl Hart {
         self.csrs
             .write(number, value, Privilege::Machine, now, self.retired)
     }
+}
+
+/// Fetches an instruction that the bus does not remember.
+#[cold]
+fn fetch<B: Bus>(bus: &mut B, pc: u32, who: Privilege) -> Result<Instruction, Fault> {
+    let instruction = Instruction::decode(bus.fetch(pc, who)?);
+    bus.remember(pc, instruction);
+    Ok(instruction)
 }
 
 /// Clocks by which the instruction before delays the one at `pc`.

@@ -1,6 +1,6 @@
 //! Execution: CSR instructions, return from traps, waiting.
 
-use super::hart::{Outcome, Stop};
+use super::hart::Outcome;
 use super::instruction::{Instruction, Op};
 use super::{Costs, Hart, Privilege, Trap, csr};
 
@@ -16,20 +16,22 @@ impl Hart {
         now: u64,
     ) -> Outcome {
         let number = instruction.csr();
-        let old = self
-            .csrs
-            .read(number, self.privilege, now, self.retired)
-            .ok_or_else(|| Stop::Trap(Trap::Illegal, encoding(instruction)))?;
+        let Some(old) = self.csrs.read(number, self.privilege, now, self.retired) else {
+            return Err(self.trap(Trap::Illegal, encoding(instruction)));
+        };
         let new = match instruction.op() {
             Op::Csrrw | Op::Csrrwi => Some(operand),
             Op::Csrrs | Op::Csrrsi => nonzero.then_some(old | operand),
             _ => nonzero.then_some(old & !operand),
         };
-        if let Some(new) = new {
-            // The instruction itself counts as retired before, so that the next one reads what this one wrote.
-            self.csrs
+        // The instruction itself counts as retired before a write, so that the next one reads what this one wrote.
+        if let Some(new) = new
+            && self
+                .csrs
                 .write(number, new, self.privilege, now, self.retired + 1)
-                .ok_or_else(|| Stop::Trap(Trap::Illegal, encoding(instruction)))?;
+                .is_none()
+        {
+            return Err(self.trap(Trap::Illegal, encoding(instruction)));
         }
         let clocks = if csr::empties_pipeline(number) {
             costs.csr_flush
@@ -42,7 +44,7 @@ impl Hart {
     /// Returns from a trap: to `mepc`, in the mode that `mstatus` holds.
     pub(super) fn mret(&mut self, instruction: Instruction, costs: &Costs) -> Outcome {
         if self.privilege != Privilege::Machine {
-            return Err(Stop::Trap(Trap::Illegal, encoding(instruction)));
+            return Err(self.trap(Trap::Illegal, encoding(instruction)));
         }
         let (pc, privilege) = self.csrs.leave_trap();
         self.privilege = privilege;
@@ -52,7 +54,7 @@ impl Hart {
     /// Waits until [`Hart::wake`].
     pub(super) fn wfi(&mut self, costs: &Costs) -> Outcome {
         if !std::mem::take(&mut self.woken) {
-            return Err(Stop::Wait);
+            return Err(self.wait());
         }
         self.pc = self.pc.wrapping_add(4);
         Ok(costs.wfi)

@@ -48,7 +48,7 @@ fn invalidates_exactly_what_changed() {
     let filled = || {
         let mut cache = DecodeCache::new(0x1000, 0x20);
         for address in (0x1000..0x1020).step_by(2) {
-            cache.fill(address, NOP);
+            cache.insert(address, Instruction::decode(NOP));
         }
         cache
     };
@@ -77,7 +77,7 @@ fn invalidates_exactly_what_changed() {
 fn ignores_addresses_outside() {
     let mut cache = DecodeCache::new(0x1000, 0x20);
     for address in [0, 0xffe, 0x1020, 0x1022, 0xffff_fffe] {
-        assert_eq!(cache.fill(address, NOP), Instruction::decode(NOP));
+        cache.insert(address, Instruction::decode(NOP));
         assert_eq!(cache.get(address), None, "{address:#x}");
         cache.invalidate(address, 4);
     }
