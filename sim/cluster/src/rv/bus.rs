@@ -60,14 +60,17 @@ pub trait Bus {
     /// instruction; if it holds the beginning of a longer one, both halves must be readable.
     fn fetch(&mut self, address: u32, who: Privilege) -> Result<u32, Fault>;
 
-    /// The decoded instruction at an even address.
+    /// The instruction at an even address, if the bus remembers it decoded and allows the fetch; else the hart calls
+    /// [`Bus::fetch`], and then [`Bus::remember`].
     ///
-    /// The default fetches and decodes every time. A bus that wants to be fast overrides this with a
-    /// [`super::DecodeCache`], and checks protection here just as in `fetch`.
+    /// The default remembers nothing. A bus that wants to be fast has a [`super::DecodeCache`] for each program memory.
     #[inline]
-    fn instruction(&mut self, address: u32, who: Privilege) -> Result<Instruction, Fault> {
-        Ok(Instruction::decode(self.fetch(address, who)?))
+    fn decoded(&self, _address: u32, _who: Privilege) -> Option<&Instruction> {
+        None
     }
+
+    /// Takes note of an instruction that was fetched and decoded.
+    fn remember(&mut self, _address: u32, _instruction: Instruction) {}
 
     /// Reads; the value is zero-extended.
     fn load(&mut self, address: u32, width: Width, who: Privilege) -> Result<Access, Fault>;

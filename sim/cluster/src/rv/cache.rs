@@ -12,8 +12,8 @@ use super::instruction::{Instruction, Op};
 ///
 /// let mut cache = DecodeCache::new(0x1d00_0000, 0x8000);
 /// assert_eq!(cache.get(0x1d00_0100), None);
-/// assert_eq!(cache.fill(0x1d00_0100, 0x0015_0513).to_string(), "addi a0, a0, 1");
-/// assert_eq!(cache.get(0x1d00_0100), Some(Instruction::decode(0x0015_0513)));
+/// cache.insert(0x1d00_0100, Instruction::decode(0x0015_0513));
+/// assert_eq!(cache.get(0x1d00_0100).unwrap().to_string(), "addi a0, a0, 1");
 /// cache.invalidate(0x1d00_0103, 1);
 /// assert_eq!(cache.get(0x1d00_0100), None);
 /// ```
@@ -38,35 +38,40 @@ impl DecodeCache {
 
     /// The instruction at an address, if it is known.
     #[inline(always)]
-    pub fn get(&self, address: u32) -> Option<Instruction> {
+    pub fn get(&self, address: u32) -> Option<&Instruction> {
         let index = (address.wrapping_sub(self.base) >> 1) as usize;
-        match self.entries.get(index) {
-            Some(instruction) if instruction.op() != Op::Empty => Some(*instruction),
-            _ => None,
-        }
+        self.entries
+            .get(index)
+            .filter(|instruction| instruction.op() != Op::Empty)
     }
 
-    /// Decodes and remembers the 32 bits at an address. Outside the memory of the cache it only decodes.
-    #[cold]
-    pub fn fill(&mut self, address: u32, bits: u32) -> Instruction {
-        let instruction = Instruction::decode(bits);
+    /// Remembers the instruction at an address; outside the memory of the cache it does nothing.
+    pub fn insert(&mut self, address: u32, instruction: Instruction) {
         let index = (address.wrapping_sub(self.base) >> 1) as usize;
         if let Some(entry) = self.entries.get_mut(index) {
             *entry = instruction;
         }
-        instruction
     }
 
     /// Forgets every instruction that has one of these bytes, also a long one that begins in the halfword before.
     #[inline]
     pub fn invalidate(&mut self, address: u32, len_bytes: u32) {
-        let base = u64::from(self.base);
-        let first = (u64::from(address) & !1).saturating_sub(2).max(base);
-        let end = (u64::from(address) + u64::from(len_bytes)).max(base);
-        let index = |address: u64| (((address - base).div_ceil(2)) as usize).min(self.entries.len());
-        let range = index(first)..index(end);
-        if range.start < range.end {
-            self.entries[range].fill(Instruction::EMPTY);
+        // Most stores are far from any program: then these comparisons are all. The last instruction may reach two bytes
+        // beyond the memory.
+        let len = self.entries.len() as u32 * 2 + 2;
+        if address.wrapping_sub(self.base) < len || self.base.wrapping_sub(address) < len_bytes {
+            self.forget(address, len_bytes);
+        }
+    }
+
+    /// Of `address` and `base`, one lies within the bytes that start at the other.
+    fn forget(&mut self, address: u32, len_bytes: u32) {
+        let offset = i64::from(address) - i64::from(self.base);
+        let end = (offset + i64::from(len_bytes) + 1).clamp(0, self.entries.len() as i64 * 2) / 2;
+        // Halves round down, so an odd address is in the middle of the halfword before.
+        let first = (offset.div_euclid(2) - 1).max(0);
+        if len_bytes != 0 && first < end {
+            self.entries[first as usize..end as usize].fill(Instruction::EMPTY);
         }
     }
 }

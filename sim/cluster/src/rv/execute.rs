@@ -1,7 +1,7 @@
 //! Execution: integer computation and control flow. Accesses to memory are in [`super::memory`], registers of the
 //! machine in [`super::system`].
 
-use super::hart::{Outcome, Stop};
+use super::hart::Outcome;
 use super::instruction::{Instruction, Op};
 use super::{Bus, Costs, Hart, Privilege, Trap, Width};
 
@@ -9,7 +9,7 @@ impl Hart {
     /// Executes one decoded instruction: everything happens, or nothing.
     #[inline(always)]
     #[rustfmt::skip]
-    pub(super) fn execute<B: Bus>(&mut self, i: Instruction, bus: &mut B, costs: &Costs, now: u64) -> Outcome {
+    pub(super) fn execute<B: Bus>(&mut self, i: &Instruction, bus: &mut B, costs: &Costs, now: u64) -> Outcome {
         let (a, b, imm) = (self.x[i.rs1()], self.x[i.rs2()], i.imm() as u32);
         match i.op() {
             Op::Lui => self.put(i, imm, costs.alu),
@@ -78,18 +78,18 @@ impl Hart {
             Op::Mret => self.mret(i, costs),
             Op::Wfi => self.wfi(costs),
             Op::Fence | Op::FenceI => self.fence(costs),
-            Op::Ebreak => Err(Stop::Trap(Trap::Breakpoint, self.pc)),
-            Op::Ecall => Err(Stop::Trap(match self.privilege {
+            Op::Ebreak => Err(self.trap(Trap::Breakpoint, self.pc)),
+            Op::Ecall => Err(self.trap(match self.privilege {
                 Privilege::User => Trap::EnvironmentCallU,
                 Privilege::Machine => Trap::EnvironmentCallM,
             }, 0)),
-            Op::Illegal | Op::Empty => Err(Stop::Trap(Trap::Illegal, imm)),
+            Op::Illegal | Op::Empty => Err(self.trap(Trap::Illegal, imm)),
         }
     }
 
     /// Writes the result and goes on to the next instruction.
     #[inline(always)]
-    pub(super) fn put(&mut self, instruction: Instruction, value: u32, clocks: u32) -> Outcome {
+    pub(super) fn put(&mut self, instruction: &Instruction, value: u32, clocks: u32) -> Outcome {
         self.x[instruction.rd()] = value;
         self.x[0] = 0;
         self.pc = self.pc.wrapping_add(instruction.len_bytes());
@@ -105,13 +105,13 @@ impl Hart {
     }
 
     #[inline(always)]
-    fn jump_and_link(&mut self, instruction: Instruction, target: u32, costs: &Costs) -> Outcome {
+    fn jump_and_link(&mut self, instruction: &Instruction, target: u32, costs: &Costs) -> Outcome {
         let _ = self.put(instruction, self.pc.wrapping_add(instruction.len_bytes()), 0);
         self.jump(target, costs.jump)
     }
 
     #[inline(always)]
-    fn branch(&mut self, instruction: Instruction, taken: bool, costs: &Costs) -> Outcome {
+    fn branch(&mut self, instruction: &Instruction, taken: bool, costs: &Costs) -> Outcome {
         if taken {
             self.jump(self.pc.wrapping_add(instruction.imm() as u32), costs.branch_taken)
         } else {

@@ -2,7 +2,7 @@
 
 use super::csr::Csrs;
 use super::instruction::{Instruction, Op};
-use super::{Bus, Costs, Privilege, Trap};
+use super::{Bus, Costs, Fault, Privilege, Trap};
 
 /// What one step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +29,17 @@ pub enum Step {
 }
 
 /// Why an instruction did not retire.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Stop {
     Wait,
     Trap(Trap, u32),
 }
 
-/// The clocks of an instruction, without those of hazards, or why it did not retire.
-pub(super) type Outcome = Result<u32, Stop>;
+/// The instruction did not retire, and `Hart::stop` says why. That is rare, so that results stay in machine registers.
+pub(super) struct Stopped(());
+
+/// The clocks of an instruction, without those of hazards, if it retired.
+pub(super) type Outcome = Result<u32, Stopped>;
 
 /// One hart. See the [module](super) for how it is driven.
 #[derive(Clone, Debug)]
@@ -53,6 +57,8 @@ pub struct Hart {
     pub(super) woken: bool,
     /// For hazards: what the last instruction wrote, [`Instruction::LATE`], and [`Self::JUMPED`].
     pub(super) previous: u8,
+    /// Why the last instruction that did not retire did not.
+    stop: Stop,
     reset_pc: u32,
 }
 
@@ -72,6 +78,7 @@ impl Hart {
             retired: 0,
             woken: false,
             previous: 0,
+            stop: Stop::Wait,
             reset_pc,
         }
     }
@@ -85,24 +92,49 @@ impl Hart {
     #[inline]
     pub fn step<B: Bus>(&mut self, bus: &mut B, costs: &Costs, now: u64) -> Step {
         let pc = self.pc;
-        let Ok(instruction) = bus.instruction(pc, self.privilege) else {
-            return self.trapped(Trap::InstructionFault, pc, costs);
+        let instruction = match bus.decoded(pc, self.privilege) {
+            Some(instruction) => *instruction,
+            None => match fetch(bus, pc, self.privilege) {
+                Ok(instruction) => instruction,
+                Err(Fault) => return self.trapped(Trap::InstructionFault, pc, costs),
+            },
         };
         let previous = self.previous;
         self.previous = instruction.result();
-        match self.execute(instruction, bus, costs, now) {
+        match self.execute(&instruction, bus, costs, now) {
             Ok(clocks) => {
                 self.retired += 1;
                 Step::Retired {
-                    clocks: clocks + stall(previous, pc, instruction, costs),
+                    clocks: clocks + stall(previous, pc, &instruction, costs),
                 }
             }
-            Err(Stop::Wait) => {
+            Err(Stopped(())) => self.stopped(previous, costs),
+        }
+    }
+
+    #[cold]
+    fn stopped(&mut self, previous: u8, costs: &Costs) -> Step {
+        match self.stop {
+            Stop::Wait => {
                 self.previous = previous;
                 Step::Waits
             }
-            Err(Stop::Trap(trap, value)) => self.trapped(trap, value, costs),
+            Stop::Trap(trap, value) => self.trapped(trap, value, costs),
         }
+    }
+
+    /// Notes that the instruction is to be tried again.
+    #[cold]
+    pub(super) fn wait(&mut self) -> Stopped {
+        self.stop = Stop::Wait;
+        Stopped(())
+    }
+
+    /// Notes that the instruction traps.
+    #[cold]
+    pub(super) fn trap(&mut self, trap: Trap, value: u32) -> Stopped {
+        self.stop = Stop::Trap(trap, value);
+        Stopped(())
     }
 
     /// Sends the hart to its trap handler for a reason from outside, such as a watchdog. `mepc` reads the instruction
@@ -203,19 +235,27 @@ impl Hart {
     }
 }
 
+/// Fetches an instruction that the bus does not remember.
+#[cold]
+fn fetch<B: Bus>(bus: &mut B, pc: u32, who: Privilege) -> Result<Instruction, Fault> {
+    let instruction = Instruction::decode(bus.fetch(pc, who)?);
+    bus.remember(pc, instruction);
+    Ok(instruction)
+}
+
 /// Clocks by which the instruction before delays the one at `pc`.
 #[inline(always)]
-fn stall(previous: u8, pc: u32, instruction: Instruction, costs: &Costs) -> u32 {
+fn stall(previous: u8, pc: u32, instruction: &Instruction, costs: &Costs) -> u32 {
     let written = usize::from(previous & 31);
     let mut clocks = 0;
-    if previous & Instruction::LATE != 0
-        && written != 0
-        && (written == instruction.rs1() || written == instruction.rs2())
-    {
-        clocks += costs.load_use;
-    }
-    if previous & Hart::JUMPED != 0 && pc & 2 != 0 && !instruction.is_compressed() {
-        clocks += costs.misaligned_fetch;
+    if previous & (Instruction::LATE | Hart::JUMPED) != 0 {
+        let used = written == instruction.rs1() || written == instruction.rs2();
+        if previous & Instruction::LATE != 0 && written != 0 && used {
+            clocks += costs.load_use;
+        }
+        if previous & Hart::JUMPED != 0 && pc & 2 != 0 && !instruction.is_compressed() {
+            clocks += costs.misaligned_fetch;
+        }
     }
     if instruction.op() == Op::Jalr && written != 0 && written == instruction.rs1() {
         clocks += costs.jump_register;

@@ -1,24 +1,29 @@
 //! Execution: loads, stores and atomic operations.
 
-use super::hart::{Outcome, Stop};
+use super::hart::{Outcome, Stopped};
 use super::instruction::Instruction;
 use super::{Access, Bus, Costs, Fault, Hart, Misaligned, Privilege, Trap, Width};
 
-/// Gives the value and the bus's clocks, or why the instruction stops.
-#[inline(always)]
-fn finish(access: Result<Access, Fault>, trap: Trap, address: u32) -> Result<(u32, u32), Stop> {
-    match access {
-        Ok(Access::Done { value, clocks }) => Ok((value, clocks)),
-        Ok(Access::Wait) => Err(Stop::Wait),
-        Err(Fault) => Err(Stop::Trap(trap, address)),
-    }
-}
-
 impl Hart {
+    /// Gives the value and the bus's clocks, or notes why the instruction stops.
+    #[inline(always)]
+    fn finish(
+        &mut self,
+        access: Result<Access, Fault>,
+        trap: Trap,
+        address: u32,
+    ) -> Result<(u32, u32), Stopped> {
+        match access {
+            Ok(Access::Done { value, clocks }) => Ok((value, clocks)),
+            Ok(Access::Wait) => Err(self.wait()),
+            Err(Fault) => Err(self.trap(trap, address)),
+        }
+    }
+
     #[inline(always)]
     pub(super) fn load<B: Bus>(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         bus: &mut B,
         width: Width,
         extend: impl Fn(u32) -> u32,
@@ -27,11 +32,11 @@ impl Hart {
         let address = self.x[instruction.rs1()].wrapping_add(instruction.imm() as u32);
         let who = self.data_privilege();
         let (value, clocks) = if address & (width.bytes() - 1) == 0 {
-            finish(bus.load(address, width, who), Trap::LoadFault, address)?
+            self.finish(bus.load(address, width, who), Trap::LoadFault, address)?
         } else if costs.misaligned == Misaligned::Split {
-            split_load(bus, address, width, who, costs)?
+            self.split_load(bus, address, width, who, costs)?
         } else {
-            return Err(Stop::Trap(Trap::LoadMisaligned, address));
+            return Err(self.trap(Trap::LoadMisaligned, address));
         };
         self.put(instruction, extend(value), costs.load + clocks)
     }
@@ -39,7 +44,7 @@ impl Hart {
     #[inline(always)]
     pub(super) fn store<B: Bus>(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         bus: &mut B,
         width: Width,
         costs: &Costs,
@@ -48,11 +53,12 @@ impl Hart {
         let value = self.x[instruction.rs2()];
         let who = self.data_privilege();
         let clocks = if address & (width.bytes() - 1) == 0 {
-            finish(bus.store(address, width, value, who), Trap::StoreFault, address)?.1
+            self.finish(bus.store(address, width, value, who), Trap::StoreFault, address)?
+                .1
         } else if costs.misaligned == Misaligned::Split {
-            split_store(bus, address, width, value, who, costs)?
+            self.split_store(bus, address, width, value, who, costs)?
         } else {
-            return Err(Stop::Trap(Trap::StoreMisaligned, address));
+            return Err(self.trap(Trap::StoreMisaligned, address));
         };
         self.pc = self.pc.wrapping_add(instruction.len_bytes());
         Ok(costs.store + clocks)
@@ -60,16 +66,16 @@ impl Hart {
 
     pub(super) fn load_reserved<B: Bus>(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         bus: &mut B,
         costs: &Costs,
     ) -> Outcome {
         let address = self.x[instruction.rs1()];
         if address & 3 != 0 {
-            return Err(Stop::Trap(Trap::LoadMisaligned, address));
+            return Err(self.trap(Trap::LoadMisaligned, address));
         }
         let access = bus.load(address, Width::Word, self.data_privilege());
-        let (value, clocks) = finish(access, Trap::LoadFault, address)?;
+        let (value, clocks) = self.finish(access, Trap::LoadFault, address)?;
         self.reservation = Some(address);
         self.put(instruction, value, costs.atomic + clocks)
     }
@@ -78,20 +84,20 @@ impl Hart {
     /// misaligned address.
     pub(super) fn store_conditional<B: Bus>(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         bus: &mut B,
         costs: &Costs,
     ) -> Outcome {
         let address = self.x[instruction.rs1()];
         if address & 3 != 0 {
-            return Err(Stop::Trap(Trap::StoreMisaligned, address));
+            return Err(self.trap(Trap::StoreMisaligned, address));
         }
         let mut failed = 1;
         let mut clocks = 0;
         if self.reservation == Some(address) {
             let value = self.x[instruction.rs2()];
             let access = bus.store(address, Width::Word, value, self.data_privilege());
-            clocks = finish(access, Trap::StoreFault, address)?.1;
+            clocks = self.finish(access, Trap::StoreFault, address)?.1;
             failed = 0;
         }
         self.reservation = None;
@@ -102,19 +108,60 @@ impl Hart {
     #[inline(never)]
     pub(super) fn modify<B: Bus>(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         bus: &mut B,
         change: impl Fn(u32, u32) -> u32,
         costs: &Costs,
     ) -> Outcome {
         let address = self.x[instruction.rs1()];
         if address & 3 != 0 {
-            return Err(Stop::Trap(Trap::StoreMisaligned, address));
+            return Err(self.trap(Trap::StoreMisaligned, address));
         }
         let operand = self.x[instruction.rs2()];
         let access = bus.modify(address, self.data_privilege(), &mut |old| change(old, operand));
-        let (old, clocks) = finish(access, Trap::StoreFault, address)?;
+        let (old, clocks) = self.finish(access, Trap::StoreFault, address)?;
         self.put(instruction, old, costs.atomic + clocks)
+    }
+
+    #[cold]
+    fn split_load<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        who: Privilege,
+        costs: &Costs,
+    ) -> Result<(u32, u32), Stopped> {
+        let (mut value, mut total) = (0, 0);
+        for offset in 0..width.bytes() {
+            let at = address.wrapping_add(offset);
+            let (byte, clocks) = self.finish(bus.load(at, Width::Byte, who), Trap::LoadFault, at)?;
+            value |= (byte & 0xff) << (8 * offset);
+            total = add_byte(total, offset, at, clocks, costs);
+        }
+        Ok((value, total))
+    }
+
+    /// If the second half waits or faults, the first was stored already: misaligned accesses are not atomic, and a
+    /// device that waits is no place for them.
+    #[cold]
+    fn split_store<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        address: u32,
+        width: Width,
+        value: u32,
+        who: Privilege,
+        costs: &Costs,
+    ) -> Outcome {
+        let mut total = 0;
+        for offset in 0..width.bytes() {
+            let at = address.wrapping_add(offset);
+            let access = bus.store(at, Width::Byte, value >> (8 * offset) & 0xff, who);
+            let (_, clocks) = self.finish(access, Trap::StoreFault, at)?;
+            total = add_byte(total, offset, at, clocks, costs);
+        }
+        Ok(total)
     }
 
     /// The privilege of loads and stores: with `mstatus.MPRV` that of the code before the trap.
@@ -131,43 +178,4 @@ fn add_byte(total: u32, offset: u32, address: u32, clocks: u32, costs: &Costs) -
         (_, 0) => total + clocks + costs.misaligned_access,
         _ => total,
     }
-}
-
-#[cold]
-fn split_load<B: Bus>(
-    bus: &mut B,
-    address: u32,
-    width: Width,
-    who: Privilege,
-    costs: &Costs,
-) -> Result<(u32, u32), Stop> {
-    let (mut value, mut total) = (0, 0);
-    for offset in 0..width.bytes() {
-        let at = address.wrapping_add(offset);
-        let (byte, clocks) = finish(bus.load(at, Width::Byte, who), Trap::LoadFault, at)?;
-        value |= (byte & 0xff) << (8 * offset);
-        total = add_byte(total, offset, at, clocks, costs);
-    }
-    Ok((value, total))
-}
-
-/// If the second half waits or faults, the first was stored already: misaligned accesses are not atomic, and a device
-/// that waits is no place for them.
-#[cold]
-fn split_store<B: Bus>(
-    bus: &mut B,
-    address: u32,
-    width: Width,
-    value: u32,
-    who: Privilege,
-    costs: &Costs,
-) -> Result<u32, Stop> {
-    let mut total = 0;
-    for offset in 0..width.bytes() {
-        let at = address.wrapping_add(offset);
-        let access = bus.store(at, Width::Byte, value >> (8 * offset) & 0xff, who);
-        let (_, clocks) = finish(access, Trap::StoreFault, at)?;
-        total = add_byte(total, offset, at, clocks, costs);
-    }
-    Ok(total)
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!            step(bus, costs, now)
 //!                   |
-//!   Bus::instruction|  DecodeCache: one array access    Bus::load, store, modify
+//!      Bus::decoded |  DecodeCache: one array access    Bus::load, store, modify
 //!   +---------------v---+       +-----------------+       +------------------+
 //!   | fetch and decode  |------>| execute         |------>| Done / Wait /    |
 //!   | (Instruction)     |       | (Hart)          |<------| Fault            |

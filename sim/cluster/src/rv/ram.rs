@@ -78,14 +78,12 @@ impl Bus for Ram {
     }
 
     #[inline]
-    fn instruction(&mut self, address: u32, who: Privilege) -> Result<Instruction, Fault> {
-        match self.decoded.get(address) {
-            Some(instruction) => Ok(instruction),
-            None => {
-                let bits = self.fetch(address, who)?;
-                Ok(self.decoded.fill(address, bits))
-            }
-        }
+    fn decoded(&self, address: u32, _: Privilege) -> Option<&Instruction> {
+        self.decoded.get(address)
+    }
+
+    fn remember(&mut self, address: u32, instruction: Instruction) {
+        self.decoded.insert(address, instruction);
     }
 
     #[inline]

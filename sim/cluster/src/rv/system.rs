@@ -1,6 +1,6 @@
 //! Execution: CSR instructions, return from traps, waiting.
 
-use super::hart::{Outcome, Stop};
+use super::hart::Outcome;
 use super::instruction::{Instruction, Op};
 use super::{Costs, Hart, Privilege, Trap, csr};
 
@@ -9,27 +9,29 @@ impl Hart {
     /// change something; what is in a register does not matter, only that it is not `x0`.
     pub(super) fn access_csr(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         operand: u32,
         nonzero: bool,
         costs: &Costs,
         now: u64,
     ) -> Outcome {
         let number = instruction.csr();
-        let old = self
-            .csrs
-            .read(number, self.privilege, now, self.retired)
-            .ok_or_else(|| Stop::Trap(Trap::Illegal, encoding(instruction)))?;
+        let Some(old) = self.csrs.read(number, self.privilege, now, self.retired) else {
+            return Err(self.trap(Trap::Illegal, encoding(instruction)));
+        };
         let new = match instruction.op() {
             Op::Csrrw | Op::Csrrwi => Some(operand),
             Op::Csrrs | Op::Csrrsi => nonzero.then_some(old | operand),
             _ => nonzero.then_some(old & !operand),
         };
-        if let Some(new) = new {
-            // The instruction itself counts as retired before, so that the next one reads what this one wrote.
-            self.csrs
+        // The instruction itself counts as retired before a write, so that the next one reads what this one wrote.
+        if let Some(new) = new
+            && self
+                .csrs
                 .write(number, new, self.privilege, now, self.retired + 1)
-                .ok_or_else(|| Stop::Trap(Trap::Illegal, encoding(instruction)))?;
+                .is_none()
+        {
+            return Err(self.trap(Trap::Illegal, encoding(instruction)));
         }
         let clocks = if csr::empties_pipeline(number) {
             costs.csr_flush
@@ -40,9 +42,9 @@ impl Hart {
     }
 
     /// Returns from a trap: to `mepc`, in the mode that `mstatus` holds.
-    pub(super) fn mret(&mut self, instruction: Instruction, costs: &Costs) -> Outcome {
+    pub(super) fn mret(&mut self, instruction: &Instruction, costs: &Costs) -> Outcome {
         if self.privilege != Privilege::Machine {
-            return Err(Stop::Trap(Trap::Illegal, encoding(instruction)));
+            return Err(self.trap(Trap::Illegal, encoding(instruction)));
         }
         let (pc, privilege) = self.csrs.leave_trap();
         self.privilege = privilege;
@@ -52,7 +54,7 @@ impl Hart {
     /// Waits until [`Hart::wake`].
     pub(super) fn wfi(&mut self, costs: &Costs) -> Outcome {
         if !std::mem::take(&mut self.woken) {
-            return Err(Stop::Wait);
+            return Err(self.wait());
         }
         self.pc = self.pc.wrapping_add(4);
         Ok(costs.wfi)
@@ -60,7 +62,7 @@ impl Hart {
 }
 
 /// The bits of an instruction of the major opcode SYSTEM, for `mtval`: decoding threw them away.
-fn encoding(instruction: Instruction) -> u32 {
+fn encoding(instruction: &Instruction) -> u32 {
     let funct3 = match instruction.op() {
         Op::Csrrw => 1,
         Op::Csrrs => 2,
