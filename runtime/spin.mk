@@ -8,7 +8,8 @@
 #   HANDLER   name of the program            SRCS       its C files ($(HANDLER).c)
 #   OPT       optimisation (-O3)             CFLAGS     more options for the compiler
 #   CLUSTERS  clusters of the NIC (2)        LDFLAGS    more options for the linker
-#   PRINTF    integer (small), or double: understands %f and %lld as well
+#   PRINTF    double (understands everything) or integer (10 KiB smaller: not %f, not %lld); if it is not set, double
+#             is taken if a source seems to need it
 #
 # The names that Makefiles of public handlers use are understood too: SPIN_APP_NAME, SPIN_APP_SRCS, SPIN_CFLAGS,
 # SPIN_LDFLAGS, and the target `deploy`.
@@ -24,8 +25,10 @@ endif
 CROSS ?= riscv64-unknown-elf-
 OPT ?= -O3
 CLUSTERS ?= 2
-PRINTF ?= integer
 BUILD ?= build
+ifndef PRINTF
+PRINTF := $(if $(shell grep -lE '%[-+ \#0-9.*]*(ll|L|j|[aAeEfFgG])|PRI[a-zA-Z]+64' $(SRCS) 2>/dev/null),double,integer)
+endif
 
 spin_cc := $(CROSS)gcc
 ifeq ($(shell command -v $(spin_cc)),)
@@ -61,7 +64,7 @@ all: $(spin_elf)
 deploy: all
 
 $(spin_elf): $(spin_runtime_objects) $(spin_user_objects) $(RUNTIME)/link.ld $(BUILD)/settings
-	@$(spin_cc) $(OPT) $(spin_ldflags) $(filter %.o,$^) $(SPIN_LDFLAGS) $(LDFLAGS) -Wl,-Map=$(BUILD)/$(HANDLER).map -o $@
+	@$(spin_cc) $(OPT) $(spin_ldflags) $(filter %.o,$^) $(SPIN_LDFLAGS) $(LDFLAGS) -lm -Wl,-Map=$(BUILD)/$(HANDLER).map -o $@
 	@$(RUNTIME)/report-size $@
 
 # Other settings than last time: everything is compiled again.

@@ -97,6 +97,9 @@ static inline uint32_t ip_checksum_add(uint32_t sum, const void *data, size_t le
             const spin_halfword_t *half = (const spin_halfword_t *)(const void *)bytes;
             sum += half[0] + half[1] + half[2] + half[3] + half[4] + half[5] + half[6] + half[7];
         }
+        for (; length >= 2; length -= 2, bytes += 2) {
+            sum += *(const spin_halfword_t *)(const void *)bytes;
+        }
     }
     for (; length >= 2; length -= 2, bytes += 2) {
         sum += (uint32_t)(bytes[0] | bytes[1] << 8);

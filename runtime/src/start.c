@@ -34,18 +34,18 @@ __attribute__((weak)) void init_handlers(handler_fn *hh, handler_fn *ph, handler
     *handler_mem = NULL;
 }
 
-static void start_thread(uint32_t hart) {
-    uint8_t *thread;
-    read_register(tp, thread);
+static void prepare_locals(uint32_t hart) {
+    uint8_t *locals;
+    read_register(tp, locals);
     size_t initialised = (uintptr_t)__spin_tdata_size;
-    memcpy(thread, __spin_tdata_start, initialised);
-    memset(thread + initialised, 0, (uintptr_t)__spin_tls_size - initialised);
+    memcpy(locals, __spin_tdata_start, initialised);
+    memset(locals + initialised, 0, (uintptr_t)__spin_tls_size - initialised);
     spin_hart_id = hart;
 }
 
 /* Called by every HPU after reset. HPU 0 prepares the memory that all share, the others wait for it. */
 void spin_start(uint32_t hart) {
-    start_thread(hart);
+    prepare_locals(hart);
     if (hart == 0) {
         for (uint32_t *word = __bss_start; word != __bss_end; ++word) {
             *word = 0;
