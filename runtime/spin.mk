@@ -16,10 +16,18 @@
 
 RUNTIME := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 
-SRCS ?= $(or $(SPIN_APP_SRCS),$(if $(HANDLER)$(SPIN_APP_NAME),$(or $(HANDLER),$(SPIN_APP_NAME)).c,$(wildcard *.c)))
-HANDLER ?= $(or $(SPIN_APP_NAME),$(if $(filter 1,$(words $(SRCS))),$(basename $(notdir $(SRCS)))))
+# A folder with one C file says it all.
+ifndef HANDLER
+HANDLER := $(or $(SPIN_APP_NAME),$(basename $(notdir $(if $(filter 1,$(words $(wildcard *.c))),$(wildcard *.c)))))
+endif
 ifeq ($(strip $(HANDLER)),)
 $(error spin.mk: set HANDLER to the name of the handler, because there is not exactly one C file in $(CURDIR))
+endif
+ifndef SRCS
+SRCS := $(or $(SPIN_APP_SRCS),$(HANDLER).c)
+endif
+ifneq ($(filter-out $(wildcard $(SRCS)),$(SRCS)),)
+$(error spin.mk: there is no $(filter-out $(wildcard $(SRCS)),$(SRCS)) in $(CURDIR): set SRCS to the C files of $(HANDLER))
 endif
 
 CROSS ?= riscv64-unknown-elf-

@@ -87,9 +87,9 @@ typedef uint16_t __attribute__((may_alias)) spin_halfword_t;
 
 /*
  * Adds up `length` bytes as 16-bit numbers in the order of memory; the last one is filled up with zero. The carries
- * are kept in the upper half, so up to 64 KiB fit.
+ * are kept in the upper half, so up to 64 KiB fit. It is a call, because program memory is small and has a cache.
  */
-static inline uint32_t ip_checksum_add(uint32_t sum, const void *data, size_t length) {
+static __attribute__((noinline, unused)) uint32_t ip_checksum_add(uint32_t sum, const void *data, size_t length) {
     const uint8_t *bytes = (const uint8_t *)data;
     if (((uintptr_t)bytes & 1) == 0) {
         /* Eight at a time: half the time of a plain loop goes into counting. */

@@ -19,9 +19,9 @@ volatile uint8_t dma_idx[CORE_COUNT];
 __thread uint32_t spin_hart_id;
 
 /* Set when memory is ready for all. It is initialised data, because HPU 0 is still clearing the rest. */
-static volatile uint32_t ready = 1;
 #define NOT_READY 1
 #define READY 2
+static volatile uint32_t ready = NOT_READY;
 
 /* Made by link.ld. */
 extern uint32_t __bss_start[], __bss_end[];
