@@ -30,14 +30,6 @@
 #define SPIN_DMA_LOC2EXT PLP_DMA_LOC2EXT
 #define SPIN_DMA_EXT2LOC PLP_DMA_EXT2LOC
 
-/* Places of a packet's UDP payload, for packets that start with an IP header whose length is in host order. */
-#define GET_IP_UDP_PLD(packet, payload, payload_length)                                           \
-    {                                                                                             \
-        ip_hdr_t *spin_ip = (ip_hdr_t *)(packet);                                                 \
-        payload_length = spin_ip->length - sizeof(ip_hdr_t) - sizeof(udp_hdr_t);                  \
-        payload = (uint8_t *)(packet) + spin_ip->ihl * 4 + sizeof(udp_hdr_t);                     \
-    }
-
 /* Clusters that a task has room to describe, however many there are. */
 #define SPIN_TASK_CLUSTERS 4
 

@@ -83,6 +83,14 @@ typedef struct slmp_pkt_hdr {
 /* Payload bytes of an SLMP packet, from its UDP length. */
 #define SLMP_PAYLOAD_LEN(hdrs) (ntohs((hdrs)->udp_hdr.length) - sizeof(udp_hdr_t) - sizeof(slmp_hdr_t))
 
+/* Places of a packet's UDP payload, for packets that start with an IP header whose length is in host order. */
+#define GET_IP_UDP_PLD(packet, payload, payload_length)                                           \
+    {                                                                                             \
+        ip_hdr_t *spin_ip = (ip_hdr_t *)(packet);                                                 \
+        payload_length = spin_ip->length - sizeof(ip_hdr_t) - sizeof(udp_hdr_t);                  \
+        payload = (uint8_t *)(packet) + spin_ip->ihl * 4 + sizeof(udp_hdr_t);                     \
+    }
+
 typedef uint16_t __attribute__((may_alias)) spin_halfword_t;
 
 /*

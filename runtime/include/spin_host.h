@@ -60,7 +60,7 @@ static inline fpspin_flag_t fpspin_host_req(handler_args_t *args, uint32_t lengt
     spin_write_to_host(HOST_ADDR_HPU(args), request.data, &flag_write);
     spin_cmd_wait(flag_write);
 
-    /* The host writes all 8 bytes at once, but we read two words: the one with the id first, or the other may be old. */
+    /* The host writes 8 bytes at once, but we read two words: the one with the id first, or the other may be old. */
     volatile uint32_t *word = (volatile uint32_t *)&__host_data.flag[hpu];
     fpspin_flag_t answer;
     do {

@@ -13,7 +13,7 @@
 #define WORD(port) [(port) / 32]
 #define BIT(port) (1u << (port) % 32)
 
-/* Services that are abused to amplify attacks. No two share a word of the table here: such bits would have to be or-ed. */
+/* Services that are abused to amplify attacks. No two of them share a word: such bits would have to be or-ed. */
 __attribute__((used, section(".l2_handler_data"))) volatile uint32_t blocked_ports[PORTS / 32] = {
     WORD(19) = BIT(19),       /* chargen */
     WORD(389) = BIT(389),     /* connectionless LDAP */

@@ -1,6 +1,6 @@
 /*
- * Every way in which a handler can go wrong, chosen by the first byte of the packet. For tests of the cluster: each must
- * end this task alone, with the cause that is written beside it.
+ * Every way in which a handler can go wrong, chosen by the first byte of the packet. For tests of the cluster: each
+ * must end this task alone, with the cause that is written beside it.
  */
 #include <handler.h>
 
