@@ -9,7 +9,7 @@ impl Hart {
     /// Executes one decoded instruction: everything happens, or nothing.
     #[inline(always)]
     #[rustfmt::skip]
-    pub(super) fn execute<B: Bus>(&mut self, i: Instruction, bus: &mut B, costs: &Costs, now: u64) -> Outcome {
+    pub(super) fn execute<B: Bus>(&mut self, i: &Instruction, bus: &mut B, costs: &Costs, now: u64) -> Outcome {
         let (a, b, imm) = (self.x[i.rs1()], self.x[i.rs2()], i.imm() as u32);
         match i.op() {
             Op::Lui => self.put(i, imm, costs.alu),
@@ -89,7 +89,7 @@ impl Hart {
 
     /// Writes the result and goes on to the next instruction.
     #[inline(always)]
-    pub(super) fn put(&mut self, instruction: Instruction, value: u32, clocks: u32) -> Outcome {
+    pub(super) fn put(&mut self, instruction: &Instruction, value: u32, clocks: u32) -> Outcome {
         self.x[instruction.rd()] = value;
         self.x[0] = 0;
         self.pc = self.pc.wrapping_add(instruction.len_bytes());
@@ -105,13 +105,13 @@ impl Hart {
     }
 
     #[inline(always)]
-    fn jump_and_link(&mut self, instruction: Instruction, target: u32, costs: &Costs) -> Outcome {
+    fn jump_and_link(&mut self, instruction: &Instruction, target: u32, costs: &Costs) -> Outcome {
         let _ = self.put(instruction, self.pc.wrapping_add(instruction.len_bytes()), 0);
         self.jump(target, costs.jump)
     }
 
     #[inline(always)]
-    fn branch(&mut self, instruction: Instruction, taken: bool, costs: &Costs) -> Outcome {
+    fn branch(&mut self, instruction: &Instruction, taken: bool, costs: &Costs) -> Outcome {
         if taken {
             self.jump(self.pc.wrapping_add(instruction.imm() as u32), costs.branch_taken)
         } else {

@@ -101,11 +101,11 @@ impl Hart {
         };
         let previous = self.previous;
         self.previous = instruction.result();
-        match self.execute(instruction, bus, costs, now) {
+        match self.execute(&instruction, bus, costs, now) {
             Ok(clocks) => {
                 self.retired += 1;
                 Step::Retired {
-                    clocks: clocks + stall(previous, pc, instruction, costs),
+                    clocks: clocks + stall(previous, pc, &instruction, costs),
                 }
             }
             Err(Stopped(())) => self.stopped(previous, costs),
@@ -245,17 +245,17 @@ fn fetch<B: Bus>(bus: &mut B, pc: u32, who: Privilege) -> Result<Instruction, Fa
 
 /// Clocks by which the instruction before delays the one at `pc`.
 #[inline(always)]
-fn stall(previous: u8, pc: u32, instruction: Instruction, costs: &Costs) -> u32 {
+fn stall(previous: u8, pc: u32, instruction: &Instruction, costs: &Costs) -> u32 {
     let written = usize::from(previous & 31);
     let mut clocks = 0;
-    if previous & Instruction::LATE != 0
-        && written != 0
-        && (written == instruction.rs1() || written == instruction.rs2())
-    {
-        clocks += costs.load_use;
-    }
-    if previous & Hart::JUMPED != 0 && pc & 2 != 0 && !instruction.is_compressed() {
-        clocks += costs.misaligned_fetch;
+    if previous & (Instruction::LATE | Hart::JUMPED) != 0 {
+        let used = written == instruction.rs1() || written == instruction.rs2();
+        if previous & Instruction::LATE != 0 && written != 0 && used {
+            clocks += costs.load_use;
+        }
+        if previous & Hart::JUMPED != 0 && pc & 2 != 0 && !instruction.is_compressed() {
+            clocks += costs.misaligned_fetch;
+        }
     }
     if instruction.op() == Op::Jalr && written != 0 && written == instruction.rs1() {
         clocks += costs.jump_register;

@@ -88,62 +88,62 @@ impl Instruction {
 
     /// What it does.
     #[inline(always)]
-    pub const fn op(self) -> Op {
+    pub const fn op(&self) -> Op {
         self.op
     }
 
     /// The register it writes, or 0.
     #[inline(always)]
-    pub const fn rd(self) -> usize {
+    pub const fn rd(&self) -> usize {
         (self.rd & 31) as usize
     }
 
     /// The first register it reads, or 0.
     #[inline(always)]
-    pub const fn rs1(self) -> usize {
+    pub const fn rs1(&self) -> usize {
         (self.rs1 & 31) as usize
     }
 
     /// The second register it reads, or 0.
     #[inline(always)]
-    pub const fn rs2(self) -> usize {
+    pub const fn rs2(&self) -> usize {
         (self.rs2 & 31) as usize
     }
 
     /// The immediate, sign-extended: of `lui` and `auipc` already shifted, of shifts the amount, of illegal instructions
     /// their bits.
     #[inline(always)]
-    pub const fn imm(self) -> i32 {
+    pub const fn imm(&self) -> i32 {
         self.imm
     }
 
     /// The number of the CSR of a CSR instruction.
     #[inline(always)]
-    pub const fn csr(self) -> u32 {
+    pub const fn csr(&self) -> u32 {
         self.imm as u32 & 0xfff
     }
 
     /// The five-bit immediate of a CSR instruction that has one.
     #[inline(always)]
-    pub const fn csr_imm(self) -> u32 {
+    pub const fn csr_imm(&self) -> u32 {
         self.imm as u32 >> 12
     }
 
     /// Its length: 2 or 4.
     #[inline(always)]
-    pub const fn len_bytes(self) -> u32 {
+    pub const fn len_bytes(&self) -> u32 {
         if self.is_compressed() { 2 } else { 4 }
     }
 
     /// Whether it has 16 bits.
     #[inline(always)]
-    pub const fn is_compressed(self) -> bool {
+    pub const fn is_compressed(&self) -> bool {
         self.rs2 & Self::SHORT != 0
     }
 
     /// `rd` together with [`Self::LATE`].
     #[inline(always)]
-    pub(super) const fn result(self) -> u8 {
+    pub(super) const fn result(&self) -> u8 {
         self.rd
     }
 }

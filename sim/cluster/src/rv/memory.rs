@@ -23,7 +23,7 @@ impl Hart {
     #[inline(always)]
     pub(super) fn load<B: Bus>(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         bus: &mut B,
         width: Width,
         extend: impl Fn(u32) -> u32,
@@ -44,7 +44,7 @@ impl Hart {
     #[inline(always)]
     pub(super) fn store<B: Bus>(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         bus: &mut B,
         width: Width,
         costs: &Costs,
@@ -66,7 +66,7 @@ impl Hart {
 
     pub(super) fn load_reserved<B: Bus>(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         bus: &mut B,
         costs: &Costs,
     ) -> Outcome {
@@ -84,7 +84,7 @@ impl Hart {
     /// misaligned address.
     pub(super) fn store_conditional<B: Bus>(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         bus: &mut B,
         costs: &Costs,
     ) -> Outcome {
@@ -108,7 +108,7 @@ impl Hart {
     #[inline(never)]
     pub(super) fn modify<B: Bus>(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         bus: &mut B,
         change: impl Fn(u32, u32) -> u32,
         costs: &Costs,

@@ -9,7 +9,7 @@ impl Hart {
     /// change something; what is in a register does not matter, only that it is not `x0`.
     pub(super) fn access_csr(
         &mut self,
-        instruction: Instruction,
+        instruction: &Instruction,
         operand: u32,
         nonzero: bool,
         costs: &Costs,
@@ -42,7 +42,7 @@ impl Hart {
     }
 
     /// Returns from a trap: to `mepc`, in the mode that `mstatus` holds.
-    pub(super) fn mret(&mut self, instruction: Instruction, costs: &Costs) -> Outcome {
+    pub(super) fn mret(&mut self, instruction: &Instruction, costs: &Costs) -> Outcome {
         if self.privilege != Privilege::Machine {
             return Err(self.trap(Trap::Illegal, encoding(instruction)));
         }
@@ -62,7 +62,7 @@ impl Hart {
 }
 
 /// The bits of an instruction of the major opcode SYSTEM, for `mtval`: decoding threw them away.
-fn encoding(instruction: Instruction) -> u32 {
+fn encoding(instruction: &Instruction) -> u32 {
     let funct3 = match instruction.op() {
         Op::Csrrw => 1,
         Op::Csrrs => 2,
