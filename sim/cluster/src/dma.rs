@@ -63,6 +63,11 @@ impl Dma {
         }
     }
 
+    /// The copy that a read of this register would start, as {source, destination, bytes}.
+    pub(crate) fn would_start(&self, offset: u32) -> Option<(u32, u32, u32)> {
+        (offset == register::START).then_some((self.source, self.destination, self.bytes))
+    }
+
     /// A read of a register; nothing if there is none.
     pub(crate) fn read(
         &mut self,

@@ -45,7 +45,7 @@ impl Protection {
                     true => map::l1_address(cluster, offset),
                     false => address,
                 };
-                let inside = |range: &Range<u32>| range.start <= address && address + bytes <= range.end;
+                let inside = |range: &Range<u32>| range.start <= address && u64::from(address) + u64::from(bytes) <= u64::from(range.end);
                 self.allowed.iter().any(inside)
             }
         }

@@ -1,6 +1,6 @@
 //! The cluster as one HPU sees it.
 
-use crate::driver::{Driver, Read, Write};
+use crate::driver::{Driver, Read, Write, register};
 use crate::map::{self, PROGRAM_BASE, PROGRAM_BYTES, Place, Target};
 use crate::memory::Memory;
 use crate::protect::Protection;
@@ -48,15 +48,16 @@ pub(crate) struct Effect {
 }
 
 impl View<'_> {
-    /// What an address means, if the access is allowed.
+    /// What an address means, if the access is allowed. The end of a task is the runtime's to tell.
     #[inline]
     fn target(&self, address: u32, bytes: u32, who: Privilege, writes: bool) -> Result<Target, Fault> {
         let cluster = self.driver.cluster;
         let target = map::target(address, bytes, cluster, self.world.memory.clusters()).ok_or(Fault)?;
         let allowed = who == Privilege::Machine
-            || self
-                .protection
-                .allows(address, bytes, cluster, target, writes);
+            || (!matches!(target, Target::Driver(register::DOORBELL | register::ERROR))
+                && self
+                    .protection
+                    .allows(address, bytes, cluster, target, writes));
         if allowed { Ok(target) } else { Err(Fault) }
     }
 
@@ -120,7 +121,14 @@ impl View<'_> {
         Ok(self.register(0))
     }
 
-    fn read_dma(&mut self, offset: u32) -> Result<Access, Fault> {
+    fn read_dma(&mut self, offset: u32, who: Privilege) -> Result<Access, Fault> {
+        // A copy reaches no further than the handler itself.
+        if let Some((source, destination, bytes)) = self.driver.dma.would_start(offset)
+            && bytes > 0
+        {
+            self.target(source, bytes, who, false)?;
+            self.target(destination, bytes, who, true)?;
+        }
         let World { memory, decoded, .. } = &mut *self.world;
         let value = self
             .driver
@@ -158,12 +166,12 @@ impl Bus for View<'_> {
     }
 
     #[inline]
-    fn instruction(&mut self, address: u32, who: Privilege) -> Result<Instruction, Fault> {
-        if let Some(instruction) = self.world.decoded.get(address) {
-            return Ok(instruction);
-        }
-        let bits = self.fetch(address, who)?;
-        Ok(self.world.decoded.fill(address, bits))
+    fn decoded(&self, address: u32, _: Privilege) -> Option<&Instruction> {
+        self.world.decoded.get(address)
+    }
+
+    fn remember(&mut self, address: u32, instruction: Instruction) {
+        self.world.decoded.insert(address, instruction);
     }
 
     #[inline]
@@ -179,7 +187,7 @@ impl Bus for View<'_> {
                 })
             }
             Target::Driver(offset) if width == Width::Word => self.read_register(offset),
-            Target::Dma(offset) if width == Width::Word => self.read_dma(offset),
+            Target::Dma(offset) if width == Width::Word => self.read_dma(offset, who),
             Target::Driver(_) | Target::Dma(_) => Err(Fault),
             Target::Stdout | Target::Terminate => Ok(self.register(0)),
         }
