@@ -3,6 +3,8 @@
 pub mod cli;
 pub mod engine;
 
+pub mod nic;
+
 mod attach;
 mod share;
 
