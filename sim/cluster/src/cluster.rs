@@ -270,7 +270,7 @@ impl Cluster {
 
     /// The next clock in which something happens if nothing comes; nothing if it would be never.
     pub fn next(&self) -> Option<u64> {
-        if !self.queues.is_idle() {
+        if self.queues.has_work() {
             return Some(self.now + 1);
         }
         let groups = self.groups.iter().filter_map(|group| group.next(self.now));
@@ -300,7 +300,10 @@ impl Cluster {
 
     /// Lets clocks pass in which nothing happens, as [`next`](Self::next) has said.
     pub fn skip_to(&mut self, clock: u64) {
-        debug_assert!(self.next().is_none_or(|next| clock < next), "something happens before");
+        debug_assert!(
+            self.next().is_none_or(|next| clock < next),
+            "something happens before"
+        );
         self.now = self.now.max(clock);
     }
 
@@ -319,7 +322,7 @@ impl Cluster {
 
     /// Gives one task out of the queues to a cluster.
     fn schedule(&mut self) {
-        if self.queues.is_idle() {
+        if !self.queues.has_work() {
             return;
         }
         let has_room = self.groups.iter().any(Group::has_room);
@@ -384,7 +387,11 @@ impl Cluster {
         if !hpu.driver.is_running() {
             return;
         }
-        let since = hpu.driver.running.and_then(|running| running.since).unwrap_or(self.now);
+        let since = hpu
+            .driver
+            .running
+            .and_then(|running| running.since)
+            .unwrap_or(self.now);
         if self.now - since < self.config.watchdog || hpu.in_runtime() {
             return;
         }
@@ -535,7 +542,9 @@ impl Cluster {
             2 if words[2] & 1 == 1 => {
                 let bytes: Vec<u8> = words[3..].iter().flat_map(|word| word.to_le_bytes()).collect();
                 let length = (words[2] >> 1 & 0x1ff) as usize;
-                bytes.get(..length).map(|data| (wide(0), HostAction::Write(data.to_vec())))
+                bytes
+                    .get(..length)
+                    .map(|data| (wide(0), HostAction::Write(data.to_vec())))
             }
             _ => None,
         };

@@ -34,7 +34,9 @@ pub enum ProgramError {
         reason: String,
     },
     /// It is for something else.
-    #[error("{path} is {found}; handlers are executables for RISC-V with 32 bits (-march=rv32imac -mabi=ilp32)")]
+    #[error(
+        "{path} is {found}; handlers are executables for RISC-V with 32 bits (-march=rv32imac -mabi=ilp32)"
+    )]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -304,10 +306,12 @@ fn segments(path: &Path, elf: &ElfFile32<'_>) -> Result<Vec<Segment>, ProgramErr
                 bytes: size,
             });
         }
-        let data = header.data(endian, elf.data()).map_err(|()| ProgramError::Broken {
-            path: path.to_owned(),
-            reason: format!("its segment at {address:#010x} lies beyond the end of the file"),
-        })?;
+        let data = header
+            .data(endian, elf.data())
+            .map_err(|()| ProgramError::Broken {
+                path: path.to_owned(),
+                reason: format!("its segment at {address:#010x} lies beyond the end of the file"),
+            })?;
         let mut bytes = data.to_vec();
         bytes.resize(size as usize, 0);
         segments.push(Segment {
@@ -347,5 +351,7 @@ fn free_memory(elf: &ElfFile32<'_>, segments: &[Segment]) -> u32 {
         .map(|segment| u64::from(segment.address) + segment.bytes.len() as u64);
     let end = section.into_iter().chain(loaded).max();
     let limits = [HANDLER_BASE, HANDLER_BASE + HANDLER_BYTES].map(u64::from);
-    end.unwrap_or(limits[0]).clamp(limits[0], limits[1]).next_multiple_of(64) as u32
+    end.unwrap_or(limits[0])
+        .clamp(limits[0], limits[1])
+        .next_multiple_of(64) as u32
 }

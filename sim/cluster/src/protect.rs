@@ -34,7 +34,14 @@ impl Protection {
     }
 
     /// Whether an access that means `target` is allowed.
-    pub(crate) fn allows(&self, address: u32, bytes: u32, cluster: usize, target: Target, writes: bool) -> bool {
+    pub(crate) fn allows(
+        &self,
+        address: u32,
+        bytes: u32,
+        cluster: usize,
+        target: Target,
+        writes: bool,
+    ) -> bool {
         match target {
             Target::Driver(_) | Target::Dma(_) | Target::Stdout | Target::Terminate => true,
             Target::Memory(map::Place::Program(_)) => !writes,
@@ -45,7 +52,9 @@ impl Protection {
                     true => map::l1_address(cluster, offset),
                     false => address,
                 };
-                let inside = |range: &Range<u32>| range.start <= address && u64::from(address) + u64::from(bytes) <= u64::from(range.end);
+                let inside = |range: &Range<u32>| {
+                    range.start <= address && u64::from(address) + u64::from(bytes) <= u64::from(range.end)
+                };
                 self.allowed.iter().any(inside)
             }
         }

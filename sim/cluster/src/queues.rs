@@ -73,7 +73,10 @@ pub enum Ready {
 impl Queues {
     /// So many queues, a power of two, of so many packets each.
     pub fn new(count: usize, capacity: usize, clusters: usize) -> Self {
-        assert!(count.is_power_of_two(), "messages are told apart by their lowest bits");
+        assert!(
+            count.is_power_of_two(),
+            "messages are told apart by their lowest bits"
+        );
         let queue = Queue {
             state: State::Free,
             meta: Meta::default(),
@@ -110,6 +113,15 @@ impl Queues {
         self.queues
             .iter()
             .all(|queue| queue.state == State::Free && queue.waiting.is_empty())
+    }
+
+    /// Whether something may be taken: a message may also be open and wait for its next packet, or for handlers that run.
+    pub fn has_work(&self) -> bool {
+        self.queues.iter().any(|queue| match queue.state {
+            State::Free | State::Header | State::Payload => !queue.waiting.is_empty(),
+            State::Completion => true,
+            State::HeaderRunning | State::Draining | State::CompletionRunning => false,
+        })
     }
 
     /// Packets that came since reset.
@@ -162,8 +174,7 @@ impl Queue {
             her: waiting.her,
             meta: self.meta,
             stage,
-            frees: stage == Stage::Tail
-                || (stage == Stage::Payload && !(is_end && self.meta.tail.exists())),
+            frees: stage == Stage::Tail || (stage == Stage::Payload && !(is_end && self.meta.tail.exists())),
             home,
         };
         let runs = stage.code(&self.meta).exists();
@@ -182,6 +193,7 @@ impl Queue {
             }
             Stage::Tail => self.state = State::CompletionRunning,
         }
+        self.settle();
         match runs {
             true => Some(Ready::Run(task)),
             false => Some(Ready::Done(task)),

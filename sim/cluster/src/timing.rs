@@ -39,7 +39,7 @@ impl Default for Timing {
     fn default() -> Self {
         Self {
             costs: Costs::default(),
-            schedule: 4,
+            schedule: 3,
             copy: 16,
             assign: 5,
             l1: 0,

@@ -55,9 +55,7 @@ impl View<'_> {
         let target = map::target(address, bytes, cluster, self.world.memory.clusters()).ok_or(Fault)?;
         let allowed = who == Privilege::Machine
             || (!matches!(target, Target::Driver(register::DOORBELL | register::ERROR))
-                && self
-                    .protection
-                    .allows(address, bytes, cluster, target, writes));
+                && self.protection.allows(address, bytes, cluster, target, writes));
         if allowed { Ok(target) } else { Err(Fault) }
     }
 
@@ -180,7 +178,10 @@ impl Bus for View<'_> {
         match self.target(address, bytes, who, false)? {
             Target::Memory(place) => {
                 let there = &self.world.memory.from(place)[..bytes as usize];
-                let value = there.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte));
+                let value = there
+                    .iter()
+                    .rev()
+                    .fold(0, |value, byte| value << 8 | u32::from(*byte));
                 Ok(Access::Done {
                     value,
                     clocks: self.latency(place),

@@ -46,7 +46,11 @@ fn run(seed: u64, messages: usize) {
         let packets = rng.random_range(1..6);
         for packet in 0..packets {
             // Later packets name another context, which must not count.
-            let meta = if packet == 0 { context } else { meta([true; 3], u32::MAX) };
+            let meta = if packet == 0 {
+                context
+            } else {
+                meta([true; 3], u32::MAX)
+            };
             coming.push(Her {
                 message: message as u32 % QUEUES as u32,
                 is_last: packet + 1 == packets,
@@ -64,7 +68,10 @@ fn run(seed: u64, messages: usize) {
     let mut idle = 0;
     while !(coming.is_empty() && running.is_empty() && queues.is_idle()) {
         idle += 1;
-        assert!(idle < 10_000, "seed {seed}: nothing goes on: {queues:?}");
+        assert!(
+            idle < 10_000 && (queues.has_work() || !running.is_empty() || !coming.is_empty()),
+            "seed {seed}: nothing goes on: {queues:?}"
+        );
         if rng.random() && queues.has_room() {
             if let Some(her) = coming.pop() {
                 queues.push(her);
@@ -72,7 +79,13 @@ fn run(seed: u64, messages: usize) {
             }
         }
         let takes = running.len() < 6 && rng.random_ratio(3, 4);
-        match queues.take(|_| takes) {
+        let has_work = queues.has_work();
+        let ready = queues.take(|_| takes);
+        assert!(
+            has_work || ready.is_none(),
+            "seed {seed}: nobody would have asked"
+        );
+        match ready {
             Some(Ready::Run(task)) => {
                 assert!(takes, "seed {seed}: nobody could run it");
                 begin(&mut seen, &task, seed);
@@ -100,21 +113,38 @@ fn run(seed: u64, messages: usize) {
 fn begin(seen: &mut BTreeMap<usize, Seen>, task: &Task, seed: u64) {
     let seen = seen.entry(task.queue).or_default();
     let context = task.meta.scratchpads[0][0];
-    assert_eq!(*seen.context.get_or_insert(context), context, "seed {seed}: the first packet's context");
+    assert_eq!(
+        *seen.context.get_or_insert(context),
+        context,
+        "seed {seed}: the first packet's context"
+    );
     assert_ne!(context, u32::MAX);
     assert_eq!(task.home, task.queue % CLUSTERS);
     match task.stage {
         Stage::Header => {
-            assert!(seen.running.is_empty() && seen.payloads == 0 && !seen.header_done, "seed {seed}");
+            assert!(
+                seen.running.is_empty() && seen.payloads == 0 && !seen.header_done,
+                "seed {seed}"
+            );
         }
         Stage::Payload => {
-            assert_eq!(seen.header_done, task.meta.header.exists(), "seed {seed}: the header first");
-            assert!(!seen.running.contains(&Stage::Header) && !seen.last_seen, "seed {seed}");
+            assert_eq!(
+                seen.header_done,
+                task.meta.header.exists(),
+                "seed {seed}: the header first"
+            );
+            assert!(
+                !seen.running.contains(&Stage::Header) && !seen.last_seen,
+                "seed {seed}"
+            );
             seen.payloads += 1;
             seen.last_seen = task.her.is_last;
         }
         Stage::Tail => {
-            assert!(seen.running.is_empty() && seen.last_seen && task.her.is_last, "seed {seed}");
+            assert!(
+                seen.running.is_empty() && seen.last_seen && task.her.is_last,
+                "seed {seed}"
+            );
         }
     }
     seen.running.push(task.stage);
@@ -147,7 +177,11 @@ proptest! {
 #[test]
 fn one_full_queue_stops_all() {
     let mut queues = Queues::new(QUEUES, 2, CLUSTERS);
-    let her = Her { message: 1, meta: meta([false, true, false], 0), ..Her::default() };
+    let her = Her {
+        message: 1,
+        meta: meta([false, true, false], 0),
+        ..Her::default()
+    };
     queues.push(her);
     assert!(queues.has_room());
     queues.push(her);
@@ -160,7 +194,11 @@ fn one_full_queue_stops_all() {
 fn queues_take_turns() {
     let mut queues = Queues::new(QUEUES, 8, CLUSTERS);
     for message in [0, 0, 0, 1, 2] {
-        queues.push(Her { message, meta: meta([false, true, false], 0), ..Her::default() });
+        queues.push(Her {
+            message,
+            meta: meta([false, true, false], 0),
+            ..Her::default()
+        });
     }
     let order: Vec<usize> = std::iter::from_fn(|| match queues.take(|_| true) {
         Some(Ready::Run(task)) => Some(task.queue),
@@ -174,7 +212,12 @@ fn queues_take_turns() {
 fn payload_handlers_of_a_message_run_at_the_same_time() {
     let mut queues = Queues::new(QUEUES, 8, CLUSTERS);
     for packet in 0..4 {
-        queues.push(Her { message: 3, is_last: packet == 3, meta: meta([false, true, true], 0), ..Her::default() });
+        queues.push(Her {
+            message: 3,
+            is_last: packet == 3,
+            meta: meta([false, true, true], 0),
+            ..Her::default()
+        });
     }
     let tasks: Vec<Task> = std::iter::from_fn(|| match queues.take(|_| true) {
         Some(Ready::Run(task)) => Some(task),
@@ -186,7 +229,9 @@ fn payload_handlers_of_a_message_run_at_the_same_time() {
         assert!(queues.take(|_| true).is_none(), "{done} of 4 are done");
         queues.finish(task);
     }
-    let Some(Ready::Run(tail)) = queues.take(|_| true) else { panic!("the completion handler runs") };
+    let Some(Ready::Run(tail)) = queues.take(|_| true) else {
+        panic!("the completion handler runs")
+    };
     assert_eq!((tail.stage, tail.packet, tail.frees), (Stage::Tail, 3, true));
     queues.finish(&tail);
     assert!(queues.is_idle());

@@ -132,7 +132,8 @@ impl Nic {
         let cluster = Share::new(Cluster::new(config.cluster.clone()));
         let side = ClusterSide::new(sim.dut.instance(), cluster.clone())?;
         let side = Rc::new(RefCell::new(side));
-        sim.in_domain(CLUSTER).attach(Rc::clone(&side) as Rc<RefCell<dyn Agent>>);
+        sim.in_domain(CLUSTER)
+            .attach(Rc::clone(&side) as Rc<RefCell<dyn Agent>>);
         sim.in_domain(CORE);
         let activity = Rc::new(RefCell::new(Activity::new(sim.dut.instance())?));
         sim.attach(Rc::clone(&activity) as Rc<RefCell<dyn Agent>>);
@@ -178,7 +179,7 @@ impl Nic {
 
     /// Picoseconds since the start.
     pub fn now_ps(&self) -> u64 {
-        self.sim.dut.instance().time_ps() + self.skipped_ps
+        self.sim.time_ps() + self.skipped_ps
     }
 
     /// Clocks of the core that were simulated.
@@ -308,7 +309,7 @@ impl Nic {
     /// Only the cluster goes on, until it offers something or the limit is reached.
     fn skip(&mut self, limit_ps: u64) {
         let mut cluster = self.cluster.borrow_mut();
-        let left = limit_ps.saturating_sub(self.sim.dut.instance().time_ps() + self.skipped_ps);
+        let left = limit_ps.saturating_sub(self.sim.time_ps() + self.skipped_ps);
         let clocks = left / self.config.cluster_ps;
         let (start, end) = (cluster.now(), cluster.now() + clocks);
         while cluster.now() < end && !offers(&cluster) {
@@ -360,7 +361,10 @@ impl Nic {
 
 /// Whether the cluster offers something to the application.
 fn offers(cluster: &Cluster) -> bool {
-    cluster.feedback().is_some() || cluster.send().is_some() || cluster.access().is_some() || cluster.stdout().is_some()
+    cluster.feedback().is_some()
+        || cluster.send().is_some()
+        || cluster.access().is_some()
+        || cluster.stdout().is_some()
 }
 
 /// Corundum's DMA at the RAM inside the application.
