@@ -4,6 +4,7 @@ pub mod cli;
 pub mod engine;
 
 pub mod nic;
+pub mod run;
 
 mod attach;
 mod share;

@@ -1,0 +1,7 @@
+//! `spinneret run`: handlers on the NIC, with packets from somewhere.
+
+mod build;
+mod contexts;
+
+pub use build::{BuildError, program};
+pub use contexts::{HOST_BASE, HOST_BYTES, HOST_STRIDE, contexts};
