@@ -20,7 +20,7 @@ fn example(name: &str) -> PathBuf {
 /// A NIC that runs an example with its rules, or with others.
 fn start(name: &str, rules: Option<&str>, config: NicConfig) -> Nic {
     let folder = example(name);
-    let elf = run::program(&folder).unwrap_or_else(|error| panic!("{error}"));
+    let elf = run::program(&folder, config.cluster.clusters).unwrap_or_else(|error| panic!("{error}"));
     let program = Program::open(&elf).unwrap_or_else(|error| panic!("{error}"));
     let params = MatcherParams::BOARD;
     let file = match rules {
@@ -61,6 +61,12 @@ fn udp(port: u16, payload: &[u8]) -> Vec<u8> {
     packet
 }
 
+/// Long enough for the cluster's clock, which carries 20 Gb/s, and for handlers.
+fn pause(nic: &mut Nic) {
+    let later = nic.now_ps() + 2_000_000;
+    nic.run_until(later).unwrap_or_else(|error| panic!("{error}"));
+}
+
 fn get(nic: &mut Nic, register: Option<u32>) -> u32 {
     let register = register.expect("there is such a register");
     nic.get(register).unwrap_or_else(|error| panic!("{error}"))
@@ -73,9 +79,7 @@ fn packets_are_answered_by_handlers_and_all_others_reach_the_host() {
     for number in 0..50_u8 {
         nic.receive(udp(1000, &vec![number; 1 + 28 * usize::from(number)]));
         nic.receive(other.clone());
-        // Slow enough for the cluster's clock, which carries 20 Gb/s.
-        let later = nic.now_ps() + 2_000_000;
-        nic.run_until(later).unwrap_or_else(|error| panic!("{error}"));
+        pause(&mut nic);
     }
     let (wire, host) = finish(&mut nic);
     assert_eq!((wire.len(), host.len()), (50, 50));
@@ -197,16 +201,26 @@ fn more_packets_than_handlers_can_take_are_dropped_and_counted() {
 
 #[test]
 fn another_shape_and_another_clock_work_too() {
+    for (clusters, hpus, cluster_ps) in [(1, 2, 4100), (2, 8, 4000), (4, 3, 10_000), (8, 8, 2300)] {
+        shape_works(clusters, hpus, cluster_ps);
+    }
+}
+
+fn shape_works(clusters: usize, hpus: usize, cluster_ps: u64) {
     let config = NicConfig {
         cluster: Config {
-            hpus: 2,
+            clusters,
+            hpus,
             ..Config::default()
         },
-        cluster_ps: 4100,
+        cluster_ps,
         ..NicConfig::default()
     };
     let mut nic = start("udp_ping", None, config);
-    (0..40).for_each(|number| nic.receive(udp(7, &[number; 200])));
+    for number in 0..40 {
+        nic.receive(udp(7, &[number; 200]));
+        pause(&mut nic);
+    }
     let (wire, _) = finish(&mut nic);
     assert_eq!(wire.len(), 40);
     let ended = nic.take_events().into_iter().filter_map(|event| match event {
@@ -216,6 +230,6 @@ fn another_shape_and_another_clock_work_too() {
     assert!(
         ended
             .into_iter()
-            .all(|run| run.ending == Ending::Done && run.hpu.core < 2)
+            .all(|run| run.ending == Ending::Done && run.hpu.core < hpus && run.hpu.cluster < clusters)
     );
 }

@@ -28,6 +28,7 @@ pub(super) struct Handshakes {
     send: Handshake,
     /// Id, node, flow, source, length, user's word.
     send_ports: [PortHandle; 6],
+    numbers: Numbers,
     sent: PortHandle,
     sent_id: PortHandle,
     character_taken: PortHandle,
@@ -90,16 +91,40 @@ impl HerPorts {
     }
 }
 
-/// An id as the ports have it: {cluster, core, command}, of 1, 3 and 2 bits.
-fn pack(id: CommandId) -> u128 {
-    u128::from(id.cluster) << 5 | u128::from(id.core) << 2 | u128::from(id.local)
+/// Numbers that the ports have for commands: 6 bits.
+const NUMBERS: usize = 64;
+
+/// The numbers of the commands that are under way. PsPIN's are {cluster, core, command} of 1, 3 and 2 bits; the application
+/// only gives them back, so any that is free will do, and there may be more than two clusters.
+#[derive(Debug)]
+struct Numbers {
+    commands: [Option<CommandId>; NUMBERS],
+    /// The number that is offered with the next command.
+    offered: Option<usize>,
 }
 
-fn unpack(id: u128) -> CommandId {
-    CommandId {
-        cluster: (id >> 5) as u8,
-        core: (id >> 2 & 7) as u8,
-        local: (id & 3) as u8,
+impl Numbers {
+    /// The number for the next command; it stays until that is taken.
+    fn offer(&mut self) -> Option<usize> {
+        if self.offered.is_none() {
+            self.offered = self.commands.iter().position(Option::is_none);
+        }
+        self.offered
+    }
+
+    fn take(&mut self, id: CommandId) {
+        if let Some(number) = self.offered.take() {
+            self.commands[number] = Some(id);
+        }
+    }
+
+    fn done(&mut self, number: usize) -> Option<CommandId> {
+        self.commands.get_mut(number)?.take()
+    }
+
+    fn clear(&mut self) {
+        self.commands = [None; NUMBERS];
+        self.offered = None;
     }
 }
 
@@ -124,6 +149,10 @@ impl Handshakes {
                 input("nic_cmd_req_length")?,
                 input("nic_cmd_req_user_ptr")?,
             ],
+            numbers: Numbers {
+                commands: [None; NUMBERS],
+                offered: None,
+            },
             sent: bit(dut, "nic_cmd_resp_valid", Direction::Output)?,
             sent_id: dut.port("nic_cmd_resp_id", Direction::Output)?,
             character_taken: bit(dut, "stdout_rd_en", Direction::Output)?,
@@ -132,7 +161,11 @@ impl Handshakes {
         })
     }
 
-    pub(super) fn drive(&self, dut: &mut Instance, cluster: &Cluster, held: bool) {
+    pub(super) fn reset(&mut self) {
+        self.numbers.clear();
+    }
+
+    pub(super) fn drive(&mut self, dut: &mut Instance, cluster: &Cluster, held: bool) {
         dut.set_high(self.her.ready, !held && cluster.takes_hers());
         let feedback = cluster.feedback().filter(|_| !held);
         dut.set_high(self.feedback.valid, feedback.is_some());
@@ -143,10 +176,11 @@ impl Handshakes {
             }
         }
         let command = cluster.send().filter(|_| !held);
+        let command = command.and_then(|command| Some((command, self.numbers.offer()?)));
         dut.set_high(self.send.valid, command.is_some());
-        if let Some(command) = command {
+        if let Some((command, number)) = command {
             let values = [
-                pack(command.id),
+                number as u128,
                 command.nid.into(),
                 command.fid.into(),
                 command.source.into(),
@@ -162,7 +196,7 @@ impl Handshakes {
         dut.set_value(self.character, character.unwrap_or(0).into());
     }
 
-    pub(super) fn sample(&self, dut: &Instance, cluster: &mut Cluster) {
+    pub(super) fn sample(&mut self, dut: &Instance, cluster: &mut Cluster) {
         if self.her.moves(dut) {
             cluster.push(self.her_ports.read(dut));
         }
@@ -170,10 +204,15 @@ impl Handshakes {
             cluster.take_feedback();
         }
         if self.send.moves(dut) {
-            cluster.take_send();
+            cluster
+                .take_send()
+                .into_iter()
+                .for_each(|command| self.numbers.take(command.id));
         }
-        if dut.is_high(self.sent) {
-            cluster.complete(unpack(dut.value(self.sent_id)));
+        if dut.is_high(self.sent)
+            && let Some(id) = self.numbers.done(dut.value(self.sent_id) as usize)
+        {
+            cluster.complete(id);
         }
         if dut.is_high(self.character_taken) && dut.is_high(self.character_valid) {
             cluster.take_stdout();

@@ -78,7 +78,14 @@ impl ClusterSide {
         self.cluster.borrow_mut().reset();
         self.slaves.iter_mut().for_each(SlavePort::reset);
         self.master.reset();
+        self.handshakes.reset();
     }
+}
+
+/// Fetch enables of all clusters: those beyond the two that the application has flags for follow the second one.
+fn spread(fetch: u32, clusters: usize) -> u32 {
+    let bit = |cluster: usize| (fetch >> cluster.min(1) & 1) << cluster;
+    (0..clusters).map(bit).sum()
 }
 
 impl Agent for ClusterSide {
@@ -89,8 +96,11 @@ impl Agent for ClusterSide {
         }
         self.master.drive(dut, self.held);
         self.handshakes.drive(dut, &cluster, self.held);
-        let busy = (0..cluster.config().clusters).map(|number| u128::from(cluster.is_busy(number)) << number);
-        dut.set_value(self.busy, busy.sum());
+        let flags = self.busy.width();
+        let busy = (0..cluster.config().clusters)
+            .filter(|number| cluster.is_busy(*number))
+            .fold(0, |busy, number| busy | 1 << number.min(flags - 1));
+        dut.set_value(self.busy, busy);
         let full = (0..self.full.width()).map(|queue| u128::from(cluster.is_full(queue)) << queue);
         dut.set_value(self.full, full.sum());
     }
@@ -111,7 +121,8 @@ impl Agent for ClusterSide {
             self.handshakes.sample(dut, &mut cluster);
         }
         self.held = false;
-        cluster.set_fetch(dut.value(self.fetch) as u32);
+        let fetch = spread(dut.value(self.fetch) as u32, cluster.config().clusters);
+        cluster.set_fetch(fetch);
         cluster.tick();
         Ok(())
     }

@@ -16,6 +16,8 @@ const LOOKS: usize = 10_000;
 const OPENING_CLOCKS: u64 = 1100;
 /// Clocks of the cluster until all HPUs wait for work.
 const BOOT_CLOCKS: u64 = 20_000;
+/// A flag for each cluster that the hardware was generated for.
+const FETCH_ALL: u32 = 3;
 /// The word of standard output that says that there is none.
 const NO_WORD: u32 = u32::MAX;
 
@@ -145,8 +147,7 @@ impl Nic {
         self.set(cl::AUX_RESET, 0)?;
         self.wait_for("the start of the cluster", cl::STATUS.offset, 1)?;
         self.set_contexts(contexts)?;
-        let all = (1 << self.config().cluster.clusters) - 1;
-        self.set(cl::FETCH_ENABLE, all)?;
+        self.set(cl::FETCH_ENABLE, FETCH_ALL)?;
         for _ in 0..OPENING_CLOCKS {
             self.clock()?;
         }

@@ -1,7 +1,11 @@
 //! From a folder with handlers to their ELF file.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Clusters that a program is built for if nobody says otherwise.
+const DEFAULT_CLUSTERS: usize = 2;
 
 /// Why there is no program to run.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +21,14 @@ pub enum BuildError {
     NoMakefile {
         /// The folder.
         path: PathBuf,
+    },
+    /// There is no place for results.
+    #[error("{path} cannot be written to: {source}")]
+    NoFolder {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
     },
     /// Make cannot be started.
     #[error("make cannot be started: {source}; `./dev setup` installs what is missing")]
@@ -42,11 +54,12 @@ pub enum BuildError {
     },
 }
 
-/// The program of a path: an ELF file, or what make builds in a folder. What make says goes to standard error.
+/// The program of a path for that many clusters: an ELF file, or what make builds in a folder. What make says goes to
+/// standard error.
 ///
 /// # Errors
 /// If there is no such thing, or it cannot be built.
-pub fn program(path: &Path) -> Result<PathBuf, BuildError> {
+pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
     if path.is_file() {
         return Ok(path.to_owned());
     }
@@ -55,11 +68,16 @@ pub fn program(path: &Path) -> Result<PathBuf, BuildError> {
             path: path.to_owned(),
         });
     }
-    make(path)?;
-    only_elf(&path.join("build"))
+    let results = match clusters {
+        DEFAULT_CLUSTERS => path.join("build"),
+        _ => path.join(format!("build/clusters-{clusters}")),
+    };
+    let _lock = lock(&results)?;
+    make(path, clusters, &results)?;
+    only_elf(&results)
 }
 
-fn make(path: &Path) -> Result<(), BuildError> {
+fn make(path: &Path, clusters: usize, results: &Path) -> Result<(), BuildError> {
     if !["Makefile", "makefile", "GNUmakefile"]
         .iter()
         .any(|name| path.join(name).is_file())
@@ -71,6 +89,13 @@ fn make(path: &Path) -> Result<(), BuildError> {
     let done = Command::new("make")
         .args(["--silent", "--no-print-directory", "-C"])
         .arg(path)
+        .arg(format!("CLUSTERS={clusters}"))
+        .arg(format!(
+            "BUILD={}",
+            std::path::absolute(results)
+                .unwrap_or(results.to_owned())
+                .display()
+        ))
         .output()
         .map_err(|source| BuildError::NoMake { source })?;
     let output = [done.stdout, done.stderr].concat();
@@ -85,6 +110,18 @@ fn make(path: &Path) -> Result<(), BuildError> {
         eprintln!("{output}");
     }
     Ok(())
+}
+
+/// Others who build the same at the same time wait.
+fn lock(results: &Path) -> Result<File, BuildError> {
+    let no_folder = |source| BuildError::NoFolder {
+        path: results.to_owned(),
+        source,
+    };
+    std::fs::create_dir_all(results).map_err(no_folder)?;
+    let file = File::create(results.join(".lock")).map_err(no_folder)?;
+    file.lock().map_err(no_folder)?;
+    Ok(file)
 }
 
 fn only_elf(folder: &Path) -> Result<PathBuf, BuildError> {
