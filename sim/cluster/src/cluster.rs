@@ -84,6 +84,7 @@ impl Cluster {
             memory: Memory::new(config.clusters),
             decoded: DecodeCache::new(PROGRAM_BASE, PROGRAM_BYTES),
             stdout: VecDeque::new(),
+            printed: 0,
         };
         let mut cluster = Self {
             queues: Queues::new(config.queues, config.queue_packets, config.clusters),
@@ -252,6 +253,11 @@ impl Cluster {
     /// The oldest word of standard output: {0, cluster, core, character}, eight bits each.
     pub fn stdout(&self) -> Option<u32> {
         self.world.stdout.front().copied()
+    }
+
+    /// Words that handlers have put there since the beginning.
+    pub fn printed(&self) -> u64 {
+        self.world.printed
     }
 
     /// It is taken.

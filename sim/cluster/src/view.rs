@@ -17,6 +17,8 @@ pub(crate) struct World {
     pub(crate) decoded: DecodeCache,
     /// Standard output: {0, cluster, core, character}, eight bits each.
     pub(crate) stdout: VecDeque<u32>,
+    /// Words that were ever put there.
+    pub(crate) printed: u64,
 }
 
 /// Characters that standard output holds; who writes to a full one waits.
@@ -147,6 +149,7 @@ impl View<'_> {
         }
         let who = (self.driver.cluster as u32) << 16 | (self.driver.core as u32) << 8;
         self.world.stdout.push_back(who | u32::from(character));
+        self.world.printed += 1;
         self.register(0)
     }
 }

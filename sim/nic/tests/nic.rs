@@ -233,3 +233,20 @@ fn shape_works(clusters: usize, hpus: usize, cluster_ps: u64) {
             .all(|run| run.ending == Ending::Done && run.hpu.core < hpus && run.hpu.cluster < clusters)
     );
 }
+
+#[test]
+fn what_handlers_print_comes_through_the_registers() {
+    let mut nic = start("copy_to_host", None, NicConfig::default());
+    // An offset beyond the host memory of the context.
+    let mut segment = vec![0x80, 0, 0, 0, 0, 1];
+    segment.extend(0xf000_0000_u32.to_be_bytes());
+    segment.extend([1; 50]);
+    nic.receive(udp(9330, &segment));
+    finish(&mut nic);
+    let words = std::iter::from_fn(|| nic.take_printed());
+    let text: String = words.map(|word| char::from(word as u8)).collect();
+    assert!(
+        text.starts_with("copy_to_host: 50 bytes at offset 4026531840 do not fit"),
+        "{text}"
+    );
+}

@@ -18,8 +18,6 @@ const OPENING_CLOCKS: u64 = 1100;
 const BOOT_CLOCKS: u64 = 20_000;
 /// A flag for each cluster that the hardware was generated for.
 const FETCH_ALL: u32 = 3;
-/// The word of standard output that says that there is none.
-const NO_WORD: u32 = u32::MAX;
 
 /// Why software cannot do what it wants.
 #[derive(Debug, thiserror::Error)]
@@ -247,20 +245,6 @@ impl Nic {
             self.set(register.ok_or(ControlError::NoRegister("me"))?, value)?;
         }
         Ok(())
-    }
-
-    /// All that handlers have printed and nobody has read: {cluster, core, character} in the lowest 24 bits.
-    ///
-    /// # Errors
-    /// If the hardware does not answer as it should.
-    pub fn read_stdout(&mut self) -> Result<Vec<u32>, ControlError> {
-        let mut words = Vec::new();
-        loop {
-            match self.get(cl::FIFO.offset)? {
-                NO_WORD => return Ok(words),
-                word => words.push(word),
-            }
-        }
     }
 }
 

@@ -20,8 +20,9 @@ use crate::models::SpinneretApp;
 use crate::share::Share;
 use activity::Activity;
 use spinneret_cluster::{Cluster, Config, Program};
+use spinneret_regmap::{bar, cl};
 use spinneret_sim::agent::Agent;
-use spinneret_sim::axil::{LiteMaster, LiteMasterConfig};
+use spinneret_sim::axil::{LiteMaster, LiteMasterConfig, LiteRead};
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::dma::{CorundumDma, DmaConfig, HostMemory, Latency, Pause, RamPauses, RamShape, Transfer};
 use spinneret_sim::model::{Direction, Model, ModelError};
@@ -46,6 +47,8 @@ const COMPLETION_CLOCKS: u64 = 20;
 /// Clocks of the core without any movement after which nothing is on its way inside: longer than any path through the
 /// crossings, with the slowest of both clocks.
 const QUIET_CLOCKS: u64 = 160;
+/// The word of standard output that says that there is none.
+const NO_WORD: u32 = u32::MAX;
 /// Highest bit of a tag: the frame is the host's.
 const HOST_TAG: u64 = 1 << 15;
 
@@ -114,6 +117,9 @@ pub struct Nic {
     wire_out: VecDeque<Out>,
     host_out: VecDeque<Out>,
     tag: u64,
+    /// Words of standard output that were read, and how many were ever read.
+    console: VecDeque<u32>,
+    printed: u64,
 }
 
 impl Nic {
@@ -160,6 +166,8 @@ impl Nic {
             wire_out: VecDeque::new(),
             host_out: VecDeque::new(),
             tag: 0,
+            console: VecDeque::new(),
+            printed: 0,
             config,
             sim,
         };
@@ -239,6 +247,11 @@ impl Nic {
         self.host_out.pop_front()
     }
 
+    /// The next word that handlers have printed: {cluster, core, character} in the lowest 24 bits.
+    pub fn take_printed(&mut self) -> Option<u32> {
+        self.console.pop_front()
+    }
+
     /// Whether nothing is on its way, anywhere in the NIC.
     pub fn is_idle(&self) -> bool {
         self.is_quiet() && self.cluster.borrow().next().is_none()
@@ -254,6 +267,7 @@ impl Nic {
             && self.completions.is_idle()
             && self.dma.iter().all(|dma| dma.in_flight() == 0)
             && self.side.borrow().is_idle()
+            && self.printed == self.cluster.borrow().printed()
             && !offers(&self.cluster.borrow())
     }
 
@@ -268,7 +282,27 @@ impl Nic {
                 return Ok(());
             }
         }
+        if self.printed < self.cluster.borrow().printed() {
+            self.read_word()?;
+        }
         self.clock()
+    }
+
+    /// Reads a word of standard output, as software does; it may not have come through the crossing yet.
+    fn read_word(&mut self) -> Result<(), NicError> {
+        let offset = bar::CONTROL_REGISTERS.start + cl::FIFO.offset;
+        self.bar.read(LiteRead::new(offset.into()));
+        while !self.bar.is_idle() {
+            self.clock()?;
+        }
+        for read in self.bar.take_reads() {
+            let word = read.data as u32;
+            if word != NO_WORD {
+                self.printed += 1;
+                self.console.push_back(word);
+            }
+        }
+        Ok(())
     }
 
     /// Lets time pass until then.
