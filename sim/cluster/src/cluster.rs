@@ -71,6 +71,8 @@ pub struct Cluster {
     shared: Range<u32>,
     fetch: u32,
     now: u64,
+    /// Packets that came and are not done with: those of a small slot's size, and larger ones.
+    inside: [u64; 2],
     /// Instructions of all HPUs since reset.
     instructions: u64,
     /// Commands that named memory where none is, or had no type.
@@ -98,6 +100,7 @@ impl Cluster {
             shared: shared(0),
             fetch: 0,
             now: 0,
+            inside: [0; 2],
             instructions: 0,
             refused: 0,
             world,
@@ -119,6 +122,7 @@ impl Cluster {
         self.feedback.clear();
         self.sends.clear();
         self.accesses.clear();
+        self.inside = [0; 2];
         self.fetch = 0;
     }
 
@@ -186,6 +190,11 @@ impl Cluster {
         self.world.memory.write(address, bytes)
     }
 
+    /// Packets that came and are not done with: those that fit a small slot of the packet buffer, and larger ones.
+    pub fn packets_inside(&self) -> [u64; 2] {
+        self.inside
+    }
+
     /// Whether a HER can come.
     pub fn takes_hers(&self) -> bool {
         self.queues.has_room()
@@ -199,6 +208,7 @@ impl Cluster {
     /// A HER comes.
     pub fn push(&mut self, her: Her) {
         let packet = self.queues.push(her);
+        self.inside[size_class(her.size)] += 1;
         self.events.push(Event::Came {
             clock: self.now,
             packet,
@@ -310,7 +320,11 @@ impl Cluster {
             self.next().is_none_or(|next| clock < next),
             "something happens before"
         );
-        self.now = self.now.max(clock);
+        let clocks = clock.saturating_sub(self.now);
+        for hpu in self.hpus.iter_mut().filter(|hpu| hpu.driver.is_running()) {
+            hpu.busy += clocks;
+        }
+        self.now += clocks;
     }
 
     /// One clock.
@@ -504,6 +518,7 @@ impl Cluster {
         if !task.frees {
             return;
         }
+        self.inside[size_class(task.her.size)] -= 1;
         self.feedback.push_back(Feedback {
             address: task.her.address,
             size: task.her.copied,
@@ -562,6 +577,14 @@ impl Cluster {
             }
         }
     }
+}
+
+/// Bytes of a small slot of the packet buffer.
+const SMALL_SLOT: u32 = 128;
+
+/// Which slots a packet of that size takes: small ones (0) or large ones.
+fn size_class(bytes: u32) -> usize {
+    usize::from(bytes > SMALL_SLOT)
 }
 
 impl Hpu {

@@ -30,6 +30,7 @@ use spinneret_sim::simulation::{ClockDomain, Failure, Simulation};
 use spinneret_sim::stream::{Frame, StreamSink, StreamSource};
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// The core's clock.
@@ -218,6 +219,17 @@ impl Nic {
     /// Accesses of handlers to host memory that were answered with an error.
     pub fn host_errors(&self) -> u64 {
         self.side.borrow().host_errors()
+    }
+
+    /// From clocks of the cluster to picoseconds since the start.
+    pub fn cluster_time(&self) -> impl Fn(u64) -> u64 + Copy + use<> {
+        let (now_ps, now, period) = (self.now_ps(), self.cluster.borrow().now(), self.config.cluster_ps);
+        move |clock| (now_ps + clock * period).saturating_sub(now * period)
+    }
+
+    /// Starts a waveform (FST) of the hardware in a file.
+    pub fn trace_to(&mut self, path: PathBuf) {
+        self.sim.trace_from(self.sim.cycle_count(), path);
     }
 
     /// A frame comes from the wire.

@@ -1,7 +1,9 @@
 //! `spinneret run`: handlers on the NIC, with packets from somewhere.
 
+mod args;
 mod build;
 mod contexts;
 
+pub use args::RunArguments;
 pub use build::{BuildError, program};
 pub use contexts::{HOST_BASE, HOST_BYTES, HOST_STRIDE, contexts};
