@@ -68,4 +68,3 @@ fn application() -> Result<Model, String> {
         ports: split.ports.into_iter().map(port).collect(),
     })
 }
-

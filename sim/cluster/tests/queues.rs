@@ -72,11 +72,12 @@ fn run(seed: u64, messages: usize) {
             idle < 10_000 && (queues.has_work() || !running.is_empty() || !coming.is_empty()),
             "seed {seed}: nothing goes on: {queues:?}"
         );
-        if rng.random() && queues.has_room() {
-            if let Some(her) = coming.pop() {
-                queues.push(her);
-                idle = 0;
-            }
+        if rng.random()
+            && queues.has_room()
+            && let Some(her) = coming.pop()
+        {
+            queues.push(her);
+            idle = 0;
         }
         let takes = running.len() < 6 && rng.random_ratio(3, 4);
         let has_work = queues.has_work();

@@ -1,8 +1,8 @@
 //! Commands that are refused: nothing is read or sent for them.
 
 use crate::support::{after, command};
-use spinneret_sim::model::Model;
 use spinneret_models::PspinEgressDatapathSmall;
+use spinneret_sim::model::Model;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::egress::{Behaviour, EgressBench};
 

@@ -13,13 +13,13 @@ const SLOT_BYTES: u32 = 2048;
 const PACKETS: u32 = 0x1c10_0000;
 const SLOTS: u32 = 256;
 /// Where the context's host memory is.
-pub const HOST: u64 = 0x12_0000_0000;
+pub(crate) const HOST: u64 = 0x12_0000_0000;
 
 /// Builds a folder with handlers: its ELF file.
 ///
 /// # Panics
 /// If that fails, with what has to be installed if that is why.
-pub fn build(folder: &str) -> PathBuf {
+pub(crate) fn build(folder: &str) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../runtime")
         .join(folder);
@@ -41,14 +41,14 @@ pub fn build(folder: &str) -> PathBuf {
 }
 
 /// A cluster that runs one program, with host memory.
-pub struct Bench {
-    pub cluster: Cluster,
-    pub program: Program,
-    pub host: BTreeMap<u64, u8>,
+pub(crate) struct Bench {
+    pub(crate) cluster: Cluster,
+    pub(crate) program: Program,
+    pub(crate) host: BTreeMap<u64, u8>,
     /// What handlers sent, with its bytes.
-    pub sent: Vec<(NicCommand, Vec<u8>)>,
-    pub freed: Vec<Feedback>,
-    pub events: Vec<Event>,
+    pub(crate) sent: Vec<(NicCommand, Vec<u8>)>,
+    pub(crate) freed: Vec<Feedback>,
+    pub(crate) events: Vec<Event>,
     meta: Meta,
     slot: u32,
     pushed: usize,
@@ -56,7 +56,7 @@ pub struct Bench {
 
 impl Bench {
     /// Starts a cluster with the handlers of a folder below `runtime/`.
-    pub fn new(folder: &str, config: Config) -> Self {
+    pub(crate) fn new(folder: &str, config: Config) -> Self {
         let program = Program::open(&build(folder)).unwrap_or_else(|error| panic!("{error}"));
         let name = program
             .only_name()
@@ -92,12 +92,12 @@ impl Bench {
     }
 
     /// The code of the payload handler.
-    pub fn payload(&self) -> Code {
+    pub(crate) fn payload(&self) -> Code {
         self.meta.payload
     }
 
     /// A packet comes.
-    pub fn push(&mut self, message: u32, is_last: bool, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, message: u32, is_last: bool, bytes: &[u8]) {
         let address = PACKETS + self.slot % SLOTS * SLOT_BYTES;
         self.slot += 1;
         while !self.cluster.takes_hers() {
@@ -117,7 +117,7 @@ impl Bench {
     }
 
     /// One clock, and what the NIC does in it.
-    pub fn clock(&mut self) {
+    pub(crate) fn clock(&mut self) {
         self.cluster.tick();
         if let Some(command) = self.cluster.take_send() {
             let bytes = self.cluster.memory().read(command.source as u32, command.length);
@@ -145,7 +145,7 @@ impl Bench {
     ///
     /// # Panics
     /// If that takes too long.
-    pub fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         let end = self.cluster.now() + PATIENCE;
         while let Some(next) = self.cluster.next() {
             assert!(
@@ -160,14 +160,14 @@ impl Bench {
     }
 
     /// All that handlers have printed.
-    pub fn printed(&mut self) -> String {
+    pub(crate) fn printed(&mut self) -> String {
         std::iter::from_fn(|| self.cluster.take_stdout())
             .map(|word| char::from(word as u8))
             .collect()
     }
 
     /// The handlers that have ended.
-    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &Run> {
         self.events.iter().filter_map(|event| match event {
             Event::Ran(run) => Some(run),
             _ => None,
@@ -175,7 +175,7 @@ impl Bench {
     }
 
     /// A 32-bit variable of the program.
-    pub fn variable(&self, address: u32) -> u32 {
+    pub(crate) fn variable(&self, address: u32) -> u32 {
         let bytes = self.cluster.memory().read(address, 4).expect("it is in memory");
         u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
     }

@@ -39,7 +39,10 @@ fn icmp_ping_takes_about_as_long_as_the_reference() {
         bench.run();
     }
     let clocks: Vec<u64> = bench.runs().map(|run| run.ended - run.begun).collect();
-    assert!(clocks.iter().all(|clocks| (500..=900).contains(clocks)), "{clocks:?}");
+    assert!(
+        clocks.iter().all(|clocks| (500..=900).contains(clocks)),
+        "{clocks:?}"
+    );
     println!("{clocks:?} clocks for 56 bytes");
 }
 
@@ -157,12 +160,12 @@ fn filter_drops_blocked_ports_and_sends_all_others_on() {
 /// The host's part of host_ping: where a page has a new flag, the frame in it is answered.
 fn answer(bench: &mut Bench, seen: &mut [u8; 16]) {
     let data = bench.program.host_data.expect("it has an answer to wait for");
-    for hpu in 0..16 {
+    for (hpu, seen) in seen.iter_mut().enumerate() {
         let page = 4096 * hpu as u64;
-        let Some(flag) = at_host(bench, page, 8).filter(|flag| flag[0] != seen[hpu]) else {
+        let Some(flag) = at_host(bench, page, 8).filter(|flag| flag[0] != *seen) else {
             continue;
         };
-        seen[hpu] = flag[0];
+        *seen = flag[0];
         assert_eq!(usize::from(flag[5]), hpu, "the page is its HPU's: {flag:?}");
         // The answer is the frame itself, with its first byte changed.
         let first = bench

@@ -1,7 +1,7 @@
 //! Packets that the examples understand.
 
 /// An Ethernet, IPv4 and UDP header before a payload.
-pub fn udp(payload: &[u8]) -> Vec<u8> {
+pub(crate) fn udp(payload: &[u8]) -> Vec<u8> {
     let mut packet = vec![0; 42];
     packet[..12].copy_from_slice(b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02");
     packet[12..14].copy_from_slice(&[8, 0]);
@@ -16,7 +16,7 @@ pub fn udp(payload: &[u8]) -> Vec<u8> {
 }
 
 /// The ones' complement sum of bytes in network order.
-pub fn sum(bytes: &[u8]) -> u16 {
+pub(crate) fn sum(bytes: &[u8]) -> u16 {
     let words = bytes
         .chunks(2)
         .map(|word| u32::from(word[0]) << 8 | word.get(1).copied().map_or(0, u32::from));
@@ -26,7 +26,7 @@ pub fn sum(bytes: &[u8]) -> u16 {
 }
 
 /// An echo request.
-pub fn echo_request(payload: &[u8]) -> Vec<u8> {
+pub(crate) fn echo_request(payload: &[u8]) -> Vec<u8> {
     let mut packet = udp(&[]);
     packet.truncate(34);
     packet[23] = 1;
@@ -40,11 +40,11 @@ pub fn echo_request(payload: &[u8]) -> Vec<u8> {
 }
 
 /// Flags of an SLMP segment: end of message, and please acknowledge.
-pub const EOM: u16 = 0x8000;
-pub const SYN: u16 = 0x4000;
+pub(crate) const EOM: u16 = 0x8000;
+pub(crate) const SYN: u16 = 0x4000;
 
 /// An SLMP segment.
-pub fn slmp(flags: u16, message: u32, offset: u32, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn slmp(flags: u16, message: u32, offset: u32, payload: &[u8]) -> Vec<u8> {
     let mut segment = flags.to_be_bytes().to_vec();
     segment.extend(message.to_be_bytes());
     segment.extend(offset.to_be_bytes());

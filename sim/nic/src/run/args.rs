@@ -58,7 +58,12 @@ pub struct RunArguments {
     #[arg(long, value_name = "NS", default_value_t = 450, help_heading = "Hardware")]
     pub host_latency: u64,
     /// Clocks after which a handler is ended
-    #[arg(long, value_name = "CLOCKS", default_value_t = 1_000_000, help_heading = "Hardware")]
+    #[arg(
+        long,
+        value_name = "CLOCKS",
+        default_value_t = 1_000_000,
+        help_heading = "Hardware"
+    )]
     pub watchdog: u64,
     /// Simulate every clock, also those in which nothing happens
     #[arg(long, help_heading = "Hardware")]
