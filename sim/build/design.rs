@@ -30,4 +30,3 @@ pub(crate) fn design(name: &str, entry: &Entry, values: &Values) -> Result<Model
         sources: [waivers()].into_iter().chain(modules).collect(),
     })
 }
-

@@ -39,6 +39,10 @@ fn models() -> Result<Vec<Model>, String> {
         }
     }
     let application = catalog::find(APPLICATION).ok_or("the catalog has no application")?;
-    models.push(design(APPLICATION, application, &application.values(Config::Board))?);
+    models.push(design(
+        APPLICATION,
+        application,
+        &application.values(Config::Board),
+    )?);
     Ok(models)
 }

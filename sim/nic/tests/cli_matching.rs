@@ -1,8 +1,8 @@
 //! The matchers behind the command: the Verilated hardware, and the check that would find it wrong.
 
 use proptest::prelude::*;
-use spinneret_regmap::matching::Rule;
 use spinneret_nic::engine::Engine;
+use spinneret_regmap::matching::Rule;
 use spinneret_sim::matching::{Checked, Matcher, MatcherError, ModelMatcher, Outcome};
 use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, Mode, RuleSet, RuleTable};
 

@@ -126,6 +126,9 @@ impl Agent for ClusterSide {
     }
 
     fn describe(&self) -> String {
-        format!("the cluster is {}", if self.is_idle() { "idle" } else { "in a burst" })
+        format!(
+            "the cluster is {}",
+            if self.is_idle() { "idle" } else { "in a burst" }
+        )
     }
 }

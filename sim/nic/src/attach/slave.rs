@@ -183,7 +183,9 @@ impl SlavePort {
         // Runs of bytes that are written together.
         let mut lane = 0;
         while let Some(first) = (lane..BEAT).find(|lane| strobes >> lane & 1 == 1) {
-            let end = (first..BEAT).find(|lane| strobes >> lane & 1 == 0).unwrap_or(BEAT);
+            let end = (first..BEAT)
+                .find(|lane| strobes >> lane & 1 == 0)
+                .unwrap_or(BEAT);
             burst.fails |= !cluster.write(line + first as u32, &data[first..end]);
             lane = end;
         }

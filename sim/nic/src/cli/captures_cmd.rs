@@ -1,10 +1,10 @@
 //! `spinneret captures`: writes the captures that are shipped with the project.
 
 use super::Failure;
-use spinneret_sim::capture::traffic;
-use spinneret_sim::capture::whole_file::WholeFile;
 use anyhow::anyhow;
 use clap::Args;
+use spinneret_sim::capture::traffic;
+use spinneret_sim::capture::whole_file::WholeFile;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -2,14 +2,14 @@
 
 use super::Failure;
 use super::report::{Report, RuleSetReport, Traffic};
-use spinneret_sim::capture::{CaptureError, CaptureReader, CaptureWriter, Packet};
 use crate::engine::Engine;
-use spinneret_sim::matching::Matcher;
-use spinneret_sim::reference::matcher::{MatchResult, MatcherParams};
-use spinneret_sim::rules::{NamedRuleSet, RuleFile};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use spinneret_sim::capture::{CaptureError, CaptureReader, CaptureWriter, Packet};
+use spinneret_sim::matching::Matcher;
+use spinneret_sim::reference::matcher::{MatchResult, MatcherParams};
+use spinneret_sim::rules::{NamedRuleSet, RuleFile};
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};

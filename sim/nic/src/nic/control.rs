@@ -133,7 +133,11 @@ impl Nic {
         contexts: &[HandlerContext],
         rulesets: &[RuleSet],
     ) -> Result<(), ControlError> {
-        self.wait_for("the magic number of spinneret", caps::MAGIC.offset, caps::MAGIC_VALUE)?;
+        self.wait_for(
+            "the magic number of spinneret",
+            caps::MAGIC.offset,
+            caps::MAGIC_VALUE,
+        )?;
         self.set(me::VALID.offset, 0)?;
         self.set(cl::AUX_RESET, 1)?;
         self.wait_for("the reset of the cluster", cl::STATUS.offset, 3)?;
@@ -173,9 +177,13 @@ impl Nic {
             ("host_mem_addr_1", (host >> 32) as u32),
             ("host_mem_size", bytes),
         ];
-        for ([address, size], code) in [["hh_addr", "hh_size"], ["ph_addr", "ph_size"], ["th_addr", "th_size"]]
-            .into_iter()
-            .zip(context.handlers)
+        for ([address, size], code) in [
+            ["hh_addr", "hh_size"],
+            ["ph_addr", "ph_size"],
+            ["th_addr", "th_size"],
+        ]
+        .into_iter()
+        .zip(context.handlers)
         {
             fields.extend([(address, code.address), (size, code.size)]);
         }

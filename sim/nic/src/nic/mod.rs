@@ -132,7 +132,8 @@ impl Nic {
         let cluster = Share::new(Cluster::new(config.cluster.clone()));
         let side = ClusterSide::new(sim.dut.instance(), cluster.clone())?;
         let side = Rc::new(RefCell::new(side));
-        sim.in_domain(CLUSTER).attach(Rc::clone(&side) as Rc<RefCell<dyn Agent>>);
+        sim.in_domain(CLUSTER)
+            .attach(Rc::clone(&side) as Rc<RefCell<dyn Agent>>);
         sim.in_domain(CORE);
         let activity = Rc::new(RefCell::new(Activity::new(sim.dut.instance())?));
         sim.attach(Rc::clone(&activity) as Rc<RefCell<dyn Agent>>);
@@ -360,7 +361,10 @@ impl Nic {
 
 /// Whether the cluster offers something to the application.
 fn offers(cluster: &Cluster) -> bool {
-    cluster.feedback().is_some() || cluster.send().is_some() || cluster.access().is_some() || cluster.stdout().is_some()
+    cluster.feedback().is_some()
+        || cluster.send().is_some()
+        || cluster.access().is_some()
+        || cluster.stdout().is_some()
 }
 
 /// Corundum's DMA at the RAM inside the application.
