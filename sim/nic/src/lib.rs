@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod engine;
+pub mod net;
 
 pub mod nic;
 pub mod run;
