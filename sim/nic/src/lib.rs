@@ -4,6 +4,7 @@ pub mod cli;
 pub mod engine;
 pub mod net;
 
+pub mod laptop;
 pub mod nic;
 pub mod run;
 

@@ -12,6 +12,7 @@ mod report;
 pub use failure::Failure;
 pub use report::{Report, RuleSetReport, Traffic};
 
+use crate::run::RunArguments;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -33,6 +34,8 @@ struct Arguments {
 enum Command {
     /// Sort the packets of a capture by the rules of a file, as the matching engine does
     Match(match_cmd::MatchArguments),
+    /// Run handlers on the NIC, with packets from a capture, made up, or from Linux
+    Run(Box<RunArguments>),
     /// Write the captures that are shipped with the project
     #[command(hide = true)]
     Captures(captures_cmd::CapturesArguments),
@@ -43,6 +46,7 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.command {
         Command::Match(arguments) => match_cmd::run(arguments),
+        Command::Run(arguments) => crate::run::run(arguments),
         Command::Captures(arguments) => captures_cmd::run(arguments),
     };
     match result {

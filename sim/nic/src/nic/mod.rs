@@ -227,6 +227,11 @@ impl Nic {
         move |clock| (now_ps + clock * period).saturating_sub(now * period)
     }
 
+    /// Counts from now on where HPUs spend their clocks.
+    pub fn enable_profile(&mut self) {
+        self.cluster.borrow_mut().enable_profile();
+    }
+
     /// Starts a waveform (FST) of the hardware in a file.
     pub fn trace_to(&mut self, path: PathBuf) {
         self.sim.trace_from(self.sim.cycle_count(), path);

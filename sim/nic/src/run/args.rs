@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Arguments of `spinneret run`.
 #[derive(Clone, Debug, Args)]
-#[command(group(ArgGroup::new("packets").required(true).args(["pcap", "generate", "tap", "attach"])))]
+#[command(group(ArgGroup::new("packets").required(true).multiple(true).args(["pcap", "generate", "tap", "attach"])))]
 pub struct RunArguments {
     /// Handlers: a folder with a Makefile, which is built first, or an ELF file
     #[arg(value_name = "HANDLERS")]
@@ -24,13 +24,13 @@ pub struct RunArguments {
     #[arg(long, requires = "pcap", help_heading = "Packets")]
     pub back_to_back: bool,
     /// Packets made up, such as udp,size=64..1500,rate=10Gbps,count=1e5
-    #[arg(long, value_name = "WHAT", help_heading = "Packets")]
+    #[arg(long, value_name = "WHAT", conflicts_with = "pcap", help_heading = "Packets")]
     pub generate: Option<String>,
     /// Make a network interface of that name, which is the NIC as this machine sees it
-    #[arg(long, value_name = "NAME", help_heading = "Packets")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pcap", "generate"], help_heading = "Packets")]
     pub tap: Option<String>,
     /// Take an existing network interface for the wire
-    #[arg(long, value_name = "NAME", help_heading = "Packets")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pcap", "generate"], help_heading = "Packets")]
     pub attach: Option<String>,
     /// Write the frames that leave for the wire to this pcap file
     #[arg(long, value_name = "FILE", help_heading = "Packets")]
