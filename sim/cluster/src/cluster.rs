@@ -1,11 +1,12 @@
 //! The whole cluster, clock by clock.
 
 use crate::driver::Ending;
-use crate::event::{Event, Fault, HpuId, Run};
+use crate::event::{Event, Fault, HpuId, Run, digest};
 use crate::group::Group;
 use crate::hpu::{Hpu, Outcome, TERMINATED, WATCHDOG};
 use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
 use crate::memory::Memory;
+use crate::profile::Profile;
 use crate::program::Program;
 use crate::protect::{Protection, shared};
 use crate::queues::{Queues, Ready};
@@ -75,6 +76,8 @@ pub struct Cluster {
     instructions: u64,
     /// Commands that named memory where none is, or had no type.
     refused: u64,
+    /// Kept only if somebody wants it.
+    profile: Option<Profile>,
 }
 
 impl Cluster {
@@ -99,6 +102,7 @@ impl Cluster {
             now: 0,
             instructions: 0,
             refused: 0,
+            profile: None,
             world,
             config,
         };
@@ -118,6 +122,9 @@ impl Cluster {
         self.feedback.clear();
         self.sends.clear();
         self.accesses.clear();
+        if let Some(profile) = &mut self.profile {
+            profile.forget_waits();
+        }
         self.fetch = 0;
     }
 
@@ -148,6 +155,26 @@ impl Cluster {
     /// Commands and copies that named memory where none is, or had no type; they did nothing.
     pub fn refused(&self) -> u64 {
         self.refused + self.hpus.iter().map(|hpu| hpu.driver.dma.refused).sum::<u64>()
+    }
+
+    /// Counts from now on where HPUs spend their clocks.
+    pub fn enable_profile(&mut self) {
+        self.profile = Some(Profile::new(self.hpus.len()));
+    }
+
+    /// Where HPUs have spent their clocks, if that is counted.
+    pub fn profile(&self) -> Option<&Profile> {
+        self.profile.as_ref()
+    }
+
+    /// Packets that wait in queues and clusters for an HPU.
+    pub fn queued(&self) -> usize {
+        self.queues.waiting() + self.groups.iter().map(Group::load).sum::<usize>()
+    }
+
+    /// HPUs on which a handler runs.
+    pub fn busy_hpus(&self) -> usize {
+        self.hpus.iter().filter(|hpu| hpu.driver.is_running()).count()
     }
 
     /// Clocks in which a handler ran, by HPU.
@@ -198,11 +225,14 @@ impl Cluster {
     /// A HER comes.
     pub fn push(&mut self, her: Her) {
         let packet = self.queues.push(her);
+        let bytes = self.world.memory.read(her.address, her.size);
+        let digest = digest(bytes.unwrap_or_default());
         self.events.push(Event::Came {
             clock: self.now,
             packet,
             message: her.message,
             size: her.size,
+            digest,
         });
     }
 
@@ -369,7 +399,11 @@ impl Cluster {
         let hpu = &mut self.hpus[number];
         hpu.busy += u64::from(hpu.driver.is_running());
         if !hpu.sleeps && hpu.at <= self.now {
+            let pc = hpu.hart.pc();
             let outcome = hpu.step(&mut self.world, &self.config.timing, self.now);
+            if let Some(profile) = &mut self.profile {
+                profile.note(number, pc, [self.now, hpu.at], &outcome, hpu.sleeps);
+            }
             self.instructions += u64::from(outcome.trap.is_none() && !hpu.sleeps);
             self.follow(number, outcome);
         }

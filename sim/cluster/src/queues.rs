@@ -112,6 +112,11 @@ impl Queues {
             .all(|queue| queue.state == State::Free && queue.waiting.is_empty())
     }
 
+    /// Packets that wait.
+    pub fn waiting(&self) -> usize {
+        self.queues.iter().map(|queue| queue.waiting.len()).sum()
+    }
+
     /// Packets that came since reset.
     pub fn packets(&self) -> u64 {
         self.packets
