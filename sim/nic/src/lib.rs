@@ -4,6 +4,7 @@ pub mod cli;
 pub mod engine;
 
 pub mod nic;
+pub mod report;
 
 mod attach;
 mod share;

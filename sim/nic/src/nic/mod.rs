@@ -201,6 +201,11 @@ impl Nic {
         self.cluster.borrow()
     }
 
+    /// Counts from now on where HPUs spend their clocks; [`Cluster::profile`] tells.
+    pub fn enable_profile(&mut self) {
+        self.cluster.borrow_mut().enable_profile();
+    }
+
     /// What has happened in the cluster since the last call.
     pub fn take_events(&mut self) -> Vec<spinneret_cluster::Event> {
         self.cluster.borrow_mut().take_events()
