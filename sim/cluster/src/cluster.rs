@@ -1,11 +1,12 @@
 //! The whole cluster, clock by clock.
 
 use crate::driver::Ending;
-use crate::event::{Event, Fault, HpuId, Run};
+use crate::event::{Event, Fault, HpuId, Run, digest};
 use crate::group::Group;
 use crate::hpu::{Hpu, Outcome, TERMINATED, WATCHDOG};
 use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
 use crate::memory::Memory;
+use crate::profile::Profile;
 use crate::program::Program;
 use crate::protect::{Protection, shared};
 use crate::queues::{Queues, Ready};
@@ -77,6 +78,8 @@ pub struct Cluster {
     instructions: u64,
     /// Commands that named memory where none is, or had no type.
     refused: u64,
+    /// Kept only if somebody wants it.
+    profile: Option<Profile>,
 }
 
 impl Cluster {
@@ -103,6 +106,7 @@ impl Cluster {
             inside: [0; 2],
             instructions: 0,
             refused: 0,
+            profile: None,
             world,
             config,
         };
@@ -123,6 +127,9 @@ impl Cluster {
         self.sends.clear();
         self.accesses.clear();
         self.inside = [0; 2];
+        if let Some(profile) = &mut self.profile {
+            profile.forget_waits();
+        }
         self.fetch = 0;
     }
 
@@ -153,6 +160,26 @@ impl Cluster {
     /// Commands and copies that named memory where none is, or had no type; they did nothing.
     pub fn refused(&self) -> u64 {
         self.refused + self.hpus.iter().map(|hpu| hpu.driver.dma.refused).sum::<u64>()
+    }
+
+    /// Counts from now on where HPUs spend their clocks.
+    pub fn enable_profile(&mut self) {
+        self.profile = Some(Profile::new(self.hpus.len()));
+    }
+
+    /// Where HPUs have spent their clocks, if that is counted.
+    pub fn profile(&self) -> Option<&Profile> {
+        self.profile.as_ref()
+    }
+
+    /// Packets that wait in queues and clusters for an HPU.
+    pub fn queued(&self) -> usize {
+        self.queues.waiting() + self.groups.iter().map(Group::load).sum::<usize>()
+    }
+
+    /// HPUs on which a handler runs.
+    pub fn busy_hpus(&self) -> usize {
+        self.hpus.iter().filter(|hpu| hpu.driver.is_running()).count()
     }
 
     /// Clocks in which a handler ran, by HPU.
@@ -209,11 +236,14 @@ impl Cluster {
     pub fn push(&mut self, her: Her) {
         let packet = self.queues.push(her);
         self.inside[size_class(her.size)] += 1;
+        let bytes = self.world.memory.read(her.address, her.size);
+        let digest = digest(bytes.unwrap_or_default());
         self.events.push(Event::Came {
             clock: self.now,
             packet,
             message: her.message,
             size: her.size,
+            digest,
         });
     }
 
@@ -392,7 +422,11 @@ impl Cluster {
         let hpu = &mut self.hpus[number];
         hpu.busy += u64::from(hpu.driver.is_running());
         if !hpu.sleeps && hpu.at <= self.now {
+            let pc = hpu.hart.pc();
             let outcome = hpu.step(&mut self.world, &self.config.timing, self.now);
+            if let Some(profile) = &mut self.profile {
+                profile.note(number, pc, [self.now, hpu.at], &outcome, hpu.sleeps);
+            }
             self.instructions += u64::from(outcome.trap.is_none() && !hpu.sleeps);
             self.follow(number, outcome);
         }

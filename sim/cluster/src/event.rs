@@ -3,6 +3,7 @@
 use crate::driver::Ending;
 use crate::rv::Trap;
 use crate::task::Stage;
+use std::hash::{DefaultHasher, Hasher as _};
 
 /// An HPU: cluster, and core within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,6 +71,8 @@ pub enum Event {
         message: u32,
         /// Its bytes.
         size: u32,
+        /// [`digest`] of them.
+        digest: u64,
     },
     /// A handler has ended.
     Ran(Run),
@@ -91,4 +94,12 @@ pub enum Event {
         /// The instruction.
         pc: u32,
     },
+}
+
+/// A number by which packets are told apart, for who wants to know which packet from the wire became which one in the
+/// cluster.
+pub fn digest(packet: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(packet);
+    hasher.finish()
 }

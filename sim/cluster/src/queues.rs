@@ -124,6 +124,11 @@ impl Queues {
         })
     }
 
+    /// Packets that wait.
+    pub fn waiting(&self) -> usize {
+        self.queues.iter().map(|queue| queue.waiting.len()).sum()
+    }
+
     /// Packets that came since reset.
     pub fn packets(&self) -> u64 {
         self.packets

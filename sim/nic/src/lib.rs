@@ -2,10 +2,10 @@
 
 pub mod cli;
 pub mod engine;
-pub mod net;
-
 pub mod laptop;
+pub mod net;
 pub mod nic;
+pub mod report;
 pub mod run;
 
 mod attach;

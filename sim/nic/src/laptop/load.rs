@@ -103,7 +103,11 @@ fn count_up(nic: &mut Nic, load: &mut Load) -> Result<(), BenchError> {
         get(ingress::offset("matched"))?,
         get(ingress::offset("hers"))? + load.dropped.iter().map(|(_, count)| count).sum::<u64>(),
     ];
-    let frames = [load.answered, get(egress::offset("frames"))?, get(ingress::offset("hers"))?];
+    let frames = [
+        load.answered,
+        get(egress::offset("frames"))?,
+        get(ingress::offset("hers"))?,
+    ];
     if sums.iter().any(|sum| *sum != load.sent) || frames.iter().any(|sum| *sum != load.answered) {
         return Err(BenchError::Wrong(format!(
             "the sums do not add up: sent, matched, HERs and drops {sums:?}; answered, frames, HERs {frames:?}"
@@ -116,6 +120,9 @@ fn count_up(nic: &mut Nic, load: &mut Load) -> Result<(), BenchError> {
 fn memory() -> u64 {
     const PAGE: u64 = 4096;
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    let pages = text
+        .split_whitespace()
+        .nth(1)
+        .and_then(|pages| pages.parse::<u64>().ok());
     pages.unwrap_or(0) * PAGE
 }

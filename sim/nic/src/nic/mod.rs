@@ -211,6 +211,11 @@ impl Nic {
         self.cluster.borrow()
     }
 
+    /// Counts from now on where HPUs spend their clocks; [`Cluster::profile`] tells.
+    pub fn enable_profile(&mut self) {
+        self.cluster.borrow_mut().enable_profile();
+    }
+
     /// What has happened in the cluster since the last call.
     pub fn take_events(&mut self) -> Vec<spinneret_cluster::Event> {
         self.cluster.borrow_mut().take_events()
@@ -225,11 +230,6 @@ impl Nic {
     pub fn cluster_time(&self) -> impl Fn(u64) -> u64 + Copy + use<> {
         let (now_ps, now, period) = (self.now_ps(), self.cluster.borrow().now(), self.config.cluster_ps);
         move |clock| (now_ps + clock * period).saturating_sub(now * period)
-    }
-
-    /// Counts from now on where HPUs spend their clocks.
-    pub fn enable_profile(&mut self) {
-        self.cluster.borrow_mut().enable_profile();
     }
 
     /// Starts a waveform (FST) of the hardware in a file.

@@ -42,7 +42,10 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Ends, Failure> {
         ends.wire.push(Box::new(socket.sink()));
         ends.wakes.push(Box::new(socket));
     }
-    for (file, sinks) in [(&arguments.out, &mut ends.wire), (&arguments.out_host, &mut ends.host)] {
+    for (file, sinks) in [
+        (&arguments.out, &mut ends.wire),
+        (&arguments.out_host, &mut ends.host),
+    ] {
         if let Some(file) = file {
             sinks.push(Box::new(PcapSink::create(file).map_err(Failure::usage)?));
         }

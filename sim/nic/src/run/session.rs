@@ -112,10 +112,14 @@ impl Session {
     /// A step that keeps time with the wall, as far as it goes.
     fn live_step(&mut self, has_nothing: bool) -> Result<(), Failure> {
         let now = self.nic.now_ps();
-        let Some(pacer) = &mut self.pacer else { return Ok(()) };
+        let Some(pacer) = &mut self.pacer else {
+            return Ok(());
+        };
         if has_nothing {
             pacer.end_work(now);
-            let rest = self.duration.map(|duration| duration.saturating_sub(self.begun.elapsed()));
+            let rest = self
+                .duration
+                .map(|duration| duration.saturating_sub(self.begun.elapsed()));
             sleep(&self.ends, &self.interrupt, rest.unwrap_or(SLEEP).min(SLEEP))?;
             // Time goes on to where it is on the wall; nothing happens in it.
             return self.nic.run_until(pacer.allowed_ps()).map_err(Failure::work);
@@ -141,7 +145,9 @@ impl Session {
                     Next::End => self.has_ended = true,
                 }
             }
-            let Some((_, bytes)) = self.next.take_if(|(at, _)| *at <= now) else { break };
+            let Some((_, bytes)) = self.next.take_if(|(at, _)| *at <= now) else {
+                break;
+            };
             self.recorder.received(now - start, &bytes);
             self.nic.receive(bytes);
         }
@@ -176,7 +182,8 @@ impl Session {
         }
         let time = self.nic.cluster_time();
         for event in self.nic.take_events() {
-            self.recorder.event(&event, |clock| time(clock).saturating_sub(start));
+            self.recorder
+                .event(&event, |clock| time(clock).saturating_sub(start));
         }
         if self.recorder.wants_occupancy() && self.nic.now_ps() >= self.noted_ps + OCCUPANCY_PS {
             self.noted_ps = self.nic.now_ps();
@@ -201,7 +208,9 @@ impl Session {
                 total,
             }
         });
-        let is_late = self.duration.is_some_and(|duration| self.begun.elapsed() >= duration);
+        let is_late = self
+            .duration
+            .is_some_and(|duration| self.begun.elapsed() >= duration);
         is_late || self.interrupt.is_set()
     }
 
@@ -257,7 +266,9 @@ fn counters(nic: &mut Nic) -> Result<Vec<(String, u64)>, Failure> {
     let mut counters = Vec::new();
     for register in registers().filter(|register| groups.contains(&register.group)) {
         for element in 0..register.count {
-            let Some(offset) = register.address(element) else { continue };
+            let Some(offset) = register.address(element) else {
+                continue;
+            };
             let name = match register.count {
                 1 => format!("{}.{}", register.group, register.name),
                 _ => format!("{}.{}[{element}]", register.group, register.name),

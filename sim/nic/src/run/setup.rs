@@ -34,7 +34,7 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
     let program = Program::open(&elf).map_err(Failure::usage)?;
     let rules = RuleFile::read(&rules_of(arguments), &MatcherParams::BOARD).map_err(Failure::usage)?;
     let handler = arguments.handler.as_deref();
-    let contexts = contexts::contexts(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
+    let contexts = contexts(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
     let rulesets: Vec<_> = rules.rulesets.iter().map(|named| named.ruleset.clone()).collect();
     let ends = ends::open(arguments)?;
     let options = Options {
