@@ -68,16 +68,17 @@ pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
             path: path.to_owned(),
         });
     }
+    // Relative to the folder: objects that make knows by another name would not be built anew when headers change.
     let results = match clusters {
-        DEFAULT_CLUSTERS => path.join("build"),
-        _ => path.join(format!("build/clusters-{clusters}")),
+        DEFAULT_CLUSTERS => "build".to_owned(),
+        _ => format!("build/clusters-{clusters}"),
     };
-    let _lock = lock(&results)?;
+    let _lock = lock(&path.join(&results))?;
     make(path, clusters, &results)?;
-    only_elf(&results)
+    only_elf(&path.join(results))
 }
 
-fn make(path: &Path, clusters: usize, results: &Path) -> Result<(), BuildError> {
+fn make(path: &Path, clusters: usize, results: &str) -> Result<(), BuildError> {
     if !["Makefile", "makefile", "GNUmakefile"]
         .iter()
         .any(|name| path.join(name).is_file())
@@ -90,12 +91,7 @@ fn make(path: &Path, clusters: usize, results: &Path) -> Result<(), BuildError> 
         .args(["--silent", "--no-print-directory", "-C"])
         .arg(path)
         .arg(format!("CLUSTERS={clusters}"))
-        .arg(format!(
-            "BUILD={}",
-            std::path::absolute(results)
-                .unwrap_or(results.to_owned())
-                .display()
-        ))
+        .arg(format!("BUILD={results}"))
         .output()
         .map_err(|source| BuildError::NoMake { source })?;
     let output = [done.stdout, done.stderr].concat();
