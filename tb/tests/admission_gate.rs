@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use spinneret_models;
+use spinneret_models as models;
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
 use spinneret_sim::model::Model;
 use spinneret_sim::simulation::Simulation;

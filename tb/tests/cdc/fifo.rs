@@ -1,7 +1,7 @@
 //! `AsyncFifo` and `BusSync`: order, latency, throughput, capacity.
 
 use crate::clocks::{Clocks, FIXED, pauses};
-use spinneret_models;
+use spinneret_models as models;
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
 use spinneret_sim::model::Model;
 use spinneret_sim::simulation::Simulation;

@@ -4,7 +4,7 @@ use crate::pass_fifo::PassReference;
 use crate::reference::{self, Pins, Reference};
 use crate::traffic::{STALLED, patterns};
 use rand::RngExt;
-use spinneret_models;
+use spinneret_models as models;
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
 use spinneret_sim::model::Model;
 use spinneret_sim::simulation::Simulation;
