@@ -1,11 +1,15 @@
 //! What `./dev bench laptop` measures: how fast the simulation is, and what the simulated NIC does.
 
+mod icarus;
 mod load;
 mod ping;
+mod plot;
 mod speed;
 
+pub use icarus::icarus;
 pub use load::{Load, full_load};
 pub use ping::{PAPER_ICMP, PAPER_UDP, RoundTrip, ping_pong, round_trips};
+pub use plot::plot;
 pub use speed::{Speed, idle, traffic};
 
 use crate::nic::{ControlError, Nic, NicConfig, NicError};
