@@ -3,8 +3,9 @@
 use super::symbols::Symbols;
 use serde::Serialize;
 use spinneret_cluster::map::{self, Place};
-use spinneret_cluster::rv::Trap;
-use spinneret_cluster::{Config, Fault, HpuId, TERMINATED, WATCHDOG};
+use spinneret_cluster::rv::{Op, Trap};
+use spinneret_cluster::{Config, Ending, Fault, HpuId, Run, TERMINATED, WATCHDOG};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Kinds that are counted apart; jumps into nowhere can make any number of them.
@@ -12,15 +13,18 @@ const KINDS: usize = 256;
 /// Cause that stands for all kinds behind the last one.
 const OTHERS: &str = "other faults";
 
+/// Cause of an environment call of a handler.
+const ENVIRONMENT_CALL: u32 = Trap::EnvironmentCallU.cause();
+
 /// Faults of one kind: in the same handler, at the same instruction, for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FaultKind {
     /// The handler.
     pub handler: String,
-    /// The instruction, as function and offset.
+    /// The instruction, as function and offset; empty if it is not known.
     pub place: String,
-    /// Address of the instruction.
-    pub pc: u32,
+    /// Address of the instruction, if it is known.
+    pub pc: Option<u32>,
     /// Why.
     pub cause: String,
     /// How many.
@@ -49,6 +53,8 @@ pub(crate) struct Faults {
     full: usize,
     kinds: Vec<FaultKind>,
     broken: Vec<BrokenHpu>,
+    /// HPUs whose handler has trapped and not yet ended.
+    trapped: HashSet<HpuId>,
     clusters: usize,
     watchdog: u64,
 }
@@ -59,6 +65,7 @@ impl Faults {
             full,
             kinds: Vec::new(),
             broken: Vec::new(),
+            trapped: HashSet::new(),
             clusters: config.clusters,
             watchdog: config.watchdog,
         }
@@ -66,18 +73,41 @@ impl Faults {
 
     /// A handler trapped: what is to be said about it, if anything.
     pub(crate) fn failed(&mut self, fault: &Fault, symbols: &Symbols) -> Option<String> {
-        self.count(fault, symbols);
-        match self.full {
-            0 => None,
-            _ => {
-                self.full -= 1;
-                let mut text = self.describe(fault, symbols);
-                if self.full == 0 {
-                    text.push_str("\n  further faults are only counted");
-                }
-                Some(text)
-            }
+        self.trapped.insert(fault.hpu);
+        self.count(fault.handler, Some(fault.pc), cause(fault.trap), symbols);
+        let text = self.describe(fault, symbols);
+        self.in_full(text)
+    }
+
+    /// A handler has ended: what is to be said, if it failed without a trap that was told. So do environment calls, of which
+    /// only the runtime knows whether they exist.
+    pub(crate) fn ended(&mut self, run: &Run, symbols: &Symbols) -> Option<String> {
+        let is_told = self.trapped.remove(&run.hpu);
+        let Ending::Failed(number) = run.ending else {
+            return None;
+        };
+        if is_told {
+            return None;
         }
+        let cause = match number {
+            ENVIRONMENT_CALL => cause(Trap::EnvironmentCallU),
+            _ => "error that the runtime told",
+        };
+        self.count(run.handler, None, cause, symbols);
+        let text = format!(
+            "{}: {cause} (cause {number})",
+            headline(run.handler, run.hpu, (run.packet, run.message), symbols)
+        );
+        self.in_full(text)
+    }
+
+    /// The text, if there were not too many before.
+    fn in_full(&mut self, mut text: String) -> Option<String> {
+        self.full = self.full.checked_sub(1)?;
+        if self.full == 0 {
+            text.push_str("\n  further faults are only counted");
+        }
+        Some(text)
     }
 
     /// An HPU trapped outside of any handler: what is to be said.
@@ -106,58 +136,49 @@ impl Faults {
         (self.kinds, self.broken)
     }
 
-    fn count(&mut self, fault: &Fault, symbols: &Symbols) {
-        let cause = cause(fault.trap);
-        let handler = symbols.name(fault.handler);
-        let same =
-            |kind: &&mut FaultKind| kind.pc == fault.pc && kind.cause == cause && kind.handler == handler;
+    fn count(&mut self, handler: u32, pc: Option<u32>, cause: &str, symbols: &Symbols) {
+        let handler = symbols.name(handler);
+        let same = |kind: &&mut FaultKind| kind.pc == pc && kind.cause == cause && kind.handler == handler;
         if let Some(kind) = self.kinds.iter_mut().find(same) {
             kind.count += 1;
             return;
         }
-        if self.kinds.len() > KINDS
-            && let Some(others) = self.kinds.last_mut()
-        {
-            others.count += 1;
-            return;
-        }
-        let is_apart = self.kinds.len() < KINDS;
-        self.kinds.push(FaultKind {
-            place: if is_apart {
-                symbols.name(fault.pc)
-            } else {
-                String::new()
-            },
-            handler: if is_apart { handler } else { String::new() },
-            pc: if is_apart { fault.pc } else { 0 },
-            cause: if is_apart { cause } else { OTHERS }.to_owned(),
+        let mut kind = FaultKind {
+            place: pc.map_or(String::new(), |pc| symbols.name(pc)),
+            handler,
+            pc,
+            cause: cause.to_owned(),
             count: 1,
-        });
+        };
+        if self.kinds.len() >= KINDS {
+            if let Some(others) = self.kinds.get_mut(KINDS) {
+                others.count += 1;
+                return;
+            }
+            kind = FaultKind {
+                place: String::new(),
+                handler: String::new(),
+                pc: None,
+                cause: OTHERS.to_owned(),
+                count: 1,
+            };
+        }
+        self.kinds.push(kind);
     }
 
     fn describe(&self, fault: &Fault, symbols: &Symbols) -> String {
-        let Fault {
-            hpu,
-            pc,
-            packet,
-            message,
-            ..
-        } = *fault;
-        let handler = symbols.name(fault.handler);
-        let place = symbols.name(pc);
-        let what = self.what(fault, symbols);
-        let mut text = format!(
-            "{handler} failed on packet {packet} (message {message}), HPU {}.{}: {what}",
-            hpu.cluster, hpu.core
-        );
-        match symbols.instruction(pc) {
-            Some(instruction) => {
-                let _ = write!(text, "\n  {pc:#010x} <{place}>: {}", instruction.at(pc));
-            }
-            None => {
-                let _ = write!(text, "\n  {pc:#010x}: there is no code of the program");
-            }
-        }
+        let pc = fault.pc;
+        let head = headline(fault.handler, fault.hpu, (fault.packet, fault.message), symbols);
+        let mut text = format!("{head}: {}", self.what(fault, symbols));
+        let _ = match symbols.instruction(pc) {
+            Some(instruction) => write!(
+                text,
+                "\n  {pc:#010x} <{}>: {}",
+                symbols.name(pc),
+                instruction.at(pc)
+            ),
+            None => write!(text, "\n  {pc:#010x}: there is no code of the program"),
+        };
         where_it_is(&mut text, pc, symbols);
         text
     }
@@ -171,7 +192,7 @@ impl Faults {
                 self.region(pc)
             ),
             Trap::Illegal => match symbols.instruction(pc) {
-                Some(instruction) if instruction.op() != spinneret_cluster::rv::Op::Illegal => {
+                Some(instruction) if instruction.op() != Op::Illegal => {
                     format!("illegal instruction: handlers may not use {instruction}")
                 }
                 _ => format!("illegal instruction {value:#010x}"),
@@ -216,6 +237,14 @@ impl Faults {
     }
 }
 
+fn headline(handler: u32, hpu: HpuId, (packet, message): (u64, u32), symbols: &Symbols) -> String {
+    let handler = symbols.name(handler);
+    format!(
+        "{handler} failed on packet {packet} (message {message}), HPU {}.{}",
+        hpu.cluster, hpu.core
+    )
+}
+
 fn l1(offset: u32) -> &'static str {
     match offset {
         0..map::L1_PACKETS => "contexts and stacks",
@@ -232,9 +261,9 @@ fn cause(trap: Trap) -> &'static str {
         Trap::Illegal => "illegal instruction",
         Trap::Breakpoint => "abort, exit or failed assertion",
         Trap::LoadMisaligned => "misaligned load",
-        Trap::LoadFault => "load from memory of others",
+        Trap::LoadFault => "load that is not allowed",
         Trap::StoreMisaligned => "misaligned store",
-        Trap::StoreFault => "store to memory of others",
+        Trap::StoreFault => "store that is not allowed",
         Trap::EnvironmentCallU => "environment call that does not exist",
         Trap::EnvironmentCallM => "environment call of the runtime",
         Trap::Custom(WATCHDOG) => "watchdog",
@@ -254,5 +283,85 @@ fn where_it_is(text: &mut String, pc: u32, symbols: &Symbols) {
         {
             let _ = write!(text, "\n    {source}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spinneret_cluster::task::Stage;
+
+    const HPU: HpuId = HpuId { cluster: 1, core: 2 };
+
+    fn fault(pc: u32) -> Fault {
+        Fault {
+            packet: 3,
+            message: 4,
+            stage: Stage::Payload,
+            handler: 0x1d00_0200,
+            hpu: HPU,
+            trap: Trap::InstructionFault,
+            pc,
+            value: pc,
+        }
+    }
+
+    fn run(ending: Ending) -> Run {
+        Run {
+            packet: 3,
+            message: 4,
+            size: 64,
+            stage: Stage::Payload,
+            handler: 0x1d00_0200,
+            hpu: HPU,
+            begun: 0,
+            ended: 9,
+            ending,
+        }
+    }
+
+    #[test]
+    fn jumps_to_many_places_stay_within_bounds() {
+        let mut faults = Faults::new(0, &Config::default());
+        for pc in 0..5000 {
+            assert_eq!(faults.failed(&fault(pc), &Symbols::none()), None);
+        }
+        let (kinds, _) = faults.finish();
+        assert_eq!(kinds.len(), KINDS + 1);
+        assert_eq!(
+            (kinds[0].cause.as_str(), kinds[0].count),
+            (OTHERS, 5000 - KINDS as u64)
+        );
+    }
+
+    #[test]
+    fn a_failure_is_told_once() {
+        let mut faults = Faults::new(10, &Config::default());
+        let symbols = Symbols::none();
+        assert!(
+            faults
+                .failed(&fault(0), &symbols)
+                .is_some_and(|text| text.contains("a null pointer?"))
+        );
+        assert_eq!(faults.ended(&run(Ending::Failed(1)), &symbols), None);
+        assert_eq!(faults.ended(&run(Ending::Done), &symbols), None);
+        let told = faults.ended(&run(Ending::Failed(8)), &symbols).unwrap();
+        assert_eq!(
+            told,
+            "0x1d000200 failed on packet 3 (message 4), HPU 1.2: environment call that does not exist (cause 8)"
+        );
+        assert_eq!(faults.finish().0.iter().map(|kind| kind.count).sum::<u64>(), 2);
+    }
+
+    #[test]
+    fn an_hpu_that_stands_still_is_told_every_time() {
+        let mut faults = Faults::new(0, &Config::default());
+        let text = faults.broken(HPU, Trap::LoadFault, 0x1d00_0104, &Symbols::none());
+        assert_eq!(
+            text,
+            "HPU 1.2 stands still: load that is not allowed outside of any handler, in 0x1d000104 (pc 0x1d000104)\n  \
+             it runs nothing until the cluster is reset"
+        );
+        assert_eq!(faults.finish().1.len(), 1);
     }
 }

@@ -279,6 +279,8 @@ impl Recorder {
     fn ran(&mut self, run: &Run, times_ps: [u64; 2]) {
         let cycles = run.ended.saturating_sub(run.begun);
         self.tally.ran(run, cycles);
+        let text = self.faults.ended(run, &self.symbols);
+        self.say(text);
         let mut slice = Packet {
             frame: None,
             packet: Some(run.packet),

@@ -171,6 +171,7 @@ fn table(header: &[&str]) -> Table {
 
 fn rate(rate: Option<f64>) -> String {
     rate.map_or(String::new(), |rate| match rate {
+        0.0 => "0".to_owned(),
         small if small < 0.1 => format!("{small:.4}"),
         large => format!("{large:.2}"),
     })
@@ -215,6 +216,7 @@ mod tests {
     fn small_rates_are_not_rounded_to_nothing() {
         assert_eq!(rate(Some(0.0123)), "0.0123");
         assert_eq!(rate(Some(9.876)), "9.88");
+        assert_eq!(rate(Some(0.0)), "0");
         assert_eq!(rate(None), "");
     }
 }
