@@ -202,7 +202,8 @@ mod tests {
     fn says_what_is_wrong() {
         let recipe: Recipe = "udp,size=100,count=5".parse().unwrap();
         let request = recipe.frame(3);
-        let cases: [(fn(&mut Vec<u8>), &str); 6] = [
+        type Damage = fn(&mut Vec<u8>);
+        let cases: [(Damage, &str); 6] = [
             (
                 |reply| reply[0] ^= 2,
                 "wrong reply: the destination MAC address is",
