@@ -3,12 +3,12 @@
 mod net_support;
 
 use net_support::*;
-use spinneret_nic::net::{Interrupt, NetError, Sink, Source, Tap, TapConfig, wait};
+use spinneret_nic::net::{Interrupt, NetError, Next, Sink, Source, Tap, TapConfig, wait};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 use std::panic::catch_unwind;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
@@ -61,6 +61,44 @@ impl Cable {
         assert!(output.status.success(), "{words}: {said}");
         said
     }
+}
+
+/// Whether something was not possible because this machine does not allow it, and not because it is wrong.
+fn is_forbidden(error: &NetError) -> bool {
+    match error {
+        NetError::Privileges { .. } => true,
+        NetError::System { what, .. } => what.contains("/dev/net/tun"),
+        NetError::Command { problem, .. } => problem.contains("Operation not permitted"),
+        _ => false,
+    }
+}
+
+/// Starts a command and collects what it prints.
+fn start(words: &str) -> Child {
+    let mut command = command(words);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command.spawn().unwrap_or_else(|error| panic!("{words}: {error}"))
+}
+
+/// Does something until it says that it is enough.
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < PATIENCE, "{what} takes too long");
+    }
+}
+
+/// Moves all packets that are there, and gives them.
+fn pump(from: &mut dyn Source, to: &mut dyn Sink) -> Vec<Vec<u8>> {
+    let mut moved = Vec::new();
+    while let Next::Packet { bytes, .. } = from.next(0).unwrap() {
+        to.put(0, &bytes).unwrap();
+        moved.push(bytes);
+    }
+    moved
 }
 
 /// The cable, or `None` after saying that this machine does not allow it.
@@ -242,10 +280,10 @@ fn frames_for_an_interface_that_is_down_are_lost_and_counted() {
 const CHILD: &str = "SPINNERET_TEST_CABLE";
 
 /// This test again in a process of its own, as the part of it that makes the cable.
-fn child(test: &str, prefix: &str, config: &TapConfig) -> std::process::Command {
+fn child(test: &str, prefix: &str, config: &TapConfig) -> Command {
     let mut words = prefix.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     words.push(env::current_exe().unwrap().display().to_string());
-    let mut command = std::process::Command::new(&words[0]);
+    let mut command = Command::new(&words[0]);
     command.args(&words[1..]).args(["--exact", test, "--nocapture"]);
     command
         .env(CHILD, &config.name)

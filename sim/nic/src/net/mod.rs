@@ -22,6 +22,7 @@ mod pcap;
 mod privileges;
 mod sys;
 mod tap;
+mod tap_config;
 
 pub use error::NetError;
 pub use generator::{Generator, Recipe};
@@ -29,7 +30,8 @@ pub use interrupt::Interrupt;
 pub use pace::{Pacer, wait};
 pub use packet_socket::{PacketSocket, PacketSocketSink, PacketSocketSource};
 pub use pcap::{PcapSink, PcapSource, Timing};
-pub use tap::{InterfaceAddress, Tap, TapConfig, TapEnd, TapSink, TapSource};
+pub use tap::{Tap, TapEnd, TapSink, TapSource};
+pub use tap_config::{InterfaceAddress, TapConfig};
 
 /// Smallest Ethernet frame without its check sequence, in bytes. Linux hands over shorter ones, and a wire pads them.
 pub const MIN_FRAME_BYTES: usize = 60;

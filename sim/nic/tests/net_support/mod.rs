@@ -1,10 +1,10 @@
 //! What the tests with real interfaces share.
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
-use spinneret_nic::net::{InterfaceAddress, NetError, Next, Sink, Source, TapConfig};
+use spinneret_nic::net::{InterfaceAddress, TapConfig};
 use std::io::Write;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Output};
+use std::time::Duration;
 
 /// Longer than anything here takes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -14,21 +14,13 @@ pub(crate) fn skip(test: &str, why: &dyn std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
 }
 
-/// Whether something was not possible because this machine does not allow it, and not because it is wrong.
-pub(crate) fn is_forbidden(error: &NetError) -> bool {
-    match error {
-        NetError::Privileges { .. } => true,
-        NetError::System { what, .. } => what.contains("/dev/net/tun"),
-        NetError::Command { problem, .. } => problem.contains("Operation not permitted"),
-        _ => false,
-    }
-}
-
 /// A cable with a name and a network that no other test has, in this process or another one.
 pub(crate) fn config(test: u32) -> TapConfig {
     let process = std::process::id();
     // Networks of four addresses.
-    let [third, fourth] = ((process * 16 + test) as u16 * 4).to_be_bytes();
+    let [third, fourth] = ((process * 16 + test) as u16 & 0x3fff)
+        .wrapping_mul(4)
+        .to_be_bytes();
     let address =
         |last: u8| -> InterfaceAddress { format!("198.18.{third}.{}/30", fourth + last).parse().unwrap() };
     TapConfig {
@@ -57,34 +49,6 @@ pub(crate) fn run(words: &str) -> Output {
         String::from_utf8_lossy(&output.stderr)
     );
     output
-}
-
-/// Starts a command and collects what it prints.
-pub(crate) fn start(words: &str) -> Child {
-    let mut command = command(words);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command.spawn().unwrap_or_else(|error| panic!("{words}: {error}"))
-}
-
-/// Does something until it says that it is enough.
-pub(crate) fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !done() {
-        assert!(begun.elapsed() < PATIENCE, "{what} takes too long");
-    }
-}
-
-/// Moves all packets that are there, and gives them.
-pub(crate) fn pump(from: &mut dyn Source, to: &mut dyn Sink) -> Vec<Vec<u8>> {
-    let mut moved = Vec::new();
-    while let Next::Packet { bytes, .. } = from.next(0).unwrap() {
-        to.put(0, &bytes).unwrap();
-        moved.push(bytes);
-    }
-    moved
 }
 
 /// The transport protocol of a frame over IPv4, if it has one; its checksums have to be right.
