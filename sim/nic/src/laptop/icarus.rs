@@ -2,7 +2,7 @@
 
 use super::{BenchError, Speed};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -21,8 +21,22 @@ pub fn icarus(folder: &Path, clocks: u64) -> Result<Speed, BenchError> {
     let (bench, program) = (work.path().join("bench.v"), work.path().join("bench.vvp"));
     fs::write(&bench, BENCH).map_err(|error| wrong(format!("{}: {error}", bench.display())))?;
     let sources = fs::read_dir(folder).map_err(|error| wrong(format!("{}: {error}", folder.display())))?;
-    let sources = sources.flatten().map(|file| file.path());
-    let sources = sources.filter(|file| file.extension().is_some_and(|extension| extension == "sv"));
+    let copy = |file: PathBuf| -> Result<PathBuf, BenchError> {
+        // Icarus 11 can hang on always_comb; to it, this is the same.
+        let failed = |error| wrong(format!("{}: {error}", file.display()));
+        let text = fs::read_to_string(&file)
+            .map_err(failed)?
+            .replace("always_comb", "always @*");
+        let copy = work.path().join(file.file_name().unwrap_or_default());
+        fs::write(&copy, text).map_err(failed)?;
+        Ok(copy)
+    };
+    let sources = sources
+        .flatten()
+        .map(|file| file.path())
+        .filter(|file| file.extension().is_some_and(|extension| extension == "sv"))
+        .map(copy)
+        .collect::<Result<Vec<_>, _>>()?;
     run(Command::new("iverilog")
         .args(["-g2012", "-o"])
         .arg(&program)
