@@ -58,8 +58,8 @@ impl Veth {
         run(&format!(
             "ip link add {name} type veth peer name peer netns {space}"
         ));
-        run(&format!("ip link set {name} up"));
         self.at_peer("link set peer up");
+        bring_up(name);
         self.at_peer(&format!("address add {theirs} dev peer"));
         self.at_peer(&format!(
             "neighbour add {} lladdr {NIC_MAC} dev peer",
@@ -98,6 +98,15 @@ impl Drop for Veth {
         let _ = command("ip link delete").arg(&self.name).output();
         let _ = command("ip netns delete").arg(&self.space).output();
     }
+}
+
+/// Brings an interface up whose other end is up, and waits until it carries frames: before that, Linux drops them.
+fn bring_up(name: &str) {
+    run(&format!("ip link set {name} up"));
+    until("an interface's way up", || {
+        let said = String::from_utf8(run(&format!("ip link show dev {name}")).stdout).unwrap();
+        said.contains("state UP") && !said.contains("qdisc noop ")
+    });
 }
 
 /// All UDP over IPv4 that comes within a time or until there is so much of it.
@@ -181,9 +190,9 @@ fn vlan_tags_stay_in_their_frames() {
     // Both ends here, so that frames can be sent as they are.
     let [one, other] = [format!("{}a", veth.name), format!("{}b", veth.name)];
     run(&format!("ip link add {one} type veth peer name {other}"));
-    for name in [&one, &other] {
-        run(&format!("ip link set {name} up"));
-    }
+    run(&format!("ip link set {one} up"));
+    bring_up(&other);
+    bring_up(&one);
     let [sends, receives] = [&one, &other].map(|name| PacketSocket::attach(name).unwrap());
     let plain = spinneret_nic::net::Recipe::frame(&"udp,size=100".parse().unwrap(), 0);
     let tag = |frame: &[u8], tag: [u8; 4]| [&frame[..12], &tag, &frame[12..]].concat();
@@ -302,5 +311,34 @@ fn the_interface_is_promiscuous_as_long_as_it_is_attached() {
     drop(socket);
     assert!(is_promiscuous());
     drop(source);
-    assert!(!is_promiscuous());
+    // A process that another test starts has all files of this one for an instant.
+    until("the end", || !is_promiscuous());
+}
+
+#[test]
+fn without_privileges_one_sentence_says_how_to_get_them() {
+    const CHILD: &str = "SPINNERET_TEST_INTERFACE";
+    if let Ok(name) = std::env::var(CHILD) {
+        println!("\nsays {}", PacketSocket::attach(&name).unwrap_err());
+        return;
+    }
+    let Some(veth) = Veth::create("without_privileges", 15) else {
+        return;
+    };
+    let program = std::env::current_exe().unwrap();
+    let mut child = command("setpriv --bounding-set=-all --inh-caps=-all");
+    child.arg(&program).args([
+        "--exact",
+        "without_privileges_one_sentence_says_how_to_get_them",
+        "--nocapture",
+    ]);
+    let output = child.env(CHILD, &veth.name).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let expected = format!(
+        "says attaching to the interface {} needs more privileges: run `sudo setcap cap_net_raw+ep {}` once, or run \
+         this with sudo",
+        veth.name,
+        program.display()
+    );
+    assert!(said.lines().any(|line| line == expected), "{said}");
 }

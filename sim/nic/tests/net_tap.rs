@@ -83,14 +83,6 @@ fn start(words: &str) -> Child {
     command.spawn().unwrap_or_else(|error| panic!("{words}: {error}"))
 }
 
-/// Does something until it says that it is enough.
-fn until(what: &str, mut done: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !done() {
-        assert!(begun.elapsed() < PATIENCE, "{what} takes too long");
-    }
-}
-
 /// Moves all packets that are there, and gives them.
 fn pump(from: &mut dyn Source, to: &mut dyn Sink) -> Vec<Vec<u8>> {
     let mut moved = Vec::new();
@@ -127,6 +119,12 @@ fn exists(config: &TapConfig) -> [bool; 3] {
         .lines()
         .any(|line| line.split(' ').next() == Some(&config.wire_name()));
     [is_link(&config.name), is_link(&config.wire_name()), is_space]
+}
+
+/// Waits until it is so. A process that another test starts has all files of this one for an instant, and an
+/// interface lives as long as its file.
+fn becomes(config: &TapConfig, expected: [bool; 3]) {
+    until(&format!("{expected:?}"), || exists(config) == expected);
 }
 
 #[test]
@@ -217,16 +215,16 @@ fn everything_is_removed_at_the_end_and_after_a_panic() {
     // Whoever still has an end keeps it.
     let sink = tap.wire.sink();
     drop(tap);
-    assert_eq!(exists(&config), [false, false, true]);
+    becomes(&config, [false, false, true]);
     Box::new(sink).finish().unwrap();
-    assert_eq!(exists(&config), [false, false, false]);
+    becomes(&config, [false, false, false]);
 
     let panics = catch_unwind(|| {
         let _tap = Tap::create(&config).unwrap();
         assert_eq!(exists(&config), [false, false, false], "this panics");
     });
     assert!(panics.is_err());
-    assert_eq!(exists(&config), [false, false, false]);
+    becomes(&config, [false, false, false]);
 }
 
 #[test]
@@ -243,10 +241,11 @@ fn what_exists_is_not_touched() {
     assert_eq!(found, expected);
     assert_eq!(exists(&config), [true, false, true]);
     drop(tap);
+    becomes(&config, [false; 3]);
     let wire = config.wire_name();
     run(&format!("ip netns add {wire}"));
     let found = Tap::create(&config).unwrap_err().to_string();
-    assert_eq!(exists(&config), [false, false, true]);
+    becomes(&config, [false, false, true]);
     run(&format!("ip netns delete {wire}"));
     assert!(
         found.starts_with(&format!("network namespace `{wire}` exists already")),
@@ -309,6 +308,7 @@ fn an_interrupted_run_ends_in_order_and_a_killed_one_is_noticed() {
     if create("an_interrupted_run", &config).is_none() {
         return;
     }
+    becomes(&config, [false; 3]);
     let test = "an_interrupted_run_ends_in_order_and_a_killed_one_is_noticed";
     for (signal, survives) in [("INT", false), ("TERM", false), ("HUP", false), ("KILL", true)] {
         let mut child = child(test, "", &config).spawn().unwrap();
@@ -318,7 +318,7 @@ fn an_interrupted_run_ends_in_order_and_a_killed_one_is_noticed() {
         run(&format!("kill -{signal} {}", child.id()));
         lines.for_each(drop);
         assert_eq!(child.wait().unwrap().success(), !survives, "{signal}");
-        assert_eq!(exists(&config), [false, false, survives], "{signal}");
+        becomes(&config, [false, false, survives]);
     }
     let found = Tap::create(&config).unwrap_err().to_string();
     run(&format!("ip netns delete {}", config.wire_name()));
@@ -352,5 +352,5 @@ fn without_privileges_one_sentence_says_how_to_get_them() {
         assert!(!is_root && !said.contains("says"), "{said}");
         skip(test, &"this user has privileges that are not root's");
     }
-    assert_eq!(exists(&config), [false, false, false]);
+    becomes(&config, [false, false, false]);
 }
