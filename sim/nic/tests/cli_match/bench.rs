@@ -74,7 +74,9 @@ impl Bench {
 }
 
 pub(crate) fn shipped(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("captures").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../captures")
+        .join(name)
 }
 
 pub(crate) fn text(bytes: &[u8]) -> String {
