@@ -65,6 +65,9 @@ pub struct RunArguments {
         help_heading = "Hardware"
     )]
     pub watchdog: u64,
+    /// Let handlers load and store at any address, as RI5CY can, instead of ending those that are not aligned
+    #[arg(long, help_heading = "Hardware")]
+    pub allow_misaligned: bool,
     /// Simulate every clock, also those in which nothing happens
     #[arg(long, help_heading = "Hardware")]
     pub no_skip: bool,

@@ -7,7 +7,8 @@ use crate::cli::Failure;
 use crate::nic::{Nic, NicConfig};
 use crate::report::{Options, Recorder};
 use anyhow::anyhow;
-use spinneret_cluster::{Config, Program};
+use spinneret_cluster::rv::Misaligned;
+use spinneret_cluster::{Config, Program, Timing};
 use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::rules::RuleFile;
 use std::path::PathBuf;
@@ -68,12 +69,17 @@ fn config(arguments: &RunArguments) -> Result<NicConfig, Failure> {
         ps if PERIODS_PS.contains(&ps) => Ok(ps.round() as u64),
         _ => Err(Failure::usage(anyhow!("{name} {mhz}: clocks are 1 to 1000 MHz"))),
     };
+    let mut timing = Timing::default();
+    if arguments.allow_misaligned {
+        timing.costs.misaligned = Misaligned::Split;
+    }
     let core_ps = period("--core-mhz", arguments.core_mhz)?;
     Ok(NicConfig {
         cluster: Config {
             clusters: arguments.clusters.into(),
             hpus: arguments.hpus.into(),
             watchdog: arguments.watchdog,
+            timing,
             ..Config::default()
         },
         core_ps,
