@@ -186,3 +186,27 @@ fn another_shape_is_compiled_for_and_simulated() {
     assert_eq!(packets(&summary, "sent by handlers"), 20);
     assert_eq!(summary["hpus"].as_array().map(Vec::len), Some(8));
 }
+
+#[test]
+fn pings_are_answered_by_a_program_on_the_host() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let out = folder.path().join("out.pcap").display().to_string();
+    let made_up = "icmp,size=200,pps=20000,count=12";
+    let summary = summary(&[
+        "runtime/examples/host_ping",
+        "--generate",
+        made_up,
+        "--host-ping",
+        "--out",
+        &out,
+    ]);
+    assert_eq!(packets(&summary, "sent by handlers"), 12);
+    let mut reader = spinneret_sim::capture::CaptureReader::open(Path::new(&out)).expect("it is a capture");
+    let recipe: spinneret_nic::net::Recipe = made_up.parse().expect("it is what was generated");
+    while let Some(packet) = reader.next() {
+        let packet = packet.expect("it is whole");
+        recipe
+            .check_reply(&packet.data)
+            .unwrap_or_else(|error| panic!("{error}"));
+    }
+}

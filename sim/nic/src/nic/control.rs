@@ -8,8 +8,8 @@ use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, bar, caps, cl, guard, her, h
 use spinneret_sim::axil::{LiteRead, LiteWrite, Response};
 use spinneret_sim::reference::matcher::{Mode, RuleSet};
 
-/// Longest that an access to a register takes, in picoseconds.
-const REGISTER_PS: u64 = 1_000_000;
+/// Longest that an access takes, in picoseconds.
+const ACCESS_PS: u64 = 10_000_000;
 /// Looks at a state before it is given up.
 const LOOKS: usize = 10_000;
 /// Clocks of the core until all slots are there, after the cluster has left reset.
@@ -92,8 +92,27 @@ impl Nic {
         Ok(done.map_or(0, |done| done.data as u32))
     }
 
+    /// Writes a word of the cluster's memory through the BAR.
+    ///
+    /// # Errors
+    /// If the BAR does not reach it, or it is not answered as it should.
+    pub fn write_cluster(&mut self, address: u32, value: u32) -> Result<(), ControlError> {
+        let offset = bar::WINDOWS.iter().find_map(|window| match window.target {
+            bar::Target::Pspin { address: first } => {
+                let offset = address.checked_sub(first)?;
+                (offset < window.size_bytes).then_some(window.start + offset)
+            }
+            _ => None,
+        });
+        let offset = offset.ok_or(ControlError::NoRegister("this address in the cluster"))?;
+        self.bar.write(LiteWrite::new(offset.into(), value.into()));
+        self.wait_for_bar("write", offset)?;
+        let response = self.bar.take_writes().first().map(|done| done.response);
+        check("write", offset, response)
+    }
+
     fn wait_for_bar(&mut self, action: &'static str, register: u32) -> Result<(), ControlError> {
-        let deadline = self.now_ps() + REGISTER_PS;
+        let deadline = self.now_ps() + ACCESS_PS;
         while !self.bar.is_idle() {
             if self.now_ps() > deadline {
                 let answer = "not answered".to_owned();

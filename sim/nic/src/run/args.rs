@@ -68,6 +68,9 @@ pub struct RunArguments {
     /// Let handlers load and store at any address, as RI5CY can, instead of ending those that are not aligned
     #[arg(long, help_heading = "Hardware")]
     pub allow_misaligned: bool,
+    /// Be the program on the host that `host_ping` needs: answer the pings that its handlers hand over
+    #[arg(long, help_heading = "Packets")]
+    pub host_ping: bool,
     /// Simulate every clock, also those in which nothing happens
     #[arg(long, help_heading = "Hardware")]
     pub no_skip: bool,

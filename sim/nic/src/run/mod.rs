@@ -4,6 +4,7 @@ mod args;
 mod build;
 mod contexts;
 mod ends;
+mod host_ping;
 mod session;
 mod setup;
 

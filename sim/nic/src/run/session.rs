@@ -2,6 +2,7 @@
 
 use super::args::RunArguments;
 use super::ends::Ends;
+use super::host_ping::HostPing;
 use super::setup::{self, Setup};
 use crate::cli::Failure;
 use crate::net::{self, Interrupt, Next, Pacer};
@@ -20,6 +21,8 @@ const LOOK_STEPS: u32 = 64;
 const SLEEP: Duration = Duration::from_millis(200);
 /// Between two notes of how full everything is.
 const OCCUPANCY_PS: u64 = 1_000_000;
+/// Between two looks of a program on the host at its memory.
+const HOST_LOOK_PS: u64 = 1_000_000;
 /// Longest that packets are on their way behind the last one.
 const DRAIN_PS: u64 = 1_000_000_000_000;
 
@@ -40,6 +43,9 @@ struct Session {
     nic: Nic,
     ends: Ends,
     recorder: Recorder,
+    /// A program on the host, and when it looks next.
+    host_ping: Option<HostPing>,
+    looks_ps: u64,
     interrupt: Interrupt,
     /// Keeps time with the wall, if packets come when they like.
     pacer: Option<Pacer>,
@@ -59,6 +65,7 @@ impl Session {
             mut nic,
             ends,
             mut recorder,
+            host_ping,
         } = setup;
         // What happened while the runtime started is no part of the run.
         nic.take_events();
@@ -78,6 +85,8 @@ impl Session {
             next: None,
             has_ended: false,
             noted_ps: now_ps,
+            looks_ps: now_ps,
+            host_ping,
             steps: 0,
             nic,
             ends,
@@ -98,9 +107,10 @@ impl Session {
                 true => self.live_step(has_nothing)?,
                 false => {
                     let limit = self.next.as_ref().map_or(u64::MAX, |(at, _)| *at);
-                    self.nic.step(limit).map_err(Failure::work)?;
+                    self.nic.step(self.host_limit(limit)).map_err(Failure::work)?;
                 }
             }
+            self.serve()?;
             self.pass_on()?;
             self.steps = self.steps.wrapping_add(1);
             if (has_nothing || self.steps.is_multiple_of(LOOK_STEPS)) && self.is_over() {
@@ -130,7 +140,28 @@ impl Session {
             let ahead = pacer.until(now);
             return sleep(&self.ends, &self.interrupt, ahead);
         }
-        self.nic.step(allowed).map_err(Failure::work)
+        let limit = self.host_limit(allowed);
+        self.nic.step(limit).map_err(Failure::work)
+    }
+
+    /// No further than to the host's next look at its memory.
+    fn host_limit(&self, limit_ps: u64) -> u64 {
+        match self.host_ping {
+            Some(_) => limit_ps.min(self.nic.now_ps() + HOST_LOOK_PS),
+            None => limit_ps,
+        }
+    }
+
+    /// Lets the program on the host look at its memory.
+    fn serve(&mut self) -> Result<(), Failure> {
+        let now = self.nic.now_ps();
+        if let Some(host) = &mut self.host_ping
+            && now >= self.looks_ps
+        {
+            self.looks_ps = now + HOST_LOOK_PS;
+            host.poll(&mut self.nic).map_err(Failure::work)?;
+        }
+        Ok(())
     }
 
     /// Gives the NIC what has come.
@@ -218,7 +249,8 @@ impl Session {
     fn finish(mut self, arguments: &RunArguments) -> Result<(), Failure> {
         let limit = self.nic.now_ps() + DRAIN_PS;
         while !self.nic.is_idle() && self.nic.now_ps() < limit {
-            self.nic.step(limit).map_err(Failure::work)?;
+            self.nic.step(self.host_limit(limit)).map_err(Failure::work)?;
+            self.serve()?;
             self.pass_on()?;
         }
         let end = End::of(&self.nic, self.begun.elapsed()).since(&self.start);

@@ -2,6 +2,7 @@
 
 use super::args::RunArguments;
 use super::ends::{self, Ends};
+use super::host_ping::HostPing;
 use super::{build, contexts};
 use crate::cli::Failure;
 use crate::nic::{Nic, NicConfig};
@@ -23,6 +24,7 @@ pub(super) struct Setup {
     pub(super) nic: Nic,
     pub(super) ends: Ends,
     pub(super) recorder: Recorder,
+    pub(super) host_ping: Option<HostPing>,
 }
 
 /// Opens everything that was asked for.
@@ -52,7 +54,21 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
         nic.enable_profile();
     }
     nic.start(&program, &contexts, &rulesets).map_err(Failure::work)?;
-    Ok(Setup { nic, ends, recorder })
+    let host_ping = match arguments.host_ping {
+        true => Some(HostPing::new(&program, &nic, contexts.len()).ok_or_else(|| {
+            Failure::usage(anyhow!(
+                "--host-ping: {} has no `__host_data`, so its handlers wait for no host",
+                elf.display()
+            ))
+        })?),
+        false => None,
+    };
+    Ok(Setup {
+        nic,
+        ends,
+        recorder,
+        host_ping,
+    })
 }
 
 /// The rules that were named, or those beside the handlers.
