@@ -1,97 +1,16 @@
-//! Builds the Verilator models of the crate.
+//! Builds the Verilator models of the designs that the bus models are tested with.
 
-use spinneret_hdl::app::corundum::{ClusterClock, Generation, SPLIT_TOP, Split};
-use spinneret_hdl::app::{self, AppOptions, Cluster};
-use spinneret_hdl::catalog::{self, Entry, Values};
 use spinneret_verilate::{Model, Port};
-use spinneret_verilog::{PortDirection, generate};
 use std::path::Path;
 use std::{env, fs, io};
 
 fn main() {
     let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
     println!("cargo::rerun-if-changed=build.rs");
-    match models() {
+    match FIXTURES.iter().map(fixture).collect::<io::Result<Vec<_>>>() {
         Ok(models) => spinneret_verilate::finish(spinneret_verilate::build(&models, Path::new(&out))),
-        Err(error) => println!("cargo::error={error}"),
+        Err(error) => println!("cargo::error=cannot read the fixtures: {error}"),
     }
-}
-
-/// Warnings that are waived, with their reasons: the same as for the lint of what is shipped.
-const WAIVERS: &str = include_str!("../tools/verilator.vlt");
-
-/// All designs that the crate simulates.
-fn models() -> Result<Vec<Model>, String> {
-    let unreadable = |error: io::Error| format!("cannot read the fixtures: {error}");
-    let mut models = FIXTURES
-        .iter()
-        .map(fixture)
-        .collect::<io::Result<Vec<_>>>()
-        .map_err(unreadable)?;
-    for (name, entry, values) in catalog::simulated() {
-        models.push(design(&name, entry, &values)?);
-    }
-    models.push(application()?);
-    Ok(models)
-}
-
-/// Interfaces of the simulated application block: one that it taps, and one that passes through.
-const INTERFACES: u64 = 2;
-
-/// Corundum's application block with the stand-in for the cluster: the text that is shipped, and a module around it that
-/// gives each stream ports of its own.
-fn application() -> Result<Model, String> {
-    let sources = app::sources(AppOptions {
-        generation: Generation::Corundum202312,
-        cluster: Cluster::Stub,
-        clock: ClusterClock::External,
-        interfaces: INTERFACES,
-        ..AppOptions::default()
-    });
-    let sources = sources.map_err(|error| error.to_string())?;
-    let split = Split::new(Generation::Corundum202312, INTERFACES).map_err(|error| error.to_string())?;
-    let waivers = ("verilator.vlt".to_owned(), WAIVERS.to_owned());
-    let modules = sources
-        .files
-        .into_iter()
-        .map(|file| (format!("{}.sv", file.module), file.text));
-    let port = |port: app::corundum::SplitPort| Port {
-        input: port.direction == PortDirection::Input,
-        name: port.name,
-        width: port.width,
-    };
-    Ok(Model {
-        name: app::TOP.to_owned(),
-        top: SPLIT_TOP.to_owned(),
-        sources: [waivers]
-            .into_iter()
-            .chain(modules)
-            .chain([(format!("{SPLIT_TOP}.sv"), split.text)])
-            .collect(),
-        ports: split.ports.into_iter().map(port).collect(),
-    })
-}
-
-/// A block of the catalog, with the text that is shipped.
-fn design(name: &str, entry: &Entry, values: &Values) -> Result<Model, String> {
-    let block = (entry.build)(values).map_err(|error| error.to_string())?;
-    let design = generate(&*block, entry.name).map_err(|error| format!("{name}: {error}"))?;
-    let port = |port: &spinneret_verilog::Port| Port {
-        name: port.name.clone(),
-        input: port.direction == PortDirection::Input,
-        width: port.width,
-    };
-    let waivers = ("verilator.vlt".to_owned(), WAIVERS.to_owned());
-    let modules = design
-        .modules
-        .into_iter()
-        .map(|module| (format!("{}.sv", module.name), module.text));
-    Ok(Model {
-        name: name.to_owned(),
-        top: design.name.clone(),
-        ports: design.ports.iter().map(port).collect(),
-        sources: [waivers].into_iter().chain(modules).collect(),
-    })
 }
 
 /// A hand-written design that the bus models are tested with: file, ports.

@@ -1,4 +1,4 @@
-//! Simulation of spinneret: Verilated models, bus models and the spinneret command.
+//! Simulation of spinneret: Verilated models run by a loop of clocks, bus models, captures, rules.
 
 // The text of `models` names this crate as other crates do.
 extern crate self as spinneret_sim;
@@ -8,7 +8,6 @@ pub mod axi;
 pub mod axil;
 pub mod capture;
 pub mod channel;
-pub mod cli;
 mod clocking;
 pub mod dma;
 mod failure;

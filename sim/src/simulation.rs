@@ -127,6 +127,11 @@ impl<M: Model> Simulation<M> {
         self.cycle
     }
 
+    /// Time of the last edge in picoseconds, in a design with several clocks; 0 in one with a single clock.
+    pub fn time_ps(&self) -> u64 {
+        self.time_ps
+    }
+
     /// Adds a bus model; with several clocks, to the one that [`in_domain`](Self::in_domain) has selected.
     pub fn attach(&mut self, agent: Rc<RefCell<dyn Agent>>) {
         self.domains[self.selected].agents.push(agent);

@@ -2,9 +2,9 @@
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use spinneret_models as models;
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
 use spinneret_sim::model::Model;
-use spinneret_sim::models;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::admission_gate::{Beat, FULL, GateReference, Shape, marks};

@@ -3,12 +3,12 @@
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::axi::{
     AxiMaster, Burst, BurstKind, MasterConfig, MasterPauses, Pause, ReadBeat, ReadDone, ReadRequest,
     Response, Skew, WriteRequest,
 };
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! The HER generator against its reference model, and each line of its contract.
 
 use rand::RngExt;
+use spinneret_models::{PspinHerGen, PspinHerGenBoard, PspinHerGenOdd};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinHerGen, PspinHerGenBoard, PspinHerGenOdd};
 use spinneret_sim::stream::Pause;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::her_gen::{

@@ -1,9 +1,9 @@
 //! The ingress DMA against its reference model, and each line of its contract.
 
 use rand::RngExt;
+use spinneret_models::{PspinIngressDma, PspinIngressDmaSmall};
 use spinneret_sim::axi::{Faults, Latency, Pause, Response, SlaveConfig};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinIngressDma, PspinIngressDmaSmall};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::ingress_dma::{BUFFER_START, DmaBench, Outcome, Packet, Pauses, random_packet};
 

@@ -1,10 +1,10 @@
 //! The allocator against its reference model, and each line of its contract.
 
 use rand::RngExt;
-use spinneret_sim::model::Model;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinPktAlloc, PspinPktAllocHalves, PspinPktAllocOdd, PspinPktAllocStall, PspinPktAllocTiny,
 };
+use spinneret_sim::model::Model;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::pkt_alloc::{AllocBench, AllocParams, Counts, Descriptor, Rates, Slots};
 

@@ -1,11 +1,11 @@
 //! The matching engine against its reference model, and each line of its contract.
 
 use rand::RngExt;
-use spinneret_regmap::matching::Rule;
-use spinneret_sim::model::Model;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinPktMatch, PspinPktMatchW64, PspinPktMatchW128, PspinPktMatchW256, PspinPktMatchW1024,
 };
+use spinneret_regmap::matching::Rule;
+use spinneret_sim::model::Model;
 use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, RuleTable};
 use spinneret_sim::stream::{Frame, Pause};
 use spinneret_sim::test_run::{TestRun, run_test};

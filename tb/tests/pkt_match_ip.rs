@@ -1,10 +1,10 @@
 //! The matching engine with rules relative to the IP payload, against its reference model and line by line.
 
-use spinneret_regmap::matching::Rule;
-use spinneret_sim::model::Model;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchIpW128, PspinPktMatchIpW256, PspinPktMatchIpW1024,
 };
+use spinneret_regmap::matching::Rule;
+use spinneret_sim::model::Model;
 use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, Mode, RuleSet, RuleTable};
 use spinneret_sim::stream::{Frame, Pause};
 use spinneret_sim::test_run::{TestRun, run_test};

@@ -1,7 +1,7 @@
 //! When new rules of the matching engine take effect, and when they do not.
 
+use spinneret_models::PspinPktMatch;
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::models::PspinPktMatch;
 use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, RuleTable};
 use spinneret_sim::stream::{Frame, Pause};
 use spinneret_sim::test_run::{TestRun, run_test};

@@ -1,8 +1,8 @@
 //! `spinneret_psdpram`: each line of its contract, and random traffic against its reference model.
 
 use rand::RngExt;
+use spinneret_models as models;
 use spinneret_sim::model::Model;
-use spinneret_sim::models;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::Pause;
 use spinneret_sim::test_run::{TestRun, run_test};

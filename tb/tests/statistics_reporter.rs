@@ -2,8 +2,8 @@
 
 use num_bigint::BigUint;
 use rand::RngExt;
+use spinneret_models::StatisticsReporter;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::StatisticsReporter;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 use std::ops::Range;

@@ -13,7 +13,7 @@ mod pcap;
 mod pcapng;
 mod reader;
 pub mod traffic;
-pub(crate) mod whole_file;
+pub mod whole_file;
 mod writer;
 
 pub use error::{CaptureError, DamagedAt};

@@ -6,14 +6,14 @@ use tempfile::NamedTempFile;
 
 /// A file under a temporary name beside its own, until it is complete; dropped before that, it leaves nothing.
 #[derive(Debug)]
-pub(crate) struct WholeFile {
+pub struct WholeFile {
     target: PathBuf,
     file: BufWriter<NamedTempFile>,
 }
 
 impl WholeFile {
     /// Starts a file. An existing one stays as it is until the new one is complete.
-    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+    pub fn create(path: &Path) -> io::Result<Self> {
         let target = target(path)?;
         let directory = target.parent().filter(|parent| !parent.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
@@ -29,7 +29,7 @@ impl WholeFile {
     }
 
     /// Completes the file and gives it its name.
-    pub(crate) fn finish(self) -> io::Result<()> {
+    pub fn finish(self) -> io::Result<()> {
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.persist(&self.target).map_err(|error| error.error)?;
         Ok(())

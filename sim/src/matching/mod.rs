@@ -9,12 +9,10 @@
 //! ```
 
 mod checked;
-mod engine;
 mod model;
 mod verilated;
 
 pub use checked::Checked;
-pub use engine::Engine;
 pub use model::ModelMatcher;
 pub use verilated::{VerilatedMatcher, drive_rules};
 

@@ -7,7 +7,7 @@ use super::context::{Actions, Context};
 use super::packets::{CONTEXTS, from_host, from_wire, marked_bad, matched, random_size, unmatched};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use spinneret_sim::models::MqnicAppBlock;
+use spinneret_models::MqnicAppBlock;
 use spinneret_sim::simulation::Simulation;
 use std::fmt;
 use std::ops::AddAssign;

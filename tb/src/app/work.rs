@@ -5,9 +5,9 @@ use super::bench::AppBench;
 use super::clocks::Clocks;
 use super::context::{Actions, Context, READ_BYTES};
 use super::packets::{CONTEXTS, from_wire, matched};
+use spinneret_models::MqnicAppBlock;
 use spinneret_regmap::ingress;
 use spinneret_sim::dma::Latency;
-use spinneret_sim::models::MqnicAppBlock;
 use spinneret_sim::simulation::Simulation;
 
 /// HERs before counting starts: more than all queues on their way hold.

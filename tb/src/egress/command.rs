@@ -68,7 +68,7 @@ impl Command {
 mod tests {
     use super::{Command, Fault};
     use crate::egress::Setup;
-    use spinneret_sim::models::PspinEgressDatapath;
+    use spinneret_models::PspinEgressDatapath;
 
     #[test]
     fn commands_at_the_border_of_what_is_possible() {

@@ -126,7 +126,7 @@ impl Setup {
 mod tests {
     use super::Setup;
     use crate::ingress::slots::SlotMap;
-    use spinneret_sim::models::{PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall};
+    use spinneret_models::{PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall};
     use spinneret_sim::reference::matcher::MatcherParams;
 
     #[test]

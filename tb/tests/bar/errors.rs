@@ -1,8 +1,8 @@
 //! Errors, and a cluster in reset.
 
 use crate::support::{DEAD, with_calm};
+use spinneret_models::{SpinneretBar, SpinneretBarLarge};
 use spinneret_sim::axil::{Faults, Response};
-use spinneret_sim::models::{SpinneretBar, SpinneretBarLarge};
 use spinneret_tb::bar::{Counters, Temper};
 
 const REGISTERS: u64 = 0x80_0000;

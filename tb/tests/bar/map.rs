@@ -1,10 +1,10 @@
 //! Where accesses go.
 
 use crate::support::with_calm;
+use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_regmap::bar::{self, Destination, WINDOWS};
 use spinneret_sim::axil::Response;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_tb::bar::{BarBench, WRITABLE};
 
 /// Words at both ends of each window and in it, as far as the BAR reaches.

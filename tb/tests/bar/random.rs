@@ -2,11 +2,11 @@
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_sim::axil::{
     Faults, Latency, LiteMasterConfig, LiteMasterPauses, LiteSlaveConfig, LiteSlavePauses, Pause, Skew,
 };
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::bar::{BarBench, Behaviour, Counters, Temper, WRITABLE};
 

@@ -1,8 +1,8 @@
 //! When accesses are answered, and what they wait for.
 
 use crate::support::{DEAD, calm, slow, with_calm};
+use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_sim::axil::{Latency, LiteMasterConfig, LiteMasterPauses, Pause, Response, Skew};
-use spinneret_sim::models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_sim::test_run::run_test;
 use spinneret_tb::bar::{BarBench, Behaviour, Temper};
 

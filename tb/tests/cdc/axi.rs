@@ -4,13 +4,13 @@
 use crate::clocks::Clocks;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use spinneret_models::{AxiCrossing, AxiCrossing4, AxiLiteCrossing};
 use spinneret_sim::axi::{
     Burst, BurstKind, Faults, Latency, MasterConfig, MasterPauses, Memory, Pause, ReadOrder, ReadRequest,
     ReadSlave, ReadSlaveConfig, Response, Skew, SlaveConfig, WriteRequest,
 };
 use spinneret_sim::axil::{LiteMasterConfig, LiteMasterPauses, LiteRead, LiteSlaveConfig, LiteWrite};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{AxiCrossing, AxiCrossing4, AxiLiteCrossing};
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 use std::collections::BTreeMap;

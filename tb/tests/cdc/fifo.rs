@@ -1,9 +1,9 @@
 //! `AsyncFifo` and `BusSync`: order, latency, throughput, capacity.
 
 use crate::clocks::{Clocks, FIXED, pauses};
+use spinneret_models as models;
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
 use spinneret_sim::model::Model;
-use spinneret_sim::models;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 

@@ -4,9 +4,9 @@
 use crate::clocks::{Clocks, FIXED};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use spinneret_models::{LinkReset, LinkedFifos};
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Direction, Instance, Model, PortHandle};
-use spinneret_sim::models::{LinkReset, LinkedFifos};
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 use std::cell::RefCell;

@@ -4,9 +4,9 @@ use crate::clocks::{Clocks, FIXED};
 use crate::fifo::{Bench, bench};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
+use spinneret_models as models;
 use spinneret_sim::channel::Pause;
 use spinneret_sim::model::Model;
-use spinneret_sim::models;
 use spinneret_sim::test_run::{TestRun, run_test};
 
 const SOME: Pause = Pause::Random { percent: 30 };

@@ -1,8 +1,8 @@
 //! `LevelSync` and `ResetSync`: two registers, and what they make of changes at any time.
 
 use rand::RngExt;
+use spinneret_models::{LevelSync, ResetSync};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{LevelSync, ResetSync};
 use spinneret_sim::simulation::{ClockDomain, Simulation};
 use spinneret_sim::test_run::{TestRun, run_test};
 

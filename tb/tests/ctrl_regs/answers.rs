@@ -2,10 +2,10 @@
 
 use crate::each_model;
 use crate::support::{answer, response};
+use spinneret_models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
 use spinneret_regmap::{caps, cl, guard, me, reset_word, stats};
 use spinneret_sim::axil::{LiteWrite, Response};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::regs::Bench;
 

@@ -1,10 +1,10 @@
 //! What the outputs show; all of them are compared in every clock, these are examples of their layout.
 
 use crate::each_model;
+use spinneret_models::PspinCtrlRegsBoard;
 use spinneret_regmap::{cl, guard, her, her_meta, me, stats};
 use spinneret_sim::axil::LiteWrite;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinCtrlRegsBoard;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::regs::Bench;
 

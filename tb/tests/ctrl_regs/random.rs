@@ -1,7 +1,7 @@
 //! Random accesses against the contract.
 
+use spinneret_models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::regs::{Totals, behaviours, run_round};
 

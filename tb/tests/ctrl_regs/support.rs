@@ -7,9 +7,9 @@ use spinneret_sim::axil::{LiteReadDone, LiteWriteDone, Response};
 macro_rules! each_model {
     ($name:literal, $seed:literal, $test:ident) => {
         spinneret_sim::test_run::run_test($name, $seed, |run| {
-            $test::<spinneret_sim::models::PspinCtrlRegs>(run);
-            $test::<spinneret_sim::models::PspinCtrlRegsBoard>(run);
-            $test::<spinneret_sim::models::PspinCtrlRegsOdd>(run);
+            $test::<spinneret_models::PspinCtrlRegs>(run);
+            $test::<spinneret_models::PspinCtrlRegsBoard>(run);
+            $test::<spinneret_models::PspinCtrlRegsOdd>(run);
         });
     };
 }

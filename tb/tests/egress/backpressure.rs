@@ -1,9 +1,9 @@
 //! What happens while the wire or the memory does not keep up.
 
 use crate::support::{after, command};
+use spinneret_models::{PspinEgressDatapath, PspinEgressDatapathBoard};
 use spinneret_sim::axi::Pause;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinEgressDatapath, PspinEgressDatapathBoard};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::egress::{Behaviour, EgressBench, LineFaults, cycles_of_longest, longest_frames};
 

@@ -1,6 +1,6 @@
 //! How fast the path has to be.
 
-use spinneret_sim::models::{PspinEgressDatapath, PspinEgressDatapathBoard};
+use spinneret_models::{PspinEgressDatapath, PspinEgressDatapathBoard};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::egress::{Behaviour, EgressBench, Place, measure};
 

@@ -1,8 +1,8 @@
 //! What is sent: the bytes that a command names, as one frame.
 
 use crate::support::{after, command};
+use spinneret_models::{PspinEgressDatapath, PspinEgressDatapathBoard, PspinEgressDatapathSmall};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinEgressDatapath, PspinEgressDatapathBoard, PspinEgressDatapathSmall};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::egress::{Behaviour, EgressBench};
 

@@ -1,8 +1,8 @@
 //! Lines that cannot be read, and the last error.
 
 use crate::support::{Bench, after, command};
+use spinneret_models::PspinEgressDatapathBoard;
 use spinneret_sim::axi::Response::{self, DecodeError, SlaveError};
-use spinneret_sim::models::PspinEgressDatapathBoard;
 use spinneret_sim::test_run::run_test;
 use spinneret_tb::egress::{Behaviour, EgressBench, LineFaults};
 

@@ -1,7 +1,7 @@
 //! Random commands under every behaviour of the bus models, in every configuration.
 
+use spinneret_models::{PspinEgressDatapath, PspinEgressDatapathBoard, PspinEgressDatapathSmall};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinEgressDatapath, PspinEgressDatapathBoard, PspinEgressDatapathSmall};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::egress::{Totals, behaviours, run_round};

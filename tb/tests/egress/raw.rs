@@ -1,8 +1,8 @@
 //! Read channels that break the rules, so that the bus models cannot drive them.
 
+use spinneret_models::PspinEgressDatapath;
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinEgressDatapath;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::{Pause, StreamSink};
 use spinneret_sim::test_run::{TestRun, run_test};

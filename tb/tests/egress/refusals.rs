@@ -1,8 +1,8 @@
 //! Commands that are refused: nothing is read or sent for them.
 
 use crate::support::{after, command};
+use spinneret_models::PspinEgressDatapathSmall;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinEgressDatapathSmall;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::egress::{Behaviour, EgressBench};
 
@@ -52,7 +52,7 @@ fn lengths_and_addresses_that_are_impossible_are_refused() {
                 (u64::MAX, 0, 12),
                 (end - 1, 9601, 12),
             ];
-            refuses::<spinneret_sim::models::PspinEgressDatapath>(run, &wrong);
+            refuses::<spinneret_models::PspinEgressDatapath>(run, &wrong);
         },
     );
 }

@@ -1,6 +1,6 @@
 //! What the tests of the path share.
 
-use spinneret_sim::models::PspinEgressDatapath;
+use spinneret_models::PspinEgressDatapath;
 use spinneret_sim::test_run::TestRun;
 use spinneret_tb::egress::{Behaviour, Command, EgressBench};
 

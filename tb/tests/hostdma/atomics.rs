@@ -1,8 +1,8 @@
 //! Atomic operations are refused, and those that want data get it.
 
 use crate::support::{BASE, open, slow, strobed};
+use spinneret_models::PspinHostmemDmaBoard;
 use spinneret_sim::axi::{ReadRequest, Response, WriteRequest};
-use spinneret_sim::models::PspinHostmemDmaBoard;
 use spinneret_sim::test_run::run_test;
 
 #[test]

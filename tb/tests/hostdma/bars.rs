@@ -1,7 +1,7 @@
 //! How fast the host DMA has to be, in the reference configuration and in that of boards.
 
+use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinHostmemDma, PspinHostmemDmaBoard};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::hostdma::{latencies, rates};
 

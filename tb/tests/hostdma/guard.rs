@@ -2,9 +2,9 @@
 
 use crate::support::{BASE, strobed};
 use rand::RngExt;
+use spinneret_models::{PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::axi::{ReadRequest, Response, WriteRequest};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::hostdma::{Behaviour, HostDmaBench, Window};
 

@@ -1,7 +1,7 @@
 //! Random transfers against the reference models.
 
+use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::hostdma::{Setup, Totals, behaviours, run_round};

@@ -2,10 +2,10 @@
 
 use crate::support::{BASE, open, test_each};
 use rand::RngExt;
+use spinneret_models::PspinHostmemDmaBoard;
 use spinneret_sim::axi::{ReadRequest, WriteRequest};
 use spinneret_sim::dma::{Latency, Pause, RamConfig};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinHostmemDmaBoard;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::hostdma::{Behaviour, Counters, HostDmaBench, Traffic};
 

@@ -58,7 +58,7 @@ macro_rules! test_each {
     };
     ($module:ident, $model:ident: $($case:ident),*) => {
         mod $module {
-            use spinneret_sim::models::$model;
+            use spinneret_models::$model;
             $(
                 #[test]
                 fn $case() {

@@ -1,7 +1,7 @@
 //! How fast the path has to be, in the reference configuration and in that of boards.
 
+use spinneret_models::{PspinIngressDatapath, PspinIngressDatapathBoard};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinIngressDatapath, PspinIngressDatapathBoard};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::ingress::{Load, marked, measure};
 

@@ -1,7 +1,7 @@
 //! The path of boards: rules that count from the IP payload, and the message id from there.
 
+use spinneret_models::PspinIngressDatapathBoard;
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::models::PspinIngressDatapathBoard;
 use spinneret_sim::reference::matcher::{MatcherParams, Mode, RuleSet, RuleTable};
 use spinneret_sim::test_run::run_test;
 use spinneret_tb::ingress::{Behaviour, CONTEXTS, Contexts, IngressBench};

@@ -1,9 +1,9 @@
 //! Random packets under every behaviour of the bus models, in every configuration.
 
-use spinneret_sim::model::Model;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall, PspinIngressDatapathStall,
 };
+use spinneret_sim::model::Model;
 use spinneret_sim::seed::Seed;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::ingress::{Behaviour, Cause, Setup, Totals, behaviours, run_round};

@@ -1,8 +1,8 @@
 //! Slots: which a packet gets, and how they come back.
 
 use crate::support::{marked, marked_with, marked_without_frees, matched};
+use spinneret_models::PspinIngressDatapath;
 use spinneret_sim::axi::{Faults, Latency, Pause, Response, SlaveConfig};
-use spinneret_sim::models::PspinIngressDatapath;
 use spinneret_sim::test_run::run_test;
 use spinneret_tb::ingress::{Behaviour, Cause, Class, Occupancy, Refusals, Release, Setup, Slot, SlotMap};
 

@@ -1,8 +1,8 @@
 //! The path with few slots and small queues: narrow beats, jumbo slots, few packets under way.
 
 use crate::support::{any_marked_with, without_frees};
+use spinneret_models::PspinIngressDatapathSmall;
 use spinneret_sim::axi::{Latency, SlaveConfig};
-use spinneret_sim::models::PspinIngressDatapathSmall;
 use spinneret_sim::stream::Pause;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::ingress::{Behaviour, Cause, Class, IngressBench};

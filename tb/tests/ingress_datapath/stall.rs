@@ -1,8 +1,8 @@
 //! The path that waits for room and slots instead of dropping packets.
 
 use crate::support::{any_marked_with, one, without_frees};
+use spinneret_models::PspinIngressDatapathStall;
 use spinneret_sim::axi::{Faults, Latency, SlaveConfig};
-use spinneret_sim::models::PspinIngressDatapathStall;
 use spinneret_sim::stream::Pause;
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::ingress::{Behaviour, Cause, Class, Contexts, Counters, IngressBench, Refusals, Release};

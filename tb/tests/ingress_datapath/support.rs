@@ -1,8 +1,8 @@
 //! What the tests of the path share.
 
+use spinneret_models::PspinIngressDatapath;
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::PspinIngressDatapath;
 use spinneret_sim::reference::matcher::{MatcherParams, Mode, RuleSet, RuleTable};
 use spinneret_sim::test_run::TestRun;
 use spinneret_tb::ingress::{Behaviour, Cause, Drops, IngressBench, Packet, Release, Setup, load_mark};

@@ -4,9 +4,9 @@ use crate::frames::{self, FRAME};
 use crate::reference::{self, Pins, Reference};
 use crate::traffic::{STALLED, patterns};
 use rand::RngExt;
+use spinneret_models as models;
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
 use spinneret_sim::model::Model;
-use spinneret_sim::models;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
 

@@ -1,7 +1,7 @@
 //! `OutputQueue`: behaves as a FIFO that holds one element more than its depth.
 
 use crate::fifo::{Shape, fifo_tests};
-use spinneret_sim::models;
+use spinneret_models as models;
 
 fifo_tests! {
     output_queue: models::OutputQueue, Shape { depth: 5, latency: 1, margin: Some(1), has_level: false },

@@ -2,7 +2,7 @@
 
 use crate::fifo::{Shape, fifo_tests};
 use crate::reference::{PassQueue, Pins, Reference};
-use spinneret_sim::models;
+use spinneret_models as models;
 
 /// The contract of a FIFO that lets elements pass.
 pub(crate) struct PassReference {

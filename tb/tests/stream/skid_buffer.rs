@@ -1,7 +1,7 @@
 //! `SkidBuffer`: behaves as a FIFO of two elements.
 
 use crate::fifo::{Shape, fifo_tests};
-use spinneret_sim::models;
+use spinneret_models as models;
 
 fifo_tests! {
     skid_buffer: models::SkidBuffer, Shape { depth: 2, latency: 1, margin: None, has_level: false },

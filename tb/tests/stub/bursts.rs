@@ -2,9 +2,9 @@
 
 use crate::support::{bad_burst, behaviour, burst, write};
 use rand::RngExt;
+use spinneret_models::{PspinWrapBench, PspinWrapBenchSmall};
 use spinneret_sim::axi::{Burst, BurstKind, WriteRequest};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinWrapBench, PspinWrapBenchSmall};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::stub::{Behaviour, StubBench};
 

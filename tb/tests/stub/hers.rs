@@ -2,9 +2,9 @@
 
 use crate::support::{LINE, behaviour, burst, fill_packets, her, write};
 use rand::RngExt;
+use spinneret_models::{PspinWrapBench, PspinWrapBenchSmall};
 use spinneret_sim::axi::Pause;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinWrapBench, PspinWrapBenchSmall};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::stub::{Behaviour, Her, StubBench};
 

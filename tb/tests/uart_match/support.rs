@@ -1,8 +1,8 @@
 //! The two models, and what most tests begin with.
 
+use spinneret_models::{UartMatch, UartMatchSmall};
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{UartMatch, UartMatchSmall};
 use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::test_run::TestRun;
 use spinneret_tb::uart_match::{Host, Setup, code, frame, rule_frame};

@@ -3,8 +3,8 @@
 use crate::figures::{Figures, gbps, table};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use spinneret_models::MqnicAppBlock;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::MqnicAppBlock;
 use spinneret_sim::simulation::Simulation;
 use spinneret_tb::app::{
     AppBench, Clocks, Crossing, Work, measure_latency, measure_rate, measure_work, prepare_work,

@@ -10,7 +10,7 @@ mod matching;
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use figures::Figures;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinEgressDatapath, PspinEgressDatapathBoard, PspinHostmemDma, PspinHostmemDmaBoard,
     PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
 };

@@ -2,8 +2,8 @@
 
 use crate::rounds::Rounds;
 use anyhow::Result;
+use spinneret_models::MqnicAppBlock;
 use spinneret_sim::model::Model;
-use spinneret_sim::models::MqnicAppBlock;
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 use spinneret_tb::app::{Clocks, Totals, run_round};

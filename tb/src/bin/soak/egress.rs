@@ -2,8 +2,8 @@
 
 use crate::rounds::Rounds;
 use anyhow::Result;
+use spinneret_models::{PspinEgressDatapath, PspinEgressDatapathBoard, PspinEgressDatapathSmall};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinEgressDatapath, PspinEgressDatapathBoard, PspinEgressDatapathSmall};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 use spinneret_tb::egress::{Totals, behaviours, run_round};

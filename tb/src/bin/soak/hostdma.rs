@@ -2,8 +2,8 @@
 
 use crate::rounds::Rounds;
 use anyhow::Result;
+use spinneret_models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinHostmemDma, PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 use spinneret_tb::hostdma::{HalfCounters, Totals, behaviours, run_round};

@@ -2,10 +2,10 @@
 
 use crate::rounds::Rounds;
 use anyhow::Result;
-use spinneret_sim::model::Model;
-use spinneret_sim::models::{
+use spinneret_models::{
     PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall, PspinIngressDatapathStall,
 };
+use spinneret_sim::model::Model;
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 use spinneret_tb::ingress::{Cause, Setup, Totals, behaviours, run_round};

@@ -3,8 +3,8 @@
 use crate::rounds::Rounds;
 use anyhow::Result;
 use rand::RngExt;
+use spinneret_models::{PspinPktMatch, PspinPktMatchIp};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{PspinPktMatch, PspinPktMatchIp};
 use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;

@@ -12,7 +12,7 @@ use spinneret_tb::ingress::{Behaviour, IngressBench};
 macro_rules! tests {
     ($module:ident, $model:ident: $($file:ident::$case:ident),*) => {
         mod $module {
-            use spinneret_sim::models::$model;
+            use spinneret_models::$model;
             $(
                 #[test]
                 fn $case() {

@@ -1,0 +1,128 @@
+/*
+ * Headers of packets as they are on the wire: multi-byte fields are big-endian, so read them through ntohs and ntohl.
+ *
+ * All structures are packed, because a frame's IP header starts at byte 14; the compiler reads their fields in pieces
+ * that are aligned. IP headers are taken to have 20 bytes, unless a handler looks at `ihl`.
+ */
+#ifndef PACKETS_H
+#define PACKETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct mac_addr {
+    uint8_t data[6];
+} __attribute__((packed)) mac_addr_t;
+
+typedef struct eth_hdr {
+    mac_addr_t dest;
+    mac_addr_t src;
+    uint16_t length; /* the type of what follows, since it is above 1535 */
+} __attribute__((packed)) eth_hdr_t;
+
+typedef struct ip_hdr {
+    uint8_t ihl : 4; /* words of this header */
+    uint8_t version : 4;
+    uint8_t tos;
+    uint16_t length; /* this header and all behind it */
+    uint16_t identification;
+    uint16_t offset;
+    uint8_t ttl;
+    uint8_t protocol;
+    uint16_t checksum;
+    uint32_t source_id;
+    uint32_t dest_id;
+} __attribute__((packed)) ip_hdr_t;
+
+typedef struct udp_hdr {
+    uint16_t src_port;
+    uint16_t dst_port;
+    uint16_t length; /* this header and the payload */
+    uint16_t checksum;
+} __attribute__((packed)) udp_hdr_t;
+
+/* sPIN Lightweight Message Protocol. */
+typedef struct slmp_hdr {
+    uint16_t flags;
+    uint32_t msg_id;
+    uint32_t pkt_off; /* where the payload belongs in the message */
+} __attribute__((packed)) slmp_hdr_t;
+
+typedef struct pkt_hdr {
+    eth_hdr_t eth_hdr;
+    ip_hdr_t ip_hdr;
+    udp_hdr_t udp_hdr;
+} __attribute__((packed)) pkt_hdr_t;
+
+typedef struct slmp_pkt_hdr {
+    eth_hdr_t eth_hdr;
+    ip_hdr_t ip_hdr;
+    udp_hdr_t udp_hdr;
+    slmp_hdr_t slmp_hdr;
+} __attribute__((packed)) slmp_pkt_hdr_t;
+
+/* Flags of SLMP, in host order: end of message, please acknowledge, acknowledged. */
+#define MKEOM 0x8000
+#define MKSYN 0x4000
+#define MKACK 0x2000
+#define EOM(flags) ((flags) & MKEOM)
+#define SYN(flags) ((flags) & MKSYN)
+#define ACK(flags) ((flags) & MKACK)
+
+/* HPUs are little-endian: network order is the other one. The C library may have macros of these names. */
+#undef htons
+#undef ntohs
+#undef htonl
+#undef ntohl
+#define htons(value) ((uint16_t)__builtin_bswap16((uint16_t)(value)))
+#define ntohs(value) htons(value)
+#define htonl(value) ((uint32_t)__builtin_bswap32((uint32_t)(value)))
+#define ntohl(value) htonl(value)
+
+/* Payload bytes of an SLMP packet, from its UDP length. */
+#define SLMP_PAYLOAD_LEN(hdrs) (ntohs((hdrs)->udp_hdr.length) - sizeof(udp_hdr_t) - sizeof(slmp_hdr_t))
+
+/* Places of a packet's UDP payload, for packets that start with an IP header whose length is in host order. */
+#define GET_IP_UDP_PLD(packet, payload, payload_length)                                           \
+    {                                                                                             \
+        ip_hdr_t *spin_ip = (ip_hdr_t *)(packet);                                                 \
+        payload_length = spin_ip->length - sizeof(ip_hdr_t) - sizeof(udp_hdr_t);                  \
+        payload = (uint8_t *)(packet) + spin_ip->ihl * 4 + sizeof(udp_hdr_t);                     \
+    }
+
+typedef uint16_t __attribute__((may_alias)) spin_halfword_t;
+
+/*
+ * Adds up `length` bytes as 16-bit numbers in the order of memory; the last one is filled up with zero. The carries
+ * are kept in the upper half, so up to 64 KiB fit. It is a call, because program memory is small and has a cache.
+ */
+static __attribute__((noinline, unused)) uint32_t ip_checksum_add(uint32_t sum, const void *data, size_t length) {
+    const uint8_t *bytes = (const uint8_t *)data;
+    if (((uintptr_t)bytes & 1) == 0) {
+        for (; length >= 2; length -= 2, bytes += 2) {
+            sum += *(const spin_halfword_t *)(const void *)bytes;
+        }
+    }
+    for (; length >= 2; length -= 2, bytes += 2) {
+        sum += (uint32_t)(bytes[0] | bytes[1] << 8);
+    }
+    return length != 0 ? sum + bytes[0] : sum;
+}
+
+/* Folds the carries of a sum and inverts it: what goes into a checksum field, in the order of memory. */
+static inline uint16_t ip_checksum_finish(uint32_t sum) {
+    sum = (sum & 0xffff) + (sum >> 16);
+    sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t)~sum;
+}
+
+/*
+ * The Internet checksum of `length` bytes at any address (RFC 1071), in network order. The order of bytes does not
+ * matter to the sum. It starts from 0xffff, the other zero of one's complement, so zeros sum up to 0, not to 0xffff.
+ */
+static inline uint16_t ip_checksum(void *data, size_t length) {
+    return ip_checksum_finish(ip_checksum_add(0xffff, data, length));
+}
+
+#endif

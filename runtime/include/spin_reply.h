@@ -1,0 +1,42 @@
+/* Turning a packet around: what handlers that answer have in common. Ours alone, not part of the public runtime. */
+#ifndef SPIN_REPLY_H
+#define SPIN_REPLY_H
+
+#include "packets.h"
+
+/* Swaps source and destination of Ethernet and IP. The IP checksum is a sum, so it stays right. */
+static inline void spin_swap_addresses(eth_hdr_t *eth, ip_hdr_t *ip) {
+    mac_addr_t mac = eth->src;
+    eth->src = eth->dest;
+    eth->dest = mac;
+    uint32_t address = ip->source_id;
+    ip->source_id = ip->dest_id;
+    ip->dest_id = address;
+}
+
+/* Swaps addresses and UDP ports. The UDP checksum is a sum as well. */
+static inline void spin_swap_ends(pkt_hdr_t *packet) {
+    spin_swap_addresses(&packet->eth_hdr, &packet->ip_hdr);
+    uint16_t port = packet->udp_hdr.src_port;
+    packet->udp_hdr.src_port = packet->udp_hdr.dst_port;
+    packet->udp_hdr.dst_port = port;
+}
+
+/* Makes the headers those of `bytes` bytes behind UDP. No UDP checksum is sent, which IPv4 allows. */
+static inline void spin_set_udp_payload(pkt_hdr_t *packet, uint32_t bytes) {
+    packet->ip_hdr.length = htons(sizeof(ip_hdr_t) + sizeof(udp_hdr_t) + bytes);
+    packet->ip_hdr.checksum = 0;
+    packet->ip_hdr.checksum = ip_checksum(&packet->ip_hdr, sizeof(ip_hdr_t));
+    packet->udp_hdr.length = htons(sizeof(udp_hdr_t) + bytes);
+    packet->udp_hdr.checksum = 0;
+}
+
+/* Makes an SLMP packet its own answer, with other flags and `bytes` bytes behind the SLMP header. */
+static inline void spin_slmp_reply(slmp_pkt_hdr_t *packet, uint16_t flags, uint32_t bytes) {
+    pkt_hdr_t *udp = (pkt_hdr_t *)packet;
+    spin_swap_ends(udp);
+    spin_set_udp_payload(udp, sizeof(slmp_hdr_t) + bytes);
+    packet->slmp_hdr.flags = htons(flags);
+}
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * Start-up, traps, and the loop of an HPU, in machine mode. Handlers run in user mode.
+ *
+ *   reset -> _start -> spin_start() -> next_task: wait for a task --mret--> handler
+ *                                          ^                                  |
+ *                                          |       doorbell <-- exit call ----+
+ *                                          +------ error    <-- any trap -----+
+ *
+ * mscratch always holds this HPU's context, in a part of L1 that user mode cannot reach. Nothing that a handler leaves
+ * in registers or in its stack is relied on, and nothing here uses a stack.
+ */
+#include "context.h"
+#include "spin_conf.h"
+
+#define DOORBELL 0x50
+#define ERROR 0x54
+#define TASK 0x08
+
+#define MSTATUS_MPP 0x1800
+#define CAUSE_USER_ECALL 8
+#define ECALL_CYCLES 1
+#define ECALL_EXIT 10
+
+    /* The reset vector of the cores is 0x80 bytes into program memory; the entry point of the ELF file is _start. */
+    .section .vectors, "ax"
+    .org 0x80
+    j _start
+
+    .section .text.start, "ax"
+    .globl _start
+    .type _start, @function
+_start:
+    csrw mie, zero
+    la t0, trap
+    csrw mtvec, t0
+    /* Handlers may read cycle, time and instret. */
+    li t0, 7
+    csrw mcounteren, t0
+
+    /* s0: hart, s1: HPU in its cluster, s2: cluster, s3: this cluster's L1 */
+    csrr s0, mhartid
+    andi s1, s0, 31
+    srli s2, s0, 5
+    andi s2, s2, 63
+    slli s3, s2, SPIN_L1_SHIFT
+    li t0, SPIN_L1_ADDR
+    add s3, s3, t0
+
+    /* s4: the context */
+    li t0, SPIN_CONTEXT_OFFSET
+    add s4, s3, t0
+    slli t0, s1, SPIN_CONTEXT_SHIFT
+    add s4, s4, t0
+    csrw mscratch, s4
+
+    /* From the top of this HPU's area down: thread-local variables, arguments of the handler, stack. */
+    addi t0, s1, 1
+    li t1, SPIN_AREA_SIZE
+    mul t0, t0, t1
+    li t1, SPIN_AREA_OFFSET
+    add t0, t0, t1
+    add t0, t0, s3
+    la t1, __spin_tls_size
+    sub tp, t0, t1
+    addi sp, tp, -ARGS_SIZE
+    sw sp, CONTEXT_SP(s4)
+    sw tp, CONTEXT_TP(s4)
+    sw s2, CONTEXT_CLUSTER(s4)
+    sw s1, CONTEXT_HPU(s4)
+    li t0, NB_CORES
+    mul t0, t0, s2
+    add t0, t0, s1
+    sw t0, CONTEXT_GID(s4)
+
+    .option push
+    .option norelax
+    la gp, __global_pointer$
+    .option pop
+
+    mv a0, s0
+    call spin_start
+    mv t0, s4
+
+    /* t0: the context, here and from here on */
+next_task:
+    li t1, SPIN_HPU_ADDR
+    lw t2, DOORBELL(t1)
+    lw t2, 0(t1)
+    csrw mepc, t2
+    li t2, MSTATUS_MPP
+    csrc mstatus, t2
+
+    /* Fresh registers and arguments: the handler before may have left anything in them. */
+    lw sp, CONTEXT_SP(t0)
+    lw tp, CONTEXT_TP(t0)
+    lw t3, CONTEXT_GID(t0)
+    lw t4, CONTEXT_CLUSTER(t0)
+    lw t5, CONTEXT_HPU(t0)
+    addi t1, t1, TASK
+    sw t1, 0(sp)
+    sw t3, 4(sp)
+    sw t4, 8(sp)
+    sw t5, 12(sp)
+    .option push
+    .option norelax
+    la gp, __global_pointer$
+    .option pop
+    la ra, handler_returned
+    mv a0, sp
+    mret
+    .size _start, . - _start
+
+    /* The return address of handlers, in user mode. */
+    .type handler_returned, @function
+handler_returned:
+    li a7, ECALL_EXIT
+    ecall
+    .size handler_returned, . - handler_returned
+
+    .section .text.trap, "ax"
+    .balign 4 /* mtvec wants it */
+    .type trap, @function
+trap:
+    csrrw t0, mscratch, t0
+    sw t1, CONTEXT_SAVED(t0)
+    csrr t1, mcause
+    addi t1, t1, -CAUSE_USER_ECALL
+    bnez t1, fault
+    li t1, ECALL_EXIT
+    beq a7, t1, handler_done
+    li t1, ECALL_CYCLES
+    bne a7, t1, fault
+
+    /* The cycle counter, and everything else as it was. */
+    csrr t1, mepc
+    addi t1, t1, 4
+    csrw mepc, t1
+    csrr a0, mcycle
+    lw t1, CONTEXT_SAVED(t0)
+    csrrw t0, mscratch, t0
+    mret
+
+handler_done:
+    csrw mscratch, t0
+    li t1, SPIN_HPU_ADDR
+    sw zero, DOORBELL(t1)
+    j next_task
+
+    /* The task ends with its cause. The hardware frees the packet; locks that the handler held stay locked. */
+fault:
+    csrw mscratch, t0
+    csrr t1, mcause
+    csrr t2, mstatus
+    li t3, MSTATUS_MPP
+    and t2, t2, t3
+    bnez t2, fault_at_start
+    li t2, SPIN_HPU_ADDR
+    sw t1, ERROR(t2)
+    j next_task
+
+    /* In machine mode only init_handlers can fault: the watchdog leaves machine mode alone. */
+fault_at_start:
+    lw sp, CONTEXT_SP(t0)
+    lw tp, CONTEXT_TP(t0)
+    mv a0, t1
+    csrr a1, mepc
+    csrr a2, mtval
+    call spin_start_failed
+    .size trap, . - trap

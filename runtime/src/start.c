@@ -1,0 +1,71 @@
+/* The part of start-up that is written in C, and the data that the runtime shares with handlers and the host. */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "context.h"
+#include "handler.h"
+#include "spin_host.h"
+
+static_assert(sizeof(handler_args_t) == ARGS_SIZE, "start.S writes the arguments of handlers");
+static_assert(SPIN_CONTEXT_SIZE == 1 << SPIN_CONTEXT_SHIFT, "start.S computes the address of its context");
+static_assert(SPIN_CONTEXT_OFFSET + NB_CORES * SPIN_CONTEXT_SIZE <= SPIN_AREA_OFFSET, "contexts overlap stacks");
+
+/* The host finds it by this name. */
+__attribute__((used, section(".l2_handler_data.host"))) volatile struct host_data __host_data;
+
+volatile uint8_t dma_idx[CORE_COUNT];
+
+__thread uint32_t spin_hart_id;
+
+/* Set when memory is ready for all. It is initialised data, because HPU 0 is still clearing the rest. */
+#define NOT_READY 1
+#define READY 2
+static volatile uint32_t ready = NOT_READY;
+
+/* Made by link.ld. */
+extern uint32_t __bss_start[], __bss_end[];
+extern const uint8_t __spin_tdata_start[];
+extern const uint8_t __spin_tdata_size[], __spin_tls_size[];
+
+/* Applications without it have nothing to prepare; their handlers are found by name. */
+__attribute__((weak)) void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **handler_mem) {
+    *hh = *ph = *th = NULL;
+    *handler_mem = NULL;
+}
+
+static void prepare_locals(uint32_t hart) {
+    uint8_t *locals;
+    read_register(tp, locals);
+    size_t initialised = (uintptr_t)__spin_tdata_size;
+    memcpy(locals, __spin_tdata_start, initialised);
+    memset(locals + initialised, 0, (uintptr_t)__spin_tls_size - initialised);
+    spin_hart_id = hart;
+}
+
+/* Called by every HPU after reset. HPU 0 prepares the memory that all share, the others wait for it. */
+void spin_start(uint32_t hart) {
+    prepare_locals(hart);
+    if (hart == 0) {
+        for (uint32_t *word = __bss_start; word != __bss_end; ++word) {
+            *word = 0;
+        }
+        handler_fn hh, ph, th;
+        void *handler_mem;
+        init_handlers(&hh, &ph, &th, &handler_mem);
+        amo_store(&ready, READY);
+    } else {
+        while (ready != READY) {
+            rt_time_wait_cycles(64);
+        }
+    }
+}
+
+/* A trap before there was a task to blame. */
+void spin_start_failed(uint32_t cause, uint32_t pc, uint32_t value) {
+    printf("HPU %u of cluster %u: trap %u at 0x%08x (0x%08x) in init_handlers: nothing can run\n",
+           (unsigned)rt_core_id(), (unsigned)rt_cluster_id(), (unsigned)cause, (unsigned)pc, (unsigned)value);
+    for (;;) {
+        TERMINATE
+    }
+}

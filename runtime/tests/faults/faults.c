@@ -1,0 +1,47 @@
+/*
+ * Every way in which a handler can go wrong, chosen by the first byte of the packet. For tests of the cluster: each
+ * must end this task alone, with the cause that is written beside it.
+ */
+#include <handler.h>
+
+#define IN_NO_MEMORY ((volatile uint32_t *)(uintptr_t)0x40000000)
+#define OF_THE_RUNTIME ((volatile uint32_t *)(uintptr_t)(SPIN_L1_ADDR + SPIN_CONTEXT_OFFSET))
+#define PROGRAM ((volatile uint32_t *)(uintptr_t)0x1d000100)
+
+static __thread uint32_t tasks_here;
+
+static uint32_t __attribute__((noinline)) dive(uint32_t depth) {
+    volatile uint32_t room[64];
+    room[depth % 64] = depth;
+    if (depth == UINT32_MAX) {
+        return 0;
+    }
+    return dive(depth + 1) + room[0];
+}
+
+__handler__ void faults_ph(handler_args_t *args) {
+    const volatile uint8_t *packet = args->task->pkt_mem;
+    uint32_t value = 0;
+    ++tasks_here;
+    switch (packet[0]) {
+    case 0: printf("no fault %u\n", (unsigned)tasks_here); return;
+    case 1: asm volatile(".word 0"); break;                                         /* 2: illegal instruction */
+    case 2: asm volatile("csrr %0, mhartid" : "=r"(value)); break;                  /* 2: machine mode only */
+    case 3: value = *(const volatile uint32_t *)(packet + 1); break;                /* 4: misaligned load */
+    case 4: value = *IN_NO_MEMORY; break;                                           /* 5: load access fault */
+    case 5: *IN_NO_MEMORY = 1; break;                                               /* 7: store access fault */
+    case 6: value = *OF_THE_RUNTIME; break;                                         /* 5: not ours */
+    case 7: *PROGRAM = 0; break;                                                    /* 7: not writable */
+    case 8: ((void (*)(void))(uintptr_t)IN_NO_MEMORY)(); break;                     /* 1: fetch access fault */
+    case 9: for (;;) {} break;                                                      /* 24: watchdog */
+    case 10: value = dive(0); break;                                                /* 7 or 5: end of the stack */
+    case 11: abort(); break;                                                        /* 3: breakpoint */
+    case 12: ecall_0(99, value); break;                                             /* 8: unknown call */
+    case 13: spin_cmd_wait(3); break;                                               /* none: no such command is open */
+    case 14: asm volatile("li gp, 1\n\tli tp, 1\n\tli ra, 1\n\tret"); break;        /* 0 or 1: lost its way */
+    case 15: value = *(const volatile uint32_t *)(packet + 4096); break;            /* 5: behind the packet */
+    case 16: value = (uint32_t)packet[1] / packet[2] + packet[1] % packet[2]; break; /* none: RISC-V defines it */
+    default: break;
+    }
+    printf("value %u\n", (unsigned)value);
+}

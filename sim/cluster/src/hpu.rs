@@ -1,0 +1,93 @@
+//! One HPU: a hart with its driver.
+
+use crate::driver::Driver;
+use crate::protect::Protection;
+use crate::rv::{Hart, Privilege, Step, Trap};
+use crate::timing::Timing;
+use crate::view::{Effect, View, World};
+
+/// Cause of a trap when a handler takes too long.
+pub const WATCHDOG: u32 = 24;
+/// Cause of a trap when a handler ends its program.
+pub const TERMINATED: u32 = 25;
+
+/// An HPU.
+#[derive(Clone, Debug)]
+pub(crate) struct Hpu {
+    pub(crate) hart: Hart,
+    pub(crate) driver: Driver,
+    pub(crate) protection: Protection,
+    /// When its next instruction begins.
+    pub(crate) at: u64,
+    /// The instruction waits for something outside.
+    pub(crate) sleeps: bool,
+    /// It has trapped outside of any handler, and does nothing any more.
+    pub(crate) is_dead: bool,
+    /// Clocks in which a handler ran.
+    pub(crate) busy: u64,
+}
+
+/// What an instruction led to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) effect: Effect,
+    /// It trapped: why, where, and the address or bits that it is about.
+    pub(crate) trap: Option<(Trap, u32, u32)>,
+    /// The trap was in a handler, not in the runtime.
+    pub(crate) in_handler: bool,
+}
+
+/// Numbers of harts in a cluster, as `mhartid` has them.
+const HARTS_OF_A_CLUSTER: u32 = 32;
+
+impl Hpu {
+    pub(crate) fn new(cluster: usize, core: usize, entry: u32) -> Self {
+        Self {
+            hart: Hart::new(cluster as u32 * HARTS_OF_A_CLUSTER + core as u32, entry),
+            driver: Driver::new(cluster, core),
+            protection: Protection::default(),
+            at: 0,
+            sleeps: false,
+            is_dead: false,
+            busy: 0,
+        }
+    }
+
+    /// One instruction.
+    #[inline]
+    pub(crate) fn step(&mut self, world: &mut World, timing: &Timing, now: u64) -> Outcome {
+        let mut view = View {
+            world,
+            timing,
+            driver: &mut self.driver,
+            protection: &self.protection,
+            now,
+            effect: Effect::default(),
+        };
+        let in_handler = self.hart.privilege() == Privilege::User;
+        let step = self.hart.step(&mut view, &timing.costs, now);
+        let effect = view.effect;
+        let mut outcome = Outcome {
+            effect,
+            trap: None,
+            in_handler,
+        };
+        match step {
+            Step::Retired { clocks } => self.at = now + u64::from(clocks.max(1)),
+            Step::Waits => {
+                self.at = now + 1;
+                self.sleeps = true;
+            }
+            Step::Trapped {
+                trap,
+                pc,
+                value,
+                clocks,
+            } => {
+                self.at = now + u64::from(clocks.max(1));
+                outcome.trap = Some((trap, pc, value));
+            }
+        }
+        outcome
+    }
+}

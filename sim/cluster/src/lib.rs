@@ -1,0 +1,45 @@
+//! A model of the PsPIN cluster that executes real handlers: 32-bit RISC-V binaries.
+//!
+//! ```text
+//!          Her                Task                   one instruction
+//! NIC ==> Cluster ==> Queues ==> Group ==> Hpu { Hart, Driver } ==> View { Memory, registers }
+//!  ^                                             |
+//!  +=== Feedback, NicCommand, HostCommand =======+
+//! ```
+//!
+//! - [`rv`] is the instruction set, by itself.
+//! - [`map`] says where everything is, [`Memory`] holds the bytes.
+//! - [`Queues`](queues::Queues) decide which handler of which packet may run, as sPIN defines it.
+//! - [`Cluster`] joins them, clock by clock, and is what a NIC is attached to.
+//! - [`Program`] reads what the compiler made of handlers.
+//!
+//! It is approximate in time: [`Timing`] says what everything costs. It does not model caches of instructions, conflicts of
+//! banks and buses, and the speed of standard output.
+
+pub mod map;
+pub mod queues;
+pub mod rv;
+pub mod task;
+
+mod cluster;
+mod dma;
+mod driver;
+mod event;
+mod group;
+mod hpu;
+mod memory;
+mod profile;
+mod program;
+mod protect;
+mod timing;
+mod view;
+
+pub use cluster::{Cluster, Config};
+pub use driver::{COMMANDS, Ending};
+pub use event::{Event, Fault, HpuId, Run, digest};
+pub use group::BUFFERED;
+pub use hpu::{TERMINATED, WATCHDOG};
+pub use memory::Memory;
+pub use profile::{Profile, Spent};
+pub use program::{Function, Program, ProgramError, Segment};
+pub use timing::{BEAT_BYTES, Timing};

@@ -1,0 +1,167 @@
+//! Where everything is in the cluster's 32-bit address space.
+
+/// Bytes of L1 of one cluster.
+pub const L1_BYTES: u32 = 256 << 10;
+/// L1 of cluster 0; that of cluster c is `c * L1_STRIDE` behind it.
+pub const L1_BASE: u32 = 0x1000_0000;
+/// From one cluster's L1 to the next one's.
+pub const L1_STRIDE: u32 = 0x0040_0000;
+/// L1 of the cluster that asks.
+pub const L1_ALIAS: u32 = 0x1b00_0000;
+/// Where packets lie in L1.
+pub const L1_PACKETS: u32 = 0x4400;
+/// Bytes of L1 for packets.
+pub const L1_PACKET_BYTES: u32 = 0x1_0000;
+/// Where scratchpads lie in L1, up to its end.
+pub const L1_SCRATCHPADS: u32 = L1_PACKETS + L1_PACKET_BYTES;
+
+/// L2 memory of handlers.
+pub const HANDLER_BASE: u32 = 0x1c00_0000;
+/// Its size.
+pub const HANDLER_BYTES: u32 = 1 << 20;
+/// L2 packet buffer.
+pub const PACKET_BASE: u32 = 0x1c10_0000;
+/// Its size.
+pub const PACKET_BYTES: u32 = 512 << 10;
+/// L2 program memory.
+pub const PROGRAM_BASE: u32 = 0x1d00_0000;
+/// Its size.
+pub const PROGRAM_BYTES: u32 = 32 << 10;
+
+/// A store here ends the program of the HPU.
+pub const TERMINATE: u32 = 0x1b20_0000;
+/// The HPU's part of the cluster's copy engine.
+pub const DMA_BASE: u32 = 0x1b20_4400;
+/// Bytes of it.
+pub const DMA_BYTES: u32 = 0x40;
+/// What an HPU has to itself: its task and its commands.
+pub const DRIVER_BASE: u32 = 0x1b20_5000;
+/// Bytes of it.
+pub const DRIVER_BYTES: u32 = 0x100;
+/// A store here appends a character to standard output.
+pub const STDOUT: u32 = 0x1b20_6000;
+
+/// Memory, and the place in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// L1 of a cluster.
+    L1(usize, usize),
+    /// L2 memory of handlers.
+    Handler(usize),
+    /// L2 packet buffer.
+    Packet(usize),
+    /// Program memory.
+    Program(usize),
+}
+
+/// What an HPU of a cluster means by an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Memory.
+    Memory(Place),
+    /// A register of the HPU's driver, by its offset.
+    Driver(u32),
+    /// A register of the HPU's part of the copy engine, by its offset.
+    Dma(u32),
+    /// The end of the program.
+    Terminate,
+    /// Standard output.
+    Stdout,
+}
+
+/// Memory at an address, if `bytes` bytes from there on are in one memory; `clusters` have L1.
+pub fn place(address: u32, bytes: u32, clusters: usize) -> Option<Place> {
+    let inside = |base: u32, size: u32| {
+        let offset = address.wrapping_sub(base);
+        (offset < size && bytes <= size - offset).then_some(offset as usize)
+    };
+    if let Some(offset) = inside(HANDLER_BASE, HANDLER_BYTES) {
+        return Some(Place::Handler(offset));
+    }
+    if let Some(offset) = inside(PACKET_BASE, PACKET_BYTES) {
+        return Some(Place::Packet(offset));
+    }
+    if let Some(offset) = inside(PROGRAM_BASE, PROGRAM_BYTES) {
+        return Some(Place::Program(offset));
+    }
+    let cluster = address.wrapping_sub(L1_BASE) / L1_STRIDE;
+    if (cluster as usize) < clusters {
+        let offset = inside(L1_BASE + cluster * L1_STRIDE, L1_BYTES)?;
+        return Some(Place::L1(cluster as usize, offset));
+    }
+    None
+}
+
+/// What an HPU of `cluster` means by an address of `bytes` bytes.
+pub fn target(address: u32, bytes: u32, cluster: usize, clusters: usize) -> Option<Target> {
+    let offset = address.wrapping_sub(L1_ALIAS);
+    if offset < L1_BYTES {
+        return (bytes <= L1_BYTES - offset).then_some(Target::Memory(Place::L1(cluster, offset as usize)));
+    }
+    if let Some(place) = place(address, bytes, clusters) {
+        return Some(Target::Memory(place));
+    }
+    match address {
+        TERMINATE => Some(Target::Terminate),
+        STDOUT => Some(Target::Stdout),
+        _ => {
+            let (driver, dma) = (address.wrapping_sub(DRIVER_BASE), address.wrapping_sub(DMA_BASE));
+            if driver < DRIVER_BYTES {
+                return Some(Target::Driver(driver));
+            }
+            (dma < DMA_BYTES).then_some(Target::Dma(dma))
+        }
+    }
+}
+
+/// The global address of a place in L1.
+pub fn l1_address(cluster: usize, offset: u32) -> u32 {
+    L1_BASE + cluster as u32 * L1_STRIDE + offset
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_memory_is_where_the_public_design_has_it() {
+        for (address, wanted) in [
+            (0x1000_0000, Some(Place::L1(0, 0))),
+            (0x1003_ffff, Some(Place::L1(0, 0x3_ffff))),
+            (0x1004_0000, None),
+            (0x1040_0010, Some(Place::L1(1, 0x10))),
+            (0x1080_0000, None),
+            (0x1c00_0000, Some(Place::Handler(0))),
+            (0x1c0f_ffff, Some(Place::Handler(0xf_ffff))),
+            (0x1c10_0000, Some(Place::Packet(0))),
+            (0x1c17_ffff, Some(Place::Packet(0x7_ffff))),
+            (0x1c18_0000, None),
+            (0x1d00_7fff, Some(Place::Program(0x7fff))),
+            (0x1d00_8000, None),
+            (0, None),
+            (u32::MAX, None),
+        ] {
+            assert_eq!(place(address, 1, 2), wanted, "{address:#010x}");
+        }
+    }
+
+    #[test]
+    fn an_access_stays_in_its_memory() {
+        assert_eq!(place(0x1c0f_fffc, 4, 2), Some(Place::Handler(0xf_fffc)));
+        assert_eq!(place(0x1c0f_fffd, 4, 2), None);
+        assert_eq!(place(u32::MAX, 4, 2), None);
+    }
+
+    #[test]
+    fn an_hpu_sees_its_own_l1_at_the_alias() {
+        assert_eq!(
+            target(0x1b00_0040, 4, 1, 2),
+            Some(Target::Memory(Place::L1(1, 0x40)))
+        );
+        assert_eq!(target(0x1b03_fffd, 4, 1, 2), None);
+        assert_eq!(target(0x1b20_5050, 4, 1, 2), Some(Target::Driver(0x50)));
+        assert_eq!(target(0x1b20_5100, 4, 1, 2), None);
+        assert_eq!(target(0x1b20_4420, 4, 1, 2), Some(Target::Dma(0x20)));
+        assert_eq!(target(0x1b20_6000, 1, 1, 2), Some(Target::Stdout));
+    }
+}

@@ -1,0 +1,67 @@
+//! What a handler may touch: the memory of its task, its stack, and its HPU's registers.
+
+use crate::map::{self, HANDLER_BASE, L1_ALIAS, L1_BYTES, Target};
+use crate::task::Task;
+use std::ops::Range;
+
+/// Where each HPU has its stack and its thread's variables in L1, from this offset on.
+pub(crate) const AREAS: u32 = 0x800;
+/// Bytes of each.
+pub(crate) const AREA_BYTES: u32 = 0x780;
+
+/// The parts of memory that a handler may read and write; program memory it may also read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Protection {
+    allowed: Vec<Range<u32>>,
+}
+
+impl Protection {
+    /// What the handler of a task may touch; `shared` is the program's own data in L2.
+    pub(crate) fn of(task: &Task, packet_in_l1: u32, hpu: (usize, usize), shared: &Range<u32>) -> Self {
+        let (cluster, core) = hpu;
+        let range = |[address, bytes]: [u32; 2]| address..address.saturating_add(bytes);
+        let stack = map::l1_address(cluster, AREAS + core as u32 * AREA_BYTES);
+        let mut allowed = vec![
+            range([packet_in_l1, task.her.copied]),
+            range([stack, AREA_BYTES]),
+            range(task.meta.handler_memory),
+            range([task.her.address, task.her.size]),
+            shared.clone(),
+        ];
+        allowed.extend(task.meta.scratchpads.map(range));
+        allowed.retain(|range| !range.is_empty());
+        Self { allowed }
+    }
+
+    /// Whether an access that means `target` is allowed.
+    pub(crate) fn allows(
+        &self,
+        address: u32,
+        bytes: u32,
+        cluster: usize,
+        target: Target,
+        writes: bool,
+    ) -> bool {
+        match target {
+            Target::Driver(_) | Target::Dma(_) | Target::Stdout | Target::Terminate => true,
+            Target::Memory(map::Place::Program(_)) => !writes,
+            Target::Memory(_) => {
+                // The alias is another name of the same memory.
+                let offset = address.wrapping_sub(L1_ALIAS);
+                let address = match offset < L1_BYTES {
+                    true => map::l1_address(cluster, offset),
+                    false => address,
+                };
+                let inside = |range: &Range<u32>| {
+                    range.start <= address && u64::from(address) + u64::from(bytes) <= u64::from(range.end)
+                };
+                self.allowed.iter().any(inside)
+            }
+        }
+    }
+}
+
+/// The program's own data: L2 handler memory up to what it leaves to contexts.
+pub(crate) fn shared(free_memory: u32) -> Range<u32> {
+    HANDLER_BASE..free_memory.max(HANDLER_BASE)
+}

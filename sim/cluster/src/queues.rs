@@ -1,0 +1,242 @@
+//! Message processing queues: which handler of which packet may run.
+
+use crate::task::{Her, Meta, Stage, Task};
+use std::collections::VecDeque;
+
+/// Where a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// There is no message.
+    Free,
+    /// The header handler is to run.
+    Header,
+    /// It runs.
+    HeaderRunning,
+    /// Payload handlers run, as packets come.
+    Payload,
+    /// The last packet was seen, and its payload handler has been given out; others may still run.
+    Draining,
+    /// All are done; the completion handler is to run.
+    Completion,
+    /// It runs.
+    CompletionRunning,
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    packet: u64,
+    her: Her,
+}
+
+/// One message at a time, and the packets of those behind it.
+#[derive(Clone, Debug)]
+struct Queue {
+    state: State,
+    meta: Meta,
+    waiting: VecDeque<Waiting>,
+    /// Payload handlers that were given out and are not done.
+    running: usize,
+    /// The last packet of the message, for the completion handler.
+    last: Option<Waiting>,
+}
+
+/// All queues; a message has the queue that the lowest bits of its number say.
+///
+/// ```text
+/// Free -> Header -> HeaderRunning -> Payload -> Draining -> Completion -> CompletionRunning -> Free
+///    +--- no header handler --------->  ^            +------- no completion handler ------------^
+/// ```
+///
+/// The context is latched from the first packet of a message. The header handler runs alone; then its packet goes to the
+/// payload handler like all others. A packet without a payload handler is done at once. Behind the last packet of a
+/// message those of the next one wait until the message is over.
+#[derive(Clone, Debug)]
+pub struct Queues {
+    queues: Vec<Queue>,
+    capacity: usize,
+    /// Whose turn it is.
+    next: usize,
+    clusters: usize,
+    packets: u64,
+}
+
+/// What comes next out of the queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// A handler may run.
+    Run(Task),
+    /// The packet of the task needs no handler, and is done.
+    Done(Task),
+}
+
+impl Queues {
+    /// So many queues, a power of two, of so many packets each.
+    pub fn new(count: usize, capacity: usize, clusters: usize) -> Self {
+        assert!(
+            count.is_power_of_two(),
+            "messages are told apart by their lowest bits"
+        );
+        let queue = Queue {
+            state: State::Free,
+            meta: Meta::default(),
+            waiting: VecDeque::new(),
+            running: 0,
+            last: None,
+        };
+        Self {
+            queues: vec![queue; count],
+            capacity,
+            next: 0,
+            clusters,
+            packets: 0,
+        }
+    }
+
+    /// Whether a packet can come: one full queue stops all.
+    pub fn has_room(&self) -> bool {
+        (0..self.queues.len()).all(|queue| !self.is_full(queue))
+    }
+
+    /// Whether that queue is full.
+    pub fn is_full(&self, queue: usize) -> bool {
+        self.queues[queue].waiting.len() >= self.capacity
+    }
+
+    /// How many queues there are.
+    pub fn count(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// Whether nothing waits and no message is open.
+    pub fn is_idle(&self) -> bool {
+        self.queues
+            .iter()
+            .all(|queue| queue.state == State::Free && queue.waiting.is_empty())
+    }
+
+    /// Whether something may be taken: a message may also be open and wait for its next packet, or for handlers that run.
+    pub fn has_work(&self) -> bool {
+        self.queues.iter().any(|queue| match queue.state {
+            State::Free | State::Header | State::Payload => !queue.waiting.is_empty(),
+            State::Completion => true,
+            State::HeaderRunning | State::Draining | State::CompletionRunning => false,
+        })
+    }
+
+    /// Packets that wait.
+    pub fn waiting(&self) -> usize {
+        self.queues.iter().map(|queue| queue.waiting.len()).sum()
+    }
+
+    /// Packets that came since reset.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// A packet comes; its number.
+    pub fn push(&mut self, her: Her) -> u64 {
+        let number = her.message as usize % self.queues.len();
+        let packet = self.packets;
+        self.packets += 1;
+        self.queues[number].waiting.push_back(Waiting { packet, her });
+        packet
+    }
+
+    /// The next that may go on, round robin over the queues, if `takes` says that there is somebody to run it.
+    pub fn take(&mut self, takes: impl Fn(usize) -> bool) -> Option<Ready> {
+        let count = self.queues.len();
+        for step in 0..count {
+            let number = (self.next + step) % count;
+            let home = number % self.clusters;
+            if let Some(ready) = self.queues[number].take(number, home, || takes(home)) {
+                self.next = (number + 1) % count;
+                return Some(ready);
+            }
+        }
+        None
+    }
+
+    /// A task that was given out is done.
+    pub fn finish(&mut self, task: &Task) {
+        self.queues[task.queue].finish(task.stage);
+    }
+}
+
+impl Queue {
+    fn take(&mut self, number: usize, home: usize, takes: impl FnOnce() -> bool) -> Option<Ready> {
+        self.settle();
+        let (stage, waiting) = match self.state {
+            State::Header => (Stage::Header, *self.waiting.front()?),
+            State::Payload => (Stage::Payload, *self.waiting.front()?),
+            State::Completion => (Stage::Tail, self.last?),
+            _ => return None,
+        };
+        let is_end = stage == Stage::Payload && waiting.her.is_last;
+        let task = Task {
+            packet: waiting.packet,
+            queue: number,
+            her: waiting.her,
+            meta: self.meta,
+            stage,
+            frees: stage == Stage::Tail || (stage == Stage::Payload && !(is_end && self.meta.tail.exists())),
+            home,
+        };
+        let runs = stage.code(&self.meta).exists();
+        if runs && !takes() {
+            return None;
+        }
+        match stage {
+            Stage::Header => self.state = State::HeaderRunning,
+            Stage::Payload => {
+                self.waiting.pop_front();
+                self.running += usize::from(runs);
+                if is_end {
+                    self.last = Some(waiting);
+                    self.state = State::Draining;
+                }
+            }
+            Stage::Tail => self.state = State::CompletionRunning,
+        }
+        self.settle();
+        match runs {
+            true => Some(Ready::Run(task)),
+            false => Some(Ready::Done(task)),
+        }
+    }
+
+    /// Goes on as far as nobody has to run for it.
+    fn settle(&mut self) {
+        if self.state == State::Free
+            && let Some(first) = self.waiting.front()
+        {
+            self.meta = first.her.meta;
+            self.state = match self.meta.header.exists() {
+                true => State::Header,
+                false => State::Payload,
+            };
+        }
+        if self.state == State::Draining && self.running == 0 {
+            self.state = match self.meta.tail.exists() {
+                true => State::Completion,
+                false => State::Free,
+            };
+            if self.state == State::Free {
+                self.last = None;
+                self.settle();
+            }
+        }
+    }
+
+    fn finish(&mut self, stage: Stage) {
+        match stage {
+            Stage::Header => self.state = State::Payload,
+            Stage::Payload => self.running -= 1,
+            Stage::Tail => {
+                self.state = State::Free;
+                self.last = None;
+            }
+        }
+        self.settle();
+    }
+}

@@ -1,0 +1,239 @@
+//! Control and status registers.
+
+use super::{Privilege, Trap};
+
+const MSTATUS_MIE: u32 = 1 << 3;
+const MSTATUS_MPIE: u32 = 1 << 7;
+const MSTATUS_MPP: u32 = 3 << 11;
+const MSTATUS_MPRV: u32 = 1 << 17;
+
+/// RV32 with A, C, I, M and user mode.
+const MISA: u32 = 1 << 30 | 1 << 20 | 1 << 12 | 1 << 8 | 1 << 2 | 1;
+
+/// What `mcounteren` can hold: user mode reads cycle, time, instret.
+const COUNTERS: u32 = 7;
+
+/// The registers of one hart, but for the counters that the hart and the machine keep.
+#[derive(Clone, Debug)]
+pub(super) struct Csrs {
+    hart_id: u32,
+    mstatus: u32,
+    mie: u32,
+    mtvec: u32,
+    mscratch: u32,
+    mepc: u32,
+    mcause: u32,
+    mtval: u32,
+    mcounteren: u32,
+    /// `mcycle` less the clock of the machine.
+    cycle_offset: u64,
+    /// `minstret` less the instructions since reset.
+    instret_offset: u64,
+    /// PULP's counters of cycles and instructions less what they count.
+    pccr_offset: [u32; 2],
+    pcer: u32,
+    pcmr: u32,
+    pmpcfg: [u32; 4],
+    pmpaddr: [u32; 16],
+}
+
+/// Whether an access to this register empties the pipeline; see [`super::Costs::csr_flush`].
+pub(super) fn empties_pipeline(number: u32) -> bool {
+    matches!(number, 0x300 | 0x305 | 0x320..=0x33f | 0x341 | 0x342 | 0xb00..=0xb9f)
+}
+
+impl Csrs {
+    pub(super) fn new(hart_id: u32) -> Self {
+        Csrs {
+            hart_id,
+            mstatus: MSTATUS_MPP,
+            mie: 0,
+            mtvec: 0,
+            mscratch: 0,
+            mepc: 0,
+            mcause: 0,
+            mtval: 0,
+            mcounteren: COUNTERS,
+            cycle_offset: 0,
+            instret_offset: 0,
+            pccr_offset: [0; 2],
+            pcer: 0,
+            pcmr: 3,
+            pmpcfg: [0; 4],
+            pmpaddr: [0; 16],
+        }
+    }
+
+    pub(super) fn hart_id(&self) -> u32 {
+        self.hart_id
+    }
+
+    /// Where traps go.
+    pub(super) fn trap_handler(&self) -> u32 {
+        self.mtvec
+    }
+
+    /// Keeps what the trap handler must know, and turns interrupts off.
+    pub(super) fn enter_trap(&mut self, trap: Trap, value: u32, pc: u32, from: Privilege) {
+        self.mepc = pc;
+        self.mcause = trap.cause();
+        self.mtval = value;
+        let enabled = self.mstatus & MSTATUS_MIE != 0;
+        self.mstatus &= !(MSTATUS_MIE | MSTATUS_MPIE | MSTATUS_MPP);
+        if enabled {
+            self.mstatus |= MSTATUS_MPIE;
+        }
+        if from == Privilege::Machine {
+            self.mstatus |= MSTATUS_MPP;
+        }
+    }
+
+    /// Takes back what [`Self::enter_trap`] did; gives where to go on, and in which mode.
+    pub(super) fn leave_trap(&mut self) -> (u32, Privilege) {
+        let privilege = self.previous_privilege();
+        let enabled = self.mstatus & MSTATUS_MPIE != 0;
+        self.mstatus &= !(MSTATUS_MIE | MSTATUS_MPP);
+        self.mstatus |= MSTATUS_MPIE;
+        if enabled {
+            self.mstatus |= MSTATUS_MIE;
+        }
+        if privilege == Privilege::User {
+            self.mstatus &= !MSTATUS_MPRV;
+        }
+        (self.mepc, privilege)
+    }
+
+    fn previous_privilege(&self) -> Privilege {
+        if self.mstatus & MSTATUS_MPP == 0 {
+            Privilege::User
+        } else {
+            Privilege::Machine
+        }
+    }
+
+    /// The privilege of loads and stores of a hart in the given mode.
+    #[inline(always)]
+    pub(super) fn data_privilege(&self, mode: Privilege) -> Privilege {
+        if self.mstatus & MSTATUS_MPRV == 0 || mode == Privilege::User {
+            mode
+        } else {
+            self.previous_privilege()
+        }
+    }
+
+    /// What a register reads, or `None` if there is none for this mode. `now` is the clock of the machine, `retired` the
+    /// instructions since reset.
+    pub(super) fn read(&self, number: u32, who: Privilege, now: u64, retired: u64) -> Option<u32> {
+        if who == Privilege::User && !self.user_may_read(number) {
+            return None;
+        }
+        let mcycle = now.wrapping_add(self.cycle_offset);
+        let minstret = retired.wrapping_add(self.instret_offset);
+        Some(match number {
+            0x300 => self.mstatus,
+            0x301 => MISA,
+            0x304 => self.mie,
+            0x305 => self.mtvec,
+            0x306 => self.mcounteren,
+            0x310 | 0x320 | 0x323..=0x33f => 0,
+            0x340 => self.mscratch,
+            0x341 => self.mepc,
+            0x342 => self.mcause,
+            0x343 => self.mtval,
+            0x344 => 0,
+            0x3a0..=0x3a3 => self.pmpcfg[number as usize - 0x3a0],
+            0x3b0..=0x3bf => self.pmpaddr[number as usize - 0x3b0],
+            0x780 => (now as u32).wrapping_add(self.pccr_offset[0]),
+            0x781 => (retired as u32).wrapping_add(self.pccr_offset[1]),
+            0x782..=0x79f => 0,
+            0x7a0 | 0x7e0 | 0xcc0 => self.pcer,
+            0x7a1 | 0x7e1 | 0xcc1 => self.pcmr,
+            0xb00 | 0xc00 => mcycle as u32,
+            0xb80 | 0xc80 => (mcycle >> 32) as u32,
+            0xc01 => now as u32,
+            0xc81 => (now >> 32) as u32,
+            0xb02 | 0xc02 => minstret as u32,
+            0xb82 | 0xc82 => (minstret >> 32) as u32,
+            0xb03..=0xb1f | 0xb83..=0xb9f | 0xc03..=0xc1f | 0xc83..=0xc9f if number != 0xc10 => 0,
+            0xc10 => who as u32 * 3,
+            0xf11..=0xf13 | 0xf15 => 0,
+            0x014 | 0xf14 => self.hart_id,
+            _ => return None,
+        })
+    }
+
+    /// User mode reads what the manual gives it, under `mcounteren`, and from RI5CY its number, its mode, and the counters
+    /// of PULP, so that handlers that read those work in either mode.
+    fn user_may_read(&self, number: u32) -> bool {
+        match number {
+            0x014 | 0xc10 | 0xcc0 | 0xcc1 => true,
+            0xc00..=0xc1f | 0xc80..=0xc9f => self.mcounteren >> (number & 31) & 1 != 0,
+            0x780 => self.mcounteren & 1 != 0,
+            0x781..=0x79f => self.mcounteren & 4 != 0,
+            _ => false,
+        }
+    }
+
+    /// Writes a register; `None` if there is none for this mode, or if it is read-only. `retired` are the instructions
+    /// since reset before the one that shall read the value.
+    pub(super) fn write(
+        &mut self,
+        number: u32,
+        value: u32,
+        who: Privilege,
+        now: u64,
+        retired: u64,
+    ) -> Option<()> {
+        if number >> 10 == 3 || (number >> 8 & 3 != 0 && who == Privilege::User) {
+            return None;
+        }
+        let mcycle = now.wrapping_add(self.cycle_offset);
+        let minstret = retired.wrapping_add(self.instret_offset);
+        match number {
+            0x300 => self.write_mstatus(value),
+            0x304 => self.mie = value,
+            // Exceptions go to the base in vectored mode also, so that mode is not offered.
+            0x305 => self.mtvec = value & !3,
+            0x306 => self.mcounteren = value & COUNTERS,
+            0x340 => self.mscratch = value,
+            0x341 => self.mepc = value & !1,
+            0x342 => self.mcause = value,
+            0x343 => self.mtval = value,
+            0x3a0..=0x3a3 => self.pmpcfg[number as usize - 0x3a0] = value,
+            0x3b0..=0x3bf => self.pmpaddr[number as usize - 0x3b0] = value,
+            0x780 => self.pccr_offset[0] = value.wrapping_sub(now as u32),
+            0x781 => self.pccr_offset[1] = value.wrapping_sub(retired as u32),
+            // The last one writes all of them.
+            0x79f => self.pccr_offset = [value.wrapping_sub(now as u32), value.wrapping_sub(retired as u32)],
+            0x7a0 | 0x7e0 => self.pcer = value,
+            0x7a1 | 0x7e1 => self.pcmr = value & 3,
+            0xb00 => self.cycle_offset = with_low(mcycle, value).wrapping_sub(now),
+            0xb80 => self.cycle_offset = with_high(mcycle, value).wrapping_sub(now),
+            0xb02 => self.instret_offset = with_low(minstret, value).wrapping_sub(retired),
+            0xb82 => self.instret_offset = with_high(minstret, value).wrapping_sub(retired),
+            // Registers that are there, and hold only zero or what they always hold.
+            0x301 | 0x310 | 0x320 | 0x323..=0x33f | 0x344 | 0x782..=0x79e => {}
+            0xb03..=0xb1f | 0xb83..=0xb9f => {}
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Only modes that exist can be written to `MPP`; others leave it as it is.
+    fn write_mstatus(&mut self, value: u32) {
+        let writable = MSTATUS_MIE | MSTATUS_MPIE | MSTATUS_MPRV;
+        let mpp = match value & MSTATUS_MPP {
+            mode @ (0 | MSTATUS_MPP) => mode,
+            _ => self.mstatus & MSTATUS_MPP,
+        };
+        self.mstatus = value & writable | mpp;
+    }
+}
+
+fn with_low(old: u64, low: u32) -> u64 {
+    old & !0xffff_ffff | u64::from(low)
+}
+
+fn with_high(old: u64, high: u32) -> u64 {
+    old & 0xffff_ffff | u64::from(high) << 32
+}

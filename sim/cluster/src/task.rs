@@ -1,0 +1,252 @@
+//! What goes in and out of a cluster: requests to run handlers, tasks made of them, and what handlers ask for.
+
+/// Most clusters that a scratchpad is given for.
+pub const SCRATCHPADS: usize = 4;
+
+/// Code of a handler; address 0 says that there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Code {
+    /// Address of its first instruction.
+    pub address: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
+impl Code {
+    /// Whether there is a handler.
+    pub fn exists(self) -> bool {
+        self.address != 0
+    }
+}
+
+/// What a message's packets are handled with: the execution context, as a HER carries it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// Memory in L2 that the handlers share.
+    pub handler_memory: [u32; 2],
+    /// Host memory of the context: address and bytes.
+    pub host_memory: (u64, u32),
+    /// Header handler.
+    pub header: Code,
+    /// Payload handler.
+    pub payload: Code,
+    /// Completion handler, for the last packet of a message.
+    pub tail: Code,
+    /// Scratchpad in L1 of each cluster: address and bytes.
+    pub scratchpads: [[u32; 2]; SCRATCHPADS],
+}
+
+/// Handler execution request: a packet is in L2 and wants to be handled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Her {
+    /// Message it belongs to.
+    pub message: u32,
+    /// It is the last one of its message.
+    pub is_last: bool,
+    /// Where it is in L2.
+    pub address: u32,
+    /// Its bytes.
+    pub size: u32,
+    /// Bytes of it that are copied to L1.
+    pub copied: u32,
+    /// The context.
+    pub meta: Meta,
+}
+
+/// A packet is done with, and its place in L2 is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// Where it was.
+    pub address: u32,
+    /// Bytes of it that were copied to L1.
+    pub size: u32,
+    /// Message it belonged to.
+    pub message: u32,
+}
+
+/// Which handler of a message runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Stage {
+    /// The header handler, before all others of the message and alone.
+    Header,
+    /// The payload handler.
+    Payload,
+    /// The completion handler, behind all others of the message and alone.
+    Tail,
+}
+
+impl Stage {
+    /// The stages, in the order in which they run.
+    pub const ALL: [Self; 3] = [Self::Header, Self::Payload, Self::Tail];
+
+    /// How a symbol of such a handler ends.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            Self::Header => "_hh",
+            Self::Payload => "_ph",
+            Self::Tail => "_th",
+        }
+    }
+
+    /// The code of this stage.
+    pub fn code(self, meta: &Meta) -> Code {
+        match self {
+            Self::Header => meta.header,
+            Self::Payload => meta.payload,
+            Self::Tail => meta.tail,
+        }
+    }
+}
+
+/// A handler that is to run for a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Number of the packet since reset, counted as HERs come.
+    pub packet: u64,
+    /// Queue of the message.
+    pub queue: usize,
+    /// The packet.
+    pub her: Her,
+    /// The context that was latched for the message.
+    pub meta: Meta,
+    /// Which handler.
+    pub stage: Stage,
+    /// The packet's place is free when it is done.
+    pub frees: bool,
+    /// The cluster whose L1 the message prefers.
+    pub home: usize,
+}
+
+/// Words of a task as an HPU reads them, from the handler's address on.
+pub const TASK_WORDS: usize = 20;
+
+impl Task {
+    /// What an HPU reads, given where the packet is in L1.
+    pub fn words(&self, packet_in_l1: u32) -> [u32; TASK_WORDS] {
+        let (code, meta) = (self.stage.code(&self.meta), &self.meta);
+        let mut words = [0; TASK_WORDS];
+        words[..2].copy_from_slice(&[code.address, code.size]);
+        words[2..4].copy_from_slice(&meta.handler_memory);
+        words[4..6].copy_from_slice(&[packet_in_l1, self.her.copied]);
+        for (number, [address, bytes]) in meta.scratchpads.into_iter().enumerate() {
+            words[6 + number] = address;
+            words[6 + SCRATCHPADS + number] = bytes;
+        }
+        let (host, bytes) = meta.host_memory;
+        words[14..17].copy_from_slice(&[(host >> 32) as u32, host as u32, bytes]);
+        words[17..].copy_from_slice(&[self.her.address, self.home as u32, self.her.message]);
+        words
+    }
+}
+
+/// Who asked: cluster, core, and the core's own number of the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CommandId {
+    /// Cluster.
+    pub cluster: u8,
+    /// Core within it.
+    pub core: u8,
+    /// Number among the core's commands.
+    pub local: u8,
+}
+
+/// A packet that a handler sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NicCommand {
+    /// Who asked.
+    pub id: CommandId,
+    /// Node, 0 for raw packets.
+    pub nid: u32,
+    /// Flow, 0 for raw packets.
+    pub fid: u32,
+    /// Where the bytes are.
+    pub source: u64,
+    /// How many.
+    pub length: u32,
+    /// What the handler gave with it.
+    pub user: u64,
+}
+
+/// An access of a handler to host memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostCommand {
+    /// Who asked.
+    pub id: CommandId,
+    /// Address in host memory.
+    pub host: u64,
+    /// What is done there.
+    pub action: HostAction,
+}
+
+/// What is done to host memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostAction {
+    /// These bytes are written.
+    Write(Vec<u8>),
+    /// So many bytes are read, to this address.
+    Read {
+        /// Where they go, in L1 or L2.
+        destination: u32,
+        /// How many.
+        bytes: u32,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_hpu_reads_the_task_in_the_public_designs_order() {
+        let meta = Meta {
+            handler_memory: [0x1c00_1000, 0x200],
+            host_memory: (0x1_2345_6780, 0x1000),
+            payload: Code {
+                address: 0x1d00_0200,
+                size: 4096,
+            },
+            scratchpads: [[1, 10], [2, 20], [3, 30], [4, 40]],
+            ..Meta::default()
+        };
+        let her = Her {
+            message: 7,
+            address: 0x1c10_0080,
+            size: 100,
+            copied: 64,
+            meta,
+            ..Her::default()
+        };
+        let task = Task {
+            packet: 0,
+            queue: 7,
+            her,
+            meta,
+            stage: Stage::Payload,
+            frees: true,
+            home: 1,
+        };
+        let wanted = [
+            0x1d00_0200,
+            4096,
+            0x1c00_1000,
+            0x200,
+            0x1000_4400,
+            64,
+            1,
+            2,
+            3,
+            4,
+            10,
+            20,
+            30,
+            40,
+            1,
+            0x2345_6780,
+            0x1000,
+            0x1c10_0080,
+            1,
+            7,
+        ];
+        assert_eq!(task.words(0x1000_4400), wanted);
+    }
+}

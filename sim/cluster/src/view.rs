@@ -1,0 +1,245 @@
+//! The cluster as one HPU sees it.
+
+use crate::driver::{Driver, Read, Write, register};
+use crate::map::{self, PROGRAM_BASE, PROGRAM_BYTES, Place, Target};
+use crate::memory::Memory;
+use crate::protect::Protection;
+use crate::rv::{Access, Bus, DecodeCache, Fault, Instruction, Privilege, Width};
+use crate::task::CommandId;
+use crate::timing::Timing;
+use std::collections::VecDeque;
+
+/// What all HPUs share.
+#[derive(Clone, Debug)]
+pub(crate) struct World {
+    pub(crate) memory: Memory,
+    /// Instructions of program memory, decoded.
+    pub(crate) decoded: DecodeCache,
+    /// Standard output: {0, cluster, core, character}, eight bits each.
+    pub(crate) stdout: VecDeque<u32>,
+    /// Words that were ever put there.
+    pub(crate) printed: u64,
+}
+
+/// Characters that standard output holds; who writes to a full one waits.
+pub(crate) const STDOUT_CHARACTERS: usize = 8192;
+
+/// One HPU's view, for one instruction.
+pub(crate) struct View<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) timing: &'a Timing,
+    pub(crate) driver: &'a mut Driver,
+    pub(crate) protection: &'a Protection,
+    pub(crate) now: u64,
+    pub(crate) effect: Effect,
+}
+
+/// What an instruction did beyond memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Effect {
+    /// A word of memory that was written.
+    pub(crate) stored: Option<u32>,
+    /// A command was started.
+    pub(crate) issued: Option<CommandId>,
+    /// The task was begun.
+    pub(crate) began: bool,
+    /// The handler ended.
+    pub(crate) ended: bool,
+    /// The HPU's program is over.
+    pub(crate) terminated: bool,
+}
+
+impl View<'_> {
+    /// What an address means, if the access is allowed. The end of a task is the runtime's to tell.
+    #[inline]
+    fn target(&self, address: u32, bytes: u32, who: Privilege, writes: bool) -> Result<Target, Fault> {
+        let cluster = self.driver.cluster;
+        let target = map::target(address, bytes, cluster, self.world.memory.clusters()).ok_or(Fault)?;
+        let allowed = who == Privilege::Machine
+            || (!matches!(target, Target::Driver(register::DOORBELL | register::ERROR))
+                && self.protection.allows(address, bytes, cluster, target, writes));
+        if allowed { Ok(target) } else { Err(Fault) }
+    }
+
+    /// Clocks of a load, beyond those of the instruction.
+    fn latency(&self, place: Place) -> u32 {
+        let timing = self.timing;
+        match place {
+            Place::L1(cluster, _) if cluster == self.driver.cluster => timing.l1,
+            Place::L1(..) => timing.l1_remote,
+            _ => timing.l2,
+        }
+    }
+
+    fn store_latency(&self, place: Place) -> u32 {
+        let timing = self.timing;
+        match place {
+            Place::L1(cluster, _) if cluster == self.driver.cluster => timing.l1,
+            _ => timing.l2_store,
+        }
+    }
+
+    fn stored(&mut self, address: u32, place: Place) {
+        self.effect.stored = Some(address);
+        if let Place::Program(offset) = place {
+            self.world.decoded.invalidate(PROGRAM_BASE + offset as u32, 4);
+        }
+    }
+
+    fn read_register(&mut self, offset: u32) -> Result<Access, Fault> {
+        let value = match self.driver.read(offset) {
+            Read::Value(value) => value,
+            Read::Wait => return Ok(Access::Wait),
+            Read::Issue(id) => {
+                self.effect.issued = Some(id);
+                u32::from(id.cluster) << 5 | u32::from(id.core) << 2 | u32::from(id.local)
+            }
+            Read::Begin => {
+                if let Some(running) = &mut self.driver.running {
+                    running.since = Some(self.now);
+                }
+                self.effect.began = true;
+                1
+            }
+            Read::Nothing => return Err(Fault),
+        };
+        Ok(self.register(value))
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<Access, Fault> {
+        match self.driver.write(offset, value) {
+            Write::Done => {}
+            Write::Wait => return Ok(Access::Wait),
+            // Without a task there is nothing to end.
+            Write::End(_) if !self.driver.is_running() => {}
+            Write::End(ending) => {
+                self.driver.ended = Some((ending, self.now));
+                self.effect.ended = true;
+            }
+            Write::Nothing => return Err(Fault),
+        }
+        Ok(self.register(0))
+    }
+
+    fn read_dma(&mut self, offset: u32, who: Privilege) -> Result<Access, Fault> {
+        // A copy reaches no further than the handler itself.
+        if let Some((source, destination, bytes)) = self.driver.dma.would_start(offset)
+            && bytes > 0
+        {
+            self.target(source, bytes, who, false)?;
+            self.target(destination, bytes, who, true)?;
+        }
+        let World { memory, decoded, .. } = &mut *self.world;
+        let value = self
+            .driver
+            .dma
+            .read(offset, self.now, self.timing, memory, decoded);
+        Ok(self.register(value.ok_or(Fault)?))
+    }
+
+    /// An access to a register is done.
+    fn register(&self, value: u32) -> Access {
+        let clocks = self.timing.register;
+        Access::Done { value, clocks }
+    }
+
+    fn print(&mut self, character: u8) -> Access {
+        if self.world.stdout.len() >= STDOUT_CHARACTERS {
+            return Access::Wait;
+        }
+        let who = (self.driver.cluster as u32) << 16 | (self.driver.core as u32) << 8;
+        self.world.stdout.push_back(who | u32::from(character));
+        self.world.printed += 1;
+        self.register(0)
+    }
+}
+
+impl Bus for View<'_> {
+    #[inline]
+    fn fetch(&mut self, address: u32, _: Privilege) -> Result<u32, Fault> {
+        let offset = address.wrapping_sub(PROGRAM_BASE);
+        if offset >= PROGRAM_BYTES {
+            return Err(Fault);
+        }
+        let bytes = self.world.memory.from(Place::Program(offset as usize));
+        let byte = |number: usize| u32::from(bytes.get(number).copied().unwrap_or(0)) << (8 * number);
+        Ok((0..4).map(byte).sum())
+    }
+
+    #[inline]
+    fn decoded(&self, address: u32, _: Privilege) -> Option<&Instruction> {
+        self.world.decoded.get(address)
+    }
+
+    fn remember(&mut self, address: u32, instruction: Instruction) {
+        self.world.decoded.insert(address, instruction);
+    }
+
+    #[inline]
+    fn load(&mut self, address: u32, width: Width, who: Privilege) -> Result<Access, Fault> {
+        let bytes = width.bytes();
+        match self.target(address, bytes, who, false)? {
+            Target::Memory(place) => {
+                let there = &self.world.memory.from(place)[..bytes as usize];
+                let value = there
+                    .iter()
+                    .rev()
+                    .fold(0, |value, byte| value << 8 | u32::from(*byte));
+                Ok(Access::Done {
+                    value,
+                    clocks: self.latency(place),
+                })
+            }
+            Target::Driver(offset) if width == Width::Word => self.read_register(offset),
+            Target::Dma(offset) if width == Width::Word => self.read_dma(offset, who),
+            Target::Driver(_) | Target::Dma(_) => Err(Fault),
+            Target::Stdout | Target::Terminate => Ok(self.register(0)),
+        }
+    }
+
+    #[inline]
+    fn store(&mut self, address: u32, width: Width, value: u32, who: Privilege) -> Result<Access, Fault> {
+        let bytes = width.bytes();
+        match self.target(address, bytes, who, true)? {
+            Target::Memory(place) => {
+                let there = &mut self.world.memory.from_mut(place)[..bytes as usize];
+                there.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+                self.stored(address, place);
+                Ok(Access::Done {
+                    value: 0,
+                    clocks: self.store_latency(place),
+                })
+            }
+            Target::Driver(offset) if width == Width::Word => self.write_register(offset, value),
+            Target::Dma(offset) if width == Width::Word => {
+                self.driver.dma.write(offset, value).ok_or(Fault)?;
+                Ok(self.register(0))
+            }
+            Target::Driver(_) | Target::Dma(_) => Err(Fault),
+            Target::Stdout => Ok(self.print(value as u8)),
+            Target::Terminate => {
+                self.effect.terminated = true;
+                Ok(Access::Done { value: 0, clocks: 0 })
+            }
+        }
+    }
+
+    fn modify(
+        &mut self,
+        address: u32,
+        who: Privilege,
+        change: &mut dyn FnMut(u32) -> u32,
+    ) -> Result<Access, Fault> {
+        let Target::Memory(place) = self.target(address, 4, who, true)? else {
+            return Err(Fault);
+        };
+        let there = &mut self.world.memory.from_mut(place)[..4];
+        let value = u32::from_le_bytes([there[0], there[1], there[2], there[3]]);
+        there.copy_from_slice(&change(value).to_le_bytes());
+        self.stored(address, place);
+        Ok(Access::Done {
+            value,
+            clocks: self.latency(place),
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! A cluster with a handler, and somebody who does what the NIC does.
+
+use spinneret_cluster::task::{Code, Feedback, Her, HostAction, Meta, NicCommand};
+use spinneret_cluster::{Cluster, Config, Event, Program, Run};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Clocks in which anything that a test does comes to its end.
+const PATIENCE: u64 = 3_000_000;
+/// Where the NIC puts packets, one in each.
+const SLOT_BYTES: u32 = 2048;
+const PACKETS: u32 = 0x1c10_0000;
+const SLOTS: u32 = 256;
+/// Where the context's host memory is.
+pub(crate) const HOST: u64 = 0x12_0000_0000;
+
+/// Builds a folder with handlers: its ELF file.
+///
+/// # Panics
+/// If that fails, with what has to be installed if that is why.
+pub(crate) fn build(folder: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../runtime")
+        .join(folder);
+    let name = source.file_name().expect("it has a name").to_owned();
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    let make = Command::new("make")
+        .args(["-s", "-C"])
+        .arg(&source)
+        .arg(format!("BUILD={}", out.display()))
+        .output()
+        .expect("make has to be installed: ./dev setup");
+    let text = String::from_utf8_lossy(&make.stderr);
+    assert!(
+        make.status.success(),
+        "{} cannot be built (./dev setup installs the compiler):\n{text}",
+        source.display()
+    );
+    out.join(name).with_extension("elf")
+}
+
+/// A cluster that runs one program, with host memory.
+pub(crate) struct Bench {
+    pub(crate) cluster: Cluster,
+    pub(crate) program: Program,
+    pub(crate) host: BTreeMap<u64, u8>,
+    /// What handlers sent, with its bytes.
+    pub(crate) sent: Vec<(NicCommand, Vec<u8>)>,
+    pub(crate) freed: Vec<Feedback>,
+    pub(crate) events: Vec<Event>,
+    meta: Meta,
+    slot: u32,
+    pushed: usize,
+}
+
+impl Bench {
+    /// Starts a cluster with the handlers of a folder below `runtime/`.
+    pub(crate) fn new(folder: &str, config: Config) -> Self {
+        let program = Program::open(&build(folder)).unwrap_or_else(|error| panic!("{error}"));
+        let name = program
+            .only_name()
+            .unwrap_or_else(|error| panic!("{error}"))
+            .to_owned();
+        let [header, payload, tail] = program.find(&name).unwrap_or_else(|error| panic!("{error}"));
+        let scratchpad = |cluster| [spinneret_cluster::map::l1_address(cluster, 0x1_8000), 0x1000];
+        let meta = Meta {
+            handler_memory: [program.free_memory, 0x1000],
+            host_memory: (HOST, 0x10_0000),
+            header,
+            payload,
+            tail,
+            scratchpads: [scratchpad(0), scratchpad(1), [0; 2], [0; 2]],
+        };
+        let clusters = config.clusters;
+        let mut cluster = Cluster::new(config);
+        cluster.load(&program);
+        cluster.set_fetch((1 << clusters) - 1);
+        let mut bench = Self {
+            cluster,
+            program,
+            host: BTreeMap::new(),
+            sent: Vec::new(),
+            freed: Vec::new(),
+            events: Vec::new(),
+            meta,
+            slot: 0,
+            pushed: 0,
+        };
+        bench.run();
+        bench
+    }
+
+    /// The code of the payload handler.
+    pub(crate) fn payload(&self) -> Code {
+        self.meta.payload
+    }
+
+    /// A packet comes.
+    pub(crate) fn push(&mut self, message: u32, is_last: bool, bytes: &[u8]) {
+        let address = PACKETS + self.slot % SLOTS * SLOT_BYTES;
+        self.slot += 1;
+        while !self.cluster.takes_hers() {
+            self.clock();
+        }
+        assert!(self.cluster.write(address, bytes), "packets are in L2");
+        let size = bytes.len() as u32;
+        self.cluster.push(Her {
+            message,
+            is_last,
+            address,
+            size,
+            copied: size,
+            meta: self.meta,
+        });
+        self.pushed += 1;
+    }
+
+    /// One clock, and what the NIC does in it.
+    pub(crate) fn clock(&mut self) {
+        self.cluster.tick();
+        if let Some(command) = self.cluster.take_send() {
+            let bytes = self.cluster.memory().read(command.source as u32, command.length);
+            self.sent
+                .push((command, bytes.expect("it is in memory").to_vec()));
+            self.cluster.complete(command.id);
+        }
+        if let Some(access) = self.cluster.take_access() {
+            match access.action {
+                HostAction::Write(bytes) => self.host.extend((access.host..).zip(bytes)),
+                HostAction::Read { destination, bytes } => {
+                    let data: Vec<u8> = (access.host..access.host + u64::from(bytes))
+                        .map(|address| self.host.get(&address).copied().unwrap_or(0))
+                        .collect();
+                    self.cluster.write(destination, &data);
+                }
+            }
+            self.cluster.complete(access.id);
+        }
+        self.freed.extend(self.cluster.take_feedback());
+        self.events.extend(self.cluster.take_events());
+    }
+
+    /// Runs until nothing goes on, and all packets are free.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub(crate) fn run(&mut self) {
+        let end = self.cluster.now() + PATIENCE;
+        while let Some(next) = self.cluster.next() {
+            assert!(
+                self.cluster.now() < end,
+                "handlers go on for ever: {:?}",
+                self.events.last()
+            );
+            self.cluster.skip_to(next - 1);
+            self.clock();
+        }
+        assert_eq!(self.freed.len(), self.pushed, "every packet is freed once");
+    }
+
+    /// All that handlers have printed.
+    pub(crate) fn printed(&mut self) -> String {
+        std::iter::from_fn(|| self.cluster.take_stdout())
+            .map(|word| char::from(word as u8))
+            .collect()
+    }
+
+    /// The handlers that have ended.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Ran(run) => Some(run),
+            _ => None,
+        })
+    }
+
+    /// A 32-bit variable of the program.
+    pub(crate) fn variable(&self, address: u32) -> u32 {
+        let bytes = self.cluster.memory().read(address, 4).expect("it is in memory");
+        u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    }
+}

@@ -1,0 +1,195 @@
+//! The shipped examples do what they say.
+
+use crate::bench::{Bench, HOST};
+use crate::packets::{EOM, SYN, echo_request, slmp, sum, udp};
+use spinneret_cluster::{Config, Ending};
+
+#[test]
+fn icmp_ping_answers_every_size() {
+    let mut bench = Bench::new("examples/icmp_ping", Config::default());
+    for size in [0, 1, 2, 55, 56, 57, 255, 1400] {
+        let payload: Vec<u8> = (0..size).map(|byte| byte as u8).collect();
+        let request = echo_request(&payload);
+        bench.push(size, true, &request);
+        bench.run();
+        let (_, reply) = bench.sent.pop().expect("it answers");
+        assert_eq!(reply.len(), request.len(), "{size} bytes");
+        assert_eq!(
+            (&reply[..6], &reply[6..12]),
+            (&request[6..12], &request[..6]),
+            "{size} bytes"
+        );
+        assert_eq!(
+            (&reply[26..30], &reply[30..34]),
+            (&request[30..34], &request[26..30]),
+            "{size} bytes"
+        );
+        assert_eq!((reply[34], sum(&reply[34..])), (0, 0xffff), "{size} bytes");
+        assert_eq!(reply[38..], request[38..], "{size} bytes");
+    }
+    assert!(bench.runs().all(|run| run.ending == Ending::Done));
+}
+
+/// The reference design measured about 681 clocks for 56 bytes of payload.
+#[test]
+fn icmp_ping_takes_about_as_long_as_the_reference() {
+    let mut bench = Bench::new("examples/icmp_ping", Config::default());
+    for number in 0..4 {
+        bench.push(number, true, &echo_request(&[1; 56]));
+        bench.run();
+    }
+    let clocks: Vec<u64> = bench.runs().map(|run| run.ended - run.begun).collect();
+    assert!(
+        clocks.iter().all(|clocks| (500..=900).contains(clocks)),
+        "{clocks:?}"
+    );
+    println!("{clocks:?} clocks for 56 bytes");
+}
+
+#[test]
+fn udp_ping_sends_packets_back() {
+    let mut bench = Bench::new("examples/udp_ping", Config::default());
+    let request = udp(b"hello");
+    bench.push(0, true, &request);
+    bench.run();
+    let (_, reply) = bench.sent.pop().expect("it answers");
+    assert_eq!(
+        (&reply[34..36], &reply[36..38]),
+        (&request[36..38], &request[34..36])
+    );
+    assert_eq!(&reply[42..], b"hello");
+}
+
+/// Bytes of host memory; those that nobody wrote are missing.
+fn at_host(bench: &Bench, offset: u64, bytes: u64) -> Option<Vec<u8>> {
+    let addresses = HOST + offset..HOST + offset + bytes;
+    addresses
+        .map(|address| bench.host.get(&address).copied())
+        .collect()
+}
+
+#[test]
+fn copy_to_host_puts_a_message_together() {
+    let mut bench = Bench::new("examples/copy_to_host", Config::default());
+    let message: Vec<u8> = (0..5000_u32).map(|byte| (byte * 7) as u8).collect();
+    let chunks: Vec<_> = message.chunks(900).enumerate().collect();
+    // The last one comes last, all others in any order.
+    for (number, chunk) in [4, 1, 3, 0, 2, 5].map(|number: usize| chunks[number]) {
+        let flags = if number + 1 == chunks.len() { EOM | SYN } else { 0 };
+        bench.push(1, flags != 0, &slmp(flags, 77, number as u32 * 900, chunk));
+    }
+    bench.run();
+    assert!(bench.runs().all(|run| run.ending == Ending::Done));
+    assert_eq!(at_host(&bench, 4096, 5000), Some(message));
+    assert_eq!(
+        at_host(&bench, 0, 8),
+        Some([77_u32.to_le_bytes(), 5000_u32.to_le_bytes()].concat())
+    );
+    let [(_, reply)] = &bench.sent[..] else {
+        panic!("one segment was to be acknowledged")
+    };
+    assert_eq!(reply[42..44], 0x2000_u16.to_be_bytes(), "ACK");
+}
+
+#[test]
+fn copy_to_host_stays_in_its_memory() {
+    let mut bench = Bench::new("examples/copy_to_host", Config::default());
+    for offset in [0x10_0000, 0xf_f000, u32::MAX, 0xffff_fff0] {
+        bench.push(1, false, &slmp(0, 1, offset, &[1; 100]));
+    }
+    bench.run();
+    assert!(bench.host.is_empty());
+    assert_eq!(bench.printed().lines().count(), 4);
+}
+
+#[test]
+fn aggregate_adds_up_a_message() {
+    let mut bench = Bench::new("examples/aggregate", Config::default());
+    let mut wanted = 0_u32;
+    for number in 0..20_u32 {
+        let values: Vec<u32> = (0..50).map(|value| value * 0x0123_4567 + number).collect();
+        wanted = values.iter().fold(wanted, |sum, value| sum.wrapping_add(*value));
+        let payload: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
+        let last = number == 19;
+        bench.push(
+            9,
+            last,
+            &slmp(if last { EOM } else { 0 }, 9, number * 200, &payload),
+        );
+    }
+    bench.run();
+    let [(_, reply)] = &bench.sent[..] else {
+        panic!("one answer: {:?}", bench.sent.len())
+    };
+    assert_eq!(reply[52..56], wanted.to_be_bytes());
+}
+
+#[test]
+fn histogram_counts_sizes() {
+    let mut bench = Bench::new("examples/histogram", Config::default());
+    let sizes = [60, 64, 100, 100, 700, 1400];
+    let mut wanted = [0_u32; 32];
+    for (number, size) in sizes.into_iter().enumerate() {
+        let last = number + 1 == sizes.len();
+        let packet = slmp(if last { EOM } else { 0 }, 3, 0, &vec![0; size - 52]);
+        wanted[size / 64] += 1;
+        bench.push(3, last, &packet);
+    }
+    bench.run();
+    let counts: Vec<u8> = wanted.iter().flat_map(|count| count.to_le_bytes()).collect();
+    assert_eq!(at_host(&bench, 128 * 3, 128), Some(counts));
+}
+
+#[test]
+fn filter_drops_blocked_ports_and_sends_all_others_on() {
+    let mut bench = Bench::new("examples/filter", Config::default());
+    for port in [19_u16, 53, 389, 1900, 9330, 11211] {
+        let mut packet = udp(b"query");
+        packet[36..38].copy_from_slice(&port.to_be_bytes());
+        bench.push(u32::from(port), true, &packet);
+    }
+    bench.run();
+    let ports: std::collections::BTreeSet<u16> = bench
+        .sent
+        .iter()
+        .map(|(_, packet)| u16::from_be_bytes([packet[36], packet[37]]))
+        .collect();
+    assert_eq!(ports.into_iter().collect::<Vec<_>>(), [53, 9330]);
+}
+
+/// The host's part of host_ping: where a page has a new flag, the frame in it is answered.
+fn answer(bench: &mut Bench, seen: &mut [u8; 16]) {
+    let data = bench.program.host_data.expect("it has an answer to wait for");
+    for (hpu, seen) in seen.iter_mut().enumerate() {
+        let page = 4096 * hpu as u64;
+        let Some(flag) = at_host(bench, page, 8).filter(|flag| flag[0] != *seen) else {
+            continue;
+        };
+        *seen = flag[0];
+        assert_eq!(usize::from(flag[5]), hpu, "the page is its HPU's: {flag:?}");
+        // The answer is the frame itself, with its first byte changed.
+        let first = bench
+            .host
+            .get_mut(&(HOST + page + 64))
+            .expect("the frame is there");
+        *first ^= 0xff;
+        bench.cluster.write(data + 8 * hpu as u32, &flag);
+    }
+}
+
+#[test]
+fn host_ping_waits_for_the_host() {
+    let mut bench = Bench::new("examples/host_ping", Config::default());
+    for number in 0..40 {
+        bench.push(number, true, &echo_request(&[number as u8; 100]));
+    }
+    let mut seen = [0; 16];
+    while bench.freed.len() < 40 {
+        bench.clock();
+        answer(&mut bench, &mut seen);
+    }
+    bench.run();
+    assert!(bench.runs().all(|run| run.ending == Ending::Done));
+    assert_eq!(bench.sent.len(), 40);
+    assert!(bench.sent.iter().all(|(_, frame)| frame[0] == 0x02 ^ 0xff));
+}

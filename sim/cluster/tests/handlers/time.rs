@@ -1,0 +1,51 @@
+//! How long things take.
+
+use crate::bench::Bench;
+use crate::packets::echo_request;
+use spinneret_cluster::{Config, Event};
+
+/// The public design starts the handler of a packet of 64 bytes 26 clocks after the packet is there.
+#[test]
+fn a_small_packets_handler_starts_in_26_clocks() {
+    let mut bench = Bench::new("examples/udp_ping", Config::default());
+    bench.push(1, true, &[0; 64]);
+    let came = bench.cluster.now();
+    bench.run();
+    let begun = bench.runs().next().expect("it has ended").begun;
+    assert_eq!(begun - came, 26);
+}
+
+#[test]
+fn skipped_clocks_change_nothing() {
+    let times = [false, true].map(|skips| {
+        let mut bench = Bench::new("examples/icmp_ping", Config::default());
+        let start = bench.cluster.now();
+        for number in 0..40 {
+            bench.push(number, true, &[number as u8; 300]);
+            for _ in 0..number * 7 {
+                match bench.cluster.next() {
+                    None if skips => bench.cluster.skip_to(bench.cluster.now() + 1),
+                    _ => bench.clock(),
+                }
+            }
+        }
+        bench.run();
+        let times = bench.events.iter().filter_map(|event| match event {
+            Event::Ran(run) => Some((run.packet, run.begun - start, run.ended - start)),
+            _ => None,
+        });
+        times.collect::<Vec<_>>()
+    });
+    assert_eq!(times[0], times[1]);
+}
+
+#[test]
+fn all_hpus_work_at_the_same_time() {
+    let mut bench = Bench::new("examples/icmp_ping", Config::default());
+    for number in 0..64 {
+        bench.push(number, true, &echo_request(&[0; 1400]));
+    }
+    bench.run();
+    let hpus: std::collections::BTreeSet<_> = bench.runs().map(|run| run.hpu).collect();
+    assert_eq!(hpus.len(), 16);
+}

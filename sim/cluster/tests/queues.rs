@@ -1,0 +1,239 @@
+//! Which handler may run when: sPIN's rules, for random messages and random ends of handlers.
+
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use spinneret_cluster::queues::{Queues, Ready};
+use spinneret_cluster::task::{Code, Her, Meta, Stage, Task};
+use std::collections::BTreeMap;
+
+const QUEUES: usize = 4;
+const CLUSTERS: usize = 2;
+
+/// A context with or without each of the handlers, told from others by its scratchpad.
+fn meta(handlers: [bool; 3], number: u32) -> Meta {
+    let code = |stage: usize| Code {
+        address: if handlers[stage] { 0x1d00_0100 } else { 0 },
+        size: 4,
+    };
+    Meta {
+        header: code(0),
+        payload: code(1),
+        tail: code(2),
+        scratchpads: [[number, 0]; 4],
+        ..Meta::default()
+    }
+}
+
+/// What has happened to the message of a queue.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Packets of the message that were given to the payload handler or needed none.
+    payloads: usize,
+    header_done: bool,
+    last_seen: bool,
+    running: Vec<Stage>,
+    context: Option<u32>,
+}
+
+/// Packets come, handlers run and end at random; the rules are checked at every step.
+fn run(seed: u64, messages: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut queues = Queues::new(QUEUES, 8, CLUSTERS);
+    let mut coming: Vec<Her> = Vec::new();
+    for message in 0..messages {
+        let context = meta(std::array::from_fn(|_| rng.random()), message as u32);
+        let packets = rng.random_range(1..6);
+        for packet in 0..packets {
+            // Later packets name another context, which must not count.
+            let meta = if packet == 0 {
+                context
+            } else {
+                meta([true; 3], u32::MAX)
+            };
+            coming.push(Her {
+                message: message as u32 % QUEUES as u32,
+                is_last: packet + 1 == packets,
+                address: coming.len() as u32,
+                meta,
+                ..Her::default()
+            });
+        }
+    }
+    let total = coming.len();
+    coming.reverse();
+    let mut seen: BTreeMap<usize, Seen> = BTreeMap::new();
+    let mut running: Vec<Task> = Vec::new();
+    let mut freed = vec![0; total];
+    let mut idle = 0;
+    while !(coming.is_empty() && running.is_empty() && queues.is_idle()) {
+        idle += 1;
+        assert!(
+            idle < 10_000 && (queues.has_work() || !running.is_empty() || !coming.is_empty()),
+            "seed {seed}: nothing goes on: {queues:?}"
+        );
+        if rng.random()
+            && queues.has_room()
+            && let Some(her) = coming.pop()
+        {
+            queues.push(her);
+            idle = 0;
+        }
+        let takes = running.len() < 6 && rng.random_ratio(3, 4);
+        let has_work = queues.has_work();
+        let ready = queues.take(|_| takes);
+        assert!(
+            has_work || ready.is_none(),
+            "seed {seed}: nobody would have asked"
+        );
+        match ready {
+            Some(Ready::Run(task)) => {
+                assert!(takes, "seed {seed}: nobody could run it");
+                begin(&mut seen, &task, seed);
+                running.push(task);
+                idle = 0;
+            }
+            Some(Ready::Done(task)) => {
+                begin(&mut seen, &task, seed);
+                end(&mut seen, &task, &mut freed);
+                idle = 0;
+            }
+            None => {}
+        }
+        if !running.is_empty() && rng.random_ratio(1, 3) {
+            let task = running.swap_remove(rng.random_range(0..running.len()));
+            queues.finish(&task);
+            end(&mut seen, &task, &mut freed);
+            idle = 0;
+        }
+    }
+    assert!(freed.iter().all(|count| *count == 1), "seed {seed}: {freed:?}");
+}
+
+/// A handler begins, or a packet without one is done.
+fn begin(seen: &mut BTreeMap<usize, Seen>, task: &Task, seed: u64) {
+    let seen = seen.entry(task.queue).or_default();
+    let context = task.meta.scratchpads[0][0];
+    assert_eq!(
+        *seen.context.get_or_insert(context),
+        context,
+        "seed {seed}: the first packet's context"
+    );
+    assert_ne!(context, u32::MAX);
+    assert_eq!(task.home, task.queue % CLUSTERS);
+    match task.stage {
+        Stage::Header => {
+            assert!(
+                seen.running.is_empty() && seen.payloads == 0 && !seen.header_done,
+                "seed {seed}"
+            );
+        }
+        Stage::Payload => {
+            assert_eq!(
+                seen.header_done,
+                task.meta.header.exists(),
+                "seed {seed}: the header first"
+            );
+            assert!(
+                !seen.running.contains(&Stage::Header) && !seen.last_seen,
+                "seed {seed}"
+            );
+            seen.payloads += 1;
+            seen.last_seen = task.her.is_last;
+        }
+        Stage::Tail => {
+            assert!(
+                seen.running.is_empty() && seen.last_seen && task.her.is_last,
+                "seed {seed}"
+            );
+        }
+    }
+    seen.running.push(task.stage);
+}
+
+fn end(all: &mut BTreeMap<usize, Seen>, task: &Task, freed: &mut [usize]) {
+    let seen = all.get_mut(&task.queue).expect("it has begun");
+    let place = seen.running.iter().position(|stage| *stage == task.stage);
+    seen.running.remove(place.expect("it runs"));
+    seen.header_done |= task.stage == Stage::Header;
+    if task.frees {
+        freed[task.her.address as usize] += 1;
+    }
+    let is_over = match task.meta.tail.exists() {
+        true => task.stage == Stage::Tail,
+        false => seen.last_seen && seen.running.is_empty(),
+    };
+    if is_over {
+        all.remove(&task.queue);
+    }
+}
+
+proptest! {
+    #[test]
+    fn handlers_run_in_spins_order(seed: u64) {
+        run(seed, 30);
+    }
+}
+
+#[test]
+fn one_full_queue_stops_all() {
+    let mut queues = Queues::new(QUEUES, 2, CLUSTERS);
+    let her = Her {
+        message: 1,
+        meta: meta([false, true, false], 0),
+        ..Her::default()
+    };
+    queues.push(her);
+    assert!(queues.has_room());
+    queues.push(her);
+    assert!(!queues.has_room() && queues.is_full(1) && !queues.is_full(0));
+    assert!(matches!(queues.take(|_| true), Some(Ready::Run(_))));
+    assert!(queues.has_room());
+}
+
+#[test]
+fn queues_take_turns() {
+    let mut queues = Queues::new(QUEUES, 8, CLUSTERS);
+    for message in [0, 0, 0, 1, 2] {
+        queues.push(Her {
+            message,
+            meta: meta([false, true, false], 0),
+            ..Her::default()
+        });
+    }
+    let order: Vec<usize> = std::iter::from_fn(|| match queues.take(|_| true) {
+        Some(Ready::Run(task)) => Some(task.queue),
+        _ => None,
+    })
+    .collect();
+    assert_eq!(order, [0, 1, 2, 0, 0]);
+}
+
+#[test]
+fn payload_handlers_of_a_message_run_at_the_same_time() {
+    let mut queues = Queues::new(QUEUES, 8, CLUSTERS);
+    for packet in 0..4 {
+        queues.push(Her {
+            message: 3,
+            is_last: packet == 3,
+            meta: meta([false, true, true], 0),
+            ..Her::default()
+        });
+    }
+    let tasks: Vec<Task> = std::iter::from_fn(|| match queues.take(|_| true) {
+        Some(Ready::Run(task)) => Some(task),
+        _ => None,
+    })
+    .collect();
+    assert_eq!(tasks.len(), 4);
+    for (done, task) in tasks.iter().enumerate() {
+        assert!(queues.take(|_| true).is_none(), "{done} of 4 are done");
+        queues.finish(task);
+    }
+    let Some(Ready::Run(tail)) = queues.take(|_| true) else {
+        panic!("the completion handler runs")
+    };
+    assert_eq!((tail.stage, tail.packet, tail.frees), (Stage::Tail, 3, true));
+    queues.finish(&tail);
+    assert!(queues.is_idle());
+}

@@ -1,0 +1,70 @@
+//! Builds the Verilator models of the catalog's blocks.
+
+use spinneret_hdl::app::corundum::{ClusterClock, Generation, SPLIT_TOP, Split};
+use spinneret_hdl::app::{self, AppOptions, Cluster};
+use spinneret_hdl::catalog;
+use spinneret_verilate::{Model, Port};
+use spinneret_verilog::PortDirection;
+use std::env;
+use std::path::Path;
+
+#[path = "../build/design.rs"]
+mod design;
+
+use design::{design, waivers};
+
+fn main() {
+    let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=../build/design.rs");
+    match models() {
+        Ok(models) => spinneret_verilate::finish(spinneret_verilate::build(&models, Path::new(&out))),
+        Err(error) => println!("cargo::error={error}"),
+    }
+}
+
+/// All blocks that testbenches simulate, and the application block.
+fn models() -> Result<Vec<Model>, String> {
+    let mut models = Vec::new();
+    for (name, entry, values) in catalog::simulated() {
+        models.push(design(&name, entry, &values)?);
+    }
+    models.push(application()?);
+    Ok(models)
+}
+
+/// Interfaces of the simulated application block: one that it taps, and one that passes through.
+const INTERFACES: u64 = 2;
+
+/// Corundum's application block with the stand-in for the cluster: the text that is shipped, and a module around it that
+/// gives each stream ports of its own.
+fn application() -> Result<Model, String> {
+    let sources = app::sources(AppOptions {
+        generation: Generation::Corundum202312,
+        cluster: Cluster::Stub,
+        clock: ClusterClock::External,
+        interfaces: INTERFACES,
+        ..AppOptions::default()
+    });
+    let sources = sources.map_err(|error| error.to_string())?;
+    let split = Split::new(Generation::Corundum202312, INTERFACES).map_err(|error| error.to_string())?;
+    let modules = sources
+        .files
+        .into_iter()
+        .map(|file| (format!("{}.sv", file.module), file.text));
+    let port = |port: app::corundum::SplitPort| Port {
+        input: port.direction == PortDirection::Input,
+        name: port.name,
+        width: port.width,
+    };
+    Ok(Model {
+        name: app::TOP.to_owned(),
+        top: SPLIT_TOP.to_owned(),
+        sources: [waivers()]
+            .into_iter()
+            .chain(modules)
+            .chain([(format!("{SPLIT_TOP}.sv"), split.text)])
+            .collect(),
+        ports: split.ports.into_iter().map(port).collect(),
+    })
+}

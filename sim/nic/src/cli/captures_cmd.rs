@@ -1,0 +1,39 @@
+//! `spinneret captures`: writes the captures that are shipped with the project.
+
+use super::Failure;
+use anyhow::anyhow;
+use clap::Args;
+use spinneret_sim::capture::traffic;
+use spinneret_sim::capture::whole_file::WholeFile;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `spinneret captures`.
+#[derive(Debug, Args)]
+pub(super) struct CapturesArguments {
+    /// Directory to write to, such as sim/captures
+    directory: PathBuf,
+}
+
+pub(super) fn run(arguments: &CapturesArguments) -> Result<(), Failure> {
+    for capture in traffic::shipped().map_err(Failure::work)? {
+        let path = arguments.directory.join(capture.name);
+        write(&path, &capture.bytes).map_err(Failure::Work)?;
+        println!(
+            "{}: {} bytes: {}",
+            path.display(),
+            capture.bytes.len(),
+            capture.contents
+        );
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let attempt = || {
+        let mut file = WholeFile::create(path)?;
+        file.write_all(bytes)?;
+        file.finish()
+    };
+    attempt().map_err(|error: std::io::Error| anyhow!("cannot write {}: {error}", path.display()))
+}

@@ -1,0 +1,260 @@
+//! `spinneret match`: sorts the packets of a capture as the matching engine does.
+
+use super::Failure;
+use super::report::{Report, RuleSetReport, Traffic};
+use crate::engine::Engine;
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use spinneret_sim::capture::{CaptureError, CaptureReader, CaptureWriter, Packet};
+use spinneret_sim::matching::Matcher;
+use spinneret_sim::reference::matcher::{MatchResult, MatcherParams};
+use spinneret_sim::rules::{NamedRuleSet, RuleFile};
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Captures from this size on are long enough for a progress bar, in bytes.
+const LONG_CAPTURE_BYTES: u64 = 4 << 20;
+
+/// Arguments of `spinneret match`.
+#[derive(Clone, Debug, Args)]
+pub struct MatchArguments {
+    /// Capture to read: pcap or pcapng, Ethernet
+    #[arg(long, value_name = "FILE")]
+    pub pcap: PathBuf,
+    /// Rules to sort by (TOML, described in docs/rules.md)
+    #[arg(long, value_name = "FILE")]
+    pub rules: PathBuf,
+    /// Write the packets that match to this pcap file
+    #[arg(long, value_name = "FILE")]
+    pub out_matched: Option<PathBuf>,
+    /// Write the packets that do not match to this pcap file
+    #[arg(long, value_name = "FILE")]
+    pub out_bypassed: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// What sorts the packets
+    #[arg(long, value_enum, default_value_t = Engine::Hardware)]
+    pub engine: Engine,
+    /// Width of the matcher's stream in bits: a power of two from 64 to 1024
+    #[arg(long, value_name = "BITS", default_value_t = MatcherParams::REFERENCE.data_width_bits)]
+    pub width: usize,
+    /// Bytes of a packet that the matcher inspects at least, 4 to 256; whole beats are inspected
+    #[arg(long, value_name = "BYTES", default_value_t = MatcherParams::REFERENCE.inspected_bytes)]
+    pub inspected_bytes: usize,
+}
+
+/// Runs the command and prints its result.
+///
+/// # Errors
+/// If an argument or input cannot be used, a packet is impossible, the capture is damaged (after everything
+/// readable was sorted and written), or the hardware disagrees with its model.
+pub fn run(arguments: &MatchArguments) -> Result<(), Failure> {
+    let report = sort(arguments)?;
+    print(&report, arguments.json).map_err(Failure::Work)?;
+    match report.damage {
+        Some(damage) => Err(Failure::Work(anyhow!(
+            "{damage}; the packets before it were sorted"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Sorts the capture and writes the outputs.
+///
+/// # Errors
+/// As [`run`], but a damaged capture is part of the report.
+pub fn sort(arguments: &MatchArguments) -> Result<Report, Failure> {
+    let mut params = MatcherParams {
+        data_width_bits: arguments.width,
+        inspected_bytes: arguments.inspected_bytes,
+        ..MatcherParams::BOARD
+    };
+    params.validate().map_err(Failure::usage)?;
+    let rules = RuleFile::read(&arguments.rules, &params).map_err(Failure::usage)?;
+    // The matcher of the public design sorts what it can, one with rules relative to the IP payload the rest.
+    params.ip_relative = rules.is_relative();
+    distinct_files(arguments).map_err(Failure::Usage)?;
+    let capture = CaptureReader::open(&arguments.pcap).map_err(Failure::usage)?;
+    let table = rules.table(&params).map_err(Failure::usage)?;
+    let matcher = arguments
+        .engine
+        .matcher(&params, &table)
+        .map_err(Failure::usage)?;
+    let resolution = capture.resolution();
+    let output = |path: &Option<PathBuf>| {
+        path.as_ref()
+            .map(|path| CaptureWriter::create(path, resolution).map_err(Failure::usage))
+            .transpose()
+    };
+    let run = Run {
+        matched: output(&arguments.out_matched)?,
+        bypassed: output(&arguments.out_bypassed)?,
+        inside: VecDeque::new(),
+        report: empty_report(&rules, &params, matcher.engine()),
+        matcher,
+    };
+    run.sort(capture, &progress(&arguments.pcap))
+}
+
+/// A capture on its way through a matcher.
+struct Run {
+    matcher: Box<dyn Matcher>,
+    matched: Option<CaptureWriter>,
+    bypassed: Option<CaptureWriter>,
+    /// Packets that went in and have not come out.
+    inside: VecDeque<Packet>,
+    report: Report,
+}
+
+impl Run {
+    fn sort(mut self, mut capture: CaptureReader, progress: &ProgressBar) -> Result<Report, Failure> {
+        let mut damage = None;
+        while let Some(packet) = capture.next() {
+            match packet {
+                Ok(packet) => self.push(packet).map_err(Failure::Work)?,
+                Err(error) => damage = Some(error),
+            }
+            progress.set_position(capture.bytes_read());
+        }
+        progress.finish_and_clear();
+        if let Some(error @ CaptureError::NotEthernet { .. }) = damage {
+            return Err(Failure::usage(error));
+        }
+        self.matcher.flush().map_err(Failure::work)?;
+        self.collect().map_err(Failure::Work)?;
+        if !self.inside.is_empty() {
+            return Err(Failure::Work(anyhow!(
+                "{} packets did not come out of the matcher",
+                self.inside.len()
+            )));
+        }
+        for output in [self.matched, self.bypassed].into_iter().flatten() {
+            output.finish().map_err(Failure::work)?;
+        }
+        let mut report = self.report;
+        report.cycles = self.matcher.cycles();
+        report.gigabits_per_second = Report::rate(report.total.bytes, report.cycles);
+        report.damage = damage.map(|error| error.to_string());
+        Ok(report)
+    }
+
+    fn push(&mut self, packet: Packet) -> anyhow::Result<()> {
+        self.matcher.push(&packet.data)?;
+        self.report.cut_short += u64::from(packet.is_cut_short());
+        self.inside.push_back(packet);
+        self.collect()
+    }
+
+    /// Takes what has come out of the matcher.
+    fn collect(&mut self) -> anyhow::Result<()> {
+        while let Some(outcome) = self.matcher.pop()? {
+            let packet = self
+                .inside
+                .pop_front()
+                .context("a packet came out of the matcher that did not go in")?;
+            let bytes = outcome.frame.len();
+            let packet = Packet {
+                data: outcome.frame,
+                ..packet
+            };
+            self.report.total.add(bytes);
+            let output = match outcome.result {
+                MatchResult::Bypass => {
+                    self.report.bypassed.add(bytes);
+                    &mut self.bypassed
+                }
+                MatchResult::Matched { ruleset, eom, .. } => {
+                    let set = self.report.rulesets.get_mut(usize::from(ruleset));
+                    let set = set.context("the matcher names a ruleset that has no rules")?;
+                    set.traffic.add(bytes);
+                    set.end_of_message += u64::from(eom);
+                    &mut self.matched
+                }
+            };
+            if let Some(output) = output {
+                output.write(&packet)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn empty_report(rules: &RuleFile, params: &MatcherParams, engine: &'static str) -> Report {
+    let ruleset = |(ruleset, named): (usize, &NamedRuleSet)| RuleSetReport {
+        ruleset,
+        name: named.name.clone(),
+        traffic: Traffic::default(),
+        end_of_message: 0,
+    };
+    Report {
+        engine,
+        data_width_bits: params.data_width_bits,
+        rulesets: rules.rulesets.iter().enumerate().map(ruleset).collect(),
+        bypassed: Traffic::default(),
+        total: Traffic::default(),
+        cut_short: 0,
+        cycles: 0,
+        gigabits_per_second: None,
+        damage: None,
+    }
+}
+
+/// Refuses outputs that would replace an input or one another.
+fn distinct_files(arguments: &MatchArguments) -> anyhow::Result<()> {
+    let named = [
+        ("--pcap", Some(&arguments.pcap)),
+        ("--rules", Some(&arguments.rules)),
+        ("--out-matched", arguments.out_matched.as_ref()),
+        ("--out-bypassed", arguments.out_bypassed.as_ref()),
+    ];
+    let files: Vec<_> = named
+        .iter()
+        .filter_map(|(name, path)| Some((name, place((*path)?))))
+        .collect();
+    for (position, (name, file)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..position].iter().find(|(_, earlier)| earlier == file) {
+            return Err(anyhow!(
+                "{other} and {name} are the same file, {}: name another one",
+                file.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The same for all names of a file that exists or could be made.
+fn place(path: &Path) -> PathBuf {
+    let resolved = path.canonicalize().or_else(|_| {
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new(".")).canonicalize()?;
+        Ok::<_, std::io::Error>(directory.join(path.file_name().unwrap_or_default()))
+    });
+    resolved.unwrap_or_else(|_| path.to_owned())
+}
+
+/// A progress bar over the bytes of a long capture; it draws on terminals only.
+fn progress(path: &Path) -> ProgressBar {
+    let bytes = path.metadata().map_or(0, |metadata| metadata.len());
+    if bytes < LONG_CAPTURE_BYTES {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(bytes);
+    let style = ProgressStyle::with_template("{bar:40} {bytes} of {total_bytes}, {eta} left");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn print(report: &Report, json: bool) -> anyhow::Result<()> {
+    let text = if json {
+        serde_json::to_string_pretty(report)? + "\n"
+    } else {
+        report.to_string()
+    };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // Whoever reads the output has seen enough of it.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.map_err(|error| anyhow!("cannot print the result: {error}")),
+    }
+}

@@ -1,0 +1,59 @@
+//! The `spinneret` command.
+//!
+//! Exit codes: 0 success; 1 the work began and failed (a damaged capture, hardware that disagrees with its
+//! model); 2 the work could not begin as asked (arguments, rule files, missing or foreign captures, outputs
+//! that cannot be created). Nothing is written in the last case.
+
+mod captures_cmd;
+mod failure;
+pub mod match_cmd;
+mod report;
+
+pub use failure::Failure;
+pub use report::{Report, RuleSetReport, Traffic};
+
+use crate::run::RunArguments;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  success
+  1  the work began and failed: a damaged capture, an impossible packet, hardware that disagrees with its model
+  2  the work could not begin as asked: arguments, rule file, capture or outputs; nothing was written";
+
+/// spinneret's tools: the hardware of an open sPIN network card, simulated on real packets.
+#[derive(Debug, Parser)]
+#[command(name = "spinneret", version, after_help = EXIT_CODES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Sort the packets of a capture by the rules of a file, as the matching engine does
+    Match(match_cmd::MatchArguments),
+    /// Run handlers on the NIC, with packets from a capture, made up, or from Linux
+    Run(Box<RunArguments>),
+    /// Write the captures that are shipped with the project
+    #[command(hide = true)]
+    Captures(captures_cmd::CapturesArguments),
+}
+
+/// Runs the command with the arguments of the process.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match &arguments.command {
+        Command::Match(arguments) => match_cmd::run(arguments),
+        Command::Run(arguments) => crate::run::run(arguments),
+        Command::Captures(arguments) => captures_cmd::run(arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            failure.exit_code()
+        }
+    }
+}

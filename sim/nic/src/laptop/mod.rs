@@ -1,0 +1,65 @@
+//! What `./dev bench laptop` measures: how fast the simulation is, and what the simulated NIC does.
+
+mod icarus;
+mod load;
+mod ping;
+mod plot;
+mod speed;
+
+pub use icarus::icarus;
+pub use load::{Load, full_load};
+pub use ping::{PAPER_ICMP, PAPER_UDP, RoundTrip, ping_pong, round_trips};
+pub use plot::plot;
+pub use speed::{Speed, idle, traffic};
+
+use crate::nic::{ControlError, Nic, NicConfig, NicError};
+use crate::run::{self, BuildError};
+use spinneret_cluster::{Program, ProgramError};
+use spinneret_sim::reference::matcher::MatcherParams;
+use spinneret_sim::rules::{RuleFile, RuleFileError};
+use std::path::{Path, PathBuf};
+
+/// Why a measurement cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The handlers cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// Their program cannot be read.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// Their rules cannot be read.
+    #[error(transparent)]
+    Rules(#[from] RuleFileError),
+    /// The NIC cannot be made or failed.
+    #[error(transparent)]
+    Nic(#[from] NicError),
+    /// It does not start.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// It did something else than it should.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// The folder of an example.
+pub fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../runtime/examples")
+        .join(name)
+}
+
+/// A NIC that runs an example with its rules.
+///
+/// # Errors
+/// If it cannot be built or does not start.
+pub fn start(name: &str, config: NicConfig) -> Result<Nic, BenchError> {
+    let folder = example(name);
+    let program = Program::open(&run::program(&folder, config.cluster.clusters)?)?;
+    let rules = RuleFile::read(&folder.join("rules.toml"), &MatcherParams::BOARD)?;
+    let contexts = run::contexts(&program, &rules.rulesets, None)?;
+    let rulesets: Vec<_> = rules.rulesets.iter().map(|named| named.ruleset.clone()).collect();
+    let mut nic = Nic::new(config)?;
+    nic.start(&program, &contexts, &rulesets)?;
+    Ok(nic)
+}

@@ -1,0 +1,285 @@
+//! An interface that exists already as the wire, through a packet socket.
+//!
+//! What comes in on the interface goes to the NIC, and what the NIC sends leaves the interface. The machine's own
+//! Linux sees the incoming frames as well: give the interface no address if it is not to answer too.
+//!
+//! Three things that Linux does to frames on interfaces of virtual machines and containers are undone here, as far
+//! as possible, because they do not belong on a wire:
+//! - A checksum that the sender left to its interface (`veth` never computes it) is computed.
+//! - A VLAN tag that was taken out of the frame is put back.
+//! - Packets that the sender left to its interface to cut up are larger than any frame. They are dropped and counted;
+//!   `ethtool -K INTERFACE tso off gso off` at the sender avoids them. Only TCP, and UDP if asked for, is concerned.
+
+use super::privileges::Need;
+use super::sys::{self, Received, VIRTIO_HEADER_BYTES};
+use super::{NetError, Next, Sink, Source, pad};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::cell::Cell;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Hardware type of Ethernet.
+const ETHERNET: u16 = 1;
+/// Room for a header and the largest packet that senders leave to be cut up.
+const BUFFER_BYTES: usize = VIRTIO_HEADER_BYTES + (1 << 16) + 64;
+/// How long a frame waits for room in the interface's queue before it is lost.
+const ROOM_TIMEOUT: Duration = Duration::from_millis(10);
+const MAC_ADDRESSES_BYTES: usize = 12;
+/// Flag of the virtio header: the checksum is not there yet.
+const NEEDS_CHECKSUM: u8 = 1;
+
+/// An interface as the wire.
+#[derive(Clone, Debug)]
+pub struct PacketSocket {
+    attached: Rc<Attached>,
+}
+
+#[derive(Debug)]
+struct Attached {
+    name: String,
+    socket: OwnedFd,
+    dropped: Cell<u64>,
+    uncut: Cell<u64>,
+}
+
+impl PacketSocket {
+    /// Attaches to an interface, and makes it promiscuous as long as this lives.
+    ///
+    /// # Errors
+    /// If there is no such interface, it is down or not Ethernet, or the process may not do that.
+    pub fn attach(name: &str) -> Result<Self, NetError> {
+        let failed = |error| NetError::system(format!("attach to the interface {name}"), error);
+        let index = sys::interface_index(name).map_err(failed)?;
+        let index = index.ok_or_else(|| NetError::Unknown {
+            name: name.to_owned(),
+        })?;
+        let asks = sys::any_socket().map_err(failed)?;
+        let (is_up, hardware) = sys::interface_state(asks.as_fd(), name).map_err(failed)?;
+        if hardware != ETHERNET {
+            return Err(NetError::NotEthernet {
+                name: name.to_owned(),
+                found: hardware,
+            });
+        }
+        if !is_up {
+            return Err(NetError::Down {
+                name: name.to_owned(),
+            });
+        }
+        let socket = sys::open_packet_socket(index).map_err(|error| match error.raw_os_error() {
+            Some(libc::EPERM | libc::EACCES) => {
+                Need::PacketSocket.missing(&format!("attaching to the interface {name}"))
+            }
+            _ => failed(error),
+        })?;
+        Ok(Self {
+            attached: Rc::new(Attached {
+                name: name.to_owned(),
+                socket,
+                dropped: Cell::new(0),
+                uncut: Cell::new(0),
+            }),
+        })
+    }
+
+    /// Name of the interface.
+    pub fn name(&self) -> &str {
+        &self.attached.name
+    }
+
+    /// What comes in on the interface.
+    pub fn source(&self) -> PacketSocketSource {
+        PacketSocketSource {
+            attached: Rc::clone(&self.attached),
+            buffer: vec![0; BUFFER_BYTES],
+        }
+    }
+
+    /// What leaves the interface.
+    pub fn sink(&self) -> PacketSocketSink {
+        PacketSocketSink {
+            attached: Rc::clone(&self.attached),
+            message: Vec::new(),
+        }
+    }
+
+    /// Frames from the NIC that the interface did not take: too large for it, too short for a frame, or no room.
+    pub fn dropped(&self) -> u64 {
+        self.attached.dropped.get()
+    }
+
+    /// Packets that came in larger than a frame, because the sender left it to its interface to cut them up.
+    pub fn uncut(&self) -> u64 {
+        self.attached.uncut.get()
+    }
+}
+
+impl AsFd for PacketSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.attached.socket.as_fd()
+    }
+}
+
+impl Attached {
+    fn failed(&self, what: &str, error: io::Error) -> NetError {
+        let name = self.name.clone();
+        let is_there = !matches!(sys::interface_index(&name), Ok(None));
+        match error.raw_os_error() {
+            Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) if is_there => NetError::Down { name },
+            Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => NetError::Gone { name },
+            _ => NetError::system(format!("{what} the interface {name}"), error),
+        }
+    }
+}
+
+/// What comes in on the interface of a [`PacketSocket`].
+#[derive(Debug)]
+pub struct PacketSocketSource {
+    attached: Rc<Attached>,
+    buffer: Vec<u8>,
+}
+
+impl Source for PacketSocketSource {
+    fn next(&mut self, now_ps: u64) -> Result<Next, NetError> {
+        loop {
+            let received = match sys::receive(self.attached.socket.as_fd(), &mut self.buffer) {
+                Ok(received) => received,
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                    ) =>
+                {
+                    return Ok(Next::Nothing);
+                }
+                Err(error) => return Err(self.attached.failed("read from", error)),
+            };
+            if received.is_outgoing {
+                continue;
+            }
+            match frame(&self.buffer, received) {
+                Some(bytes) => {
+                    return Ok(Next::Packet {
+                        at_ps: now_ps,
+                        bytes: pad(bytes),
+                    });
+                }
+                None => self.attached.uncut.set(self.attached.uncut.get() + 1),
+            }
+        }
+    }
+
+    fn total(&self) -> Option<u64> {
+        None
+    }
+
+    fn is_live(&self) -> bool {
+        true
+    }
+}
+
+/// The frame as it belongs on a wire; `None` if it was to be cut up.
+fn frame(buffer: &[u8], received: Received) -> Option<Vec<u8>> {
+    let (header, bytes) = buffer[..received.bytes].split_at_checked(VIRTIO_HEADER_BYTES)?;
+    let &[flags, segmentation, .., start_0, start_1, offset_0, offset_1] = header else {
+        return None;
+    };
+    if received.is_cut || segmentation != 0 {
+        return None;
+    }
+    let mut frame = bytes.to_vec();
+    if flags & NEEDS_CHECKSUM != 0 {
+        // The header is in the byte order of the machine.
+        let start = u16::from_ne_bytes([start_0, start_1]).into();
+        let offset = usize::from(u16::from_ne_bytes([offset_0, offset_1]));
+        complete_checksum(&mut frame, start, offset);
+    }
+    if let Some([kind, control]) = received.vlan {
+        let tag = [kind.to_be_bytes(), control.to_be_bytes()].concat();
+        let at = MAC_ADDRESSES_BYTES.min(frame.len());
+        frame.splice(at..at, tag);
+    }
+    Some(frame)
+}
+
+/// Computes the Internet checksum of everything from `start` on; the field at `offset` from there holds the sum of the
+/// pseudo header. A place outside of the frame is left alone.
+fn complete_checksum(frame: &mut [u8], start: usize, offset: usize) {
+    let Some(covered) = frame
+        .get_mut(start..)
+        .filter(|covered| offset + 2 <= covered.len())
+    else {
+        return;
+    };
+    let words = covered.chunks(2);
+    let sum: u64 = words
+        .map(|word| u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0)))
+        .sum();
+    let mut folded = sum;
+    while folded > 0xffff {
+        folded = (folded & 0xffff) + (folded >> 16);
+    }
+    // Zero means that there is no checksum in UDP; the other zero of ones' complement is right in every protocol.
+    let checksum = match !(folded as u16) {
+        0 => 0xffff,
+        checksum => checksum,
+    };
+    covered[offset..offset + 2].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// What leaves the interface of a [`PacketSocket`].
+///
+/// A frame that the interface does not take is lost and counted, as on a cable.
+#[derive(Debug)]
+pub struct PacketSocketSink {
+    attached: Rc<Attached>,
+    /// Header and frame in one piece.
+    message: Vec<u8>,
+}
+
+impl Sink for PacketSocketSink {
+    fn put(&mut self, _at_ps: u64, bytes: &[u8]) -> Result<(), NetError> {
+        self.message.clear();
+        // All zeros: the checksum is there, and nothing has to be cut up.
+        self.message.resize(VIRTIO_HEADER_BYTES, 0);
+        self.message.extend_from_slice(bytes);
+        let mut result = self.send();
+        if let Err(error) = &result
+            && matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS))
+        {
+            self.wait_for_room()?;
+            result = self.send();
+        }
+        let Err(error) = result else {
+            return Ok(());
+        };
+        match error.raw_os_error() {
+            Some(libc::EAGAIN | libc::ENOBUFS | libc::EINVAL | libc::EMSGSIZE | libc::ENOMEM) => {
+                self.attached.dropped.set(self.attached.dropped.get() + 1);
+                Ok(())
+            }
+            _ => Err(self.attached.failed("write to", error)),
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), NetError> {
+        Ok(())
+    }
+}
+
+impl PacketSocketSink {
+    fn send(&self) -> io::Result<usize> {
+        Ok(rustix::io::write(&self.attached.socket, &self.message)?)
+    }
+
+    fn wait_for_room(&self) -> Result<(), NetError> {
+        let mut fds = [PollFd::new(&self.attached.socket, PollFlags::OUT)];
+        let timeout = Timespec::try_from(ROOM_TIMEOUT).ok();
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(self.attached.failed("write to", error.into())),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A cable with Linux at both ends, and the NIC in its middle.
+//!
+//! ```text
+//!   the host's Linux                                     namespace NAME-wire
+//!   interface NAME ◄──► TapEnd host ◄─ NIC ─► TapEnd wire ◄──► interface NAME-wire
+//!   10.9.0.1/24                                          10.9.0.2/24
+//! ```
+//!
+//! What the NIC gives to its host goes to the host end, and what the host's Linux sends on NAME comes from there; the
+//! wire end is the other side of the NIC. So `ip netns exec NAME-wire ping 10.9.0.1` pings through the NIC.
+//!
+//! Linux computes all checksums of what it sends here, and cuts large packets to size: the interfaces offer it no
+//! offload. Frames that Linux makes shorter than Ethernet allows are padded at the wire end, as a wire does it.
+
+use super::namespace::{Namespace, ip};
+use super::privileges::Need;
+use super::tap_config::TapConfig;
+use super::{NetError, Next, Sink, Source, pad, sys};
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+
+/// More than any frame that Linux gives to an interface without offload.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// Two interfaces and a namespace, which are removed when all that uses them is dropped.
+#[derive(Debug)]
+pub struct Tap {
+    /// The end at the host.
+    pub host: TapEnd,
+    /// The end at the wire.
+    pub wire: TapEnd,
+}
+
+impl Tap {
+    /// Creates the interfaces and the namespace, sets the addresses, and brings everything up.
+    ///
+    /// # Errors
+    /// If the process may not do that, or something of these names exists. Nothing is left behind then.
+    pub fn create(config: &TapConfig) -> Result<Self, NetError> {
+        config.check_name()?;
+        let wire_name = config.wire_name();
+        Need::Interfaces.check(&format!("making the interface {}", config.name))?;
+        let host = interface(&config.name)?;
+        let namespace = Namespace::create(&wire_name)?;
+        let wire = interface(&wire_name)?;
+        namespace.take(&wire_name)?;
+        namespace.ip(&["address", "add", &config.wire.to_string(), "dev", &wire_name])?;
+        namespace.ip(&["link", "set", "dev", &wire_name, "up"])?;
+        ip(&["address", "add", &config.host.to_string(), "dev", &config.name])?;
+        ip(&["link", "set", "dev", &config.name, "up"])?;
+        Ok(Self {
+            host: TapEnd::new(config.name.clone(), host, None),
+            wire: TapEnd::new(wire_name, wire, Some(namespace)),
+        })
+    }
+}
+
+fn interface(name: &str) -> Result<File, NetError> {
+    let exists = || NetError::Exists {
+        what: "interface",
+        name: name.to_owned(),
+        command: format!("sudo ip link delete {name}"),
+    };
+    let failed = |error| NetError::system(format!("make the interface {name}"), error);
+    if sys::interface_index(name).map_err(failed)?.is_some() {
+        return Err(exists());
+    }
+    sys::create_tap(name).map_err(|error| match error.raw_os_error() {
+        Some(libc::EBUSY) => exists(),
+        Some(libc::EPERM | libc::EACCES) => Need::Interfaces.missing(&format!("making the interface {name}")),
+        Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => NetError::system(
+            "open /dev/net/tun (`sudo modprobe tun` loads what is missing)",
+            error,
+        ),
+        _ => failed(error),
+    })
+}
+
+/// One end of the cable, as the NIC sees it.
+#[derive(Clone, Debug)]
+pub struct TapEnd {
+    interface: Rc<Interface>,
+}
+
+/// Fields are dropped in this order: first the interface goes away, and then the namespace that it is in.
+#[derive(Debug)]
+struct Interface {
+    name: String,
+    file: File,
+    dropped: Cell<u64>,
+    namespace: Option<Namespace>,
+}
+
+impl TapEnd {
+    fn new(name: String, file: File, namespace: Option<Namespace>) -> Self {
+        Self {
+            interface: Rc::new(Interface {
+                name,
+                file,
+                dropped: Cell::new(0),
+                namespace,
+            }),
+        }
+    }
+
+    /// Name of the interface.
+    pub fn name(&self) -> &str {
+        &self.interface.name
+    }
+
+    /// What Linux sends on this interface.
+    pub fn source(&self) -> TapSource {
+        TapSource {
+            end: self.clone(),
+            buffer: vec![0; BUFFER_BYTES],
+        }
+    }
+
+    /// What Linux receives on this interface.
+    pub fn sink(&self) -> TapSink {
+        TapSink { end: self.clone() }
+    }
+
+    /// Frames that Linux did not take: the interface was down or had no room, or they were no frames.
+    pub fn dropped(&self) -> u64 {
+        self.interface.dropped.get()
+    }
+
+    fn failed(&self, what: &str, error: io::Error) -> NetError {
+        let name = self.interface.name.clone();
+        match error.raw_os_error() {
+            Some(libc::EBADFD | libc::ENODEV) => NetError::Gone { name },
+            _ => NetError::system(format!("{what} the interface {name}"), error),
+        }
+    }
+}
+
+impl AsFd for TapEnd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.interface.file.as_fd()
+    }
+}
+
+/// What Linux sends on the interface of a [`TapEnd`].
+#[derive(Debug)]
+pub struct TapSource {
+    end: TapEnd,
+    buffer: Vec<u8>,
+}
+
+impl Source for TapSource {
+    fn next(&mut self, now_ps: u64) -> Result<Next, NetError> {
+        match (&self.end.interface.file).read(&mut self.buffer) {
+            Ok(size) => {
+                let bytes = self.buffer[..size].to_vec();
+                let is_wire = self.end.interface.namespace.is_some();
+                Ok(Next::Packet {
+                    at_ps: now_ps,
+                    bytes: if is_wire { pad(bytes) } else { bytes },
+                })
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) =>
+            {
+                Ok(Next::Nothing)
+            }
+            Err(error) => Err(self.end.failed("read from", error)),
+        }
+    }
+
+    fn total(&self) -> Option<u64> {
+        None
+    }
+
+    fn is_live(&self) -> bool {
+        true
+    }
+}
+
+/// What Linux receives on the interface of a [`TapEnd`].
+///
+/// A frame that Linux does not take is lost and counted, as on a cable.
+#[derive(Debug)]
+pub struct TapSink {
+    end: TapEnd,
+}
+
+impl Sink for TapSink {
+    fn put(&mut self, _at_ps: u64, bytes: &[u8]) -> Result<(), NetError> {
+        let interface = &self.end.interface;
+        let Err(error) = (&interface.file).write(bytes) else {
+            return Ok(());
+        };
+        match error.raw_os_error() {
+            // It is down (EIO), it was no frame, or there is no room.
+            Some(libc::EIO | libc::EINVAL | libc::EMSGSIZE | libc::EAGAIN | libc::ENOBUFS | libc::ENOMEM) => {
+                interface.dropped.set(interface.dropped.get() + 1);
+                Ok(())
+            }
+            _ => Err(self.end.failed("write to", error)),
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), NetError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,451 @@
+//! The simulated NIC: the generated hardware between models of everything around it.
+//!
+//! ```text
+//! receive ==> s_axis_if_rx                                    Cluster, through ClusterSide
+//! host    <== m_axis_if_rx   spinneret_app, by Verilator <==> (handlers, in the cluster's clock)
+//! transmit => s_axis_if_tx
+//! wire    <== m_axis_if_tx   BAR <== Control     host memory <==> Corundum's DMA
+//! ```
+//!
+//! While nothing moves at any port of the application, its clock does not have to be simulated: only the cluster goes on,
+//! or time jumps to what happens next.
+
+mod activity;
+mod control;
+
+pub use control::{ControlError, HandlerContext};
+
+use crate::attach::ClusterSide;
+use crate::models::SpinneretApp;
+use crate::share::Share;
+use activity::Activity;
+use spinneret_cluster::{Cluster, Config, Program};
+use spinneret_regmap::{bar, cl};
+use spinneret_sim::agent::Agent;
+use spinneret_sim::axil::{LiteMaster, LiteMasterConfig, LiteRead};
+use spinneret_sim::channel::{ChannelSink, ChannelSource};
+use spinneret_sim::dma::{CorundumDma, DmaConfig, HostMemory, Latency, Pause, RamPauses, RamShape, Transfer};
+use spinneret_sim::model::{Direction, Model, ModelError};
+use spinneret_sim::simulation::{ClockDomain, Failure, Simulation};
+use spinneret_sim::stream::{Frame, StreamSink, StreamSource};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+/// The core's clock.
+const CORE: &str = "clk";
+/// The cluster's clock.
+const CLUSTER: &str = "cluster_clk";
+/// Each of the two RAMs of the host DMA.
+const RAM: RamShape = RamShape {
+    segments: 2,
+    segment_bytes: 64,
+    bytes: 16 << 10,
+};
+/// From a frame on the wire to its completion, in clocks of the core.
+const COMPLETION_CLOCKS: u64 = 20;
+/// Clocks of the core without any movement after which nothing is on its way inside: longer than any path through the
+/// crossings, with the slowest of both clocks.
+const QUIET_CLOCKS: u64 = 160;
+/// The word of standard output that says that there is none.
+const NO_WORD: u32 = u32::MAX;
+/// Highest bit of a tag: the frame is the host's.
+const HOST_TAG: u64 = 1 << 15;
+
+/// How fast things are.
+#[derive(Clone, Debug)]
+pub struct NicConfig {
+    /// The cluster.
+    pub cluster: Config,
+    /// Period of the core's clock in picoseconds.
+    pub core_ps: u64,
+    /// Period of the cluster's clock in picoseconds.
+    pub cluster_ps: u64,
+    /// Clocks of the core from a descriptor to its status: the way to host memory and back.
+    pub host_latency: u64,
+    /// Whether time in which nothing happens is left out.
+    pub skips: bool,
+}
+
+impl Default for NicConfig {
+    /// 250 MHz and 40 MHz, and 450 ns to host memory, as the paper measured it (Table II).
+    fn default() -> Self {
+        Self {
+            cluster: Config::default(),
+            core_ps: 4000,
+            cluster_ps: 25_000,
+            host_latency: 112,
+            skips: true,
+        }
+    }
+}
+
+/// A frame that came out, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Out {
+    /// Picoseconds since the start.
+    pub at_ps: u64,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Of a frame on the wire: it is one of the host's, not of a handler.
+    pub is_host: bool,
+}
+
+/// The NIC.
+#[derive(Debug)]
+pub struct Nic {
+    sim: Simulation<SpinneretApp>,
+    config: NicConfig,
+    bar: LiteMaster,
+    rx: StreamSource,
+    to_host: StreamSink,
+    tx: StreamSource,
+    to_wire: StreamSink,
+    completions: ChannelSource,
+    completed: ChannelSink,
+    dma: [CorundumDma; 2],
+    host: HostMemory,
+    cluster: Share<Cluster>,
+    side: Rc<RefCell<ClusterSide>>,
+    activity: Rc<RefCell<Activity>>,
+    /// Completions that will come: when, and of which tag.
+    pending: VecDeque<(u64, u64)>,
+    /// Time that was left out, in picoseconds.
+    skipped_ps: u64,
+    /// Clocks of the cluster in which it ran alone.
+    alone: u64,
+    wire_out: VecDeque<Out>,
+    host_out: VecDeque<Out>,
+    tag: u64,
+    /// Words of standard output that were read, and how many were ever read.
+    console: VecDeque<u32>,
+    printed: u64,
+}
+
+impl Nic {
+    /// A NIC after reset, with its cluster held in reset.
+    ///
+    /// # Errors
+    /// If the hardware was built with other ports than this code knows, or fails in reset.
+    pub fn new(config: NicConfig) -> Result<Self, NicError> {
+        let dut = SpinneretApp::with_seed(1);
+        let clocks = [
+            ClockDomain::new(CORE, config.core_ps).with_reset("rst"),
+            ClockDomain::new(CLUSTER, config.cluster_ps).with_phase(700),
+        ];
+        let mut sim = Simulation::with_domains(dut, &clocks)?;
+        sim.set_cycle_limit(u64::MAX);
+        let cluster = Share::new(Cluster::new(config.cluster.clone()));
+        let side = ClusterSide::new(sim.dut.instance(), cluster.clone())?;
+        let side = Rc::new(RefCell::new(side));
+        sim.in_domain(CLUSTER)
+            .attach(Rc::clone(&side) as Rc<RefCell<dyn Agent>>);
+        sim.in_domain(CORE);
+        let activity = Rc::new(RefCell::new(Activity::new(sim.dut.instance())?));
+        sim.attach(Rc::clone(&activity) as Rc<RefCell<dyn Agent>>);
+        let host = HostMemory::new(1);
+        let dma = [Transfer::ToHost, Transfer::FromHost];
+        let dma = dma.map(|transfer| attach_dma(&mut sim, transfer, &host, config.host_latency));
+        let [to_host_memory, from_host_memory] = dma;
+        let mut nic = Self {
+            bar: sim.axil_master("s_axil_app_ctrl", LiteMasterConfig::default()),
+            rx: sim.source("s_axis_if_rx", Pause::Never),
+            to_host: sim.sink("m_axis_if_rx", Pause::Never),
+            tx: sim.source("s_axis_if_tx", Pause::Never),
+            to_wire: sim.sink("m_axis_if_tx", Pause::Never),
+            completions: sim.channel_source("s_axis_if_tx_cpl", &["tag"], Pause::Never),
+            completed: sim.channel_sink("m_axis_if_tx_cpl", &["tag"], Pause::Never),
+            dma: [to_host_memory?, from_host_memory?],
+            host,
+            cluster,
+            side,
+            activity,
+            pending: VecDeque::new(),
+            skipped_ps: 0,
+            alone: 0,
+            wire_out: VecDeque::new(),
+            host_out: VecDeque::new(),
+            tag: 0,
+            console: VecDeque::new(),
+            printed: 0,
+            config,
+            sim,
+        };
+        for (name, high) in [("cluster_running", true), ("m_axis_stat_tready", true)] {
+            let dut = nic.sim.dut.instance_mut();
+            let port = dut.port(name, Direction::Input)?;
+            dut.set_high(port, high);
+        }
+        nic.sim.try_reset()?;
+        Ok(nic)
+    }
+
+    /// The shape and the speed.
+    pub fn config(&self) -> &NicConfig {
+        &self.config
+    }
+
+    /// Picoseconds since the start.
+    pub fn now_ps(&self) -> u64 {
+        self.sim.time_ps() + self.skipped_ps
+    }
+
+    /// Clocks of the core that were simulated.
+    pub fn simulated_clocks(&self) -> u64 {
+        self.sim.edges(CORE)
+    }
+
+    /// Clocks of the cluster in which the rest of the NIC stood still.
+    pub fn cluster_clocks_alone(&self) -> u64 {
+        self.alone
+    }
+
+    /// Host memory.
+    pub fn host_memory(&self) -> &HostMemory {
+        &self.host
+    }
+
+    /// The cluster, to look at it.
+    pub fn cluster(&self) -> std::cell::Ref<'_, Cluster> {
+        self.cluster.borrow()
+    }
+
+    /// Counts from now on where HPUs spend their clocks; [`Cluster::profile`] tells.
+    pub fn enable_profile(&mut self) {
+        self.cluster.borrow_mut().enable_profile();
+    }
+
+    /// What has happened in the cluster since the last call.
+    pub fn take_events(&mut self) -> Vec<spinneret_cluster::Event> {
+        self.cluster.borrow_mut().take_events()
+    }
+
+    /// Accesses of handlers to host memory that were answered with an error.
+    pub fn host_errors(&self) -> u64 {
+        self.side.borrow().host_errors()
+    }
+
+    /// From clocks of the cluster to picoseconds since the start.
+    pub fn cluster_time(&self) -> impl Fn(u64) -> u64 + Copy + use<> {
+        let (now_ps, now, period) = (self.now_ps(), self.cluster.borrow().now(), self.config.cluster_ps);
+        move |clock| (now_ps + clock * period).saturating_sub(now * period)
+    }
+
+    /// Starts a waveform (FST) of the hardware in a file.
+    pub fn trace_to(&mut self, path: PathBuf) {
+        self.sim.trace_from(self.sim.cycle_count(), path);
+    }
+
+    /// A frame comes from the wire.
+    pub fn receive(&mut self, bytes: Vec<u8>) {
+        self.rx.send(Frame::new(bytes));
+    }
+
+    /// Frames from the wire that wait to go in.
+    pub fn receiving(&self) -> usize {
+        self.rx.waiting()
+    }
+
+    /// The host sends a frame.
+    pub fn transmit(&mut self, bytes: Vec<u8>) {
+        self.tag = (self.tag + 1) % HOST_TAG;
+        let user = u128::from(HOST_TAG | self.tag) << 1;
+        self.tx.send(Frame::new(bytes).with_user(user));
+    }
+
+    /// The next frame that left for the wire.
+    pub fn take_wire(&mut self) -> Option<Out> {
+        self.wire_out.pop_front()
+    }
+
+    /// The next packet that went to the host.
+    pub fn take_host(&mut self) -> Option<Out> {
+        self.host_out.pop_front()
+    }
+
+    /// The next word that handlers have printed: {cluster, core, character} in the lowest 24 bits.
+    pub fn take_printed(&mut self) -> Option<u32> {
+        self.console.pop_front()
+    }
+
+    /// Whether nothing is on its way, anywhere in the NIC.
+    pub fn is_idle(&self) -> bool {
+        self.is_quiet() && self.cluster.borrow().next().is_none()
+    }
+
+    /// Whether nothing is on its way outside of the cluster.
+    fn is_quiet(&self) -> bool {
+        self.activity.borrow().quiet() >= QUIET_CLOCKS
+            && self.rx.is_idle()
+            && self.tx.is_idle()
+            && self.bar.is_idle()
+            && self.pending.is_empty()
+            && self.completions.is_idle()
+            && self.dma.iter().all(|dma| dma.in_flight() == 0)
+            && self.side.borrow().is_idle()
+            && self.printed == self.cluster.borrow().printed()
+            && !offers(&self.cluster.borrow())
+    }
+
+    /// Lets a little time pass: one clock of the core, or more of them if nothing happens, but not beyond `limit_ps`.
+    ///
+    /// # Errors
+    /// If the hardware breaks a rule of a bus.
+    pub fn step(&mut self, limit_ps: u64) -> Result<(), NicError> {
+        if self.config.skips && self.is_quiet() {
+            self.skip(limit_ps);
+            if self.now_ps() >= limit_ps {
+                return Ok(());
+            }
+        }
+        if self.printed < self.cluster.borrow().printed() {
+            self.read_word()?;
+        }
+        self.clock()
+    }
+
+    /// Reads a word of standard output, as software does; it may not have come through the crossing yet.
+    fn read_word(&mut self) -> Result<(), NicError> {
+        let offset = bar::CONTROL_REGISTERS.start + cl::FIFO.offset;
+        self.bar.read(LiteRead::new(offset.into()));
+        while !self.bar.is_idle() {
+            self.clock()?;
+        }
+        for read in self.bar.take_reads() {
+            let word = read.data as u32;
+            if word != NO_WORD {
+                self.printed += 1;
+                self.console.push_back(word);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets time pass until then.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub fn run_until(&mut self, at_ps: u64) -> Result<(), NicError> {
+        while self.now_ps() < at_ps {
+            self.step(at_ps)?;
+        }
+        Ok(())
+    }
+
+    /// Lets time pass until nothing is on its way, but not beyond `limit_ps`: whether that is so.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub fn run_until_idle(&mut self, limit_ps: u64) -> Result<bool, NicError> {
+        while !self.is_idle() {
+            if self.now_ps() >= limit_ps {
+                return Ok(false);
+            }
+            self.step(limit_ps)?;
+        }
+        Ok(true)
+    }
+
+    /// One clock of the core.
+    fn clock(&mut self) -> Result<(), NicError> {
+        let edges = self.sim.edges(CORE);
+        while self.sim.edges(CORE) == edges {
+            self.sim.try_cycle()?;
+        }
+        self.collect();
+        Ok(())
+    }
+
+    /// Only the cluster goes on, until it offers something or the limit is reached.
+    fn skip(&mut self, limit_ps: u64) {
+        let mut cluster = self.cluster.borrow_mut();
+        let left = limit_ps.saturating_sub(self.sim.time_ps() + self.skipped_ps);
+        let clocks = left / self.config.cluster_ps;
+        let (start, end) = (cluster.now(), cluster.now() + clocks);
+        while cluster.now() < end && !offers(&cluster) {
+            match cluster.next().filter(|next| *next <= end) {
+                Some(next) => {
+                    cluster.skip_to(next - 1);
+                    cluster.tick();
+                }
+                None => cluster.skip_to(end),
+            }
+        }
+        let passed = cluster.now() - start;
+        self.alone += passed;
+        self.skipped_ps += passed * self.config.cluster_ps;
+    }
+
+    /// Takes what came out, and lets Corundum answer.
+    fn collect(&mut self) {
+        let at_ps = self.now_ps();
+        while let Some(packet) = self.to_host.receive() {
+            self.host_out.push_back(Out {
+                at_ps,
+                bytes: packet.frame.bytes,
+                is_host: true,
+            });
+        }
+        let clock = self.sim.edges(CORE);
+        while let Some(frame) = self.to_wire.receive() {
+            let tag = (frame.frame.user >> 1) as u64 & (2 * HOST_TAG - 1);
+            self.pending.push_back((clock + COMPLETION_CLOCKS, tag));
+            self.wire_out.push_back(Out {
+                at_ps,
+                bytes: frame.frame.bytes,
+                is_host: tag & HOST_TAG != 0,
+            });
+        }
+        while let Some((_, tag)) = self.pending.pop_front_if(|(at, _)| *at <= clock) {
+            self.completions.send(&[tag]);
+        }
+        self.completed.receive_all();
+    }
+
+    /// Puts a program into the cluster's memory, which has to be held in reset. It goes there directly: through the BAR it
+    /// would take as long as everything else together.
+    pub(crate) fn load(&mut self, program: &Program) {
+        self.cluster.borrow_mut().load(program);
+    }
+}
+
+/// Whether the cluster offers something to the application.
+fn offers(cluster: &Cluster) -> bool {
+    cluster.feedback().is_some()
+        || cluster.send().is_some()
+        || cluster.access().is_some()
+        || cluster.stdout().is_some()
+}
+
+/// Corundum's DMA at the RAM inside the application.
+fn attach_dma(
+    sim: &mut Simulation<SpinneretApp>,
+    transfer: Transfer,
+    host: &HostMemory,
+    latency: u64,
+) -> Result<CorundumDma, ModelError> {
+    let way = match transfer {
+        Transfer::ToHost => "write",
+        Transfer::FromHost => "read",
+    };
+    let descriptors = format!("m_axis_data_dma_{way}_desc");
+    let status = format!("s_axis_data_dma_{way}_desc_status");
+    let ports = [&descriptors[..], &status, "data_dma_ram"];
+    let config = DmaConfig {
+        latency: Latency::exactly(latency),
+        ..DmaConfig::default()
+    };
+    CorundumDma::attach_inside(sim, transfer, ports, (host, RAM), config, &RamPauses::default())
+}
+
+/// Why the NIC does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum NicError {
+    /// The hardware has other ports.
+    #[error("the simulated hardware is not the one this program was made for: {0}")]
+    Ports(#[from] ModelError),
+    /// It broke a rule of a bus.
+    #[error("the simulated hardware failed: {0}")]
+    Failed(#[from] Failure),
+}

@@ -1,0 +1,96 @@
+//! What handlers print.
+
+use spinneret_cluster::HpuId;
+use std::collections::BTreeMap;
+
+/// Characters after which a line is broken.
+const LINE: usize = 4096;
+
+/// Joins the characters of all HPUs to lines, each of one HPU.
+///
+/// ```
+/// let mut console = spinneret_nic::report::Console::default();
+/// let words = "hello\n".bytes().map(|character| 1 << 16 | 3 << 8 | u32::from(character));
+/// let lines: Vec<String> = words.filter_map(|word| console.word(word)).collect();
+/// assert_eq!(lines, ["[1.3] hello"]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Console {
+    open: BTreeMap<HpuId, Vec<u8>>,
+}
+
+impl Console {
+    /// Takes a word of standard output, {cluster, core, character} in its lowest 24 bits: the line that it ends, if it ends
+    /// one.
+    pub fn word(&mut self, word: u32) -> Option<String> {
+        let [character, core, cluster, _] = word.to_le_bytes();
+        let hpu = HpuId {
+            cluster: cluster.into(),
+            core: core.into(),
+        };
+        let line = self.open.entry(hpu).or_default();
+        if character != b'\n' {
+            line.push(character);
+            if line.len() < LINE {
+                return None;
+            }
+        }
+        Some(text(hpu, &std::mem::take(line)))
+    }
+
+    /// The lines that were begun and have no end, at the end of a run.
+    pub fn rest(&mut self) -> Vec<String> {
+        let open = std::mem::take(&mut self.open);
+        let begun = open.iter().filter(|(_, line)| !line.is_empty());
+        begun.map(|(hpu, line)| text(*hpu, line)).collect()
+    }
+}
+
+/// A line as it is shown: characters that would move a terminal's cursor are written out.
+fn text(hpu: HpuId, line: &[u8]) -> String {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut shown = format!("[{}.{}] ", hpu.cluster, hpu.core);
+    for character in String::from_utf8_lossy(line).chars() {
+        match character {
+            '\t' => shown.push('\t'),
+            _ if character.is_control() => shown.extend(character.escape_default()),
+            _ => shown.push(character),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn print(console: &mut Console, hpu: u32, text: &[u8]) -> Vec<String> {
+        let words = text.iter().map(|character| hpu << 8 | u32::from(*character));
+        words.filter_map(|word| console.word(word)).collect()
+    }
+
+    #[test]
+    fn lines_of_two_hpus_are_not_mixed() {
+        let mut console = Console::default();
+        assert!(print(&mut console, 0x0102, b"one ").is_empty());
+        assert_eq!(print(&mut console, 0x0007, b"other\n"), ["[0.7] other"]);
+        assert_eq!(print(&mut console, 0x0102, b"line\nnext"), ["[1.2] one line"]);
+        assert_eq!(console.rest(), ["[1.2] next"]);
+        assert!(console.rest().is_empty());
+    }
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_controls_it() {
+        let mut console = Console::default();
+        let lines = print(&mut console, 0, b"\x1b[2J\tred\r\n\xff\xc3\xa4\n");
+        assert_eq!(lines, ["[0.0] \\u{1b}[2J\tred", "[0.0] \u{fffd}ä"]);
+    }
+
+    #[test]
+    fn a_line_without_end_is_broken() {
+        let mut console = Console::default();
+        let lines = print(&mut console, 0, &[b'x'; 2 * LINE + 1]);
+        assert_eq!(lines.len(), 2);
+        assert_eq!(console.rest(), ["[0.0] x"]);
+    }
+}

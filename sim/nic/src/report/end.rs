@@ -1,0 +1,62 @@
+//! What a run took.
+
+use crate::nic::Nic;
+use std::time::Duration;
+
+/// Figures that the main loop knows at the end. They count from the beginning of the NIC, or
+/// [since](Self::since) another moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct End {
+    /// Time outside of the simulation.
+    pub wall: Duration,
+    /// Simulated time.
+    pub simulated_ps: u64,
+    /// Clocks of the core that were simulated.
+    pub simulated_clocks: u64,
+    /// Clocks of the cluster in which the rest stood still.
+    pub cluster_clocks_alone: u64,
+    /// Instructions of all HPUs.
+    pub instructions: u64,
+    /// Clocks in which a handler ran, by HPU.
+    pub hpu_busy: Vec<u64>,
+    /// Commands that named memory where none is, and accesses to host memory that were answered with an error.
+    pub refused_commands: u64,
+    /// Nothing is on its way: all sums have to add up.
+    pub is_idle: bool,
+}
+
+impl End {
+    /// The figures of a NIC as it is now.
+    pub fn of(nic: &Nic, wall: Duration) -> Self {
+        let cluster = nic.cluster();
+        Self {
+            wall,
+            simulated_ps: nic.now_ps(),
+            simulated_clocks: nic.simulated_clocks(),
+            cluster_clocks_alone: nic.cluster_clocks_alone(),
+            instructions: cluster.instructions(),
+            hpu_busy: cluster.busy().collect(),
+            refused_commands: cluster.refused() + nic.host_errors(),
+            is_idle: nic.is_idle(),
+        }
+    }
+
+    /// What came to these figures since others, without the time of start-up for example.
+    #[must_use]
+    pub fn since(&self, start: &Self) -> Self {
+        let before = start.hpu_busy.iter().copied().chain(std::iter::repeat(0));
+        let busy = self.hpu_busy.iter().zip(before);
+        Self {
+            wall: self.wall.saturating_sub(start.wall),
+            simulated_ps: self.simulated_ps.saturating_sub(start.simulated_ps),
+            simulated_clocks: self.simulated_clocks.saturating_sub(start.simulated_clocks),
+            cluster_clocks_alone: self
+                .cluster_clocks_alone
+                .saturating_sub(start.cluster_clocks_alone),
+            instructions: self.instructions.saturating_sub(start.instructions),
+            hpu_busy: busy.map(|(now, before)| now.saturating_sub(before)).collect(),
+            refused_commands: self.refused_commands.saturating_sub(start.refused_commands),
+            is_idle: self.is_idle,
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! What users see of a run: progress, messages, a summary, traces and plots, made of what happens.
+//!
+//! ```text
+//! main loop: frames, events of the cluster, counters
+//!      |
+//!      v
+//!  Recorder -+-> Progress, messages about faults, lines of handlers      while it runs
+//!            +-> Trace                                                   streamed to its file
+//!            +-> Tally, Plot --- finish --> Summary: tables or JSON; SVG
+//! ```
+//!
+//! Nothing is kept for each packet once it is done with: times go into histograms, curves are thinned out, traces are
+//! written as they come. What each figure means is in `docs/run/reading-a-run.md`.
+//!
+//! ```
+//! use spinneret_cluster::{Cluster, Event, digest};
+//! use spinneret_nic::nic::NicConfig;
+//! use spinneret_nic::report::{End, Options, Recorder};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let config = NicConfig::default();
+//! let mut recorder = Recorder::new(Options::silent(), None, &config)?;
+//! // The main loop tells what happens...
+//! let ping = [0x5a; 98];
+//! recorder.received(1_000_000, &ping);
+//! let came = Event::Came { clock: 60, packet: 0, message: 0, size: 98, digest: digest(&ping) };
+//! for event in [came, Event::Freed { clock: 100, packet: 0 }] {
+//!     recorder.event(&event, |clock| clock * config.cluster_ps);
+//! }
+//! recorder.sent(2_400_000, ping.len(), false);
+//! // ... and what it took, at the end.
+//! let end = End { simulated_ps: 3_000_000, ..End::default() };
+//! let finished = recorder.finish(&end, None);
+//! assert!(finished.failures.is_empty());
+//! assert_eq!(finished.summary.latencies.total_ns.map(|total| total.max), Some(1500));
+//! print!("{}", finished.summary);
+//! # Ok(())
+//! # }
+//! ```
+
+mod console;
+mod end;
+mod faults;
+mod histogram;
+mod options;
+mod pairing;
+mod plot;
+mod profile;
+mod progress;
+mod series;
+mod summary;
+mod symbols;
+mod tables;
+mod tally;
+mod trace;
+
+pub use console::Console;
+pub use end::End;
+pub use faults::{BrokenHpu, FaultKind};
+pub use histogram::Histogram;
+pub use options::{Options, ReportError};
+pub use profile::{FunctionCost, LineCost, ProfileReport};
+pub use progress::{Live, ShowProgress};
+pub use summary::{Distribution, FORMAT, HandlerReport, HpuReport, Latencies, StageReport, Summary, Time};
+pub use symbols::{Place, Symbols};
+
+use crate::nic::NicConfig;
+use faults::Faults;
+use options::{Files, Messages};
+use pairing::{Pairing, Way};
+use progress::Progress;
+use spinneret_cluster::{Event, Profile, Program, Run, digest};
+use std::collections::HashMap;
+use tally::Tally;
+use trace::{Packet, Parallel, Serial};
+
+/// How full the NIC is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Small slots of the packet buffer that are in use.
+    pub slots_small: u64,
+    /// Large slots of the packet buffer that are in use.
+    pub slots_large: u64,
+    /// HPUs on which a handler runs.
+    pub busy_hpus: u64,
+    /// Packets that wait for an HPU.
+    pub queued: u64,
+}
+
+/// A packet in the cluster.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    /// Number of the frame, and when it came from the wire, if that is known.
+    wire: Option<(u64, u64)>,
+    came_ps: u64,
+    packet: Packet,
+    /// A handler has run on it.
+    is_begun: bool,
+}
+
+/// Records a run. See the [module](self) for how it is used.
+#[derive(Debug)]
+pub struct Recorder {
+    symbols: Symbols,
+    pairing: Pairing,
+    flights: HashMap<u64, Flight>,
+    tally: Tally,
+    faults: Faults,
+    console: Console,
+    progress: Progress,
+    messages: Messages,
+    files: Files,
+    config: NicConfig,
+}
+
+/// What is left of a run.
+#[derive(Debug)]
+pub struct Finished {
+    /// All figures.
+    pub summary: Summary,
+    /// Files that could not be written.
+    pub failures: Vec<ReportError>,
+}
+
+impl Recorder {
+    /// Starts to record; without a program, addresses stand for names.
+    ///
+    /// # Errors
+    /// If a file cannot be created.
+    pub fn new(options: Options, program: Option<&Program>, config: &NicConfig) -> Result<Self, ReportError> {
+        Ok(Self {
+            files: Files::create(&options, config)?,
+            symbols: program.map_or_else(Symbols::none, Symbols::new),
+            pairing: Pairing::default(),
+            flights: HashMap::new(),
+            tally: Tally::default(),
+            faults: Faults::new(options.faults_in_full, &config.cluster),
+            console: Console::default(),
+            progress: Progress::new(options.progress),
+            messages: Messages::new(options.messages),
+            config: config.clone(),
+        })
+    }
+
+    /// A frame goes from the wire into the NIC.
+    pub fn received(&mut self, at_ps: u64, bytes: &[u8]) {
+        let frame = self.pairing.came(at_ps, digest(bytes));
+        self.tally.wire_in.add(bytes.len());
+        self.tally.begins(at_ps);
+        let packet = Packet::frame(Some(frame), bytes.len());
+        self.files
+            .trace(|trace| trace.pass(Serial::WireIn, at_ps, "frame", packet));
+    }
+
+    /// A frame that matched nothing went to the host.
+    pub fn to_host(&mut self, at_ps: u64, bytes: &[u8]) {
+        let frame = self.pairing.went(Way::Host, digest(bytes));
+        if let Some((_, since_ps)) = frame {
+            self.tally.bypass.add(at_ps.saturating_sub(since_ps) / 1000);
+        }
+        self.tally.to_host.add(bytes.len());
+        self.tally.ends(at_ps);
+        let packet = Packet::frame(frame.map(|(number, _)| number), bytes.len());
+        self.files
+            .trace(|trace| trace.pass(Serial::ToHost, at_ps, "to host", packet));
+    }
+
+    /// The host sends a frame.
+    pub fn from_host(&mut self, at_ps: u64, bytes: usize) {
+        self.tally.from_host.add(bytes);
+        self.tally.begins(at_ps);
+        let packet = Packet::frame(None, bytes);
+        self.files
+            .trace(|trace| trace.pass(Serial::FromHost, at_ps, "from host", packet));
+    }
+
+    /// A frame left for the wire: one of the host's, or a handler's.
+    pub fn sent(&mut self, at_ps: u64, bytes: usize, is_host: bool) {
+        let (traffic, name) = match is_host {
+            true => (&mut self.tally.sent_host, "of the host"),
+            false => (&mut self.tally.sent, "of a handler"),
+        };
+        traffic.add(bytes);
+        self.tally.ends(at_ps);
+        let packet = Packet::frame(None, bytes);
+        self.files
+            .trace(|trace| trace.pass(Serial::Egress, at_ps, name, packet));
+    }
+
+    /// Something happened in the cluster; `clock_to_ps` says when one of its clocks was.
+    pub fn event(&mut self, event: &Event, clock_to_ps: impl Fn(u64) -> u64) {
+        match *event {
+            Event::Came {
+                clock,
+                packet,
+                message,
+                size,
+                digest,
+            } => self.came(clock_to_ps(clock), packet, (message, size), digest),
+            Event::Ran(ref run) => self.ran(run, [run.begun, run.ended].map(clock_to_ps)),
+            Event::Freed { clock, packet } => self.freed(clock_to_ps(clock), packet),
+            Event::Failed(ref fault) => {
+                let text = self.faults.failed(fault, &self.symbols);
+                self.say(text);
+            }
+            Event::Broken { hpu, trap, pc } => {
+                let text = self.faults.broken(hpu, trap, pc, &self.symbols);
+                self.say(Some(text));
+            }
+        }
+    }
+
+    /// The hardware's own counters, as they are now: `ingress.matched` and so on. The last ones count.
+    pub fn counters(&mut self, counters: &[(String, u64)]) {
+        self.tally.counters = counters.iter().cloned().collect();
+    }
+
+    /// How full the NIC is, sampled now and then.
+    pub fn occupancy(&mut self, at_ps: u64, occupancy: &Occupancy) {
+        self.files.trace(|trace| trace.occupancy(at_ps, occupancy));
+        self.files.plot(|plot| plot.occupancy(at_ps, occupancy));
+    }
+
+    /// Whether somebody wants [`occupancy`](Self::occupancy).
+    pub fn wants_occupancy(&self) -> bool {
+        self.files.is_any()
+    }
+
+    /// A word of the standard output of handlers.
+    pub fn stdout(&mut self, word: u32) {
+        let line = self.console.word(word);
+        self.say(line);
+    }
+
+    /// Shows how the run goes, if it is time to. This may be called as often as one likes; `live` is only asked then.
+    pub fn progress(&mut self, live: impl FnOnce() -> Live) {
+        if self.progress.is_due() {
+            self.progress.show(&live(), &self.tally.counts());
+        }
+    }
+
+    /// Ends the record: completes files and sums up. The profile is that of the cluster, if it was enabled.
+    pub fn finish(mut self, end: &End, profile: Option<&Profile>) -> Finished {
+        let rest = self.console.rest();
+        rest.into_iter().for_each(|line| self.say(Some(line)));
+        self.progress.finish();
+        let mut summary = self.tally.summary(end, &self.config, &self.symbols);
+        (summary.faults, summary.broken) = self.faults.finish();
+        summary.profile = profile.map(|profile| ProfileReport::new(profile, &self.symbols));
+        Finished {
+            summary,
+            failures: self.files.finish(),
+        }
+    }
+
+    fn came(&mut self, at_ps: u64, packet: u64, (message, size): (u32, u32), digest: u64) {
+        let wire = self.pairing.went(Way::Cluster, digest);
+        let slice = Packet {
+            frame: wire.map(|(frame, _)| frame),
+            packet: Some(packet),
+            message: Some(message),
+            bytes: size.into(),
+        };
+        self.tally.came.add(size as usize);
+        if let Some((_, since_ps)) = wire {
+            self.tally.ingress.add(at_ps.saturating_sub(since_ps) / 1000);
+            self.files
+                .trace(|trace| trace.stay(Parallel::Ingress, [since_ps, at_ps], slice));
+        }
+        let flight = Flight {
+            wire,
+            came_ps: at_ps,
+            packet: slice,
+            is_begun: false,
+        };
+        self.flights.insert(packet, flight);
+    }
+
+    fn ran(&mut self, run: &Run, times_ps: [u64; 2]) {
+        let cycles = run.ended.saturating_sub(run.begun);
+        self.tally.ran(run, cycles);
+        let text = self.faults.ended(run, &self.symbols);
+        self.say(text);
+        let mut slice = Packet {
+            frame: None,
+            packet: Some(run.packet),
+            message: Some(run.message),
+            bytes: run.size.into(),
+        };
+        if let Some(flight) = self.flights.get_mut(&run.packet) {
+            slice = flight.packet;
+            if !std::mem::replace(&mut flight.is_begun, true) {
+                let waited = [flight.came_ps, times_ps[0]];
+                self.tally.queue.add(waited[1].saturating_sub(waited[0]) / 1000);
+                self.files
+                    .trace(|trace| trace.stay(Parallel::Queue, waited, slice));
+            }
+        }
+        self.files.plot(|plot| plot.handler(times_ps[1], cycles));
+        let symbols = &self.symbols;
+        self.files.trace(|trace| {
+            let name = symbols.name(run.handler);
+            trace.handler(run.hpu, times_ps, &name, slice, (cycles, run.ending.to_string()))
+        });
+    }
+
+    fn freed(&mut self, at_ps: u64, packet: u64) {
+        self.tally.freed += 1;
+        self.tally.ends(at_ps);
+        let Some(flight) = self.flights.remove(&packet) else {
+            return;
+        };
+        if !flight.is_begun {
+            let stay = [flight.came_ps, at_ps];
+            self.files
+                .trace(|trace| trace.stay(Parallel::Queue, stay, flight.packet));
+        }
+        if let Some((_, since_ps)) = flight.wire {
+            let latency_ps = at_ps.saturating_sub(since_ps);
+            self.tally.total.add(latency_ps / 1000);
+            self.files.plot(|plot| plot.latency(at_ps, latency_ps));
+        }
+    }
+
+    /// Tells the user something, without disturbing the progress.
+    fn say(&mut self, text: Option<String>) {
+        if let Some(text) = text {
+            self.progress.aside(|| self.messages.write(&text));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Which frame from the wire became which packet in the cluster.
+
+use std::collections::VecDeque;
+
+/// Frames that are remembered at most. Older ones were dropped, or everything waits for so many.
+const REMEMBERED: usize = 1 << 16;
+
+/// A frame that came from the wire.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    at_ps: u64,
+    digest: u64,
+    taken: bool,
+}
+
+/// Where a frame can go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It matched, and its packet came to the cluster.
+    Cluster,
+    /// It matched nothing, and went to the host.
+    Host,
+}
+
+/// Frames whose fate is open.
+///
+/// The hardware carries no number from the wire to a HER, but each way keeps the order of its frames, and does not change
+/// them. So a packet is the oldest frame with its bytes that came behind the one before it on the same way; frames that are
+/// left behind by both ways were dropped. Frames with the same bytes cannot be told apart: if one of them is dropped, a
+/// later one is taken for it and seems to have come earlier.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pairing {
+    frames: VecDeque<Frame>,
+    /// Number of the first of `frames`.
+    first: u64,
+    /// For each way, the number of the frame behind the last one that went there.
+    behind: [u64; 2],
+}
+
+impl Pairing {
+    /// A frame came from the wire: its number.
+    pub(crate) fn came(&mut self, at_ps: u64, digest: u64) -> u64 {
+        if self.frames.len() == REMEMBERED {
+            self.frames.pop_front();
+            self.first += 1;
+        }
+        self.frames.push_back(Frame {
+            at_ps,
+            digest,
+            taken: false,
+        });
+        self.first + self.frames.len() as u64 - 1
+    }
+
+    /// A frame with these bytes came out: its number, and when it had come in, if it did.
+    pub(crate) fn went(&mut self, way: Way, digest: u64) -> Option<(u64, u64)> {
+        let start = self.behind[way as usize].saturating_sub(self.first) as usize;
+        let mut open = self.frames.iter().enumerate().skip(start);
+        let (place, _) = open.find(|(_, frame)| frame.digest == digest && !frame.taken)?;
+        let frame = &mut self.frames[place];
+        frame.taken = true;
+        let at_ps = frame.at_ps;
+        let number = self.first + place as u64;
+        self.behind[way as usize] = number + 1;
+        self.forget();
+        Some((number, at_ps))
+    }
+
+    /// Forgets the frames that can go nowhere any more.
+    fn forget(&mut self) {
+        let both = self.behind[0].min(self.behind[1]);
+        while self.first < both || self.frames.front().is_some_and(|frame| frame.taken) {
+            self.frames.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames that come when their number says.
+    fn fill(pairing: &mut Pairing, numbers: std::ops::Range<u64>) {
+        numbers.for_each(|number| assert_eq!(pairing.came(number, number), number));
+    }
+
+    #[test]
+    fn dropped_frames_do_not_shift_those_behind_them() {
+        let mut pairing = Pairing::default();
+        fill(&mut pairing, 0..10);
+        for number in [1, 4, 5, 9] {
+            assert_eq!(pairing.went(Way::Cluster, number), Some((number, number)));
+        }
+        assert_eq!(
+            pairing.went(Way::Cluster, 2),
+            None,
+            "it would have overtaken another one"
+        );
+    }
+
+    #[test]
+    fn each_way_keeps_its_own_order() {
+        let mut pairing = Pairing::default();
+        (0..6).for_each(|number| assert_eq!(pairing.came(100 + number, number % 2), number));
+        assert_eq!(pairing.went(Way::Cluster, 1), Some((1, 101)));
+        assert_eq!(pairing.went(Way::Cluster, 1), Some((3, 103)));
+        assert_eq!(pairing.went(Way::Host, 0), Some((0, 100)));
+        assert_eq!(
+            pairing.went(Way::Host, 1),
+            Some((5, 105)),
+            "1 and 3 went the other way"
+        );
+        assert_eq!(pairing.went(Way::Cluster, 0), Some((4, 104)));
+        assert_eq!(pairing.went(Way::Cluster, 7), None);
+    }
+
+    #[test]
+    fn memory_stays_bounded_if_every_frame_is_dropped() {
+        let mut pairing = Pairing::default();
+        let frames = 3 * REMEMBERED as u64;
+        fill(&mut pairing, 0..frames);
+        assert_eq!(pairing.frames.len(), REMEMBERED);
+        assert_eq!(pairing.went(Way::Host, 0), None);
+        assert_eq!(
+            pairing.went(Way::Host, frames - 1),
+            Some((frames - 1, frames - 1))
+        );
+    }
+}

@@ -1,0 +1,249 @@
+//! Counts of everything that a summary shows.
+
+use super::end::End;
+use super::histogram::Histogram;
+use super::progress::Counts;
+use super::summary::{Distribution, FORMAT, HandlerReport, HpuReport, Latencies, StageReport, Summary, Time};
+use super::symbols::Symbols;
+use crate::cli::Traffic;
+use crate::nic::NicConfig;
+use spinneret_cluster::task::Stage;
+use spinneret_cluster::{Ending, Run};
+use std::collections::BTreeMap;
+
+/// How counters of dropped frames begin.
+const DROPPED: &str = "ingress.dropped_";
+/// Counters wrap there.
+const WRAP: u64 = 1 << 32;
+
+/// What one handler did.
+#[derive(Clone, Debug, Default)]
+struct HandlerTally {
+    traffic: Traffic,
+    failures: u64,
+    cycles: Histogram,
+}
+
+/// Everything that is counted. Latencies are in nanoseconds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) wire_in: Traffic,
+    pub(super) to_host: Traffic,
+    pub(super) from_host: Traffic,
+    pub(super) sent: Traffic,
+    pub(super) sent_host: Traffic,
+    /// Packets that came to the cluster.
+    pub(super) came: Traffic,
+    pub(super) freed: u64,
+    pub(super) ingress: Histogram,
+    pub(super) queue: Histogram,
+    pub(super) total: Histogram,
+    pub(super) bypass: Histogram,
+    pub(super) counters: BTreeMap<String, u64>,
+    handlers: BTreeMap<(u32, Stage), HandlerTally>,
+    first_ps: Option<u64>,
+    last_ps: u64,
+}
+
+impl Tally {
+    /// Something came in.
+    pub(super) fn begins(&mut self, at_ps: u64) {
+        self.first_ps.get_or_insert(at_ps);
+    }
+
+    /// Something came out.
+    pub(super) fn ends(&mut self, at_ps: u64) {
+        self.last_ps = self.last_ps.max(at_ps);
+    }
+
+    /// A handler has run.
+    pub(super) fn ran(&mut self, run: &Run, cycles: u64) {
+        let handler = self.handlers.entry((run.handler, run.stage)).or_default();
+        handler.traffic.add(run.size as usize);
+        handler.failures += u64::from(run.ending != Ending::Done);
+        handler.cycles.add(cycles);
+    }
+
+    /// What progress shows.
+    pub(super) fn counts(&self) -> Counts {
+        Counts {
+            received: self.wire_in.packets,
+            handled: self.came.packets,
+            to_host: self.to_host.packets,
+            sent: self.sent.packets + self.sent_host.packets,
+            failed: self.handlers.values().map(|handler| handler.failures).sum(),
+            drops: self.drops().into_iter().collect(),
+        }
+    }
+
+    pub(super) fn summary(&self, end: &End, config: &NicConfig, symbols: &Symbols) -> Summary {
+        let latency = Distribution::of;
+        Summary {
+            format: FORMAT,
+            time: self.time(end),
+            stages: self.stages(),
+            drops: self.drops(),
+            handlers: self.handlers(symbols),
+            latencies: Latencies {
+                ingress_ns: latency(&self.ingress),
+                queue_ns: latency(&self.queue),
+                total_ns: latency(&self.total),
+                bypass_ns: latency(&self.bypass),
+            },
+            hpus: hpus(end, config),
+            refused_commands: end.refused_commands,
+            counters: self.counters.clone(),
+            unbalanced: if end.is_idle {
+                self.unbalanced()
+            } else {
+                Vec::new()
+            },
+            ..Summary::default()
+        }
+    }
+
+    /// The time of the traffic, in seconds.
+    fn traffic_s(&self) -> Option<f64> {
+        let passed = self.last_ps.saturating_sub(self.first_ps?);
+        (passed > 0).then_some(passed as f64 / 1e12)
+    }
+
+    fn gigabits(&self, bytes: u64) -> Option<f64> {
+        self.traffic_s().map(|seconds| bytes as f64 * 8.0 / 1e9 / seconds)
+    }
+
+    fn time(&self, end: &End) -> Time {
+        let wall = end.wall.as_secs_f64();
+        let per_second = |count: u64| if wall > 0.0 { count as f64 / wall } else { 0.0 };
+        let simulated = end.simulated_ps as f64 / 1e12;
+        Time {
+            simulated_ns: end.simulated_ps as f64 / 1e3,
+            traffic_ns: self.traffic_s().unwrap_or(0.0) * 1e9,
+            wall_s: wall,
+            slowdown: if simulated > 0.0 { wall / simulated } else { 0.0 },
+            core_clocks: end.simulated_clocks,
+            cluster_clocks_alone: end.cluster_clocks_alone,
+            core_clocks_per_s: per_second(end.simulated_clocks),
+            instructions: end.instructions,
+            mips: per_second(end.instructions) / 1e6,
+        }
+    }
+
+    fn stages(&self) -> Vec<StageReport> {
+        let stage = |stage, packets, bytes: Option<u64>| StageReport {
+            stage,
+            packets,
+            bytes,
+            gigabits_per_second: bytes.and_then(|bytes| self.gigabits(bytes)),
+        };
+        let known = |name, traffic: &Traffic| stage(name, traffic.packets, Some(traffic.bytes));
+        let matched = self.counters.get("ingress.matched");
+        let mut stages = vec![known("wire in", &self.wire_in)];
+        stages.extend(matched.map(|packets| stage("matched", *packets, None)));
+        stages.extend([
+            known("to handlers", &self.came),
+            stage("done with", self.freed, None),
+            known("sent by handlers", &self.sent),
+            known("to host", &self.to_host),
+            known("from host", &self.from_host),
+            known("sent by host", &self.sent_host),
+        ]);
+        stages
+    }
+
+    fn drops(&self) -> BTreeMap<String, u64> {
+        let drops = self.counters.iter();
+        drops
+            .filter_map(|(name, count)| Some((name.strip_prefix(DROPPED)?.to_owned(), *count)))
+            .collect()
+    }
+
+    fn handlers(&self, symbols: &Symbols) -> Vec<HandlerReport> {
+        let mut handlers: Vec<_> = self
+            .handlers
+            .iter()
+            .map(|((address, stage), tally)| {
+                let report = HandlerReport {
+                    handler: symbols.name(*address),
+                    packets: tally.traffic.packets,
+                    failures: tally.failures,
+                    bytes: tally.traffic.bytes,
+                    cycles: Distribution::of(&tally.cycles),
+                    packets_per_second: self
+                        .traffic_s()
+                        .map(|seconds| tally.traffic.packets as f64 / seconds),
+                    gigabits_per_second: self.gigabits(tally.traffic.bytes),
+                };
+                let name = report.handler.trim_end_matches(stage.suffix()).to_owned();
+                ((name, *stage), report)
+            })
+            .collect();
+        handlers.sort_by(|(a, _), (b, _)| a.cmp(b));
+        handlers.into_iter().map(|(_, report)| report).collect()
+    }
+
+    /// Sums of the hardware's counters and of what was seen outside of it that are not the same, once all is at rest.
+    fn unbalanced(&self) -> Vec<String> {
+        let sums = [
+            (
+                "wire in",
+                self.wire_in.packets,
+                "ingress.matched + ingress.bypassed",
+                self.sum(&["matched", "bypassed"]),
+            ),
+            (
+                "to host",
+                self.to_host.packets,
+                "ingress.bypassed",
+                self.sum(&["bypassed"]),
+            ),
+            (
+                "to handlers",
+                self.came.packets,
+                "ingress.hers",
+                self.sum(&["hers"]),
+            ),
+            ("done with", self.freed, "ingress.hers", self.sum(&["hers"])),
+            (
+                "sent by handlers",
+                self.sent.packets,
+                "egress.frames",
+                self.counters.get("egress.frames").copied(),
+            ),
+            (
+                "ingress.hers and dropped frames",
+                self.sum(&["hers"]).unwrap_or(0) + self.drops().values().sum::<u64>(),
+                "ingress.matched",
+                self.sum(&["matched"]),
+            ),
+        ];
+        sums.into_iter()
+            .filter_map(|(name, seen, counter, counted)| {
+                let counted = counted?;
+                (seen % WRAP != counted % WRAP).then(|| format!("{name} is {seen}, {counter} is {counted}"))
+            })
+            .collect()
+    }
+
+    /// Sum of counters of the ingress path, if all were read.
+    fn sum(&self, names: &[&str]) -> Option<u64> {
+        names
+            .iter()
+            .map(|name| self.counters.get(&format!("ingress.{name}")).copied())
+            .sum()
+    }
+}
+
+fn hpus(end: &End, config: &NicConfig) -> Vec<HpuReport> {
+    let hpus = config.cluster.hpus.max(1);
+    let passed = end.simulated_ps.max(1) as f64;
+    let load = |busy: u64| 100.0 * busy as f64 * config.cluster_ps as f64 / passed;
+    let numbered = end.hpu_busy.iter().enumerate();
+    numbered
+        .map(|(number, busy)| HpuReport {
+            cluster: number / hpus,
+            core: number % hpus,
+            load_percent: load(*busy).min(100.0),
+        })
+        .collect()
+}

@@ -1,0 +1,93 @@
+//! The arguments of `spinneret run`.
+
+use clap::{ArgGroup, Args};
+use std::path::PathBuf;
+
+/// Arguments of `spinneret run`.
+#[derive(Clone, Debug, Args)]
+#[command(group(ArgGroup::new("packets").required(true).multiple(true).args(["pcap", "generate", "tap", "attach"])))]
+pub struct RunArguments {
+    /// Handlers: a folder with a Makefile, which is built first, or an ELF file
+    #[arg(value_name = "HANDLERS")]
+    pub target: PathBuf,
+    /// Rules that packets are matched by [default: rules.toml in the folder of the handlers]
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// Handlers for rulesets that have no handlers of their own name: what stands before _hh, _ph and _th
+    #[arg(long, value_name = "NAME")]
+    pub handler: Option<String>,
+
+    /// Packets from a capture: pcap or pcapng, Ethernet
+    #[arg(long, value_name = "FILE", help_heading = "Packets")]
+    pub pcap: Option<PathBuf>,
+    /// Packets of a capture as fast as the wire carries them, instead of at their times
+    #[arg(long, requires = "pcap", help_heading = "Packets")]
+    pub back_to_back: bool,
+    /// Packets made up, such as udp,size=64..1500,rate=10Gbps,count=1e5
+    #[arg(long, value_name = "WHAT", conflicts_with = "pcap", help_heading = "Packets")]
+    pub generate: Option<String>,
+    /// Make a network interface of that name, which is the NIC as this machine sees it
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pcap", "generate"], help_heading = "Packets")]
+    pub tap: Option<String>,
+    /// Take an existing network interface for the wire
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pcap", "generate"], help_heading = "Packets")]
+    pub attach: Option<String>,
+    /// Write the frames that leave for the wire to this pcap file
+    #[arg(long, value_name = "FILE", help_heading = "Packets")]
+    pub out: Option<PathBuf>,
+    /// Write the packets that go to the host to this pcap file
+    #[arg(long, value_name = "FILE", help_heading = "Packets")]
+    pub out_host: Option<PathBuf>,
+    /// End after that many seconds
+    #[arg(long, value_name = "SECONDS", help_heading = "Packets")]
+    pub duration: Option<f64>,
+
+    /// Clusters of HPUs
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Hardware")]
+    pub clusters: u8,
+    /// HPUs of each cluster
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Hardware")]
+    pub hpus: u8,
+    /// Clock of the clusters
+    #[arg(long, value_name = "MHZ", default_value_t = 40.0, help_heading = "Hardware")]
+    pub cluster_mhz: f64,
+    /// Clock of everything else
+    #[arg(long, value_name = "MHZ", default_value_t = 250.0, help_heading = "Hardware")]
+    pub core_mhz: f64,
+    /// Time to host memory and back
+    #[arg(long, value_name = "NS", default_value_t = 450, help_heading = "Hardware")]
+    pub host_latency: u64,
+    /// Clocks after which a handler is ended
+    #[arg(
+        long,
+        value_name = "CLOCKS",
+        default_value_t = 1_000_000,
+        help_heading = "Hardware"
+    )]
+    pub watchdog: u64,
+    /// Let handlers load and store at any address, as RI5CY can, instead of ending those that are not aligned
+    #[arg(long, help_heading = "Hardware")]
+    pub allow_misaligned: bool,
+    /// Be the program on the host that `host_ping` needs: answer the pings that its handlers hand over
+    #[arg(long, help_heading = "Packets")]
+    pub host_ping: bool,
+    /// Simulate every clock, also those in which nothing happens
+    #[arg(long, help_heading = "Hardware")]
+    pub no_skip: bool,
+
+    /// Print the result as JSON
+    #[arg(long, help_heading = "Results")]
+    pub json: bool,
+    /// Write what happened when, for ui.perfetto.dev
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub trace: Option<PathBuf>,
+    /// Write a waveform (FST) of the hardware
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub wave: Option<PathBuf>,
+    /// Draw latency and load over time (SVG)
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub plot: Option<PathBuf>,
+    /// Tell where in the handlers the time goes
+    #[arg(long, help_heading = "Results")]
+    pub profile: bool,
+}

@@ -1,0 +1,124 @@
+//! Where packets come from and go to, as the arguments say.
+
+use super::args::RunArguments;
+use crate::cli::Failure;
+use crate::net::generator::RecipeError;
+use crate::net::{
+    Generator, PacketSocket, PcapSink, PcapSource, Recipe, Sink, Source, Tap, TapConfig, Timing,
+};
+use anyhow::anyhow;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+/// Both sides of the NIC.
+pub(super) struct Ends {
+    /// Frames from the wire.
+    pub(super) source: Box<dyn Source>,
+    /// Frames of the host, where there is one.
+    pub(super) host_source: Option<Box<dyn Source>>,
+    /// Who takes what leaves for the wire.
+    pub(super) wire: Vec<Box<dyn Sink>>,
+    /// Who takes what goes to the host.
+    pub(super) host: Vec<Box<dyn Sink>>,
+    /// What to wait for while nothing is to be done.
+    pub(super) wakes: Vec<Box<dyn AsFd>>,
+}
+
+/// Opens everything that was asked for.
+///
+/// # Errors
+/// If something is missing or cannot be used.
+pub(super) fn open(arguments: &RunArguments) -> Result<Ends, Failure> {
+    let mut ends = match (
+        &arguments.pcap,
+        &arguments.generate,
+        &arguments.attach,
+        &arguments.tap,
+    ) {
+        (Some(file), ..) => Ends::new(capture(file, arguments.back_to_back)?),
+        (_, Some(text), ..) => Ends::new(Box::new(Generator::new(recipe(text)?))),
+        (_, _, Some(name), _) => attach(name)?,
+        (.., Some(name)) => return tap(name, arguments),
+        (None, None, None, None) => return Err(Failure::usage(anyhow!("there are no packets"))),
+    };
+    if let Some(name) = &arguments.tap {
+        let cable = Tap::create(&TapConfig::new(name)).map_err(Failure::usage)?;
+        ends.take_host(&cable);
+    }
+    ends.write_captures(arguments)?;
+    Ok(ends)
+}
+
+impl Ends {
+    fn new(source: Box<dyn Source>) -> Self {
+        Self {
+            source,
+            host_source: None,
+            wire: Vec::new(),
+            host: Vec::new(),
+            wakes: Vec::new(),
+        }
+    }
+
+    /// The host is at one end of a cable.
+    fn take_host(&mut self, cable: &Tap) {
+        self.host_source = Some(Box::new(cable.host.source()));
+        self.host.push(Box::new(cable.host.sink()));
+        self.wakes.push(Box::new(cable.host.clone()));
+        // Nobody listens to the other end, but it lives as long as this one.
+        self.wakes.push(Box::new(cable.wire.clone()));
+    }
+
+    fn write_captures(&mut self, arguments: &RunArguments) -> Result<(), Failure> {
+        for (file, sinks) in [
+            (&arguments.out, &mut self.wire),
+            (&arguments.out_host, &mut self.host),
+        ] {
+            if let Some(file) = file {
+                sinks.push(Box::new(PcapSink::create(file).map_err(Failure::usage)?));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn capture(file: &Path, back_to_back: bool) -> Result<Box<dyn Source>, Failure> {
+    let timing = match back_to_back {
+        true => Timing::BackToBack,
+        false => Timing::Recorded,
+    };
+    Ok(Box::new(PcapSource::open(file, timing).map_err(Failure::usage)?))
+}
+
+fn recipe(text: &str) -> Result<Recipe, Failure> {
+    text.parse()
+        .map_err(|error: RecipeError| Failure::usage(anyhow!("--generate {text}: {error}")))
+}
+
+/// An existing interface as the wire.
+fn attach(name: &str) -> Result<Ends, Failure> {
+    let socket = PacketSocket::attach(name).map_err(Failure::usage)?;
+    let mut ends = Ends::new(Box::new(socket.source()));
+    ends.wire.push(Box::new(socket.sink()));
+    ends.wakes.push(Box::new(socket));
+    Ok(ends)
+}
+
+/// A cable between the host and a namespace of its own, with the NIC in between.
+fn tap(name: &str, arguments: &RunArguments) -> Result<Ends, Failure> {
+    let config = TapConfig::new(name);
+    let cable = Tap::create(&config).map_err(Failure::usage)?;
+    let mut ends = Ends::new(Box::new(cable.wire.source()));
+    ends.wire.push(Box::new(cable.wire.sink()));
+    ends.take_host(&cable);
+    ends.write_captures(arguments)?;
+    eprintln!(
+        "{} is the NIC ({}), {} ({}) the other end of its cable; try in another terminal:\n  {}",
+        config.name,
+        config.host,
+        config.wire_name(),
+        config.wire,
+        config.ping_command()
+    );
+    Ok(ends)
+}

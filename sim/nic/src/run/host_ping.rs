@@ -1,0 +1,96 @@
+//! The host's part of pings that are answered on the host: what the program beside the handlers of `host_ping` does.
+
+use super::contexts::{HOST_BASE, HOST_STRIDE};
+use crate::nic::{ControlError, Nic};
+use spinneret_cluster::Program;
+
+/// Each HPU has a page of its context's host memory.
+const PAGE: u64 = 4096;
+/// Where the frame lies in it, behind the flag.
+const FRAME: u64 = 64;
+/// Bytes of a flag: number of the request, length, HPU.
+const FLAG: usize = 8;
+/// Ethernet and IPv4 headers.
+const ICMP: usize = 34;
+
+/// Looks for requests of handlers and answers them.
+#[derive(Debug)]
+pub(super) struct HostPing {
+    /// Where handlers wait for their answers.
+    answers: u32,
+    /// Number of the last request, by context and HPU.
+    seen: Vec<Vec<u8>>,
+}
+
+impl HostPing {
+    /// For the handlers of a program; nothing if they do not wait for a host.
+    pub(super) fn new(program: &Program, nic: &Nic, contexts: usize) -> Option<Self> {
+        let answers = program.host_data?;
+        let hpus = nic.config().cluster.clusters * nic.config().cluster.hpus;
+        for context in 0..contexts as u64 {
+            for hpu in 0..hpus as u64 {
+                nic.host_memory().set(page(context, hpu), &[0; FLAG]);
+            }
+        }
+        Some(Self {
+            answers,
+            seen: vec![vec![0; hpus]; contexts],
+        })
+    }
+
+    /// Answers what has come: a copy of the frame with changed addresses, and then the flag, which the handler waits for.
+    ///
+    /// # Errors
+    /// If the NIC does not take the answer.
+    pub(super) fn poll(&mut self, nic: &mut Nic) -> Result<(), ControlError> {
+        for (context, seen) in (0_u64..).zip(&mut self.seen) {
+            for (hpu, seen) in (0_u32..).zip(seen) {
+                let page = page(context, hpu.into());
+                let flag = nic.host_memory().read(page, FLAG);
+                if flag[0] == *seen {
+                    continue;
+                }
+                *seen = flag[0];
+                let length = u32::from_le_bytes([flag[1], flag[2], flag[3], flag[4]]);
+                let frame = nic
+                    .host_memory()
+                    .read(page + FRAME, length.min(PAGE as u32) as usize);
+                nic.host_memory().set(page + FRAME, &reply(frame));
+                // The word with the number comes last, as handlers look at it first.
+                let answer = self.answers + FLAG as u32 * hpu;
+                nic.write_cluster(answer + 4, word(&flag[4..]))?;
+                nic.write_cluster(answer, word(&flag[..4]))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The page of an HPU.
+fn page(context: u64, hpu: u64) -> u64 {
+    HOST_BASE + context * HOST_STRIDE + hpu * PAGE
+}
+
+fn word(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |word, byte| word << 8 | u32::from(*byte))
+}
+
+/// An echo request as its own reply.
+fn reply(mut frame: Vec<u8>) -> Vec<u8> {
+    if frame.len() < ICMP + 8 {
+        return frame;
+    }
+    let (destination, rest) = frame.split_at_mut(6);
+    destination.swap_with_slice(&mut rest[..6]);
+    let (source, rest) = frame[26..].split_at_mut(4);
+    source.swap_with_slice(&mut rest[..4]);
+    frame[ICMP] = 0;
+    // The type was 8 and is 0: the sum of the words has become less by 0x0800 (RFC 1624).
+    let sum = u32::from(u16::from_be_bytes([frame[ICMP + 2], frame[ICMP + 3]])) + 0x0800;
+    let sum = (sum & 0xffff) + (sum >> 16);
+    frame[ICMP + 2..ICMP + 4].copy_from_slice(&(sum as u16).to_be_bytes());
+    frame
+}

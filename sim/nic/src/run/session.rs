@@ -1,0 +1,312 @@
+//! One run: packets go in, time passes, everything that comes out is passed on.
+
+use super::args::RunArguments;
+use super::ends::Ends;
+use super::host_ping::HostPing;
+use super::setup::{self, Setup};
+use crate::cli::Failure;
+use crate::net::{self, Interrupt, Next, Pacer};
+use crate::nic::Nic;
+use crate::report::{End, Live, Occupancy, Recorder};
+use anyhow::anyhow;
+use spinneret_regmap::registers;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+/// Frames that wait at the NIC's input before more are taken from their source: enough that it never runs dry.
+const WAITING: usize = 32;
+/// Steps of the simulation between two looks at the clock on the wall.
+const LOOK_STEPS: u32 = 64;
+/// Longest sleep while a live source is silent.
+const SLEEP: Duration = Duration::from_millis(200);
+/// Between two notes of how full everything is.
+const OCCUPANCY_PS: u64 = 1_000_000;
+/// Between two looks of a program on the host at its memory.
+const HOST_LOOK_PS: u64 = 1_000_000;
+/// Longest that packets are on their way behind the last one.
+const DRAIN_PS: u64 = 1_000_000_000_000;
+
+/// Runs the command and prints its result.
+///
+/// # Errors
+/// If something that was asked for cannot be used, or the run fails; a run that is interrupted is none that fails.
+pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
+    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
+    let setup = setup::open(arguments)?;
+    let mut session = Session::new(setup, arguments, interrupt)?;
+    session.go()?;
+    session.finish(arguments)
+}
+
+/// A run that is under way.
+struct Session {
+    nic: Nic,
+    ends: Ends,
+    recorder: Recorder,
+    /// A program on the host, and when it looks next.
+    host_ping: Option<HostPing>,
+    looks_ps: u64,
+    interrupt: Interrupt,
+    /// Keeps time with the wall, if packets come when they like.
+    pacer: Option<Pacer>,
+    /// The next packet, and when it comes.
+    next: Option<(u64, Vec<u8>)>,
+    has_ended: bool,
+    start: End,
+    begun: Instant,
+    duration: Option<Duration>,
+    noted_ps: u64,
+    steps: u32,
+}
+
+impl Session {
+    fn new(setup: Setup, arguments: &RunArguments, interrupt: Interrupt) -> Result<Self, Failure> {
+        let Setup {
+            mut nic,
+            ends,
+            mut recorder,
+            host_ping,
+        } = setup;
+        // What happened while the runtime started is no part of the run.
+        nic.take_events();
+        while let Some(word) = nic.take_printed() {
+            recorder.stdout(word);
+        }
+        let duration = arguments.duration.map(|seconds| {
+            Duration::try_from_secs_f64(seconds)
+                .map_err(|error| Failure::usage(anyhow!("--duration {seconds}: {error}")))
+        });
+        let now_ps = nic.now_ps();
+        Ok(Self {
+            pacer: ends.source.is_live().then(|| Pacer::starting_at(now_ps)),
+            start: End::of(&nic, Duration::ZERO),
+            begun: Instant::now(),
+            duration: duration.transpose()?,
+            next: None,
+            has_ended: false,
+            noted_ps: now_ps,
+            looks_ps: now_ps,
+            host_ping,
+            steps: 0,
+            nic,
+            ends,
+            recorder,
+            interrupt,
+        })
+    }
+
+    /// Until there is nothing more to do, or somebody wants an end.
+    fn go(&mut self) -> Result<(), Failure> {
+        loop {
+            self.feed()?;
+            let has_nothing = self.next.is_none() && self.nic.is_idle();
+            if has_nothing && self.has_ended {
+                return Ok(());
+            }
+            match self.pacer.is_some() {
+                true => self.live_step(has_nothing)?,
+                false => {
+                    let limit = self.next.as_ref().map_or(u64::MAX, |(at, _)| *at);
+                    self.nic.step(self.host_limit(limit)).map_err(Failure::work)?;
+                }
+            }
+            self.serve()?;
+            self.pass_on()?;
+            self.steps = self.steps.wrapping_add(1);
+            if (has_nothing || self.steps.is_multiple_of(LOOK_STEPS)) && self.is_over() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A step that keeps time with the wall, as far as it goes.
+    fn live_step(&mut self, has_nothing: bool) -> Result<(), Failure> {
+        let now = self.nic.now_ps();
+        let Some(pacer) = &mut self.pacer else {
+            return Ok(());
+        };
+        if has_nothing {
+            pacer.end_work(now);
+            let rest = self
+                .duration
+                .map(|duration| duration.saturating_sub(self.begun.elapsed()));
+            sleep(&self.ends, &self.interrupt, rest.unwrap_or(SLEEP).min(SLEEP))?;
+            // Time goes on to where it is on the wall; nothing happens in it.
+            return self.nic.run_until(pacer.allowed_ps()).map_err(Failure::work);
+        }
+        pacer.begin_work(now);
+        let allowed = pacer.allowed_ps();
+        if allowed <= now {
+            let ahead = pacer.until(now);
+            return sleep(&self.ends, &self.interrupt, ahead);
+        }
+        let limit = self.host_limit(allowed);
+        self.nic.step(limit).map_err(Failure::work)
+    }
+
+    /// No further than to the host's next look at its memory.
+    fn host_limit(&self, limit_ps: u64) -> u64 {
+        match self.host_ping {
+            Some(_) => limit_ps.min(self.nic.now_ps() + HOST_LOOK_PS),
+            None => limit_ps,
+        }
+    }
+
+    /// Lets the program on the host look at its memory.
+    fn serve(&mut self) -> Result<(), Failure> {
+        let now = self.nic.now_ps();
+        if let Some(host) = &mut self.host_ping
+            && now >= self.looks_ps
+        {
+            self.looks_ps = now + HOST_LOOK_PS;
+            host.poll(&mut self.nic).map_err(Failure::work)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the NIC what has come.
+    fn feed(&mut self) -> Result<(), Failure> {
+        let now = self.nic.now_ps();
+        let start = self.start.simulated_ps;
+        while self.nic.receiving() < WAITING {
+            if self.next.is_none() && !self.has_ended {
+                match self.ends.source.next(now - start).map_err(Failure::work)? {
+                    Next::Packet { at_ps, bytes } => self.next = Some((at_ps.saturating_add(start), bytes)),
+                    Next::Nothing => break,
+                    Next::End => self.has_ended = true,
+                }
+            }
+            let Some((_, bytes)) = self.next.take_if(|(at, _)| *at <= now) else {
+                break;
+            };
+            self.recorder.received(now - start, &bytes);
+            self.nic.receive(bytes);
+        }
+        if let Some(source) = &mut self.ends.host_source {
+            while let Next::Packet { bytes, .. } = source.next(now - start).map_err(Failure::work)? {
+                self.recorder.from_host(now - start, bytes.len());
+                self.nic.transmit(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on what came out, and notes it.
+    fn pass_on(&mut self) -> Result<(), Failure> {
+        let start = self.start.simulated_ps;
+        while let Some(out) = self.nic.take_wire() {
+            let at = out.at_ps - start;
+            self.recorder.sent(at, out.bytes.len(), out.is_host);
+            for sink in &mut self.ends.wire {
+                sink.put(at, &out.bytes).map_err(Failure::work)?;
+            }
+        }
+        while let Some(out) = self.nic.take_host() {
+            let at = out.at_ps - start;
+            self.recorder.to_host(at, &out.bytes);
+            for sink in &mut self.ends.host {
+                sink.put(at, &out.bytes).map_err(Failure::work)?;
+            }
+        }
+        while let Some(word) = self.nic.take_printed() {
+            self.recorder.stdout(word);
+        }
+        let time = self.nic.cluster_time();
+        for event in self.nic.take_events() {
+            self.recorder
+                .event(&event, |clock| time(clock).saturating_sub(start));
+        }
+        if self.recorder.wants_occupancy() && self.nic.now_ps() >= self.noted_ps + OCCUPANCY_PS {
+            self.noted_ps = self.nic.now_ps();
+            let occupancy = occupancy(&self.nic);
+            self.recorder.occupancy(self.noted_ps - start, &occupancy);
+        }
+        Ok(())
+    }
+
+    /// Shows how it goes; whether somebody wants an end.
+    fn is_over(&mut self) -> bool {
+        let (nic, total) = (&self.nic, self.ends.source.total());
+        let start = &self.start;
+        self.recorder.progress(|| {
+            let cluster = nic.cluster();
+            let busy: u64 = cluster.busy().sum();
+            Live {
+                at_ps: nic.now_ps() - start.simulated_ps,
+                busy_clocks: busy - start.hpu_busy.iter().sum::<u64>(),
+                cluster_ps: nic.config().cluster_ps,
+                hpus: cluster.config().clusters * cluster.config().hpus,
+                total,
+            }
+        });
+        let is_late = self
+            .duration
+            .is_some_and(|duration| self.begun.elapsed() >= duration);
+        is_late || self.interrupt.is_set()
+    }
+
+    /// Lets what is on its way come out, closes all files, and prints the result.
+    fn finish(mut self, arguments: &RunArguments) -> Result<(), Failure> {
+        let limit = self.nic.now_ps() + DRAIN_PS;
+        while !self.nic.is_idle() && self.nic.now_ps() < limit {
+            self.nic.step(self.host_limit(limit)).map_err(Failure::work)?;
+            self.serve()?;
+            self.pass_on()?;
+        }
+        let end = End::of(&self.nic, self.begun.elapsed()).since(&self.start);
+        let counters = counters(&mut self.nic)?;
+        self.recorder.counters(&counters);
+        for sink in self.ends.wire.into_iter().chain(self.ends.host) {
+            sink.finish().map_err(Failure::work)?;
+        }
+        let cluster = self.nic.cluster();
+        let finished = self.recorder.finish(&end, cluster.profile());
+        match arguments.json {
+            true => println!("{}", finished.summary.to_json().map_err(Failure::work)?),
+            false => print!("{}", finished.summary),
+        }
+        match finished.failures.into_iter().next() {
+            Some(failure) => Err(Failure::work(failure)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Sleeps until a packet comes, somebody wants an end, or the time is over.
+fn sleep(ends: &Ends, interrupt: &Interrupt, time: Duration) -> Result<(), Failure> {
+    let wakes = ends.wakes.iter().map(|wake| wake.as_fd());
+    let wakes: Vec<BorrowedFd<'_>> = wakes.chain([interrupt.as_fd()]).collect();
+    net::wait(&wakes, Some(time)).map_err(Failure::work)?;
+    Ok(())
+}
+
+/// How full everything is, as the model of the cluster knows it.
+fn occupancy(nic: &Nic) -> Occupancy {
+    let cluster = nic.cluster();
+    let [slots_small, slots_large] = cluster.packets_inside();
+    Occupancy {
+        slots_small,
+        slots_large,
+        busy_hpus: cluster.busy_hpus() as u64,
+        queued: cluster.queued() as u64,
+    }
+}
+
+/// The counters of the hardware, as software reads them.
+fn counters(nic: &mut Nic) -> Result<Vec<(String, u64)>, Failure> {
+    let groups = ["ingress", "egress", "host_write", "host_read"];
+    let mut counters = Vec::new();
+    for register in registers().filter(|register| groups.contains(&register.group)) {
+        for element in 0..register.count {
+            let Some(offset) = register.address(element) else {
+                continue;
+            };
+            let name = match register.count {
+                1 => format!("{}.{}", register.group, register.name),
+                _ => format!("{}.{}[{element}]", register.group, register.name),
+            };
+            counters.push((name, nic.get(offset).map_err(Failure::work)?.into()));
+        }
+    }
+    Ok(counters)
+}

@@ -1,0 +1,106 @@
+//! Everything that a run needs, opened before it begins.
+
+use super::args::RunArguments;
+use super::ends::{self, Ends};
+use super::host_ping::HostPing;
+use super::{build, contexts};
+use crate::cli::Failure;
+use crate::nic::{Nic, NicConfig};
+use crate::report::{Options, Recorder};
+use anyhow::anyhow;
+use spinneret_cluster::rv::Misaligned;
+use spinneret_cluster::{Config, Program, Timing};
+use spinneret_sim::reference::matcher::MatcherParams;
+use spinneret_sim::rules::RuleFile;
+use std::path::PathBuf;
+
+/// Period of a clock of 1 MHz in picoseconds.
+const MHZ_PS: f64 = 1e6;
+/// Periods of clocks that can be simulated: 1 to 1000 MHz.
+const PERIODS_PS: std::ops::RangeInclusive<f64> = 1000.0..=MHZ_PS;
+
+/// A NIC that runs its handlers, and where packets come from and go to.
+pub(super) struct Setup {
+    pub(super) nic: Nic,
+    pub(super) ends: Ends,
+    pub(super) recorder: Recorder,
+    pub(super) host_ping: Option<HostPing>,
+}
+
+/// Opens everything that was asked for.
+///
+/// # Errors
+/// If something is missing or cannot be used.
+pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
+    let config = config(arguments)?;
+    let elf = build::program(&arguments.target, config.cluster.clusters).map_err(Failure::usage)?;
+    let program = Program::open(&elf).map_err(Failure::usage)?;
+    let rules = RuleFile::read(&rules_of(arguments), &MatcherParams::BOARD).map_err(Failure::usage)?;
+    let handler = arguments.handler.as_deref();
+    let contexts = contexts(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
+    let rulesets: Vec<_> = rules.rulesets.iter().map(|named| named.ruleset.clone()).collect();
+    let ends = ends::open(arguments)?;
+    let options = Options {
+        trace: arguments.trace.clone(),
+        plot: arguments.plot.clone(),
+        ..Options::default()
+    };
+    let recorder = Recorder::new(options, Some(&program), &config).map_err(Failure::usage)?;
+    let mut nic = Nic::new(config).map_err(Failure::work)?;
+    if let Some(wave) = &arguments.wave {
+        nic.trace_to(wave.clone());
+    }
+    if arguments.profile {
+        nic.enable_profile();
+    }
+    nic.start(&program, &contexts, &rulesets).map_err(Failure::work)?;
+    let host_ping = match arguments.host_ping {
+        true => Some(HostPing::new(&program, &nic, contexts.len()).ok_or_else(|| {
+            Failure::usage(anyhow!(
+                "--host-ping: {} has no `__host_data`, so its handlers wait for no host",
+                elf.display()
+            ))
+        })?),
+        false => None,
+    };
+    Ok(Setup {
+        nic,
+        ends,
+        recorder,
+        host_ping,
+    })
+}
+
+/// The rules that were named, or those beside the handlers.
+fn rules_of(arguments: &RunArguments) -> PathBuf {
+    match &arguments.rules {
+        Some(rules) => rules.clone(),
+        None if arguments.target.is_dir() => arguments.target.join("rules.toml"),
+        None => arguments.target.with_file_name("rules.toml"),
+    }
+}
+
+fn config(arguments: &RunArguments) -> Result<NicConfig, Failure> {
+    let period = |name: &str, mhz: f64| match MHZ_PS / mhz {
+        ps if PERIODS_PS.contains(&ps) => Ok(ps.round() as u64),
+        _ => Err(Failure::usage(anyhow!("{name} {mhz}: clocks are 1 to 1000 MHz"))),
+    };
+    let mut timing = Timing::default();
+    if arguments.allow_misaligned {
+        timing.costs.misaligned = Misaligned::Split;
+    }
+    let core_ps = period("--core-mhz", arguments.core_mhz)?;
+    Ok(NicConfig {
+        cluster: Config {
+            clusters: arguments.clusters.into(),
+            hpus: arguments.hpus.into(),
+            watchdog: arguments.watchdog,
+            timing,
+            ..Config::default()
+        },
+        core_ps,
+        cluster_ps: period("--cluster-mhz", arguments.cluster_mhz)?,
+        host_latency: arguments.host_latency.saturating_mul(1000) / core_ps,
+        skips: !arguments.no_skip,
+    })
+}

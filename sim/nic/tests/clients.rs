@@ -1,0 +1,214 @@
+//! Linux's own clients talk to the NIC: ping, a UDP client, iperf3.
+//!
+//! Each test runs `spinneret run --tap`, which makes an interface for the host and one in a namespace of its own for the
+//! other end of the cable. Where the process may not do that, the tests say so and do nothing.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longest that the NIC takes to start; the first one compiles its handlers.
+const START: Duration = Duration::from_secs(60);
+/// Both ends of the cable have fixed addresses, so there is one cable at a time.
+static CABLE: Mutex<()> = Mutex::new(());
+
+/// A NIC with a cable.
+struct Cable {
+    child: Child,
+    name: String,
+    _only: MutexGuard<'static, ()>,
+}
+
+impl Cable {
+    /// Starts a NIC with an example, and with its rules or others; nothing where that is not allowed.
+    fn start(name: &str, example: &str, rules: Option<&Path>) -> Option<Self> {
+        let only = CABLE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if !may_make_interfaces() {
+            eprintln!("skipped: this process may not make interfaces and namespaces (run it as root)");
+            return None;
+        }
+        let handlers = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../runtime/examples")
+            .join(example);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spinneret"));
+        command.arg("run").arg(handlers).args(["--tap", name, "--json"]);
+        if let Some(rules) = rules {
+            command.arg("--rules").arg(rules);
+        }
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut cable = Self {
+            child: child.expect("the command was built"),
+            name: name.to_owned(),
+            _only: only,
+        };
+        let begun = Instant::now();
+        while !cable
+            .at_wire(
+                "ip",
+                &["-4", "addr", "show", "dev", &format!("{name}-wire"), "up"],
+            )
+            .contains("10.9.0.2")
+        {
+            if let Ok(Some(status)) = cable.child.try_wait() {
+                let mut text = String::new();
+                let mut stderr = cable.child.stderr.take().expect("it is piped");
+                std::io::Read::read_to_string(&mut stderr, &mut text).expect("it is text");
+                panic!("the NIC ended with {status}: {text}");
+            }
+            assert!(begun.elapsed() < START, "the cable is not there after {START:?}");
+            thread::sleep(Duration::from_millis(50));
+        }
+        Some(cable)
+    }
+
+    /// Runs a command at the other end of the cable: what it prints.
+    fn at_wire(&self, program: &str, arguments: &[&str]) -> String {
+        let output = self
+            .wire_command(program, arguments)
+            .output()
+            .expect("ip is there");
+        text(&output)
+    }
+
+    fn wire_command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        let namespace = format!("{}-wire", self.name);
+        command
+            .args(["netns", "exec", &namespace, program])
+            .args(arguments);
+        command
+    }
+
+    /// Ends the run as Ctrl-C does: its summary.
+    fn finish(mut self) -> serde_json::Value {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .expect("kill is there");
+        assert!(sent.success());
+        let child = &mut self.child;
+        let mut text = String::new();
+        let mut stdout = child.stdout.take().expect("it is piped");
+        std::io::Read::read_to_string(&mut stdout, &mut text).expect("it is text");
+        assert!(child.wait().expect("it ends").success(), "{text}");
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+}
+
+impl Drop for Cable {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // A NIC that was killed leaves its namespace behind.
+        let namespace = format!("{}-wire", self.name);
+        let _ = Command::new("ip").args(["netns", "delete", &namespace]).output();
+    }
+}
+
+fn text(output: &Output) -> String {
+    let all = [&output.stdout[..], &output.stderr].concat();
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+fn may_make_interfaces() -> bool {
+    let name = "spinneret-probe";
+    let run = |arguments: &[&str]| {
+        Command::new("ip")
+            .args(arguments)
+            .output()
+            .is_ok_and(|output| output.status.success())
+    };
+    run(&["netns", "add", name]) && run(&["netns", "delete", name]) && Path::new("/dev/net/tun").exists()
+}
+
+/// How many packets of a stage there were.
+fn packets(summary: &serde_json::Value, stage: &str) -> u64 {
+    let stages = summary["stages"].as_array().expect("there are stages");
+    let found = stages.iter().find(|found| found["stage"] == stage);
+    found
+        .and_then(|found| found["packets"].as_u64())
+        .expect("the stage is counted")
+}
+
+/// A file with rules, which goes away with the test.
+fn rules(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("rules.toml");
+    std::fs::write(&file, text).expect("there is room");
+    (folder, file)
+}
+
+#[test]
+fn ping_is_answered_by_the_handler() {
+    for (name, size) in [("ping56", "56"), ("ping1400", "1400")] {
+        let Some(cable) = Cable::start(name, "icmp_ping", None) else {
+            return;
+        };
+        let said = cable.at_wire("ping", &["-c", "50", "-i", "0.05", "-s", size, "10.9.0.1"]);
+        assert!(said.contains(" 0% packet loss"), "{said}");
+        let summary = cable.finish();
+        assert_eq!(packets(&summary, "sent by handlers"), 50);
+    }
+}
+
+#[test]
+fn ping_to_another_address_is_answered_by_linux() {
+    let (_folder, file) = rules(
+        "[[ruleset]]\nname = \"other\"\nend-of-message = \"always\"\n\
+         rules = [\"ipv4\", \"icmp-echo-request\", { idx = 7, mask = 0xffff0000, start = 0x00630000, end = 0x00630000 }]\n",
+    );
+    let Some(cable) = Cable::start("pinglinux", "icmp_ping", Some(&file)) else {
+        return;
+    };
+    let said = cable.at_wire("ping", &["-c", "20", "-i", "0.05", "10.9.0.1"]);
+    assert!(said.contains(" 0% packet loss"), "{said}");
+    let summary = cable.finish();
+    assert_eq!(packets(&summary, "sent by handlers"), 0);
+    assert!(packets(&summary, "sent by host") >= 20);
+}
+
+#[test]
+fn datagrams_come_back() {
+    let Some(cable) = Cable::start("udpecho", "udp_ping", None) else {
+        return;
+    };
+    let script =
+        "for n in 1 2 3 4 5; do echo datagram $n | socat -t1 - UDP:10.9.0.1:7777,sourceport=4000$n; done";
+    let said = cable.at_wire("sh", &["-c", script]);
+    let wanted: Vec<String> = (1..=5).map(|number| format!("datagram {number}")).collect();
+    assert_eq!(said.lines().collect::<Vec<_>>(), wanted);
+    assert_eq!(packets(&cable.finish(), "sent by handlers"), 5);
+}
+
+#[test]
+fn iperf_passes_through() {
+    // Nothing matches: everything is the host's.
+    let (_folder, file) = rules("[[ruleset]]\nrules = [\"never\"]\nend-of-message = \"never\"\n");
+    let Some(cable) = Cable::start("iperf", "udp_ping", Some(&file)) else {
+        return;
+    };
+    let mut server = Command::new("iperf3")
+        .args(["-s", "-1", "-B", "10.9.0.1"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("iperf3 is installed by ./dev setup");
+    thread::sleep(Duration::from_millis(500));
+    let said = cable.at_wire(
+        "iperf3",
+        &[
+            "-c", "10.9.0.1", "-u", "-b", "2M", "-l", "1000", "-t", "3", "--json",
+        ],
+    );
+    let _ = server.wait();
+    let result: serde_json::Value =
+        serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let lost = result["end"]["sum"]["lost_packets"].as_u64().unwrap_or(u64::MAX);
+    let sent = result["end"]["sum"]["packets"].as_u64().unwrap_or(0);
+    assert!(sent > 500 && lost * 100 <= sent, "{lost} of {sent} lost");
+    let summary = cable.finish();
+    assert_eq!(packets(&summary, "to handlers"), 0);
+    assert!(packets(&summary, "to host") > 500);
+}

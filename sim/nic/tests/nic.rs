@@ -1,0 +1,252 @@
+//! The whole NIC: generated hardware with real handlers behind it.
+
+use spinneret_cluster::{Config, Ending, Event, Program};
+use spinneret_nic::nic::{Nic, NicConfig, Out};
+use spinneret_nic::run::{self, HOST_BASE};
+use spinneret_regmap::{egress, ingress};
+use spinneret_sim::reference::matcher::MatcherParams;
+use spinneret_sim::rules::RuleFile;
+use std::path::{Path, PathBuf};
+
+/// Longest that packets are on their way.
+const PATIENCE_PS: u64 = 10_000_000_000;
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../runtime/examples")
+        .join(name)
+}
+
+/// A NIC that runs an example with its rules, or with others.
+fn start(name: &str, rules: Option<&str>, config: NicConfig) -> Nic {
+    let folder = example(name);
+    let elf = run::program(&folder, config.cluster.clusters).unwrap_or_else(|error| panic!("{error}"));
+    let program = Program::open(&elf).unwrap_or_else(|error| panic!("{error}"));
+    let params = MatcherParams::BOARD;
+    let file = match rules {
+        Some(text) => RuleFile::parse("test", text.as_bytes(), &params),
+        None => RuleFile::read(&folder.join("rules.toml"), &params),
+    };
+    let rules = file.unwrap_or_else(|error| panic!("{error}"));
+    let contexts = run::contexts(&program, &rules.rulesets, None).unwrap_or_else(|error| panic!("{error}"));
+    let rulesets: Vec<_> = rules.rulesets.iter().map(|named| named.ruleset.clone()).collect();
+    let mut nic = Nic::new(config).unwrap_or_else(|error| panic!("{error}"));
+    nic.start(&program, &contexts, &rulesets)
+        .unwrap_or_else(|error| panic!("{error}"));
+    nic
+}
+
+/// Runs until nothing is on its way: what came out to the wire, and to the host.
+fn finish(nic: &mut Nic) -> (Vec<Out>, Vec<Out>) {
+    let end = nic.now_ps() + PATIENCE_PS;
+    let idle = nic.run_until_idle(end).unwrap_or_else(|error| panic!("{error}"));
+    assert!(idle, "packets stay on their way");
+    let wire = std::iter::from_fn(|| nic.take_wire()).collect();
+    (wire, std::iter::from_fn(|| nic.take_host()).collect())
+}
+
+/// A UDP packet between two hosts.
+fn udp(port: u16, payload: &[u8]) -> Vec<u8> {
+    let mut packet = vec![0; 42];
+    packet[..12].copy_from_slice(b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02");
+    packet[12..14].copy_from_slice(&[8, 0]);
+    packet[14] = 0x45;
+    packet[16..18].copy_from_slice(&(28 + payload.len() as u16).to_be_bytes());
+    packet[22..24].copy_from_slice(&[64, 17]);
+    packet[26..34].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
+    packet[34..36].copy_from_slice(&[0x12, 0x34]);
+    packet[36..38].copy_from_slice(&port.to_be_bytes());
+    packet[38..40].copy_from_slice(&(8 + payload.len() as u16).to_be_bytes());
+    packet.extend_from_slice(payload);
+    packet
+}
+
+/// Long enough for the cluster's clock, which carries 20 Gb/s, and for handlers.
+fn pause(nic: &mut Nic) {
+    let later = nic.now_ps() + 2_000_000;
+    nic.run_until(later).unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn get(nic: &mut Nic, register: Option<u32>) -> u32 {
+    let register = register.expect("there is such a register");
+    nic.get(register).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn packets_are_answered_by_handlers_and_all_others_reach_the_host() {
+    let mut nic = start("udp_ping", None, NicConfig::default());
+    let other = b"\xff\xff\xff\xff\xff\xff\x02\0\0\0\0\x02\x08\x06 who has 10.0.0.1?".to_vec();
+    for number in 0..50_u8 {
+        nic.receive(udp(1000, &vec![number; 1 + 28 * usize::from(number)]));
+        nic.receive(other.clone());
+        pause(&mut nic);
+    }
+    let (wire, host) = finish(&mut nic);
+    assert_eq!((wire.len(), host.len()), (50, 50));
+    assert!(host.iter().all(|packet| packet.bytes == other));
+    for reply in &wire {
+        let number = reply.bytes[42];
+        assert_eq!(reply.bytes[42..], vec![number; 1 + 28 * usize::from(number)]);
+        assert_eq!(
+            (&reply.bytes[..6], &reply.bytes[34..36]),
+            (&b"\x02\0\0\0\0\x02"[..], &1000_u16.to_be_bytes()[..])
+        );
+    }
+    let counts = ["matched", "bypassed", "hers"].map(|name| get(&mut nic, ingress::offset(name)));
+    assert_eq!(counts, [50; 3]);
+    assert_eq!(get(&mut nic, egress::offset("frames")), 50);
+    assert_eq!(
+        get(&mut nic, ingress::offset("large_used")) + get(&mut nic, ingress::offset("small_used")),
+        0
+    );
+}
+
+#[test]
+fn frames_of_the_host_leave_for_the_wire() {
+    let mut nic = start("udp_ping", None, NicConfig::default());
+    for number in 0..20_u8 {
+        nic.transmit(vec![number; 60 + 70 * usize::from(number)]);
+        nic.receive(udp(7, &[number; 10]));
+    }
+    let (wire, _) = finish(&mut nic);
+    let (host, handlers): (Vec<_>, Vec<_>) = wire.iter().partition(|frame| frame.is_host);
+    assert_eq!((host.len(), handlers.len()), (20, 20));
+    let sent = (0..20_u8).map(|number| vec![number; 60 + 70 * usize::from(number)]);
+    assert!(
+        host.iter()
+            .map(|frame| &frame.bytes)
+            .eq(&sent.collect::<Vec<_>>())
+    );
+}
+
+#[test]
+fn time_that_is_left_out_changes_nothing_but_the_clocks_that_are_simulated() {
+    let [all, skipped] = [false, true].map(|skips| {
+        let mut nic = start(
+            "udp_ping",
+            None,
+            NicConfig {
+                skips,
+                ..NicConfig::default()
+            },
+        );
+        let mut latencies = Vec::new();
+        for size in [10, 100, 1000] {
+            for _ in 0..4 {
+                let start = nic.now_ps();
+                nic.receive(udp(7, &vec![1; size]));
+                let (wire, _) = finish(&mut nic);
+                latencies.push(wire[0].at_ps - start);
+            }
+        }
+        (latencies, nic.simulated_clocks())
+    });
+    // The phase of both clocks at the time of arrival is another one, so each way through a crossing may take a clock of
+    // the cluster more or less.
+    for (all, skipped) in all.0.iter().zip(&skipped.0) {
+        assert!(all.abs_diff(*skipped) <= 100_000, "{all} and {skipped} ps");
+    }
+    assert!(skipped.1 < all.1, "{} and {} clocks", skipped.1, all.1);
+}
+
+#[test]
+fn handlers_write_to_host_memory_through_the_hardware() {
+    let mut nic = start("copy_to_host", None, NicConfig::default());
+    let message: Vec<u8> = (0..4000_u32).map(|byte| (byte * 13) as u8).collect();
+    let chunks = message.chunks(700).count();
+    for (number, chunk) in message.chunks(700).enumerate() {
+        let flags: u16 = if number + 1 == chunks { 0x8000 } else { 0 };
+        let mut segment = flags.to_be_bytes().to_vec();
+        segment.extend(5_u32.to_be_bytes());
+        segment.extend((number as u32 * 700).to_be_bytes());
+        segment.extend_from_slice(chunk);
+        nic.receive(udp(9330, &segment));
+    }
+    finish(&mut nic);
+    assert_eq!(nic.host_memory().read(HOST_BASE + 4096, 4000), message);
+    assert_eq!(nic.host_errors(), 0);
+}
+
+#[test]
+fn more_packets_than_handlers_can_take_are_dropped_and_counted() {
+    let mut nic = start("udp_ping", None, NicConfig::default());
+    for number in 0..3000_u32 {
+        nic.receive(udp(7, &number.to_be_bytes()));
+    }
+    let (wire, host) = finish(&mut nic);
+    assert!(host.is_empty());
+    let hers = get(&mut nic, ingress::offset("hers"));
+    let dropped: u32 = [
+        "overload",
+        "no_slot",
+        "oversize",
+        "bad_frame",
+        "write_error",
+        "no_context",
+        "reset",
+    ]
+    .map(|cause| get(&mut nic, ingress::offset(&format!("dropped_{cause}"))))
+    .iter()
+    .sum();
+    assert_eq!(
+        (get(&mut nic, ingress::offset("matched")), hers + dropped),
+        (3000, 3000)
+    );
+    assert_eq!(wire.len() as u32, hers);
+    let mut numbers: Vec<&[u8]> = wire.iter().map(|reply| &reply.bytes[42..46]).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), wire.len(), "each is answered once");
+}
+
+#[test]
+fn another_shape_and_another_clock_work_too() {
+    for (clusters, hpus, cluster_ps) in [(1, 2, 4100), (2, 8, 4000), (4, 3, 10_000), (8, 8, 2300)] {
+        shape_works(clusters, hpus, cluster_ps);
+    }
+}
+
+fn shape_works(clusters: usize, hpus: usize, cluster_ps: u64) {
+    let config = NicConfig {
+        cluster: Config {
+            clusters,
+            hpus,
+            ..Config::default()
+        },
+        cluster_ps,
+        ..NicConfig::default()
+    };
+    let mut nic = start("udp_ping", None, config);
+    for number in 0..40 {
+        nic.receive(udp(7, &[number; 200]));
+        pause(&mut nic);
+    }
+    let (wire, _) = finish(&mut nic);
+    assert_eq!(wire.len(), 40);
+    let ended = nic.take_events().into_iter().filter_map(|event| match event {
+        Event::Ran(run) => Some(run),
+        _ => None,
+    });
+    assert!(
+        ended
+            .into_iter()
+            .all(|run| run.ending == Ending::Done && run.hpu.core < hpus && run.hpu.cluster < clusters)
+    );
+}
+
+#[test]
+fn what_handlers_print_comes_through_the_registers() {
+    let mut nic = start("copy_to_host", None, NicConfig::default());
+    // An offset beyond the host memory of the context.
+    let mut segment = vec![0x80, 0, 0, 0, 0, 1];
+    segment.extend(0xf000_0000_u32.to_be_bytes());
+    segment.extend([1; 50]);
+    nic.receive(udp(9330, &segment));
+    finish(&mut nic);
+    let words = std::iter::from_fn(|| nic.take_printed());
+    let text: String = words.map(|word| char::from(word as u8)).collect();
+    assert!(
+        text.starts_with("copy_to_host: 50 bytes at offset 4026531840 do not fit"),
+        "{text}"
+    );
+}

@@ -1,0 +1,239 @@
+//! Made-up runs, and real ones on the model of the cluster.
+
+use spinneret_cluster::rv::Trap;
+use spinneret_cluster::task::Stage;
+use spinneret_cluster::task::{Code, Her, Meta};
+use spinneret_cluster::{Cluster, Config, Ending, Event, Fault, HpuId, Program, Run, digest};
+use spinneret_nic::nic::NicConfig;
+use spinneret_nic::report::{Occupancy, Options, Recorder};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+/// Where packets of made-up runs are handled.
+const HANDLER: u32 = 0x1d00_0200;
+
+/// Text that a recorder has written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shown(Arc<Mutex<Vec<u8>>>);
+
+impl Shown {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            messages: Box::new(self.clone()),
+            ..Options::silent()
+        }
+    }
+}
+
+impl Write for Shown {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The bytes of a made-up packet: 64 to 191 of them.
+fn bytes(packet: u64) -> Vec<u8> {
+    let mut bytes = vec![0x5a; 64 + (packet % 128) as usize];
+    bytes[..8].copy_from_slice(&packet.to_le_bytes());
+    bytes
+}
+
+/// Tells a recorder of packets that come every two microseconds. Every tenth matches nothing, and every seventh of the
+/// others fails; the others are answered.
+pub(crate) fn make_up(recorder: &mut Recorder, packets: u64) {
+    let cluster_ps = NicConfig::default().cluster_ps;
+    let mut number = 0;
+    for frame in 0..packets {
+        let (at_ps, bytes) = (1_000_000 + frame * 2_000_000, bytes(frame));
+        recorder.received(at_ps, &bytes);
+        if frame % 10 == 9 {
+            recorder.to_host(at_ps + 300_000, &bytes);
+            continue;
+        }
+        let came = at_ps / cluster_ps + 20;
+        let (begun, ended) = (came + 30, came + 630 + frame % 7 * 10);
+        let ending = if frame % 7 == 6 {
+            Ending::Failed(5)
+        } else {
+            Ending::Done
+        };
+        let size = bytes.len() as u32;
+        let run = Run {
+            packet: number,
+            message: frame as u32 % 16,
+            size,
+            stage: Stage::Payload,
+            handler: HANDLER,
+            hpu: HpuId {
+                cluster: frame as usize % 2,
+                core: frame as usize / 2 % 8,
+            },
+            begun,
+            ended,
+            ending,
+        };
+        let fault = Event::Failed(Fault {
+            packet: number,
+            message: run.message,
+            stage: run.stage,
+            handler: run.handler,
+            hpu: run.hpu,
+            trap: Trap::LoadFault,
+            pc: HANDLER + 0x1c,
+            value: 0,
+        });
+        if ending != Ending::Done {
+            recorder.event(&fault, |clock| clock * cluster_ps);
+        }
+        let events = [
+            Event::Came {
+                clock: came,
+                packet: number,
+                message: run.message,
+                size,
+                digest: digest(&bytes),
+            },
+            Event::Ran(run),
+            Event::Freed {
+                clock: ended + 2,
+                packet: number,
+            },
+        ];
+        events
+            .iter()
+            .for_each(|event| recorder.event(event, |clock| clock * cluster_ps));
+        if ending == Ending::Done {
+            recorder.sent((ended + 10) * cluster_ps, bytes.len(), false);
+        }
+        recorder.occupancy(
+            at_ps,
+            &Occupancy {
+                slots_small: frame % 9,
+                slots_large: 0,
+                busy_hpus: 8,
+                queued: frame % 3,
+            },
+        );
+        number += 1;
+    }
+}
+
+/// Counters that fit to what was made up.
+pub(crate) fn counters(packets: u64) -> Vec<(String, u64)> {
+    let bypassed = packets / 10;
+    let sent = (0..packets)
+        .filter(|frame| frame % 10 != 9 && frame % 7 != 6)
+        .count() as u64;
+    [
+        ("ingress.matched", packets - bypassed),
+        ("ingress.bypassed", bypassed),
+        ("ingress.hers", packets - bypassed),
+        ("ingress.dropped_overload", 0),
+        ("ingress.dropped_no_slot", 0),
+        ("egress.frames", sent),
+    ]
+    .map(|(name, count)| (name.to_owned(), count))
+    .to_vec()
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// Compiles a handler of the repository.
+pub(crate) fn build(folder: &str, out: &Path) -> Program {
+    let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
+    let output = Command::new("make")
+        .args(["--no-print-directory", "-s", "-C"])
+        .arg(repository().join(folder))
+        .arg(format!("BUILD={}", out.display()))
+        .output()
+        .expect("`make` does not start: install the Debian package make");
+    assert!(
+        output.status.success(),
+        "{folder} does not compile; this needs the Debian packages gcc-riscv64-unknown-elf and \
+         picolibc-riscv64-unknown-elf:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Program::open(&out.join(format!("{name}.elf"))).unwrap()
+}
+
+/// A NIC whose handlers may not take long.
+pub(crate) fn config() -> NicConfig {
+    let cluster = Config {
+        watchdog: 20_000,
+        ..Config::default()
+    };
+    NicConfig {
+        cluster,
+        ..NicConfig::default()
+    }
+}
+
+/// Runs packets through a program on the model of the cluster, one after another, and tells a recorder of it.
+pub(crate) fn run(program: &Program, packets: &[Vec<u8>], recorder: &mut Recorder) -> Cluster {
+    let mut cluster = Cluster::new(config().cluster);
+    cluster.enable_profile();
+    cluster.load(program);
+    cluster.set_fetch(3);
+    pass(&mut cluster, recorder, 20_000);
+    let [header, payload, tail]: [Code; 3] = program.find(program.only_name().unwrap()).unwrap();
+    let meta = Meta {
+        handler_memory: [program.free_memory, 0x1000],
+        header,
+        payload,
+        tail,
+        scratchpads: [[0x1001_4400, 0x100], [0x1041_4400, 0x100], [0; 2], [0; 2]],
+        ..Meta::default()
+    };
+    for (message, bytes) in (0..).zip(packets) {
+        let (address, size) = (0x1c10_0000, bytes.len() as u32);
+        assert!(cluster.write(address, bytes));
+        recorder.received(cluster.now() * 25_000, bytes);
+        cluster.push(Her {
+            message,
+            is_last: true,
+            address,
+            size,
+            copied: size,
+            meta,
+        });
+        pass(&mut cluster, recorder, 40_000);
+    }
+    cluster
+}
+
+/// Lets clocks pass and passes on what happens.
+fn pass(cluster: &mut Cluster, recorder: &mut Recorder, clocks: u64) {
+    for _ in 0..clocks {
+        cluster.tick();
+        if let Some(send) = cluster.take_send() {
+            recorder.sent(cluster.now() * 25_000, send.length as usize, false);
+            cluster.complete(send.id);
+        }
+        while let Some(word) = cluster.take_stdout() {
+            recorder.stdout(word);
+        }
+        for event in cluster.take_events() {
+            recorder.event(&event, |clock| clock * 25_000);
+        }
+        cluster.take_feedback();
+        if cluster.next().is_none() {
+            return;
+        }
+    }
+    panic!("the cluster does not come to rest");
+}

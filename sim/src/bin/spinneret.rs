@@ -1,7 +1,0 @@
-//! The `spinneret` command; all of it is in the library.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    spinneret_sim::cli::main()
-}
