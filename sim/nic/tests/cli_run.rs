@@ -65,10 +65,9 @@ fn a_captures_pings_are_answered_and_the_rest_goes_to_the_host() {
     assert!(sent > 0 && passed > 0);
     assert_eq!(came, sent + passed);
     for (file, wanted) in [(out, sent), (host, passed)] {
-        let mut reader =
-            spinneret_sim::capture::CaptureReader::open(Path::new(&file)).expect("it is a capture");
+        let reader = spinneret_sim::capture::CaptureReader::open(Path::new(&file)).expect("it is a capture");
         let mut count = 0;
-        while let Some(packet) = reader.next() {
+        for packet in reader {
             packet.expect("it is whole");
             count += 1;
         }
@@ -201,9 +200,9 @@ fn pings_are_answered_by_a_program_on_the_host() {
         &out,
     ]);
     assert_eq!(packets(&summary, "sent by handlers"), 12);
-    let mut reader = spinneret_sim::capture::CaptureReader::open(Path::new(&out)).expect("it is a capture");
+    let reader = spinneret_sim::capture::CaptureReader::open(Path::new(&out)).expect("it is a capture");
     let recipe: spinneret_nic::net::Recipe = made_up.parse().expect("it is what was generated");
-    while let Some(packet) = reader.next() {
+    for packet in reader {
         let packet = packet.expect("it is whole");
         recipe
             .check_reply(&packet.data)
