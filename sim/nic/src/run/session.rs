@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const WAITING: usize = 32;
 /// Steps of the simulation between two looks at the clock on the wall.
 const LOOK_STEPS: u32 = 64;
+/// Between two looks at the hardware's counters while the run goes.
+const COUNT: Duration = Duration::from_secs(1);
 /// Longest sleep while a live source is silent.
 const SLEEP: Duration = Duration::from_millis(200);
 /// Between two notes of how full everything is.
@@ -56,6 +58,7 @@ struct Session {
     begun: Instant,
     duration: Option<Duration>,
     noted_ps: u64,
+    counted: Instant,
     steps: u32,
 }
 
@@ -87,6 +90,7 @@ impl Session {
             noted_ps: now_ps,
             looks_ps: now_ps,
             host_ping,
+            counted: Instant::now(),
             steps: 0,
             nic,
             ends,
@@ -113,8 +117,11 @@ impl Session {
             self.serve()?;
             self.pass_on()?;
             self.steps = self.steps.wrapping_add(1);
-            if (has_nothing || self.steps.is_multiple_of(LOOK_STEPS)) && self.is_over() {
-                return Ok(());
+            if has_nothing || self.steps.is_multiple_of(LOOK_STEPS) {
+                self.count()?;
+                if self.is_over() {
+                    return Ok(());
+                }
             }
         }
     }
@@ -224,6 +231,16 @@ impl Session {
         Ok(())
     }
 
+    /// Reads the counters now and then, so that progress can tell what was dropped.
+    fn count(&mut self) -> Result<(), Failure> {
+        if self.counted.elapsed() >= COUNT {
+            self.counted = Instant::now();
+            let counters = counters(&mut self.nic, &["ingress"])?;
+            self.recorder.counters(&counters);
+        }
+        Ok(())
+    }
+
     /// Shows how it goes; whether somebody wants an end.
     fn is_over(&mut self) -> bool {
         let (nic, total) = (&self.nic, self.ends.source.total());
@@ -254,7 +271,7 @@ impl Session {
             self.pass_on()?;
         }
         let end = End::of(&self.nic, self.begun.elapsed()).since(&self.start);
-        let counters = counters(&mut self.nic)?;
+        let counters = counters(&mut self.nic, &["ingress", "egress", "host_write", "host_read"])?;
         self.recorder.counters(&counters);
         for sink in self.ends.wire.into_iter().chain(self.ends.host) {
             sink.finish().map_err(Failure::work)?;
@@ -293,8 +310,7 @@ fn occupancy(nic: &Nic) -> Occupancy {
 }
 
 /// The counters of the hardware, as software reads them.
-fn counters(nic: &mut Nic) -> Result<Vec<(String, u64)>, Failure> {
-    let groups = ["ingress", "egress", "host_write", "host_read"];
+fn counters(nic: &mut Nic, groups: &[&str]) -> Result<Vec<(String, u64)>, Failure> {
     let mut counters = Vec::new();
     for register in registers().filter(|register| groups.contains(&register.group)) {
         for element in 0..register.count {
