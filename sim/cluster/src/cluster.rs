@@ -7,13 +7,13 @@ use crate::hpu::{Hpu, Outcome, TERMINATED, WATCHDOG};
 use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
 use crate::memory::Memory;
 use crate::profile::Profile;
-use crate::program::Program;
 use crate::protect::{Protection, shared};
 use crate::queues::{Queues, Ready};
 use crate::rv::{DecodeCache, Trap};
 use crate::task::{CommandId, Feedback, Her, HostAction, HostCommand, NicCommand, Task};
 use crate::timing::Timing;
 use crate::view::{STDOUT_CHARACTERS, World};
+use spinneret_program::Program;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -135,7 +135,10 @@ impl Cluster {
 
     /// Puts a program into memory; HPUs begin with it after the next reset.
     pub fn load(&mut self, program: &Program) {
-        program.load(&mut self.world.memory);
+        for segment in &program.segments {
+            let is_there = self.world.memory.write(segment.address, &segment.bytes);
+            debug_assert!(is_there, "the program's segments were checked");
+        }
         self.world.decoded.invalidate(PROGRAM_BASE, PROGRAM_BYTES);
         self.entry = program.entry;
         self.shared = shared(program.free_memory);
@@ -509,7 +512,7 @@ impl Cluster {
             packet: task.packet,
             message: task.her.message,
             stage: task.stage,
-            handler: task.stage.code(&task.meta).address,
+            handler: task.meta.code(task.stage).address,
             hpu: HpuId {
                 cluster: driver.cluster,
                 core: driver.core,
@@ -538,7 +541,7 @@ impl Cluster {
             message: task.her.message,
             size: task.her.size,
             stage: task.stage,
-            handler: task.stage.code(&task.meta).address,
+            handler: task.meta.code(task.stage).address,
             hpu: HpuId { cluster, core },
             begun: running.since.unwrap_or(ended),
             ended,

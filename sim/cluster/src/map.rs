@@ -1,32 +1,12 @@
 //! Where everything is in the cluster's 32-bit address space.
 
-/// Bytes of L1 of one cluster.
-pub const L1_BYTES: u32 = 256 << 10;
-/// L1 of cluster 0; that of cluster c is `c * L1_STRIDE` behind it.
-pub const L1_BASE: u32 = 0x1000_0000;
-/// From one cluster's L1 to the next one's.
-pub const L1_STRIDE: u32 = 0x0040_0000;
+pub use spinneret_program::map::{
+    HANDLER_BASE, HANDLER_BYTES, L1_BASE, L1_BYTES, L1_PACKET_BYTES, L1_PACKETS, L1_SCRATCHPADS, L1_STRIDE,
+    PACKET_BASE, PACKET_BYTES, PROGRAM_BASE, PROGRAM_BYTES, l1_address,
+};
+
 /// L1 of the cluster that asks.
 pub const L1_ALIAS: u32 = 0x1b00_0000;
-/// Where packets lie in L1.
-pub const L1_PACKETS: u32 = 0x4400;
-/// Bytes of L1 for packets.
-pub const L1_PACKET_BYTES: u32 = 0x1_0000;
-/// Where scratchpads lie in L1, up to its end.
-pub const L1_SCRATCHPADS: u32 = L1_PACKETS + L1_PACKET_BYTES;
-
-/// L2 memory of handlers.
-pub const HANDLER_BASE: u32 = 0x1c00_0000;
-/// Its size.
-pub const HANDLER_BYTES: u32 = 1 << 20;
-/// L2 packet buffer.
-pub const PACKET_BASE: u32 = 0x1c10_0000;
-/// Its size.
-pub const PACKET_BYTES: u32 = 512 << 10;
-/// L2 program memory.
-pub const PROGRAM_BASE: u32 = 0x1d00_0000;
-/// Its size.
-pub const PROGRAM_BYTES: u32 = 32 << 10;
 
 /// A store here ends the program of the HPU.
 pub const TERMINATE: u32 = 0x1b20_0000;
@@ -112,11 +92,6 @@ pub fn target(address: u32, bytes: u32, cluster: usize, clusters: usize) -> Opti
             (dma < DMA_BYTES).then_some(Target::Dma(dma))
         }
     }
-}
-
-/// The global address of a place in L1.
-pub fn l1_address(cluster: usize, offset: u32) -> u32 {
-    L1_BASE + cluster as u32 * L1_STRIDE + offset
 }
 
 #[cfg(test)]

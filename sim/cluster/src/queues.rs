@@ -182,7 +182,7 @@ impl Queue {
             frees: stage == Stage::Tail || (stage == Stage::Payload && !(is_end && self.meta.tail.exists())),
             home,
         };
-        let runs = stage.code(&self.meta).exists();
+        let runs = self.meta.code(stage).exists();
         if runs && !takes() {
             return None;
         }

@@ -1,23 +1,9 @@
 //! What goes in and out of a cluster: requests to run handlers, tasks made of them, and what handlers ask for.
 
+pub use spinneret_program::{Code, Stage};
+
 /// Most clusters that a scratchpad is given for.
 pub const SCRATCHPADS: usize = 4;
-
-/// Code of a handler; address 0 says that there is none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Code {
-    /// Address of its first instruction.
-    pub address: u32,
-    /// Bytes.
-    pub size: u32,
-}
-
-impl Code {
-    /// Whether there is a handler.
-    pub fn exists(self) -> bool {
-        self.address != 0
-    }
-}
 
 /// What a message's packets are handled with: the execution context, as a HER carries it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,36 +50,13 @@ pub struct Feedback {
     pub message: u32,
 }
 
-/// Which handler of a message runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Stage {
-    /// The header handler, before all others of the message and alone.
-    Header,
-    /// The payload handler.
-    Payload,
-    /// The completion handler, behind all others of the message and alone.
-    Tail,
-}
-
-impl Stage {
-    /// The stages, in the order in which they run.
-    pub const ALL: [Self; 3] = [Self::Header, Self::Payload, Self::Tail];
-
-    /// How a symbol of such a handler ends.
-    pub fn suffix(self) -> &'static str {
-        match self {
-            Self::Header => "_hh",
-            Self::Payload => "_ph",
-            Self::Tail => "_th",
-        }
-    }
-
-    /// The code of this stage.
-    pub fn code(self, meta: &Meta) -> Code {
-        match self {
-            Self::Header => meta.header,
-            Self::Payload => meta.payload,
-            Self::Tail => meta.tail,
+impl Meta {
+    /// The code of a stage.
+    pub fn code(&self, stage: Stage) -> Code {
+        match stage {
+            Stage::Header => self.header,
+            Stage::Payload => self.payload,
+            Stage::Tail => self.tail,
         }
     }
 }
@@ -123,7 +86,7 @@ pub const TASK_WORDS: usize = 20;
 impl Task {
     /// What an HPU reads, given where the packet is in L1.
     pub fn words(&self, packet_in_l1: u32) -> [u32; TASK_WORDS] {
-        let (code, meta) = (self.stage.code(&self.meta), &self.meta);
+        let (code, meta) = (self.meta.code(self.stage), &self.meta);
         let mut words = [0; TASK_WORDS];
         words[..2].copy_from_slice(&[code.address, code.size]);
         words[2..4].copy_from_slice(&meta.handler_memory);

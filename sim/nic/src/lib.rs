@@ -1,6 +1,7 @@
 //! The NIC on a laptop, and the `spinneret` command.
 
 pub mod cli;
+pub mod device;
 pub mod engine;
 pub mod laptop;
 pub mod net;
@@ -10,6 +11,10 @@ pub mod run;
 
 mod attach;
 mod share;
+mod start;
+
+pub use device::Simulated;
+pub use start::{StartError, start};
 
 /// The designs that the command simulates, one typed struct each.
 pub mod models {

@@ -13,6 +13,11 @@ impl<T> Share<T> {
         Self(Rc::new(RefCell::new(inner)))
     }
 
+    /// Out of the last pair of hands, or back into this one.
+    pub(crate) fn into_inner(self) -> Result<T, Self> {
+        Rc::try_unwrap(self.0).map(RefCell::into_inner).map_err(Self)
+    }
+
     /// To look at it.
     pub(crate) fn borrow(&self) -> Ref<'_, T> {
         self.0.borrow()

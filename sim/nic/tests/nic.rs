@@ -1,8 +1,9 @@
 //! The whole NIC: generated hardware with real handlers behind it.
 
 use spinneret_cluster::{Config, Ending, Event, Program};
+use spinneret_nic::device::HOST_BASE;
 use spinneret_nic::nic::{Nic, NicConfig, Out};
-use spinneret_nic::run::{self, HOST_BASE};
+use spinneret_nic::run;
 use spinneret_regmap::{egress, ingress};
 use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::rules::RuleFile;
@@ -28,12 +29,7 @@ fn start(name: &str, rules: Option<&str>, config: NicConfig) -> Nic {
         None => RuleFile::read(&folder.join("rules.toml"), &params),
     };
     let rules = file.unwrap_or_else(|error| panic!("{error}"));
-    let contexts = run::contexts(&program, &rules.rulesets, None).unwrap_or_else(|error| panic!("{error}"));
-    let rulesets: Vec<_> = rules.rulesets.iter().map(|named| named.ruleset.clone()).collect();
-    let mut nic = Nic::new(config).unwrap_or_else(|error| panic!("{error}"));
-    nic.start(&program, &contexts, &rulesets)
-        .unwrap_or_else(|error| panic!("{error}"));
-    nic
+    spinneret_nic::start(config, &program, &rules.rulesets, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs until nothing is on its way: what came out to the wire, and to the host.

@@ -110,6 +110,15 @@ impl HostMemory {
         bytes
     }
 
+    /// Forgets whole pages of an area: they are as if nobody had ever written them.
+    pub fn forget(&self, area: std::ops::Range<u64>) {
+        let bytes = PAGE_BYTES as u64;
+        let numbers = area.start.div_ceil(bytes)..area.end / bytes;
+        let mut state = self.state.borrow_mut();
+        state.pages.retain(|number, _| !numbers.contains(number));
+        state.touched.retain(|number| !numbers.contains(number));
+    }
+
     /// Compares what the DMA has written since the last comparison with what it had to write.
     ///
     /// What is there is what is wanted afterwards, and a new comparison begins.

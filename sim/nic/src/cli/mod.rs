@@ -12,7 +12,7 @@ mod report;
 pub use failure::Failure;
 pub use report::{Report, RuleSetReport, Traffic};
 
-use crate::run::RunArguments;
+use crate::run::{RunArguments, ServeArguments};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -36,6 +36,8 @@ enum Command {
     Match(match_cmd::MatchArguments),
     /// Run handlers on the NIC, with packets from a capture, made up, or from Linux
     Run(Box<RunArguments>),
+    /// Offer a NIC to programs in other processes, through a Unix socket
+    Serve(Box<ServeArguments>),
     /// Write the captures that are shipped with the project
     #[command(hide = true)]
     Captures(captures_cmd::CapturesArguments),
@@ -47,6 +49,7 @@ pub fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Match(arguments) => match_cmd::run(arguments),
         Command::Run(arguments) => crate::run::run(arguments),
+        Command::Serve(arguments) => crate::run::serve(arguments),
         Command::Captures(arguments) => captures_cmd::run(arguments),
     };
     match result {

@@ -36,6 +36,9 @@ pub enum BenchError {
     Nic(#[from] NicError),
     /// It does not start.
     #[error(transparent)]
+    Start(#[from] crate::StartError),
+    /// A register does not answer.
+    #[error(transparent)]
     Control(#[from] ControlError),
     /// It did something else than it should.
     #[error("{0}")]
@@ -57,9 +60,5 @@ pub fn start(name: &str, config: NicConfig) -> Result<Nic, BenchError> {
     let folder = example(name);
     let program = Program::open(&run::program(&folder, config.cluster.clusters)?)?;
     let rules = RuleFile::read(&folder.join("rules.toml"), &MatcherParams::BOARD)?;
-    let contexts = run::contexts(&program, &rules.rulesets, None)?;
-    let rulesets: Vec<_> = rules.rulesets.iter().map(|named| named.ruleset.clone()).collect();
-    let mut nic = Nic::new(config)?;
-    nic.start(&program, &contexts, &rulesets)?;
-    Ok(nic)
+    Ok(crate::start(config, &program, &rules.rulesets, None)?)
 }

@@ -27,6 +27,7 @@ mod tap_config;
 pub use error::NetError;
 pub use generator::{Generator, Recipe};
 pub use interrupt::Interrupt;
+pub(crate) use pace::picoseconds;
 pub use pace::{Pacer, wait};
 pub use packet_socket::{PacketSocket, PacketSocketSink, PacketSocketSource};
 pub use pcap::{PcapSink, PcapSource, Timing};

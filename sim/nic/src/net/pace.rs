@@ -100,7 +100,8 @@ pub fn wait(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Result<bool, N
     }
 }
 
-fn picoseconds(time: Duration) -> u64 {
+/// Simulated time of a duration.
+pub(crate) fn picoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX)
 }
 

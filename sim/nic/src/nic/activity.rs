@@ -45,10 +45,17 @@ const OFFERS: &[&str] = &[
     "stdout_rd_en",
 ];
 
+/// Clocks in which the application makes ready the slots of the packet buffer, after the cluster has left reset: that is
+/// seen at no port.
+const OPENING_CLOCKS: u64 = 1100;
+
 /// Counts the clocks since something moved.
 #[derive(Debug)]
 pub(super) struct Activity {
     offers: Vec<PortHandle>,
+    cluster_runs: PortHandle,
+    /// Clocks in which slots are still made ready.
+    opening: u64,
     quiet: u64,
 }
 
@@ -60,6 +67,8 @@ impl Activity {
         };
         Ok(Self {
             offers: OFFERS.iter().map(find).collect::<Result<_, _>>()?,
+            cluster_runs: dut.port("cluster_rstn", Direction::Output)?,
+            opening: OPENING_CLOCKS,
             quiet: 0,
         })
     }
@@ -74,13 +83,19 @@ impl Agent for Activity {
     fn drive(&mut self, _: &mut Instance) {}
 
     fn sample(&mut self, dut: &Instance, _: u64) -> Result<(), Violation> {
-        let moves = self.offers.iter().any(|port| dut.value(*port) != 0);
+        let is_opening = dut.is_high(self.cluster_runs) && self.opening > 0;
+        self.opening = match dut.is_high(self.cluster_runs) {
+            true => self.opening.saturating_sub(1),
+            false => OPENING_CLOCKS,
+        };
+        let moves = is_opening || self.offers.iter().any(|port| dut.value(*port) != 0);
         self.quiet = if moves { 0 } else { self.quiet + 1 };
         Ok(())
     }
 
     fn reset(&mut self, _: &mut Instance) {
         self.quiet = 0;
+        self.opening = OPENING_CLOCKS;
     }
 
     fn describe(&self) -> String {

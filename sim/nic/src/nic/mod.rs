@@ -13,7 +13,7 @@
 mod activity;
 mod control;
 
-pub use control::{ControlError, HandlerContext};
+pub use control::ControlError;
 
 use crate::attach::ClusterSide;
 use crate::models::SpinneretApp;
@@ -121,6 +121,8 @@ pub struct Nic {
     /// Words of standard output that were read, and how many were ever read.
     console: VecDeque<u32>,
     printed: u64,
+    /// A program that was loaded, and nobody has asked for yet.
+    loaded: Option<Program>,
 }
 
 impl Nic {
@@ -169,6 +171,7 @@ impl Nic {
             tag: 0,
             console: VecDeque::new(),
             printed: 0,
+            loaded: None,
             config,
             sim,
         };
@@ -403,10 +406,16 @@ impl Nic {
         self.completed.receive_all();
     }
 
-    /// Puts a program into the cluster's memory, which has to be held in reset. It goes there directly: through the BAR it
-    /// would take as long as everything else together.
+    /// Puts a program into the cluster's memory, which fetches nothing. It goes there directly: through the BAR it would take
+    /// as long as everything else together.
     pub(crate) fn load(&mut self, program: &Program) {
         self.cluster.borrow_mut().load(program);
+        self.loaded = Some(program.clone());
+    }
+
+    /// The program that was put there since the last call.
+    pub(crate) fn take_loaded(&mut self) -> Option<Program> {
+        self.loaded.take()
     }
 }
 

@@ -1,12 +1,8 @@
 //! What handlers print.
 
-use spinneret_cluster::HpuId;
-use std::collections::BTreeMap;
+use spinneret_host::{Lines, Printed};
 
-/// Characters after which a line is broken.
-const LINE: usize = 4096;
-
-/// Joins the characters of all HPUs to lines, each of one HPU.
+/// Joins the characters of all HPUs to lines, each of one HPU, fit for a terminal.
 ///
 /// ```
 /// let mut console = spinneret_nic::report::Console::default();
@@ -15,42 +11,24 @@ const LINE: usize = 4096;
 /// assert_eq!(lines, ["[1.3] hello"]);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Console {
-    open: BTreeMap<HpuId, Vec<u8>>,
-}
+pub struct Console(Lines);
 
 impl Console {
-    /// Takes a word of standard output, {cluster, core, character} in its lowest 24 bits: the line that it ends, if it ends
-    /// one.
+    /// Takes a word of standard output: the line that it ends, if it ends one.
     pub fn word(&mut self, word: u32) -> Option<String> {
-        let [character, core, cluster, _] = word.to_le_bytes();
-        let hpu = HpuId {
-            cluster: cluster.into(),
-            core: core.into(),
-        };
-        let line = self.open.entry(hpu).or_default();
-        if character != b'\n' {
-            line.push(character);
-            if line.len() < LINE {
-                return None;
-            }
-        }
-        Some(text(hpu, &std::mem::take(line)))
+        self.0.word(word).map(|printed| text(&printed))
     }
 
     /// The lines that were begun and have no end, at the end of a run.
     pub fn rest(&mut self) -> Vec<String> {
-        let open = std::mem::take(&mut self.open);
-        let begun = open.iter().filter(|(_, line)| !line.is_empty());
-        begun.map(|(hpu, line)| text(*hpu, line)).collect()
+        self.0.rest().iter().map(text).collect()
     }
 }
 
 /// A line as it is shown: characters that would move a terminal's cursor are written out.
-fn text(hpu: HpuId, line: &[u8]) -> String {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let mut shown = format!("[{}.{}] ", hpu.cluster, hpu.core);
-    for character in String::from_utf8_lossy(line).chars() {
+fn text(printed: &Printed) -> String {
+    let mut shown = format!("[{}.{}] ", printed.cluster, printed.hpu);
+    for character in printed.line.chars() {
         match character {
             '\t' => shown.push('\t'),
             _ if character.is_control() => shown.extend(character.escape_default()),
@@ -89,7 +67,7 @@ mod tests {
     #[test]
     fn a_line_without_end_is_broken() {
         let mut console = Console::default();
-        let lines = print(&mut console, 0, &[b'x'; 2 * LINE + 1]);
+        let lines = print(&mut console, 0, &[b'x'; 2 * Lines::LONGEST + 1]);
         assert_eq!(lines.len(), 2);
         assert_eq!(console.rest(), ["[0.0] x"]);
     }

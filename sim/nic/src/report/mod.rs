@@ -142,6 +142,11 @@ impl Recorder {
         })
     }
 
+    /// Names are those of another program from now on.
+    pub fn set_program(&mut self, program: &Program) {
+        self.symbols = Symbols::new(program);
+    }
+
     /// A frame goes from the wire into the NIC.
     pub fn received(&mut self, at_ps: u64, bytes: &[u8]) {
         let frame = self.pairing.came(at_ps, digest(bytes));

@@ -1,4 +1,4 @@
-//! The arguments of `spinneret run`.
+//! The arguments of `spinneret run`, and those that other commands share with it.
 
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
@@ -16,7 +16,23 @@ pub struct RunArguments {
     /// Handlers for rulesets that have no handlers of their own name: what stands before _hh, _ph and _th
     #[arg(long, value_name = "NAME")]
     pub handler: Option<String>,
+    /// Packets
+    #[command(flatten)]
+    pub packets: PacketArguments,
+    /// Be the program on the host that `host_ping` needs: answer the pings that its handlers hand over
+    #[arg(long, help_heading = "Packets")]
+    pub host_ping: bool,
+    /// Hardware
+    #[command(flatten)]
+    pub hardware: HardwareArguments,
+    /// Results
+    #[command(flatten)]
+    pub results: ResultArguments,
+}
 
+/// Where packets come from and go to.
+#[derive(Clone, Debug, Args)]
+pub struct PacketArguments {
     /// Packets from a capture: pcap or pcapng, Ethernet
     #[arg(long, value_name = "FILE", help_heading = "Packets")]
     pub pcap: Option<PathBuf>,
@@ -41,7 +57,11 @@ pub struct RunArguments {
     /// End after that many seconds
     #[arg(long, value_name = "SECONDS", help_heading = "Packets")]
     pub duration: Option<f64>,
+}
 
+/// The simulated hardware.
+#[derive(Clone, Debug, Args)]
+pub struct HardwareArguments {
     /// Clusters of HPUs
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Hardware")]
     pub clusters: u8,
@@ -68,13 +88,14 @@ pub struct RunArguments {
     /// Let handlers load and store at any address, as RI5CY can, instead of ending those that are not aligned
     #[arg(long, help_heading = "Hardware")]
     pub allow_misaligned: bool,
-    /// Be the program on the host that `host_ping` needs: answer the pings that its handlers hand over
-    #[arg(long, help_heading = "Packets")]
-    pub host_ping: bool,
     /// Simulate every clock, also those in which nothing happens
     #[arg(long, help_heading = "Hardware")]
     pub no_skip: bool,
+}
 
+/// What is written about a run.
+#[derive(Clone, Debug, Args)]
+pub struct ResultArguments {
     /// Print the result as JSON
     #[arg(long, help_heading = "Results")]
     pub json: bool,

@@ -1,10 +1,11 @@
 //! Where packets come from and go to, as the arguments say.
 
-use super::args::RunArguments;
+use super::args::PacketArguments;
 use crate::cli::Failure;
 use crate::net::generator::RecipeError;
 use crate::net::{
-    Generator, PacketSocket, PcapSink, PcapSource, Recipe, Sink, Source, Tap, TapConfig, Timing,
+    Generator, NetError, Next, PacketSocket, PcapSink, PcapSource, Recipe, Sink, Source, Tap, TapConfig,
+    Timing,
 };
 use anyhow::anyhow;
 use std::os::fd::AsFd;
@@ -24,11 +25,22 @@ pub(super) struct Ends {
     pub(super) wakes: Vec<Box<dyn AsFd>>,
 }
 
-/// Opens everything that was asked for.
+/// Opens everything that was asked for, which is something.
 ///
 /// # Errors
 /// If something is missing or cannot be used.
-pub(super) fn open(arguments: &RunArguments) -> Result<Ends, Failure> {
+pub(super) fn open(arguments: &PacketArguments) -> Result<Ends, Failure> {
+    match sources(arguments) {
+        0 => Err(Failure::usage(anyhow!("there are no packets"))),
+        _ => open_if_any(arguments),
+    }
+}
+
+/// Opens what was asked for; without any packets, the wire is silent.
+///
+/// # Errors
+/// If something is missing or cannot be used.
+pub(super) fn open_if_any(arguments: &PacketArguments) -> Result<Ends, Failure> {
     let mut ends = match (
         &arguments.pcap,
         &arguments.generate,
@@ -39,7 +51,7 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Ends, Failure> {
         (_, Some(text), ..) => Ends::new(Box::new(Generator::new(recipe(text)?))),
         (_, _, Some(name), _) => attach(name)?,
         (.., Some(name)) => return tap(name, arguments),
-        (None, None, None, None) => return Err(Failure::usage(anyhow!("there are no packets"))),
+        (None, None, None, None) => Ends::new(Box::new(Silence)),
     };
     if let Some(name) = &arguments.tap {
         let cable = Tap::create(&TapConfig::new(name)).map_err(Failure::usage)?;
@@ -47,6 +59,42 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Ends, Failure> {
     }
     ends.write_captures(arguments)?;
     Ok(ends)
+}
+
+/// How many sources of packets were named.
+fn sources(arguments: &PacketArguments) -> usize {
+    let PacketArguments {
+        pcap,
+        generate,
+        tap,
+        attach,
+        ..
+    } = arguments;
+    let named = [
+        pcap.is_some(),
+        generate.is_some(),
+        tap.is_some(),
+        attach.is_some(),
+    ];
+    named.into_iter().filter(|is_named| *is_named).count()
+}
+
+/// A wire on which nothing comes.
+#[derive(Debug)]
+struct Silence;
+
+impl Source for Silence {
+    fn next(&mut self, _now_ps: u64) -> Result<Next, NetError> {
+        Ok(Next::End)
+    }
+
+    fn total(&self) -> Option<u64> {
+        None
+    }
+
+    fn is_live(&self) -> bool {
+        false
+    }
 }
 
 impl Ends {
@@ -69,7 +117,7 @@ impl Ends {
         self.wakes.push(Box::new(cable.wire.clone()));
     }
 
-    fn write_captures(&mut self, arguments: &RunArguments) -> Result<(), Failure> {
+    fn write_captures(&mut self, arguments: &PacketArguments) -> Result<(), Failure> {
         for (file, sinks) in [
             (&arguments.out, &mut self.wire),
             (&arguments.out_host, &mut self.host),
@@ -105,7 +153,7 @@ fn attach(name: &str) -> Result<Ends, Failure> {
 }
 
 /// A cable between the host and a namespace of its own, with the NIC in between.
-fn tap(name: &str, arguments: &RunArguments) -> Result<Ends, Failure> {
+fn tap(name: &str, arguments: &PacketArguments) -> Result<Ends, Failure> {
     let config = TapConfig::new(name);
     let cable = Tap::create(&config).map_err(Failure::usage)?;
     let mut ends = Ends::new(Box::new(cable.wire.source()));

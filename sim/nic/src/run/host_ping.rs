@@ -1,6 +1,8 @@
 //! The host's part of pings that are answered on the host: what the program beside the handlers of `host_ping` does.
 
-use super::contexts::{HOST_BASE, HOST_STRIDE};
+use super::host::{Attention, HostProgram};
+use crate::device::Simulated;
+use crate::device::{HOST_BASE, HOST_STRIDE};
 use crate::nic::{ControlError, Nic};
 use spinneret_cluster::Program;
 
@@ -12,6 +14,8 @@ const FRAME: u64 = 64;
 const FLAG: usize = 8;
 /// Ethernet and IPv4 headers.
 const ICMP: usize = 34;
+/// Between two looks at host memory, in picoseconds.
+const LOOK_PS: u64 = 1_000_000;
 
 /// Looks for requests of handlers and answers them.
 #[derive(Debug)]
@@ -20,12 +24,14 @@ pub(super) struct HostPing {
     answers: u32,
     /// Number of the last request, by context and HPU.
     seen: Vec<Vec<u8>>,
+    nic: Simulated,
 }
 
 impl HostPing {
     /// For the handlers of a program; nothing if they do not wait for a host.
-    pub(super) fn new(program: &Program, nic: &Nic, contexts: usize) -> Option<Self> {
+    pub(super) fn new(program: &Program, simulated: &Simulated, contexts: usize) -> Option<Self> {
         let answers = program.host_data?;
+        let nic = simulated.borrow();
         let hpus = nic.config().cluster.clusters * nic.config().cluster.hpus;
         for context in 0..contexts as u64 {
             for hpu in 0..hpus as u64 {
@@ -35,6 +41,7 @@ impl HostPing {
         Some(Self {
             answers,
             seen: vec![vec![0; hpus]; contexts],
+            nic: simulated.clone(),
         })
     }
 
@@ -42,7 +49,7 @@ impl HostPing {
     ///
     /// # Errors
     /// If the NIC does not take the answer.
-    pub(super) fn poll(&mut self, nic: &mut Nic) -> Result<(), ControlError> {
+    fn answer(&mut self, nic: &mut Nic) -> Result<(), ControlError> {
         for (context, seen) in (0_u64..).zip(&mut self.seen) {
             for (hpu, seen) in (0_u32..).zip(seen) {
                 let page = page(context, hpu.into());
@@ -63,6 +70,18 @@ impl HostPing {
             }
         }
         Ok(())
+    }
+}
+
+impl HostProgram for HostPing {
+    fn poll(&mut self) -> anyhow::Result<Attention> {
+        let simulated = self.nic.clone();
+        let mut nic = simulated.borrow_mut();
+        self.answer(&mut nic)?;
+        Ok(match nic.is_idle() {
+            true => Attention::Idle,
+            false => Attention::Until(nic.now_ps() + LOOK_PS),
+        })
     }
 }
 

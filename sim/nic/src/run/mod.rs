@@ -1,14 +1,15 @@
-//! `spinneret run`: handlers on the NIC, with packets from somewhere.
+//! `spinneret run` and its relatives: the NIC with packets from somewhere, and handlers or a program that brings them.
 
 mod args;
 mod build;
-mod contexts;
 mod ends;
+mod host;
 mod host_ping;
+mod serve;
 mod session;
 mod setup;
 
-pub use args::RunArguments;
+pub use args::{HardwareArguments, PacketArguments, ResultArguments, RunArguments};
 pub use build::{BuildError, program};
-pub use contexts::{HOST_BASE, HOST_BYTES, HOST_STRIDE, contexts};
+pub use serve::{ServeArguments, serve};
 pub use session::run;

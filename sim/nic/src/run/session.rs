@@ -2,9 +2,10 @@
 
 use super::args::RunArguments;
 use super::ends::Ends;
-use super::host_ping::HostPing;
+use super::host::{Attention, HostProgram};
 use super::setup::{self, Setup};
 use crate::cli::Failure;
+use crate::device::Simulated;
 use crate::net::{self, Interrupt, Next, Pacer};
 use crate::nic::Nic;
 use crate::report::{End, Live, Occupancy, Recorder};
@@ -23,8 +24,6 @@ const COUNT: Duration = Duration::from_secs(1);
 const SLEEP: Duration = Duration::from_millis(200);
 /// Between two notes of how full everything is.
 const OCCUPANCY_PS: u64 = 1_000_000;
-/// Between two looks of a program on the host at its memory.
-const HOST_LOOK_PS: u64 = 1_000_000;
 /// Longest that packets are on their way behind the last one.
 const DRAIN_PS: u64 = 1_000_000_000_000;
 
@@ -35,19 +34,29 @@ const DRAIN_PS: u64 = 1_000_000_000_000;
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let setup = setup::open(arguments)?;
-    let mut session = Session::new(setup, arguments, interrupt)?;
+    let session = Session::new(setup, arguments.packets.duration, interrupt)?;
+    finish(session, arguments.results.json)
+}
+
+/// Lets a run go to its end and prints its result.
+///
+/// # Errors
+/// If it fails.
+pub(super) fn finish(mut session: Session, json: bool) -> Result<(), Failure> {
     session.go()?;
-    session.finish(arguments)
+    session.finish(json)
 }
 
 /// A run that is under way.
-struct Session {
-    nic: Nic,
+pub(super) struct Session {
+    nic: Simulated,
     ends: Ends,
     recorder: Recorder,
-    /// A program on the host, and when it looks next.
-    host_ping: Option<HostPing>,
-    looks_ps: u64,
+    /// A program on the host, and what it wants.
+    host: Option<Box<dyn HostProgram>>,
+    attention: Attention,
+    /// Since when packets come from their source.
+    feeds_since_ps: Option<u64>,
     interrupt: Interrupt,
     /// Keeps time with the wall, if packets come when they like.
     pacer: Option<Pacer>,
@@ -63,19 +72,24 @@ struct Session {
 }
 
 impl Session {
-    fn new(setup: Setup, arguments: &RunArguments, interrupt: Interrupt) -> Result<Self, Failure> {
+    /// A run that begins now; it ends after so many seconds, if there is no other reason before.
+    ///
+    /// # Errors
+    /// If the duration is none.
+    pub(super) fn new(setup: Setup, duration: Option<f64>, interrupt: Interrupt) -> Result<Self, Failure> {
         let Setup {
-            mut nic,
+            nic: simulated,
             ends,
             mut recorder,
-            host_ping,
+            host,
         } = setup;
+        let mut nic = simulated.borrow_mut();
         // What happened while the runtime started is no part of the run.
         nic.take_events();
         while let Some(word) = nic.take_printed() {
             recorder.stdout(word);
         }
-        let duration = arguments.duration.map(|seconds| {
+        let duration = duration.map(|seconds| {
             Duration::try_from_secs_f64(seconds)
                 .map_err(|error| Failure::usage(anyhow!("--duration {seconds}: {error}")))
         });
@@ -88,11 +102,12 @@ impl Session {
             next: None,
             has_ended: false,
             noted_ps: now_ps,
-            looks_ps: now_ps,
-            host_ping,
+            attention: Attention::Idle,
+            feeds_since_ps: None,
+            host,
             counted: Instant::now(),
             steps: 0,
-            nic,
+            nic: simulated.clone(),
             ends,
             recorder,
             interrupt,
@@ -103,18 +118,25 @@ impl Session {
     fn go(&mut self) -> Result<(), Failure> {
         loop {
             self.feed()?;
-            let has_nothing = self.next.is_none() && self.nic.is_idle();
-            if has_nothing && self.has_ended {
+            let is_idle = self.nic.borrow().is_idle() && self.next.is_none();
+            if is_idle || self.steps.is_multiple_of(LOOK_STEPS) || self.is_due() {
+                self.attend()?;
+            }
+            if self.attention == Attention::Over {
+                return Ok(());
+            }
+            let has_nothing = is_idle && self.attention == Attention::Idle;
+            if has_nothing && self.has_ended && !self.stays() {
                 return Ok(());
             }
             match self.pacer.is_some() {
                 true => self.live_step(has_nothing)?,
+                false if has_nothing && self.stays() => self.sleep(SLEEP)?,
                 false => {
                     let limit = self.next.as_ref().map_or(u64::MAX, |(at, _)| *at);
-                    self.nic.step(self.host_limit(limit)).map_err(Failure::work)?;
+                    self.step(limit)?;
                 }
             }
-            self.serve()?;
             self.pass_on()?;
             self.steps = self.steps.wrapping_add(1);
             if has_nothing || self.steps.is_multiple_of(LOOK_STEPS) {
@@ -126,59 +148,93 @@ impl Session {
         }
     }
 
+    /// Whether the program on the host does not end with the packets.
+    fn stays(&self) -> bool {
+        self.host.as_ref().is_some_and(|host| host.stays())
+    }
+
+    /// Whether it wants to look now.
+    fn is_due(&self) -> bool {
+        matches!(self.attention, Attention::Until(at) if at <= self.nic.borrow().now_ps())
+    }
+
+    /// Lets the program on the host look at the NIC.
+    fn attend(&mut self) -> Result<(), Failure> {
+        if let Some(host) = &mut self.host {
+            self.attention = host.poll().map_err(Failure::work)?;
+            if let Some(program) = self.nic.borrow_mut().take_loaded() {
+                self.recorder.set_program(&program);
+            }
+        }
+        Ok(())
+    }
+
+    /// A step of the simulation, no further than to the next look of the program on the host.
+    fn step(&mut self, limit_ps: u64) -> Result<(), Failure> {
+        let limit_ps = match self.attention {
+            Attention::Until(at) => limit_ps.min(at),
+            _ => limit_ps,
+        };
+        self.nic.borrow_mut().step(limit_ps).map_err(Failure::work)
+    }
+
     /// A step that keeps time with the wall, as far as it goes.
     fn live_step(&mut self, has_nothing: bool) -> Result<(), Failure> {
-        let now = self.nic.now_ps();
+        let now = self.nic.borrow().now_ps();
         let Some(pacer) = &mut self.pacer else {
             return Ok(());
         };
         if has_nothing {
             pacer.end_work(now);
-            let rest = self
-                .duration
-                .map(|duration| duration.saturating_sub(self.begun.elapsed()));
-            sleep(&self.ends, &self.interrupt, rest.unwrap_or(SLEEP).min(SLEEP))?;
+            self.sleep(SLEEP)?;
             // Time goes on to where it is on the wall; nothing happens in it.
-            return self.nic.run_until(pacer.allowed_ps()).map_err(Failure::work);
+            let allowed = self.pacer.as_mut().map_or(now, |pacer| pacer.allowed_ps());
+            return self.nic.borrow_mut().run_until(allowed).map_err(Failure::work);
         }
         pacer.begin_work(now);
         let allowed = pacer.allowed_ps();
         if allowed <= now {
             let ahead = pacer.until(now);
-            return sleep(&self.ends, &self.interrupt, ahead);
+            return self.sleep(ahead);
         }
-        let limit = self.host_limit(allowed);
-        self.nic.step(limit).map_err(Failure::work)
+        self.step(allowed)
     }
 
-    /// No further than to the host's next look at its memory.
-    fn host_limit(&self, limit_ps: u64) -> u64 {
-        match self.host_ping {
-            Some(_) => limit_ps.min(self.nic.now_ps() + HOST_LOOK_PS),
-            None => limit_ps,
-        }
-    }
-
-    /// Lets the program on the host look at its memory.
-    fn serve(&mut self) -> Result<(), Failure> {
-        let now = self.nic.now_ps();
-        if let Some(host) = &mut self.host_ping
-            && now >= self.looks_ps
-        {
-            self.looks_ps = now + HOST_LOOK_PS;
-            host.poll(&mut self.nic).map_err(Failure::work)?;
-        }
+    /// Sleeps until a packet comes, somebody wants something or an end, or the time is over.
+    fn sleep(&self, time: Duration) -> Result<(), Failure> {
+        let rest = self
+            .duration
+            .map(|duration| duration.saturating_sub(self.begun.elapsed()));
+        let time = rest.unwrap_or(time).min(time);
+        let ends = self.ends.wakes.iter().map(|wake| wake.as_fd());
+        let host = self.host.iter().flat_map(|host| host.wakes());
+        let wakes: Vec<BorrowedFd<'_>> = ends.chain(host).chain([self.interrupt.as_fd()]).collect();
+        net::wait(&wakes, Some(time)).map_err(Failure::work)?;
         Ok(())
+    }
+
+    /// Since when packets come: from a source that does not wait for us, always; from others, since somebody waits for
+    /// them.
+    fn feeds_since(&mut self, now_ps: u64) -> Option<u64> {
+        let is_ready = self.pacer.is_some() || self.host.as_ref().is_none_or(|host| host.is_ready());
+        if self.feeds_since_ps.is_none() && is_ready {
+            self.feeds_since_ps = Some(now_ps);
+        }
+        self.feeds_since_ps.filter(|_| is_ready)
     }
 
     /// Gives the NIC what has come.
     fn feed(&mut self) -> Result<(), Failure> {
-        let now = self.nic.now_ps();
+        let now = self.nic.borrow().now_ps();
         let start = self.start.simulated_ps;
-        while self.nic.receiving() < WAITING {
+        let Some(since) = self.feeds_since(now) else {
+            return Ok(());
+        };
+        let mut nic = self.nic.borrow_mut();
+        while nic.receiving() < WAITING {
             if self.next.is_none() && !self.has_ended {
-                match self.ends.source.next(now - start).map_err(Failure::work)? {
-                    Next::Packet { at_ps, bytes } => self.next = Some((at_ps.saturating_add(start), bytes)),
+                match self.ends.source.next(now - since).map_err(Failure::work)? {
+                    Next::Packet { at_ps, bytes } => self.next = Some((at_ps.saturating_add(since), bytes)),
                     Next::Nothing => break,
                     Next::End => self.has_ended = true,
                 }
@@ -187,12 +243,12 @@ impl Session {
                 break;
             };
             self.recorder.received(now - start, &bytes);
-            self.nic.receive(bytes);
+            nic.receive(bytes);
         }
         if let Some(source) = &mut self.ends.host_source {
-            while let Next::Packet { bytes, .. } = source.next(now - start).map_err(Failure::work)? {
+            while let Next::Packet { bytes, .. } = source.next(now - since).map_err(Failure::work)? {
                 self.recorder.from_host(now - start, bytes.len());
-                self.nic.transmit(bytes);
+                nic.transmit(bytes);
             }
         }
         Ok(())
@@ -201,31 +257,32 @@ impl Session {
     /// Passes on what came out, and notes it.
     fn pass_on(&mut self) -> Result<(), Failure> {
         let start = self.start.simulated_ps;
-        while let Some(out) = self.nic.take_wire() {
+        let mut nic = self.nic.borrow_mut();
+        while let Some(out) = nic.take_wire() {
             let at = out.at_ps - start;
             self.recorder.sent(at, out.bytes.len(), out.is_host);
             for sink in &mut self.ends.wire {
                 sink.put(at, &out.bytes).map_err(Failure::work)?;
             }
         }
-        while let Some(out) = self.nic.take_host() {
+        while let Some(out) = nic.take_host() {
             let at = out.at_ps - start;
             self.recorder.to_host(at, &out.bytes);
             for sink in &mut self.ends.host {
                 sink.put(at, &out.bytes).map_err(Failure::work)?;
             }
         }
-        while let Some(word) = self.nic.take_printed() {
+        while let Some(word) = nic.take_printed() {
             self.recorder.stdout(word);
         }
-        let time = self.nic.cluster_time();
-        for event in self.nic.take_events() {
+        let time = nic.cluster_time();
+        for event in nic.take_events() {
             self.recorder
                 .event(&event, |clock| time(clock).saturating_sub(start));
         }
-        if self.recorder.wants_occupancy() && self.nic.now_ps() >= self.noted_ps + OCCUPANCY_PS {
-            self.noted_ps = self.nic.now_ps();
-            let occupancy = occupancy(&self.nic);
+        if self.recorder.wants_occupancy() && nic.now_ps() >= self.noted_ps + OCCUPANCY_PS {
+            self.noted_ps = nic.now_ps();
+            let occupancy = occupancy(&nic);
             self.recorder.occupancy(self.noted_ps - start, &occupancy);
         }
         Ok(())
@@ -235,7 +292,7 @@ impl Session {
     fn count(&mut self) -> Result<(), Failure> {
         if self.counted.elapsed() >= COUNT {
             self.counted = Instant::now();
-            let counters = counters(&mut self.nic, &["ingress"])?;
+            let counters = counters(&mut self.nic.borrow_mut(), &["ingress"])?;
             self.recorder.counters(&counters);
         }
         Ok(())
@@ -243,7 +300,7 @@ impl Session {
 
     /// Shows how it goes; whether somebody wants an end.
     fn is_over(&mut self) -> bool {
-        let (nic, total) = (&self.nic, self.ends.source.total());
+        let (nic, total) = (self.nic.borrow(), self.ends.source.total());
         let start = &self.start;
         self.recorder.progress(|| {
             let cluster = nic.cluster();
@@ -263,38 +320,37 @@ impl Session {
     }
 
     /// Lets what is on its way come out, closes all files, and prints the result.
-    fn finish(mut self, arguments: &RunArguments) -> Result<(), Failure> {
-        let limit = self.nic.now_ps() + DRAIN_PS;
-        while !self.nic.is_idle() && self.nic.now_ps() < limit {
-            self.nic.step(self.host_limit(limit)).map_err(Failure::work)?;
-            self.serve()?;
+    fn finish(mut self, json: bool) -> Result<(), Failure> {
+        let limit = self.nic.borrow().now_ps() + DRAIN_PS;
+        while !self.nic.borrow().is_idle() && self.nic.borrow().now_ps() < limit {
+            if self.attention != Attention::Over {
+                self.attend()?;
+            }
+            self.step(limit)?;
             self.pass_on()?;
         }
-        let end = End::of(&self.nic, self.begun.elapsed()).since(&self.start);
-        let counters = counters(&mut self.nic, &["ingress", "egress", "host_write", "host_read"])?;
+        let left = self.host.as_mut().map_or(Ok(()), |host| host.finish());
+        let end = End::of(&self.nic.borrow(), self.begun.elapsed()).since(&self.start);
+        let counters = counters(
+            &mut self.nic.borrow_mut(),
+            &["ingress", "egress", "host_write", "host_read"],
+        )?;
         self.recorder.counters(&counters);
         for sink in self.ends.wire.into_iter().chain(self.ends.host) {
             sink.finish().map_err(Failure::work)?;
         }
-        let cluster = self.nic.cluster();
+        let nic = self.nic.borrow();
+        let cluster = nic.cluster();
         let finished = self.recorder.finish(&end, cluster.profile());
-        match arguments.json {
+        match json {
             true => println!("{}", finished.summary.to_json().map_err(Failure::work)?),
             false => print!("{}", finished.summary),
         }
         match finished.failures.into_iter().next() {
             Some(failure) => Err(Failure::work(failure)),
-            None => Ok(()),
+            None => left.map_err(Failure::work),
         }
     }
-}
-
-/// Sleeps until a packet comes, somebody wants an end, or the time is over.
-fn sleep(ends: &Ends, interrupt: &Interrupt, time: Duration) -> Result<(), Failure> {
-    let wakes = ends.wakes.iter().map(|wake| wake.as_fd());
-    let wakes: Vec<BorrowedFd<'_>> = wakes.chain([interrupt.as_fd()]).collect();
-    net::wait(&wakes, Some(time)).map_err(Failure::work)?;
-    Ok(())
 }
 
 /// How full everything is, as the model of the cluster knows it.

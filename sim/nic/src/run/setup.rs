@@ -1,12 +1,15 @@
 //! Everything that a run needs, opened before it begins.
 
-use super::args::RunArguments;
+use super::args::{HardwareArguments, ResultArguments, RunArguments};
+use super::build;
 use super::ends::{self, Ends};
+use super::host::HostProgram;
 use super::host_ping::HostPing;
-use super::{build, contexts};
 use crate::cli::Failure;
-use crate::nic::{Nic, NicConfig};
+use crate::device::Simulated;
+use crate::nic::NicConfig;
 use crate::report::{Options, Recorder};
+use crate::start::{names, start_on};
 use anyhow::anyhow;
 use spinneret_cluster::rv::Misaligned;
 use spinneret_cluster::{Config, Program, Timing};
@@ -21,10 +24,11 @@ const PERIODS_PS: std::ops::RangeInclusive<f64> = 1000.0..=MHZ_PS;
 
 /// A NIC that runs its handlers, and where packets come from and go to.
 pub(super) struct Setup {
-    pub(super) nic: Nic,
+    pub(super) nic: Simulated,
     pub(super) ends: Ends,
     pub(super) recorder: Recorder,
-    pub(super) host_ping: Option<HostPing>,
+    /// A program on the host beside it.
+    pub(super) host: Option<Box<dyn HostProgram>>,
 }
 
 /// Opens everything that was asked for.
@@ -32,43 +36,57 @@ pub(super) struct Setup {
 /// # Errors
 /// If something is missing or cannot be used.
 pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
-    let config = config(arguments)?;
+    let config = config(&arguments.hardware)?;
     let elf = build::program(&arguments.target, config.cluster.clusters).map_err(Failure::usage)?;
     let program = Program::open(&elf).map_err(Failure::usage)?;
     let rules = RuleFile::read(&rules_of(arguments), &MatcherParams::BOARD).map_err(Failure::usage)?;
     let handler = arguments.handler.as_deref();
-    let contexts = contexts(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
-    let rulesets: Vec<_> = rules.rulesets.iter().map(|named| named.ruleset.clone()).collect();
-    let ends = ends::open(arguments)?;
-    let options = Options {
-        trace: arguments.trace.clone(),
-        plot: arguments.plot.clone(),
-        ..Options::default()
-    };
-    let recorder = Recorder::new(options, Some(&program), &config).map_err(Failure::usage)?;
-    let mut nic = Nic::new(config).map_err(Failure::work)?;
-    if let Some(wave) = &arguments.wave {
-        nic.trace_to(wave.clone());
-    }
-    if arguments.profile {
-        nic.enable_profile();
-    }
-    nic.start(&program, &contexts, &rulesets).map_err(Failure::work)?;
-    let host_ping = match arguments.host_ping {
-        true => Some(HostPing::new(&program, &nic, contexts.len()).ok_or_else(|| {
+    names(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
+    let ends = ends::open(&arguments.packets)?;
+    let (nic, recorder) = bare(&arguments.results, config, Some(&program))?;
+    start_on(&nic, &program, &rules.rulesets, handler).map_err(Failure::work)?;
+    let mut host: Option<Box<dyn HostProgram>> = None;
+    if arguments.host_ping {
+        let contexts = rules.rulesets.len();
+        let program = HostPing::new(&program, &nic, contexts).ok_or_else(|| {
             Failure::usage(anyhow!(
                 "--host-ping: {} has no `__host_data`, so its handlers wait for no host",
                 elf.display()
             ))
-        })?),
-        false => None,
-    };
+        })?;
+        host = Some(Box::new(program));
+    }
     Ok(Setup {
         nic,
         ends,
         recorder,
-        host_ping,
+        host,
     })
+}
+
+/// A NIC without handlers, and who records what it does.
+///
+/// # Errors
+/// If a file cannot be created, or the hardware fails.
+pub(super) fn bare(
+    results: &ResultArguments,
+    config: NicConfig,
+    program: Option<&Program>,
+) -> Result<(Simulated, Recorder), Failure> {
+    let options = Options {
+        trace: results.trace.clone(),
+        plot: results.plot.clone(),
+        ..Options::default()
+    };
+    let recorder = Recorder::new(options, program, &config).map_err(Failure::usage)?;
+    let nic = Simulated::new(config).map_err(Failure::work)?;
+    if let Some(wave) = &results.wave {
+        nic.borrow_mut().trace_to(wave.clone());
+    }
+    if results.profile {
+        nic.borrow_mut().enable_profile();
+    }
+    Ok((nic, recorder))
 }
 
 /// The rules that were named, or those beside the handlers.
@@ -80,7 +98,11 @@ fn rules_of(arguments: &RunArguments) -> PathBuf {
     }
 }
 
-fn config(arguments: &RunArguments) -> Result<NicConfig, Failure> {
+/// The hardware as it was asked for.
+///
+/// # Errors
+/// If a clock cannot be simulated.
+pub(super) fn config(arguments: &HardwareArguments) -> Result<NicConfig, Failure> {
     let period = |name: &str, mhz: f64| match MHZ_PS / mhz {
         ps if PERIODS_PS.contains(&ps) => Ok(ps.round() as u64),
         _ => Err(Failure::usage(anyhow!("{name} {mhz}: clocks are 1 to 1000 MHz"))),

@@ -1,7 +1,7 @@
 //! The whole NIC: what is seen at its ports fits to what its cluster and its counters say.
 
 use crate::support::{Shown, build};
-use spinneret_nic::nic::{HandlerContext, Nic, NicConfig};
+use spinneret_nic::nic::{Nic, NicConfig};
 use spinneret_nic::report::{End, Occupancy, Options, Recorder};
 use spinneret_regmap::{egress, ingress};
 use spinneret_sim::reference::matcher::MatcherParams;
@@ -48,16 +48,8 @@ fn a_run_of_pings_adds_up() {
     let program = build("runtime/examples/icmp_ping", folder.path());
     let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/examples/icmp_ping/rules.toml");
     let rules = RuleFile::read(&rules, &MatcherParams::BOARD).unwrap();
-    let rulesets: Vec<_> = rules.rulesets.iter().map(|named| named.ruleset.clone()).collect();
-    let mut nic = Nic::new(NicConfig::default()).unwrap();
+    let mut nic = spinneret_nic::start(NicConfig::default(), &program, &rules.rulesets, None).unwrap();
     nic.enable_profile();
-    let context = HandlerContext {
-        handlers: program.find("icmp_ping").unwrap(),
-        memory: [program.free_memory, 0x1000],
-        scratchpad: [0x14400, 0x1000],
-        host: (0x1_0000_0000, 0x10_0000),
-    };
-    nic.start(&program, &[context], &rulesets).unwrap();
     nic.take_events();
     let shown = Shown::default();
     let options = Options {

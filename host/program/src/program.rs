@@ -1,8 +1,7 @@
 //! Handlers as the compiler leaves them: an ELF file with code, data, symbols and source lines.
 
 use crate::map::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
-use crate::memory::Memory;
-use crate::task::{Code, Stage};
+use crate::stage::{Code, Stage};
 use object::elf::{EF_RISCV_RVE, EM_RISCV, ET_EXEC, FileHeader32, PF_X, PT_LOAD};
 use object::read::elf::{ElfFile32, FileHeader as _, ProgramHeader as _};
 use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
@@ -101,6 +100,15 @@ pub struct Function {
     pub name: String,
 }
 
+/// A variable with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its first byte.
+    pub address: u32,
+    /// Its bytes.
+    pub size: u32,
+}
+
 /// A program for all HPUs.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -115,6 +123,8 @@ pub struct Program {
     pub free_memory: u32,
     /// Where the host leaves its answers, if handlers want any.
     pub host_data: Option<u32>,
+    /// Variables in L2, by name.
+    pub variables: BTreeMap<String, Variable>,
     file: Vec<u8>,
 }
 
@@ -144,14 +154,13 @@ impl Program {
         let elf = ElfFile32::<Endianness>::parse(&*file).map_err(broken)?;
         let segments = segments(path, &elf)?;
         let functions = functions(&elf);
+        let variables = variables(&elf);
         let mut program = Self {
             path: path.to_owned(),
             entry: elf.entry() as u32,
             free_memory: free_memory(&elf, &segments),
-            host_data: elf
-                .symbols()
-                .find(|symbol| symbol.name() == Ok(HOST_DATA))
-                .map(|symbol| symbol.address() as u32),
+            host_data: variables.get(HOST_DATA).map(|variable| variable.address),
+            variables,
             segments,
             functions,
             file: Vec::new(),
@@ -238,14 +247,6 @@ impl Program {
         let function = self.functions.get(behind.checked_sub(1)?)?;
         let inside = address - function.address < function.size || function.size == 0;
         inside.then_some(function)
-    }
-
-    /// Puts the program into memory.
-    pub fn load(&self, memory: &mut Memory) {
-        for segment in &self.segments {
-            let there = memory.write(segment.address, &segment.bytes);
-            debug_assert!(there, "segments were checked");
-        }
     }
 }
 
@@ -338,6 +339,23 @@ fn functions(elf: &ElfFile32<'_>) -> Vec<Function> {
         .collect();
     functions.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
     functions
+}
+
+/// What handlers and the host both know by name; thread-local variables have no address.
+fn variables(elf: &ElfFile32<'_>) -> BTreeMap<String, Variable> {
+    let is_there =
+        |variable: &Variable| (HANDLER_BASE..HANDLER_BASE + HANDLER_BYTES).contains(&variable.address);
+    elf.symbols()
+        .filter(|symbol| symbol.kind() == SymbolKind::Data && symbol.is_definition())
+        .filter_map(|symbol| {
+            let variable = Variable {
+                address: symbol.address() as u32,
+                size: symbol.size() as u32,
+            };
+            Some((symbol.name().ok()?.to_owned(), variable))
+        })
+        .filter(|(name, variable)| !name.is_empty() && is_there(variable))
+        .collect()
 }
 
 /// Behind the section of the handlers' data and all else that is loaded to handler memory; a multiple of 64.

@@ -1,0 +1,271 @@
+//! What has to be written where: the order of accesses that starts the cluster, contexts and rules.
+
+use crate::device::{Area, Device, DeviceError};
+use crate::error::ErrorKind;
+use crate::layout::Part;
+use crate::ruleset::{Join, Ruleset};
+use spinneret_program::map::l1_address;
+use spinneret_program::{Code, Program};
+use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, caps, cl, find, guard, her, her_meta, me, stats};
+use std::time::Duration;
+
+/// Looks at a state before it is given up.
+const LOOKS: usize = 10_000;
+/// Between two looks.
+const LOOK: Duration = Duration::from_micros(1);
+/// Until all slots for packets are there, after the cluster has left reset: 1027 clocks of the core.
+const SLOTS: Duration = Duration::from_micros(10);
+/// Until the HPUs wait for packets.
+const BOOT: Duration = Duration::from_millis(1);
+/// Longest that handlers of a context which gets no more packets are waited for.
+const DRAIN_LOOKS: usize = 1000;
+/// A flag for each cluster of the generated hardware.
+const FETCH_ALL: u32 = (1 << spinneret_regmap::CLUSTERS) - 1;
+/// States of the cluster: its clock runs (bit 0), it is in reset (bit 1).
+const RUNNING: u32 = 1;
+const IN_RESET: u32 = 3;
+
+/// What the packets of a context are handled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Memories {
+    pub(crate) handlers: [Code; 3],
+    pub(crate) handler: Part,
+    pub(crate) scratchpad: Part,
+    pub(crate) host: Area,
+}
+
+/// Registers of a device, by the offsets of the table.
+pub(crate) struct Control<'d, D: Device>(pub(crate) &'d mut D);
+
+impl<D: Device> Control<'_, D> {
+    pub(crate) fn get(&mut self, register: u32) -> Result<u32, ErrorKind> {
+        self.0
+            .read_register(register)
+            .map_err(|source| failed("read", register, source))
+    }
+
+    pub(crate) fn set(&mut self, register: u32, value: u32) -> Result<(), ErrorKind> {
+        self.0
+            .write_register(register, value)
+            .map_err(|source| failed("write", register, source))
+    }
+
+    /// Writes a register that the public design does not have, if the device gives access to it.
+    fn set_ours(&mut self, register: u32, value: u32) -> Result<(), ErrorKind> {
+        match self.0.has_register(register) {
+            true => self.set(register, value),
+            false => Ok(()),
+        }
+    }
+
+    fn wait_for(&mut self, what: &'static str, register: u32, wanted: u32) -> Result<(), ErrorKind> {
+        if !self.0.has_register(register) {
+            return Ok(());
+        }
+        let mut value = 0;
+        for _ in 0..LOOKS {
+            value = self.get(register)?;
+            if value == wanted {
+                return Ok(());
+            }
+            self.0.wait(LOOK)?;
+        }
+        Err(ErrorKind::State {
+            what,
+            register: name(register),
+            value,
+        })
+    }
+
+    /// Finds out that it is one of ours, and leaves it without rules, contexts and program.
+    pub(crate) fn take(&mut self) -> Result<(), ErrorKind> {
+        if self.0.has_register(caps::MAGIC.offset) {
+            self.wait_for(
+                "the magic number of spinneret",
+                caps::MAGIC.offset,
+                caps::MAGIC_VALUE,
+            )?;
+        }
+        self.set(me::VALID.offset, 0)?;
+        self.stop()?;
+        self.set(her::VALID.offset, 0)?;
+        for context in 0..CONTEXTS {
+            self.set_ruleset(context, None)?;
+            self.set(there(her::ctx_enabled(context))?, 0)?;
+            self.set_ours(there(guard::enabled(context))?, 0)?;
+        }
+        self.set_ours(guard::ENFORCE.offset, 1)?;
+        self.set(her::VALID.offset, 1)?;
+        self.set(me::VALID.offset, 1)
+    }
+
+    /// Holds the cluster in reset.
+    pub(crate) fn stop(&mut self) -> Result<(), ErrorKind> {
+        self.set(cl::FETCH_ENABLE, 0)?;
+        self.set(cl::AUX_RESET, 1)?;
+        self.wait_for("the reset of the cluster", cl::STATUS.offset, IN_RESET)
+    }
+
+    /// Starts a program on the cluster, which was in reset.
+    pub(crate) fn start(&mut self, program: &Program) -> Result<(), ErrorKind> {
+        self.set(cl::AUX_RESET, 0)?;
+        self.wait_for("the start of the cluster", cl::STATUS.offset, RUNNING)?;
+        self.0.wait(SLOTS)?;
+        self.0.load(program)?;
+        self.set(cl::FETCH_ENABLE, FETCH_ALL)?;
+        Ok(self.0.wait(BOOT)?)
+    }
+
+    /// Opens a context, or closes it.
+    fn set_context(&mut self, number: u32, memories: Option<&Memories>) -> Result<(), ErrorKind> {
+        self.set(her::VALID.offset, 0)?;
+        if let Some(memories) = memories {
+            self.set_memories(number, memories)?;
+            self.set_window(number, memories.host)?;
+        }
+        let is_open = u32::from(memories.is_some());
+        self.set(there(her::ctx_enabled(number))?, is_open)?;
+        let has_host_memory = memories.is_some_and(|memories| memories.host.bytes > 0);
+        self.set_ours(there(guard::enabled(number))?, u32::from(has_host_memory))?;
+        self.set(her::VALID.offset, 1)
+    }
+
+    fn set_memories(&mut self, number: u32, memories: &Memories) -> Result<(), ErrorKind> {
+        let [header, payload, tail] = memories.handlers;
+        let host = memories.host;
+        let fields = [
+            ("handler_mem_addr", memories.handler.start),
+            ("handler_mem_size", memories.handler.bytes),
+            ("host_mem_addr_0", host.address as u32),
+            ("host_mem_addr_1", (host.address >> 32) as u32),
+            ("host_mem_size", host.bytes),
+            ("hh_addr", header.address),
+            ("hh_size", header.size),
+            ("ph_addr", payload.address),
+            ("ph_size", payload.size),
+            ("th_addr", tail.address),
+            ("th_size", tail.size),
+        ];
+        for (field, value) in fields {
+            self.set(there(her_meta::offset(field, number))?, value)?;
+        }
+        let [clusters, _] = self.0.shape();
+        for (cluster, [address, size]) in SCRATCHPADS.into_iter().enumerate() {
+            let part = match cluster < clusters as usize {
+                true => [
+                    l1_address(cluster, memories.scratchpad.start),
+                    memories.scratchpad.bytes,
+                ],
+                false => [0, 0],
+            };
+            self.set(there(her_meta::offset(address, number))?, part[0])?;
+            self.set(there(her_meta::offset(size, number))?, part[1])?;
+        }
+        Ok(())
+    }
+
+    fn set_window(&mut self, number: u32, host: Area) -> Result<(), ErrorKind> {
+        let (low, high) = there(guard::base(number))?;
+        self.set_ours(low, host.address as u32)?;
+        self.set_ours(high, (host.address >> 32) as u32)?;
+        self.set_ours(there(guard::size(number))?, host.bytes)
+    }
+
+    /// Which packets go to a context; without a ruleset, none.
+    fn set_ruleset(&mut self, number: u32, ruleset: Option<&Ruleset>) -> Result<(), ErrorKind> {
+        let never = Ruleset::any();
+        let ruleset = ruleset.unwrap_or(&never);
+        let mode = u32::from(ruleset.join() == Join::Or);
+        self.set(there(me::mode(number))?, mode)?;
+        for place in 0..RULES_PER_RULESET {
+            let values = ruleset.at(place).to_registers();
+            let relative = there(me::relative(number, place))?;
+            if values.relative != 0 || self.0.has_register(relative) {
+                self.set(relative, values.relative)?;
+            }
+            for (register, value) in [
+                (me::idx(number, place), values.idx),
+                (me::mask(number, place), values.mask),
+                (me::start(number, place), values.start),
+                (me::end(number, place), values.end),
+            ] {
+                self.set(there(register)?, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leads packets to a context. Nothing is matched meanwhile.
+    pub(crate) fn open(
+        &mut self,
+        number: u32,
+        memories: &Memories,
+        rules: &Ruleset,
+    ) -> Result<(), ErrorKind> {
+        self.set(me::VALID.offset, 0)?;
+        self.set_context(number, Some(memories))?;
+        self.set_ruleset(number, Some(rules))?;
+        self.set(me::VALID.offset, 1)
+    }
+
+    /// Leads no more packets to a context, and waits for those that are there.
+    pub(crate) fn close(&mut self, number: u32) -> Result<(), ErrorKind> {
+        self.change_ruleset(number, None)?;
+        self.drain()?;
+        self.set_context(number, None)
+    }
+
+    /// Changes rules while nothing is matched.
+    pub(crate) fn change_ruleset(&mut self, number: u32, ruleset: Option<&Ruleset>) -> Result<(), ErrorKind> {
+        self.set(me::VALID.offset, 0)?;
+        self.set_ruleset(number, ruleset)?;
+        self.set(me::VALID.offset, 1)
+    }
+
+    /// Waits until no handler runs, but not for ever: others may always have some.
+    fn drain(&mut self) -> Result<(), ErrorKind> {
+        for _ in 0..DRAIN_LOOKS {
+            self.0.wait(SLOTS)?;
+            if self.get(stats::CLUSTER.offset + BUSY)? == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Offset of the word with the busy flags.
+const BUSY: u32 = 4;
+
+/// Address and size of the scratchpads, by cluster.
+const SCRATCHPADS: [[&str; 2]; 4] = [
+    ["scratchpad_0_addr", "scratchpad_0_size"],
+    ["scratchpad_1_addr", "scratchpad_1_size"],
+    ["scratchpad_2_addr", "scratchpad_2_size"],
+    ["scratchpad_3_addr", "scratchpad_3_size"],
+];
+
+/// A register that the table has for every context.
+fn there<T>(register: Option<T>) -> Result<T, ErrorKind> {
+    register
+        .ok_or_else(|| DeviceError::Refused("the table of registers has no such context".to_owned()).into())
+}
+
+fn failed(action: &'static str, register: u32, source: DeviceError) -> ErrorKind {
+    ErrorKind::Register {
+        action,
+        register: name(register),
+        source,
+    }
+}
+
+/// Name and offset of a register.
+pub(crate) fn name(offset: u32) -> String {
+    match find(offset) {
+        Some((register, index)) => match register.count {
+            1 => format!("{}.{} ({offset:#06x})", register.group, register.name),
+            _ => format!("{}.{}[{index}] ({offset:#06x})", register.group, register.name),
+        },
+        None => format!("{offset:#06x}"),
+    }
+}

@@ -1,0 +1,217 @@
+//! What a NIC is to software: registers, memory of the cluster, host memory that both see, and time.
+
+pub mod socket;
+
+use spinneret_program::Program;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+/// A NIC as software reaches it. Everything above works on any of them.
+pub trait Device: fmt::Debug {
+    /// Whether the device gives access to a register: drivers know those of the public design only.
+    fn has_register(&self, offset: u32) -> bool;
+
+    /// Reads a control register, by its offset in their window.
+    ///
+    /// # Errors
+    /// If it is not answered.
+    fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError>;
+
+    /// Writes a control register.
+    ///
+    /// # Errors
+    /// If it is not answered, or refused.
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError>;
+
+    /// Reads L2 memory of the cluster; address and length are multiples of 4.
+    ///
+    /// # Errors
+    /// If there is no such memory, or the cluster does not answer.
+    fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Writes L2 memory of the cluster; address and length are multiples of 4. Words are written in the order of their
+    /// addresses, each at once.
+    ///
+    /// # Errors
+    /// As [`read_cluster`](Self::read_cluster).
+    fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError>;
+
+    /// Puts a program into the cluster's memory, which is out of reset and fetches nothing.
+    ///
+    /// # Errors
+    /// As [`write_cluster`](Self::write_cluster).
+    fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
+        for segment in &program.segments {
+            let mut bytes = segment.bytes.clone();
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+            self.write_cluster(segment.address, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Takes host memory for a context, all of it 0; it has the size that was asked for, or more.
+    ///
+    /// # Errors
+    /// If there is not so much, or somebody has it.
+    fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError>;
+
+    /// Gives the host memory of a context back.
+    fn close_area(&mut self, context: u32);
+
+    /// Reads host memory of a context, which was taken and reaches so far.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Writes host memory of a context, which was taken and reaches so far. Up to 8 bytes at a multiple of their size are
+    /// written at once.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError>;
+
+    /// Whether the cluster tells the host DMA which context asks, so that each can be held to its own memory.
+    fn tells_contexts(&self) -> bool;
+
+    /// Clusters that it has, and HPUs of each.
+    fn shape(&self) -> [u32; 2] {
+        [spinneret_regmap::CLUSTERS, 8]
+    }
+
+    /// Time since the device was opened: simulated for a simulated one.
+    fn now(&self) -> Duration;
+
+    /// Lets so much time pass.
+    ///
+    /// # Errors
+    /// If the device fails meanwhile.
+    fn wait(&mut self, time: Duration) -> Result<(), DeviceError>;
+}
+
+/// Host memory as the NIC sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Area {
+    /// Its address for the NIC.
+    pub address: u64,
+    /// Its size in bytes.
+    pub bytes: u32,
+}
+
+/// Why a device did not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
+pub enum DeviceError {
+    /// It answered with an error, or not at all.
+    #[error("{0}")]
+    Refused(String),
+    /// The device or the process that simulates it is gone.
+    #[error("the device is gone: {0}")]
+    Gone(String),
+    /// The driver has no access to a register.
+    #[error("the driver gives no access to it")]
+    NoAccess,
+    /// There is not so much memory.
+    #[error("not enough memory: {0}")]
+    NoMemory(String),
+}
+
+/// A device that was found by its name.
+#[derive(Debug)]
+pub enum OpenDevice {
+    /// A simulated NIC in another process.
+    Socket(socket::Client),
+}
+
+/// Why no device can be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The name says nothing.
+    #[error(
+        "`{0}` is no NIC: write unix:PATH for the socket of `spinneret serve`, or /dev/pspin0 for a card"
+    )]
+    Name(String),
+    /// Nobody answers there.
+    #[error(transparent)]
+    Socket(#[from] socket::ConnectError),
+}
+
+impl OpenDevice {
+    /// Opens `unix:PATH` or device files.
+    ///
+    /// # Errors
+    /// If there is no such device, or somebody else has it.
+    pub fn open(name: &str) -> Result<Self, OpenError> {
+        if let Some(path) = name.strip_prefix("unix:") {
+            return Ok(Self::Socket(socket::Client::connect(Path::new(path))?));
+        }
+        Err(OpenError::Name(name.to_owned()))
+    }
+}
+
+/// Calls the same function of whatever device it is.
+macro_rules! each {
+    ($self:ident, $device:ident => $call:expr) => {
+        match $self {
+            OpenDevice::Socket($device) => $call,
+        }
+    };
+}
+
+impl Device for OpenDevice {
+    fn has_register(&self, offset: u32) -> bool {
+        each!(self, device => device.has_register(offset))
+    }
+
+    fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
+        each!(self, device => device.read_register(offset))
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError> {
+        each!(self, device => device.write_register(offset, value))
+    }
+
+    fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        each!(self, device => device.read_cluster(address, bytes))
+    }
+
+    fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        each!(self, device => device.write_cluster(address, bytes))
+    }
+
+    fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
+        each!(self, device => device.load(program))
+    }
+
+    fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
+        each!(self, device => device.open_area(context, bytes))
+    }
+
+    fn close_area(&mut self, context: u32) {
+        each!(self, device => device.close_area(context));
+    }
+
+    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        each!(self, device => device.read_host(context, offset, bytes))
+    }
+
+    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        each!(self, device => device.write_host(context, offset, bytes))
+    }
+
+    fn tells_contexts(&self) -> bool {
+        each!(self, device => device.tells_contexts())
+    }
+
+    fn shape(&self) -> [u32; 2] {
+        each!(self, device => device.shape())
+    }
+
+    fn now(&self) -> Duration {
+        each!(self, device => device.now())
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
+        each!(self, device => device.wait(time))
+    }
+}

@@ -1,0 +1,218 @@
+//! The application's end of the socket.
+
+use super::message::{PIECE, Reply, Request, VERSION, receive, send};
+use crate::device::{Area, Device, DeviceError};
+use spinneret_program::Program;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A NIC in another process.
+#[derive(Debug)]
+pub struct Client {
+    stream: UnixStream,
+    shape: [u32; 2],
+    tells_contexts: bool,
+    now: Duration,
+}
+
+/// Why there is no NIC behind a socket.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// Nobody listens.
+    #[error("nobody answers at {path}: {source}; start one with `spinneret serve {path}`")]
+    Nobody {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Somebody else has the NIC.
+    #[error("the NIC at {0} is in use by another process")]
+    Busy(PathBuf),
+    /// It speaks another language.
+    #[error("{path} is no NIC that this version can use: {reason}")]
+    Foreign {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Client {
+    /// Takes the NIC behind a socket.
+    ///
+    /// # Errors
+    /// If there is none, or somebody else has it.
+    pub fn connect(path: &Path) -> Result<Self, ConnectError> {
+        let nobody = |source| ConnectError::Nobody {
+            path: path.to_owned(),
+            source,
+        };
+        let foreign = |reason| ConnectError::Foreign {
+            path: path.to_owned(),
+            reason,
+        };
+        let mut stream = UnixStream::connect(path).map_err(nobody)?;
+        let hello = Request::Hello { version: VERSION };
+        send(&mut stream, &hello).map_err(nobody)?;
+        match receive(&mut stream).map_err(|error| foreign(error.to_string()))? {
+            Reply::Hello {
+                version: VERSION,
+                shape,
+                tells_contexts,
+            } => Ok(Self {
+                stream,
+                shape,
+                tells_contexts,
+                now: Duration::ZERO,
+            }),
+            Reply::Hello { version, .. } => Err(foreign(format!(
+                "it speaks version {version} of the protocol, this program version {VERSION}"
+            ))),
+            Reply::Busy => Err(ConnectError::Busy(path.to_owned())),
+            _ => Err(foreign("it does not say hello".to_owned())),
+        }
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Reply, DeviceError> {
+        let gone = |error: io::Error| DeviceError::Gone(error.to_string());
+        send(&mut self.stream, request).map_err(gone)?;
+        match receive(&mut self.stream).map_err(gone)? {
+            Reply::Failed(error) => Err(error),
+            reply => Ok(reply),
+        }
+    }
+
+    /// A request that is answered by bytes.
+    fn fetch(&mut self, request: &Request, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        match self.ask(request)? {
+            Reply::Bytes(read) if read.len() == bytes.len() => {
+                bytes.copy_from_slice(&read);
+                Ok(())
+            }
+            _ => Err(strange()),
+        }
+    }
+
+    /// A request that is answered by nothing but that it is done.
+    fn tell(&mut self, request: &Request) -> Result<(), DeviceError> {
+        match self.ask(request)? {
+            Reply::Done => Ok(()),
+            _ => Err(strange()),
+        }
+    }
+}
+
+fn strange() -> DeviceError {
+    DeviceError::Gone("it answered something else than was asked".to_owned())
+}
+
+/// Offsets and bytes of the messages that a long access is divided into.
+fn pieces(bytes: usize) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
+    let starts = (0..bytes).step_by(PIECE);
+    starts.map(move |start| (start as u32, start..bytes.min(start + PIECE)))
+}
+
+impl Device for Client {
+    fn has_register(&self, _offset: u32) -> bool {
+        true
+    }
+
+    fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
+        match self.ask(&Request::ReadRegister { offset })? {
+            Reply::Word(word) => Ok(word),
+            _ => Err(strange()),
+        }
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError> {
+        self.tell(&Request::WriteRegister { offset, value })
+    }
+
+    fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        for (offset, piece) in pieces(bytes.len()) {
+            let request = Request::ReadCluster {
+                address: address.wrapping_add(offset),
+                bytes: piece.len() as u32,
+            };
+            self.fetch(&request, &mut bytes[piece])?;
+        }
+        Ok(())
+    }
+
+    fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        pieces(bytes.len()).try_for_each(|(offset, piece)| {
+            self.tell(&Request::WriteCluster {
+                address: address.wrapping_add(offset),
+                bytes: bytes[piece].to_vec(),
+            })
+        })
+    }
+
+    fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
+        self.tell(&Request::Load {
+            name: program.path().display().to_string(),
+            file: program.file().to_vec(),
+        })
+    }
+
+    fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
+        match self.ask(&Request::OpenArea { context, bytes })? {
+            Reply::Area(area) => Ok(area),
+            _ => Err(strange()),
+        }
+    }
+
+    fn close_area(&mut self, context: u32) {
+        // If the NIC is gone, so is its memory.
+        let _ = self.tell(&Request::CloseArea { context });
+    }
+
+    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        for (within, piece) in pieces(bytes.len()) {
+            let request = Request::ReadHost {
+                context,
+                offset: offset + within,
+                bytes: piece.len() as u32,
+            };
+            self.fetch(&request, &mut bytes[piece])?;
+        }
+        Ok(())
+    }
+
+    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        pieces(bytes.len()).try_for_each(|(within, piece)| {
+            self.tell(&Request::WriteHost {
+                context,
+                offset: offset + within,
+                bytes: bytes[piece].to_vec(),
+            })
+        })
+    }
+
+    fn tells_contexts(&self) -> bool {
+        self.tells_contexts
+    }
+
+    fn shape(&self) -> [u32; 2] {
+        self.shape
+    }
+
+    fn now(&self) -> Duration {
+        self.now
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
+        let nanoseconds = time.as_nanos().try_into().unwrap_or(u64::MAX);
+        match self.ask(&Request::Wait { nanoseconds })? {
+            Reply::Time { nanoseconds } => {
+                self.now = Duration::from_nanos(nanoseconds);
+                Ok(())
+            }
+            _ => Err(strange()),
+        }
+    }
+}

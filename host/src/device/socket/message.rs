@@ -1,0 +1,178 @@
+//! What client and server say to each other.
+
+use crate::device::{Area, DeviceError};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+
+/// Version of these messages; both sides have to have the same.
+pub(super) const VERSION: u32 = 1;
+/// Bytes of memory in one message; longer accesses are divided.
+pub(super) const PIECE: usize = 1 << 20;
+/// Largest message: an ELF file with debug information.
+const LIMIT: usize = 64 << 20;
+
+/// What the client wants.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Request {
+    Hello {
+        version: u32,
+    },
+    ReadRegister {
+        offset: u32,
+    },
+    WriteRegister {
+        offset: u32,
+        value: u32,
+    },
+    ReadCluster {
+        address: u32,
+        bytes: u32,
+    },
+    WriteCluster {
+        address: u32,
+        bytes: Vec<u8>,
+    },
+    Load {
+        name: String,
+        file: Vec<u8>,
+    },
+    OpenArea {
+        context: u32,
+        bytes: u32,
+    },
+    CloseArea {
+        context: u32,
+    },
+    ReadHost {
+        context: u32,
+        offset: u32,
+        bytes: u32,
+    },
+    WriteHost {
+        context: u32,
+        offset: u32,
+        bytes: Vec<u8>,
+    },
+    Wait {
+        nanoseconds: u64,
+    },
+}
+
+/// What the server answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Reply {
+    /// The server is of that version, and its NIC of that shape.
+    Hello {
+        version: u32,
+        shape: [u32; 2],
+        tells_contexts: bool,
+    },
+    /// The NIC belongs to somebody else.
+    Busy,
+    Done,
+    Word(u32),
+    Bytes(Vec<u8>),
+    Area(Area),
+    /// It is that late on the NIC now.
+    Time {
+        nanoseconds: u64,
+    },
+    Failed(DeviceError),
+}
+
+/// Sends a message.
+pub(super) fn send<M: Serialize>(stream: &mut impl Write, message: &M) -> io::Result<()> {
+    let body = postcard::to_allocvec(message).map_err(io::Error::other)?;
+    let mut frame = (body.len() as u32).to_le_bytes().to_vec();
+    frame.extend(body);
+    stream.write_all(&frame)
+}
+
+/// Receives a message, waiting for it.
+pub(super) fn receive<M: DeserializeOwned>(stream: &mut impl Read) -> io::Result<M> {
+    let mut length = [0; 4];
+    stream.read_exact(&mut length)?;
+    let mut body = vec![0; checked_length(length)?];
+    stream.read_exact(&mut body)?;
+    decode(&body)
+}
+
+/// The first message in what has been received, and its bytes; `None` if it is not whole yet.
+pub(super) fn take<M: DeserializeOwned>(received: &mut Vec<u8>) -> io::Result<Option<M>> {
+    let Some((length, rest)) = received.split_first_chunk() else {
+        return Ok(None);
+    };
+    let length = checked_length(*length)?;
+    let Some(body) = rest.get(..length) else {
+        return Ok(None);
+    };
+    let message = decode(body)?;
+    received.drain(..4 + length);
+    Ok(Some(message))
+}
+
+fn checked_length(length: [u8; 4]) -> io::Result<usize> {
+    let length = u32::from_le_bytes(length) as usize;
+    match length <= LIMIT {
+        true => Ok(length),
+        false => Err(invalid(format!(
+            "a message of {length} bytes; at most {LIMIT} are allowed"
+        ))),
+    }
+}
+
+fn decode<M: DeserializeOwned>(body: &[u8]) -> io::Result<M> {
+    postcard::from_bytes(body).map_err(|error| invalid(format!("a message that is none: {error}")))
+}
+
+fn invalid(reason: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_message_comes_out_as_it_went_in_however_it_is_cut() {
+        let requests = [
+            Request::Hello { version: VERSION },
+            Request::WriteHost {
+                context: 3,
+                offset: 9,
+                bytes: vec![7; 300],
+            },
+        ];
+        let mut sent = Vec::new();
+        for request in &requests {
+            send(&mut sent, request).expect("a vector takes everything");
+        }
+        for cut in 0..sent.len() {
+            let mut received = sent[..cut].to_vec();
+            let mut taken = Vec::new();
+            for rest in [&sent[cut..], &[]] {
+                while let Some(request) = take::<Request>(&mut received).expect("it is whole") {
+                    taken.push(request);
+                }
+                received.extend(rest);
+            }
+            assert_eq!(taken, requests, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_all_limits_is_refused_before_memory_is_taken() {
+        let error = take::<Request>(&mut vec![0xff; 8]).unwrap_err();
+        assert!(error.to_string().contains("4294967295 bytes"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_never_panic(mut bytes: Vec<u8>) {
+            let _ = take::<Request>(&mut bytes);
+            let _ = receive::<Reply>(&mut &bytes[..]);
+        }
+    }
+}

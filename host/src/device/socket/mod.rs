@@ -1,0 +1,11 @@
+//! A NIC that another process simulates, over a Unix socket.
+//!
+//! The client sends a request and waits for its reply; both are frames of a length (4 bytes, little-endian) and a message.
+//! One client has the NIC at a time. When it goes, by whatever way, the NIC is cleared as a driver would.
+
+mod client;
+mod message;
+mod server;
+
+pub use client::{Client, ConnectError};
+pub use server::{Served, Server};

@@ -1,0 +1,47 @@
+//! What applications use a spinneret NIC with: handlers, rules, shared memory, counters.
+//!
+//! ```text
+//! Nic ── open_context ──► Context: handlers from a Program, packets by a Ruleset, HostMemory, HandlerMemory
+//!  │                       (up to four; gone when dropped)
+//!  ├── counters, stdout
+//!  └── Device: a simulated NIC in this process or behind a Unix socket, or a card's device files
+//! ```
+//!
+//! All of it works the same on every [`Device`]. Registers are reached through `spinneret-regmap` alone.
+//!
+//! ```no_run
+//! use spinneret_host::{Nic, Options, Program, Ruleset};
+//! use std::path::Path;
+//! use std::time::Duration;
+//!
+//! let nic = Nic::open("unix:/run/nic.sock")?;
+//! let program = Program::open(Path::new("build/count.elf"))?;
+//! let rules = Ruleset::all().rule(spinneret_host::Rule::udp_destination_port(9000, 9999));
+//! let context = nic.open_context(&program, "count", &rules, &Options::default())?;
+//! nic.wait(Duration::from_millis(10))?;
+//! let packets: u32 = context.variable("packets")?.load(0)?;
+//! println!("{packets} packets");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod context;
+mod control;
+mod counters;
+pub mod device;
+mod error;
+mod layout;
+mod memory;
+mod nic;
+mod ruleset;
+mod stdout;
+
+pub use context::{Context, Options};
+pub use counters::{Counter, Counters};
+pub use device::{Device, DeviceError, OpenDevice};
+pub use error::{Error, ErrorKind};
+pub use memory::{HandlerMemory, HostMemory, Word};
+pub use nic::{Nic, NicGuard};
+pub use ruleset::{Join, Ruleset, RulesetError};
+pub use spinneret_program::{Code, Program, ProgramError, Stage};
+pub use spinneret_regmap::matching::Rule;
+pub use stdout::{Lines, NOTHING_PRINTED, Printed, Stdout};

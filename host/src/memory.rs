@@ -1,0 +1,284 @@
+//! Memory that handlers and the application share.
+
+use crate::device::{Area, Device, DeviceError, OpenDevice};
+use crate::error::{Error, ErrorKind, In as _};
+use crate::nic::Nic;
+
+/// Bytes of the words of the cluster's memory.
+const WORD: u32 = 4;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A number that memory holds as a whole, little-endian.
+pub trait Word: sealed::Sealed + Copy {
+    /// Its bytes.
+    const BYTES: usize;
+    /// From memory, lowest byte first.
+    fn from_bits(bits: u64) -> Self;
+    /// To memory.
+    fn to_bits(self) -> u64;
+}
+
+macro_rules! words {
+    ($($type:ty),*) => { $(
+        impl sealed::Sealed for $type {}
+        impl Word for $type {
+            const BYTES: usize = size_of::<$type>();
+
+            fn from_bits(bits: u64) -> Self {
+                bits as $type
+            }
+
+            fn to_bits(self) -> u64 {
+                self as u64
+            }
+        }
+    )* };
+}
+words!(u32, i32, u64, i64);
+
+/// Host memory of a context. It is gone with its context: then every access is refused.
+#[derive(Debug)]
+pub struct HostMemory<D: Device = OpenDevice> {
+    nic: Nic<D>,
+    context: u32,
+    area: Area,
+}
+
+/// Memory on the NIC: L2 of a context's handlers, or a variable.
+#[derive(Debug)]
+pub struct HandlerMemory<D: Device = OpenDevice> {
+    nic: Nic<D>,
+    context: u32,
+    what: &'static str,
+    address: u32,
+    bytes: u32,
+}
+
+impl<D: Device> HostMemory<D> {
+    pub(crate) fn new(nic: Nic<D>, context: u32, area: Area) -> Self {
+        Self { nic, context, area }
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> u32 {
+        self.area.bytes
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.area.bytes == 0
+    }
+
+    /// Its address as the NIC sees it, which handlers get in their task.
+    pub fn address(&self) -> u64 {
+        self.area.address
+    }
+
+    /// Reads bytes.
+    ///
+    /// # Errors
+    /// If they are not within the memory, or the device is gone.
+    pub fn read(&self, offset: u32, bytes: &mut [u8]) -> Result<(), Error> {
+        const CALL: &str = "HostMemory::read";
+        self.check(offset, bytes.len()).of(CALL, self.context)?;
+        let mut state = self.nic.lock();
+        state
+            .device
+            .read_host(self.context, offset, bytes)
+            .of(CALL, self.context)
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn write(&self, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        const CALL: &str = "HostMemory::write";
+        self.check(offset, bytes.len()).of(CALL, self.context)?;
+        let mut state = self.nic.lock();
+        state
+            .device
+            .write_host(self.context, offset, bytes)
+            .of(CALL, self.context)
+    }
+
+    /// Reads a word at once, at a multiple of its size.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn load<W: Word>(&self, offset: u32) -> Result<W, Error> {
+        aligned::<W>("host memory", offset).of("HostMemory::load", self.context)?;
+        let mut bytes = [0; 8];
+        self.read(offset, &mut bytes[..W::BYTES])?;
+        Ok(W::from_bits(u64::from_le_bytes(bytes)))
+    }
+
+    /// Writes a word at once, at a multiple of its size.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn store<W: Word>(&self, offset: u32, value: W) -> Result<(), Error> {
+        aligned::<W>("host memory", offset).of("HostMemory::store", self.context)?;
+        self.write(offset, &value.to_bits().to_le_bytes()[..W::BYTES])
+    }
+
+    fn check(&self, offset: u32, bytes: usize) -> Result<(), ErrorKind> {
+        within("host memory", self.area.bytes, offset, bytes)
+    }
+}
+
+impl<D: Device> HandlerMemory<D> {
+    pub(crate) fn new(nic: Nic<D>, context: u32, what: &'static str, address: u32, bytes: u32) -> Self {
+        Self {
+            nic,
+            context,
+            what,
+            address,
+            bytes,
+        }
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// Its address in the cluster.
+    pub fn address(&self) -> u32 {
+        self.address
+    }
+
+    /// Reads bytes, word by word.
+    ///
+    /// # Errors
+    /// If they are not within the memory, or the NIC does not answer.
+    pub fn read(&self, offset: u32, bytes: &mut [u8]) -> Result<(), Error> {
+        const CALL: &str = "HandlerMemory::read";
+        self.check(offset, bytes.len()).of(CALL, self.context)?;
+        let address = self.address + offset;
+        let first = address / WORD * WORD;
+        let skipped = (address - first) as usize;
+        let mut words = vec![0; (skipped + bytes.len()).next_multiple_of(WORD as usize)];
+        self.read_words(first, &mut words).of(CALL, self.context)?;
+        bytes.copy_from_slice(&words[skipped..skipped + bytes.len()]);
+        Ok(())
+    }
+
+    /// Writes bytes, word by word. Neighbours within the first and the last word are written as they were read, so handlers
+    /// should not change them meanwhile.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn write(&self, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        const CALL: &str = "HandlerMemory::write";
+        self.check(offset, bytes.len()).of(CALL, self.context)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let address = self.address + offset;
+        let first = address / WORD * WORD;
+        let skipped = (address - first) as usize;
+        let mut words = vec![0; (skipped + bytes.len()).next_multiple_of(WORD as usize)];
+        let last = words.len() - WORD as usize;
+        for edge in [0, last] {
+            let word = &mut words[edge..edge + WORD as usize];
+            self.read_words(first + edge as u32, word)
+                .of(CALL, self.context)?;
+        }
+        words[skipped..skipped + bytes.len()].copy_from_slice(bytes);
+        self.write_words(first, &words).of(CALL, self.context)
+    }
+
+    /// Reads a word. One of 8 bytes is read in two halves, the lower first.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn load<W: Word>(&self, offset: u32) -> Result<W, Error> {
+        aligned::<W>(self.what, offset).of("HandlerMemory::load", self.context)?;
+        let mut bytes = [0; 8];
+        self.read(offset, &mut bytes[..W::BYTES])?;
+        Ok(W::from_bits(u64::from_le_bytes(bytes)))
+    }
+
+    /// Writes a word. One of 8 bytes is written in two halves, the upper first, so that who waits for the lower one finds
+    /// both.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn store<W: Word>(&self, offset: u32, value: W) -> Result<(), Error> {
+        const CALL: &str = "HandlerMemory::store";
+        aligned::<W>(self.what, offset).of(CALL, self.context)?;
+        self.check(offset, W::BYTES).of(CALL, self.context)?;
+        let bytes = value.to_bits().to_le_bytes();
+        let halves = bytes[..W::BYTES].chunks(WORD as usize).enumerate().rev();
+        for (half, bytes) in halves {
+            let address = self.address + offset + half as u32 * WORD;
+            self.write_words(address, bytes).of(CALL, self.context)?;
+        }
+        Ok(())
+    }
+
+    /// Makes all of it 0.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn clear(&self) -> Result<(), Error> {
+        self.write(0, &vec![0; self.bytes as usize])
+    }
+
+    fn check(&self, offset: u32, bytes: usize) -> Result<(), ErrorKind> {
+        within(self.what, self.bytes, offset, bytes)
+    }
+
+    fn read_words(&self, address: u32, bytes: &mut [u8]) -> Result<(), ErrorKind> {
+        let count = bytes.len();
+        let read = self.nic.lock().device.read_cluster(address, bytes);
+        read.map_err(|source| failed("read", address, count, source))
+    }
+
+    fn write_words(&self, address: u32, bytes: &[u8]) -> Result<(), ErrorKind> {
+        let written = self.nic.lock().device.write_cluster(address, bytes);
+        written.map_err(|source| failed("write", address, bytes.len(), source))
+    }
+}
+
+fn failed(action: &'static str, address: u32, bytes: usize, source: DeviceError) -> ErrorKind {
+    ErrorKind::Cluster {
+        action,
+        address,
+        bytes,
+        source,
+    }
+}
+
+fn within(what: &'static str, size: u32, offset: u32, bytes: usize) -> Result<(), ErrorKind> {
+    let end = u64::from(offset) + bytes as u64;
+    match end <= u64::from(size) {
+        true => Ok(()),
+        false => Err(ErrorKind::Outside {
+            what,
+            offset,
+            bytes,
+            size,
+        }),
+    }
+}
+
+fn aligned<W: Word>(what: &'static str, offset: u32) -> Result<(), ErrorKind> {
+    match (offset as usize).is_multiple_of(W::BYTES) {
+        true => Ok(()),
+        false => Err(ErrorKind::Misaligned {
+            what,
+            offset,
+            bytes: W::BYTES,
+        }),
+    }
+}

@@ -1,0 +1,249 @@
+//! The NIC as an application has it.
+
+use crate::context::{Context, Options};
+use crate::control::{Control, Memories};
+use crate::counters::Counters;
+use crate::device::{Device, OpenDevice};
+use crate::error::{Error, ErrorKind, In as _};
+use crate::layout::{self, Part};
+use crate::ruleset::Ruleset;
+use crate::stdout::Stdout;
+use spinneret_program::Program;
+use spinneret_regmap::CONTEXTS;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Between two looks at what is waited for.
+const LOOK: Duration = Duration::from_micros(20);
+
+/// A NIC, shared by its contexts and memories. It is free for others when all of them are dropped.
+#[derive(Debug)]
+pub struct Nic<D: Device = OpenDevice> {
+    state: Arc<Mutex<State<D>>>,
+}
+
+impl<D: Device> Clone for Nic<D> {
+    fn clone(&self) -> Self {
+        Self {
+            state: Arc::clone(&self.state),
+        }
+    }
+}
+
+/// What is on the NIC.
+#[derive(Debug)]
+pub(crate) struct State<D> {
+    pub(crate) device: D,
+    program: Option<Program>,
+    contexts: [Option<Memories>; CONTEXTS as usize],
+}
+
+/// The device of a NIC, while nobody else uses it.
+#[derive(Debug)]
+pub struct NicGuard<'n, D: Device>(MutexGuard<'n, State<D>>);
+
+impl<D: Device> Deref for NicGuard<'_, D> {
+    type Target = D;
+
+    fn deref(&self) -> &D {
+        &self.0.device
+    }
+}
+
+impl<D: Device> DerefMut for NicGuard<'_, D> {
+    fn deref_mut(&mut self) -> &mut D {
+        &mut self.0.device
+    }
+}
+
+impl Nic {
+    /// Opens a NIC by its name: `unix:PATH` is a simulated one in another process, anything else device files, such as
+    /// `/dev/pspin0`.
+    ///
+    /// # Errors
+    /// If there is none, or somebody else has it.
+    pub fn open(name: &str) -> Result<Self, Error> {
+        Self::new(OpenDevice::open(name).call("Nic::open")?)
+    }
+}
+
+impl<D: Device> Nic<D> {
+    /// Takes a device. Whatever was on it is stopped.
+    ///
+    /// # Errors
+    /// If it is no spinneret, or does not answer.
+    pub fn new(mut device: D) -> Result<Self, Error> {
+        Control(&mut device).take().call("Nic::new")?;
+        Ok(Self {
+            state: Arc::new(Mutex::new(State {
+                device,
+                program: None,
+                contexts: [None; CONTEXTS as usize],
+            })),
+        })
+    }
+
+    /// Opens a context: packets that match `rules` are handled by the handlers `NAME_hh`, `NAME_ph` and `NAME_th` of a
+    /// program. While a context is opened or closed no packet is matched, so for a few microseconds all go to the host.
+    ///
+    /// # Errors
+    /// If there is no context or no memory left, the program has no such handlers, or other contexts run another program.
+    pub fn open_context(
+        &self,
+        program: &Program,
+        name: &str,
+        rules: &Ruleset,
+        options: &Options,
+    ) -> Result<Context<D>, Error> {
+        const CALL: &str = "Nic::open_context";
+        rules.check().call(CALL)?;
+        let handlers = program.find(name).call(CALL)?;
+        let mut state = self.lock();
+        let free = state.contexts.iter().position(Option::is_none);
+        let number = free.ok_or(ErrorKind::NoContext(CONTEXTS)).call(CALL)? as u32;
+        let whole = layout::handler_memory(program.free_memory);
+        let (handler, scratchpad) = state.places(whole, options).of(CALL, number)?;
+        state.run(program).of(CALL, number)?;
+        let host = state
+            .device
+            .open_area(number, options.host_bytes)
+            .of(CALL, number)?;
+        let memories = Memories {
+            handlers,
+            handler,
+            scratchpad,
+            host,
+        };
+        // From here on the context is there, and leaves no traces if anything fails.
+        state.contexts[number as usize] = Some(memories);
+        let opened = Control(&mut state.device).open(number, &memories, rules);
+        drop(state);
+        let context = Context::new(
+            self.clone(),
+            number,
+            memories,
+            program.variables.clone(),
+            program.path(),
+        );
+        opened.of(CALL, number).map(|()| context)
+    }
+
+    /// Which packets go to a context from now on.
+    pub(crate) fn set_ruleset(&self, context: u32, rules: &Ruleset) -> Result<(), ErrorKind> {
+        rules.check()?;
+        Control(&mut self.lock().device).change_ruleset(context, Some(rules))
+    }
+
+    /// Takes a context away; the last one leaves the cluster in reset.
+    pub(crate) fn close_context(&self, context: u32) -> Result<(), ErrorKind> {
+        let mut state = self.lock();
+        let closed = Control(&mut state.device).close(context);
+        state.contexts[context as usize] = None;
+        state.device.close_area(context);
+        if state.contexts.iter().all(Option::is_none) {
+            state.program = None;
+            Control(&mut state.device).stop()?;
+        }
+        closed
+    }
+
+    /// The counters of the hardware.
+    ///
+    /// # Errors
+    /// If a register does not answer.
+    pub fn counters(&self) -> Result<Counters, Error> {
+        Counters::read(&mut Control(&mut self.lock().device)).call("Nic::counters")
+    }
+
+    /// What handlers print.
+    pub fn stdout(&self) -> Stdout<D> {
+        Stdout::new(self.clone())
+    }
+
+    /// Time since the device was opened.
+    pub fn now(&self) -> Duration {
+        self.lock().device.now()
+    }
+
+    /// Lets so much time pass; on a simulated NIC, packets are handled only while time passes.
+    ///
+    /// # Errors
+    /// If the device fails meanwhile.
+    pub fn wait(&self, time: Duration) -> Result<(), Error> {
+        self.lock().device.wait(time).call("Nic::wait")
+    }
+
+    /// Lets time pass until something is so; `what` is for the message if it is not within the limit.
+    ///
+    /// # Errors
+    /// If it is not so in time, or the question fails.
+    pub fn wait_until(
+        &self,
+        what: &str,
+        limit: Duration,
+        mut is_so: impl FnMut() -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let end = self.now() + limit;
+        while !is_so()? {
+            if self.now() >= end {
+                let what = what.to_owned();
+                return Err(ErrorKind::TimedOut { what, limit }).call("Nic::wait_until");
+            }
+            self.wait(LOOK)?;
+        }
+        Ok(())
+    }
+
+    /// The device itself. Nothing else of the NIC can be used while it is held.
+    pub fn device(&self) -> NicGuard<'_, D> {
+        NicGuard(self.lock())
+    }
+
+    /// Nothing here leaves a state that others could not go on with, so a panic elsewhere is no reason to stop.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State<D>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<D: Device> State<D> {
+    /// Memory for one more context: L2 for its handlers, and scratchpads.
+    fn places(&self, whole: Part, options: &Options) -> Result<(Part, Part), ErrorKind> {
+        let taken = || self.contexts.iter().flatten();
+        let place = |what: &str, whole: Part, taken: Vec<Part>, wanted: Option<u32>| {
+            let bytes = wanted.unwrap_or_else(|| layout::share(whole));
+            layout::place(whole, taken.into_iter(), bytes).ok_or_else(|| {
+                crate::device::DeviceError::NoMemory(format!(
+                    "{bytes} bytes of {what} are not free; there are {} for all contexts",
+                    whole.bytes
+                ))
+            })
+        };
+        let handler = taken().map(|memories| memories.handler).collect();
+        let handler = place("handler memory", whole, handler, options.handler_bytes)?;
+        let pads = taken().map(|memories| memories.scratchpad).collect();
+        let pad = place(
+            "scratchpads",
+            layout::scratchpads(),
+            pads,
+            options.scratchpad_bytes,
+        )?;
+        Ok((handler, pad))
+    }
+
+    /// Starts a program, if it is not the one that runs.
+    fn run(&mut self, program: &Program) -> Result<(), ErrorKind> {
+        match &self.program {
+            Some(running) if running.segments == program.segments => Ok(()),
+            Some(running) => Err(ErrorKind::OtherProgram {
+                running: running.path().display().to_string(),
+                wanted: program.path().display().to_string(),
+            }),
+            None => {
+                Control(&mut self.device).start(program)?;
+                self.program = Some(program.clone());
+                Ok(())
+            }
+        }
+    }
+}

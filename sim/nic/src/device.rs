@@ -1,0 +1,155 @@
+//! The simulated NIC as software has it.
+
+use crate::net::picoseconds;
+use crate::nic::{ControlError, Nic, NicConfig, NicError};
+use crate::share::Share;
+use spinneret_cluster::Program;
+use spinneret_host::device::Area;
+use spinneret_host::{Device, DeviceError, NOTHING_PRINTED};
+use spinneret_regmap::{CONTEXTS, cl};
+use std::cell::{Ref, RefMut};
+use std::time::Duration;
+
+/// Where the host memory of the first context is; an address above 4 GiB, so that no upper half is forgotten.
+pub const HOST_BASE: u64 = 0x1_0000_0000;
+/// From one context's host memory to the next one's, and the most that each can have.
+pub const HOST_STRIDE: u64 = 0x1000_0000;
+
+/// A simulated NIC, in several hands of one thread: software has one, and whoever feeds it with packets another.
+///
+/// Nothing happens on it but while one of them lets time pass.
+#[derive(Clone, Debug)]
+pub struct Simulated(Share<Nic>);
+
+impl Simulated {
+    /// A NIC after reset.
+    ///
+    /// # Errors
+    /// If the hardware fails in reset.
+    pub fn new(config: NicConfig) -> Result<Self, NicError> {
+        Ok(Self(Share::new(Nic::new(config)?)))
+    }
+
+    /// To look at it.
+    pub fn borrow(&self) -> Ref<'_, Nic> {
+        self.0.borrow()
+    }
+
+    /// To use it. No other hand may use it meanwhile.
+    pub fn borrow_mut(&self) -> RefMut<'_, Nic> {
+        self.0.borrow_mut()
+    }
+
+    /// The NIC itself, if nobody else has it.
+    ///
+    /// # Errors
+    /// If somebody has; this hand comes back.
+    pub fn into_nic(self) -> Result<Nic, Self> {
+        self.0.into_inner().map_err(Self)
+    }
+
+    /// Where a context's host memory begins.
+    fn host(context: u32, offset: u32) -> u64 {
+        HOST_BASE + u64::from(context) * HOST_STRIDE + u64::from(offset)
+    }
+}
+
+fn refused(error: ControlError) -> DeviceError {
+    match error {
+        ControlError::Nic(error) => DeviceError::Gone(error.to_string()),
+        error => DeviceError::Refused(error.to_string()),
+    }
+}
+
+impl Device for Simulated {
+    fn has_register(&self, _offset: u32) -> bool {
+        true
+    }
+
+    fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
+        let mut nic = self.borrow_mut();
+        // The simulation reads what is printed by itself, because HPUs wait for somebody who does.
+        match offset == cl::FIFO.offset {
+            true => Ok(nic.take_printed().unwrap_or(NOTHING_PRINTED)),
+            false => nic.get(offset).map_err(refused),
+        }
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError> {
+        self.borrow_mut().set(offset, value).map_err(refused)
+    }
+
+    fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let mut nic = self.borrow_mut();
+        for (word, address) in bytes.chunks_exact_mut(4).zip((address..).step_by(4)) {
+            let value = nic.read_cluster(address).map_err(refused)?;
+            word.copy_from_slice(&value.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        let mut nic = self.borrow_mut();
+        let (words, _) = bytes.as_chunks();
+        for (word, address) in words.iter().zip((address..).step_by(4)) {
+            nic.write_cluster(address, u32::from_le_bytes(*word))
+                .map_err(refused)?;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
+        self.borrow_mut().load(program);
+        Ok(())
+    }
+
+    fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
+        if context >= CONTEXTS || u64::from(bytes) > HOST_STRIDE {
+            return Err(DeviceError::NoMemory(format!(
+                "{bytes} bytes for context {context}: there are {CONTEXTS} contexts of up to {HOST_STRIDE} bytes"
+            )));
+        }
+        let address = Self::host(context, 0);
+        self.borrow().host_memory().set(address, &vec![0; bytes as usize]);
+        Ok(Area { address, bytes })
+    }
+
+    fn close_area(&mut self, context: u32) {
+        let start = Self::host(context, 0);
+        self.borrow().host_memory().forget(start..start + HOST_STRIDE);
+    }
+
+    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let nic = self.borrow();
+        nic.host_memory().read_to(Self::host(context, offset), bytes);
+        Ok(())
+    }
+
+    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.borrow()
+            .host_memory()
+            .set(Self::host(context, offset), bytes);
+        Ok(())
+    }
+
+    fn tells_contexts(&self) -> bool {
+        true
+    }
+
+    fn shape(&self) -> [u32; 2] {
+        let nic = self.borrow();
+        let cluster = &nic.config().cluster;
+        [cluster.clusters as u32, cluster.hpus as u32]
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.borrow().now_ps() / 1000)
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
+        let mut nic = self.borrow_mut();
+        let end_ps = nic.now_ps().saturating_add(picoseconds(time));
+        nic.run_until(end_ps)
+            .map_err(|error| DeviceError::Gone(error.to_string()))
+    }
+}

@@ -1,0 +1,46 @@
+//! Programs on the host, beside the NIC in the same process.
+
+use std::os::fd::BorrowedFd;
+
+/// What a program on the host makes of a look at the NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attention {
+    /// It has nothing to do until something changes.
+    Idle,
+    /// It wants to look again at that time at the latest, in picoseconds since the start.
+    Until(u64),
+    /// It is done, and so is the run.
+    Over,
+}
+
+/// A program on the host.
+pub(super) trait HostProgram {
+    /// Looks at the NIC and does what is to be done.
+    ///
+    /// # Errors
+    /// If it cannot go on.
+    fn poll(&mut self) -> anyhow::Result<Attention>;
+
+    /// Packets may come: from sources that do not depend on time, they do when somebody waits for them.
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    /// It ends the run, not the end of packets.
+    fn stays(&self) -> bool {
+        false
+    }
+
+    /// What may want its attention from outside.
+    fn wakes(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
+    }
+
+    /// The run ends.
+    ///
+    /// # Errors
+    /// If something of its work was left undone.
+    fn finish(&mut self) -> anyhow::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! `spinneret serve`: a NIC for programs in other processes.
+
+use super::args::{HardwareArguments, PacketArguments, ResultArguments};
+use super::ends;
+use super::host::{Attention, HostProgram};
+use super::session::{self, Session};
+use super::setup::{self, Setup};
+use crate::cli::Failure;
+use crate::device::Simulated;
+use crate::net::{Interrupt, picoseconds};
+use anyhow::Context as _;
+use clap::Args;
+use spinneret_host::device::socket::{Served, Server};
+use spinneret_host::{Device as _, DeviceError};
+use spinneret_regmap::{CONTEXTS, her, me};
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+
+/// Arguments of `spinneret serve`.
+#[derive(Clone, Debug, Args)]
+pub struct ServeArguments {
+    /// Where programs find the NIC: they open unix:SOCKET
+    #[arg(value_name = "SOCKET")]
+    pub socket: PathBuf,
+    /// End when the first program has gone
+    #[arg(long)]
+    pub once: bool,
+    /// Packets
+    #[command(flatten)]
+    pub packets: PacketArguments,
+    /// Hardware
+    #[command(flatten)]
+    pub hardware: HardwareArguments,
+    /// Results
+    #[command(flatten)]
+    pub results: ResultArguments,
+}
+
+/// Runs the command and prints its result.
+///
+/// # Errors
+/// If something that was asked for cannot be used, or the run fails; a run that is interrupted is none that fails.
+pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
+    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
+    let config = setup::config(&arguments.hardware)?;
+    let ends = ends::open_if_any(&arguments.packets)?;
+    let server = Server::bind(&arguments.socket)
+        .with_context(|| format!("{} cannot be listened at", arguments.socket.display()));
+    let server = server.map_err(|error| Failure::Usage(anyhow::anyhow!("{error:#}")))?;
+    let (nic, recorder) = setup::bare(&arguments.results, config, None)?;
+    eprintln!("the NIC is at unix:{}", arguments.socket.display());
+    let host = Serving {
+        server,
+        nic: nic.clone(),
+        once: arguments.once,
+        is_matching: false,
+    };
+    let setup = Setup {
+        nic,
+        ends,
+        recorder,
+        host: Some(Box::new(host)),
+    };
+    let session = Session::new(setup, arguments.packets.duration, interrupt)?;
+    session::finish(session, arguments.results.json)
+}
+
+/// The socket, as a program on the host.
+#[derive(Debug)]
+struct Serving {
+    server: Server,
+    nic: Simulated,
+    once: bool,
+    /// Somebody has set rules, so packets may come.
+    is_matching: bool,
+}
+
+impl HostProgram for Serving {
+    fn poll(&mut self) -> anyhow::Result<Attention> {
+        let mut nic = self.nic.clone();
+        let served = self.server.serve(&mut nic)?;
+        if served == Served::Requests && !self.is_matching {
+            self.is_matching = is_matching(&mut nic)?;
+        }
+        Ok(match served {
+            Served::Nothing => Attention::Idle,
+            Served::Requests => Attention::Until(self.nic.borrow().now_ps()),
+            Served::Waits(until) => Attention::Until(picoseconds(until)),
+            Served::Gone if self.once => Attention::Over,
+            Served::Gone => {
+                self.is_matching = false;
+                Attention::Idle
+            }
+        })
+    }
+
+    fn is_ready(&self) -> bool {
+        self.is_matching
+    }
+
+    fn stays(&self) -> bool {
+        true
+    }
+
+    fn wakes(&self) -> Vec<BorrowedFd<'_>> {
+        self.server.wakes().to_vec()
+    }
+}
+
+/// Whether packets that match are led to a context. Software stops all matching while it opens one.
+fn is_matching(nic: &mut Simulated) -> Result<bool, DeviceError> {
+    if nic.read_register(me::VALID.offset)? != 1 {
+        return Ok(false);
+    }
+    for context in (0..CONTEXTS).filter_map(her::ctx_enabled) {
+        if nic.read_register(context)? == 1 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

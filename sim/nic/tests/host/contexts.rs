@@ -1,0 +1,142 @@
+//! Several contexts at once, and what they share with the host.
+
+use crate::support::{PATIENCE, PAYLOAD, contexts, exchange, nic, ok, open, port, udp};
+use spinneret_host::{Counter, Error, ErrorKind};
+
+#[test]
+fn four_contexts_have_their_own_handlers_and_memories() {
+    let (nic, simulated) = nic();
+    let program = contexts();
+    let count = open(&nic, &program, "count", &port(1));
+    let copy = open(&nic, &program, "copy", &port(2));
+    let fetch = open(&nic, &program, "fetch", &port(3));
+    let other = open(&nic, &program, "copy", &port(4));
+    ok(fetch.host_memory().write(0, b"!"));
+    let packets = (0..40).map(|number: u8| udp(1 + u16::from(number % 4), &[number; 100]));
+    let [wire, host] = exchange(&simulated, packets);
+    assert!(host.is_empty());
+    assert_eq!(ok(count.handler_memory().load::<u32>(0)), 10);
+    assert_eq!(wire.len(), 10, "fetch answers");
+    assert!(
+        wire.iter()
+            .all(|out| out.bytes[PAYLOAD..=PAYLOAD + 1] == [b'!', out.bytes[PAYLOAD + 1]])
+    );
+    for (context, kind) in [(&copy, 1), (&other, 3)] {
+        let mut copied = [0; 100];
+        ok(context.host_memory().read(64, &mut copied));
+        // Whichever packet was the last: packets of one context overtake each other.
+        assert!(
+            copied.iter().all(|byte| *byte == copied[0] && byte % 4 == kind),
+            "{copied:?}"
+        );
+    }
+    assert_eq!(ok(count.host_memory().load::<u64>(64)), 0, "nobody wrote there");
+}
+
+#[test]
+fn one_context_goes_and_the_others_stay() {
+    let (nic, simulated) = nic();
+    let program = contexts();
+    let mut all: Vec<_> = (0..4)
+        .map(|number| open(&nic, &program, "count", &port(number)))
+        .collect();
+    exchange(&simulated, (0..4).map(|number| udp(number, &[0; 20])));
+    drop(all.remove(1));
+    let [_, host] = exchange(&simulated, (0..4).map(|number| udp(number, &[0; 20])));
+    assert_eq!(host.len(), 1);
+    for context in &all {
+        assert_eq!(
+            ok(context.handler_memory().load::<u32>(0)),
+            2,
+            "context {}",
+            context.number()
+        );
+    }
+    let anew = open(&nic, &program, "copy", &port(1));
+    assert_eq!(anew.number(), 1);
+    exchange(&simulated, [udp(1, b"anew")]);
+    assert_eq!(
+        ok(anew.host_memory().load::<u32>(64)),
+        u32::from_le_bytes(*b"anew")
+    );
+}
+
+#[test]
+fn variables_counters_and_lines_of_handlers_are_there_to_read() {
+    let (nic, simulated) = nic();
+    let context = open(&nic, &contexts(), "count", &port(1));
+    let mut stdout = nic.stdout();
+    let before = ok(nic.counters());
+    ok(ok(context.variable("step")).store(0, 5_u64));
+    exchange(&simulated, (0..6).map(|_| udp(1, &[0; 20])));
+    assert_eq!(ok(ok(context.variable("total")).load::<u32>(0)), 6);
+    assert_eq!(ok(context.handler_memory().load::<u32>(0)), 30);
+    assert_eq!(ok(context.handler_counter(2)), Counter { sum: 60, count: 6 });
+    assert_eq!(ok(context.handler_counter(3)), Counter::default());
+    let mut lines: Vec<_> = ok(stdout.lines())
+        .into_iter()
+        .map(|printed| printed.line)
+        .collect();
+    lines.sort_by_key(|line| (line.len(), line.clone()));
+    assert_eq!(
+        lines,
+        [0, 5, 10, 15, 20, 25].map(|count| format!("packet {count}"))
+    );
+    let counted = ok(nic.counters()).since(&before);
+    assert_eq!(counted.get("ingress.hers"), Some(6));
+    assert_eq!(counted.get("ingress.hopes"), None);
+    let error = context.variable("totale").unwrap_err().to_string();
+    assert!(error.contains("no variable `totale` in L2; it has"), "{error}");
+    assert!(error.contains("total"), "{error}");
+}
+
+#[test]
+fn memory_is_accessed_within_its_bounds_only() {
+    let (nic, _) = nic();
+    let context = open(&nic, &contexts(), "copy", &port(1));
+    let (host, handler) = (context.host_memory(), context.handler_memory());
+    for offset in [0, 60, host.len() - 8] {
+        ok(host.store(offset / 8 * 8, 0x0123_4567_89ab_cdef_u64));
+        assert_eq!(ok(host.load::<u32>(offset / 8 * 8 + 4)), 0x0123_4567);
+    }
+    for offset in 0..5 {
+        ok(handler.store(0, u64::MAX));
+        ok(handler.write(offset, &[1, 2, 3]));
+        let mut read = [0; 8];
+        ok(handler.read(0, &mut read));
+        let mut wanted = [0xff; 8];
+        wanted[offset as usize..][..3].copy_from_slice(&[1, 2, 3]);
+        assert_eq!(read, wanted, "at {offset}");
+    }
+    let outside = |result: Result<(), Error>| {
+        let error = result.unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Outside { .. }), "{error}");
+    };
+    outside(host.write(host.len() - 3, &[0; 4]));
+    outside(host.read(u32::MAX, &mut [0; 4]));
+    outside(host.store(host.len(), 0_u32));
+    outside(handler.write(handler.len(), &[0]));
+    outside(handler.load::<u64>(handler.len() - handler.len() % 8).map(|_| ()));
+    for error in [
+        host.load::<u64>(4).unwrap_err(),
+        handler.load::<u32>(2).unwrap_err(),
+    ] {
+        assert!(matches!(error.kind, ErrorKind::Misaligned { .. }), "{error}");
+    }
+}
+
+#[test]
+fn waiting_for_something_ends_in_time() {
+    let (nic, simulated) = nic();
+    let context = open(&nic, &contexts(), "count", &port(1));
+    simulated.borrow_mut().receive(udp(1, &[0; 20]));
+    let memory = context.handler_memory();
+    ok(nic.wait_until("a packet", PATIENCE, || Ok(memory.load::<u32>(0)? == 1)));
+    let error = nic
+        .wait_until("a second packet", PATIENCE, || Ok(memory.load::<u32>(0)? == 2))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Nic::wait_until: a second packet did not happen within 10ms"
+    );
+}

@@ -1,0 +1,185 @@
+//! A NIC in another process.
+
+use crate::support::{PATIENCE, contexts, ok, open, port};
+use spinneret_host::Nic;
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longest that a process takes for anything.
+const PROCESS: Duration = Duration::from_secs(60);
+
+/// `spinneret serve`, which is ended with the test.
+struct Server {
+    child: Child,
+    socket: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("there is room");
+        let socket = folder.path().join("nic.sock");
+        let child = Command::new(env!("CARGO_BIN_EXE_spinneret"))
+            .arg("serve")
+            .arg(&socket)
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command was built");
+        let begun = Instant::now();
+        while UnixStream::connect(&socket).is_err() {
+            assert!(begun.elapsed() < PROCESS, "nobody listens");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Self {
+            child,
+            socket,
+            _folder: folder,
+        }
+    }
+
+    fn name(&self) -> String {
+        format!("unix:{}", self.socket.display())
+    }
+
+    /// Waits for its end: whether it succeeded, and what it printed.
+    fn end(mut self) -> (bool, String) {
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("it is ours") {
+                break status;
+            }
+            assert!(begun.elapsed() < PROCESS, "it does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let mut printed = String::new();
+        let pipes = (self.child.stdout.take(), self.child.stderr.take());
+        pipes
+            .0
+            .expect("it is piped")
+            .read_to_string(&mut printed)
+            .expect("it is text");
+        pipes
+            .1
+            .expect("it is piped")
+            .read_to_string(&mut printed)
+            .expect("it is text");
+        (status.success(), printed)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The probe that looks whether somebody listens goes before the first client is there.
+fn connect(server: &Server) -> Nic {
+    let begun = Instant::now();
+    loop {
+        match Nic::open(&server.name()) {
+            Err(error) if error.to_string().contains("in use") && begun.elapsed() < PROCESS => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            nic => return ok(nic),
+        }
+    }
+}
+
+#[test]
+fn packets_wait_for_a_program_and_are_counted_by_its_handlers() {
+    let server = Server::start(&[
+        "--generate",
+        "udp,dport=7000,size=100,rate=1Gbps,count=50",
+        "--json",
+    ]);
+    let nic = connect(&server);
+    let context = open(&nic, &contexts(), "count", &port(7000));
+    let total = ok(context.variable("total"));
+    ok(nic.wait_until("all packets", PATIENCE, || Ok(total.load::<u32>(0)? == 50)));
+    assert_eq!(ok(nic.counters()).get("ingress.hers"), Some(50));
+    assert!(nic.now() > Duration::ZERO);
+    ok(context.host_memory().write(3, b"shared"));
+    let mut read = [0; 6];
+    ok(context.host_memory().read(3, &mut read));
+    assert_eq!(&read, b"shared");
+}
+
+#[test]
+fn a_nic_has_one_owner_at_a_time_and_is_clean_for_the_next() {
+    let server = Server::start(&[]);
+    let nic = connect(&server);
+    let context = open(&nic, &contexts(), "count", &port(7000));
+    let error = Nic::open(&server.name()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("Nic::open: ") && error.ends_with("is in use by another process"),
+        "{error}"
+    );
+    // A program that crashes does not close its contexts.
+    context.leave();
+    drop(nic);
+    let nic = connect(&server);
+    assert_eq!(open(&nic, &contexts(), "copy", &port(7000)).number(), 0);
+}
+
+#[test]
+fn it_ends_with_its_program_if_it_is_told_to() {
+    let once = Server::start(&["--once", "--generate", "udp,dport=7000,size=60..1500,count=100"]);
+    drop(connect(&once));
+    let (success, printed) = once.end();
+    assert!(success, "{printed}");
+}
+
+#[test]
+fn a_path_without_a_nic_is_refused_with_what_to_do() {
+    let error = Nic::open("unix:/nowhere/nic.sock").unwrap_err().to_string();
+    assert!(
+        error.contains("start one with `spinneret serve /nowhere/nic.sock`"),
+        "{error}"
+    );
+    let error = Nic::open("eth0").unwrap_err().to_string();
+    assert!(error.contains("`eth0` is no NIC: write unix:PATH"), "{error}");
+}
+
+#[test]
+fn a_client_that_talks_nonsense_is_dropped_and_the_next_one_served() {
+    let server = Server::start(&[]);
+    for nonsense in [
+        &b"\xff\xff\xff\xff"[..],
+        b"\x03\0\0\0\x09\x09\x09",
+        b"\x02\0\0\0\x01",
+    ] {
+        let mut stream = UnixStream::connect(&server.socket).expect("it listens");
+        stream.write_all(nonsense).expect("it takes bytes");
+    }
+    let nic = connect(&server);
+    assert_eq!(open(&nic, &contexts(), "count", &port(1)).number(), 0);
+}
+
+#[test]
+fn a_socket_that_was_left_over_is_replaced_and_a_file_is_not() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let serve = |path: &Path| {
+        Command::new(env!("CARGO_BIN_EXE_spinneret"))
+            .args(["serve", "--duration", "0.1"])
+            .arg(path)
+            .output()
+            .expect("the command was built")
+    };
+    let left = folder.path().join("left.sock");
+    drop(std::os::unix::net::UnixListener::bind(&left).expect("there is room"));
+    assert!(left.exists());
+    assert!(serve(&left).status.success());
+    assert!(!left.exists(), "it is removed in the end");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "mine").expect("there is room");
+    let output = serve(&file);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(std::fs::read(&file).expect("it is still there"), b"mine");
+}
