@@ -33,6 +33,7 @@ mod layout;
 mod memory;
 mod nic;
 mod ruleset;
+pub mod slmp;
 mod stdout;
 
 pub use context::{Context, Options};
