@@ -1,0 +1,299 @@
+//! The receiving side without input or output: what the handlers on the NIC do, and a receiver for programs.
+
+mod counters;
+mod message;
+mod types;
+
+use crate::frame::{self, Frame};
+use crate::memory::{Cause, PLACES, State};
+use crate::wire::{Flags, Header};
+pub use counters::Counters;
+use message::{Arrived, Message};
+use std::collections::VecDeque;
+use std::net::SocketAddrV4;
+use std::time::Duration;
+pub use types::{
+    Confirm, GivenUp, MessageKey, NotWaiting, Received, ReceiverConfig, ReceiverConfigError, Verdict,
+};
+
+/// What became of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "acknowledgements have to be sent"]
+pub struct Outcome {
+    /// What it was counted under.
+    pub cause: Cause,
+    own: Option<Header>,
+    end: Option<Header>,
+}
+
+impl Outcome {
+    /// Headers of the acknowledgements to send back, in this order: none, one, or that of the segment and that of EOM.
+    pub fn acks(&self) -> impl Iterator<Item = Header> + use<> {
+        self.own.into_iter().chain(self.end)
+    }
+
+    fn refused(cause: Cause) -> Self {
+        Self {
+            cause,
+            own: None,
+            end: None,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Place {
+    state: State,
+    key: MessageKey,
+    message: Message,
+    /// When something new came last, or when the message was given up.
+    changed_at: Duration,
+}
+
+/// Puts messages together.
+///
+/// It follows the rules of `docs/host/slmp.md` to the letter. What a segment is counted under is decided in this
+/// order: is its message complete or done with; do length and offset fit; is there room; does it agree with the end;
+/// was it there already. A segment of a message that is not known, or was just given up, has to fit as well before it
+/// is refused for want of a place.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    config: ReceiverConfig,
+    places: Vec<Option<Place>>,
+    /// Complete messages that were not taken, in the order of their completion.
+    complete: VecDeque<MessageKey>,
+    counters: Counters,
+}
+
+impl Receiver {
+    /// A receiver that knows no message.
+    ///
+    /// # Errors
+    /// If it would have no place, or more than there can be.
+    pub fn new(config: ReceiverConfig) -> Result<Self, ReceiverConfigError> {
+        if !(1..=PLACES).contains(&config.places) {
+            return Err(ReceiverConfigError::Places(config.places));
+        }
+        let places = vec![None; config.places];
+        Ok(Self {
+            config,
+            places,
+            complete: VecDeque::new(),
+            counters: Counters::default(),
+        })
+    }
+
+    /// Counters of segments, acknowledgements and messages.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Takes the UDP payload of a segment.
+    pub fn receive(&mut self, now: Duration, from: SocketAddrV4, datagram: &[u8]) -> Outcome {
+        let outcome = match Header::parse(datagram) {
+            Some((header, payload)) => self.segment(now, from, Arrived { header, payload }),
+            None => Outcome::refused(Cause::Malformed),
+        };
+        self.count(outcome)
+    }
+
+    /// Takes a whole Ethernet frame and gives the frames to answer with.
+    pub fn receive_frame(&mut self, now: Duration, frame: &[u8]) -> Vec<Vec<u8>> {
+        let outcome = match Frame::parse(frame) {
+            Ok(parsed) => {
+                let segment = Arrived {
+                    header: parsed.header,
+                    payload: parsed.payload,
+                };
+                self.segment(now, parsed.from.socket, segment)
+            }
+            Err(cause) => Outcome::refused(cause),
+        };
+        self.count(outcome)
+            .acks()
+            .map(|ack| frame::acknowledgement(frame, &ack))
+            .collect()
+    }
+
+    /// Takes the message that was completed first. If stored messages are confirmed, [`Self::confirm`] comes next.
+    pub fn take_complete(&mut self) -> Option<Received> {
+        let key = self.complete.pop_front()?;
+        let confirm = self.config.confirm;
+        let place = self.find(&key)?;
+        if confirm == Confirm::Memory {
+            place.state = State::Released;
+        }
+        Some(Received {
+            key,
+            data: place.message.take_data(),
+        })
+    }
+
+    /// Says what became of a message that was taken.
+    ///
+    /// # Errors
+    /// If it does not wait for this.
+    pub fn confirm(&mut self, now: Duration, key: &MessageKey, verdict: Verdict) -> Result<(), NotWaiting> {
+        let is_taken = !self.complete.contains(key);
+        let place = self
+            .find(key)
+            .filter(|place| is_taken && place.state == State::Complete);
+        let place = place.ok_or(NotWaiting(*key))?;
+        match verdict {
+            Verdict::Stored => place.state = State::Released,
+            Verdict::Refused => {
+                place.state = State::Closed;
+                place.changed_at = now;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up a message that is not complete. Its segments are refused until [`Self::free_given_up`].
+    pub fn give_up(&mut self, now: Duration, key: &MessageKey) -> Option<GivenUp> {
+        let place = self.find(key).filter(|place| place.state == State::Open)?;
+        let given_up = GivenUp {
+            key: *key,
+            bytes: place.message.bytes,
+            length: place.message.length(),
+        };
+        *place = Place {
+            state: State::Closed,
+            key: *key,
+            message: Message::default(),
+            changed_at: now,
+        };
+        Some(given_up)
+    }
+
+    /// Frees the places of all messages that were given up.
+    pub fn free_given_up(&mut self) {
+        self.free_closed(|_| true);
+    }
+
+    /// Gives up one message of which nothing new came for a time: call it until it gives `None`.
+    ///
+    /// For as long again late segments of the message are refused, so they do not open it anew; then its place is free.
+    pub fn expire(&mut self, now: Duration, idle: Duration) -> Option<GivenUp> {
+        let is_old = |place: &Place| now.saturating_sub(place.changed_at) >= idle;
+        self.free_closed(is_old);
+        let mut open = self
+            .places
+            .iter()
+            .flatten()
+            .filter(|place| place.state == State::Open);
+        let key = open.find(|place| is_old(place))?.key;
+        self.give_up(now, &key)
+    }
+
+    fn free_closed(&mut self, is_due: impl Fn(&Place) -> bool) {
+        for place in &mut self.places {
+            if place
+                .as_ref()
+                .is_some_and(|place| place.state == State::Closed && is_due(place))
+            {
+                *place = None;
+            }
+        }
+    }
+
+    fn count(&mut self, outcome: Outcome) -> Outcome {
+        self.counters.count(outcome.cause, outcome.acks().count() as u64);
+        outcome
+    }
+
+    fn find(&mut self, key: &MessageKey) -> Option<&mut Place> {
+        self.places.iter_mut().flatten().find(|place| place.key == *key)
+    }
+
+    fn segment(&mut self, now: Duration, from: SocketAddrV4, segment: Arrived<'_>) -> Outcome {
+        if segment.header.has(Flags::ACK) {
+            return Outcome::refused(Cause::NotASegment);
+        }
+        let key = MessageKey {
+            from,
+            message_id: segment.header.message_id,
+        };
+        let capacity = self.config.capacity_bytes as u64;
+        let state = self.find(&key).map_or(State::Free, |place| place.state);
+        match state {
+            State::Complete | State::Released => self.repeated(state, &segment),
+            State::Open => self.take_segment(now, &key, &segment),
+            State::Free | State::Closed => match Message::default().judge(&segment, capacity) {
+                Cause::Accepted if state == State::Closed => Outcome::refused(Cause::GivenUp),
+                Cause::Accepted if !self.open(now, key) => Outcome::refused(Cause::NoRoom),
+                Cause::Accepted => self.take_segment(now, &key, &segment),
+                cause => Outcome::refused(cause),
+            },
+        }
+    }
+
+    /// Opens a message in a free place, or else in that of a message that is done with.
+    fn open(&mut self, now: Duration, key: MessageKey) -> bool {
+        let released =
+            |place: &Option<Place>| place.as_ref().is_some_and(|place| place.state == State::Released);
+        let free = self.places.iter().position(Option::is_none);
+        let Some(index) = free.or_else(|| self.places.iter().position(released)) else {
+            return false;
+        };
+        let message = Message::default();
+        self.places[index] = Some(Place {
+            state: State::Open,
+            key,
+            message,
+            changed_at: now,
+        });
+        true
+    }
+
+    /// A segment of a message that is complete: EOM is acknowledged if the message is delivered, all others always.
+    fn repeated(&self, state: State, segment: &Arrived<'_>) -> Outcome {
+        let is_delivered = state == State::Released || self.config.confirm == Confirm::Memory;
+        let own = acknowledged(segment.header).filter(|_| is_delivered || !segment.is_end());
+        Outcome {
+            cause: Cause::Duplicate,
+            own,
+            end: None,
+        }
+    }
+
+    /// A segment of an open message.
+    fn take_segment(&mut self, now: Duration, key: &MessageKey, segment: &Arrived<'_>) -> Outcome {
+        let config = self.config;
+        let Some(place) = self.find(key) else {
+            return Outcome::refused(Cause::NoRoom);
+        };
+        let cause = place.message.judge(segment, config.capacity_bytes as u64);
+        let own = acknowledged(segment.header).filter(|_| !segment.is_end());
+        match cause {
+            Cause::Accepted => {}
+            Cause::Duplicate => {
+                return Outcome {
+                    cause,
+                    own,
+                    end: None,
+                };
+            }
+            _ => return Outcome::refused(cause),
+        }
+        place.message.take(segment);
+        place.changed_at = now;
+        let mut end = None;
+        if place.message.is_complete() {
+            place.state = State::Complete;
+            end = place.message.end_header().and_then(acknowledged);
+            self.complete.push_back(*key);
+            self.counters.complete();
+        }
+        Outcome {
+            cause,
+            own,
+            end: end.filter(|_| config.confirm == Confirm::Memory),
+        }
+    }
+}
+
+/// The acknowledgement of a segment, if it asks for one.
+fn acknowledged(header: Header) -> Option<Header> {
+    header.has(Flags::SYN).then(|| header.acknowledgement())
+}

@@ -1,0 +1,273 @@
+//! The sending side without input or output.
+
+mod config;
+mod flight;
+mod outcome;
+mod pacer;
+mod timeout;
+
+use crate::wire::{Flags, Header};
+pub use config::{Mode, SenderConfig, SenderConfigError};
+use flight::Flight;
+pub use outcome::{Segment, SendError, Silence, Statistics, Step};
+use pacer::Pacer;
+use std::ops::Range;
+use std::time::Duration;
+use timeout::Timeout;
+
+/// Sends one message: says which segment to send when, and learns of acknowledgements.
+///
+/// [`Sender::poll`] is called until it says to wait; then again at that time, and after each acknowledgement. The time
+/// may start anywhere, and must not go back. Nothing here depends on the length of the message but the numbers
+/// themselves: what is kept grows with the window.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    config: SenderConfig,
+    message_id: u32,
+    length: usize,
+    segments: u32,
+    /// The first segment that was never sent.
+    next: u32,
+    /// Segments with SYN that were not acknowledged.
+    flight: Flight,
+    timeout: Timeout,
+    pacer: Pacer,
+    /// In [`Mode::Message`]: the next segment, while all are sent again.
+    again: Option<u32>,
+    /// In [`Mode::Message`]: whether the EOM segment alone was sent again since all were sent.
+    end_was_repeated: bool,
+    give_up_at: Duration,
+    is_delivered: bool,
+    statistics: Statistics,
+}
+
+/// What would be sent next.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    New,
+    /// All segments again, at this one.
+    Again(u32),
+    Overtaken(u32),
+    Overdue(u32, Duration),
+}
+
+impl Sender {
+    /// A sender for a message of `length` bytes, which the receiver tells from others of this source by `message_id`.
+    ///
+    /// Choose ids at random: a receiver takes a message with an id that it remembers for a repetition.
+    ///
+    /// # Errors
+    /// If the message is too long, or the configuration makes no sense.
+    pub fn new(config: SenderConfig, message_id: u32, length: u64) -> Result<Self, SenderConfigError> {
+        let segments = config.segments(length)?;
+        Ok(Self {
+            config,
+            message_id,
+            length: usize::try_from(length).map_err(|_| SenderConfigError::TooLong(length))?,
+            segments,
+            next: 0,
+            flight: Flight::default(),
+            timeout: Timeout::new(&config),
+            pacer: Pacer::new(config.rate_bits_per_s),
+            again: None,
+            end_was_repeated: false,
+            give_up_at: Duration::ZERO,
+            is_delivered: false,
+            statistics: Statistics::default(),
+        })
+    }
+
+    /// What to do now.
+    pub fn poll(&mut self, now: Duration) -> Step {
+        if self.is_done() {
+            return Step::Done;
+        }
+        // Repeating the whole message is not stopped in the middle: its end may well be answered.
+        let gives_up = !self.flight.is_empty() && self.again.is_none();
+        if gives_up && now >= self.give_up_at {
+            return Step::Failed(self.silence());
+        }
+        let give_up_at = gives_up.then_some(self.give_up_at);
+        match self.choose(now) {
+            Some(next) if self.pacer.ready_at() <= now => Step::Send(self.send(next, now)),
+            Some(_) => Step::Wait(earliest(self.pacer.ready_at(), give_up_at)),
+            None => Step::Wait(earliest(self.flight.next_deadline().unwrap_or(now), give_up_at)),
+        }
+    }
+
+    /// Takes the header of an acknowledgement. What does not answer a segment of this message is counted and ignored.
+    pub fn acknowledge(&mut self, header: &Header, now: Duration) {
+        let Some(segment) = self.answered(header) else {
+            self.statistics.strange_acks += 1;
+            return;
+        };
+        let Some(transmission) = self.flight.acknowledge(segment) else {
+            self.statistics.duplicate_acks += 1;
+            return;
+        };
+        if !transmission.is_repeated {
+            self.timeout.measure(now.saturating_sub(transmission.sent_at));
+            self.statistics.smoothed_round_trip = self.timeout.smoothed();
+        }
+        self.give_up_at = now.saturating_add(self.config.give_up);
+        self.statistics.acks += 1;
+        self.statistics.acknowledged_bytes += self.range(segment).len() as u64;
+        if segment == self.last() {
+            // This one says that all of the message arrived, also what was not acknowledged.
+            self.is_delivered = true;
+            self.statistics.acknowledged_bytes = self.length as u64;
+        }
+    }
+
+    /// What has happened so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// Segments that were sent and wait to be acknowledged.
+    pub fn in_flight(&self) -> usize {
+        self.flight.len()
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_delivered || (self.config.mode == Mode::None && self.next == self.segments)
+    }
+
+    fn choose(&self, now: Duration) -> Option<Next> {
+        if let Some(segment) = self.again {
+            return Some(Next::Again(segment));
+        }
+        if let Some(segment) = self.flight.overtaken() {
+            return Some(Next::Overtaken(segment));
+        }
+        if let Some(late) = self.flight.overdue(now) {
+            return Some(Next::Overdue(late.segment, late.sent_at));
+        }
+        let has_room = match self.config.mode {
+            Mode::None => true,
+            // The first and the last segment are in flight alone: the receiver is there before all others are sent.
+            Mode::Message => self.flight.is_empty(),
+            Mode::Window(most) => self.flight.len() < usize::from(most),
+        };
+        (has_room && self.next < self.segments).then_some(Next::New)
+    }
+
+    fn send(&mut self, next: Next, now: Duration) -> Segment {
+        let segment = match next {
+            Next::New => {
+                self.next += 1;
+                self.next - 1
+            }
+            Next::Again(segment) => self.step_again(segment, now),
+            Next::Overtaken(segment) => {
+                self.statistics.overtaken += 1;
+                segment
+            }
+            Next::Overdue(segment, sent_at) => {
+                self.statistics.timeouts += 1;
+                self.timeout.back_off(sent_at, now);
+                self.repeat_overdue(segment, now)
+            }
+        };
+        self.statistics.segments += 1;
+        self.statistics.retransmissions += u64::from(!matches!(next, Next::New));
+        let is_awaited = matches!(next, Next::New) || self.flight.contains(segment);
+        if is_awaited && self.header(segment).has(Flags::SYN) {
+            if self.flight.is_empty() {
+                self.give_up_at = now.saturating_add(self.config.give_up);
+            }
+            self.flight.send(segment, now, self.timeout.current());
+        }
+        let range = self.range(segment);
+        self.pacer.sent(now, range.len());
+        Segment {
+            header: self.header(segment),
+            range,
+        }
+    }
+
+    /// Which segment to send when one was not acknowledged in time. In [`Mode::Message`] any segment may be missing when
+    /// the last is not acknowledged: it is repeated alone at first, because its acknowledgement may have been lost.
+    fn repeat_overdue(&mut self, segment: u32, now: Duration) -> u32 {
+        let is_end = self.config.mode == Mode::Message && segment == self.last() && self.segments > 1;
+        if !is_end {
+            return segment;
+        }
+        self.end_was_repeated = !self.end_was_repeated;
+        if self.end_was_repeated {
+            segment
+        } else {
+            self.step_again(0, now)
+        }
+    }
+
+    /// Sends a segment of a repetition of all of them, and goes on to the next.
+    fn step_again(&mut self, segment: u32, now: Duration) -> u32 {
+        self.again = (segment < self.last()).then_some(segment + 1);
+        if self.again.is_none() {
+            let answer_until = now.saturating_add(self.timeout.current());
+            self.give_up_at = self.give_up_at.max(answer_until);
+        }
+        segment
+    }
+
+    fn last(&self) -> u32 {
+        self.segments - 1
+    }
+
+    fn header(&self, segment: u32) -> Header {
+        let is_end = segment == self.last();
+        let mut flags = if is_end { Flags::EOM } else { Flags::NONE };
+        let asks = match self.config.mode {
+            Mode::None => false,
+            Mode::Message => is_end || segment == 0,
+            Mode::Window(_) => true,
+        };
+        if asks {
+            flags |= Flags::SYN;
+        }
+        Header {
+            flags,
+            message_id: self.message_id,
+            offset: segment * self.config.segment_bytes as u32,
+        }
+    }
+
+    fn range(&self, segment: u32) -> Range<usize> {
+        let start = segment as usize * self.config.segment_bytes;
+        start..self.length.min(start + self.config.segment_bytes)
+    }
+
+    /// The segment that an acknowledgement answers, if it was sent.
+    fn answered(&self, header: &Header) -> Option<u32> {
+        let segment = header.offset / self.config.segment_bytes as u32;
+        let was_sent = segment < self.next && self.header(segment).has(Flags::SYN);
+        (was_sent && *header == self.header(segment).acknowledgement()).then_some(segment)
+    }
+
+    fn silence(&self) -> SendError {
+        let awaited = match self.config.mode {
+            Mode::Message => self.segments.min(2),
+            Mode::None | Mode::Window(_) => self.segments,
+        };
+        let acknowledged = self.statistics.acks as u32;
+        let only_end_is_missing = acknowledged + 1 == awaited && self.flight.contains(self.last());
+        let cause = if acknowledged == 0 {
+            Silence::NoAnswer
+        } else if only_end_is_missing {
+            Silence::NotDelivered
+        } else {
+            Silence::Stopped
+        };
+        SendError {
+            after: self.config.give_up,
+            acknowledged,
+            awaited,
+            cause,
+        }
+    }
+}
+
+fn earliest(one: Duration, other: Option<Duration>) -> Duration {
+    other.map_or(one, |other| one.min(other))
+}
