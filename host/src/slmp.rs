@@ -87,7 +87,12 @@ impl<D: Device> MessageReceiver<D> {
     ///
     /// # Errors
     /// If the NIC has no room for it, or does not answer.
-    pub fn open(nic: &Nic<D>, program: &Program, config: ReceiverConfig, idle: Duration) -> Result<Self, Error> {
+    pub fn open(
+        nic: &Nic<D>,
+        program: &Program,
+        config: ReceiverConfig,
+        idle: Duration,
+    ) -> Result<Self, Error> {
         let stride = config.capacity_bytes.next_multiple_of(LINE);
         let options = Options {
             host_bytes: (REGIONS + config.places * stride).try_into().unwrap_or(u32::MAX),
@@ -104,7 +109,10 @@ impl<D: Device> MessageReceiver<D> {
             handler.store(start + place::CAPACITY as u32, config.capacity_bytes as u32)?;
         }
         handler.store(common::PLACES as u32, config.places as u32)?;
-        handler.store(common::CONFIRM as u32, u32::from(config.confirm == Confirm::Stored))?;
+        handler.store(
+            common::CONFIRM as u32,
+            u32::from(config.confirm == Confirm::Stored),
+        )?;
         handler.store(common::VERSION as u32, VERSION)?;
         handler.store(common::MAGIC as u32, MAGIC)?;
         context.set_ruleset(&rules())?;
@@ -151,7 +159,10 @@ impl<D: Device> MessageReceiver<D> {
     /// # Errors
     /// If the NIC does not answer.
     pub fn confirm(&mut self, key: &MessageKey, verdict: Verdict) -> Result<(), Error> {
-        let found = self.places.iter().position(|place| place.taken.as_ref() == Some(key));
+        let found = self
+            .places
+            .iter()
+            .position(|place| place.taken.as_ref() == Some(key));
         let Some(number) = found else {
             return Ok(());
         };
@@ -236,16 +247,26 @@ impl<D: Device> MessageReceiver<D> {
         self.set(number, place::STATE, State::Closed as u32)?;
         let users = place_offset(number) + place::USERS as u32;
         let handler = &self.handler;
-        self.context.nic().wait_until("the end of handlers for a message that is given up", DRAIN, || {
-            Ok(handler.load::<u32>(users)? == 0)
-        })?;
+        self.context.nic().wait_until(
+            "the end of handlers for a message that is given up",
+            DRAIN,
+            || Ok(handler.load::<u32>(users)? == 0),
+        )?;
         // It may have become whole in its last moments.
         self.host.store(completion(number), 0_u64)?;
-        let words = self.field(number, place::BITMAP_WORDS)?.min(spinneret_slmp::memory::BITMAP_WORDS as u32);
+        let words = self
+            .field(number, place::BITMAP_WORDS)?
+            .min(spinneret_slmp::memory::BITMAP_WORDS as u32);
         let bitmap = place_offset(number) + place::BITMAP as u32;
         self.handler.write(bitmap, &vec![0; 4 * words as usize])?;
         for field in place::FIELDS {
-            let stays = [place::STATE, place::REGION, place::CAPACITY, place::USERS, place::BITMAP];
+            let stays = [
+                place::STATE,
+                place::REGION,
+                place::CAPACITY,
+                place::USERS,
+                place::BITMAP,
+            ];
             if !stays.contains(&field.offset) {
                 self.set(number, field.offset, 0)?;
             }
