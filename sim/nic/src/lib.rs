@@ -4,6 +4,7 @@ pub mod cli;
 pub mod device;
 pub mod engine;
 pub mod laptop;
+pub mod link;
 pub mod net;
 pub mod nic;
 pub mod report;

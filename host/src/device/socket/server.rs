@@ -223,7 +223,10 @@ impl Peer {
     fn run(&mut self, request: Request, device: &mut impl Device) -> Result<Reply, DeviceError> {
         Ok(match request {
             Request::ReadRegister { offset } => Reply::Word(device.read_register(offset)?),
-            Request::WriteRegister { offset, value } => done(device.write_register(offset, value)?),
+            Request::WriteRegister { offset, value } => {
+                device.write_register(offset, value)?;
+                Reply::Done
+            }
             Request::ReadCluster { address, bytes } => {
                 let mut read = vec![0; checked_words(address, bytes as usize)?];
                 device.read_cluster(address, &mut read)?;
@@ -231,12 +234,14 @@ impl Peer {
             }
             Request::WriteCluster { address, bytes } => {
                 checked_words(address, bytes.len())?;
-                done(device.write_cluster(address, &bytes)?)
+                device.write_cluster(address, &bytes)?;
+                Reply::Done
             }
             Request::Load { name, file } => {
                 let program = Program::parse(Path::new(&name), file);
                 let program = program.map_err(|error| DeviceError::Refused(error.to_string()))?;
-                done(device.load(&program)?)
+                device.load(&program)?;
+                Reply::Done
             }
             Request::OpenArea { context, bytes } => {
                 let area = device.open_area(self.area(context).map(|_| context)?, bytes)?;
@@ -246,7 +251,8 @@ impl Peer {
             Request::CloseArea { context } => {
                 self.area(context)?;
                 self.areas[context as usize] = 0;
-                done(device.close_area(context))
+                device.close_area(context);
+                Reply::Done
             }
             Request::ReadHost {
                 context,
@@ -263,7 +269,8 @@ impl Peer {
                 bytes,
             } => {
                 self.checked_host(context, offset, bytes.len())?;
-                done(device.write_host(context, offset, &bytes)?)
+                device.write_host(context, offset, &bytes)?;
+                Reply::Done
             }
             Request::Hello { .. } | Request::Wait { .. } => time(device),
         })
@@ -295,10 +302,6 @@ fn checked_words(address: u32, bytes: usize) -> Result<usize, DeviceError> {
             "{bytes} bytes at {address:#010x} are no words of the cluster's L2 memory"
         ))),
     }
-}
-
-fn done((): ()) -> Reply {
-    Reply::Done
 }
 
 fn time(device: &impl Device) -> Reply {

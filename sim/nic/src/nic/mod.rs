@@ -257,6 +257,11 @@ impl Nic {
         self.tx.send(Frame::new(bytes).with_user(user));
     }
 
+    /// Frames of the host that wait to go in.
+    pub fn transmitting(&self) -> usize {
+        self.tx.waiting()
+    }
+
     /// The next frame that left for the wire.
     pub fn take_wire(&mut self) -> Option<Out> {
         self.wire_out.pop_front()
