@@ -8,11 +8,14 @@ mod captures_cmd;
 mod failure;
 pub mod match_cmd;
 mod report;
+pub mod send_cmd;
+mod store;
 
 pub use failure::Failure;
 pub use report::{Report, RuleSetReport, Traffic};
+pub(crate) use store::Store;
 
-use crate::run::{RunArguments, ServeArguments};
+use crate::run::{ReceiveArguments, RunArguments, ServeArguments};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -38,6 +41,10 @@ enum Command {
     Run(Box<RunArguments>),
     /// Offer a NIC to programs in other processes, through a Unix socket
     Serve(Box<ServeArguments>),
+    /// Send a file to an SLMP receiver, over this machine's network
+    Send(send_cmd::SendArguments),
+    /// Receive files through SLMP, by handlers on the NIC or at a UDP port
+    Receive(Box<ReceiveArguments>),
     /// Write the captures that are shipped with the project
     #[command(hide = true)]
     Captures(captures_cmd::CapturesArguments),
@@ -50,6 +57,8 @@ pub fn main() -> ExitCode {
         Command::Match(arguments) => match_cmd::run(arguments),
         Command::Run(arguments) => crate::run::run(arguments),
         Command::Serve(arguments) => crate::run::serve(arguments),
+        Command::Send(arguments) => send_cmd::run(arguments),
+        Command::Receive(arguments) => crate::run::receive(arguments),
         Command::Captures(arguments) => captures_cmd::run(arguments),
     };
     match result {

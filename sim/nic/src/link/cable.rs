@@ -79,7 +79,11 @@ impl Cable {
         let takes = (bytes.len() as u64 + OVERHEAD_BYTES) * self.ps_a_byte;
         self.free_ps = self.free_ps.max(at_ps) + takes;
         self.losses.sent += 1;
-        let Faults { loss, duplication, reordering } = self.faults;
+        let Faults {
+            loss,
+            duplication,
+            reordering,
+        } = self.faults;
         if self.happens(loss) {
             self.losses.lost += 1;
             return;
@@ -113,7 +117,9 @@ impl Cable {
     /// The next frame that has arrived by then.
     pub fn take(&mut self, now_ps: u64) -> Option<Vec<u8>> {
         let has_arrived = self.next_ps().is_some_and(|at| at <= now_ps);
-        has_arrived.then(|| self.on_way.pop().map(|Reverse((.., bytes))| bytes)).flatten()
+        has_arrived
+            .then(|| self.on_way.pop().map(|Reverse((.., bytes))| bytes))
+            .flatten()
     }
 }
 
@@ -146,9 +152,17 @@ mod tests {
         let mut cable = Cable::new(1000, faults, 7);
         (0..10_000_u32).for_each(|number| cable.put(0, number.to_le_bytes().repeat(15)));
         let arrived = frames(&mut cable);
-        let Losses { sent, lost, duplicated, held } = cable.losses();
+        let Losses {
+            sent,
+            lost,
+            duplicated,
+            held,
+        } = cable.losses();
         assert_eq!((sent, arrived.len() as u64), (10_000, sent - lost + duplicated));
-        assert!((400..600).contains(&lost) && (150..250).contains(&duplicated), "{lost}, {duplicated}");
+        assert!(
+            (400..600).contains(&lost) && (150..250).contains(&duplicated),
+            "{lost}, {duplicated}"
+        );
         assert!((850..1100).contains(&held), "{held}");
         assert!(!arrived.is_sorted(), "some were overtaken");
     }

@@ -57,7 +57,9 @@ impl Pair {
     pub fn align(&mut self) -> Result<(), NicError> {
         let [one, other] = self.times();
         let latest = one.max(other);
-        self.nics.iter().try_for_each(|nic| nic.borrow_mut().run_until(latest))
+        self.nics
+            .iter()
+            .try_for_each(|nic| nic.borrow_mut().run_until(latest))
     }
 
     /// Lets a little time pass: a step of the NIC that is behind, but not beyond `limit_ps`. Whoever has something to do at an
@@ -67,7 +69,10 @@ impl Pair {
     /// If the hardware fails.
     pub fn step(&mut self, limit_ps: u64) -> Result<(), NicError> {
         if self.is_idle() {
-            return self.nics.iter().try_for_each(|nic| nic.borrow_mut().run_until(limit_ps));
+            return self
+                .nics
+                .iter()
+                .try_for_each(|nic| nic.borrow_mut().run_until(limit_ps));
         }
         let times = self.times();
         let end = usize::from(times[1] < times[0]);

@@ -7,11 +7,11 @@ use spinneret_cluster::Program;
 use spinneret_host::slmp::{Event, MessageReceiver, SegmentCounters};
 use spinneret_host::{Counters, Nic};
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
-use spinneret_slmp::{
-    Confirm, ReceiverConfig, ReceiverConfigError, SendError, Segment, Sender, SenderConfig, SenderConfigError, Statistics,
-    Step,
-};
 use spinneret_slmp::wire::PORT;
+use spinneret_slmp::{
+    Confirm, ReceiverConfig, ReceiverConfigError, Segment, SendError, Sender, SenderConfig,
+    SenderConfigError, Statistics, Step,
+};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 
@@ -153,11 +153,14 @@ pub fn transfer(program: &Program, message: &[u8], how: &Transfer) -> Result<Tra
     let arrived = arrived(&mut pair, &mut receiver)?;
     if arrived != message {
         let differs = arrived.iter().zip(message).position(|(one, other)| one != other);
-        return Err(TransferError::Different(differs.unwrap_or(arrived.len().min(message.len()))));
+        return Err(TransferError::Different(
+            differs.unwrap_or(arrived.len().min(message.len())),
+        ));
     }
     let cluster = &how.nic.cluster;
     let hpu_clocks = busy(&pair) - before.1;
-    let all = time.as_secs_f64() * 1e12 / how.nic.cluster_ps as f64 * (cluster.clusters * cluster.hpus) as f64;
+    let all =
+        time.as_secs_f64() * 1e12 / how.nic.cluster_ps as f64 * (cluster.clusters * cluster.hpus) as f64;
     Ok(Transferred {
         time,
         bytes: message.len(),

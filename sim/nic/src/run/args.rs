@@ -31,7 +31,7 @@ pub struct RunArguments {
 }
 
 /// Where packets come from and go to.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct PacketArguments {
     /// Packets from a capture: pcap or pcapng, Ethernet
     #[arg(long, value_name = "FILE", help_heading = "Packets")]

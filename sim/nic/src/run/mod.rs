@@ -5,11 +5,13 @@ mod build;
 mod ends;
 mod host;
 mod host_ping;
+mod receive;
 mod serve;
 mod session;
 mod setup;
 
 pub use args::{HardwareArguments, PacketArguments, ResultArguments, RunArguments};
 pub use build::{BuildError, program};
+pub use receive::{LiveArguments, ReceiveArguments, receive};
 pub use serve::{ServeArguments, serve};
 pub use session::run;
