@@ -3,15 +3,16 @@
 mod support;
 
 use proptest::prelude::*;
-use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::memory::{Cause, MAX_SEGMENTS};
-use spinneret_slmp::wire::{Flags, Header, MAX_PAYLOAD, PORT};
+use spinneret_slmp::wire::{Flags, Header, MAX_PAYLOAD};
 use spinneret_slmp::{Confirm, MessageKey, Receiver, ReceiverConfig};
-use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 use support::{ALICE, EOM, ID, SYN, ack, datagram, header, pattern};
 
 const NONE: Flags = Flags::NONE;
+
+/// Segments that came: flags, offset, bytes.
+type Known = &'static [(Flags, u32, usize)];
 
 fn receiver(capacity_bytes: usize) -> Receiver {
     let config = ReceiverConfig {
@@ -81,7 +82,7 @@ fn not_a_segment_is_what_has_the_ack_flag() {
 #[test]
 fn misplaced_is_what_fits_no_segment() {
     let long = MAX_PAYLOAD + 1;
-    let cases: [(&[(Flags, u32, usize)], Flags, u32, usize); 20] = [
+    let cases: [(Known, Flags, u32, usize); 20] = [
         (&[], NONE, 0, 0),                              // empty, and not EOM
         (&[], NONE, 4, 0),                              //
         (&[], EOM, 4, 0),                               // empty EOM of a message that is not empty
@@ -132,7 +133,7 @@ fn as_many_segments_as_the_bitmap_has_bits_are_a_message() {
 
 #[test]
 fn too_long_is_what_does_not_fit_the_memory() {
-    let cases: [(&[(Flags, u32, usize)], Flags, u32, usize); 6] = [
+    let cases: [(Known, Flags, u32, usize); 6] = [
         (&[], NONE, 99_990, 30),
         (&[], EOM, 99_990, 11),
         (&[], EOM, u32::MAX, 1),
@@ -154,7 +155,7 @@ fn too_long_is_what_does_not_fit_the_memory() {
 
 #[test]
 fn beyond_end_is_what_contradicts_the_end() {
-    let cases: [(&[(Flags, u32, usize)], Flags, u32, usize); 9] = [
+    let cases: [(Known, Flags, u32, usize); 9] = [
         (&[(EOM, 8, 4)], NONE, 8, 4),                // in the place of EOM
         (&[(EOM, 8, 4)], NONE, 12, 4),               // behind it
         (&[(EOM, 8, 4), (NONE, 0, 4)], NONE, 16, 4), //
@@ -214,74 +215,6 @@ fn given_up_is_a_message_that_the_host_is_taking_away() {
             .receive(Duration::ZERO, ALICE, &datagram(other, b"abcd"))
             .cause,
         Cause::Accepted
-    );
-}
-
-fn frame(flags: Flags, payload: &[u8]) -> Vec<u8> {
-    let nic = SocketAddrV4::new(Ipv4Addr::new(10, 7, 0, 9), PORT);
-    let (from, to) = (
-        Endpoint {
-            mac: [2; 6],
-            socket: ALICE,
-        },
-        Endpoint {
-            mac: [4; 6],
-            socket: nic,
-        },
-    );
-    let frame = Frame {
-        from,
-        to,
-        header: header(flags, 0),
-        payload,
-    };
-    frame.build(77, UdpChecksum::Computed).expect("short enough")
-}
-
-#[test]
-fn frames_are_refused_for_their_own_causes() {
-    for (at, cause) in [
-        (12, Cause::Malformed),
-        (26, Cause::IpChecksum),
-        (58, Cause::UdpChecksum),
-    ] {
-        let mut receiver = receiver(100);
-        let mut frame = frame(EOM | SYN, &pattern(20));
-        frame[at] ^= 1;
-        let before = state(&receiver);
-        assert!(receiver.receive_frame(Duration::ZERO, &frame).is_empty());
-        assert_eq!(state(&receiver), before);
-        assert_eq!(receiver.counters()[cause], 1);
-        assert_eq!(receiver.counters().words().iter().sum::<u64>(), 1);
-    }
-}
-
-#[test]
-fn a_frame_is_answered_with_its_own_headers_turned_around() {
-    let mut receiver = receiver(100);
-    let segment = frame(EOM | SYN, &pattern(20));
-    let answers = receiver.receive_frame(Duration::ZERO, &segment);
-    let [answer] = &answers[..] else {
-        panic!("one answer, not {}", answers.len());
-    };
-    let (asked, answered) = (
-        Frame::parse(&segment).expect("good"),
-        Frame::parse(answer).expect("good"),
-    );
-    assert_eq!((answered.from, answered.to), (asked.to, asked.from));
-    assert_eq!((answered.header, answered.payload), (ack(EOM | SYN, 0), &[][..]));
-    assert_eq!(
-        (answer.len(), &answer[40..42], &answer[52..]),
-        (60, &[0, 0][..], &[0; 8][..])
-    );
-    assert_eq!(
-        answer[18..20],
-        segment[18..20],
-        "the identification is that of the segment"
-    );
-    assert_eq!(
-        receiver.take_complete().map(|received| received.data),
-        Some(pattern(20))
     );
 }
 

@@ -113,8 +113,9 @@ impl Sender {
         self.statistics.acks += 1;
         self.statistics.acknowledged_bytes += self.range(segment).len() as u64;
         if segment == self.last() {
-            // This one says that all of the message arrived, also what was not acknowledged.
+            // This one says that all of the message arrived: no other is awaited any more.
             self.is_delivered = true;
+            self.flight = Flight::default();
             self.statistics.acknowledged_bytes = self.length as u64;
         }
     }

@@ -4,7 +4,7 @@ use super::ALICE;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use spinneret_slmp::wire::Header;
-use spinneret_slmp::{Confirm, Mode, Receiver, SendError, Sender, Statistics, Step, Verdict};
+use spinneret_slmp::{Confirm, MessageKey, Mode, Receiver, SendError, Sender, Statistics, Step, Verdict};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -73,7 +73,8 @@ impl<'a> Transfer<'a> {
         let mut random = ChaCha8Rng::seed_from_u64(self.weather.seed);
         let mut under_way: BTreeMap<(Duration, u64), Datagram> = BTreeMap::new();
         let (mut now, mut number, mut polls, mut arrived, mut most_in_flight) = (Duration::ZERO, 0, 0, 0, 0);
-        let (mut data, mut to_confirm) = (None, None);
+        let mut data = None;
+        let mut to_confirm: Option<(MessageKey, Duration)> = None;
         let result = loop {
             polls += 1;
             let step = self.sender.poll(now);
@@ -102,8 +103,7 @@ impl<'a> Transfer<'a> {
                 continue;
             }
             now = now.max(at);
-            if let Some((key, due)) = to_confirm.filter(|(_, due)| now >= *due) {
-                let _: Duration = due;
+            if let Some((key, _)) = to_confirm.filter(|(_, due)| now >= *due) {
                 self.receiver
                     .confirm(now, &key, Verdict::Stored)
                     .expect("it waits for this");

@@ -5,6 +5,7 @@
 
 pub mod link;
 pub mod receiving;
+pub mod sockets;
 
 use spinneret_slmp::wire::{Flags, Header};
 use std::net::{Ipv4Addr, SocketAddrV4};

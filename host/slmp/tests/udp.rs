@@ -1,0 +1,190 @@
+//! Messages over sockets of this machine, through a proxy that loses datagrams.
+
+mod support;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use spinneret_slmp::udp::{self, Event};
+use spinneret_slmp::{Confirm, Mode, Received, ReceiverConfig, SenderConfig, Verdict};
+use std::net::{SocketAddrV4, UdpSocket};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
+use support::sockets::{address_of, complete, listener, send, serve, socket, stopped, v4};
+use support::{ms, pattern};
+
+/// Carries datagrams between one sender and the receiver at `to`, and loses some by seed, until it is told to stop.
+fn lossy_proxy(proxy: &UdpSocket, to: SocketAddrV4, seed: u64, loss: u32, stop: &AtomicBool) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut sender = None;
+    let mut buffer = [0; 2048];
+    proxy.set_read_timeout(Some(ms(10))).expect("not zero");
+    while !stop.load(Ordering::Relaxed) {
+        let Ok((bytes, from)) = proxy.recv_from(&mut buffer) else {
+            continue;
+        };
+        let target = if v4(from) == to { sender } else { Some(to) };
+        if v4(from) != to {
+            sender = Some(v4(from));
+        }
+        if let Some(target) = target.filter(|_| random.random_range(0..100) >= loss) {
+            proxy
+                .send_to(&buffer[..bytes], target)
+                .expect("this machine is there");
+        }
+    }
+}
+
+#[test]
+fn messages_arrive_over_a_lossy_network() {
+    for (seed, mode) in [
+        (1, Mode::Window(1)),
+        (2, Mode::Window(16)),
+        (3, Mode::Window(64)),
+        (4, Mode::Message),
+    ] {
+        let (listener, at) = listener(ReceiverConfig::default());
+        let (proxy, stop) = (socket(), AtomicBool::new(false));
+        let through = address_of(&proxy);
+        // In message mode all of a message is sent again, so the network has to be better.
+        let (length, loss) = if mode == Mode::Message {
+            (20_000, 5)
+        } else {
+            (300_000, 10)
+        };
+        let message = pattern(length);
+        let (sent, events) = thread::scope(|scope| {
+            let receiver = serve(scope, listener, &stop);
+            scope.spawn(|| lossy_proxy(&proxy, at, seed, loss, &stop));
+            let config = SenderConfig {
+                mode,
+                ..SenderConfig::default()
+            };
+            let sent = send(through, &message, config);
+            stop.store(true, Ordering::Relaxed);
+            (sent, receiver.join().expect("the receiver does not panic"))
+        });
+        let statistics = sent.unwrap_or_else(|error| panic!("seed {seed}, {mode:?}: {error}"));
+        assert_eq!(statistics.acknowledged_bytes, length as u64);
+        assert!(
+            complete(events) == [message],
+            "seed {seed}, {mode:?}: another message arrived"
+        );
+    }
+}
+
+#[test]
+fn messages_of_all_lengths_and_ten_megabytes_arrive() {
+    let (listener, at) = listener(ReceiverConfig::default());
+    let stop = AtomicBool::new(false);
+    let messages: Vec<Vec<u8>> = [0, 1, 1462, 2 * 1462, 2 * 1462 + 1, 10_000_000]
+        .map(pattern)
+        .into();
+    let events = thread::scope(|scope| {
+        let receiver = serve(scope, listener, &stop);
+        for message in &messages {
+            let started = Instant::now();
+            let statistics = send(at, message, SenderConfig::default()).expect("the receiver is there");
+            println!(
+                "{} bytes in {:?}: {statistics:?}",
+                message.len(),
+                started.elapsed()
+            );
+        }
+        stop.store(true, Ordering::Relaxed);
+        receiver.join().expect("the receiver does not panic")
+    });
+    assert!(complete(events) == messages, "other messages arrived");
+}
+
+#[test]
+fn without_acknowledgements_a_message_is_sent_at_its_rate() {
+    let (listener, at) = listener(ReceiverConfig::default());
+    let stop = AtomicBool::new(false);
+    let message = pattern(146_200);
+    let (took, events) = thread::scope(|scope| {
+        let receiver = serve(scope, listener, &stop);
+        let started = Instant::now();
+        let rate_bits_per_s = Some(20_000_000);
+        send(
+            at,
+            &message,
+            SenderConfig {
+                mode: Mode::None,
+                rate_bits_per_s,
+                ..SenderConfig::default()
+            },
+        )
+        .expect("there is nothing that could fail");
+        let took = started.elapsed();
+        // The receiver is not asked, so it gets time to take the last segments.
+        thread::sleep(ms(200));
+        stop.store(true, Ordering::Relaxed);
+        (took, receiver.join().expect("the receiver does not panic"))
+    });
+    // 99 gaps of 605.6 us, of which the last 16 may have been caught up.
+    assert!(took >= ms(49), "{took:?}");
+    assert!(complete(events) == [message], "another message arrived");
+}
+
+#[test]
+fn the_sender_waits_until_the_program_has_stored_the_message() {
+    let (mut listener, at) = listener(ReceiverConfig {
+        confirm: Confirm::Stored,
+        ..ReceiverConfig::default()
+    });
+    let (message, stop) = (pattern(5000), AtomicBool::new(false));
+    let (took, received) = thread::scope(|scope| {
+        let receiver = scope.spawn(|| {
+            let carry_on = |_: &_| ControlFlow::Continue(());
+            let Ok(Some(Event::Complete(received))) = listener.next_event(carry_on) else {
+                panic!("the message comes");
+            };
+            thread::sleep(ms(100));
+            listener
+                .confirm(&received.key, Verdict::Stored)
+                .expect("it waits for this");
+            while listener
+                .next_event(|_| stopped(&stop))
+                .expect("the socket works")
+                .is_some()
+            {}
+            received
+        });
+        let started = Instant::now();
+        let sent = send(at, &message, SenderConfig::default());
+        let took = started.elapsed();
+        stop.store(true, Ordering::Relaxed);
+        sent.expect("the message is stored");
+        (took, receiver.join().expect("the receiver does not panic"))
+    });
+    assert!(took >= ms(100), "{took:?}");
+    let Received { data, .. } = received;
+    assert!(data == message, "another message arrived");
+}
+
+#[test]
+fn progress_is_told_at_the_end_at_least() {
+    let (listener, at) = listener(ReceiverConfig::default());
+    let stop = AtomicBool::new(false);
+    let mut told = Vec::new();
+    thread::scope(|scope| {
+        let receiver = serve(scope, listener, &stop);
+        let sent = udp::send(
+            &socket(),
+            at,
+            &pattern(50_000),
+            SenderConfig::default(),
+            |statistics| {
+                told.push(statistics.acknowledged_bytes);
+                ControlFlow::Continue(())
+            },
+        );
+        stop.store(true, Ordering::Relaxed);
+        sent.expect("the receiver is there");
+        receiver.join().expect("the receiver does not panic")
+    });
+    assert!(told.is_sorted(), "{told:?}");
+    assert_eq!(told.last(), Some(&50_000));
+}
