@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "slmp.h"
+
 typedef struct mac_addr {
     uint8_t data[6];
 } __attribute__((packed)) mac_addr_t;
@@ -63,9 +65,9 @@ typedef struct slmp_pkt_hdr {
 } __attribute__((packed)) slmp_pkt_hdr_t;
 
 /* Flags of SLMP, in host order: end of message, please acknowledge, acknowledged. */
-#define MKEOM 0x8000
-#define MKSYN 0x4000
-#define MKACK 0x2000
+#define MKEOM SLMP_FLAG_EOM
+#define MKSYN SLMP_FLAG_SYN
+#define MKACK SLMP_FLAG_ACK
 #define EOM(flags) ((flags) & MKEOM)
 #define SYN(flags) ((flags) & MKSYN)
 #define ACK(flags) ((flags) & MKACK)
