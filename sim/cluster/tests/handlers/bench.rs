@@ -1,8 +1,8 @@
 //! A cluster with a handler, and somebody who does what the NIC does.
 
-use spinneret_cluster::task::{Code, Feedback, Her, HostAction, Meta, NicCommand};
+use spinneret_cluster::task::{Code, Feedback, Her, HostAction, HostCommand, Meta, NicCommand};
 use spinneret_cluster::{Cluster, Config, Event, Program, Run};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -49,7 +49,12 @@ pub(crate) struct Bench {
     pub(crate) sent: Vec<(NicCommand, Vec<u8>)>,
     pub(crate) freed: Vec<Feedback>,
     pub(crate) events: Vec<Event>,
-    meta: Meta,
+    /// The context, for packets that come from now on.
+    pub(crate) meta: Meta,
+    /// Clocks after which an access to host memory is done.
+    pub(crate) host_clocks: u64,
+    /// Accesses under way, with the clock in which they are done.
+    accesses: VecDeque<(u64, HostCommand)>,
     slot: u32,
     pushed: usize,
 }
@@ -84,6 +89,8 @@ impl Bench {
             freed: Vec::new(),
             events: Vec::new(),
             meta,
+            host_clocks: 0,
+            accesses: VecDeque::new(),
             slot: 0,
             pushed: 0,
         };
@@ -125,7 +132,11 @@ impl Bench {
                 .push((command, bytes.expect("it is in memory").to_vec()));
             self.cluster.complete(command.id);
         }
-        if let Some(access) = self.cluster.take_access() {
+        let now = self.cluster.now();
+        let access = self.cluster.take_access();
+        self.accesses
+            .extend(access.map(|access| (now + self.host_clocks, access)));
+        while let Some((_, access)) = self.accesses.pop_front_if(|(at, _)| *at <= now) {
             match access.action {
                 HostAction::Write(bytes) => self.host.extend((access.host..).zip(bytes)),
                 HostAction::Read { destination, bytes } => {
@@ -147,7 +158,7 @@ impl Bench {
     /// If that takes too long.
     pub(crate) fn run(&mut self) {
         let end = self.cluster.now() + PATIENCE;
-        while let Some(next) = self.cluster.next() {
+        while let Some(next) = self.next() {
             assert!(
                 self.cluster.now() < end,
                 "handlers go on for ever: {:?}",
@@ -157,6 +168,12 @@ impl Bench {
             self.clock();
         }
         assert_eq!(self.freed.len(), self.pushed, "every packet is freed once");
+    }
+
+    /// The next clock in which something happens if nothing comes.
+    fn next(&self) -> Option<u64> {
+        let access = self.accesses.front().map(|(at, _)| *at);
+        self.cluster.next().into_iter().chain(access).min()
     }
 
     /// All that handlers have printed.

@@ -5,4 +5,5 @@ mod contention;
 mod examples;
 mod faults;
 mod packets;
+mod slmp;
 mod time;

@@ -1,0 +1,245 @@
+/*
+ * Receives SLMP messages into host memory: several at once, each on all HPUs, segments in any order and any number of
+ * times. The host finds a message where slmp.h says, after all of it has arrived.
+ *
+ * There is one handler, for all packets; what it knows of a message lies in handler memory (place.h). A segment's life:
+ *
+ *   read, check -> find or open its message -> claim its bit -> copy to the host, acknowledge meanwhile -> count it
+ *
+ * Its bit is claimed by one atomic operation, so of two HPUs with the same segment one copies and the other has a duplicate.
+ * It is counted after its copy, by another one; so one handler, and only one, sees that it was the last. A sender that
+ * contradicts itself in two segments at the same time may have both accepted; its message is complete only if all of it
+ * has been written, and no other message is touched.
+ */
+#include "position.h"
+
+/* What `confirm` in the shared memory says: EOM is acknowledged when the host has stored the message. */
+#define CONFIRM_STORED 1
+
+static uint64_t host_address(const task_t *task, uint32_t offset) {
+    return ((uint64_t)task->host_mem_high << 32 | task->host_mem_low) + offset;
+}
+
+/* Whether a message that began with the segment would fit into the place. */
+static __attribute__((noinline, cold)) enum slmp_cause check_first(const task_t *task, place_t *place,
+                                                                   const segment_t *segment) {
+    position_t at = {0};
+    read_region(task, place, &at);
+    return check(segment, NULL, &at);
+}
+
+/* Why a segment is refused that has no place: first of all because it fits nowhere. */
+static enum slmp_cause refuse(const task_t *task, places_t places, const segment_t *segment, enum slmp_cause cause) {
+    enum slmp_cause first = check_first(task, &places.memory->place[first_place(places, segment)], segment);
+    return first != SLMP_ACCEPTED ? first : cause;
+}
+
+/* Gives the segment's message a place, under the lock; NULL and the cause if it must not have one. */
+static place_t *place_message(const task_t *task, places_t places, const segment_t *segment, enum slmp_cause *cause) {
+    if (is_given_up(places, segment)) {
+        *cause = refuse(task, places, segment, SLMP_GIVEN_UP);
+        return NULL;
+    }
+    uint32_t before;
+    place_t *place = choose_place(places, segment, &before);
+    if (place == NULL) {
+        *cause = refuse(task, places, segment, SLMP_NO_ROOM);
+        return NULL;
+    }
+    *cause = check_first(task, place, segment);
+    if (*cause != SLMP_ACCEPTED) {
+        amo_store(&place->state, before);
+        return NULL;
+    }
+    begin_message(place, segment);
+    return place;
+}
+
+/*
+ * Opens the segment's message and enters its place; NULL and the cause if that is not possible. Another HPU may have
+ * opened it since this one has looked, so it is looked for again, under the lock. Who finds no room does not take the
+ * lock, to not keep others from it.
+ */
+static __attribute__((noinline, cold)) place_t *open_message(const task_t *task, places_t places, const segment_t *segment,
+                                                       uint32_t *state, enum slmp_cause *cause) {
+    memory_t *memory = places.memory;
+    *cause = SLMP_ACCEPTED;
+    if (memory->magic != SLMP_MAGIC || memory->version != SLMP_VERSION || task->host_mem_size < SLMP_REGIONS) {
+        *cause = SLMP_NO_ROOM;
+        return NULL;
+    }
+    if (are_all_taken(places)) {
+        place_t *place = find_message(places, segment, state);
+        if (place == NULL) {
+            *cause = refuse(task, places, segment, SLMP_NO_ROOM);
+        }
+        return place;
+    }
+    spin_lock_lock(&memory->lock);
+    place_t *place = find_message(places, segment, state);
+    if (place == NULL) {
+        *state = SLMP_OPEN;
+        place = place_message(task, places, segment, cause);
+    }
+    spin_lock_unlock(&memory->lock);
+    return place;
+}
+
+/* Takes the end of the message: whether nobody else has it. The offset is written last: who sees it sees the others. */
+static bool claim_end(const segment_t *segment, place_t *place, position_t *at) {
+    if (amo_or(&place->end_taken, 1) != 0) {
+        return false;
+    }
+    place->length = segment->offset + segment->bytes;
+    place->end_syn = segment->wants_ack;
+    at->end = segment->offset + 1;
+    amo_store(&place->end, at->end);
+    return true;
+}
+
+/* Takes the segment's bit: SLMP_ACCEPTED if nobody else has it. */
+static enum slmp_cause claim(const segment_t *segment, place_t *place, position_t *at) {
+    if (segment->is_end) {
+        return claim_end(segment, place, at) ? SLMP_ACCEPTED : SLMP_DUPLICATE;
+    }
+    if (!likely(at->unit != 0)) {
+        /* Several may want to say how long segments are. One does, and the others have the same length or are wrong. */
+        while (compare_and_swap(&place->segment_bytes, 0, segment->bytes) > 0) {
+        }
+        at->unit = segment->bytes;
+        if (place->segment_bytes != at->unit) {
+            return SLMP_MISPLACED;
+        }
+    }
+    uint32_t word = at->index / 32, bit = 1u << at->index % 32;
+    uint32_t before = amo_or(&place->bitmap[word], bit);
+    if (!likely(before != 0)) {
+        amo_maxu(&place->bitmap_words, word + 1);
+    }
+    return (before & bit) == 0 ? SLMP_ACCEPTED : SLMP_DUPLICATE;
+}
+
+/* Whether the sender may know that the whole message is here. */
+static bool is_delivered(memory_t *memory, uint32_t state) {
+    return state == SLMP_RELEASED || (state == SLMP_COMPLETE && memory->confirm != CONFIRM_STORED);
+}
+
+static void count_ack(memory_t *memory) { add(&memory->counters[SLMP_ACKS_SENT], 1); }
+
+/*
+ * All is in host memory: tells the host, and the sender. The host may take the message, and say so, as soon as the
+ * completion is there; it may also have given the message up in between. States are numbered so that a maximum leaves
+ * what it said. For a message that was given up, the sender learns nothing.
+ */
+static __attribute__((noinline, cold)) void complete(const task_t *task, memory_t *memory, place_t *place,
+                                               segment_t *segment, uint32_t end) {
+    uint32_t offset = (uint32_t)(place - memory->place) * SLMP_COMPLETION_STRIDE;
+    uint64_t completion = (uint64_t)(SLMP_COMPLETION_VALID | place->length) << 32 | segment->message_id;
+    spin_cmd_t written;
+    spin_write_to_host(host_address(task, offset), completion, &written);
+    spin_cmd_wait(written);
+    add(&memory->counters[SLMP_COMPLETED], 1);
+    uint32_t before = amo_maxu(&place->state, SLMP_COMPLETE);
+    if (before != SLMP_CLOSED && memory->confirm != CONFIRM_STORED && place->end_syn != 0) {
+        segment->is_end ? acknowledge(segment) : acknowledge_end(segment, end - 1);
+        count_ack(memory);
+    }
+}
+
+/*
+ * Counts a segment whose copy is done, and completes the message if it was the last one. `end` was written before its
+ * segment was counted, so whoever counts last sees it. The number of segments before the end is the end's index; they
+ * are those before the end if none is behind it, which a sender that contradicts itself could have brought about.
+ */
+static void count_segment(const task_t *task, memory_t *memory, place_t *place, const segment_t *segment,
+                          const position_t *at) {
+    uint32_t others = (uint32_t)amo_add((volatile int32_t *)&place->done, 1);
+    uint32_t end = !likely(at->end == 0) ? at->end : place->end;
+    uint32_t unit = likely(at->unit != 0) ? at->unit : place->segment_bytes;
+    if (!likely(end == 0) && others * unit == end - 1 && !has_segments_from(place, others)) {
+        segment_t last = *segment;
+        complete(task, memory, place, &last, end);
+    }
+}
+
+/* Takes a segment of an open message. */
+static enum slmp_cause take(const task_t *task, memory_t *memory, place_t *place, segment_t *segment) {
+    position_t at = {.unit = place->segment_bytes, .end = place->end};
+    read_region(task, place, &at);
+    enum slmp_cause cause = check(segment, place, &at);
+    if (likely(cause == SLMP_ACCEPTED)) {
+        cause = claim(segment, place, &at);
+    }
+    if (cause != SLMP_ACCEPTED) {
+        return cause;
+    }
+    /* There is nothing to copy of an empty message. */
+    spin_cmd_t copied = 0;
+    if (likely(segment->bytes != 0)) {
+        spin_dma_to_host(host_address(task, at.region + segment->offset), (uint32_t)(uintptr_t)segment->frame->payload,
+                         segment->bytes, false, &copied);
+    }
+    /* Everything that can be done while the copy is on its way. */
+    if (likely(segment->wants_ack && !segment->is_end)) {
+        acknowledge(segment);
+        count_ack(memory);
+    }
+    add(&place->bytes, segment->bytes);
+    if (likely(segment->bytes != 0)) {
+        spin_cmd_wait(copied);
+    }
+    count_segment(task, memory, place, segment, &at);
+    return SLMP_ACCEPTED;
+}
+
+/* Receives a segment: what became of it. Only copies of it leave this function, so that it can stay in registers. */
+static enum slmp_cause receive(const task_t *task, places_t places, segment_t *segment) {
+    memory_t *memory = places.memory;
+    uint32_t state;
+    place_t *place = find_message(places, segment, &state);
+    if (place == NULL) {
+        segment_t first = *segment;
+        uint32_t found;
+        enum slmp_cause cause;
+        place = open_message(task, places, &first, &found, &cause);
+        if (place == NULL) {
+            return cause;
+        }
+        state = found;
+    }
+    enum slmp_cause cause = likely(state == SLMP_OPEN) ? take(task, memory, place, segment) : SLMP_DUPLICATE;
+    if (cause == SLMP_DUPLICATE && segment->wants_ack && (!segment->is_end || is_delivered(memory, place->state))) {
+        acknowledge(segment);
+        count_ack(memory);
+    }
+    leave(place);
+    return cause;
+}
+
+__handler__ void slmp_ph(handler_args_t *args) {
+    const task_t *task = args->task;
+    memory_t *memory = task->handler_mem;
+    uint32_t there = task->handler_mem_size;
+    if (there < offsetof(struct slmp_memory, place)) {
+        return;
+    }
+    /* Before the host has prepared the memory there are no places, and nothing to count in. */
+    places_t places = {.memory = memory, .count = memory->places};
+    if (places.count - 1 >= SLMP_PLACES ||
+        (there - offsetof(struct slmp_memory, place)) / sizeof(struct slmp_place) < places.count) {
+        return;
+    }
+    segment_t segment;
+    enum slmp_cause cause = read_segment(&segment, task->pkt_mem, task->pkt_mem_size);
+    if (cause == SLMP_ACCEPTED) {
+        cause = receive(task, places, &segment);
+    }
+    add(&memory->counters[cause], 1);
+}
+
+void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **handler_mem) {
+    *hh = NULL;
+    *ph = slmp_ph;
+    *th = NULL;
+    *handler_mem = NULL;
+}

@@ -1,0 +1,252 @@
+//! Segments that are refused for their place, or want of it, are counted under their cause, and neither acknowledged nor
+//! written anywhere.
+
+use super::frame::{Segment, Transfer};
+use super::receiver::{Cause, Confirm, MAX_SEGMENTS, OPEN, Receiver, STATE};
+use crate::packets::{EOM, SYN};
+
+/// Payload of the segments.
+pub(super) const UNIT: usize = 100;
+/// Neither a multiple of the unit nor of anything else.
+const CAPACITY: u32 = 5050;
+
+/// Sends a frame that has to be refused for that cause.
+pub(super) fn refuse(receiver: &mut Receiver, frame: &[u8], wanted: Cause, what: &str) {
+    let (places, written) = (receiver.all_places(), receiver.written());
+    let (cause, acks) = receiver.receive(frame);
+    assert_eq!((cause, &acks[..]), (wanted, &[][..]), "{what}");
+    assert_eq!(receiver.written(), written, "{what}: host memory is as before");
+    assert!(receiver.all_places() == places, "{what}: places are as before");
+}
+
+/// A receiver that has segments 0 and 2 of a message of five, and perhaps its end, of 30 bytes.
+pub(super) fn receiver(has_end: bool) -> Receiver {
+    let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
+    let segments = Transfer::new(MESSAGE, 4 * UNIT + 30, UNIT).segments();
+    receiver.send(&[segments[0].clone(), segments[2].clone()]);
+    if has_end {
+        receiver.send(&segments[4..]);
+    }
+    assert_eq!(receiver.get(1, STATE), OPEN);
+    receiver
+}
+
+/// It begins its search at place 1 of 2.
+const MESSAGE: u32 = 0x1234_5677;
+
+pub(super) fn segment(flags: u16, offset: usize, bytes: usize) -> Segment {
+    Segment::new(flags | SYN, MESSAGE, offset as u32, &vec![0xee; bytes])
+}
+
+#[test]
+fn segments_that_do_not_fit_the_others() {
+    for has_end in [false, true] {
+        let mut receiver = receiver(has_end);
+        for (flags, offset, bytes) in [
+            (0, UNIT, UNIT - 1),
+            (0, UNIT, UNIT + 1),
+            (0, UNIT + 1, UNIT),
+            (0, UNIT, 0),
+            (EOM, 3 * UNIT, 0),
+            (EOM, 0, 0),
+            (EOM, 3 * UNIT, UNIT + 1),
+            (EOM, 3 * UNIT + 2, UNIT),
+            (0, u32::MAX as usize, UNIT),
+            (0, u32::MAX as usize - UNIT, UNIT),
+        ] {
+            let frame = segment(flags, offset, bytes).frame();
+            let what = format!("{flags:#x}, {bytes} bytes at {offset}");
+            refuse(&mut receiver, &frame, Cause::Misplaced, &what);
+        }
+    }
+}
+
+#[test]
+fn first_segments_that_fit_no_message() {
+    let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
+    for (flags, offset, bytes) in [
+        (0, 0, 0),
+        (0, UNIT, 0),
+        (EOM, UNIT, 0),
+        (0, UNIT + 1, UNIT),
+        (0, 0, 1463),
+        (EOM, 0, 1463),
+        (0, MAX_SEGMENTS as usize * UNIT, UNIT),
+    ] {
+        let frame = segment(flags, offset, bytes).frame();
+        let what = format!("{flags:#x}, {bytes} bytes at {offset}");
+        refuse(&mut receiver, &frame, Cause::Misplaced, &what);
+    }
+}
+
+#[test]
+fn segments_that_do_not_fit_an_end_that_came_first() {
+    let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
+    receiver.send(&[segment(EOM, 4 * UNIT, 30)]);
+    for unit in [20, 29, 3 * UNIT] {
+        let frame = segment(0, 0, unit).frame();
+        refuse(
+            &mut receiver,
+            &frame,
+            Cause::Misplaced,
+            "a length that does not lead to the end",
+        );
+    }
+    let others = [0, 2, 1, 3].map(|number| segment(0, number * UNIT, UNIT));
+    let acks = receiver.send(&others);
+    assert_eq!(acks.len(), 5, "the end is acknowledged as well");
+    assert_eq!(receiver.completion(1), Some((MESSAGE, 430)));
+}
+
+#[test]
+fn segments_beyond_the_memory_of_the_message() {
+    let mut open = receiver(false);
+    for (flags, offset, bytes) in [
+        (0, 50 * UNIT, UNIT),
+        (0, 51 * UNIT, UNIT),
+        (EOM, 50 * UNIT, 51),
+        (0, 32_000 * UNIT, UNIT),
+    ] {
+        let frame = segment(flags, offset, bytes).frame();
+        refuse(
+            &mut open,
+            &frame,
+            Cause::TooLong,
+            &format!("{bytes} bytes at {offset}"),
+        );
+    }
+    let mut empty = Receiver::new(2, CAPACITY, Confirm::Memory);
+    for (flags, offset, bytes) in [
+        (0, 50 * UNIT, UNIT),
+        (EOM, 50 * UNIT, 51),
+        (EOM, u32::MAX as usize, 1),
+        (EOM, u32::MAX as usize - 30, 100),
+    ] {
+        let frame = segment(flags, offset, bytes).frame();
+        refuse(
+            &mut empty,
+            &frame,
+            Cause::TooLong,
+            &format!("{bytes} bytes at {offset}, first"),
+        );
+    }
+    // The last byte of the memory can be used.
+    assert_eq!(
+        open.receive(&segment(EOM, 50 * UNIT, 50).frame()).0,
+        Cause::Accepted
+    );
+}
+
+#[test]
+fn the_memory_of_a_message_ends_with_the_host_memory() {
+    let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
+    receiver.set(1, super::receiver::CAPACITY, u32::MAX);
+    let frame = segment(0, 60 * UNIT, UNIT).frame();
+    refuse(&mut receiver, &frame, Cause::TooLong, "behind the host memory");
+    for region in [0, 64, 4095, 1 << 30, u32::MAX] {
+        receiver.set(1, super::receiver::REGION, region);
+        let frame = segment(0, 0, UNIT).frame();
+        refuse(
+            &mut receiver,
+            &frame,
+            Cause::TooLong,
+            "a region where none can be",
+        );
+    }
+}
+
+#[test]
+fn segments_beyond_the_end() {
+    let mut ended = receiver(true);
+    for (flags, offset, bytes) in [
+        (0, 4 * UNIT, UNIT),
+        (0, 5 * UNIT, UNIT),
+        (EOM, 4 * UNIT, 29),
+        (EOM, 3 * UNIT, 30),
+        (EOM, 5 * UNIT, 30),
+    ] {
+        let frame = segment(flags, offset, bytes).frame();
+        refuse(
+            &mut ended,
+            &frame,
+            Cause::BeyondEnd,
+            &format!("{flags:#x}, {bytes} bytes at {offset}"),
+        );
+    }
+    // An end before segments that are there is another end than theirs.
+    let mut open = receiver(false);
+    for (offset, bytes) in [(0, 1), (0, UNIT), (UNIT, UNIT), (2 * UNIT, 10)] {
+        let frame = segment(EOM, offset, bytes).frame();
+        refuse(
+            &mut open,
+            &frame,
+            Cause::BeyondEnd,
+            &format!("an end of {bytes} bytes at {offset}"),
+        );
+    }
+}
+
+#[test]
+fn new_messages_without_room() {
+    let mut receiver = receiver(false);
+    receiver.send(&Transfer::new(2, 2 * UNIT, UNIT).segments());
+    for message in [1, 2, 3] {
+        let mut other = Segment::new(SYN, message, 0, &[1; UNIT]);
+        other.port = 99;
+        refuse(
+            &mut receiver,
+            &other.frame(),
+            Cause::NoRoom,
+            "one is open, one is complete",
+        );
+    }
+    let known = segment(0, UNIT, UNIT).frame();
+    assert_eq!(receiver.receive(&known).0, Cause::Accepted);
+}
+
+#[test]
+fn nothing_is_taken_without_host_memory() {
+    for bytes in [0, 64, 4095] {
+        // The context is that of the first packet.
+        let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
+        receiver.bench.meta.host_memory.1 = bytes;
+        for flags in [0, EOM] {
+            let frame = segment(flags, 0, UNIT).frame();
+            refuse(&mut receiver, &frame, Cause::NoRoom, "no host memory");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_done_before_the_host_has_prepared_the_memory() {
+    let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
+    let frame = segment(0, 0, UNIT).frame();
+    for (offset, value) in [(0, 0), (4, 2)] {
+        receiver.prepare(CAPACITY, Confirm::Memory);
+        receiver.write(offset, value);
+        refuse(
+            &mut receiver,
+            &frame,
+            Cause::NoRoom,
+            "another magic number, or version",
+        );
+    }
+    // With a wrong number of places, or too little memory for them, there is nowhere to count.
+    for places in [0, 3, 9, u32::MAX] {
+        receiver.prepare(CAPACITY, Confirm::Memory);
+        receiver.write(8, places);
+        let before = (receiver.all_places(), receiver.counters());
+        receiver.push(&frame);
+        receiver.bench.run();
+        assert_eq!(receiver.acks(), []);
+        assert!((receiver.all_places(), receiver.counters()) == before);
+    }
+    for bytes in [0, 4, 0xff, 0x100, 0x1fff] {
+        let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
+        receiver.bench.meta.handler_memory[1] = bytes;
+        receiver.push(&frame);
+        receiver.bench.run();
+        assert_eq!(receiver.acks(), []);
+        assert_eq!(receiver.written(), []);
+    }
+}

@@ -1,0 +1,290 @@
+//! The receiver with its host: shared memory, regions and completions.
+
+use super::frame::{Ack, Segment};
+use crate::bench::{Bench, HOST};
+use spinneret_cluster::{Config, Ending};
+
+const MAGIC: u32 = 0x504d_4c53;
+const VERSION: u32 = 1;
+const PLACE_BYTES: u32 = 0x1000;
+const PLACES_AT: u32 = 0x100;
+const COUNTERS_AT: u32 = 0x40;
+/// Bits of a place's bitmap.
+pub(crate) const MAX_SEGMENTS: u32 = 32256;
+/// Bytes between the regions, which nobody may write.
+const GAP: u32 = 192;
+const PAGE: u32 = 4096;
+
+/// Words of a place, by offset.
+pub(crate) const STATE: u32 = 0x00;
+pub(crate) const MESSAGE: u32 = 0x0c;
+pub(crate) const REGION: u32 = 0x10;
+pub(crate) const CAPACITY: u32 = 0x14;
+pub(crate) const USERS: u32 = 0x18;
+pub(crate) const BYTES: u32 = 0x2c;
+
+/// States of a place.
+pub(crate) const FREE: u32 = 0;
+pub(crate) const OPEN: u32 = 1;
+pub(crate) const COMPLETE: u32 = 2;
+pub(crate) const RELEASED: u32 = 3;
+pub(crate) const CLOSED: u32 = 4;
+
+/// What became of a segment: the numbers of the counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cause {
+    Accepted,
+    Duplicate,
+    Malformed,
+    IpChecksum,
+    UdpChecksum,
+    NotASegment,
+    Misplaced,
+    TooLong,
+    BeyondEnd,
+    NoRoom,
+    GivenUp,
+}
+
+/// All of them.
+pub(crate) const CAUSES: [Cause; 11] = [
+    Cause::Accepted,
+    Cause::Duplicate,
+    Cause::Malformed,
+    Cause::IpChecksum,
+    Cause::UdpChecksum,
+    Cause::NotASegment,
+    Cause::Misplaced,
+    Cause::TooLong,
+    Cause::BeyondEnd,
+    Cause::NoRoom,
+    Cause::GivenUp,
+];
+
+/// Numbers of the counters that are no causes.
+pub(crate) const ACKS_SENT: usize = 11;
+pub(crate) const COMPLETED: usize = 12;
+
+/// How the host confirms messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Confirm {
+    /// They are in its memory.
+    Memory,
+    /// It has stored them.
+    Stored,
+}
+
+/// The handler on a cluster, and the host's side.
+pub(crate) struct Receiver {
+    pub(crate) bench: Bench,
+    memory: u32,
+    places: usize,
+    /// Handlers whose ending was looked at.
+    checked: usize,
+}
+
+impl Receiver {
+    /// A receiver with so many places for messages of so many bytes each.
+    pub(crate) fn new(places: usize, capacity: u32, confirm: Confirm) -> Self {
+        let mut bench = Bench::new("examples/slmp", Config::default());
+        bench.meta.handler_memory[1] = PLACES_AT + places as u32 * PLACE_BYTES;
+        let memory = bench.meta.handler_memory[0];
+        let mut receiver = Self {
+            bench,
+            memory,
+            places,
+            checked: 0,
+        };
+        receiver.prepare(capacity, confirm);
+        receiver
+    }
+
+    /// The host prepares the memory for messages of so many bytes each, as after a start.
+    pub(crate) fn prepare(&mut self, capacity: u32, confirm: Confirm) {
+        let places = self.places as u32;
+        let [memory, bytes] = self.bench.meta.handler_memory;
+        self.bench.cluster.write(memory, &vec![0; bytes as usize]);
+        self.bench.host.clear();
+        self.bench.meta.host_memory.1 = PAGE + places * (capacity + GAP);
+        for place in 0..self.places {
+            self.set(place, REGION, PAGE + place as u32 * (capacity + GAP));
+            self.set(place, CAPACITY, capacity);
+        }
+        let words = [MAGIC, VERSION, places, confirm as u32];
+        for (number, word) in words.into_iter().enumerate() {
+            self.write(4 * number as u32, word);
+        }
+    }
+
+    /// A word of handler memory.
+    pub(crate) fn write(&mut self, offset: u32, value: u32) {
+        let written = self
+            .bench
+            .cluster
+            .write(self.memory + offset, &value.to_le_bytes());
+        assert!(written, "handler memory is there");
+    }
+
+    fn place_at(place: usize) -> u32 {
+        PLACES_AT + place as u32 * PLACE_BYTES
+    }
+
+    /// A word of a place.
+    pub(crate) fn get(&self, place: usize, word: u32) -> u32 {
+        self.bench.variable(self.memory + Self::place_at(place) + word)
+    }
+
+    /// Sets it.
+    pub(crate) fn set(&mut self, place: usize, word: u32, value: u32) {
+        self.write(Self::place_at(place) + word, value);
+    }
+
+    /// All counters.
+    pub(crate) fn counters(&self) -> [u32; 16] {
+        std::array::from_fn(|number| self.bench.variable(self.memory + COUNTERS_AT + 4 * number as u32))
+    }
+
+    /// A counter.
+    pub(crate) fn count(&self, cause: Cause) -> u32 {
+        self.counters()[cause as usize]
+    }
+
+    /// A frame comes; its message has the number that the NIC gives to all of a ruleset.
+    pub(crate) fn push(&mut self, frame: &[u8]) {
+        self.bench.push(1, false, frame);
+    }
+
+    /// Frames come one after another, each when the one before is done with: the acknowledgements.
+    pub(crate) fn send(&mut self, segments: &[Segment]) -> Vec<Ack> {
+        for segment in segments {
+            self.push(&segment.frame());
+            self.bench.run();
+        }
+        self.acks()
+    }
+
+    /// Frames come as fast as they can: the acknowledgements.
+    pub(crate) fn send_at_once(&mut self, segments: &[Segment]) -> Vec<Ack> {
+        for segment in segments {
+            self.push(&segment.frame());
+        }
+        self.bench.run();
+        self.acks()
+    }
+
+    /// One frame comes: what became of it, and the acknowledgements.
+    pub(crate) fn receive(&mut self, frame: &[u8]) -> (Cause, Vec<Ack>) {
+        let before = self.counters();
+        self.push(frame);
+        self.bench.run();
+        let after = self.counters();
+        let raised: Vec<Cause> = CAUSES
+            .into_iter()
+            .flat_map(|cause| vec![cause; (after[cause as usize] - before[cause as usize]) as usize])
+            .collect();
+        let [cause] = raised[..] else {
+            panic!("a segment counts under one cause: {raised:?}")
+        };
+        let acks = self.acks();
+        let counted = after[ACKS_SENT] - before[ACKS_SENT];
+        assert_eq!(counted as usize, acks.len(), "acknowledgements are counted");
+        (cause, acks)
+    }
+
+    /// All words of the places: what a refused segment leaves as it is.
+    pub(crate) fn all_places(&self) -> Vec<u8> {
+        let bytes = self.places as u32 * PLACE_BYTES;
+        let memory = self.bench.cluster.memory().read(self.memory + PLACES_AT, bytes);
+        memory.expect("it is there").to_vec()
+    }
+
+    /// The acknowledgements since the last call; all handlers have ended well.
+    pub(crate) fn acks(&mut self) -> Vec<Ack> {
+        let runs = self.bench.runs().skip(self.checked);
+        let endings: Vec<Ending> = runs.map(|run| run.ending).collect();
+        self.checked += endings.len();
+        assert!(
+            endings.iter().all(|ending| *ending == Ending::Done),
+            "{endings:?}"
+        );
+        self.bench
+            .sent
+            .drain(..)
+            .map(|(_, frame)| Ack::read(&frame))
+            .collect()
+    }
+
+    /// Bytes of host memory, if somebody has written them all.
+    pub(crate) fn host(&self, offset: u32, bytes: u32) -> Option<Vec<u8>> {
+        let start = HOST + u64::from(offset);
+        (start..start + u64::from(bytes))
+            .map(|address| self.bench.host.get(&address).copied())
+            .collect()
+    }
+
+    /// The completion of a place: message and length.
+    pub(crate) fn completion(&self, place: usize) -> Option<(u32, u32)> {
+        let word = u64::from_le_bytes(self.host(64 * place as u32, 8)?.try_into().ok()?);
+        let high = (word >> 32) as u32;
+        (word != 0).then(|| {
+            assert_ne!(high & 0x8000_0000, 0, "a completion is valid or 0");
+            (word as u32, high & 0x7fff_ffff)
+        })
+    }
+
+    /// The bytes of a place's region that belong to a message of that length.
+    pub(crate) fn region(&self, place: usize, length: u32) -> Option<Vec<u8>> {
+        self.host(self.get(place, REGION), length)
+    }
+
+    /// The host takes what is complete in a place, and releases it: the message and its bytes.
+    pub(crate) fn take(&mut self, place: usize) -> Option<(u32, Vec<u8>)> {
+        let (message, length) = self.completion(place)?;
+        let bytes = self.region(place, length).expect("all of a message was written");
+        let start = HOST + 64 * place as u64;
+        self.bench
+            .host
+            .extend((start..start + 8).map(|address| (address, 0)));
+        self.set(place, STATE, RELEASED);
+        Some((message, bytes))
+    }
+
+    /// The host takes whatever is complete, in any place.
+    pub(crate) fn take_any(&mut self) -> Option<(u32, Vec<u8>)> {
+        (0..self.places).find_map(|place| self.take(place))
+    }
+
+    /// The host clears a place that it has closed: all but region, capacity and users, and writes the state last.
+    pub(crate) fn clear(&mut self, place: usize) {
+        assert_eq!(self.get(place, USERS), 0, "somebody works on it");
+        let kept = [STATE, REGION, CAPACITY, USERS];
+        for word in (0..PLACE_BYTES).step_by(4).filter(|word| !kept.contains(word)) {
+            self.set(place, word, 0);
+        }
+        self.set(place, STATE, FREE);
+    }
+
+    /// Addresses of a place's region that were written.
+    pub(crate) fn written_to(&self, place: usize) -> Vec<u64> {
+        let start = HOST + u64::from(self.get(place, REGION));
+        let region = start..start + u64::from(self.get(place, CAPACITY));
+        self.bench
+            .host
+            .range(region)
+            .map(|(address, _)| *address)
+            .collect()
+    }
+
+    /// Host memory that was written, as ranges of offsets. It was empty before, so this is more than what has changed.
+    pub(crate) fn written(&self) -> Vec<std::ops::Range<u32>> {
+        let mut ranges: Vec<std::ops::Range<u32>> = Vec::new();
+        for address in self.bench.host.keys() {
+            let offset = (address - HOST) as u32;
+            match ranges.last_mut() {
+                Some(range) if range.end == offset => range.end += 1,
+                _ => ranges.push(offset..offset + 1),
+            }
+        }
+        ranges
+    }
+}

@@ -1,0 +1,99 @@
+//! SLMP from host to host, through two NICs and a cable.
+
+use spinneret_cluster::Program;
+use spinneret_nic::link::{Faults, Transfer, Transferred, transfer};
+use spinneret_nic::{laptop, run};
+use spinneret_slmp::frame::UdpChecksum;
+use spinneret_slmp::memory::Cause;
+use spinneret_slmp::{Mode, SenderConfig};
+
+fn program() -> Program {
+    let elf = run::program(&laptop::example("slmp"), 2).unwrap_or_else(|error| panic!("{error}"));
+    Program::open(&elf).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Bytes that do not repeat with the segments.
+fn message(bytes: usize) -> Vec<u8> {
+    let mix = |place: usize| (place as u32).wrapping_mul(0x9e37_79b1).to_be_bytes()[0];
+    (0..bytes).map(mix).collect()
+}
+
+/// Sends a message, which arrives as it was sent or this fails, and prints what it took.
+fn send(bytes: usize, how: &Transfer) -> Transferred {
+    let done = transfer(&program(), &message(bytes), how).unwrap_or_else(|error| panic!("{error}"));
+    println!(
+        "{bytes} bytes, {:?}, {:?}: {:.1} us, {:.2} Gb/s, {} segments, {} again, HPU load {:.0} %, {} clocks a segment; \
+         round trip {:?}; cables {:?}",
+        how.sender.mode,
+        how.faults,
+        done.time.as_secs_f64() * 1e6,
+        done.gbps(),
+        done.sender.segments,
+        done.sender.retransmissions,
+        100.0 * done.hpu_load,
+        done.hpu_clocks / u64::from(done.segments.of(Cause::Accepted) + done.segments.of(Cause::Duplicate)),
+        done.sender.smoothed_round_trip,
+        done.cables,
+    );
+    done
+}
+
+fn with(mode: Mode, faults: Faults, seed: u64) -> Transfer {
+    let plain = Transfer::default();
+    Transfer {
+        sender: SenderConfig {
+            mode,
+            ..plain.sender
+        },
+        faults,
+        seed,
+        ..plain
+    }
+}
+
+#[test]
+fn a_window_of_sixteen_is_as_fast_as_the_reference() {
+    let done = send(1_000_000, &Transfer::default());
+    assert_eq!(done.sender.retransmissions, 0);
+    assert_eq!(done.segments.of(Cause::Accepted), 684);
+    assert!(done.gbps() >= 6.68, "the paper's best median: {:.2} Gb/s", done.gbps());
+}
+
+#[test]
+fn everything_arrives_whatever_the_cable_does() {
+    for (thousandths, seed) in [(1.0, 1), (50.0, 2)] {
+        let faults = Faults {
+            loss: thousandths,
+            duplication: 10.0,
+            reordering: 10.0,
+        };
+        let done = send(300_000, &with(Mode::Window(16), faults, seed));
+        let lost: u64 = done.cables.iter().map(|cable| cable.lost).sum();
+        assert!(done.sender.retransmissions > 0 || lost == 0);
+    }
+}
+
+#[test]
+fn every_reliability_mode_delivers() {
+    for mode in [Mode::Window(1), Mode::Window(64), Mode::Message] {
+        let done = send(50_000, &with(mode, Faults::default(), 1));
+        assert_eq!(done.segments.completed(), 1, "{mode:?}");
+    }
+}
+
+#[test]
+fn checksums_are_verified_on_the_way() {
+    let how = Transfer {
+        checksum: UdpChecksum::Computed,
+        ..Transfer::default()
+    };
+    let done = send(100_000, &how);
+    assert_eq!(done.segments.of(Cause::UdpChecksum), 0);
+}
+
+#[test]
+fn messages_of_any_length_arrive() {
+    for bytes in [0, 1, 63, 64, 65, 1461, 1462, 1463, 2924, 10_001] {
+        send(bytes, &Transfer::default());
+    }
+}
