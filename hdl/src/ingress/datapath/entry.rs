@@ -116,9 +116,10 @@ fn own(config: Config) -> [Parameter; 5] {
         verilog: None,
         doc,
     };
-    let (her_message_id_width, cluster_reset) = match config {
-        Config::Reference => (32, 0),
-        Config::Board => (10, 1),
+    // On a board the wire brings 100 Gb/s and the cluster takes 20 Gb/s at 40 MHz: a burst of 64 full frames waits here.
+    let (her_message_id_width, cluster_reset, queue_beats) = match config {
+        Config::Reference => (32, 0, 64),
+        Config::Board => (10, 1, 2048),
     };
     [
         parameter(
@@ -129,7 +130,7 @@ fn own(config: Config) -> [Parameter; 5] {
         ),
         parameter(
             "queue_beats",
-            64,
+            queue_beats,
             [4, 4096],
             "beats of matched frames that can wait for the bus, a power of two",
         ),
