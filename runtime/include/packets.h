@@ -101,8 +101,8 @@ typedef uint32_t __attribute__((may_alias)) spin_word_t;
 #define SPIN_CHECKSUM_BLOCK 16
 
 /*
- * Adds up `count` words as 16-bit numbers, at a clock a byte. Words are added as they are, and their carries apart: both
- * are worth the same, since 2^32 and 2^16 leave 1 when divided by 0xffff.
+ * Adds up `count` words as 16-bit numbers, at a clock a byte. Words are added as they are, and their carries apart:
+ * 2^32 and 2^16 both leave 1 when divided by 0xffff, so all parts count the same in the end.
  */
 static inline uint32_t ip_checksum_words(const spin_word_t *word, size_t count) {
     uint32_t words = 0, carries = 0;

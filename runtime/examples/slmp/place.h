@@ -4,10 +4,10 @@
  * Handlers on all HPUs do this at once, and the host takes messages and gives them up meanwhile. Three rules keep them
  * apart:
  *
- *  1. Who works on a place has added 1 to `users`, and has seen afterwards that its state is open, complete or released,
- *     and that it has the segment's key. The host waits for `users` to be 0 after it has closed a place, and so does who
- *     takes a released place for another message. Each side writes first and then looks, so at least one of them sees
- *     the other, and a place never changes its message under a handler.
+ *  1. Who works on a place has added 1 to `users`, and has seen afterwards that its state is open, complete or
+ *     released, and that it has the segment's key. The host waits for `users` to be 0 after it has closed a place, and
+ *     a released place is only closed for another message, and taken, if `users` is 0 then. Each side writes first and
+ *     then looks, so at least one of them sees the other, and a place never changes its message under a handler.
  *  2. A place gets its key under the lock, and its state last. So there is one place for a message, and who sees the
  *     state sees the key.
  *  3. Nobody waits for the lock while it works on a place, and who has the lock waits for nobody. So all go on.
@@ -34,7 +34,7 @@ static inline void add(volatile uint32_t *word, uint32_t value) {
 
 static inline void leave(place_t *place) { add(&place->users, -1u); }
 
-/* The place where the search begins: message id % 8, scaled to the places that there are. A division takes 30 clocks. */
+/* Where the search begins: message id % 8, scaled to the places that there are. A division would take 30 clocks. */
 static inline uint32_t first_place(places_t places, const segment_t *segment) {
     return segment->message_id % SLMP_PLACES * places.count / SLMP_PLACES;
 }
@@ -49,9 +49,9 @@ static inline bool has_key(place_t *place, const segment_t *segment) {
 }
 
 /*
- * Looks for the segment's message, and enters its place (rule 1); NULL if there is none. Ids are random, so the id alone
- * tells most places apart without entering them. The state is looked at before the key: if it is open, the key is there
- * (rule 2).
+ * Looks for the segment's message, and enters its place (rule 1); NULL if there is none. Ids are random, so the id
+ * alone tells most places apart without entering them. The state is looked at before the key: if it is open, the key is
+ * there (rule 2).
  */
 static inline place_t *find_message(places_t places, const segment_t *segment, uint32_t *state) {
     uint32_t number = first_place(places, segment);
@@ -70,7 +70,7 @@ static inline place_t *find_message(places_t places, const segment_t *segment, u
     return NULL;
 }
 
-/* Whether all places have messages that are not done with. They are, whatever happens to them meanwhile, when it is seen. */
+/* Whether no place can be had: each one was seen with a message that is not done with. */
 static inline bool are_all_taken(places_t places) {
     for (uint32_t i = 0; i < places.count; ++i) {
         uint32_t state = places.memory->place[i].state;
@@ -81,7 +81,7 @@ static inline bool are_all_taken(places_t places) {
     return true;
 }
 
-/* Whether the host is just taking the message's place away. Needs the lock: who takes a released place closes it, too. */
+/* Whether the host is just taking the message's place away. Under the lock, as handlers close released places, too. */
 static inline bool is_given_up(places_t places, const segment_t *segment) {
     for (uint32_t i = 0; i < places.count; ++i) {
         place_t *place = &places.memory->place[i];

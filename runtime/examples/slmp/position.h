@@ -42,8 +42,8 @@ static inline bool can_end(uint32_t unit, uint32_t offset, uint32_t bytes) {
 }
 
 /*
- * Whether the segment's length and offset fit those of the others. Its index is below SLMP_MAX_SEGMENTS then, so it has a
- * bit, and index * unit is an exact number of 32 bits.
+ * Whether the segment's length and offset fit those of the others. Its index is below SLMP_MAX_SEGMENTS then, so it has
+ * a bit, and index * unit is an exact number of 32 bits.
  */
 static inline bool is_in_place(const segment_t *segment, place_t *place, position_t *at) {
     uint32_t bytes = segment->bytes, offset = segment->offset;

@@ -9,8 +9,8 @@
 #include <slmp.h>
 
 /*
- * The frame as it lies in L1. Frames begin at a multiple of 4 there, so every field has its natural alignment, and is read
- * by one load; the structures of packets.h may be anywhere, and are read byte by byte. Fields are in network order.
+ * The frame as it lies in L1. Frames begin at a multiple of 4 there, so every field has its natural alignment, and is
+ * read by one load; the structures of packets.h may be anywhere, and are read byte by byte. Fields are in network order.
  */
 typedef struct {
     uint16_t to[3];

@@ -6,10 +6,10 @@
  *
  *   read, check -> find or open its message -> claim its bit -> copy to the host, acknowledge meanwhile -> count it
  *
- * Its bit is claimed by one atomic operation, so of two HPUs with the same segment one copies and the other has a duplicate.
- * It is counted after its copy, by another one; so one handler, and only one, sees that it was the last. A sender that
- * contradicts itself in two segments at the same time may have both accepted; its message is complete only if all of it
- * has been written, and no other message is touched.
+ * Its bit is claimed by one atomic operation, so of two HPUs with the same segment one copies and the other has a
+ * duplicate. It is counted after its copy, by another one; so one handler, and only one, sees that it was the last. A
+ * sender that contradicts itself in two segments at the same time may have both accepted; its message is complete only
+ * if all of it has been written, and no other message is touched.
  */
 #include "position.h"
 
@@ -60,8 +60,9 @@ static place_t *place_message(const task_t *task, places_t places, const segment
  * opened it since this one has looked, so it is looked for again, under the lock. Who finds no room does not take the
  * lock, to not keep others from it.
  */
-static __attribute__((noinline, cold)) place_t *open_message(const task_t *task, places_t places, const segment_t *segment,
-                                                       uint32_t *state, enum slmp_cause *cause) {
+static __attribute__((noinline, cold)) place_t *open_message(const task_t *task, places_t places,
+                                                             const segment_t *segment, uint32_t *state,
+                                                             enum slmp_cause *cause) {
     memory_t *memory = places.memory;
     *cause = SLMP_ACCEPTED;
     if (memory->magic != SLMP_MAGIC || memory->version != SLMP_VERSION || task->host_mem_size < SLMP_REGIONS) {
@@ -85,7 +86,10 @@ static __attribute__((noinline, cold)) place_t *open_message(const task_t *task,
     return place;
 }
 
-/* Takes the end of the message: whether nobody else has it. The offset is written last: who sees it sees the others. */
+/*
+ * Takes the end of the message: whether nobody else has it. The offset is written last: who sees it sees the others.
+ * Another end that comes in just these clocks counts as a duplicate, and like all ends is not acknowledged yet.
+ */
 static bool claim_end(const segment_t *segment, place_t *place, position_t *at) {
     if (amo_or(&place->end_taken, 1) != 0) {
         return false;
@@ -132,7 +136,7 @@ static void count_ack(memory_t *memory) { add(&memory->counters[SLMP_ACKS_SENT],
  * what it said. For a message that was given up, the sender learns nothing.
  */
 static __attribute__((noinline, cold)) void complete(const task_t *task, memory_t *memory, place_t *place,
-                                               segment_t *segment, uint32_t end) {
+                                                     segment_t *segment, uint32_t end) {
     uint32_t offset = (uint32_t)(place - memory->place) * SLMP_COMPLETION_STRIDE;
     uint64_t completion = (uint64_t)(SLMP_COMPLETION_VALID | place->length) << 32 | segment->message_id;
     spin_cmd_t written;

@@ -53,8 +53,11 @@ pub(crate) struct Bench {
     pub(crate) meta: Meta,
     /// Clocks after which an access to host memory is done.
     pub(crate) host_clocks: u64,
-    /// Accesses under way, with the clock in which they are done.
+    /// Clocks after which a frame has been read and sent.
+    pub(crate) send_clocks: u64,
+    /// Accesses and frames under way, with the clock in which they are done.
     accesses: VecDeque<(u64, HostCommand)>,
+    sends: VecDeque<(u64, NicCommand)>,
     slot: u32,
     pushed: usize,
 }
@@ -90,7 +93,9 @@ impl Bench {
             events: Vec::new(),
             meta,
             host_clocks: 0,
+            send_clocks: 0,
             accesses: VecDeque::new(),
+            sends: VecDeque::new(),
             slot: 0,
             pushed: 0,
         };
@@ -126,13 +131,16 @@ impl Bench {
     /// One clock, and what the NIC does in it.
     pub(crate) fn clock(&mut self) {
         self.cluster.tick();
-        if let Some(command) = self.cluster.take_send() {
+        let now = self.cluster.now();
+        let send = self.cluster.take_send();
+        self.sends
+            .extend(send.map(|command| (now + self.send_clocks, command)));
+        while let Some((_, command)) = self.sends.pop_front_if(|(at, _)| *at <= now) {
             let bytes = self.cluster.memory().read(command.source as u32, command.length);
             self.sent
                 .push((command, bytes.expect("it is in memory").to_vec()));
             self.cluster.complete(command.id);
         }
-        let now = self.cluster.now();
         let access = self.cluster.take_access();
         self.accesses
             .extend(access.map(|access| (now + self.host_clocks, access)));
@@ -173,7 +181,8 @@ impl Bench {
     /// The next clock in which something happens if nothing comes.
     fn next(&self) -> Option<u64> {
         let access = self.accesses.front().map(|(at, _)| *at);
-        self.cluster.next().into_iter().chain(access).min()
+        let send = self.sends.front().map(|(at, _)| *at);
+        self.cluster.next().into_iter().chain(access).chain(send).min()
     }
 
     /// All that handlers have printed.

@@ -1,5 +1,5 @@
-//! Segments that are refused for their place, or want of it, are counted under their cause, and neither acknowledged nor
-//! written anywhere.
+//! Segments that are refused for their place, or want of it, are counted under their cause, and neither acknowledged
+//! nor written anywhere.
 
 use super::frame::{Segment, Transfer};
 use super::receiver::{Cause, Confirm, MAX_SEGMENTS, OPEN, Receiver, STATE};

@@ -1,4 +1,5 @@
-//! Frames that are no segments, or damaged, are counted under their cause, and neither acknowledged nor written anywhere.
+//! Frames that are no segments, or damaged, are counted under their cause, and neither acknowledged nor written
+//! anywhere.
 
 use super::causes::{UNIT, receiver, refuse, segment};
 use super::frame::{ACK, Checksum, fix_ip_checksum};

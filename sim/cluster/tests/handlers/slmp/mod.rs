@@ -9,6 +9,7 @@ mod frames;
 mod model;
 mod order;
 mod places;
+mod races;
 mod receiver;
 mod speed;
 mod storm;

@@ -131,8 +131,8 @@ fn check_at_rest(receiver: &Receiver, pushed: u32, what: &str) {
     assert_eq!(counted, pushed, "{what}: each segment has one cause");
 }
 
-/// Senders that repeat all segments until they are told that the message is there, everything at once on all HPUs, with a
-/// host that is slow and takes messages at any time.
+/// Senders that repeat all segments until they are told that the message is there, everything at once on all HPUs, with
+/// a host that is slow and takes messages at any time.
 #[test]
 fn everything_arrives_however_segments_meet() {
     let mut receiver = Receiver::new(PLACES, CAPACITY, Confirm::Memory);

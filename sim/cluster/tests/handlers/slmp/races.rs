@@ -1,0 +1,93 @@
+//! Meetings of two HPUs, or of an HPU and the host, that take a certain distance of clocks to happen: all are tried.
+
+use super::frame::{Ack, Segment, Transfer};
+use super::receiver::{CLOSED, Cause, Confirm, RELEASED, Receiver, STATE, USERS};
+use crate::packets::{EOM, SYN};
+
+const UNIT: usize = 100;
+const CAPACITY: u32 = 1000;
+
+/// Two segments come so many clocks apart.
+fn send_apart(receiver: &mut Receiver, segments: [&Segment; 2], clocks: u32) {
+    receiver.push(&segments[0].frame());
+    for _ in 0..clocks {
+        receiver.bench.clock();
+    }
+    receiver.push(&segments[1].frame());
+    receiver.bench.run();
+}
+
+/// The second one looks for the message before the first one has opened it, and for room after that.
+#[test]
+fn two_segments_open_a_message_in_the_last_place() {
+    let mut receiver = Receiver::new(1, CAPACITY, Confirm::Memory);
+    let segments = Transfer::new(7, 2 * UNIT, UNIT).segments();
+    for clocks in 0..700 {
+        receiver.prepare(CAPACITY, Confirm::Memory);
+        send_apart(&mut receiver, [&segments[0], &segments[1]], clocks);
+        assert_eq!(receiver.count(Cause::Accepted), 2, "{clocks} clocks apart");
+        assert_eq!(receiver.acks().len(), 2, "{clocks} clocks apart");
+    }
+}
+
+/// The end has come, and two segments would both lead to it, but not together.
+#[test]
+fn two_segments_say_how_long_segments_are() {
+    let mut receiver = Receiver::new(1, CAPACITY, Confirm::Memory);
+    let end = Segment::new(EOM | SYN, 3, 2 * UNIT as u32, &[1; 10]);
+    let long = Segment::new(SYN, 3, 0, &[2; UNIT]);
+    let short = Segment::new(SYN, 3, 50, &[3; UNIT / 2]);
+    for clocks in 0..150 {
+        for segments in [[&long, &short], [&short, &long]] {
+            receiver.prepare(CAPACITY, Confirm::Memory);
+            receiver.send(std::slice::from_ref(&end));
+            send_apart(&mut receiver, segments, clocks);
+            let counts = [Cause::Accepted, Cause::Misplaced].map(|cause| receiver.count(cause));
+            assert_eq!(counts, [2, 1], "{clocks} clocks apart");
+            assert_eq!(receiver.acks(), [Ack::of(segments[0])], "{clocks} clocks apart");
+        }
+    }
+}
+
+/// Runs until a completion is there: a message is complete, and its handler does not know yet that the host can see it.
+fn run_to_completion(transfer: &Transfer) -> Receiver {
+    let mut receiver = Receiver::new(1, CAPACITY, Confirm::Memory);
+    for segment in transfer.segments() {
+        receiver.push(&segment.frame());
+    }
+    while receiver.completion(0).is_none() {
+        receiver.bench.clock();
+    }
+    assert_ne!(receiver.get(0, USERS), 0, "the handler is at work");
+    receiver
+}
+
+#[test]
+fn the_host_may_take_a_message_as_soon_as_its_completion_is_there() {
+    let transfer = Transfer::new(2, 3 * UNIT, UNIT);
+    let mut receiver = run_to_completion(&transfer);
+    assert_eq!(receiver.take(0), Some((2, transfer.bytes.clone())));
+    receiver.bench.run();
+    assert_eq!([STATE, USERS].map(|word| receiver.get(0, word)), [RELEASED, 0]);
+    assert_eq!(
+        receiver.acks().last(),
+        transfer.segments().last().map(Ack::of).as_ref()
+    );
+}
+
+#[test]
+fn who_is_given_up_in_the_last_moment_is_told_nothing() {
+    let transfer = Transfer::new(2, 3 * UNIT, UNIT);
+    let mut receiver = run_to_completion(&transfer);
+    receiver.set(0, STATE, CLOSED);
+    receiver.bench.run();
+    assert_eq!([STATE, USERS].map(|word| receiver.get(0, word)), [CLOSED, 0]);
+    assert!(receiver.acks().iter().all(|ack| ack.flags & EOM == 0));
+    // The host sees that it came whole, and may take it after all; the sender's next question is answered then.
+    assert_eq!(receiver.take(0), Some((2, transfer.bytes.clone())));
+    let end = &transfer.segments()[2];
+    assert_eq!(
+        receiver.receive(&end.frame()),
+        (Cause::Duplicate, vec![Ack::of(end)])
+    );
+}
