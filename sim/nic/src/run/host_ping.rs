@@ -1,4 +1,5 @@
-//! The host's part of pings that are answered on the host: what the program beside the handlers of `host_ping` does.
+//! The host's part of pings and datagrams that are answered on the host: what the program beside the handlers of
+//! `host_ping` does.
 
 use super::host::{Attention, HostProgram};
 use crate::device::Simulated;
@@ -13,13 +14,16 @@ const FRAME: u64 = 64;
 /// Bytes of a flag: number of the request, length, HPU.
 const FLAG: usize = 8;
 /// Ethernet and IPv4 headers.
-const ICMP: usize = 34;
+const TRANSPORT: usize = 34;
+/// Where IPv4 says what it carries, and what it says for UDP.
+const PROTOCOL: usize = 23;
+const UDP: u8 = 17;
 /// Between two looks at host memory, in picoseconds.
 const LOOK_PS: u64 = 1_000_000;
 
 /// Looks for requests of handlers and answers them.
 #[derive(Debug)]
-pub(super) struct HostPing {
+pub(crate) struct HostPing {
     /// Where handlers wait for their answers.
     answers: u32,
     /// Number of the last request, by context and HPU.
@@ -29,7 +33,7 @@ pub(super) struct HostPing {
 
 impl HostPing {
     /// For the handlers of a program; nothing if they do not wait for a host.
-    pub(super) fn new(program: &Program, simulated: &Simulated, contexts: usize) -> Option<Self> {
+    pub(crate) fn new(program: &Program, simulated: &Simulated, contexts: usize) -> Option<Self> {
         let answers = program.host_data?;
         let nic = simulated.borrow();
         let hpus = nic.config().cluster.clusters * nic.config().cluster.hpus;
@@ -49,7 +53,7 @@ impl HostPing {
     ///
     /// # Errors
     /// If the NIC does not take the answer.
-    fn answer(&mut self, nic: &mut Nic) -> Result<(), ControlError> {
+    pub(crate) fn answer(&mut self, nic: &mut Nic) -> Result<(), ControlError> {
         for (context, seen) in (0_u64..).zip(&mut self.seen) {
             for (hpu, seen) in (0_u32..).zip(seen) {
                 let page = page(context, hpu.into());
@@ -97,19 +101,28 @@ fn word(bytes: &[u8]) -> u32 {
         .fold(0, |word, byte| word << 8 | u32::from(*byte))
 }
 
-/// An echo request as its own reply.
+/// An echo request as its own reply, and a UDP datagram back to where it came from.
 fn reply(mut frame: Vec<u8>) -> Vec<u8> {
-    if frame.len() < ICMP + 8 {
+    if frame.len() < TRANSPORT + 8 {
         return frame;
     }
-    let (destination, rest) = frame.split_at_mut(6);
-    destination.swap_with_slice(&mut rest[..6]);
-    let (source, rest) = frame[26..].split_at_mut(4);
-    source.swap_with_slice(&mut rest[..4]);
-    frame[ICMP] = 0;
+    swap(&mut frame, 0, 6, 6);
+    swap(&mut frame, 26, 30, 4);
+    if frame[PROTOCOL] == UDP {
+        // The checksum is a sum, so it stays right.
+        swap(&mut frame, TRANSPORT, TRANSPORT + 2, 2);
+        return frame;
+    }
+    frame[TRANSPORT] = 0;
     // The type was 8 and is 0: the sum of the words has become less by 0x0800 (RFC 1624).
-    let sum = u32::from(u16::from_be_bytes([frame[ICMP + 2], frame[ICMP + 3]])) + 0x0800;
+    let sum = u32::from(u16::from_be_bytes([frame[TRANSPORT + 2], frame[TRANSPORT + 3]])) + 0x0800;
     let sum = (sum & 0xffff) + (sum >> 16);
-    frame[ICMP + 2..ICMP + 4].copy_from_slice(&(sum as u16).to_be_bytes());
+    frame[TRANSPORT + 2..TRANSPORT + 4].copy_from_slice(&(sum as u16).to_be_bytes());
     frame
+}
+
+/// Swaps two parts that do not overlap, the first one before the other.
+fn swap(frame: &mut [u8], first: usize, second: usize, bytes: usize) {
+    let (head, tail) = frame.split_at_mut(second);
+    head[first..first + bytes].swap_with_slice(&mut tail[..bytes]);
 }

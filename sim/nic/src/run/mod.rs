@@ -4,7 +4,7 @@ mod args;
 mod build;
 mod ends;
 mod host;
-mod host_ping;
+pub(crate) mod host_ping;
 mod receive;
 mod serve;
 mod session;

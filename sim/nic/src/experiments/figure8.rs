@@ -1,0 +1,139 @@
+//! Figure 8: files over SLMP between two NICs.
+
+use super::ExperimentError;
+use crate::link::{Faults, Transfer, Transferred, transfer};
+use spinneret_cluster::Program;
+use spinneret_slmp::{Mode, SenderConfig};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Best median of the paper.
+pub const PAPER_BEST_GBPS: f64 = 6.68;
+/// Its throughput with a window of 1.
+pub const PAPER_WINDOW_1_GBPS: f64 = 0.53;
+
+/// Sizes of files in bytes.
+const SIZES: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
+/// Windows in segments.
+const WINDOWS: [u16; 5] = [1, 4, 16, 32, 64];
+/// Frames of a thousand that are lost.
+const LOSSES: [f64; 3] = [0.0, 1.0, 50.0];
+/// Frames of a thousand that come twice, and that are overtaken, where frames are lost.
+const OTHERS: f64 = 10.0;
+
+/// One point.
+#[derive(Clone, Debug)]
+pub struct Throughput {
+    /// Segments without acknowledgement at a time.
+    pub window: u16,
+    /// What came of it.
+    pub done: Transferred,
+}
+
+/// A transfer on a bad cable.
+#[derive(Clone, Debug)]
+pub struct FaultRun {
+    /// What happens on the cable.
+    pub faults: Faults,
+    /// What came of it.
+    pub done: Transferred,
+}
+
+/// Files of all sizes with all windows.
+///
+/// # Errors
+/// If one of them does not arrive as it was sent.
+pub fn without_faults(
+    largest: usize,
+    done: impl Fn(&Throughput) + Sync,
+) -> Result<Vec<Throughput>, ExperimentError> {
+    let sizes = SIZES.into_iter().filter(|size| *size <= largest);
+    let all: Vec<(usize, u16)> = sizes.flat_map(|size| WINDOWS.map(|window| (size, window))).collect();
+    in_parallel(&all, |program, (size, window)| {
+        let how = with_window(*window);
+        let point = Throughput {
+            window: *window,
+            done: transfer(program, &file(*size), &how)?,
+        };
+        done(&point);
+        Ok(point)
+    })
+}
+
+/// A file with a window of 16 on cables that lose nothing, a little, and a lot, and double and reorder frames as well.
+///
+/// # Errors
+/// If it does not arrive as it was sent.
+pub fn with_faults(bytes: usize, done: impl Fn(&FaultRun) + Sync) -> Result<Vec<FaultRun>, ExperimentError> {
+    in_parallel(&LOSSES, |program, loss| {
+        let others = if *loss > 0.0 { OTHERS } else { 0.0 };
+        let faults = Faults {
+            loss: *loss,
+            duplication: others,
+            reordering: others,
+        };
+        let how = Transfer {
+            faults,
+            ..with_window(16)
+        };
+        let run = FaultRun {
+            faults,
+            done: transfer(program, &file(bytes), &how)?,
+        };
+        done(&run);
+        Ok(run)
+    })
+}
+
+fn with_window(window: u16) -> Transfer {
+    let plain = Transfer::default();
+    Transfer {
+        sender: SenderConfig {
+            mode: Mode::Window(window),
+            ..plain.sender
+        },
+        ..plain
+    }
+}
+
+/// Bytes that do not repeat with the segments.
+fn file(bytes: usize) -> Vec<u8> {
+    let mix = |place: usize| (place as u32).wrapping_mul(0x9e37_79b1).to_be_bytes()[0];
+    (0..bytes).map(mix).collect()
+}
+
+/// Simulations do not share anything, so as many run at once as there are processors; results come in the order of `all`.
+fn in_parallel<W: Sync, R: Send>(
+    all: &[W],
+    work: impl Fn(&Program, &W) -> Result<R, ExperimentError> + Sync,
+) -> Result<Vec<R>, ExperimentError> {
+    let program = program()?;
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, Result<R, ExperimentError>)>> = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(all.len()) {
+            scope.spawn(|| {
+                loop {
+                    // The longest ones are last in the list, and are begun first.
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(place) = all.len().checked_sub(place + 1) else {
+                        return;
+                    };
+                    let result = work(&program, &all[place]);
+                    let mut results = results.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    results.push((place, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    results.sort_unstable_by_key(|(place, _)| *place);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+fn program() -> Result<Program, ExperimentError> {
+    let bench = |error: crate::laptop::BenchError| ExperimentError::Bench(error);
+    let elf = crate::run::program(&crate::laptop::example("slmp"), 2).map_err(|error| bench(error.into()))?;
+    Program::open(&elf).map_err(|error| bench(error.into()))
+}

@@ -1,0 +1,133 @@
+//! How long Linux takes for a reply: its own network stack, and a program behind it.
+
+use super::ExperimentError;
+use crate::net::generator::check_reply;
+use crate::net::{Next, Sink as _, Source as _, Tap, TapConfig};
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Name of the interface.
+const NAME: &str = "spinfig7";
+/// Where the program listens.
+const PORT: u16 = 7007;
+/// Requests of one size, of which the median counts.
+const RUNS: usize = 201;
+/// Longest that a reply takes; the first ones wait for addresses to be found out.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Time from a request's arrival in Linux to its reply's departure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turnaround {
+    /// Of echo requests, which the kernel answers, in microseconds.
+    pub icmp: f64,
+    /// Of datagrams, which a program answers.
+    pub udp: f64,
+}
+
+/// This machine's network stack, at the end of a TAP interface.
+#[derive(Debug)]
+pub struct Stack {
+    cable: Tap,
+    mac: String,
+    program: Option<JoinHandle<()>>,
+    ends: Arc<AtomicBool>,
+}
+
+impl Stack {
+    /// Makes the interface, and starts the program.
+    ///
+    /// # Errors
+    /// If this process may not make interfaces.
+    pub fn open() -> Result<Self, ExperimentError> {
+        let cable = Tap::create(&TapConfig::new(NAME))?;
+        let wrong = |what: &str, error: std::io::Error| ExperimentError::Wrong(format!("{what}: {error}"));
+        let path = format!("/sys/class/net/{NAME}/address");
+        let mac = std::fs::read_to_string(&path).map_err(|error| wrong(&path, error))?;
+        let socket = UdpSocket::bind(("10.9.0.1", PORT)).map_err(|error| wrong("the echo program", error))?;
+        let nap = Some(Duration::from_millis(50));
+        socket.set_read_timeout(nap).map_err(|error| wrong("the echo program", error))?;
+        let ends = Arc::new(AtomicBool::new(false));
+        let program = std::thread::spawn({
+            let ends = Arc::clone(&ends);
+            move || echo(&socket, &ends)
+        });
+        Ok(Self {
+            cable,
+            mac: mac.trim().to_owned(),
+            program: Some(program),
+            ends,
+        })
+    }
+
+    /// Medians for frames of a size.
+    ///
+    /// # Errors
+    /// If Linux does not answer.
+    pub fn turnaround(&self, frame_bytes: usize) -> Result<Turnaround, ExperimentError> {
+        Ok(Turnaround {
+            icmp: self.median(&format!("icmp,size={frame_bytes}"))?,
+            udp: self.median(&format!("udp,dport={PORT},size={frame_bytes}"))?,
+        })
+    }
+
+    fn median(&self, kind: &str) -> Result<f64, ExperimentError> {
+        let text = format!("{kind},src=10.9.0.2,dst=10.9.0.1,dmac={}", self.mac);
+        let recipe = crate::laptop::recipe(&text)?;
+        let mut times = Vec::new();
+        for number in 0..RUNS as u32 {
+            let request = recipe.frame(number);
+            let time = self.exchange(&request)?;
+            times.push(time.as_secs_f64() * 1e6);
+        }
+        times.sort_unstable_by(f64::total_cmp);
+        Ok(times[RUNS / 2])
+    }
+
+    /// One request and its reply. Whatever else Linux says goes over the cable, so that both ends find each other.
+    fn exchange(&self, request: &[u8]) -> Result<Duration, ExperimentError> {
+        let (mut to_host, mut from_host) = (self.cable.host.sink(), self.cable.host.source());
+        let (mut to_wire, mut from_wire) = (self.cable.wire.sink(), self.cable.wire.source());
+        let begun = Instant::now();
+        to_host.put(0, request)?;
+        while begun.elapsed() < PATIENCE {
+            if let Next::Packet { bytes, .. } = from_host.next(0)? {
+                let took = begun.elapsed();
+                if check_reply(request, &bytes).is_ok() {
+                    return Ok(took);
+                }
+                to_wire.put(0, &bytes)?;
+            }
+            if let Next::Packet { bytes, .. } = from_wire.next(0)? {
+                to_host.put(0, &bytes)?;
+            }
+        }
+        Err(ExperimentError::Wrong(format!(
+            "Linux did not answer {} bytes on {NAME} within {PATIENCE:?}",
+            request.len()
+        )))
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        if let Some(program) = self.program.take() {
+            // A program that panicked has said so.
+            let _ = program.join();
+        }
+    }
+}
+
+/// Sends everything back.
+fn echo(socket: &UdpSocket, ends: &AtomicBool) {
+    let mut buffer = [0; 2048];
+    while !ends.load(Ordering::Relaxed) {
+        if let Ok((bytes, from)) = socket.recv_from(&mut buffer) {
+            // A reply that cannot be sent is missed by who waits for it.
+            let _ = socket.send_to(&buffer[..bytes], from);
+        }
+    }
+}
