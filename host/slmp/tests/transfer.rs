@@ -217,17 +217,19 @@ fn repeating_a_long_message_at_a_low_rate_is_not_given_up_in_the_middle() {
         ..SenderConfig::default()
     };
     let message = pattern(948_000);
-    let sender = Sender::new(config, ID, message.len() as u64).expect("a good configuration");
-    let transfer = Transfer::new(
-        &message,
-        sender,
-        receiver(948_000, Confirm::Memory),
-        Weather::FAIR,
-    );
-    let ended = transfer.run(|_, arrived| arrived != 900);
-    assert_eq!(ended.result, Ok(()));
-    assert!((ms(15_000)..ms(15_500)).contains(&ended.at), "{:?}", ended.at);
-    assert!(ended.data == Some(message), "another message arrived");
+    // A message that has to be stored is acknowledged only when its end was repeated, too.
+    for (confirm, ends) in [
+        (Confirm::Memory, ms(15_000)..ms(15_500)),
+        (Confirm::Stored, ms(16_000)..ms(16_500)),
+    ] {
+        let sender = Sender::new(config, ID, message.len() as u64).expect("a good configuration");
+        let mut transfer = Transfer::new(&message, sender, receiver(948_000, confirm), Weather::FAIR);
+        transfer.stored_after = stored_after(confirm);
+        let ended = transfer.run(|_, arrived| arrived != 900);
+        assert_eq!(ended.result, Ok(()));
+        assert!(ends.contains(&ended.at), "{confirm:?}: {:?}", ended.at);
+        assert!(ended.data.as_ref() == Some(&message), "another message arrived");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
-use support::sockets::{address_of, complete, listener, send, serve, socket, stopped, v4};
+use support::sockets::{Stop, address_of, complete, listener, send, serve, socket, stopped, v4};
 use support::{ms, pattern};
 
 /// Carries datagrams between one sender and the receiver at `to`, and loses some by seed, until it is told to stop.
@@ -55,6 +55,7 @@ fn messages_arrive_over_a_lossy_network() {
         };
         let message = pattern(length);
         let (sent, events) = thread::scope(|scope| {
+            let running = Stop(&stop);
             let receiver = serve(scope, listener, &stop);
             scope.spawn(|| lossy_proxy(&proxy, at, seed, loss, &stop));
             let config = SenderConfig {
@@ -62,7 +63,7 @@ fn messages_arrive_over_a_lossy_network() {
                 ..SenderConfig::default()
             };
             let sent = send(through, &message, config);
-            stop.store(true, Ordering::Relaxed);
+            drop(running);
             (sent, receiver.join().expect("the receiver does not panic"))
         });
         let statistics = sent.unwrap_or_else(|error| panic!("seed {seed}, {mode:?}: {error}"));
@@ -82,6 +83,7 @@ fn messages_of_all_lengths_and_ten_megabytes_arrive() {
         .map(pattern)
         .into();
     let events = thread::scope(|scope| {
+        let running = Stop(&stop);
         let receiver = serve(scope, listener, &stop);
         for message in &messages {
             let started = Instant::now();
@@ -92,7 +94,7 @@ fn messages_of_all_lengths_and_ten_megabytes_arrive() {
                 started.elapsed()
             );
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(running);
         receiver.join().expect("the receiver does not panic")
     });
     assert!(complete(events) == messages, "other messages arrived");
@@ -104,6 +106,7 @@ fn without_acknowledgements_a_message_is_sent_at_its_rate() {
     let stop = AtomicBool::new(false);
     let message = pattern(146_200);
     let (took, events) = thread::scope(|scope| {
+        let running = Stop(&stop);
         let receiver = serve(scope, listener, &stop);
         let started = Instant::now();
         let rate_bits_per_s = Some(20_000_000);
@@ -120,7 +123,7 @@ fn without_acknowledgements_a_message_is_sent_at_its_rate() {
         let took = started.elapsed();
         // The receiver is not asked, so it gets time to take the last segments.
         thread::sleep(ms(200));
-        stop.store(true, Ordering::Relaxed);
+        drop(running);
         (took, receiver.join().expect("the receiver does not panic"))
     });
     // 99 gaps of 605.6 us, of which the last 16 may have been caught up.
@@ -136,9 +139,9 @@ fn the_sender_waits_until_the_program_has_stored_the_message() {
     });
     let (message, stop) = (pattern(5000), AtomicBool::new(false));
     let (took, received) = thread::scope(|scope| {
+        let running = Stop(&stop);
         let receiver = scope.spawn(|| {
-            let carry_on = |_: &_| ControlFlow::Continue(());
-            let Ok(Some(Event::Complete(received))) = listener.next_event(carry_on) else {
+            let Ok(Some(Event::Complete(received))) = listener.next_event(|_| stopped(&stop)) else {
                 panic!("the message comes");
             };
             thread::sleep(ms(100));
@@ -155,7 +158,7 @@ fn the_sender_waits_until_the_program_has_stored_the_message() {
         let started = Instant::now();
         let sent = send(at, &message, SenderConfig::default());
         let took = started.elapsed();
-        stop.store(true, Ordering::Relaxed);
+        drop(running);
         sent.expect("the message is stored");
         (took, receiver.join().expect("the receiver does not panic"))
     });
@@ -170,6 +173,7 @@ fn progress_is_told_at_the_end_at_least() {
     let stop = AtomicBool::new(false);
     let mut told = Vec::new();
     thread::scope(|scope| {
+        let running = Stop(&stop);
         let receiver = serve(scope, listener, &stop);
         let sent = udp::send(
             &socket(),
@@ -181,7 +185,7 @@ fn progress_is_told_at_the_end_at_least() {
                 ControlFlow::Continue(())
             },
         );
-        stop.store(true, Ordering::Relaxed);
+        drop(running);
         sent.expect("the receiver is there");
         receiver.join().expect("the receiver does not panic")
     });

@@ -10,7 +10,7 @@ use thiserror::Error;
 pub enum Confirm {
     /// When all of the message is in memory.
     Memory,
-    /// When [`Receiver::confirm`] has said that it is stored, too.
+    /// When [`Receiver::confirm`](crate::Receiver::confirm) has said that it is stored, too.
     Stored,
 }
 

@@ -65,3 +65,12 @@ pub fn stopped(stop: &AtomicBool) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
+
+/// Stops the other threads of a test when it is dropped, also when the test fails: it would wait for them forever.
+pub struct Stop<'a>(pub &'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
