@@ -73,11 +73,13 @@ impl Flight {
         Some(transmission)
     }
 
-    /// A segment of which enough that were sent later have been acknowledged.
-    pub(super) fn overtaken(&self) -> Option<u32> {
+    /// The oldest segment, if enough that were sent later have been acknowledged, and when it counts as lost for that:
+    /// handlers on many cores finish in another order than they begin, so it gets half a round trip more than usual.
+    pub(super) fn overtaken(&self, round_trip: Duration) -> Option<(u32, Duration)> {
         let (number, oldest) = self.in_order.first_key_value()?;
         let [.., least] = self.latest_acks;
-        (least > Some(*number)).then_some(oldest.segment)
+        let lost_at = oldest.sent_at.saturating_add(round_trip + round_trip / 2);
+        (least > Some(*number)).then_some((oldest.segment, lost_at))
     }
 
     /// The transmission whose time is over first, if it is over.

@@ -91,7 +91,11 @@ impl Sender {
         match self.choose(now) {
             Some(next) if self.pacer.ready_at() <= now => Step::Send(self.send(next, now)),
             Some(_) => Step::Wait(earliest(self.pacer.ready_at(), give_up_at)),
-            None => Step::Wait(earliest(self.flight.next_deadline().unwrap_or(now), give_up_at)),
+            None => {
+                let late = self.flight.next_deadline().unwrap_or(now);
+                let lost = self.overtaken().map(|(_, lost_at)| lost_at);
+                Step::Wait(earliest(earliest(late, lost), give_up_at))
+            }
         }
     }
 
@@ -134,11 +138,18 @@ impl Sender {
         self.is_delivered || (self.config.mode == Mode::None && self.next == self.segments)
     }
 
+    /// The segment that counts as lost next because others have overtaken it, and when.
+    fn overtaken(&self) -> Option<(u32, Duration)> {
+        self.flight.overtaken(self.timeout.smoothed().unwrap_or_default())
+    }
+
     fn choose(&self, now: Duration) -> Option<Next> {
         if let Some(segment) = self.again {
             return Some(Next::Again(segment));
         }
-        if let Some(segment) = self.flight.overtaken() {
+        if let Some((segment, lost_at)) = self.overtaken()
+            && lost_at <= now
+        {
             return Some(Next::Overtaken(segment));
         }
         if let Some(late) = self.flight.overdue(now) {
