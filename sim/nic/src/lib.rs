@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod device;
 pub mod engine;
+pub mod experiments;
 pub mod laptop;
 pub mod link;
 pub mod net;

@@ -41,10 +41,7 @@ fn send(bytes: usize, how: &Transfer) -> Transferred {
 fn with(mode: Mode, faults: Faults, seed: u64) -> Transfer {
     let plain = Transfer::default();
     Transfer {
-        sender: SenderConfig {
-            mode,
-            ..plain.sender
-        },
+        sender: SenderConfig { mode, ..plain.sender },
         faults,
         seed,
         ..plain
@@ -56,7 +53,11 @@ fn a_window_of_sixteen_is_as_fast_as_the_reference() {
     let done = send(1_000_000, &Transfer::default());
     assert_eq!(done.sender.retransmissions, 0);
     assert_eq!(done.segments.of(Cause::Accepted), 684);
-    assert!(done.gbps() >= 6.68, "the paper's best median: {:.2} Gb/s", done.gbps());
+    assert!(
+        done.gbps() >= 6.68,
+        "the paper's best median: {:.2} Gb/s",
+        done.gbps()
+    );
 }
 
 #[test]

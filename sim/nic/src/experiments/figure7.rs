@@ -18,7 +18,8 @@ const PATIENCE_PS: u64 = 1_000_000_000;
 /// Between two looks of the program on the host at its memory: the loop of a program that does nothing else.
 const LOOK_PS: u64 = 100_000;
 /// Datagrams to any port go to the handlers.
-const UDP_RULES: &[u8] = b"[[ruleset]]\nname = 'host_ping'\nrules = ['ipv4', { ip-proto = 17 }]\nend-of-message = 'never'\n";
+const UDP_RULES: &[u8] =
+    b"[[ruleset]]\nname = 'host_ping'\nrules = ['ipv4', { ip-proto = 17 }]\nend-of-message = 'never'\n";
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +114,10 @@ impl RoundTrip {
 ///
 /// # Errors
 /// If something fails, or an answer is wrong.
-pub fn round_trips(stack: Option<&Stack>, mut done: impl FnMut(&RoundTrip)) -> Result<Vec<RoundTrip>, ExperimentError> {
+pub fn round_trips(
+    stack: Option<&Stack>,
+    mut done: impl FnMut(&RoundTrip),
+) -> Result<Vec<RoundTrip>, ExperimentError> {
     let mut trips = Vec::new();
     for protocol in Protocol::ALL {
         let mut spin = start(&format!("{}_ping", protocol.recipe()), NicConfig::default())?;
@@ -127,9 +131,13 @@ pub fn round_trips(stack: Option<&Stack>, mut done: impl FnMut(&RoundTrip)) -> R
                 let request = recipe.frame(number);
                 let mut points = vec![
                     (Mode::Spin, exchange(&mut spin, &request, |_| Ok(()))?, 0.0),
-                    (Mode::HostSpin, exchange(&mut both.borrow_mut(), &request, |nic| Ok(program.answer(nic)?))?, 0.0),
+                    (
+                        Mode::HostSpin,
+                        exchange(&mut both.borrow_mut(), &request, |nic| Ok(program.answer(nic)?))?,
+                        0.0,
+                    ),
                 ];
-                if let Some(stack) = stack {
+                if let Some(stack) = stack.filter(|_| number == 1) {
                     let turnaround = stack.turnaround(size)?;
                     let measured = match protocol {
                         Protocol::Icmp => turnaround.icmp,
@@ -167,7 +175,8 @@ fn start_both(protocol: Protocol) -> Result<(Simulated, HostPing), ExperimentErr
     };
     let rules = rules.map_err(|error| bench(error.into()))?;
     let simulated = Simulated::new(config)?;
-    crate::start::start_on(&simulated, &program, &rules.rulesets, None).map_err(|error| bench(error.into()))?;
+    crate::start::start_on(&simulated, &program, &rules.rulesets, None)
+        .map_err(|error| bench(error.into()))?;
     let host = HostPing::new(&program, &simulated, 1)
         .ok_or_else(|| ExperimentError::Wrong("host_ping has no `__host_data`".to_owned()))?;
     Ok((simulated, host))
@@ -191,7 +200,10 @@ fn exchange(
         host(nic)?;
         nic.run_until(nic.now_ps() + LOOK_PS)?;
     }
-    Err(ExperimentError::Wrong(format!("no answer to {} bytes", request.len())))
+    Err(ExperimentError::Wrong(format!(
+        "no answer to {} bytes",
+        request.len()
+    )))
 }
 
 /// The way through the NIC to the host, through Corundum's DMA, and back again.

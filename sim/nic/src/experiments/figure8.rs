@@ -48,7 +48,9 @@ pub fn without_faults(
     done: impl Fn(&Throughput) + Sync,
 ) -> Result<Vec<Throughput>, ExperimentError> {
     let sizes = SIZES.into_iter().filter(|size| *size <= largest);
-    let all: Vec<(usize, u16)> = sizes.flat_map(|size| WINDOWS.map(|window| (size, window))).collect();
+    let all: Vec<(usize, u16)> = sizes
+        .flat_map(|size| WINDOWS.map(|window| (size, window)))
+        .collect();
     in_parallel(&all, |program, (size, window)| {
         let how = with_window(*window);
         let point = Throughput {
@@ -127,7 +129,9 @@ fn in_parallel<W: Sync, R: Send>(
             });
         }
     });
-    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut results = results
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     results.sort_unstable_by_key(|(place, _)| *place);
     results.into_iter().map(|(_, result)| result).collect()
 }

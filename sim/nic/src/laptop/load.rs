@@ -1,6 +1,6 @@
 //! As many packets as the wire carries.
 
-use super::ping::parse;
+use super::ping::recipe as parse;
 use super::{BenchError, start};
 use crate::nic::{Nic, NicConfig};
 use spinneret_regmap::{egress, ingress};

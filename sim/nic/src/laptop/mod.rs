@@ -8,6 +8,7 @@ mod speed;
 
 pub use icarus::icarus;
 pub use load::{Load, full_load};
+pub(crate) use ping::{HEADERS, recipe};
 pub use ping::{PAPER_ICMP, PAPER_UDP, RoundTrip, ping_pong, round_trips};
 pub use plot::plot;
 pub use speed::{Speed, idle, traffic};

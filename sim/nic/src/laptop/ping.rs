@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Longest that an answer takes.
 const PATIENCE_PS: u64 = 1_000_000_000;
 /// Bytes before the payload of an echo request or a datagram.
-pub(super) const HEADERS: usize = 42;
+pub(crate) const HEADERS: usize = 42;
 
 /// Medians of the paper's Figure 7, in microseconds: payload and round trip of ICMP, answered on the NIC.
 pub const PAPER_ICMP: &[(usize, f64)] = &[(16, 27.0), (416, 44.0), (816, 59.0), (1216, 76.0)];
@@ -36,7 +36,7 @@ pub struct RoundTrip {
 pub fn ping_pong(count: u32) -> Result<Duration, BenchError> {
     let begun = Instant::now();
     let mut nic = start("icmp_ping", NicConfig::default())?;
-    let recipe: Recipe = parse("icmp,size=98")?;
+    let recipe: Recipe = recipe("icmp,size=98")?;
     for number in 0..count {
         exchange(&mut nic, &recipe.frame(number))?;
     }
@@ -56,7 +56,7 @@ pub fn round_trips(example: &str, protocol: &str) -> Result<Vec<RoundTrip>, Benc
     for payload in payloads {
         // 16 bytes are 18 on the wire, where no frame is shorter.
         let size = (HEADERS + payload).max(MIN_FRAME_BYTES);
-        let recipe: Recipe = parse(&format!("{protocol},size={size}"))?;
+        let recipe: Recipe = recipe(&format!("{protocol},size={size}"))?;
         // The first one warms up whatever there is to warm up.
         exchange(&mut nic, &recipe.frame(0))?;
         nic.take_events();
@@ -92,7 +92,7 @@ fn exchange(nic: &mut Nic, request: &[u8]) -> Result<u64, BenchError> {
 }
 
 /// Traffic from its description, which is ours.
-pub(super) fn parse(text: &str) -> Result<Recipe, BenchError> {
+pub(crate) fn recipe(text: &str) -> Result<Recipe, BenchError> {
     text.parse()
         .map_err(|error| BenchError::Wrong(format!("{text}: {error}")))
 }

@@ -1,6 +1,6 @@
 //! How fast the simulation is.
 
-use super::ping::parse;
+use super::ping::recipe as parse;
 use super::{BenchError, start};
 use crate::nic::{Nic, NicConfig};
 use std::time::Instant;

@@ -1,0 +1,206 @@
+//! `./dev experiments`: the paper's Figures 7 and 8.
+
+use anyhow::{Context as _, Result};
+use clap::{Parser, ValueEnum};
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{CellAlignment, Table};
+use spinneret_nic::experiments::{
+    FaultRun, RoundTrip, Stack, Throughput, draw_figure7, draw_figure8, round_trips, with_faults,
+    without_faults,
+};
+use spinneret_nic::link::Transferred;
+use spinneret_slmp::memory::Cause;
+use std::path::{Path, PathBuf};
+
+/// Reproduces the paper's experiments on simulated NICs.
+#[derive(Debug, Parser)]
+#[command(name = "experiments")]
+struct Arguments {
+    /// Which of them
+    #[arg(value_enum)]
+    only: Option<Which>,
+    /// Largest file of Figure 8 in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 10_000_000)]
+    largest: usize,
+    /// Where results go
+    #[arg(long, value_name = "DIR", default_value = "docs/results")]
+    out: PathBuf,
+}
+
+/// An experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Which {
+    /// Round trips of ICMP and UDP
+    Figure7,
+    /// Files over SLMP, with all windows
+    Figure8,
+    /// A file over SLMP on bad cables
+    Faults,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    std::fs::create_dir_all(&arguments.out)
+        .with_context(|| format!("{} cannot be made", arguments.out.display()))?;
+    let wants = |which| arguments.only.is_none_or(|only| only == which);
+    if wants(Which::Figure7) {
+        figure7(&arguments.out)?;
+    }
+    if wants(Which::Figure8) {
+        figure8(&arguments.out, arguments.largest)?;
+    }
+    if wants(Which::Faults) {
+        faults(&arguments.out, arguments.largest)?;
+    }
+    Ok(())
+}
+
+fn figure7(out: &Path) -> Result<()> {
+    let stack = match Stack::open() {
+        Ok(stack) => Some(stack),
+        Err(error) => {
+            eprintln!("without the host's round trips, for which Linux's network stack is measured: {error}");
+            None
+        }
+    };
+    let trips = round_trips(stack.as_ref(), |trip| {
+        eprintln!(
+            "{} {} {} bytes: {:.1} us",
+            trip.protocol.name(),
+            trip.mode.name(),
+            trip.payload,
+            trip.total()
+        );
+    })?;
+    let mut table = table(&[
+        "protocol",
+        "who answers",
+        "payload",
+        "NIC, us",
+        "Linux, us",
+        "together, us",
+    ]);
+    let mut csv = String::from("protocol,mode,payload_bytes,simulated_us,measured_us,total_us\n");
+    for trip in &trips {
+        let RoundTrip {
+            protocol,
+            mode,
+            payload,
+            simulated,
+            measured,
+        } = *trip;
+        let total = trip.total();
+        table.add_row([
+            protocol.name().to_owned(),
+            mode.name().to_owned(),
+            payload.to_string(),
+            format!("{simulated:.1}"),
+            format!("{measured:.1}"),
+            format!("{total:.1}"),
+        ]);
+        let (protocol, mode) = (protocol.name(), mode.name());
+        csv += &format!("{protocol},{mode},{payload},{simulated:.3},{measured:.3},{total:.3}\n");
+    }
+    println!("{table}");
+    write(&out.join("figure7.csv"), &csv)?;
+    Ok(draw_figure7(&out.join("figure7.svg"), &trips)?)
+}
+
+/// Columns of a transfer, in tables and files.
+const TRANSFER: [&str; 9] = [
+    "bytes",
+    "time_us",
+    "gbps",
+    "segments",
+    "sent_again",
+    "lost_on_cable",
+    "dropped_by_nic",
+    "duplicates",
+    "hpu_load",
+];
+
+fn transfer(done: &Transferred) -> [String; 9] {
+    let lost: u64 = done.cables.iter().map(|cable| cable.lost).sum();
+    let dropped: u32 = done
+        .counters
+        .iter()
+        .filter(|(name, _)| name.starts_with("ingress.dropped_"))
+        .map(|(_, count)| count)
+        .sum();
+    [
+        done.bytes.to_string(),
+        format!("{:.1}", done.time.as_secs_f64() * 1e6),
+        format!("{:.3}", done.gbps()),
+        done.sender.segments.to_string(),
+        done.sender.retransmissions.to_string(),
+        lost.to_string(),
+        dropped.to_string(),
+        done.segments.of(Cause::Duplicate).to_string(),
+        format!("{:.2}", done.hpu_load),
+    ]
+}
+
+fn figure8(out: &Path, largest: usize) -> Result<()> {
+    let points = without_faults(largest, |Throughput { window, done }| {
+        eprintln!("{} bytes, window {window}: {:.2} Gb/s", done.bytes, done.gbps());
+    })?;
+    let rows = points
+        .iter()
+        .map(|point| (vec![point.window.to_string()], &point.done));
+    show(&out.join("figure8.csv"), &["window"], rows)?;
+    Ok(draw_figure8(&out.join("figure8.svg"), &points)?)
+}
+
+fn faults(out: &Path, bytes: usize) -> Result<()> {
+    let runs = with_faults(bytes, |FaultRun { faults, done }| {
+        eprintln!(
+            "{} bytes, {} % loss: {:.2} Gb/s",
+            done.bytes,
+            faults.loss / 10.0,
+            done.gbps()
+        );
+    })?;
+    let percent = |thousandths: f64| format!("{}", thousandths / 10.0);
+    let rows = runs.iter().map(|FaultRun { faults, done }| {
+        let faults = [faults.loss, faults.duplication, faults.reordering];
+        (faults.map(percent).to_vec(), done)
+    });
+    show(
+        &out.join("slmp-faults.csv"),
+        &["loss_percent", "duplication_percent", "reordering_percent"],
+        rows,
+    )
+}
+
+/// Prints transfers as a table and writes them to a file, each behind what it was made with.
+fn show<'d>(
+    path: &Path,
+    names: &[&str],
+    rows: impl Iterator<Item = (Vec<String>, &'d Transferred)>,
+) -> Result<()> {
+    let header = [names, &TRANSFER].concat();
+    let mut table = table(&header);
+    let mut csv = header.join(",") + "\n";
+    for (first, done) in rows {
+        let row = [first, transfer(done).to_vec()].concat();
+        csv += &(row.join(",") + "\n");
+        table.add_row(row);
+    }
+    println!("{table}");
+    write(path, &csv)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    eprintln!("{}", path.display());
+    Ok(())
+}
+
+fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_FULL_CONDENSED).set_header(header);
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
