@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-/// Segments that were sent later and have been acknowledged, until a segment counts as lost.
+/// Segments that were sent later and have been acknowledged, until a segment may count as lost.
 const LATER_ACKS: usize = 3;
 
 /// One transmission of a segment: the last one.
@@ -73,13 +73,11 @@ impl Flight {
         Some(transmission)
     }
 
-    /// The oldest segment, if enough that were sent later have been acknowledged, and when it counts as lost for that:
-    /// handlers on many cores finish in another order than they begin, so it gets half a round trip more than usual.
-    pub(super) fn overtaken(&self, round_trip: Duration) -> Option<(u32, Duration)> {
+    /// The oldest segment and when it was sent, if enough that were sent later have been acknowledged.
+    pub(super) fn overtaken(&self) -> Option<(u32, Duration)> {
         let (number, oldest) = self.in_order.first_key_value()?;
         let [.., least] = self.latest_acks;
-        let lost_at = oldest.sent_at.saturating_add(round_trip + round_trip / 2);
-        (least > Some(*number)).then_some((oldest.segment, lost_at))
+        (least > Some(*number)).then_some((oldest.segment, oldest.sent_at))
     }
 
     /// The transmission whose time is over first, if it is over.

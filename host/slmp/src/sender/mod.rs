@@ -140,7 +140,8 @@ impl Sender {
 
     /// The segment that counts as lost next because others have overtaken it, and when.
     fn overtaken(&self) -> Option<(u32, Duration)> {
-        self.flight.overtaken(self.timeout.smoothed().unwrap_or_default())
+        let (segment, sent_at) = self.flight.overtaken()?;
+        Some((segment, sent_at.saturating_add(self.timeout.patience()?)))
     }
 
     fn choose(&self, now: Duration) -> Option<Next> {

@@ -33,6 +33,13 @@ impl Timeout {
         self.measured.map(|(smoothed, _)| smoothed)
     }
 
+    /// How long after it was sent a segment counts as lost that others have overtaken, once a round trip was measured. It is
+    /// more than one round trip, because handlers on many cores finish in another order than they begin.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        self.measured
+            .map(|(smoothed, deviation)| smoothed + smoothed / 2 + deviation * 2)
+    }
+
     /// Takes the round-trip time of a segment that was sent once: Karn's rule, because an acknowledgement does not say
     /// which transmission it answers. This ends a back-off.
     pub(super) fn measure(&mut self, sample: Duration) {
