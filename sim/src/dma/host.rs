@@ -112,7 +112,7 @@ impl HostMemory {
 
     /// Forgets whole pages of an area: they are as if nobody had ever written them.
     pub fn forget(&self, area: std::ops::Range<u64>) {
-        let bytes = PAGE_BYTES as u64;
+        let bytes = PAGE_BYTES;
         let numbers = area.start.div_ceil(bytes)..area.end / bytes;
         let mut state = self.state.borrow_mut();
         state.pages.retain(|number, _| !numbers.contains(number));
