@@ -183,6 +183,7 @@ impl Nic {
             }
         }
         self.set(guard::ENFORCE.offset, 1)?;
+        self.set(guard::BY_CONTEXT.offset, 1)?;
         self.set(her::VALID.offset, 1)
     }
 
