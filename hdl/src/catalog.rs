@@ -240,6 +240,7 @@ const ENTRIES: &[Entry] = &[
     hostdma::WRITE_ENTRY,
     hostdma::READ_ENTRY,
     hostdma::ENTRY,
+    hostdma::GUARD_ENTRY,
     psdpram::ENTRY,
     cdc::ASYNC_FIFO,
     cdc::BUS_SYNC,

@@ -2,7 +2,8 @@
 
 use spinneret_hdl::axi::{AxiMaster, AxiShape, AxiTarget};
 use spinneret_hdl::cdc::{
-    AsyncFifo, AxiCrossing, BusSync, CrossingKind, LevelSync, LinkReset, ResetSync, constraints, xdc,
+    AsyncFifo, AxiCrossing, AxiExtras, BusSync, CrossingKind, LevelSync, LinkReset, ResetSync, constraints,
+    xdc,
 };
 use spinneret_hdl::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -126,7 +127,7 @@ impl Top {
             s_axi: AxiTarget::new(SHAPE),
             m_axi: AxiMaster::new(SHAPE),
             part: Part::new(),
-            axi: AxiCrossing::new(SHAPE, 8, false).expect("a crossing"),
+            axi: AxiCrossing::new(SHAPE, 8, AxiExtras::NONE).expect("a crossing"),
             reset: ResetSync::new(),
         }
     }

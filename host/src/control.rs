@@ -95,6 +95,8 @@ impl<D: Device> Control<'_, D> {
             self.set_ours(there(guard::enabled(context))?, 0)?;
         }
         self.set_ours(guard::ENFORCE.offset, 1)?;
+        let tells_contexts = u32::from(self.0.tells_contexts());
+        self.set_ours(guard::BY_CONTEXT.offset, tells_contexts)?;
         self.set(her::VALID.offset, 1)?;
         self.set(me::VALID.offset, 1)
     }

@@ -347,7 +347,7 @@
 #define SPINNERET_HER_META_SCRATCHPAD_3_SIZE_RESET 0x00000000u
 
 /* guard */
-/* guard.enforce (rw): 1: the host DMA is held to the windows; 0: it is not limited. */
+/* guard.enforce (rw): 1: the host DMA is held to the windows as `guard.by_context` says; 0: it is not limited. */
 #define SPINNERET_GUARD_ENFORCE_OFFSET 0x5000u
 #define SPINNERET_GUARD_ENFORCE_BITS 0x00000001u
 #define SPINNERET_GUARD_ENFORCE_RESET 0x00000000u
@@ -374,6 +374,13 @@
 #define SPINNERET_GUARD_SIZE_COUNT 4u
 #define SPINNERET_GUARD_SIZE_BITS 0xffffffffu
 #define SPINNERET_GUARD_SIZE_RESET 0x00000000u
+/* guard.by_context (rw): 1: a transfer lies in the window of its context, which the lowest bits of AWUSER or ARUSER name; 0: in any window, for clusters that do not say who asks. */
+#define SPINNERET_GUARD_BY_CONTEXT_OFFSET 0x5044u
+#define SPINNERET_GUARD_BY_CONTEXT_BITS 0x00000001u
+#define SPINNERET_GUARD_BY_CONTEXT_RESET 0x00000000u
+/* a transfer is held to the window of its context */
+#define SPINNERET_GUARD_BY_CONTEXT_BY_CONTEXT_MASK 0x00000001u
+#define SPINNERET_GUARD_BY_CONTEXT_BY_CONTEXT_SHIFT 0u
 
 /* caps */
 /* caps.magic (r): "SPIN", first letter in the lowest byte. */
@@ -383,7 +390,7 @@
 /* caps.version (r): Version of the register map. */
 #define SPINNERET_CAPS_VERSION_OFFSET 0xf004u
 #define SPINNERET_CAPS_VERSION_BITS 0xffffffffu
-#define SPINNERET_CAPS_VERSION_RESET 0x00010000u
+#define SPINNERET_CAPS_VERSION_RESET 0x00010100u
 /* changes of the description only */
 #define SPINNERET_CAPS_VERSION_PATCH_MASK 0x000000ffu
 #define SPINNERET_CAPS_VERSION_PATCH_SHIFT 0u
@@ -471,7 +478,7 @@
 
 /* What SPINNERET_CAPS_MAGIC_OFFSET and SPINNERET_CAPS_VERSION_OFFSET read as. */
 #define SPINNERET_MAGIC 0x4e495053u
-#define SPINNERET_VERSION 0x00010000u
+#define SPINNERET_VERSION 0x00010100u
 
 /* Element of me.idx, me.mask, me.start, me.end and me.relative of a rule. */
 static inline uint32_t spinneret_rule_element(uint32_t ruleset, uint32_t rule)

@@ -122,7 +122,10 @@ fn every_offset_is_found_once_and_holes_are_not_found() {
         assert_eq!(register.address(register.count), None);
     }
     let public = 2 + 1 + 2 + 1 + 2 + 1 + 4 + 4 * 16 + 1 + 4 + 19 * 4;
-    assert_eq!(words, public + 1 + 1 + 17 + 5 + 15 + 15 + 4 + 16 + 1 + 4 * 4 + 21);
+    assert_eq!(
+        words,
+        public + 1 + 1 + 17 + 5 + 15 + 15 + 4 + 16 + 1 + 4 * 4 + 1 + 21
+    );
     for hole in [
         0x0010,
         0x0ffc,
@@ -132,7 +135,7 @@ fn every_offset_is_found_once_and_holes_are_not_found() {
         0x2154,
         0x3014,
         0x4130,
-        0x5044,
+        0x5048,
         0xf054,
         0xfffc,
         u32::MAX,

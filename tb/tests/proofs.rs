@@ -344,6 +344,32 @@ const MUTATIONS: &[Mutation] = &[
         "s_axis_tx_cpl_valid && completions_s_ready && !cpl_host",
         "s_axis_tx_cpl_valid && !cpl_host",
     ),
+    // Lets every context into the window of context 1.
+    (
+        "host_guard",
+        "counts[1] = enabled[1] && (!by_context || asker == 2'd1);",
+        "counts[1] = enabled[1];",
+    ),
+    // Holds transfers to the window of their context also where any would do.
+    ("host_guard", "(!by_context || asker == 2'd2)", "(asker == 2'd2)"),
+    // Takes a window without bytes for one of all bytes.
+    (
+        "host_guard",
+        "enabled[2] <= windows_enabled[2] && (|windows_size[95:64]);",
+        "enabled[2] <= windows_enabled[2];",
+    ),
+    // Lets a window go around the end of memory.
+    (
+        "host_guard",
+        "ends_0 <= sums_0[31:0] | {32{sums_0[32]}};",
+        "ends_0 <= sums_0[31:0];",
+    ),
+    // Looks at the first byte only.
+    (
+        "host_guard",
+        "contained[0] = counts[0] && first >= starts_0 && last <= ends_0;",
+        "contained[0] = counts[0] && first >= starts_0 && first <= ends_0;",
+    ),
     // Believes WLAST where AWLEN counts.
     (
         "pspin_hostmem_dma_wr",

@@ -308,6 +308,7 @@ impl Logic for SpinneretApp {
         self.ingress.her_gen_ctx_enabled.next = self.regs.her_gen_ctx_enabled.val();
         ContextsOut::join(&mut self.regs.her_gen, &mut self.ingress.her_gen);
         self.host.guard.open.next = !self.regs.guard_enforce.val();
+        self.host.guard.by_context.next = self.regs.guard_by_context.val();
         self.host.guard.enabled.next = self.regs.guard_enabled.val();
         self.host.guard.base.next = self.regs.guard_base.val();
         self.host.guard.size.next = self.regs.guard_size.val();
@@ -387,7 +388,7 @@ impl Logic for SpinneretApp {
         self.host.s_axi.awprot.next = self.link.host_dma.awprot.val();
         self.host.s_axi.awqos.next = 0.into();
         self.host.s_axi.awregion.next = 0.into();
-        self.host.s_axi.awuser.next = 0.into();
+        self.host.s_axi.awuser.next = self.link.host_dma_awuser.val();
         self.host.s_axi.awvalid.next = self.link.host_dma.awvalid.val();
         self.link.host_dma.awready.next = self.host.s_axi.awready.val();
         self.host.s_axi_awatop.next = self.link.host_dma_awatop.val();
@@ -411,7 +412,7 @@ impl Logic for SpinneretApp {
         self.host.s_axi.arprot.next = self.link.host_dma.arprot.val();
         self.host.s_axi.arqos.next = 0.into();
         self.host.s_axi.arregion.next = 0.into();
-        self.host.s_axi.aruser.next = 0.into();
+        self.host.s_axi.aruser.next = self.link.host_dma_aruser.val();
         self.host.s_axi.arvalid.next = self.link.host_dma.arvalid.val();
         self.link.host_dma.arready.next = self.host.s_axi.arready.val();
         self.link.host_dma.rid.next = self.host.s_axi.rid.val();

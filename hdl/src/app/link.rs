@@ -1,10 +1,10 @@
 //! The border between the core's clock and the cluster's.
 
 use super::AppShape;
-use super::wrap::{FromWrapMaster, ToWrapSlave, WrapMaster, WrapSlave};
+use super::wrap::{FromWrapMaster, ToWrapSlave, USER_BITS, WrapMaster, WrapSlave};
 use crate::axi::{ATOP_BITS, AxiMaster, AxiTarget};
 use crate::catalog::ParameterError;
-use crate::cdc::{AsyncFifo, AxiCrossing, LevelSync, LinkReset};
+use crate::cdc::{AsyncFifo, AxiCrossing, AxiExtras, LevelSync, LinkReset};
 use crate::ingress::her_gen::{MetaOut, MetaUnpack};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -59,6 +59,10 @@ pub struct ClusterLink {
     pub host_dma: AxiMaster,
     /// Their atomic operation.
     pub host_dma_awatop: Wire<Out>,
+    /// User signal of their writes.
+    pub host_dma_awuser: Wire<Out>,
+    /// User signal of their reads.
+    pub host_dma_aruser: Wire<Out>,
     /// HERs: {context, bytes to copy, size, address, last of its message, message id}.
     pub hers: StreamIn,
     /// Packets that are done with: {message id, size, address}.
@@ -176,6 +180,10 @@ impl ClusterLink {
         let (clusters, queues) = (shape.clusters, shape.queues);
         let command = shape.egress.command_id;
         let burst = shape.burst_places;
+        let from_cluster = AxiExtras {
+            atop: true,
+            user: USER_BITS,
+        };
         Ok(Self {
             clk: Signal::default(),
             rst: Wire::bit(),
@@ -191,6 +199,8 @@ impl ClusterLink {
             host: AxiTarget::new(axi),
             host_dma: AxiMaster::new(host),
             host_dma_awatop: Wire::word(ATOP_BITS),
+            host_dma_awuser: Wire::word(USER_BITS),
+            host_dma_aruser: Wire::word(USER_BITS),
             hers: StreamIn::new(shape.her_width()),
             frees: StreamOut::new(shape.free_width()),
             commands: StreamOut::new(shape.command_width()),
@@ -237,10 +247,10 @@ impl ClusterLink {
             reset: LinkReset::new(),
             fetch_sync: LevelSync::new(clusters),
             state_sync: LevelSync::new(2 * clusters + queues),
-            ni_crossing: AxiCrossing::new(axi, burst, false)?,
-            no_crossing: AxiCrossing::new(axi, burst, false)?,
-            host_crossing: AxiCrossing::new(axi, shape.word_places, false)?,
-            host_dma_crossing: AxiCrossing::new(host, burst, true)?,
+            ni_crossing: AxiCrossing::new(axi, burst, AxiExtras::NONE)?,
+            no_crossing: AxiCrossing::new(axi, burst, AxiExtras::NONE)?,
+            host_crossing: AxiCrossing::new(axi, shape.word_places, AxiExtras::NONE)?,
+            host_dma_crossing: AxiCrossing::new(host, burst, from_cluster)?,
             ni_names: ToWrapSlave::new(axi),
             no_names: ToWrapSlave::new(axi),
             host_names: ToWrapSlave::new(axi),
@@ -315,8 +325,12 @@ impl Logic for ClusterLink {
         WrapMaster::link(&mut self.host_master, &mut self.host_dma_names.s);
         AxiMaster::join(&mut self.host_dma_names.m, &mut self.host_dma_crossing.s);
         self.host_dma_crossing.s_awatop.next = self.host_dma_names.m_awatop.val();
+        self.host_dma_crossing.s_awuser.next = self.host_dma_names.m_awuser.val();
+        self.host_dma_crossing.s_aruser.next = self.host_dma_names.m_aruser.val();
         AxiMaster::link(&mut self.host_dma, &mut self.host_dma_crossing.m);
         self.host_dma_awatop.next = self.host_dma_crossing.m_awatop.val();
+        self.host_dma_awuser.next = self.host_dma_crossing.m_awuser.val();
+        self.host_dma_aruser.next = self.host_dma_crossing.m_aruser.val();
         /// HERs.
         self.her_fifo.s_clk.next = self.clk.val();
         self.her_fifo.s_rst.next = self.near_rst.val();

@@ -141,7 +141,8 @@ impl Logic for ToWrapSlave {
     }
 }
 
-/// Gives a master port of the cluster the names of an AXI4 master, and AWATOP beside; combinational.
+/// Gives a master port of the cluster the names of an AXI4 master, with AWATOP and the user signals of addresses beside;
+/// combinational.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FromWrapMaster {
     /// From the cluster.
@@ -150,6 +151,10 @@ pub struct FromWrapMaster {
     pub m: AxiMaster,
     /// Atomic operation.
     pub m_awatop: Wire<Out>,
+    /// User signal of a write.
+    pub m_awuser: Wire<Out>,
+    /// User signal of a read.
+    pub m_aruser: Wire<Out>,
 }
 
 impl FromWrapMaster {
@@ -159,6 +164,8 @@ impl FromWrapMaster {
             s: WrapMaster::new(shape),
             m: AxiMaster::new(shape),
             m_awatop: Wire::word(ATOP_BITS),
+            m_awuser: Wire::word(USER_BITS),
+            m_aruser: Wire::word(USER_BITS),
         }
     }
 }
@@ -173,6 +180,7 @@ impl Logic for FromWrapMaster {
         self.m.awburst.next = self.s.aw_burst.val();
         self.m.awlock.next = self.s.aw_lock.val();
         self.m_awatop.next = self.s.aw_atop.val();
+        self.m_awuser.next = self.s.aw_user.val();
         self.m.awcache.next = self.s.aw_cache.val();
         self.m.awid.next = self.s.aw_id.val();
         self.m.awvalid.next = self.s.aw_valid.val();
@@ -185,6 +193,7 @@ impl Logic for FromWrapMaster {
         self.m.arlock.next = self.s.ar_lock.val();
         self.m.arcache.next = self.s.ar_cache.val();
         self.m.arid.next = self.s.ar_id.val();
+        self.m_aruser.next = self.s.ar_user.val();
         self.m.arvalid.next = self.s.ar_valid.val();
         self.s.ar_ready.next = self.m.arready.val();
         self.m.wdata.next = self.s.w_data.val();

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! # Contract
-//! - **Channels** are passed on as they are, each through an [`AsyncFifo`], so all of that block's contract holds for
+//! - **Channels** are passed on as they are, with what [`AxiExtras`] names, each through an [`AsyncFifo`], so all of that block's contract holds for
 //!   each of them: latency, paths, order, reset, rule of use. W and R have `depth` places, AW, AR and B
 //!   have `depth` as well but 16 at most.
 //! - **Throughput:** a beat a clock of the slower side in every channel, from a `depth` of 16 on.
@@ -29,6 +29,20 @@ const PROTECTION: usize = 3;
 /// Bits of a response.
 const RESPONSE: usize = 2;
 
+/// Signals of addresses that only some ports have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AxiExtras {
+    /// Atomic operations.
+    pub atop: bool,
+    /// Width of the user signals of addresses in bits; 0: there are none.
+    pub user: usize,
+}
+
+impl AxiExtras {
+    /// None of them.
+    pub const NONE: Self = Self { atop: false, user: 0 };
+}
+
 /// Passes AXI4 bursts from one clock to another.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AxiCrossing {
@@ -44,10 +58,18 @@ pub struct AxiCrossing {
     pub s: AxiTarget,
     /// Atomic operation.
     pub s_awatop: Optional<Wire<In>>,
+    /// User signal of a write.
+    pub s_awuser: Optional<Wire<In>>,
+    /// User signal of a read.
+    pub s_aruser: Optional<Wire<In>>,
     /// Bursts out.
     pub m: AxiMaster,
     /// Atomic operation.
     pub m_awatop: Optional<Wire<Out>>,
+    /// User signal of a write.
+    pub m_awuser: Optional<Wire<Out>>,
+    /// User signal of a read.
+    pub m_aruser: Optional<Wire<Out>>,
     aw: AsyncFifo,
     w: AsyncFifo,
     b: AsyncFifo,
@@ -55,23 +77,25 @@ pub struct AxiCrossing {
     r: AsyncFifo,
     _shape: AxiShape,
     _depth: usize,
-    _atop: bool,
+    _extras: AxiExtras,
 }
 
 impl AxiCrossing {
-    /// A crossing for ports of those widths, with `depth` places for data each way; with `atop`, atomic
-    /// operations cross as well.
+    /// A crossing for ports of those widths, with `depth` places for data each way.
     ///
     /// # Errors
     /// If the depth is not a power of two from 4 to 1024, or a width is zero or too large, or that of data no power
     /// of two of bytes.
-    pub fn new(shape: AxiShape, depth: usize, atop: bool) -> Result<Self, ParameterError> {
+    pub fn new(shape: AxiShape, depth: usize, extras: AxiExtras) -> Result<Self, ParameterError> {
         limits::check_address("axi_crossing", shape.address)?;
         limits::check_data("axi_crossing", shape.data)?;
         limits::check_id("axi_crossing", shape.id)?;
         limits::check_depth("axi_crossing", depth)?;
+        limits::check_user("axi_crossing", extras.user)?;
         let bursts = depth.min(MAX_BURSTS);
         let address = shape.id + shape.address + LENGTH_BITS + SIZE_BITS + KIND_BITS + 1 + CACHE + PROTECTION;
+        let address = address + extras.user;
+        let AxiExtras { atop, user } = extras;
         let operation = if atop { ATOP_BITS } else { 0 };
         Ok(Self {
             s_clk: Signal::default(),
@@ -80,8 +104,12 @@ impl AxiCrossing {
             m_rst: Wire::bit(),
             s: AxiTarget::new(shape),
             s_awatop: Optional::new(atop, || Wire::word(ATOP_BITS)),
+            s_awuser: Optional::new(user > 0, || Wire::word(user)),
+            s_aruser: Optional::new(user > 0, || Wire::word(user)),
             m: AxiMaster::new(shape),
             m_awatop: Optional::new(atop, || Wire::word(ATOP_BITS)),
+            m_awuser: Optional::new(user > 0, || Wire::word(user)),
+            m_aruser: Optional::new(user > 0, || Wire::word(user)),
             aw: AsyncFifo::new(address + operation, bursts)?,
             w: AsyncFifo::new(shape.data + shape.strobes() + 1, depth)?,
             b: AsyncFifo::new(shape.id + RESPONSE, bursts)?,
@@ -89,15 +117,19 @@ impl AxiCrossing {
             r: AsyncFifo::new(shape.id + shape.data + RESPONSE + 1, depth)?,
             _shape: shape,
             _depth: depth,
-            _atop: atop,
+            _extras: extras,
         })
     }
 
     /// What follows `axi_crossing_` in the name of the module.
     fn variant(&self) -> String {
         let AxiShape { address, data, id } = self._shape;
-        let atop = if self._atop { "_atop" } else { "" };
-        format!("{}_{address}x{data}x{id}{atop}", self._depth)
+        let atop = if self._extras.atop { "_atop" } else { "" };
+        let user = match self._extras.user {
+            0 => String::new(),
+            width => format!("_user{width}"),
+        };
+        format!("{}_{address}x{data}x{id}{atop}{user}", self._depth)
     }
 }
 
@@ -106,6 +138,7 @@ impl Logic for AxiCrossing {
     fn update(&mut self) {
         let AxiShape { address, data, id } = self._shape;
         let strobes = self._shape.strobes();
+        let AxiExtras { atop, user } = self._extras;
         let [
             id_at,
             address_at,
@@ -115,6 +148,7 @@ impl Logic for AxiCrossing {
             lock_at,
             cache_at,
             prot_at,
+            user_at,
             atop_at,
         ] = places([
             id,
@@ -125,6 +159,7 @@ impl Logic for AxiCrossing {
             1,
             CACHE,
             PROTECTION,
+            user,
             ATOP_BITS,
         ]);
         let [data_at, strobes_at, last_at] = places([data, strobes, 1]);
@@ -151,30 +186,41 @@ impl Logic for AxiCrossing {
         self.b.s_rst.next = self.m_rst.val();
         self.r.s_rst.next = self.m_rst.val();
 
-        if self._atop {
-            self.aw.s.data.next = cat!(
-                self.s_awatop.val(),
-                self.s.awprot.val(),
-                self.s.awcache.val(),
-                self.s.awlock.val(),
-                self.s.awburst.val(),
-                self.s.awsize.val(),
-                self.s.awlen.val(),
-                self.s.awaddr.val(),
-                self.s.awid.val()
-            );
+        self.aw.s.data.next = cat!(
+            self.s.awprot.val(),
+            self.s.awcache.val(),
+            self.s.awlock.val(),
+            self.s.awburst.val(),
+            self.s.awsize.val(),
+            self.s.awlen.val(),
+            self.s.awaddr.val(),
+            self.s.awid.val()
+        )
+        .resize(self.aw.s.data.width());
+        self.ar.s.data.next = cat!(
+            self.s.arprot.val(),
+            self.s.arcache.val(),
+            self.s.arlock.val(),
+            self.s.arburst.val(),
+            self.s.arsize.val(),
+            self.s.arlen.val(),
+            self.s.araddr.val(),
+            self.s.arid.val()
+        )
+        .resize(self.ar.s.data.width());
+        if atop {
+            self.aw
+                .s
+                .data
+                .next
+                .set_slice(atop_at, ATOP_BITS, self.s_awatop.val());
             self.m_awatop.next = self.aw.m.data.val().slice(atop_at, ATOP_BITS);
-        } else {
-            self.aw.s.data.next = cat!(
-                self.s.awprot.val(),
-                self.s.awcache.val(),
-                self.s.awlock.val(),
-                self.s.awburst.val(),
-                self.s.awsize.val(),
-                self.s.awlen.val(),
-                self.s.awaddr.val(),
-                self.s.awid.val()
-            );
+        }
+        if user > 0 {
+            self.aw.s.data.next.set_slice(user_at, user, self.s_awuser.val());
+            self.m_awuser.next = self.aw.m.data.val().slice(user_at, user);
+            self.ar.s.data.next.set_slice(user_at, user, self.s_aruser.val());
+            self.m_aruser.next = self.ar.m.data.val().slice(user_at, user);
         }
         self.aw.s.valid.next = self.s.awvalid.val();
         self.s.awready.next = self.aw.s.ready.val();
@@ -206,16 +252,6 @@ impl Logic for AxiCrossing {
         self.s.bvalid.next = self.b.m.valid.val();
         self.b.m.ready.next = self.s.bready.val();
 
-        self.ar.s.data.next = cat!(
-            self.s.arprot.val(),
-            self.s.arcache.val(),
-            self.s.arlock.val(),
-            self.s.arburst.val(),
-            self.s.arsize.val(),
-            self.s.arlen.val(),
-            self.s.araddr.val(),
-            self.s.arid.val()
-        );
         self.ar.s.valid.next = self.s.arvalid.val();
         self.s.arready.next = self.ar.s.ready.val();
         self.m.arid.next = self.ar.m.data.val().slice(id_at, id);

@@ -1,7 +1,8 @@
 //! The crossings in the catalog.
 
 use super::{
-    AsyncFifo, AxiCrossing, AxiLiteCrossing, BusSync, LevelSync, LinkReset, LinkedFifos, ResetSync, limits,
+    AsyncFifo, AxiCrossing, AxiExtras, AxiLiteCrossing, BusSync, LevelSync, LinkReset, LinkedFifos,
+    ResetSync, limits,
 };
 use crate::axi::AxiShape;
 use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
@@ -70,6 +71,12 @@ pub(crate) const AXI_CROSSING: Entry = Entry {
             parameter("id_width", 4, [1, 32], "width of an id in bits"),
             depth(),
             parameter("atop", 0, [0, 1], "1: with atomic operations"),
+            parameter(
+                "user_width",
+                0,
+                [0, 64],
+                "width of the user signals of addresses in bits; 0: there are none",
+            ),
         ]
     },
     derived: |_| Vec::new(),
@@ -79,11 +86,11 @@ pub(crate) const AXI_CROSSING: Entry = Entry {
             data: number(values, "data_width"),
             id: number(values, "id_width"),
         };
-        boxed(AxiCrossing::new(
-            shape,
-            number(values, "depth"),
-            number(values, "atop") == 1,
-        ))
+        let extras = AxiExtras {
+            atop: number(values, "atop") == 1,
+            user: number(values, "user_width"),
+        };
+        boxed(AxiCrossing::new(shape, number(values, "depth"), extras))
     },
 };
 
@@ -142,7 +149,7 @@ const SIMULATED: &[Variant] = &[
     ("level_sync", &LEVEL_SYNC, &[("width", 4)]),
     ("reset_sync", &RESET_SYNC, &[]),
     ("bus_sync", &BUS_SYNC, &[("width", 32)]),
-    ("axi_crossing", &AXI_CROSSING, &[("atop", 1)]),
+    ("axi_crossing", &AXI_CROSSING, &[("atop", 1), ("user_width", 4)]),
     (
         "axi_crossing_4",
         &AXI_CROSSING,

@@ -62,6 +62,14 @@ pub(super) fn check_data(block: &str, data: usize) -> Result<(), ParameterError>
     Err(refuse(block, "data_width", data, reason))
 }
 
+/// A user signal has up to 64 bits, or there is none.
+pub(super) fn check_user(block: &str, user: usize) -> Result<(), ParameterError> {
+    if user <= 64 {
+        return Ok(());
+    }
+    Err(refuse(block, "user_width", user, "it must be from 0 to 64 bits"))
+}
+
 /// An id has 1 to 32 bits.
 pub(super) fn check_id(block: &str, id: usize) -> Result<(), ParameterError> {
     if (1..=32).contains(&id) {

@@ -154,6 +154,7 @@ impl Logic for PieceAssembler {
             self.last_byte.next = self.open_end.q.val();
         }
         self.piece.next = cat!(
+            self.run.data.val().slice(run.context.at, run.context.width),
             self.run.data.val().slice(run.id.at, run.id.width),
             self.run.data.val().slice(run.page.at, run.page.width),
             self.run.data.val().slice(run.position.at, run.position.width),

@@ -67,6 +67,8 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("writes", 4),
             ("reads", 4),
             ("guard", 1),
+            ("awuser_width", 3),
+            ("aruser_width", 2),
         ],
     ),
 ];

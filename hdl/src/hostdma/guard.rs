@@ -3,28 +3,35 @@
 use super::{GuardIn, GuardShape, WINDOW_SIZE_BITS};
 use spinneret_verilog::prelude::*;
 
-/// Says whether bytes of host memory lie in one window as a whole.
+/// Says whether bytes of host memory lie as a whole in one window that counts: in any, or with `by_context` in that of
+/// the context that asks.
 ///
 /// A window is `size` bytes from `base` on; it ends with the address space at the latest. One that is not
-/// enabled or has no bytes contains nothing; while the guard is open, everything counts as contained. The windows pass a register, so a change takes effect one clock later;
-/// the answer is combinational.
+/// enabled or has no bytes contains nothing, and a context without a window has nothing; while the guard is open,
+/// everything counts as contained. The windows and how they are chosen pass a register, so a change takes effect one
+/// clock later; the answer is combinational. `tb/proofs/host_guard.sv` proves all this.
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct HostGuard {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// The windows.
     pub windows: GuardIn,
+    /// The context that asks.
+    pub asker: Wire<In>,
     /// Address of the first byte.
     pub first: Wire<In>,
     /// Address of the last byte.
     pub last: Wire<In>,
-    /// They lie in one window.
+    /// They lie in one window that counts.
     pub allowed: Wire<Out, bool>,
     open: Reg<bool>,
+    by_context: Reg<bool>,
     enabled: Reg,
     starts: Vec<Reg>,
     ends: Vec<Reg>,
     sums: Vec<Wire<Local>>,
+    /// Bit n: window n counts. It is known while the addresses are compared, so it costs no level.
+    counts: Wire<Local>,
     contained: Wire<Local>,
     _shape: GuardShape,
 }
@@ -36,14 +43,17 @@ impl HostGuard {
         Self {
             clk: Signal::default(),
             windows: GuardIn::new(shape),
+            asker: Wire::word(shape.context()),
             first: Wire::word(shape.address),
             last: Wire::word(shape.address),
             allowed: Wire::bit(),
             open: Reg::bit(),
+            by_context: Reg::bit(),
             enabled: Reg::word(windows),
             starts: vec![Reg::word(shape.address); windows],
             ends: vec![Reg::word(shape.address); windows],
             sums: vec![Wire::word(shape.address + 1); windows],
+            counts: Wire::word(windows),
             contained: Wire::word(windows),
             _shape: shape,
         }
@@ -54,8 +64,10 @@ impl Logic for HostGuard {
     #[kernel]
     fn update(&mut self) {
         let address = self._shape.address;
-        clocked!(self.clk => self.open, self.enabled, self.starts, self.ends);
+        clocked!(self.clk => self.open, self.by_context, self.enabled, self.starts, self.ends);
         self.open.d.next = self.windows.open.val();
+        self.by_context.d.next = self.windows.by_context.val();
+        self.counts.next = 0.into();
         self.contained.next = 0.into();
         for window in 0..self._shape.windows {
             self.sums[window].next = self
@@ -84,9 +96,14 @@ impl Logic for HostGuard {
             self.starts[window].d.next = self.windows.base.val().slice(window * address, address);
             self.ends[window].d.next = self.sums[window].val().slice(0, address)
                 | fill(self.sums[window].val().get_bit(address), address);
-            self.contained.next.set_bit(
+            self.counts.next.set_bit(
                 window,
                 self.enabled.q.val().get_bit(window)
+                    && (!self.by_context.q.val() || self.asker.val() == window as u64),
+            );
+            self.contained.next.set_bit(
+                window,
+                self.counts.val().get_bit(window)
                     && self.first.val() >= self.starts[window].q.val()
                     && self.last.val() <= self.ends[window].q.val(),
             );

@@ -23,7 +23,7 @@ impl Places {
     }
 }
 
-/// A burst as it waits: {AWATOP if there is one, id, kind, size, length, address}.
+/// A burst as it waits: {AWATOP if there is one, context if there is a guard, id, kind, size, length, address}.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstFields {
     /// Address of its first byte.
@@ -36,6 +36,8 @@ pub struct BurstFields {
     pub kind: Field,
     /// Its id.
     pub id: Field,
+    /// The context that asks; of no width without guard.
+    pub context: Field,
     /// The atomic operation; of no width if there is none.
     pub atop: Field,
     /// Bits of all.
@@ -52,13 +54,15 @@ impl BurstFields {
             size: places.field(SIZE_BITS),
             kind: places.field(KIND_BITS),
             id: places.field(shape.axi.id),
+            context: places.field(shape.context()),
             atop: places.field(if atomics { ATOP_BITS } else { 0 }),
             width: places.0,
         }
     }
 }
 
-/// An item of a write burst: {id, page, position, refused, fault, last, whole, found, end, start, lane_end, place}.
+/// An item of a write burst: {context if there is a guard, id, page, position, refused, fault, last, whole, found, end,
+/// start, lane_end, place}.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunFields {
     /// Place of the first byte of the beat in its 4 KiB.
@@ -85,6 +89,8 @@ pub struct RunFields {
     pub page: Field,
     /// Id of the burst.
     pub id: Field,
+    /// The context that asks; of no width without guard.
+    pub context: Field,
     /// Bits of all.
     pub width: usize,
 }
@@ -106,12 +112,14 @@ impl RunFields {
             position: places.field(shape.position()),
             page: places.field(shape.page()),
             id: places.field(shape.axi.id),
+            context: places.field(shape.context()),
             width: places.0,
         }
     }
 }
 
-/// A piece of a write burst: {id, page, position, fault, last, whole, moves, line, end, start}.
+/// A piece of a write burst: {context if there is a guard, id, page, position, fault, last, whole, moves, line, end,
+/// start}.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieceFields {
     /// Place of its first byte in its 4 KiB.
@@ -134,6 +142,8 @@ pub struct PieceFields {
     pub page: Field,
     /// Id of the burst.
     pub id: Field,
+    /// The context that asks; of no width without guard.
+    pub context: Field,
     /// Bits of all.
     pub width: usize,
 }
@@ -153,6 +163,7 @@ impl PieceFields {
             position: places.field(shape.position()),
             page: places.field(shape.page()),
             id: places.field(shape.axi.id),
+            context: places.field(shape.context()),
             width: places.0,
         }
     }

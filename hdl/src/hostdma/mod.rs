@@ -19,6 +19,7 @@ mod assembler;
 mod entry;
 pub mod events;
 mod guard;
+mod guard_entry;
 mod intake;
 pub mod layout;
 mod planner;
@@ -37,6 +38,7 @@ pub use account::RamAccount;
 pub use assembler::PieceAssembler;
 pub(crate) use entry::{ENTRY, READ_ENTRY, WRITE_ENTRY, simulated};
 pub use guard::HostGuard;
+pub(crate) use guard_entry::GUARD_ENTRY;
 pub use intake::WriteIntake;
 pub use planner::ReadPlanner;
 pub use ports::{ERROR_BITS, GuardIn, RamReadOut, RamWriteOut, ReadDescOut, StatusIn, WriteDescOut};
@@ -225,10 +227,12 @@ impl Logic for PspinHostmemDma {
         }
         if self._shape.guard {
             self.write.guard.open.next = self.guard.open.val();
+            self.write.guard.by_context.next = self.guard.by_context.val();
             self.write.guard.enabled.next = self.guard.enabled.val();
             self.write.guard.base.next = self.guard.base.val();
             self.write.guard.size.next = self.guard.size.val();
             self.read.guard.open.next = self.guard.open.val();
+            self.read.guard.by_context.next = self.guard.by_context.val();
             self.read.guard.enabled.next = self.guard.enabled.val();
             self.read.guard.base.next = self.guard.base.val();
             self.read.guard.size.next = self.guard.size.val();

@@ -28,6 +28,8 @@ pub struct ReadPlanner {
     guard: Optional<HostGuard>,
     /// {place of the last byte in its 4 KiB, the plan up to what the guard says}.
     found: Reg,
+    /// The context that asks.
+    found_context: Optional<Reg>,
     found_valid: Reg<bool>,
     planned: SkidBuffer,
     move_on: Wire<Local, bool>,
@@ -58,6 +60,7 @@ impl ReadPlanner {
             check: BurstCheck::new(shape.axi),
             guard: Optional::new(shape.guard, || HostGuard::new(shape.guard_shape())),
             found: Reg::word(plan.outside.at + PAGE_BITS),
+            found_context: Optional::new(shape.guard, || Reg::word(burst.context.width)),
             found_valid: Reg::bit_reset(),
             planned: SkidBuffer::new(plan.width)?,
             move_on: Wire::bit(),
@@ -81,7 +84,7 @@ impl Logic for ReadPlanner {
         let (lane, row) = (shape.lane(), shape.row());
         let end = plan.outside.at;
         clocked!(self.clk, self.rst => self.found_valid, self.planned);
-        clocked!(self.clk => self.found);
+        clocked!(self.clk => self.found, self.found_context);
         self.move_on.next = self.planned.s.ready.val();
         self.take.next = !self.found_valid.q.val() || self.move_on.val();
         /// First: which bytes, and can it be done?
@@ -125,8 +128,13 @@ impl Logic for ReadPlanner {
         /// Then: may it be done, and what does it need?
         self.outside.next = false;
         if shape.guard {
+            if self.take.val() {
+                self.found_context.d.next =
+                    self.burst.data.val().slice(burst.context.at, burst.context.width);
+            }
             GuardIn::link(&mut self.windows, &mut self.guard.windows);
             self.guard.clk.next = self.clk.val();
+            self.guard.asker.next = self.found_context.q.val();
             self.guard.first.next = cat!(
                 self.found.q.val().slice(plan.page.at, plan.page.width),
                 self.found.q.val().slice(plan.start.at, PAGE_BITS)

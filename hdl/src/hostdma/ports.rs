@@ -171,6 +171,8 @@ impl RamReadOut {
 pub struct GuardIn {
     /// Transfers are not held to the windows.
     pub open: Wire<In, bool>,
+    /// A transfer is held to the window of the context in the lowest bits of AWUSER or ARUSER, not to any window.
+    pub by_context: Wire<In, bool>,
     /// Bit c: execution context c is enabled.
     pub enabled: Wire<In>,
     /// Where its window starts.
@@ -184,6 +186,7 @@ impl GuardIn {
     pub fn new(shape: GuardShape) -> Self {
         Self {
             open: Wire::bit(),
+            by_context: Wire::bit(),
             enabled: Wire::word(shape.windows),
             base: Wire::word(shape.windows * shape.address),
             size: Wire::word(shape.windows * WINDOW_SIZE_BITS),

@@ -194,6 +194,7 @@ impl Logic for PspinHostmemDmaRd {
         self.bursts.s.valid.next = self.s_axi.arvalid.val();
         self.s_axi.arready.next = self.bursts.s.ready.val();
         self.bursts.s.data.next = cat!(
+            self.s_axi.aruser.val().slice(0, shape.context()),
             self.s_axi.arid.val(),
             self.s_axi.arburst.val(),
             self.s_axi.arsize.val(),

@@ -39,6 +39,13 @@ pub struct GuardShape {
     pub address: usize,
 }
 
+impl GuardShape {
+    /// Bits that tell the contexts apart, at least one.
+    pub fn context(self) -> usize {
+        address_width(self.windows)
+    }
+}
+
 /// Width of the size of a window in bits.
 pub const WINDOW_SIZE_BITS: usize = 32;
 
@@ -147,6 +154,16 @@ impl HostDmaShape {
                 return Err(checked.refuse(name, reason));
             }
         }
+        for (name, width) in [("awuser_width", self.user.aw), ("aruser_width", self.user.ar)] {
+            if width < self.context() {
+                let reason = format!(
+                    "the guard finds the context in it: {} contexts need {} bits",
+                    self.windows,
+                    self.context()
+                );
+                return Err(checked.refuse(name, reason));
+            }
+        }
         Ok(())
     }
 
@@ -155,6 +172,15 @@ impl HostDmaShape {
         GuardShape {
             windows: self.windows,
             address: self.axi.address,
+        }
+    }
+
+    /// Bits of the context that travels with a burst to the guard; none without guard.
+    pub fn context(&self) -> usize {
+        if self.guard {
+            self.guard_shape().context()
+        } else {
+            0
         }
     }
 
@@ -240,6 +266,17 @@ mod tests {
             let error = build(&[(name, value)]).expect_err("it is not possible");
             assert!(error.contains(reason), "{error}");
         }
+        let user = [
+            ("guard", 1),
+            ("contexts", 5),
+            ("awuser_width", 3),
+            ("aruser_width", 2),
+        ];
+        assert_eq!(
+            build(&user).expect_err("it is not possible"),
+            "pspin_hostmem_dma: aruser_width = 2 is not possible: the guard finds the context in it: \
+             5 contexts need 3 bits"
+        );
         let error = build(&[("ram_addr_width", 13)]).expect_err("it is not possible");
         assert_eq!(
             error,

@@ -191,6 +191,7 @@ impl Logic for RunSplitter {
         if self.room.val() {
             self.item_valid.d.next = self.go.val();
             self.item.d.next = cat!(
+                self.burst.data.val().slice(burst.context.at, burst.context.width),
                 self.burst.data.val().slice(burst.id.at, burst.id.width),
                 self.burst
                     .data

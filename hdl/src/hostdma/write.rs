@@ -264,6 +264,7 @@ impl Logic for PspinHostmemDmaWr {
             /// An atomic operation is refused as a burst of no kind.
             self.bursts.s.data.next = cat!(
                 self.s_axi_awatop.val(),
+                self.s_axi.awuser.val().slice(0, shape.context()),
                 self.s_axi.awid.val(),
                 self.s_axi.awburst.val() | fill(self.s_axi_awatop.val().any(), KIND_BITS),
                 self.s_axi.awsize.val(),
@@ -273,6 +274,7 @@ impl Logic for PspinHostmemDmaWr {
             StreamOut::link(&mut self.m_atomic, &mut self.splitter.atomic);
         } else {
             self.bursts.s.data.next = cat!(
+                self.s_axi.awuser.val().slice(0, shape.context()),
                 self.s_axi.awid.val(),
                 self.s_axi.awburst.val(),
                 self.s_axi.awsize.val(),
@@ -308,6 +310,12 @@ impl Logic for PspinHostmemDmaWr {
         if shape.guard {
             GuardIn::link(&mut self.guard, &mut self.host_guard.windows);
             self.host_guard.clk.next = self.clk.val();
+            self.host_guard.asker.next = self
+                .pieces
+                .m
+                .data
+                .val()
+                .slice(piece.context.at, piece.context.width);
             self.host_guard.first.next = cat!(
                 self.pieces.m.data.val().slice(piece.page.at, piece.page.width),
                 self.pieces.m.data.val().slice(piece.start.at, PAGE_BITS)

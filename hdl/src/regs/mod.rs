@@ -133,6 +133,8 @@ pub struct PspinCtrlRegs {
     pub guard_base: Optional<Wire<Out>>,
     /// Their sizes in bytes, 32 bits each.
     pub guard_size: Optional<Wire<Out>>,
+    /// A transfer is held to the window of its context, not to any.
+    pub guard_by_context: Optional<Wire<Out, bool>>,
     /// The last error of the egress DMA is to be forgotten.
     pub error_clear: Optional<Wire<Out, bool>>,
     /// The clusters' clock is running.
@@ -189,6 +191,7 @@ impl PspinCtrlRegs {
             guard_enabled: Optional::new(extended, || Wire::word(WINDOWS)),
             guard_base: Optional::new(extended, || Wire::word(WINDOWS * HOST_ADDRESS)),
             guard_size: Optional::new(extended, || Wire::word(WINDOWS * WORD)),
+            guard_by_context: Optional::new(extended, Wire::bit),
             error_clear: Optional::new(extended, Wire::bit),
             cluster_running: Optional::new(extended, Wire::bit),
             cluster_held: Optional::new(extended, Wire::bit),
@@ -401,6 +404,7 @@ impl Logic for PspinCtrlRegs {
                 );
             }
             self.guard_size.next = self.held[Held(&guard::SIZE)].values.val();
+            self.guard_by_context.next = self.held[Held(&guard::BY_CONTEXT)].values.val().get_bit(0);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::register::{Field, Register, Reset};
 /// Value of `caps.magic`: "SPIN", first letter in the lowest byte.
 pub const MAGIC_VALUE: u32 = u32::from_le_bytes(*b"SPIN");
 /// Version of the register map that this table describes, as `caps.version` holds it.
-pub const VERSION_VALUE: u32 = 0x0001_0000;
+pub const VERSION_VALUE: u32 = 0x0001_0100;
 
 const fn constant(
     position: u32,

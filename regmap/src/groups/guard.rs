@@ -31,7 +31,7 @@ const fn window(
 pub const ENFORCE: Register = Register {
     bits: Bits::All(1),
     unit: "flag",
-    description: "1: the host DMA is held to the windows; 0: it is not limited.",
+    description: "1: the host DMA is held to the windows as `guard.by_context` says; 0: it is not limited.",
     fields: &[Field::flag("enforce", 0, "the host DMA is held to the windows")],
     ..register("enforce", 0x5000, 1)
 };
@@ -58,8 +58,21 @@ pub const BASE_1: Register = window(
 );
 /// Sizes of the windows.
 pub const SIZE: Register = window(3, "size", "bytes", "Size of the window; 0: it contains nothing.");
+/// Which window a transfer is held to.
+pub const BY_CONTEXT: Register = Register {
+    bits: Bits::All(1),
+    unit: "flag",
+    description: "1: a transfer lies in the window of its context, which the lowest bits of AWUSER or ARUSER name; \
+                  0: in any window, for clusters that do not say who asks.",
+    fields: &[Field::flag(
+        "by_context",
+        0,
+        "a transfer is held to the window of its context",
+    )],
+    ..register("by_context", 0x5044, 1)
+};
 /// The group, ordered by offset.
-pub const ALL: &[Register] = &[ENFORCE, ENABLED, BASE_0, BASE_1, SIZE];
+pub const ALL: &[Register] = &[ENFORCE, ENABLED, BASE_0, BASE_1, SIZE, BY_CONTEXT];
 
 /// Offset of a window's flag; `None` if there is no such context.
 pub const fn enabled(context: u32) -> Option<u32> {

@@ -76,7 +76,7 @@ pub struct Cluster {
     inside: [u64; 2],
     /// Instructions of all HPUs since reset.
     instructions: u64,
-    /// Commands that named memory where none is, or had no type.
+    /// Commands that named memory where none is, had no type, or went to host memory outside of any task.
     refused: u64,
     /// Kept only if somebody wants it.
     profile: Option<Profile>,
@@ -160,7 +160,8 @@ impl Cluster {
         self.instructions
     }
 
-    /// Commands and copies that named memory where none is, or had no type; they did nothing.
+    /// Commands and copies that named memory where none is, had no type, or went to host memory outside of any task; they
+    /// did nothing.
     pub fn refused(&self) -> u64 {
         self.refused + self.hpus.iter().map(|hpu| hpu.driver.dma.refused).sum::<u64>()
     }
@@ -606,13 +607,20 @@ impl Cluster {
             }
             _ => None,
         };
-        match access {
-            Some((host, action)) => self.accesses.push_back((at, HostCommand { id, host, action })),
-            None => {
-                self.refused += 1;
-                self.complete(id);
-            }
-        }
+        // What no handler asks for belongs to no context.
+        let running = self.hpus[number].driver.running;
+        let Some(((host, action), running)) = access.zip(running) else {
+            self.refused += 1;
+            self.complete(id);
+            return;
+        };
+        let command = HostCommand {
+            id,
+            message: running.task.her.message,
+            host,
+            action,
+        };
+        self.accesses.push_back((at, command));
     }
 }
 

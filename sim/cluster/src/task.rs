@@ -135,6 +135,8 @@ pub struct NicCommand {
 pub struct HostCommand {
     /// Who asked.
     pub id: CommandId,
+    /// Message whose handler asked: its lowest bits are the context.
+    pub message: u32,
     /// Address in host memory.
     pub host: u64,
     /// What is done there.

@@ -1,10 +1,10 @@
 //! The whole NIC: generated hardware with real handlers behind it.
 
 use spinneret_cluster::{Config, Ending, Event, Program};
-use spinneret_nic::device::HOST_BASE;
+use spinneret_nic::device::{HOST_BASE, HOST_STRIDE};
 use spinneret_nic::nic::{Nic, NicConfig, Out};
 use spinneret_nic::run;
-use spinneret_regmap::{egress, ingress};
+use spinneret_regmap::{egress, host_read, host_write, ingress};
 use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::rules::RuleFile;
 use std::path::{Path, PathBuf};
@@ -161,6 +161,82 @@ fn handlers_write_to_host_memory_through_the_hardware() {
     finish(&mut nic);
     assert_eq!(nic.host_memory().read(HOST_BASE + 4096, 4000), message);
     assert_eq!(nic.host_errors(), 0);
+}
+
+/// Rules that lead packets to UDP port 7000 + n to context n.
+const TWO_CONTEXTS: &str = r#"
+    [[ruleset]]
+    rules = ["ipv4", { ip-proto = 17 }, { udp-dport = 7000 }]
+    end-of-message = "never"
+    [[ruleset]]
+    rules = ["ipv4", { ip-proto = 17 }, { udp-dport = 7001 }]
+    end-of-message = "never"
+"#;
+
+/// A packet to the handlers of `runtime/tests/host_access` for a context: what they do, where, and with what.
+fn host_access(context: u16, what: u8, address: u64, bytes: &[u8]) -> Vec<u8> {
+    let request = [&[what][..], &address.to_le_bytes(), bytes].concat();
+    udp(7000 + context, &request)
+}
+
+/// Where the host memory of a context is.
+fn region(context: u16) -> u64 {
+    HOST_BASE + u64::from(context) * HOST_STRIDE
+}
+
+#[test]
+fn handlers_reach_the_host_memory_of_their_own_context_only() {
+    let mut nic = start("../tests/host_access", Some(TWO_CONTEXTS), NicConfig::default());
+    for owner in 0..2 {
+        nic.host_memory().set(region(owner), &[0x50 + owner as u8; 64]);
+    }
+    for (asker, owner) in [(0, 0), (1, 0), (0, 1), (1, 1), (1, 0), (0, 0)] {
+        let is_own = asker == owner;
+        nic.receive(host_access(asker, b'r', region(owner), &[0xaa; 64]));
+        let (wire, _) = finish(&mut nic);
+        let seen = if is_own { 0x50 + owner as u8 } else { 0 };
+        assert_eq!(
+            wire[0].bytes[51..],
+            [seen; 64],
+            "context {asker} reads of {owner}"
+        );
+        for (what, offset) in [(b'w', 0x1003), (b'd', 0x2000)] {
+            let place = region(owner) + offset;
+            let before = nic.host_memory().read(place, 8);
+            let after = before.iter().map(|byte| !byte).collect::<Vec<_>>();
+            nic.receive(host_access(asker, what, place, &after));
+            let (wire, _) = finish(&mut nic);
+            assert_eq!(wire.len(), 1, "the handler goes on");
+            let expected = if is_own { after } else { before };
+            assert_eq!(
+                nic.host_memory().read(place, 8),
+                expected,
+                "context {asker} writes to {owner}"
+            );
+        }
+    }
+    let outside = [host_write::offset("outside"), host_read::offset("outside")];
+    assert_eq!(outside.map(|register| get(&mut nic, register)), [6, 3]);
+    assert_eq!(nic.host_errors(), 9);
+}
+
+#[test]
+fn a_context_that_goes_astray_does_not_disturb_another() {
+    let mut nic = start("../tests/host_access", Some(TWO_CONTEXTS), NicConfig::default());
+    let there = nic.host_memory().read(region(1), 4096);
+    for number in 0..40 {
+        let place = 64 * u64::from(number);
+        nic.receive(host_access(0, b'w', region(0) + place, &[number; 64]));
+        nic.receive(host_access(1, b'w', region(0) + place, &[0xff; 100]));
+        nic.receive(host_access(0, b'w', region(1) + place, &[0xff; 100]));
+        pause(&mut nic);
+    }
+    let (wire, _) = finish(&mut nic);
+    assert_eq!(wire.len(), 120);
+    let written: Vec<u8> = (0..40).flat_map(|number| [number; 64]).collect();
+    assert_eq!(nic.host_memory().read(region(0), written.len()), written);
+    assert_eq!(nic.host_memory().read(region(1), 4096), there);
+    assert_eq!(get(&mut nic, host_write::offset("outside")), 80);
 }
 
 #[test]

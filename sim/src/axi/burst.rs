@@ -68,6 +68,8 @@ pub(super) struct Request {
     pub(super) exclusive: bool,
     /// AWATOP; 0 where the design has none.
     pub(super) atop: u8,
+    /// AxUSER that a master was told; without, it may have any value.
+    pub(super) user: Option<u64>,
 }
 
 impl Request {
@@ -78,6 +80,7 @@ impl Request {
             burst,
             exclusive: false,
             atop: 0,
+            user: None,
         }
     }
 

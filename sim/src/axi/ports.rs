@@ -19,6 +19,8 @@ pub(super) struct AddressPorts {
     pub(super) lock: Option<PortHandle>,
     /// Where the design has atomic operations; never of AR.
     pub(super) atop: Option<PortHandle>,
+    /// AxUSER, where the design has it; also among those that may have any value.
+    pub(super) user: Option<PortHandle>,
     /// AxCACHE, where the design has it.
     cache: Option<PortHandle>,
     /// What may have any value.
@@ -94,6 +96,7 @@ impl AddressPorts {
             kind,
             lock,
             atop,
+            user: optional("user"),
             cache,
             free,
         };
@@ -127,6 +130,7 @@ impl AddressPorts {
             },
             exclusive: self.lock.is_some_and(|lock| dut.is_high(lock)),
             atop: self.atop.map_or(0, |atop| value(atop) as u8),
+            user: None,
         }
     }
 
@@ -154,6 +158,9 @@ impl AddressPorts {
         }
         for port in &self.free {
             drive_random(dut, *port, rng);
+        }
+        if let (Some(port), Some(user)) = (self.user, request.user) {
+            dut.set_value(port, user.into());
         }
     }
 }

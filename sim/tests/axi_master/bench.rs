@@ -53,6 +53,14 @@ impl Bench {
         }
     }
 
+    /// Addresses that were transferred, of writes and of reads.
+    pub(crate) fn counts(&self) -> [u64; 2] {
+        [
+            self.writes.monitor().counts().address.beats,
+            self.reads.monitor().counts().address.beats,
+        ]
+    }
+
     /// Lets the slaves take bursts that break rules.
     pub(crate) fn tolerate(&self) {
         self.writes.monitor().check_slave_only();

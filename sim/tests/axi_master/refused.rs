@@ -75,6 +75,8 @@ fn what_does_not_fit_the_ports_is_refused() {
     assert_eq!(text, "s_axi: id 256 does not fit 8 bits");
     let text = message(&|master| master.write(WriteRequest::bytes(0, 0, &[], 8).atomic(0x40)));
     assert_eq!(text, "s_axi: atop 0x40 does not fit 6 bits");
+    let text = message(&|master| master.read(read(0, 0).with_user(0x10)));
+    assert_eq!(text, "s_axi: user 0x10 does not fit 4 bits");
     let mut sim = limited::<FixtureAxiSlave>(100);
     let master = sim.axi_master("s_axi", MasterConfig::default());
     let text = refusal(|| master.read(read(0, 0)));
@@ -86,6 +88,8 @@ fn what_does_not_fit_the_ports_is_refused() {
     assert_eq!(text, "s_axi: the design has no exclusive accesses");
     let text = refusal(|| master.write(write(0).atomic(0x30)));
     assert_eq!(text, "s_axi: the design has no atomic operations");
+    let text = refusal(|| master.write(write(0).with_user(0)));
+    assert_eq!(text, "s_axi: the design has no user signals of addresses");
 }
 
 #[test]

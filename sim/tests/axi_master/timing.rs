@@ -5,6 +5,7 @@ use spinneret_sim::axi::{
     Faults, MasterConfig, ReadDone, ReadFaults, ReadRequest, ReadSlaveConfig, Response, Skew, SlaveConfig,
     WriteDone, WriteRequest,
 };
+use spinneret_sim::model::Model;
 
 #[test]
 fn responses_go_to_their_bursts() {
@@ -103,5 +104,41 @@ fn exclusive_accesses_may_be_answered_as_such() {
     bench.master.read(ReadRequest::bytes(0, 0, 8, 8).exclusive());
     bench.settle();
     assert_eq!(bench.master.take_reads()[0].response(), Response::ExclusiveOkay);
+    bench.sim.finish();
+}
+
+#[test]
+fn user_signals_are_those_that_a_burst_says_or_any() {
+    let mut bench = calm();
+    let users = [Some(5), None, Some(0), Some(15), None, Some(5), None, None];
+    for user in users {
+        let (write, read) = (WriteRequest::bytes(0, 0, &[1], 8), ReadRequest::bytes(0, 0, 1, 8));
+        bench.master.write(WriteRequest { user, ..write });
+        bench.master.read(ReadRequest { user, ..read });
+    }
+    let mut seen = [Vec::new(), Vec::new()];
+    while !bench.master.is_idle() {
+        let before = bench.counts();
+        bench.sim.cycle();
+        let dut = bench.sim.dut.instance();
+        for (number, channel) in ["aw", "ar"].into_iter().enumerate() {
+            if bench.counts()[number] > before[number] {
+                let port = dut
+                    .find(&format!("m_axi_{channel}user"))
+                    .expect("the fixture has user signals");
+                seen[number].push(dut.value(port) as u64);
+            }
+        }
+    }
+    for seen in &seen {
+        assert_eq!(seen.len(), users.len());
+        for (seen, user) in seen.iter().zip(users) {
+            assert_eq!(*seen, user.unwrap_or(*seen));
+        }
+    }
+    let free = |seen: &[u64]| [seen[1], seen[4], seen[6], seen[7]];
+    assert_ne!(free(&seen[0]), free(&seen[1]), "what is not said is random");
+    assert_eq!(bench.master.take_writes().len(), users.len());
+    assert_eq!(bench.master.take_reads().len(), users.len());
     bench.sim.finish();
 }

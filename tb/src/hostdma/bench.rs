@@ -4,7 +4,7 @@ use super::behaviour::Behaviour;
 use super::counters::{CounterPorts, Counters};
 use super::read_model::ReadModel;
 use super::setup::Setup;
-use super::windows::Window;
+use super::windows::{Guard, Window};
 use super::write_model::WriteModel;
 use spinneret_sim::axi::{AxiMaster, MasterConfig, ReadDone, ReadRequest, WriteDone, WriteRequest};
 use spinneret_sim::dma::{
@@ -48,7 +48,7 @@ pub struct HostDmaBench<M: Model> {
     /// What was taken at the last reset.
     taken: [[u64; 2]; 2],
     read_ram: SegmentedRam,
-    windows: Option<Vec<Window>>,
+    guard: Option<Guard>,
 }
 
 impl<M: Model> HostDmaBench<M> {
@@ -83,7 +83,7 @@ impl<M: Model> HostDmaBench<M> {
             counted_before: Counters::default(),
             strays,
             taken: [[0; 2]; 2],
-            windows: setup.windows.map(|count| vec![Window::default(); count]),
+            guard: setup.windows.map(Guard::closed),
             read_ram,
             host,
             setup,
@@ -123,7 +123,8 @@ impl<M: Model> HostDmaBench<M> {
     /// # Panics
     /// If there are more windows than contexts.
     pub fn set_windows(&mut self, windows: &[Window]) {
-        let Some(own) = &mut self.windows else { return };
+        let Some(guard) = &mut self.guard else { return };
+        let own = &mut guard.windows;
         assert!(windows.len() <= own.len(), "{} windows", windows.len());
         own.fill(Window::default());
         own[..windows.len()].copy_from_slice(windows);
@@ -139,15 +140,25 @@ impl<M: Model> HostDmaBench<M> {
         self.run(4);
     }
 
+    /// Chooses whether only the window of the context that asks counts, if there is a guard; nothing may be inside.
+    /// While it does, every burst has to have a user signal.
+    pub fn set_by_context(&mut self, by_context: bool) {
+        let Some(guard) = &mut self.guard else { return };
+        guard.by_context = by_context;
+        self.drive("guard_by_context", &[u8::from(by_context)]);
+        self.run(4);
+    }
+
     /// Lets everything pass the guard, if there is one, that is less than 3 GiB behind that address.
     pub fn open_windows(&mut self, address: u64) {
         let base = address & !0x3fff_ffff;
+        self.set_by_context(false);
         self.set_windows(&[Window::new(base, u32::MAX)]);
     }
 
-    /// The windows of the guard, if there is one.
-    pub fn windows(&self) -> Option<&[Window]> {
-        self.windows.as_deref()
+    /// The guard, if there is one.
+    pub fn guard(&self) -> Option<&Guard> {
+        self.guard.as_ref()
     }
 
     /// Sends a write and remembers what has to become of it; its number.
@@ -158,7 +169,7 @@ impl<M: Model> HostDmaBench<M> {
             _ => None,
         };
         let number = self.cluster.write(request.clone());
-        self.write_model.send(number, &request, self.windows.as_deref());
+        self.write_model.send(number, &request, self.guard.as_ref());
         if let Some(beats) = beats {
             self.read_model.send_atomic(number, beats);
         }
@@ -168,7 +179,7 @@ impl<M: Model> HostDmaBench<M> {
     /// Sends a read and remembers what has to become of it; its number.
     pub fn read(&mut self, request: ReadRequest) -> u64 {
         let number = self.cluster.read(request);
-        self.read_model.send(number, &request, self.windows.as_deref());
+        self.read_model.send(number, &request, self.guard.as_ref());
         number
     }
 

@@ -33,4 +33,4 @@ pub use plan::{Piece, WritePlan, is_possible, span};
 pub use round::{Totals, run_round};
 pub use setup::Setup;
 pub use traffic::Traffic;
-pub use windows::Window;
+pub use windows::{Guard, Window};

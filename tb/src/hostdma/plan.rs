@@ -158,6 +158,7 @@ mod tests {
         writes: 4,
         reads: 4,
         windows: None,
+        user_bits: [1; 2],
         atomics: false,
         drain: false,
     };

@@ -3,7 +3,7 @@
 use super::counters::HalfCounters;
 use super::plan::{is_possible, span};
 use super::setup::Setup;
-use super::windows::{Window, allow};
+use super::windows::Guard;
 use spinneret_sim::axi::{Burst, ReadDone, ReadRequest, Response};
 use spinneret_sim::dma::{Accepted, Descriptor, HostMemory, SegmentedRam, Status};
 use std::collections::VecDeque;
@@ -83,12 +83,13 @@ impl ReadModel {
         self.reads.len() + self.atomics.len()
     }
 
-    /// A read is sent; the guard has these windows, if there is one.
-    pub(super) fn send(&mut self, number: u64, request: &ReadRequest, windows: Option<&[Window]>) {
+    /// A read is sent, through a guard if there is one.
+    pub(super) fn send(&mut self, number: u64, request: &ReadRequest, guard: Option<&Guard>) {
         let burst = &request.burst;
         let possible = is_possible(&self.setup, burst);
         let bytes = if possible { span(burst) } else { 0 };
-        let outside = possible && windows.is_some_and(|windows| !allow(windows, burst.address, bytes));
+        let allowed = |guard: &Guard| guard.allows(request.user, burst.address, bytes);
+        let outside = possible && guard.is_some_and(|guard| !allowed(guard));
         let response = match (possible, outside) {
             (false, _) => Response::SlaveError,
             (true, true) => Response::DecodeError,

@@ -11,7 +11,7 @@ use spinneret_sim::simulation::Simulation;
 use std::fmt;
 use std::ops::AddAssign;
 
-/// Transfers between two comparisons of everything, after which the windows change.
+/// Transfers between two comparisons of everything, after which the windows change, and which of them counts.
 const BATCH: u64 = 200;
 /// Most transfers of each kind that wait in the cluster.
 const WAITING: usize = 100;
@@ -96,6 +96,7 @@ pub fn run_round<M: Model>(sim: Simulation<M>, behaviour: Behaviour, transfers: 
     while left > 0 {
         let windows = traffic.windows();
         bench.set_windows(&windows);
+        bench.set_by_context(rng.random());
         let batch = left.min(BATCH);
         send(&mut bench, &mut traffic, &mut rng, batch);
         bench.settle();

@@ -19,6 +19,8 @@ pub struct Setup {
     pub reads: u64,
     /// How many windows the guard has, if there is one.
     pub windows: Option<usize>,
+    /// Widths of AWUSER and ARUSER in bits.
+    pub user_bits: [u32; 2],
     /// Whether there is AWATOP.
     pub atomics: bool,
     /// Whether transfers in flight outlive a reset.
@@ -58,6 +60,7 @@ impl Setup {
             writes: get("writes"),
             reads: get("reads"),
             windows: (get("guard") == 1).then(|| get("contexts") as usize),
+            user_bits: ["awuser_width", "aruser_width"].map(|name| get(name) as u32),
             atomics: get("atop") == 1,
             drain: get("drain") == 1,
         }

@@ -79,6 +79,10 @@ impl Traffic {
             }
             _ => self.bytes(8),
         };
+        let request = WriteRequest {
+            user: Some(self.user(self.setup.user_bits[0])),
+            ..request
+        };
         if self.rng.random_ratio(1, 50) {
             return request.exclusive();
         }
@@ -100,11 +104,24 @@ impl Traffic {
         };
         burst.address += PAGES * PAGE;
         // Whether it is legal only the monitors want to know; they watch the slave in any case.
-        let request = ReadRequest::new(burst).illegal();
+        let user = self.user(self.setup.user_bits[1]);
+        let request = ReadRequest::new(burst).illegal().with_user(user);
         if self.rng.random_ratio(1, 50) {
             return request.exclusive();
         }
         request
+    }
+
+    /// A user signal: mostly that of the last context, whose window is the largest.
+    fn user(&mut self, bits: u32) -> u64 {
+        let any = self.rng.random_range(0..1 << bits);
+        match self.setup.windows {
+            Some(contexts) if self.rng.random_ratio(3, 4) => {
+                let last = contexts as u64 - 1;
+                any - any % (last + 1) + last
+            }
+            _ => any,
+        }
     }
 
     fn id(&mut self) -> u64 {

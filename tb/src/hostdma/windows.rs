@@ -48,14 +48,43 @@ impl Window {
     }
 }
 
-/// Whether one of the windows holds all of these bytes.
-pub(super) fn allow(windows: &[Window], address: u64, len: u64) -> bool {
-    windows.iter().any(|window| window.holds(address, len))
+/// What the guard lets pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The window of each context.
+    pub windows: Vec<Window>,
+    /// Whether only the window of the context that asks counts.
+    pub by_context: bool,
+}
+
+impl Guard {
+    /// A guard that lets nothing pass.
+    pub fn closed(contexts: usize) -> Self {
+        Self {
+            windows: vec![Window::default(); contexts],
+            by_context: false,
+        }
+    }
+
+    /// Whether all of these bytes may be moved by a burst with that user signal.
+    ///
+    /// # Panics
+    /// If the context counts and the burst has any user signal.
+    pub fn allows(&self, user: Option<u64>, address: u64, len: u64) -> bool {
+        let mut windows = self.windows.iter();
+        if !self.by_context {
+            return windows.any(|window| window.holds(address, len));
+        }
+        let user = user.unwrap_or_else(|| panic!("a burst to {address:#x} has to say which context asks"));
+        let contexts = self.windows.len().max(2).next_power_of_two() as u64;
+        let own = windows.nth((user % contexts) as usize);
+        own.is_some_and(|window| window.holds(address, len))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Window, allow};
+    use super::{Guard, Window};
 
     #[test]
     fn all_bytes_have_to_be_inside() {
@@ -76,8 +105,29 @@ mod tests {
     fn windows_do_not_wrap_or_add_up() {
         assert!(Window::new(u64::MAX - 9, 100).holds(u64::MAX, 1));
         assert!(!Window::new(u64::MAX - 9, 100).holds(0, 1));
-        let both = [Window::new(0, 10), Window::new(10, 10)];
-        assert!(allow(&both, 0, 10) && allow(&both, 10, 10) && !allow(&both, 9, 2));
+        let mut both = Guard::closed(2);
+        both.windows = vec![Window::new(0, 10), Window::new(10, 10)];
+        let allow = |address, len| both.allows(None, address, len);
+        assert!(allow(0, 10) && allow(10, 10) && !allow(9, 2));
+    }
+
+    #[test]
+    fn the_lowest_bits_of_the_user_signal_are_the_context() {
+        let mut guard = Guard::closed(3);
+        guard.windows[1] = Window::new(100, 10);
+        assert!(guard.allows(Some(2), 100, 10));
+        guard.by_context = true;
+        for (user, allowed) in [
+            (0, false),
+            (1, true),
+            (2, false),
+            (3, false),
+            (5, true),
+            (13, true),
+        ] {
+            assert_eq!(guard.allows(Some(user), 100, 10), allowed, "{user}");
+        }
+        assert!(!guard.allows(Some(1), 100, 11));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::counters::HalfCounters;
 use super::plan::{Piece, WritePlan};
 use super::setup::Setup;
-use super::windows::{Window, allow};
+use super::windows::Guard;
 use spinneret_sim::axi::{Response, WriteDone, WriteRequest};
 use spinneret_sim::dma::{Accepted, Descriptor, HostMemory, Status};
 use std::collections::VecDeque;
@@ -83,11 +83,11 @@ impl WriteModel {
         self.bursts.len()
     }
 
-    /// A burst is sent; the guard has these windows, if there is one.
-    pub(super) fn send(&mut self, number: u64, request: &WriteRequest, windows: Option<&[Window]>) {
+    /// A burst is sent, through a guard if there is one.
+    pub(super) fn send(&mut self, number: u64, request: &WriteRequest, guard: Option<&Guard>) {
         let mut plan = WritePlan::new(&self.setup, request, self.line);
         self.line = (self.line + request.burst.beats) % self.setup.lines();
-        let outside = windows.is_some_and(|windows| guard(&mut plan, windows));
+        let outside = guard.is_some_and(|guard| hold(&mut plan, guard, request.user));
         self.bursts.push_back(Expected {
             number,
             plan,
@@ -205,13 +205,13 @@ impl WriteModel {
 }
 
 /// Takes out what the guard refuses; whether there is any such.
-fn guard(plan: &mut WritePlan, windows: &[Window]) -> bool {
+fn hold(plan: &mut WritePlan, guard: &Guard, user: Option<u64>) -> bool {
     let mut outside = false;
     let mut start = 0;
     let (mut pieces, mut bytes) = (Vec::new(), Vec::new());
     for piece in &plan.pieces {
         let end = start + piece.len as usize;
-        if allow(windows, piece.address, piece.len) {
+        if guard.allows(user, piece.address, piece.len) {
             pieces.push(*piece);
             bytes.extend_from_slice(&plan.bytes[start..end]);
         } else {

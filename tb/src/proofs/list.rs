@@ -471,6 +471,15 @@ pub const PROOFS: &[Proof] = &[
         shows: "frames whole, in order, at most one of the other first; the host's completions only; counters exact",
     },
     Proof {
+        name: "host_guard",
+        harness: "host_guard",
+        block: "host_guard",
+        settings: &[("address_width", 32), ("contexts", 3)],
+        method: Method::Induction(3),
+        fast: true,
+        shows: HOST_GUARD,
+    },
+    Proof {
         name: "pspin_hostmem_dma_wr",
         harness: "pspin_hostmem_dma_wr",
         block: "pspin_hostmem_dma_wr",
@@ -642,6 +651,8 @@ const PASS_FIFO: &str =
 const OUTPUT_QUEUE: &str = "order, no loss, no duplication, latency 1, s_ready and almost_full exact";
 const HER_GEN: &str =
     "every packet leaves once, at one output, in order, with its own context; counters exact";
+const HOST_GUARD: &str =
+    "what is allowed lies in a window that counts, any or that of its context; what does is allowed";
 const HOST_WRITES: &str = "stable responses and descriptors, descriptors behind their data, tags, any status, each link from address to response, nothing overflows";
 const HOST_READS: &str =
     "stable data and descriptors, tags, any status, each link from address to ARLEN + 1 beats";

@@ -115,6 +115,7 @@ impl Output {
                 output("guard_enabled", parts(&guard::ENABLED, 1)),
                 output("guard_base", pairs(&guard::BASE_0, &guard::BASE_1)),
                 output("guard_size", parts(&guard::SIZE, 32)),
+                output("guard_by_context", parts(&guard::BY_CONTEXT, 1)),
             ]);
         }
         all

@@ -1,6 +1,7 @@
 //! Packets to host memory and data from there: through the crossing, the windows, and with errors of Corundum's DMA.
 
 use crate::support::{bench_with, send_matched, started};
+use rand_chacha::ChaCha8Rng;
 use spinneret_regmap::{guard, host_read, host_write};
 use spinneret_sim::dma::DmaFaults;
 use spinneret_sim::test_run::run_test;
@@ -37,24 +38,27 @@ fn only(context: Context) -> [Option<Context>; CONTEXTS] {
     [Some(context), None, None, None]
 }
 
-/// Sends a packet whose host access fails; what the stand-in prints.
-fn failing(bench: &mut AppBench, rng: &mut rand_chacha::ChaCha8Rng, size: usize) -> Vec<u32> {
+/// Sends a packet for context 0 whose host access fails; what the stand-in prints.
+fn failing(bench: &mut AppBench, rng: &mut ChaCha8Rng, size: usize) -> Vec<u32> {
+    failing_for(bench, rng, 0, size)
+}
+
+/// The same for any context.
+fn failing_for(bench: &mut AppBench, rng: &mut ChaCha8Rng, context: usize, size: usize) -> Vec<u32> {
     let before = bench.account().hers;
-    let context = bench.model.contexts()[0];
+    let contexts = *bench.model.contexts();
     // Nothing arrives, and the model is told so.
-    let mut silent = *bench.model.contexts();
-    silent[0] = context.map(|context| Context {
+    let mut silent = contexts;
+    silent[context] = contexts[context].map(|context| Context {
         actions: Actions::NONE,
         ..context
     });
     bench.model.configure(silent);
-    send_matched(bench, rng, 0, size);
+    send_matched(bench, rng, context, size);
     let account = bench.wait_for_rest();
     assert_eq!(account.hers, before + 1);
     bench.model.rest();
-    bench
-        .model
-        .configure(only(context.unwrap_or_else(|| panic!("context 0 is on"))));
+    bench.model.configure(contexts);
     bench.read_stdout()
 }
 
@@ -131,6 +135,51 @@ fn windows_hold_the_cluster_to_its_memory() {
         assert_eq!(bench.get(host_write::offset("outside")), 2);
         bench.set(guard::ENFORCE.offset, 0);
         send_matched(&mut bench, &mut rng, 0, 64);
+        bench.finish();
+    });
+}
+
+#[test]
+fn a_context_does_not_reach_the_window_of_another() {
+    run_test("app_guard_by_context", 1, |run| {
+        let mut rng = run.rng("packets");
+        let mut bench = bench_with(run, Clocks::BOARD, &Behaviour::default());
+        let (own, of_other) = (0x5_0000_0000, 0x7_1234_5000);
+        let contexts = |address| {
+            [
+                Some(at(0, BOTH, of_other)),
+                Some(at(1, BOTH, address)),
+                None,
+                None,
+            ]
+        };
+        let astray = contexts(of_other + 0x4000);
+        bench.bring_up(astray);
+        bench.open_window(0, of_other, 0x8000);
+        bench.open_window(1, own, 0x8000);
+        // Any window will do.
+        bench.set(guard::ENFORCE.offset, 1);
+        send_matched(&mut bench, &mut rng, 1, 500);
+        bench.settle();
+        // Only its own: the read and the copy fail, and context 0 goes on.
+        bench.set(guard::BY_CONTEXT.offset, 1);
+        let failed = FAILED | DECODE_ERROR;
+        for number in 1..=3 {
+            assert_eq!(failing_for(&mut bench, &mut rng, 1, 500), [failed, failed]);
+            assert_eq!(bench.get(host_write::offset("outside")), number);
+            assert_eq!(bench.get(host_read::offset("outside")), number);
+            send_matched(&mut bench, &mut rng, 0, 700);
+            bench.settle();
+        }
+        bench.load_contexts(&contexts(own));
+        bench.model.configure(contexts(own));
+        send_matched(&mut bench, &mut rng, 1, 500);
+        bench.settle();
+        // What is not enforced is not held to anything.
+        bench.load_contexts(&astray);
+        bench.model.configure(astray);
+        bench.set(guard::ENFORCE.offset, 0);
+        send_matched(&mut bench, &mut rng, 1, 500);
         bench.finish();
     });
 }

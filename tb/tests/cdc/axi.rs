@@ -166,7 +166,9 @@ fn side_band_crosses_in_its_place() {
         let mut rng = run.rng("side band");
         let clocks = Clocks::random(&mut rng);
         for channel in ["aw", "ar"] {
-            let mut fields = vec!["id", "addr", "len", "size", "burst", "lock", "cache", "prot"];
+            let mut fields = vec![
+                "id", "addr", "len", "size", "burst", "lock", "cache", "prot", "user",
+            ];
             if channel == "aw" {
                 fields.push("atop");
             }

@@ -96,7 +96,7 @@ fn refused<M: Model>(run: &mut TestRun) {
         assert_eq!(bench.read(offset).response, OKAY, "{offset:#x}");
     }
     for offset in [
-        0x0010, 0x0020, 0x0ffc, 0x1018, 0x2154, 0x3014, 0x4130, 0x5044, 0xf054, 0xfffc,
+        0x0010, 0x0020, 0x0ffc, 0x1018, 0x2154, 0x3014, 0x4130, 0x5048, 0xf054, 0xfffc,
     ] {
         assert_eq!(response(bench.write(offset, u32::MAX)), ERROR, "{offset:#x}");
         assert_eq!(answer(bench.read(offset)), (0, ERROR), "{offset:#x}");
@@ -132,7 +132,12 @@ fn the_drop_in_has_none_of_the_extensions() {
     run_test("regs_drop_in", 1, |run| {
         let mut bench = Bench::new(run.simulation::<PspinCtrlRegs>());
         let extensions = [cl::STATUS.offset, stats::ERROR_CLEAR.offset, 0x1100, 0x130c];
-        let others = [me::RELATIVE.offset, guard::ENFORCE.offset, caps::MAGIC.offset];
+        let others = [
+            me::RELATIVE.offset,
+            guard::ENFORCE.offset,
+            guard::BY_CONTEXT.offset,
+            caps::MAGIC.offset,
+        ];
         for offset in extensions.into_iter().chain(others) {
             assert_eq!(answer(bench.read(offset)), (0, ERROR), "{offset:#x}");
             assert_eq!(response(bench.write(offset, 1)), ERROR, "{offset:#x}");
@@ -145,7 +150,7 @@ fn the_drop_in_has_none_of_the_extensions() {
 fn constants<M: Model>(run: &mut TestRun, expected: &[(&str, u64)]) {
     let mut bench = Bench::new(run.simulation::<M>());
     assert_eq!(answer(bench.read(0xf000)), (0x4e49_5053, OKAY), "SPIN");
-    assert_eq!(answer(bench.read(0xf004)), (0x0001_0000, OKAY), "version");
+    assert_eq!(answer(bench.read(0xf004)), (0x0001_0100, OKAY), "version");
     for (name, value) in expected {
         let offset = caps::offset(name).expect("the table has it");
         assert_eq!(answer(bench.read(offset)), (*value, OKAY), "{name}");

@@ -47,11 +47,9 @@ fn outputs_hold_elements_side_by_side() {
 fn windows_of_the_host_dma_are_64_bits_wide() {
     run_test("regs_windows", 1, |run| {
         let mut bench = Bench::new(run.simulation::<PspinCtrlRegsBoard>());
-        assert_eq!(
-            ones(&bench, "guard_enforce"),
-            [0_u64; 0],
-            "not limited after reset"
-        );
+        for flag in ["guard_enforce", "guard_by_context"] {
+            assert_eq!(ones(&bench, flag), [0_u64; 0], "not limited after reset");
+        }
         let (low, high) = guard::base(1).expect("there is such a context");
         bench.write(low, 0x1000);
         bench.write(high, 0x7);
@@ -62,6 +60,8 @@ fn windows_of_the_host_dma_are_64_bits_wide() {
         assert_eq!(ones(&bench, "guard_size"), [32 + 13]);
         assert_eq!(ones(&bench, "guard_enabled"), [1]);
         assert_eq!(ones(&bench, "guard_enforce"), [0]);
+        bench.write(guard::BY_CONTEXT.offset, u32::MAX);
+        assert_eq!(ones(&bench, "guard_by_context"), [0]);
         bench.write(me::relative(1, 3).expect("there is such a rule"), 1);
         assert_eq!(ones(&bench, "match_relative"), [7]);
         bench.finish();

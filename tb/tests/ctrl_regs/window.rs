@@ -37,7 +37,7 @@ fn whole_window<M: Model>(run: &mut TestRun) {
         .collect();
     let (written, read) = match bench.layout.is_extended() {
         // Without the words that are read only: cl.fifo, cl.status, stats, counters, constants.
-        true => (152 + 1 + 16 + 1 + 16, 158 + 2 + 56 + 16 + 17 + 21),
+        true => (152 + 1 + 16 + 1 + 17, 158 + 2 + 56 + 16 + 18 + 21),
         false => (152, 158),
     };
     assert_eq!((okay(writes), okay(reads)), (written, read));

@@ -4,6 +4,7 @@ mod atomics;
 mod bars;
 mod errors;
 mod guard;
+mod guard_by_context;
 mod random;
 mod reads;
 mod refused;

@@ -89,15 +89,16 @@ pub fn replace(
     VerilogExpression::IndexReplace(Box::new(value), Box::new(index), Box::new(bit))
 }
 
-/// Concatenation of parts with their widths, the first in the highest bits.
+/// Concatenation of parts with their widths, the first in the highest bits; a part of no width leaves no trace.
 ///
 /// # Panics
-/// If there is no part.
+/// If there is no part that has a width.
 pub fn cat(parts: Vec<(VerilogExpression, usize)>) -> VerilogExpression {
     let total = parts.iter().map(|(_, width)| width).sum();
     let mut offset = total;
     parts
         .into_iter()
+        .filter(|(_, width)| *width > 0)
         .map(|(part, width)| {
             offset -= width;
             let part = cast(part, total);
@@ -108,7 +109,7 @@ pub fn cat(parts: Vec<(VerilogExpression, usize)>) -> VerilogExpression {
             }
         })
         .reduce(|high, low| binary(high, VerilogOp::BitOr, low))
-        .expect("cat! takes at least one part")
+        .expect("cat! takes at least one part that has a width")
 }
 
 /// A value of `width` bits with its bytes in the other order.

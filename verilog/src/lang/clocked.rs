@@ -76,6 +76,8 @@ macro_rules! clocked {
 }
 
 /// Concatenates bits and words, the first in the highest bits: `cat!(self.last.val(), self.data.val())`.
+///
+/// A slice of no width may be among them, so that a field that only some variants have needs no second list.
 #[macro_export]
 macro_rules! cat {
     ($($part:expr),+ $(,)?) => {

@@ -57,7 +57,12 @@ impl Logic for Words {
         self.product.next = self.a.val() * self.b.val();
         self.triple.next = self.a.val() * 3 - self.b.val();
         self.shifted.next = (self.a.val() << self.n.val()) | (self.b.val() >> self.n.val());
-        self.joined.next = cat!(self.b.val(), self.flag.val(), self.a.val());
+        self.joined.next = cat!(
+            self.b.val(),
+            self.flag.val(),
+            self.n.val().slice(1, 0),
+            self.a.val()
+        );
         self.swapped.next = self.a.val().slice(0, 16).swap_bytes();
         self.filled.next = self.a.val() & fill(self.flag.val(), self.a.width());
         self.part.next = self.a.val().slice(self.n.val().index(), 8);

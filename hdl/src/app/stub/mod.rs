@@ -22,8 +22,8 @@
 //!   the start of the host memory into the line of the handler memory's address; bit 1, copy the packet to the host
 //!   memory; bit 0, send the packet as a NIC command and wait for its response; bit 3, write the message id to
 //!   stdout. Then the feedback. HERs name lines of the memory without a check: addresses outside repeat.
-//! - **Host**: one burst at a time, id 0, INCR, full lines, strobes for the bytes of the packet, never across 4 KiB. A
-//!   response that is not OKAY writes 0xdead0000 plus the response to stdout, and work goes on.
+//! - **Host**: one burst at a time, id 0, INCR, full lines, strobes for the bytes of the packet, never across 4 KiB.
+//!   AWUSER and ARUSER are the context: the lowest 2 bits of the message id. A response that is not OKAY writes 0xdead0000 plus the response to stdout, and work goes on.
 //! - **Commands** carry ids that count up from 0, nid, fid and user pointer 0. Responses with another id are ignored.
 //! - **stdout** is first-word-fall-through: the oldest word is at `stdout_dout` while `stdout_data_valid` is 1, and
 //!   `stdout_rd_en` takes it. The newest word is dropped when it is full.
@@ -67,7 +67,7 @@ use crate::catalog::{ParameterError, Values};
 use crate::stream::{Fifo, FifoConfig, StreamOut};
 use fetch::HOST_LINE;
 use sequencer::HerFields;
-use shape::{ADDRESS, HOST_ADDRESS, MESSAGE_ID, OFFSET};
+use shape::{ADDRESS, CONTEXT, HOST_ADDRESS, MESSAGE_ID, OFFSET, USER};
 use spinneret_verilog::prelude::*;
 
 /// The numbers of those who use the memory.
@@ -270,7 +270,7 @@ impl Logic for ClusterStub {
         self.host_master.aw_cache_o.next = BUFFERABLE.into();
         self.host_master.aw_qos_o.next = 0.into();
         self.host_master.aw_id_o.next = 0.into();
-        self.host_master.aw_user_o.next = 0.into();
+        self.host_master.aw_user_o.next = self.sequencer.her_message.val().slice(0, CONTEXT).resize(USER);
         self.host_master.aw_valid_o.next = self.copy.aw_valid.val();
         self.copy.aw_ready.next = self.host_master.aw_ready_i.val();
         self.host_master.ar_addr_o.next = cat!(self.fetch.ar_line.val(), lit(0, OFFSET));
@@ -283,7 +283,7 @@ impl Logic for ClusterStub {
         self.host_master.ar_cache_o.next = BUFFERABLE.into();
         self.host_master.ar_qos_o.next = 0.into();
         self.host_master.ar_id_o.next = 0.into();
-        self.host_master.ar_user_o.next = 0.into();
+        self.host_master.ar_user_o.next = self.sequencer.her_message.val().slice(0, CONTEXT).resize(USER);
         self.host_master.ar_valid_o.next = self.fetch.ar_valid.val();
         self.fetch.ar_ready.next = self.host_master.ar_ready_i.val();
         self.host_master.w_data_o.next = self.copy.w_data.val();

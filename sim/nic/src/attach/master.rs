@@ -3,6 +3,7 @@
 use super::ports::Handshake;
 use spinneret_cluster::task::{CommandId, HostAction, HostCommand};
 use spinneret_cluster::{BEAT_BYTES, Cluster};
+use spinneret_regmap::CONTEXTS;
 use spinneret_sim::agent::Violation;
 use spinneret_sim::model::{Direction, Instance, ModelError, PortHandle};
 use std::collections::VecDeque;
@@ -25,6 +26,8 @@ struct Burst {
     line: u64,
     /// Beats.
     beats: u64,
+    /// The context that asks.
+    context: u32,
     /// Whether it is the last one of its command.
     ends: bool,
     id: CommandId,
@@ -48,6 +51,7 @@ struct Address {
     length: PortHandle,
     size: PortHandle,
     burst: PortHandle,
+    user: PortHandle,
 }
 
 /// An AXI4 master of 512 bits: whole lines, with strobes for the bytes that are written.
@@ -85,6 +89,7 @@ impl Address {
             length: port("len")?,
             size: port("size")?,
             burst: port("burst")?,
+            user: port("user")?,
         })
     }
 
@@ -95,6 +100,7 @@ impl Address {
             dut.set_value(self.length, (burst.beats - 1).into());
             dut.set_value(self.size, SIZE);
             dut.set_value(self.burst, INCR);
+            dut.set_value(self.user, burst.context.into());
         }
     }
 }
@@ -213,7 +219,12 @@ impl MasterPort {
 
     /// Cuts a command into bursts.
     fn begin(&mut self, command: HostCommand, cluster: &mut Cluster) {
-        let HostCommand { id, host, action } = command;
+        let HostCommand {
+            id,
+            message,
+            host,
+            action,
+        } = command;
         let bytes = match &action {
             HostAction::Write(data) => data.len() as u64,
             HostAction::Read { bytes, .. } => u64::from(*bytes),
@@ -230,6 +241,8 @@ impl MasterPort {
             let mut burst = Burst {
                 line,
                 beats: (address + (here - 1) - line) / BEAT as u64 + 1,
+                // The hardware makes message ids so, and tells contexts apart by AWUSER and ARUSER.
+                context: message % CONTEXTS,
                 ends: done + here == bytes,
                 id,
                 into: (0, 0, 0),

@@ -29,7 +29,7 @@ use writer::Writer;
 ///
 /// Writes are sent in their order, reads in theirs, and neither waits for the other: except that an
 /// atomic operation has its id for itself, as AXI demands. Where the design has the ports, AxPROT, AxQOS
-/// and the user signals are random. Whatever is sent is checked against the rules of the bus, unless it
+/// and the user signals are random, but for AxUSER of a burst that says what it is. Whatever is sent is checked against the rules of the bus, unless it
 /// breaks them on purpose; the monitors then watch what the design does.
 ///
 /// A reset forgets what the design has seen a part of; the rest is sent after it.

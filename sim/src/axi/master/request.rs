@@ -16,6 +16,8 @@ pub struct WriteRequest {
     pub exclusive: bool,
     /// AWATOP; 0 for a plain write.
     pub atop: u8,
+    /// AWUSER; without, it has any value.
+    pub user: Option<u64>,
     /// Its data, as many beats as the burst says.
     pub beats: Vec<WriteBeat>,
     /// Whether it breaks a rule on purpose.
@@ -31,6 +33,8 @@ pub struct ReadRequest {
     pub burst: Burst,
     /// ARLOCK.
     pub exclusive: bool,
+    /// ARUSER; without, it has any value.
+    pub user: Option<u64>,
     /// Whether it breaks a rule on purpose.
     pub illegal: bool,
 }
@@ -51,6 +55,7 @@ impl WriteRequest {
             burst,
             exclusive: false,
             atop: 0,
+            user: None,
             beats,
             illegal: false,
         }
@@ -88,6 +93,15 @@ impl WriteRequest {
         Self { atop, ..self }
     }
 
+    /// The same with that AWUSER.
+    #[must_use]
+    pub fn with_user(self, user: u64) -> Self {
+        Self {
+            user: Some(user),
+            ..self
+        }
+    }
+
     /// Says that it breaks a rule on purpose.
     #[must_use]
     pub fn illegal(self) -> Self {
@@ -103,6 +117,7 @@ impl WriteRequest {
             burst: self.burst,
             exclusive: self.exclusive,
             atop: self.atop,
+            user: self.user,
         }
     }
 
@@ -148,6 +163,7 @@ impl ReadRequest {
         Self {
             burst,
             exclusive: false,
+            user: None,
             illegal: false,
         }
     }
@@ -167,6 +183,15 @@ impl ReadRequest {
         }
     }
 
+    /// The same with that ARUSER.
+    #[must_use]
+    pub fn with_user(self, user: u64) -> Self {
+        Self {
+            user: Some(user),
+            ..self
+        }
+    }
+
     /// Says that it breaks a rule on purpose.
     #[must_use]
     pub fn illegal(self) -> Self {
@@ -182,6 +207,7 @@ impl ReadRequest {
             burst: self.burst,
             exclusive: self.exclusive,
             atop: 0,
+            user: self.user,
         }
     }
 

@@ -135,5 +135,12 @@ fn fits(ports: &AddressPorts, request: &Request) -> Result<(), String> {
     if request.atop > 0x3f {
         return Err(format!("atop {:#x} does not fit 6 bits", request.atop));
     }
+    match (request.user, ports.user.map(|port| port.width())) {
+        (Some(_), None) => return Err("the design has no user signals of addresses".to_owned()),
+        (Some(user), Some(width)) if narrow(user, width) => {
+            return Err(format!("user {user:#x} does not fit {width} bits"));
+        }
+        _ => {}
+    }
     Ok(())
 }
