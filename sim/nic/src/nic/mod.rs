@@ -365,7 +365,8 @@ impl Nic {
         Ok(())
     }
 
-    /// Only the cluster goes on, until it offers something or the limit is reached.
+    /// Only the cluster goes on, until it offers something, has nothing more to do, or the limit is reached. If it had nothing
+    /// to do at all, time goes on to the limit.
     fn skip(&mut self, limit_ps: u64) {
         let mut cluster = self.cluster.borrow_mut();
         let left = limit_ps.saturating_sub(self.sim.time_ps() + self.skipped_ps);
@@ -377,6 +378,7 @@ impl Nic {
                     cluster.skip_to(next - 1);
                     cluster.tick();
                 }
+                None if cluster.now() > start => break,
                 None => cluster.skip_to(end),
             }
         }

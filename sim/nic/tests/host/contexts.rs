@@ -34,6 +34,52 @@ fn four_contexts_have_their_own_handlers_and_memories() {
 }
 
 #[test]
+fn a_handler_that_addresses_another_contexts_memory_is_stopped_and_the_others_go_on() {
+    let (nic, simulated) = nic();
+    let program = contexts();
+    let stray = open(&nic, &program, "stray", &port(1));
+    let copy = open(&nic, &program, "copy", &port(2));
+    let fetch = open(&nic, &program, "fetch", &port(3));
+    let count = open(&nic, &program, "count", &port(4));
+    let before = ok(nic.counters());
+    let own = stray.host_memory().address() + 128;
+    let others = [&copy, &fetch, &count].map(|context| context.host_memory().address() + 128);
+    let addresses = others.into_iter().chain([own]);
+    exchange(
+        &simulated,
+        addresses.map(|address| udp(1, &address.to_le_bytes())),
+    );
+    assert_eq!(
+        ok(stray.handler_memory().load::<u32>(0)),
+        4,
+        "all four handlers came to their ends"
+    );
+    assert_eq!(
+        ok(stray.host_memory().load::<u64>(128)),
+        0x5354_5241_59,
+        "its own memory it reaches"
+    );
+    for context in [&copy, &fetch, &count] {
+        assert_eq!(
+            ok(context.host_memory().load::<u64>(128)),
+            0,
+            "context {}",
+            context.number()
+        );
+    }
+    let counted = ok(nic.counters()).since(&before);
+    assert_eq!(counted.get("host_write.outside"), Some(3), "{counted}");
+    ok(fetch.host_memory().write(0, b"!"));
+    let [wire, _] = exchange(&simulated, (2..5).map(|number| udp(number, b"goes on")));
+    assert_eq!(wire[0].bytes[PAYLOAD], b'!');
+    assert_eq!(
+        ok(copy.host_memory().load::<u32>(64)),
+        u32::from_le_bytes(*b"goes")
+    );
+    assert_eq!(ok(count.handler_memory().load::<u32>(0)), 1);
+}
+
+#[test]
 fn one_context_goes_and_the_others_stay() {
     let (nic, simulated) = nic();
     let program = contexts();

@@ -76,6 +76,11 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if let (true, Some(mut said)) = (std::thread::panicking(), self.child.stderr.take()) {
+            let mut text = String::new();
+            let _ = said.read_to_string(&mut text);
+            println!("the server said: {text}");
+        }
     }
 }
 
