@@ -149,11 +149,13 @@ static __attribute__((noinline, unused)) uint32_t ip_checksum_add(uint32_t sum, 
     return length != 0 ? sum + bytes[0] : sum;
 }
 
-/* Folds the carries of a sum and inverts it: what goes into a checksum field, in the order of memory. */
+/*
+ * Folds the carries of a sum and inverts it: what goes into a checksum field, in the order of memory. Both halves are
+ * added to each other, so the carry of the lower one goes into the upper one, where the result is.
+ */
 static inline uint16_t ip_checksum_finish(uint32_t sum) {
-    sum = (sum & 0xffff) + (sum >> 16);
-    sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t)~sum;
+    sum += sum << 16 | sum >> 16;
+    return (uint16_t)(~sum >> 16);
 }
 
 /*

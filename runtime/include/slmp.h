@@ -29,6 +29,7 @@
 #define SLMP_MAX_SEGMENTS 32256
 #define SLMP_BITMAP_WORDS 1008
 #define SLMP_COUNTERS 16
+#define SLMP_DONE_END 0x80000000
 
 /*
  * Host memory of the context: the completion of place p is the 64-bit word at p * SLMP_COMPLETION_STRIDE. Its low half
@@ -62,6 +63,7 @@ enum slmp_cause {
     SLMP_GIVEN_UP = 10, /* its message was just given up by the host */
     SLMP_ACKS_SENT = 11, /* not a cause: acknowledgements that were sent */
     SLMP_COMPLETED = 12, /* not a cause: messages that were completed */
+    SLMP_ACCEPTED_AND_ACKED = 13, /* not a cause: segments that were accepted and acknowledged, which count here alone */
 };
 
 /* One message. */
@@ -76,12 +78,12 @@ struct slmp_place {
     uint32_t segment_bytes; /* +0x01c payload of all segments but the last, 0 while unknown */
     uint32_t end; /* +0x020 offset of the EOM segment + 1, 0 while unknown */
     uint32_t length; /* +0x024 length of the message, valid with end */
-    uint32_t done; /* +0x028 segments whose data is in host memory */
-    uint32_t bytes; /* +0x02c bytes of them */
+    uint32_t done; /* +0x028 segments whose data is in host memory, and DONE_END */
+    uint32_t reserved0;
     uint32_t end_syn; /* +0x030 1 if the EOM segment asked for an acknowledgement */
     uint32_t end_taken; /* +0x034 1 if the EOM segment was taken, which has no bit */
     uint32_t bitmap_words; /* +0x038 words of the bitmap that have been used */
-    uint32_t reserved0;
+    uint32_t reciprocal; /* +0x03c 2^32 / segment_bytes, rounded up; 0 while unknown, or if it does not fit */
     uint32_t bitmap[1008]; /* +0x040 bit i is the segment at i * segment_bytes */
 };
 static_assert(offsetof(struct slmp_place, state) == 0x000, "slmp_place.state");
@@ -95,10 +97,10 @@ static_assert(offsetof(struct slmp_place, segment_bytes) == 0x01c, "slmp_place.s
 static_assert(offsetof(struct slmp_place, end) == 0x020, "slmp_place.end");
 static_assert(offsetof(struct slmp_place, length) == 0x024, "slmp_place.length");
 static_assert(offsetof(struct slmp_place, done) == 0x028, "slmp_place.done");
-static_assert(offsetof(struct slmp_place, bytes) == 0x02c, "slmp_place.bytes");
 static_assert(offsetof(struct slmp_place, end_syn) == 0x030, "slmp_place.end_syn");
 static_assert(offsetof(struct slmp_place, end_taken) == 0x034, "slmp_place.end_taken");
 static_assert(offsetof(struct slmp_place, bitmap_words) == 0x038, "slmp_place.bitmap_words");
+static_assert(offsetof(struct slmp_place, reciprocal) == 0x03c, "slmp_place.reciprocal");
 static_assert(offsetof(struct slmp_place, bitmap) == 0x040, "slmp_place.bitmap");
 static_assert(sizeof(struct slmp_place) == 0x1000, "slmp_place");
 
@@ -110,7 +112,7 @@ struct slmp_memory {
     uint32_t confirm; /* +0x00c when EOM is acknowledged: 0 in memory, 1 stored by the host */
     uint32_t lock; /* +0x010 spin lock for opening messages */
     uint32_t reserved0[11];
-    uint32_t counters[16]; /* +0x040 segments by cause, and two more */
+    uint32_t counters[16]; /* +0x040 segments by cause, and three more */
     uint32_t reserved1[32];
     struct slmp_place place[SLMP_PLACES]; /* +0x100 */
 };

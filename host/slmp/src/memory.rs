@@ -19,6 +19,11 @@ pub const COUNTERS: usize = 16;
 pub const ACKS_SENT: usize = 11;
 /// Number of the counter of messages that were completed.
 pub const COMPLETED: usize = 12;
+/// Number of the counter of segments that were accepted and acknowledged: those are counted here alone, neither as
+/// [`Cause::Accepted`] nor at [`ACKS_SENT`].
+pub const ACCEPTED_AND_ACKED: usize = 13;
+/// In the number of segments that are done: the end of the message is known.
+pub const DONE_END: u32 = 0x8000_0000;
 /// Distance of the completions of two places, which are 64-bit words at the start of the context's host memory.
 pub const COMPLETION_STRIDE: usize = 64;
 /// In the upper half of a completion: there is one, and the other bits are the length of the message.
@@ -67,7 +72,7 @@ layout! {
         PLACES 0x008 1 "number of places, 1 to 8";
         CONFIRM 0x00c 1 "when EOM is acknowledged: 0 in memory, 1 stored by the host";
         LOCK 0x010 1 "spin lock for opening messages";
-        COUNTERS 0x040 16 "segments by cause, and two more";
+        COUNTERS 0x040 16 "segments by cause, and three more";
     }
 }
 
@@ -84,11 +89,11 @@ layout! {
         SEGMENT_BYTES 0x1c 1 "payload of all segments but the last, 0 while unknown";
         END 0x20 1 "offset of the EOM segment + 1, 0 while unknown";
         LENGTH 0x24 1 "length of the message, valid with end";
-        DONE 0x28 1 "segments whose data is in host memory";
-        BYTES 0x2c 1 "bytes of them";
+        DONE 0x28 1 "segments whose data is in host memory, and DONE_END";
         END_SYN 0x30 1 "1 if the EOM segment asked for an acknowledgement";
         END_TAKEN 0x34 1 "1 if the EOM segment was taken, which has no bit";
         BITMAP_WORDS 0x38 1 "words of the bitmap that have been used";
+        RECIPROCAL 0x3c 1 "2^32 / segment_bytes, rounded up; 0 while unknown, or if it does not fit";
         BITMAP 0x40 1008 "bit i is the segment at i * segment_bytes";
     }
 }

@@ -49,18 +49,49 @@ static inline bool has_key(place_t *place, const segment_t *segment) {
 }
 
 /*
- * Looks for the segment's message, and enters its place (rule 1); NULL if there is none. Ids are random, so the id
- * alone tells most places apart without entering them. The state is looked at before the key: if it is open, the key is
- * there (rule 2).
+ * What a place says beside its bitmap, copied to L1: all of it comes in the time of two words that are read from L2. It
+ * is used for what does not change while one works on the place, and for what changes once, from 0: who finds 0 takes
+ * care of that.
  */
-static inline place_t *find_message(places_t places, const segment_t *segment, uint32_t *state) {
+typedef const struct slmp_place line_t;
+#define LINE_BYTES offsetof(struct slmp_place, bitmap)
+static_assert(LINE_BYTES == 64 && offsetof(struct slmp_memory, place) % LINE_BYTES == 0, "a line is one beat");
+
+/* Starts the copy of a line. Banks of L2 answer one by one, so its words are read within few clocks, not in one. */
+static inline spin_dma_t read_line(place_t *place, line_t *line) {
+    spin_dma_t copy;
+    spin_dma((void *)(uintptr_t)place, (void *)(uintptr_t)line, LINE_BYTES, SPIN_DMA_EXT2LOC, 0, &copy);
+    return copy;
+}
+
+/*
+ * Enters a place (rule 1). The copy of its line is started after `users` has been answered, since an HPU makes one
+ * access after the other, so it shows a state as it was after that. If it shows that the message is open, its other
+ * words are that message's: who has opened it went to L2 and back between the last of them and the state (rule 2).
+ */
+static inline spin_dma_t enter(place_t *place, line_t *line) {
+    add(&place->users, 1);
+    return read_line(place, line);
+}
+
+/* Whether the place that was entered has the segment's message. */
+static inline bool holds(line_t *line, const segment_t *segment) {
+    uint32_t difference = (line->source ^ segment->source) | (line->port ^ segment->port) |
+                          (line->message_id ^ segment->message_id);
+    return likely(difference == 0) && likely(line->state - SLMP_OPEN <= SLMP_RELEASED - SLMP_OPEN);
+}
+
+/*
+ * Looks for the segment's message, and enters its place; NULL if there is none. Ids are random, so the id alone tells
+ * most places apart without entering them.
+ */
+static __attribute__((noinline, cold)) place_t *find_message(places_t places, const segment_t *segment, line_t *line) {
     uint32_t number = first_place(places, segment);
     for (uint32_t i = 0; i < places.count; ++i) {
         place_t *place = &places.memory->place[number];
-        if (likely(place->message_id == segment->message_id)) {
-            add(&place->users, 1);
-            *state = place->state;
-            if (likely(*state - SLMP_OPEN <= SLMP_RELEASED - SLMP_OPEN && has_key(place, segment))) {
+        if (place->message_id == segment->message_id) {
+            spin_dma_wait(enter(place, line));
+            if (holds(line, segment)) {
                 return place;
             }
             leave(place);
@@ -125,6 +156,14 @@ static inline uint32_t used_words(place_t *place) {
     return MIN(words, SLMP_BITMAP_WORDS);
 }
 
+/*
+ * By what an offset is multiplied to find its segment: index = offset * reciprocal / 2^32. It is (2^32 + e) / bytes
+ * with e < bytes, so an offset of index * bytes gives index + index * e / 2^32, where the last part is below 1 for all
+ * indices that there are, and cut off. For 1 byte it does not fit, and is 0.
+ */
+static inline uint32_t reciprocal_of(uint32_t bytes) { return UINT32_MAX / bytes + 1; }
+static_assert((uint64_t)SLMP_MAX_SEGMENTS * SLMP_MAX_PAYLOAD < UINT32_MAX, "the reciprocal is exact enough");
+
 /* Gives the place to the segment's message, and enters it. `users` may count somebody who is about to go away. */
 static inline void begin_message(place_t *place, const segment_t *segment) {
     uint32_t words = used_words(place);
@@ -133,15 +172,16 @@ static inline void begin_message(place_t *place, const segment_t *segment) {
     }
     place->bitmap_words = 0;
     place->segment_bytes = segment->is_end ? 0 : segment->bytes;
+    place->reciprocal = segment->is_end ? 0 : reciprocal_of(segment->bytes);
     place->end = 0;
     place->length = 0;
     place->done = 0;
-    place->bytes = 0;
     place->end_syn = 0;
     place->end_taken = 0;
     place->source = segment->source;
     place->port = segment->port;
     place->message_id = segment->message_id;
+    /* This is answered by L2, so all of the above is there before the state is; copies of the line rely on it. */
     add(&place->users, 1);
     amo_store(&place->state, SLMP_OPEN);
 }

@@ -8,20 +8,21 @@
 
 /* Where a segment belongs in its message. */
 typedef struct {
-    uint32_t unit;   /* bytes of all segments but the last; 0 while unknown */
-    uint32_t end;    /* offset of the last segment + 1; 0 while unknown */
-    uint32_t region; /* where the message's memory is in host memory */
-    uint32_t room;   /* bytes of it */
-    uint32_t index;  /* number of the segment, if the unit is known */
+    uint32_t unit;       /* bytes of all segments but the last; 0 while unknown */
+    uint32_t reciprocal; /* of the unit; 0 while unknown */
+    uint32_t end;        /* offset of the last segment + 1; 0 while unknown */
+    uint32_t region;     /* where the message's memory is in host memory */
+    uint32_t room;       /* bytes of it */
+    uint32_t index;      /* number of the segment, if the unit is known */
 } position_t;
 
-/* Reads where the message's memory is: as much of it as exists, and none where completions are. */
-static inline void read_region(const task_t *task, place_t *place, position_t *at) {
-    uint32_t there = task->host_mem_size;
-    at->region = place->region;
-    bool is_there = at->region >= SLMP_REGIONS && at->region <= there;
-    uint32_t capacity = place->capacity;
-    at->room = is_there ? MIN(capacity, there - at->region) : 0;
+/* Sets where the message's memory is: as much of it as exists, and none where completions are. */
+static inline void set_region(position_t *at, uint32_t region, uint32_t capacity, uint32_t host_mem_size) {
+    at->region = region;
+    at->room = 0;
+    if (likely(region >= SLMP_REGIONS) && likely(region <= host_mem_size)) {
+        at->room = MIN(capacity, host_mem_size - region);
+    }
 }
 
 /* Whether there is a segment at `index` or behind it. */
@@ -49,37 +50,35 @@ static inline bool is_in_place(const segment_t *segment, place_t *place, positio
     uint32_t bytes = segment->bytes, offset = segment->offset;
     at->index = 0;
     uint32_t unit = at->unit;
-    bool may_be_empty = segment->is_end && offset == 0 && unit == 0;
-    if (bytes > SLMP_MAX_PAYLOAD || (!likely(bytes != 0) && !may_be_empty)) {
+    if (likely(!segment->is_end && unit != 0)) {
+        if (!likely(bytes == unit)) {
+            return false;
+        }
+    } else if (bytes > SLMP_MAX_PAYLOAD) {
         return false;
-    }
-    if (likely(!segment->is_end)) {
-        if (!likely(unit != 0)) {
-            /* The first one that is not the last says how long all are; the last may have come before it. */
-            unit = bytes;
-            if (at->end != 0 && !can_end(unit, at->end - 1, place->length - (at->end - 1))) {
-                return false;
-            }
-        } else if (bytes != unit) {
+    } else if (!segment->is_end) {
+        /* The first one that is not the last says how long all are; the last may have come before it. */
+        unit = bytes;
+        if (unit == 0 || (at->end != 0 && !can_end(unit, at->end - 1, place->length - (at->end - 1)))) {
             return false;
         }
     } else if (unit == 0) {
-        return true;
-    } else if (bytes > unit) {
+        return bytes != 0 || offset == 0;
+    } else if (bytes == 0 || bytes > unit) {
         return false;
     }
-    at->index = offset / unit;
-    return at->index < SLMP_MAX_SEGMENTS && at->index * unit == offset;
+    at->index = likely(at->reciprocal != 0) ? (uint32_t)((uint64_t)offset * at->reciprocal >> 32) : offset / unit;
+    return likely(at->index < SLMP_MAX_SEGMENTS) && likely(at->index * unit == offset);
 }
 
 /* Whether an open message takes the segment: SLMP_ACCEPTED if so. The place is not read if unit and end are 0. */
 static inline __attribute__((always_inline)) enum slmp_cause check(const segment_t *segment, place_t *place,
                                                                    position_t *at) {
     uint32_t offset = segment->offset;
-    if (!is_in_place(segment, place, at)) {
+    if (!likely(is_in_place(segment, place, at))) {
         return SLMP_MISPLACED;
     }
-    if (offset > at->room || segment->bytes > at->room - offset) {
+    if (!likely(offset <= at->room) || !likely(segment->bytes <= at->room - offset)) {
         return SLMP_TOO_LONG;
     }
     if (!likely(at->end == 0)) {
@@ -89,8 +88,8 @@ static inline __attribute__((always_inline)) enum slmp_cause check(const segment
         }
         return offset < at->end - 1 ? SLMP_ACCEPTED : SLMP_BEYOND_END;
     }
-    bool is_early = segment->is_end && at->unit != 0 && has_segments_from(place, at->index);
-    return is_early ? SLMP_BEYOND_END : SLMP_ACCEPTED;
+    bool is_early = !likely(!segment->is_end) && at->unit != 0 && has_segments_from(place, at->index);
+    return !likely(!is_early) ? SLMP_BEYOND_END : SLMP_ACCEPTED;
 }
 
 #endif

@@ -94,42 +94,54 @@ static inline bool has_right_udp_checksum(const frame_t *frame, uint32_t udp_byt
     return ip_checksum_finish(ip_checksum_add(pseudo, &frame->source_port, udp_bytes)) == 0;
 }
 
+/* Whether type, version and header length are those of IPv4 without options: one word, with the byte behind them. */
+static inline bool is_plain_ipv4(const frame_t *frame) {
+    uint32_t word;
+    memcpy(&word, __builtin_assume_aligned(&frame->type, sizeof(word)), sizeof(word));
+    return word << 8 == (IPV4_PLAIN_HEADER << 16 | htons(ETHERTYPE_IPV4)) << 8;
+}
+
 /* Lengths come from the network: each is compared with what holds it, from the outside in. */
 static inline bool is_well_formed(const frame_t *frame, uint32_t frame_bytes, uint32_t ip_bytes, uint32_t udp_bytes) {
-    return frame->type == htons(ETHERTYPE_IPV4) && frame->version_ihl == IPV4_PLAIN_HEADER &&
-           (frame->fragment & htons(IP_MORE_FRAGMENTS | IP_FRAGMENT_OFFSET)) == 0 && frame->protocol == PROTOCOL_UDP &&
-           ip_bytes <= frame_bytes - sizeof(eth_hdr_t) && udp_bytes + sizeof(ip_hdr_t) <= ip_bytes &&
-           udp_bytes >= UDP_AND_SLMP_BYTES;
+    return likely(is_plain_ipv4(frame)) &&
+           likely((frame->fragment & htons(IP_MORE_FRAGMENTS | IP_FRAGMENT_OFFSET)) == 0) &&
+           likely(frame->protocol == PROTOCOL_UDP) && likely(ip_bytes <= frame_bytes - sizeof(eth_hdr_t)) &&
+           likely(udp_bytes + sizeof(ip_hdr_t) <= ip_bytes) && likely(udp_bytes >= UDP_AND_SLMP_BYTES);
 }
 
 /* Reads a frame: SLMP_ACCEPTED, or why it is no segment. */
 static inline enum slmp_cause read_segment(segment_t *segment, frame_t *frame, uint32_t frame_bytes) {
-    if (frame_bytes < sizeof(frame_t)) {
+    if (!likely(frame_bytes >= sizeof(frame_t))) {
         return SLMP_MALFORMED;
     }
     uint32_t udp_bytes = ntohs(frame->udp_bytes);
     if (!likely(is_well_formed(frame, frame_bytes, ntohs(frame->ip_bytes), udp_bytes))) {
         return SLMP_MALFORMED;
     }
-    if (!has_right_ip_checksum(frame)) {
+    if (!likely(has_right_ip_checksum(frame))) {
         return SLMP_IP_CHECKSUM;
     }
-    if (!has_right_udp_checksum(frame, udp_bytes)) {
+    if (!likely(has_right_udp_checksum(frame, udp_bytes))) {
         return SLMP_UDP_CHECKSUM;
     }
-    if ((frame->flags & htons(SLMP_FLAG_ACK)) != 0) {
+    if (!likely((frame->flags & htons(SLMP_FLAG_ACK)) == 0)) {
         return SLMP_NOT_A_SEGMENT;
     }
     segment->frame = frame;
     segment->source = frame->source[0] | (uint32_t)frame->source[1] << 16;
     segment->port = frame->source_port;
     segment->message_id = host_order(frame->message_id);
-    segment->offset = host_order(frame->offset);
     segment->bytes = udp_bytes - UDP_AND_SLMP_BYTES;
+    return SLMP_ACCEPTED;
+}
+
+/* Reads the rest, which is not needed to find the message. */
+static inline void read_rest(segment_t *segment) {
+    const frame_t *frame = segment->frame;
+    segment->offset = host_order(frame->offset);
     segment->is_end = (frame->flags & htons(SLMP_FLAG_EOM)) != 0;
     segment->wants_ack = (frame->flags & htons(SLMP_FLAG_SYN)) != 0;
     segment->is_turned = false;
-    return SLMP_ACCEPTED;
 }
 
 static inline void swap(uint16_t *left, uint16_t *right, uint32_t count) {

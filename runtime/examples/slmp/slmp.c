@@ -16,15 +16,21 @@
 /* What `confirm` in the shared memory says: EOM is acknowledged when the host has stored the message. */
 #define CONFIRM_STORED 1
 
-static uint64_t host_address(const task_t *task, uint32_t offset) {
-    return ((uint64_t)task->host_mem_high << 32 | task->host_mem_low) + offset;
+/* The context's host memory. */
+typedef struct {
+    uint64_t address;
+    uint32_t bytes;
+} host_t;
+
+static inline host_t read_host(const task_t *task) {
+    return (host_t){(uint64_t)task->host_mem_high << 32 | task->host_mem_low, task->host_mem_size};
 }
 
 /* Whether a message that began with the segment would fit into the place. */
 static __attribute__((noinline, cold)) enum slmp_cause check_first(const task_t *task, place_t *place,
                                                                    const segment_t *segment) {
     position_t at = {0};
-    read_region(task, place, &at);
+    set_region(&at, place->region, place->capacity, task->host_mem_size);
     return check(segment, NULL, &at);
 }
 
@@ -35,7 +41,8 @@ static enum slmp_cause refuse(const task_t *task, places_t places, const segment
 }
 
 /* Gives the segment's message a place, under the lock; NULL and the cause if it must not have one. */
-static place_t *place_message(const task_t *task, places_t places, const segment_t *segment, enum slmp_cause *cause) {
+static place_t *place_message(const task_t *task, places_t places, const segment_t *segment, line_t *line,
+                              enum slmp_cause *cause) {
     if (is_given_up(places, segment)) {
         *cause = refuse(task, places, segment, SLMP_GIVEN_UP);
         return NULL;
@@ -52,43 +59,54 @@ static place_t *place_message(const task_t *task, places_t places, const segment
         return NULL;
     }
     begin_message(place, segment);
+    spin_dma_wait(read_line(place, line));
     return place;
 }
 
 /*
- * Opens the segment's message and enters its place; NULL and the cause if that is not possible. Another HPU may have
- * opened it since this one has looked, so it is looked for again, under the lock. Who finds no room does not take the
- * lock, to not keep others from it.
+ * Finds the segment's message, or opens it, and enters its place; NULL and the cause if that is not possible. Another
+ * HPU may have opened it since this one has looked, so it is looked for again, under the lock. Who finds no room does
+ * not take the lock, to not keep others from it.
  */
 static __attribute__((noinline, cold)) place_t *open_message(const task_t *task, places_t places,
-                                                             const segment_t *segment, uint32_t *state,
+                                                             const segment_t *segment, line_t *line,
                                                              enum slmp_cause *cause) {
     memory_t *memory = places.memory;
     *cause = SLMP_ACCEPTED;
+    place_t *place = find_message(places, segment, line);
+    if (place != NULL) {
+        return place;
+    }
     if (memory->magic != SLMP_MAGIC || memory->version != SLMP_VERSION || task->host_mem_size < SLMP_REGIONS) {
         *cause = SLMP_NO_ROOM;
         return NULL;
     }
     if (are_all_taken(places)) {
-        place_t *place = find_message(places, segment, state);
+        place = find_message(places, segment, line);
         if (place == NULL) {
             *cause = refuse(task, places, segment, SLMP_NO_ROOM);
         }
         return place;
     }
     spin_lock_lock(&memory->lock);
-    place_t *place = find_message(places, segment, state);
+    place = find_message(places, segment, line);
     if (place == NULL) {
-        *state = SLMP_OPEN;
-        place = place_message(task, places, segment, cause);
+        place = place_message(task, places, segment, line, cause);
     }
     spin_lock_unlock(&memory->lock);
+    if (place != NULL && !holds(line, segment)) {
+        /* The host was quick. */
+        leave(place);
+        *cause = SLMP_GIVEN_UP;
+        return NULL;
+    }
     return place;
 }
 
 /*
- * Takes the end of the message: whether nobody else has it. The offset is written last: who sees it sees the others.
- * Another end that comes in just these clocks counts as a duplicate, and like all ends is not acknowledged yet.
+ * Takes the end of the message: whether nobody else has it. The offset is written after the others, and `done` says
+ * that it is there: who sees it sees the others. Another end that comes in just these clocks counts as a duplicate, and
+ * like all ends is not acknowledged yet.
  */
 static bool claim_end(const segment_t *segment, place_t *place, position_t *at) {
     if (amo_or(&place->end_taken, 1) != 0) {
@@ -98,6 +116,7 @@ static bool claim_end(const segment_t *segment, place_t *place, position_t *at) 
     place->end_syn = segment->wants_ack;
     at->end = segment->offset + 1;
     amo_store(&place->end, at->end);
+    amo_or(&place->done, SLMP_DONE_END);
     return true;
 }
 
@@ -114,6 +133,7 @@ static enum slmp_cause claim(const segment_t *segment, place_t *place, position_
         if (place->segment_bytes != at->unit) {
             return SLMP_MISPLACED;
         }
+        place->reciprocal = reciprocal_of(at->unit);
     }
     uint32_t word = at->index / 32, bit = 1u << at->index % 32;
     uint32_t before = amo_or(&place->bitmap[word], bit);
@@ -123,12 +143,16 @@ static enum slmp_cause claim(const segment_t *segment, place_t *place, position_
     return (before & bit) == 0 ? SLMP_ACCEPTED : SLMP_DUPLICATE;
 }
 
-/* Whether the sender may know that the whole message is here. */
-static bool is_delivered(memory_t *memory, uint32_t state) {
+/*
+ * Whether the sender may know that the whole message is here. The state is looked at again, as the message may just
+ * have become complete; if it was released that stays so, though somebody may have closed the place to see who is in it.
+ */
+static bool is_delivered(memory_t *memory, place_t *place, line_t *line) {
+    uint32_t state = line->state == SLMP_RELEASED ? SLMP_RELEASED : place->state;
     return state == SLMP_RELEASED || (state == SLMP_COMPLETE && memory->confirm != CONFIRM_STORED);
 }
 
-static void count_ack(memory_t *memory) { add(&memory->counters[SLMP_ACKS_SENT], 1); }
+static void count(memory_t *memory, enum slmp_cause cause) { add(&memory->counters[cause], 1); }
 
 /*
  * All is in host memory: tells the host, and the sender. The host may take the message, and say so, as soon as the
@@ -140,55 +164,61 @@ static __attribute__((noinline, cold)) void complete(const task_t *task, memory_
     uint32_t offset = (uint32_t)(place - memory->place) * SLMP_COMPLETION_STRIDE;
     uint64_t completion = (uint64_t)(SLMP_COMPLETION_VALID | place->length) << 32 | segment->message_id;
     spin_cmd_t written;
-    spin_write_to_host(host_address(task, offset), completion, &written);
+    spin_write_to_host(read_host(task).address + offset, completion, &written);
     spin_cmd_wait(written);
-    add(&memory->counters[SLMP_COMPLETED], 1);
+    count(memory, SLMP_COMPLETED);
     uint32_t before = amo_maxu(&place->state, SLMP_COMPLETE);
     if (before != SLMP_CLOSED && memory->confirm != CONFIRM_STORED && place->end_syn != 0) {
         segment->is_end ? acknowledge(segment) : acknowledge_end(segment, end - 1);
-        count_ack(memory);
+        count(memory, SLMP_ACKS_SENT);
     }
 }
 
 /*
- * Counts a segment whose copy is done, and completes the message if it was the last one. `end` was written before its
- * segment was counted, so whoever counts last sees it. The number of segments before the end is the end's index; they
- * are those before the end if none is behind it, which a sender that contradicts itself could have brought about.
+ * Counts a segment whose copy is done, and completes the message if it was the last one. The end is noted in the same
+ * word before its segment is counted, so whoever counts last sees it. The number of segments before the end is the
+ * end's index; they are those before the end if none is behind it, which a sender that contradicts itself could have
+ * brought about.
  */
 static void count_segment(const task_t *task, memory_t *memory, place_t *place, const segment_t *segment,
                           const position_t *at) {
-    uint32_t others = (uint32_t)amo_add((volatile int32_t *)&place->done, 1);
-    uint32_t end = !likely(at->end == 0) ? at->end : place->end;
+    uint32_t before = (uint32_t)amo_add((volatile int32_t *)&place->done, 1);
+    if (likely((before & SLMP_DONE_END) == 0)) {
+        return;
+    }
+    uint32_t others = before & ~SLMP_DONE_END, end = place->end;
     uint32_t unit = likely(at->unit != 0) ? at->unit : place->segment_bytes;
-    if (!likely(end == 0) && others * unit == end - 1 && !has_segments_from(place, others)) {
+    if (others * unit == end - 1 && !has_segments_from(place, others)) {
         segment_t last = *segment;
         complete(task, memory, place, &last, end);
     }
 }
 
-/* Takes a segment of an open message. */
-static enum slmp_cause take(const task_t *task, memory_t *memory, place_t *place, segment_t *segment) {
-    position_t at = {.unit = place->segment_bytes, .end = place->end};
-    read_region(task, place, &at);
+/* Takes a segment of an open message, and counts it if it is accepted. */
+static inline enum slmp_cause take(const task_t *task, host_t host, memory_t *memory, place_t *place, line_t *line,
+                                   segment_t *segment) {
+    position_t at = {.unit = line->segment_bytes, .reciprocal = line->reciprocal, .end = line->end};
+    set_region(&at, line->region, line->capacity, host.bytes);
     enum slmp_cause cause = check(segment, place, &at);
     if (likely(cause == SLMP_ACCEPTED)) {
         cause = claim(segment, place, &at);
     }
-    if (cause != SLMP_ACCEPTED) {
+    if (!likely(cause == SLMP_ACCEPTED)) {
         return cause;
     }
     /* There is nothing to copy of an empty message. */
     spin_cmd_t copied = 0;
     if (likely(segment->bytes != 0)) {
-        spin_dma_to_host(host_address(task, at.region + segment->offset), (uint32_t)(uintptr_t)segment->frame->payload,
+        spin_dma_to_host(host.address + (at.region + segment->offset), (uint32_t)(uintptr_t)segment->frame->payload,
                          segment->bytes, false, &copied);
     }
     /* Everything that can be done while the copy is on its way. */
     if (likely(segment->wants_ack && !segment->is_end)) {
         acknowledge(segment);
-        count_ack(memory);
+        count(memory, SLMP_ACCEPTED_AND_ACKED);
+    } else {
+        count(memory, SLMP_ACCEPTED);
     }
-    add(&place->bytes, segment->bytes);
     if (likely(segment->bytes != 0)) {
         spin_cmd_wait(copied);
     }
@@ -196,28 +226,46 @@ static enum slmp_cause take(const task_t *task, memory_t *memory, place_t *place
     return SLMP_ACCEPTED;
 }
 
-/* Receives a segment: what became of it. Only copies of it leave this function, so that it can stay in registers. */
-static enum slmp_cause receive(const task_t *task, places_t places, segment_t *segment) {
+/*
+ * Receives a segment, and counts it. Its message is nearly always where the search for it begins, and what is not
+ * needed to find it is read while the place's line is copied. Only copies of the segment leave this function, so that it
+ * can stay in registers.
+ */
+static inline void receive(const task_t *task, places_t places, segment_t *segment) {
     memory_t *memory = places.memory;
-    uint32_t state;
-    place_t *place = find_message(places, segment, &state);
-    if (place == NULL) {
-        segment_t first = *segment;
-        uint32_t found;
-        enum slmp_cause cause;
-        place = open_message(task, places, &first, &found, &cause);
-        if (place == NULL) {
-            return cause;
-        }
-        state = found;
+    place_t *place = &memory->place[first_place(places, segment)];
+    /* Aligning it by hand is shorter than having the whole stack aligned. */
+    uint8_t space[2 * LINE_BYTES];
+    line_t *line = (line_t *)(((uintptr_t)space + LINE_BYTES) & ~(LINE_BYTES - 1));
+    bool may_be_there = likely(place->message_id == segment->message_id);
+    spin_dma_t copy = may_be_there ? enter(place, line) : 0;
+    read_rest(segment);
+    host_t host = read_host(task);
+    if (likely(may_be_there)) {
+        spin_dma_wait(copy);
     }
-    enum slmp_cause cause = likely(state == SLMP_OPEN) ? take(task, memory, place, segment) : SLMP_DUPLICATE;
-    if (cause == SLMP_DUPLICATE && segment->wants_ack && (!segment->is_end || is_delivered(memory, place->state))) {
-        acknowledge(segment);
-        count_ack(memory);
+    if (!likely(may_be_there) || !likely(holds(line, segment))) {
+        if (may_be_there) {
+            leave(place);
+        }
+        segment_t first = *segment;
+        enum slmp_cause cause;
+        place = open_message(task, places, &first, line, &cause);
+        if (place == NULL) {
+            count(memory, cause);
+            return;
+        }
+    }
+    enum slmp_cause cause =
+        likely(line->state == SLMP_OPEN) ? take(task, host, memory, place, line, segment) : SLMP_DUPLICATE;
+    if (!likely(cause == SLMP_ACCEPTED)) {
+        count(memory, cause);
+        if (cause == SLMP_DUPLICATE && segment->wants_ack && (!segment->is_end || is_delivered(memory, place, line))) {
+            acknowledge(segment);
+            count(memory, SLMP_ACKS_SENT);
+        }
     }
     leave(place);
-    return cause;
 }
 
 __handler__ void slmp_ph(handler_args_t *args) {
@@ -235,10 +283,11 @@ __handler__ void slmp_ph(handler_args_t *args) {
     }
     segment_t segment;
     enum slmp_cause cause = read_segment(&segment, task->pkt_mem, task->pkt_mem_size);
-    if (cause == SLMP_ACCEPTED) {
-        cause = receive(task, places, &segment);
+    if (likely(cause == SLMP_ACCEPTED)) {
+        receive(task, places, &segment);
+    } else {
+        count(memory, cause);
     }
-    add(&memory->counters[cause], 1);
 }
 
 void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **handler_mem) {

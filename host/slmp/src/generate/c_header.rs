@@ -40,6 +40,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("MAX_SEGMENTS", memory::MAX_SEGMENTS.to_string()),
         ("BITMAP_WORDS", memory::BITMAP_WORDS.to_string()),
         ("COUNTERS", memory::COUNTERS.to_string()),
+        ("DONE_END", format!("{:#010x}", memory::DONE_END)),
     ] {
         writeln!(out, "#define SLMP_{name} {value}")?;
     }
@@ -87,6 +88,12 @@ fn enumerations(out: &mut impl Write) -> fmt::Result {
         "Completed",
         memory::COMPLETED,
         "not a cause: messages that were completed",
+    )?;
+    constant(
+        out,
+        "AcceptedAndAcked",
+        memory::ACCEPTED_AND_ACKED,
+        "not a cause: segments that were accepted and acknowledged, which count here alone",
     )?;
     out.write_str("};\n")
 }

@@ -2,7 +2,7 @@
 //! nor written anywhere.
 
 use super::frame::{Segment, Transfer};
-use super::receiver::{Cause, Confirm, MAX_SEGMENTS, OPEN, Receiver, STATE};
+use super::receiver::{BITMAP, Cause, Confirm, MAX_SEGMENTS, OPEN, RECIPROCAL, Receiver, STATE};
 use crate::packets::{EOM, SYN};
 
 /// Payload of the segments.
@@ -57,6 +57,49 @@ fn segments_that_do_not_fit_the_others() {
             let frame = segment(flags, offset, bytes).frame();
             let what = format!("{flags:#x}, {bytes} bytes at {offset}");
             refuse(&mut receiver, &frame, Cause::Misplaced, &what);
+        }
+    }
+}
+
+/// Whichever segment says how long segments are: the one that opens the message, or one behind its end.
+#[test]
+fn every_multiple_has_its_bit_and_nothing_else_has_one() {
+    const LAST: u32 = MAX_SEGMENTS - 1;
+    for (unit, has_end) in [1, 2, 3, 7, 100, 731, 1024, 1461, 1462]
+        .into_iter()
+        .flat_map(|unit| [(unit, false), (unit, true)])
+    {
+        let mut receiver = Receiver::new(2, MAX_SEGMENTS * unit + unit, Confirm::Memory);
+        let at = |offset: u32, flags| segment(flags, offset as usize, unit as usize).frame();
+        if has_end {
+            receiver.receive(&at(LAST * unit, EOM));
+        }
+        for index in [0, 1, 31, 32, 999, 20_011, LAST - 2, LAST - 1] {
+            let what = format!("{unit} bytes, segment {index}");
+            assert_eq!(
+                receiver.receive(&at(index * unit, 0)).0,
+                Cause::Accepted,
+                "{what}"
+            );
+            let word = receiver.get(1, BITMAP + index / 32 * 4);
+            assert_ne!(word & 1 << (index % 32), 0, "{what}");
+            for offset in [index * unit + 1, index * unit + unit - 1] {
+                if offset % unit != 0 {
+                    refuse(&mut receiver, &at(offset, 0), Cause::Misplaced, &what);
+                }
+            }
+        }
+        assert_eq!(
+            receiver.get(1, RECIPROCAL),
+            (1_u64 << 32).div_ceil(unit.into()) as u32
+        );
+        let bits: u32 = (0..MAX_SEGMENTS / 32)
+            .map(|word| receiver.get(1, BITMAP + 4 * word).count_ones())
+            .sum();
+        assert_eq!(bits, 8, "{unit} bytes");
+        for index in [MAX_SEGMENTS, MAX_SEGMENTS + 1, u32::MAX / unit] {
+            let offset = index.wrapping_mul(unit);
+            refuse(&mut receiver, &at(offset, 0), Cause::Misplaced, "no bit is left");
         }
     }
 }

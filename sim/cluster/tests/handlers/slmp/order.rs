@@ -1,7 +1,9 @@
 //! Messages arrive whole, in whatever order their segments come.
 
 use super::frame::{ACK, Ack, Checksum, Segment, Transfer};
-use super::receiver::{ACKS_SENT, BYTES, COMPLETE, COMPLETED, Cause, Confirm, Receiver, STATE, USERS};
+use super::receiver::{
+    ACKS_SENT, COMPLETE, COMPLETED, Cause, Confirm, DONE, DONE_END, Receiver, STATE, USERS,
+};
 use crate::packets::{EOM, SYN};
 
 const UNIT: usize = 200;
@@ -17,8 +19,8 @@ fn check_arrived(receiver: &mut Receiver, transfer: &Transfer, acks: &[Ack]) {
     let length = transfer.bytes.len() as u32;
     assert_eq!(receiver.completion(place), Some((transfer.message, length)));
     assert_eq!(
-        [STATE, USERS, BYTES].map(|word| receiver.get(place, word)),
-        [COMPLETE, 0, length]
+        [STATE, USERS, DONE].map(|word| receiver.get(place, word)),
+        [COMPLETE, 0, DONE_END | transfer.segments().len() as u32]
     );
     assert_eq!(receiver.region(place, length).as_ref(), Some(&transfer.bytes));
     let completion = 64 * place as u32..64 * place as u32 + 8;
@@ -110,7 +112,7 @@ fn a_segment_that_comes_many_times_is_taken_once() {
         // EOM is not delivered, so it is not acknowledged.
         let wanted = if segment.flags & EOM == 0 { 32 } else { 0 };
         assert_eq!(acks, vec![Ack::of(&segment); wanted]);
-        assert_eq!(receiver.get(1, BYTES) as usize, segment.payload.len());
+        assert_eq!(receiver.get(1, DONE) & !DONE_END, 1);
     }
 }
 
@@ -123,7 +125,7 @@ fn repeated_segments_of_a_complete_message_are_acknowledged_again() {
         let (cause, acks) = receiver.receive(&segment.frame());
         assert_eq!((cause, acks), (Cause::Duplicate, vec![Ack::of(&segment)]));
     }
-    assert_eq!(receiver.get(2, BYTES) as usize, transfer.bytes.len());
+    assert_eq!(receiver.get(2, DONE), DONE_END | 3);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Meetings of two HPUs, or of an HPU and the host, that take a certain distance of clocks to happen: all are tried.
 
 use super::frame::{Ack, Segment, Transfer};
-use super::receiver::{CLOSED, Cause, Confirm, RELEASED, Receiver, STATE, USERS};
+use super::receiver::{CLOSED, COMPLETED, Cause, Confirm, RELEASED, Receiver, STATE, USERS};
 use crate::packets::{EOM, SYN};
 
 const UNIT: usize = 100;
@@ -45,6 +45,88 @@ fn two_segments_say_how_long_segments_are() {
             let counts = [Cause::Accepted, Cause::Misplaced].map(|cause| receiver.count(cause));
             assert_eq!(counts, [2, 1], "{clocks} clocks apart");
             assert_eq!(receiver.acks(), [Ack::of(segments[0])], "{clocks} clocks apart");
+        }
+    }
+}
+
+/// Whichever is counted last sees that it is, and the other one does not.
+#[test]
+fn the_end_and_the_last_other_segment_come_together() {
+    let mut receiver = Receiver::new(1, CAPACITY, Confirm::Memory);
+    let transfer = Transfer::new(6, 3 * UNIT, UNIT);
+    let [first, other, end] = <[Segment; 3]>::try_from(transfer.segments()).expect("there are three");
+    for clocks in 0..500 {
+        for segments in [[&other, &end], [&end, &other]] {
+            receiver.prepare(CAPACITY, Confirm::Memory);
+            receiver.bench.host_clocks = u64::from(clocks % 7 * 20);
+            receiver.send(std::slice::from_ref(&first));
+            send_apart(&mut receiver, segments, clocks);
+            let what = format!("{clocks} clocks apart");
+            assert_eq!(receiver.counters()[COMPLETED], 1, "{what}");
+            assert_eq!(receiver.acks().last(), Some(&Ack::of(&end)), "{what}");
+            assert_eq!(receiver.take(0), Some((6, transfer.bytes.clone())), "{what}");
+        }
+    }
+}
+
+/// From when the host sees nobody in a place that it has closed, nobody takes anything for it.
+#[test]
+fn the_host_closes_a_place_in_every_clock_of_a_segment() {
+    let mut receiver = Receiver::new(1, CAPACITY, Confirm::Memory);
+    let segments = Transfer::new(5, 3 * UNIT, UNIT).segments();
+    let mut taken = [0, 0];
+    for clocks in 0..600 {
+        receiver.prepare(CAPACITY, Confirm::Memory);
+        receiver.send(&segments[..1]);
+        receiver.push(&segments[1].frame());
+        for _ in 0..clocks {
+            receiver.bench.clock();
+        }
+        receiver.set(0, STATE, CLOSED);
+        while receiver.get(0, USERS) != 0 {
+            receiver.bench.clock();
+        }
+        let (accepted, written) = (receiver.count(Cause::Accepted), receiver.written());
+        receiver.bench.run();
+        assert_eq!(
+            receiver.count(Cause::Accepted),
+            accepted,
+            "closed after {clocks} clocks"
+        );
+        assert_eq!(receiver.written(), written, "closed after {clocks} clocks");
+        assert_eq!(
+            receiver.acks().len(),
+            accepted as usize - 1,
+            "those of the second"
+        );
+        taken[(accepted - 1) as usize] += 1;
+    }
+    assert!(taken.iter().all(|count| *count > 100), "{taken:?}");
+}
+
+/// A duplicate of the message that was in a place is never taken for one of the message that gets the place.
+#[test]
+fn a_duplicate_and_a_new_message_meet_in_a_released_place() {
+    let mut receiver = Receiver::new(1, CAPACITY, Confirm::Memory);
+    let [old, new] = [16, 24].map(|message| Transfer::new(message, 2 * UNIT, UNIT));
+    let duplicate = &old.segments()[1];
+    for clocks in 0..500 {
+        for is_first in [false, true] {
+            receiver.prepare(CAPACITY, Confirm::Memory);
+            receiver.send(&old.segments());
+            assert!(receiver.take(0).is_some());
+            let segments = new.segments();
+            let pair = match is_first {
+                true => [duplicate, &segments[0]],
+                false => [&segments[0], duplicate],
+            };
+            send_apart(&mut receiver, pair, clocks);
+            let refused = receiver.count(Cause::NoRoom);
+            let what = format!("{clocks} clocks apart");
+            assert!(refused <= 1, "{what}: one of them has the place");
+            assert_eq!(receiver.acks().len(), 2 - refused as usize, "{what}");
+            receiver.send(&segments);
+            assert_eq!(receiver.take(0), Some((24, new.bytes.clone())), "{what}");
         }
     }
 }

@@ -21,7 +21,9 @@ pub(crate) const MESSAGE: u32 = 0x0c;
 pub(crate) const REGION: u32 = 0x10;
 pub(crate) const CAPACITY: u32 = 0x14;
 pub(crate) const USERS: u32 = 0x18;
-pub(crate) const BYTES: u32 = 0x2c;
+pub(crate) const DONE: u32 = 0x28;
+pub(crate) const RECIPROCAL: u32 = 0x3c;
+pub(crate) const BITMAP: u32 = 0x40;
 
 /// States of a place.
 pub(crate) const FREE: u32 = 0;
@@ -64,6 +66,10 @@ pub(crate) const CAUSES: [Cause; 11] = [
 /// Numbers of the counters that are no causes.
 pub(crate) const ACKS_SENT: usize = 11;
 pub(crate) const COMPLETED: usize = 12;
+/// Those that were accepted and acknowledged count here alone.
+const ACCEPTED_AND_ACKED: usize = 13;
+/// In the number of segments that are done: the end is known.
+pub(crate) const DONE_END: u32 = 0x8000_0000;
 
 /// How the host confirms messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,9 +145,14 @@ impl Receiver {
         self.write(Self::place_at(place) + word, value);
     }
 
-    /// All counters.
+    /// All counters, with those that stand for two added to both.
     pub(crate) fn counters(&self) -> [u32; 16] {
-        std::array::from_fn(|number| self.bench.variable(self.memory + COUNTERS_AT + 4 * number as u32))
+        let mut counters: [u32; 16] =
+            std::array::from_fn(|number| self.bench.variable(self.memory + COUNTERS_AT + 4 * number as u32));
+        let both = std::mem::take(&mut counters[ACCEPTED_AND_ACKED]);
+        counters[Cause::Accepted as usize] += both;
+        counters[ACKS_SENT] += both;
+        counters
     }
 
     /// A counter.

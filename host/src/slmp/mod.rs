@@ -4,6 +4,9 @@
 //! when a message is whole. The host takes it from its memory, and gives up what makes no progress. The layout of what they
 //! share is in [`spinneret_slmp::memory`], the protocol in `docs/host/slmp.md`.
 
+mod place;
+
+use self::place::{Fate, Place};
 use crate::context::{Context, Options};
 use crate::device::{Device, OpenDevice};
 use crate::error::Error;
@@ -13,19 +16,17 @@ use crate::ruleset::Ruleset;
 use spinneret_program::Program;
 use spinneret_regmap::matching::Rule;
 use spinneret_slmp::memory::{
-    COMPLETION_STRIDE, COMPLETION_VALID, COUNTERS, Cause, MAGIC, REGIONS, State, VERSION, common, place,
+    ACCEPTED_AND_ACKED, ACKS_SENT, COMPLETED, COUNTERS, Cause, MAGIC, REGIONS, VERSION, common,
+    place as fields,
 };
 use spinneret_slmp::wire::PORT;
 use spinneret_slmp::{Confirm, GivenUp, MessageKey, Received, ReceiverConfig, Verdict};
-use std::net::SocketAddrV4;
 use std::time::Duration;
 
 /// The handlers' name in their program.
 const HANDLERS: &str = "slmp";
 /// Looks for messages without progress while one of them may be given up.
 const LOOKS: u32 = 4;
-/// Longest that handlers take to finish what they do for a message that is given up.
-const DRAIN: Duration = Duration::from_millis(10);
 /// Bytes of a line of host memory.
 const LINE: usize = 64;
 
@@ -34,7 +35,8 @@ const LINE: usize = 64;
 pub enum Event {
     /// It came whole. If stored messages are confirmed, [`MessageReceiver::confirm`] comes next.
     Complete(Received),
-    /// It made no progress for too long.
+    /// It made no progress for too long. If a handler of it never ended, its place is lost, and
+    /// [`MessageReceiver::lost_places`] has grown.
     GivenUp(GivenUp),
 }
 
@@ -45,17 +47,21 @@ pub struct SegmentCounters([u32; COUNTERS]);
 impl SegmentCounters {
     /// Segments that were counted under a cause.
     pub fn of(&self, cause: Cause) -> u32 {
-        self.0[cause as usize]
+        let acknowledged = match cause {
+            Cause::Accepted => self.0[ACCEPTED_AND_ACKED],
+            _ => 0,
+        };
+        self.0[cause as usize].wrapping_add(acknowledged)
     }
 
     /// Acknowledgements that were sent.
     pub fn acks_sent(&self) -> u32 {
-        self.0[spinneret_slmp::memory::ACKS_SENT]
+        self.0[ACKS_SENT].wrapping_add(self.0[ACCEPTED_AND_ACKED])
     }
 
     /// Messages that were completed.
     pub fn completed(&self) -> u32 {
-        self.0[spinneret_slmp::memory::COMPLETED]
+        self.0[COMPLETED]
     }
 }
 
@@ -64,9 +70,11 @@ impl SegmentCounters {
 struct Watch {
     /// The message that was taken and waits to be confirmed.
     taken: Option<MessageKey>,
-    /// Bytes that had come at the last progress, and when that was.
-    bytes: u32,
+    /// What had come at the last progress, and when that was.
+    progress: [u32; 2],
     since: Duration,
+    /// A handler has not finished with it, and never will.
+    is_lost: bool,
 }
 
 /// Receives messages through a NIC.
@@ -96,7 +104,7 @@ impl<D: Device> MessageReceiver<D> {
         let stride = config.capacity_bytes.next_multiple_of(LINE);
         let options = Options {
             host_bytes: (REGIONS + config.places * stride).try_into().unwrap_or(u32::MAX),
-            handler_bytes: Some((common::SIZE + config.places * place::SIZE) as u32),
+            handler_bytes: Some((common::SIZE + config.places * fields::SIZE) as u32),
             ..Options::default()
         };
         // No packet comes before memory is ready.
@@ -104,9 +112,8 @@ impl<D: Device> MessageReceiver<D> {
         let (handler, host) = (context.handler_memory(), context.host_memory());
         handler.clear()?;
         for number in 0..config.places {
-            let start = place_offset(number);
-            handler.store(start + place::REGION as u32, (REGIONS + number * stride) as u32)?;
-            handler.store(start + place::CAPACITY as u32, config.capacity_bytes as u32)?;
+            let region = (REGIONS + number * stride) as u32;
+            Place::new(nic, &handler, &host, number).prepare(region, config.capacity_bytes as u32)?;
         }
         handler.store(common::PLACES as u32, config.places as u32)?;
         handler.store(
@@ -134,7 +141,9 @@ impl<D: Device> MessageReceiver<D> {
     /// If the NIC does not answer.
     pub fn poll(&mut self) -> Result<Option<Event>, Error> {
         for number in 0..self.places.len() {
-            if self.places[number].taken.is_none()
+            let Watch { taken, is_lost, .. } = &self.places[number];
+            if taken.is_none()
+                && !is_lost
                 && let Some(received) = self.take(number)?
             {
                 return Ok(Some(Event::Complete(received)));
@@ -168,9 +177,18 @@ impl<D: Device> MessageReceiver<D> {
         };
         self.places[number].taken = None;
         match verdict {
-            Verdict::Stored => self.release(number),
-            Verdict::Refused => self.clear(number),
+            Verdict::Stored => self.place(number).release(),
+            Verdict::Refused => {
+                self.places[number].is_lost = !self.place(number).refuse()?;
+                Ok(())
+            }
         }
+    }
+
+    /// Places that can hold no message any more, because a handler that worked on one has faulted or hangs. They are there
+    /// again when the receiver is opened anew.
+    pub fn lost_places(&self) -> usize {
+        self.places.iter().filter(|place| place.is_lost).count()
     }
 
     /// What became of all segments so far.
@@ -195,100 +213,50 @@ impl<D: Device> MessageReceiver<D> {
 
     /// The message of a place, if it is whole.
     fn take(&mut self, number: usize) -> Result<Option<Received>, Error> {
-        let completion: u64 = self.host.load(completion(number))?;
-        let length = (completion >> 32) as u32;
-        if length & COMPLETION_VALID == 0 {
-            return Ok(None);
-        }
-        let key = self.key(number)?;
-        let region: u32 = self.field(number, place::REGION)?;
-        let mut data = vec![0; (length & !COMPLETION_VALID) as usize];
-        self.host.read(region, &mut data)?;
-        match self.config.confirm {
-            Confirm::Memory => self.release(number)?,
-            Confirm::Stored => self.places[number].taken = Some(key),
-        }
-        Ok(Some(Received { key, data }))
-    }
-
-    /// Gives a message up that has made no progress for too long.
-    fn look(&mut self, number: usize, now: Duration) -> Result<Option<GivenUp>, Error> {
-        let state = self.field(number, place::STATE)?;
-        let bytes = self.field(number, place::BYTES)?;
-        let watch = &mut self.places[number];
-        if state != State::Open as u32 || bytes != watch.bytes {
-            (watch.bytes, watch.since) = (bytes, now);
-            return Ok(None);
-        }
-        if now < watch.since + self.idle {
-            return Ok(None);
-        }
-        watch.since = now;
-        let given_up = GivenUp {
-            key: self.key(number)?,
-            bytes: bytes.into(),
-            length: match self.field(number, place::END)? {
-                0 => None,
-                _ => Some(self.field(number, place::LENGTH)?.into()),
-            },
-        };
-        self.clear(number)?;
-        Ok(Some(given_up))
-    }
-
-    /// The place may be used anew.
-    fn release(&mut self, number: usize) -> Result<(), Error> {
-        self.host.store(completion(number), 0_u64)?;
-        self.set(number, place::STATE, State::Released as u32)
-    }
-
-    /// Takes a place from its message, whatever handlers do with it at the moment.
-    fn clear(&mut self, number: usize) -> Result<(), Error> {
-        self.set(number, place::STATE, State::Closed as u32)?;
-        let users = place_offset(number) + place::USERS as u32;
-        let handler = &self.handler;
-        self.context.nic().wait_until(
-            "the end of handlers for a message that is given up",
-            DRAIN,
-            || Ok(handler.load::<u32>(users)? == 0),
-        )?;
-        // It may have become whole in its last moments.
-        self.host.store(completion(number), 0_u64)?;
-        let words = self
-            .field(number, place::BITMAP_WORDS)?
-            .min(spinneret_slmp::memory::BITMAP_WORDS as u32);
-        let bitmap = place_offset(number) + place::BITMAP as u32;
-        self.handler.write(bitmap, &vec![0; 4 * words as usize])?;
-        for field in place::FIELDS {
-            let stays = [
-                place::STATE,
-                place::REGION,
-                place::CAPACITY,
-                place::USERS,
-                place::BITMAP,
-            ];
-            if !stays.contains(&field.offset) {
-                self.set(number, field.offset, 0)?;
+        let place = self.place(number);
+        let received = place.received()?;
+        if let Some(Received { key, .. }) = received {
+            match self.config.confirm {
+                Confirm::Memory => place.release()?,
+                Confirm::Stored => self.places[number].taken = Some(key),
             }
         }
-        self.set(number, place::STATE, State::Free as u32)
+        Ok(received)
     }
 
-    fn key(&self, number: usize) -> Result<MessageKey, Error> {
-        let address = self.field(number, place::SOURCE)?.to_le_bytes();
-        let [high, low, ..] = self.field(number, place::PORT)?.to_le_bytes();
-        Ok(MessageKey {
-            from: SocketAddrV4::new(address.into(), u16::from_be_bytes([high, low])),
-            message_id: self.field(number, place::MESSAGE_ID)?,
+    /// Gives a message up that has made no progress for too long. One that came whole in its last moments is taken next.
+    fn look(&mut self, number: usize, now: Duration) -> Result<Option<GivenUp>, Error> {
+        let Watch {
+            progress,
+            since,
+            is_lost,
+            ..
+        } = self.places[number];
+        if is_lost {
+            return Ok(None);
+        }
+        let place = self.place(number);
+        let found = place.progress()?;
+        if !place.is_open()? || found != progress {
+            let watch = &mut self.places[number];
+            (watch.progress, watch.since) = (found, now);
+            return Ok(None);
+        }
+        if now < since + self.idle {
+            return Ok(None);
+        }
+        let fate = place.give_up()?;
+        let watch = &mut self.places[number];
+        watch.since = now;
+        watch.is_lost = matches!(fate, Fate::Lost(_));
+        Ok(match fate {
+            Fate::Whole => None,
+            Fate::Freed(given_up) | Fate::Lost(given_up) => Some(given_up),
         })
     }
 
-    fn field(&self, number: usize, field: usize) -> Result<u32, Error> {
-        self.handler.load(place_offset(number) + field as u32)
-    }
-
-    fn set(&self, number: usize, field: usize, value: u32) -> Result<(), Error> {
-        self.handler.store(place_offset(number) + field as u32, value)
+    fn place(&self, number: usize) -> Place<'_, D> {
+        Place::new(self.context.nic(), &self.handler, &self.host, number)
     }
 }
 
@@ -299,12 +267,4 @@ fn rules() -> Ruleset {
         .rule(Rule::ip_protocol(17, 17))
         .rule(Rule::udp_destination_port(PORT, PORT))
         .end_of_message(Rule::NEVER)
-}
-
-fn place_offset(number: usize) -> u32 {
-    (common::SIZE + number * place::SIZE) as u32
-}
-
-fn completion(number: usize) -> u32 {
-    (number * COMPLETION_STRIDE) as u32
 }
