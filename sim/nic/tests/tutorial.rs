@@ -131,10 +131,11 @@ fn run(document: &str) -> Result<(), String> {
         .expect("bash is there");
     let output = |line: usize| std::fs::read_to_string(outputs.path().join(line.to_string()));
     // If the script has failed, it was in the last block that has begun.
-    let begun = blocks.iter().map(|block| block.line);
-    let failed = begun
-        .filter(|line| output(*line).is_ok() && !ended.status.success())
-        .last();
+    let mut begun = blocks.iter().rev().map(|block| block.line);
+    let failed = match ended.status.success() {
+        true => None,
+        false => begun.find(|line| output(*line).is_ok()),
+    };
     let mut before = None;
     for block in &blocks {
         match (block.language, before) {
@@ -192,9 +193,9 @@ fn problem(document: &str) -> String {
 
 #[test]
 fn a_document_that_is_wrong_is_found_out() {
-    let right = "Into `a/b.txt`:\n```toml\none\ntwo $HOME\n```\n```sh\ncat a/b.txt\necho three >&2\n```\n```text\none\n...$HOME\nthree\n```\n";
-    let right = format!("```sh\nmkdir a\n```\n{right}");
-    run(&right).unwrap_or_else(|error| panic!("{error}"));
+    let right = "```sh\nmkdir a\n```\nInto `a/b.txt`:\n```toml\none\ntwo $HOME\n```\n\
+                 ```sh\ncat a/b.txt\necho three >&2\n```\n```text\none\n...$HOME\nthree\n```\n";
+    run(right).unwrap_or_else(|error| panic!("{error}"));
     let wrong = |from, to| problem(&right.replace(from, to));
     assert!(
         wrong("\none\n...", "\nten\n...")
