@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use spinneret_slmp::wire::PORT;
-use spinneret_slmp::{Mode, SenderConfig, Statistics, udp};
+use spinneret_slmp::{Mode, Sender, SenderConfig, Statistics, udp};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Arguments of `spinneret send`.
@@ -69,10 +69,9 @@ fn address(text: &str) -> Result<SocketAddrV4, String> {
 /// If the file cannot be read or is not delivered.
 pub fn run(arguments: &SendArguments) -> Result<(), Failure> {
     let config = config(arguments)?;
-    let message = std::fs::read(&arguments.file)
-        .with_context(|| format!("{} cannot be read", arguments.file.display()))
+    let message = read(&arguments.file, config)
+        .with_context(|| format!("{} cannot be sent", arguments.file.display()))
         .map_err(|error| Failure::Usage(anyhow!("{error:#}")))?;
-    spinneret_slmp::Sender::new(config, 0, message.len() as u64).map_err(Failure::usage)?;
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Failure::work)?;
     let interrupt = Interrupt::catch().map_err(Failure::work)?;
     let bar = progress_bar(message.len() as u64);
@@ -88,10 +87,19 @@ pub fn run(arguments: &SendArguments) -> Result<(), Failure> {
     bar.finish_and_clear();
     let statistics = sent.map_err(|error| {
         let file = arguments.file.display();
-        Failure::Work(anyhow!("{file} was not delivered to {}: {error}", arguments.to))
+        Failure::Work(anyhow!("{file} was not delivered: {error}"))
     })?;
     show(arguments, message.len(), &statistics, begun.elapsed());
     Ok(())
+}
+
+/// The file, if it can be a message.
+fn read(path: &Path, config: SenderConfig) -> anyhow::Result<Vec<u8>> {
+    let found = std::fs::metadata(path)?;
+    // Devices and pipes may have no end.
+    anyhow::ensure!(found.is_file(), "it is no file");
+    Sender::new(config, 0, found.len())?;
+    Ok(std::fs::read(path)?)
 }
 
 fn config(arguments: &SendArguments) -> Result<SenderConfig, Failure> {

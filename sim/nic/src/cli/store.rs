@@ -2,11 +2,13 @@
 
 use anyhow::{Context as _, Result};
 use spinneret_slmp::Received;
+use std::fs::Permissions;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Where messages are stored.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Store {
     /// One message in this file.
     File(PathBuf),
@@ -64,7 +66,10 @@ impl Store {
     }
 
     fn write(&self, path: &Path, data: &[u8]) -> Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
+        // Readable for whom files usually are: temporary ones are the owner's alone.
+        let mut file = tempfile::Builder::new()
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder_of(path))?;
         file.write_all(data)?;
         file.as_file().sync_all()?;
         file.persist(path)?;

@@ -5,6 +5,7 @@ mod build;
 mod ends;
 mod host;
 pub(crate) mod host_ping;
+mod inbox;
 mod receive;
 mod serve;
 mod session;

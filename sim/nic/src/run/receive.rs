@@ -2,10 +2,11 @@
 
 use super::args::{HardwareArguments, PacketArguments, ResultArguments};
 use super::host::{Attention, HostProgram};
+use super::inbox::Inbox;
 use super::session::{self, Session};
 use super::setup::{self, Setup};
 use super::{build, ends};
-use crate::cli::{Failure, Store};
+use crate::cli::Failure;
 use crate::device::Simulated;
 use crate::laptop;
 use crate::net::{Interrupt, picoseconds};
@@ -16,7 +17,7 @@ use spinneret_host::Nic;
 use spinneret_host::slmp::{Event, MessageReceiver, SegmentCounters};
 use spinneret_slmp::memory::Cause;
 use spinneret_slmp::udp::{self, Listener};
-use spinneret_slmp::{Confirm, GivenUp, Received, ReceiverConfig, Verdict};
+use spinneret_slmp::{Confirm, ReceiverConfig};
 use std::net::SocketAddrV4;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -38,7 +39,11 @@ pub struct ReceiveArguments {
     #[arg(long)]
     pub many: bool,
     /// Receive without a NIC, at this address and UDP port of this machine
-    #[arg(long, value_name = "ADDR:PORT")]
+    #[arg(
+        long,
+        value_name = "ADDR:PORT",
+        conflicts_with_all = ["handlers", "json", "trace", "wave", "plot", "profile"]
+    )]
     pub udp: Option<SocketAddrV4>,
     /// Longest message in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 20, value_parser = clap::value_parser!(u32).range(1..=40 << 20))]
@@ -93,39 +98,23 @@ impl LiveArguments {
 /// # Errors
 /// If something that was asked for cannot be used, or the message does not arrive or cannot be stored.
 pub fn receive(arguments: &ReceiveArguments) -> Result<(), Failure> {
-    let store = Store::new(&arguments.path, arguments.many).map_err(Failure::Usage)?;
-    let idle = Duration::try_from_secs_f64(arguments.idle)
-        .map_err(|error| Failure::usage(anyhow!("--idle {}: {error}", arguments.idle)))?;
+    let inbox = Inbox::new(&arguments.path, arguments.many)?;
+    let idle = seconds("--idle", arguments.idle)?;
     let config = ReceiverConfig {
         places: arguments.places.into(),
         capacity_bytes: arguments.max_size as usize,
         confirm: Confirm::Stored,
     };
     match arguments.udp {
-        Some(at) => by_program(at, config, idle, &store, arguments.packets.duration),
-        None => by_handlers(arguments, config, idle, store),
+        Some(at) => by_program(at, config, idle, inbox, arguments.packets.duration),
+        None => by_handlers(arguments, config, idle, inbox),
     }
 }
 
-/// Prints what was stored.
-fn show(message: &Received, path: &std::path::Path) {
-    let from = message.key.from;
-    println!("{}: {} bytes from {from}", path.display(), message.data.len());
-}
-
-/// What is said of a message that did not come whole.
-fn incomplete(given_up: &GivenUp) -> anyhow::Error {
-    let GivenUp { key, bytes, length } = given_up;
-    let of = length.map_or_else(
-        || "and its end never came".to_owned(),
-        |length| format!("of {length}"),
-    );
-    anyhow!(
-        "message {:#010x} of {} stopped after {bytes} bytes {of}: the sender or the network stopped, or this receiver was \
-         restarted in its middle; nothing of it was stored",
-        key.message_id,
-        key.from
-    )
+/// A time of an option.
+fn seconds(option: &str, seconds: f64) -> Result<Duration, Failure> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|error| Failure::usage(anyhow!("{option} {seconds}: {error}")))
 }
 
 /// Receives at a UDP port.
@@ -133,63 +122,37 @@ fn by_program(
     at: SocketAddrV4,
     config: ReceiverConfig,
     idle: Duration,
-    store: &Store,
+    mut inbox: Inbox,
     duration: Option<f64>,
 ) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let mut listener = Listener::bind(at, config, idle).map_err(Failure::usage)?;
-    let begun = Instant::now();
-    let mut end = duration.and_then(|seconds| begun.checked_add(Duration::try_from_secs_f64(seconds).ok()?));
-    let mut is_stored = false;
+    let duration = duration.map(|duration| seconds("--duration", duration));
+    let mut end = duration
+        .transpose()?
+        .and_then(|duration| Instant::now().checked_add(duration));
+    let at = listener.local_address().map_err(Failure::work)?;
     eprintln!("waiting at {at}");
     loop {
         let event = listener.next_event(|_| {
-            let is_over = interrupt.is_set() || end.is_some_and(|end| Instant::now() >= end);
-            if is_over {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
+            match interrupt.is_set() || end.is_some_and(|end| Instant::now() >= end) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
         });
         match event.map_err(Failure::work)? {
             Some(udp::Event::Complete(message)) => {
-                let saved = store.save(&message);
-                let verdict = if saved.is_ok() {
-                    Verdict::Stored
-                } else {
-                    Verdict::Refused
-                };
-                listener.confirm(&message.key, verdict).map_err(Failure::work)?;
-                show(&message, &saved.map_err(chained)?);
-                if store.is_single() {
-                    is_stored = true;
+                let was_done = inbox.is_done();
+                let confirm = |verdict| Ok(listener.confirm(&message.key, verdict)?);
+                inbox.take(&message, confirm).map_err(Failure::Work)?;
+                if inbox.is_done() && !was_done {
                     end = Instant::now().checked_add(LINGER);
                 }
             }
-            Some(udp::Event::GivenUp(given_up)) => settle(&given_up, store, is_stored)?,
-            None if store.is_single() && !is_stored => return Err(nothing()),
-            None => return Ok(()),
+            Some(udp::Event::GivenUp(given_up)) => inbox.give_up(&given_up).map_err(Failure::Work)?,
+            None => return inbox.finish().map_err(Failure::Work),
         }
     }
-}
-
-/// Whether a message that did not come whole is the end: it is if it was the only one that is waited for.
-fn settle(given_up: &GivenUp, store: &Store, is_stored: bool) -> Result<(), Failure> {
-    let error = incomplete(given_up);
-    if store.is_single() && !is_stored {
-        return Err(Failure::Work(error));
-    }
-    eprintln!("{error}");
-    Ok(())
-}
-
-fn nothing() -> Failure {
-    Failure::work(anyhow!("no message came"))
-}
-
-/// A failure with its causes in one line.
-fn chained(error: anyhow::Error) -> Failure {
-    Failure::Work(anyhow!("{error:#}"))
 }
 
 /// Receives by handlers on a simulated NIC.
@@ -197,7 +160,7 @@ fn by_handlers(
     arguments: &ReceiveArguments,
     config: ReceiverConfig,
     idle: Duration,
-    store: Store,
+    inbox: Inbox,
 ) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let hardware = setup::config(&arguments.hardware)?;
@@ -211,11 +174,11 @@ fn by_handlers(
     let (simulated, recorder) = setup::bare(&arguments.results, hardware, Some(&program))?;
     let nic = Nic::new(simulated.clone()).map_err(Failure::work)?;
     let receiver = MessageReceiver::open(&nic, &program, config, idle).map_err(Failure::work)?;
+    eprintln!("waiting at the NIC");
     let host = Receiving {
         nic: simulated.clone(),
         receiver,
-        store,
-        is_stored: false,
+        inbox,
         end_ps: None,
     };
     let setup = Setup {
@@ -233,41 +196,27 @@ fn by_handlers(
 struct Receiving {
     nic: Simulated,
     receiver: MessageReceiver<Simulated>,
-    store: Store,
-    is_stored: bool,
+    inbox: Inbox,
     /// The run is over then.
     end_ps: Option<u64>,
-}
-
-impl Receiving {
-    fn take(&mut self, message: &Received) -> Result<()> {
-        let saved = self.store.save(message);
-        let verdict = if saved.is_ok() {
-            Verdict::Stored
-        } else {
-            Verdict::Refused
-        };
-        self.receiver.confirm(&message.key, verdict)?;
-        show(message, &saved.map_err(|error| anyhow!("{error:#}"))?);
-        if self.store.is_single() {
-            self.is_stored = true;
-            self.end_ps = Some(self.nic.borrow().now_ps() + picoseconds(LINGER));
-        }
-        Ok(())
-    }
 }
 
 impl HostProgram for Receiving {
     fn poll(&mut self) -> Result<Attention> {
         while let Some(event) = self.receiver.poll()? {
             match event {
-                Event::Complete(message) => self.take(&message)?,
-                Event::GivenUp(given_up) => {
-                    settle(&given_up, &self.store, self.is_stored).map_err(|failure| anyhow!("{failure}"))?;
+                Event::Complete(message) => {
+                    let confirm = |verdict| Ok(self.receiver.confirm(&message.key, verdict)?);
+                    self.inbox.take(&message, confirm)?;
                 }
+                Event::GivenUp(given_up) => self.inbox.give_up(&given_up)?,
             }
         }
         let nic = self.nic.borrow();
+        if self.inbox.is_done() {
+            self.end_ps
+                .get_or_insert(nic.now_ps().saturating_add(picoseconds(LINGER)));
+        }
         Ok(match self.end_ps {
             Some(end) if nic.now_ps() >= end => Attention::Over,
             _ if nic.is_idle() => Attention::Idle,
@@ -281,10 +230,7 @@ impl HostProgram for Receiving {
 
     fn finish(&mut self) -> Result<()> {
         show_segments(&self.receiver.counters()?);
-        match self.store.is_single() && !self.is_stored {
-            true => Err(anyhow!("no message came")),
-            false => Ok(()),
-        }
+        self.inbox.finish()
     }
 }
 

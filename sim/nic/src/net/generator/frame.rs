@@ -1,6 +1,6 @@
 //! Frames of a recipe.
 
-use super::recipe::{Protocol, Recipe, mix};
+use super::recipe::{Protocol, Recipe, mix, port};
 use etherparse::{IpHeaders, IpNumber, Ipv4Header, PacketBuilder};
 
 /// Bytes of payload that carry the packet's number, most significant first. The pattern is behind them.
@@ -44,21 +44,17 @@ impl Recipe {
             ..Ipv4Header::default()
         };
         ip.header_checksum = ip.calc_header_checksum();
+        let (sport, dport) = (port(&self.sport, number), port(&self.dport, number));
         let builder =
             PacketBuilder::ethernet2(self.smac, self.mac).ip(IpHeaders::Ipv4(ip, Default::default()));
         let mut frame = Vec::with_capacity(size);
         let written = match self.protocol {
-            Protocol::Udp => builder
-                .udp(self.sport, self.dport)
-                .write_to_vec(&mut frame, &payload),
+            Protocol::Udp => builder.udp(sport, dport).write_to_vec(&mut frame, &payload),
             Protocol::Icmp => builder
-                .icmpv4_echo_request(self.sport, number as u16)
+                .icmpv4_echo_request(sport, number as u16)
                 .write_to_vec(&mut frame, &payload),
             Protocol::Tcp => {
-                let tcp = builder
-                    .tcp(self.sport, self.dport, number, TCP_WINDOW)
-                    .psh()
-                    .ack(0);
+                let tcp = builder.tcp(sport, dport, number, TCP_WINDOW).psh().ack(0);
                 tcp.write_to_vec(&mut frame, &payload)
             }
         };
@@ -175,6 +171,19 @@ mod tests {
         }
         assert_eq!(sizes.iter().sum::<u32>(), 6000);
         assert_eq!(sizes.iter().filter(|found| **found > 0).count(), 6);
+    }
+
+    #[test]
+    fn ports_of_a_range_come_in_turns() {
+        let frames = packets("udp,sport=9..10,dport=65533..65535,count=7", 10);
+        let port = |frame: &[u8], at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
+        let ports: Vec<[u16; 2]> = frames
+            .iter()
+            .map(|(_, frame)| [port(frame, 34), port(frame, 36)])
+            .collect();
+        assert_eq!(ports[..3], [[9, 65533], [10, 65534], [9, 65535]]);
+        assert_eq!(ports[3..6], [[10, 65533], [9, 65534], [10, 65535]]);
+        assert_eq!(ports[6], ports[0]);
     }
 
     #[test]

@@ -76,8 +76,8 @@ fn set(recipe: &mut Recipe, key: &str, value: &str) -> Result<(), String> {
         "count" => recipe.count = Some(whole(value, "packets", MAX_COUNT)?.get()),
         "src" => recipe.src = plain(value, "an IPv4 address such as 10.9.0.2")?,
         "dst" => recipe.dst = plain(value, "an IPv4 address such as 10.9.0.1")?,
-        "sport" => recipe.sport = plain(value, "a port from 0 to 65535")?,
-        "dport" => recipe.dport = plain(value, "a port from 0 to 65535")?,
+        "sport" => recipe.sport = ports(value)?,
+        "dport" => recipe.dport = ports(value)?,
         "mac" => recipe.mac = mac(value)?,
         "smac" => recipe.smac = mac(value)?,
         "seed" => recipe.seed = plain(value, "a whole number from 0 to 18446744073709551615")?,
@@ -139,9 +139,23 @@ fn sizes(value: &str) -> Result<RangeInclusive<u16>, String> {
         size.filter(|size| (MIN_FRAME_BYTES as u16..=MAX_SIZE_BYTES).contains(size))
             .ok_or_else(problem)
     };
+    range(value, size)
+}
+
+fn ports(value: &str) -> Result<RangeInclusive<u16>, String> {
+    range(value, |text| {
+        plain(
+            text,
+            "ports from 0 to 65535, such as 7000 or 7000..7015 (both ends included)",
+        )
+    })
+}
+
+/// One number, or two with everything in between.
+fn range(value: &str, number: impl Fn(&str) -> Result<u16, String>) -> Result<RangeInclusive<u16>, String> {
     let (first, last) = match value.split_once("..") {
-        Some((first, last)) => (size(first)?, size(last)?),
-        None => (size(value)?, size(value)?),
+        Some((first, last)) => (number(first)?, number(last)?),
+        None => (number(value)?, number(value)?),
     };
     if first > last {
         return Err(format!(
@@ -175,7 +189,7 @@ mod tests {
     fn reads_every_setting() {
         let recipe: Recipe =
             "tcp, size=64|512..600, rate=2.5Gbps, burst=8, count=1e5, src=1.2.3.4, dst=5.6.7.8, \
-                              sport=1, dport=65535, mac=0a:0B:0c:0d:0e:0f, smac=02:00:00:00:00:ff, seed=7"
+                              sport=1, dport=65534..65535, mac=0a:0B:0c:0d:0e:0f, smac=02:00:00:00:00:ff, seed=7"
                 .parse()
                 .unwrap();
         assert_eq!(recipe.protocol, Protocol::Tcp);
@@ -192,7 +206,7 @@ mod tests {
             (recipe.src.octets(), recipe.dst.octets()),
             ([1, 2, 3, 4], [5, 6, 7, 8])
         );
-        assert_eq!((recipe.sport, recipe.dport), (1, 65535));
+        assert_eq!((recipe.sport, recipe.dport), (1..=1, 65534..=65535));
         assert_eq!(
             (recipe.mac, recipe.smac),
             ([10, 11, 12, 13, 14, 15], [2, 0, 0, 0, 0, 255])
@@ -266,7 +280,7 @@ mod tests {
                 "udp,src=1.2.3",
                 "`src=1.2.3` needs an IPv4 address such as 10.9.0.2",
             ),
-            ("udp,dport=70000", "`dport=70000` needs a port from 0 to 65535"),
+            ("udp,dport=70000", "`dport=70000` needs ports from 0 to 65535"),
             (
                 "udp,mac=1:2:3:4:5:6",
                 "`mac=1:2:3:4:5:6` needs a MAC address such as 02:00:00:00:00:01",

@@ -45,7 +45,7 @@ pub enum Rate {
 /// | `burst=32` | so many together, then a pause that keeps the rate | 1 |
 /// | `count=1e5` | packets | until the end of the run |
 /// | `src=`, `dst=` | IPv4 addresses | 10.9.0.2, 10.9.0.1 |
-/// | `sport=`, `dport=` | ports | 40000, 9330 |
+/// | `sport=`, `dport=`, `dport=7000..7015` | ports: one, or those of a range, both ends included, one after the other | 40000, 9330 |
 /// | `mac=`, `smac=` | MAC addresses of the NIC and of the sender | 02:00:00:00:00:01, 02:00:00:00:00:02 |
 /// | `seed=` | chooses sizes and payload | 1 |
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,10 +64,10 @@ pub struct Recipe {
     pub src: Ipv4Addr,
     /// Receiver's IP address.
     pub dst: Ipv4Addr,
-    /// Sender's port.
-    pub sport: u16,
-    /// Receiver's port.
-    pub dport: u16,
+    /// Sender's ports, taken in turns.
+    pub sport: RangeInclusive<u16>,
+    /// Receiver's ports, taken in turns.
+    pub dport: RangeInclusive<u16>,
     /// Receiver's MAC address.
     pub mac: [u8; 6],
     /// Sender's MAC address.
@@ -87,8 +87,8 @@ impl Recipe {
             count: None,
             src: Ipv4Addr::new(10, 9, 0, 2),
             dst: Ipv4Addr::new(10, 9, 0, 1),
-            sport: 40_000,
-            dport: 9330,
+            sport: 40_000..=40_000,
+            dport: 9330..=9330,
             mac: [2, 0, 0, 0, 0, 1],
             smac: [2, 0, 0, 0, 0, 2],
             seed: 1,
@@ -113,6 +113,12 @@ impl Recipe {
         let sizes = u64::from(range.end() - range.start()) + 1;
         (u64::from(*range.start()) + place % sizes) as usize
     }
+}
+
+/// The port of the packet with this number.
+pub(super) fn port(ports: &RangeInclusive<u16>, number: u32) -> u16 {
+    let count = u32::from(ports.end() - ports.start()) + 1;
+    ports.start() + (number % count) as u16
 }
 
 /// Packets are told apart by a number of 32 bits.
