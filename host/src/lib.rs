@@ -24,6 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![deny(unsafe_code)]
+
 mod context;
 mod control;
 mod counters;
@@ -38,7 +40,7 @@ mod stdout;
 
 pub use context::{Context, Options};
 pub use counters::{Counter, Counters};
-pub use device::{Device, DeviceError, OpenDevice};
+pub use device::{Device, DeviceError, OpenDevice, chardev};
 pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
 pub use nic::{Nic, NicGuard};
