@@ -48,3 +48,8 @@ pub use ruleset::{Join, Ruleset, RulesetError};
 pub use spinneret_program::{Code, Program, ProgramError, Stage};
 pub use spinneret_regmap::matching::Rule;
 pub use stdout::{Lines, NOTHING_PRINTED, Printed, Stdout};
+
+/// The examples of the page for users.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/host/library.md")]
+struct Page;

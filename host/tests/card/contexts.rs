@@ -168,7 +168,6 @@ fn registers_of_ours_are_used_if_the_driver_has_them() {
     );
 
     let fake = crate::fake::Fake::new(Variant::Extended);
-    fake.driver().registers.show(cl::STATUS.offset, 3);
     let ours = ok(Nic::new(ok(card(&fake))));
     assert_eq!(ok(ours.counters()).get("ingress.hers"), Some(0));
     assert_eq!(

@@ -247,7 +247,12 @@ impl Driver {
             return Err(Errno::INVAL.into());
         }
         match offset {
-            cl::AUX_RESET => self.is_in_reset = value == 1,
+            cl::AUX_RESET => {
+                self.is_in_reset = value == 1;
+                // The register is ours, and the public driver has no file for it.
+                self.registers
+                    .show(cl::STATUS.offset, if value == 1 { 3 } else { 1 });
+            }
             _ if offset == me::VALID.offset => self.rules_may_change = value == 0,
             _ if offset == her::VALID.offset => self.contexts_may_change = value == 0,
             _ => {}
