@@ -24,6 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![deny(unsafe_code)]
+
 mod context;
 mod control;
 mod counters;
@@ -38,7 +40,7 @@ mod stdout;
 
 pub use context::{Context, Options};
 pub use counters::{Counter, Counters};
-pub use device::{Device, DeviceError, OpenDevice};
+pub use device::{Device, DeviceError, OpenDevice, chardev};
 pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
 pub use nic::{Nic, NicGuard};
@@ -46,3 +48,8 @@ pub use ruleset::{Join, Ruleset, RulesetError};
 pub use spinneret_program::{Code, Program, ProgramError, Stage};
 pub use spinneret_regmap::matching::Rule;
 pub use stdout::{Lines, NOTHING_PRINTED, Printed, Stdout};
+
+/// The examples of the page for users.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/host/library.md")]
+struct Page;

@@ -58,8 +58,8 @@ impl<D: Device> DerefMut for NicGuard<'_, D> {
 }
 
 impl Nic {
-    /// Opens a NIC by its name: `unix:PATH` is a simulated one in another process, anything else device files, such as
-    /// `/dev/pspin0`.
+    /// Opens a NIC by its name: `unix:PATH` is a simulated one in another process, any other path the device file of a
+    /// card, such as `/dev/pspin0`.
     ///
     /// # Errors
     /// If there is none, or somebody else has it.

@@ -1,5 +1,6 @@
 //! What a NIC is to software: registers, memory of the cluster, host memory that both see, and time.
 
+pub mod chardev;
 pub mod socket;
 
 use spinneret_program::Program;
@@ -121,6 +122,8 @@ pub enum DeviceError {
 pub enum OpenDevice {
     /// A simulated NIC in another process.
     Socket(socket::Client),
+    /// A card behind its driver.
+    Card(chardev::Card),
 }
 
 /// Why no device can be opened.
@@ -134,10 +137,13 @@ pub enum OpenError {
     /// Nobody answers there.
     #[error(transparent)]
     Socket(#[from] socket::ConnectError),
+    /// The card cannot be used.
+    #[error(transparent)]
+    Card(#[from] chardev::CardError),
 }
 
 impl OpenDevice {
-    /// Opens `unix:PATH` or device files.
+    /// Opens `unix:PATH`, or a device file by its path.
     ///
     /// # Errors
     /// If there is no such device, or somebody else has it.
@@ -145,7 +151,13 @@ impl OpenDevice {
         if let Some(path) = name.strip_prefix("unix:") {
             return Ok(Self::Socket(socket::Client::connect(Path::new(path))?));
         }
-        Err(OpenError::Name(name.to_owned()))
+        if !name.contains('/') {
+            return Err(OpenError::Name(name.to_owned()));
+        }
+        Ok(Self::Card(chardev::Card::open(
+            chardev::Linux::default(),
+            Path::new(name),
+        )?))
     }
 }
 
@@ -154,6 +166,7 @@ macro_rules! each {
     ($self:ident, $device:ident => $call:expr) => {
         match $self {
             OpenDevice::Socket($device) => $call,
+            OpenDevice::Card($device) => $call,
         }
     };
 }

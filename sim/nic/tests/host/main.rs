@@ -1,5 +1,6 @@
 //! The host library on simulated NICs.
 
+mod c;
 mod contexts;
 mod lifecycle;
 mod socket;

@@ -9,17 +9,17 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longest that a process takes for anything.
-const PROCESS: Duration = Duration::from_secs(60);
+pub(crate) const PROCESS: Duration = Duration::from_secs(60);
 
 /// `spinneret serve`, which is ended with the test.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     socket: PathBuf,
     _folder: tempfile::TempDir,
 }
 
 impl Server {
-    fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("there is room");
         let socket = folder.path().join("nic.sock");
         let child = Command::new(env!("CARGO_BIN_EXE_spinneret"))
@@ -42,7 +42,7 @@ impl Server {
         }
     }
 
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("unix:{}", self.socket.display())
     }
 

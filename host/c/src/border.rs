@@ -1,0 +1,235 @@
+//! Between C and Rust: what comes in is looked at, what goes wrong becomes a number and a message.
+
+use spinneret_host::{DeviceError, Error, ErrorKind, ProgramError};
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+
+/// A call succeeded.
+pub const SPINNERET_OK: c_int = 0;
+/// An argument is wrong: a null pointer, a handle that is closed, a name that is not there, memory that is not there.
+pub const SPINNERET_ERROR_ARGUMENT: c_int = -1;
+/// There is no such NIC, or somebody else has it.
+pub const SPINNERET_ERROR_OPEN: c_int = -2;
+/// The file is no program for the NIC, or has no such handlers.
+pub const SPINNERET_ERROR_PROGRAM: c_int = -3;
+/// There is no context or no memory left, or other contexts run another program.
+pub const SPINNERET_ERROR_NO_ROOM: c_int = -4;
+/// The NIC refused something, or did not answer as it should.
+pub const SPINNERET_ERROR_DEVICE: c_int = -5;
+/// The NIC, its driver or the process that simulates it is gone.
+pub const SPINNERET_ERROR_GONE: c_int = -6;
+/// It did not happen in time.
+pub const SPINNERET_ERROR_TIMEOUT: c_int = -7;
+/// A fault of the library.
+pub const SPINNERET_ERROR_INTERNAL: c_int = -8;
+
+/// Most bytes of a name or a path, without the 0 at its end.
+pub const SPINNERET_LONGEST_NAME: usize = 4095;
+
+/// What a call that failed gives back, and what it leaves to be read.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: c_int,
+    message: String,
+}
+
+impl Failure {
+    pub(crate) fn argument(message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self {
+            code: SPINNERET_ERROR_ARGUMENT,
+            message,
+        }
+    }
+
+    fn internal(panic: &(dyn Any + Send)) -> Self {
+        let reason = panic
+            .downcast_ref::<&str>()
+            .map(ToString::to_string)
+            .or_else(|| panic.downcast_ref::<String>().cloned());
+        let reason = reason.unwrap_or_else(|| "no reason is known".to_owned());
+        Self {
+            code: SPINNERET_ERROR_INTERNAL,
+            message: format!("a fault of the library, please report it: {reason}"),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let code = match &error.kind {
+            ErrorKind::Open(_) => SPINNERET_ERROR_OPEN,
+            ErrorKind::Program(_) => SPINNERET_ERROR_PROGRAM,
+            ErrorKind::NoContext(_) | ErrorKind::OtherProgram { .. } => SPINNERET_ERROR_NO_ROOM,
+            ErrorKind::TimedOut { .. } => SPINNERET_ERROR_TIMEOUT,
+            ErrorKind::State { .. } => SPINNERET_ERROR_DEVICE,
+            ErrorKind::Ruleset(_)
+            | ErrorKind::Outside { .. }
+            | ErrorKind::Misaligned { .. }
+            | ErrorKind::NoVariable { .. } => SPINNERET_ERROR_ARGUMENT,
+            ErrorKind::Register { source, .. }
+            | ErrorKind::Cluster { source, .. }
+            | ErrorKind::Device(source) => match source {
+                DeviceError::Gone(_) => SPINNERET_ERROR_GONE,
+                DeviceError::NoMemory(_) => SPINNERET_ERROR_NO_ROOM,
+                DeviceError::Refused(_) | DeviceError::NoAccess => SPINNERET_ERROR_DEVICE,
+            },
+        };
+        let message = error.to_string();
+        Self { code, message }
+    }
+}
+
+impl From<ProgramError> for Failure {
+    fn from(error: ProgramError) -> Self {
+        Self {
+            code: SPINNERET_ERROR_PROGRAM,
+            message: error.to_string(),
+        }
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<CString> = RefCell::default();
+}
+
+/// Runs a call. Panics do not get out of it.
+pub(crate) fn guarded(call: impl FnOnce() -> Result<c_int, Failure>) -> c_int {
+    // What a panic leaves half done is locked by nobody and used by nobody: the next call begins anew.
+    let result = catch_unwind(AssertUnwindSafe(call));
+    match result.unwrap_or_else(|panic| Err(Failure::internal(&*panic))) {
+        Ok(value) => value,
+        Err(Failure { code, message }) => {
+            LAST.set(c_string(&message));
+            code
+        }
+    }
+}
+
+/// Text for C, in which a 0 would be the end.
+pub(crate) fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
+}
+
+/// Why the last call of this thread that failed did so: one sentence in UTF-8. It is there until the next call of this
+/// thread that fails; it is empty if none has.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_error_message() -> *const c_char {
+    LAST.with_borrow(|message| message.as_ptr())
+}
+
+/// A string of the caller.
+///
+/// # Safety
+/// It is null, or points to a string with a 0 at its end that does not change meanwhile.
+pub(crate) unsafe fn text<'c>(string: *const c_char, what: &str) -> Result<&'c str, Failure> {
+    if string.is_null() {
+        return Err(Failure::argument(format!("{what} is a null pointer")));
+    }
+    // SAFETY: the byte is behind others that are not the 0 at the end.
+    let is_end = |length: &usize| unsafe { string.add(*length).read() } == 0;
+    let Some(length) = (0..=SPINNERET_LONGEST_NAME).find(is_end) else {
+        return Err(Failure::argument(format!(
+            "{what} has more than {SPINNERET_LONGEST_NAME} bytes"
+        )));
+    };
+    // SAFETY: so many bytes have been looked at, and the 0 behind them.
+    let bytes = unsafe { slice::from_raw_parts(string.cast(), length + 1) };
+    let text = CStr::from_bytes_with_nul(bytes)
+        .ok()
+        .and_then(|text| text.to_str().ok());
+    text.ok_or_else(|| Failure::argument(format!("{what} is not UTF-8")))
+}
+
+/// Leaves a value at a place of the caller.
+///
+/// # Safety
+/// The place is null, or a value can be written there.
+pub(crate) unsafe fn put<T>(place: *mut T, what: &str, value: T) -> Result<(), Failure> {
+    check_place(place, what)?;
+    // SAFETY: the caller says that it can be written.
+    unsafe { place.write_unaligned(value) };
+    Ok(())
+}
+
+/// Whether there is a place at all, before something is done whose result would have none.
+pub(crate) fn check_place<T>(place: *mut T, what: &str) -> Result<(), Failure> {
+    match place.is_null() {
+        true => Err(Failure::argument(format!("{what} is a null pointer"))),
+        false => Ok(()),
+    }
+}
+
+/// Bytes of the caller.
+///
+/// # Safety
+/// `bytes` is null, or so many bytes can be read there and do not change meanwhile.
+pub(crate) unsafe fn bytes<'c>(bytes: *const c_void, count: usize) -> Result<&'c [u8], Failure> {
+    check_buffer(bytes, count)?;
+    match count {
+        0 => Ok(&[]),
+        // SAFETY: the caller says that they are there, and there are not too many of them.
+        count => Ok(unsafe { slice::from_raw_parts(bytes.cast(), count) }),
+    }
+}
+
+/// Leaves bytes in a buffer of the caller.
+///
+/// # Safety
+/// The buffer is null, or so many bytes can be written there.
+pub(crate) unsafe fn put_bytes(buffer: *mut c_void, bytes: &[u8]) -> Result<(), Failure> {
+    check_buffer(buffer, bytes.len())?;
+    if !bytes.is_empty() {
+        // SAFETY: the caller says that there is room, which is not ours.
+        unsafe {
+            buffer
+                .cast::<u8>()
+                .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
+        };
+    }
+    Ok(())
+}
+
+fn check_buffer(buffer: *const c_void, count: usize) -> Result<(), Failure> {
+    match buffer.is_null() && count > 0 || isize::try_from(count).is_err() {
+        true => Err(Failure::argument(format!(
+            "there is no buffer of {count} bytes at {buffer:p}"
+        ))),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panics_become_an_error_with_a_message() {
+        let code = guarded(|| panic!("number {}", 7));
+        assert_eq!(code, SPINNERET_ERROR_INTERNAL);
+        // SAFETY: the message is there until the next failure.
+        let message = unsafe { CStr::from_ptr(spinneret_error_message()) };
+        let message = message.to_str().expect("it is text");
+        assert!(message.ends_with("please report it: number 7"), "{message}");
+    }
+
+    #[test]
+    fn every_thread_has_its_own_message() {
+        guarded(|| Err(Failure::argument("here")));
+        let other = std::thread::spawn(|| {
+            // SAFETY: as above.
+            unsafe { CStr::from_ptr(spinneret_error_message()) }
+                .to_bytes()
+                .len()
+        });
+        assert_eq!(other.join().expect("it does not panic"), 0);
+    }
+
+    #[test]
+    fn a_message_is_whole_even_with_a_0_in_it() {
+        assert_eq!(c_string("a\0b").to_bytes(), "a\u{fffd}b".as_bytes());
+    }
+}

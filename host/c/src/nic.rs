@@ -1,0 +1,198 @@
+//! NICs: opening, time, counters, lines of handlers.
+
+use crate::border::{Failure, SPINNERET_OK, c_string, check_place, guarded, put, put_bytes, text};
+use crate::context::OpenContext;
+use crate::handles;
+use spinneret_host::{Lines, Nic, Printed, Stdout};
+use std::collections::VecDeque;
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// A NIC.
+#[derive(Debug)]
+#[repr(C)]
+pub struct spinneret_nic {
+    _opaque: [u8; 0],
+}
+
+/// Most bytes of a line of a handler, with the 0 at its end. A byte that is no text takes three.
+pub const SPINNERET_LONGEST_LINE: usize = 12289;
+const _: () = assert!(SPINNERET_LONGEST_LINE == 3 * Lines::LONGEST + 1);
+
+/// Gets the name and the value of a counter, and the pointer that came with the question.
+pub type spinneret_each_counter =
+    Option<unsafe extern "C" fn(user: *mut c_void, name: *const c_char, value: u32)>;
+
+/// A NIC with a handle, and what its handlers have printed.
+#[derive(Debug)]
+pub(crate) struct OpenNic {
+    pub(crate) nic: Nic,
+    printed: Mutex<Output>,
+}
+
+#[derive(Debug)]
+struct Output {
+    stdout: Stdout,
+    lines: VecDeque<Printed>,
+}
+
+/// Opens a NIC by its name: `unix:PATH` for a simulated one in another process, or the device file of a card, such as
+/// `/dev/pspin0`. Whatever was on it is stopped. One program has it at a time.
+///
+/// # Safety
+/// `name` is a string; the handle is left at `nic`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_open(name: *const c_char, nic: *mut *mut spinneret_nic) -> c_int {
+    guarded(|| {
+        check_place(nic, "nic")?;
+        // SAFETY: the caller promises a string.
+        let opened = Nic::open(unsafe { text(name, "name") }?)?;
+        let printed = Mutex::new(Output {
+            stdout: opened.stdout(),
+            lines: VecDeque::new(),
+        });
+        let handle = handles::insert(OpenNic { nic: opened, printed });
+        // SAFETY: the caller promises the place.
+        unsafe { put(nic, "nic", handle) }?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Closes a NIC and all contexts on it: their handlers end, and their packets go to the host again. The handles are used up,
+/// even if something fails.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_close(nic: *mut spinneret_nic) -> c_int {
+    guarded(|| {
+        let removed = handles::remove::<OpenNic, _>(nic)?;
+        let contexts = handles::remove_all(|context: &OpenContext| context.nic == nic.addr());
+        let closed: Vec<_> = contexts.into_iter().map(OpenContext::close).collect();
+        drop(removed);
+        closed.into_iter().collect::<Result<(), Failure>>()?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Lets time pass. On a simulated NIC packets are handled only while time passes.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_wait(nic: *mut spinneret_nic, nanoseconds: u64) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = handles::get(nic)?;
+        open.nic.wait(Duration::from_nanos(nanoseconds))?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Time since the NIC was opened: simulated for a simulated one.
+///
+/// # Safety
+/// The time is left at `nanoseconds`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_now(nic: *mut spinneret_nic, nanoseconds: *mut u64) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = handles::get(nic)?;
+        let now = open.nic.now().as_nanos().try_into().unwrap_or(u64::MAX);
+        // SAFETY: the caller promises the place.
+        unsafe { put(nanoseconds, "nanoseconds", now) }?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Reads a counter of the hardware by its name in the register table, such as `ingress.hers`. Cards behind the public driver
+/// have none.
+///
+/// # Safety
+/// `name` is a string; the value is left at `value`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_counter(
+    nic: *mut spinneret_nic,
+    name: *const c_char,
+    value: *mut u32,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = handles::get(nic)?;
+        check_place(value, "value")?;
+        // SAFETY: the caller promises a string.
+        let name = unsafe { text(name, "name") }?;
+        let counters = open.nic.counters()?;
+        let counted = counters.get(name).ok_or_else(|| {
+            let names: Vec<_> = counters.iter().map(|(name, _)| name).collect();
+            Failure::argument(match &names[..] {
+                [] => format!("this NIC gives no access to counters, so there is no `{name}`"),
+                names => format!("there is no counter `{name}`; there are {}", names.join(", ")),
+            })
+        })?;
+        // SAFETY: the caller promises the place.
+        unsafe { put(value, "value", counted) }?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Reads all counters of the hardware, and calls `each` for every one, in the order of their registers. The name is there
+/// during the call only.
+///
+/// # Safety
+/// `each` is a function that returns, or null; `user` is whatever it takes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_counters(
+    nic: *mut spinneret_nic,
+    each: spinneret_each_counter,
+    user: *mut c_void,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = handles::get(nic)?;
+        let each = each.ok_or_else(|| Failure::argument("each is a null pointer"))?;
+        for (name, value) in open.nic.counters()?.iter() {
+            let name = c_string(name);
+            // SAFETY: the caller promises a function that can be called.
+            unsafe { each(user, name.as_ptr(), value) };
+        }
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Takes the next line that a handler has printed: 1 if there is one, 0 if not. If it does not fit into `size` bytes, which
+/// is an error, it stays. `SPINNERET_LONGEST_LINE` bytes are enough for every line.
+///
+/// # Safety
+/// The line, with a 0 at its end, is left at `line`, where there is room for `size` bytes, its cluster and its HPU at
+/// `cluster` and `hpu`, which may be null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_line(
+    nic: *mut spinneret_nic,
+    line: *mut c_char,
+    size: usize,
+    cluster: *mut u32,
+    hpu: *mut u32,
+) -> c_int {
+    guarded(|| {
+        let open: Arc<OpenNic> = handles::get(nic)?;
+        check_place(line, "line")?;
+        let mut output = open.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        if output.lines.is_empty() {
+            let lines = output.stdout.lines()?;
+            output.lines.extend(lines);
+        }
+        let Some(printed) = output.lines.front() else {
+            return Ok(0);
+        };
+        let text = c_string(&printed.line);
+        let bytes = text.as_bytes_with_nul();
+        if bytes.len() > size {
+            return Err(Failure::argument(format!(
+                "the line takes {} bytes, and there is room for {size}",
+                bytes.len()
+            )));
+        }
+        // SAFETY: the caller promises so much room, and it is enough.
+        unsafe { put_bytes(line.cast(), bytes) }?;
+        for (place, value) in [(cluster, printed.cluster), (hpu, printed.hpu)] {
+            if !place.is_null() {
+                // SAFETY: the caller promises the places.
+                unsafe { put(place, "place", value) }?;
+            }
+        }
+        output.lines.pop_front();
+        Ok(1)
+    })
+}

@@ -1,0 +1,231 @@
+//! What programs may get wrong.
+
+use crate::support::{Nic, fails, ok, open, open_context, open_program, ports};
+use spinneret::*;
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+
+#[track_caller]
+fn wrong(result: c_int, wanted: &str) {
+    fails(result, SPINNERET_ERROR_ARGUMENT, wanted);
+}
+
+#[test]
+fn handles_are_good_until_they_are_closed() {
+    let nic = Nic::start();
+    let (handle, program) = (open(&nic), open_program(&nic));
+    let [one, two] = [(); 2].map(|()| open_context(handle, program));
+    ok(spinneret_program_close(program));
+    wrong(spinneret_program_close(program), "is no program that is open");
+    ok(spinneret_close_context(one));
+    wrong(spinneret_close_context(one), "is no context that is open");
+    wrong(spinneret_host_store32(one, 0, 0), "is no context that is open");
+    ok(spinneret_host_store32(two, 0, 0));
+    wrong(spinneret_close(two.cast()), "is no NIC that is open");
+    wrong(
+        spinneret_close_context(handle.cast()),
+        "is no context that is open",
+    );
+    ok(spinneret_close(handle));
+    wrong(spinneret_close(handle), "is no NIC that is open");
+    wrong(spinneret_close_context(two), "is no context that is open");
+    wrong(spinneret_wait(handle, 1), "is no NIC that is open");
+    let anew = open(&nic);
+    assert_ne!(anew, handle, "no handle is used twice");
+    ok(spinneret_close(anew));
+}
+
+#[test]
+fn null_pointers_are_errors() {
+    let nic = Nic::start();
+    let (handle, program) = (open(&nic), open_program(&nic));
+    let context = open_context(handle, program);
+    let name = c"count".as_ptr();
+    let rules = ports(1, 1);
+    let rules = &raw const rules;
+    let mut number = 0;
+    let mut place: *mut spinneret_context = null_mut();
+    let (number, place) = (&raw mut number, &raw mut place);
+    // SAFETY: null is allowed everywhere, as an error; the rest is there.
+    unsafe {
+        wrong(spinneret_open(null(), place.cast()), "name is a null pointer");
+        wrong(
+            spinneret_open(nic.name.as_ptr(), null_mut()),
+            "nic is a null pointer",
+        );
+        wrong(
+            spinneret_program_open(null(), place.cast()),
+            "path is a null pointer",
+        );
+        wrong(
+            spinneret_program_open(nic.elf.as_ptr(), null_mut()),
+            "program is a null pointer",
+        );
+        wrong(spinneret_now(handle, null_mut()), "nanoseconds is a null pointer");
+        wrong(
+            spinneret_counter(handle, null(), number),
+            "name is a null pointer",
+        );
+        wrong(
+            spinneret_counter(handle, name, null_mut()),
+            "value is a null pointer",
+        );
+        wrong(
+            spinneret_counters(handle, None, null_mut()),
+            "each is a null pointer",
+        );
+        wrong(
+            spinneret_line(handle, null_mut(), 9, number, number),
+            "line is a null pointer",
+        );
+        let open = spinneret_open_context;
+        wrong(
+            open(null_mut(), program, name, rules, null(), place),
+            "the NIC is a null pointer",
+        );
+        wrong(
+            open(handle, null_mut(), name, rules, null(), place),
+            "the program is a null pointer",
+        );
+        wrong(
+            open(handle, program, null(), rules, null(), place),
+            "handlers is a null pointer",
+        );
+        wrong(
+            open(handle, program, name, null(), null(), place),
+            "rules is a null pointer",
+        );
+        wrong(
+            open(handle, program, name, rules, null(), null_mut()),
+            "context is a null pointer",
+        );
+        wrong(spinneret_set_rules(context, null()), "rules is a null pointer");
+        wrong(
+            spinneret_handler_counter(context, 0, null_mut(), number),
+            "sum is a null pointer",
+        );
+        wrong(
+            spinneret_handler_counter(context, 0, number, null_mut()),
+            "count is a null pointer",
+        );
+        wrong(
+            spinneret_host_load32(context, 0, null_mut()),
+            "value is a null pointer",
+        );
+        wrong(
+            spinneret_host_load64(context, 0, null_mut()),
+            "value is a null pointer",
+        );
+        wrong(
+            spinneret_host_read(context, 0, null_mut(), 1),
+            "no buffer of 1 bytes",
+        );
+        wrong(
+            spinneret_host_write(context, 0, null(), 1),
+            "no buffer of 1 bytes",
+        );
+        wrong(
+            spinneret_handler_read(null_mut(), 0, null_mut(), 0),
+            "the context is a null pointer",
+        );
+        wrong(
+            spinneret_variable_read(context, null(), 0, null_mut(), 0),
+            "name is a null pointer",
+        );
+        wrong(
+            spinneret_wait_variable(context, null(), 0, 0, 0, 0),
+            "name is a null pointer",
+        );
+    }
+    wrong(spinneret_close(null_mut()), "the NIC is a null pointer");
+    wrong(spinneret_wait(null_mut(), 0), "the NIC is a null pointer");
+    wrong(
+        spinneret_close_context(null_mut()),
+        "the context is a null pointer",
+    );
+    ok(spinneret_close(handle));
+}
+
+#[test]
+fn names_are_utf_8_and_end() {
+    let mut place = null_mut();
+    let bad = *b"unix:\xff\xfe\0";
+    // A name that has no end is not looked at to where nothing is any more.
+    let mut long = vec![b'a'; SPINNERET_LONGEST_NAME + 1];
+    // SAFETY: the strings have an end, or are longer than what is looked at.
+    unsafe {
+        wrong(
+            spinneret_open(bad.as_ptr().cast(), &raw mut place),
+            "name is not UTF-8",
+        );
+        wrong(
+            spinneret_open(long.as_ptr().cast(), &raw mut place),
+            "name has more than 4095 bytes",
+        );
+        *long.last_mut().expect("it is long") = 0;
+        let unknown = spinneret_open(long.as_ptr().cast(), &raw mut place);
+        fails(unknown, SPINNERET_ERROR_OPEN, "is no NIC");
+        let empty: *const c_char = c"".as_ptr();
+        fails(
+            spinneret_open(empty, &raw mut place),
+            SPINNERET_ERROR_OPEN,
+            "`` is no NIC",
+        );
+    }
+}
+
+#[test]
+fn memory_that_is_not_there_is_an_error() {
+    let nic = Nic::start();
+    let handle = open(&nic);
+    let context = open_context(handle, open_program(&nic));
+    let mut byte = 0_u8;
+    let into: *mut c_void = (&raw mut byte).cast();
+    let mut long = 0;
+    // SAFETY: strings are there, and so is a byte.
+    unsafe {
+        for offset in [1 << 20, u32::MAX] {
+            wrong(
+                spinneret_host_read(context, offset, into, 1),
+                "not within the 1048576 bytes",
+            );
+            wrong(
+                spinneret_host_write(context, offset, into, 1),
+                "not within the 1048576 bytes",
+            );
+        }
+        wrong(
+            spinneret_host_read(context, 0, into, usize::MAX),
+            "more than the 1048576",
+        );
+        wrong(
+            spinneret_host_write(context, 0, into, usize::MAX),
+            "no buffer of 18446744073709551615 bytes",
+        );
+        wrong(
+            spinneret_host_load64(context, 4, &raw mut long),
+            "no multiple of the 8 bytes",
+        );
+        wrong(
+            spinneret_host_store32(context, 2, 0),
+            "no multiple of the 4 bytes",
+        );
+        wrong(
+            spinneret_variable_read(context, c"step".as_ptr(), 8, into, 1),
+            "not within the 8 bytes",
+        );
+        wrong(
+            spinneret_variable_write(context, c"none".as_ptr(), 0, into, 1),
+            "no variable `none`",
+        );
+        let (mut sum, mut count) = (0, 0);
+        let none = spinneret_handler_counter(context, 16, &raw mut sum, &raw mut count);
+        wrong(none, "not within the 256 bytes");
+        wrong(
+            spinneret_wait_host(context, 2, 0, 0, 0),
+            "no multiple of the 4 bytes",
+        );
+        wrong(spinneret_wait_host(context, 0, 2, 0, 0), "condition is 2");
+    }
+    ok(spinneret_close(handle));
+}

@@ -1,0 +1,165 @@
+//! A NIC that the interface can open, and what it gives back.
+
+use crate::fake::{Fake, PSPIN};
+use crate::program::program;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use spinneret::*;
+use spinneret_host::Device as _;
+use spinneret_host::chardev::Card;
+use spinneret_host::device::socket::{Served, Server};
+use spinneret_regmap::model::Variant;
+use std::ffi::{CStr, CString, c_int};
+use std::path::Path;
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Longest that is waited for the server.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A fake card behind a socket, served by a thread.
+pub(crate) struct Nic {
+    pub(crate) fake: Fake,
+    pub(crate) name: CString,
+    pub(crate) elf: CString,
+    is_over: Arc<AtomicBool>,
+    server: Option<JoinHandle<()>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Nic {
+    pub(crate) fn start() -> Self {
+        let folder = tempfile::tempdir().expect("there is room");
+        let [socket, elf] = ["nic.sock", "handlers.elf"].map(|name| folder.path().join(name));
+        std::fs::write(&elf, program().file()).expect("there is room");
+        let fake = Fake::new(Variant::Extended);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let server = Server::bind(&socket).expect("there is room");
+        let serving = (fake.clone(), Arc::clone(&is_over));
+        Self {
+            fake,
+            name: string(&format!("unix:{}", socket.display())),
+            elf: string(&elf.display().to_string()),
+            is_over,
+            server: Some(std::thread::spawn(move || serve(server, serving.0, &serving.1))),
+            _folder: folder,
+        }
+    }
+}
+
+impl Drop for Nic {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        let served = self.server.take().expect("it is dropped once").join();
+        assert!(served.is_ok() || std::thread::panicking(), "the server panics");
+    }
+}
+
+fn serve(mut server: Server, fake: Fake, is_over: &AtomicBool) {
+    let mut card = Card::open(fake, Path::new(PSPIN)).expect("it is free");
+    while !is_over.load(Ordering::Relaxed) {
+        let milliseconds = match server.serve(&mut card).expect("the socket works") {
+            Served::Waits(until) => {
+                std::thread::sleep(until.saturating_sub(card.now()));
+                0
+            }
+            Served::Nothing => 10,
+            Served::Requests | Served::Gone => 0,
+        };
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: milliseconds * 1_000_000,
+        };
+        let mut wakes = server
+            .wakes()
+            .map(|wake| PollFd::from_borrowed_fd(wake, PollFlags::IN));
+        poll(&mut wakes, Some(&timeout)).expect("the socket works");
+    }
+}
+
+pub(crate) fn string(text: &str) -> CString {
+    CString::new(text).expect("it has no 0")
+}
+
+/// Why the last call failed.
+pub(crate) fn message() -> String {
+    // SAFETY: the message is there until the next failure of this thread.
+    let message = unsafe { CStr::from_ptr(spinneret_error_message()) };
+    message.to_str().expect("it is UTF-8").to_owned()
+}
+
+#[track_caller]
+pub(crate) fn ok(result: c_int) {
+    assert_eq!(result, SPINNERET_OK, "{}", message());
+}
+
+/// A call that failed like that, with a message that contains something.
+#[track_caller]
+pub(crate) fn fails(result: c_int, code: c_int, wanted: &str) {
+    let message = message();
+    assert_eq!(result, code, "{message}");
+    assert!(
+        message.contains(wanted),
+        "`{message}` does not contain `{wanted}`"
+    );
+}
+
+/// Opens it. The server learns a moment late that the one before has gone.
+#[track_caller]
+pub(crate) fn open(nic: &Nic) -> *mut spinneret_nic {
+    let mut handle = null_mut();
+    let begun = Instant::now();
+    loop {
+        // SAFETY: a string and a place.
+        match unsafe { spinneret_open(nic.name.as_ptr(), &raw mut handle) } {
+            SPINNERET_ERROR_OPEN if message().contains("in use") && begun.elapsed() < PATIENCE => {
+                std::thread::yield_now();
+            }
+            result => {
+                ok(result);
+                return handle;
+            }
+        }
+    }
+}
+
+pub(crate) fn open_program(nic: &Nic) -> *mut spinneret_program {
+    let mut handle = null_mut();
+    // SAFETY: a string and a place.
+    ok(unsafe { spinneret_program_open(nic.elf.as_ptr(), &raw mut handle) });
+    handle
+}
+
+/// UDP packets to some ports.
+pub(crate) fn ports(first: u16, last: u16) -> spinneret_ruleset {
+    let port = spinneret_rule_udp_destination_port(first, last);
+    spinneret_ruleset {
+        join: SPINNERET_ALL,
+        count: 2,
+        rules: [spinneret_rule_ipv4(), port, port],
+        has_messages: 0,
+        end_of_message: port,
+    }
+}
+
+pub(crate) fn open_context(
+    nic: *mut spinneret_nic,
+    program: *mut spinneret_program,
+) -> *mut spinneret_context {
+    let mut handle = null_mut();
+    let rules = ports(9000, 9999);
+    // SAFETY: a string, rules and a place; options may be null.
+    ok(unsafe {
+        spinneret_open_context(
+            nic,
+            program,
+            c"count".as_ptr(),
+            &raw const rules,
+            null(),
+            &raw mut handle,
+        )
+    });
+    handle
+}

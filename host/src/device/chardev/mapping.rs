@@ -1,0 +1,177 @@
+//! Memory that a device writes to while we look at it.
+
+#![allow(unsafe_code)]
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+use std::ffi::c_void;
+use std::io;
+use std::os::fd::AsFd;
+use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::{Ordering, fence};
+
+/// A shared mapping of a file. Child processes do not get it.
+///
+/// Nothing refers to its bytes: they are read and written by accesses that the compiler neither joins nor drops, in units of
+/// up to 8 bytes at multiples of their size, each at once. What is written first is seen first by the device.
+#[derive(Debug)]
+pub struct Mapping {
+    start: NonNull<c_void>,
+    bytes: usize,
+}
+
+// SAFETY: the mapping belongs to nobody else, and addresses are the same in all threads of a process.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    /// Maps bytes of a file; the offset is a multiple of a page's size.
+    ///
+    /// # Errors
+    /// If the file cannot be mapped.
+    pub fn new(file: impl AsFd, offset: u64, bytes: usize) -> io::Result<Self> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the system chooses the place, so nothing that is there already is replaced.
+        let start = unsafe { mmap(null_mut(), bytes, access, MapFlags::SHARED, file, offset)? };
+        let start = NonNull::new(start).ok_or_else(|| io::Error::other("memory was mapped to address 0"))?;
+        let mapping = Self { start, bytes };
+        // SAFETY: the range was mapped just now, and the advice changes nothing in this process.
+        unsafe { madvise(start.as_ptr(), bytes, Advice::LinuxDontFork)? };
+        Ok(mapping)
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// Reads bytes, lowest address first.
+    ///
+    /// # Panics
+    /// If they are not all within the mapping.
+    pub fn read(&self, offset: usize, bytes: &mut [u8]) {
+        self.check(offset, bytes.len());
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = offset + done;
+            let unit = unit(at, bytes.len() - done);
+            let into = &mut bytes[done..done + unit];
+            match unit {
+                8 => into.copy_from_slice(&self.load::<u64>(at).to_ne_bytes()),
+                4 => into.copy_from_slice(&self.load::<u32>(at).to_ne_bytes()),
+                2 => into.copy_from_slice(&self.load::<u16>(at).to_ne_bytes()),
+                _ => into[0] = self.load(at),
+            }
+            done += unit;
+        }
+        // What is read later is not older than this.
+        fence(Ordering::Acquire);
+    }
+
+    /// Writes bytes, lowest address first.
+    ///
+    /// # Panics
+    /// As [`read`](Self::read).
+    pub fn write(&self, offset: usize, bytes: &[u8]) {
+        self.check(offset, bytes.len());
+        // What was written before is not seen later than this.
+        fence(Ordering::Release);
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = offset + done;
+            let unit = unit(at, bytes.len() - done);
+            let from = &bytes[done..done + unit];
+            match *from {
+                [a, b, c, d, e, f, g, h] => self.store(at, u64::from_ne_bytes([a, b, c, d, e, f, g, h])),
+                [a, b, c, d] => self.store(at, u32::from_ne_bytes([a, b, c, d])),
+                [a, b] => self.store(at, u16::from_ne_bytes([a, b])),
+                _ => self.store(at, from[0]),
+            }
+            done += unit;
+        }
+    }
+
+    fn check(&self, offset: usize, bytes: usize) {
+        let end = offset.checked_add(bytes);
+        assert!(
+            end.is_some_and(|end| end <= self.bytes),
+            "{bytes} bytes at {offset:#x} are not within the {} bytes of the mapping",
+            self.bytes
+        );
+    }
+
+    fn load<T: Copy>(&self, offset: usize) -> T {
+        // SAFETY: `read` has checked that the bytes are within the mapping, and `unit` that they are aligned; every pattern
+        // of bits is a value of the integers that it is called for.
+        unsafe { self.start.byte_add(offset).cast::<T>().read_volatile() }
+    }
+
+    fn store<T: Copy>(&self, offset: usize, value: T) {
+        // SAFETY: as in `load`.
+        unsafe { self.start.byte_add(offset).cast::<T>().write_volatile(value) }
+    }
+}
+
+/// Bytes that are accessed at once at an offset: mappings begin at a page, so the offset tells the alignment.
+fn unit(offset: usize, left: usize) -> usize {
+    [8, 4, 2]
+        .into_iter()
+        .find(|unit| offset.is_multiple_of(*unit) && *unit <= left)
+        .unwrap_or(1)
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range is ours, and nothing refers to it. Giving back a whole mapping does not fail.
+        let unmapped = unsafe { munmap(self.start.as_ptr(), self.bytes) };
+        debug_assert_eq!(unmapped, Ok(()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::os::unix::fs::FileExt as _;
+
+    const BYTES: usize = 4096;
+
+    fn file() -> std::fs::File {
+        let file = tempfile::tempfile().expect("there is room");
+        file.set_len(BYTES as u64).expect("there is room");
+        file
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_on_one_side_is_read_on_the_other(start in 0..64_usize, bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let file = file();
+            let [one, other] = [(); 2].map(|()| Mapping::new(&file, 0, BYTES).expect("it can be mapped"));
+            one.write(start, &bytes);
+            let mut read = vec![0; bytes.len()];
+            other.read(start, &mut read);
+            prop_assert_eq!(&read, &bytes);
+            let mut whole = vec![0; BYTES];
+            file.read_exact_at(&mut whole, 0).expect("it is there");
+            prop_assert_eq!(&whole[start..start + bytes.len()], &bytes[..]);
+            prop_assert!(whole[..start].iter().chain(&whole[start + bytes.len()..]).all(|byte| *byte == 0));
+        }
+    }
+
+    #[test]
+    fn words_at_multiples_of_their_size_are_accessed_at_once() {
+        assert_eq!([unit(0, 100), unit(8, 8), unit(8, 7), unit(12, 8)], [8, 8, 4, 4]);
+        assert_eq!([unit(6, 8), unit(6, 1), unit(7, 8)], [2, 1, 1]);
+    }
+
+    #[test]
+    #[should_panic(expected = "2 bytes at 0xfff are not within the 4096 bytes")]
+    fn nothing_is_accessed_behind_the_end() {
+        Mapping::new(file(), 0, BYTES)
+            .expect("it can be mapped")
+            .write(BYTES - 1, &[0, 0]);
+    }
+}

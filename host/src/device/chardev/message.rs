@@ -1,0 +1,117 @@
+//! The driver's ioctl calls, as bytes.
+
+/// The driver's magic number. It is wider than the 8 bits that such numbers have, and reaches into those of the size.
+const MAGIC: u32 = 0x95910;
+/// Directions: to the driver, and from it.
+const WRITE: u32 = 1;
+const READ: u32 = 2;
+/// Bytes of a message.
+const BYTES: usize = 24;
+
+/// Number of a call: nothing of it is masked, as in C's `_IOC`.
+const fn number(direction: u32, call: u32) -> u32 {
+    direction << 30 | (BYTES as u32) << 16 | MAGIC << 8 | call
+}
+
+/// Asks where host memory is.
+pub(super) const QUERY: u32 = number(READ | WRITE, 1);
+/// Writes a word of the cluster's memory.
+pub(super) const WRITE_WORD: u32 = number(WRITE, 2);
+/// Reads a word of the cluster's memory.
+pub(super) const READ_WORD: u32 = number(READ, 3);
+
+/// What goes to the driver and comes back, in the byte order of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(8))]
+pub(super) struct Message([u8; BYTES]);
+
+impl Message {
+    /// Asks for a context.
+    pub(super) fn context(context: u32) -> Self {
+        let mut message = Self::default();
+        message.0[..4].copy_from_slice(&context.to_ne_bytes());
+        message
+    }
+
+    /// Up to three words.
+    pub(super) fn words(words: &[u64]) -> Self {
+        let mut message = Self::default();
+        for (place, word) in message.0.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+        message
+    }
+
+    /// The three words. Of the last one only the lowest byte of the query's answer means something.
+    pub(super) fn word(&self, place: usize) -> u64 {
+        let (words, _) = self.0.as_chunks();
+        u64::from_ne_bytes(words[place])
+    }
+
+    /// The flag behind two words.
+    pub(super) fn flag(&self) -> bool {
+        self.0[16] != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// What the driver's header says, in words of our own.
+    const HEADER: &str = "
+        #include <linux/ioctl.h>
+        #include <stdbool.h>
+        #include <stddef.h>
+        #include <stdint.h>
+        struct area { uint64_t address, bytes; bool enabled; };
+        struct message {
+            union {
+                union { struct { int context; } asked; struct area answer; } query;
+                struct { uint64_t address, data; } write;
+                struct { uint64_t word; } read;
+            };
+        };
+        #define NUMBER(direction, call) direction(0x95910, call, struct message)
+        _Static_assert((uint32_t)NUMBER(_IOWR, 1) == QUERY, \"query\");
+        _Static_assert((uint32_t)NUMBER(_IOW, 2) == WRITE_WORD, \"write\");
+        _Static_assert((uint32_t)NUMBER(_IOR, 3) == READ_WORD, \"read\");
+        _Static_assert(sizeof(struct message) == 24, \"size\");
+        _Static_assert(offsetof(struct message, query.answer.enabled) == 16, \"flag\");
+    ";
+
+    #[test]
+    fn numbers_are_those_of_the_c_macros() {
+        assert_eq!(
+            [QUERY, WRITE_WORD, READ_WORD],
+            [0xc959_1001, 0x4959_1002, 0x8959_1003]
+        );
+        let folder = tempfile::tempdir().expect("there is room");
+        let source = folder.path().join("numbers.c");
+        std::fs::write(&source, HEADER).expect("there is room");
+        let checked = Command::new("gcc")
+            .args(["-std=c11", "-fsyntax-only"])
+            .arg(format!("-DQUERY={QUERY}u"))
+            .arg(format!("-DWRITE_WORD={WRITE_WORD}u"))
+            .arg(format!("-DREAD_WORD={READ_WORD}u"))
+            .arg(source)
+            .output()
+            .unwrap_or_else(|error| panic!("gcc does not run ({error}): ./dev setup installs it"));
+        assert!(
+            checked.status.success(),
+            "{}",
+            String::from_utf8_lossy(&checked.stderr)
+        );
+    }
+
+    #[test]
+    fn fields_are_where_the_driver_has_them() {
+        assert_eq!(size_of::<Message>(), BYTES);
+        assert_eq!(Message::context(3).0[..4], 3_u32.to_ne_bytes());
+        let message = Message::words(&[1, 2, 1]);
+        assert_eq!([message.word(0), message.word(1)], [1, 2]);
+        assert!(message.flag() == cfg!(target_endian = "little"));
+        assert!(!Message::words(&[1, 2]).flag());
+    }
+}

@@ -1,0 +1,292 @@
+//! A card behind the public design's driver, `mqnic_app_pspin`: its device file and its registers in sysfs.
+//!
+//! ```text
+//! Card ── System ──► registers, text files of the auxiliary device in sysfs
+//!  └───── DeviceFile ─► /dev/pspin0: L2 memory by seek, read and write; 64-bit words and the place of host memory by
+//!                       ioctl; host memory by mmap
+//! ```
+//!
+//! What handlers print is read from the register `cl.fifo`, which says 4294967295 when it is empty. `/dev/pspin1` gives the
+//! same words, but its reads wait for them, so nothing here opens it.
+//!
+//! The driver has no say in who uses it, so the device file is locked: a second program that does the same is refused.
+
+mod failure;
+mod linux;
+mod mapping;
+mod message;
+mod registers;
+mod system;
+
+pub use failure::CardError;
+pub use linux::{Linux, LinuxFile};
+pub use mapping::Mapping;
+pub use system::{DeviceFile, DmaArea, System};
+
+use super::{Area, Device, DeviceError};
+use registers::RegisterFiles;
+use spinneret_program::map::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
+use spinneret_regmap::{CONTEXTS, caps, cl, her};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Bytes that the driver's words have, which it accesses with one call.
+const WORD: usize = 8;
+/// Bytes of the words of the cluster's memory.
+const HALF: usize = 4;
+/// The bit of `caps.features` for a cluster that tells which context asks.
+const CONTEXT_IN_MESSAGE_ID: u32 = 1 << 4;
+
+/// A card. Dropping it ends handlers that still have host memory, because the memory goes with it.
+#[derive(Debug)]
+pub struct Card<S: System = Linux> {
+    system: S,
+    file: S::File,
+    registers: RegisterFiles,
+    areas: [Option<Mapping>; CONTEXTS as usize],
+    /// The cluster is in reset, where the driver refuses some accesses to its memory, but not all.
+    is_held: bool,
+    tells_contexts: bool,
+    opened: Instant,
+}
+
+impl<S: System> Card<S> {
+    /// Opens a device file such as `/dev/pspin0`, for this program alone.
+    ///
+    /// # Errors
+    /// If there is no card, its driver is not there or another one, or somebody else has it.
+    pub fn open(system: S, path: &Path) -> Result<Self, CardError> {
+        let mut file = system
+            .open(path)
+            .map_err(|source| CardError::opening(path, source))?;
+        for context in 0..CONTEXTS {
+            let area = again(|| file.query(context)).map_err(|source| CardError::foreign(path, source))?;
+            if area.is_enabled {
+                return Err(CardError::Mapped {
+                    path: path.to_owned(),
+                    context,
+                });
+            }
+        }
+        let registers = RegisterFiles::find(&system)?;
+        let mut card = Self {
+            system,
+            file,
+            registers,
+            areas: [const { None }; CONTEXTS as usize],
+            is_held: true,
+            tells_contexts: false,
+            opened: Instant::now(),
+        };
+        card.look_around().map_err(CardError::Registers)?;
+        Ok(card)
+    }
+
+    /// What has to be known of the card from the beginning.
+    fn look_around(&mut self) -> Result<(), DeviceError> {
+        self.is_held = self.read_register(cl::AUX_RESET)? != 0;
+        let features = caps::offset("features").filter(|offset| self.has_register(*offset));
+        if let Some(features) = features {
+            self.tells_contexts = self.read_register(features)? & CONTEXT_IN_MESSAGE_ID != 0;
+        }
+        Ok(())
+    }
+
+    /// Accesses memory by pieces, as the driver gives them, from an address on.
+    fn by_pieces(
+        &mut self,
+        action: &str,
+        address: u32,
+        bytes: usize,
+        mut piece: impl FnMut(&mut S::File, usize) -> io::Result<usize>,
+    ) -> Result<(), DeviceError> {
+        let failed = |source| failure::memory(action, address, &source);
+        // The file's position is not the address, but it goes on behind what is read or written.
+        again(|| self.file.seek(address.into())).map_err(failed)?;
+        let mut done = 0;
+        while done < bytes {
+            match again(|| piece(&mut self.file, done)).map_err(failed)? {
+                0 => return Err(failed(ErrorKind::UnexpectedEof.into())),
+                count => done += count,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the driver makes one call of an access: of a word, while the cluster answers.
+    fn is_word(&self, address: u32, bytes: usize) -> bool {
+        bytes == WORD && (address as usize).is_multiple_of(WORD) && !self.is_held
+    }
+
+    /// The host memory of a context, if the bytes are there.
+    fn area(&self, context: u32, offset: u32, bytes: usize) -> Result<(&Mapping, usize), DeviceError> {
+        let mapping = self.areas.get(context as usize).and_then(Option::as_ref);
+        let size = mapping.map_or(0, Mapping::len);
+        mapping
+            .filter(|_| (offset as usize).checked_add(bytes).is_some_and(|end| end <= size))
+            .map(|mapping| (mapping, offset as usize))
+            .ok_or_else(|| {
+                DeviceError::Refused(format!(
+                    "{bytes} bytes at {offset:#x} are not within the {size} bytes of host memory of context {context}"
+                ))
+            })
+    }
+
+    /// Whether no handler writes to a context's host memory any more: the driver frees it without a look at the hardware.
+    fn is_let_go(&mut self, context: u32) -> bool {
+        let is_enabled = her::ctx_enabled(context).map(|register| self.read_register(register));
+        let is_latched = self.read_register(her::VALID.offset);
+        self.is_held || (is_enabled == Some(Ok(0)) && is_latched == Ok(1))
+    }
+}
+
+/// Calls again what a signal has interrupted.
+fn again<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
+/// Whether all of it is in memory that the driver reaches.
+fn check(address: u32, bytes: usize) -> Result<(), DeviceError> {
+    let end = u64::from(address) + bytes as u64;
+    let is_in = |base: u32, size: u32| address >= base && end <= u64::from(base) + u64::from(size);
+    let is_there = is_in(HANDLER_BASE, HANDLER_BYTES) || is_in(PROGRAM_BASE, PROGRAM_BYTES);
+    match is_there && address.is_multiple_of(HALF as u32) && bytes.is_multiple_of(HALF) {
+        true => Ok(()),
+        false => Err(DeviceError::Refused(format!(
+            "{bytes} bytes at {address:#010x} are no words of L2 handler memory or program memory, and the driver reaches \
+             nothing else"
+        ))),
+    }
+}
+
+impl<S: System> Device for Card<S> {
+    fn has_register(&self, offset: u32) -> bool {
+        self.registers.path(offset).is_some()
+    }
+
+    fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
+        let path = self.registers.path(offset).ok_or(DeviceError::NoAccess)?;
+        let text = again(|| self.system.read_text(path)).map_err(|source| failure::register(&source))?;
+        text.trim().parse().map_err(|_| {
+            DeviceError::Refused(format!("{} says {text:?}, which is no number", path.display()))
+        })
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError> {
+        let path = self.registers.path(offset).ok_or(DeviceError::NoAccess)?;
+        let text = format!("{value}\n");
+        again(|| self.system.write_text(path, &text)).map_err(|source| failure::register(&source))?;
+        if offset == cl::AUX_RESET {
+            self.is_held = value != 0;
+        }
+        Ok(())
+    }
+
+    fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        check(address, bytes.len())?;
+        if self.is_word(address, bytes.len()) {
+            let word = again(|| self.file.read_word(address.into()))
+                .map_err(|source| failure::memory("read", address, &source))?;
+            bytes.copy_from_slice(&word.to_le_bytes());
+            return Ok(());
+        }
+        self.by_pieces("read", address, bytes.len(), |file, done| {
+            file.read(&mut bytes[done..])
+        })
+    }
+
+    fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        check(address, bytes.len())?;
+        if let Ok(word) = bytes.try_into()
+            && self.is_word(address, bytes.len())
+        {
+            return again(|| self.file.write_word(address.into(), u64::from_le_bytes(word)))
+                .map_err(|source| failure::memory("write", address, &source));
+        }
+        self.by_pieces("write", address, bytes.len(), |file, done| {
+            file.write(&bytes[done..])
+        })
+    }
+
+    fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
+        if bytes == 0 {
+            return Ok(Area { address: 0, bytes });
+        }
+        let place = self.areas.get(context as usize).filter(|place| place.is_none());
+        if place.is_none() {
+            return Err(DeviceError::Refused(format!(
+                "context {context} does not exist, or has host memory already"
+            )));
+        }
+        let whole = bytes.checked_next_multiple_of(self.system.page_bytes());
+        let bytes = whole.ok_or_else(|| DeviceError::NoMemory(format!("{bytes} bytes of host memory")))?;
+        let mapping = again(|| self.file.map(context, bytes))
+            .map_err(|source| failure::host_memory(context, bytes, source))?;
+        match again(|| self.file.query(context)) {
+            Ok(DmaArea {
+                address,
+                bytes: size,
+                is_enabled: true,
+            }) if size == u64::from(bytes) => {
+                self.areas[context as usize] = Some(mapping);
+                Ok(Area { address, bytes })
+            }
+            answer => {
+                self.file.unmap(context, mapping);
+                Err(DeviceError::Refused(format!(
+                    "the driver does not tell where the host memory of context {context} is: it says {answer:?}"
+                )))
+            }
+        }
+    }
+
+    fn close_area(&mut self, context: u32) {
+        if self.areas.get(context as usize).is_none_or(Option::is_none) {
+            return;
+        }
+        if !self.is_let_go(context) {
+            // If this fails the card is gone, and writes no more.
+            let _ = self.write_register(cl::AUX_RESET, 1);
+        }
+        if let Some(mapping) = self.areas[context as usize].take() {
+            self.file.unmap(context, mapping);
+        }
+    }
+
+    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let (mapping, offset) = self.area(context, offset, bytes.len())?;
+        mapping.read(offset, bytes);
+        Ok(())
+    }
+
+    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        let (mapping, offset) = self.area(context, offset, bytes.len())?;
+        mapping.write(offset, bytes);
+        Ok(())
+    }
+
+    fn tells_contexts(&self) -> bool {
+        self.tells_contexts
+    }
+
+    fn now(&self) -> Duration {
+        self.opened.elapsed()
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
+        std::thread::sleep(time);
+        Ok(())
+    }
+}
+
+impl<S: System> Drop for Card<S> {
+    fn drop(&mut self) {
+        (0..CONTEXTS).for_each(|context| self.close_area(context));
+    }
+}

@@ -1,0 +1,44 @@
+//! Which registers the driver has files for.
+
+use super::{CardError, System};
+use spinneret_regmap::words;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The files of registers, by offset.
+#[derive(Debug)]
+pub(super) struct RegisterFiles(BTreeMap<u32, PathBuf>);
+
+impl RegisterFiles {
+    /// Looks for the files in sysfs. Registers of the public design have to be there; those of ours may be.
+    pub(super) fn find(system: &impl System) -> Result<Self, CardError> {
+        let folder = folder(system)?;
+        let mut files = BTreeMap::new();
+        for word in words() {
+            let register = word.register;
+            let name = format!("{}/{}/{}", register.group, register.name, word.index);
+            let path = folder.join(name);
+            match system.exists(&path) {
+                true => drop(files.insert(word.offset(), path)),
+                false if register.extension => {}
+                false => return Err(CardError::NoRegister(path)),
+            }
+        }
+        Ok(Self(files))
+    }
+
+    /// The file of a register, if there is one.
+    pub(super) fn path(&self, offset: u32) -> Option<&Path> {
+        self.0.get(&offset).map(PathBuf::as_path)
+    }
+}
+
+/// The folder of the only card that the driver serves.
+fn folder(system: &impl System) -> Result<PathBuf, CardError> {
+    let mut folders = system.auxiliary_devices().map_err(CardError::Bus)?;
+    match (folders.pop(), folders.is_empty()) {
+        (Some(folder), true) => Ok(folder),
+        (Some(_), false) => Err(CardError::ManyCards(folders.len() + 1)),
+        (None, _) => Err(CardError::NoDriver),
+    }
+}

@@ -1,0 +1,145 @@
+//! The files of a machine with the fake driver.
+
+use crate::driver::{Driver, PAGE};
+use rustix::io::Errno;
+use spinneret_host::chardev::{DeviceFile, DmaArea, Mapping, System};
+use spinneret_regmap::model::Variant;
+use spinneret_regmap::words;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The device file.
+pub(crate) const PSPIN: &str = "/dev/pspin0";
+const AUXILIARY: &str = "/sys/bus/auxiliary/devices/mqnic.app_12340100.";
+
+/// A machine with a card, and a look behind its driver.
+#[derive(Clone, Debug)]
+pub(crate) struct Fake(Arc<Mutex<Driver>>);
+
+impl Fake {
+    pub(crate) fn new(variant: Variant) -> Self {
+        Self(Arc::new(Mutex::new(Driver::new(variant))))
+    }
+
+    /// The driver, for tests to look at and to change.
+    pub(crate) fn driver(&self) -> MutexGuard<'_, Driver> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Offset of the register that a file is for.
+    fn register(&self, path: &Path) -> io::Result<u32> {
+        let driver = self.driver();
+        let name = path
+            .strip_prefix(format!("{AUXILIARY}0"))
+            .ok()
+            .filter(|_| driver.cards > 0 && !driver.is_gone);
+        let found = words().find(|word| {
+            let register = word.register;
+            let file = format!("{}/{}/{}", register.group, register.name, word.index);
+            name == Some(Path::new(&file)) && (!register.extension || driver.variant == Variant::Extended)
+        });
+        Ok(found.ok_or(Errno::NOENT)?.offset())
+    }
+}
+
+impl System for Fake {
+    type File = FakeFile;
+
+    fn open(&self, path: &Path) -> io::Result<FakeFile> {
+        let mut driver = self.driver();
+        if let Some(error) = driver.open_fails {
+            return Err(error.into());
+        }
+        if path != Path::new(PSPIN) || driver.is_gone {
+            return Err(Errno::NOENT.into());
+        }
+        if driver.books.open > 0 {
+            return Err(Errno::WOULDBLOCK.into());
+        }
+        driver.books.open += 1;
+        Ok(FakeFile {
+            fake: self.clone(),
+            position: 0,
+        })
+    }
+
+    fn auxiliary_devices(&self) -> io::Result<Vec<PathBuf>> {
+        let cards = 0..self.driver().cards;
+        Ok(cards.map(|card| format!("{AUXILIARY}{card}").into()).collect())
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.register(path).is_ok()
+    }
+
+    fn read_text(&self, path: &Path) -> io::Result<String> {
+        let offset = self.register(path)?;
+        let value = self.driver().read_register(offset)?;
+        Ok(format!("{value}\n"))
+    }
+
+    fn write_text(&self, path: &Path, text: &str) -> io::Result<()> {
+        let value = text.strip_suffix('\n').and_then(|digits| digits.parse().ok());
+        let value = value.unwrap_or_else(|| panic!("{text:?} is no number and a newline"));
+        let offset = self.register(path)?;
+        self.driver().write_register(offset, value)
+    }
+
+    fn page_bytes(&self) -> u32 {
+        PAGE
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct FakeFile {
+    fake: Fake,
+    position: u64,
+}
+
+impl DeviceFile for FakeFile {
+    fn seek(&mut self, address: u64) -> io::Result<u64> {
+        self.position = self.fake.driver().seek(address)?;
+        Ok(self.position)
+    }
+
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.fake.driver().read(&mut self.position, bytes)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.fake.driver().write(&mut self.position, bytes)
+    }
+
+    fn query(&mut self, context: u32) -> io::Result<DmaArea> {
+        self.fake.driver().query(context)
+    }
+
+    fn read_word(&mut self, address: u64) -> io::Result<u64> {
+        let mut driver = self.fake.driver();
+        let bytes = driver.word(address)?.try_into().expect("a word has 8");
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    fn write_word(&mut self, address: u64, data: u64) -> io::Result<()> {
+        let mut driver = self.fake.driver();
+        driver.word(address)?.copy_from_slice(&data.to_le_bytes());
+        Ok(())
+    }
+
+    fn map(&mut self, context: u32, bytes: u32) -> io::Result<Mapping> {
+        let offset = u64::from(context) * u64::from(bytes);
+        self.fake.driver().map(offset, bytes)
+    }
+
+    fn unmap(&mut self, context: u32, mapping: Mapping) {
+        drop(mapping);
+        self.fake.driver().unmap(context);
+    }
+}
+
+impl Drop for FakeFile {
+    fn drop(&mut self) {
+        self.fake.driver().books.open -= 1;
+    }
+}

@@ -1,0 +1,136 @@
+//! Memory of the cluster and of the host, through the driver.
+
+use crate::program::program;
+use crate::support::{nic, ok, open, port};
+use proptest::prelude::*;
+use spinneret_host::{Counter, Device as _, Options};
+use spinneret_regmap::cl;
+
+#[test]
+fn variables_and_counters_of_handlers_are_there_to_read() {
+    let (nic, fake) = nic();
+    let context = open(&nic, "count", &port(1));
+    let step = ok(context.variable("step"));
+    assert_eq!(ok(step.load::<u64>(0)), 0x0123_4567_89ab_cdef);
+    assert!(fake.driver().words > 0, "a word is one call");
+    ok(step.store(0, u64::MAX - 1));
+    assert_eq!(
+        fake.driver().memory_at(step.address().into())[..8],
+        (u64::MAX - 1).to_le_bytes()
+    );
+    let data = ok(context.variable("__host_data")).address() + 128 + 8 * 2;
+    fake.driver().memory_at(data.into())[..8].copy_from_slice(&[60, 0, 0, 0, 6, 0, 0, 0]);
+    assert_eq!(ok(context.handler_counter(2)), Counter { sum: 60, count: 6 });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn accesses_are_whole_however_the_driver_cuts_and_signals_interrupt_them(
+        longest in 4..200_usize,
+        interrupted in prop::sample::select(vec![0, 2, 3, 7]),
+        offset in 0..100_u32,
+        bytes in prop::collection::vec(any::<u8>(), 0..9000),
+    ) {
+        let (nic, fake) = nic();
+        let context = open(&nic, "count", &port(1));
+        fake.driver().longest = longest;
+        fake.driver().interrupted = interrupted;
+        let large = ok(context.variable("large"));
+        ok(large.write(offset, &bytes));
+        let mut read = vec![0; bytes.len()];
+        ok(large.read(offset, &mut read));
+        prop_assert_eq!(&read, &bytes);
+        let mut driver = fake.driver();
+        let memory = &driver.memory_at(large.address().into())[offset as usize..];
+        prop_assert_eq!(&memory[..bytes.len()], &bytes[..]);
+    }
+}
+
+#[test]
+fn only_memory_that_the_driver_reaches_is_asked_for() {
+    let (nic, fake) = nic();
+    let mut device = nic.device();
+    ok(device.write_register(cl::AUX_RESET, 0));
+    for (address, bytes) in [
+        (0x1bff_fffc, 8),
+        (0x1c0f_fffc, 8),
+        (0x1c10_0000, 4),
+        (0x1d00_7ffc, 8),
+        (0x1d00_8000, 4),
+        (u32::MAX - 3, 8),
+        (0x1c00_0002, 4),
+        (0x1c00_0000, 3),
+    ] {
+        let error = device.read_cluster(address, &mut vec![0; bytes]).unwrap_err();
+        assert!(
+            error.to_string().contains("the driver reaches nothing else"),
+            "{error}"
+        );
+        assert_eq!(device.write_cluster(address, &vec![0; bytes]).unwrap_err(), error);
+    }
+    for (address, bytes) in [
+        (0x1c0f_fff8, 8),
+        (0x1d00_7ffc, 4),
+        (0x1c00_0004, 8),
+        (0x1d00_0000, 32 << 10),
+    ] {
+        ok(device.write_cluster(address, &vec![7; bytes]));
+        assert_eq!(fake.driver().memory_at(address.into())[..bytes], vec![7; bytes]);
+    }
+    assert_eq!(fake.driver().words, 1, "only the first is a word of the driver");
+}
+
+#[test]
+fn memory_cannot_be_reached_while_the_cluster_is_in_reset() {
+    let (nic, _) = nic();
+    let mut device = nic.device();
+    for bytes in [4, 8, 100] {
+        let error = device.read_cluster(0x1c00_0000, &mut vec![0; bytes]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the cluster is held in reset (cl.ctrl[1] is 1)"
+        );
+        assert_eq!(
+            device.write_cluster(0x1c00_0000, &vec![0; bytes]).unwrap_err(),
+            error
+        );
+    }
+}
+
+#[test]
+fn host_memory_is_whole_pages_and_gone_with_its_context() {
+    let (nic, fake) = nic();
+    let opened = |host_bytes| {
+        let options = Options {
+            host_bytes,
+            ..Options::default()
+        };
+        nic.open_context(program(), "copy", &port(1), &options)
+    };
+    let none = ok(opened(0));
+    assert!(none.host_memory().is_empty());
+    assert!(fake.driver().areas[0].is_none());
+    drop(none);
+    let large = ok(opened(8193));
+    assert_eq!(large.host_memory().len(), 12288);
+    let memory = large.host_memory();
+    ok(memory.write(12280, &[1; 8]));
+    drop(large);
+    let gone = memory.load::<u32>(0).unwrap_err().to_string();
+    assert!(
+        gone.contains("not within the 0 bytes of host memory of context 0"),
+        "{gone}"
+    );
+    let small = ok(opened(1));
+    assert_eq!(small.host_memory().len(), 4096);
+    let gone = memory.load::<u32>(12280).unwrap_err().to_string();
+    assert!(gone.contains("not within the 4096 bytes"), "{gone}");
+    drop(small);
+    let error = opened(u32::MAX).unwrap_err().to_string();
+    assert!(
+        error.contains("not enough memory: 4294967295 bytes of host memory"),
+        "{error}"
+    );
+}

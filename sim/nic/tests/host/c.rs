@@ -1,0 +1,146 @@
+//! The example in C, on a NIC in another process.
+
+use crate::socket::{PROCESS, Server};
+use crate::support::{contexts, handlers};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Instant;
+
+const PACKETS: u32 = 50;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn succeeds(command: &mut Command) -> Output {
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?} does not run: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?}:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// The library for C, next to the command. Cargo builds it for no test of another crate, so it is asked to.
+fn library() -> PathBuf {
+    let folder = Path::new(env!("CARGO_BIN_EXE_spinneret"))
+        .parent()
+        .expect("it is in a folder");
+    let profile = match folder.ends_with("release") {
+        true => "release",
+        false => "dev",
+    };
+    let target = folder.parent().expect("profiles have folders of their own");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(root());
+    cargo.args([
+        "build",
+        "--quiet",
+        "--package",
+        "spinneret-c",
+        "--profile",
+        profile,
+        "--target-dir",
+    ]);
+    succeeds(cargo.arg(target));
+    folder.join("libspinneret.a")
+}
+
+fn example(build: &Path) -> PathBuf {
+    let mut make = Command::new("make");
+    make.arg("-C").arg(root().join("host/examples/c"));
+    make.arg(format!("LIBRARY={}", library().display()));
+    succeeds(make.arg(format!("BUILD={}", build.display())));
+    build.join("count")
+}
+
+/// Runs it. Who looked whether the server is there may not have gone yet.
+fn count(example: &Path, server: &Server, elf: &Path, handlers: &str, packets: u32) -> Output {
+    let begun = Instant::now();
+    loop {
+        let output = Command::new(example)
+            .arg(server.name())
+            .arg(elf)
+            .args([handlers, "7000", "7999", &packets.to_string()])
+            .output()
+            .expect("it was built");
+        let is_busy = String::from_utf8_lossy(&output.stderr).contains("in use");
+        if !is_busy || begun.elapsed() > PROCESS {
+            return output;
+        }
+    }
+}
+
+#[test]
+fn a_program_in_c_counts_packets_and_cleans_up() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let example = example(folder.path());
+    let program = contexts();
+    let packets = format!("udp,dport=7000,size=100,rate=1Gbps,count={PACKETS}");
+    let server = Server::start(&["--generate", &packets]);
+    let output = count(&example, &server, program.path(), "count", PACKETS);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let (mut lines, rest): (Vec<&str>, Vec<&str>) = printed
+        .lines()
+        .partition(|line| line.starts_with("a handler prints: "));
+    lines.sort_by_key(|line| (line.len(), *line));
+    let wanted: Vec<String> = (0..PACKETS)
+        .map(|packet| format!("a handler prints: packet {packet}"))
+        .collect();
+    assert_eq!(lines, wanted);
+    assert_eq!(
+        rest,
+        [
+            "handlers have counted 500 in 50 calls",
+            "ingress.matched 50",
+            "ingress.hers 50",
+            "ingress.dropped_overload 0",
+        ]
+    );
+    // The NIC is free again, and says what is wrong with other programs.
+    let output = count(&example, &server, program.path(), "conut", 1);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.starts_with("count: context: Nic::open_context: ") && said.contains("`conut`"),
+        "{said}"
+    );
+    let source = handlers("tests/contexts").join("contexts.c");
+    let output = count(&example, &server, &source, "count", 1);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.starts_with("count: program: ") && said.contains("no ELF file"),
+        "{said}"
+    );
+    let output = Command::new(&example)
+        .args(["a", "b", "c", "1", "65536", "1"])
+        .output();
+    let said = output.expect("it was built").stderr;
+    assert_eq!(
+        String::from_utf8_lossy(&said),
+        "count: `65536` is no number from 0 to 65535\n"
+    );
+}
+
+#[test]
+fn the_page_shows_the_example_as_it_is() {
+    let page = include_str!("../../../../docs/host/library.md");
+    let source = include_str!("../../../../host/examples/c/count.c");
+    let shown = page
+        .split("```c\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("the page shows some C");
+    assert!(
+        source.contains(shown),
+        "docs/host/library.md shows other lines than count.c has"
+    );
+}
