@@ -70,7 +70,7 @@ impl Device for Simulated {
         let mut nic = self.borrow_mut();
         // The simulation reads what is printed by itself, because HPUs wait for somebody who does.
         match offset == cl::FIFO.offset {
-            true => Ok(nic.take_printed().unwrap_or(NOTHING_PRINTED)),
+            true => Ok(nic.read_printed().unwrap_or(NOTHING_PRINTED)),
             false => nic.get(offset).map_err(refused),
         }
     }

@@ -50,6 +50,8 @@ const COMPLETION_CLOCKS: u64 = 20;
 const QUIET_CLOCKS: u64 = 160;
 /// The word of standard output that says that there is none.
 const NO_WORD: u32 = u32::MAX;
+/// Words of standard output that are kept for somebody who does not read them.
+const KEPT_WORDS: usize = 1 << 16;
 /// Highest bit of a tag: the frame is the host's.
 const HOST_TAG: u64 = 1 << 15;
 
@@ -118,8 +120,9 @@ pub struct Nic {
     wire_out: VecDeque<Out>,
     host_out: VecDeque<Out>,
     tag: u64,
-    /// Words of standard output that were read, and how many were ever read.
+    /// Words of standard output that were read, for who watches and for software, and how many were ever read.
     console: VecDeque<u32>,
+    stdout: VecDeque<u32>,
     printed: u64,
     /// A program that was loaded, and nobody has asked for yet.
     loaded: Option<Program>,
@@ -170,6 +173,7 @@ impl Nic {
             host_out: VecDeque::new(),
             tag: 0,
             console: VecDeque::new(),
+            stdout: VecDeque::new(),
             printed: 0,
             loaded: None,
             config,
@@ -277,6 +281,11 @@ impl Nic {
         self.console.pop_front()
     }
 
+    /// The same word for software, which reads it from the register of standard output.
+    pub(crate) fn read_printed(&mut self) -> Option<u32> {
+        self.stdout.pop_front()
+    }
+
     /// Whether nothing is on its way, anywhere in the NIC.
     pub fn is_idle(&self) -> bool {
         self.is_quiet() && self.cluster.borrow().next().is_none()
@@ -324,7 +333,13 @@ impl Nic {
             let word = read.data as u32;
             if word != NO_WORD {
                 self.printed += 1;
-                self.console.push_back(word);
+                for words in [&mut self.console, &mut self.stdout] {
+                    // Whoever does not read loses the oldest.
+                    if words.len() == KEPT_WORDS {
+                        words.pop_front();
+                    }
+                    words.push_back(word);
+                }
             }
         }
         Ok(())
@@ -418,6 +433,7 @@ impl Nic {
     pub(crate) fn load(&mut self, program: &Program) {
         self.cluster.borrow_mut().load(program);
         self.loaded = Some(program.clone());
+        self.stdout.clear();
     }
 
     /// The program that was put there since the last call.

@@ -109,6 +109,8 @@ fn packets_wait_for_a_program_and_are_counted_by_its_handlers() {
     let total = ok(context.variable("total"));
     ok(nic.wait_until("all packets", PATIENCE, || Ok(total.load::<u32>(0)? == 50)));
     assert_eq!(ok(nic.counters()).get("ingress.hers"), Some(50));
+    ok(nic.wait(PATIENCE));
+    assert_eq!(ok(nic.stdout().lines()).len(), 50, "each packet is told");
     assert!(nic.now() > Duration::ZERO);
     ok(context.host_memory().write(3, b"shared"));
     let mut read = [0; 6];
