@@ -56,7 +56,7 @@ fn a_handler_that_addresses_another_contexts_memory_is_stopped_and_the_others_go
     );
     assert_eq!(
         ok(stray.host_memory().load::<u64>(128)),
-        0x5354_5241_59,
+        0x0053_5452_4159,
         "its own memory it reaches"
     );
     for context in [&copy, &fetch, &count] {
