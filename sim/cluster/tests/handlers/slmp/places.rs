@@ -175,9 +175,9 @@ fn the_host_closes_a_place_in_traffic() {
         }
         receiver.set(place, STATE, CLOSED);
         // The host waits until nobody works on the place, and nothing is written to it from then on.
-        while receiver.get(place, USERS) != 0 {
-            receiver.bench.clock();
-        }
+        receiver.run_until("nobody is in the place", |receiver| {
+            receiver.get(place, USERS) == 0
+        });
         let (before, completion) = (receiver.written_to(place), receiver.completion(place));
         // Meanwhile somebody may look at the place and go away again, so `users` is not looked at any more.
         receiver.bench.run();

@@ -202,6 +202,18 @@ impl Receiver {
         (cause, acks)
     }
 
+    /// Goes on clock by clock until something is so.
+    ///
+    /// # Panics
+    /// If that takes too long.
+    pub(crate) fn run_until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let end = self.bench.cluster.now() + 100_000;
+        while !is_so(self) {
+            assert!(self.bench.cluster.now() < end, "{what}: it never happens");
+            self.bench.clock();
+        }
+    }
+
     /// All words of the places: what a refused segment leaves as it is.
     pub(crate) fn all_places(&self) -> Vec<u8> {
         let bytes = self.places as u32 * PLACE_BYTES;

@@ -18,9 +18,7 @@ fn clocks(checksum: Checksum) -> (u64, u64) {
     receiver.send(&segments[..4]);
     receiver.push(&segments[4].frame());
     let came = receiver.bench.cluster.now();
-    while receiver.bench.sent.is_empty() {
-        receiver.bench.clock();
-    }
+    receiver.run_until("the acknowledgement", |receiver| !receiver.bench.sent.is_empty());
     let acknowledged = receiver.bench.cluster.now() - came;
     receiver.bench.run();
     let last = receiver.bench.runs().last().expect("it has run");
