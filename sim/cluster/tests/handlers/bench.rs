@@ -5,6 +5,7 @@ use spinneret_cluster::{Cluster, Config, Event, Program, Run};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// Clocks in which anything that a test does comes to its end.
 const PATIENCE: u64 = 3_000_000;
@@ -24,6 +25,9 @@ pub(crate) fn build(folder: &str) -> PathBuf {
         .join("../../runtime")
         .join(folder);
     let name = source.file_name().expect("it has a name").to_owned();
+    // Tests of one folder run at the same time, and one make must not see what another one has half written.
+    static MAKE: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = MAKE.lock().unwrap_or_else(PoisonError::into_inner);
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     let make = Command::new("make")
         .args(["-s", "-C"])
