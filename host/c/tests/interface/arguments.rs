@@ -1,6 +1,6 @@
 //! What programs may get wrong.
 
-use crate::support::{Nic, fails, ok, open, open_context, open_program, ports};
+use crate::support::{Nic, fails, message, ok, open, open_context, open_program, ports};
 use spinneret::*;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
@@ -33,6 +33,29 @@ fn handles_are_good_until_they_are_closed() {
     let anew = open(&nic);
     assert_ne!(anew, handle, "no handle is used twice");
     ok(spinneret_close(anew));
+}
+
+#[test]
+fn threads_share_a_nic_and_one_of_them_closes_it() {
+    let nic = Nic::start();
+    let handle = open(&nic);
+    let context = open_context(handle, open_program(&nic));
+    let number = context.addr();
+    let busy = std::thread::spawn(move || {
+        let context = std::ptr::without_provenance_mut(number);
+        while spinneret_host_store32(context, 0, 1) == SPINNERET_OK {}
+        message()
+    });
+    ok(spinneret_wait(handle, 2_000_000));
+    ok(spinneret_close(handle));
+    let end = busy.join().expect("it does not panic");
+    assert!(end.contains("is no context that is open"), "{end}");
+    // The context may have been closed by the other thread, a moment after.
+    let begun = std::time::Instant::now();
+    while nic.fake.driver().books.unmapped == 0 {
+        assert!(begun.elapsed().as_secs() < 10, "the context stays");
+        std::thread::yield_now();
+    }
 }
 
 #[test]

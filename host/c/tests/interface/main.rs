@@ -10,5 +10,4 @@ mod program;
 
 mod arguments;
 mod calls;
-mod lives;
 mod support;

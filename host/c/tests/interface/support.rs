@@ -14,10 +14,6 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
-/// Longest that is waited for the server.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A fake card behind a socket, served by a thread.
 pub(crate) struct Nic {
@@ -106,23 +102,12 @@ pub(crate) fn fails(result: c_int, code: c_int, wanted: &str) {
     );
 }
 
-/// Opens it. The server learns a moment late that the one before has gone.
 #[track_caller]
 pub(crate) fn open(nic: &Nic) -> *mut spinneret_nic {
     let mut handle = null_mut();
-    let begun = Instant::now();
-    loop {
-        // SAFETY: a string and a place.
-        match unsafe { spinneret_open(nic.name.as_ptr(), &raw mut handle) } {
-            SPINNERET_ERROR_OPEN if message().contains("in use") && begun.elapsed() < PATIENCE => {
-                std::thread::yield_now();
-            }
-            result => {
-                ok(result);
-                return handle;
-            }
-        }
-    }
+    // SAFETY: a string and a place.
+    ok(unsafe { spinneret_open(nic.name.as_ptr(), &raw mut handle) });
+    handle
 }
 
 pub(crate) fn open_program(nic: &Nic) -> *mut spinneret_program {

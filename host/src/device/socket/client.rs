@@ -57,8 +57,13 @@ impl Client {
         };
         let mut stream = UnixStream::connect(path).map_err(nobody)?;
         let hello = Request::Hello { version: VERSION };
-        send(&mut stream, &hello).map_err(nobody)?;
-        match receive(&mut stream).map_err(|error| foreign(error.to_string()))? {
+        let sent = send(&mut stream, &hello);
+        let reply = receive(&mut stream);
+        // A server that is in use says so and closes, maybe before it was asked.
+        if !matches!(reply, Ok(Reply::Busy)) {
+            sent.map_err(nobody)?;
+        }
+        match reply.map_err(|error| foreign(error.to_string()))? {
             Reply::Hello {
                 version: VERSION,
                 shape,

@@ -94,7 +94,9 @@ impl Server {
     /// # Errors
     /// If the socket itself fails, or the NIC cannot be cleared behind a client.
     pub fn serve(&mut self, device: &mut impl Device) -> io::Result<Served> {
-        self.accept(device)?;
+        if self.accept(device)? {
+            return Ok(Served::Gone);
+        }
         let Some(peer) = &mut self.client else {
             return Ok(Served::Nothing);
         };
@@ -114,14 +116,21 @@ impl Server {
         }
     }
 
-    /// Takes one client; the others hear that the NIC is in use.
-    fn accept(&mut self, device: &impl Device) -> io::Result<()> {
+    /// Takes one client; the others hear that the NIC is in use. Gives back whether the client before it has gone, which is
+    /// noticed here if it was so before the next one came.
+    fn accept(&mut self, device: &mut impl Device) -> io::Result<bool> {
+        let mut has_gone = false;
         loop {
             let mut stream = match self.listener.accept() {
                 Ok((stream, _)) => stream,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(has_gone),
                 Err(error) => return Err(error),
             };
+            if self.client.as_mut().is_some_and(|peer| peer.receive().is_err()) {
+                self.client = None;
+                clear(device).map_err(io::Error::other)?;
+                has_gone = true;
+            }
             if self.client.is_some() {
                 // Who has gone again already need not hear it.
                 let _ = send(&mut stream, &Reply::Busy);

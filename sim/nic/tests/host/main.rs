@@ -1,7 +1,7 @@
 //! The host library on simulated NICs.
 
-mod c;
 mod contexts;
 mod lifecycle;
+mod server;
 mod socket;
 mod support;

@@ -1,88 +1,13 @@
 //! A NIC in another process.
 
+use crate::server::{PROCESS, Server};
 use crate::support::{PATIENCE, contexts, ok, open, port};
 use spinneret_host::Nic;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
-
-/// Longest that a process takes for anything.
-pub(crate) const PROCESS: Duration = Duration::from_secs(60);
-
-/// `spinneret serve`, which is ended with the test.
-pub(crate) struct Server {
-    child: Child,
-    socket: PathBuf,
-    _folder: tempfile::TempDir,
-}
-
-impl Server {
-    pub(crate) fn start(arguments: &[&str]) -> Self {
-        let folder = tempfile::tempdir().expect("there is room");
-        let socket = folder.path().join("nic.sock");
-        let child = Command::new(env!("CARGO_BIN_EXE_spinneret"))
-            .arg("serve")
-            .arg(&socket)
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command was built");
-        let begun = Instant::now();
-        while UnixStream::connect(&socket).is_err() {
-            assert!(begun.elapsed() < PROCESS, "nobody listens");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        Self {
-            child,
-            socket,
-            _folder: folder,
-        }
-    }
-
-    pub(crate) fn name(&self) -> String {
-        format!("unix:{}", self.socket.display())
-    }
-
-    /// Waits for its end: whether it succeeded, and what it printed.
-    fn end(mut self) -> (bool, String) {
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().expect("it is ours") {
-                break status;
-            }
-            assert!(begun.elapsed() < PROCESS, "it does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        };
-        let mut printed = String::new();
-        let pipes = (self.child.stdout.take(), self.child.stderr.take());
-        pipes
-            .0
-            .expect("it is piped")
-            .read_to_string(&mut printed)
-            .expect("it is text");
-        pipes
-            .1
-            .expect("it is piped")
-            .read_to_string(&mut printed)
-            .expect("it is text");
-        (status.success(), printed)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        if let (true, Some(mut said)) = (std::thread::panicking(), self.child.stderr.take()) {
-            let mut text = String::new();
-            let _ = said.read_to_string(&mut text);
-            println!("the server said: {text}");
-        }
-    }
-}
 
 /// The probe that looks whether somebody listens goes before the first client is there.
 fn connect(server: &Server) -> Nic {
@@ -162,7 +87,7 @@ fn a_client_that_talks_nonsense_is_dropped_and_the_next_one_served() {
         b"\x03\0\0\0\x09\x09\x09",
         b"\x02\0\0\0\x01",
     ] {
-        let mut stream = UnixStream::connect(&server.socket).expect("it listens");
+        let mut stream = UnixStream::connect(server.socket()).expect("it listens");
         stream.write_all(nonsense).expect("it takes bytes");
     }
     let nic = connect(&server);

@@ -1,10 +1,12 @@
 //! The example in C, on a NIC in another process.
 
-use crate::socket::{PROCESS, Server};
-use crate::support::{contexts, handlers};
+#[path = "host/server.rs"]
+#[allow(dead_code, reason = "other tests use more of it")]
+mod server;
+
+use server::Server;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Instant;
 
 const PACKETS: u32 = 50;
 
@@ -57,45 +59,33 @@ fn example(build: &Path) -> PathBuf {
     build.join("count")
 }
 
-/// Runs it. Who looked whether the server is there may not have gone yet.
 fn count(example: &Path, server: &Server, elf: &Path, handlers: &str, packets: u32) -> Output {
-    let begun = Instant::now();
-    loop {
-        let output = Command::new(example)
-            .arg(server.name())
-            .arg(elf)
-            .args([handlers, "7000", "7999", &packets.to_string()])
-            .output()
-            .expect("it was built");
-        let is_busy = String::from_utf8_lossy(&output.stderr).contains("in use");
-        if !is_busy || begun.elapsed() > PROCESS {
-            return output;
-        }
-    }
+    let mut command = Command::new(example);
+    command.arg(server.name()).arg(elf);
+    command.args([handlers, "7000", "7999", &packets.to_string()]);
+    command.output().expect("it was built")
 }
 
 #[test]
 fn a_program_in_c_counts_packets_and_cleans_up() {
     let folder = tempfile::tempdir().expect("there is room");
     let example = example(folder.path());
-    let program = contexts();
+    let handlers = root().join("runtime/tests/contexts");
+    let elf = spinneret_nic::run::program(&handlers, 2).unwrap_or_else(|error| panic!("{error}"));
     let packets = format!("udp,dport=7000,size=100,rate=1Gbps,count={PACKETS}");
     let server = Server::start(&["--generate", &packets]);
-    let output = count(&example, &server, program.path(), "count", PACKETS);
+    let output = count(&example, &server, &elf, "count", PACKETS);
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success(),
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let (mut lines, rest): (Vec<&str>, Vec<&str>) = printed
+    // What handlers print is not looked at: `spinneret serve` prints it itself.
+    let rest: Vec<&str> = printed
         .lines()
-        .partition(|line| line.starts_with("a handler prints: "));
-    lines.sort_by_key(|line| (line.len(), *line));
-    let wanted: Vec<String> = (0..PACKETS)
-        .map(|packet| format!("a handler prints: packet {packet}"))
+        .filter(|line| !line.starts_with("a handler prints: "))
         .collect();
-    assert_eq!(lines, wanted);
     assert_eq!(
         rest,
         [
@@ -106,14 +96,14 @@ fn a_program_in_c_counts_packets_and_cleans_up() {
         ]
     );
     // The NIC is free again, and says what is wrong with other programs.
-    let output = count(&example, &server, program.path(), "conut", 1);
+    let output = count(&example, &server, &elf, "conut", 1);
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
         said.starts_with("count: context: Nic::open_context: ") && said.contains("`conut`"),
         "{said}"
     );
-    let source = handlers("tests/contexts").join("contexts.c");
+    let source = handlers.join("contexts.c");
     let output = count(&example, &server, &source, "count", 1);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
@@ -132,8 +122,8 @@ fn a_program_in_c_counts_packets_and_cleans_up() {
 
 #[test]
 fn the_page_shows_the_example_as_it_is() {
-    let page = include_str!("../../../../docs/host/library.md");
-    let source = include_str!("../../../../host/examples/c/count.c");
+    let page = include_str!("../../../docs/host/library.md");
+    let source = include_str!("../../../host/examples/c/count.c");
     let shown = page
         .split("```c\n")
         .nth(1)
