@@ -110,7 +110,7 @@ impl Device for Simulated {
             )));
         }
         let address = Self::host(context, 0);
-        self.borrow().host_memory().set(address, &vec![0; bytes as usize]);
+        self.borrow().host_memory().zero(address..address + HOST_STRIDE);
         Ok(Area { address, bytes })
     }
 

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
+use std::ops::Range;
 use std::rc::Rc;
 use thiserror::Error;
 
@@ -35,6 +36,8 @@ pub struct HostMemory {
 struct State {
     seed: u64,
     pages: BTreeMap<u64, Box<Page>>,
+    /// Numbers of pages that are 0 until somebody writes them.
+    zeros: Vec<Range<u64>>,
     /// Numbers of the pages that may differ from what is wanted, each once.
     touched: Vec<u64>,
 }
@@ -65,6 +68,7 @@ impl HostMemory {
         let state = State {
             seed,
             pages: BTreeMap::new(),
+            zeros: Vec::new(),
             touched: Vec::new(),
         };
         Self {
@@ -110,13 +114,21 @@ impl HostMemory {
         bytes
     }
 
-    /// Forgets whole pages of an area: they are as if nobody had ever written them.
-    pub fn forget(&self, area: std::ops::Range<u64>) {
-        let bytes = PAGE_BYTES;
-        let numbers = area.start.div_ceil(bytes)..area.end / bytes;
+    /// Forgets an area of whole pages: they are as if nobody had ever written them.
+    pub fn forget(&self, area: Range<u64>) {
+        let numbers = pages(&area);
         let mut state = self.state.borrow_mut();
         state.pages.retain(|number, _| !numbers.contains(number));
         state.touched.retain(|number| !numbers.contains(number));
+        state
+            .zeros
+            .retain(|zeros| zeros.end <= numbers.start || numbers.end <= zeros.start);
+    }
+
+    /// Makes an area of whole pages 0, which takes no memory until somebody uses it.
+    pub fn zero(&self, area: Range<u64>) {
+        self.forget(area.clone());
+        self.state.borrow_mut().zeros.push(pages(&area));
     }
 
     /// Compares what the DMA has written since the last comparison with what it had to write.
@@ -158,8 +170,14 @@ impl HostMemory {
     pub fn clear(&self) {
         let mut state = self.state.borrow_mut();
         state.pages.clear();
+        state.zeros.clear();
         state.touched.clear();
     }
+}
+
+/// The pages that lie in an area as a whole.
+fn pages(area: &Range<u64>) -> Range<u64> {
+    area.start.div_ceil(PAGE_BYTES)..area.end / PAGE_BYTES
 }
 
 impl State {
@@ -167,6 +185,9 @@ impl State {
         let seed = self.seed;
         match self.pages.entry(number) {
             Entry::Occupied(page) => page.into_mut(),
+            Entry::Vacant(place) if self.zeros.iter().any(|area| area.contains(&number)) => {
+                place.insert(Page::zeros())
+            }
             Entry::Vacant(place) => place.insert(Page::new(number, seed)),
         }
     }
@@ -342,5 +363,23 @@ mod tests {
         host.expect(u64::MAX, &[1]);
         host.write(u64::MAX, &[1]);
         assert_eq!(text(&host), "right");
+    }
+
+    #[test]
+    fn an_area_of_zeros_is_zero_until_it_is_written_or_forgotten() {
+        let host = HostMemory::new(3);
+        let noise = host.read(0x2000, 8);
+        host.set(0x2000, &[7; 8]);
+        host.zero(0x1000..0x4000);
+        assert_eq!(host.read(0x1ffc, 8), [0; 8]);
+        assert_ne!(host.read(0x4000, 8), [0; 8], "behind it");
+        host.write(0x3ffe, &[1, 2]);
+        assert_eq!(host.read(0x3ffc, 4), [0, 0, 1, 2]);
+        host.forget(0x2000..0x3000);
+        assert_eq!(host.read(0x2000, 8), noise);
+        assert!(
+            host.check().is_err(),
+            "what was written outside is still to be compared"
+        );
     }
 }

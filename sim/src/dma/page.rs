@@ -50,6 +50,15 @@ impl Page {
         for (index, bytes) in actual.chunks_exact_mut(8).enumerate() {
             bytes.copy_from_slice(&pattern(first + index as u64, seed));
         }
+        Self::of(actual)
+    }
+
+    /// A page of zeros.
+    pub(super) fn zeros() -> Box<Self> {
+        Self::of([0; BYTES])
+    }
+
+    fn of(actual: [u8; BYTES]) -> Box<Self> {
         Box::new(Self {
             wanted: actual,
             actual,
