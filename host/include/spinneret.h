@@ -7,323 +7,424 @@
  * Handles are closed once, by the call that has close in its name. A handle that is closed, or of another kind, is an error,
  * and so is a null pointer where none is allowed. Every call may be made by every thread.
  */
+
 #ifndef SPINNERET_H
 #define SPINNERET_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* A call succeeded. */
+/**
+ * A call succeeded.
+ */
 #define SPINNERET_OK 0
 
-/* An argument is wrong: a null pointer, a handle that is closed, a name that is not there, memory that is not there. */
-#define SPINNERET_ERROR_ARGUMENT (-1)
+/**
+ * An argument is wrong: a null pointer, a handle that is closed, a name that is not there, memory that is not there.
+ */
+#define SPINNERET_ERROR_ARGUMENT -1
 
-/* There is no such NIC, or somebody else has it. */
-#define SPINNERET_ERROR_OPEN (-2)
+/**
+ * There is no such NIC, or somebody else has it.
+ */
+#define SPINNERET_ERROR_OPEN -2
 
-/* The file is no program for the NIC, or has no such handlers. */
-#define SPINNERET_ERROR_PROGRAM (-3)
+/**
+ * The file is no program for the NIC, or has no such handlers.
+ */
+#define SPINNERET_ERROR_PROGRAM -3
 
-/* There is no context or no memory left, or other contexts run another program. */
-#define SPINNERET_ERROR_NO_ROOM (-4)
+/**
+ * There is no context or no memory left, or other contexts run another program.
+ */
+#define SPINNERET_ERROR_NO_ROOM -4
 
-/* The NIC refused something, or did not answer as it should. */
-#define SPINNERET_ERROR_DEVICE (-5)
+/**
+ * The NIC refused something, or did not answer as it should.
+ */
+#define SPINNERET_ERROR_DEVICE -5
 
-/* The NIC, its driver or the process that simulates it is gone. */
-#define SPINNERET_ERROR_GONE (-6)
+/**
+ * The NIC, its driver or the process that simulates it is gone.
+ */
+#define SPINNERET_ERROR_GONE -6
 
-/* It did not happen in time. */
-#define SPINNERET_ERROR_TIMEOUT (-7)
+/**
+ * It did not happen in time.
+ */
+#define SPINNERET_ERROR_TIMEOUT -7
 
-/* A fault of the library. */
-#define SPINNERET_ERROR_INTERNAL (-8)
+/**
+ * A fault of the library.
+ */
+#define SPINNERET_ERROR_INTERNAL -8
 
-/* Most bytes of a name or a path, without the 0 at its end. */
+/**
+ * Most bytes of a name or a path, without the 0 at its end.
+ */
 #define SPINNERET_LONGEST_NAME 4095
 
-/* Most bytes of a line of a handler, with the 0 at its end. A byte that is no text takes three. */
+/**
+ * Most bytes of a line of a handler, with the 0 at its end. A byte that is no text takes three.
+ */
 #define SPINNERET_LONGEST_LINE 12289
 
-/* A packet matches if all rules match. */
+/**
+ * A packet matches if all rules match.
+ */
 #define SPINNERET_ALL 0
 
-/* A packet matches if one rule matches or more. */
+/**
+ * A packet matches if one rule matches or more.
+ */
 #define SPINNERET_ANY 1
 
-/* Most rules that decide. */
+/**
+ * Most rules that decide.
+ */
 #define SPINNERET_RULES 3
 
-/* Wait until the word has the value. */
+/**
+ * Wait until the word has the value.
+ */
 #define SPINNERET_EQUAL 0
 
-/* Wait until the word is the value or more. */
+/**
+ * Wait until the word is the value or more.
+ */
 #define SPINNERET_AT_LEAST 1
 
-/* A NIC. */
+/**
+ * Handlers on a NIC.
+ */
+typedef struct spinneret_context spinneret_context;
+
+/**
+ * A NIC.
+ */
 typedef struct spinneret_nic spinneret_nic;
 
-/* Gets the name and the value of a counter, and the pointer that came with the question. */
+/**
+ * A program for the NIC.
+ */
+typedef struct spinneret_program spinneret_program;
+
+/**
+ * Gets the name and the value of a counter, and the pointer that came with the question.
+ */
 typedef void (*spinneret_each_counter)(void *user, const char *name, uint32_t value);
 
-/*
+/**
  * A rule: the word of the packet at bytes 4 * word to 4 * word + 3, first byte most significant, and with the mask, is at
  * least first and at most last.
  */
 typedef struct spinneret_rule {
-    /* Which word. */
+    /**
+     * Which word.
+     */
     uint32_t word;
-    /* Its bits that are compared. */
+    /**
+     * Its bits that are compared.
+     */
     uint32_t mask;
-    /* The smallest value that matches. */
+    /**
+     * The smallest value that matches.
+     */
     uint32_t first;
-    /* The largest value that matches. */
+    /**
+     * The largest value that matches.
+     */
     uint32_t last;
-    /* 1: words are counted from the IP payload; 0: from the beginning of the packet. */
+    /**
+     * 1: words are counted from the IP payload; 0: from the beginning of the packet.
+     */
     uint32_t in_ip_payload;
 } spinneret_rule;
 
-/* Which packets go to handlers. All bytes 0: all packets, and each is a message. */
+/**
+ * Which packets go to handlers. All bytes 0: all packets, and each is a message.
+ */
 typedef struct spinneret_ruleset {
-    /* SPINNERET_ALL or SPINNERET_ANY. */
+    /**
+     * SPINNERET_ALL or SPINNERET_ANY.
+     */
     uint32_t join;
-    /* How many of the rules there are. With none, all packets match SPINNERET_ALL, and none SPINNERET_ANY. */
+    /**
+     * How many of the rules there are. With none, all packets match SPINNERET_ALL, and none SPINNERET_ANY.
+     */
     uint32_t count;
-    /* The rules. */
-    spinneret_rule rules[SPINNERET_RULES];
-    /* 1: packets that match the next rule end a message; 0: every packet is a message. */
+    /**
+     * The rules.
+     */
+    struct spinneret_rule rules[SPINNERET_RULES];
+    /**
+     * 1: packets that match the next rule end a message; 0: every packet is a message.
+     */
     uint32_t has_messages;
-    /* Which packets end a message. */
-    spinneret_rule end_of_message;
+    /**
+     * Which packets end a message.
+     */
+    struct spinneret_rule end_of_message;
 } spinneret_ruleset;
 
-/* A program for the NIC. */
-typedef struct spinneret_program spinneret_program;
-
-/* Handlers on a NIC. */
-typedef struct spinneret_context spinneret_context;
-
-/* What a context gets. */
+/**
+ * What a context gets.
+ */
 typedef struct spinneret_options {
-    /* Host memory in bytes; 0 for none. */
+    /**
+     * Host memory in bytes; 0 for none.
+     */
     uint32_t host_bytes;
-    /* Handler memory in bytes; 0 for a quarter of what the program leaves. */
+    /**
+     * Handler memory in bytes; 0 for a quarter of what the program leaves.
+     */
     uint32_t handler_bytes;
-    /* Scratchpad in each cluster in bytes; 0 for a quarter of what there is. */
+    /**
+     * Scratchpad in each cluster in bytes; 0 for a quarter of what there is.
+     */
     uint32_t scratchpad_bytes;
 } spinneret_options;
 
-/*
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
  * Why the last call of this thread that failed did so: one sentence in UTF-8. It is there until the next call of this
  * thread that fails; it is empty if none has.
  */
 const char *spinneret_error_message(void);
 
-/*
+/**
  * Opens a NIC by its name: unix:PATH for a simulated one in another process, or the device file of a card, such as
  * /dev/pspin0. Whatever was on it is stopped. One program has it at a time.
  * name is a string; the handle is left at nic.
  */
-int spinneret_open(const char *name, spinneret_nic **nic);
+int spinneret_open(const char *name,
+                   struct spinneret_nic **nic);
 
-/*
+/**
  * Closes a NIC and all contexts on it: their handlers end, and their packets go to the host again. The handles are used up,
  * even if something fails.
  */
-int spinneret_close(spinneret_nic *nic);
+int spinneret_close(struct spinneret_nic *nic);
 
-/* Lets time pass. On a simulated NIC packets are handled only while time passes. */
-int spinneret_wait(spinneret_nic *nic, uint64_t nanoseconds);
+/**
+ * Lets time pass. On a simulated NIC packets are handled only while time passes.
+ */
+int spinneret_wait(struct spinneret_nic *nic, uint64_t nanoseconds);
 
-/*
+/**
  * Time since the NIC was opened: simulated for a simulated one.
  * The time is left at nanoseconds.
  */
-int spinneret_now(spinneret_nic *nic, uint64_t *nanoseconds);
+int spinneret_now(struct spinneret_nic *nic, uint64_t *nanoseconds);
 
-/*
+/**
  * Reads a counter of the hardware by its name in the register table, such as ingress.hers. Cards behind the public driver
  * have none.
  * name is a string; the value is left at value.
  */
-int spinneret_counter(spinneret_nic *nic, const char *name, uint32_t *value);
+int spinneret_counter(struct spinneret_nic *nic,
+                      const char *name,
+                      uint32_t *value);
 
-/*
+/**
  * Reads all counters of the hardware, and calls each for every one, in the order of their registers. The name is there
  * during the call only.
  * each is a function that returns, or null; user is whatever it takes.
  */
-int spinneret_counters(spinneret_nic *nic, spinneret_each_counter each, void *user);
+int spinneret_counters(struct spinneret_nic *nic,
+                       spinneret_each_counter each,
+                       void *user);
 
-/*
+/**
  * Takes the next line that a handler has printed: 1 if there is one, 0 if not. If it does not fit into size bytes, which
  * is an error, it stays. SPINNERET_LONGEST_LINE bytes are enough for every line.
  * The line, with a 0 at its end, is left at line, where there is room for size bytes, its cluster and its HPU at
  * cluster and hpu, which may be null.
  */
-int spinneret_line(spinneret_nic *nic, char *line, size_t size, uint32_t *cluster, uint32_t *hpu);
+int spinneret_line(struct spinneret_nic *nic,
+                   char *line,
+                   size_t size,
+                   uint32_t *cluster,
+                   uint32_t *hpu);
 
-/* IPv4, in a packet without VLAN tags. */
-spinneret_rule spinneret_rule_ipv4(void);
+/**
+ * IPv4, in a packet without VLAN tags.
+ */
+struct spinneret_rule spinneret_rule_ipv4(void);
 
-/* IPv4 protocol number from first to last; 17 is UDP. */
-spinneret_rule spinneret_rule_ip_protocol(uint8_t first, uint8_t last);
+/**
+ * IPv4 protocol number from first to last; 17 is UDP.
+ */
+struct spinneret_rule spinneret_rule_ip_protocol(uint8_t first, uint8_t last);
 
-/* UDP (or TCP) destination port from first to last, after an IPv4 header of 20 bytes. */
-spinneret_rule spinneret_rule_udp_destination_port(uint16_t first, uint16_t last);
+/**
+ * UDP (or TCP) destination port from first to last, after an IPv4 header of 20 bytes.
+ */
+struct spinneret_rule spinneret_rule_udp_destination_port(uint16_t first, uint16_t last);
 
-/* UDP (or TCP) source port from first to last, after an IPv4 header of 20 bytes. */
-spinneret_rule spinneret_rule_udp_source_port(uint16_t first, uint16_t last);
+/**
+ * UDP (or TCP) source port from first to last, after an IPv4 header of 20 bytes.
+ */
+struct spinneret_rule spinneret_rule_udp_source_port(uint16_t first, uint16_t last);
 
-/* UDP (or TCP) destination port from first to last, behind any IP header. The public design cannot do it. */
-spinneret_rule spinneret_rule_ip_payload_destination_port(uint16_t first, uint16_t last);
+/**
+ * UDP (or TCP) destination port from first to last, behind any IP header. The public design cannot do it.
+ */
+struct spinneret_rule spinneret_rule_ip_payload_destination_port(uint16_t first, uint16_t last);
 
-/* UDP (or TCP) source port from first to last, behind any IP header. The public design cannot do it. */
-spinneret_rule spinneret_rule_ip_payload_source_port(uint16_t first, uint16_t last);
+/**
+ * UDP (or TCP) source port from first to last, behind any IP header. The public design cannot do it.
+ */
+struct spinneret_rule spinneret_rule_ip_payload_source_port(uint16_t first, uint16_t last);
 
-/*
+/**
  * Reads a program: an ELF file with handlers.
  * path is a string; the handle is left at program.
  */
-int spinneret_program_open(const char *path, spinneret_program **program);
+int spinneret_program_open(const char *path, struct spinneret_program **program);
 
-/* Closes a program. Contexts that run it go on. */
-int spinneret_program_close(spinneret_program *program);
+/**
+ * Closes a program. Contexts that run it go on.
+ */
+int spinneret_program_close(struct spinneret_program *program);
 
-/*
+/**
  * Opens a context: packets that match rules are handled by the handlers NAME_hh, NAME_ph and NAME_th of the program,
  * where NAME is handlers. All contexts of a NIC share one program.
  * handlers is a string; rules and options can be read, and options may be null for 1 MiB of host memory and a quarter
  * of everything; the handle is left at context.
  */
-int spinneret_open_context(
-    spinneret_nic *nic,
-    spinneret_program *program,
-    const char *handlers,
-    const spinneret_ruleset *rules,
-    const spinneret_options *options,
-    spinneret_context **context);
+int spinneret_open_context(struct spinneret_nic *nic,
+                           struct spinneret_program *program,
+                           const char *handlers,
+                           const struct spinneret_ruleset *rules,
+                           const struct spinneret_options *options,
+                           struct spinneret_context **context);
 
-/*
+/**
  * Closes a context: its handlers end, its memory is freed, and its packets go to the host again. The handle is used up, even
  * if something fails.
  */
-int spinneret_close_context(spinneret_context *context);
+int spinneret_close_context(struct spinneret_context *context);
 
-/*
+/**
  * Changes which packets go to a context.
  * rules can be read.
  */
-int spinneret_set_rules(spinneret_context *context, const spinneret_ruleset *rules);
+int spinneret_set_rules(struct spinneret_context *context, const struct spinneret_ruleset *rules);
 
-/*
+/**
  * Reads what handlers have counted with push_counter(&__host_data.counters[index], value): the sum of the values, modulo
  * 2^32, and how many there were.
  * The results are left at sum and count.
  */
-int spinneret_handler_counter(spinneret_context *context, uint32_t index, uint32_t *sum, uint32_t *count);
+int spinneret_handler_counter(struct spinneret_context *context,
+                              uint32_t index,
+                              uint32_t *sum,
+                              uint32_t *count);
 
-/*
+/**
  * Where the host memory of a context is for its handlers, and how large it is.
  * The results are left at address and bytes, which may be null.
  */
-int spinneret_host_memory(spinneret_context *context, uint64_t *address, uint32_t *bytes);
+int spinneret_host_memory(struct spinneret_context *context, uint64_t *address, uint32_t *bytes);
 
-/*
+/**
  * Reads host memory of a context.
  * There is room for count bytes at bytes.
  */
-int spinneret_host_read(spinneret_context *context, uint32_t offset, void *bytes, size_t count);
+int spinneret_host_read(struct spinneret_context *context, uint32_t offset, void *bytes, size_t count);
 
-/*
+/**
  * Writes host memory of a context.
  * count bytes can be read at bytes.
  */
-int spinneret_host_write(spinneret_context *context, uint32_t offset, const void *bytes, size_t count);
+int spinneret_host_write(struct spinneret_context *context, uint32_t offset, const void *bytes, size_t count);
 
-/*
+/**
  * Reads 4 bytes of host memory at once, at a multiple of 4.
  * The value is left at value.
  */
-int spinneret_host_load32(spinneret_context *context, uint32_t offset, uint32_t *value);
+int spinneret_host_load32(struct spinneret_context *context, uint32_t offset, uint32_t *value);
 
-/*
+/**
  * Reads 8 bytes of host memory at once, at a multiple of 8.
  * The value is left at value.
  */
-int spinneret_host_load64(spinneret_context *context, uint32_t offset, uint64_t *value);
+int spinneret_host_load64(struct spinneret_context *context, uint32_t offset, uint64_t *value);
 
-/* Writes 4 bytes of host memory at once, at a multiple of 4. */
-int spinneret_host_store32(spinneret_context *context, uint32_t offset, uint32_t value);
+/**
+ * Writes 4 bytes of host memory at once, at a multiple of 4.
+ */
+int spinneret_host_store32(struct spinneret_context *context, uint32_t offset, uint32_t value);
 
-/* Writes 8 bytes of host memory at once, at a multiple of 8. */
-int spinneret_host_store64(spinneret_context *context, uint32_t offset, uint64_t value);
+/**
+ * Writes 8 bytes of host memory at once, at a multiple of 8.
+ */
+int spinneret_host_store64(struct spinneret_context *context, uint32_t offset, uint64_t value);
 
-/*
+/**
  * Reads handler memory of a context, 4 bytes at once.
  * There is room for count bytes at bytes.
  */
-int spinneret_handler_read(spinneret_context *context, uint32_t offset, void *bytes, size_t count);
+int spinneret_handler_read(struct spinneret_context *context, uint32_t offset, void *bytes, size_t count);
 
-/*
+/**
  * Writes handler memory of a context, 4 bytes at once.
  * count bytes can be read at bytes.
  */
-int spinneret_handler_write(spinneret_context *context, uint32_t offset, const void *bytes, size_t count);
+int spinneret_handler_write(struct spinneret_context *context,
+                            uint32_t offset,
+                            const void *bytes,
+                            size_t count);
 
-/*
+/**
  * Reads a global variable of the program, 4 bytes at once; its bytes are little-endian. All contexts share it.
  * name is a string; there is room for count bytes at bytes.
  */
-int spinneret_variable_read(
-    spinneret_context *context,
-    const char *name,
-    uint32_t offset,
-    void *bytes,
-    size_t count);
+int spinneret_variable_read(struct spinneret_context *context,
+                            const char *name,
+                            uint32_t offset,
+                            void *bytes,
+                            size_t count);
 
-/*
+/**
  * Writes a global variable of the program, 4 bytes at once.
  * name is a string; count bytes can be read at bytes.
  */
-int spinneret_variable_write(
-    spinneret_context *context,
-    const char *name,
-    uint32_t offset,
-    const void *bytes,
-    size_t count);
+int spinneret_variable_write(struct spinneret_context *context,
+                             const char *name,
+                             uint32_t offset,
+                             const void *bytes,
+                             size_t count);
 
-/*
+/**
  * Lets time pass until the 4 bytes at a multiple of 4 in host memory are as condition says: SPINNERET_EQUAL or
  * SPINNERET_AT_LEAST.
  */
-int spinneret_wait_host(
-    spinneret_context *context,
-    uint32_t offset,
-    uint32_t condition,
-    uint32_t value,
-    uint64_t timeout_nanoseconds);
+int spinneret_wait_host(struct spinneret_context *context,
+                        uint32_t offset,
+                        uint32_t condition,
+                        uint32_t value,
+                        uint64_t timeout_nanoseconds);
 
-/*
+/**
  * Lets time pass until 4 bytes of a global variable of the program are as condition says: SPINNERET_EQUAL or
  * SPINNERET_AT_LEAST.
  * name is a string.
  */
-int spinneret_wait_variable(
-    spinneret_context *context,
-    const char *name,
-    uint32_t offset,
-    uint32_t condition,
-    uint32_t value,
-    uint64_t timeout_nanoseconds);
+int spinneret_wait_variable(struct spinneret_context *context,
+                            const char *name,
+                            uint32_t offset,
+                            uint32_t condition,
+                            uint32_t value,
+                            uint64_t timeout_nanoseconds);
 
 #ifdef __cplusplus
-}
-#endif
+}  // extern "C"
+#endif  // __cplusplus
 
-#endif
+#endif  /* SPINNERET_H */

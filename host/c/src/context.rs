@@ -11,14 +11,12 @@ use std::sync::Arc;
 
 /// A program for the NIC.
 #[derive(Debug)]
-#[repr(C)]
 pub struct spinneret_program {
     _opaque: [u8; 0],
 }
 
 /// Handlers on a NIC.
 #[derive(Debug)]
-#[repr(C)]
 pub struct spinneret_context {
     _opaque: [u8; 0],
 }

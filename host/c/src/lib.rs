@@ -1,11 +1,12 @@
-//! The host library for programs in C. `host/include/spinneret.h` is made from these files.
+//! The host library for programs in C. cbindgen makes `host/include/spinneret.h` from these files
+//! (`tests/header.rs`).
 //!
 //! ```text
 //! spinneret_* ── border: strings, places and buffers of the caller; results; panics end here
 //!      └─────── handles: what the caller has, by numbers that are never used twice
 //! ```
 
-// Names are those of the header.
+// Names are those of the header. Types without `repr(C)` are handles, which the header names and does not describe.
 #![allow(non_camel_case_types)]
 
 mod border;

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 /// A NIC.
 #[derive(Debug)]
-#[repr(C)]
 pub struct spinneret_nic {
     _opaque: [u8; 0],
 }
