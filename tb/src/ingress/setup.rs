@@ -149,6 +149,7 @@ mod tests {
             matcher: MatcherParams::BOARD,
             her_message_id_bits: 10,
             context_in_message_id: true,
+            queue_beats: 2048,
             ..reference
         };
         assert_eq!(Setup::of::<PspinIngressDatapathBoard>(), board);

@@ -123,7 +123,9 @@ fn rules_relative_to_the_ip_payload_decide_under_pressure() {
         |run| {
             let pressed = |behaviour: &Behaviour| !behaviour.calm;
             let totals = random_packets::<PspinIngressDatapathBoard>(run, PACKETS_OF_OTHERS, pressed);
-            assert_causes(&totals, &Cause::ALL);
+            // The queue of boards is longer than a round of these packets, so that there is room for all of them.
+            let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Overload);
+            assert_causes(&totals, &causes.collect::<Vec<_>>());
         },
     );
 }
