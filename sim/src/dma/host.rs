@@ -254,7 +254,7 @@ impl fmt::Display for Listing<'_> {
 }
 
 /// Bytes from an address on, page by page: number of the page, offset in it, and which of the bytes.
-fn parts(address: u64, count: usize) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
+fn parts(address: u64, count: usize) -> impl Iterator<Item = (u64, usize, Range<usize>)> {
     let mut start = 0;
     std::iter::from_fn(move || {
         let here = address.wrapping_add(start as u64);
