@@ -12,10 +12,23 @@
 #             is taken if a source seems to need it
 #
 # The names that Makefiles of public handlers use are understood too: SPIN_APP_NAME, SPIN_APP_SRCS, SPIN_CFLAGS,
-# SPIN_LDFLAGS, and the target `deploy`.
+# SPIN_LDFLAGS, and the target `deploy`. Such Makefiles include rules/spin-handlers.mk, which sets spin_public: then
+# only these names count, because HANDLER, SRCS, CFLAGS and the others may be something else there.
 
 RUNTIME := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 
+# The value of a setting, or else $(2). What the file of a public handler calls so is not meant for us.
+spin_setting = $(if $(and $(spin_public),$(filter file,$(origin $(1)))),$(2),$(or $($(1)),$(2)))
+
+ifdef spin_public
+spin_name := $(strip $(subst ",,$(SPIN_APP_NAME)))
+ifeq ($(spin_name),)
+$(error spin-handlers.mk: set SPIN_APP_NAME to the name of the handler before this file is included in $(CURDIR))
+endif
+spin_srcs := $(SPIN_APP_SRCS)
+spin_more_cflags = $(SPIN_CFLAGS) $(if $(filter command,$(origin CFLAGS)),$(CFLAGS))
+spin_more_ldflags = $(SPIN_LDFLAGS) $(if $(filter command,$(origin LDFLAGS)),$(LDFLAGS))
+else
 # A folder with one C file says it all.
 ifndef HANDLER
 HANDLER := $(or $(SPIN_APP_NAME),$(basename $(notdir $(if $(filter 1,$(words $(wildcard *.c))),$(wildcard *.c)))))
@@ -29,22 +42,27 @@ endif
 ifneq ($(filter-out $(wildcard $(SRCS)),$(SRCS)),)
 $(error spin.mk: there is no $(filter-out $(wildcard $(SRCS)),$(SRCS)) in $(CURDIR): set SRCS to the C files of $(HANDLER))
 endif
+spin_name := $(HANDLER)
+spin_srcs := $(SRCS)
+spin_warnings := -Wall -Wextra
+spin_more_cflags = $(SPIN_CFLAGS) $(CFLAGS)
+spin_more_ldflags = $(SPIN_LDFLAGS) $(LDFLAGS)
+endif
 
 CROSS ?= riscv64-unknown-elf-
-OPT ?= -O3
 CLUSTERS ?= 2
-BUILD ?= build
+spin_opt := $(call spin_setting,OPT,-O3)
+spin_build := $(call spin_setting,BUILD,build)
 ifndef PRINTF
-PRINTF := $(if $(shell grep -lE '%[-+ \#0-9.*]*(ll|L|j|[aAeEfFgG])|PRI[a-zA-Z]+64' $(SRCS) 2>/dev/null),double,integer)
+PRINTF := $(if $(shell grep -lE '%[-+ \#0-9.*]*(ll|L|j|[aAeEfFgG])|PRI[a-zA-Z]+64' $(spin_srcs) 2>/dev/null),double,integer)
 endif
 
+# Looked at when something is compiled, so that targets for the host need no compiler for handlers.
 spin_cc := $(CROSS)gcc
-ifeq ($(shell command -v $(spin_cc)),)
-$(error spin.mk: there is no $(spin_cc): install the Debian packages gcc-riscv64-unknown-elf and picolibc-riscv64-unknown-elf)
-endif
-ifeq ($(shell $(spin_cc) --specs=picolibc.specs -E -x c /dev/null >/dev/null 2>&1 && echo there),)
-$(error spin.mk: $(spin_cc) has no picolibc: install the Debian package picolibc-riscv64-unknown-elf)
-endif
+spin_check = $(if $(shell command -v $(spin_cc)),,$(error \
+    spin.mk: there is no $(spin_cc): install the Debian packages gcc-riscv64-unknown-elf and picolibc-riscv64-unknown-elf))
+spin_check += $(if $(shell $(spin_cc) --specs=picolibc.specs -E -x c /dev/null >/dev/null 2>&1 && echo there),,$(error \
+    spin.mk: $(spin_cc) has no picolibc: install the Debian package picolibc-riscv64-unknown-elf))
 
 ifeq ($(PRINTF),integer)
 spin_printf := -DPICOLIBC_INTEGER_PRINTF_SCANF
@@ -59,42 +77,46 @@ MARCH ?= rv32imac
 spin_machine := -mabi=ilp32 --specs=picolibc.specs $(spin_printf)
 spin_cflags := -march=$(MARCH)_zicsr $(spin_machine) -std=gnu11 -g -ffunction-sections -fdata-sections -fno-common
 # Packets are looked at through pointers of all types.
-spin_cflags += -fno-strict-aliasing -Wall -Wextra -Wstack-usage=1536 -DNB_CLUSTERS=$(CLUSTERS) -I$(RUNTIME)/include
+spin_cflags += -fno-strict-aliasing $(spin_warnings) -Wstack-usage=1536 -DNB_CLUSTERS=$(CLUSTERS) -I$(RUNTIME)/include
 spin_ldflags := -march=$(MARCH) $(spin_machine) -nostartfiles -T $(RUNTIME)/link.ld -Wl,--gc-sections
 
-spin_elf := $(BUILD)/$(HANDLER).elf
-spin_user_objects := $(patsubst %,$(BUILD)/%.o,$(subst ../,up/,$(SRCS)))
-spin_runtime_objects := $(patsubst %,$(BUILD)/runtime/%.o,start.S start.c libc.c)
+# Objects lie apart, because a public program is called what its author likes, and lies in $(spin_build) itself.
+spin_elf := $(spin_build)/$(spin_name).elf
+spin_objects := $(spin_build)/.objects
+spin_user_objects := $(patsubst %,$(spin_objects)/%.o,$(subst ../,up/,$(spin_srcs)))
+spin_runtime_objects := $(patsubst %,$(spin_objects)/runtime/%.o,start.S start.c libc.c)
 
+ifndef spin_public
 .PHONY: all deploy clean
 .DEFAULT_GOAL := all
-all: $(spin_elf)
-deploy: all
+all deploy: $(spin_elf)
+clean:
+	@rm -rf $(spin_build)
+endif
 
-$(spin_elf): $(spin_runtime_objects) $(spin_user_objects) $(RUNTIME)/link.ld $(BUILD)/settings
-	@$(spin_cc) $(OPT) $(spin_ldflags) $(filter %.o,$^) $(SPIN_LDFLAGS) $(LDFLAGS) -lm -Wl,-Map=$(BUILD)/$(HANDLER).map -o $@
+$(spin_elf): $(spin_runtime_objects) $(spin_user_objects) $(RUNTIME)/link.ld $(spin_objects)/settings
+	@$(spin_cc) $(spin_opt) $(spin_ldflags) $(filter %.o,$^) $(spin_more_ldflags) -lm \
+	    -Wl,-Map=$(spin_build)/$(spin_name).map -o $@
 	@$(RUNTIME)/report-size $@
 
 # Other settings than last time: everything is compiled again.
-spin_settings := $(CROSS) $(OPT) $(spin_cflags) $(SPIN_CFLAGS) $(CFLAGS) $(spin_ldflags) $(SPIN_LDFLAGS) $(LDFLAGS)
-$(BUILD)/settings: spin-force
+spin_settings = $(CROSS) $(spin_opt) $(spin_cflags) $(spin_ldflags) $(spin_more_cflags) $(spin_more_ldflags)
+$(spin_objects)/settings: spin-force
+	$(spin_check)
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(spin_settings))' | cmp -s - $@ || echo '$(subst ','\'',$(spin_settings))' >$@
 .PHONY: spin-force
 
-$(BUILD)/runtime/%.o: $(RUNTIME)/src/% $(BUILD)/settings
+$(spin_objects)/runtime/%.o: $(RUNTIME)/src/% $(spin_objects)/settings
 	@mkdir -p $(@D)
-	@$(spin_cc) $(spin_cflags) $(OPT) -MMD -MP -c $< -o $@
+	@$(spin_cc) $(spin_cflags) $(spin_opt) -MMD -MP -c $< -o $@
 
 # The folder of a source stands in the path of its object, with `up` for `..`.
 define spin_compile
-$(BUILD)/$(subst ../,up/,$(1)).o: $(1) $(BUILD)/settings
+$(spin_objects)/$(subst ../,up/,$(1)).o: $(1) $(spin_objects)/settings
 	@mkdir -p $$(@D)
-	@$(spin_cc) $(spin_cflags) -I$(dir $(1)) $(OPT) $(SPIN_CFLAGS) $(CFLAGS) -MMD -MP -c $(1) -o $$@
+	@$(spin_cc) $(spin_cflags) -I$(dir $(1)) $(spin_opt) $$(spin_more_cflags) -MMD -MP -c $(1) -o $$@
 endef
-$(foreach source,$(SRCS),$(eval $(call spin_compile,$(source))))
-
-clean:
-	@rm -rf $(BUILD)
+$(foreach source,$(spin_srcs),$(eval $(call spin_compile,$(source))))
 
 -include $(spin_user_objects:.o=.d) $(spin_runtime_objects:.o=.d)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Lints with three tools; any warning is an error. Without arguments every block in every file list below gen/verilog,
-# with a directory for a board and its top module that design, with the vendor's primitives as its lint folder declares
-# them.
+# Lints with three tools; any warning is an error. Without arguments every block that a file list below gen/verilog names,
+# with a directory for a board and a module of it that module. A board's lint folder declares the vendor's primitives and the
+# cluster.
 set -euo pipefail
+from=$PWD
 cd "$(dirname "$0")/.."
 waivers=$PWD/tools/verilator.vlt
 
@@ -38,10 +39,22 @@ lint_block() {
 }
 
 shopt -s nullglob
+
+# The files that are read for a folder: what is declared for lint, then the list.
+files_of() {
+    local declarations
+    cd "$1"
+    declarations=(lint/*.sv)
+    [[ ${#declarations[@]} == 0 ]] || printf '%s\n' "${declarations[@]}"
+    grep -v '^//' filelist.f
+}
+
 if [[ $# == 2 ]]; then
-    [[ -f $1/filelist.f ]] || fail "there is no $1/filelist.f: run ./dev gen --board"
-    mapfile -t files < <(cd "$1" && printf '%s\n' lint/*.sv && grep -v '^//' filelist.f)
-    (cd "$1" && lint_block "$1" "$2" "${files[@]}")
+    directory=$1
+    [[ $1 == /* ]] || directory=$from/$1
+    [[ -f $directory/filelist.f ]] || fail "there is no $1/filelist.f: run ./dev gen --board"
+    mapfile -t files < <(files_of "$directory")
+    (cd "$directory" && lint_block "$1" "$2" "${files[@]}")
     echo "$1: ${#files[@]} files are clean"
     exit
 fi
@@ -49,7 +62,7 @@ lists=(gen/verilog/*/filelist.f)
 [[ ${#lists[@]} != 0 ]] || fail "there is no generated Verilog: run ./dev gen"
 for list in "${lists[@]}"; do
     folder=$(dirname "$list")
-    mapfile -t files < <(grep -v '^//' "$list")
+    mapfile -t files < <(files_of "$folder")
     mapfile -t blocks < <(sed -n 's|^// block: ||p' "$list")
     for block in "${blocks[@]}"; do
         (cd "$folder" && lint_block "$folder" "$block" "${files[@]}")

@@ -34,13 +34,12 @@ pub struct PciExpress {
     pub lanes: u8,
 }
 
-/// Where Corundum keeps the 100G design of a board; paths are relative to the root of its tree.
+/// Where Corundum keeps the 100G design of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CorundumDesign {
-    /// Directory in trees since December 2023.
-    pub directory: &'static str,
-    /// Directory in older trees, such as the one FPsPIN was built on, if the board was there.
-    pub older_directory: Option<&'static str>,
+    /// Directories relative to the root of its tree, one of which has the design: the place in the newest tree first, then
+    /// those of older trees. There is at least one.
+    pub directories: &'static [&'static str],
 }
 
 /// One pin of a board's package with the signal it is wired to.
@@ -115,7 +114,8 @@ mod tests {
             .iter()
             .filter(|board| board.family == Family::UltraScalePlus)
         {
-            assert!(board.corundum.is_some(), "{}", board.name);
+            let places = board.corundum.map(|design| design.directories);
+            assert!(places.is_some_and(|places| !places.is_empty()), "{}", board.name);
             assert_eq!(board.core_clock_hz, 250_000_000, "{}", board.name);
             assert_eq!(
                 board.pci_express,

@@ -62,7 +62,8 @@ fn board_table(boards: &[Board]) -> String {
                 .unwrap_or_default(),
             board
                 .corundum
-                .map(|design| design.directory.to_owned())
+                .and_then(|design| design.directories.first())
+                .map(|directory| (*directory).to_owned())
                 .unwrap_or_default(),
         ]);
     }
@@ -77,8 +78,7 @@ fn board_json(board: &Board) -> Value {
         "part": board.part,
         "core_clock_hz": board.core_clock_hz,
         "pci_express": board.pci_express.map(|p| json!({ "generation": p.generation, "lanes": p.lanes })),
-        "corundum_directory": board.corundum.map(|design| design.directory),
-        "corundum_older_directory": board.corundum.and_then(|design| design.older_directory),
+        "corundum_directories": board.corundum.map(|design| design.directories),
         "pins": (board.pins)().iter()
             .map(|pin| json!({ "signal": pin.signal, "ball": pin.ball })).collect::<Vec<_>>(),
     })

@@ -1,4 +1,4 @@
-//! Boards in Corundum: what is written, and what is refused. The checkouts are fakes of a few lines.
+//! Boards in Corundum: what is written, and how it builds. The checkouts are fakes of a few lines.
 
 #[path = "board_support/mod.rs"]
 mod trees;
@@ -8,16 +8,13 @@ use spinneret_gen::board::{BoardOutput, find};
 use spinneret_gen::store::Store;
 use spinneret_hdl::app::corundum::Generation;
 use spinneret_hdl::app::{Cluster, TOP};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use trees::{TEMPLATE, corundum, fake_app, fpspin, pspin_alone, run, template, tree};
+use trees::{corundum, fpspin, output};
 
 const BOARDS: [&str; 6] = ["vcu1525", "au50", "au55n", "au200", "au250", "au280"];
-
-fn output(board: &str, options: &Options, directory: &Path) -> Result<BoardOutput, String> {
-    let board = find(board).map_err(|error| error.to_string())?;
-    render(board, options, directory, &fake_app).map_err(|error| error.to_string())
-}
 
 fn write(output: &BoardOutput, directory: &Path) {
     let store = Store::new(directory.to_owned(), "out".to_owned());
@@ -92,14 +89,7 @@ fn the_core_file_lists_every_source_once() {
         );
     }
     assert!(core.contains("toplevel: mqnic_app_block\n"));
-    // Without the sources of the cluster there is nothing to lint.
-    assert!(!core.contains("lint-only"));
-    let options = Options {
-        cluster: Cluster::Stub,
-        ..Options::default()
-    };
-    let output = self::output("au280", &options, Path::new("out")).unwrap();
-    assert!(text(&output, "spinneret.core").contains("mode: lint-only"));
+    assert!(core.contains("mode: lint-only"));
 }
 
 #[test]
@@ -151,8 +141,7 @@ fn every_tool_reads_the_application_block_of_either_generation_without_a_warning
         };
         let output = render(find("au50").unwrap(), &options, scratch.path(), &build_app).unwrap();
         write(&output, scratch.path());
-        let lint = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/lint-verilog.sh");
-        run(Command::new(&lint).arg(scratch.path()).arg(TOP));
+        lint(scratch.path(), TOP);
         let crossings = text(&output, "constraints/spinneret_crossings.xdc");
         // Each of the four AXI ports crosses by five queues; HERs, feedback, commands, responses and output by one.
         assert_eq!(
@@ -167,20 +156,53 @@ fn every_tool_reads_the_application_block_of_either_generation_without_a_warning
 }
 
 #[test]
+fn every_tool_reads_the_application_block_with_the_cluster_declared_from_a_relative_directory() {
+    let scratch = tempfile::tempdir().unwrap();
+    let directory = scratch.path().join("nic");
+    let output = render(
+        find("vcu1525").unwrap(),
+        &Options::default(),
+        &directory,
+        &build_app,
+    )
+    .unwrap();
+    write(&output, &directory);
+    let list = text(&output, "filelist.f");
+    assert!(!list.contains("pspin_wrap"), "{list}");
+    assert!(text(&output, "lint/pspin_wrap.sv").contains("(* blackbox *)\nmodule pspin_wrap #("));
+    for place in ["nic", "./nic/", "../nic"] {
+        let from = if place == "../nic" {
+            &directory
+        } else {
+            scratch.path()
+        };
+        run(Command::new(lint_tool()).args([place, TOP]).current_dir(from));
+    }
+}
+
+fn lint_tool() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/lint-verilog.sh")
+}
+
+fn lint(directory: &Path, top: &str) {
+    run(Command::new(lint_tool()).arg(directory).arg(top));
+}
+
+#[test]
 fn every_tool_reads_what_is_written_without_a_warning() {
     let scratch = tempfile::tempdir().unwrap();
     let output = output("vcu1525", &Options::default(), scratch.path()).unwrap();
     write(&output, scratch.path());
-    let lint = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/lint-verilog.sh");
     for top in [TOP, "spinneret_cluster_clock"] {
-        run(Command::new(&lint).arg(scratch.path()).arg(top));
+        lint(scratch.path(), top);
     }
 }
 
 #[test]
-fn the_overlay_builds_in_a_checkout_of_either_layout_and_leaves_it_alone() {
+fn the_overlay_builds_in_a_checkout_of_any_layout_and_leaves_it_alone() {
     for (generation, directory) in [
         (Generation::Corundum202312, "mqnic/Alveo/fpga_100g/fpga_VCU1525"),
+        (Generation::Corundum202312, "mqnic/AU200/fpga_100g/fpga_VCU1525"),
         (Generation::Fpspin2023, "mqnic/VCU1525/fpga_100g/fpga"),
     ] {
         let (theirs, pspin, out) = (
@@ -230,12 +252,12 @@ fn the_overlay_builds_in_a_checkout_of_either_layout_and_leaves_it_alone() {
         let again = build.join("Makefile").metadata().unwrap().modified().unwrap();
         assert_eq!(made, again, "the project would be made anew");
         assert_eq!(tree(theirs.path()), before, "the checkout has changed");
-        configuration(&build, &said);
+        check_configuration(&configuration(&build, &said));
     }
 }
 
-/// Runs the configuration as Vivado would, with the few commands of it that a fake board needs.
-fn configuration(build: &Path, said: &str) {
+/// Runs the configuration as Vivado would, with the few commands of it that a fake board needs; answers what it said.
+fn configuration(build: &Path, said: &str) -> String {
     let script = said
         .lines()
         .find_map(|line| line.strip_prefix("config "))
@@ -245,8 +267,15 @@ fn configuration(build: &Path, said: &str) {
                     proc get_files {name} { return $name }\n\
                     proc set_property {name value object} { puts \"$object $name: $value\" }\n";
     let runner = build.join("run.tcl");
-    std::fs::write(&runner, format!("{commands}source {script}\n")).unwrap();
-    let said = run(Command::new("yosys").args(["-q", "-c"]).arg(&runner));
+    fs::write(&runner, format!("{commands}source {script}\nputs \"in [pwd]\"\n")).unwrap();
+    run(Command::new("yosys")
+        .args(["-q", "-c"])
+        .arg(&runner)
+        .current_dir(build))
+}
+
+/// Checks what the configuration of a fake board hands on.
+fn check_configuration(said: &str) {
     let mut lines = said.lines();
     // What follows from parameters follows from those that the overlay sets.
     assert_eq!(lines.next(), Some("BAR 2: 24"));
@@ -283,7 +312,7 @@ fn a_configuration_that_changed_since_is_refused_by_the_build() {
     let config = theirs
         .path()
         .join("fpga/mqnic/Alveo/fpga_100g/fpga_AU50/config.tcl");
-    std::fs::write(&config, "set params [dict create]\n").unwrap();
+    fs::write(&config, "set params [dict create]\n").unwrap();
     run(Command::new("make")
         .args(["-C", "fpga", "overlay"])
         .current_dir(out.path()));
@@ -314,8 +343,8 @@ fn a_checkout_that_has_moved_is_asked_for_and_found_again() {
     };
     write(&output("au280", &options, out.path()).unwrap(), out.path());
     let moved = out.path().join("moved");
-    std::fs::create_dir(&moved).unwrap();
-    std::fs::rename(theirs.path().join("fpga"), moved.join("fpga")).unwrap();
+    fs::create_dir(&moved).unwrap();
+    fs::rename(theirs.path().join("fpga"), moved.join("fpga")).unwrap();
     let make = |arguments: &[&str]| {
         let mut command = Command::new("make");
         command
@@ -342,262 +371,66 @@ fn a_checkout_that_has_moved_is_asked_for_and_found_again() {
 }
 
 #[test]
-fn trees_that_are_not_what_they_should_be_are_refused() {
-    let scratch = tempfile::tempdir().unwrap();
-    let (empty, spaces) = (scratch.path().join("empty"), scratch.path().join("two words"));
-    std::fs::create_dir_all(&empty).unwrap();
-    std::fs::create_dir_all(&spaces).unwrap();
-    let corundum_at = |path: &Path| Options {
-        corundum: Some(path.to_owned()),
-        ..Options::default()
+fn the_firmware_has_the_hash_of_the_checkout_and_not_of_what_the_output_is_in() {
+    let theirs = corundum(Generation::Corundum202312, "mqnic/Alveo/fpga_100g/fpga_AU50");
+    let config = "fpga/mqnic/Alveo/fpga_100g/fpga_AU50/config.tcl";
+    let asks = "puts \"hash [exec git rev-parse HEAD]\"\nputs \"tag [exec git describe --tags HEAD]\"\n";
+    let text = fs::read_to_string(theirs.path().join(config)).unwrap();
+    fs::write(theirs.path().join(config), format!("{asks}{text}")).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let git = |at: &Path, arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command
+            .current_dir(at)
+            .args(["-c", "user.name=n", "-c", "user.email=e"]);
+        run(command.args(arguments)).trim().to_owned()
     };
-    let pspin_at = |path: &Path| Options {
-        pspin: Some(path.to_owned()),
-        ..Options::default()
-    };
-    let refused = |options: &Options, sentence: &str| {
-        let error = output("vcu1525", options, Path::new("out")).unwrap_err();
-        assert_eq!(
-            error.replace(&scratch.path().display().to_string(), "S"),
-            sentence
-        );
-    };
-    let missing = scratch.path().join("missing");
-    refused(
-        &corundum_at(&missing),
-        "`--corundum-dir S/missing`: there is no such directory",
-    );
-    refused(
-        &pspin_at(&missing),
-        "`--pspin-dir S/missing`: there is no such directory",
-    );
-    refused(
-        &corundum_at(&empty),
-        "S/empty is no Corundum checkout: it has no fpga/common/rtl/mqnic_core.v; give the root of a checkout of \
-         https://github.com/corundum/corundum",
-    );
-    refused(
-        &pspin_at(&empty),
-        "S/empty is no FPsPIN checkout: it has no fpga/app/pspin/rtl/pspin_wrap.sv; give the root of a checkout of \
-         https://github.com/spcl/FPsPIN",
-    );
-    refused(
-        &corundum_at(&spaces),
-        "S/two words cannot be used: make takes ` ` in a path for something else; move the directory",
-    );
-    let stub = Options {
-        cluster: Cluster::Stub,
-        ..pspin_at(&empty)
-    };
-    refused(
-        &stub,
-        "`--pspin-dir` has no meaning here, as `--cluster stub` needs no PsPIN: leave it out",
-    );
-    let clock = Options {
-        cluster_hz: 5_000_000,
-        ..Options::default()
-    };
-    refused(
-        &clock,
-        "no dividers of an MMCM make 5 MHz of 250 MHz: from 6.25 to 1600 MHz are possible",
-    );
-}
-
-/// What a tree lacks or has changed, and the sentence that says so.
-#[test]
-fn trees_of_the_wrong_sort_or_with_changes_are_refused_with_what_was_looked_for() {
-    const NEW: &str = "mqnic/Alveo/fpga_100g/fpga_VCU1525";
-    let new = Generation::Corundum202312;
-    let refused = |board: &str, root: &Path, options: Options, sentence: &str| {
-        let error = output(board, &options, Path::new("out")).unwrap_err();
-        assert_eq!(error.replace(&root.display().to_string(), "S"), sentence);
-    };
-    let theirs = corundum(new, NEW);
-    let at = |root: &Path| Options {
-        corundum: Some(root.to_owned()),
-        ..Options::default()
-    };
-    let root = theirs.path().canonicalize().unwrap();
-    refused(
-        "au50",
-        &root,
-        at(&root),
-        "S has no design for board `au50`: there is no fpga/mqnic/Alveo/fpga_100g/fpga_AU50/Makefile and no \
-         fpga/mqnic/AU50/fpga_100g/fpga/Makefile",
-    );
-    let change = |file: &str, text: &str| std::fs::write(root.join(file), text).unwrap();
-    change(
-        &format!("fpga/{NEW}/config.tcl"),
-        "dict set params APP_ID \"1\"\ndict set params APP_ID \"2\"\n",
-    );
-    refused(
-        "vcu1525",
-        &root,
-        at(&root),
-        &format!(
-            "S/fpga/{NEW}/config.tcl has 2 lines `dict set params APP_ID ...` where the overlay needs one: is this \
-                  revision of Corundum changed?"
-        ),
-    );
-    change(&format!("fpga/{NEW}/Makefile"), "all:\n");
-    refused(
-        "vcu1525",
-        &root,
-        at(&root),
-        &format!(
-            "S/fpga/{NEW}/Makefile has 0 lines `include ../common/vivado.mk` where the overlay needs one: is this \
-                  revision of Corundum changed?"
-        ),
-    );
-}
-
-/// What is said about a checkout with this application block.
-fn generation_error(generation: Generation, template: impl AsRef<[u8]>) -> Option<String> {
-    let theirs = corundum(generation, "mqnic/Alveo/fpga_100g/fpga_VCU1525");
-    std::fs::write(theirs.path().join(TEMPLATE), template).unwrap();
+    for (at, tag) in [(theirs.path(), "v1.2.3"), (out.path(), "ours")] {
+        git(at, &["init", "-q"]);
+        git(at, &["commit", "-q", "--allow-empty", "-m", tag]);
+        git(at, &["tag", tag]);
+    }
     let options = Options {
-        generation,
         corundum: Some(theirs.path().to_owned()),
         ..Options::default()
     };
-    let error = output("vcu1525", &options, Path::new("out")).err()?;
-    Some(error.replace(&theirs.path().display().to_string(), "S"))
+    write(&output("au50", &options, out.path()).unwrap(), out.path());
+    let overlay = ["-C", "fpga", "overlay"];
+    run(Command::new("make").args(overlay).current_dir(out.path()));
+    let build = out.path().join("fpga/mqnic/Alveo/fpga_100g/fpga_AU50_spinneret");
+    let said = configuration(
+        &build,
+        &format!("config {}", out.path().join("fpga/config.tcl").display()),
+    );
+    let hash = git(theirs.path(), &["rev-parse", "HEAD"]);
+    assert_ne!(hash, git(out.path(), &["rev-parse", "HEAD"]));
+    assert!(said.contains(&format!("hash {hash}\ntag v1.2.3\n")), "{said}");
+    // What comes behind is where Vivado is.
+    let place = build.canonicalize().unwrap();
+    assert!(said.ends_with(&format!("in {}\n", place.display())), "{said}");
 }
 
-/// The beginning of the sentence about names, up to those.
-fn does_not_fit(generation: Generation, template: &str) -> String {
-    format!(
-        "S does not fit generation {generation}: the module in its {TEMPLATE}, lines {} to {}, ",
-        line_of(template, "module mqnic_app_block #"),
-        line_of(template, ");")
-    )
-}
-
-/// The only line that begins or ends with a text, from 1.
-fn line_of(text: &str, part: &str) -> usize {
-    let is_it = |line: &str| line.starts_with(part) || line.trim_end_matches(',').ends_with(part);
-    let lines: Vec<_> = (1..).zip(text.lines()).filter(|(_, line)| is_it(line)).collect();
-    assert_eq!(lines.len(), 1, "{part}: {lines:?}");
-    lines[0].0
-}
-
-#[test]
-fn an_application_block_with_other_names_is_refused_with_the_first_that_differ() {
-    let new = Generation::Corundum202312;
-    let text = template(new);
-    let refused = |from: &str, to: &str, differences: &str, count: usize| {
-        let changed = text.replace(from, to);
-        assert_ne!(changed, text);
-        assert_eq!(
-            generation_error(new, &changed).unwrap(),
-            format!(
-                "{}{differences}; the nearest of the known generations is 2023-12, {count} of whose names differ: check out a \
-                 revision of Corundum that fits one, from 2023 or later and before its rewrite",
-                does_not_fit(new, &changed)
-            )
-        );
-    };
-    let last = line_of(&text, " jtag_tck");
-    refused(
-        " jtag_tck\n",
-        " jtag_tck,\n    input wire jtag_trst\n",
-        &format!("has port `jtag_trst` (line {}) too many", last + 1),
-        1,
-    );
-    refused(
-        "    parameter PTP_TS_ENABLE = 1,\n",
-        "",
-        "lacks parameter `PTP_TS_ENABLE`",
-        1,
-    );
-    refused(
-        "parameter PTP_TS_WIDTH = 96",
-        "parameter PTP_TS_FMT_TOD = 0",
-        &format!(
-            "has parameter `PTP_TS_FMT_TOD` (line {}) too many and lacks parameter `PTP_TS_WIDTH`",
-            line_of(&text, "    parameter PTP_TS_WIDTH =")
-        ),
-        2,
-    );
-    assert_eq!(generation_error(new, &text), None);
-    // What is said in comments is no name, in whatever encoding.
-    let noisy = [b"// Z\xfcrich, port_of_zurich,\n".as_slice(), text.as_bytes()].concat();
-    assert_eq!(generation_error(new, noisy), None);
-}
-
-#[test]
-fn an_application_block_of_the_other_generation_is_refused_with_the_option_that_fits() {
-    let [new, old] = Generation::ALL;
-    let text = template(old);
-    let [ts, step, sync, sync_step] = ["ptp_ts_96", "ptp_ts_step", "ptp_sync_ts_96", "ptp_sync_ts_step"]
-        .map(|name| line_of(&text, &format!(" {name}")));
-    assert_eq!(
-        generation_error(new, &text).unwrap(),
-        format!(
-            "{}has parameter `PTP_USE_SAMPLE_CLOCK` (line {}), port `ptp_ts_96` (line {ts}), port `ptp_ts_step` (line \
-             {step}), port `ptp_sync_ts_96` (line {sync}), port `ptp_sync_ts_step` (line {sync_step}) too many and lacks \
-             port `ptp_td_sd`, port `ptp_sync_locked`, port `ptp_sync_ts_rel`, port `ptp_sync_ts_rel_step`, port \
-             `ptp_sync_ts_tod` and 2 more; use `--corundum fpspin-2023`, which fits",
-            does_not_fit(new, &text),
-            line_of(&text, "    parameter PTP_USE_SAMPLE_CLOCK")
-        )
-    );
-    let error = generation_error(old, template(new)).unwrap();
-    assert!(
-        error.ends_with("; use `--corundum 2023-12`, which fits"),
-        "{error}"
-    );
-    assert_eq!(generation_error(old, text), None);
-}
-
-#[test]
-fn an_application_block_that_cannot_be_read_is_refused() {
-    let new = Generation::Corundum202312;
-    let text = template(new);
-    for (template, reason) in [
-        (b"".as_slice(), "has no such module"),
-        (&[0, 255, 96, 40, 42], "has no such module"),
-        (
-            &text.as_bytes()[..3000],
-            "begins it in line 14 with a header that cannot be read",
-        ),
-        (
-            b"module mqnic_app_block (\n`PORTS\n);",
-            "has an entry without a name in line 2 of its header",
-        ),
-    ] {
-        assert_eq!(
-            generation_error(new, template).unwrap(),
-            format!(
-                "S is of no known generation: its fpga/app/template/rtl/mqnic_app_block.v should have the module \
-                 `mqnic_app_block`, but {reason}; check out a revision of Corundum from 2023 or later, before its rewrite"
-            )
-        );
+/// Every file below a directory with its text.
+fn tree(root: &Path) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(root).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(tree(&path));
+        } else {
+            all.insert(path.display().to_string(), fs::read_to_string(&path).unwrap());
+        }
     }
+    all
 }
 
-#[test]
-fn pspin_trees_without_their_wrapper_or_their_submodules_are_refused() {
-    let refused = |root: &Path, sentence: &str| {
-        let options = Options {
-            pspin: Some(root.to_owned()),
-            ..Options::default()
-        };
-        let error = output("vcu1525", &options, Path::new("out")).unwrap_err();
-        assert_eq!(error.replace(&root.display().to_string(), "S"), sentence);
-    };
-    let alone = pspin_alone();
-    refused(
-        &alone.path().canonicalize().unwrap(),
-        "S is PsPIN alone (it has hw/src/pspin.sv): the module `pspin_wrap` and the changes for FPGAs are in FPsPIN, so \
-         give a checkout of https://github.com/spcl/FPsPIN, which has fpga/app/pspin/rtl/pspin_wrap.sv",
-    );
-    let theirs = fpspin();
-    let root = theirs.path().canonicalize().unwrap();
-    std::fs::remove_dir(root.join("fpga/app/pspin/deps/pspin/hw/deps/riscv/include")).unwrap();
-    refused(
-        &root,
-        "S/fpga/mqnic/VCU1525/fpga_100g/fpga_pspin/Makefile names 1 files that are not there, such as \
-         S/fpga/app/pspin/deps/pspin/hw/deps/riscv/include: fetch the tree's submodules",
-    );
+/// Runs a command that has to succeed, and answers what it said.
+fn run(command: &mut Command) -> String {
+    let answer = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said = String::from_utf8_lossy(&answer.stdout).into_owned();
+    let complaints = String::from_utf8_lossy(&answer.stderr);
+    assert!(answer.status.success(), "{command:?}\n{said}\n{complaints}");
+    said
 }

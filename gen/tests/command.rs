@@ -96,6 +96,92 @@ fn some_parameter(checkout: &Checkout) -> (String, String, u64, u64) {
     )
 }
 
+/// The files of a directory and of those below, by path.
+fn all_files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap()) {
+        let name = entry.file_name().into_string().unwrap();
+        if entry.path().is_dir() {
+            let below = all_files(&entry.path()).into_iter();
+            all.extend(below.map(|(file, text)| (format!("{name}/{file}"), text)));
+        } else {
+            all.insert(name, fs::read(entry.path()).unwrap());
+        }
+    }
+    all
+}
+
+#[test]
+fn without_arguments_it_also_writes_the_application_block_of_a_board() {
+    let checkout = Checkout::new();
+    let out = checkout.done(&[]);
+    let folder = "gen/verilog/board-vcu1525";
+    assert!(
+        out.contains(&format!("\nAMD VCU1525 (xcvu9p-fsgd2104-2L-e) in {folder}: ")),
+        "{out}"
+    );
+    let written = all_files(&checkout.path(folder));
+    let list = String::from_utf8(written["filelist.f"].clone()).unwrap();
+    assert!(list.contains("\n// block: mqnic_app_block\n"), "{list}");
+    for file in list.lines().filter(|line| !line.starts_with("//")) {
+        assert!(written.contains_key(file), "{file}");
+    }
+    // They are those that are written for the board by itself, and nothing of this machine is in them.
+    checkout.done(&["--board", "vcu1525", "--out", "alone"]);
+    assert_eq!(written, all_files(&checkout.path("alone")));
+    for (name, text) in &written {
+        let text = String::from_utf8_lossy(text);
+        assert!(!text.contains(checkout.0.path().to_str().unwrap()), "{name}");
+    }
+    // A difference in either directory is told, and both are repaired.
+    fs::remove_file(checkout.path(&format!("{folder}/rtl/spinneret_app.sv"))).unwrap();
+    let answer = checkout.run(&["--check"]);
+    assert_eq!(answer.code, Some(1));
+    let end = format!(
+        "{folder} is not what the Rust blocks say:\n  missing  rtl/spinneret_app.sv\n\
+         run `cargo run --release --bin gen-verilog` to repair it\n"
+    );
+    assert!(
+        answer.out.contains("gen/verilog/reference is up to date (") && answer.out.ends_with(&end),
+        "{}",
+        answer.out
+    );
+    let answer = checkout.run(&["--check", "--json"]);
+    assert_eq!(answer.code, Some(1));
+    let json: Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!(json["up_to_date_before"], true);
+    assert_eq!(
+        json["board"]["differences_before"]["rtl/spinneret_app.sv"],
+        "missing"
+    );
+    checkout.done(&[]);
+    assert_eq!(written, all_files(&checkout.path(folder)));
+    // Who asks for something in particular gets nothing else.
+    checkout.done(&["--config", "reference", "--out", "other"]);
+    assert!(!checkout.path("other/rtl").exists());
+}
+
+#[test]
+fn what_is_in_the_way_of_one_directory_keeps_both_from_being_written() {
+    let checkout = Checkout::new();
+    fs::create_dir_all(checkout.path("gen/verilog/board-vcu1525")).unwrap();
+    fs::write(checkout.path("gen/verilog/board-vcu1525/filelist.f"), "mine\n").unwrap();
+    let answer = checkout.run(&[]);
+    assert_eq!(answer.code, Some(2));
+    assert_eq!(
+        answer.err,
+        "gen-verilog: gen/verilog/board-vcu1525/filelist.f is in the way and was not written by gen-verilog: move it away \
+         or choose another `--out`\n"
+    );
+    assert!(!checkout.path("gen/verilog/reference").exists());
+    // The other way round as well.
+    let checkout = Checkout::new();
+    fs::create_dir_all(checkout.path("gen/verilog/reference")).unwrap();
+    fs::write(checkout.path("gen/verilog/reference/filelist.f"), "mine\n").unwrap();
+    assert_eq!(checkout.run(&[]).code, Some(2));
+    assert!(!checkout.path("gen/verilog/board-vcu1525").exists());
+}
+
 #[test]
 fn without_arguments_it_writes_the_reference_blocks_into_the_checkout() {
     let checkout = Checkout::new();
@@ -141,7 +227,9 @@ fn check_tells_each_kind_of_difference_and_repairs_nothing() {
     checkout.done(&[]);
     let folder = checkout.path("gen/verilog/reference");
     let count = files(&folder).len();
-    let up_to_date = format!("gen/verilog/reference is up to date ({count} files)\n");
+    let of_board = all_files(&checkout.path("gen/verilog/board-vcu1525")).len();
+    let of_board = format!("gen/verilog/board-vcu1525 is up to date ({of_board} files)\n");
+    let up_to_date = format!("gen/verilog/reference is up to date ({count} files)\n{of_board}");
     assert_eq!(checkout.done(&["--check"]), up_to_date);
 
     let matcher = fs::read_to_string(folder.join("pspin_pkt_match.sv")).unwrap();
@@ -155,7 +243,7 @@ fn check_tells_each_kind_of_difference_and_repairs_nothing() {
     let expected = "gen/verilog/reference is not what the Rust blocks say:\n  \
                     missing  filelist.f\n  stale    old_block.sv\n  differs  pspin_pkt_match.sv\n\
                     run `cargo run --release --bin gen-verilog` to repair it\n";
-    assert_eq!(differs.out, expected);
+    assert_eq!(differs.out, format!("{expected}{of_board}"));
     assert_eq!(files(&folder), before);
 
     let repaired = checkout.done(&[]);

@@ -3,7 +3,7 @@
 use spinneret_hdl::app::corundum::{
     ClusterClock, Generation, Shell, evaluate, is_flexible, parameters, ports,
 };
-use spinneret_hdl::app::design;
+use spinneret_hdl::app::{AppOptions, AppSources, Cluster, design, sources};
 use spinneret_verilog::PortDirection;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,6 +37,10 @@ fn file(generation: Generation) -> &'static str {
         Generation::Corundum202312 => "mqnic_app_block_corundum_2023_12",
         Generation::Fpspin2023 => "mqnic_app_block_fpspin_2023",
     }
+}
+
+fn sources_of(options: AppOptions) -> AppSources {
+    sources(options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn direction(direction: PortDirection) -> &'static str {
@@ -140,6 +144,39 @@ fn every_port_of_the_cluster_is_wired_once_with_its_width() {
         };
         assert_ne!(clock, kind, "{port}");
     }
+}
+
+#[test]
+fn the_declaration_of_the_cluster_has_its_parameters_and_ports() {
+    let sources = sources_of(AppOptions::default());
+    let declaration = sources.declaration.map(|file| file.text).unwrap_or_default();
+    let row = |line: &str| -> Option<Row> {
+        let words: Vec<_> = line.trim().trim_end_matches(',').split_whitespace().collect();
+        let width = |range: &str| {
+            let high = range.strip_prefix('[')?.strip_suffix(":0]")?;
+            Some((high.parse::<usize>().ok()? + 1).to_string())
+        };
+        let row = match words[..] {
+            ["parameter", "integer", name, "=", value] => ["parameter", name, value].map(str::to_owned),
+            [direction, "wire", name] => [direction, name, "1"].map(str::to_owned),
+            [direction, "wire", range, name] => [direction.to_owned(), name.to_owned(), width(range)?],
+            _ => return None,
+        };
+        Some(row)
+    };
+    let declared: Vec<_> = declaration.lines().filter_map(row).collect();
+    let expected = contract("pspin_wrap");
+    assert_eq!(declared.len(), expected.len());
+    assert_eq!(
+        declared.into_iter().collect::<BTreeSet<_>>(),
+        expected.into_iter().collect()
+    );
+    let options = AppOptions {
+        cluster: Cluster::Stub,
+        ..AppOptions::default()
+    };
+    let stub = sources_of(options);
+    assert!(stub.declaration.is_none() && stub.files.iter().any(|file| file.module == "pspin_wrap"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::device::{Area, Device, DeviceError};
 use crate::error::ErrorKind;
 use crate::layout::Part;
 use crate::ruleset::{Join, Ruleset};
-use spinneret_program::map::l1_address;
+use spinneret_program::map::L1_SCRATCHPADS;
 use spinneret_program::{Code, Program};
 use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, caps, cl, find, guard, her, her_meta, me, stats};
 use std::time::Duration;
@@ -154,8 +154,9 @@ impl<D: Device> Control<'_, D> {
         let [clusters, _] = self.0.shape();
         for (cluster, [address, size]) in SCRATCHPADS.into_iter().enumerate() {
             let part = match cluster < clusters as usize {
+                // The cluster adds where scratchpads begin.
                 true => [
-                    l1_address(cluster, memories.scratchpad.start),
+                    memories.scratchpad.start - L1_SCRATCHPADS,
                     memories.scratchpad.bytes,
                 ],
                 false => [0, 0],

@@ -199,29 +199,57 @@ static inline int spin_lock_unlock(spin_lock_t *lock) {
     return SPIN_OK;
 }
 
-/* Many readers or one writer. Writers go first: who waits to write keeps new readers out. */
+/*
+ * Many readers or one writer. Writers go first: who waits to write keeps new readers out.
+ *
+ * The first reader takes `glock` for all, and the last one gives it back; writers take it for themselves. The counter
+ * of readers holds the writers that wait as well, and a bit that is set while a reader changes the counter. As in the
+ * public runtime, a counter that does not begin with 0 makes a lock that keeps writers from each other only.
+ */
 typedef struct spin_rw_lock {
     spin_lock_t glock;
     volatile int32_t num_readers;
 } spin_rw_lock_t;
 
+#define SPIN_RW_READERS 0xffff
+#define SPIN_RW_WRITER 0x10000
+#define SPIN_RW_WRITERS 0xff0000
+#define SPIN_RW_BUSY 0x40000000
+
+/* The counter, which is this HPU's alone until it adds or takes away SPIN_RW_BUSY. */
+static inline int32_t spin_rw_lock_count(spin_rw_lock_t *lock) {
+    int32_t count;
+    while (((count = (int32_t)amo_or((volatile uint32_t *)&lock->num_readers, SPIN_RW_BUSY)) & SPIN_RW_BUSY) != 0) {
+        rt_time_wait_cycles(32);
+    }
+    return count;
+}
+
 static inline int spin_rw_lock_r_lock(spin_rw_lock_t *lock) {
-    spin_lock_lock(&lock->glock);
-    amo_add(&lock->num_readers, 1);
-    return spin_lock_unlock(&lock->glock);
+    int32_t count;
+    while (((count = spin_rw_lock_count(lock)) & SPIN_RW_WRITERS) != 0) {
+        amo_add(&lock->num_readers, -SPIN_RW_BUSY);
+        rt_time_wait_cycles(32);
+    }
+    if ((count & SPIN_RW_READERS) == 0) {
+        spin_lock_lock(&lock->glock);
+    }
+    amo_add(&lock->num_readers, 1 - SPIN_RW_BUSY);
+    return SPIN_OK;
 }
 
 static inline int spin_rw_lock_r_unlock(spin_rw_lock_t *lock) {
-    amo_add(&lock->num_readers, -1);
+    if ((spin_rw_lock_count(lock) & SPIN_RW_READERS) == 1) {
+        spin_lock_unlock(&lock->glock);
+    }
+    amo_add(&lock->num_readers, -1 - SPIN_RW_BUSY);
     return SPIN_OK;
 }
 
 static inline int spin_rw_lock_w_lock(spin_rw_lock_t *lock) {
+    amo_add(&lock->num_readers, SPIN_RW_WRITER);
     spin_lock_lock(&lock->glock);
-    while (lock->num_readers != 0) {
-        rt_time_wait_cycles(32);
-    }
-    asm_mem_fence();
+    amo_add(&lock->num_readers, -SPIN_RW_WRITER);
     return SPIN_OK;
 }
 

@@ -1,8 +1,9 @@
 /*
  * Registers between an HPU and the scheduler: the task at hand, and commands to the NIC and the host.
  *
- * While there is no task, a read of the doorbell blocks. A task ends by a write to the doorbell, or with an error
- * by a write to the error register. The functions of handler.h hide all of this from handlers.
+ * While there is no task, a read of the handler's address blocks. Any access to the doorbell ends the task; what was
+ * written to the error register before says that it failed, and why. The functions of handler.h hide all of this from
+ * handlers, which must not touch either.
  */
 #ifndef HWSCHED_H
 #define HWSCHED_H

@@ -73,14 +73,18 @@ typedef struct slmp_pkt_hdr {
 #define ACK(flags) ((flags) & MKACK)
 
 /* HPUs are little-endian: network order is the other one. The C library may have macros of these names. */
+#undef bswap_16
+#undef bswap_32
 #undef htons
 #undef ntohs
 #undef htonl
 #undef ntohl
-#define htons(value) ((uint16_t)__builtin_bswap16((uint16_t)(value)))
-#define ntohs(value) htons(value)
-#define htonl(value) ((uint32_t)__builtin_bswap32((uint32_t)(value)))
-#define ntohl(value) htonl(value)
+#define bswap_16(value) ((uint16_t)__builtin_bswap16((uint16_t)(value)))
+#define bswap_32(value) ((uint32_t)__builtin_bswap32((uint32_t)(value)))
+#define htons(value) bswap_16(value)
+#define ntohs(value) bswap_16(value)
+#define htonl(value) bswap_32(value)
+#define ntohl(value) bswap_32(value)
 
 /* Payload bytes of an SLMP packet, from its UDP length. */
 #define SLMP_PAYLOAD_LEN(hdrs) (ntohs((hdrs)->udp_hdr.length) - sizeof(udp_hdr_t) - sizeof(slmp_hdr_t))

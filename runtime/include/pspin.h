@@ -1,7 +1,9 @@
 /*
  * Atomics, spin locks, time, and what host and HPUs share.
  *
- * Atomics are single AMO instructions; they work on words of L1 and L2, and give the value before the operation.
+ * Atomics work on words of the HPU's own L1 and of L2 handler memory, and give the value before the operation. In L1
+ * they are single AMO instructions. In L2 they are made of a reservation: there the public cluster gives 1 for the value
+ * before, whatever it was. Where nobody wants it, amo_send_add is the instruction in L2 as well.
  */
 #ifndef PSPIN_H
 #define PSPIN_H
@@ -47,35 +49,18 @@ static inline void rt_time_wait_cycles(const unsigned cycles) {
     }
 }
 
-/* The cycle counter, 32 bits: differences are right up to 2^32 cycles (107 s at 40 MHz). */
+/*
+ * The cycle counter, 32 bits: differences are right up to 2^32 cycles (107 s at 40 MHz). User mode cannot read it on the
+ * public cluster, so the runtime is asked, which takes some 30 cycles.
+ */
 static inline uint32_t cycles(void) {
-    uint32_t now;
-    asm volatile("rdcycle %0" : "=r"(now)::"memory");
+    register uint32_t now asm("a0");
+    register uint32_t number asm("a7") = PSPIN_ECALL_CYCLES;
+    asm volatile("ecall" : "=r"(now) : "r"(number) : "memory");
     return now;
 }
 
-#define SPIN_AMO(name, instruction, type)                                                                       \
-    static inline type name(volatile type *const address, const type value) {                                  \
-        type before;                                                                                            \
-        asm volatile(instruction " %0, %1, (%2)" : "=r"(before) : "r"(value), "r"(address) : "memory");         \
-        return before;                                                                                          \
-    }
-
-SPIN_AMO(amo_swap, "amoswap.w", uint32_t)
-SPIN_AMO(amo_add, "amoadd.w", int32_t)
-SPIN_AMO(amo_and, "amoand.w", uint32_t)
-SPIN_AMO(amo_or, "amoor.w", uint32_t)
-SPIN_AMO(amo_xor, "amoxor.w", uint32_t)
-SPIN_AMO(amo_max, "amomax.w", int32_t)
-SPIN_AMO(amo_maxu, "amomaxu.w", uint32_t)
-SPIN_AMO(amo_min, "amomin.w", int32_t)
-SPIN_AMO(amo_minu, "amominu.w", uint32_t)
-
-/* A store that is ordered with the other atomics of this word. */
-static inline void amo_store(volatile uint32_t *const address, const uint32_t value) {
-    asm volatile("amoswap.w zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");
-}
-
+/* Reservations are there in L2 only: in L1 the public cluster stores without a look. */
 static inline uint32_t load_reserved(volatile const uint32_t *const address) {
     uint32_t value;
     asm volatile("lr.w %0, (%1)" : "=r"(value) : "r"(address) : "memory");
@@ -89,8 +74,46 @@ static inline unsigned store_conditional(volatile uint32_t *const address, const
     return failed;
 }
 
+/* Whether an address is in L2 handler memory. */
+static inline bool spin_is_in_l2(volatile const void *address) {
+    return (uintptr_t)address >> 24 == SPIN_L2_ADDR >> 24;
+}
+
+#define SPIN_AMO(name, instruction, type, after)                                                                \
+    static inline type name(volatile type *const address, const type value) {                                  \
+        type before;                                                                                            \
+        if (spin_is_in_l2(address)) {                                                                           \
+            do {                                                                                                \
+                before = (type)load_reserved((volatile const uint32_t *)address);                              \
+            } while (store_conditional((volatile uint32_t *)address, (uint32_t)(after)) != 0);                 \
+        } else {                                                                                                \
+            asm volatile(instruction " %0, %1, (%2)" : "=r"(before) : "r"(value), "r"(address) : "memory");     \
+        }                                                                                                       \
+        return before;                                                                                          \
+    }
+
+SPIN_AMO(amo_swap, "amoswap.w", uint32_t, value)
+SPIN_AMO(amo_add, "amoadd.w", int32_t, (uint32_t)before + (uint32_t)value)
+SPIN_AMO(amo_and, "amoand.w", uint32_t, before & value)
+SPIN_AMO(amo_or, "amoor.w", uint32_t, before | value)
+SPIN_AMO(amo_xor, "amoxor.w", uint32_t, before ^ value)
+SPIN_AMO(amo_max, "amomax.w", int32_t, before > value ? before : value)
+SPIN_AMO(amo_maxu, "amomaxu.w", uint32_t, before > value ? before : value)
+SPIN_AMO(amo_min, "amomin.w", int32_t, before < value ? before : value)
+SPIN_AMO(amo_minu, "amominu.w", uint32_t, before < value ? before : value)
+
+/* Adds, and gives nothing: one instruction in L1 and in L2. */
+static inline void amo_send_add(volatile int32_t *const address, const int32_t value) {
+    asm volatile("amoadd.w zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");
+}
+
+/* A store that is ordered with the other atomics of this word. */
+static inline void amo_store(volatile uint32_t *const address, const uint32_t value) {
+    asm volatile("amoswap.w zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");
+}
+
 /*
- * Stores `new_value` if the word holds `expected`: 0 if it did, -1 if the word held something else, and a number
+ * In L2: stores `new_value` if the word holds `expected`: 0 if it did, -1 if the word held something else, and a number
  * above 0 if another HPU wrote it in between, in which case one tries again. It is one piece of assembly because
  * a reservation is only sure to hold if no other memory access stands between the two halves.
  */
@@ -132,8 +155,8 @@ static inline void futex_unlock(futex_t *futex) { futex_init(futex); }
 
 /* Adds one measurement to a counter of __host_data. Two HPUs may do it at once. */
 static inline void push_counter(volatile struct perf_counter *counter, uint32_t duration) {
-    amo_add((volatile int32_t *)&counter->count, 1);
-    amo_add((volatile int32_t *)&counter->sum, (int32_t)duration);
+    amo_send_add((volatile int32_t *)&counter->count, 1);
+    amo_send_add((volatile int32_t *)&counter->sum, (int32_t)duration);
 }
 
 #endif

@@ -24,11 +24,12 @@
 
 /* Numbers of the memory below. */
 #define SLMP_MAGIC 0x504d4c53
-#define SLMP_VERSION 1
+#define SLMP_VERSION 2
 #define SLMP_PLACES 8
 #define SLMP_MAX_SEGMENTS 32256
 #define SLMP_BITMAP_WORDS 1008
 #define SLMP_COUNTERS 16
+#define SLMP_HPUS 64
 #define SLMP_DONE_END 0x80000000
 
 /*
@@ -111,17 +112,16 @@ struct slmp_memory {
     uint32_t places; /* +0x008 number of places, 1 to 8 */
     uint32_t confirm; /* +0x00c when EOM is acknowledged: 0 in memory, 1 stored by the host */
     uint32_t lock; /* +0x010 spin lock for opening messages */
-    uint32_t reserved0[11];
-    uint32_t counters[16]; /* +0x040 segments by cause, and three more */
-    uint32_t reserved1[32];
-    struct slmp_place place[SLMP_PLACES]; /* +0x100 */
+    uint32_t reserved0[59];
+    uint32_t counters[1024]; /* +0x100 16 counters of each HPU: segments by cause, and three more */
+    struct slmp_place place[SLMP_PLACES]; /* +0x1100 */
 };
 static_assert(offsetof(struct slmp_memory, magic) == 0x000, "slmp_memory.magic");
 static_assert(offsetof(struct slmp_memory, version) == 0x004, "slmp_memory.version");
 static_assert(offsetof(struct slmp_memory, places) == 0x008, "slmp_memory.places");
 static_assert(offsetof(struct slmp_memory, confirm) == 0x00c, "slmp_memory.confirm");
 static_assert(offsetof(struct slmp_memory, lock) == 0x010, "slmp_memory.lock");
-static_assert(offsetof(struct slmp_memory, counters) == 0x040, "slmp_memory.counters");
-static_assert(sizeof(struct slmp_memory) == 0x100 + SLMP_PLACES * sizeof(struct slmp_place), "slmp_memory");
+static_assert(offsetof(struct slmp_memory, counters) == 0x100, "slmp_memory.counters");
+static_assert(sizeof(struct slmp_memory) == 0x1100 + SLMP_PLACES * sizeof(struct slmp_place), "slmp_memory");
 
 #endif

@@ -28,7 +28,17 @@
 #define SPIN_TERMINATE_ADDR 0x1b200000
 #define SPIN_DMA_ADDR 0x1b204400
 #define SPIN_HPU_ADDR 0x1b205000
-#define SPIN_STDOUT_ADDR 0x1b206000
+
+/* Registers of the cluster's instruction cache: a word to +0 turns it on, 1 to +4 empties it. */
+#define SPIN_ICACHE_ADDR 0x1b201400
+
+/* Standard output: each HPU stores the words of its characters at SPIN_STDOUT_ADDR + cluster * 128 + HPU * 8. */
+#define SPIN_STDOUT_ADDR 0x1a104000
+#define SPIN_STDOUT_CLUSTER_SHIFT 7
+#define SPIN_STDOUT_HPU_SHIFT 3
+
+/* L2 handler memory. */
+#define SPIN_L2_ADDR 0x1c000000
 
 /* The L1 memory of cluster c starts at SPIN_L1_ADDR + (c << SPIN_L1_SHIFT), from wherever it is looked at. */
 #define SPIN_L1_ADDR 0x10000000

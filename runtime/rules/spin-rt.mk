@@ -1,2 +1,2 @@
-# Makefiles of public handlers include this path below $(PSPIN_RT): set PSPIN_RT to the folder `runtime`.
-include $(dir $(lastword $(MAKEFILE_LIST)))../spin.mk
+# The public rules have the compiler's part in this file: a Makefile that includes it alone gets everything.
+include $(dir $(lastword $(MAKEFILE_LIST)))spin-handlers.mk

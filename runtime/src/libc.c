@@ -2,11 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pspin_rt.h"
 #include "spin_conf.h"
 
 static int put(char character, FILE *file) {
     (void)file;
-    *(volatile uint8_t *)(uintptr_t)SPIN_STDOUT_ADDR = (uint8_t)character;
+    uintptr_t own = rt_cluster_id() << SPIN_STDOUT_CLUSTER_SHIFT | rt_core_id() << SPIN_STDOUT_HPU_SHIFT;
+    *(volatile uint32_t *)(SPIN_STDOUT_ADDR + own) = (uint8_t)character;
     return 0;
 }
 

@@ -3,8 +3,11 @@
  *
  *   reset -> _start -> spin_start() -> next_task: wait for a task --mret--> handler
  *                                          ^                                  |
- *                                          |       doorbell <-- exit call ----+
- *                                          +------ error    <-- any trap -----+
+ *                                          +-- doorbell <-------- exit call --+
+ *                                                   ^-- error <-- any trap ---+
+ *
+ * A read of the handler's address waits for a task. The doorbell ends it, whether it is read or written, and so it is
+ * touched once a task, at its end; the error register only says why, before that.
  *
  * mscratch always holds this HPU's context, in a part of L1 that user mode cannot reach. Nothing that a handler leaves
  * in registers or in its stack is relied on, and nothing here uses a stack.
@@ -12,12 +15,17 @@
 #include "context.h"
 #include "spin_conf.h"
 
+/* Registers of the HPU's driver, and of the cluster's instruction cache. */
+#define HANDLER 0x00
+#define TASK 0x08
 #define DOORBELL 0x50
 #define ERROR 0x54
-#define TASK 0x08
+#define ICACHE_ENABLE 0x00
+#define ICACHE_FLUSH 0x04
 
 #define MSTATUS_MPP 0x1800
 #define CAUSE_USER_ECALL 8
+#define CAUSE_MACHINE_ECALL 11
 #define ECALL_CYCLES 1
 #define ECALL_EXIT 10
 
@@ -33,9 +41,8 @@ _start:
     csrw mie, zero
     la t0, trap
     csrw mtvec, t0
-    /* Handlers may read cycle, time and instret. */
-    li t0, 7
-    csrw mcounteren, t0
+    /* The cycle counter, which environment call 1 reads, stands still after reset. */
+    csrw mcountinhibit, zero
 
     /* s0: hart, s1: HPU in its cluster, s2: cluster, s3: this cluster's L1 */
     csrr s0, mhartid
@@ -45,6 +52,15 @@ _start:
     slli s3, s2, SPIN_L1_SHIFT
     li t0, SPIN_L1_ADDR
     add s3, s3, t0
+
+    /* The cluster's instruction cache is off after reset. HPU 0 turns all of it on, and empties it, before a handler runs. */
+    bnez s1, 1f
+    li t0, SPIN_ICACHE_ADDR
+    li t1, -1
+    sw t1, ICACHE_ENABLE(t0)
+    li t1, 1
+    sw t1, ICACHE_FLUSH(t0)
+1:
 
     /* s4: the context */
     li t0, SPIN_CONTEXT_OFFSET
@@ -84,8 +100,7 @@ _start:
     /* t0: the context, here and from here on */
 next_task:
     li t1, SPIN_HPU_ADDR
-    lw t2, DOORBELL(t1)
-    lw t2, 0(t1)
+    lw t2, HANDLER(t1)
     csrw mepc, t2
     li t2, MSTATUS_MPP
     csrc mstatus, t2
@@ -118,20 +133,21 @@ handler_returned:
     .size handler_returned, . - handler_returned
 
     .section .text.trap, "ax"
-    .balign 4 /* mtvec wants it */
+    .balign 256 /* mtvec keeps no more of an address */
     .type trap, @function
 trap:
     csrrw t0, mscratch, t0
     sw t1, CONTEXT_SAVED(t0)
     csrr t1, mcause
     addi t1, t1, -CAUSE_USER_ECALL
-    bnez t1, fault
+    bnez t1, not_a_handlers_call
     li t1, ECALL_EXIT
     beq a7, t1, handler_done
     li t1, ECALL_CYCLES
     bne a7, t1, fault
 
     /* The cycle counter, and everything else as it was. */
+give_cycles:
     csrr t1, mepc
     addi t1, t1, 4
     csrw mepc, t1
@@ -139,6 +155,14 @@ trap:
     lw t1, CONTEXT_SAVED(t0)
     csrrw t0, mscratch, t0
     mret
+
+    /* init_handlers, which runs in machine mode, may ask for the cycles as well. */
+not_a_handlers_call:
+    addi t1, t1, CAUSE_USER_ECALL - CAUSE_MACHINE_ECALL
+    bnez t1, fault
+    li t1, ECALL_CYCLES
+    beq a7, t1, give_cycles
+    j fault
 
 handler_done:
     csrw mscratch, t0
@@ -156,6 +180,7 @@ fault:
     bnez t2, fault_at_start
     li t2, SPIN_HPU_ADDR
     sw t1, ERROR(t2)
+    sw zero, DOORBELL(t2)
     j next_task
 
     /* In machine mode only init_handlers can fault: the watchdog leaves machine mode alone. */

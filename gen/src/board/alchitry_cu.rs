@@ -25,7 +25,7 @@ pub fn render(board: &'static Board) -> Result<BoardOutput, Error> {
         .add(&AlchitryCu::new()?, TOP, &TopOptions::default())
         .map_err(backend(TOP))?;
     let contents = Contents::of(&library);
-    let mut files = vec![contents.file_list(), pins(board), makefile(&contents)];
+    let mut files = vec![contents.file_list(TOP), pins(board), makefile(&contents)];
     files.extend(contents.sources);
     files.extend(contents.declarations);
     Ok(BoardOutput {

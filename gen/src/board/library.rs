@@ -49,10 +49,11 @@ impl Contents {
         }
     }
 
-    /// The list of the sources, in their order.
-    pub fn file_list(&self) -> File {
+    /// The list of the sources, in their order; `top` is the module that they are for.
+    pub fn file_list(&self, top: &str) -> File {
         let mut text = format!("{HEADER}\n{LICENCE}\n");
         text.push_str("// Dependency order; names are relative to this folder (`verilator -F`).\n");
+        text.push_str(&format!("// block: {top}\n"));
         for file in &self.sources {
             text.push_str(&file.name);
             text.push('\n');

@@ -18,16 +18,21 @@ pub struct BoardReport<'a> {
 }
 
 impl BoardReport<'_> {
-    /// After writing: what is where, and what to know of it.
-    pub fn written(&self) -> String {
+    /// After writing: what is where, in one line.
+    pub fn headline(&self) -> String {
         let board = self.output.board;
         let changes = changes(&self.differences, self.output.files.len());
-        let mut text = format!(
+        format!(
             "{} ({}) in {}: {changes}\n",
             board.title,
             board.part,
             self.store.shown()
-        );
+        )
+    }
+
+    /// After writing: what is where, and what to know of it.
+    pub fn written(&self) -> String {
+        let mut text = self.headline();
         for note in &self.output.notes {
             text.push_str(note);
             text.push('\n');

@@ -5,15 +5,14 @@ mod counter;
 
 use counter::Counter;
 use spinneret_gen::Error;
-use spinneret_gen::board::corundum::{App, AppModule, AppRequest};
+use spinneret_gen::board::corundum::{App, AppModule, AppRequest, Options, render};
+use spinneret_gen::board::{BoardOutput, find};
 use spinneret_hdl::app::TOP;
 use spinneret_hdl::app::corundum::Generation;
 use spinneret_verilog::prelude::*;
 use spinneret_verilog::{Library, TopOptions};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use tempfile::TempDir;
 
 /// Stands for the application block: has a sub-block, and instantiates the clock of the cluster.
@@ -191,7 +190,8 @@ dict for {name value} $params {
 set_property generic $param_list [get_filesets sources_1]
 ";
 
-fn files(entries: &[(&str, &str)]) -> TempDir {
+/// A directory with these files.
+pub(crate) fn files(entries: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     for (name, text) in entries {
         let path = root.path().join(name);
@@ -245,32 +245,8 @@ pub(crate) fn fpspin() -> TempDir {
     root
 }
 
-/// A checkout of PsPIN, which is not what is needed.
-pub(crate) fn pspin_alone() -> TempDir {
-    files(&[("hw/src/pspin.sv", "\n"), ("hw/Bender.yml", "\n")])
-}
-
-/// Every file below a directory with its text.
-pub(crate) fn tree(root: &Path) -> BTreeMap<String, String> {
-    let mut all = BTreeMap::new();
-    for entry in fs::read_dir(root).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            all.extend(tree(&path));
-        } else {
-            all.insert(path.display().to_string(), fs::read_to_string(&path).unwrap());
-        }
-    }
-    all
-}
-
-/// Runs a command that has to succeed, and answers what it said.
-pub(crate) fn run(command: &mut Command) -> String {
-    let answer = command
-        .output()
-        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let said = String::from_utf8_lossy(&answer.stdout).into_owned();
-    let complaints = String::from_utf8_lossy(&answer.stderr);
-    assert!(answer.status.success(), "{command:?}\n{said}\n{complaints}");
-    said
+/// The files of a board with the fake application block, or what is said instead.
+pub(crate) fn output(board: &str, options: &Options, directory: &Path) -> Result<BoardOutput, String> {
+    let board = find(board).map_err(|error| error.to_string())?;
+    render(board, options, directory, &fake_app).map_err(|error| error.to_string())
 }

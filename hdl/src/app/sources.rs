@@ -1,6 +1,6 @@
 //! All source files of the application block.
 
-use super::corundum::{ClusterClock, Generation, Shell};
+use super::corundum::{CLUSTER, ClusterClock, Generation, Shell};
 use super::{ENTRY, SpinneretApp, stub};
 use crate::catalog::{Config, ParameterError, Values};
 use spinneret_verilog::{Design, Library, Module, TopOptions};
@@ -84,6 +84,8 @@ pub struct SourceFile {
 pub struct AppSources {
     /// Files, each before those that need it; the last is `mqnic_app_block`.
     pub files: Vec<SourceFile>,
+    /// The ports of the cluster without its content, if its sources come from the user: for tools that lack them.
+    pub declaration: Option<SourceFile>,
     /// The application inside.
     pub app: Design,
 }
@@ -125,7 +127,16 @@ pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
         doc: "Corundum's application block around spinneret.".to_owned(),
         text: shell.text(),
     });
-    Ok(AppSources { files, app })
+    let declaration = (options.cluster == Cluster::Pspin).then(|| SourceFile {
+        module: CLUSTER.to_owned(),
+        doc: "Ports of the cluster.".to_owned(),
+        text: shell.cluster_declaration(),
+    });
+    Ok(AppSources {
+        files,
+        declaration,
+        app,
+    })
 }
 
 /// The application with the default options.

@@ -6,15 +6,18 @@
 /// What the first word of the memory holds: "SLMP".
 pub const MAGIC: u32 = 0x504d_4c53;
 /// Version of this layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Most messages that a receiver knows at once.
 pub const PLACES: usize = 8;
 /// Most segments of a message; as many bits has the bitmap of a place.
 pub const MAX_SEGMENTS: usize = BITMAP_WORDS * 32;
 /// Words of the bitmap of a place.
 pub const BITMAP_WORDS: usize = 1008;
-/// Words for counters.
+/// Counters.
 pub const COUNTERS: usize = 16;
+/// Most HPUs that a NIC has. Each has all counters for itself, so that it adds to one without an atomic operation, which
+/// would keep all others from L2 meanwhile.
+pub const HPUS: usize = 64;
 /// Number of the counter of acknowledgements that were sent.
 pub const ACKS_SENT: usize = 11;
 /// Number of the counter of messages that were completed.
@@ -66,13 +69,13 @@ macro_rules! layout {
 
 layout! {
     /// What all messages share, at the start of the context's handler memory. The places follow it.
-    common: 0x100 bytes {
+    common: 0x1100 bytes {
         MAGIC 0x000 1 "magic number";
         VERSION 0x004 1 "version of this layout";
         PLACES 0x008 1 "number of places, 1 to 8";
         CONFIRM 0x00c 1 "when EOM is acknowledged: 0 in memory, 1 stored by the host";
         LOCK 0x010 1 "spin lock for opening messages";
-        COUNTERS 0x040 16 "segments by cause, and three more";
+        COUNTERS 0x100 1024 "16 counters of each HPU: segments by cause, and three more";
     }
 }
 

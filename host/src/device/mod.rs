@@ -43,6 +43,14 @@ pub trait Device: fmt::Debug {
     /// # Errors
     /// As [`write_cluster`](Self::write_cluster).
     fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
+        self.load_segments(program)
+    }
+
+    /// Writes the segments of a program, one after the other.
+    ///
+    /// # Errors
+    /// As [`write_cluster`](Self::write_cluster).
+    fn load_segments(&mut self, program: &Program) -> Result<(), DeviceError> {
         for segment in &program.segments {
             let mut bytes = segment.bytes.clone();
             bytes.resize(bytes.len().next_multiple_of(4), 0);

@@ -16,7 +16,7 @@ use crate::ruleset::Ruleset;
 use spinneret_program::Program;
 use spinneret_regmap::matching::Rule;
 use spinneret_slmp::memory::{
-    ACCEPTED_AND_ACKED, ACKS_SENT, COMPLETED, COUNTERS, Cause, MAGIC, REGIONS, VERSION, common,
+    ACCEPTED_AND_ACKED, ACKS_SENT, COMPLETED, COUNTERS, Cause, HPUS, MAGIC, REGIONS, VERSION, common,
     place as fields,
 };
 use spinneret_slmp::wire::PORT;
@@ -196,12 +196,14 @@ impl<D: Device> MessageReceiver<D> {
     /// # Errors
     /// If the NIC does not answer.
     pub fn counters(&self) -> Result<SegmentCounters, Error> {
-        let mut bytes = [0; 4 * COUNTERS];
+        let [clusters, hpus] = self.context.nic().device().shape();
+        let mut bytes = vec![0; 4 * COUNTERS * HPUS.min((clusters * hpus) as usize)];
         self.handler.read(common::COUNTERS as u32, &mut bytes)?;
         let mut counters = SegmentCounters::default();
         let (words, _) = bytes.as_chunks();
-        for (counter, word) in counters.0.iter_mut().zip(words) {
-            *counter = u32::from_le_bytes(*word);
+        for (number, word) in words.iter().enumerate() {
+            let counter = &mut counters.0[number % COUNTERS];
+            *counter = counter.wrapping_add(u32::from_le_bytes(*word));
         }
         Ok(counters)
     }

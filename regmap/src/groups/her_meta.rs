@@ -30,7 +30,7 @@ pub const ALL: &[Register] = &[
         11,
         "scratchpad_0_addr",
         ADDRESS,
-        "Scratchpad in the L1 memory of cluster 0.",
+        "Scratchpad in the L1 memory of cluster 0: offset in its scratchpads, which begin at 0x14400.",
     ),
     field(
         12,
@@ -42,7 +42,7 @@ pub const ALL: &[Register] = &[
         13,
         "scratchpad_1_addr",
         ADDRESS,
-        "Scratchpad in the L1 memory of cluster 1.",
+        "Scratchpad in the L1 memory of cluster 1: offset in its scratchpads, which begin at 0x14400.",
     ),
     field(
         14,

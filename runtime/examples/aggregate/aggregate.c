@@ -41,7 +41,7 @@ __handler__ void aggregate_ph(handler_args_t *args) {
         sum += ntohl(number[i]);
     }
     /* One atomic for a packet, not for a number: L2 is far away, and all HPUs want the same word. */
-    amo_add(&aggregate(task)->sum, (int32_t)sum);
+    amo_send_add(&aggregate(task)->sum, (int32_t)sum);
 }
 
 __handler__ void aggregate_th(handler_args_t *args) {

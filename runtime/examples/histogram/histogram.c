@@ -32,7 +32,7 @@ __handler__ void histogram_hh(handler_args_t *args) {
 __handler__ void histogram_ph(handler_args_t *args) {
     uint32_t bin = FAST_DIV(args->task->pkt_mem_size, 6);
     /* Other HPUs count in the same bins: an ordinary addition would lose some of their counts. */
-    amo_add(&histogram(args->task)->bin[MIN(bin, BINS - 1)], 1);
+    amo_send_add(&histogram(args->task)->bin[MIN(bin, BINS - 1)], 1);
 }
 
 __handler__ void histogram_th(handler_args_t *args) {

@@ -29,7 +29,7 @@ typedef struct {
 } places_t;
 
 static inline void add(volatile uint32_t *word, uint32_t value) {
-    amo_add((volatile int32_t *)word, (int32_t)value);
+    amo_send_add((volatile int32_t *)word, (int32_t)value);
 }
 
 static inline void leave(place_t *place) { add(&place->users, -1u); }

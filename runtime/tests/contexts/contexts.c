@@ -16,7 +16,7 @@ static uint32_t payload_bytes(const task_t *task) { return task->pkt_mem_size - 
 /* Counts packets in its handler memory, and says so. */
 __handler__ void count_ph(handler_args_t *args) {
     uint32_t before = (uint32_t)amo_add((volatile int32_t *)args->task->handler_mem, (int32_t)step);
-    amo_add((volatile int32_t *)&total, 1);
+    amo_send_add((volatile int32_t *)&total, 1);
     push_counter(&__host_data.counters[2], 10);
     printf("packet %u\n", (unsigned)before);
 }
@@ -42,5 +42,5 @@ __handler__ void stray_ph(handler_args_t *args) {
     spin_cmd_t write;
     spin_write_to_host(address, 0x5354524159ull, &write);
     spin_cmd_wait(write);
-    amo_add((volatile int32_t *)args->task->handler_mem, 1);
+    amo_send_add((volatile int32_t *)args->task->handler_mem, 1);
 }

@@ -27,7 +27,7 @@ __handler__ void faults_ph(handler_args_t *args) {
     case 0: printf("no fault %u\n", (unsigned)tasks_here); return;
     case 1: asm volatile(".word 0"); break;                                         /* 2: illegal instruction */
     case 2: asm volatile("csrr %0, mhartid" : "=r"(value)); break;                  /* 2: machine mode only */
-    case 3: value = *(const volatile uint32_t *)(packet + 1); break;                /* 4: misaligned load */
+    case 3: value = *(const volatile uint32_t *)(packet + 1); break;                /* none: the core makes two accesses of it */
     case 4: value = *IN_NO_MEMORY; break;                                           /* 5: load access fault */
     case 5: *IN_NO_MEMORY = 1; break;                                               /* 7: store access fault */
     case 6: value = *OF_THE_RUNTIME; break;                                         /* 5: not ours */

@@ -23,7 +23,7 @@ __handler__ void names_packets_ph(handler_args_t *args)
     hdrs->ip_hdr.source_id = hdrs->ip_hdr.dest_id;
     hdrs->ip_hdr.dest_id = htonl(ntohl(id) + 1);
     hdrs->ip_hdr.ttl = hdrs->ip_hdr.version + hdrs->ip_hdr.ihl + hdrs->ip_hdr.tos + hdrs->ip_hdr.protocol;
-    hdrs->ip_hdr.identification = hdrs->ip_hdr.offset;
+    hdrs->ip_hdr.identification = bswap_16(hdrs->ip_hdr.offset) + bswap_32(id);
     hdrs->ip_hdr.length = htons(sizeof(ip_hdr_t) + sizeof(udp_hdr_t) + sizeof(slmp_hdr_t));
     hdrs->ip_hdr.checksum = 0;
     hdrs->ip_hdr.checksum = ip_checksum((uint8_t *)&hdrs->ip_hdr, sizeof(ip_hdr_t));

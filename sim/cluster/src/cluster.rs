@@ -1,14 +1,16 @@
 //! The whole cluster, clock by clock.
 
-use crate::driver::Ending;
+use crate::driver::{Ended, Ending};
 use crate::event::{Event, Fault, HpuId, Run, digest};
+use crate::fetch::Icache;
 use crate::group::Group;
-use crate::hpu::{Hpu, Outcome, TERMINATED, WATCHDOG};
+use crate::hpu::{Hpu, Outcome, SILENCE, TERMINATED, WATCHDOG};
 use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
 use crate::memory::Memory;
 use crate::profile::Profile;
 use crate::protect::{Protection, shared};
 use crate::queues::{Queues, Ready};
+use crate::roads::Roads;
 use crate::rv::{DecodeCache, Trap};
 use crate::task::{CommandId, Feedback, Her, HostAction, HostCommand, NicCommand, Task};
 use crate::timing::Timing;
@@ -88,6 +90,8 @@ impl Cluster {
         let world = World {
             memory: Memory::new(config.clusters),
             decoded: DecodeCache::new(PROGRAM_BASE, PROGRAM_BYTES),
+            roads: Roads::default(),
+            icaches: vec![Icache::new(); config.clusters],
             stdout: VecDeque::new(),
             printed: 0,
         };
@@ -123,6 +127,8 @@ impl Cluster {
             .map(|number| Hpu::new(number / hpus, number % hpus, self.entry))
             .collect();
         self.world.stdout.clear();
+        self.world.roads = Roads::default();
+        self.world.icaches = vec![Icache::new(); clusters];
         self.feedback.clear();
         self.sends.clear();
         self.accesses.clear();
@@ -191,13 +197,18 @@ impl Cluster {
         self.hpus.iter().map(|hpu| hpu.busy)
     }
 
+    /// Whether every HPU has asked for a task since reset: start-up is over.
+    pub fn is_ready(&self) -> bool {
+        self.hpus.iter().all(|hpu| hpu.driver.has_asked())
+    }
+
     /// Whether a handler runs in a cluster.
     pub fn is_busy(&self, cluster: usize) -> bool {
         let hpus = self.config.hpus;
         self.groups[cluster].load() > 0
             || self.hpus[cluster * hpus..][..hpus]
                 .iter()
-                .any(|hpu| !hpu.driver.is_free())
+                .any(|hpu| hpu.driver.has_task())
     }
 
     /// Which clusters fetch instructions, one bit each.
@@ -338,7 +349,7 @@ impl Cluster {
         if !hpu.sleeps {
             return Some(hpu.at);
         }
-        let copy = hpu.driver.ended.and(hpu.driver.dma.next());
+        let copy = hpu.driver.dma.next().filter(|_| hpu.driver.is_ending());
         let running = hpu.driver.running.filter(|_| hpu.driver.is_running());
         let watchdog = running.and_then(|running| Some(running.since? + self.config.watchdog));
         copy.into_iter().chain(watchdog).min()
@@ -434,7 +445,7 @@ impl Cluster {
             self.instructions += u64::from(outcome.trap.is_none() && !hpu.sleeps);
             self.follow(number, outcome);
         }
-        if self.hpus[number].driver.ended.is_some() {
+        if self.hpus[number].driver.is_ending() {
             self.end(number);
         }
     }
@@ -454,10 +465,13 @@ impl Cluster {
             return;
         }
         let pc = hpu.hart.pc();
-        let trap = Trap::Custom(WATCHDOG);
-        hpu.hart.raise(trap, 0);
+        let (trap, value) = match hpu.silent.take() {
+            Some(address) => (Trap::Custom(SILENCE), address),
+            None => (Trap::Custom(WATCHDOG), 0),
+        };
+        hpu.hart.raise(trap, value);
         hpu.sleeps = false;
-        self.report(number, (trap, pc, 0));
+        self.report(number, (trap, pc, value));
     }
 
     /// What an instruction leads to beyond its own HPU.
@@ -529,7 +543,7 @@ impl Cluster {
         let hpu = &mut self.hpus[number];
         let World { memory, decoded, .. } = &mut self.world;
         hpu.driver.dma.advance(self.now, memory, decoded);
-        let Some((running, ending, ended)) = hpu.driver.take_ended() else {
+        let Some(Ended { running, ending, at }) = hpu.driver.take_ended() else {
             return;
         };
         hpu.sleeps = false;
@@ -544,8 +558,8 @@ impl Cluster {
             stage: task.stage,
             handler: task.meta.code(task.stage).address,
             hpu: HpuId { cluster, core },
-            begun: running.since.unwrap_or(ended),
-            ended,
+            begun: running.since.unwrap_or(at),
+            ended: at,
             ending,
         }));
         self.free(&task);
@@ -560,7 +574,7 @@ impl Cluster {
         self.feedback.push_back(Feedback {
             address: task.her.address,
             size: task.her.copied,
-            message: task.her.message,
+            queue: task.queue as u32,
         });
         self.events.push(Event::Freed {
             clock: self.now,

@@ -1,17 +1,25 @@
 //! What an HPU has to itself: its task, its doorbell and its commands.
+//!
+//! It follows the public design's `hpu_driver.sv`, of which the modules are named where something rests on them.
 
 use crate::dma::Dma;
 use crate::task::{CommandId, TASK_WORDS, Task};
+use std::collections::VecDeque;
 
 /// Commands of an HPU that may be under way.
 pub const COMMANDS: usize = 4;
+/// Tasks that have ended and are not reported, before the HPU takes no more: one in the buffer for feedback, and one that
+/// waits for that buffer (`task_frontend`, state `SendingFeedback`).
+const ENDED: usize = 2;
 
 /// Offsets of the registers; the task's words are at 0.
 pub(crate) mod register {
-    /// A read waits for a task, a write says that it is done.
+    /// Any access ends the task (`task_frontend`, `trigger_feedback`).
     pub(crate) const DOORBELL: u32 = 0x50;
-    /// A write says that the task has failed, with the cause.
+    /// A write notes that the task fails, and why; it does not end it.
     pub(crate) const ERROR: u32 = 0x54;
+    /// Registers below wait while no task is held (`task_frontend` grants in state `Running` only).
+    pub(crate) const TASK_END: u32 = 0x80;
     /// A read starts the command and gives its number.
     pub(crate) const ISSUE: u32 = 0x80;
     /// A write of a number waits for that command.
@@ -38,6 +46,17 @@ pub(crate) struct Running {
     pub(crate) slot: usize,
     /// When the HPU took it; nothing before.
     pub(crate) since: Option<u64>,
+    /// The cause that was written to the error register.
+    pub(crate) failed: Option<u32>,
+}
+
+/// A task that has ended, and is not reported while anything of it is under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) running: Running,
+    pub(crate) ending: Ending,
+    /// When it ended.
+    pub(crate) at: u64,
 }
 
 /// How a handler ended.
@@ -57,8 +76,9 @@ pub(crate) struct Driver {
     pub(crate) core: usize,
     pub(crate) running: Option<Running>,
     words: [u32; TASK_WORDS],
-    /// The handler has ended; its commands may still be under way.
-    pub(crate) ended: Option<(Ending, u64)>,
+    ended: VecDeque<Ended>,
+    /// It was asked for a task.
+    asked: bool,
     /// Commands that are under way.
     open: [bool; COMMANDS],
     /// Where the search for a free number begins.
@@ -79,8 +99,8 @@ pub(crate) enum Read {
     Wait,
     /// It starts a command, under that number.
     Issue(CommandId),
-    /// The HPU has its task now.
-    Begin,
+    /// It gives this, and the task has ended.
+    End,
     /// There is no such register.
     Nothing,
 }
@@ -93,7 +113,7 @@ pub(crate) enum Write {
     /// Not yet.
     Wait,
     /// The task has ended.
-    End(Ending),
+    End,
     /// There is no such register, or it cannot be written.
     Nothing,
 }
@@ -105,7 +125,8 @@ impl Driver {
             core,
             running: None,
             words: [0; TASK_WORDS],
-            ended: None,
+            ended: VecDeque::new(),
+            asked: false,
             open: [false; COMMANDS],
             next: 0,
             tested: 0,
@@ -117,7 +138,12 @@ impl Driver {
 
     /// Whether a task can be given.
     pub(crate) fn is_free(&self) -> bool {
-        self.running.is_none()
+        self.running.is_none() && self.ended.len() < ENDED
+    }
+
+    /// Whether a task is here, or was and is not reported.
+    pub(crate) fn has_task(&self) -> bool {
+        self.running.is_some() || !self.ended.is_empty()
     }
 
     /// Gives it a task, whose packet lies in L1.
@@ -127,12 +153,42 @@ impl Driver {
             task,
             slot,
             since: None,
+            failed: None,
         });
     }
 
     /// Whether a handler runs.
     pub(crate) fn is_running(&self) -> bool {
-        self.ended.is_none() && self.running.is_some_and(|running| running.since.is_some())
+        self.running.is_some_and(|running| running.since.is_some())
+    }
+
+    /// The HPU asks for its task for the first time: whether it does so now.
+    pub(crate) fn begin(&mut self, now: u64) -> bool {
+        match &mut self.running {
+            Some(running) if running.since.is_none() => {
+                running.since = Some(now);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The task ends.
+    pub(crate) fn end(&mut self, at: u64) {
+        if let Some(running) = self.running.take() {
+            let ending = running.failed.map_or(Ending::Done, Ending::Failed);
+            self.ended.push_back(Ended { running, ending, at });
+        }
+    }
+
+    /// Whether a task has ended and is not reported.
+    pub(crate) fn is_ending(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
+    /// Whether the HPU has asked for a task since reset.
+    pub(crate) fn has_asked(&self) -> bool {
+        self.asked
     }
 
     /// Commands that are under way.
@@ -147,13 +203,12 @@ impl Driver {
         }
     }
 
-    /// The task, if its handler has ended and nothing of it is under way; the HPU is free then.
-    pub(crate) fn take_ended(&mut self) -> Option<(Running, Ending, u64)> {
+    /// The task that ended first, once nothing is under way.
+    pub(crate) fn take_ended(&mut self) -> Option<Ended> {
         if self.open() > 0 || !self.dma.is_idle() {
             return None;
         }
-        let (ending, clock) = self.ended.take()?;
-        Some((self.running.take()?, ending, clock))
+        self.ended.pop_front()
     }
 
     /// The registers of the command that is started.
@@ -163,16 +218,14 @@ impl Driver {
 
     pub(crate) fn read(&mut self, offset: u32) -> Read {
         let word = (offset / 4) as usize;
+        self.asked |= offset == 0;
         match offset {
+            _ if offset < register::TASK_END && self.running.is_none() => Read::Wait,
             _ if word < TASK_WORDS => Read::Value(self.words[word]),
-            // A task whose handler has ended is not to be begun again.
-            register::DOORBELL if self.ended.is_some() => Read::Wait,
-            register::DOORBELL => match self.running {
-                Some(Running { since: None, .. }) => Read::Begin,
-                Some(_) => Read::Value(1),
-                None => Read::Wait,
-            },
+            register::DOORBELL => Read::End,
             register::ERROR => Read::Value(0),
+            // Commands would be taken for those of the task before (`task_frontend`, `disable_commands_o`).
+            register::ISSUE if self.is_ending() => Read::Wait,
             register::ISSUE => {
                 let free = (0..COMMANDS)
                     .map(|step| (self.next + step) % COMMANDS)
@@ -198,8 +251,14 @@ impl Driver {
 
     pub(crate) fn write(&mut self, offset: u32, value: u32) -> Write {
         match offset {
-            register::DOORBELL => Write::End(Ending::Done),
-            register::ERROR => Write::End(Ending::Failed(value)),
+            _ if offset < register::TASK_END && self.running.is_none() => Write::Wait,
+            register::DOORBELL => Write::End,
+            register::ERROR => {
+                if let Some(running) = &mut self.running {
+                    running.failed = Some(value);
+                }
+                Write::Done
+            }
             register::WAIT if self.is_open(value) => Write::Wait,
             register::WAIT => Write::Done,
             register::TEST => {

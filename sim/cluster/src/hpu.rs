@@ -1,8 +1,9 @@
 //! One HPU: a hart with its driver.
 
 use crate::driver::Driver;
+use crate::fetch::Fetch;
 use crate::protect::Protection;
-use crate::rv::{Hart, Privilege, Step, Trap};
+use crate::rv::{CsrSet, Hart, Privilege, Step, Trap};
 use crate::timing::Timing;
 use crate::view::{Effect, View, World};
 
@@ -10,6 +11,8 @@ use crate::view::{Effect, View, World};
 pub const WATCHDOG: u32 = 24;
 /// Cause of a trap when a handler ends its program.
 pub const TERMINATED: u32 = 25;
+/// Cause of a trap when a handler waits for an address that answers nobody: the hardware would wait for ever.
+pub const SILENCE: u32 = 26;
 
 /// An HPU.
 #[derive(Clone, Debug)]
@@ -25,6 +28,9 @@ pub(crate) struct Hpu {
     pub(crate) is_dead: bool,
     /// Clocks in which a handler ran.
     pub(crate) busy: u64,
+    /// The address that it waits for, and that answers nobody.
+    pub(crate) silent: Option<u32>,
+    fetch: Fetch,
 }
 
 /// What an instruction led to.
@@ -43,13 +49,16 @@ const HARTS_OF_A_CLUSTER: u32 = 32;
 impl Hpu {
     pub(crate) fn new(cluster: usize, core: usize, entry: u32) -> Self {
         Self {
-            hart: Hart::new(cluster as u32 * HARTS_OF_A_CLUSTER + core as u32, entry),
+            hart: Hart::new(cluster as u32 * HARTS_OF_A_CLUSTER + core as u32, entry)
+                .with_csrs(CsrSet::Public),
             driver: Driver::new(cluster, core),
             protection: Protection::default(),
             at: 0,
             sleeps: false,
             is_dead: false,
             busy: 0,
+            silent: None,
+            fetch: Fetch::default(),
         }
     }
 
@@ -65,15 +74,21 @@ impl Hpu {
             effect: Effect::default(),
         };
         let in_handler = self.hart.privilege() == Privilege::User;
+        let pc = self.hart.pc();
         let step = self.hart.step(&mut view, &timing.costs, now);
         let effect = view.effect;
+        self.silent = effect.silent;
         let mut outcome = Outcome {
             effect,
             trap: None,
             in_handler,
         };
         match step {
-            Step::Retired { clocks } => self.at = now + u64::from(clocks.max(1)),
+            Step::Retired { clocks } => {
+                let cache = &mut world.icaches[self.driver.cluster];
+                let wait = self.fetch.wait(pc, now, cache, timing);
+                self.at = now + u64::from(clocks.max(1) + wait);
+            }
             Step::Waits => {
                 self.at = now + 1;
                 self.sleeps = true;

@@ -8,8 +8,17 @@ pub use spinneret_program::map::{
 /// L1 of the cluster that asks.
 pub const L1_ALIAS: u32 = 0x1b00_0000;
 
+/// Registers of the cluster, of the HPU's part of the copy engine, and of the HPU itself; what of it is not named here
+/// answers nobody.
+pub const PERIPHERALS: u32 = 0x1b20_0000;
+/// Bytes of them, and of what would be behind.
+pub const PERIPHERAL_BYTES: u32 = 0x10_0000;
 /// A store here ends the program of the HPU.
 pub const TERMINATE: u32 = 0x1b20_0000;
+/// Registers of the cluster's instruction cache (`mp_pf_icache_ctrl_unit.sv`).
+pub const ICACHE_BASE: u32 = 0x1b20_1400;
+/// Bytes of those that answer a write.
+pub const ICACHE_BYTES: u32 = 8;
 /// The HPU's part of the cluster's copy engine.
 pub const DMA_BASE: u32 = 0x1b20_4400;
 /// Bytes of it.
@@ -18,8 +27,11 @@ pub const DMA_BYTES: u32 = 0x40;
 pub const DRIVER_BASE: u32 = 0x1b20_5000;
 /// Bytes of it.
 pub const DRIVER_BYTES: u32 = 0x100;
-/// A store here appends a character to standard output.
-pub const STDOUT: u32 = 0x1b20_6000;
+/// Standard output: a store appends a character. The address says of whom: HPU in bits 6 to 3, cluster in bits 10 to 7
+/// (`apb_stdout.sv`).
+pub const STDOUT: u32 = 0x1a10_4000;
+/// Bytes of it.
+pub const STDOUT_BYTES: u32 = 0x1000;
 
 /// Memory, and the place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +57,14 @@ pub enum Target {
     Dma(u32),
     /// The end of the program.
     Terminate,
-    /// Standard output.
-    Stdout,
+    /// Standard output of a cluster's HPU.
+    Stdout(usize, usize),
+    /// The cluster's instruction cache, by the register's offset.
+    Icache(u32),
+    /// Another register of the cluster, which no program of ours uses.
+    Other,
+    /// Nothing, and no answer either: the access is never granted.
+    Silence,
 }
 
 /// Memory at an address, if `bytes` bytes from there on are in one memory; `clusters` have L1.
@@ -81,16 +99,28 @@ pub fn target(address: u32, bytes: u32, cluster: usize, clusters: usize) -> Opti
     if let Some(place) = place(address, bytes, clusters) {
         return Some(Target::Memory(place));
     }
-    match address {
-        TERMINATE => Some(Target::Terminate),
-        STDOUT => Some(Target::Stdout),
-        _ => {
-            let (driver, dma) = (address.wrapping_sub(DRIVER_BASE), address.wrapping_sub(DMA_BASE));
-            if driver < DRIVER_BYTES {
-                return Some(Target::Driver(driver));
-            }
-            (dma < DMA_BYTES).then_some(Target::Dma(dma))
-        }
+    let inside = |base: u32, size: u32| Some(address.wrapping_sub(base)).filter(|offset| *offset < size);
+    if let Some(offset) = inside(STDOUT, STDOUT_BYTES) {
+        let (core, cluster) = (offset >> 3 & 0xf, offset >> 7 & 0xf);
+        return Some(Target::Stdout(cluster as usize, core as usize));
+    }
+    inside(PERIPHERALS, PERIPHERAL_BYTES).map(|_| peripheral(address))
+}
+
+fn peripheral(address: u32) -> Target {
+    let inside = |base: u32, size: u32| Some(address.wrapping_sub(base)).filter(|offset| *offset < size);
+    if address == TERMINATE {
+        Target::Terminate
+    } else if let Some(offset) = inside(DRIVER_BASE, DRIVER_BYTES) {
+        Target::Driver(offset)
+    } else if let Some(offset) = inside(DMA_BASE, DMA_BYTES) {
+        Target::Dma(offset)
+    } else if let Some(offset) = inside(ICACHE_BASE, ICACHE_BYTES) {
+        Target::Icache(offset)
+    } else if address < DRIVER_BASE {
+        Target::Other
+    } else {
+        Target::Silence
     }
 }
 
@@ -135,8 +165,13 @@ mod tests {
         );
         assert_eq!(target(0x1b03_fffd, 4, 1, 2), None);
         assert_eq!(target(0x1b20_5050, 4, 1, 2), Some(Target::Driver(0x50)));
-        assert_eq!(target(0x1b20_5100, 4, 1, 2), None);
+        assert_eq!(target(0x1b20_5100, 4, 1, 2), Some(Target::Silence));
         assert_eq!(target(0x1b20_4420, 4, 1, 2), Some(Target::Dma(0x20)));
-        assert_eq!(target(0x1b20_6000, 1, 1, 2), Some(Target::Stdout));
+        assert_eq!(target(0x1b20_6000, 1, 1, 2), Some(Target::Silence));
+        assert_eq!(
+            target(0x1a10_4000 + 128 + 3 * 8, 4, 1, 2),
+            Some(Target::Stdout(1, 3))
+        );
+        assert_eq!(target(0x1b20_1404, 4, 1, 2), Some(Target::Icache(4)));
     }
 }

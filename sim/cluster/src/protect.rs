@@ -28,7 +28,7 @@ impl Protection {
             range([task.her.address, task.her.size]),
             shared.clone(),
         ];
-        allowed.extend(task.meta.scratchpads.map(range));
+        allowed.extend(task.scratchpads().map(range));
         allowed.retain(|range| !range.is_empty());
         Self { allowed }
     }
@@ -43,7 +43,11 @@ impl Protection {
         writes: bool,
     ) -> bool {
         match target {
-            Target::Driver(_) | Target::Dma(_) | Target::Stdout | Target::Terminate => true,
+            Target::Driver(_) | Target::Dma(_) | Target::Stdout(..) | Target::Terminate | Target::Silence => {
+                true
+            }
+            // Machine mode alone turns the cache on: a handler that turned it off would slow all others.
+            Target::Icache(_) | Target::Other => false,
             Target::Memory(map::Place::Program(_)) => !writes,
             Target::Memory(_) => {
                 // The alias is another name of the same memory.

@@ -2,6 +2,8 @@
 
 pub use spinneret_program::{Code, Stage};
 
+use spinneret_program::map::{L1_SCRATCHPADS, l1_address};
+
 /// Most clusters that a scratchpad is given for.
 pub const SCRATCHPADS: usize = 4;
 
@@ -18,7 +20,7 @@ pub struct Meta {
     pub payload: Code,
     /// Completion handler, for the last packet of a message.
     pub tail: Code,
-    /// Scratchpad in L1 of each cluster: address and bytes.
+    /// Scratchpad in L1 of each cluster: offset in its scratchpads, and bytes.
     pub scratchpads: [[u32; 2]; SCRATCHPADS],
 }
 
@@ -46,8 +48,8 @@ pub struct Feedback {
     pub address: u32,
     /// Bytes of it that were copied to L1.
     pub size: u32,
-    /// Message it belonged to.
-    pub message: u32,
+    /// Number of its queue: the cluster gives no more of the message (`mpq_engine.sv`).
+    pub queue: u32,
 }
 
 impl Meta {
@@ -91,14 +93,26 @@ impl Task {
         words[..2].copy_from_slice(&[code.address, code.size]);
         words[2..4].copy_from_slice(&meta.handler_memory);
         words[4..6].copy_from_slice(&[packet_in_l1, self.her.copied]);
-        for (number, [address, bytes]) in meta.scratchpads.into_iter().enumerate() {
+        for (number, [address, bytes]) in self.scratchpads().into_iter().enumerate() {
             words[6 + number] = address;
             words[6 + SCRATCHPADS + number] = bytes;
         }
         let (host, bytes) = meta.host_memory;
         words[14..17].copy_from_slice(&[(host >> 32) as u32, host as u32, bytes]);
-        words[17..].copy_from_slice(&[self.her.address, self.home as u32, self.her.message]);
+        words[17..].copy_from_slice(&[self.her.address, self.home as u32, self.queue as u32]);
         words
+    }
+
+    /// Scratchpads in L1: address and bytes. The HER names an offset, and the HPU's driver adds where scratchpads begin
+    /// (`hpu_driver.sv`, `l1_scratchpad_addr`).
+    pub(crate) fn scratchpads(&self) -> [[u32; 2]; SCRATCHPADS] {
+        let mut absolute = self.meta.scratchpads;
+        for (cluster, [address, bytes]) in absolute.iter_mut().enumerate() {
+            if *bytes != 0 {
+                *address = l1_address(cluster, L1_SCRATCHPADS.wrapping_add(*address));
+            }
+        }
+        absolute
     }
 }
 
@@ -197,10 +211,10 @@ mod tests {
             0x200,
             0x1000_4400,
             64,
-            1,
-            2,
-            3,
-            4,
+            0x1001_4401,
+            0x1041_4402,
+            0x1081_4403,
+            0x10c1_4404,
             10,
             20,
             30,

@@ -1,6 +1,6 @@
 //! How long things take, in clocks of the cluster.
 
-use crate::rv::Costs;
+use crate::rv::{Costs, Misaligned};
 
 /// Clocks of everything that the model does not do instruction by instruction.
 ///
@@ -20,12 +20,30 @@ pub struct Timing {
     pub assign: u64,
     /// Accesses to the cluster's own L1, beyond the instruction.
     pub l1: u32,
-    /// Accesses to another cluster's L1.
-    pub l1_remote: u32,
-    /// Loads and atomic operations in L2.
-    pub l2: u32,
-    /// Stores to L2, which do not wait for their answer.
+    /// Loads from another cluster's L1, beyond the instruction.
+    pub l1_remote_load: u32,
+    /// Stores to another cluster's L1, beyond the instruction.
+    pub l1_remote_store: u32,
+    /// Loads from L2, beyond the instruction.
+    pub l2_load: u32,
+    /// Loads from the packet buffer, which has no atomics unit.
+    pub l2_packet_load: u32,
+    /// Stores to L2, beyond the instruction: the HPU waits for the answer.
     pub l2_store: u32,
+    /// Atomic operations in L2, beyond the instruction.
+    pub l2_atomic: u32,
+    /// For how long a load keeps its memory in L2 from all other HPUs.
+    pub l2_load_busy: u64,
+    /// For how long a load from the packet buffer does.
+    pub l2_packet_load_busy: u64,
+    /// For how long a store does.
+    pub l2_store_busy: u64,
+    /// For how long an atomic operation does.
+    pub l2_atomic_busy: u64,
+    /// A line of instructions out of program memory, while the cache is off.
+    pub fetch_uncached: u32,
+    /// A line of instructions that the cache does not have.
+    pub fetch_miss: u32,
     /// Accesses to registers of the HPU.
     pub register: u32,
     /// From a command's start to its way out of the cluster.
@@ -38,15 +56,27 @@ pub const BEAT_BYTES: u32 = 64;
 impl Default for Timing {
     fn default() -> Self {
         Self {
-            costs: Costs::default(),
+            costs: Costs {
+                misaligned: Misaligned::Split,
+                ..Costs::default()
+            },
             schedule: 3,
             copy: 16,
             assign: 5,
             l1: 0,
-            l1_remote: 12,
-            l2: 12,
-            l2_store: 1,
-            register: 1,
+            l1_remote_load: 21,
+            l1_remote_store: 22,
+            l2_load: 27,
+            l2_packet_load: 24,
+            l2_store: 29,
+            l2_atomic: 36,
+            l2_load_busy: 2,
+            l2_packet_load_busy: 1,
+            l2_store_busy: 3,
+            l2_atomic_busy: 15,
+            fetch_uncached: 11,
+            fetch_miss: 20,
+            register: 0,
             command: 4,
         }
     }

@@ -1,9 +1,11 @@
 //! The cluster as one HPU sees it.
 
 use crate::driver::{Driver, Read, Write, register};
+use crate::fetch::Icache;
 use crate::map::{self, PROGRAM_BASE, PROGRAM_BYTES, Place, Target};
 use crate::memory::Memory;
 use crate::protect::Protection;
+use crate::roads::{Errand, Roads};
 use crate::rv::{Access, Bus, DecodeCache, Fault, Instruction, Privilege, Width};
 use crate::task::CommandId;
 use crate::timing::Timing;
@@ -15,11 +17,20 @@ pub(crate) struct World {
     pub(crate) memory: Memory,
     /// Instructions of program memory, decoded.
     pub(crate) decoded: DecodeCache,
+    /// What HPUs share on their way to L2.
+    pub(crate) roads: Roads,
+    /// The instruction cache of each cluster.
+    pub(crate) icaches: Vec<Icache>,
     /// Standard output: {0, cluster, core, character}, eight bits each.
     pub(crate) stdout: VecDeque<u32>,
     /// Words that were ever put there.
     pub(crate) printed: u64,
 }
+
+/// What an atomic operation in L2 gives, whatever the word held: the public cluster hands on the response to the write,
+/// which comes after the word that was read (`per2axi_res_channel.sv`, state `WAIT_B`). Load-reserved and
+/// store-conditional give what they should.
+const L2_ATOMIC_RESULT: u32 = 1;
 
 /// Characters that standard output holds; who writes to a full one waits.
 pub(crate) const STDOUT_CHARACTERS: usize = 8192;
@@ -47,6 +58,8 @@ pub(crate) struct Effect {
     pub(crate) ended: bool,
     /// The HPU's program is over.
     pub(crate) terminated: bool,
+    /// It waits for an address that answers nobody.
+    pub(crate) silent: Option<u32>,
 }
 
 impl View<'_> {
@@ -61,21 +74,14 @@ impl View<'_> {
         if allowed { Ok(target) } else { Err(Fault) }
     }
 
-    /// Clocks of a load, beyond those of the instruction.
-    fn latency(&self, place: Place) -> u32 {
-        let timing = self.timing;
+    /// Clocks of an access to memory, beyond those of the instruction.
+    fn latency(&mut self, place: Place, errand: Errand) -> u32 {
+        let (timing, cluster) = (self.timing, self.driver.cluster);
         match place {
-            Place::L1(cluster, _) if cluster == self.driver.cluster => timing.l1,
-            Place::L1(..) => timing.l1_remote,
-            _ => timing.l2,
-        }
-    }
-
-    fn store_latency(&self, place: Place) -> u32 {
-        let timing = self.timing;
-        match place {
-            Place::L1(cluster, _) if cluster == self.driver.cluster => timing.l1,
-            _ => timing.l2_store,
+            Place::L1(there, _) if there == cluster => timing.l1,
+            Place::L1(..) if errand == Errand::Load => timing.l1_remote_load,
+            Place::L1(..) => timing.l1_remote_store,
+            _ => self.world.roads.go(place, errand, self.now, timing),
         }
     }
 
@@ -87,19 +93,20 @@ impl View<'_> {
     }
 
     fn read_register(&mut self, offset: u32) -> Result<Access, Fault> {
-        let value = match self.driver.read(offset) {
+        let read = self.driver.read(offset);
+        if read != Read::Wait && offset < register::TASK_END {
+            self.effect.began = self.driver.begin(self.now);
+        }
+        let value = match read {
             Read::Value(value) => value,
             Read::Wait => return Ok(Access::Wait),
             Read::Issue(id) => {
                 self.effect.issued = Some(id);
                 u32::from(id.cluster) << 5 | u32::from(id.core) << 2 | u32::from(id.local)
             }
-            Read::Begin => {
-                if let Some(running) = &mut self.driver.running {
-                    running.since = Some(self.now);
-                }
-                self.effect.began = true;
-                1
+            Read::End => {
+                self.end_task();
+                0
             }
             Read::Nothing => return Err(Fault),
         };
@@ -110,15 +117,16 @@ impl View<'_> {
         match self.driver.write(offset, value) {
             Write::Done => {}
             Write::Wait => return Ok(Access::Wait),
-            // Without a task there is nothing to end.
-            Write::End(_) if !self.driver.is_running() => {}
-            Write::End(ending) => {
-                self.driver.ended = Some((ending, self.now));
-                self.effect.ended = true;
-            }
+            Write::End => self.end_task(),
             Write::Nothing => return Err(Fault),
         }
         Ok(self.register(0))
+    }
+
+    fn end_task(&mut self) {
+        self.driver.begin(self.now);
+        self.driver.end(self.now);
+        self.effect.ended = true;
     }
 
     fn read_dma(&mut self, offset: u32, who: Privilege) -> Result<Access, Fault> {
@@ -143,14 +151,26 @@ impl View<'_> {
         Access::Done { value, clocks }
     }
 
-    fn print(&mut self, character: u8) -> Access {
+    /// A character of standard output; what is stored for an HPU that is not there is lost, as it is in the hardware.
+    fn print(&mut self, cluster: usize, core: usize, character: u8) -> Access {
         if self.world.stdout.len() >= STDOUT_CHARACTERS {
             return Access::Wait;
         }
-        let who = (self.driver.cluster as u32) << 16 | (self.driver.core as u32) << 8;
-        self.world.stdout.push_back(who | u32::from(character));
-        self.world.printed += 1;
-        self.register(0)
+        if cluster < self.world.icaches.len() {
+            let who = (cluster as u32) << 16 | (core as u32) << 8;
+            self.world.stdout.push_back(who | u32::from(character));
+            self.world.printed += 1;
+        }
+        Access::Done {
+            value: 0,
+            clocks: self.timing.l2_store,
+        }
+    }
+
+    /// Nobody answers: the HPU waits until the watchdog ends its handler.
+    fn silence(&mut self, address: u32) -> Access {
+        self.effect.silent = Some(address);
+        Access::Wait
     }
 }
 
@@ -175,25 +195,35 @@ impl Bus for View<'_> {
         self.world.decoded.insert(address, instruction);
     }
 
+    /// L1 has no reservations: there, the second half would store without a look.
+    fn reserves(&self, address: u32) -> bool {
+        let cluster = self.driver.cluster;
+        let target = map::target(address, 4, cluster, self.world.memory.clusters());
+        matches!(target, Some(Target::Memory(Place::Handler(_))))
+    }
+
     #[inline]
     fn load(&mut self, address: u32, width: Width, who: Privilege) -> Result<Access, Fault> {
         let bytes = width.bytes();
         match self.target(address, bytes, who, false)? {
+            // The HPUs' bus does not lead there: it would answer with a word that is in no program.
+            Target::Memory(Place::Program(_)) => Err(Fault),
             Target::Memory(place) => {
                 let there = &self.world.memory.from(place)[..bytes as usize];
                 let value = there
                     .iter()
                     .rev()
                     .fold(0, |value, byte| value << 8 | u32::from(*byte));
-                Ok(Access::Done {
-                    value,
-                    clocks: self.latency(place),
-                })
+                let clocks = self.latency(place, Errand::Load);
+                Ok(Access::Done { value, clocks })
             }
             Target::Driver(offset) if width == Width::Word => self.read_register(offset),
             Target::Dma(offset) if width == Width::Word => self.read_dma(offset, who),
             Target::Driver(_) | Target::Dma(_) => Err(Fault),
-            Target::Stdout | Target::Terminate => Ok(self.register(0)),
+            Target::Terminate | Target::Icache(_) => Ok(self.register(0)),
+            Target::Stdout(..) => Err(Fault),
+            Target::Other => Err(Fault),
+            Target::Silence => Ok(self.silence(address)),
         }
     }
 
@@ -205,10 +235,8 @@ impl Bus for View<'_> {
                 let there = &mut self.world.memory.from_mut(place)[..bytes as usize];
                 there.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
                 self.stored(address, place);
-                Ok(Access::Done {
-                    value: 0,
-                    clocks: self.store_latency(place),
-                })
+                let clocks = self.latency(place, Errand::Store);
+                Ok(Access::Done { value: 0, clocks })
             }
             Target::Driver(offset) if width == Width::Word => self.write_register(offset, value),
             Target::Dma(offset) if width == Width::Word => {
@@ -216,7 +244,13 @@ impl Bus for View<'_> {
                 Ok(self.register(0))
             }
             Target::Driver(_) | Target::Dma(_) => Err(Fault),
-            Target::Stdout => Ok(self.print(value as u8)),
+            Target::Stdout(cluster, core) => Ok(self.print(cluster, core, value as u8)),
+            Target::Icache(offset) => {
+                self.world.icaches[self.driver.cluster].write(offset, value);
+                Ok(self.register(0))
+            }
+            Target::Other => Err(Fault),
+            Target::Silence => Ok(self.silence(address)),
             Target::Terminate => {
                 self.effect.terminated = true;
                 Ok(Access::Done { value: 0, clocks: 0 })
@@ -230,16 +264,21 @@ impl Bus for View<'_> {
         who: Privilege,
         change: &mut dyn FnMut(u32) -> u32,
     ) -> Result<Access, Fault> {
-        let Target::Memory(place) = self.target(address, 4, who, true)? else {
-            return Err(Fault);
+        // The other cluster's L1 and the packet buffer have no atomics: what they would give is nothing to rely on.
+        let place = match self.target(address, 4, who, true)? {
+            Target::Memory(place @ Place::Handler(_)) => place,
+            Target::Memory(place @ Place::L1(cluster, _)) if cluster == self.driver.cluster => place,
+            _ => return Err(Fault),
         };
         let there = &mut self.world.memory.from_mut(place)[..4];
         let value = u32::from_le_bytes([there[0], there[1], there[2], there[3]]);
         there.copy_from_slice(&change(value).to_le_bytes());
         self.stored(address, place);
-        Ok(Access::Done {
-            value,
-            clocks: self.latency(place),
-        })
+        let clocks = self.latency(place, Errand::Atomic);
+        let value = match place {
+            Place::Handler(_) => L2_ATOMIC_RESULT,
+            _ => value,
+        };
+        Ok(Access::Done { value, clocks })
     }
 }

@@ -1,7 +1,7 @@
 //! The simulated NIC as software has it.
 
 use crate::net::picoseconds;
-use crate::nic::{ControlError, Nic, NicConfig, NicError};
+use crate::nic::{Behind, ControlError, Modelled, Nic, NicConfig, NicError};
 use crate::share::Share;
 use spinneret_cluster::Program;
 use spinneret_host::device::Area;
@@ -18,8 +18,14 @@ pub const HOST_STRIDE: u64 = 0x1000_0000;
 /// A simulated NIC, in several hands of one thread: software has one, and whoever feeds it with packets another.
 ///
 /// Nothing happens on it but while one of them lets time pass.
-#[derive(Clone, Debug)]
-pub struct Simulated(Share<Nic>);
+#[derive(Debug)]
+pub struct Simulated<B = Modelled>(Share<Nic<B>>);
+
+impl<B> Clone for Simulated<B> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
 
 impl Simulated {
     /// A NIC after reset.
@@ -27,16 +33,23 @@ impl Simulated {
     /// # Errors
     /// If the hardware fails in reset.
     pub fn new(config: NicConfig) -> Result<Self, NicError> {
-        Ok(Self(Share::new(Nic::new(config)?)))
+        Ok(Self::of(Nic::new(config)?))
+    }
+}
+
+impl<B: Behind> Simulated<B> {
+    /// A NIC that is there.
+    pub fn of(nic: Nic<B>) -> Self {
+        Self(Share::new(nic))
     }
 
     /// To look at it.
-    pub fn borrow(&self) -> Ref<'_, Nic> {
+    pub fn borrow(&self) -> Ref<'_, Nic<B>> {
         self.0.borrow()
     }
 
     /// To use it. No other hand may use it meanwhile.
-    pub fn borrow_mut(&self) -> RefMut<'_, Nic> {
+    pub fn borrow_mut(&self) -> RefMut<'_, Nic<B>> {
         self.0.borrow_mut()
     }
 
@@ -44,7 +57,7 @@ impl Simulated {
     ///
     /// # Errors
     /// If somebody has; this hand comes back.
-    pub fn into_nic(self) -> Result<Nic, Self> {
+    pub fn into_nic(self) -> Result<Nic<B>, Self> {
         self.0.into_inner().map_err(Self)
     }
 
@@ -61,7 +74,7 @@ fn refused(error: ControlError) -> DeviceError {
     }
 }
 
-impl Device for Simulated {
+impl<B: Behind> Device for Simulated<B> {
     fn has_register(&self, _offset: u32) -> bool {
         true
     }
@@ -99,8 +112,11 @@ impl Device for Simulated {
     }
 
     fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
-        self.borrow_mut().load(program);
-        Ok(())
+        let is_there = self.borrow_mut().load(program);
+        match is_there {
+            true => Ok(()),
+            false => self.load_segments(program),
+        }
     }
 
     fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
@@ -133,13 +149,11 @@ impl Device for Simulated {
     }
 
     fn tells_contexts(&self) -> bool {
-        true
+        self.borrow().behind().tells_contexts()
     }
 
     fn shape(&self) -> [u32; 2] {
-        let nic = self.borrow();
-        let cluster = &nic.config().cluster;
-        [cluster.clusters as u32, cluster.hpus as u32]
+        self.borrow().behind().shape()
     }
 
     fn now(&self) -> Duration {

@@ -16,7 +16,7 @@ mod share;
 mod start;
 
 pub use device::Simulated;
-pub use start::{StartError, start};
+pub use start::{StartError, start, start_on};
 
 /// The designs that the command simulates, one typed struct each.
 pub mod models {

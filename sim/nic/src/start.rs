@@ -1,7 +1,7 @@
 //! Handlers on a simulated NIC, one context for each ruleset of a rule file.
 
 use crate::device::Simulated;
-use crate::nic::{Nic, NicConfig, NicError};
+use crate::nic::{Behind, Nic, NicConfig, NicError};
 use spinneret_cluster::{Program, ProgramError};
 use spinneret_host::{Error, Options, Ruleset};
 use spinneret_program::map::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS};
@@ -49,8 +49,8 @@ pub fn start(
 ///
 /// # Errors
 /// As [`start`].
-pub(crate) fn start_on(
-    simulated: &Simulated,
+pub fn start_on<B: Behind>(
+    simulated: &Simulated<B>,
     program: &Program,
     rulesets: &[NamedRuleSet],
     handler: Option<&str>,

@@ -49,6 +49,14 @@ pub enum ModelError {
         /// What the simulator says.
         reason: String,
     },
+    /// A library is not what it should be.
+    #[error("cannot load the model {}: {reason}", path.display())]
+    Library {
+        /// The file.
+        path: PathBuf,
+        /// What the loader says.
+        reason: String,
+    },
     /// The waveform cannot be written.
     #[error("cannot write the waveform {}: {source}", path.display())]
     Wave {

@@ -8,6 +8,7 @@
 mod access;
 mod error;
 mod instance;
+mod library;
 mod port;
 mod table;
 mod value;

@@ -15,7 +15,9 @@
 #include <string>
 
 #include "verilated.h"
+#if VM_TRACE
 #include "verilated_fst_c.h"
+#endif
 
 #define SPINNERET_ABI 1
 
@@ -52,7 +54,9 @@ template <class V>
 struct Instance {
     VerilatedContext context;
     std::unique_ptr<V> model;
+#if VM_TRACE
     std::unique_ptr<VerilatedFstC> wave;
+#endif
     std::string failure;
 
     static Instance* of(void* instance) { return static_cast<Instance*>(instance); }
@@ -65,7 +69,7 @@ struct Instance {
             made->context.randReset(2);
             made->context.randSeed(static_cast<int>(seed % 0x7fffffffu + 1u));
             // A waveform may be asked for at any time.
-            made->context.traceEverOn(true);
+            made->context.traceEverOn(VM_TRACE);
             Verilated::threadContextp(&made->context);
             made->model = std::make_unique<V>(&made->context);
             return made.release();
@@ -77,8 +81,10 @@ struct Instance {
     static void destroy(void* instance) {
         Instance* self = of(instance);
         Verilated::threadContextp(&self->context);
+#if VM_TRACE
         if (self->wave) self->wave->close();
         self->wave.reset();
+#endif
         delete self;
     }
 
@@ -87,18 +93,26 @@ struct Instance {
     }
 
     static const char* trace(void* instance, const char* path) {
+#if VM_TRACE
         return of(instance)->guarded([path](Instance* self) {
             auto wave = std::make_unique<VerilatedFstC>();
             self->model->trace(wave.get(), 99);
             wave->open(path);
             self->wave = std::move(wave);
         });
+#else
+        (void)instance;
+        (void)path;
+        return "the model was built without waveforms";
+#endif
     }
 
     static const char* advance(void* instance, uint64_t time_ps) {
         return of(instance)->guarded([time_ps](Instance* self) {
             self->context.time(time_ps);
+#if VM_TRACE
             if (self->wave) self->wave->dump(time_ps);
+#endif
         });
     }
 

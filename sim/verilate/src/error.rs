@@ -37,6 +37,14 @@ pub enum Error {
         /// What the `cc` crate says.
         source: cc::Error,
     },
+    /// The C++ compiler refuses what Verilator wrote, or the linker what the compiler did.
+    #[error("the C++ compiler refuses model `{model}`: {output}")]
+    Compiled {
+        /// Name of the model.
+        model: String,
+        /// What it prints.
+        output: String,
+    },
     /// A model is described in a way that cannot work.
     #[error("model `{model}` is not usable: {reason}")]
     Description {

@@ -26,10 +26,12 @@ mod error;
 mod runtime;
 mod rust_text;
 mod schedule;
+mod shared;
 mod shim;
 mod tool;
 
 pub use error::Error;
+pub use shared::{Progress, SharedModel, build_shared};
 
 use crate::error::FileContext;
 use crate::tool::Verilator;

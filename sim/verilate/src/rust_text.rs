@@ -33,8 +33,8 @@ pub(crate) fn getter(port: &str) -> String {
         "while", "yield",
     ];
     match port {
-        // The first is the constructor, the others cannot be written as raw identifiers.
-        "new" | "crate" | "self" | "super" => format!("{port}_"),
+        // The first two are functions of every model, the others cannot be written as raw identifiers.
+        "new" | "into_instance" | "crate" | "self" | "super" => format!("{port}_"),
         _ if KEYWORDS.contains(&port) => format!("r#{port}"),
         _ => port.to_owned(),
     }
@@ -100,6 +100,11 @@ impl {structure} {{
     /// A new instance: inputs are zero, registers hold random values that are always the same.
     pub fn new() -> Self {{
         <Self as ::spinneret_sim::model::Model>::with_seed(0)
+    }}
+
+    /// The design without its typed accessors.
+    pub fn into_instance(self) -> ::spinneret_sim::model::Instance {{
+        self.instance
     }}
 {accessors}}}
 "#

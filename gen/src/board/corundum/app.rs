@@ -41,9 +41,11 @@ pub struct App {
 }
 
 impl App {
-    /// The application block of the hardware blocks, with the constraints of its crossings.
+    /// The application block of the hardware blocks, with the constraints of its crossings. If its cluster comes from
+    /// elsewhere, a black box declares it.
     pub fn new(sources: AppSources, crossings_xdc: String) -> Self {
-        let modules = sources.files.into_iter().map(|file| AppModule {
+        let files = sources.declaration.into_iter().chain(sources.files);
+        let modules = files.map(|file| AppModule {
             name: file.module,
             text: file.text,
         });

@@ -3,12 +3,8 @@
 use crate::render::{File, HASH_HEADER};
 use spinneret_hdl::app::TOP;
 
-/// A core in CAPI2, whose first line has to be its version. Without the sources of the cluster there is nothing to lint.
-pub(super) fn core_file(
-    board: &str,
-    is_complete: bool,
-    [sources, declarations, models, constraints]: [&[String]; 4],
-) -> File {
+/// A core in CAPI2, whose first line has to be its version.
+pub(super) fn core_file(board: &str, [sources, declarations, models, constraints]: [&[String]; 4]) -> File {
     let mut text = format!(
         "CAPI=2:\n{HASH_HEADER}\nname: spinneret-nic:boards:{board}:{version}\n\
          description: The application block of spinneret for {board}\n\nfilesets:\n",
@@ -27,12 +23,10 @@ pub(super) fn core_file(
     text.push_str(&format!(
         "\ntargets:\n  default:\n    filesets: [rtl, constraints]\n    toplevel: {TOP}\n"
     ));
-    if is_complete {
-        text.push_str(&format!(
+    text.push_str(&format!(
             "  lint:\n    default_tool: verilator\n    filesets: [declarations, rtl]\n    toplevel: {TOP}\n    tools:\n      \
              verilator:\n        mode: lint-only\n"
         ));
-    }
     File {
         name: "spinneret.core".to_owned(),
         text,

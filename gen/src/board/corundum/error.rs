@@ -1,6 +1,7 @@
 //! What can be wrong with the trees that a board is built in.
 
 use super::header::HeaderError;
+use super::revisions;
 use std::io;
 use thiserror::Error;
 
@@ -64,7 +65,8 @@ pub enum CheckoutError {
     /// The application block that the tree ships cannot be read.
     #[error(
         "{path} is of no known generation: its {file} should have the module `{module}`, but {source}; check out a \
-         revision of Corundum from 2023 or later, before its rewrite"
+         revision of Corundum that fits one: {}",
+        revisions::told()
     )]
     UnreadableTemplate {
         /// The directory as given.
@@ -77,7 +79,9 @@ pub enum CheckoutError {
         source: HeaderError,
     },
     /// The tree has no design for the board.
-    #[error("{path} has no design for board `{board}`: there is no {}", looked_for.join(" and no "))]
+    #[error(
+        "{path} has no design for board `{board}`: there is no {}; {advice}", looked_for.join(" and no ")
+    )]
     NoBoard {
         /// The directory as given.
         path: String,
@@ -85,6 +89,8 @@ pub enum CheckoutError {
         board: &'static str,
         /// The files that were looked for, below the directory.
         looked_for: Vec<String>,
+        /// What to do.
+        advice: String,
     },
     /// A file of the tree lacks what the overlay hooks into.
     #[error("{file} has {found} {what} where the overlay needs one: is this revision of Corundum changed?")]
@@ -97,7 +103,7 @@ pub enum CheckoutError {
         what: String,
     },
     /// Files that the tree's own list names are not there.
-    #[error("{list} names {missing} files that are not there, such as {first}: fetch the tree's submodules")]
+    #[error("{list} names {}: {advice}", missing_files(first, *missing))]
     MissingFiles {
         /// The file with the list.
         list: String,
@@ -105,6 +111,30 @@ pub enum CheckoutError {
         first: String,
         /// How many there are.
         missing: usize,
+        /// What to do.
+        advice: String,
+    },
+    /// A package that no file of the cluster has.
+    #[error(
+        "{file} uses the package `{package}` in line {line}, which no file of the cluster declares: check out an unchanged \
+         revision of FPsPIN"
+    )]
+    NoPackage {
+        /// The file, below the root of the checkout.
+        file: String,
+        /// The line of the first use.
+        line: usize,
+        /// The package.
+        package: String,
+    },
+    /// Packages that cannot be compiled one after the other.
+    #[error(
+        "the cluster's packages need each other in a circle ({}), so no order of them can be compiled: check out an \
+         unchanged revision of FPsPIN", files.join(" needs ")
+    )]
+    PackageCycle {
+        /// Their files below the root of the checkout; the first is also the last.
+        files: Vec<String>,
     },
     /// A path that make would take for several.
     #[error(
@@ -124,4 +154,12 @@ pub enum CheckoutError {
         /// What the system says.
         source: io::Error,
     },
+}
+
+/// `a file that is not there, A`, or `3 files that are not there, the first of them A`.
+fn missing_files(first: &str, count: usize) -> String {
+    match count {
+        1 => format!("a file that is not there, {first}"),
+        _ => format!("{count} files that are not there, the first of them {first}"),
+    }
 }

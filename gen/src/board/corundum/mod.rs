@@ -5,32 +5,41 @@ mod checkout;
 mod core_file;
 mod error;
 mod header;
+mod makefile;
 mod overlay;
 mod pspin;
+mod revisions;
+mod simulation;
+mod source;
 mod template;
+mod token;
 mod tree;
 
 pub use app::{App, AppModule, AppRequest, BuildApp, build_app};
 pub use error::CheckoutError;
 pub use header::HeaderError;
+pub use pspin::Pspin;
+pub use revisions::{REVISIONS, Revision, Revisions};
+pub use simulation::SimulationList;
 
 use super::BoardOutput;
 use super::library::{Contents, LINT, RTL, backend, verilog_file};
 use crate::Error;
 use crate::error::Advice;
-use crate::render::File;
+use crate::render::{FILE_LIST, File, HEADER, LICENCE};
 use checkout::Checkout;
 use overlay::Overlay;
-use pspin::Pspin;
 use spinneret_bsp::Board;
 use spinneret_bsp::ultrascale::{CLUSTER_CLOCK, ClusterClock, ClusterClockModel, MmcmSettings};
-use spinneret_hdl::app::Cluster;
 use spinneret_hdl::app::corundum::Generation;
+use spinneret_hdl::app::{Cluster, TOP};
 use spinneret_verilog::{Library, TopOptions};
 use std::path::{Path, PathBuf};
 
 /// Folder of what stands for others' modules in simulations.
 const MODELS: &str = "sim";
+/// File in it that imports packages for files of the cluster.
+const IMPORTS_FILE: &str = "spinneret_cluster_imports.sv";
 /// Folder of the constraints.
 const CONSTRAINTS: &str = "constraints";
 /// File of the constraints of clock crossings.
@@ -127,6 +136,7 @@ pub fn render(
         }
         (None, _) => None,
     };
+    let simulation = pspin.as_ref().map(Pspin::simulation).transpose()?;
     let request = AppRequest {
         generation: options.generation,
         cluster: options.cluster,
@@ -143,7 +153,6 @@ pub fn render(
     let mut files = parts.files.clone();
     files.push(core_file::core_file(
         board.name,
-        options.cluster == Cluster::Stub,
         [
             &parts.sources,
             &parts.declarations,
@@ -151,6 +160,9 @@ pub fn render(
             &parts.constraints,
         ],
     ));
+    if let Some(list) = simulation {
+        files.extend(parts.simulation(&list));
+    }
     files.extend(overlay.into_iter().flat_map(Overlay::files));
     Ok(BoardOutput {
         board,
@@ -199,7 +211,7 @@ impl Parts {
             models: names(&models),
             constraints: names(&constraints),
             files: [
-                vec![contents.file_list()],
+                vec![contents.file_list(TOP)],
                 contents.sources,
                 contents.declarations,
                 models,
@@ -208,6 +220,48 @@ impl Parts {
             .concat(),
         })
     }
+}
+
+impl Parts {
+    /// The list of everything that a simulation of the application block with the cluster reads.
+    fn simulation(&self, list: &SimulationList) -> [File; 2] {
+        let mut text = format!("{HEADER}\n{LICENCE}\n");
+        text.push_str(
+            "// The application block with the cluster, for simulation (`verilator -F`): order matters up to the imports.\n\
+             // The vendor's macros that the cluster instantiates are not among these files: xpm_memory_spram,\n\
+             // xpm_memory_tdpram and xpm_fifo_sync.\n",
+        );
+        let mut add = |line: String| text.push_str(&format!("{line}\n"));
+        list.defines
+            .iter()
+            .for_each(|name| add(format!("+define+{name}")));
+        let folders = list.includes.iter();
+        folders.for_each(|folder| add(format!("+incdir+{}", folder.display())));
+        let (packages, others) = list.files.split_at(list.packages);
+        packages.iter().for_each(|file| add(file.display().to_string()));
+        add(IMPORTS_FILE.to_owned());
+        others.iter().for_each(|file| add(file.display().to_string()));
+        let is_model = |name: &&String| {
+            self.models
+                .iter()
+                .any(|model| base_name(model) == base_name(name))
+        };
+        self.models
+            .iter()
+            .for_each(|name| add(base_name(name).to_owned()));
+        let ours = self.sources.iter().filter(|name| !is_model(name));
+        ours.for_each(|name| add(format!("../{name}")));
+        let file = |name, text| File {
+            name: format!("{MODELS}/{name}"),
+            text,
+        };
+        [file(FILE_LIST, text), file(IMPORTS_FILE, list.imports.clone())]
+    }
+}
+
+/// What is behind the last `/`.
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn cluster_clock(folder: &str, block: &dyn spinneret_verilog::prelude::Block) -> Result<File, Error> {

@@ -9,7 +9,7 @@
 //! ```
 
 use super::checkout::{Checkout, INCLUDE, PARAMETERS};
-use super::pspin::Pspin;
+use super::pspin::{DEFINES, Pspin};
 use crate::render::{File, HASH_HEADER};
 
 /// Folder of the overlay, which stands for `fpga/` of Corundum.
@@ -146,7 +146,15 @@ foreach {{spinneret_name spinneret_value}} {{
         error \"$spinneret_config sets $spinneret_name $spinneret_count times, not once\"
     }
 }
-eval $spinneret_text
+
+# It asks git for the hash and the tag of the firmware, which are those of the checkout and not of what this directory is in.
+set spinneret_folder [pwd]
+cd [file dirname [file normalize $spinneret_config]]
+set spinneret_failed [catch {eval $spinneret_text} spinneret_message spinneret_options]
+cd $spinneret_folder
+if {$spinneret_failed} {
+    return -options $spinneret_options $spinneret_message
+}
 ",
         );
         text.push_str("\n# Paths in our constraints begin in the application block, and name registers as they are after synthesis.\n");
@@ -170,9 +178,10 @@ eval $spinneret_text
                 text.push_str(&format!("    {}/{folder} \\\n", pspin.root.display()));
             }
             text.push_str("] [get_filesets sources_1]\n");
-            text.push_str(
-                "set_property verilog_define {TARGET_SYNTHESIS PULP_FPGA_EMUL} [get_filesets sources_1]\n",
-            );
+            text.push_str(&format!(
+                "set_property verilog_define {{{}}} [get_filesets sources_1]\n",
+                DEFINES.join(" ")
+            ));
         }
         text
     }

@@ -1,11 +1,13 @@
 //! The user's FPsPIN checkout, which has the cluster and its wrapper.
 
 use super::error::CheckoutError;
+use super::makefile;
+use super::simulation::SimulationList;
 use super::tree;
 use std::path::{Path, PathBuf};
 
 /// The wrapper that the application block instantiates.
-const WRAPPER: &str = "fpga/app/pspin/rtl/pspin_wrap.sv";
+pub(super) const WRAPPER: &str = "fpga/app/pspin/rtl/pspin_wrap.sv";
 /// The cluster in it.
 const CLUSTER: &str = "fpga/app/pspin/deps/pspin/hw/src/pspin.sv";
 /// The Makefile that lists the cluster's sources.
@@ -22,10 +24,21 @@ const INCLUDES: [&str; 4] = [
     "riscv/include",
 ];
 const DEPENDENCIES: &str = "fpga/app/pspin/deps/pspin/hw/deps";
+/// What is defined when the cluster is built for an FPGA.
+pub(super) const DEFINES: [&str; 2] = ["TARGET_SYNTHESIS", "PULP_FPGA_EMUL"];
 
-/// A checkout that has the cluster.
+/// The user's checkout of FPsPIN, which has the cluster and its wrapper `pspin_wrap`.
+///
+/// ```no_run
+/// use spinneret_gen::board::corundum::Pspin;
+///
+/// let list = Pspin::open("FPsPIN".as_ref())?.simulation()?;
+/// let (packages, others) = list.files.split_at(list.packages);
+/// // A simulator is given the packages, a file with the text `list.imports`, and then the others.
+/// # Ok::<(), spinneret_gen::board::corundum::CheckoutError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pspin {
+pub struct Pspin {
     /// Its root, absolute.
     pub(super) root: PathBuf,
     /// The cluster's sources, relative to the root, in the order of the tree's own list.
@@ -36,7 +49,10 @@ pub(super) struct Pspin {
 
 impl Pspin {
     /// Checks a directory, and every file that its own list names.
-    pub(super) fn open(path: &Path) -> Result<Self, CheckoutError> {
+    ///
+    /// # Errors
+    /// The directory is not there or no checkout of FPsPIN, or files of it are missing.
+    pub fn open(path: &Path) -> Result<Self, CheckoutError> {
         let root = tree::open("--pspin-dir", path)?;
         let shown = path.display().to_string();
         for file in [WRAPPER, CLUSTER, LIST] {
@@ -69,6 +85,7 @@ impl Pspin {
                 list: format!("{shown}/{LIST}"),
                 first: root.join(first).display().to_string(),
                 missing: missing.len(),
+                advice: "fetch the tree's submodules".to_owned(),
             });
         }
         Ok(Self {
@@ -77,18 +94,28 @@ impl Pspin {
             includes: includes.into(),
         })
     }
+
+    /// The root of the checkout, absolute.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The cluster's files in an order that a simulator takes, and what it has to be given with them.
+    ///
+    /// The cluster instantiates three macros of the FPGA's vendor, which are not among the files: `xpm_memory_spram`,
+    /// `xpm_memory_tdpram` and `xpm_fifo_sync`.
+    ///
+    /// # Errors
+    /// A file cannot be read, a package is missing, or packages need each other in a circle.
+    pub fn simulation(&self) -> Result<SimulationList, CheckoutError> {
+        SimulationList::new(self)
+    }
 }
 
 /// The cluster's sources among those that a Makefile lists as `SYN_FILES += app/...`.
 fn listed(makefile: &str) -> Vec<String> {
-    let values = makefile.lines().filter_map(|line| {
-        let line = line.split('#').next()?;
-        let (name, value) = line.split_once('=')?;
-        let name = name.trim_end_matches(['+', ':']).trim();
-        (name == "SYN_FILES").then_some(value)
-    });
-    values
-        .flat_map(str::split_whitespace)
+    makefile::values(makefile, "SYN_FILES")
+        .into_iter()
         .filter(|file| TAKEN.iter().any(|start| file.starts_with(start)))
         .map(|file| format!("fpga/{file}"))
         .collect()

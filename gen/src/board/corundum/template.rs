@@ -2,7 +2,9 @@
 
 use super::error::CheckoutError;
 use super::header::{Header, Name, header};
+use super::revisions;
 use super::tree;
+use crate::terminal;
 use spinneret_hdl::app::TOP;
 use spinneret_hdl::app::corundum::{Generation, parameters, ports};
 use std::collections::BTreeSet;
@@ -48,11 +50,16 @@ fn advice(found: &Header) -> String {
     // There are generations.
     let (count, nearest) = counts.into_iter().min().unwrap_or_default();
     if count == 0 {
-        return format!("use `--corundum {nearest}`, which fits");
+        return format!(
+            "use `--corundum {nearest}`, which fits, or check out another revision of Corundum: {}",
+            revisions::told()
+        );
     }
     format!(
-        "the nearest of the known generations is {nearest}, {count} of whose names differ: check out a revision of \
-         Corundum that fits one, from 2023 or later and before its rewrite"
+        "the nearest of the known generations is {nearest}, which differs in {}: check out a revision of Corundum that fits \
+         one: {}",
+        terminal::count(count, "name", "names"),
+        revisions::told()
     )
 }
 

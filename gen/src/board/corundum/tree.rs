@@ -51,3 +51,19 @@ pub(super) fn read_lossy(path: &Path) -> Result<String, CheckoutError> {
         }),
     }
 }
+
+/// A file relative to a folder of a tree, both as text, without `..` in it, so that it can be read.
+pub(super) fn joined(root: &Path, folder: &str, file: &str) -> PathBuf {
+    if file.starts_with('/') {
+        return PathBuf::from(file);
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(file.split('/')) {
+        match part {
+            "." | "" => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    root.join(parts.join("/"))
+}

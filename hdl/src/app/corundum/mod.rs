@@ -4,12 +4,14 @@
 //! parameters that are known when Corundum is built, not when this text is written. That is why it is printed from a table,
 //! and not generated from a block: it holds no logic, only wires between Corundum and [`SpinneretApp`](super::SpinneretApp).
 
+mod declaration;
 mod expression;
 mod parameters;
 mod ports;
 mod shell;
 mod split;
 
+pub use declaration::CLUSTER;
 pub use expression::{ExpressionError, evaluate};
 pub use parameters::{AppParameter, parameters};
 pub use ports::{AppPort, ports};
@@ -21,7 +23,7 @@ use std::fmt;
 /// A generation of Corundum's port list; they differ in the ports for the clock of the Precision Time Protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Generation {
-    /// Corundum's tree since December 2023.
+    /// Corundum's tree since November 2023; it is named after the newest revision that is known.
     #[default]
     Corundum202312,
     /// The tree that FPsPIN was built on.

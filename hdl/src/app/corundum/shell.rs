@@ -100,7 +100,7 @@ const FLEXIBLE: &[&str] = &[
 ];
 
 /// Ports of the cluster that the application does not know.
-const UNUSED_CLUSTER_PORTS: &[(&str, &str)] = &[("eos_i", "1'b0"), ("pspin_active_o", "")];
+pub(super) const UNUSED_CLUSTER_PORTS: &[(&str, &str)] = &[("eos_i", "1'b0"), ("pspin_active_o", "")];
 
 impl Shell<'_> {
     /// The complete source file.
@@ -141,6 +141,11 @@ impl Shell<'_> {
             }
         }
         sides
+    }
+
+    /// The application's ports that lead to the cluster.
+    pub(super) fn cluster_ports(&self) -> Vec<&Port> {
+        self.sides().cluster
     }
 
     fn write_parameters(&self, text: &mut String) {
@@ -250,7 +255,7 @@ struct Sides<'a> {
 }
 
 /// The name of the cluster's port that a port of the application leads to.
-fn cluster_port(port: &Port) -> String {
+pub(super) fn cluster_port(port: &Port) -> String {
     match port.name.as_str() {
         "cluster_rstn" => "rst_ni".to_owned(),
         name if name.starts_with("stdout_") => name.to_owned(),
@@ -330,7 +335,7 @@ fn segment_addresses(name: &str, width: usize) -> String {
     format!("{{{}}}", slices.join(", "))
 }
 
-fn range(width: usize) -> String {
+pub(super) fn range(width: usize) -> String {
     match width {
         1 => String::new(),
         width => format!("[{}:0] ", width - 1),

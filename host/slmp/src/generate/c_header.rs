@@ -40,6 +40,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("MAX_SEGMENTS", memory::MAX_SEGMENTS.to_string()),
         ("BITMAP_WORDS", memory::BITMAP_WORDS.to_string()),
         ("COUNTERS", memory::COUNTERS.to_string()),
+        ("HPUS", memory::HPUS.to_string()),
         ("DONE_END", format!("{:#010x}", memory::DONE_END)),
     ] {
         writeln!(out, "#define SLMP_{name} {value}")?;

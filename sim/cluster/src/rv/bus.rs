@@ -78,6 +78,11 @@ pub trait Bus {
     /// Writes the low bits of `value`.
     fn store(&mut self, address: u32, width: Width, value: u32, who: Privilege) -> Result<Access, Fault>;
 
+    /// Whether `lr.w` and `sc.w` work at an address that can be read and written; where they do not, they are access faults.
+    fn reserves(&self, _address: u32) -> bool {
+        true
+    }
+
     /// Reads, changes and writes a word in one go: `change` maps the old value to the new one. Gives the old one.
     ///
     /// If the answer is [`Access::Wait`] or a fault, nothing was written.

@@ -13,9 +13,38 @@ const MISA: u32 = 1 << 30 | 1 << 20 | 1 << 12 | 1 << 8 | 1 << 2 | 1;
 /// What `mcounteren` can hold: user mode reads cycle, time, instret.
 const COUNTERS: u32 = 7;
 
+/// Which registers a hart has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CsrSet {
+    /// Those of the privileged architecture, and PULP's counters.
+    #[default]
+    All,
+    /// Those of the public cluster's cores: no counters for user mode (`riscv_decoder.sv`, "Determine if CSR access is
+    /// illegal"), `mtvec` keeps bits 31 to 8, `mtval` reads 0, and the machine's counters stand still until
+    /// `mcountinhibit` lets them go (`riscv_cs_registers.sv`).
+    Public,
+}
+
+impl CsrSet {
+    fn has(self, number: u32) -> bool {
+        self == Self::All
+            || matches!(
+                number,
+                0x000 | 0x005 | 0x014 | 0x041 | 0x042 | 0x300 | 0x301 | 0x304..=0x306 | 0x320 | 0x323..=0x33f
+                    | 0x340..=0x344 | 0x3a0..=0x3a3 | 0x3b0..=0x3bf | 0x7c0..=0x7c2 | 0x7c4..=0x7c6 | 0x7d0 | 0x7d1
+                    | 0xb00 | 0xb02..=0xb1f | 0xb80 | 0xb82..=0xb9f | 0xc10 | 0xf11..=0xf14
+            )
+    }
+}
+
+/// Bits of `mcountinhibit`.
+const INHIBIT_CYCLE: u32 = 1;
+const INHIBIT_INSTRET: u32 = 4;
+
 /// The registers of one hart, but for the counters that the hart and the machine keep.
 #[derive(Clone, Debug)]
 pub(super) struct Csrs {
+    set: CsrSet,
     hart_id: u32,
     mstatus: u32,
     mie: u32,
@@ -25,9 +54,11 @@ pub(super) struct Csrs {
     mcause: u32,
     mtval: u32,
     mcounteren: u32,
-    /// `mcycle` less the clock of the machine.
+    /// `mcountinhibit`: which counters stand still.
+    inhibit: u32,
+    /// `mcycle` less the clock of the machine; `mcycle` itself while it stands still.
     cycle_offset: u64,
-    /// `minstret` less the instructions since reset.
+    /// `minstret` less the instructions since reset; itself while it stands still.
     instret_offset: u64,
     /// PULP's counters of cycles and instructions less what they count.
     pccr_offset: [u32; 2],
@@ -39,12 +70,13 @@ pub(super) struct Csrs {
 
 /// Whether an access to this register empties the pipeline; see [`super::Costs::csr_flush`].
 pub(super) fn empties_pipeline(number: u32) -> bool {
-    matches!(number, 0x300 | 0x305 | 0x320..=0x33f | 0x341 | 0x342 | 0xb00..=0xb9f)
+    matches!(number, 0x000 | 0x041 | 0x300)
 }
 
 impl Csrs {
-    pub(super) fn new(hart_id: u32) -> Self {
+    pub(super) fn new(hart_id: u32, set: CsrSet) -> Self {
         Csrs {
+            set,
             hart_id,
             mstatus: MSTATUS_MPP,
             mie: 0,
@@ -54,6 +86,10 @@ impl Csrs {
             mcause: 0,
             mtval: 0,
             mcounteren: COUNTERS,
+            inhibit: match set {
+                CsrSet::All => 0,
+                CsrSet::Public => INHIBIT_CYCLE | INHIBIT_INSTRET,
+            },
             cycle_offset: 0,
             instret_offset: 0,
             pccr_offset: [0; 2],
@@ -66,6 +102,28 @@ impl Csrs {
 
     pub(super) fn hart_id(&self) -> u32 {
         self.hart_id
+    }
+
+    pub(super) fn set(&self) -> CsrSet {
+        self.set
+    }
+
+    /// Which counters stand still, and what `mcycle` and `minstret` read.
+    fn counters(&self, now: u64, retired: u64) -> [u64; 2] {
+        let since = |bit: u32, count: u64| if self.inhibit & bit == 0 { count } else { 0 };
+        [
+            since(INHIBIT_CYCLE, now).wrapping_add(self.cycle_offset),
+            since(INHIBIT_INSTRET, retired).wrapping_add(self.instret_offset),
+        ]
+    }
+
+    /// Counters go on from what they read, or stand still.
+    fn write_inhibit(&mut self, value: u32, now: u64, retired: u64) {
+        let read = self.counters(now, retired);
+        self.inhibit = value & (INHIBIT_CYCLE | INHIBIT_INSTRET);
+        let counted = |bit: u32, count: u64| if value & bit == 0 { count } else { 0 };
+        self.cycle_offset = read[0].wrapping_sub(counted(INHIBIT_CYCLE, now));
+        self.instret_offset = read[1].wrapping_sub(counted(INHIBIT_INSTRET, retired));
     }
 
     /// Where traps go.
@@ -124,12 +182,15 @@ impl Csrs {
     /// What a register reads, or `None` if there is none for this mode. `now` is the clock of the machine, `retired` the
     /// instructions since reset.
     pub(super) fn read(&self, number: u32, who: Privilege, now: u64, retired: u64) -> Option<u32> {
-        if who == Privilege::User && !self.user_may_read(number) {
+        if !self.set.has(number) || (who == Privilege::User && !self.user_may_read(number)) {
             return None;
         }
-        let mcycle = now.wrapping_add(self.cycle_offset);
-        let minstret = retired.wrapping_add(self.instret_offset);
+        let [mcycle, minstret] = self.counters(now, retired);
         Some(match number {
+            0x320 if self.set == CsrSet::Public => self.inhibit,
+            0x343 if self.set == CsrSet::Public => 0,
+            // Registers of user traps, of hardware loops and of more interrupts, which no program of ours uses.
+            0x000 | 0x005 | 0x041 | 0x042 | 0x7c0..=0x7c6 | 0x7d0 | 0x7d1 if self.set == CsrSet::Public => 0,
             0x300 => self.mstatus,
             0x301 => MISA,
             0x304 => self.mie,
@@ -184,12 +245,15 @@ impl Csrs {
         now: u64,
         retired: u64,
     ) -> Option<()> {
-        if number >> 10 == 3 || (number >> 8 & 3 != 0 && who == Privilege::User) {
+        if !self.set.has(number) || number >> 10 == 3 || (number >> 8 & 3 != 0 && who == Privilege::User) {
             return None;
         }
-        let mcycle = now.wrapping_add(self.cycle_offset);
-        let minstret = retired.wrapping_add(self.instret_offset);
+        let [mcycle, minstret] = self.counters(now, retired);
         match number {
+            // Bits 7 to 1 are 0: a trap handler is aligned to 256 bytes.
+            0x305 if self.set == CsrSet::Public => self.mtvec = value & !0xff,
+            0x320 if self.set == CsrSet::Public => self.write_inhibit(value, now, retired),
+            0x000 | 0x005 | 0x041 | 0x042 | 0x7c0..=0x7c6 | 0x7d0 | 0x7d1 if self.set == CsrSet::Public => {}
             0x300 => self.write_mstatus(value),
             0x304 => self.mie = value,
             // Exceptions go to the base in vectored mode also, so that mode is not offered.
@@ -207,10 +271,25 @@ impl Csrs {
             0x79f => self.pccr_offset = [value.wrapping_sub(now as u32), value.wrapping_sub(retired as u32)],
             0x7a0 | 0x7e0 => self.pcer = value,
             0x7a1 | 0x7e1 => self.pcmr = value & 3,
-            0xb00 => self.cycle_offset = with_low(mcycle, value).wrapping_sub(now),
-            0xb80 => self.cycle_offset = with_high(mcycle, value).wrapping_sub(now),
-            0xb02 => self.instret_offset = with_low(minstret, value).wrapping_sub(retired),
-            0xb82 => self.instret_offset = with_high(minstret, value).wrapping_sub(retired),
+            // What was read less what it counts from stays the same.
+            0xb00 => {
+                self.cycle_offset = self
+                    .cycle_offset
+                    .wrapping_add(with_low(mcycle, value).wrapping_sub(mcycle))
+            }
+            0xb80 => {
+                self.cycle_offset = self
+                    .cycle_offset
+                    .wrapping_add(with_high(mcycle, value).wrapping_sub(mcycle))
+            }
+            0xb02 => {
+                let change = with_low(minstret, value).wrapping_sub(minstret);
+                self.instret_offset = self.instret_offset.wrapping_add(change);
+            }
+            0xb82 => {
+                let change = with_high(minstret, value).wrapping_sub(minstret);
+                self.instret_offset = self.instret_offset.wrapping_add(change);
+            }
             // Registers that are there, and hold only zero or what they always hold.
             0x301 | 0x310 | 0x320 | 0x323..=0x33f | 0x344 | 0x782..=0x79e => {}
             0xb03..=0xb1f | 0xb83..=0xb9f => {}

@@ -1,6 +1,6 @@
 //! The hart: its state, and one step.
 
-use super::csr::Csrs;
+use super::csr::{CsrSet, Csrs};
 use super::instruction::{Instruction, Op};
 use super::{Bus, Costs, Fault, Privilege, Trap};
 
@@ -74,7 +74,7 @@ impl Hart {
             pc: reset_pc,
             privilege: Privilege::Machine,
             reservation: None,
-            csrs: Csrs::new(hart_id),
+            csrs: Csrs::new(hart_id, CsrSet::default()),
             retired: 0,
             woken: false,
             previous: 0,
@@ -83,9 +83,16 @@ impl Hart {
         }
     }
 
+    /// The same hart with other registers.
+    #[must_use]
+    pub fn with_csrs(mut self, set: CsrSet) -> Self {
+        self.csrs = Csrs::new(self.csrs.hart_id(), set);
+        self
+    }
+
     /// Back to the state after [`Hart::new`].
     pub fn reset(&mut self) {
-        *self = Hart::new(self.csrs.hart_id(), self.reset_pc);
+        *self = Hart::new(self.csrs.hart_id(), self.reset_pc).with_csrs(self.csrs.set());
     }
 
     /// Executes one instruction. `now` is the clock of the machine in which it starts; counters read it.

@@ -74,6 +74,9 @@ impl Hart {
         if address & 3 != 0 {
             return Err(self.trap(Trap::LoadMisaligned, address));
         }
+        if !bus.reserves(address) {
+            return Err(self.trap(Trap::LoadFault, address));
+        }
         let access = bus.load(address, Width::Word, self.data_privilege());
         let (value, clocks) = self.finish(access, Trap::LoadFault, address)?;
         self.reservation = Some(address);
@@ -91,6 +94,9 @@ impl Hart {
         let address = self.x[instruction.rs1()];
         if address & 3 != 0 {
             return Err(self.trap(Trap::StoreMisaligned, address));
+        }
+        if !bus.reserves(address) {
+            return Err(self.trap(Trap::StoreFault, address));
         }
         let mut failed = 1;
         let mut clocks = 0;

@@ -42,6 +42,7 @@ mod trap;
 pub use bus::{Access, Bus, Fault, Privilege, Width};
 pub use cache::DecodeCache;
 pub use costs::{Costs, DivisionCost, Misaligned};
+pub use csr::CsrSet;
 pub use display::Located;
 pub use hart::{Hart, Step};
 pub use instruction::{Instruction, Op};

@@ -75,7 +75,7 @@ impl Bench {
             .unwrap_or_else(|error| panic!("{error}"))
             .to_owned();
         let [header, payload, tail] = program.find(&name).unwrap_or_else(|error| panic!("{error}"));
-        let scratchpad = |cluster| [spinneret_cluster::map::l1_address(cluster, 0x1_8000), 0x1000];
+        let scratchpad = |_| [0x4000, 0x1000];
         let meta = Meta {
             handler_memory: [program.free_memory, 0x1000],
             host_memory: (HOST, 0x10_0000),

@@ -34,11 +34,12 @@ fn icmp_ping_answers_every_size() {
 #[test]
 fn icmp_ping_takes_about_as_long_as_the_reference() {
     let mut bench = Bench::new("examples/icmp_ping", Config::default());
+    // The first packet of each cluster brings the program into its cache.
     for number in 0..4 {
         bench.push(number, true, &echo_request(&[1; 56]));
         bench.run();
     }
-    let clocks: Vec<u64> = bench.runs().map(|run| run.ended - run.begun).collect();
+    let clocks: Vec<u64> = bench.runs().skip(2).map(|run| run.ended - run.begun).collect();
     assert!(
         clocks.iter().all(|clocks| (500..=900).contains(clocks)),
         "{clocks:?}"

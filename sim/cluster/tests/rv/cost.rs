@@ -26,12 +26,10 @@ fn costs_what_the_manual_says() {
     assert_eq!(last(&[jal(1, 8)], &[]), 2);
     assert_eq!(last(&[jalr(1, 5, 0)], &data), 2);
     assert_eq!(last(&[0x0000_100f], &[]), 2, "fence.i");
+    assert_eq!(last(&[csr(2, 7, 0x300, 0)], &[]), 4);
     for number in [
-        0x300, 0x305, 0x341, 0x342, 0xb00, 0xb02, 0xb80, 0xb82, 0x320, 0x323,
+        0x305, 0x341, 0x342, 0xb00, 0xb02, 0xb80, 0xb82, 0x320, 0x323, 0x340, 0x343, 0xf14, 0xc00, 0x780,
     ] {
-        assert_eq!(last(&[csr(2, 7, number, 0)], &[]), 4, "{number:#x}");
-    }
-    for number in [0x340, 0x343, 0xf14, 0xc00, 0x780] {
         assert_eq!(last(&[csr(2, 7, number, 0)], &[]), 1, "{number:#x}");
     }
     assert_eq!(last(&[MRET], &[]), 4);

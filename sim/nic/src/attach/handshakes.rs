@@ -170,7 +170,7 @@ impl Handshakes {
         let feedback = cluster.feedback().filter(|_| !held);
         dut.set_high(self.feedback.valid, feedback.is_some());
         if let Some(feedback) = feedback {
-            let values = [feedback.address, feedback.size, feedback.message];
+            let values = [feedback.address, feedback.size, feedback.queue];
             for (port, value) in self.feedback_ports.into_iter().zip(values) {
                 dut.set_value(port, value.into());
             }

@@ -1,6 +1,6 @@
 //! What software does to the NIC: accesses to its registers through the BAR.
 
-use super::{Nic, NicError};
+use super::{Behind, Nic, NicError};
 use spinneret_regmap::bar;
 use spinneret_sim::axil::{LiteRead, LiteWrite, Response};
 
@@ -28,7 +28,7 @@ pub enum ControlError {
     NoMemory(u32),
 }
 
-impl Nic {
+impl<B: Behind> Nic<B> {
     /// Writes a control register.
     ///
     /// # Errors

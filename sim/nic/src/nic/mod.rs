@@ -7,31 +7,29 @@
 //! wire    <== m_axis_if_tx   BAR <== Control     host memory <==> Corundum's DMA
 //! ```
 //!
-//! While nothing moves at any port of the application, its clock does not have to be simulated: only the cluster goes on,
-//! or time jumps to what happens next.
+//! What is behind the application's ports to the cluster is [`Behind`]: the model, or a cluster in the hardware itself.
 
 mod activity;
+mod behind;
 mod control;
+mod hardware;
+mod modelled;
 
+pub use behind::Behind;
 pub use control::ControlError;
+pub use hardware::{Hardware, Names};
+pub use modelled::Modelled;
 
-use crate::attach::ClusterSide;
-use crate::models::SpinneretApp;
-use crate::share::Share;
-use activity::Activity;
-use spinneret_cluster::{Cluster, Config, Program};
+use spinneret_cluster::{Config, Program};
 use spinneret_regmap::{bar, cl};
-use spinneret_sim::agent::Agent;
 use spinneret_sim::axil::{LiteMaster, LiteMasterConfig, LiteRead};
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::dma::{CorundumDma, DmaConfig, HostMemory, Latency, Pause, RamPauses, RamShape, Transfer};
 use spinneret_sim::model::{Direction, Model, ModelError};
 use spinneret_sim::simulation::{ClockDomain, Failure, Simulation};
 use spinneret_sim::stream::{Frame, StreamSink, StreamSource};
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::rc::Rc;
 
 /// The core's clock.
 const CORE: &str = "clk";
@@ -45,9 +43,6 @@ const RAM: RamShape = RamShape {
 };
 /// From a frame on the wire to its completion, in clocks of the core.
 const COMPLETION_CLOCKS: u64 = 20;
-/// Clocks of the core without any movement after which nothing is on its way inside: longer than any path through the
-/// crossings, with the slowest of both clocks.
-const QUIET_CLOCKS: u64 = 160;
 /// The word of standard output that says that there is none.
 const NO_WORD: u32 = u32::MAX;
 /// Words of standard output that are kept for somebody who does not read them.
@@ -96,8 +91,8 @@ pub struct Out {
 
 /// The NIC.
 #[derive(Debug)]
-pub struct Nic {
-    sim: Simulation<SpinneretApp>,
+pub struct Nic<B = Modelled> {
+    sim: Simulation<Hardware>,
     config: NicConfig,
     bar: LiteMaster,
     rx: StreamSource,
@@ -108,9 +103,7 @@ pub struct Nic {
     completed: ChannelSink,
     dma: [CorundumDma; 2],
     host: HostMemory,
-    cluster: Share<Cluster>,
-    side: Rc<RefCell<ClusterSide>>,
-    activity: Rc<RefCell<Activity>>,
+    behind: B,
     /// Completions that will come: when, and of which tag.
     pending: VecDeque<(u64, u64)>,
     /// Time that was left out, in picoseconds.
@@ -134,38 +127,48 @@ impl Nic {
     /// # Errors
     /// If the hardware was built with other ports than this code knows, or fails in reset.
     pub fn new(config: NicConfig) -> Result<Self, NicError> {
-        let dut = SpinneretApp::with_seed(1);
+        let cluster = config.cluster.clone();
+        Self::assemble(Hardware::application(), config, |sim| {
+            Modelled::attach(sim, cluster)
+        })
+    }
+}
+
+impl<B: Behind> Nic<B> {
+    /// A NIC after reset whose cluster is what `attach` finds or puts behind the application.
+    ///
+    /// # Errors
+    /// If the hardware has other ports than this code knows, or fails in reset.
+    pub fn assemble(
+        hardware: Hardware,
+        config: NicConfig,
+        attach: impl FnOnce(&mut Simulation<Hardware>) -> Result<B, ModelError>,
+    ) -> Result<Self, NicError> {
+        let names = hardware.names();
         let clocks = [
             ClockDomain::new(CORE, config.core_ps).with_reset("rst"),
             ClockDomain::new(CLUSTER, config.cluster_ps).with_phase(700),
         ];
-        let mut sim = Simulation::with_domains(dut, &clocks)?;
+        let mut sim = Simulation::with_domains(hardware, &clocks)?;
         sim.set_cycle_limit(u64::MAX);
-        let cluster = Share::new(Cluster::new(config.cluster.clone()));
-        let side = ClusterSide::new(sim.dut.instance(), cluster.clone())?;
-        let side = Rc::new(RefCell::new(side));
-        sim.in_domain(CLUSTER)
-            .attach(Rc::clone(&side) as Rc<RefCell<dyn Agent>>);
+        sim.in_domain(CLUSTER);
+        let behind = attach(&mut sim)?;
         sim.in_domain(CORE);
-        let activity = Rc::new(RefCell::new(Activity::new(sim.dut.instance())?));
-        sim.attach(Rc::clone(&activity) as Rc<RefCell<dyn Agent>>);
         let host = HostMemory::new(1);
         let dma = [Transfer::ToHost, Transfer::FromHost];
         let dma = dma.map(|transfer| attach_dma(&mut sim, transfer, &host, config.host_latency));
         let [to_host_memory, from_host_memory] = dma;
         let mut nic = Self {
             bar: sim.axil_master("s_axil_app_ctrl", LiteMasterConfig::default()),
-            rx: sim.source("s_axis_if_rx", Pause::Never),
-            to_host: sim.sink("m_axis_if_rx", Pause::Never),
-            tx: sim.source("s_axis_if_tx", Pause::Never),
-            to_wire: sim.sink("m_axis_if_tx", Pause::Never),
-            completions: sim.channel_source("s_axis_if_tx_cpl", &["tag"], Pause::Never),
-            completed: sim.channel_sink("m_axis_if_tx_cpl", &["tag"], Pause::Never),
+            rx: sim.source(names.rx, Pause::Never),
+            to_host: sim.sink(names.to_host, Pause::Never),
+            tx: sim.source(names.tx, Pause::Never),
+            to_wire: sim.sink(names.to_wire, Pause::Never),
+            completions: sim.channel_source(names.completions, &["tag"], Pause::Never),
+            completed: sim.channel_sink(names.completed, &["tag"], Pause::Never),
             dma: [to_host_memory?, from_host_memory?],
             host,
-            cluster,
-            side,
-            activity,
+            behind,
             pending: VecDeque::new(),
             skipped_ps: 0,
             alone: 0,
@@ -186,6 +189,11 @@ impl Nic {
         }
         nic.sim.try_reset()?;
         Ok(nic)
+    }
+
+    /// What is behind the application.
+    pub fn behind(&self) -> &B {
+        &self.behind
     }
 
     /// The shape and the speed.
@@ -211,32 +219,6 @@ impl Nic {
     /// Host memory.
     pub fn host_memory(&self) -> &HostMemory {
         &self.host
-    }
-
-    /// The cluster, to look at it.
-    pub fn cluster(&self) -> std::cell::Ref<'_, Cluster> {
-        self.cluster.borrow()
-    }
-
-    /// Counts from now on where HPUs spend their clocks; [`Cluster::profile`] tells.
-    pub fn enable_profile(&mut self) {
-        self.cluster.borrow_mut().enable_profile();
-    }
-
-    /// What has happened in the cluster since the last call.
-    pub fn take_events(&mut self) -> Vec<spinneret_cluster::Event> {
-        self.cluster.borrow_mut().take_events()
-    }
-
-    /// Accesses of handlers to host memory that were answered with an error.
-    pub fn host_errors(&self) -> u64 {
-        self.side.borrow().host_errors()
-    }
-
-    /// From clocks of the cluster to picoseconds since the start.
-    pub fn cluster_time(&self) -> impl Fn(u64) -> u64 + Copy + use<> {
-        let (now_ps, now, period) = (self.now_ps(), self.cluster.borrow().now(), self.config.cluster_ps);
-        move |clock| (now_ps + clock * period).saturating_sub(now * period)
     }
 
     /// Starts a waveform (FST) of the hardware in a file.
@@ -288,21 +270,19 @@ impl Nic {
 
     /// Whether nothing is on its way, anywhere in the NIC.
     pub fn is_idle(&self) -> bool {
-        self.is_quiet() && self.cluster.borrow().next().is_none()
+        self.is_quiet() && self.behind.is_idle()
     }
 
     /// Whether nothing is on its way outside of the cluster.
     fn is_quiet(&self) -> bool {
-        self.activity.borrow().quiet() >= QUIET_CLOCKS
+        self.behind.is_quiet()
             && self.rx.is_idle()
             && self.tx.is_idle()
             && self.bar.is_idle()
             && self.pending.is_empty()
             && self.completions.is_idle()
             && self.dma.iter().all(|dma| dma.in_flight() == 0)
-            && self.side.borrow().is_idle()
-            && self.printed == self.cluster.borrow().printed()
-            && !offers(&self.cluster.borrow())
+            && self.printed == self.behind.printed()
     }
 
     /// Lets a little time pass: one clock of the core, or more of them if nothing happens, but not beyond `limit_ps`.
@@ -316,7 +296,7 @@ impl Nic {
                 return Ok(());
             }
         }
-        if self.printed < self.cluster.borrow().printed() {
+        if self.printed < self.behind.printed() {
             self.read_word()?;
         }
         self.clock()
@@ -380,24 +360,10 @@ impl Nic {
         Ok(())
     }
 
-    /// Only the cluster goes on, until it offers something, has nothing more to do, or the limit is reached. If it had nothing
-    /// to do at all, time goes on to the limit.
+    /// Only the cluster goes on, for as long as it needs nobody, and not beyond the limit.
     fn skip(&mut self, limit_ps: u64) {
-        let mut cluster = self.cluster.borrow_mut();
-        let left = limit_ps.saturating_sub(self.sim.time_ps() + self.skipped_ps);
-        let clocks = left / self.config.cluster_ps;
-        let (start, end) = (cluster.now(), cluster.now() + clocks);
-        while cluster.now() < end && !offers(&cluster) {
-            match cluster.next().filter(|next| *next <= end) {
-                Some(next) => {
-                    cluster.skip_to(next - 1);
-                    cluster.tick();
-                }
-                None if cluster.now() > start => break,
-                None => cluster.skip_to(end),
-            }
-        }
-        let passed = cluster.now() - start;
+        let left = limit_ps.saturating_sub(self.now_ps());
+        let passed = self.behind.skip(left / self.config.cluster_ps);
         self.alone += passed;
         self.skipped_ps += passed * self.config.cluster_ps;
     }
@@ -428,12 +394,12 @@ impl Nic {
         self.completed.receive_all();
     }
 
-    /// Puts a program into the cluster's memory, which fetches nothing. It goes there directly: through the BAR it would take
-    /// as long as everything else together.
-    pub(crate) fn load(&mut self, program: &Program) {
-        self.cluster.borrow_mut().load(program);
+    /// Puts a program into the cluster's memory, which fetches nothing: directly, because through the BAR it would take as
+    /// long as everything else together. Gives false if it has to go through the BAR all the same.
+    pub(crate) fn load(&mut self, program: &Program) -> bool {
         self.loaded = Some(program.clone());
         self.stdout.clear();
+        self.behind.load(program)
     }
 
     /// The program that was put there since the last call.
@@ -442,17 +408,9 @@ impl Nic {
     }
 }
 
-/// Whether the cluster offers something to the application.
-fn offers(cluster: &Cluster) -> bool {
-    cluster.feedback().is_some()
-        || cluster.send().is_some()
-        || cluster.access().is_some()
-        || cluster.stdout().is_some()
-}
-
 /// Corundum's DMA at the RAM inside the application.
 fn attach_dma(
-    sim: &mut Simulation<SpinneretApp>,
+    sim: &mut Simulation<Hardware>,
     transfer: Transfer,
     host: &HostMemory,
     latency: u64,

@@ -4,7 +4,7 @@ use super::symbols::Symbols;
 use serde::Serialize;
 use spinneret_cluster::map::{self, Place};
 use spinneret_cluster::rv::{Op, Trap};
-use spinneret_cluster::{Config, Ending, Fault, HpuId, Run, TERMINATED, WATCHDOG};
+use spinneret_cluster::{Config, Ending, Fault, HpuId, Run, SILENCE, TERMINATED, WATCHDOG};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -213,6 +213,10 @@ impl Faults {
                 )
             }
             Trap::EnvironmentCallU => "environment call that does not exist".to_owned(),
+            Trap::Custom(SILENCE) => format!(
+                "nothing answers at {:#010x}: the watchdog ended it, but the public cluster has none and would hang",
+                fault.value
+            ),
             Trap::Custom(WATCHDOG) => format!("the watchdog ended it: it ran for {} clocks", self.watchdog),
             trap => cause(trap).to_owned(),
         }
@@ -229,6 +233,7 @@ impl Faults {
                 Some(map::Target::Memory(Place::L1(_, offset))) => {
                     format!("L1 of its cluster, {}", l1(offset as u32))
                 }
+                Some(map::Target::Silence) => "no register is there".to_owned(),
                 Some(_) => "a register".to_owned(),
                 None if address < 0x1000 => "no memory is there: a null pointer?".to_owned(),
                 None => "no memory is there".to_owned(),
@@ -267,6 +272,7 @@ fn cause(trap: Trap) -> &'static str {
         Trap::EnvironmentCallU => "environment call that does not exist",
         Trap::EnvironmentCallM => "environment call of the runtime",
         Trap::Custom(WATCHDOG) => "watchdog",
+        Trap::Custom(SILENCE) => "access that nothing answers",
         Trap::Custom(TERMINATED) => "the program terminated itself",
         Trap::Custom(_) => "trap from outside",
     }

@@ -4,7 +4,7 @@
 use super::host::{Attention, HostProgram};
 use crate::device::Simulated;
 use crate::device::{HOST_BASE, HOST_STRIDE};
-use crate::nic::{ControlError, Nic};
+use crate::nic::{Behind, ControlError, Modelled, Nic};
 use spinneret_cluster::Program;
 
 /// Each HPU has a page of its context's host memory.
@@ -23,20 +23,21 @@ const LOOK_PS: u64 = 1_000_000;
 
 /// Looks for requests of handlers and answers them.
 #[derive(Debug)]
-pub(crate) struct HostPing {
+pub struct HostPing<B = Modelled> {
     /// Where handlers wait for their answers.
     answers: u32,
     /// Number of the last request, by context and HPU.
     seen: Vec<Vec<u8>>,
-    nic: Simulated,
+    nic: Simulated<B>,
 }
 
-impl HostPing {
+impl<B: Behind> HostPing<B> {
     /// For the handlers of a program; nothing if they do not wait for a host.
-    pub(crate) fn new(program: &Program, simulated: &Simulated, contexts: usize) -> Option<Self> {
+    pub fn new(program: &Program, simulated: &Simulated<B>, contexts: usize) -> Option<Self> {
         let answers = program.host_data?;
         let nic = simulated.borrow();
-        let hpus = nic.config().cluster.clusters * nic.config().cluster.hpus;
+        let [clusters, hpus] = nic.behind().shape();
+        let hpus = (clusters * hpus) as usize;
         for context in 0..contexts as u64 {
             for hpu in 0..hpus as u64 {
                 nic.host_memory().set(page(context, hpu), &[0; FLAG]);
@@ -53,7 +54,7 @@ impl HostPing {
     ///
     /// # Errors
     /// If the NIC does not take the answer.
-    pub(crate) fn answer(&mut self, nic: &mut Nic) -> Result<(), ControlError> {
+    pub fn answer(&mut self, nic: &mut Nic<B>) -> Result<(), ControlError> {
         for (context, seen) in (0_u64..).zip(&mut self.seen) {
             for (hpu, seen) in (0_u32..).zip(seen) {
                 let page = page(context, hpu.into());

@@ -13,6 +13,7 @@ mod setup;
 
 pub use args::{HardwareArguments, PacketArguments, ResultArguments, RunArguments};
 pub use build::{BuildError, program};
+pub use host_ping::HostPing;
 pub use receive::{LiveArguments, ReceiveArguments, receive};
 pub use serve::{ServeArguments, serve};
 pub use session::run;

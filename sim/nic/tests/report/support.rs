@@ -196,7 +196,7 @@ pub(crate) fn run(program: &Program, packets: &[Vec<u8>], recorder: &mut Recorde
         header,
         payload,
         tail,
-        scratchpads: [[0x1001_4400, 0x100], [0x1041_4400, 0x100], [0; 2], [0; 2]],
+        scratchpads: [[0, 0x100], [0, 0x100], [0; 2], [0; 2]],
         ..Meta::default()
     };
     for (message, bytes) in (0..).zip(packets) {

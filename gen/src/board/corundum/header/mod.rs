@@ -3,11 +3,9 @@
 //! This is no parser of Verilog: it knows comments, attributes, strings, numbers, brackets and `` `ifdef ``, which is enough
 //! to tell names from everything else. It takes any text.
 
-mod token;
-
+use super::token::{Kind, Token, tokens};
 use std::fmt;
 use std::ops::Range;
-use token::{Kind, Token, tokens};
 
 /// A parameter or a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +58,7 @@ impl fmt::Display for HeaderError {
 /// Finds a module in a text and reads its header; what is conditional is taken as Vivado takes it if nothing is defined
 /// but by the text itself.
 pub(super) fn header(text: &str, module: &str) -> Result<Header, HeaderError> {
-    let tokens = tokens(text);
+    let tokens = tokens(text, &[]);
     let start = (0..tokens.len())
         .find(|at| tokens[*at].is("module") && tokens.get(at + 1).is_some_and(|name| name.is(module)))
         .ok_or(HeaderError::NoModule)?;

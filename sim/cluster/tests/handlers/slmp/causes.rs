@@ -264,7 +264,7 @@ fn nothing_is_taken_without_host_memory() {
 fn nothing_is_done_before_the_host_has_prepared_the_memory() {
     let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
     let frame = segment(0, 0, UNIT).frame();
-    for (offset, value) in [(0, 0), (4, 2)] {
+    for (offset, value) in [(0, 0), (4, 3)] {
         receiver.prepare(CAPACITY, Confirm::Memory);
         receiver.write(offset, value);
         refuse(

@@ -5,10 +5,12 @@ use crate::bench::{Bench, HOST};
 use spinneret_cluster::{Config, Ending};
 
 const MAGIC: u32 = 0x504d_4c53;
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const PLACE_BYTES: u32 = 0x1000;
-const PLACES_AT: u32 = 0x100;
-const COUNTERS_AT: u32 = 0x40;
+const PLACES_AT: u32 = 0x1100;
+const COUNTERS_AT: u32 = 0x100;
+/// HPUs, each with counters of its own.
+const HPUS: u32 = 64;
 /// Bits of a place's bitmap.
 pub(crate) const MAX_SEGMENTS: u32 = 32256;
 /// Bytes between the regions, which nobody may write.
@@ -147,8 +149,10 @@ impl Receiver {
 
     /// All counters, with those that stand for two added to both.
     pub(crate) fn counters(&self) -> [u32; 16] {
-        let mut counters: [u32; 16] =
-            std::array::from_fn(|number| self.bench.variable(self.memory + COUNTERS_AT + 4 * number as u32));
+        let mut counters: [u32; 16] = std::array::from_fn(|number| {
+            let rows = (0..HPUS).map(|hpu| self.memory + COUNTERS_AT + 64 * hpu + 4 * number as u32);
+            rows.map(|address| self.bench.variable(address)).sum()
+        });
         let both = std::mem::take(&mut counters[ACCEPTED_AND_ACKED]);
         counters[Cause::Accepted as usize] += both;
         counters[ACKS_SENT] += both;

@@ -34,11 +34,13 @@ impl Token<'_> {
     }
 }
 
-/// All pieces of a text but comments, attributes, directives and what is left out under these.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+/// All pieces of a text but comments, attributes, directives and what is left out under these if nothing is defined but
+/// by the text itself and these names.
+pub(super) fn tokens<'a>(text: &'a str, defined: &[&'a str]) -> Vec<Token<'a>> {
     let mut reader = Reader {
         rest: text,
         line: 1,
+        defined: defined.to_vec(),
         ..Reader::default()
     };
     while reader.step() {}

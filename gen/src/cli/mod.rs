@@ -1,25 +1,29 @@
 //! The `gen-verilog` command.
 
+mod repair;
+
 use crate::Error;
 use crate::board::corundum::{Options, find_cluster, find_generation};
-use crate::board::{self, BoardReport};
+use crate::board::{self, BoardOutput, BoardReport};
 use crate::listing;
-use crate::render::render;
+use crate::render::{File, render};
 use crate::report::Report;
 use crate::request::Request;
-use crate::store::Store;
+use crate::store::{Difference, Store};
 use crate::terminal::print;
 use crate::workspace::Workspace;
 use clap::Parser;
 use spinneret_bsp as bsp;
 use spinneret_hdl::catalog;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// Writes the SystemVerilog of spinneret.
 ///
-/// Without arguments it brings gen/verilog/reference/ up to date: every block with the parameter
-/// values of the public FPsPIN design, one file for each module, and a file list.
+/// Without arguments it brings two directories up to date: gen/verilog/reference/ with every block with the parameter
+/// values of the public FPsPIN design, one file for each module, and a file list; and gen/verilog/board-vcu1525/ with what
+/// `--board vcu1525` writes, which has the whole application block.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "gen-verilog", version, after_help = EXIT_CODES)]
 pub struct Arguments {
@@ -76,6 +80,9 @@ pub struct Arguments {
     json: bool,
 }
 
+/// The board whose files are part of the project.
+const PROJECT_BOARD: &str = "vcu1525";
+
 const EXIT_CODES: &str = "\
 A directory that is written to holds exactly the files of the last run: files of an earlier run that \
 are generated no longer are removed, files that gen-verilog did not write are left alone.
@@ -116,16 +123,24 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     )?;
     let store = open_store(arguments, &request)?;
     let rendered = render(&request)?;
-    let differences = if arguments.check {
-        store.compare(&rendered.files)?
-    } else {
-        store.write(&rendered.files)?
-    };
-    let outcome = if arguments.check && !differences.is_empty() {
-        Outcome::Differs
-    } else {
-        Outcome::Done
-    };
+    // What cannot be written is known before the first file is.
+    let mut differences = store.compare(&rendered.files)?;
+    let project = arguments.is_bare().then(project_board).transpose()?;
+    let project = project
+        .map(|board| {
+            let differences = bring_up_to_date(&board.store, &board.output.files, arguments.check)?;
+            Ok::<_, Error>((board, differences))
+        })
+        .transpose()?;
+    if !arguments.check {
+        differences = store.write(&rendered.files)?;
+    }
+    let board = project.as_ref().map(|(board, differences)| BoardReport {
+        output: &board.output,
+        store: &board.store,
+        differences: differences.clone(),
+    });
+    let is_same = differences.is_empty() && board.as_ref().is_none_or(|board| board.differences.is_empty());
     let report = Report {
         request: &request,
         rendered: &rendered,
@@ -133,12 +148,47 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         differences,
         time: start.elapsed(),
     };
+    let repair = arguments.repair_command();
     print(&match (arguments.json, arguments.check) {
-        (true, checked) => format!("{:#}", report.json(checked)),
-        (false, true) => report.checked(&arguments.repair_command()),
-        (false, false) => report.written(),
+        (true, checked) => {
+            let mut json = report.json(checked);
+            if let Some(board) = &board {
+                json["board"] = board.json(checked);
+            }
+            format!("{json:#}")
+        }
+        (false, true) => {
+            let board = board.map(|board| board.checked(&repair)).unwrap_or_default();
+            format!("{}\n{board}", report.checked(&repair).trim_end())
+        }
+        (false, false) => {
+            let board = board.map(|board| board.headline()).unwrap_or_default();
+            format!("{}{board}", report.written())
+        }
     })?;
-    Ok(outcome)
+    Ok(outcome(arguments.check, is_same))
+}
+
+/// How a run ends that found all as it should be, or not.
+fn outcome(is_check: bool, is_same: bool) -> Outcome {
+    if is_check && !is_same {
+        Outcome::Differs
+    } else {
+        Outcome::Done
+    }
+}
+
+/// Writes files unless they are only to be checked; answers what differed before.
+fn bring_up_to_date(
+    store: &Store,
+    files: &[File],
+    is_check: bool,
+) -> Result<BTreeMap<String, Difference>, Error> {
+    if is_check {
+        store.compare(files)
+    } else {
+        store.write(files)
+    }
 }
 
 fn list(json: bool) -> anyhow::Result<()> {
@@ -166,16 +216,8 @@ fn run_board(arguments: &Arguments, name: &str) -> anyhow::Result<Outcome> {
     };
     let output = board::render(board, &options, &directory)?;
     let store = Store::new(directory, shown);
-    let differences = if arguments.check {
-        store.compare(&output.files)?
-    } else {
-        store.write(&output.files)?
-    };
-    let outcome = if arguments.check && !differences.is_empty() {
-        Outcome::Differs
-    } else {
-        Outcome::Done
-    };
+    let differences = bring_up_to_date(&store, &output.files, arguments.check)?;
+    let outcome = outcome(arguments.check, differences.is_empty());
     let report = BoardReport {
         output: &output,
         store: &store,
@@ -187,6 +229,26 @@ fn run_board(arguments: &Arguments, name: &str) -> anyhow::Result<Outcome> {
         (false, false) => report.written(),
     })?;
     Ok(outcome)
+}
+
+/// The board whose files the project keeps, as it is without options.
+struct ProjectBoard {
+    output: BoardOutput,
+    store: Store,
+}
+
+fn project_board() -> Result<ProjectBoard, Error> {
+    let board = board::find(PROJECT_BOARD)?;
+    let workspace = Workspace::find()?;
+    let directory = workspace
+        .root()
+        .join("gen/verilog")
+        .join(format!("board-{PROJECT_BOARD}"));
+    let output = board::render(board, &Options::default(), &directory)?;
+    let shown = workspace.show(&directory);
+    let store = Store::new(directory, shown);
+    store.compare(&output.files)?;
+    Ok(ProjectBoard { output, store })
 }
 
 /// The directory that was asked for, else the one in the checkout that belongs to the request.
@@ -207,6 +269,12 @@ fn open_store(arguments: &Arguments, request: &Request) -> Result<Store, Error> 
 }
 
 impl Arguments {
+    /// Whether nothing in particular is asked for: then everything that the project keeps is brought up to date.
+    fn is_bare(&self) -> bool {
+        let is_chosen = self.config.is_some() || self.out.is_some();
+        !is_chosen && self.modules.is_empty() && self.settings.is_empty()
+    }
+
     /// What a board is to be written with.
     fn board_options(&self) -> Result<Options, Error> {
         let defaults = Options::default();
@@ -226,77 +294,5 @@ impl Arguments {
             corundum: self.corundum_dir.clone(),
             pspin: self.pspin_dir.clone(),
         })
-    }
-
-    /// The command that writes what `--check` compared with.
-    fn repair_command(&self) -> String {
-        let mut words = Vec::new();
-        let mut add = |option: &str, value: &str| words.push(format!("{option} {}", quote(value)));
-        if let Some(config) = &self.config {
-            add("--config", config);
-        }
-        let board = [
-            ("--board", &self.board),
-            ("--corundum", &self.corundum),
-            ("--cluster", &self.cluster),
-            ("--cluster-mhz", &self.cluster_mhz),
-        ];
-        for (option, value) in board {
-            value.iter().for_each(|value| add(option, value));
-        }
-        for (option, path) in [
-            ("--corundum-dir", &self.corundum_dir),
-            ("--pspin-dir", &self.pspin_dir),
-        ] {
-            path.iter()
-                .for_each(|path| add(option, &path.display().to_string()));
-        }
-        self.modules.iter().for_each(|module| add("--module", module));
-        self.settings.iter().for_each(|setting| add("--set", setting));
-        if let Some(directory) = &self.out {
-            add("--out", &directory.display().to_string());
-        }
-        let command = "cargo run --release --bin gen-verilog";
-        if words.is_empty() {
-            command.to_owned()
-        } else {
-            format!("{command} -- {}", words.join(" "))
-        }
-    }
-}
-
-/// Quotes a word for a shell if it needs that.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-=./".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_repair_command_repeats_what_was_asked() {
-        let parse = |words: &[&str]| Arguments::try_parse_from(words).unwrap().repair_command();
-        assert_eq!(
-            parse(&["gen-verilog", "--check"]),
-            "cargo run --release --bin gen-verilog"
-        );
-        assert_eq!(
-            parse(&[
-                "gen-verilog",
-                "--check",
-                "--config",
-                "board",
-                "--set",
-                "a.b=1",
-                "--out",
-                "it's here"
-            ]),
-            r"cargo run --release --bin gen-verilog -- --config board --set a.b=1 --out 'it'\''s here'"
-        );
     }
 }

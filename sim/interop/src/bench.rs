@@ -1,0 +1,131 @@
+//! Handlers on a NIC, and packets for them: the same for the model of the cluster and for the real one.
+
+use anyhow::{Context as _, Result, bail};
+use etherparse::PacketBuilder;
+use spinneret_nic::Simulated;
+use spinneret_nic::nic::{Behind, Out};
+use spinneret_program::Program;
+use spinneret_sim::reference::matcher::MatcherParams;
+use spinneret_sim::rules::RuleFile;
+use std::path::{Path, PathBuf};
+
+/// Clocks of the cluster after which handlers that are not ready never will be.
+const START_CLOCKS: u64 = 400_000;
+
+/// The root of the project.
+pub fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Handlers with their rules, compiled.
+#[derive(Debug)]
+pub struct Handlers {
+    /// What they are called.
+    pub name: String,
+    /// The program.
+    pub program: Program,
+    /// The rules.
+    pub rules: RuleFile,
+    /// The ELF file.
+    pub elf: PathBuf,
+}
+
+impl Handlers {
+    /// Builds a folder of `runtime/`, such as `examples/icmp_ping`.
+    ///
+    /// # Errors
+    /// If it cannot be compiled, or its rules are wrong.
+    pub fn build(folder: &str) -> Result<Self> {
+        let folder = root().join("runtime").join(folder);
+        let elf = spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?;
+        Ok(Self {
+            name: folder
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            program: Program::open(&elf)?,
+            rules: RuleFile::read(&folder.join("rules.toml"), &MatcherParams::BOARD)?,
+            elf,
+        })
+    }
+}
+
+/// A NIC that runs handlers.
+#[derive(Debug)]
+pub struct Bench<B> {
+    /// The NIC.
+    pub nic: Simulated<B>,
+}
+
+impl<B: Behind> Bench<B> {
+    /// Starts handlers, and waits until all HPUs wait for packets.
+    ///
+    /// # Errors
+    /// If they cannot be started, or an HPU never asks for a packet.
+    pub fn start(nic: Simulated<B>, handlers: &Handlers) -> Result<Self> {
+        spinneret_nic::start_on(&nic, &handlers.program, &handlers.rules.rulesets, None)
+            .with_context(|| format!("cannot start {}", handlers.name))?;
+        let mut bench = Self { nic };
+        bench.wait_for_handlers(handlers)?;
+        Ok(bench)
+    }
+
+    /// Waits until all HPUs wait for packets.
+    ///
+    /// # Errors
+    /// If one never does.
+    pub fn wait_for_handlers(&mut self, handlers: &Handlers) -> Result<()> {
+        for _ in 0..START_CLOCKS / 100 {
+            if self.nic.borrow().behind().is_ready() {
+                return Ok(());
+            }
+            self.run(100)?;
+        }
+        bail!("an HPU that runs {} has not asked for packets", handlers.name);
+    }
+
+    /// Lets so many clocks of the cluster pass.
+    ///
+    /// # Errors
+    /// If the hardware fails.
+    pub fn run(&mut self, clocks: u64) -> Result<()> {
+        let mut nic = self.nic.borrow_mut();
+        let end = nic.now_ps() + clocks * nic.config().cluster_ps;
+        Ok(nic.run_until(end)?)
+    }
+
+    /// Frames come from the wire, as fast as it can.
+    pub fn send(&mut self, frames: impl IntoIterator<Item = Vec<u8>>) {
+        let mut nic = self.nic.borrow_mut();
+        frames.into_iter().for_each(|frame| nic.receive(frame));
+    }
+
+    /// Waits until nothing is on its way, for so many clocks of the cluster at the most: whether that is so.
+    ///
+    /// # Errors
+    /// If the hardware fails.
+    pub fn settle(&mut self, clocks: u64) -> Result<bool> {
+        let mut nic = self.nic.borrow_mut();
+        let end = nic.now_ps() + clocks * nic.config().cluster_ps;
+        Ok(nic.run_until_idle(end)?)
+    }
+
+    /// Frames that left for the wire since the last call.
+    pub fn wire(&mut self) -> Vec<Out> {
+        let mut nic = self.nic.borrow_mut();
+        std::iter::from_fn(|| nic.take_wire()).collect()
+    }
+}
+
+/// A UDP frame.
+pub fn udp(number: u16, port: u16, payload: &[u8]) -> Vec<u8> {
+    let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 2], [2, 0, 0, 0, 0, 1])
+        .ipv4([10, 0, 0, 2], [10, 0, 0, 1], 64)
+        .udp(0x4000 | number, port);
+    let mut frame = Vec::with_capacity(builder.size(payload.len()));
+    builder
+        .write(&mut frame, payload)
+        .unwrap_or_else(|_| unreachable!("the payload fits into a frame"));
+    frame
+}

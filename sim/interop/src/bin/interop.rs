@@ -1,0 +1,53 @@
+//! `./dev interop`: spinneret against the public trees.
+
+use anyhow::Result;
+use clap::Parser;
+use spinneret_interop::run::{Request, Step, run};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Runs the hardware and the handlers against your checkouts of FPsPIN and Corundum
+#[derive(Debug, Parser)]
+#[command(name = "interop", bin_name = "./dev interop", version)]
+struct Arguments {
+    /// Checkout of FPsPIN, with the cluster
+    #[arg(long, value_name = "DIR")]
+    fpspin_dir: PathBuf,
+    /// Checkout of Corundum; without it the cards are left out
+    #[arg(long, value_name = "DIR")]
+    corundum_dir: Option<PathBuf>,
+    /// What to do; everything if not given
+    #[arg(long = "step", value_enum, value_name = "STEP")]
+    steps: Vec<Step>,
+    /// Examples to run, such as icmp_ping; all if not given
+    #[arg(long = "example", value_name = "NAME")]
+    examples: Vec<String>,
+    /// Packets of all sizes that each example gets
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(40..=100_000))]
+    packets: u32,
+    /// Write the tables of docs/interop.md and what the tests replay
+    #[arg(long)]
+    record: bool,
+}
+
+fn main() -> ExitCode {
+    match go(Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("interop: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn go(arguments: Arguments) -> Result<bool> {
+    run(&Request {
+        fpspin: arguments.fpspin_dir,
+        corundum: arguments.corundum_dir,
+        steps: arguments.steps,
+        examples: arguments.examples,
+        packets: arguments.packets as usize,
+        record: arguments.record,
+    })
+}

@@ -1,0 +1,80 @@
+//! How long packets take, alone and in a crowd: on the real cluster and in the model.
+
+use crate::bench::Bench;
+use crate::loads::{Host, Load};
+use crate::observe::{Happened, Observe};
+use anyhow::{Result, ensure};
+
+/// Sizes of frames in bytes.
+pub const SIZES: [usize; 5] = [60, 98, 342, 722, 1442];
+/// Packets one by one, of which the first is cold; and packets together.
+const ALONE: usize = 4;
+const TOGETHER: usize = 48;
+
+/// Clocks of the cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// From a packet's HER to its feedback, the first time: its program is not in the cache.
+    pub cold: u64,
+    /// The same, later.
+    pub warm: u64,
+    /// From one feedback to the next one while all HPUs are busy, in tenths.
+    pub crowd_tenths: u64,
+}
+
+/// Measures an example at one size; it is cold only at the first one.
+///
+/// # Errors
+/// If packets stay on their way.
+pub(crate) fn measure<B: Observe + 'static>(
+    bench: &mut Bench<B>,
+    host: &mut Host<B>,
+    handlers: &'static str,
+    size: usize,
+) -> Result<Figures> {
+    let mut times = Vec::new();
+    for frame in Load::frames(handlers, ALONE, size) {
+        B::begin(&mut bench.nic.borrow_mut());
+        bench.send([frame]);
+        host.settle(bench)?;
+        let happened = B::happened(&mut bench.nic.borrow_mut());
+        let came = happened.iter().find_map(|what| match what {
+            Happened::Came(clock) => Some(*clock),
+            _ => None,
+        });
+        let freed = freed(&happened).last().copied();
+        let (Some(came), Some(freed)) = (came, freed) else {
+            anyhow::bail!("a packet of {size} bytes did not reach the handlers of {handlers}");
+        };
+        times.push(freed - came);
+    }
+    host.take(&mut Vec::new())?;
+    B::begin(&mut bench.nic.borrow_mut());
+    bench.send(Load::frames(handlers, TOGETHER, size));
+    host.settle(bench)?;
+    host.take(&mut Vec::new())?;
+    bench.wire();
+    let happened = B::happened(&mut bench.nic.borrow_mut());
+    let all = freed(&happened);
+    ensure!(
+        all.len() == TOGETHER,
+        "{} of {TOGETHER} packets came back from the cluster",
+        all.len()
+    );
+    // The first and last are not in a crowd.
+    let (first, last) = (all[TOGETHER / 4], all[TOGETHER - 1 - TOGETHER / 8]);
+    let between = TOGETHER - 1 - TOGETHER / 8 - TOGETHER / 4;
+    Ok(Figures {
+        cold: times[0],
+        warm: times[1..].iter().sum::<u64>() / (times.len() - 1) as u64,
+        crowd_tenths: (last - first) * 10 / between as u64,
+    })
+}
+
+fn freed(happened: &[Happened]) -> Vec<u64> {
+    let freed = happened.iter().filter_map(|what| match what {
+        Happened::Freed(clock) => Some(*clock),
+        _ => None,
+    });
+    freed.collect()
+}

@@ -1,0 +1,16 @@
+//! spinneret against the public PsPIN cluster and Corundum, from the user's own checkouts.
+
+pub mod bench;
+pub mod costs;
+pub mod example;
+pub mod figures;
+pub mod loads;
+pub mod model;
+pub mod nic;
+pub mod observe;
+pub mod recorded;
+pub mod run;
+pub mod top;
+pub mod touches;
+pub mod trees;
+pub mod watch;

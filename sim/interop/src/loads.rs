@@ -1,0 +1,267 @@
+//! Packets for the example handlers, and what has to come of them.
+
+use crate::bench::{Bench, Handlers};
+use anyhow::{Result, bail, ensure};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use spinneret_host::slmp::{Event, MessageReceiver};
+use spinneret_nic::Simulated;
+use spinneret_nic::device::HOST_BASE;
+use spinneret_nic::nic::Behind;
+use spinneret_nic::run::HostPing;
+use spinneret_regmap::{egress, ingress};
+use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
+use spinneret_slmp::wire::{Flags, Header};
+use spinneret_slmp::{Confirm, ReceiverConfig};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::time::Duration;
+
+/// Clocks of the cluster that a batch of packets may take.
+const PATIENCE: u64 = 400_000;
+/// Clocks between two looks of the host at its memory.
+const LOOK_CLOCKS: u64 = 40;
+/// Bytes of host memory that are compared.
+const COMPARED_BYTES: usize = 1 << 16;
+/// Packets of a message of SLMP.
+const MESSAGE_PACKETS: u32 = 5;
+/// Packets of a burst.
+const BURST: usize = 20;
+/// Messages that the receiver of files holds at once: those of a burst, and more.
+const PLACES: usize = 6;
+/// After which it gives up a message.
+const IDLE: Duration = Duration::from_secs(100);
+
+/// Packets that come one after another, or in bursts.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// Folder of the handlers below `runtime/`.
+    pub handlers: &'static str,
+    /// Frames that come together; the next ones come when nothing is on its way any more.
+    pub batches: Vec<Vec<Vec<u8>>>,
+}
+
+/// The examples, in the order in which they are run.
+pub const EXAMPLES: &[&str] = &[
+    "examples/icmp_ping",
+    "examples/udp_ping",
+    "examples/filter",
+    "examples/aggregate",
+    "examples/histogram",
+    "examples/copy_to_host",
+    "examples/host_ping",
+    "examples/slmp",
+];
+
+/// What came of a load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Packets that were sent.
+    pub packets: usize,
+    /// Frames that came back, sorted: HPUs answer in any order.
+    pub replies: Vec<Vec<u8>>,
+    /// Messages that the receiver of files has, sorted.
+    pub messages: Vec<Vec<u8>>,
+    /// Counters of the NIC, by name.
+    pub counters: Vec<(String, u64)>,
+    /// The beginning of the context's host memory.
+    pub host: Vec<u8>,
+}
+
+impl Load {
+    /// Packets of all sizes for an example: so many one by one, and then so many in bursts.
+    pub fn mixed(handlers: &'static str, alone: usize, in_bursts: usize) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64((alone + in_bursts) as u64);
+        // Packets of a message have one size.
+        let sizes: Vec<usize> = (0..alone + in_bursts)
+            .map(|_| rng.random_range(60..=1458))
+            .collect();
+        let frames: Vec<_> = (0..alone + in_bursts)
+            .map(|number| {
+                let size = sizes[number / MESSAGE_PACKETS as usize * MESSAGE_PACKETS as usize];
+                frame(handlers, number as u32, size)
+            })
+            .collect();
+        let (alone, bursts) = frames.split_at(alone);
+        let one = alone.iter().map(|frame| vec![frame.clone()]);
+        let batches = one.chain(bursts.chunks(BURST).map(<[_]>::to_vec)).collect();
+        Self { handlers, batches }
+    }
+
+    /// Packets of one size for an example.
+    pub(crate) fn frames(handlers: &'static str, packets: usize, size: usize) -> Vec<Vec<u8>> {
+        (0..packets as u32)
+            .map(|number| frame(handlers, number, size))
+            .collect()
+    }
+
+    /// Runs it on handlers that wait for packets.
+    ///
+    /// # Errors
+    /// If the hardware fails, or packets stay on their way.
+    pub(crate) fn run<B: Behind + 'static>(
+        &self,
+        bench: &mut Bench<B>,
+        host: &mut Host<B>,
+        tell: &mut dyn FnMut(usize),
+    ) -> Result<Outcome> {
+        let (mut packets, mut replies, mut messages) = (0, Vec::new(), Vec::new());
+        for batch in &self.batches {
+            packets += batch.len();
+            bench.send(batch.iter().cloned());
+            host.settle(bench)?;
+            host.take(&mut messages)?;
+            replies.extend(bench.wire().into_iter().map(|out| out.bytes));
+            tell(packets);
+        }
+        messages.sort();
+        replies.sort();
+        let mut nic = bench.nic.borrow_mut();
+        let mut counters = Vec::new();
+        for (group, names) in [("ingress", INGRESS), ("egress", EGRESS)] {
+            for name in names {
+                let offset = if group == "ingress" {
+                    ingress::offset(name)
+                } else {
+                    egress::offset(name)
+                };
+                let Some(offset) = offset else {
+                    bail!("there is no counter {group}.{name}")
+                };
+                counters.push((format!("{group}.{name}"), u64::from(nic.get(offset)?)));
+            }
+        }
+        let host = nic.host_memory().read(HOST_BASE, COMPARED_BYTES);
+        Ok(Outcome {
+            packets,
+            replies,
+            messages,
+            counters,
+            host,
+        })
+    }
+}
+
+/// Counters that are compared.
+const INGRESS: &[&str] = &[
+    "matched",
+    "bypassed",
+    "hers",
+    "dropped_no_slot",
+    "dropped_oversize",
+    "dropped_no_context",
+    "refused_not_out",
+    "large_used",
+    "small_used",
+];
+const EGRESS: &[&str] = &["frames", "refused"];
+
+/// The program on the host beside the handlers.
+#[derive(Debug)]
+pub(crate) enum Host<B: Behind> {
+    /// There is none.
+    Nobody,
+    /// It answers pings.
+    Ping(HostPing<B>),
+    /// It receives files.
+    Files(MessageReceiver<Simulated<B>>),
+}
+
+impl<B: Behind + 'static> Host<B> {
+    /// Starts handlers and what they need of the host.
+    pub(crate) fn start(example: &str, nic: Simulated<B>, handlers: &Handlers) -> Result<(Bench<B>, Self)> {
+        if example.ends_with("/slmp") {
+            let config = ReceiverConfig {
+                places: PLACES,
+                capacity_bytes: 8192,
+                confirm: Confirm::Memory,
+            };
+            let host = spinneret_host::Nic::new(nic.clone())?;
+            let receiver = MessageReceiver::open(&host, &handlers.program, config, IDLE)?;
+            let mut bench = Bench { nic };
+            bench.wait_for_handlers(handlers)?;
+            return Ok((bench, Self::Files(receiver)));
+        }
+        let bench = Bench::start(nic, handlers)?;
+        let ping =
+            HostPing::new(&handlers.program, &bench.nic, 1).filter(|_| example.ends_with("/host_ping"));
+        Ok((bench, ping.map_or(Self::Nobody, Self::Ping)))
+    }
+
+    /// Until nothing is on its way; a host that answers looks at its memory from time to time.
+    pub(crate) fn settle(&mut self, bench: &mut Bench<B>) -> Result<()> {
+        let Self::Ping(host) = self else {
+            ensure!(
+                bench.settle(PATIENCE)?,
+                "packets stay on their way for {PATIENCE} clocks of the cluster"
+            );
+            return Ok(());
+        };
+        for _ in 0..PATIENCE / LOOK_CLOCKS {
+            bench.run(LOOK_CLOCKS)?;
+            let mut nic = bench.nic.borrow_mut();
+            host.answer(&mut nic)?;
+            if nic.is_idle() {
+                return Ok(());
+            }
+        }
+        bail!("packets stay on their way for {PATIENCE} clocks of the cluster");
+    }
+
+    /// Messages that are complete.
+    pub(crate) fn take(&mut self, messages: &mut Vec<Vec<u8>>) -> Result<()> {
+        if let Self::Files(receiver) = self {
+            while let Some(Event::Complete(received)) = receiver.poll()? {
+                messages.push(received.data);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn frame(handlers: &str, number: u32, size: usize) -> Vec<u8> {
+    let name = handlers.rsplit('/').next().unwrap_or(handlers);
+    match name {
+        "icmp_ping" | "host_ping" => generated("icmp", number, size),
+        "udp_ping" => generated("udp", number, size),
+        // Every fourth packet goes to a port that is blocked.
+        "filter" if number % 4 == 3 => generated("udp,dport=389", number, size),
+        "filter" => generated("udp", number, size),
+        _ => segment(number, size),
+    }
+}
+
+/// A frame of `spinneret run --generate`.
+fn generated(what: &str, number: u32, size: usize) -> Vec<u8> {
+    let recipe: spinneret_nic::net::Recipe = format!("{what},size={size}")
+        .parse()
+        .unwrap_or_else(|error| unreachable!("{error}"));
+    recipe.frame(number)
+}
+
+/// A packet of SLMP: messages of some packets each, all of which are to be acknowledged.
+fn segment(number: u32, size: usize) -> Vec<u8> {
+    let (message, place) = (number / MESSAGE_PACKETS, number % MESSAGE_PACKETS);
+    let payload = size.saturating_sub(spinneret_slmp::frame::HEADERS_BYTES);
+    let bytes: Vec<u8> = (0..payload).map(|at| (number as usize + 7 * at) as u8).collect();
+    let end = |last| Endpoint {
+        mac: [2, 0, 0, 0, 0, last],
+        socket: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, last), 9330),
+    };
+    let mut flags = Flags::SYN;
+    if place == MESSAGE_PACKETS - 1 {
+        flags = flags | Flags::EOM;
+    }
+    let frame = Frame {
+        from: end(2),
+        to: end(1),
+        header: Header {
+            flags,
+            message_id: message,
+            offset: place * payload as u32,
+        },
+        payload: &bytes,
+    };
+    frame
+        .build(number as u16, UdpChecksum::Computed)
+        .unwrap_or_else(|error| unreachable!("{error}"))
+}

@@ -1,0 +1,117 @@
+//! One Verilated model of the application block with the real cluster.
+
+use crate::top;
+use anyhow::{Context as _, Result};
+use spinneret_gen::board::corundum::Pspin;
+use spinneret_hdl::app::corundum::{ClusterClock, Generation, SPLIT_TOP, Split};
+use spinneret_hdl::app::{self, AppOptions, Cluster};
+use spinneret_verilate::{Model, SharedModel};
+use std::fs;
+use std::path::Path;
+
+/// What stands for the vendor's macros that the cluster instantiates.
+const MACROS: [(&str, &str); 3] = [
+    (
+        "xpm_memory_spram.sv",
+        include_str!("../verilog/xpm_memory_spram.sv"),
+    ),
+    (
+        "xpm_memory_tdpram.sv",
+        include_str!("../verilog/xpm_memory_tdpram.sv"),
+    ),
+    ("xpm_fifo_sync.sv", include_str!("../verilog/xpm_fifo_sync.sv")),
+];
+/// Helps Verilator with the cluster's arrays.
+const HINTS: (&str, &str) = ("hints.vlt", include_str!("../verilog/hints.vlt"));
+/// What synthesis defines by itself.
+const SYNTHESIS: &str = "SYNTHESIS";
+
+/// The model of a checkout's cluster in our application block.
+///
+/// # Errors
+/// If a file of the checkout cannot be read, or a block of ours cannot be generated.
+pub fn model(pspin: &Pspin) -> Result<SharedModel> {
+    let list = pspin.simulation()?;
+    let mut sources = vec![(HINTS.0.to_owned(), HINTS.1.to_owned())];
+    let (packages, others) = list.files.split_at(list.packages);
+    for file in packages {
+        sources.push(source(file, sources.len())?);
+    }
+    sources.push(("cluster_imports.sv".to_owned(), list.imports));
+    sources.extend(MACROS.map(|(file, text)| (file.to_owned(), text.to_owned())));
+    for file in others {
+        sources.push(source(file, sources.len())?);
+    }
+    let options = AppOptions {
+        generation: Generation::Corundum202312,
+        cluster: Cluster::Pspin,
+        clock: ClusterClock::External,
+        interfaces: 1,
+        ..AppOptions::default()
+    };
+    let ours = app::sources(options)?.files;
+    sources.extend(
+        ours.into_iter()
+            .map(|file| (format!("{}.sv", file.module), file.text)),
+    );
+    let split = Split::new(options.generation, options.interfaces)?;
+    sources.push((format!("{}.sv", top::TOP), top::text(&split)));
+    let ports = top::ports(&split);
+    sources.push((format!("{SPLIT_TOP}.sv"), split.text));
+    Ok(SharedModel {
+        model: Model {
+            name: top::TOP.to_owned(),
+            top: top::TOP.to_owned(),
+            sources,
+            ports,
+        },
+        includes: list.includes,
+        defines: list.defines.into_iter().chain([SYNTHESIS.to_owned()]).collect(),
+    })
+}
+
+/// A file of the checkout as synthesis reads it, under a name of its own.
+fn source(path: &Path, number: usize) -> Result<(String, String)> {
+    let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Ok((
+        format!("{number:03}_{name}"),
+        translated(&String::from_utf8_lossy(&text)),
+    ))
+}
+
+/// What is left of a text when a synthesis tool has left out what it is told to; lines keep their numbers.
+///
+/// Simulators read the parts between `translate_off` and `translate_on`, which write logs of all instructions here.
+fn translated(text: &str) -> String {
+    let mut is_on = true;
+    let lines = text.lines().map(|line| {
+        let words = line.trim_start().strip_prefix("//").map(str::trim_start);
+        let word = words.and_then(|words| {
+            let (tool, word) = words.split_once(char::is_whitespace)?;
+            ["pragma", "synopsys", "synthesis"]
+                .contains(&tool)
+                .then(|| word.trim())
+        });
+        match word {
+            Some("translate_off") => is_on = false,
+            Some("translate_on") => is_on = true,
+            _ if is_on => return line,
+            _ => {}
+        }
+        ""
+    });
+    lines.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::translated;
+
+    #[test]
+    fn leaves_out_what_synthesis_does() {
+        let text =
+            "a\n  // synopsys translate_off\nb\n//pragma translate_on\nc // synthesis translate_off\nd\n";
+        assert_eq!(translated(text), "a\n\n\n\nc // synthesis translate_off\nd\n");
+    }
+}

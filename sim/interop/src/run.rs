@@ -1,0 +1,260 @@
+//! The steps of `./dev interop`, one after another.
+
+use crate::costs::{self, Cost};
+use crate::example::{self, Tried};
+use crate::figures::SIZES;
+use crate::loads::EXAMPLES;
+use crate::recorded;
+use crate::touches::{self, Answer, TOUCHES};
+use crate::watch::Watch;
+use crate::{model, nic, top, trees};
+use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum;
+use spinneret_gen::board::corundum::Pspin;
+use spinneret_nic::Simulated;
+use spinneret_nic::nic::NicConfig;
+use spinneret_verilate::{Port, Progress};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// A part of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Step {
+    /// Overlay and file lists of every card
+    Cards,
+    /// What instructions and accesses cost
+    Costs,
+    /// What answers where
+    Accesses,
+    /// The example handlers: times, and 1000 packets each
+    Examples,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Checkout of FPsPIN.
+    pub fpspin: PathBuf,
+    /// Checkout of Corundum.
+    pub corundum: Option<PathBuf>,
+    /// Steps; all if empty.
+    pub steps: Vec<Step>,
+    /// Names of examples; all if empty.
+    pub examples: Vec<String>,
+    /// Packets of all sizes for each example.
+    pub packets: usize,
+    /// Whether results are kept.
+    pub record: bool,
+}
+
+/// Does it: whether all was as it should be.
+///
+/// # Errors
+/// If a checkout is not what it should be, a tool is missing, or the hardware fails.
+pub fn run(request: &Request) -> Result<bool> {
+    let wants = |step| request.steps.is_empty() || request.steps.contains(&step);
+    let examples = chosen(&request.examples)?;
+    let pspin = Pspin::open(&request.fpspin)?;
+    println!("FPsPIN {}", trees::revision(&request.fpspin));
+    let mut good = true;
+    if let Some(corundum) = request.corundum.as_deref().filter(|_| wants(Step::Cards)) {
+        println!("Corundum {}", trees::revision(corundum));
+        good &= trees::cards(corundum, &request.fpspin)?;
+    }
+    if ![Step::Costs, Step::Accesses, Step::Examples]
+        .into_iter()
+        .any(wants)
+    {
+        return Ok(good);
+    }
+    let real = Real::build(&pspin)?;
+    if wants(Step::Costs) {
+        good &= costs(&real, request.record)?;
+    }
+    if wants(Step::Accesses) {
+        good &= accesses(&real, request.record)?;
+    }
+    if wants(Step::Examples) {
+        for name in examples {
+            good &= example(&real, name, request)?;
+        }
+    }
+    if request.record {
+        recorded::write_page(&request.fpspin, request.corundum.as_deref())?;
+    }
+    Ok(good)
+}
+
+fn chosen(names: &[String]) -> Result<Vec<&'static str>> {
+    let short = |folder: &'static str| folder.rsplit('/').next().unwrap_or(folder);
+    if let Some(wrong) = names
+        .iter()
+        .find(|name| !EXAMPLES.iter().any(|folder| short(folder) == **name))
+    {
+        let known: Vec<_> = EXAMPLES.iter().map(|folder| short(folder)).collect();
+        bail!("there is no example `{wrong}`: choose of {}", known.join(", "));
+    }
+    let wanted = |folder: &&&'static str| names.is_empty() || names.iter().any(|name| name == short(folder));
+    Ok(EXAMPLES.iter().filter(wanted).copied().collect())
+}
+
+/// The real cluster in the application block, compiled.
+struct Real {
+    library: PathBuf,
+    ports: Vec<Port>,
+}
+
+impl Real {
+    fn build(pspin: &Pspin) -> Result<Self> {
+        let shared = model::model(pspin)?;
+        let folder = crate::bench::root().join("target/interop/model");
+        let start = Instant::now();
+        let library = spinneret_verilate::build_shared(&shared, &folder, &|progress| {
+            let minutes = start.elapsed().as_secs() / 60;
+            match progress {
+                Progress::Verilating => status("Verilator reads the cluster: some minutes"),
+                Progress::Compiling(done, all) => {
+                    status(&format!(
+                        "compiling {done} of {all} files, {minutes} minutes so far; ten to twenty in all"
+                    ));
+                }
+                Progress::Linking => status("linking"),
+            }
+        });
+        let library = library.context("the model of the public cluster")?;
+        status("");
+        Ok(Self {
+            library,
+            ports: shared.model.ports,
+        })
+    }
+
+    /// A NIC with the real cluster, after reset.
+    fn nic(&self) -> Result<Simulated<Watch>> {
+        nic::open(&self.library, top::TOP, &self.ports, config())
+    }
+}
+
+/// Both are looked at in the same clocks: nothing is left out.
+fn config() -> NicConfig {
+    NicConfig {
+        skips: false,
+        ..NicConfig::default()
+    }
+}
+
+fn modelled(watchdog: u64) -> Result<Simulated> {
+    let mut config = config();
+    config.cluster.watchdog = watchdog;
+    Ok(Simulated::new(config)?)
+}
+
+/// One line that replaces the one before, on a terminal.
+fn status(text: &str) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[2K{text}");
+        // A terminal that is gone needs no status.
+        let _ = std::io::stderr().flush();
+    } else if !text.is_empty() {
+        eprintln!("{text}");
+    }
+}
+
+const WATCHDOG: u64 = 1_000_000;
+
+fn costs(real: &Real, record: bool) -> Result<bool> {
+    let model = costs::measure(modelled(WATCHDOG)?, |_| ())?;
+    let mut good = true;
+    println!(
+        "\n{:30} {:>24} {:>24}",
+        "clocks, by HPUs at work", "cluster: 1, 8, 16", "model: 1, 8, 16"
+    );
+    let show = |cost: &Cost| {
+        let other = &model[cost.operation];
+        let text = |cost: &Cost| {
+            cost.hundredths
+                .map(|clocks| format!("{:.2}", clocks as f64 / 100.0))
+                .join(" ")
+        };
+        let fits = recorded::cost_fits(cost, other);
+        good &= fits;
+        println!(
+            "{:30} {:>24} {:>24}{}",
+            costs::OPERATIONS[cost.operation],
+            text(cost),
+            text(other),
+            if fits { "" } else { "  differs" }
+        );
+    };
+    let measured = costs::measure(real.nic()?, show)?;
+    if record {
+        recorded::write_costs(&measured)?;
+    }
+    Ok(good)
+}
+
+fn accesses(real: &Real, record: bool) -> Result<bool> {
+    let model = touches::touch(modelled(2000)?, |_, _| ())?;
+    let mut good = true;
+    println!(
+        "\n{:34} {:16} {:>10} {:>12} {:>12}",
+        "a handler's access", "", "address", "cluster", "model"
+    );
+    let show = |number: usize, answer: Answer| {
+        let (what, kind, address) = TOUCHES[number];
+        let fits = recorded::answers_fit(answer, model[number]);
+        good &= fits;
+        println!(
+            "{what:34} {:16} {address:#010x} {:>12} {:>12}{}",
+            format!("{kind:?}"),
+            answer.to_string(),
+            model[number].to_string(),
+            if fits { "" } else { "  differs" }
+        );
+    };
+    let answers = touches::touch(real.nic()?, show)?;
+    if record {
+        recorded::write_answers(&answers)?;
+    }
+    Ok(good)
+}
+
+fn example(real: &Real, name: &'static str, request: &Request) -> Result<bool> {
+    let alone = example::MIXED[0].min(request.packets);
+    let mixed = [alone, request.packets - alone];
+    let model = example::attempt(modelled(WATCHDOG)?, name, mixed, &mut |_| ())?;
+    let tried = example::attempt(real.nic()?, name, mixed, &mut |text| {
+        status(&format!("{name}: {text}"))
+    })?;
+    status("");
+    let faults = recorded::differences(name, &tried, &model);
+    println!(
+        "\n{name}: {} packets, {}",
+        request.packets,
+        match &faults[..] {
+            [] => "all as in the model".to_owned(),
+            faults => faults.join("; "),
+        }
+    );
+    show_figures(&tried, &model);
+    if request.record {
+        recorded::write_example(name, request.packets, &tried, &model, &faults)?;
+    }
+    Ok(faults.is_empty())
+}
+
+fn show_figures(real: &Tried, model: &Tried) {
+    println!("  clocks     cold: cluster, model   warm: cluster, model   between two, all HPUs busy");
+    for ((size, real), model) in SIZES.into_iter().zip(&real.figures).zip(&model.figures) {
+        println!(
+            "  {size:5} B  {:>10} {:>10} {:>10} {:>10} {:>13.1} {:>8.1}",
+            real.cold,
+            model.cold,
+            real.warm,
+            model.warm,
+            real.crowd_tenths as f64 / 10.0,
+            model.crowd_tenths as f64 / 10.0
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! The model is held to what was recorded on the public cluster.
+
+use spinneret_interop::costs::{self, OPERATIONS};
+use spinneret_interop::figures::SIZES;
+use spinneret_interop::loads::EXAMPLES;
+use spinneret_interop::touches::{self, TOUCHES};
+use spinneret_interop::{example, recorded};
+use spinneret_nic::Simulated;
+use spinneret_nic::nic::NicConfig;
+
+fn nic(watchdog: u64) -> Simulated {
+    let mut config = NicConfig::default();
+    config.cluster.watchdog = watchdog;
+    Simulated::new(config).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn operations_cost_what_they_cost_on_the_cluster() {
+    let real = recorded::read_costs().unwrap_or_else(|error| panic!("{error:#}"));
+    let model = costs::measure(nic(1_000_000), |_| ()).unwrap_or_else(|error| panic!("{error:#}"));
+    assert_eq!(real.len(), model.len());
+    let wrong: Vec<_> = real
+        .iter()
+        .zip(&model)
+        .filter(|(real, model)| !recorded::cost_fits(real, model))
+        .collect();
+    let told = wrong.iter().map(|(real, model)| {
+        format!(
+            "{}: {:?}, in the model {:?}",
+            OPERATIONS[real.operation], real.hundredths, model.hundredths
+        )
+    });
+    assert!(wrong.is_empty(), "{}", told.collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn accesses_are_answered_as_on_the_cluster_or_refused() {
+    let real = recorded::read_answers().unwrap_or_else(|error| panic!("{error:#}"));
+    let model = touches::touch(nic(2000), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
+    assert_eq!(real.len(), TOUCHES.len());
+    let pairs = TOUCHES.iter().zip(real.iter().zip(&model));
+    let wrong = pairs.filter(|(_, (real, model))| !recorded::answers_fit(**real, **model));
+    let told: Vec<_> = wrong
+        .map(|((what, kind, _), (real, model))| format!("{what}, {kind:?}: {real}, in the model {model}"))
+        .collect();
+    assert!(told.is_empty(), "{}", told.join("\n"));
+}
+
+#[test]
+fn packets_take_as_long_as_on_the_cluster() {
+    let mut told = Vec::new();
+    for name in EXAMPLES {
+        let Ok(real) = recorded::read_example(name) else {
+            continue;
+        };
+        let model = example::attempt(nic(1_000_000), name, [0, 0], &mut |_| ());
+        let model = model.unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        for (row, (size, ([real, _], model))) in SIZES.iter().zip(real.iter().zip(&model.figures)).enumerate()
+        {
+            let differ = recorded::figures_differ(*size, row == 0, real, model);
+            told.extend(differ.map(|text| format!("{name}, {text}")));
+        }
+    }
+    assert!(told.is_empty(), "cluster and model differ:\n{}", told.join("\n"));
+}

@@ -1,0 +1,132 @@
+//! The model of the cluster behind the application.
+//!
+//! While nothing moves at any port of the application, its clock does not have to be simulated: only the cluster goes on, or
+//! time jumps to what happens next.
+
+use super::activity::Activity;
+use super::{Behind, CORE, Hardware, Nic};
+use crate::attach::ClusterSide;
+use crate::share::Share;
+use spinneret_cluster::{Cluster, Config, Event, Program};
+use spinneret_sim::agent::Agent;
+use spinneret_sim::model::{Model, ModelError};
+use spinneret_sim::simulation::Simulation;
+use std::cell::{Ref, RefCell};
+use std::rc::Rc;
+
+/// Clocks of the core without any movement after which nothing is on its way inside: longer than any path through the
+/// crossings, with the slowest of both clocks.
+const QUIET_CLOCKS: u64 = 160;
+
+/// The model, and what holds it to the application.
+#[derive(Debug)]
+pub struct Modelled {
+    cluster: Share<Cluster>,
+    side: Rc<RefCell<ClusterSide>>,
+    activity: Rc<RefCell<Activity>>,
+}
+
+impl Modelled {
+    /// Puts a model behind the application; the cluster's clock is selected.
+    pub(super) fn attach(sim: &mut Simulation<Hardware>, config: Config) -> Result<Self, ModelError> {
+        let cluster = Share::new(Cluster::new(config));
+        let side = ClusterSide::new(sim.dut.instance(), cluster.clone())?;
+        let side = Rc::new(RefCell::new(side));
+        sim.attach(Rc::clone(&side) as Rc<RefCell<dyn Agent>>);
+        sim.in_domain(CORE);
+        let activity = Rc::new(RefCell::new(Activity::new(sim.dut.instance())?));
+        sim.attach(Rc::clone(&activity) as Rc<RefCell<dyn Agent>>);
+        Ok(Self {
+            cluster,
+            side,
+            activity,
+        })
+    }
+}
+
+impl Behind for Modelled {
+    fn is_quiet(&self) -> bool {
+        self.activity.borrow().quiet() >= QUIET_CLOCKS
+            && self.side.borrow().is_idle()
+            && !offers(&self.cluster.borrow())
+    }
+
+    fn is_idle(&self) -> bool {
+        self.cluster.borrow().next().is_none()
+    }
+
+    fn is_ready(&self) -> bool {
+        self.cluster.borrow().is_ready()
+    }
+
+    fn printed(&self) -> u64 {
+        self.cluster.borrow().printed()
+    }
+
+    fn skip(&mut self, clocks: u64) -> u64 {
+        let mut cluster = self.cluster.borrow_mut();
+        let (start, end) = (cluster.now(), cluster.now() + clocks);
+        while cluster.now() < end && !offers(&cluster) {
+            match cluster.next().filter(|next| *next <= end) {
+                Some(next) => {
+                    cluster.skip_to(next - 1);
+                    cluster.tick();
+                }
+                None if cluster.now() > start => break,
+                // It had nothing to do at all.
+                None => cluster.skip_to(end),
+            }
+        }
+        cluster.now() - start
+    }
+
+    fn load(&mut self, program: &Program) -> bool {
+        self.cluster.borrow_mut().load(program);
+        true
+    }
+
+    fn tells_contexts(&self) -> bool {
+        true
+    }
+
+    fn shape(&self) -> [u32; 2] {
+        let cluster = self.cluster.borrow();
+        [cluster.config().clusters as u32, cluster.config().hpus as u32]
+    }
+}
+
+/// Whether the cluster offers something to the application.
+fn offers(cluster: &Cluster) -> bool {
+    cluster.feedback().is_some()
+        || cluster.send().is_some()
+        || cluster.access().is_some()
+        || cluster.stdout().is_some()
+}
+
+impl Nic {
+    /// The cluster, to look at it.
+    pub fn cluster(&self) -> Ref<'_, Cluster> {
+        self.behind.cluster.borrow()
+    }
+
+    /// Counts from now on where HPUs spend their clocks; [`Cluster::profile`] tells.
+    pub fn enable_profile(&mut self) {
+        self.behind.cluster.borrow_mut().enable_profile();
+    }
+
+    /// What has happened in the cluster since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.behind.cluster.borrow_mut().take_events()
+    }
+
+    /// Accesses of handlers to host memory that were answered with an error.
+    pub fn host_errors(&self) -> u64 {
+        self.behind.side.borrow().host_errors()
+    }
+
+    /// From clocks of the cluster to picoseconds since the start.
+    pub fn cluster_time(&self) -> impl Fn(u64) -> u64 + Copy + use<> {
+        let (now_ps, now, period) = (self.now_ps(), self.cluster().now(), self.config.cluster_ps);
+        move |clock| (now_ps + clock * period).saturating_sub(now * period)
+    }
+}

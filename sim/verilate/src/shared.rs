@@ -1,0 +1,283 @@
+//! From SystemVerilog to a shared library, for designs whose sources only the user has: built and loaded when a program
+//! runs, not when it is compiled.
+//!
+//! Such designs can be large, so their C++ is compiled file by file, on all processors, and a build that was interrupted
+//! goes on where it stopped.
+
+use crate::error::FileContext;
+use crate::tool::Verilator;
+use crate::{Error, Model, schedule, shim};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A design that is compiled on the user's machine.
+#[derive(Clone, Debug)]
+pub struct SharedModel {
+    /// Its name, its top module, its sources in the order in which they are read, its ports.
+    pub model: Model,
+    /// Folders of include files.
+    pub includes: Vec<PathBuf>,
+    /// Macros that are defined.
+    pub defines: Vec<String>,
+}
+
+/// What a build is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Verilator reads the sources.
+    Verilating,
+    /// Files of C++ that are compiled, and how many there are.
+    Compiling(usize, usize),
+    /// The library is put together.
+    Linking,
+}
+
+/// Builds the library `lib<name>.so` in a folder of its own, unless it is there already for the very same sources.
+///
+/// # Errors
+/// Any [`Error`].
+pub fn build_shared(
+    shared: &SharedModel,
+    folder: &Path,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<PathBuf, Error> {
+    crate::check::check_all(std::slice::from_ref(&shared.model))?;
+    let verilator = Verilator::find()?;
+    let build = Build {
+        shared,
+        verilator: &verilator,
+        folder,
+        progress,
+    };
+    build.run()
+}
+
+struct Build<'a> {
+    shared: &'a SharedModel,
+    verilator: &'a Verilator,
+    folder: &'a Path,
+    progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// What Verilator wrote for code that runs rarely; it is not worth the compiler's time.
+const SLOW: &str = "__Slow";
+
+impl Build<'_> {
+    fn run(&self) -> Result<PathBuf, Error> {
+        let library = self.folder.join(format!("lib{}.so", self.shared.model.name));
+        let (verilated, built) = (self.folder.join("verilated"), self.folder.join("built"));
+        let key = self.key()?;
+        if std::env::var_os("STAMP").is_some() {
+            fs::write(&verilated, &key).at("write", &verilated)?;
+            fs::write(&built, &key).at("write", &built)?;
+        }
+        let is_for_these = |stamp: &Path| fs::read_to_string(stamp).is_ok_and(|old| old == key);
+        if library.is_file() && is_for_these(&built) {
+            return Ok(library);
+        }
+        if !is_for_these(&verilated) {
+            if self.folder.exists() {
+                fs::remove_dir_all(self.folder).at("remove", self.folder)?;
+            }
+            fs::create_dir_all(self.folder).at("create", self.folder)?;
+            self.verilate()?;
+            // A stamp is written last: what was interrupted before it starts over.
+            fs::write(&verilated, &key).at("write", &verilated)?;
+        }
+        let objects = self.compile()?;
+        self.link(&objects, &library)?;
+        fs::write(&built, &key).at("write", &built)?;
+        Ok(library)
+    }
+
+    /// Everything that the library depends on.
+    fn key(&self) -> Result<String, Error> {
+        let mut key = format!(
+            "{}\n{}\n{}\n{}\n",
+            self.verilator.version(),
+            self.shared.defines.join(" "),
+            shim::HEADER,
+            shim::text(&self.shared.model)
+        );
+        for (file, text) in &self.shared.model.sources {
+            key.push_str(&format!("---- {file}\n{text}\n"));
+        }
+        for folder in &self.shared.includes {
+            add_folder(&mut key, folder)?;
+        }
+        Ok(key)
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let name = shim::class(&self.shared.model.name);
+        let fixed = [
+            "--cc",
+            "-Wno-lint",
+            "-Wno-fatal",
+            "-Wno-MULTIDRIVEN",
+            "-Wno-UNOPTFLAT",
+        ];
+        let mut arguments: Vec<String> = fixed.map(str::to_owned).into();
+        arguments.extend(["--timescale-override", "1ps/1ps", "--Mdir", "obj", "--prefix"].map(str::to_owned));
+        arguments.extend([name, "--top-module".to_owned(), self.shared.model.top.clone()]);
+        arguments.extend(self.shared.defines.iter().map(|macro_| format!("-D{macro_}")));
+        arguments.extend(
+            self.shared
+                .includes
+                .iter()
+                .map(|folder| format!("-I{}", folder.display())),
+        );
+        arguments.extend(self.shared.model.sources.iter().map(|(file, _)| file.clone()));
+        arguments
+    }
+
+    fn verilate(&self) -> Result<(), Error> {
+        (self.progress)(Progress::Verilating);
+        for (file, text) in &self.shared.model.sources {
+            let path = self.folder.join(file);
+            fs::write(&path, text).at("write", &path)?;
+        }
+        for (file, text) in [
+            ("spinneret_model.h", shim::HEADER.to_owned()),
+            ("spinneret_runtime.cpp", shim::RUNTIME.to_owned()),
+            (
+                "model.cpp",
+                format!(
+                    "#include \"obj/{}.h\"\n{}",
+                    shim::class(&self.shared.model.name),
+                    shim::text(&self.shared.model)
+                ),
+            ),
+        ] {
+            let path = self.folder.join(file);
+            fs::write(&path, text).at("write", &path)?;
+        }
+        let refused = |output| Error::Refused {
+            model: self.shared.model.name.clone(),
+            output,
+        };
+        self.verilator
+            .run(self.folder, &self.arguments())
+            .map_err(refused)
+    }
+
+    /// Compiles every file that has no object yet, the largest first.
+    fn compile(&self) -> Result<Vec<PathBuf>, Error> {
+        let generated = self.folder.join("obj");
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&generated).at("read", &generated)? {
+            let path = entry.at("read", &generated)?.path();
+            if path.extension().is_some_and(|extension| extension == "cpp") {
+                let bytes = fs::metadata(&path).at("read", &path)?.len();
+                files.push((bytes, path));
+            }
+        }
+        files.sort_by(|left, right| right.cmp(left));
+        let mut files: Vec<PathBuf> = files.into_iter().map(|(_, path)| path).collect();
+        files.extend(["model.cpp", "spinneret_runtime.cpp"].map(|file| self.folder.join(file)));
+        let runtime = ["verilated.cpp", "verilated_threads.cpp"];
+        files.extend(runtime.map(|file| self.verilator.include().join(file)));
+        let done = AtomicUsize::new(0);
+        let results = schedule::run(files.len(), |index| {
+            let object = self.compile_file(&files[index]);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.progress)(Progress::Compiling(done, files.len()));
+            object
+        });
+        results.into_iter().collect()
+    }
+
+    fn compile_file(&self, file: &Path) -> Result<PathBuf, Error> {
+        let stem = file.file_stem().unwrap_or_default();
+        let object = self.folder.join("obj").join(stem).with_extension("o");
+        if object.is_file() {
+            return Ok(object);
+        }
+        let level = if stem.to_string_lossy().contains(SLOW) {
+            "-O0"
+        } else {
+            "-O1"
+        };
+        let include = self.verilator.include();
+        let part = object.with_extension("part");
+        let mut command = compiler();
+        command
+            .args(["-std=c++17", "-fPIC", "-w", "-pthread", level, "-c", "-o"])
+            .args([&part, file])
+            .args(["-DVM_COVERAGE=0", "-DVM_SC=0", "-DVM_TRACE=0", "-DVM_TRACE_FST=0"])
+            .args([
+                "-DVL_USER_FATAL",
+                "-DVL_USER_STOP",
+                "-DVL_USER_FINISH",
+                "-DVL_PRINTF(...)=((void)0)",
+            ])
+            .arg("-I")
+            .arg(self.folder)
+            .arg("-I")
+            .arg(self.folder.join("obj"))
+            .arg("-I")
+            .arg(include)
+            .arg("-I")
+            .arg(include.join("vltstd"));
+        self.call(command)?;
+        // The name appears with the whole object.
+        fs::rename(&part, &object).at("rename", &part)?;
+        Ok(object)
+    }
+
+    fn link(&self, objects: &[PathBuf], library: &Path) -> Result<(), Error> {
+        (self.progress)(Progress::Linking);
+        let part = library.with_extension("part");
+        let mut command = compiler();
+        command
+            .args(["-shared", "-pthread", "-o"])
+            .arg(&part)
+            .args(objects);
+        self.call(command)?;
+        fs::rename(&part, library).at("rename", &part)
+    }
+
+    fn call(&self, mut command: Command) -> Result<(), Error> {
+        let failed = |output: String| Error::Compiled {
+            model: self.shared.model.name.clone(),
+            output,
+        };
+        let output = command.output().map_err(|error| {
+            failed(format!(
+                "cannot start {}: {error}",
+                command.get_program().to_string_lossy()
+            ))
+        })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+    }
+}
+
+/// Adds the texts of all files below a folder, in the order of their names.
+fn add_folder(key: &mut String, folder: &Path) -> Result<(), Error> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).at("read", folder)? {
+        paths.push(entry.at("read", folder)?.path());
+    }
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            add_folder(key, &path)?;
+        } else {
+            let text = fs::read(&path).at("read", &path)?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            key.push_str(&format!("---- {name}\n{}\n", String::from_utf8_lossy(&text)));
+        }
+    }
+    Ok(())
+}
+
+/// The C++ compiler that the user prefers.
+fn compiler() -> Command {
+    Command::new(std::env::var_os("CXX").unwrap_or_else(|| OsString::from("c++")))
+}
