@@ -67,11 +67,11 @@ pub fn measure<B: Behind>(nic: Simulated<B>, mut tell: impl FnMut(&Cost)) -> Res
     let mut loops = [0; 3];
     // The program comes into the cache.
     clocks(&mut bench, 0, CROWDS.len() - 1)?;
-    for operation in 0..OPERATIONS.len() {
+    for (operation, name) in OPERATIONS.iter().enumerate() {
         let mut hundredths = [0; 3];
         for place in 0..CROWDS.len() {
             let clocks = clocks(&mut bench, operation as u32, place)
-                .with_context(|| format!("{} on {} HPUs", OPERATIONS[operation], CROWDS[place]))?;
+                .with_context(|| format!("{name} on {} HPUs", CROWDS[place]))?;
             let times = if operation as u32 == ALONE {
                 BLOCKS
             } else {

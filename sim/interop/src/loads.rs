@@ -163,7 +163,7 @@ pub(crate) enum Host<B: Behind> {
     /// It answers pings.
     Ping(HostPing<B>),
     /// It receives files.
-    Files(MessageReceiver<Simulated<B>>),
+    Files(Box<MessageReceiver<Simulated<B>>>),
 }
 
 impl<B: Behind + 'static> Host<B> {
@@ -179,7 +179,7 @@ impl<B: Behind + 'static> Host<B> {
             let receiver = MessageReceiver::open(&host, &handlers.program, config, IDLE)?;
             let mut bench = Bench { nic };
             bench.wait_for_handlers(handlers)?;
-            return Ok((bench, Self::Files(receiver)));
+            return Ok((bench, Self::Files(Box::new(receiver))));
         }
         let bench = Bench::start(nic, handlers)?;
         let ping =
@@ -249,7 +249,7 @@ fn segment(number: u32, size: usize) -> Vec<u8> {
     };
     let mut flags = Flags::SYN;
     if place == MESSAGE_PACKETS - 1 {
-        flags = flags | Flags::EOM;
+        flags |= Flags::EOM;
     }
     let frame = Frame {
         from: end(2),
