@@ -218,23 +218,23 @@ typedef struct spin_rw_lock {
 
 /* The counter, which is this HPU's alone until it adds or takes away SPIN_RW_BUSY. */
 static inline int32_t spin_rw_lock_count(spin_rw_lock_t *lock) {
-    int32_t count;
-    while (((count = (int32_t)amo_or((volatile uint32_t *)&lock->num_readers, SPIN_RW_BUSY)) & SPIN_RW_BUSY) != 0) {
+    uint32_t count;
+    while (((count = spin_claim_bit((volatile uint32_t *)&lock->num_readers, SPIN_RW_BUSY)) & SPIN_RW_BUSY) != 0) {
         rt_time_wait_cycles(32);
     }
-    return count;
+    return (int32_t)count;
 }
 
 static inline int spin_rw_lock_r_lock(spin_rw_lock_t *lock) {
     int32_t count;
     while (((count = spin_rw_lock_count(lock)) & SPIN_RW_WRITERS) != 0) {
-        amo_add(&lock->num_readers, -SPIN_RW_BUSY);
+        amo_send_add(&lock->num_readers, -SPIN_RW_BUSY);
         rt_time_wait_cycles(32);
     }
     if ((count & SPIN_RW_READERS) == 0) {
         spin_lock_lock(&lock->glock);
     }
-    amo_add(&lock->num_readers, 1 - SPIN_RW_BUSY);
+    amo_send_add(&lock->num_readers, 1 - SPIN_RW_BUSY);
     return SPIN_OK;
 }
 
@@ -242,14 +242,14 @@ static inline int spin_rw_lock_r_unlock(spin_rw_lock_t *lock) {
     if ((spin_rw_lock_count(lock) & SPIN_RW_READERS) == 1) {
         spin_lock_unlock(&lock->glock);
     }
-    amo_add(&lock->num_readers, -1 - SPIN_RW_BUSY);
+    amo_send_add(&lock->num_readers, -1 - SPIN_RW_BUSY);
     return SPIN_OK;
 }
 
 static inline int spin_rw_lock_w_lock(spin_rw_lock_t *lock) {
-    amo_add(&lock->num_readers, SPIN_RW_WRITER);
+    amo_send_add(&lock->num_readers, SPIN_RW_WRITER);
     spin_lock_lock(&lock->glock);
-    amo_add(&lock->num_readers, -SPIN_RW_WRITER);
+    amo_send_add(&lock->num_readers, -SPIN_RW_WRITER);
     return SPIN_OK;
 }
 

@@ -32,6 +32,9 @@ pub struct Config {
     pub queue_packets: usize,
     /// Clocks that a handler may take.
     pub watchdog: u64,
+    /// Whether it has the defects of the public cluster, and does what that one does without any promise: for programs that
+    /// are to be tried as they would fail there. There is no watchdog then.
+    pub is_strict: bool,
     /// How long things take.
     pub timing: Timing,
 }
@@ -44,6 +47,7 @@ impl Default for Config {
             queues: 16,
             queue_packets: 64,
             watchdog: 1_000_000,
+            is_strict: false,
             timing: Timing::default(),
         }
     }
@@ -121,10 +125,12 @@ impl Cluster {
     /// Back to the state after reset; memories keep their contents.
     pub fn reset(&mut self) {
         let Config { clusters, hpus, .. } = self.config;
-        self.queues = Queues::new(self.config.queues, self.config.queue_packets, clusters);
+        let is_strict = self.config.is_strict;
+        let queues = Queues::new(self.config.queues, self.config.queue_packets, clusters);
+        self.queues = queues.strict(is_strict);
         self.groups = (0..clusters).map(|cluster| Group::new(cluster, hpus)).collect();
         self.hpus = (0..clusters * hpus)
-            .map(|number| Hpu::new(number / hpus, number % hpus, self.entry))
+            .map(|number| Hpu::new(number / hpus, number % hpus, self.entry, is_strict))
             .collect();
         self.world.stdout.clear();
         self.world.roads = Roads::default();
@@ -350,9 +356,13 @@ impl Cluster {
             return Some(hpu.at);
         }
         let copy = hpu.driver.dma.next().filter(|_| hpu.driver.is_ending());
-        let running = hpu.driver.running.filter(|_| hpu.driver.is_running());
-        let watchdog = running.and_then(|running| Some(running.since? + self.config.watchdog));
-        copy.into_iter().chain(watchdog).min()
+        copy.into_iter().chain(self.deadline(hpu)).min()
+    }
+
+    /// When the watchdog ends a handler; the public cluster has none.
+    fn deadline(&self, hpu: &Hpu) -> Option<u64> {
+        let running = hpu.driver.running.filter(|_| !self.config.is_strict)?;
+        Some(running.since?.saturating_add(self.config.watchdog))
     }
 
     fn fetches(&self, hpu: &Hpu) -> bool {
@@ -423,7 +433,10 @@ impl Cluster {
         let address = self.groups[cluster].address(slot);
         let hpu = &mut self.hpus[cluster * hpus + core];
         hpu.driver.assign(task, slot, address);
-        hpu.protection = Protection::of(&task, address, (cluster, core), &self.shared);
+        hpu.protection = match self.config.is_strict {
+            true => Protection::wide(&task, address, cluster),
+            false => Protection::of(&task, address, (cluster, core), &self.shared),
+        };
         hpu.sleeps = false;
     }
 
@@ -452,16 +465,9 @@ impl Cluster {
 
     /// Ends a handler that takes too long.
     fn watch(&mut self, number: usize) {
+        let deadline = self.deadline(&self.hpus[number]);
         let hpu = &mut self.hpus[number];
-        if !hpu.driver.is_running() {
-            return;
-        }
-        let since = hpu
-            .driver
-            .running
-            .and_then(|running| running.since)
-            .unwrap_or(self.now);
-        if self.now - since < self.config.watchdog || hpu.in_runtime() {
+        if deadline.is_none_or(|deadline| self.now < deadline) || hpu.in_runtime() {
             return;
         }
         let pc = hpu.hart.pc();
@@ -505,7 +511,11 @@ impl Cluster {
         match trap.0 {
             // The runtime decides what it was called for.
             Trap::EnvironmentCallU if in_handler => {}
-            _ if in_handler => self.report(number, trap),
+            _ if in_handler => {
+                self.report(number, trap);
+                // The public cluster waits for ever for an instruction from where nobody answers.
+                self.hpus[number].is_dead = self.config.is_strict && trap.0 == Trap::InstructionFault;
+            }
             _ => {
                 let hpu = &mut self.hpus[number];
                 hpu.is_dead = true;

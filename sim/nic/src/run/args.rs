@@ -85,6 +85,9 @@ pub struct HardwareArguments {
         help_heading = "Hardware"
     )]
     pub watchdog: u64,
+    /// Give the cluster the defects of the public one, which docs/cluster/model.md lists; it has no watchdog
+    #[arg(long, help_heading = "Hardware")]
+    pub strict_pspin: bool,
     /// Let handlers load and store at any address, as RI5CY can, instead of ending those that are not aligned
     #[arg(long, help_heading = "Hardware")]
     pub allow_misaligned: bool,

@@ -117,6 +117,7 @@ pub(super) fn config(arguments: &HardwareArguments) -> Result<NicConfig, Failure
             clusters: arguments.clusters.into(),
             hpus: arguments.hpus.into(),
             watchdog: arguments.watchdog,
+            is_strict: arguments.strict_pspin,
             timing,
             ..Config::default()
         },
