@@ -88,9 +88,6 @@ pub struct HardwareArguments {
     /// Give the cluster the defects of the public one, which docs/cluster/model.md lists; it has no watchdog
     #[arg(long, help_heading = "Hardware")]
     pub strict_pspin: bool,
-    /// Let handlers load and store at any address, as RI5CY can, instead of ending those that are not aligned
-    #[arg(long, help_heading = "Hardware")]
-    pub allow_misaligned: bool,
     /// Simulate every clock, also those in which nothing happens
     #[arg(long, help_heading = "Hardware")]
     pub no_skip: bool,
