@@ -1,7 +1,7 @@
 //! The whole cluster, clock by clock.
 
 use crate::driver::{Ended, Ending};
-use crate::event::{Event, Fault, HpuId, Run, digest};
+use crate::event::{Event, Fault, Run, digest};
 use crate::fetch::Icache;
 use crate::group::Group;
 use crate::hpu::{Hpu, Outcome, SILENCE, TERMINATED, WATCHDOG};
@@ -14,6 +14,7 @@ use crate::roads::Roads;
 use crate::rv::{DecodeCache, Trap};
 use crate::task::{CommandId, Feedback, Her, HostAction, HostCommand, NicCommand, Task};
 use crate::timing::Timing;
+use crate::trace::{Passed, Traced};
 use crate::view::{STDOUT_CHARACTERS, World};
 use spinneret_program::Program;
 use std::collections::VecDeque;
@@ -98,6 +99,7 @@ impl Cluster {
             icaches: vec![Icache::new(); config.clusters],
             stdout: VecDeque::new(),
             printed: 0,
+            trace: None,
         };
         let mut cluster = Self {
             queues: Queues::new(config.queues, config.queue_packets, config.clusters),
@@ -266,6 +268,20 @@ impl Cluster {
             size: her.size,
             digest,
         });
+        let Her {
+            message,
+            is_last,
+            address,
+            size,
+            ..
+        } = her;
+        let came = Passed::Her {
+            message,
+            is_last,
+            address,
+            size,
+        };
+        self.world.note(self.now, came);
     }
 
     /// The next packet that is done with.
@@ -287,7 +303,12 @@ impl Cluster {
     /// It is taken.
     pub fn take_send(&mut self) -> Option<NicCommand> {
         self.send()?;
-        Some(self.sends.pop_front()?.1)
+        let command = self.sends.pop_front()?.1;
+        let NicCommand {
+            id, source, length, ..
+        } = command;
+        self.world.note(self.now, Passed::Send { id, source, length });
+        Some(command)
     }
 
     /// The next access to host memory.
@@ -305,6 +326,7 @@ impl Cluster {
     /// A command is done.
     pub fn complete(&mut self, id: CommandId) {
         let number = usize::from(id.cluster) * self.config.hpus + usize::from(id.core);
+        self.world.note(self.now, Passed::Done { id });
         if let Some(hpu) = self.hpus.get_mut(number) {
             hpu.driver.complete(id.local);
             hpu.sleeps = false;
@@ -328,6 +350,16 @@ impl Cluster {
             self.hpus.iter_mut().for_each(|hpu| hpu.sleeps = false);
         }
         self.world.stdout.pop_front()
+    }
+
+    /// Keeps from now on what passes; [`take_trace`](Self::take_trace) gives it.
+    pub fn enable_trace(&mut self) {
+        self.world.trace = Some(Vec::new());
+    }
+
+    /// What has passed since the last call.
+    pub fn take_trace(&mut self) -> Vec<Traced> {
+        self.world.trace.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// What has happened since the last call.
@@ -519,12 +551,9 @@ impl Cluster {
             _ => {
                 let hpu = &mut self.hpus[number];
                 hpu.is_dead = true;
-                let id = HpuId {
-                    cluster: hpu.driver.cluster,
-                    core: hpu.driver.core,
-                };
                 let (trap, pc, _) = trap;
-                self.events.push(Event::Broken { hpu: id, trap, pc });
+                let hpu = hpu.driver.id();
+                self.events.push(Event::Broken { hpu, trap, pc });
             }
         }
     }
@@ -538,10 +567,7 @@ impl Cluster {
             message: task.her.message,
             stage: task.stage,
             handler: task.meta.code(task.stage).address,
-            hpu: HpuId {
-                cluster: driver.cluster,
-                core: driver.core,
-            },
+            hpu: driver.id(),
             trap,
             pc,
             value,
@@ -557,9 +583,9 @@ impl Cluster {
             return;
         };
         hpu.sleeps = false;
-        let (cluster, core) = (hpu.driver.cluster, hpu.driver.core);
+        let id = hpu.driver.id();
         let task = running.task;
-        self.groups[cluster].release(&running);
+        self.groups[id.cluster].release(&running);
         self.queues.finish(&task);
         self.events.push(Event::Ran(Run {
             packet: task.packet,
@@ -567,7 +593,7 @@ impl Cluster {
             size: task.her.size,
             stage: task.stage,
             handler: task.meta.code(task.stage).address,
-            hpu: HpuId { cluster, core },
+            hpu: id,
             begun: running.since.unwrap_or(at),
             ended: at,
             ending,
@@ -581,11 +607,13 @@ impl Cluster {
             return;
         }
         self.inside[size_class(task.her.size)] -= 1;
+        let (address, queue) = (task.her.address, task.queue as u32);
         self.feedback.push_back(Feedback {
-            address: task.her.address,
+            address,
             size: task.her.copied,
-            queue: task.queue as u32,
+            queue,
         });
+        self.world.note(self.now, Passed::Feedback { queue, address });
         self.events.push(Event::Freed {
             clock: self.now,
             packet: task.packet,

@@ -3,6 +3,7 @@
 //! It follows the public design's `hpu_driver.sv`, of which the modules are named where something rests on them.
 
 use crate::dma::Dma;
+use crate::event::HpuId;
 use crate::task::{CommandId, TASK_WORDS, Task};
 use std::collections::VecDeque;
 
@@ -136,6 +137,14 @@ impl Driver {
             command: [0; COMMAND_WORDS],
             dma: Dma::default(),
             is_strict,
+        }
+    }
+
+    /// Whose it is.
+    pub(crate) fn id(&self) -> HpuId {
+        HpuId {
+            cluster: self.cluster,
+            core: self.core,
         }
     }
 

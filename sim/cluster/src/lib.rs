@@ -34,6 +34,7 @@ mod profile;
 mod protect;
 mod roads;
 mod timing;
+mod trace;
 mod view;
 
 pub use cluster::{Cluster, Config};
@@ -45,3 +46,4 @@ pub use memory::Memory;
 pub use profile::{Profile, Spent};
 pub use spinneret_program::{Function, Program, ProgramError, Segment};
 pub use timing::{BEAT_BYTES, Timing};
+pub use trace::{Passed, Traced};

@@ -9,6 +9,7 @@ use crate::roads::{Errand, Roads};
 use crate::rv::{Access, Bus, DecodeCache, Fault, Instruction, Privilege, Reservations, Width};
 use crate::task::CommandId;
 use crate::timing::Timing;
+use crate::trace::{Passed, Traced};
 use std::collections::VecDeque;
 
 /// What all HPUs share.
@@ -25,6 +26,17 @@ pub(crate) struct World {
     pub(crate) stdout: VecDeque<u32>,
     /// Words that were ever put there.
     pub(crate) printed: u64,
+    /// Kept only if somebody wants it.
+    pub(crate) trace: Option<Vec<Traced>>,
+}
+
+impl World {
+    /// Takes note of something that passes.
+    pub(crate) fn note(&mut self, clock: u64, what: Passed) {
+        if let Some(trace) = &mut self.trace {
+            trace.push(Traced { clock, what });
+        }
+    }
 }
 
 /// What an atomic operation beyond the own L1 gives, whatever the word held: the public cluster hands on the response to
@@ -113,6 +125,8 @@ impl View<'_> {
             }
             Read::Nothing => return Err(Fault),
         };
+        let hpu = self.driver.id();
+        self.world.note(self.now, Passed::Read { hpu, offset, value });
         Ok(self.register(value))
     }
 
@@ -123,6 +137,8 @@ impl View<'_> {
             Write::End => self.end_task(),
             Write::Nothing => return Err(Fault),
         }
+        let hpu = self.driver.id();
+        self.world.note(self.now, Passed::Written { hpu, offset, value });
         Ok(self.register(0))
     }
 

@@ -12,5 +12,6 @@ pub mod recorded;
 pub mod run;
 pub mod top;
 pub mod touches;
+pub mod traces;
 pub mod trees;
 pub mod watch;
