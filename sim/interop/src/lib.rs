@@ -1,6 +1,7 @@
 //! spinneret against the public PsPIN cluster and Corundum, from the user's own checkouts.
 
 pub mod bench;
+pub mod contexts;
 pub mod costs;
 pub mod example;
 pub mod figures;
