@@ -46,7 +46,7 @@ typedef struct task {
     size_t host_mem_size;
     void *l2_pkt_mem; /* the packet itself */
     uint32_t home_cluster_id;
-    uint32_t flow_id; /* the message */
+    uint32_t flow_id; /* the queue of the message */
 } task_t;
 
 static_assert(sizeof(task_t) == HWSCHED_DOORBELL - HWSCHED_HANDLER_MEM_ADDR, "task_t is not what the scheduler shows");
@@ -115,10 +115,13 @@ static inline int spin_cmd_wait(spin_cmd_t handle) {
     return SPIN_OK;
 }
 
+/*
+ * Whether the command is done: after it has waited, always. The public cluster's register for the question looks at the
+ * data of the read, which a program cannot choose, and so may answer about another command.
+ */
 static inline int spin_cmd_test(spin_cmd_t handle, bool *completed) {
-    MMIO_WRITE(CMD_TEST, handle);
-    *completed = MMIO_READ(CMD_TEST) == 1;
-    asm_mem_fence();
+    spin_cmd_wait(handle);
+    *completed = true;
     return SPIN_OK;
 }
 
@@ -177,7 +180,7 @@ static inline int spin_write_to_host(uint64_t host_addr, uint64_t user_data, spi
 /* Its old name. */
 #define spin_host_write spin_write_to_host
 
-/* ---- Locks, in any memory that the HPUs share; a word that is 0 is a free lock ---- */
+/* ---- Locks, in L2 handler memory, or in L1 for the HPUs of one cluster; a word that is 0 is a free lock ---- */
 
 typedef futex_t spin_lock_t;
 
@@ -218,23 +221,23 @@ typedef struct spin_rw_lock {
 
 /* The counter, which is this HPU's alone until it adds or takes away SPIN_RW_BUSY. */
 static inline int32_t spin_rw_lock_count(spin_rw_lock_t *lock) {
-    int32_t count;
-    while (((count = (int32_t)amo_or((volatile uint32_t *)&lock->num_readers, SPIN_RW_BUSY)) & SPIN_RW_BUSY) != 0) {
+    uint32_t count;
+    while (((count = spin_claim_bit((volatile uint32_t *)&lock->num_readers, SPIN_RW_BUSY)) & SPIN_RW_BUSY) != 0) {
         rt_time_wait_cycles(32);
     }
-    return count;
+    return (int32_t)count;
 }
 
 static inline int spin_rw_lock_r_lock(spin_rw_lock_t *lock) {
     int32_t count;
     while (((count = spin_rw_lock_count(lock)) & SPIN_RW_WRITERS) != 0) {
-        amo_add(&lock->num_readers, -SPIN_RW_BUSY);
+        amo_send_add(&lock->num_readers, -SPIN_RW_BUSY);
         rt_time_wait_cycles(32);
     }
     if ((count & SPIN_RW_READERS) == 0) {
         spin_lock_lock(&lock->glock);
     }
-    amo_add(&lock->num_readers, 1 - SPIN_RW_BUSY);
+    amo_send_add(&lock->num_readers, 1 - SPIN_RW_BUSY);
     return SPIN_OK;
 }
 
@@ -242,14 +245,14 @@ static inline int spin_rw_lock_r_unlock(spin_rw_lock_t *lock) {
     if ((spin_rw_lock_count(lock) & SPIN_RW_READERS) == 1) {
         spin_lock_unlock(&lock->glock);
     }
-    amo_add(&lock->num_readers, -1 - SPIN_RW_BUSY);
+    amo_send_add(&lock->num_readers, -1 - SPIN_RW_BUSY);
     return SPIN_OK;
 }
 
 static inline int spin_rw_lock_w_lock(spin_rw_lock_t *lock) {
-    amo_add(&lock->num_readers, SPIN_RW_WRITER);
+    amo_send_add(&lock->num_readers, SPIN_RW_WRITER);
     spin_lock_lock(&lock->glock);
-    amo_add(&lock->num_readers, -SPIN_RW_WRITER);
+    amo_send_add(&lock->num_readers, -SPIN_RW_WRITER);
     return SPIN_OK;
 }
 

@@ -132,10 +132,25 @@ static inline int compare_and_swap(volatile uint32_t *const address, const uint3
     return result;
 }
 
+/*
+ * Sets a bit, and gives the word as it was before. In L2 a bit that was set already is not stored again: who waits for it
+ * takes no reservation away from others.
+ */
+static inline uint32_t spin_claim_bit(volatile uint32_t *const address, const uint32_t bit) {
+    if (!spin_is_in_l2(address)) {
+        return amo_or(address, bit);
+    }
+    uint32_t before;
+    do {
+        before = load_reserved(address);
+    } while ((before & bit) == 0 && store_conditional(address, before | bit) != 0);
+    return before;
+}
+
 static inline void futex_init(futex_t *futex) { amo_store(futex, 0); }
 
 /* 1 if the lock is ours now, 0 if somebody has it. */
-static inline int futex_try_lock(futex_t *futex) { return amo_or(futex, 1) == 0; }
+static inline int futex_try_lock(futex_t *futex) { return spin_claim_bit(futex, 1) == 0; }
 
 static inline int futex_lock(futex_t *futex) {
     while (!futex_try_lock(futex)) {

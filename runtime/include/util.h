@@ -62,7 +62,7 @@
 #define STRINGIFY(x) #x
 #define LABEL(name) asm volatile(#name ":" ::: "memory")
 
-/* Registers by name. In user mode only the counters may be read (cycle, time, instret). */
+/* Registers by name. Those of machine mode are not for handlers, nor are the counters on the public cluster. */
 #define read_csr(name, value) asm volatile("csrr %0, " STRINGIFY(name) : "=r"(value))
 #define write_csr(name, value) asm volatile("csrw " STRINGIFY(name) ", %0" : : "rK"(value) : "memory")
 #define clear_csr(name, mask) asm volatile("csrc " STRINGIFY(name) ", %0" : : "rK"(mask) : "memory")

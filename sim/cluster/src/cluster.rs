@@ -1,7 +1,7 @@
 //! The whole cluster, clock by clock.
 
 use crate::driver::{Ended, Ending};
-use crate::event::{Event, Fault, HpuId, Run, digest};
+use crate::event::{Event, Fault, Run, digest};
 use crate::fetch::Icache;
 use crate::group::Group;
 use crate::hpu::{Hpu, Outcome, SILENCE, TERMINATED, WATCHDOG};
@@ -14,6 +14,7 @@ use crate::roads::Roads;
 use crate::rv::{DecodeCache, Trap};
 use crate::task::{CommandId, Feedback, Her, HostAction, HostCommand, NicCommand, Task};
 use crate::timing::Timing;
+use crate::trace::{Passed, Traced};
 use crate::view::{STDOUT_CHARACTERS, World};
 use spinneret_program::Program;
 use std::collections::VecDeque;
@@ -32,6 +33,9 @@ pub struct Config {
     pub queue_packets: usize,
     /// Clocks that a handler may take.
     pub watchdog: u64,
+    /// Whether it has the defects of the public cluster, and does what that one does without any promise: for programs that
+    /// are to be tried as they would fail there. There is no watchdog then.
+    pub is_strict: bool,
     /// How long things take.
     pub timing: Timing,
 }
@@ -44,6 +48,7 @@ impl Default for Config {
             queues: 16,
             queue_packets: 64,
             watchdog: 1_000_000,
+            is_strict: false,
             timing: Timing::default(),
         }
     }
@@ -94,6 +99,7 @@ impl Cluster {
             icaches: vec![Icache::new(); config.clusters],
             stdout: VecDeque::new(),
             printed: 0,
+            trace: None,
         };
         let mut cluster = Self {
             queues: Queues::new(config.queues, config.queue_packets, config.clusters),
@@ -121,10 +127,12 @@ impl Cluster {
     /// Back to the state after reset; memories keep their contents.
     pub fn reset(&mut self) {
         let Config { clusters, hpus, .. } = self.config;
-        self.queues = Queues::new(self.config.queues, self.config.queue_packets, clusters);
+        let is_strict = self.config.is_strict;
+        let queues = Queues::new(self.config.queues, self.config.queue_packets, clusters);
+        self.queues = queues.strict(is_strict);
         self.groups = (0..clusters).map(|cluster| Group::new(cluster, hpus)).collect();
         self.hpus = (0..clusters * hpus)
-            .map(|number| Hpu::new(number / hpus, number % hpus, self.entry))
+            .map(|number| Hpu::new(number / hpus, number % hpus, self.entry, is_strict))
             .collect();
         self.world.stdout.clear();
         self.world.roads = Roads::default();
@@ -260,6 +268,20 @@ impl Cluster {
             size: her.size,
             digest,
         });
+        let Her {
+            message,
+            is_last,
+            address,
+            size,
+            ..
+        } = her;
+        let came = Passed::Her {
+            message,
+            is_last,
+            address,
+            size,
+        };
+        self.world.note(self.now, came);
     }
 
     /// The next packet that is done with.
@@ -281,7 +303,12 @@ impl Cluster {
     /// It is taken.
     pub fn take_send(&mut self) -> Option<NicCommand> {
         self.send()?;
-        Some(self.sends.pop_front()?.1)
+        let command = self.sends.pop_front()?.1;
+        let NicCommand {
+            id, source, length, ..
+        } = command;
+        self.world.note(self.now, Passed::Send { id, source, length });
+        Some(command)
     }
 
     /// The next access to host memory.
@@ -299,6 +326,7 @@ impl Cluster {
     /// A command is done.
     pub fn complete(&mut self, id: CommandId) {
         let number = usize::from(id.cluster) * self.config.hpus + usize::from(id.core);
+        self.world.note(self.now, Passed::Done { id });
         if let Some(hpu) = self.hpus.get_mut(number) {
             hpu.driver.complete(id.local);
             hpu.sleeps = false;
@@ -322,6 +350,16 @@ impl Cluster {
             self.hpus.iter_mut().for_each(|hpu| hpu.sleeps = false);
         }
         self.world.stdout.pop_front()
+    }
+
+    /// Keeps from now on what passes; [`take_trace`](Self::take_trace) gives it.
+    pub fn enable_trace(&mut self) {
+        self.world.trace = Some(Vec::new());
+    }
+
+    /// What has passed since the last call.
+    pub fn take_trace(&mut self) -> Vec<Traced> {
+        self.world.trace.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// What has happened since the last call.
@@ -350,9 +388,13 @@ impl Cluster {
             return Some(hpu.at);
         }
         let copy = hpu.driver.dma.next().filter(|_| hpu.driver.is_ending());
-        let running = hpu.driver.running.filter(|_| hpu.driver.is_running());
-        let watchdog = running.and_then(|running| Some(running.since? + self.config.watchdog));
-        copy.into_iter().chain(watchdog).min()
+        copy.into_iter().chain(self.deadline(hpu)).min()
+    }
+
+    /// When the watchdog ends a handler; the public cluster has none.
+    fn deadline(&self, hpu: &Hpu) -> Option<u64> {
+        let running = hpu.driver.running.filter(|_| !self.config.is_strict)?;
+        Some(running.since?.saturating_add(self.config.watchdog))
     }
 
     fn fetches(&self, hpu: &Hpu) -> bool {
@@ -423,7 +465,10 @@ impl Cluster {
         let address = self.groups[cluster].address(slot);
         let hpu = &mut self.hpus[cluster * hpus + core];
         hpu.driver.assign(task, slot, address);
-        hpu.protection = Protection::of(&task, address, (cluster, core), &self.shared);
+        hpu.protection = match self.config.is_strict {
+            true => Protection::wide(&task, address, cluster),
+            false => Protection::of(&task, address, (cluster, core), &self.shared),
+        };
         hpu.sleeps = false;
     }
 
@@ -452,16 +497,9 @@ impl Cluster {
 
     /// Ends a handler that takes too long.
     fn watch(&mut self, number: usize) {
+        let deadline = self.deadline(&self.hpus[number]);
         let hpu = &mut self.hpus[number];
-        if !hpu.driver.is_running() {
-            return;
-        }
-        let since = hpu
-            .driver
-            .running
-            .and_then(|running| running.since)
-            .unwrap_or(self.now);
-        if self.now - since < self.config.watchdog || hpu.in_runtime() {
+        if deadline.is_none_or(|deadline| self.now < deadline) || hpu.in_runtime() {
             return;
         }
         let pc = hpu.hart.pc();
@@ -505,16 +543,17 @@ impl Cluster {
         match trap.0 {
             // The runtime decides what it was called for.
             Trap::EnvironmentCallU if in_handler => {}
-            _ if in_handler => self.report(number, trap),
+            _ if in_handler => {
+                self.report(number, trap);
+                // The public cluster waits for ever for an instruction from where nobody answers.
+                self.hpus[number].is_dead = self.config.is_strict && trap.0 == Trap::InstructionFault;
+            }
             _ => {
                 let hpu = &mut self.hpus[number];
                 hpu.is_dead = true;
-                let id = HpuId {
-                    cluster: hpu.driver.cluster,
-                    core: hpu.driver.core,
-                };
                 let (trap, pc, _) = trap;
-                self.events.push(Event::Broken { hpu: id, trap, pc });
+                let hpu = hpu.driver.id();
+                self.events.push(Event::Broken { hpu, trap, pc });
             }
         }
     }
@@ -528,10 +567,7 @@ impl Cluster {
             message: task.her.message,
             stage: task.stage,
             handler: task.meta.code(task.stage).address,
-            hpu: HpuId {
-                cluster: driver.cluster,
-                core: driver.core,
-            },
+            hpu: driver.id(),
             trap,
             pc,
             value,
@@ -547,9 +583,9 @@ impl Cluster {
             return;
         };
         hpu.sleeps = false;
-        let (cluster, core) = (hpu.driver.cluster, hpu.driver.core);
+        let id = hpu.driver.id();
         let task = running.task;
-        self.groups[cluster].release(&running);
+        self.groups[id.cluster].release(&running);
         self.queues.finish(&task);
         self.events.push(Event::Ran(Run {
             packet: task.packet,
@@ -557,7 +593,7 @@ impl Cluster {
             size: task.her.size,
             stage: task.stage,
             handler: task.meta.code(task.stage).address,
-            hpu: HpuId { cluster, core },
+            hpu: id,
             begun: running.since.unwrap_or(at),
             ended: at,
             ending,
@@ -571,11 +607,13 @@ impl Cluster {
             return;
         }
         self.inside[size_class(task.her.size)] -= 1;
+        let (address, queue) = (task.her.address, task.queue as u32);
         self.feedback.push_back(Feedback {
-            address: task.her.address,
+            address,
             size: task.her.copied,
-            queue: task.queue as u32,
+            queue,
         });
+        self.world.note(self.now, Passed::Feedback { queue, address });
         self.events.push(Event::Freed {
             clock: self.now,
             packet: task.packet,

@@ -3,6 +3,7 @@
 //! It follows the public design's `hpu_driver.sv`, of which the modules are named where something rests on them.
 
 use crate::dma::Dma;
+use crate::event::HpuId;
 use crate::task::{CommandId, TASK_WORDS, Task};
 use std::collections::VecDeque;
 
@@ -81,13 +82,15 @@ pub(crate) struct Driver {
     asked: bool,
     /// Commands that are under way.
     open: [bool; COMMANDS],
-    /// Where the search for a free number begins.
-    next: usize,
+    /// The number that the core is told of the command that it starts, from its first try on.
+    told: Option<usize>,
     tested: u32,
     info: u32,
     command: [u32; COMMAND_WORDS],
     /// Its part of the copy engine.
     pub(crate) dma: Dma,
+    /// It has the public driver's defects.
+    is_strict: bool,
 }
 
 /// What a read of a register does.
@@ -97,8 +100,8 @@ pub(crate) enum Read {
     Value(u32),
     /// Nothing yet.
     Wait,
-    /// It starts a command, under that number.
-    Issue(CommandId),
+    /// It starts this command, and gives the number that the core knows it by (`cmd_frontend`, `cmd_idx`).
+    Issue(CommandId, u32),
     /// It gives this, and the task has ended.
     End,
     /// There is no such register.
@@ -119,7 +122,7 @@ pub(crate) enum Write {
 }
 
 impl Driver {
-    pub(crate) fn new(cluster: usize, core: usize) -> Self {
+    pub(crate) fn new(cluster: usize, core: usize, is_strict: bool) -> Self {
         Self {
             cluster,
             core,
@@ -128,11 +131,20 @@ impl Driver {
             ended: VecDeque::new(),
             asked: false,
             open: [false; COMMANDS],
-            next: 0,
+            told: None,
             tested: 0,
             info: 0,
             command: [0; COMMAND_WORDS],
             dma: Dma::default(),
+            is_strict,
+        }
+    }
+
+    /// Whose it is.
+    pub(crate) fn id(&self) -> HpuId {
+        HpuId {
+            cluster: self.cluster,
+            core: self.core,
         }
     }
 
@@ -224,21 +236,7 @@ impl Driver {
             _ if word < TASK_WORDS => Read::Value(self.words[word]),
             register::DOORBELL => Read::End,
             register::ERROR => Read::Value(0),
-            // Commands would be taken for those of the task before (`task_frontend`, `disable_commands_o`).
-            register::ISSUE if self.is_ending() => Read::Wait,
-            register::ISSUE => {
-                let free = (0..COMMANDS)
-                    .map(|step| (self.next + step) % COMMANDS)
-                    .find(|number| !self.open[*number]);
-                let Some(number) = free else { return Read::Wait };
-                self.open[number] = true;
-                self.next = (number + 1) % COMMANDS;
-                Read::Issue(CommandId {
-                    cluster: self.cluster as u8,
-                    core: self.core as u8,
-                    local: number as u8,
-                })
-            }
+            register::ISSUE => self.issue(),
             register::TEST => Read::Value(u32::from(!self.is_open(self.tested))),
             register::WAIT => Read::Value(self.open() as u32),
             register::INFO => Read::Value(self.info),
@@ -247,6 +245,27 @@ impl Driver {
             }
             _ => Read::Nothing,
         }
+    }
+
+    /// Starts a command under the lowest number that is free, once there is one and the task before is reported: commands
+    /// would be taken for those of that task (`task_frontend`, `disable_commands_o`).
+    ///
+    /// The public `cmd_frontend` tells the number that it saw free when it was asked first, or the last one if none was,
+    /// and gives the command the one that is free in the end.
+    fn issue(&mut self) -> Read {
+        let free = self.open.iter().position(|open| !open);
+        let told = *self.told.get_or_insert(free.unwrap_or(COMMANDS - 1));
+        let Some(number) = free.filter(|_| !self.is_ending()) else {
+            return Read::Wait;
+        };
+        self.told = None;
+        self.open[number] = true;
+        let id = CommandId {
+            cluster: self.cluster as u8,
+            core: self.core as u8,
+            local: number as u8,
+        };
+        Read::Issue(id, if self.is_strict { told } else { number } as u32)
     }
 
     pub(crate) fn write(&mut self, offset: u32, value: u32) -> Write {
@@ -262,7 +281,8 @@ impl Driver {
             register::WAIT if self.is_open(value) => Write::Wait,
             register::WAIT => Write::Done,
             register::TEST => {
-                self.tested = value;
+                // The public one looks at the data of the read, which no program sets: 0 for all it knows (assumption).
+                self.tested = if self.is_strict { 0 } else { value };
                 Write::Done
             }
             register::INFO => {
@@ -279,5 +299,87 @@ impl Driver {
 
     fn is_open(&self, id: u32) -> bool {
         self.open[id as usize % COMMANDS]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::{Her, Meta, Stage};
+
+    fn task() -> Task {
+        Task {
+            packet: 0,
+            queue: 0,
+            her: Her::default(),
+            meta: Meta::default(),
+            stage: Stage::Payload,
+            frees: true,
+            home: 0,
+        }
+    }
+
+    fn with_task(is_strict: bool) -> Driver {
+        let mut driver = Driver::new(0, 0, is_strict);
+        driver.assign(task(), 0, 0x1000_4400);
+        driver
+    }
+
+    /// The number of the command that left, and the one that the core was told.
+    fn issue(driver: &mut Driver) -> Option<[u32; 2]> {
+        match driver.read(register::ISSUE) {
+            Read::Issue(id, told) => Some([u32::from(id.local), told]),
+            Read::Wait => None,
+            other => panic!("an issue is answered with {other:?}"),
+        }
+    }
+
+    /// The fifth command leaves when another one is done, under that one's number.
+    fn fifth(is_strict: bool) -> [u32; 2] {
+        let mut driver = with_task(is_strict);
+        for number in 0..COMMANDS as u32 {
+            assert_eq!(issue(&mut driver), Some([number; 2]));
+        }
+        assert_eq!(issue(&mut driver), None);
+        driver.complete(1);
+        issue(&mut driver).expect("one is free")
+    }
+
+    #[test]
+    fn the_fifth_command_is_told_its_number_but_for_the_public_driver() {
+        assert_eq!(fifth(false), [1, 1]);
+        assert_eq!(fifth(true), [1, 3]);
+    }
+
+    /// A command is issued while those of the task before are under way.
+    fn behind_feedback(is_strict: bool) -> [u32; 2] {
+        let mut driver = with_task(is_strict);
+        assert_eq!(issue(&mut driver), Some([0; 2]));
+        assert_eq!(issue(&mut driver), Some([1; 2]));
+        driver.end(10);
+        driver.assign(task(), 1, 0x1000_4800);
+        assert_eq!(issue(&mut driver), None);
+        driver.complete(0);
+        driver.complete(1);
+        assert!(driver.take_ended().is_some());
+        issue(&mut driver).expect("the feedback is away")
+    }
+
+    #[test]
+    fn a_command_behind_feedback_is_told_its_number_but_for_the_public_driver() {
+        assert_eq!(behind_feedback(false), [0, 0]);
+        assert_eq!(behind_feedback(true), [0, 2]);
+    }
+
+    #[test]
+    fn a_command_is_asked_for_by_its_number_but_for_the_public_driver() {
+        for (is_strict, wanted) in [(false, 1), (true, 0)] {
+            let mut driver = with_task(is_strict);
+            issue(&mut driver);
+            issue(&mut driver);
+            driver.complete(1);
+            assert_eq!(driver.write(register::TEST, 1), Write::Done);
+            assert_eq!(driver.read(register::TEST), Read::Value(wanted));
+        }
     }
 }

@@ -31,6 +31,7 @@ pub(crate) struct Hpu {
     /// The address that it waits for, and that answers nobody.
     pub(crate) silent: Option<u32>,
     fetch: Fetch,
+    is_strict: bool,
 }
 
 /// What an instruction led to.
@@ -47,11 +48,11 @@ pub(crate) struct Outcome {
 const HARTS_OF_A_CLUSTER: u32 = 32;
 
 impl Hpu {
-    pub(crate) fn new(cluster: usize, core: usize, entry: u32) -> Self {
+    pub(crate) fn new(cluster: usize, core: usize, entry: u32, is_strict: bool) -> Self {
         Self {
             hart: Hart::new(cluster as u32 * HARTS_OF_A_CLUSTER + core as u32, entry)
                 .with_csrs(CsrSet::Public),
-            driver: Driver::new(cluster, core),
+            driver: Driver::new(cluster, core, is_strict),
             protection: Protection::default(),
             at: 0,
             sleeps: false,
@@ -59,6 +60,7 @@ impl Hpu {
             busy: 0,
             silent: None,
             fetch: Fetch::default(),
+            is_strict,
         }
     }
 
@@ -71,6 +73,7 @@ impl Hpu {
             driver: &mut self.driver,
             protection: &self.protection,
             now,
+            is_strict: self.is_strict,
             effect: Effect::default(),
         };
         let in_handler = self.hart.privilege() == Privilege::User;

@@ -13,8 +13,9 @@
 //! - [`Cluster`] joins them, clock by clock, and is what a NIC is attached to.
 //! - [`Program`] reads what the compiler made of handlers.
 //!
-//! It is approximate in time: [`Timing`] says what everything costs. It does not model caches of instructions, conflicts of
-//! banks and buses, and the speed of standard output.
+//! It is approximate in time: [`Timing`] says what everything costs, and `docs/cluster/model.md` where each figure is from.
+//! It models the instruction cache of each cluster, and HPUs that wait for one another on their way to L2. It does not
+//! model conflicts of HPUs at banks of L1 and of the instruction cache, nor of packets and copies with HPUs on the buses.
 
 pub mod map;
 pub mod queues;
@@ -33,6 +34,7 @@ mod profile;
 mod protect;
 mod roads;
 mod timing;
+mod trace;
 mod view;
 
 pub use cluster::{Cluster, Config};
@@ -44,3 +46,4 @@ pub use memory::Memory;
 pub use profile::{Profile, Spent};
 pub use spinneret_program::{Function, Program, ProgramError, Segment};
 pub use timing::{BEAT_BYTES, Timing};
+pub use trace::{Passed, Traced};

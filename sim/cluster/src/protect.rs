@@ -1,5 +1,6 @@
 //! What a handler may touch: the memory of its task, its stack, and its HPU's registers.
 
+use crate::driver::register;
 use crate::map::{self, HANDLER_BASE, L1_ALIAS, L1_BYTES, Target};
 use crate::task::Task;
 use std::ops::Range;
@@ -9,10 +10,18 @@ pub(crate) const AREAS: u32 = 0x800;
 /// Bytes of each.
 pub(crate) const AREA_BYTES: u32 = 0x780;
 
+/// What the public cluster protects together.
+const PAGE: u32 = 0x1000;
+const ALL_L1: u32 = 0x100_0000;
+const ALL_HANDLER_MEMORY: u32 = 0x10_0000;
+const SHARED: u32 = 0x1_0000;
+
 /// The parts of memory that a handler may read and write; program memory it may also read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Protection {
     allowed: Vec<Range<u32>>,
+    /// Whether registers are for handlers as well.
+    is_wide: bool,
 }
 
 impl Protection {
@@ -30,7 +39,31 @@ impl Protection {
         ];
         allowed.extend(task.scratchpads().map(range));
         allowed.retain(|range| !range.is_empty());
-        Self { allowed }
+        Self {
+            allowed,
+            is_wide: false,
+        }
+    }
+
+    /// What the public cluster's driver allows: naturally aligned powers of two of 4 KiB and more (`hpu_driver.sv`,
+    /// `pmp_addr_d`), all registers among them.
+    pub(crate) fn wide(task: &Task, packet_in_l1: u32, cluster: usize) -> Self {
+        let around = |address: u32, bytes: u32| {
+            let base = address & !(bytes - 1);
+            base..base.saturating_add(bytes)
+        };
+        let mut allowed = vec![
+            around(map::l1_address(cluster, 0), ALL_L1),
+            around(packet_in_l1, PAGE),
+            around(task.her.address, PAGE),
+            around(task.meta.handler_memory[0], ALL_HANDLER_MEMORY),
+            around(HANDLER_BASE, SHARED),
+        ];
+        allowed.extend(task.scratchpads().map(|[address, _]| around(address, PAGE)));
+        Self {
+            allowed,
+            is_wide: true,
+        }
     }
 
     /// Whether an access that means `target` is allowed.
@@ -43,11 +76,13 @@ impl Protection {
         writes: bool,
     ) -> bool {
         match target {
+            // The end of a task is the runtime's to tell.
+            Target::Driver(register::DOORBELL | register::ERROR) => self.is_wide,
             Target::Driver(_) | Target::Dma(_) | Target::Stdout(..) | Target::Terminate | Target::Silence => {
                 true
             }
             // Machine mode alone turns the cache on: a handler that turned it off would slow all others.
-            Target::Icache(_) | Target::Other => false,
+            Target::Icache(_) | Target::Other => self.is_wide,
             Target::Memory(map::Place::Program(_)) => !writes,
             Target::Memory(_) => {
                 // The alias is another name of the same memory.

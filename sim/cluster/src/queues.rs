@@ -39,6 +39,10 @@ struct Queue {
     running: usize,
     /// The last packet of the message, for the completion handler.
     last: Option<Waiting>,
+    /// The end of the message has come, for all that a queue with the public defects knows.
+    end_seen: bool,
+    /// It has the public scheduler's defects.
+    is_strict: bool,
 }
 
 /// All queues; a message has the queue that the lowest bits of its number say.
@@ -51,6 +55,10 @@ struct Queue {
 /// The context is latched from the first packet of a message. The header handler runs alone; then its packet goes to the
 /// payload handler like all others. A packet without a payload handler is done at once. Behind the last packet of a
 /// message those of the next one wait until the message is over.
+///
+/// The public scheduler does not tell messages of one queue apart (`mpq_engine.sv`, `mpq_fsm`): what comes before the end
+/// packet goes to its handler belongs to that message, and what comes later waits until yet another packet comes. A
+/// [strict](Self::strict) one does the same.
 #[derive(Clone, Debug)]
 pub struct Queues {
     queues: Vec<Queue>,
@@ -83,6 +91,8 @@ impl Queues {
             waiting: VecDeque::new(),
             running: 0,
             last: None,
+            end_seen: false,
+            is_strict: false,
         };
         Self {
             queues: vec![queue; count],
@@ -91,6 +101,15 @@ impl Queues {
             clusters,
             packets: 0,
         }
+    }
+
+    /// The same with the public scheduler's defects, if so.
+    #[must_use]
+    pub fn strict(mut self, is_strict: bool) -> Self {
+        self.queues
+            .iter_mut()
+            .for_each(|queue| queue.is_strict = is_strict);
+        self
     }
 
     /// Whether a packet can come: one full queue stops all.
@@ -118,6 +137,7 @@ impl Queues {
     /// Whether something may be taken: a message may also be open and wait for its next packet, or for handlers that run.
     pub fn has_work(&self) -> bool {
         self.queues.iter().any(|queue| match queue.state {
+            State::Free if queue.is_strict => false,
             State::Free | State::Header | State::Payload => !queue.waiting.is_empty(),
             State::Completion => true,
             State::HeaderRunning | State::Draining | State::CompletionRunning => false,
@@ -139,7 +159,7 @@ impl Queues {
         let number = her.message as usize % self.queues.len();
         let packet = self.packets;
         self.packets += 1;
-        self.queues[number].waiting.push_back(Waiting { packet, her });
+        self.queues[number].push(Waiting { packet, her });
         packet
     }
 
@@ -164,6 +184,39 @@ impl Queues {
 }
 
 impl Queue {
+    fn push(&mut self, waiting: Waiting) {
+        let Her { meta, is_last, .. } = waiting.her;
+        self.waiting.push_back(waiting);
+        if self.is_strict {
+            if self.state == State::Free {
+                self.begin(meta);
+            }
+            self.end_seen |= is_last;
+        }
+    }
+
+    /// Whether a packet whose payload handler is given out ends the message.
+    fn ends(&self, waiting: &Waiting) -> bool {
+        match self.is_strict {
+            true => self.end_seen && self.waiting.len() == 1,
+            false => waiting.her.is_last,
+        }
+    }
+
+    fn begin(&mut self, meta: Meta) {
+        self.meta = meta;
+        self.state = match meta.header.exists() {
+            true => State::Header,
+            false => State::Payload,
+        };
+    }
+
+    fn over(&mut self) {
+        self.state = State::Free;
+        self.last = None;
+        self.end_seen = false;
+    }
+
     fn take(&mut self, number: usize, home: usize, takes: impl FnOnce() -> bool) -> Option<Ready> {
         self.settle();
         let (stage, waiting) = match self.state {
@@ -172,7 +225,7 @@ impl Queue {
             State::Completion => (Stage::Tail, self.last?),
             _ => return None,
         };
-        let is_end = stage == Stage::Payload && waiting.her.is_last;
+        let is_end = stage == Stage::Payload && self.ends(&waiting);
         let task = Task {
             packet: waiting.packet,
             queue: number,
@@ -208,21 +261,16 @@ impl Queue {
     /// Goes on as far as nobody has to run for it.
     fn settle(&mut self) {
         if self.state == State::Free
+            && !self.is_strict
             && let Some(first) = self.waiting.front()
         {
-            self.meta = first.her.meta;
-            self.state = match self.meta.header.exists() {
-                true => State::Header,
-                false => State::Payload,
-            };
+            self.begin(first.her.meta);
         }
         if self.state == State::Draining && self.running == 0 {
-            self.state = match self.meta.tail.exists() {
-                true => State::Completion,
-                false => State::Free,
-            };
-            if self.state == State::Free {
-                self.last = None;
+            if self.meta.tail.exists() {
+                self.state = State::Completion;
+            } else {
+                self.over();
                 self.settle();
             }
         }
@@ -232,10 +280,7 @@ impl Queue {
         match stage {
             Stage::Header => self.state = State::Payload,
             Stage::Payload => self.running -= 1,
-            Stage::Tail => {
-                self.state = State::Free;
-                self.last = None;
-            }
+            Stage::Tail => self.over(),
         }
         self.settle();
     }

@@ -6,8 +6,8 @@ use crate::rv::{Costs, Misaligned};
 ///
 /// The public sources give one figure for all of it: a packet of 64 bytes has its handler started 26 ns after it is in L2,
 /// at 1 GHz (Di Girolamo et al., "A RISC-V in-network accelerator for flexible high-performance low-power packet
-/// processing", ISCA 2021, abstract). The parts are chosen so that they add up to it. What an access to L2 costs is an
-/// assumption.
+/// processing", ISCA 2021, abstract). The parts are chosen so that they add up to it. What accesses cost was measured on the
+/// public cluster: `sim/interop/recorded/costs.csv`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// Instructions.

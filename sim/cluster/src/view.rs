@@ -6,9 +6,10 @@ use crate::map::{self, PROGRAM_BASE, PROGRAM_BYTES, Place, Target};
 use crate::memory::Memory;
 use crate::protect::Protection;
 use crate::roads::{Errand, Roads};
-use crate::rv::{Access, Bus, DecodeCache, Fault, Instruction, Privilege, Width};
+use crate::rv::{Access, Bus, DecodeCache, Fault, Instruction, Privilege, Reservations, Width};
 use crate::task::CommandId;
 use crate::timing::Timing;
+use crate::trace::{Passed, Traced};
 use std::collections::VecDeque;
 
 /// What all HPUs share.
@@ -25,12 +26,25 @@ pub(crate) struct World {
     pub(crate) stdout: VecDeque<u32>,
     /// Words that were ever put there.
     pub(crate) printed: u64,
+    /// Kept only if somebody wants it.
+    pub(crate) trace: Option<Vec<Traced>>,
 }
 
-/// What an atomic operation in L2 gives, whatever the word held: the public cluster hands on the response to the write,
-/// which comes after the word that was read (`per2axi_res_channel.sv`, state `WAIT_B`). Load-reserved and
+impl World {
+    /// Takes note of something that passes.
+    pub(crate) fn note(&mut self, clock: u64, what: Passed) {
+        if let Some(trace) = &mut self.trace {
+            trace.push(Traced { clock, what });
+        }
+    }
+}
+
+/// What an atomic operation beyond the own L1 gives, whatever the word held: the public cluster hands on the response to
+/// the write, which comes after the word that was read (`per2axi_res_channel.sv`, state `WAIT_B`). Load-reserved and
 /// store-conditional give what they should.
-const L2_ATOMIC_RESULT: u32 = 1;
+const FAR_ATOMIC_RESULT: u32 = 1;
+/// What a load from program memory gives (recorded: `sim/interop/recorded/accesses.csv`).
+const NO_PROGRAM: u32 = 0xbadc_ab1e;
 
 /// Characters that standard output holds; who writes to a full one waits.
 pub(crate) const STDOUT_CHARACTERS: usize = 8192;
@@ -42,6 +56,8 @@ pub(crate) struct View<'a> {
     pub(crate) driver: &'a mut Driver,
     pub(crate) protection: &'a Protection,
     pub(crate) now: u64,
+    /// What the public cluster does without any promise, it does here.
+    pub(crate) is_strict: bool,
     pub(crate) effect: Effect,
 }
 
@@ -63,14 +79,13 @@ pub(crate) struct Effect {
 }
 
 impl View<'_> {
-    /// What an address means, if the access is allowed. The end of a task is the runtime's to tell.
+    /// What an address means, if the access is allowed.
     #[inline]
     fn target(&self, address: u32, bytes: u32, who: Privilege, writes: bool) -> Result<Target, Fault> {
         let cluster = self.driver.cluster;
         let target = map::target(address, bytes, cluster, self.world.memory.clusters()).ok_or(Fault)?;
-        let allowed = who == Privilege::Machine
-            || (!matches!(target, Target::Driver(register::DOORBELL | register::ERROR))
-                && self.protection.allows(address, bytes, cluster, target, writes));
+        let allowed =
+            who == Privilege::Machine || self.protection.allows(address, bytes, cluster, target, writes);
         if allowed { Ok(target) } else { Err(Fault) }
     }
 
@@ -100,9 +115,9 @@ impl View<'_> {
         let value = match read {
             Read::Value(value) => value,
             Read::Wait => return Ok(Access::Wait),
-            Read::Issue(id) => {
+            Read::Issue(id, told) => {
                 self.effect.issued = Some(id);
-                u32::from(id.cluster) << 5 | u32::from(id.core) << 2 | u32::from(id.local)
+                told
             }
             Read::End => {
                 self.end_task();
@@ -110,6 +125,8 @@ impl View<'_> {
             }
             Read::Nothing => return Err(Fault),
         };
+        let hpu = self.driver.id();
+        self.world.note(self.now, Passed::Read { hpu, offset, value });
         Ok(self.register(value))
     }
 
@@ -120,6 +137,8 @@ impl View<'_> {
             Write::End => self.end_task(),
             Write::Nothing => return Err(Fault),
         }
+        let hpu = self.driver.id();
+        self.world.note(self.now, Passed::Written { hpu, offset, value });
         Ok(self.register(0))
     }
 
@@ -195,18 +214,22 @@ impl Bus for View<'_> {
         self.world.decoded.insert(address, instruction);
     }
 
-    /// L1 has no reservations: there, the second half would store without a look.
-    fn reserves(&self, address: u32) -> bool {
+    /// L1 has no reservations: there, the second half stores without a look, and gives the word that it overwrites.
+    fn reserves(&self, address: u32) -> Reservations {
         let cluster = self.driver.cluster;
-        let target = map::target(address, 4, cluster, self.world.memory.clusters());
-        matches!(target, Some(Target::Memory(Place::Handler(_))))
+        match map::target(address, 4, cluster, self.world.memory.clusters()) {
+            Some(Target::Memory(Place::Handler(_))) => Reservations::Kept,
+            Some(Target::Memory(Place::L1(..))) if self.is_strict => Reservations::Ignored,
+            _ => Reservations::Refused,
+        }
     }
 
     #[inline]
     fn load(&mut self, address: u32, width: Width, who: Privilege) -> Result<Access, Fault> {
         let bytes = width.bytes();
         match self.target(address, bytes, who, false)? {
-            // The HPUs' bus does not lead there: it would answer with a word that is in no program.
+            // The HPUs' bus does not lead there: it answers with a word that is in no program.
+            Target::Memory(Place::Program(_)) if self.is_strict => Ok(self.register(NO_PROGRAM)),
             Target::Memory(Place::Program(_)) => Err(Fault),
             Target::Memory(place) => {
                 let there = &self.world.memory.from(place)[..bytes as usize];
@@ -221,8 +244,8 @@ impl Bus for View<'_> {
             Target::Dma(offset) if width == Width::Word => self.read_dma(offset, who),
             Target::Driver(_) | Target::Dma(_) => Err(Fault),
             Target::Terminate | Target::Icache(_) => Ok(self.register(0)),
-            Target::Stdout(..) => Err(Fault),
-            Target::Other => Err(Fault),
+            Target::Other if self.is_strict => Ok(self.register(0)),
+            Target::Stdout(..) | Target::Other => Err(Fault),
             Target::Silence => Ok(self.silence(address)),
         }
     }
@@ -249,6 +272,7 @@ impl Bus for View<'_> {
                 self.world.icaches[self.driver.cluster].write(offset, value);
                 Ok(self.register(0))
             }
+            Target::Other if self.is_strict => Ok(self.register(0)),
             Target::Other => Err(Fault),
             Target::Silence => Ok(self.silence(address)),
             Target::Terminate => {
@@ -264,10 +288,11 @@ impl Bus for View<'_> {
         who: Privilege,
         change: &mut dyn FnMut(u32) -> u32,
     ) -> Result<Access, Fault> {
-        // The other cluster's L1 and the packet buffer have no atomics: what they would give is nothing to rely on.
+        // What the other cluster's L1 would give is nothing to rely on, and the packet buffer has no atomics.
+        let own = self.driver.cluster;
         let place = match self.target(address, 4, who, true)? {
             Target::Memory(place @ Place::Handler(_)) => place,
-            Target::Memory(place @ Place::L1(cluster, _)) if cluster == self.driver.cluster => place,
+            Target::Memory(place @ Place::L1(cluster, _)) if cluster == own || self.is_strict => place,
             _ => return Err(Fault),
         };
         let there = &mut self.world.memory.from_mut(place)[..4];
@@ -276,8 +301,8 @@ impl Bus for View<'_> {
         self.stored(address, place);
         let clocks = self.latency(place, Errand::Atomic);
         let value = match place {
-            Place::Handler(_) => L2_ATOMIC_RESULT,
-            _ => value,
+            Place::L1(cluster, _) if cluster == own => value,
+            _ => FAR_ATOMIC_RESULT,
         };
         Ok(Access::Done { value, clocks })
     }

@@ -237,3 +237,56 @@ fn payload_handlers_of_a_message_run_at_the_same_time() {
     queues.finish(&tail);
     assert!(queues.is_idle());
 }
+
+/// A message of one packet comes in the queue of another one, before that one's end or while it ends.
+fn follow(is_strict: bool, while_it_ends: bool) -> (Queues, Vec<(Stage, u64)>) {
+    let mut queues = Queues::new(QUEUES, 8, CLUSTERS).strict(is_strict);
+    let her = |message| Her {
+        message,
+        is_last: true,
+        meta: meta([false, true, true], message),
+        ..Her::default()
+    };
+    let mut order = Vec::new();
+    queues.push(her(1));
+    if !while_it_ends {
+        queues.push(her(1 + QUEUES as u32));
+    }
+    while let Some(Ready::Run(task)) = queues.take(|_| true) {
+        order.push((task.stage, task.packet));
+        if while_it_ends && order.len() == 1 {
+            queues.push(her(1 + QUEUES as u32));
+        }
+        queues.finish(&task);
+    }
+    (queues, order)
+}
+
+#[test]
+fn messages_of_one_queue_are_told_apart_but_for_the_public_scheduler() {
+    use Stage::{Payload, Tail};
+    for while_it_ends in [false, true] {
+        let (queues, order) = follow(false, while_it_ends);
+        assert_eq!(order, [(Payload, 0), (Tail, 0), (Payload, 1), (Tail, 1)]);
+        assert!(queues.is_idle());
+    }
+    // The second message has become part of the first one.
+    let (queues, order) = follow(true, false);
+    assert_eq!(order, [(Payload, 0), (Payload, 1), (Tail, 1)]);
+    assert!(queues.is_idle());
+    // The second message waits until yet another packet comes, and its end is forgotten.
+    let (mut queues, order) = follow(true, true);
+    assert_eq!(order, [(Payload, 0), (Tail, 0)]);
+    assert_eq!((queues.waiting(), queues.has_work()), (1, false));
+    queues.push(Her {
+        message: 1,
+        meta: meta([false, true, true], 9),
+        ..Her::default()
+    });
+    let rest: Vec<_> = std::iter::from_fn(|| match queues.take(|_| true) {
+        Some(Ready::Run(task)) => Some((task.stage, task.packet)),
+        _ => None,
+    })
+    .collect();
+    assert_eq!(rest, [(Payload, 1), (Payload, 2)]);
+}

@@ -4,6 +4,7 @@ use crate::bench::Handlers;
 use crate::figures::{self, Figures, SIZES};
 use crate::loads::{Host, Load, Outcome};
 use crate::observe::Observe;
+use crate::traces::Line;
 use anyhow::Result;
 use spinneret_nic::Simulated;
 
@@ -15,6 +16,8 @@ pub const MIXED: [usize; 2] = [20, 980];
 pub struct Tried {
     /// By size.
     pub figures: Vec<Figures>,
+    /// Of the first packets.
+    pub trace: Vec<Line>,
     /// Of the packets of all sizes.
     pub outcome: Outcome,
 }
@@ -32,10 +35,14 @@ pub fn attempt<B: Observe + 'static>(
     let built = Handlers::build(handlers)?;
     tell("the program is loaded");
     let (mut bench, mut host) = Host::start(handlers, nic, &built)?;
-    let mut figures = Vec::new();
+    let (mut figures, mut trace) = (Vec::new(), Vec::new());
     for size in SIZES {
         tell(&format!("packets of {size} bytes"));
-        figures.push(figures::measure(&mut bench, &mut host, handlers, size)?);
+        let (measured, lines) = figures::measure(&mut bench, &mut host, handlers, size)?;
+        figures.push(measured);
+        if size == SIZES[0] {
+            trace = lines;
+        }
     }
     let [alone, in_bursts] = mixed;
     let load = Load::mixed(handlers, alone, in_bursts);
@@ -43,5 +50,9 @@ pub fn attempt<B: Observe + 'static>(
     let outcome = load.run(&mut bench, &mut host, &mut |done| {
         tell(&format!("{done} of {all} packets"))
     })?;
-    Ok(Tried { figures, outcome })
+    Ok(Tried {
+        figures,
+        trace,
+        outcome,
+    })
 }

@@ -2,7 +2,8 @@
 
 use crate::bench::Bench;
 use crate::loads::{Host, Load};
-use crate::observe::{Happened, Observe};
+use crate::observe::Observe;
+use crate::traces::{self, Line};
 use anyhow::{Result, ensure};
 
 /// Sizes of frames in bytes.
@@ -22,7 +23,10 @@ pub struct Figures {
     pub crowd_tenths: u64,
 }
 
-/// Measures an example at one size; it is cold only at the first one.
+/// Packets that come alone of which a trace is kept: the cold one and the next.
+const TRACED: usize = 2;
+
+/// Measures an example at one size; it is cold only at the first one. The first packets' trace comes with it.
 ///
 /// # Errors
 /// If packets stay on their way.
@@ -31,18 +35,17 @@ pub(crate) fn measure<B: Observe + 'static>(
     host: &mut Host<B>,
     handlers: &'static str,
     size: usize,
-) -> Result<Figures> {
-    let mut times = Vec::new();
-    for frame in Load::frames(handlers, ALONE, size) {
+) -> Result<(Figures, Vec<Line>)> {
+    let (mut times, mut trace) = (Vec::new(), Vec::new());
+    for (number, frame) in Load::frames(handlers, ALONE, size).into_iter().enumerate() {
         B::begin(&mut bench.nic.borrow_mut());
         bench.send([frame]);
         host.settle(bench)?;
         let happened = B::happened(&mut bench.nic.borrow_mut());
-        let came = happened.iter().find_map(|what| match what {
-            Happened::Came(clock) => Some(*clock),
-            _ => None,
-        });
-        let freed = freed(&happened).last().copied();
+        let (came, freed) = (happened.came(), happened.freed().last().copied());
+        if number < TRACED {
+            trace.extend(traces::lines(number, &happened.passed));
+        }
         let (Some(came), Some(freed)) = (came, freed) else {
             anyhow::bail!("a packet of {size} bytes did not reach the handlers of {handlers}");
         };
@@ -54,8 +57,7 @@ pub(crate) fn measure<B: Observe + 'static>(
     host.settle(bench)?;
     host.take(&mut Vec::new())?;
     bench.wire();
-    let happened = B::happened(&mut bench.nic.borrow_mut());
-    let all = freed(&happened);
+    let all = B::happened(&mut bench.nic.borrow_mut()).freed();
     ensure!(
         all.len() == TOGETHER,
         "{} of {TOGETHER} packets came back from the cluster",
@@ -64,17 +66,10 @@ pub(crate) fn measure<B: Observe + 'static>(
     // The first and last are not in a crowd.
     let (first, last) = (all[TOGETHER / 4], all[TOGETHER - 1 - TOGETHER / 8]);
     let between = TOGETHER - 1 - TOGETHER / 8 - TOGETHER / 4;
-    Ok(Figures {
+    let figures = Figures {
         cold: times[0],
         warm: times[1..].iter().sum::<u64>() / (times.len() - 1) as u64,
         crowd_tenths: (last - first) * 10 / between as u64,
-    })
-}
-
-fn freed(happened: &[Happened]) -> Vec<u64> {
-    let freed = happened.iter().filter_map(|what| match what {
-        Happened::Freed(clock) => Some(*clock),
-        _ => None,
-    });
-    freed.collect()
+    };
+    Ok((figures, trace))
 }

@@ -1,6 +1,7 @@
 //! spinneret against the public PsPIN cluster and Corundum, from the user's own checkouts.
 
 pub mod bench;
+pub mod contexts;
 pub mod costs;
 pub mod example;
 pub mod figures;
@@ -12,5 +13,6 @@ pub mod recorded;
 pub mod run;
 pub mod top;
 pub mod touches;
+pub mod traces;
 pub mod trees;
 pub mod watch;

@@ -155,6 +155,15 @@ const INGRESS: &[&str] = &[
 ];
 const EGRESS: &[&str] = &["frames", "refused"];
 
+/// Whether a counter, such as `ingress.matched`, does not depend on time.
+pub(crate) fn is_compared(name: &str) -> bool {
+    match name.split_once('.') {
+        Some(("ingress", name)) => INGRESS.contains(&name),
+        Some(("egress", name)) => EGRESS.contains(&name),
+        _ => false,
+    }
+}
+
 /// The program on the host beside the handlers.
 #[derive(Debug)]
 pub(crate) enum Host<B: Behind> {

@@ -12,6 +12,7 @@ use crate::costs::{Cost, OPERATIONS};
 use crate::example::Tried;
 use crate::figures::{Figures, SIZES};
 use crate::touches::{Answer, TOUCHES};
+use crate::traces::{self, Line};
 use crate::trees;
 use anyhow::{Context as _, Result, bail};
 use std::fmt::Write as _;
@@ -227,7 +228,19 @@ pub fn write_example(
         faults.join("; ")
     };
     let _ = writeln!(text, "# {packets} packets: {came}");
+    write(
+        &format!("traces/{}.csv", short(name)),
+        &traces::write(&real.trace),
+    )?;
     write(&format!("{}.csv", short(name)), &text)
+}
+
+/// The recorded trace of an example's first packets.
+///
+/// # Errors
+/// If it is not there, or no trace.
+pub fn read_trace(name: &str) -> Result<Vec<Line>> {
+    traces::read(&read(&format!("traces/{}.csv", short(name)))?)
 }
 
 /// The recorded figures of an example, by size: those of the cluster, and those of the model at that time.
@@ -259,7 +272,7 @@ pub fn read_example(name: &str) -> Result<Vec<[Figures; 2]>> {
 
 fn write(name: &str, text: &str) -> Result<()> {
     let path = folder().join(name);
-    fs::create_dir_all(folder())?;
+    fs::create_dir_all(path.parent().unwrap_or(&path))?;
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 

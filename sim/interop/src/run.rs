@@ -7,7 +7,7 @@ use crate::loads::EXAMPLES;
 use crate::recorded;
 use crate::touches::{self, Answer, TOUCHES};
 use crate::watch::Watch;
-use crate::{model, nic, top, trees};
+use crate::{contexts, model, nic, top, trees};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use spinneret_gen::board::corundum::Pspin;
@@ -27,6 +27,8 @@ pub enum Step {
     Costs,
     /// What answers where
     Accesses,
+    /// Four contexts at once, with host memory and standard output
+    Contexts,
     /// The example handlers: times, and 1000 packets each
     Examples,
 }
@@ -62,10 +64,8 @@ pub fn run(request: &Request) -> Result<bool> {
         println!("Corundum {}", trees::revision(corundum));
         good &= trees::cards(corundum, &request.fpspin)?;
     }
-    if ![Step::Costs, Step::Accesses, Step::Examples]
-        .into_iter()
-        .any(wants)
-    {
+    let with_model = [Step::Costs, Step::Accesses, Step::Contexts, Step::Examples];
+    if !with_model.into_iter().any(wants) {
         return Ok(good);
     }
     let real = Real::build(&pspin)?;
@@ -74,6 +74,9 @@ pub fn run(request: &Request) -> Result<bool> {
     }
     if wants(Step::Accesses) {
         good &= accesses(&real, request.record)?;
+    }
+    if wants(Step::Contexts) {
+        good &= four_contexts(&real)?;
     }
     if wants(Step::Examples) {
         for name in examples {
@@ -216,6 +219,31 @@ fn accesses(real: &Real, record: bool) -> Result<bool> {
     let answers = touches::touch(real.nic()?, show)?;
     if record {
         recorded::write_answers(&answers)?;
+    }
+    Ok(good)
+}
+
+fn four_contexts(real: &Real) -> Result<bool> {
+    status("four contexts");
+    let model = contexts::attempt(&modelled(WATCHDOG)?)?;
+    let told = contexts::attempt(&real.nic()?)?;
+    status("");
+    let differ: Vec<_> = told
+        .iter()
+        .zip(&model)
+        .filter(|(one, other)| one != other)
+        .collect();
+    let good = differ.is_empty() && told.len() == model.len();
+    println!(
+        "\nfour contexts: {}",
+        if good {
+            "all as in the model"
+        } else {
+            "not as in the model"
+        }
+    );
+    for (one, other) in differ {
+        println!("  {one}; in the model {other}");
     }
     Ok(good)
 }

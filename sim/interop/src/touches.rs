@@ -1,7 +1,7 @@
 //! What answers where: `runtime/tests/touch` makes one access for each packet.
 
 use crate::bench::{Bench, Handlers, udp};
-use crate::observe::{Happened, Observe};
+use crate::observe::Observe;
 use anyhow::Result;
 use spinneret_nic::Simulated;
 use std::fmt;
@@ -130,10 +130,7 @@ fn answer<B: Observe>(bench: &mut Bench<B>) -> Result<Answer> {
     for _ in 0..PATIENCE / STEP {
         bench.run(STEP)?;
         let happened = B::happened(&mut bench.nic.borrow_mut());
-        let failed = happened.iter().find_map(|happened| match happened {
-            Happened::Failed(cause) => Some(Answer::Cause(*cause)),
-            _ => None,
-        });
+        let failed = happened.failed.first().map(|cause| Answer::Cause(*cause));
         let value = bench.wire().first().and_then(|reply| {
             let word = reply.bytes.get(VALUE_AT..VALUE_AT + 4)?.try_into().ok()?;
             Some(Answer::Value(u32::from_be_bytes(word)))

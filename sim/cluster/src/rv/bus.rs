@@ -47,6 +47,17 @@ pub enum Access {
     Wait,
 }
 
+/// What a memory makes of reservations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reservations {
+    /// It keeps them, as the A extension has it.
+    Kept,
+    /// It does not know them: `sc.w` always stores, and gives the word that was there.
+    Ignored,
+    /// `lr.w` and `sc.w` are access faults.
+    Refused,
+}
+
 /// The access is not allowed, or there is nothing at the address. The hart takes an access fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault;
@@ -78,9 +89,9 @@ pub trait Bus {
     /// Writes the low bits of `value`.
     fn store(&mut self, address: u32, width: Width, value: u32, who: Privilege) -> Result<Access, Fault>;
 
-    /// Whether `lr.w` and `sc.w` work at an address that can be read and written; where they do not, they are access faults.
-    fn reserves(&self, _address: u32) -> bool {
-        true
+    /// What `lr.w` and `sc.w` do at an address that can be read and written.
+    fn reserves(&self, _address: u32) -> Reservations {
+        Reservations::Kept
     }
 
     /// Reads, changes and writes a word in one go: `change` maps the old value to the new one. Gives the old one.

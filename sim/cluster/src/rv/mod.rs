@@ -39,7 +39,7 @@ mod ram;
 mod system;
 mod trap;
 
-pub use bus::{Access, Bus, Fault, Privilege, Width};
+pub use bus::{Access, Bus, Fault, Privilege, Reservations, Width};
 pub use cache::DecodeCache;
 pub use costs::{Costs, DivisionCost, Misaligned};
 pub use csr::CsrSet;

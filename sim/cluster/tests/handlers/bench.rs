@@ -21,17 +21,29 @@ pub(crate) const HOST: u64 = 0x12_0000_0000;
 /// # Panics
 /// If that fails, with what has to be installed if that is why.
 pub(crate) fn build(folder: &str) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../runtime")
-        .join(folder);
+    make(
+        &runtime().join(folder),
+        &Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder),
+    )
+}
+
+/// The runtime's sources.
+pub(crate) fn runtime() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime")
+}
+
+/// Builds the handlers of a folder into another one: their ELF file.
+///
+/// # Panics
+/// If that fails, with what has to be installed if that is why.
+pub(crate) fn make(source: &Path, out: &Path) -> PathBuf {
     let name = source.file_name().expect("it has a name").to_owned();
     // Tests of one folder run at the same time, and one make must not see what another one has half written.
     static MAKE: Mutex<()> = Mutex::new(());
     let _one_at_a_time = MAKE.lock().unwrap_or_else(PoisonError::into_inner);
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     let make = Command::new("make")
         .args(["-s", "-C"])
-        .arg(&source)
+        .arg(source)
         .arg(format!("BUILD={}", out.display()))
         .output()
         .expect("make has to be installed: ./dev setup");
@@ -69,7 +81,12 @@ pub(crate) struct Bench {
 impl Bench {
     /// Starts a cluster with the handlers of a folder below `runtime/`.
     pub(crate) fn new(folder: &str, config: Config) -> Self {
-        let program = Program::open(&build(folder)).unwrap_or_else(|error| panic!("{error}"));
+        Self::with(&build(folder), config)
+    }
+
+    /// Starts a cluster with the handlers of an ELF file.
+    pub(crate) fn with(elf: &Path, config: Config) -> Self {
+        let program = Program::open(elf).unwrap_or_else(|error| panic!("{error}"));
         let name = program
             .only_name()
             .unwrap_or_else(|error| panic!("{error}"))
@@ -180,6 +197,15 @@ impl Bench {
             self.clock();
         }
         assert_eq!(self.freed.len(), self.pushed, "every packet is freed once");
+    }
+
+    /// Runs for so many clocks, whatever comes of it.
+    pub(crate) fn run_for(&mut self, clocks: u64) {
+        let end = self.cluster.now() + clocks;
+        while let Some(next) = self.next().filter(|next| *next < end) {
+            self.cluster.skip_to(next - 1);
+            self.clock();
+        }
     }
 
     /// The next clock in which something happens if nothing comes.

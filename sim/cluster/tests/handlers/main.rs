@@ -4,6 +4,7 @@ mod bench;
 mod contention;
 mod examples;
 mod faults;
+mod mistakes;
 mod packets;
 mod slmp;
 mod time;

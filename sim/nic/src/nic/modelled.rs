@@ -114,6 +114,16 @@ impl Nic {
         self.behind.cluster.borrow_mut().enable_profile();
     }
 
+    /// Keeps from now on what passes between HPUs and their drivers; [`take_trace`](Self::take_trace) gives it.
+    pub fn enable_trace(&mut self) {
+        self.behind.cluster.borrow_mut().enable_trace();
+    }
+
+    /// What has passed since the last call.
+    pub fn take_trace(&mut self) -> Vec<Traced> {
+        self.behind.cluster.borrow_mut().take_trace()
+    }
+
     /// What has happened in the cluster since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         self.behind.cluster.borrow_mut().take_events()

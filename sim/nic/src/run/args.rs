@@ -85,9 +85,9 @@ pub struct HardwareArguments {
         help_heading = "Hardware"
     )]
     pub watchdog: u64,
-    /// Let handlers load and store at any address, as RI5CY can, instead of ending those that are not aligned
+    /// Give the cluster the defects of the public one, which docs/cluster/model.md lists; it has no watchdog
     #[arg(long, help_heading = "Hardware")]
-    pub allow_misaligned: bool,
+    pub strict_pspin: bool,
     /// Simulate every clock, also those in which nothing happens
     #[arg(long, help_heading = "Hardware")]
     pub no_skip: bool,

@@ -11,8 +11,7 @@ use crate::nic::NicConfig;
 use crate::report::{Options, Recorder};
 use crate::start::{names, start_on};
 use anyhow::anyhow;
-use spinneret_cluster::rv::Misaligned;
-use spinneret_cluster::{Config, Program, Timing};
+use spinneret_cluster::{Config, Program};
 use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::rules::RuleFile;
 use std::path::PathBuf;
@@ -107,17 +106,13 @@ pub(super) fn config(arguments: &HardwareArguments) -> Result<NicConfig, Failure
         ps if PERIODS_PS.contains(&ps) => Ok(ps.round() as u64),
         _ => Err(Failure::usage(anyhow!("{name} {mhz}: clocks are 1 to 1000 MHz"))),
     };
-    let mut timing = Timing::default();
-    if arguments.allow_misaligned {
-        timing.costs.misaligned = Misaligned::Split;
-    }
     let core_ps = period("--core-mhz", arguments.core_mhz)?;
     Ok(NicConfig {
         cluster: Config {
             clusters: arguments.clusters.into(),
             hpus: arguments.hpus.into(),
             watchdog: arguments.watchdog,
-            timing,
+            is_strict: arguments.strict_pspin,
             ..Config::default()
         },
         core_ps,

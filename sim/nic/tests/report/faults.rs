@@ -48,13 +48,6 @@ fn every_fault_is_told_in_words_with_its_source() {
         ],
         &["packet 2 ", "handlers may not use csrrs", "mhartid"],
         &[
-            "packet 3 ",
-            "misaligned load from 0x",
-            "lw ",
-            "faults.c:",
-            "case 3: ",
-        ],
-        &[
             "packet 4 ",
             "load from 0x40000000, which is not this task's (no memory is there)",
         ],
@@ -89,15 +82,15 @@ fn every_fault_is_told_in_words_with_its_source() {
     ] {
         has(&text, parts);
     }
-    assert!(
-        !text.contains("on packet 0 ") && !text.contains("on packet 13 ") && !text.contains("on packet 16 ")
-    );
+    for harmless in [0, 3, 13, 16] {
+        assert!(!text.contains(&format!("on packet {harmless} ")), "{text}");
+    }
     let handler = &summary.handlers[0];
     assert_eq!(
         (handler.handler.as_str(), handler.packets, handler.failures),
-        ("faults_ph", 17, 14)
+        ("faults_ph", 17, 13)
     );
-    assert_eq!(summary.faults.iter().map(|kind| kind.count).sum::<u64>(), 14);
+    assert_eq!(summary.faults.iter().map(|kind| kind.count).sum::<u64>(), 13);
     assert!(summary.broken.is_empty());
 }
 
@@ -162,8 +155,8 @@ fn a_profile_finds_the_line_that_takes_the_time() {
         line.source.as_ref().unwrap().starts_with("case 9: for (;;) {}"),
         "{line:?}"
     );
-    // The loop runs until the watchdog; the rest is start-up of 16 HPUs.
-    assert!((19_900..=20_100).contains(&line.cycles), "{line:?}");
+    // The loop runs until the watchdog; before it the handler began, with a cold instruction cache.
+    assert!((19_700..20_000).contains(&line.cycles), "{line:?}");
     let functions: u64 = profile
         .functions
         .iter()

@@ -1,0 +1,79 @@
+//! Four contexts at once, with host memory and standard output, by the library that host programs use.
+
+use crate::bench::{Bench, root, udp};
+use crate::loads::is_compared;
+use anyhow::{Result, ensure};
+use spinneret_host::{Context, Nic, Options, Program, Rule, Ruleset};
+use spinneret_nic::Simulated;
+use spinneret_nic::nic::Behind;
+
+/// Handlers of `runtime/tests/contexts`, with a port for each: what they do is said there.
+const HANDLERS: [(&str, u16); 4] = [("count", 7000), ("copy", 7001), ("fetch", 7002), ("stray", 7003)];
+/// Packets of a burst, to all contexts in turn.
+const BURST: u16 = 32;
+/// What the host has in its memory for `fetch`.
+const BYTE: u8 = 0x5a;
+/// Clocks that packets may take.
+const PATIENCE: u64 = 400_000;
+
+type Device<B> = Simulated<B>;
+
+/// What came of it, line by line; lines are the same on every cluster that is right.
+///
+/// # Errors
+/// If a context cannot be opened, the hardware fails, or packets stay on their way.
+pub fn attempt<B: Behind + 'static>(simulated: &Simulated<B>) -> Result<Vec<String>> {
+    let folder = root().join("runtime/tests/contexts");
+    let program = Program::open(&spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?)?;
+    let nic = Nic::new(simulated.clone())?;
+    let mut contexts = Vec::new();
+    for (name, port) in HANDLERS {
+        let rules = Ruleset::all().rule(Rule::udp_destination_port(port, port));
+        contexts.push(nic.open_context(&program, name, &rules, &Options::default())?);
+    }
+    contexts[2].host_memory().write(0, &[BYTE])?;
+    let mut bench = Bench {
+        nic: simulated.clone(),
+    };
+    let victim = contexts[1].host_memory().address();
+    let packet = |number: u16| {
+        let mut payload = vec![number as u8; 24];
+        payload[..8].copy_from_slice(&victim.to_le_bytes());
+        udp(number, HANDLERS[usize::from(number) % HANDLERS.len()].1, &payload)
+    };
+    // One by one first: the host opens the next context's memory to a NIC that has been used.
+    for number in 0..HANDLERS.len() as u16 {
+        bench.send([packet(number)]);
+        ensure!(bench.settle(PATIENCE)?, "packet {number} stays on its way");
+    }
+    bench.send((HANDLERS.len() as u16..BURST).map(packet));
+    ensure!(bench.settle(PATIENCE)?, "packets of a burst stay on their way");
+    let mut told = told(&nic, &contexts)?;
+    let mut replies: Vec<_> = bench
+        .wire()
+        .iter()
+        .map(|out| format!("reply {:02x?}", &out.bytes[42..]))
+        .collect();
+    replies.sort();
+    told.extend(replies);
+    Ok(told)
+}
+
+fn told<B: Behind + 'static>(nic: &Nic<Device<B>>, contexts: &[Context<Device<B>>]) -> Result<Vec<String>> {
+    let mut told = Vec::new();
+    let mut printed: Vec<_> = nic.stdout().lines()?.into_iter().map(|line| line.line).collect();
+    printed.sort();
+    told.extend(printed.into_iter().map(|line| format!("printed {line}")));
+    for (context, (name, _)) in contexts.iter().zip(HANDLERS) {
+        let counted: u32 = context.handler_memory().load(0)?;
+        let mut memory = [0; 96];
+        context.host_memory().read(0, &mut memory)?;
+        // Which packet of the burst was copied last is a matter of time.
+        let bytes = memory.iter().filter(|byte| **byte != 0).count();
+        told.push(format!("{name}: counted {counted}, {bytes} bytes in host memory"));
+    }
+    let counters = nic.counters()?;
+    let compared = counters.iter().filter(|(name, _)| is_compared(name));
+    told.extend(compared.map(|(name, value)| format!("{name} {value}")));
+    Ok(told)
+}
