@@ -305,7 +305,7 @@
 #define SPINNERET_HER_META_TH_SIZE_COUNT 4u
 #define SPINNERET_HER_META_TH_SIZE_BITS 0xffffffffu
 #define SPINNERET_HER_META_TH_SIZE_RESET 0x00000000u
-/* her_meta.scratchpad_0_addr (rw): Scratchpad in the L1 memory of cluster 0. */
+/* her_meta.scratchpad_0_addr (rw): Scratchpad in the L1 memory of cluster 0: offset in its scratchpads, which begin at 0x14400. */
 #define SPINNERET_HER_META_SCRATCHPAD_0_ADDR_OFFSET 0x40b0u
 #define SPINNERET_HER_META_SCRATCHPAD_0_ADDR_COUNT 4u
 #define SPINNERET_HER_META_SCRATCHPAD_0_ADDR_BITS 0xffffffffu
@@ -315,7 +315,7 @@
 #define SPINNERET_HER_META_SCRATCHPAD_0_SIZE_COUNT 4u
 #define SPINNERET_HER_META_SCRATCHPAD_0_SIZE_BITS 0xffffffffu
 #define SPINNERET_HER_META_SCRATCHPAD_0_SIZE_RESET 0x00000000u
-/* her_meta.scratchpad_1_addr (rw): Scratchpad in the L1 memory of cluster 1. */
+/* her_meta.scratchpad_1_addr (rw): Scratchpad in the L1 memory of cluster 1: offset in its scratchpads, which begin at 0x14400. */
 #define SPINNERET_HER_META_SCRATCHPAD_1_ADDR_OFFSET 0x40d0u
 #define SPINNERET_HER_META_SCRATCHPAD_1_ADDR_COUNT 4u
 #define SPINNERET_HER_META_SCRATCHPAD_1_ADDR_BITS 0xffffffffu

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod contexts;
 pub mod costs;
+pub mod elaborate;
 pub mod example;
 pub mod figures;
 pub mod loads;

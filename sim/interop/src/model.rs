@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 /// What stands for the vendor's macros that the cluster instantiates.
-const MACROS: [(&str, &str); 3] = [
+pub(crate) const MACROS: [(&str, &str); 3] = [
     (
         "xpm_memory_spram.sv",
         include_str!("../verilog/xpm_memory_spram.sv"),
@@ -24,7 +24,7 @@ const MACROS: [(&str, &str); 3] = [
 /// Helps Verilator with the cluster's arrays.
 const HINTS: (&str, &str) = ("hints.vlt", include_str!("../verilog/hints.vlt"));
 /// What synthesis defines by itself.
-const SYNTHESIS: &str = "SYNTHESIS";
+pub(crate) const SYNTHESIS: &str = "SYNTHESIS";
 
 /// The model of a checkout's cluster in our application block.
 ///

@@ -7,7 +7,7 @@ use crate::loads::EXAMPLES;
 use crate::recorded;
 use crate::touches::{self, Answer, TOUCHES};
 use crate::watch::Watch;
-use crate::{contexts, model, nic, top, trees};
+use crate::{contexts, elaborate, model, nic, top, trees};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use spinneret_gen::board::corundum::Pspin;
@@ -23,6 +23,8 @@ use std::time::Instant;
 pub enum Step {
     /// Overlay and file lists of every card
     Cards,
+    /// The real fpga_core, elaborated with our block and the cluster
+    Core,
     /// What instructions and accesses cost
     Costs,
     /// What answers where
@@ -63,6 +65,9 @@ pub fn run(request: &Request) -> Result<bool> {
     if let Some(corundum) = request.corundum.as_deref().filter(|_| wants(Step::Cards)) {
         println!("Corundum {}", trees::revision(corundum));
         good &= trees::cards(corundum, &request.fpspin)?;
+    }
+    if let Some(corundum) = request.corundum.as_deref().filter(|_| wants(Step::Core)) {
+        good &= elaborate::elaborate(corundum, &request.fpspin, |line| println!("{line}"))?;
     }
     let with_model = [Step::Costs, Step::Accesses, Step::Contexts, Step::Examples];
     if !with_model.into_iter().any(wants) {

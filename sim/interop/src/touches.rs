@@ -37,6 +37,8 @@ pub enum Kind {
     ReadCycle,
     /// `ebreak`.
     Break,
+    /// An environment call that the runtime does not know.
+    Ask,
 }
 
 /// An access, and what it is about.
@@ -64,6 +66,7 @@ pub const TOUCHES: &[(&str, Kind, u32)] = &[
     ("handler memory", Kind::StoreByte, 0x1c08_0003),
     ("cycle counter", Kind::ReadCycle, 0),
     ("breakpoint", Kind::Break, 0),
+    ("unknown environment call", Kind::Ask, 0),
     ("null pointer", Kind::Load, 0),
     ("null pointer", Kind::Store, 0),
     ("null pointer", Kind::Call, 0),

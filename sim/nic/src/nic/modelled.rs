@@ -7,7 +7,7 @@ use super::activity::Activity;
 use super::{Behind, CORE, Hardware, Nic};
 use crate::attach::ClusterSide;
 use crate::share::Share;
-use spinneret_cluster::{Cluster, Config, Event, Program};
+use spinneret_cluster::{Cluster, Config, Event, Program, Traced};
 use spinneret_sim::agent::Agent;
 use spinneret_sim::model::{Model, ModelError};
 use spinneret_sim::simulation::Simulation;
