@@ -143,12 +143,11 @@ pub(super) fn instance(text: &str, module: &str) -> [usize; 2] {
 
 /// The parameters in the header of a module, which begin a line each.
 pub(super) fn parameters(text: &str, module: &str) -> Vec<String> {
-    let mut lines = text.lines().skip_while(|line| {
-        let rest = line.strip_prefix("module").map(str::trim_start);
-        !rest
-            .and_then(|rest| rest.strip_prefix(module))
-            .is_some_and(|rest| !rest.starts_with(is_of_name))
-    });
+    let begins = |line: &str| {
+        let rest = line.strip_prefix("module")?.trim_start().strip_prefix(module)?;
+        (!rest.starts_with(is_of_name)).then_some(())
+    };
+    let mut lines = text.lines().skip_while(|line| begins(line).is_none());
     lines.next();
     let header = lines.take_while(|line| !line.starts_with("endmodule"));
     let declared = header.filter_map(|line| line.trim_start().strip_prefix("parameter "));
