@@ -13,6 +13,8 @@ const HANDLERS: [(&str, u16); 4] = [("count", 7000), ("copy", 7001), ("fetch", 7
 const BURST: u16 = 32;
 /// What the host has in its memory for `fetch`.
 const BYTE: u8 = 0x5a;
+/// Handler memory of each: enough for a counter. The host clears it word by word, which takes long on the real cluster.
+const HANDLER_BYTES: u32 = 64;
 /// Clocks that packets may take.
 const PATIENCE: u64 = 400_000;
 
@@ -26,10 +28,14 @@ pub fn attempt<B: Behind + 'static>(simulated: &Simulated<B>) -> Result<Vec<Stri
     let folder = root().join("runtime/tests/contexts");
     let program = Program::open(&spinneret_nic::run::program(&folder, crate::top::CLUSTERS)?)?;
     let nic = Nic::new(simulated.clone())?;
+    let options = Options {
+        handler_bytes: Some(HANDLER_BYTES),
+        ..Options::default()
+    };
     let mut contexts = Vec::new();
     for (name, port) in HANDLERS {
         let rules = Ruleset::all().rule(Rule::udp_destination_port(port, port));
-        contexts.push(nic.open_context(&program, name, &rules, &Options::default())?);
+        contexts.push(nic.open_context(&program, name, &rules, &options)?);
     }
     contexts[2].host_memory().write(0, &[BYTE])?;
     let mut bench = Bench {
