@@ -10,6 +10,7 @@ pub mod loads;
 pub mod model;
 pub mod nic;
 pub mod observe;
+pub mod public;
 pub mod recorded;
 pub mod run;
 pub mod top;

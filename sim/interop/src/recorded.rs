@@ -11,6 +11,7 @@
 use crate::costs::{Cost, OPERATIONS};
 use crate::example::Tried;
 use crate::figures::{Figures, SIZES};
+use crate::loads::Outcome;
 use crate::touches::{Answer, TOUCHES};
 use crate::traces::{self, Line};
 use crate::trees;
@@ -89,9 +90,26 @@ pub fn figures_differ(size: usize, is_first: bool, real: &Figures, model: &Figur
     (!all.is_empty()).then(|| format!("{size} B: {} clocks", all.join(", ")))
 }
 
-/// In what packets differ: nothing if all are right.
+/// In what packets of an example of ours differ: nothing if all are right.
 pub fn differences(name: &str, real: &Tried, model: &Tried) -> Vec<String> {
-    let (one, other) = (&real.outcome, &model.outcome);
+    let mut all = outcomes_differ(&real.outcome, &model.outcome);
+    // Which HPU's page a request of `host_ping` takes, and which place a message of `slmp`, is a matter of time.
+    if !name.ends_with("host_ping") && !name.ends_with("slmp") && real.outcome.host != model.outcome.host {
+        all.push("host memory differs".to_owned());
+    }
+    all
+}
+
+/// What came of packets, in words.
+pub fn verdict(faults: &[String]) -> String {
+    match faults {
+        [] => "all as in the model".to_owned(),
+        faults => faults.join("; "),
+    }
+}
+
+/// In what replies, messages and counters differ.
+pub fn outcomes_differ(one: &Outcome, other: &Outcome) -> Vec<String> {
     let mut all = Vec::new();
     if one.replies != other.replies {
         let right = one
@@ -115,10 +133,6 @@ pub fn differences(name: &str, real: &Tried, model: &Tried) -> Vec<String> {
             .zip(&other.counters)
             .filter(|(one, other)| one != other);
         all.extend(differ.map(|(one, other)| format!("{} is {}, not {}", one.0, one.1, other.1)));
-    }
-    // Which HPU's page a request of `host_ping` takes, and which place a message of `slmp`, is a matter of time.
-    if !name.ends_with("host_ping") && !name.ends_with("slmp") && one.host != other.host {
-        all.push("host memory differs".to_owned());
     }
     all
 }
@@ -222,17 +236,24 @@ pub fn write_example(
         let row: Vec<_> = row.iter().map(u64::to_string).collect();
         let _ = writeln!(text, "{size},{}", row.join(","));
     }
-    let came = if faults.is_empty() {
-        "all as in the model".to_owned()
-    } else {
-        faults.join("; ")
-    };
-    let _ = writeln!(text, "# {packets} packets: {came}");
+    let _ = writeln!(text, "# {packets} packets: {}", verdict(faults));
     write(
         &format!("traces/{}.csv", short(name)),
         &traces::write(&real.trace),
     )?;
     write(&format!("{}.csv", short(name)), &text)
+}
+
+/// Writes what came of the public examples.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_public(told: &[(&str, String)]) -> Result<()> {
+    let rows = told.iter().map(|(name, came)| format!("{name},\"{came}\"\n"));
+    write(
+        "public.csv",
+        &format!("example,what came of it\n{}", rows.collect::<String>()),
+    )
 }
 
 /// The recorded trace of an example's first packets.
@@ -312,6 +333,7 @@ pub fn write_page(fpspin: &Path, corundum: Option<&Path>) -> Result<()> {
     }
     text.push_str(".\n\n");
     add_examples(&mut text)?;
+    add_public(&mut text)?;
     add_costs(&mut text)?;
     add_answers(&mut text)?;
     text.push_str(&page[end..]);
@@ -347,6 +369,19 @@ fn add_examples(text: &mut String) -> Result<()> {
                 tenths(model.crowd_tenths)
             );
         }
+    }
+    text.push('\n');
+    Ok(())
+}
+
+fn add_public(text: &mut String) -> Result<()> {
+    let Ok(rows) = read("public.csv") else {
+        return Ok(());
+    };
+    text.push_str("### Public examples\n\n| example | what came of it |\n|---|---|\n");
+    for row in rows {
+        let (name, came) = row.split_once(',').context("public.csv: a row without an end")?;
+        let _ = writeln!(text, "| {name} | {} |", came.trim_matches('"'));
     }
     text.push('\n');
     Ok(())

@@ -4,6 +4,7 @@ use crate::costs::{self, Cost};
 use crate::example::{self, Tried};
 use crate::figures::SIZES;
 use crate::loads::EXAMPLES;
+use crate::public::{self, Public};
 use crate::recorded;
 use crate::touches::{self, Answer, TOUCHES};
 use crate::watch::Watch;
@@ -33,6 +34,8 @@ pub enum Step {
     Contexts,
     /// The example handlers: times, and 1000 packets each
     Examples,
+    /// The public example handlers, built from their own Makefiles
+    Public,
 }
 
 /// What is to be done.
@@ -69,7 +72,13 @@ pub fn run(request: &Request) -> Result<bool> {
     if let Some(corundum) = request.corundum.as_deref().filter(|_| wants(Step::Core)) {
         good &= elaborate::elaborate(corundum, &request.fpspin, |line| println!("{line}"))?;
     }
-    let with_model = [Step::Costs, Step::Accesses, Step::Contexts, Step::Examples];
+    let with_model = [
+        Step::Costs,
+        Step::Accesses,
+        Step::Contexts,
+        Step::Examples,
+        Step::Public,
+    ];
     if !with_model.into_iter().any(wants) {
         return Ok(good);
     }
@@ -87,6 +96,9 @@ pub fn run(request: &Request) -> Result<bool> {
         for name in examples {
             good &= example(&real, name, request)?;
         }
+    }
+    if wants(Step::Public) {
+        good &= public_examples(&real, request)?;
     }
     if request.record {
         recorded::write_page(&request.fpspin, request.corundum.as_deref())?;
@@ -253,6 +265,35 @@ fn four_contexts(real: &Real) -> Result<bool> {
     Ok(good)
 }
 
+fn public_examples(real: &Real, request: &Request) -> Result<bool> {
+    let public = Public::build(&request.fpspin)?;
+    println!();
+    let (mut good, mut told) = (true, Vec::new());
+    for (name, packets) in public::EXAMPLES {
+        status(&format!("the public {name}"));
+        let model = public.attempt(modelled(WATCHDOG)?, name, *packets)?;
+        let tried = public.attempt(real.nic()?, name, *packets)?;
+        status("");
+        let mut faults = recorded::outcomes_differ(&tried.0, &model.0);
+        if tried.1 != model.1 {
+            faults.push(format!("{} characters printed, not {}", tried.1, model.1));
+        }
+        let came = format!(
+            "{} packets, {} replies, {}",
+            tried.0.packets,
+            tried.0.replies.len(),
+            recorded::verdict(&faults)
+        );
+        println!("the public {name}: {came}");
+        good &= faults.is_empty();
+        told.push((*name, came));
+    }
+    if request.record {
+        recorded::write_public(&told)?;
+    }
+    Ok(good)
+}
+
 fn example(real: &Real, name: &'static str, request: &Request) -> Result<bool> {
     let alone = example::MIXED[0].min(request.packets);
     let mixed = [alone, request.packets - alone];
@@ -265,10 +306,7 @@ fn example(real: &Real, name: &'static str, request: &Request) -> Result<bool> {
     println!(
         "\n{name}: {} packets, {}",
         request.packets,
-        match &faults[..] {
-            [] => "all as in the model".to_owned(),
-            faults => faults.join("; "),
-        }
+        recorded::verdict(&faults)
     );
     show_figures(&tried, &model);
     if request.record {
