@@ -5,136 +5,24 @@
 //! ./dev interop --record --> recorded/costs.csv       clocks of an operation, in hundredths, with 1, 8 and 16 HPUs
 //!                            recorded/accesses.csv    what came of an access
 //!                            recorded/EXAMPLE.csv     clocks of packets, by size
+//!                            recorded/traces/...      what passed for the first packets
 //!                        --> docs/interop.md          the same for people, beside the model
 //! ```
 
 use crate::costs::{Cost, OPERATIONS};
 use crate::example::Tried;
 use crate::figures::{Figures, SIZES};
-use crate::loads::Outcome;
+use crate::judge::verdict;
 use crate::touches::{Answer, TOUCHES};
 use crate::traces::{self, Line};
-use crate::trees;
 use anyhow::{Context as _, Result, bail};
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Where the data lies.
 pub fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/recorded"))
-}
-
-/// Hundredths of a clock by which a cost may differ: what alignment and the loop around it make.
-const COST_SLACK: u64 = 40;
-/// Operations whose cost in a crowd comes from HPUs that meet in a bank of L1, which the model does not have.
-const BANKS: [&str; 3] = ["L1 load", "L1 store", "L1 atomic"];
-
-/// Whether the model's cost of an operation is within 10 % of the cluster's.
-pub fn cost_fits(real: &Cost, model: &Cost) -> bool {
-    let name = OPERATIONS[real.operation];
-    let near = |(real, model): (&u64, &u64)| real.abs_diff(*model) <= real / 10 + COST_SLACK;
-    let crowds = if BANKS.contains(&name) { 1 } else { 3 };
-    // The bank is busy for one more clock after an atomic operation, which only the next one of the same word meets.
-    let slack = if name == "L1 atomic" { 100 } else { 0 };
-    real.hundredths
-        .iter()
-        .zip(&model.hundredths)
-        .take(crowds)
-        .all(|pair| near(pair) || pair.0.abs_diff(*pair.1) <= slack)
-}
-
-/// Cause of the model's watchdog at an address that answers nobody.
-const SILENCE: u32 = spinneret_cluster::SILENCE;
-
-/// Whether the model does what the cluster does, or refuses what the cluster does without any promise.
-///
-/// The model may refuse: a program that relies on such an access is told so. It may not answer with another value, nor
-/// where the cluster refuses or hangs.
-pub fn answers_fit(real: Answer, model: Answer) -> bool {
-    match (real, model) {
-        (Answer::Value(real), Answer::Value(model)) => real == model,
-        (Answer::Silence, Answer::Cause(_)) => true,
-        (Answer::Cause(real), Answer::Cause(model)) => real == model,
-        (Answer::Value(_), Answer::Cause(cause)) => cause != SILENCE,
-        _ => false,
-    }
-}
-
-/// Parts in a hundred by which the model's clocks may differ: of a packet that is warm, of a cold one, and between two in a
-/// crowd.
-const WARM_PERCENT: u64 = 10;
-const COLD_PERCENT: u64 = 20;
-const CROWD_PERCENT: u64 = 15;
-
-fn within(real: u64, model: u64, percent: u64) -> bool {
-    real.abs_diff(model) * 100 <= real * percent
-}
-
-/// In what the model's clocks differ too much.
-pub fn figures_differ(size: usize, is_first: bool, real: &Figures, model: &Figures) -> Option<String> {
-    let mut all = Vec::new();
-    if is_first && !within(real.cold, model.cold, COLD_PERCENT) {
-        all.push(format!("cold {} and {}", real.cold, model.cold));
-    }
-    if !within(real.warm, model.warm, WARM_PERCENT) {
-        all.push(format!("warm {} and {}", real.warm, model.warm));
-    }
-    if !within(real.crowd_tenths, model.crowd_tenths, CROWD_PERCENT) {
-        all.push(format!(
-            "in a crowd {:.1} and {:.1}",
-            real.crowd_tenths as f64 / 10.0,
-            model.crowd_tenths as f64 / 10.0
-        ));
-    }
-    (!all.is_empty()).then(|| format!("{size} B: {} clocks", all.join(", ")))
-}
-
-/// In what packets of an example of ours differ: nothing if all are right.
-pub fn differences(name: &str, real: &Tried, model: &Tried) -> Vec<String> {
-    let mut all = outcomes_differ(&real.outcome, &model.outcome);
-    // Which HPU's page a request of `host_ping` takes, and which place a message of `slmp`, is a matter of time.
-    if !name.ends_with("host_ping") && !name.ends_with("slmp") && real.outcome.host != model.outcome.host {
-        all.push("host memory differs".to_owned());
-    }
-    all
-}
-
-/// What came of packets, in words.
-pub fn verdict(faults: &[String]) -> String {
-    match faults {
-        [] => "all as in the model".to_owned(),
-        faults => faults.join("; "),
-    }
-}
-
-/// In what replies, messages and counters differ.
-pub fn outcomes_differ(one: &Outcome, other: &Outcome) -> Vec<String> {
-    let mut all = Vec::new();
-    if one.replies != other.replies {
-        let right = one
-            .replies
-            .iter()
-            .filter(|reply| other.replies.binary_search(reply).is_ok())
-            .count();
-        all.push(format!("{right} of {} replies are right", other.replies.len()));
-    }
-    if one.messages != other.messages {
-        all.push(format!(
-            "{} messages arrived, not {}",
-            one.messages.len(),
-            other.messages.len()
-        ));
-    }
-    if one.counters != other.counters {
-        let differ = one
-            .counters
-            .iter()
-            .zip(&other.counters)
-            .filter(|(one, other)| one != other);
-        all.extend(differ.map(|(one, other)| format!("{} is {}, not {}", one.0, one.1, other.1)));
-    }
-    all
 }
 
 /// Writes `costs.csv`.
@@ -207,7 +95,8 @@ pub fn read_answers() -> Result<Vec<Answer>> {
     answers.collect()
 }
 
-fn short(example: &str) -> &str {
+/// The name of an example without its folder.
+pub(crate) fn short(example: &str) -> &str {
     example.rsplit('/').next().unwrap_or(example)
 }
 
@@ -298,7 +187,7 @@ fn write(name: &str, text: &str) -> Result<()> {
 }
 
 /// The rows of a file, without the heading and notes.
-fn read(name: &str) -> Result<Vec<String>> {
+pub(crate) fn read(name: &str) -> Result<Vec<String>> {
     let path = folder().join(name);
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(text
@@ -307,109 +196,4 @@ fn read(name: &str) -> Result<Vec<String>> {
         .filter(|line| !line.starts_with('#'))
         .map(str::to_owned)
         .collect())
-}
-
-/// Where the tables begin and end in the page.
-const BEGIN: &str = "<!-- begin of what ./dev interop --record writes -->";
-const END: &str = "<!-- end of what ./dev interop --record writes -->";
-
-/// Writes the tables of `docs/interop.md` anew, from everything that is recorded.
-///
-/// # Errors
-/// If the page or the data cannot be read, or the page not written.
-pub fn write_page(fpspin: &Path, corundum: Option<&Path>) -> Result<()> {
-    let path = crate::bench::root().join("docs/interop.md");
-    let page = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let (Some(begin), Some(end)) = (page.find(BEGIN), page.find(END)) else {
-        bail!(
-            "{} has no place for the tables: it needs the lines `{BEGIN}` and `{END}`",
-            path.display()
-        );
-    };
-    let mut text = page[..begin + BEGIN.len()].to_owned();
-    let _ = write!(text, "\n\nFPsPIN {}", trees::revision(fpspin));
-    if let Some(corundum) = corundum {
-        let _ = write!(text, ", Corundum {}", trees::revision(corundum));
-    }
-    text.push_str(".\n\n");
-    add_examples(&mut text)?;
-    add_public(&mut text)?;
-    add_costs(&mut text)?;
-    add_answers(&mut text)?;
-    text.push_str(&page[end..]);
-    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
-}
-
-fn add_examples(text: &mut String) -> Result<()> {
-    text.push_str("### Examples\n\nClocks of the cluster; each cell is cluster / model.\n\n");
-    text.push_str("| example | packets | bytes | cold | warm | between two, all HPUs busy |\n|---|---|---:|---:|---:|---:|\n");
-    for name in crate::loads::EXAMPLES.iter().map(|name| short(name)) {
-        let file = folder().join(format!("{name}.csv"));
-        let Ok(content) = fs::read_to_string(&file) else {
-            continue;
-        };
-        let note = content
-            .lines()
-            .find_map(|line| line.strip_prefix("# "))
-            .unwrap_or_default();
-        for (row, (size, [real, model])) in SIZES.iter().zip(read_example(name)?).enumerate() {
-            let (name, note) = if row == 0 { (name, note) } else { ("", "") };
-            let cold = if row == 0 {
-                format!("{} / {}", real.cold, model.cold)
-            } else {
-                String::new()
-            };
-            let tenths = |clocks: u64| clocks as f64 / 10.0;
-            let _ = writeln!(
-                text,
-                "| {name} | {note} | {size} | {cold} | {} / {} | {:.1} / {:.1} |",
-                real.warm,
-                model.warm,
-                tenths(real.crowd_tenths),
-                tenths(model.crowd_tenths)
-            );
-        }
-    }
-    text.push('\n');
-    Ok(())
-}
-
-fn add_public(text: &mut String) -> Result<()> {
-    let Ok(rows) = read("public.csv") else {
-        return Ok(());
-    };
-    text.push_str("### Public examples\n\n| example | what came of it |\n|---|---|\n");
-    for row in rows {
-        let (name, came) = row.split_once(',').context("public.csv: a row without an end")?;
-        let _ = writeln!(text, "| {name} | {} |", came.trim_matches('"'));
-    }
-    text.push('\n');
-    Ok(())
-}
-
-fn add_costs(text: &mut String) -> Result<()> {
-    text.push_str(
-        "### Costs\n\nClocks of one operation of `runtime/tests/costs`, with 1, 8 and 16 HPUs at it.\n\n",
-    );
-    text.push_str("| operation | 1 | 8 | 16 |\n|---|---:|---:|---:|\n");
-    for cost in read_costs()? {
-        let [one, eight, all] = cost.hundredths.map(|clocks| clocks as f64 / 100.0);
-        let _ = writeln!(
-            text,
-            "| {} | {one:.2} | {eight:.2} | {all:.2} |",
-            OPERATIONS[cost.operation]
-        );
-    }
-    text.push('\n');
-    Ok(())
-}
-
-fn add_answers(text: &mut String) -> Result<()> {
-    text.push_str("### Accesses\n\nWhat came of a handler's access (`runtime/tests/touch`).\n\n");
-    text.push_str("| what | access | address | answer |\n|---|---|---|---|\n");
-    for ((what, kind, address), answer) in TOUCHES.iter().zip(read_answers()?) {
-        let _ = writeln!(text, "| {what} | {kind:?} | {address:#010x} | {answer} |");
-    }
-    text.push('\n');
-    Ok(())
 }

@@ -8,7 +8,7 @@ use crate::public::{self, Public};
 use crate::recorded;
 use crate::touches::{self, Answer, TOUCHES};
 use crate::watch::Watch;
-use crate::{contexts, elaborate, model, nic, top, trees};
+use crate::{contexts, elaborate, judge, model, nic, page, top, trees};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use spinneret_gen::board::corundum::Pspin;
@@ -101,7 +101,7 @@ pub fn run(request: &Request) -> Result<bool> {
         good &= public_examples(&real, request)?;
     }
     if request.record {
-        recorded::write_page(&request.fpspin, request.corundum.as_deref())?;
+        page::write(&request.fpspin, request.corundum.as_deref())?;
     }
     Ok(good)
 }
@@ -197,7 +197,7 @@ fn costs(real: &Real, record: bool) -> Result<bool> {
                 .map(|clocks| format!("{:.2}", clocks as f64 / 100.0))
                 .join(" ")
         };
-        let fits = recorded::cost_fits(cost, other);
+        let fits = judge::cost_fits(cost, other);
         good &= fits;
         println!(
             "{:30} {:>24} {:>24}{}",
@@ -223,7 +223,7 @@ fn accesses(real: &Real, record: bool) -> Result<bool> {
     );
     let show = |number: usize, answer: Answer| {
         let (what, kind, address) = TOUCHES[number];
-        let fits = recorded::answers_fit(answer, model[number]);
+        let fits = judge::answers_fit(answer, model[number]);
         good &= fits;
         println!(
             "{what:34} {:16} {address:#010x} {:>12} {:>12}{}",
@@ -274,7 +274,7 @@ fn public_examples(real: &Real, request: &Request) -> Result<bool> {
         let model = public.attempt(modelled(WATCHDOG)?, name, *packets)?;
         let tried = public.attempt(real.nic()?, name, *packets)?;
         status("");
-        let mut faults = recorded::outcomes_differ(&tried.0, &model.0);
+        let mut faults = judge::outcomes_differ(&tried.0, &model.0);
         if tried.1 != model.1 {
             faults.push(format!("{} characters printed, not {}", tried.1, model.1));
         }
@@ -282,7 +282,7 @@ fn public_examples(real: &Real, request: &Request) -> Result<bool> {
             "{} packets, {} replies, {}",
             tried.0.packets,
             tried.0.replies.len(),
-            recorded::verdict(&faults)
+            judge::verdict(&faults)
         );
         println!("the public {name}: {came}");
         good &= faults.is_empty();
@@ -302,11 +302,11 @@ fn example(real: &Real, name: &'static str, request: &Request) -> Result<bool> {
         status(&format!("{name}: {text}"))
     })?;
     status("");
-    let faults = recorded::differences(name, &tried, &model);
+    let faults = judge::differences(name, &tried, &model);
     println!(
         "\n{name}: {} packets, {}",
         request.packets,
-        recorded::verdict(&faults)
+        judge::verdict(&faults)
     );
     show_figures(&tried, &model);
     if request.record {

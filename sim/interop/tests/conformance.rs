@@ -4,7 +4,7 @@ use spinneret_interop::costs::{self, OPERATIONS};
 use spinneret_interop::figures::SIZES;
 use spinneret_interop::loads::EXAMPLES;
 use spinneret_interop::touches::{self, TOUCHES};
-use spinneret_interop::{example, recorded, traces};
+use spinneret_interop::{contexts, example, judge, recorded, traces};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
 
@@ -26,7 +26,7 @@ fn operations_cost_what_they_cost_on_the_cluster() {
     let wrong: Vec<_> = real
         .iter()
         .zip(&model)
-        .filter(|(real, model)| !recorded::cost_fits(real, model))
+        .filter(|(real, model)| !judge::cost_fits(real, model))
         .collect();
     let told = wrong.iter().map(|(real, model)| {
         format!(
@@ -43,7 +43,7 @@ fn accesses_are_answered_as_on_the_cluster_or_refused() {
     let model = touches::touch(nic(2000), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
     assert_eq!(real.len(), TOUCHES.len());
     let pairs = TOUCHES.iter().zip(real.iter().zip(&model));
-    let wrong = pairs.filter(|(_, (real, model))| !recorded::answers_fit(**real, **model));
+    let wrong = pairs.filter(|(_, (real, model))| !judge::answers_fit(**real, **model));
     let told: Vec<_> = wrong
         .map(|((what, kind, _), (real, model))| format!("{what}, {kind:?}: {real}, in the model {model}"))
         .collect();
@@ -76,7 +76,7 @@ fn packets_go_as_on_the_cluster() {
         let model = model.unwrap_or_else(|error| panic!("{name}: {error:#}"));
         for (row, (size, ([real, _], model))) in SIZES.iter().zip(real.iter().zip(&model.figures)).enumerate()
         {
-            let differ = recorded::figures_differ(*size, row == 0, real, model);
+            let differ = judge::figures_differ(*size, row == 0, real, model);
             told.extend(differ.map(|text| format!("{name}, {text}")));
         }
         // How often it asks the host is a matter of time.
@@ -87,4 +87,26 @@ fn packets_go_as_on_the_cluster() {
         }
     }
     assert!(told.is_empty(), "cluster and model differ:\n{}", told.join("\n"));
+}
+
+/// Each of them counts, copies or fetches for itself, and one that writes to another's memory does not reach it.
+#[test]
+fn four_contexts_stay_apart() {
+    let told = contexts::attempt(&nic(1_000_000)).unwrap_or_else(|error| panic!("{error:#}"));
+    let count = |start: &str| told.iter().filter(|line| line.starts_with(start)).count();
+    assert_eq!(count("printed packet "), 8, "{told:#?}");
+    assert_eq!(count("reply "), 8, "{told:#?}");
+    for line in [
+        "printed packet 7",
+        "count: counted 8, 0 bytes in host memory",
+        "copy: counted 0, 18 bytes in host memory",
+        "fetch: counted 0, 1 bytes in host memory",
+        "stray: counted 8, 0 bytes in host memory",
+        "ingress.matched 32",
+    ] {
+        assert!(
+            told.iter().any(|told| told == line),
+            "{line} is missing in {told:#?}"
+        );
+    }
 }

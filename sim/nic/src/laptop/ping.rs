@@ -57,8 +57,9 @@ pub fn round_trips(example: &str, protocol: &str) -> Result<Vec<RoundTrip>, Benc
         // 16 bytes are 18 on the wire, where no frame is shorter.
         let size = (HEADERS + payload).max(MIN_FRAME_BYTES);
         let recipe: Recipe = recipe(&format!("{protocol},size={size}"))?;
-        // The first one warms up whatever there is to warm up.
+        // The first one warms up the instruction cache; its handler ends after its answer.
         exchange(&mut nic, &recipe.frame(0))?;
+        nic.run_until_idle(nic.now_ps() + PATIENCE_PS)?;
         nic.take_events();
         let took = exchange(&mut nic, &recipe.frame(1))?;
         nic.run_until_idle(nic.now_ps() + PATIENCE_PS)?;

@@ -1,0 +1,119 @@
+//! Whether the model does what the real cluster does, and as fast.
+
+use crate::costs::{Cost, OPERATIONS};
+use crate::example::Tried;
+use crate::figures::Figures;
+use crate::loads::Outcome;
+use crate::touches::Answer;
+
+/// Hundredths of a clock by which a cost may differ: what alignment and the loop around it make.
+const COST_SLACK: u64 = 40;
+/// Operations whose cost in a crowd comes from HPUs that meet in a bank of L1, which the model does not have.
+const BANKS: [&str; 3] = ["L1 load", "L1 store", "L1 atomic"];
+
+/// Whether the model's cost of an operation is within 10 % of the cluster's.
+pub fn cost_fits(real: &Cost, model: &Cost) -> bool {
+    let name = OPERATIONS[real.operation];
+    let near = |(real, model): (&u64, &u64)| real.abs_diff(*model) <= real / 10 + COST_SLACK;
+    let crowds = if BANKS.contains(&name) { 1 } else { 3 };
+    // The bank is busy for one more clock after an atomic operation, which only the next one of the same word meets.
+    let slack = if name == "L1 atomic" { 100 } else { 0 };
+    real.hundredths
+        .iter()
+        .zip(&model.hundredths)
+        .take(crowds)
+        .all(|pair| near(pair) || pair.0.abs_diff(*pair.1) <= slack)
+}
+
+/// Cause of the model's watchdog at an address that answers nobody.
+const SILENCE: u32 = spinneret_cluster::SILENCE;
+
+/// Whether the model does what the cluster does, or refuses what the cluster does without any promise.
+///
+/// The model may refuse: a program that relies on such an access is told so. It may not answer with another value, nor
+/// where the cluster refuses or hangs.
+pub fn answers_fit(real: Answer, model: Answer) -> bool {
+    match (real, model) {
+        (Answer::Value(real), Answer::Value(model)) => real == model,
+        (Answer::Silence, Answer::Cause(_)) => true,
+        (Answer::Cause(real), Answer::Cause(model)) => real == model,
+        (Answer::Value(_), Answer::Cause(cause)) => cause != SILENCE,
+        _ => false,
+    }
+}
+
+/// Parts in a hundred by which the model's clocks may differ: of a packet that is warm, of a cold one, and between two in a
+/// crowd.
+const WARM_PERCENT: u64 = 10;
+const COLD_PERCENT: u64 = 20;
+const CROWD_PERCENT: u64 = 15;
+
+fn within(real: u64, model: u64, percent: u64) -> bool {
+    real.abs_diff(model) * 100 <= real * percent
+}
+
+/// In what the model's clocks differ too much.
+pub fn figures_differ(size: usize, is_first: bool, real: &Figures, model: &Figures) -> Option<String> {
+    let mut all = Vec::new();
+    if is_first && !within(real.cold, model.cold, COLD_PERCENT) {
+        all.push(format!("cold {} and {}", real.cold, model.cold));
+    }
+    if !within(real.warm, model.warm, WARM_PERCENT) {
+        all.push(format!("warm {} and {}", real.warm, model.warm));
+    }
+    if !within(real.crowd_tenths, model.crowd_tenths, CROWD_PERCENT) {
+        all.push(format!(
+            "in a crowd {:.1} and {:.1}",
+            real.crowd_tenths as f64 / 10.0,
+            model.crowd_tenths as f64 / 10.0
+        ));
+    }
+    (!all.is_empty()).then(|| format!("{size} B: {} clocks", all.join(", ")))
+}
+
+/// In what packets of an example of ours differ: nothing if all are right.
+pub fn differences(name: &str, real: &Tried, model: &Tried) -> Vec<String> {
+    let mut all = outcomes_differ(&real.outcome, &model.outcome);
+    // Which HPU's page a request of `host_ping` takes, and which place a message of `slmp`, is a matter of time.
+    if !name.ends_with("host_ping") && !name.ends_with("slmp") && real.outcome.host != model.outcome.host {
+        all.push("host memory differs".to_owned());
+    }
+    all
+}
+
+/// What came of packets, in words.
+pub fn verdict(faults: &[String]) -> String {
+    match faults {
+        [] => "all as in the model".to_owned(),
+        faults => faults.join("; "),
+    }
+}
+
+/// In what replies, messages and counters differ.
+pub fn outcomes_differ(one: &Outcome, other: &Outcome) -> Vec<String> {
+    let mut all = Vec::new();
+    if one.replies != other.replies {
+        let right = one
+            .replies
+            .iter()
+            .filter(|reply| other.replies.binary_search(reply).is_ok())
+            .count();
+        all.push(format!("{right} of {} replies are right", other.replies.len()));
+    }
+    if one.messages != other.messages {
+        all.push(format!(
+            "{} messages arrived, not {}",
+            one.messages.len(),
+            other.messages.len()
+        ));
+    }
+    if one.counters != other.counters {
+        let differ = one
+            .counters
+            .iter()
+            .zip(&other.counters)
+            .filter(|(one, other)| one != other);
+        all.extend(differ.map(|(one, other)| format!("{} is {}, not {}", one.0, one.1, other.1)));
+    }
+    all
+}

@@ -1,0 +1,116 @@
+//! The tables of `docs/interop.md`, from everything that is recorded.
+
+use crate::costs::OPERATIONS;
+use crate::figures::SIZES;
+use crate::recorded::{folder, read, read_answers, read_costs, read_example, short};
+use crate::touches::TOUCHES;
+use crate::trees;
+use anyhow::{Context as _, Result, bail};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// Where the tables begin and end in the page.
+const BEGIN: &str = "<!-- begin of what ./dev interop --record writes -->";
+const END: &str = "<!-- end of what ./dev interop --record writes -->";
+
+/// Writes the tables of `docs/interop.md` anew, from everything that is recorded.
+///
+/// # Errors
+/// If the page or the data cannot be read, or the page not written.
+pub fn write(fpspin: &Path, corundum: Option<&Path>) -> Result<()> {
+    let path = crate::bench::root().join("docs/interop.md");
+    let page = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let (Some(begin), Some(end)) = (page.find(BEGIN), page.find(END)) else {
+        bail!(
+            "{} has no place for the tables: it needs the lines `{BEGIN}` and `{END}`",
+            path.display()
+        );
+    };
+    let mut text = page[..begin + BEGIN.len()].to_owned();
+    let _ = write!(text, "\n\nFPsPIN {}", trees::revision(fpspin));
+    if let Some(corundum) = corundum {
+        let _ = write!(text, ", Corundum {}", trees::revision(corundum));
+    }
+    text.push_str(".\n\n");
+    add_examples(&mut text)?;
+    add_public(&mut text)?;
+    add_costs(&mut text)?;
+    add_answers(&mut text)?;
+    text.push_str(&page[end..]);
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn add_examples(text: &mut String) -> Result<()> {
+    text.push_str("### Examples\n\nClocks of the cluster; each cell is cluster / model.\n\n");
+    text.push_str("| example | packets | bytes | cold | warm | between two, all HPUs busy |\n|---|---|---:|---:|---:|---:|\n");
+    for name in crate::loads::EXAMPLES.iter().map(|name| short(name)) {
+        let file = folder().join(format!("{name}.csv"));
+        let Ok(content) = fs::read_to_string(&file) else {
+            continue;
+        };
+        let note = content
+            .lines()
+            .find_map(|line| line.strip_prefix("# "))
+            .unwrap_or_default();
+        for (row, (size, [real, model])) in SIZES.iter().zip(read_example(name)?).enumerate() {
+            let (name, note) = if row == 0 { (name, note) } else { ("", "") };
+            let cold = if row == 0 {
+                format!("{} / {}", real.cold, model.cold)
+            } else {
+                String::new()
+            };
+            let tenths = |clocks: u64| clocks as f64 / 10.0;
+            let _ = writeln!(
+                text,
+                "| {name} | {note} | {size} | {cold} | {} / {} | {:.1} / {:.1} |",
+                real.warm,
+                model.warm,
+                tenths(real.crowd_tenths),
+                tenths(model.crowd_tenths)
+            );
+        }
+    }
+    text.push('\n');
+    Ok(())
+}
+
+fn add_public(text: &mut String) -> Result<()> {
+    let Ok(rows) = read("public.csv") else {
+        return Ok(());
+    };
+    text.push_str("### Public examples\n\n| example | what came of it |\n|---|---|\n");
+    for row in rows {
+        let (name, came) = row.split_once(',').context("public.csv: a row without an end")?;
+        let _ = writeln!(text, "| {name} | {} |", came.trim_matches('"'));
+    }
+    text.push('\n');
+    Ok(())
+}
+
+fn add_costs(text: &mut String) -> Result<()> {
+    text.push_str(
+        "### Costs\n\nClocks of one operation of `runtime/tests/costs`, with 1, 8 and 16 HPUs at it.\n\n",
+    );
+    text.push_str("| operation | 1 | 8 | 16 |\n|---|---:|---:|---:|\n");
+    for cost in read_costs()? {
+        let [one, eight, all] = cost.hundredths.map(|clocks| clocks as f64 / 100.0);
+        let _ = writeln!(
+            text,
+            "| {} | {one:.2} | {eight:.2} | {all:.2} |",
+            OPERATIONS[cost.operation]
+        );
+    }
+    text.push('\n');
+    Ok(())
+}
+
+fn add_answers(text: &mut String) -> Result<()> {
+    text.push_str("### Accesses\n\nWhat came of a handler's access (`runtime/tests/touch`).\n\n");
+    text.push_str("| what | access | address | answer |\n|---|---|---|---|\n");
+    for ((what, kind, address), answer) in TOUCHES.iter().zip(read_answers()?) {
+        let _ = writeln!(text, "| {what} | {kind:?} | {address:#010x} | {answer} |");
+    }
+    text.push('\n');
+    Ok(())
+}
