@@ -84,7 +84,9 @@ impl Ruleset {
         self
     }
 
-    /// A packet that matches this ends its message; without it, every packet is a message of its own.
+    /// A packet that matches this ends its message; without it, every packet is a message of its own, so that the context's
+    /// handlers can be changed at any time. The public cluster joins such messages if they meet in a queue, and may keep some
+    /// until more come: there, handlers that need no end want [`Rule::NEVER`], and a message without end keeps its handlers.
     #[must_use]
     pub fn end_of_message(mut self, rule: Rule) -> Self {
         self.end_of_message = rule;

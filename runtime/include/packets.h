@@ -80,7 +80,13 @@ typedef struct slmp_pkt_hdr {
 #undef htonl
 #undef ntohl
 #define bswap_16(value) ((uint16_t)__builtin_bswap16((uint16_t)(value)))
-#define bswap_32(value) ((uint32_t)__builtin_bswap32((uint32_t)(value)))
+#define bswap_32(value)                                                                                   \
+    (__builtin_constant_p(value) ? (uint32_t)__builtin_bswap32((uint32_t)(value)) : spin_bswap_32((uint32_t)(value)))
+/* RV32IMAC has no instruction for it, and the compiler's own way is a call. */
+static inline uint32_t spin_bswap_32(uint32_t value) {
+    return value << 24 | (value & 0xff00) << 8 | (value >> 8 & 0xff00) | value >> 24;
+}
+
 #define htons(value) bswap_16(value)
 #define ntohs(value) bswap_16(value)
 #define htonl(value) bswap_32(value)

@@ -20,6 +20,7 @@
 #define TASK 0x08
 #define DOORBELL 0x50
 #define ERROR 0x54
+#define WAIT 0x84
 #define ICACHE_ENABLE 0x00
 #define ICACHE_FLUSH 0x04
 
@@ -164,30 +165,42 @@ not_a_handlers_call:
     beq a7, t1, give_cycles
     j fault
 
-handler_done:
-    csrw mscratch, t0
-    li t1, SPIN_HPU_ADDR
-    sw zero, DOORBELL(t1)
-    j next_task
-
     /* The task ends with its cause. The hardware frees the packet; locks that the handler held stay locked. */
 fault:
     csrw mscratch, t0
-    csrr t1, mcause
-    csrr t2, mstatus
+    csrr t2, mcause
+    csrr t1, mstatus
     li t3, MSTATUS_MPP
-    and t2, t2, t3
-    bnez t2, fault_at_start
-    li t2, SPIN_HPU_ADDR
-    sw t1, ERROR(t2)
-    sw zero, DOORBELL(t2)
+    and t1, t1, t3
+    bnez t1, fault_at_start
+    li t1, SPIN_HPU_ADDR
+    sw t2, ERROR(t1)
+    j task_done
+
+handler_done:
+    csrw mscratch, t0
+    li t1, SPIN_HPU_ADDR
+
+    /*
+     * Commands that the handler has not waited for are waited for here: if the next task started one while this task's
+     * are under way, the public cluster would tell it the number of another one.
+     */
+task_done:
+    sw zero, WAIT(t1)
+    li t2, 1
+    sw t2, WAIT(t1)
+    li t2, 2
+    sw t2, WAIT(t1)
+    li t2, 3
+    sw t2, WAIT(t1)
+    sw zero, DOORBELL(t1)
     j next_task
 
     /* In machine mode only init_handlers can fault: the watchdog leaves machine mode alone. */
 fault_at_start:
     lw sp, CONTEXT_SP(t0)
     lw tp, CONTEXT_TP(t0)
-    mv a0, t1
+    mv a0, t2
     csrr a1, mepc
     csrr a2, mtval
     call spin_start_failed

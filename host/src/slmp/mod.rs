@@ -262,7 +262,7 @@ impl<D: Device> MessageReceiver<D> {
     }
 }
 
-/// Segments of SLMP; each is a message of its own for the NIC, since the handlers keep their own books.
+/// Segments of SLMP; for the NIC they are of messages without end, since the handlers keep their own books.
 fn rules() -> Ruleset {
     Ruleset::all()
         .rule(Rule::IPV4)

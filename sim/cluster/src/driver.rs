@@ -293,6 +293,7 @@ impl Driver {
                 self.command[((offset - register::COMMAND) / 4) as usize] = value;
                 Write::Done
             }
+            _ if self.is_strict && offset < register::TASK_END => Write::Done,
             _ => Write::Nothing,
         }
     }

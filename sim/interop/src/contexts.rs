@@ -34,7 +34,10 @@ pub fn attempt<B: Behind + 'static>(simulated: &Simulated<B>) -> Result<Vec<Stri
     };
     let mut contexts = Vec::new();
     for (name, port) in HANDLERS {
-        let rules = Ruleset::all().rule(Rule::udp_destination_port(port, port));
+        // The public scheduler would join messages of one packet.
+        let rules = Ruleset::all()
+            .rule(Rule::udp_destination_port(port, port))
+            .end_of_message(Rule::NEVER);
         contexts.push(nic.open_context(&program, name, &rules, &options)?);
     }
     contexts[2].host_memory().write(0, &[BYTE])?;

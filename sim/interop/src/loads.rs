@@ -22,8 +22,10 @@ const PATIENCE: u64 = 400_000;
 const LOOK_CLOCKS: u64 = 40;
 /// Bytes of host memory that are compared.
 const COMPARED_BYTES: usize = 1 << 16;
-/// Packets of a message of SLMP.
+/// Packets of a message of SLMP, and of one that ends with a completion handler. The public scheduler joins messages that
+/// meet in a queue, of which each context has four; so there are few of these at once, one after another in other queues.
 const MESSAGE_PACKETS: u32 = 5;
+const COMPLETED_PACKETS: u32 = 16;
 /// Packets of a burst.
 const BURST: usize = 20;
 /// Messages that the receiver of files holds at once: those of a burst, and more.
@@ -77,7 +79,8 @@ impl Load {
             .collect();
         let frames: Vec<_> = (0..alone + in_bursts)
             .map(|number| {
-                let size = sizes[number / MESSAGE_PACKETS as usize * MESSAGE_PACKETS as usize];
+                let packets = message_packets(handlers) as usize;
+                let size = sizes[number / packets * packets];
                 frame(handlers, number as u32, size)
             })
             .collect();
@@ -235,7 +238,14 @@ fn frame(handlers: &str, number: u32, size: usize) -> Vec<u8> {
         // Every fourth packet goes to a port that is blocked.
         "filter" if number % 4 == 3 => generated("udp,dport=389", number, size),
         "filter" => generated("udp", number, size),
-        _ => segment(number, size),
+        _ => segment(number, size, message_packets(handlers)),
+    }
+}
+
+fn message_packets(handlers: &str) -> u32 {
+    match handlers.ends_with("/slmp") {
+        true => MESSAGE_PACKETS,
+        false => COMPLETED_PACKETS,
     }
 }
 
@@ -248,8 +258,8 @@ fn generated(what: &str, number: u32, size: usize) -> Vec<u8> {
 }
 
 /// A packet of SLMP: messages of some packets each, all of which are to be acknowledged.
-fn segment(number: u32, size: usize) -> Vec<u8> {
-    let (message, place) = (number / MESSAGE_PACKETS, number % MESSAGE_PACKETS);
+fn segment(number: u32, size: usize, packets: u32) -> Vec<u8> {
+    let (message, place) = (number / packets, number % packets);
     let payload = size.saturating_sub(spinneret_slmp::frame::HEADERS_BYTES);
     let bytes: Vec<u8> = (0..payload).map(|at| (number as usize + 7 * at) as u8).collect();
     let end = |last| Endpoint {
@@ -257,7 +267,7 @@ fn segment(number: u32, size: usize) -> Vec<u8> {
         socket: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, last), 9330),
     };
     let mut flags = Flags::SYN;
-    if place == MESSAGE_PACKETS - 1 {
+    if place == packets - 1 {
         flags |= Flags::EOM;
     }
     let frame = Frame {
@@ -265,7 +275,11 @@ fn segment(number: u32, size: usize) -> Vec<u8> {
         to: end(1),
         header: Header {
             flags,
-            message_id: message,
+            message_id: match packets {
+                // The highest byte chooses the queue.
+                COMPLETED_PACKETS => message.rotate_right(8),
+                _ => message,
+            },
             offset: place * payload as u32,
         },
         payload: &bytes,

@@ -49,7 +49,7 @@ pub const TOUCHES: &[(&str, Kind, u32)] = &[
     ("own scratchpad, misaligned", Kind::Load, 0x1001_4401),
     ("own scratchpad, misaligned", Kind::Store, 0x1001_4403),
     ("own scratchpad", Kind::Add, 0x1001_4400),
-    ("own scratchpad, misaligned", Kind::Add, 0x1001_4402),
+    ("own scratchpad, misaligned", Kind::Add, 0x1001_4422),
     ("own scratchpad", Kind::LoadReserved, 0x1001_4400),
     ("own scratchpad", Kind::StoreConditional, 0x1001_4400),
     ("scratchpad of the other cluster", Kind::Load, 0x1041_4400),

@@ -3,7 +3,7 @@
 use spinneret_interop::costs::{self, OPERATIONS};
 use spinneret_interop::figures::SIZES;
 use spinneret_interop::loads::EXAMPLES;
-use spinneret_interop::touches::{self, TOUCHES};
+use spinneret_interop::touches::{self, Kind, TOUCHES};
 use spinneret_interop::{contexts, example, judge, recorded, traces};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
@@ -59,6 +59,8 @@ fn accesses_of_a_strict_model_are_answered_as_on_the_cluster() {
     let pairs = TOUCHES.iter().zip(real.iter().zip(&model));
     let told: Vec<_> = pairs
         .filter(|(_, (real, model))| real != model)
+        // The halves of a misaligned atomic operation are two operations there, which is in no model.
+        .filter(|((_, kind, address), _)| *kind != Kind::Add || address % 4 == 0)
         .map(|((what, kind, _), (real, model))| format!("{what}, {kind:?}: {real}, in the model {model}"))
         .collect();
     assert!(told.is_empty(), "{}", told.join("\n"));
@@ -108,5 +110,19 @@ fn four_contexts_stay_apart() {
             told.iter().any(|told| told == line),
             "{line} is missing in {told:#?}"
         );
+    }
+}
+
+/// The defects of the public cluster do not show: packets come so that they need not, and the runtime avoids the others.
+#[test]
+fn examples_do_the_same_with_the_public_defects() {
+    let mut strict = NicConfig::default();
+    strict.cluster.is_strict = true;
+    for name in EXAMPLES {
+        let [one, other] = [nic(1_000_000), with(strict.clone())].map(|nic| {
+            example::attempt(nic, name, [20, 100], &mut |_| ())
+                .unwrap_or_else(|error| panic!("{name}: {error:#}"))
+        });
+        assert_eq!(judge::differences(name, &one, &other), [""; 0], "{name}");
     }
 }
