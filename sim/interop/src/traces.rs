@@ -137,7 +137,7 @@ pub fn read(rows: &[String]) -> Result<Vec<Line>> {
 
 /// Parts in a hundred, and clocks, by which the model's time of a line may differ: in the first packet, whose program comes
 /// into the cache with it, and later.
-const PERCENT: [u64; 2] = [20, 10];
+const PERCENT: [u64; 2] = [25, 10];
 const CLOCKS: u64 = 8;
 
 /// In what the model differs: each HPU does the same in the same order, so do the ports, and all of it in time.

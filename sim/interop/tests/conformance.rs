@@ -78,8 +78,7 @@ fn packets_go_as_on_the_cluster() {
         let model = model.unwrap_or_else(|error| panic!("{name}: {error:#}"));
         for (row, (size, ([real, _], model))) in SIZES.iter().zip(real.iter().zip(&model.figures)).enumerate()
         {
-            let differ = judge::figures_differ(*size, row == 0, real, model);
-            told.extend(differ.map(|text| format!("{name}, {text}")));
+            told.extend(judge::figures_differ(name, *size, row == 0, real, model));
         }
         // How often it asks the host is a matter of time.
         if !name.ends_with("host_ping") {
