@@ -22,10 +22,9 @@ const PATIENCE: u64 = 400_000;
 const LOOK_CLOCKS: u64 = 40;
 /// Bytes of host memory that are compared.
 const COMPARED_BYTES: usize = 1 << 16;
-/// Packets of a message of SLMP, and of one that ends with a completion handler. The public scheduler joins messages that
-/// meet in a queue, of which each context has four; so there are few of these at once, one after another in other queues.
-const MESSAGE_PACKETS: u32 = 5;
-const COMPLETED_PACKETS: u32 = 16;
+/// Packets of a message. The public scheduler joins messages that meet in a queue, of which each context has four; so there
+/// are few of them at once, one after another in other queues.
+const MESSAGE_PACKETS: u32 = 16;
 /// Packets of a burst.
 const BURST: usize = 20;
 /// Messages that the receiver of files holds at once: those of a burst, and more.
@@ -79,7 +78,7 @@ impl Load {
             .collect();
         let frames: Vec<_> = (0..alone + in_bursts)
             .map(|number| {
-                let packets = message_packets(handlers) as usize;
+                let packets = MESSAGE_PACKETS as usize;
                 let size = sizes[number / packets * packets];
                 frame(handlers, number as u32, size)
             })
@@ -184,7 +183,7 @@ impl<B: Behind + 'static> Host<B> {
         if example.ends_with("/slmp") {
             let config = ReceiverConfig {
                 places: PLACES,
-                capacity_bytes: 8192,
+                capacity_bytes: 32768,
                 confirm: Confirm::Memory,
             };
             let host = spinneret_host::Nic::new(nic.clone())?;
@@ -238,14 +237,7 @@ fn frame(handlers: &str, number: u32, size: usize) -> Vec<u8> {
         // Every fourth packet goes to a port that is blocked.
         "filter" if number % 4 == 3 => generated("udp,dport=389", number, size),
         "filter" => generated("udp", number, size),
-        _ => segment(number, size, message_packets(handlers)),
-    }
-}
-
-fn message_packets(handlers: &str) -> u32 {
-    match handlers.ends_with("/slmp") {
-        true => MESSAGE_PACKETS,
-        false => COMPLETED_PACKETS,
+        _ => segment(number, size),
     }
 }
 
@@ -258,8 +250,10 @@ fn generated(what: &str, number: u32, size: usize) -> Vec<u8> {
 }
 
 /// A packet of SLMP: messages of some packets each, all of which are to be acknowledged.
-fn segment(number: u32, size: usize, packets: u32) -> Vec<u8> {
-    let (message, place) = (number / packets, number % packets);
+///
+/// The highest byte of an id chooses the message's queue, and its size tells it from those of other sizes.
+fn segment(number: u32, size: usize) -> Vec<u8> {
+    let (message, place) = (number / MESSAGE_PACKETS, number % MESSAGE_PACKETS);
     let payload = size.saturating_sub(spinneret_slmp::frame::HEADERS_BYTES);
     let bytes: Vec<u8> = (0..payload).map(|at| (number as usize + 7 * at) as u8).collect();
     let end = |last| Endpoint {
@@ -267,7 +261,7 @@ fn segment(number: u32, size: usize, packets: u32) -> Vec<u8> {
         socket: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, last), 9330),
     };
     let mut flags = Flags::SYN;
-    if place == packets - 1 {
+    if place == MESSAGE_PACKETS - 1 {
         flags |= Flags::EOM;
     }
     let frame = Frame {
@@ -275,11 +269,7 @@ fn segment(number: u32, size: usize, packets: u32) -> Vec<u8> {
         to: end(1),
         header: Header {
             flags,
-            message_id: match packets {
-                // The highest byte chooses the queue.
-                COMPLETED_PACKETS => message.rotate_right(8),
-                _ => message,
-            },
+            message_id: message.rotate_right(8) | size as u32,
             offset: place * payload as u32,
         },
         payload: &bytes,
