@@ -8,6 +8,7 @@ pub mod example;
 pub mod figures;
 pub mod judge;
 pub mod loads;
+pub mod locks;
 pub mod model;
 pub mod nic;
 pub mod observe;

@@ -8,7 +8,7 @@ use crate::public::{self, Public};
 use crate::recorded;
 use crate::touches::{self, Answer, TOUCHES};
 use crate::watch::Watch;
-use crate::{contexts, elaborate, judge, model, nic, page, top, trees};
+use crate::{contexts, elaborate, judge, locks, model, nic, page, top, trees};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use spinneret_gen::board::corundum::Pspin;
@@ -30,6 +30,8 @@ pub enum Step {
     Costs,
     /// What answers where
     Accesses,
+    /// Locks and atomic operations with all HPUs at once
+    Locks,
     /// Four contexts at once, with host memory and standard output
     Contexts,
     /// The example handlers: times, and 1000 packets each
@@ -75,6 +77,7 @@ pub fn run(request: &Request) -> Result<bool> {
     let with_model = [
         Step::Costs,
         Step::Accesses,
+        Step::Locks,
         Step::Contexts,
         Step::Examples,
         Step::Public,
@@ -88,6 +91,9 @@ pub fn run(request: &Request) -> Result<bool> {
     }
     if wants(Step::Accesses) {
         good &= accesses(&real, request.record)?;
+    }
+    if wants(Step::Locks) {
+        good &= all_at_once(&real)?;
     }
     if wants(Step::Contexts) {
         good &= four_contexts(&real)?;
@@ -238,6 +244,20 @@ fn accesses(real: &Real, record: bool) -> Result<bool> {
         recorded::write_answers(&answers)?;
     }
     Ok(good)
+}
+
+fn all_at_once(real: &Real) -> Result<bool> {
+    status("locks and atomic operations");
+    let counted = locks::attempt(&real.nic()?)?;
+    status("");
+    println!("\nlocks and atomic operations with all HPUs at once:");
+    for (what, found, wanted) in &counted {
+        println!(
+            "  {what:8} {found:6} of {wanted:6}{}",
+            if found == wanted { "" } else { "  wrong" }
+        );
+    }
+    Ok(counted.iter().all(|(_, found, wanted)| found == wanted))
 }
 
 fn four_contexts(real: &Real) -> Result<bool> {

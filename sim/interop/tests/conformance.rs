@@ -4,7 +4,7 @@ use spinneret_interop::costs::{self, OPERATIONS};
 use spinneret_interop::figures::SIZES;
 use spinneret_interop::loads::EXAMPLES;
 use spinneret_interop::touches::{self, Kind, TOUCHES};
-use spinneret_interop::{contexts, example, judge, recorded, traces};
+use spinneret_interop::{contexts, example, judge, locks, recorded, traces};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
 
@@ -127,5 +127,12 @@ fn examples_do_the_same_with_the_public_defects() {
         if name.ends_with("/slmp") {
             assert_eq!((one.outcome.replies.len(), one.outcome.messages.len()), (120, 7));
         }
+    }
+}
+
+#[test]
+fn locks_and_atomic_operations_count_right() {
+    for (what, found, wanted) in locks::attempt(&nic(1_000_000)).unwrap_or_else(|error| panic!("{error:#}")) {
+        assert_eq!(found, wanted, "{what}");
     }
 }
