@@ -6,7 +6,7 @@ use crate::layout::Part;
 use crate::ruleset::{Join, Ruleset};
 use spinneret_program::map::L1_SCRATCHPADS;
 use spinneret_program::{Code, Program};
-use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, caps, cl, find, guard, her, her_meta, me, stats};
+use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, caps, cl, find, guard, her, her_meta, ingress, me};
 use std::time::Duration;
 
 /// Looks at a state before it is given up.
@@ -225,20 +225,29 @@ impl<D: Device> Control<'_, D> {
         self.set(me::VALID.offset, 1)
     }
 
-    /// Waits until no handler runs, but not for ever: others may always have some.
+    /// Waits until all packets are done with, but not for ever: others may always have some. Where nobody tells how many
+    /// there are, handlers get all of that time: clusters say that they are busy as long as they fetch instructions.
     fn drain(&mut self) -> Result<(), ErrorKind> {
         for _ in 0..DRAIN_LOOKS {
             self.0.wait(SLOTS)?;
-            if self.get(stats::CLUSTER.offset + BUSY)? == 0 {
+            if self.is_empty()? {
                 break;
             }
         }
         Ok(())
     }
-}
 
-/// Offset of the word with the busy flags.
-const BUSY: u32 = 4;
+    /// Whether no packet is in a slot, as far as the device tells.
+    fn is_empty(&mut self) -> Result<bool, ErrorKind> {
+        for name in ["large_used", "small_used"] {
+            let used = there(ingress::offset(name))?;
+            if !self.0.has_register(used) || self.get(used)? != 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
 
 /// Address and size of the scratchpads, by cluster.
 const SCRATCHPADS: [[&str; 2]; 4] = [

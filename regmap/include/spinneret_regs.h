@@ -56,7 +56,7 @@
 #define SPINNERET_CL_STATUS_HELD_SHIFT 1u
 
 /* stats */
-/* stats.cluster (r): [0] end of computation, [1] busy; one bit per cluster. */
+/* stats.cluster (r): [0] end of computation, [1] busy, which the public cluster is as long as it fetches instructions; one bit per cluster. */
 #define SPINNERET_STATS_CLUSTER_OFFSET 0x1000u
 #define SPINNERET_STATS_CLUSTER_COUNT 2u
 #define SPINNERET_STATS_CLUSTER_BITS 0x00000003u

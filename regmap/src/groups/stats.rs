@@ -7,7 +7,7 @@ use crate::{CLUSTERS, MPQS};
 pub const CLUSTER: Register = Register {
     bits: Bits::All(u32::MAX >> (32 - CLUSTERS)),
     unit: "bit mask",
-    description: "[0] end of computation, [1] busy; one bit per cluster.",
+    description: "[0] end of computation, [1] busy, which the public cluster is as long as it fetches instructions; one bit per cluster.",
     elements: &["end_of_computation", "busy"],
     ..Register::shown("stats", "cluster", 0x1000, 2)
 };
