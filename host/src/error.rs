@@ -109,6 +109,14 @@ pub enum ErrorKind {
         /// What there is.
         found: String,
     },
+    /// Handlers that need a scratchpad in each cluster, and a NIC that has not so many.
+    #[error("the NIC has {clusters} clusters, and these handlers can have scratchpads in {most} of them")]
+    TooManyClusters {
+        /// Clusters of the NIC.
+        clusters: u32,
+        /// Most clusters with scratchpads.
+        most: u32,
+    },
     /// Time is over.
     #[error("{what} did not happen within {limit:?}")]
     TimedOut {

@@ -206,8 +206,8 @@ static inline int spin_lock_unlock(spin_lock_t *lock) {
  * Many readers or one writer. Writers go first: who waits to write keeps new readers out.
  *
  * The first reader takes `glock` for all, and the last one gives it back; writers take it for themselves. The counter
- * of readers holds the writers that wait as well, and a bit that is set while a reader changes the counter. As in the
- * public runtime, a counter that does not begin with 0 makes a lock that keeps writers from each other only.
+ * of readers holds the writers that wait as well. As in the public runtime, a counter that does not begin with 0 makes a
+ * lock that keeps writers from each other only.
  */
 typedef struct spin_rw_lock {
     spin_lock_t glock;
@@ -217,35 +217,40 @@ typedef struct spin_rw_lock {
 #define SPIN_RW_READERS 0xffff
 #define SPIN_RW_WRITER 0x10000
 #define SPIN_RW_WRITERS 0xff0000
-#define SPIN_RW_BUSY 0x40000000
 
-/* The counter, which is this HPU's alone until it adds or takes away SPIN_RW_BUSY. */
-static inline int32_t spin_rw_lock_count(spin_rw_lock_t *lock) {
-    uint32_t count;
-    while (((count = spin_claim_bit((volatile uint32_t *)&lock->num_readers, SPIN_RW_BUSY)) & SPIN_RW_BUSY) != 0) {
-        rt_time_wait_cycles(32);
-    }
-    return (int32_t)count;
+/* Whether readers may come in. */
+static inline bool spin_rw_lock_is_open(spin_rw_lock_t *lock) {
+    int32_t count = lock->num_readers;
+    return (count & SPIN_RW_WRITERS) == 0 && ((count & SPIN_RW_READERS) != 0 || lock->glock == 0);
 }
 
+/* Writers add to the counter at any time, so it is added to here as well. Who waits keeps nobody from the guard. */
 static inline int spin_rw_lock_r_lock(spin_rw_lock_t *lock) {
-    int32_t count;
-    while (((count = spin_rw_lock_count(lock)) & SPIN_RW_WRITERS) != 0) {
-        amo_send_add(&lock->num_readers, -SPIN_RW_BUSY);
-        rt_time_wait_cycles(32);
+    bool is_in = false;
+    while (!is_in) {
+        while (!spin_rw_lock_is_open(lock)) {
+            rt_time_wait_cycles(32);
+        }
+        spin_guard_enter();
+        is_in = spin_rw_lock_is_open(lock);
+        if (is_in) {
+            if ((lock->num_readers & SPIN_RW_READERS) == 0) {
+                lock->glock = 1;
+            }
+            amo_send_add(&lock->num_readers, 1);
+        }
+        spin_guard_leave();
     }
-    if ((count & SPIN_RW_READERS) == 0) {
-        spin_lock_lock(&lock->glock);
-    }
-    amo_send_add(&lock->num_readers, 1 - SPIN_RW_BUSY);
     return SPIN_OK;
 }
 
 static inline int spin_rw_lock_r_unlock(spin_rw_lock_t *lock) {
-    if ((spin_rw_lock_count(lock) & SPIN_RW_READERS) == 1) {
+    spin_guard_enter();
+    if ((lock->num_readers & SPIN_RW_READERS) == 1) {
         spin_lock_unlock(&lock->glock);
     }
-    amo_send_add(&lock->num_readers, -1 - SPIN_RW_BUSY);
+    amo_send_add(&lock->num_readers, -1);
+    spin_guard_leave();
     return SPIN_OK;
 }
 

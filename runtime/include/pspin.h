@@ -2,8 +2,10 @@
  * Atomics, spin locks, time, and what host and HPUs share.
  *
  * Atomics work on words of the HPU's own L1 and of L2 handler memory, and give the value before the operation. In L1
- * they are single AMO instructions. In L2 they are made of a reservation: there the public cluster gives 1 for the value
- * before, whatever it was. Where nobody wants it, amo_send_add is the instruction in L2 as well.
+ * they are single AMO instructions. In L2 one HPU after the other reads the word and has the instruction change it
+ * (spin_guard.h), because the public cluster gives 1 for the value before, whatever it was: some 200 clocks, where L1 takes
+ * 2. Where nobody wants the value, amo_send_add and amo_store are one instruction of some 40 clocks in L2 as well; on
+ * words whose value before somebody wants, amo_send_add goes together with amo_add alone, and amo_store with locks.
  */
 #ifndef PSPIN_H
 #define PSPIN_H
@@ -15,6 +17,7 @@
 
 #include "pspin_rt.h"
 #include "spin_conf.h"
+#include "spin_guard.h"
 
 #define MEM_ALIGNMENT 4
 #define ALIGN_UP(number, alignment) (((uint32_t)(number) + ((alignment) - 1)) & ~((uint32_t)(alignment) - 1))
@@ -60,14 +63,16 @@ static inline uint32_t cycles(void) {
     return now;
 }
 
-/* Reservations are there in L2 only: in L1 the public cluster stores without a look. */
+/*
+ * LR and SC as they are. No cluster of today promises what they are for: in L1 the public one stores without a look, in L2
+ * it may store though somebody else has written in between. The model refuses both. Use compare_and_swap.
+ */
 static inline uint32_t load_reserved(volatile const uint32_t *const address) {
     uint32_t value;
     asm volatile("lr.w %0, (%1)" : "=r"(value) : "r"(address) : "memory");
     return value;
 }
 
-/* Stores only if nobody wrote the word since this HPU's load_reserved: 0 if it stored, else another number. */
 static inline unsigned store_conditional(volatile uint32_t *const address, const uint32_t value) {
     unsigned failed;
     asm volatile("sc.w %0, %1, (%2)" : "=&r"(failed) : "r"(value), "r"(address) : "memory");
@@ -79,13 +84,17 @@ static inline bool spin_is_in_l2(volatile const void *address) {
     return (uintptr_t)address >> 24 == SPIN_L2_ADDR >> 24;
 }
 
+/* A word that would not change is not written: so it does not matter if somebody gives a lock back between the two halves. */
 #define SPIN_AMO(name, instruction, type, after)                                                                \
     static inline type name(volatile type *const address, const type value) {                                  \
         type before;                                                                                            \
         if (spin_is_in_l2(address)) {                                                                           \
-            do {                                                                                                \
-                before = (type)load_reserved((volatile const uint32_t *)address);                              \
-            } while (store_conditional((volatile uint32_t *)address, (uint32_t)(after)) != 0);                 \
+            spin_guard_enter();                                                                                 \
+            before = *address;                                                                                  \
+            if ((type)(after) != before) {                                                                      \
+                asm volatile(instruction " zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");            \
+            }                                                                                                   \
+            spin_guard_leave();                                                                                 \
         } else {                                                                                                \
             asm volatile(instruction " %0, %1, (%2)" : "=r"(before) : "r"(value), "r"(address) : "memory");     \
         }                                                                                                       \
@@ -113,44 +122,24 @@ static inline void amo_store(volatile uint32_t *const address, const uint32_t va
 }
 
 /*
- * In L2: stores `new_value` if the word holds `expected`: 0 if it did, -1 if the word held something else, and a number
- * above 0 if another HPU wrote it in between, in which case one tries again. It is one piece of assembly because
- * a reservation is only sure to hold if no other memory access stands between the two halves.
+ * Stores `new_value` if the word holds `expected`: 0 if it did, -1 if it held something else. In L2, or in L1 if only HPUs
+ * of that cluster use it, by this function and amo_store.
  */
 static inline int compare_and_swap(volatile uint32_t *const address, const uint32_t expected,
                                    const uint32_t new_value) {
-    uint32_t found;
-    int result;
-    asm volatile("lr.w %0, (%2)\n\t"
-                 "li   %1, -1\n\t"
-                 "bne  %0, %3, 1f\n\t"
-                 "sc.w %1, %4, (%2)\n"
-                 "1:"
-                 : "=&r"(found), "=&r"(result)
-                 : "r"(address), "r"(expected), "r"(new_value)
-                 : "memory");
-    return result;
-}
-
-/*
- * Sets a bit, and gives the word as it was before. In L2 a bit that was set already is not stored again: who waits for it
- * takes no reservation away from others.
- */
-static inline uint32_t spin_claim_bit(volatile uint32_t *const address, const uint32_t bit) {
-    if (!spin_is_in_l2(address)) {
-        return amo_or(address, bit);
+    spin_guard_enter();
+    bool is_expected = *address == expected;
+    if (is_expected) {
+        *address = new_value;
     }
-    uint32_t before;
-    do {
-        before = load_reserved(address);
-    } while ((before & bit) == 0 && store_conditional(address, before | bit) != 0);
-    return before;
+    spin_guard_leave();
+    return is_expected ? 0 : -1;
 }
 
 static inline void futex_init(futex_t *futex) { amo_store(futex, 0); }
 
-/* 1 if the lock is ours now, 0 if somebody has it. */
-static inline int futex_try_lock(futex_t *futex) { return spin_claim_bit(futex, 1) == 0; }
+/* 1 if the lock is ours now, 0 if somebody has it. Who has it is not held up by those who look. */
+static inline int futex_try_lock(futex_t *futex) { return *futex == 0 && amo_or(futex, 1) == 0; }
 
 static inline int futex_lock(futex_t *futex) {
     while (!futex_try_lock(futex)) {

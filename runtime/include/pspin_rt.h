@@ -15,6 +15,8 @@
 
 /* Numbers of environment calls, in a7. The runtime answers every other number as a fault of the task. */
 #define PSPIN_ECALL_CYCLES 0x1
+#define PSPIN_ECALL_ENTER 0x2
+#define PSPIN_ECALL_LEAVE 0x3
 #define ECALL_PSPIN_HANDLER_EXIT 0xa
 
 /* Environment call `num` with seven arguments; `ret` is assigned what comes back in a0. */
@@ -43,6 +45,13 @@ extern __thread uint32_t spin_hart_id;
 
 /* The number of this HPU in its cluster. */
 static inline uint32_t rt_core_id(void) { return spin_hart_id & 0x1f; }
+
+/*
+ * Clusters that there are, which the program need not have been built for: a task's scratchpads of others are anything on
+ * the public cluster.
+ */
+extern __thread uint32_t spin_cluster_count;
+static inline uint32_t rt_cluster_count(void) { return spin_cluster_count; }
 
 /* The number of this HPU's cluster. */
 static inline uint32_t rt_cluster_id(void) { return spin_hart_id >> 5 & 0x3f; }

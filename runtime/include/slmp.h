@@ -24,13 +24,16 @@
 
 /* Numbers of the memory below. */
 #define SLMP_MAGIC 0x504d4c53
-#define SLMP_VERSION 2
+#define SLMP_VERSION 3
 #define SLMP_PLACES 8
 #define SLMP_MAX_SEGMENTS 32256
 #define SLMP_BITMAP_WORDS 1008
+#define SLMP_LOCAL_BYTES 8128
 #define SLMP_COUNTERS 16
 #define SLMP_HPUS 64
 #define SLMP_DONE_END 0x80000000
+#define SLMP_END_TAKEN 1
+#define SLMP_END_COMPLETING 2
 
 /*
  * Host memory of the context: the completion of place p is the 64-bit word at p * SLMP_COMPLETION_STRIDE. Its low half
@@ -80,12 +83,11 @@ struct slmp_place {
     uint32_t end; /* +0x020 offset of the EOM segment + 1, 0 while unknown */
     uint32_t length; /* +0x024 length of the message, valid with end */
     uint32_t done; /* +0x028 segments whose data is in host memory, and DONE_END */
-    uint32_t reserved0;
+    uint32_t generation; /* +0x02c number of the message, one more for each; begins with start */
     uint32_t end_syn; /* +0x030 1 if the EOM segment asked for an acknowledgement */
-    uint32_t end_taken; /* +0x034 1 if the EOM segment was taken, which has no bit */
-    uint32_t bitmap_words; /* +0x038 words of the bitmap that have been used */
+    uint32_t end_taken; /* +0x034 what is known of the EOM segment: END_TAKEN, END_COMPLETING */
+    uint32_t start; /* +0x038 random number of this start of the host, another one than before */
     uint32_t reciprocal; /* +0x03c 2^32 / segment_bytes, rounded up; 0 while unknown, or if it does not fit */
-    uint32_t bitmap[1008]; /* +0x040 bit i is the segment at i * segment_bytes */
 };
 static_assert(offsetof(struct slmp_place, state) == 0x000, "slmp_place.state");
 static_assert(offsetof(struct slmp_place, source) == 0x004, "slmp_place.source");
@@ -98,12 +100,12 @@ static_assert(offsetof(struct slmp_place, segment_bytes) == 0x01c, "slmp_place.s
 static_assert(offsetof(struct slmp_place, end) == 0x020, "slmp_place.end");
 static_assert(offsetof(struct slmp_place, length) == 0x024, "slmp_place.length");
 static_assert(offsetof(struct slmp_place, done) == 0x028, "slmp_place.done");
+static_assert(offsetof(struct slmp_place, generation) == 0x02c, "slmp_place.generation");
 static_assert(offsetof(struct slmp_place, end_syn) == 0x030, "slmp_place.end_syn");
 static_assert(offsetof(struct slmp_place, end_taken) == 0x034, "slmp_place.end_taken");
-static_assert(offsetof(struct slmp_place, bitmap_words) == 0x038, "slmp_place.bitmap_words");
+static_assert(offsetof(struct slmp_place, start) == 0x038, "slmp_place.start");
 static_assert(offsetof(struct slmp_place, reciprocal) == 0x03c, "slmp_place.reciprocal");
-static_assert(offsetof(struct slmp_place, bitmap) == 0x040, "slmp_place.bitmap");
-static_assert(sizeof(struct slmp_place) == 0x1000, "slmp_place");
+static_assert(sizeof(struct slmp_place) == 0x40, "slmp_place");
 
 /* The context's handler memory from its start. The host clears all of it before it begins. */
 struct slmp_memory {

@@ -44,9 +44,13 @@
 #define SPIN_L1_ADDR 0x10000000
 #define SPIN_L1_SHIFT 22
 
-/* Inside it: the runtime's contexts, then one area for each HPU, with its stack and its thread-local variables. */
+/*
+ * Inside it: the runtime's contexts, its guard, then one area for each HPU, with its stack and its thread-local variables.
+ */
 #define SPIN_CONTEXT_OFFSET 0x400
 #define SPIN_CONTEXT_SIZE 32
+#define SPIN_GUARD_OFFSET 0x600
+#define SPIN_GUARD_SIZE 64
 #define SPIN_AREA_OFFSET 0x800
 #define SPIN_AREA_SIZE 0x780
 

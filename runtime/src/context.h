@@ -10,6 +10,16 @@
 #define CONTEXT_GID 12    /* number of the HPU among all */
 #define CONTEXT_CLUSTER 16
 #define CONTEXT_HPU 20
+#define CONTEXT_INSIDE 24 /* whether this HPU is the one that the guard has let in */
+
+/* The guard, in each cluster's L1: HPUs of the cluster take turns by tickets, clusters by numbers. */
+#define GUARD_TICKET 0   /* the next one to be taken */
+#define GUARD_TURN 4     /* whose turn it is */
+#define GUARD_CLUSTERS 8 /* clusters that there are, which need not be NB_CLUSTERS */
+#define GUARD_NUMBER 12  /* what each cluster says: GUARD_IDLE, GUARD_CHOOSING, or an odd number */
+#define GUARD_MAX_CLUSTERS 8
+#define GUARD_IDLE 0
+#define GUARD_CHOOSING 2
 
 #define ARGS_SIZE 16 /* sizeof(handler_args_t) */
 

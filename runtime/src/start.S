@@ -28,6 +28,8 @@
 #define CAUSE_USER_ECALL 8
 #define CAUSE_MACHINE_ECALL 11
 #define ECALL_CYCLES 1
+#define ECALL_ENTER 2
+#define ECALL_LEAVE 3
 #define ECALL_EXIT 10
 
     /* The reset vector of the cores is 0x80 bytes into program memory; the entry point of the ELF file is _start. */
@@ -88,6 +90,7 @@ _start:
     mul t0, t0, s2
     add t0, t0, s1
     sw t0, CONTEXT_GID(s4)
+    sw zero, CONTEXT_INSIDE(s4)
 
     .option push
     .option norelax
@@ -144,8 +147,14 @@ trap:
     bnez t1, not_a_handlers_call
     li t1, ECALL_EXIT
     beq a7, t1, handler_done
+call_of_any:
     li t1, ECALL_CYCLES
-    bne a7, t1, fault
+    beq a7, t1, give_cycles
+    li t1, ECALL_ENTER
+    beq a7, t1, guard_enter
+    li t1, ECALL_LEAVE
+    beq a7, t1, guard_leave
+    j fault
 
     /* The cycle counter, and everything else as it was. */
 give_cycles:
@@ -157,13 +166,10 @@ give_cycles:
     csrrw t0, mscratch, t0
     mret
 
-    /* init_handlers, which runs in machine mode, may ask for the cycles as well. */
+    /* init_handlers, which runs in machine mode, may call as well. */
 not_a_handlers_call:
     addi t1, t1, CAUSE_USER_ECALL - CAUSE_MACHINE_ECALL
-    bnez t1, fault
-    li t1, ECALL_CYCLES
-    beq a7, t1, give_cycles
-    j fault
+    beqz t1, call_of_any
 
     /* The task ends with its cause. The hardware frees the packet; locks that the handler held stay locked. */
 fault:
@@ -186,6 +192,8 @@ handler_done:
      * are under way, the public cluster would tell it the number of another one.
      */
 task_done:
+    lw t2, CONTEXT_INSIDE(t0)
+    bnez t2, task_done_inside
     sw zero, WAIT(t1)
     li t2, 1
     sw t2, WAIT(t1)
@@ -196,6 +204,12 @@ task_done:
     sw zero, DOORBELL(t1)
     j next_task
 
+    /* It was the only one that was let in. */
+task_done_inside:
+    jal a6, let_next_in
+    li t1, SPIN_HPU_ADDR
+    j task_done
+
     /* In machine mode only init_handlers can fault: the watchdog leaves machine mode alone. */
 fault_at_start:
     lw sp, CONTEXT_SP(t0)
@@ -205,3 +219,141 @@ fault_at_start:
     csrr a2, mtval
     call spin_start_failed
     .size trap, . - trap
+
+    /*
+     * The guard lets one HPU in at a time. Within a cluster they take tickets, by an atomic operation on L1, which the
+     * public cluster has right. Clusters take turns as in Lamport's bakery ("A new solution of Dijkstra's concurrent
+     * programming problem", 1974): each tells all others that it chooses a number, chooses one higher than those it has
+     * been told, and tells that; the lowest goes first. What others say is in the own L1, so waiting costs nobody else
+     * anything. Callers expect to lose t1 to t6 and a0 to a6.
+     *
+     * t0: context, t2: cluster, t3: guard of cluster 0, t4: own guard, t6: clusters, a1: own number
+     */
+    .macro find_guard
+    lw t2, CONTEXT_CLUSTER(t0)
+    li t3, SPIN_L1_ADDR + SPIN_GUARD_OFFSET
+    slli t4, t2, SPIN_L1_SHIFT
+    add t4, t4, t3
+    lw t6, GUARD_CLUSTERS(t4)
+    .endm
+
+    .section .text.guard, "ax"
+    .type guard_enter, @function
+guard_enter:
+    lw t1, CONTEXT_INSIDE(t0)
+    bnez t1, fault
+    find_guard
+    li t1, 1
+    sw t1, CONTEXT_INSIDE(t0)
+#if GUARD_TICKET != 0
+#error "the address of an atomic operation has no offset"
+#endif
+    amoadd.w t1, t1, (t4)
+1:  lw t5, GUARD_TURN(t4)
+    bne t5, t1, 1b
+
+    li a1, GUARD_CHOOSING
+    jal a5, tell_clusters
+
+    /* Numbers may wrap around, as those that meet are close together. */
+    li a1, 1
+    li a0, 0
+    li a2, 0
+    mv a3, t4
+1:  beq a2, t2, 3f
+    lw a4, GUARD_NUMBER(a3)
+    andi t1, a4, 1
+    beqz t1, 3f
+    addi a4, a4, 2
+    beqz a0, 2f
+    sub t1, a4, a1
+    blez t1, 3f
+2:  mv a1, a4
+    li a0, 1
+3:  addi a3, a3, 4
+    addi a2, a2, 1
+    bne a2, t6, 1b
+    jal a5, tell_clusters
+
+    /* Who has the same number goes after clusters before it. */
+    li a0, GUARD_CHOOSING
+    li a2, 0
+    mv a3, t4
+1:  beq a2, t2, 3f
+2:  lw a4, GUARD_NUMBER(a3)
+    beq a4, a0, 2b
+    andi t1, a4, 1
+    beqz t1, 3f
+    sub t1, a4, a1
+    bltz t1, 2b
+    bnez t1, 3f
+    bltu a2, t2, 2b
+3:  addi a3, a3, 4
+    addi a2, a2, 1
+    bne a2, t6, 1b
+
+return_from_guard:
+    csrr t1, mepc
+    addi t1, t1, 4
+    csrw mepc, t1
+    csrrw t0, mscratch, t0
+    mret
+    .size guard_enter, . - guard_enter
+
+    .type guard_leave, @function
+guard_leave:
+    lw t1, CONTEXT_INSIDE(t0)
+    beqz t1, fault
+    jal a6, let_next_in
+    j return_from_guard
+    .size guard_leave, . - guard_leave
+
+    .type let_next_in, @function
+let_next_in:
+    find_guard
+    li a1, GUARD_IDLE
+    jal a5, tell_clusters
+    sw zero, CONTEXT_INSIDE(t0)
+    lw t1, GUARD_TURN(t4)
+    addi t1, t1, 1
+    sw t1, GUARD_TURN(t4)
+    jr a6
+    .size let_next_in, . - let_next_in
+
+    /* Tells a1 to all other clusters. */
+    .type tell_clusters, @function
+tell_clusters:
+    slli a3, t2, 2
+    add a3, a3, t3
+    li a2, 0
+    li a4, 1 << SPIN_L1_SHIFT
+1:  beq a2, t2, 2f
+    sw a1, GUARD_NUMBER(a3)
+2:  add a3, a3, a4
+    addi a2, a2, 1
+    bne a2, t6, 1b
+    jr a5
+    .size tell_clusters, . - tell_clusters
+
+    /*
+     * Whether there is memory at address a0, whose word is lost. Start-up alone asks. Where nothing is, an access is a
+     * fault, or is answered with something as the public cluster does it.
+     */
+    .section .text.exists, "ax"
+    .globl spin_exists
+    .type spin_exists, @function
+spin_exists:
+    la t0, does_not_exist
+    csrrw t0, mtvec, t0
+    sw a0, 0(a0)
+    lw t1, 0(a0)
+    xor a0, a0, t1
+    seqz a0, a0
+    csrw mtvec, t0
+    ret
+    .size spin_exists, . - spin_exists
+    .balign 256
+does_not_exist:
+    csrw mtvec, t0
+    li a0, 0
+    ret

@@ -9,7 +9,9 @@
 
 static_assert(sizeof(handler_args_t) == ARGS_SIZE, "start.S writes the arguments of handlers");
 static_assert(SPIN_CONTEXT_SIZE == 1 << SPIN_CONTEXT_SHIFT, "start.S computes the address of its context");
-static_assert(SPIN_CONTEXT_OFFSET + NB_CORES * SPIN_CONTEXT_SIZE <= SPIN_AREA_OFFSET, "contexts overlap stacks");
+static_assert(SPIN_CONTEXT_OFFSET + NB_CORES * SPIN_CONTEXT_SIZE <= SPIN_GUARD_OFFSET, "contexts overlap the guard");
+static_assert(GUARD_NUMBER + 4 * GUARD_MAX_CLUSTERS <= SPIN_GUARD_SIZE, "the guard has no more room than that");
+static_assert(SPIN_GUARD_OFFSET + SPIN_GUARD_SIZE <= SPIN_AREA_OFFSET, "the guard overlaps stacks");
 
 /* The host finds it by this name. */
 __attribute__((used, section(".l2_handler_data.host"))) volatile struct host_data __host_data;
@@ -17,6 +19,7 @@ __attribute__((used, section(".l2_handler_data.host"))) volatile struct host_dat
 volatile uint8_t dma_idx[CORE_COUNT];
 
 __thread uint32_t spin_hart_id;
+__thread uint32_t spin_cluster_count;
 
 /* Set when memory is ready for all. It is initialised data, because HPU 0 is still clearing the rest. */
 #define NOT_READY 1
@@ -43,6 +46,29 @@ static void prepare_locals(uint32_t hart) {
     spin_hart_id = hart;
 }
 
+/* Whether there is memory at an address, whose word is lost: in start.S. */
+bool spin_exists(volatile void *address);
+
+static volatile uint32_t *guard_of(uint32_t cluster) {
+    return (volatile uint32_t *)(uintptr_t)(SPIN_L1_ADDR + (cluster << SPIN_L1_SHIFT) + SPIN_GUARD_OFFSET);
+}
+
+/*
+ * Nobody is inside. Other clusters wait for `ready` before they run handlers, so nobody wants to be either. A program also
+ * runs on fewer or more clusters than it was built for, so they are counted.
+ */
+static void prepare_guard(void) {
+    uint32_t clusters = 1;
+    while (clusters < GUARD_MAX_CLUSTERS && spin_exists(guard_of(clusters))) {
+        ++clusters;
+    }
+    for (uint32_t cluster = 0; cluster < clusters; ++cluster) {
+        for (uint32_t word = 0; word < SPIN_GUARD_SIZE / 4; ++word) {
+            guard_of(cluster)[word] = word == GUARD_CLUSTERS / 4 ? clusters : 0;
+        }
+    }
+}
+
 /* Called by every HPU after reset. HPU 0 prepares the memory that all share, the others wait for it. */
 void spin_start(uint32_t hart) {
     prepare_locals(hart);
@@ -50,6 +76,8 @@ void spin_start(uint32_t hart) {
         for (uint32_t *word = __bss_start; word != __bss_end; ++word) {
             *word = 0;
         }
+        prepare_guard();
+        spin_cluster_count = guard_of(0)[GUARD_CLUSTERS / 4];
         handler_fn hh, ph, th;
         void *handler_mem;
         init_handlers(&hh, &ph, &th, &handler_mem);
@@ -58,6 +86,7 @@ void spin_start(uint32_t hart) {
         while (ready != READY) {
             rt_time_wait_cycles(64);
         }
+        spin_cluster_count = guard_of(rt_cluster_id())[GUARD_CLUSTERS / 4];
     }
 }
 

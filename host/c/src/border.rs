@@ -69,7 +69,8 @@ impl From<Error> for Failure {
             ErrorKind::Ruleset(_)
             | ErrorKind::Outside { .. }
             | ErrorKind::Misaligned { .. }
-            | ErrorKind::NoVariable { .. } => SPINNERET_ERROR_ARGUMENT,
+            | ErrorKind::NoVariable { .. }
+            | ErrorKind::TooManyClusters { .. } => SPINNERET_ERROR_ARGUMENT,
             ErrorKind::Register { source, .. }
             | ErrorKind::Cluster { source, .. }
             | ErrorKind::Device(source) => match source {

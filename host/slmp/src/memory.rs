@@ -6,13 +6,18 @@
 /// What the first word of the memory holds: "SLMP".
 pub const MAGIC: u32 = 0x504d_4c53;
 /// Version of this layout.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Most messages that a receiver knows at once.
 pub const PLACES: usize = 8;
-/// Most segments of a message; as many bits has the bitmap of a place.
+/// Most segments of a message; as many bits has each bitmap.
 pub const MAX_SEGMENTS: usize = BITMAP_WORDS * 32;
-/// Words of the bitmap of a place.
+/// Words of a bitmap of segments.
 pub const BITMAP_WORDS: usize = 1008;
+/// Bytes of each cluster's scratchpad that handlers need for each place. They alone know what lies there: two bitmaps, and a
+/// line of words.
+pub const LOCAL_BYTES: usize = 64 + 2 * 4 * BITMAP_WORDS;
+/// Most clusters of a NIC: handlers have scratchpads in no more.
+pub const CLUSTERS: usize = 4;
 /// Counters.
 pub const COUNTERS: usize = 16;
 /// Most HPUs that a NIC has. Each has all counters for itself, so that it adds to one without an atomic operation, which
@@ -27,6 +32,10 @@ pub const COMPLETED: usize = 12;
 pub const ACCEPTED_AND_ACKED: usize = 13;
 /// In the number of segments that are done: the end of the message is known.
 pub const DONE_END: u32 = 0x8000_0000;
+/// In what is known of the EOM segment, which has no bit: it was taken.
+pub const END_TAKEN: u32 = 1;
+/// In what is known of the EOM segment: somebody completes the message.
+pub const END_COMPLETING: u32 = 2;
 /// Distance of the completions of two places, which are 64-bit words at the start of the context's host memory.
 pub const COMPLETION_STRIDE: usize = 64;
 /// In the upper half of a completion: there is one, and the other bits are the length of the message.
@@ -81,7 +90,7 @@ layout! {
 
 layout! {
     /// One message; place p is at [`common::SIZE`] + p * [`SIZE`](place::SIZE).
-    place: 0x1000 bytes {
+    place: 0x40 bytes {
         STATE 0x00 1 "one of the states";
         SOURCE 0x04 1 "source address as loaded from the packet";
         PORT 0x08 1 "source port as loaded from the packet";
@@ -93,11 +102,11 @@ layout! {
         END 0x20 1 "offset of the EOM segment + 1, 0 while unknown";
         LENGTH 0x24 1 "length of the message, valid with end";
         DONE 0x28 1 "segments whose data is in host memory, and DONE_END";
+        GENERATION 0x2c 1 "number of the message, one more for each; begins with start";
         END_SYN 0x30 1 "1 if the EOM segment asked for an acknowledgement";
-        END_TAKEN 0x34 1 "1 if the EOM segment was taken, which has no bit";
-        BITMAP_WORDS 0x38 1 "words of the bitmap that have been used";
+        END_TAKEN 0x34 1 "what is known of the EOM segment: END_TAKEN, END_COMPLETING";
+        START 0x38 1 "random number of this start of the host, another one than before";
         RECIPROCAL 0x3c 1 "2^32 / segment_bytes, rounded up; 0 while unknown, or if it does not fit";
-        BITMAP 0x40 1008 "bit i is the segment at i * segment_bytes";
     }
 }
 

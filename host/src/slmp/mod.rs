@@ -9,18 +9,19 @@ mod place;
 use self::place::{Fate, Place};
 use crate::context::{Context, Options};
 use crate::device::{Device, OpenDevice};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind, In as _};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::Nic;
 use crate::ruleset::Ruleset;
 use spinneret_program::Program;
 use spinneret_regmap::matching::Rule;
 use spinneret_slmp::memory::{
-    ACCEPTED_AND_ACKED, ACKS_SENT, COMPLETED, COUNTERS, Cause, HPUS, MAGIC, REGIONS, VERSION, common,
-    place as fields,
+    ACCEPTED_AND_ACKED, ACKS_SENT, CLUSTERS, COMPLETED, COUNTERS, Cause, HPUS, LOCAL_BYTES, MAGIC, REGIONS,
+    VERSION, common, place as fields,
 };
 use spinneret_slmp::wire::PORT;
 use spinneret_slmp::{Confirm, GivenUp, MessageKey, Received, ReceiverConfig, Verdict};
+use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 /// The handlers' name in their program.
@@ -94,26 +95,32 @@ impl<D: Device> MessageReceiver<D> {
     /// without progress for `idle` are given up.
     ///
     /// # Errors
-    /// If the NIC has no room for it, or does not answer.
+    /// If the NIC has no room for it, has more clusters than handlers have scratchpads, or does not answer.
     pub fn open(
         nic: &Nic<D>,
         program: &Program,
         config: ReceiverConfig,
         idle: Duration,
     ) -> Result<Self, Error> {
+        let [clusters, _] = nic.device().shape();
+        if clusters as usize > CLUSTERS {
+            let (clusters, most) = (clusters, CLUSTERS as u32);
+            return Err(ErrorKind::TooManyClusters { clusters, most }).call("MessageReceiver::open");
+        }
         let stride = config.capacity_bytes.next_multiple_of(LINE);
         let options = Options {
             host_bytes: (REGIONS + config.places * stride).try_into().unwrap_or(u32::MAX),
             handler_bytes: Some((common::SIZE + config.places * fields::SIZE) as u32),
-            ..Options::default()
+            scratchpad_bytes: Some((config.places * LOCAL_BYTES) as u32),
         };
         // No packet comes before memory is ready.
         let context = nic.open_context(program, HANDLERS, &Ruleset::any(), &options)?;
         let (handler, host) = (context.handler_memory(), context.host_memory());
         handler.clear()?;
+        let start = RandomState::new().hash_one(nic.now()) as u32;
         for number in 0..config.places {
             let region = (REGIONS + number * stride) as u32;
-            Place::new(nic, &handler, &host, number).prepare(region, config.capacity_bytes as u32)?;
+            Place::new(nic, &handler, &host, number).prepare(region, config.capacity_bytes as u32, start)?;
         }
         handler.store(common::PLACES as u32, config.places as u32)?;
         handler.store(

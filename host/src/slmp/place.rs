@@ -9,22 +9,21 @@ use crate::device::Device;
 use crate::error::{Error, ErrorKind};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::Nic;
-use spinneret_slmp::memory::{
-    BITMAP_WORDS, COMPLETION_STRIDE, COMPLETION_VALID, DONE_END, State, common, place,
-};
+use spinneret_slmp::memory::{COMPLETION_STRIDE, COMPLETION_VALID, DONE_END, State, common, place};
 use spinneret_slmp::{GivenUp, MessageKey, Received};
 use std::net::SocketAddrV4;
 use std::time::Duration;
 
 /// Longest that handlers take to finish what they do for a message that is given up.
 const DRAIN: Duration = Duration::from_millis(10);
-/// What stays when a place is cleared: the state is written last, and `users` belongs to handlers.
-const STAYS: [usize; 5] = [
+/// What stays when a place is cleared: the state is written last, `users` and `generation` belong to handlers.
+const STAYS: [usize; 6] = [
     place::STATE,
     place::REGION,
     place::CAPACITY,
     place::USERS,
-    place::BITMAP,
+    place::GENERATION,
+    place::START,
 ];
 
 /// What came of giving a message up.
@@ -65,10 +64,13 @@ impl<'m, D: Device> Place<'m, D> {
         }
     }
 
-    /// Sets where the place's messages go, before handlers know of it.
-    pub(super) fn prepare(&self, region: u32, capacity: u32) -> Result<(), Error> {
+    /// Sets where the place's messages go, before handlers know of it. By `start`, which is random, handlers tell what they
+    /// have in L1 from what was left there before; nobody clears that for them.
+    pub(super) fn prepare(&self, region: u32, capacity: u32, start: u32) -> Result<(), Error> {
         self.set(place::REGION, region)?;
-        self.set(place::CAPACITY, capacity)
+        self.set(place::CAPACITY, capacity)?;
+        self.set(place::START, start)?;
+        self.set(place::GENERATION, start)
     }
 
     /// Whether segments of its message are missing.
@@ -140,9 +142,6 @@ impl<'m, D: Device> Place<'m, D> {
     /// Makes a closed place that nobody works on free.
     fn free(&self) -> Result<(), Error> {
         self.host.store(self.completion, 0_u64)?;
-        let words = self.field(place::BITMAP_WORDS)?.min(BITMAP_WORDS as u32);
-        let bitmap = self.start + place::BITMAP as u32;
-        self.handler.write(bitmap, &vec![0; 4 * words as usize])?;
         for field in place::FIELDS {
             if !STAYS.contains(&field.offset) {
                 self.set(field.offset, 0)?;

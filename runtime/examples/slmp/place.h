@@ -17,12 +17,12 @@
 #ifndef PLACE_H
 #define PLACE_H
 
-#include "segment.h"
+#include "local.h"
 
 typedef volatile struct slmp_memory memory_t;
 typedef volatile struct slmp_place place_t;
 
-/* The shared memory, with the number of its places, which is read once. */
+/* The shared memory, with the number of its places. */
 typedef struct {
     memory_t *memory;
     uint32_t count;
@@ -49,12 +49,11 @@ static inline bool has_key(place_t *place, const segment_t *segment) {
 }
 
 /*
- * What a place says beside its bitmap, copied to L1: all of it comes in the time of two words that are read from L2. It
- * is used for what does not change while one works on the place, and for what changes once, from 0: who finds 0 takes
- * care of that.
+ * What a place says, copied to L1: all of it comes in the time of two words that are read from L2. It is used for what
+ * does not change while one works on the place, and for what changes once, from 0: who finds 0 takes care of that.
  */
 typedef const struct slmp_place line_t;
-#define LINE_BYTES offsetof(struct slmp_place, bitmap)
+#define LINE_BYTES sizeof(struct slmp_place)
 static_assert(LINE_BYTES == 64 && offsetof(struct slmp_memory, place) % LINE_BYTES == 0, "a line is one beat");
 
 /* Starts the copy of a line. Banks of L2 answer one by one, so its words are read within few clocks, not in one. */
@@ -150,12 +149,6 @@ static inline place_t *choose_place(places_t places, const segment_t *segment, u
     return NULL;
 }
 
-/* Words of the bitmap that may hold bits. */
-static inline uint32_t used_words(place_t *place) {
-    uint32_t words = place->bitmap_words;
-    return MIN(words, SLMP_BITMAP_WORDS);
-}
-
 /*
  * By what an offset is multiplied to find its segment: index = offset * reciprocal / 2^32. It is (2^32 + e) / bytes
  * with e < bytes, so an offset of index * bytes gives index + index * e / 2^32, where the last part is below 1 for all
@@ -164,19 +157,16 @@ static inline uint32_t used_words(place_t *place) {
 static inline uint32_t reciprocal_of(uint32_t bytes) { return UINT32_MAX / bytes + 1; }
 static_assert((uint64_t)SLMP_MAX_SEGMENTS * SLMP_MAX_PAYLOAD < UINT32_MAX, "the reciprocal is exact enough");
 
-/* Gives the place to the segment's message, and enters it. `users` may count somebody who is about to go away. */
+/*
+ * Gives the place to the segment's message, and enters it. `users` may count somebody who is about to go away. Clusters
+ * clear their records when they see the new generation.
+ */
 static inline void begin_message(place_t *place, const segment_t *segment) {
-    uint32_t words = used_words(place);
-    for (uint32_t i = 0; i < words; ++i) {
-        place->bitmap[i] = 0;
-    }
-    place->bitmap_words = 0;
+    place->generation = place->generation + 1;
     place->segment_bytes = segment->is_end ? 0 : segment->bytes;
     place->reciprocal = segment->is_end ? 0 : reciprocal_of(segment->bytes);
     place->end = 0;
-    place->length = 0;
     place->done = 0;
-    place->end_syn = 0;
     place->end_taken = 0;
     place->source = segment->source;
     place->port = segment->port;

@@ -25,18 +25,6 @@ static inline void set_region(position_t *at, uint32_t region, uint32_t capacity
     }
 }
 
-/* Whether there is a segment at `index` or behind it. */
-static inline bool has_segments_from(place_t *place, uint32_t index) {
-    uint32_t words = used_words(place);
-    uint32_t mask = ~0u << index % 32;
-    for (uint32_t word = index / 32; word < words; ++word, mask = ~0u) {
-        if ((place->bitmap[word] & mask) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether an end at `offset` with `bytes` bytes is possible if all other segments have `unit` bytes. */
 static inline bool can_end(uint32_t unit, uint32_t offset, uint32_t bytes) {
     return bytes <= unit && offset % unit == 0 && offset / unit < SLMP_MAX_SEGMENTS;
@@ -71,9 +59,9 @@ static inline bool is_in_place(const segment_t *segment, place_t *place, positio
     return likely(at->index < SLMP_MAX_SEGMENTS) && likely(at->index * unit == offset);
 }
 
-/* Whether an open message takes the segment: SLMP_ACCEPTED if so. The place is not read if unit and end are 0. */
+/* Whether an open message takes the segment: SLMP_ACCEPTED if so. Place and records are not read if unit and end are 0. */
 static inline __attribute__((always_inline)) enum slmp_cause check(const segment_t *segment, place_t *place,
-                                                                   position_t *at) {
+                                                                   const local_t *local, position_t *at) {
     uint32_t offset = segment->offset;
     if (!likely(is_in_place(segment, place, at))) {
         return SLMP_MISPLACED;
@@ -88,8 +76,11 @@ static inline __attribute__((always_inline)) enum slmp_cause check(const segment
         }
         return offset < at->end - 1 ? SLMP_ACCEPTED : SLMP_BEYOND_END;
     }
-    bool is_early = !likely(!segment->is_end) && at->unit != 0 && has_segments_from(place, at->index);
-    return !likely(!is_early) ? SLMP_BEYOND_END : SLMP_ACCEPTED;
+    if (!likely(!segment->is_end) && at->unit != 0) {
+        local_t copy = *local;
+        return has_segments_from(&copy, at->index) ? SLMP_BEYOND_END : SLMP_ACCEPTED;
+    }
+    return SLMP_ACCEPTED;
 }
 
 #endif

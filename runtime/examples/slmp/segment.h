@@ -85,11 +85,8 @@ static inline bool has_right_ip_checksum(const frame_t *frame) {
     return ip_checksum_finish(sum_of(0, header, sizeof(ip_hdr_t) / sizeof(uint16_t))) == 0;
 }
 
-/* Over UDP and the pseudo header: addresses, protocol, length. A sender that had nothing to add up says 0. */
+/* Over UDP and the pseudo header: addresses, protocol, length. */
 static inline bool has_right_udp_checksum(const frame_t *frame, uint32_t udp_bytes) {
-    if (likely(frame->udp_checksum == 0)) {
-        return true;
-    }
     uint32_t pseudo = sum_of(htons(PROTOCOL_UDP) + frame->udp_bytes, frame->source, 4);
     return ip_checksum_finish(ip_checksum_add(pseudo, &frame->source_port, udp_bytes)) == 0;
 }
@@ -109,7 +106,10 @@ static inline bool is_well_formed(const frame_t *frame, uint32_t frame_bytes, ui
            likely(udp_bytes + sizeof(ip_hdr_t) <= ip_bytes) && likely(udp_bytes >= UDP_AND_SLMP_BYTES);
 }
 
-/* Reads a frame: SLMP_ACCEPTED, or why it is no segment. */
+/*
+ * Reads what is needed to find a frame's message: SLMP_ACCEPTED, or why it is no segment. A UDP checksum takes so long that
+ * it is looked at before anything else begins.
+ */
 static inline enum slmp_cause read_segment(segment_t *segment, frame_t *frame, uint32_t frame_bytes) {
     if (!likely(frame_bytes >= sizeof(frame_t))) {
         return SLMP_MALFORMED;
@@ -118,14 +118,8 @@ static inline enum slmp_cause read_segment(segment_t *segment, frame_t *frame, u
     if (!likely(is_well_formed(frame, frame_bytes, ntohs(frame->ip_bytes), udp_bytes))) {
         return SLMP_MALFORMED;
     }
-    if (!likely(has_right_ip_checksum(frame))) {
-        return SLMP_IP_CHECKSUM;
-    }
-    if (!likely(has_right_udp_checksum(frame, udp_bytes))) {
-        return SLMP_UDP_CHECKSUM;
-    }
-    if (!likely((frame->flags & htons(SLMP_FLAG_ACK)) == 0)) {
-        return SLMP_NOT_A_SEGMENT;
+    if (!likely(frame->udp_checksum == 0) && !has_right_udp_checksum(frame, udp_bytes)) {
+        return has_right_ip_checksum(frame) ? SLMP_UDP_CHECKSUM : SLMP_IP_CHECKSUM;
     }
     segment->frame = frame;
     segment->source = frame->source[0] | (uint32_t)frame->source[1] << 16;
@@ -135,13 +129,20 @@ static inline enum slmp_cause read_segment(segment_t *segment, frame_t *frame, u
     return SLMP_ACCEPTED;
 }
 
-/* Reads the rest, which is not needed to find the message. */
-static inline void read_rest(segment_t *segment) {
+/* Reads the rest, which is not needed to find the message: SLMP_ACCEPTED, or why it is no segment. */
+static inline enum slmp_cause read_rest(segment_t *segment) {
     const frame_t *frame = segment->frame;
+    if (!likely(has_right_ip_checksum(frame))) {
+        return SLMP_IP_CHECKSUM;
+    }
+    if (!likely((frame->flags & htons(SLMP_FLAG_ACK)) == 0)) {
+        return SLMP_NOT_A_SEGMENT;
+    }
     segment->offset = host_order(frame->offset);
     segment->is_end = (frame->flags & htons(SLMP_FLAG_EOM)) != 0;
     segment->wants_ack = (frame->flags & htons(SLMP_FLAG_SYN)) != 0;
     segment->is_turned = false;
+    return SLMP_ACCEPTED;
 }
 
 static inline void swap(uint16_t *left, uint16_t *right, uint32_t count) {

@@ -6,10 +6,12 @@
  *
  *   read, check -> find or open its message -> claim its bit -> copy to the host, acknowledge meanwhile -> count it
  *
- * Its bit is claimed by one atomic operation, so of two HPUs with the same segment one copies and the other has a
- * duplicate. It is counted after its copy, by another one; so one handler, and only one, sees that it was the last. A
- * sender that contradicts itself in two segments at the same time may have both accepted; its message is complete only
- * if all of it has been written, and no other message is touched.
+ * Of several HPUs with the same segment one gets its bit and copies, and the others have a duplicate (local.h). It is
+ * counted after its copy; whoever sees then that all are there tries to complete the message, and one does. A sender that
+ * contradicts itself in two segments at the same time may have both accepted; its message is complete only if all of it
+ * has been written, and no other message is touched.
+ *
+ * Atomic operations with a result take long in L2, so there are some when a message begins and ends, and none in between.
  */
 #include "position.h"
 
@@ -31,7 +33,7 @@ static __attribute__((noinline, cold)) enum slmp_cause check_first(const task_t 
                                                                    const segment_t *segment) {
     position_t at = {0};
     set_region(&at, place->region, place->capacity, task->host_mem_size);
-    return check(segment, NULL, &at);
+    return check(segment, NULL, NULL, &at);
 }
 
 /* Why a segment is refused that has no place: first of all because it fits nowhere. */
@@ -77,7 +79,8 @@ static __attribute__((noinline, cold)) place_t *open_message(const task_t *task,
     if (place != NULL) {
         return place;
     }
-    if (memory->magic != SLMP_MAGIC || memory->version != SLMP_VERSION || task->host_mem_size < SLMP_REGIONS) {
+    if (memory->magic != SLMP_MAGIC || memory->version != SLMP_VERSION || memory->places != places.count ||
+        task->host_mem_size < SLMP_REGIONS) {
         *cause = SLMP_NO_ROOM;
         return NULL;
     }
@@ -88,7 +91,13 @@ static __attribute__((noinline, cold)) place_t *open_message(const task_t *task,
         }
         return place;
     }
-    spin_lock_lock(&memory->lock);
+    /* Many find at once that a message is to be opened. One does it, and the others need no lock to find it then. */
+    while (!spin_lock_try_lock(&memory->lock)) {
+        place = find_message(places, segment, line);
+        if (place != NULL) {
+            return place;
+        }
+    }
     place = find_message(places, segment, line);
     if (place == NULL) {
         place = place_message(task, places, segment, line, cause);
@@ -105,42 +114,63 @@ static __attribute__((noinline, cold)) place_t *open_message(const task_t *task,
 
 /*
  * Takes the end of the message: whether nobody else has it. The offset is written after the others, and `done` says
- * that it is there: who sees it sees the others. Another end that comes in just these clocks counts as a duplicate, and
- * like all ends is not acknowledged yet.
+ * that it is there: who sees it sees the others. All clusters are told then, and look at `done` from now on. Another end
+ * that comes in just these clocks counts as a duplicate, and like all ends is not acknowledged yet.
  */
-static bool claim_end(const segment_t *segment, place_t *place, position_t *at) {
-    if (amo_or(&place->end_taken, 1) != 0) {
+static __attribute__((noinline, cold)) bool claim_end(const segment_t *segment, place_t *place, const local_t *local) {
+    if ((amo_or(&place->end_taken, SLMP_END_TAKEN) & SLMP_END_TAKEN) != 0) {
         return false;
     }
     place->length = segment->offset + segment->bytes;
     place->end_syn = segment->wants_ack;
-    at->end = segment->offset + 1;
-    amo_store(&place->end, at->end);
-    amo_or(&place->done, SLMP_DONE_END);
+    amo_store(&place->end, segment->offset + 1);
+    add(&place->done, SLMP_DONE_END);
+    tell_end(local);
     return true;
 }
 
-/* Takes the segment's bit: SLMP_ACCEPTED if nobody else has it. */
-static enum slmp_cause claim(const segment_t *segment, place_t *place, position_t *at) {
-    if (segment->is_end) {
-        return claim_end(segment, place, at) ? SLMP_ACCEPTED : SLMP_DUPLICATE;
+/* Says how long segments are. Several may want to: one does, and the others have the same length or are wrong. */
+static __attribute__((noinline, cold)) bool claim_unit(place_t *place, uint32_t bytes) {
+    while (compare_and_swap(&place->segment_bytes, 0, bytes) > 0) {
+    }
+    if (place->segment_bytes != bytes) {
+        return false;
+    }
+    place->reciprocal = reciprocal_of(bytes);
+    return true;
+}
+
+/*
+ * Takes the segment's bit: SLMP_ACCEPTED if nobody else has it. If somebody wants it and does not get on, the sender is not
+ * told that the segment is there, so that it comes again.
+ */
+static inline enum slmp_cause claim(segment_t *segment, place_t *place, const local_t *local, position_t *at) {
+    if (!likely(!segment->is_end)) {
+        segment_t end = *segment;
+        local_t copy = *local;
+        return claim_end(&end, place, &copy) ? SLMP_ACCEPTED : SLMP_DUPLICATE;
     }
     if (!likely(at->unit != 0)) {
-        /* Several may want to say how long segments are. One does, and the others have the same length or are wrong. */
-        while (compare_and_swap(&place->segment_bytes, 0, segment->bytes) > 0) {
-        }
         at->unit = segment->bytes;
-        if (place->segment_bytes != at->unit) {
+        if (!claim_unit(place, at->unit)) {
             return SLMP_MISPLACED;
         }
-        place->reciprocal = reciprocal_of(at->unit);
     }
-    uint32_t word = at->index / 32, bit = 1u << at->index % 32;
-    uint32_t before = amo_or(&place->bitmap[word], bit);
-    if (!likely(before != 0)) {
-        amo_maxu(&place->bitmap_words, word + 1);
+    if (!likely(local->own->generation == local->generation)) {
+        local_t copy = *local;
+        if (!prepare_record(&copy, segment->message_id, at->room / at->unit)) {
+            segment->wants_ack = false;
+            return SLMP_DUPLICATE;
+        }
     }
-    return (before & bit) == 0 ? SLMP_ACCEPTED : SLMP_DUPLICATE;
+    claim_t claim = claim_segment(local, at->index);
+    if (likely(claim == WON)) {
+        return SLMP_ACCEPTED;
+    }
+    if (claim == UNKNOWN) {
+        segment->wants_ack = false;
+    }
+    return SLMP_DUPLICATE;
 }
 
 /*
@@ -180,33 +210,40 @@ static __attribute__((noinline, cold)) void complete(const task_t *task, memory_
 }
 
 /*
- * Counts a segment whose copy is done, and completes the message if it was the last one. The end is noted in the same
- * word before its segment is counted, so whoever counts last sees it. The number of segments before the end is the
- * end's index; they are those before the end if none is behind it, which a sender that contradicts itself could have
- * brought about.
+ * Completes the message if all of it is there. The number of segments before the end is the end's index; they are those
+ * before the end if none is behind it, which a sender that contradicts itself could have brought about. Several may see
+ * that all are there, as they count first and look then, and one of them completes the message.
  */
-static void count_segment(const task_t *task, memory_t *memory, place_t *place, const segment_t *segment,
-                          const position_t *at) {
-    uint32_t before = (uint32_t)amo_add((volatile int32_t *)&place->done, 1);
-    if (likely((before & SLMP_DONE_END) == 0)) {
-        return;
+static __attribute__((noinline, cold)) void complete_if_last(memory_t *memory, place_t *place, const local_t *local,
+                                                             segment_t *segment) {
+    uint32_t others = (place->done & ~SLMP_DONE_END) - 1, end = place->end;
+    if (others * place->segment_bytes == end - 1 && !has_segments_from(local, others) &&
+        (amo_or(&place->end_taken, SLMP_END_COMPLETING) & SLMP_END_COMPLETING) == 0) {
+        complete(local->task, memory, place, segment, end);
     }
-    uint32_t others = before & ~SLMP_DONE_END, end = place->end;
-    uint32_t unit = likely(at->unit != 0) ? at->unit : place->segment_bytes;
-    if (others * unit == end - 1 && !has_segments_from(place, others)) {
+}
+
+/*
+ * Counts a segment whose copy is done. Who has the end tells all clusters so, before he counts it and looks at the number.
+ * So whoever counts after that looks at it as well, and whoever counts before that is seen by him.
+ */
+static inline void count_segment(memory_t *memory, place_t *place, const local_t *local, const segment_t *segment) {
+    add(&place->done, 1);
+    if (!likely(local->own->ended != local->generation)) {
         segment_t last = *segment;
-        complete(task, memory, place, &last, end);
+        local_t copy = *local;
+        complete_if_last(memory, place, &copy, &last);
     }
 }
 
 /* Takes a segment of an open message, and counts it if it is accepted. */
-static inline enum slmp_cause take(const task_t *task, host_t host, memory_t *memory, place_t *place, line_t *line,
+static inline enum slmp_cause take(const local_t *local, host_t host, memory_t *memory, place_t *place, line_t *line,
                                    segment_t *segment) {
     position_t at = {.unit = line->segment_bytes, .reciprocal = line->reciprocal, .end = line->end};
     set_region(&at, line->region, line->capacity, host.bytes);
-    enum slmp_cause cause = check(segment, place, &at);
+    enum slmp_cause cause = check(segment, place, local, &at);
     if (likely(cause == SLMP_ACCEPTED)) {
-        cause = claim(segment, place, &at);
+        cause = claim(segment, place, local, &at);
     }
     if (!likely(cause == SLMP_ACCEPTED)) {
         return cause;
@@ -227,7 +264,7 @@ static inline enum slmp_cause take(const task_t *task, host_t host, memory_t *me
     if (likely(segment->bytes != 0)) {
         spin_cmd_wait(copied);
     }
-    count_segment(task, memory, place, segment, &at);
+    count_segment(memory, place, local, segment);
     return SLMP_ACCEPTED;
 }
 
@@ -236,33 +273,45 @@ static inline enum slmp_cause take(const task_t *task, host_t host, memory_t *me
  * needed to find it is read while the place's line is copied. Only copies of the segment leave this function, so that it
  * can stay in registers.
  */
-static inline void receive(const task_t *task, places_t places, segment_t *segment) {
+static inline __attribute__((always_inline)) void receive(const task_t *task, places_t places, segment_t *segment) {
     memory_t *memory = places.memory;
-    place_t *place = &memory->place[first_place(places, segment)];
+    uint32_t number = first_place(places, segment);
+    place_t *place = &memory->place[number];
+    local_t local = records_of_place(task, rt_cluster_id(), number);
     /* Aligning it by hand is shorter than having the whole stack aligned. */
     uint8_t space[2 * LINE_BYTES];
     line_t *line = (line_t *)(((uintptr_t)space + LINE_BYTES) & ~(LINE_BYTES - 1));
-    bool may_be_there = likely(place->message_id == segment->message_id);
+    /* The own L1 says it in a clock if the cluster has worked on the message before. */
+    bool may_be_there =
+        likely(local.own->message_id == segment->message_id) || place->message_id == segment->message_id;
     spin_dma_t copy = may_be_there ? enter(place, line) : 0;
-    read_rest(segment);
+    enum slmp_cause cause = read_rest(segment);
     host_t host = read_host(task);
     if (likely(may_be_there)) {
         spin_dma_wait(copy);
     }
-    if (!likely(may_be_there) || !likely(holds(line, segment))) {
+    if (!likely(may_be_there) || !likely(holds(line, segment)) || !likely(cause == SLMP_ACCEPTED)) {
         if (may_be_there) {
             leave(place);
         }
+        if (cause != SLMP_ACCEPTED) {
+            count(memory, cause);
+            return;
+        }
         segment_t first = *segment;
-        enum slmp_cause cause;
         place = open_message(task, places, &first, line, &cause);
         if (place == NULL) {
             count(memory, cause);
             return;
         }
+        local = records_of_place(task, rt_cluster_id(), (uint32_t)(place - memory->place));
     }
-    enum slmp_cause cause =
-        likely(line->state == SLMP_OPEN) ? take(task, host, memory, place, line, segment) : SLMP_DUPLICATE;
+    cause = SLMP_DUPLICATE;
+    if (likely(line->state == SLMP_OPEN)) {
+        local.generation = line->generation;
+        local.start = line->start;
+        cause = take(&local, host, memory, place, line, segment);
+    }
     if (!likely(cause == SLMP_ACCEPTED)) {
         count(memory, cause);
         if (cause == SLMP_DUPLICATE && segment->wants_ack && (!segment->is_end || is_delivered(memory, place, line))) {
@@ -280,10 +329,10 @@ __handler__ void slmp_ph(handler_args_t *args) {
     if (there < offsetof(struct slmp_memory, place)) {
         return;
     }
-    /* Before the host has prepared the memory there are no places, and nothing to count in. */
-    places_t places = {.memory = memory, .count = memory->places};
-    if (places.count - 1 >= SLMP_PLACES ||
-        (there - offsetof(struct slmp_memory, place)) / sizeof(struct slmp_place) < places.count) {
+    /* There are as many places as there is room for; that the host thinks so, too, is looked at when a message begins. */
+    uint32_t room = (there - offsetof(struct slmp_memory, place)) / sizeof(struct slmp_place);
+    places_t places = {.memory = memory, .count = MIN(room, SLMP_PLACES)};
+    if (!likely(places.count != 0) || !has_records(task, rt_cluster_id(), places.count)) {
         return;
     }
     segment_t segment;

@@ -8,7 +8,11 @@
 #define OF_THE_RUNTIME ((volatile uint32_t *)(uintptr_t)(SPIN_L1_ADDR + SPIN_CONTEXT_OFFSET))
 #define PROGRAM ((volatile uint32_t *)(uintptr_t)0x1d000100)
 
+/* In L2 handler memory, but where there is none. */
+#define BEHIND_HANDLER_MEMORY ((volatile int32_t *)(uintptr_t)0x1cf00000)
+
 static __thread uint32_t tasks_here;
+static volatile int32_t tasks;
 
 static uint32_t __attribute__((noinline)) dive(uint32_t depth) {
     volatile uint32_t room[64];
@@ -24,7 +28,10 @@ __handler__ void faults_ph(handler_args_t *args) {
     uint32_t value = 0;
     ++tasks_here;
     switch (packet[0]) {
-    case 0: printf("no fault %u\n", (unsigned)tasks_here); return;
+    case 0: /* nobody stays in the guard */
+        amo_add(&tasks, 1);
+        printf("no fault %u\n", (unsigned)tasks_here);
+        return;
     case 1: asm volatile(".word 0"); break;                                         /* 2: illegal instruction */
     case 2: asm volatile("csrr %0, mhartid" : "=r"(value)); break;                  /* 2: machine mode only */
     case 3: value = *(const volatile uint32_t *)(packet + 1); break;                /* none: the core makes two accesses of it */
@@ -41,6 +48,11 @@ __handler__ void faults_ph(handler_args_t *args) {
     case 14: asm volatile("li gp, 1\n\tli tp, 1\n\tli ra, 1\n\tret"); break;        /* 0 or 1: lost its way */
     case 15: value = *(const volatile uint32_t *)(packet + 4096); break;            /* 5: behind the packet */
     case 16: value = (uint32_t)packet[1] / packet[2] + packet[1] % packet[2]; break; /* none: RISC-V defines it */
+    case 17: value = (uint32_t)amo_add(BEHIND_HANDLER_MEMORY, 1); break;            /* 5: load access fault, in the guard */
+    case 18: spin_guard_enter(); spin_guard_enter(); break;                         /* 8: in the guard already */
+    case 19: spin_guard_leave(); break;                                             /* 8: not in the guard */
+    case 20: spin_guard_enter(); for (;;) {} break;                                 /* 24: watchdog, in the guard */
+    case 21: spin_guard_enter(); break;                                             /* none: it is let out */
     default: break;
     }
     printf("value %u\n", (unsigned)value);

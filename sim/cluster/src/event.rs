@@ -85,7 +85,7 @@ pub enum Event {
         /// Number of the packet.
         packet: u64,
     },
-    /// An HPU trapped outside of any handler and stands still.
+    /// An HPU has trapped outside of any handler, and the program has ended it.
     Broken {
         /// Which.
         hpu: HpuId,

@@ -24,8 +24,10 @@ pub(crate) struct Hpu {
     pub(crate) at: u64,
     /// The instruction waits for something outside.
     pub(crate) sleeps: bool,
-    /// It has trapped outside of any handler, and does nothing any more.
+    /// It does nothing any more.
     pub(crate) is_dead: bool,
+    /// Why and where it has trapped outside of any handler.
+    pub(crate) outside: Vec<(Trap, u32)>,
     /// Clocks in which a handler ran.
     pub(crate) busy: u64,
     /// The address that it waits for, and that answers nobody.
@@ -57,6 +59,7 @@ impl Hpu {
             at: 0,
             sleeps: false,
             is_dead: false,
+            outside: Vec::new(),
             busy: 0,
             silent: None,
             fetch: Fetch::default(),
@@ -107,5 +110,10 @@ impl Hpu {
             }
         }
         outcome
+    }
+
+    /// The runtime handles the end of a handler.
+    pub(crate) fn in_runtime(&self) -> bool {
+        self.hart.privilege() == Privilege::Machine
     }
 }

@@ -85,6 +85,9 @@ pub struct Task {
 /// Words of a task as an HPU reads them, from the handler's address on.
 pub const TASK_WORDS: usize = 20;
 
+/// Where the addresses of scratchpads are among a task's words; their sizes follow.
+pub(crate) const SCRATCHPAD_WORDS: usize = 6;
+
 impl Task {
     /// What an HPU reads, given where the packet is in L1.
     pub fn words(&self, packet_in_l1: u32) -> [u32; TASK_WORDS] {
@@ -94,8 +97,8 @@ impl Task {
         words[2..4].copy_from_slice(&meta.handler_memory);
         words[4..6].copy_from_slice(&[packet_in_l1, self.her.copied]);
         for (number, [address, bytes]) in self.scratchpads().into_iter().enumerate() {
-            words[6 + number] = address;
-            words[6 + SCRATCHPADS + number] = bytes;
+            words[SCRATCHPAD_WORDS + number] = address;
+            words[SCRATCHPAD_WORDS + SCRATCHPADS + number] = bytes;
         }
         let (host, bytes) = meta.host_memory;
         words[14..17].copy_from_slice(&[(host >> 32) as u32, host as u32, bytes]);

@@ -40,8 +40,7 @@ impl World {
 }
 
 /// What an atomic operation beyond the own L1 gives, whatever the word held: the public cluster hands on the response to
-/// the write, which comes after the word that was read (`per2axi_res_channel.sv`, state `WAIT_B`). Load-reserved and
-/// store-conditional give what they should.
+/// the write, which comes after the word that was read (`per2axi_res_channel.sv`, state `WAIT_B`).
 const FAR_ATOMIC_RESULT: u32 = 1;
 /// What a load from program memory gives (recorded: `sim/interop/recorded/accesses.csv`).
 const NO_PROGRAM: u32 = 0xbadc_ab1e;
@@ -214,12 +213,15 @@ impl Bus for View<'_> {
         self.world.decoded.insert(address, instruction);
     }
 
-    /// L1 has no reservations: there, the second half stores without a look, and gives the word that it overwrites.
+    /// Nothing to rely on: L1 has no reservations, there the second half stores without a look, and gives the word that it
+    /// overwrites. L2 keeps them by the numbers of transactions (`axi_riscv_lrsc.sv`), which are not those of HPUs
+    /// (`axi_id_remap.sv` in `pe_noc.sv` gives the lowest free one), so HPUs that compete store over one another.
     fn reserves(&self, address: u32) -> Reservations {
         let cluster = self.driver.cluster;
         match map::target(address, 4, cluster, self.world.memory.clusters()) {
+            _ if !self.is_strict => Reservations::Refused,
             Some(Target::Memory(Place::Handler(_))) => Reservations::Kept,
-            Some(Target::Memory(Place::L1(..))) if self.is_strict => Reservations::Ignored,
+            Some(Target::Memory(Place::L1(..))) => Reservations::Ignored,
             _ => Reservations::Refused,
         }
     }

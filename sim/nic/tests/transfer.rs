@@ -8,7 +8,11 @@ use spinneret_slmp::memory::Cause;
 use spinneret_slmp::{Mode, SenderConfig};
 
 fn program() -> Program {
-    let elf = run::program(&laptop::example("slmp"), 2).unwrap_or_else(|error| panic!("{error}"));
+    program_for(2)
+}
+
+fn program_for(clusters: usize) -> Program {
+    let elf = run::program(&laptop::example("slmp"), clusters).unwrap_or_else(|error| panic!("{error}"));
     Program::open(&elf).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -59,6 +63,21 @@ fn a_wide_window_is_as_fast_as_the_reference() {
         let gbps = done.gbps();
         assert!(gbps >= least, "window {window}: {gbps:.2} Gb/s");
     }
+}
+
+/// Handlers share a message among clusters through the scratchpads of all, and a task describes four.
+#[test]
+fn at_most_four_clusters_receive() {
+    let message = message(200_000);
+    let mut how = with(Mode::Window(64), Faults::default(), 1);
+    for clusters in [1, 4] {
+        how.nic.cluster.clusters = clusters;
+        let done = transfer(&program_for(clusters), &message, &how).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(done.segments.completed(), 1, "{clusters} clusters");
+    }
+    how.nic.cluster.clusters = 5;
+    let error = transfer(&program_for(5), &message, &how).expect_err("there are too many clusters");
+    assert!(error.to_string().contains("the NIC has 5 clusters"), "{error}");
 }
 
 #[test]

@@ -39,9 +39,12 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("PLACES", memory::PLACES.to_string()),
         ("MAX_SEGMENTS", memory::MAX_SEGMENTS.to_string()),
         ("BITMAP_WORDS", memory::BITMAP_WORDS.to_string()),
+        ("LOCAL_BYTES", memory::LOCAL_BYTES.to_string()),
         ("COUNTERS", memory::COUNTERS.to_string()),
         ("HPUS", memory::HPUS.to_string()),
         ("DONE_END", format!("{:#010x}", memory::DONE_END)),
+        ("END_TAKEN", memory::END_TAKEN.to_string()),
+        ("END_COMPLETING", memory::END_COMPLETING.to_string()),
     ] {
         writeln!(out, "#define SLMP_{name} {value}")?;
     }

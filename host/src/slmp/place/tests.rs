@@ -5,6 +5,8 @@ use crate::device::{Area, DeviceError};
 
 const NUMBER: usize = 1;
 const REGION: u32 = 4096;
+const START: u32 = 0x7654_3210;
+const GENERATION: u32 = START + 3;
 
 /// Memories, and how long handlers stay in the place.
 #[derive(Debug)]
@@ -121,8 +123,8 @@ fn open(users: u32, leave: Option<Duration>, completion: u64) -> Memories {
         (place::LENGTH, 730),
         (place::DONE, DONE_END | 3),
         (place::END_TAKEN, 1),
-        (place::BITMAP_WORDS, 1),
-        (place::BITMAP, 3),
+        (place::GENERATION, GENERATION),
+        (place::START, START),
     ] {
         memories.place(field).copy_from_slice(&u32::to_le_bytes(value));
     }
@@ -168,6 +170,8 @@ fn a_message_is_given_up_after_its_handlers_have_left() {
         let wanted = match field.offset {
             place::REGION => REGION,
             place::CAPACITY => 1000,
+            place::GENERATION => GENERATION,
+            place::START => START,
             _ => 0,
         };
         assert_eq!(device.get(field.offset), wanted, "{}", field.name);
@@ -192,7 +196,7 @@ fn a_place_that_is_never_left_stays_closed() {
     let mut device = nic.device();
     assert!(device.now() >= DRAIN);
     assert_eq!(device.get(place::STATE), State::Closed as u32);
-    assert_eq!(device.get(place::BITMAP), 3);
+    assert_eq!(device.get(place::DONE), DONE_END | 3);
 }
 
 #[test]

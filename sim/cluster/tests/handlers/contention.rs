@@ -4,7 +4,7 @@ use crate::bench::Bench;
 use object::{Object as _, ObjectSymbol as _};
 use spinneret_cluster::{Config, Ending};
 
-const ROUNDS: u32 = 20;
+const ROUNDS: u32 = 5;
 const TASKS: u32 = 20;
 
 #[test]

@@ -147,3 +147,14 @@ fn a_cache_that_is_off_makes_handlers_slow() {
     let [slow, fast] = [&[change][..], &[]].map(|changes| with(changes, "examples/udp_ping").clocks);
     assert!(slow > 2 * fast, "{slow} clocks, {fast} with the cache");
 }
+
+#[test]
+fn a_reservation_in_l2_is_refused_because_others_may_store_over_it() {
+    let reserves = (
+        "examples/udp_ping/udp_ping.c",
+        "    uint32_t start = cycles();\n",
+        "    volatile uint32_t *word = args->task->handler_mem;\n    while (store_conditional(word, load_reserved(word) + 1)) {\n    }\n    uint32_t start = cycles();\n",
+    );
+    let came = with(&[reserves], "examples/udp_ping");
+    assert_eq!(came.traps, [Trap::LoadFault; PACKETS as usize], "{came:?}");
+}

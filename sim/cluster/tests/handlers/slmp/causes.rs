@@ -2,7 +2,7 @@
 //! nor written anywhere.
 
 use super::frame::{Segment, Transfer};
-use super::receiver::{BITMAP, Cause, Confirm, MAX_SEGMENTS, OPEN, RECIPROCAL, Receiver, STATE};
+use super::receiver::{Cause, Confirm, MAX_SEGMENTS, OPEN, RECIPROCAL, Receiver, STATE};
 use crate::packets::{EOM, SYN};
 
 /// Payload of the segments.
@@ -81,8 +81,7 @@ fn every_multiple_has_its_bit_and_nothing_else_has_one() {
                 Cause::Accepted,
                 "{what}"
             );
-            let word = receiver.get(1, BITMAP + index / 32 * 4);
-            assert_ne!(word & 1 << (index % 32), 0, "{what}");
+            assert!(receiver.all_taken(1).contains(&index), "{what}");
             for offset in [index * unit + 1, index * unit + unit - 1] {
                 if offset % unit != 0 {
                     refuse(&mut receiver, &at(offset, 0), Cause::Misplaced, &what);
@@ -93,10 +92,7 @@ fn every_multiple_has_its_bit_and_nothing_else_has_one() {
             receiver.get(1, RECIPROCAL),
             (1_u64 << 32).div_ceil(unit.into()) as u32
         );
-        let bits: u32 = (0..MAX_SEGMENTS / 32)
-            .map(|word| receiver.get(1, BITMAP + 4 * word).count_ones())
-            .sum();
-        assert_eq!(bits, 8, "{unit} bytes");
+        assert_eq!(receiver.all_taken(1).len(), 8, "{unit} bytes");
         for index in [MAX_SEGMENTS, MAX_SEGMENTS + 1, u32::MAX / unit] {
             let offset = index.wrapping_mul(unit);
             refuse(&mut receiver, &at(offset, 0), Cause::Misplaced, "no bit is left");
@@ -264,32 +260,35 @@ fn nothing_is_taken_without_host_memory() {
 fn nothing_is_done_before_the_host_has_prepared_the_memory() {
     let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
     let frame = segment(0, 0, UNIT).frame();
-    for (offset, value) in [(0, 0), (4, 3)] {
+    // Last, a number of places that is not that of the memory.
+    for (offset, value) in [(0, 0), (4, 2), (8, 0), (8, 1), (8, 3), (8, 9), (8, u32::MAX)] {
         receiver.prepare(CAPACITY, Confirm::Memory);
         receiver.write(offset, value);
         refuse(
             &mut receiver,
             &frame,
             Cause::NoRoom,
-            "another magic number, or version",
+            "another magic number, version, or number of places",
         );
     }
-    // With a wrong number of places, or too little memory for them, there is nowhere to count.
-    for places in [0, 3, 9, u32::MAX] {
-        receiver.prepare(CAPACITY, Confirm::Memory);
-        receiver.write(8, places);
-        let before = (receiver.all_places(), receiver.counters());
+    // With too little memory in L2, or in L1, there is nowhere to count, or nothing to count.
+    let too_little = |receiver: &mut Receiver, what: &str| {
+        let before = receiver.all_places();
         receiver.push(&frame);
         receiver.bench.run();
-        assert_eq!(receiver.acks(), []);
-        assert!((receiver.all_places(), receiver.counters()) == before);
-    }
-    for bytes in [0, 4, 0xff, 0x100, 0x1fff] {
+        assert_eq!(receiver.acks(), [], "{what}");
+        assert_eq!(receiver.written(), [], "{what}");
+        assert!(receiver.all_places() == before, "{what}");
+    };
+    for bytes in [0, 4, 0xff, 0x100, 0x10ff, 0x1100, 0x113f, 0x117f] {
         let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
         receiver.bench.meta.handler_memory[1] = bytes;
-        receiver.push(&frame);
-        receiver.bench.run();
-        assert_eq!(receiver.acks(), []);
-        assert_eq!(receiver.written(), []);
+        too_little(&mut receiver, &format!("{bytes} bytes of handler memory"));
+    }
+    for bytes in [0, 4, 64, 8128, 2 * 8128 - 1] {
+        let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
+        receiver.bench.meta.scratchpads[..2].fill([0x4000, bytes]);
+        too_little(&mut receiver, &format!("{bytes} bytes of scratchpads"));
+        assert_eq!(receiver.counters(), [0; 16]);
     }
 }

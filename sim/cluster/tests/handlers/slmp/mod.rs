@@ -4,6 +4,7 @@
 //! written is nothing but regions and completions is so more than that everything around them is unchanged.
 
 mod causes;
+mod clusters;
 mod frame;
 mod frames;
 mod model;

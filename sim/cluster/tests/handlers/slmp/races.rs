@@ -79,7 +79,7 @@ fn the_host_closes_a_place_in_every_clock_of_a_segment() {
     // The first segment opens the message.
     for (number, clocks) in [0, 1]
         .into_iter()
-        .flat_map(|number| (0..1800).map(move |clocks| (number, clocks)))
+        .flat_map(|number| (0..3600).map(move |clocks| (number, clocks)))
     {
         receiver.prepare(CAPACITY, Confirm::Memory);
         receiver.send(&segments[..number]);

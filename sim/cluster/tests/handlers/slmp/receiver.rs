@@ -2,11 +2,19 @@
 
 use super::frame::{Ack, Segment};
 use crate::bench::{Bench, HOST};
+use spinneret_cluster::map::{L1_SCRATCHPADS, l1_address};
 use spinneret_cluster::{Config, Ending};
 
 const MAGIC: u32 = 0x504d_4c53;
-const VERSION: u32 = 2;
-const PLACE_BYTES: u32 = 0x1000;
+const VERSION: u32 = 3;
+const PLACE_BYTES: u32 = 0x40;
+/// A place's record in the L1 of each cluster: its bytes, where it says how many pairs of words hold bits, and where these
+/// begin.
+const RECORD_BYTES: u32 = 8128;
+const USED: u32 = 12;
+const BITS: u32 = 64;
+/// Where the context's scratchpads are in each L1.
+const PAD: u32 = 0x4000;
 const PLACES_AT: u32 = 0x1100;
 const COUNTERS_AT: u32 = 0x100;
 /// HPUs, each with counters of its own.
@@ -24,8 +32,9 @@ pub(crate) const REGION: u32 = 0x10;
 pub(crate) const CAPACITY: u32 = 0x14;
 pub(crate) const USERS: u32 = 0x18;
 pub(crate) const DONE: u32 = 0x28;
+const GENERATION: u32 = 0x2c;
+const START: u32 = 0x38;
 pub(crate) const RECIPROCAL: u32 = 0x3c;
-pub(crate) const BITMAP: u32 = 0x40;
 
 /// States of a place.
 pub(crate) const FREE: u32 = 0;
@@ -87,6 +96,9 @@ pub(crate) struct Receiver {
     pub(crate) bench: Bench,
     memory: u32,
     places: usize,
+    clusters: usize,
+    /// What differs from one start of the host to the next.
+    start: u32,
     /// Handlers whose ending was looked at.
     checked: usize,
 }
@@ -94,13 +106,25 @@ pub(crate) struct Receiver {
 impl Receiver {
     /// A receiver with so many places for messages of so many bytes each.
     pub(crate) fn new(places: usize, capacity: u32, confirm: Confirm) -> Self {
-        let mut bench = Bench::new("examples/slmp", Config::default());
+        Self::on(Config::default(), places, capacity, confirm)
+    }
+
+    /// The same on another cluster.
+    pub(crate) fn on(config: Config, places: usize, capacity: u32, confirm: Confirm) -> Self {
+        let clusters = config.clusters;
+        let mut bench = Bench::new("examples/slmp", config);
         bench.meta.handler_memory[1] = PLACES_AT + places as u32 * PLACE_BYTES;
+        for (cluster, pad) in bench.meta.scratchpads.iter_mut().enumerate() {
+            let is_there = u32::from(cluster < clusters);
+            *pad = [PAD * is_there, places as u32 * RECORD_BYTES * is_there];
+        }
         let memory = bench.meta.handler_memory[0];
         let mut receiver = Self {
             bench,
             memory,
             places,
+            clusters,
+            start: 0x5eed_0000,
             checked: 0,
         };
         receiver.prepare(capacity, confirm);
@@ -117,7 +141,10 @@ impl Receiver {
         for place in 0..self.places {
             self.set(place, REGION, PAGE + place as u32 * (capacity + GAP));
             self.set(place, CAPACITY, capacity);
+            self.set(place, START, self.start);
+            self.set(place, GENERATION, self.start);
         }
+        self.start = self.start.wrapping_mul(0x9e37_79b1).wrapping_add(0x1234_5679);
         let words = [MAGIC, VERSION, places, confirm as u32];
         for (number, word) in words.into_iter().enumerate() {
             self.write(4 * number as u32, word);
@@ -147,6 +174,44 @@ impl Receiver {
         self.write(Self::place_at(place) + word, value);
     }
 
+    /// The scratchpad of a cluster.
+    fn pad(&self, cluster: usize) -> u32 {
+        l1_address(cluster, L1_SCRATCHPADS + self.bench.meta.scratchpads[cluster][0])
+    }
+
+    /// Fills the scratchpads of all clusters, as an earlier program may have left them.
+    pub(crate) fn fill_pads(&mut self, byte: impl Fn(usize) -> u8) {
+        let bytes: Vec<u8> = (0..self.places * RECORD_BYTES as usize).map(byte).collect();
+        for cluster in 0..self.clusters {
+            assert!(self.bench.cluster.write(self.pad(cluster), &bytes), "it is there");
+        }
+    }
+
+    /// Segments that HPUs of a cluster have taken for the message in a place; nothing if none of them has worked on it.
+    pub(crate) fn taken(&self, cluster: usize, place: usize) -> Vec<u32> {
+        let record = self.pad(cluster) + place as u32 * RECORD_BYTES;
+        if self.bench.variable(record) != self.get(place, GENERATION) {
+            return Vec::new();
+        }
+        let word = |pair: u32| self.bench.variable(record + BITS + 8 * pair + 4);
+        (0..self.bench.variable(record + USED))
+            .flat_map(|pair| {
+                (0..32)
+                    .filter(move |bit| word(pair) & 1 << bit != 0)
+                    .map(move |bit| 32 * pair + bit)
+            })
+            .collect()
+    }
+
+    /// Segments of the message in a place that were taken.
+    pub(crate) fn all_taken(&self, place: usize) -> Vec<u32> {
+        let mut taken: Vec<u32> = (0..self.clusters)
+            .flat_map(|cluster| self.taken(cluster, place))
+            .collect();
+        taken.sort_unstable();
+        taken
+    }
+
     /// All counters, with those that stand for two added to both.
     pub(crate) fn counters(&self) -> [u32; 16] {
         let mut counters: [u32; 16] = std::array::from_fn(|number| {
@@ -167,6 +232,11 @@ impl Receiver {
     /// A frame comes; its message has the number that the NIC gives to all of a ruleset.
     pub(crate) fn push(&mut self, frame: &[u8]) {
         self.bench.push(1, false, frame);
+    }
+
+    /// A frame comes that is handled in one cluster, as long as that one has room.
+    pub(crate) fn push_to(&mut self, cluster: usize, frame: &[u8]) {
+        self.bench.push(cluster as u32, false, frame);
     }
 
     /// Frames come one after another, each when the one before is done with: the acknowledgements.
@@ -218,11 +288,16 @@ impl Receiver {
         }
     }
 
-    /// All words of the places: what a refused segment leaves as it is.
+    /// All words of the places and of their records: what a refused segment leaves as it is.
     pub(crate) fn all_places(&self) -> Vec<u8> {
-        let bytes = self.places as u32 * PLACE_BYTES;
-        let memory = self.bench.cluster.memory().read(self.memory + PLACES_AT, bytes);
-        memory.expect("it is there").to_vec()
+        let memory = self.bench.cluster.memory();
+        let read = |address, bytes| memory.read(address, bytes).expect("it is there").to_vec();
+        let places = self.places as u32;
+        let mut all = read(self.memory + PLACES_AT, places * PLACE_BYTES);
+        for cluster in 0..self.clusters {
+            all.extend(read(self.pad(cluster), places * RECORD_BYTES));
+        }
+        all
     }
 
     /// The acknowledgements since the last call; all handlers have ended well.
@@ -281,10 +356,10 @@ impl Receiver {
         (0..self.places).find_map(|place| self.take(place))
     }
 
-    /// The host clears a place that it has closed: all but region, capacity and users, and writes the state last.
+    /// The host clears a place that it has closed, but what belongs to the place or to handlers, and writes the state last.
     pub(crate) fn clear(&mut self, place: usize) {
         assert_eq!(self.get(place, USERS), 0, "somebody works on it");
-        let kept = [STATE, REGION, CAPACITY, USERS];
+        let kept = [STATE, REGION, CAPACITY, USERS, GENERATION, START];
         for word in (0..PLACE_BYTES).step_by(4).filter(|word| !kept.contains(word)) {
             self.set(place, word, 0);
         }

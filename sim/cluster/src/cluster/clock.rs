@@ -1,0 +1,267 @@
+//! What happens in a clock: tasks are given out, HPUs go on, handlers end.
+
+use super::Cluster;
+use crate::driver::Ended;
+use crate::event::{Event, Fault, Run};
+use crate::group::Group;
+use crate::hpu::{Hpu, Outcome, SILENCE, TERMINATED, WATCHDOG};
+use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
+use crate::protect::Protection;
+use crate::queues::Ready;
+use crate::rv::Trap;
+use crate::view::World;
+
+/// Traps outside of handlers after which an HPU stands still.
+const TRAPS_OUTSIDE: usize = 8;
+
+impl Cluster {
+    /// The next clock in which something happens if nothing comes; nothing if it would be never.
+    pub fn next(&self) -> Option<u64> {
+        if self.queues.has_work() {
+            return Some(self.now + 1);
+        }
+        let groups = self.groups.iter().filter_map(|group| group.next(self.now));
+        let hpus = self.hpus.iter().filter_map(|hpu| self.next_of(hpu));
+        let commands = self.sends.front().map(|(at, _)| *at).into_iter();
+        let accesses = self.accesses.front().map(|(at, _)| *at).into_iter();
+        let next = groups.chain(hpus).chain(commands).chain(accesses).min();
+        next.map(|at| at.max(self.now + 1))
+    }
+
+    fn next_of(&self, hpu: &Hpu) -> Option<u64> {
+        if hpu.is_dead || !self.fetches(hpu) {
+            return None;
+        }
+        if !hpu.sleeps {
+            return Some(hpu.at);
+        }
+        let copy = hpu.driver.dma.next().filter(|_| hpu.driver.is_ending());
+        copy.into_iter().chain(self.deadline(hpu)).min()
+    }
+
+    /// When the watchdog ends a handler; the public cluster has none.
+    fn deadline(&self, hpu: &Hpu) -> Option<u64> {
+        let running = hpu.driver.running.filter(|_| !self.config.is_strict)?;
+        Some(running.since?.saturating_add(self.config.watchdog))
+    }
+
+    fn fetches(&self, hpu: &Hpu) -> bool {
+        self.fetch & 1 << hpu.driver.cluster != 0
+    }
+
+    /// Lets clocks pass in which nothing happens, as [`next`](Self::next) has said.
+    pub fn skip_to(&mut self, clock: u64) {
+        debug_assert!(
+            self.next().is_none_or(|next| clock < next),
+            "something happens before"
+        );
+        let clocks = clock.saturating_sub(self.now);
+        for hpu in self.hpus.iter_mut().filter(|hpu| hpu.driver.is_running()) {
+            hpu.busy += clocks;
+        }
+        self.now += clocks;
+    }
+
+    /// One clock.
+    pub fn tick(&mut self) {
+        self.now += 1;
+        self.schedule();
+        for cluster in 0..self.config.clusters {
+            self.groups[cluster].copy(self.now, &self.config.timing, &mut self.world.memory);
+            self.assign(cluster);
+        }
+        for number in 0..self.hpus.len() {
+            self.run(number);
+        }
+    }
+
+    /// Gives one task out of the queues to a cluster.
+    fn schedule(&mut self) {
+        if !self.queues.has_work() {
+            return;
+        }
+        let has_room = self.groups.iter().any(Group::has_room);
+        match self.queues.take(|_| has_room) {
+            Some(Ready::Run(task)) => {
+                let cluster = self.choose(task.home);
+                self.groups[cluster].push(task, self.now + self.config.timing.schedule);
+            }
+            Some(Ready::Done(task)) => self.free(&task),
+            None => {}
+        }
+    }
+
+    /// The home cluster if it has room, else the one with the fewest tasks.
+    fn choose(&self, home: usize) -> usize {
+        if self.groups[home].has_room() {
+            return home;
+        }
+        let least = (0..self.groups.len()).min_by_key(|cluster| self.groups[*cluster].load());
+        least.unwrap_or(home)
+    }
+
+    /// Gives tasks whose packet is in L1 to free HPUs, one a clock.
+    fn assign(&mut self, cluster: usize) {
+        let hpus = self.config.hpus;
+        let free = self.hpus[cluster * hpus..][..hpus]
+            .iter()
+            .position(|hpu| hpu.driver.is_free() && !hpu.is_dead);
+        let Some(core) = free else { return };
+        let Some((task, slot)) = self.groups[cluster].take(self.now) else {
+            return;
+        };
+        let address = self.groups[cluster].address(slot);
+        let hpu = &mut self.hpus[cluster * hpus + core];
+        hpu.driver.assign(task, slot, address);
+        if self.config.is_strict {
+            hpu.driver.repeat_scratchpads(self.config.clusters);
+        }
+        hpu.protection = match self.config.is_strict {
+            true => Protection::wide(&task, address, cluster),
+            false => Protection::of(&task, address, (cluster, core), &self.shared),
+        };
+        hpu.sleeps = false;
+    }
+
+    /// One clock of an HPU.
+    fn run(&mut self, number: usize) {
+        let hpu = &self.hpus[number];
+        if hpu.is_dead || !self.fetches(hpu) {
+            return;
+        }
+        self.watch(number);
+        let hpu = &mut self.hpus[number];
+        hpu.busy += u64::from(hpu.driver.is_running());
+        if !hpu.sleeps && hpu.at <= self.now {
+            let pc = hpu.hart.pc();
+            let outcome = hpu.step(&mut self.world, &self.config.timing, self.now);
+            if let Some(profile) = &mut self.profile {
+                profile.note(number, pc, [self.now, hpu.at], &outcome, hpu.sleeps);
+            }
+            self.instructions += u64::from(outcome.trap.is_none() && !hpu.sleeps);
+            self.follow(number, outcome);
+        }
+        if self.hpus[number].driver.is_ending() {
+            self.end(number);
+        }
+    }
+
+    /// Ends a handler that takes too long.
+    fn watch(&mut self, number: usize) {
+        let deadline = self.deadline(&self.hpus[number]);
+        let hpu = &mut self.hpus[number];
+        if deadline.is_none_or(|deadline| self.now < deadline) || hpu.in_runtime() {
+            return;
+        }
+        let pc = hpu.hart.pc();
+        let (trap, value) = match hpu.silent.take() {
+            Some(address) => (Trap::Custom(SILENCE), address),
+            None => (Trap::Custom(WATCHDOG), 0),
+        };
+        hpu.hart.raise(trap, value);
+        hpu.sleeps = false;
+        self.report(number, (trap, pc, value));
+    }
+
+    /// What an instruction leads to beyond its own HPU.
+    fn follow(&mut self, number: usize, outcome: Outcome) {
+        if let Some(address) = outcome.effect.stored {
+            for (other, hpu) in self.hpus.iter_mut().enumerate() {
+                if other != number {
+                    hpu.hart.lost_reservation(address);
+                }
+            }
+        }
+        if let Some(id) = outcome.effect.issued {
+            self.issue(number, id);
+        }
+        if outcome.effect.terminated {
+            let hpu = &mut self.hpus[number];
+            if hpu.driver.is_running() {
+                let (trap, pc) = (Trap::Custom(TERMINATED), hpu.hart.pc());
+                hpu.hart.raise(trap, 0);
+                self.report(number, (trap, pc, 0));
+            } else {
+                self.stop(number);
+            }
+        }
+        if let Some(trap) = outcome.trap {
+            self.trapped(number, trap, outcome.in_handler);
+        }
+    }
+
+    fn trapped(&mut self, number: usize, trap: (Trap, u32, u32), in_handler: bool) {
+        match trap.0 {
+            // The runtime decides what it was called for.
+            Trap::EnvironmentCallU if in_handler => {}
+            _ if in_handler => {
+                self.report(number, trap);
+                // The public cluster waits for ever for an instruction from where nobody answers.
+                self.hpus[number].is_dead = self.config.is_strict && trap.0 == Trap::InstructionFault;
+            }
+            // The runtime may take a fault for an answer, or say what is wrong and end; but not for ever.
+            _ => {
+                let hpu = &mut self.hpus[number];
+                let (trap, pc, _) = trap;
+                hpu.outside.push((trap, pc));
+                let vector = hpu.hart.pc().wrapping_sub(PROGRAM_BASE);
+                if hpu.outside.len() > TRAPS_OUTSIDE || vector >= PROGRAM_BYTES {
+                    self.stop(number);
+                }
+            }
+        }
+    }
+
+    /// An HPU stands still from now on: because of the last trap outside of handlers, if there was one.
+    fn stop(&mut self, number: usize) {
+        let hpu = &mut self.hpus[number];
+        hpu.is_dead = true;
+        if let Some((trap, pc)) = hpu.outside.pop() {
+            let hpu = hpu.driver.id();
+            self.events.push(Event::Broken { hpu, trap, pc });
+        }
+    }
+
+    fn report(&mut self, number: usize, (trap, pc, value): (Trap, u32, u32)) {
+        let driver = &self.hpus[number].driver;
+        let Some(running) = driver.running else { return };
+        let task = running.task;
+        self.events.push(Event::Failed(Fault {
+            packet: task.packet,
+            message: task.her.message,
+            stage: task.stage,
+            handler: task.meta.code(task.stage).address,
+            hpu: driver.id(),
+            trap,
+            pc,
+            value,
+        }));
+    }
+
+    /// Ends a task, once nothing of it is under way.
+    fn end(&mut self, number: usize) {
+        let hpu = &mut self.hpus[number];
+        let World { memory, decoded, .. } = &mut self.world;
+        hpu.driver.dma.advance(self.now, memory, decoded);
+        let Some(Ended { running, ending, at }) = hpu.driver.take_ended() else {
+            return;
+        };
+        hpu.sleeps = false;
+        let id = hpu.driver.id();
+        let task = running.task;
+        self.groups[id.cluster].release(&running);
+        self.queues.finish(&task);
+        self.events.push(Event::Ran(Run {
+            packet: task.packet,
+            message: task.her.message,
+            size: task.her.size,
+            stage: task.stage,
+            handler: task.meta.code(task.stage).address,
+            hpu: id,
+            begun: running.since.unwrap_or(at),
+            ended: at,
+            ending,
+        }));
+        self.free(&task);
+    }
+}

@@ -1,0 +1,180 @@
+//! Segments of one message in several clusters, each of which keeps its own bits.
+
+use super::frame::{Ack, Segment, Transfer};
+use super::receiver::{COMPLETED, Cause, Confirm, DONE, DONE_END, Receiver};
+use spinneret_cluster::Config;
+
+const UNIT: usize = 100;
+const CAPACITY: u32 = 8000;
+
+fn receiver(clusters: usize) -> Receiver {
+    let config = Config {
+        clusters,
+        ..Config::default()
+    };
+    Receiver::on(config, 1, CAPACITY, Confirm::Memory)
+}
+
+/// Segments of a message come to all clusters in turns, and the host takes it.
+fn receive_whole(receiver: &mut Receiver, clusters: usize, transfer: &Transfer, what: &str) {
+    let segments = transfer.segments();
+    for (number, segment) in segments.iter().enumerate() {
+        receiver.push_to(number % clusters, &segment.frame());
+    }
+    receiver.bench.run();
+    assert_eq!(receiver.acks().len(), segments.len(), "{what}");
+    for cluster in 0..clusters {
+        assert!(
+            !receiver.taken(cluster, 0).is_empty(),
+            "{what}: cluster {cluster} has taken some"
+        );
+    }
+    let taken: Vec<u32> = (0..segments.len() as u32 - 1).collect();
+    assert_eq!(
+        receiver.all_taken(0),
+        taken,
+        "{what}: all but the end, which has no bit"
+    );
+    let arrived = receiver.take(0);
+    assert_eq!(
+        arrived,
+        Some((transfer.message, transfer.bytes.clone())),
+        "{what}"
+    );
+}
+
+#[test]
+fn whatever_lies_in_scratchpads_before_does_no_harm() {
+    for clusters in [1, 2, 4] {
+        let mut receiver = receiver(clusters);
+        let fills: [&dyn Fn(usize) -> u8; 5] = [
+            &|_| 0xff,
+            &|_| 1,
+            &|place| place as u8,
+            &|place| (place as u32).wrapping_mul(0x9e37_79b1).to_be_bytes()[0],
+            &|_| 0,
+        ];
+        for (number, fill) in fills.into_iter().enumerate() {
+            receiver.prepare(CAPACITY, Confirm::Memory);
+            receiver.fill_pads(fill);
+            for message in 0..3 {
+                let transfer = Transfer::new(message, 67 * UNIT + 3, UNIT);
+                let what = format!("{clusters} clusters, fill {number}, message {message}");
+                receive_whole(&mut receiver, clusters, &transfer, &what);
+            }
+        }
+    }
+}
+
+/// The host starts anew, and finds the scratchpads as messages of its last start have left them.
+#[test]
+fn what_an_earlier_start_has_left_does_no_harm() {
+    let mut receiver = receiver(2);
+    for start in 0..4 {
+        receiver.prepare(CAPACITY, Confirm::Memory);
+        // Short segments of a long message after long ones of a short message, and the other way round.
+        for (message, length, unit) in [(1, 1000, 200), (2, 7000, 2), (3, 7000, 100), (4, 7000, 2)] {
+            let transfer = Transfer::new(message, length, unit);
+            receive_whole(
+                &mut receiver,
+                2,
+                &transfer,
+                &format!("start {start}, message {message}"),
+            );
+        }
+    }
+}
+
+/// The same segment comes to several clusters, so many clocks apart: one HPU takes it, and all acknowledge it.
+fn meet(receiver: &mut Receiver, order: &[usize], segments: &[Segment], clocks: u64) -> Vec<usize> {
+    receiver.prepare(CAPACITY, Confirm::Memory);
+    let clusters = 1 + *order.iter().max().expect("there are some");
+    // All clusters work on the message already, or none does.
+    let known = &segments[1..];
+    for (number, segment) in known.iter().enumerate() {
+        receiver.push_to(number % clusters, &segment.frame());
+        receiver.bench.run();
+    }
+    for (number, cluster) in order.iter().enumerate() {
+        if number != 0 {
+            receiver.bench.run_for(clocks);
+        }
+        receiver.push_to(*cluster, &segments[0].frame());
+    }
+    receiver.bench.run();
+    let what = format!("{order:?}, {} known, {clocks} clocks apart", known.len());
+    let counts = [Cause::Accepted, Cause::Duplicate].map(|cause| receiver.count(cause) as usize);
+    assert_eq!(counts, [segments.len(), order.len() - 1], "{what}");
+    let acks = receiver.acks();
+    let own = acks.iter().filter(|ack| **ack == Ack::of(&segments[0]));
+    assert_eq!(own.count(), order.len(), "{what}");
+    assert_eq!(receiver.get(0, DONE), segments.len() as u32, "{what}");
+    assert_eq!(
+        receiver.all_taken(0).len(),
+        segments.len(),
+        "{what}: no segment is taken twice"
+    );
+    (0..clusters)
+        .filter(|cluster| receiver.taken(*cluster, 0).contains(&0))
+        .collect()
+}
+
+#[test]
+fn of_duplicates_in_several_clusters_one_is_accepted() {
+    let segments = &Transfer::new(5, 40 * UNIT, UNIT).segments()[..5];
+    let mut receiver = receiver(4);
+    let orders: [&[usize]; 8] = [
+        &[0, 1],
+        &[1, 0],
+        &[0, 1, 0, 1],
+        &[1, 1, 0, 0],
+        &[0, 1, 2, 3],
+        &[3, 2, 1, 0],
+        &[2, 0, 3, 1, 2, 0, 3, 1],
+        &[3, 1, 0, 2],
+    ];
+    let mut winners = [0; 4];
+    for order in orders {
+        for known in [1, 5] {
+            let most = if order.len() == 2 && known == 5 { 700 } else { 160 };
+            for clocks in 0..most {
+                let won = meet(&mut receiver, order, &segments[..known], clocks);
+                let [winner] = won[..] else {
+                    panic!("one cluster has the segment: {won:?}")
+                };
+                winners[winner] += 1;
+            }
+        }
+    }
+    assert!(
+        winners.iter().all(|count| *count > 20),
+        "each cluster wins sometimes: {winners:?}"
+    );
+}
+
+/// The last two segments in two clusters, and the end among them: one handler completes the message.
+#[test]
+fn a_message_that_ends_in_several_clusters_is_completed_once() {
+    let transfer = Transfer::new(6, 4 * UNIT, UNIT);
+    let segments = transfer.segments();
+    let mut receiver = receiver(2);
+    for clocks in 0..400 {
+        for order in [[2, 3], [3, 2]] {
+            receiver.prepare(CAPACITY, Confirm::Memory);
+            receiver.bench.host_clocks = clocks % 5 * 30;
+            for number in [0, 1] {
+                receiver.push_to(number, &segments[number].frame());
+                receiver.bench.run();
+            }
+            receiver.push_to(0, &segments[order[0]].frame());
+            receiver.bench.run_for(clocks);
+            receiver.push_to(1, &segments[order[1]].frame());
+            receiver.bench.run();
+            let what = format!("{order:?}, {clocks} clocks apart");
+            assert_eq!(receiver.counters()[COMPLETED], 1, "{what}");
+            assert_eq!(receiver.acks().last(), Some(&Ack::of(&segments[3])), "{what}");
+            assert_eq!(receiver.get(0, DONE), DONE_END | 4, "{what}");
+            assert_eq!(receiver.take(0), Some((6, transfer.bytes.clone())), "{what}");
+        }
+    }
+}
