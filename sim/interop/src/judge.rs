@@ -4,7 +4,6 @@ use crate::costs::{Cost, OPERATIONS};
 use crate::example::Tried;
 use crate::figures::Figures;
 use crate::loads::Outcome;
-use crate::recorded::short;
 use crate::touches::Answer;
 
 /// Hundredths of a clock by which a cost may differ: what alignment and the loop around it make.
@@ -43,20 +42,13 @@ pub fn answers_fit(real: Answer, model: Answer) -> bool {
     }
 }
 
-/// Parts in a hundred by which the model's clocks may differ: of a packet that is warm, of a cold one, and between two in a
-/// crowd.
+/// Parts in a hundred by which the model's clocks may differ: of a packet that is warm, of a cold one, and of one in a crowd.
 const WARM_PERCENT: u64 = 10;
 const COLD_PERCENT: u64 = 20;
 const CROWD_PERCENT: u64 = 15;
 
 fn within(real: u64, model: u64, percent: u64) -> bool {
     real.abs_diff(model) * 100 <= real * percent
-}
-
-/// Whether packets of an example flow evenly, so that the time between two of them says something: they do not where header
-/// and completion handlers hold them up, nor where they wait for a host that looks at its memory from time to time.
-fn is_even(name: &str) -> bool {
-    !["aggregate", "histogram", "copy_to_host", "host_ping"].contains(&short(name))
 }
 
 /// In what the model's clocks of an example differ too much.
@@ -74,7 +66,7 @@ pub fn figures_differ(
     if !within(real.warm, model.warm, WARM_PERCENT) {
         all.push(format!("warm {} and {}", real.warm, model.warm));
     }
-    if is_even(name) && !within(real.crowd_tenths, model.crowd_tenths, CROWD_PERCENT) {
+    if !within(real.crowd_tenths, model.crowd_tenths, CROWD_PERCENT) {
         all.push(format!(
             "in a crowd {:.1} and {:.1}",
             real.crowd_tenths as f64 / 10.0,

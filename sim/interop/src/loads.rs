@@ -9,7 +9,7 @@ use spinneret_nic::Simulated;
 use spinneret_nic::device::HOST_BASE;
 use spinneret_nic::nic::Behind;
 use spinneret_nic::run::HostPing;
-use spinneret_regmap::{egress, ingress};
+use spinneret_regmap::{egress, ingress, stats};
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::wire::{Flags, Header};
 use spinneret_slmp::{Confirm, ReceiverConfig};
@@ -119,19 +119,13 @@ impl Load {
         replies.sort();
         let mut nic = bench.nic.borrow_mut();
         let mut counters = Vec::new();
-        for (group, names) in [("ingress", INGRESS), ("egress", EGRESS)] {
-            for name in names {
-                let offset = if group == "ingress" {
-                    ingress::offset(name)
-                } else {
-                    egress::offset(name)
-                };
-                let Some(offset) = offset else {
-                    bail!("there is no counter {group}.{name}")
-                };
-                counters.push((format!("{group}.{name}"), u64::from(nic.get(offset)?)));
-            }
+        for name in COUNTERS {
+            let Some(register) = offset(name) else {
+                bail!("there is no counter {name}")
+            };
+            counters.push(((*name).to_owned(), u64::from(nic.get(register)?)));
         }
+        counters.push(("stats.busy".to_owned(), u64::from(nic.get(BUSY)?)));
         let host = nic.host_memory().read(HOST_BASE, COMPARED_BYTES);
         Ok(Outcome {
             packets,
@@ -143,27 +137,34 @@ impl Load {
     }
 }
 
-/// Counters that are compared.
-const INGRESS: &[&str] = &[
-    "matched",
-    "bypassed",
-    "hers",
-    "dropped_no_slot",
-    "dropped_oversize",
-    "dropped_no_context",
-    "refused_not_out",
-    "large_used",
-    "small_used",
+/// Counters that do not depend on time, as the [library](spinneret_host::Counters) names them.
+const COUNTERS: &[&str] = &[
+    "ingress.matched",
+    "ingress.bypassed",
+    "ingress.hers",
+    "ingress.dropped_no_slot",
+    "ingress.dropped_oversize",
+    "ingress.dropped_no_context",
+    "ingress.refused_not_out",
+    "ingress.large_used",
+    "ingress.small_used",
+    "egress.frames",
+    "egress.refused",
 ];
-const EGRESS: &[&str] = &["frames", "refused"];
+/// Which clusters say that they are busy.
+const BUSY: u32 = stats::CLUSTER.offset + 4;
+
+fn offset(counter: &str) -> Option<u32> {
+    match counter.split_once('.')? {
+        ("ingress", name) => ingress::offset(name),
+        ("egress", name) => egress::offset(name),
+        _ => None,
+    }
+}
 
 /// Whether a counter, such as `ingress.matched`, does not depend on time.
 pub(crate) fn is_compared(name: &str) -> bool {
-    match name.split_once('.') {
-        Some(("ingress", name)) => INGRESS.contains(&name),
-        Some(("egress", name)) => EGRESS.contains(&name),
-        _ => false,
-    }
+    COUNTERS.contains(&name)
 }
 
 /// The program on the host beside the handlers.

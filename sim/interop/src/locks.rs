@@ -8,7 +8,7 @@ use spinneret_nic::nic::Behind;
 
 /// Packets, each of which is a task, and what each counts.
 const TASKS: u16 = 20;
-const ROUNDS: u32 = 20;
+const ROUNDS: u32 = 5;
 /// Clocks that all of them may take.
 const PATIENCE: u64 = 400_000;
 

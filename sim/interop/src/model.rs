@@ -82,7 +82,8 @@ fn source(path: &Path, number: usize) -> Result<(String, String)> {
 
 /// What is left of a text when a synthesis tool has left out what it is told to; lines keep their numbers.
 ///
-/// Simulators read the parts between `translate_off` and `translate_on`, which write logs of all instructions here.
+/// Simulators read the parts between `translate_off` and `translate_on`, which write logs of all instructions here. The wrapper
+/// assigns scratchpads of clusters that there are not; Verilator takes a place beyond the end of an array for one inside.
 fn translated(text: &str) -> String {
     let mut is_on = true;
     let lines = text.lines().map(|line| {
@@ -96,7 +97,7 @@ fn translated(text: &str) -> String {
         match word {
             Some("translate_off") => is_on = false,
             Some("translate_on") => is_on = true,
-            _ if is_on => return line,
+            _ if is_on && !names_missing_scratchpad(line) => return line,
             _ => {}
         }
         ""
@@ -104,9 +105,34 @@ fn translated(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
+/// Whether a line assigns an element of `scratchpad_addr` or `scratchpad_size` that no cluster has.
+fn names_missing_scratchpad(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    if words.next() != Some("assign") {
+        return false;
+    }
+    let element = words
+        .next()
+        .and_then(|word| word.split_once("mpq_meta.scratchpad_"))
+        .and_then(|(_, field)| field.split_once('['))
+        .and_then(|(_, index)| index.strip_suffix(']'));
+    element
+        .and_then(|index| index.parse::<usize>().ok())
+        .is_some_and(|index| index >= top::CLUSTERS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::translated;
+
+    #[test]
+    fn leaves_out_scratchpads_of_clusters_that_there_are_not() {
+        let text = "assign a.mpq_meta.scratchpad_addr[1] = b;\nassign a.mpq_meta.scratchpad_size[2] = b;\nassign c[2] = d;\n";
+        assert_eq!(
+            translated(text),
+            "assign a.mpq_meta.scratchpad_addr[1] = b;\n\nassign c[2] = d;\n"
+        );
+    }
 
     #[test]
     fn leaves_out_what_synthesis_does() {

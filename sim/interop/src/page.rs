@@ -43,7 +43,9 @@ pub fn write(fpspin: &Path, corundum: Option<&Path>) -> Result<()> {
 
 fn add_examples(text: &mut String) -> Result<()> {
     text.push_str("### Examples\n\nClocks of the cluster; each cell is cluster / model.\n\n");
-    text.push_str("| example | packets | bytes | cold | warm | between two, all HPUs busy |\n|---|---|---:|---:|---:|---:|\n");
+    text.push_str(
+        "| example | packets | bytes | cold | warm | each of 48 at once |\n|---|---|---:|---:|---:|---:|\n",
+    );
     for name in crate::loads::EXAMPLES.iter().map(|name| short(name)) {
         let file = folder().join(format!("{name}.csv"));
         let Ok(content) = fs::read_to_string(&file) else {

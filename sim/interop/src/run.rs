@@ -262,7 +262,10 @@ fn all_at_once(real: &Real) -> Result<bool> {
 
 fn four_contexts(real: &Real) -> Result<bool> {
     status("four contexts");
-    let model = contexts::attempt(&modelled(WATCHDOG)?)?;
+    // The public cluster does not say whose an access to host memory is, so a context reaches that of others.
+    let mut strict = config();
+    strict.cluster.is_strict = true;
+    let model = contexts::attempt(&Simulated::new(strict)?)?;
     let told = contexts::attempt(&real.nic()?)?;
     status("");
     let differ: Vec<_> = told
@@ -336,7 +339,7 @@ fn example(real: &Real, name: &'static str, request: &Request) -> Result<bool> {
 }
 
 fn show_figures(real: &Tried, model: &Tried) {
-    println!("  clocks     cold: cluster, model   warm: cluster, model   between two, all HPUs busy");
+    println!("  clocks     cold: cluster, model   warm: cluster, model   each of 48 at once");
     for ((size, real), model) in SIZES.into_iter().zip(&real.figures).zip(&model.figures) {
         println!(
             "  {size:5} B  {:>10} {:>10} {:>10} {:>10} {:>13.1} {:>8.1}",

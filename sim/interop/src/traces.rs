@@ -4,15 +4,17 @@
 //! ```text
 //! packet,clock,what                          (clocks since the packet came)
 //! 0,0,HER message 0 last at 0x1c100000 60
-//! 0,24,HPU 0.0 reads 0x00: 0x1d000400
+//! 0,24,HPU 0.0 reads 0x00: program
 //! ```
 //!
-//! Where a packet lies in L1 is the cluster's own business: such an address is written as `packet` and an offset.
+//! Where a packet lies in L1 is the cluster's own business: such an address is written as `packet` and an offset. Where a
+//! handler lies in program memory changes with every instruction of the runtime.
 
 use crate::top::{CLUSTERS, CORES};
 use anyhow::{Context as _, Result};
 use spinneret_cluster::task::CommandId;
 use spinneret_cluster::{HpuId, Passed, Traced};
+use spinneret_program::map::{PROGRAM_BASE, PROGRAM_BYTES};
 use std::fmt::Write as _;
 
 /// The register with the packet's address in L1.
@@ -68,6 +70,7 @@ pub fn lines(packet: usize, passed: &[Traced]) -> Vec<Line> {
 fn text(what: &Passed, base: Option<u32>) -> String {
     let value = |value: u32| match base.map(|base| value.wrapping_sub(base)) {
         Some(offset) if offset < PACKET_BYTES => format!("packet+{offset}"),
+        _ if value.wrapping_sub(PROGRAM_BASE) < PROGRAM_BYTES => "program".to_owned(),
         _ => format!("{value:#010x}"),
     };
     let who = |hpu: HpuId| format!("HPU {}.{}", hpu.cluster, hpu.core);
