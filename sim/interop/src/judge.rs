@@ -97,20 +97,19 @@ pub fn verdict(faults: &[String]) -> String {
 /// In what replies, messages and counters differ.
 pub fn outcomes_differ(one: &Outcome, other: &Outcome) -> Vec<String> {
     let mut all = Vec::new();
-    if one.replies != other.replies {
-        let right = one
-            .replies
-            .iter()
-            .filter(|reply| other.replies.binary_search(reply).is_ok())
-            .count();
-        all.push(format!("{right} of {} replies are right", other.replies.len()));
-    }
-    if one.messages != other.messages {
-        all.push(format!(
-            "{} messages arrived, not {}",
-            one.messages.len(),
-            other.messages.len()
-        ));
+    for (what, one, other) in [
+        ("replies", &one.replies, &other.replies),
+        ("messages", &one.messages, &other.messages),
+    ] {
+        if one != other {
+            let is_right = |bytes: &&Vec<u8>| other.binary_search(bytes).is_ok();
+            let right = one.iter().filter(is_right).count();
+            all.push(format!(
+                "{right} of {} {what} are right, {} came",
+                other.len(),
+                one.len()
+            ));
+        }
     }
     if one.counters != other.counters {
         let differ = one
