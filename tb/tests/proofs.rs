@@ -1,6 +1,6 @@
 //! The proofs that take up to a minute each, and that a broken block does not pass them.
 
-use spinneret_tb::proofs::{PROOFS, Verdict, find, prepare, prepare_broken, text};
+use spinneret_tb::proofs::{Verdict, find, prepare, prepare_broken, proofs, text};
 use std::path::Path;
 
 /// Where this test leaves problems and counterexamples.
@@ -10,7 +10,7 @@ fn folder(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn fast_proofs_hold() {
-    for proof in PROOFS.iter().filter(|proof| proof.fast) {
+    for proof in proofs().filter(|proof| proof.fast) {
         let outcome = prepare(proof, &folder("proofs"))
             .and_then(|problem| problem.solve())
             .unwrap_or_else(|error| panic!("{error}"));

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use clap::Parser;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
-use spinneret_tb::proofs::{Method, Outcome, PROOFS, Proof, Verdict, find, prepare};
+use spinneret_tb::proofs::{Method, Outcome, Proof, Verdict, find, prepare, proofs};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,15 +73,9 @@ fn run(arguments: &Arguments) -> Result<bool> {
 
 fn select(names: &[String]) -> Result<Vec<&'static Proof>> {
     if names.is_empty() {
-        return Ok(PROOFS.iter().collect());
+        return Ok(proofs().collect());
     }
-    let known = || {
-        PROOFS
-            .iter()
-            .map(|proof| proof.name)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let known = || proofs().map(|proof| proof.name).collect::<Vec<_>>().join(", ");
     names
         .iter()
         .map(|name| find(name).ok_or_else(|| anyhow!("there is no proof `{name}`: choose from {}", known())))
