@@ -224,6 +224,11 @@ static inline bool spin_rw_lock_is_open(spin_rw_lock_t *lock) {
     return (count & SPIN_RW_WRITERS) == 0 && ((count & SPIN_RW_READERS) != 0 || lock->glock == 0);
 }
 
+/* Counts, inside the guard. */
+static inline void spin_rw_lock_add(spin_rw_lock_t *lock, int32_t value) {
+    SPIN_CHANGE("amoadd.w", &lock->num_readers, value, lock->num_readers + value);
+}
+
 /* Writers add to the counter at any time, so it is added to here as well. Who waits keeps nobody from the guard. */
 static inline int spin_rw_lock_r_lock(spin_rw_lock_t *lock) {
     bool is_in = false;
@@ -237,7 +242,7 @@ static inline int spin_rw_lock_r_lock(spin_rw_lock_t *lock) {
             if ((lock->num_readers & SPIN_RW_READERS) == 0) {
                 lock->glock = 1;
             }
-            amo_send_add(&lock->num_readers, 1);
+            spin_rw_lock_add(lock, 1);
         }
         spin_guard_leave();
     }
@@ -249,7 +254,7 @@ static inline int spin_rw_lock_r_unlock(spin_rw_lock_t *lock) {
     if ((lock->num_readers & SPIN_RW_READERS) == 1) {
         spin_lock_unlock(&lock->glock);
     }
-    amo_send_add(&lock->num_readers, -1);
+    spin_rw_lock_add(lock, -1);
     spin_guard_leave();
     return SPIN_OK;
 }

@@ -1,11 +1,12 @@
 /*
  * Atomics, spin locks, time, and what host and HPUs share.
  *
- * Atomics work on words of the HPU's own L1 and of L2 handler memory, and give the value before the operation. In L1
- * they are single AMO instructions. In L2 one HPU after the other reads the word and has the instruction change it
- * (spin_guard.h), because the public cluster gives 1 for the value before, whatever it was: some 200 clocks, where L1 takes
- * 2. Where nobody wants the value, amo_send_add and amo_store are one instruction of some 40 clocks in L2 as well; on
- * words whose value before somebody wants, amo_send_add goes together with amo_add alone, and amo_store with locks.
+ * Atomics work on words of the HPU's own L1 and of L2 handler memory, and give the value before the operation. One HPU
+ * after the other reads the word and changes it (spin_guard.h), some 200 clocks each, because an AMO instruction of the
+ * public cluster cannot be used for it: in L2 it gives 1 for the value before, whatever it was, and in L1 it spoils words
+ * that are on their way to the host or to the wire. Where nobody wants the value, amo_send_add is one instruction of some
+ * 40 clocks in L2, and amo_store is one in both; on words whose value before somebody wants, amo_send_add goes together
+ * with amo_add alone, and amo_store with locks.
  */
 #ifndef PSPIN_H
 #define PSPIN_H
@@ -84,21 +85,29 @@ static inline bool spin_is_in_l2(volatile const void *address) {
     return (uintptr_t)address >> 24 == SPIN_L2_ADDR >> 24;
 }
 
+/*
+ * Changes a word, inside the guard. In L2 an instruction does it, as others may add to the word at the same time without
+ * the guard.
+ */
+#define SPIN_CHANGE(instruction, address, value, after)                                                \
+    do {                                                                                               \
+        if (spin_is_in_l2(address)) {                                                                  \
+            asm volatile(instruction " zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");       \
+        } else {                                                                                       \
+            *(address) = (after);                                                                      \
+        }                                                                                              \
+    } while (0)
+
 /* A word that would not change is not written: so it does not matter if somebody gives a lock back between the two halves. */
-#define SPIN_AMO(name, instruction, type, after)                                                                \
-    static inline type name(volatile type *const address, const type value) {                                  \
-        type before;                                                                                            \
-        if (spin_is_in_l2(address)) {                                                                           \
-            spin_guard_enter();                                                                                 \
-            before = *address;                                                                                  \
-            if ((type)(after) != before) {                                                                      \
-                asm volatile(instruction " zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");            \
-            }                                                                                                   \
-            spin_guard_leave();                                                                                 \
-        } else {                                                                                                \
-            asm volatile(instruction " %0, %1, (%2)" : "=r"(before) : "r"(value), "r"(address) : "memory");     \
-        }                                                                                                       \
-        return before;                                                                                          \
+#define SPIN_AMO(name, instruction, type, result)                                                      \
+    static inline type name(volatile type *const address, const type value) {                         \
+        spin_guard_enter();                                                                            \
+        const type before = *address, after = (type)(result);                                          \
+        if (after != before) {                                                                         \
+            SPIN_CHANGE(instruction, address, value, after);                                           \
+        }                                                                                              \
+        spin_guard_leave();                                                                            \
+        return before;                                                                                 \
     }
 
 SPIN_AMO(amo_swap, "amoswap.w", uint32_t, value)
@@ -111,14 +120,23 @@ SPIN_AMO(amo_maxu, "amomaxu.w", uint32_t, before > value ? before : value)
 SPIN_AMO(amo_min, "amomin.w", int32_t, before < value ? before : value)
 SPIN_AMO(amo_minu, "amominu.w", uint32_t, before < value ? before : value)
 
-/* Adds, and gives nothing: one instruction in L1 and in L2. */
-static inline void amo_send_add(volatile int32_t *const address, const int32_t value) {
+/* Adds to a word of L2, and gives nothing: one instruction. */
+static inline void spin_l2_add(volatile int32_t *const address, const int32_t value) {
     asm volatile("amoadd.w zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");
+}
+
+/* Adds, and gives nothing. */
+static inline void amo_send_add(volatile int32_t *const address, const int32_t value) {
+    if (spin_is_in_l2(address)) {
+        spin_l2_add(address, value);
+    } else {
+        amo_add(address, value);
+    }
 }
 
 /* A store that is ordered with the other atomics of this word. */
 static inline void amo_store(volatile uint32_t *const address, const uint32_t value) {
-    asm volatile("amoswap.w zero, %0, (%1)" : : "r"(value), "r"(address) : "memory");
+    SPIN_CHANGE("amoswap.w", address, value, value);
 }
 
 /*

@@ -24,11 +24,11 @@
 
 /* Numbers of the memory below. */
 #define SLMP_MAGIC 0x504d4c53
-#define SLMP_VERSION 3
+#define SLMP_VERSION 4
 #define SLMP_PLACES 8
 #define SLMP_MAX_SEGMENTS 32256
 #define SLMP_BITMAP_WORDS 1008
-#define SLMP_LOCAL_BYTES 8128
+#define SLMP_LOCAL_BYTES 4160
 #define SLMP_COUNTERS 16
 #define SLMP_HPUS 64
 #define SLMP_DONE_END 0x80000000

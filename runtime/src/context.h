@@ -16,7 +16,8 @@
 #define GUARD_TICKET 0   /* the next one to be taken */
 #define GUARD_TURN 4     /* whose turn it is */
 #define GUARD_CLUSTERS 8 /* clusters that there are, which need not be NB_CLUSTERS */
-#define GUARD_NUMBER 12  /* what each cluster says: GUARD_IDLE, GUARD_CHOOSING, or an odd number */
+#define GUARD_WANTS 12   /* a byte of each HPU: whether it is about to take a ticket */
+#define GUARD_NUMBER 20  /* what each cluster says: GUARD_IDLE, GUARD_CHOOSING, or an odd number */
 #define GUARD_MAX_CLUSTERS 8
 #define GUARD_IDLE 0
 #define GUARD_CHOOSING 2

@@ -221,11 +221,15 @@ fault_at_start:
     .size trap, . - trap
 
     /*
-     * The guard lets one HPU in at a time. Within a cluster they take tickets, by an atomic operation on L1, which the
-     * public cluster has right. Clusters take turns as in Lamport's bakery ("A new solution of Dijkstra's concurrent
-     * programming problem", 1974): each tells all others that it chooses a number, chooses one higher than those it has
-     * been told, and tells that; the lowest goes first. What others say is in the own L1, so waiting costs nobody else
-     * anything. Callers expect to lose t1 to t6 and a0 to a6.
+     * The guard lets one HPU in at a time, by loads and stores alone: the public cluster has no atomic operation that can
+     * be used for it. Within a cluster they take tickets, one after the other: each raises a flag, waits with it for those
+     * behind it, and without it for those before it (the one-bit algorithm of Burns and of Lamport, "The mutual exclusion
+     * problem", 1986). A ticket takes some clocks and the guard some 150, so nobody finds flags raised for long.
+     *
+     * Clusters take turns as in Lamport's bakery ("A new solution of Dijkstra's concurrent programming problem", 1974):
+     * each tells all others that it chooses a number, chooses one higher than those it has been told, and tells that; the
+     * lowest goes first. What others say is in the own L1, so waiting costs nobody else anything. Callers expect to lose
+     * t1 to t6 and a0 to a6.
      *
      * t0: context, t2: cluster, t3: guard of cluster 0, t4: own guard, t6: clusters, a1: own number
      */
@@ -245,10 +249,39 @@ guard_enter:
     find_guard
     li t1, 1
     sw t1, CONTEXT_INSIDE(t0)
-#if GUARD_TICKET != 0
-#error "the address of an atomic operation has no offset"
-#endif
-    amoadd.w t1, t1, (t4)
+
+    /* a3: where the own flag is, GUARD_WANTS further on. Nearly always it is the only one. */
+    lw a2, CONTEXT_HPU(t0)
+    add a3, t4, a2
+raise_flag:
+    li a1, 1
+    sb a1, GUARD_WANTS(a3)
+    lw t1, GUARD_WANTS(t4)
+    lw t5, GUARD_WANTS + 4(t4)
+    slli a4, a2, 3
+    sll a4, a1, a4 /* by the shift's low five bits: where the flag is in its word */
+    add t1, t1, t5
+    beq t1, a4, take_ticket
+    mv a4, t4
+1:  beq a4, a3, 3f
+    addi a4, a4, 1
+    lbu t1, GUARD_WANTS - 1(a4)
+    beqz t1, 1b
+    sb zero, GUARD_WANTS(a3)
+2:  lbu t1, GUARD_WANTS - 1(a4)
+    bnez t1, 2b
+    j raise_flag
+3:  addi t5, t4, NB_CORES - 1
+4:  beq a4, t5, take_ticket
+    addi a4, a4, 1
+5:  lbu t1, GUARD_WANTS(a4)
+    bnez t1, 5b
+    j 4b
+take_ticket:
+    lw t1, GUARD_TICKET(t4)
+    addi a1, t1, 1
+    sw a1, GUARD_TICKET(t4)
+    sb zero, GUARD_WANTS(a3)
 1:  lw t5, GUARD_TURN(t4)
     bne t5, t1, 1b
 

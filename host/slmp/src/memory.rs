@@ -6,16 +6,16 @@
 /// What the first word of the memory holds: "SLMP".
 pub const MAGIC: u32 = 0x504d_4c53;
 /// Version of this layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Most messages that a receiver knows at once.
 pub const PLACES: usize = 8;
 /// Most segments of a message; as many bits has each bitmap.
 pub const MAX_SEGMENTS: usize = BITMAP_WORDS * 32;
 /// Words of a bitmap of segments.
 pub const BITMAP_WORDS: usize = 1008;
-/// Bytes of each cluster's scratchpad that handlers need for each place. They alone know what lies there: two bitmaps, and a
-/// line of words.
-pub const LOCAL_BYTES: usize = 64 + 2 * 4 * BITMAP_WORDS;
+/// Bytes of each cluster's scratchpad that handlers need for each place. They alone know what lies there: some words, and a
+/// bitmap.
+pub const LOCAL_BYTES: usize = 128 + 4 * BITMAP_WORDS;
 /// Most clusters of a NIC: handlers have scratchpads in no more.
 pub const CLUSTERS: usize = 4;
 /// Counters.

@@ -1,22 +1,26 @@
 /*
  * What each cluster keeps of a message for itself: a record in its L1, with a bit for each segment.
  *
- * Atomic operations with a result are quick and right in an HPU's own L1 alone, so each cluster claims segments in its
- * own record, and looks into those of the others. A segment has two bits there: `claimed` says that somebody of the
- * cluster wants it, `taken` that he has it. Who wants a segment
+ * HPUs of one cluster lock their record for the few clocks of a change, which needs no atomic operation: those with a
+ * result take long. Each cluster claims segments in its own record, and looks into those of the others. Who wants a segment
  *
- *  1. sets `claimed` in his own record. If it was set, somebody of his cluster was first.
- *  2. looks at `claimed` in the records of all other clusters. If it is set in one with a lower number, he takes his
- *     own away again, and has a duplicate. If it is set in one with a higher number he waits until it is clear again,
- *     or `taken` is set as well: then, too, he has a duplicate.
- *  3. has the segment, and sets `taken`.
+ *  1. writes its number to his own word of `deciding`, and sets its bit in his cluster's record. If it was set, somebody
+ *     of his cluster was first: he has a duplicate, when that one has decided.
+ *  2. looks at the bit in the records of all other clusters. If it is set in one with a lower number, he withdraws: takes
+ *     his own bit away again, and has a duplicate. If it is set in one with a higher number he waits until that one has
+ *     decided: either it has withdrawn, or it has the segment and he withdraws.
+ *  3. has the segment. Whatever came of it, he clears `deciding`.
  *
  * Exactly one gets it. Not two of one cluster, since who has it never clears its bit, and the other finds it set. Not
  * two of two clusters: an HPU's accesses are answered one after the other, and both have written before they looked,
- * so at least one saw the other's bit. If the higher one did, it went away. If only the lower one did, the higher one
- * had set its bit before and keeps it, so the lower one waits until `taken` is set, and goes away. And not nobody:
+ * so at least one saw the other's bit. If the higher one did, it withdrew. If only the lower one did, the higher one
+ * had set its bit before and keeps it, so the lower one waits until that has decided, and withdraws. And not nobody:
  * clusters wait for higher ones only, so one of those who wait can always go on, and of those who are there at the
- * same time the lowest one does not go away for another's claim, only for another's segment.
+ * same time the lowest one does not withdraw for another's claim, only for another's segment.
+ *
+ * A bit that is set is decided if nobody of its cluster is deciding about it. To see that takes several looks, and
+ * meanwhile one may withdraw and another come, who is bound to withdraw as well; so `withdrawn` counts who does, before he
+ * clears `deciding`, and the looks hold only if it has stayed as it was.
  *
  * What lies in L1 before the host opens its receiver is unknown, and the host cannot clear it. So a record says for
  * which `generation` of its place it is: a number that begins at random, and grows with each message. Whoever comes
@@ -33,26 +37,24 @@
 
 #include "segment.h"
 
-/* The two bits of 32 segments each. */
-typedef volatile struct {
-    uint32_t claimed;
-    uint32_t taken;
-} bits_t;
-
 /* A message's record in one cluster. */
 typedef volatile struct {
     uint32_t generation; /* the message that the bits are for */
     uint32_t lock;       /* the last generation for which somebody has begun to clear them */
     uint32_t start;      /* since when `used` and `clean` can be believed: the place's `start` */
-    uint32_t used;       /* pairs of words that may hold bits */
-    uint32_t clean;      /* pairs of words that hold nothing else than bits and 0 */
+    uint32_t used;       /* words that may hold bits */
+    uint32_t clean;      /* words that hold nothing else than bits and 0 */
     uint32_t ended;      /* generation of the message whose end is known */
     uint32_t message_id; /* of the last message that the cluster has worked on; only a hint */
-    uint32_t reserved[5];
+    uint32_t withdrawn;  /* claims that were taken away again */
+    uint32_t wants[2];   /* a byte of each HPU: whether it wants to change words of the record, or just does */
+    uint32_t reserved[10];
     uint32_t ready[SPIN_TASK_CLUSTERS]; /* for each cluster, the generation that its record is for */
-    bits_t bits[SLMP_BITMAP_WORDS];
+    uint32_t deciding[8];               /* for each HPU, 1 + the index of the segment that it has not decided about, or 0 */
+    uint32_t claimed[SLMP_BITMAP_WORDS];
 } record_t;
 static_assert(sizeof(record_t) == SLMP_LOCAL_BYTES, "the host asks for so much");
+static_assert(NB_CORES <= 8, "an HPU has a byte and a word in the record");
 
 /* A message's records, as an HPU sees them. */
 typedef struct {
@@ -87,19 +89,82 @@ static inline bool has_records(const task_t *task, uint32_t cluster, uint32_t co
     return likely(cluster < SPIN_TASK_CLUSTERS) && likely(task->scratchpad_size[cluster] >= count * sizeof(record_t));
 }
 
-/* Atomic operations in the own L1, of which it is known that they are not in L2. */
-static inline uint32_t set_bits(volatile uint32_t *word, uint32_t bits) {
-    uint32_t before;
-    asm volatile("amoor.w %0, %1, (%2)" : "=r"(before) : "r"(bits), "r"(word) : "memory");
+/* The flag of an HPU. */
+static inline volatile uint8_t *flag_of(record_t *record, uint32_t hpu) {
+    return (volatile uint8_t *)record->wants + hpu;
+}
+
+static inline void clear_flags(record_t *record) {
+    record->wants[0] = 0;
+    record->wants[1] = 0;
+}
+
+/* Whether HPUs want the record that are before this one, or behind it. */
+static inline bool has_flag_before(record_t *record, uint32_t hpu, uint32_t own) {
+    uint32_t low = record->wants[0], high = record->wants[1];
+    return (hpu < 4 ? low & (own - 1) : low | (high & (own - 1))) != 0;
+}
+
+static inline bool has_flag_behind(record_t *record, uint32_t hpu, uint32_t own) {
+    uint32_t low = record->wants[0], high = record->wants[1], behind = ~(2 * own - 1);
+    return (hpu < 4 ? (low & behind) | high : high & behind) != 0;
+}
+
+/*
+ * Waits for others that want the record as well: without the own flag for HPUs before this one, and with it for those
+ * behind it. So of two that see each other one waits. Who has the record needs it for some clocks; only one that was
+ * ended then has his flag up for longer, and is out after so many looks.
+ */
+static inline void wait_for_record(record_t *record, uint32_t hpu, uint32_t own) {
+    uint32_t looks = 0;
+    while (has_flag_before(record, hpu, own) && looks <= LOOKS) {
+        *flag_of(record, hpu) = 0;
+        while (has_flag_before(record, hpu, own) && ++looks <= LOOKS) {
+        }
+        *flag_of(record, hpu) = 1;
+    }
+    while (has_flag_behind(record, hpu, own) && ++looks <= LOOKS) {
+    }
+    if (looks > LOOKS) {
+        clear_flags(record);
+    }
+}
+
+/* Makes this HPU the only one of its cluster that changes bits of the record, until it gives it back. */
+static inline uint32_t lock_record(record_t *record) {
+    uint32_t hpu = rt_core_id(), own = 1u << hpu * 8 % 32;
+    *flag_of(record, hpu) = 1;
+    /* It is the only flag, or the sum is another one. */
+    if (!likely(record->wants[0] + record->wants[1] == own)) {
+        wait_for_record(record, hpu, own);
+    }
+    return hpu;
+}
+
+static inline void unlock_record(record_t *record, uint32_t hpu) { *flag_of(record, hpu) = 0; }
+
+/* Sets a segment's bit: what the word held before. */
+static inline uint32_t set_bit(record_t *record, uint32_t word, uint32_t bit) {
+    uint32_t hpu = lock_record(record);
+    uint32_t before = record->claimed[word];
+    record->claimed[word] = before | bit;
+    unlock_record(record, hpu);
     return before;
 }
 
-static inline void clear_bits(volatile uint32_t *word, uint32_t bits) {
-    asm volatile("amoand.w zero, %0, (%1)" : : "r"(~bits), "r"(word) : "memory");
+/* Takes it away again. */
+static inline void withdraw(record_t *record, uint32_t word, uint32_t bit) {
+    uint32_t hpu = lock_record(record);
+    record->claimed[word] = record->claimed[word] & ~bit;
+    record->withdrawn = record->withdrawn + 1;
+    unlock_record(record, hpu);
 }
 
-static inline void raise(volatile uint32_t *word, uint32_t value) {
-    asm volatile("amomaxu.w zero, %0, (%1)" : : "r"(value), "r"(word) : "memory");
+/* Tells that there may be bits in so many words. */
+static inline void note_used(record_t *record, uint32_t words) {
+    uint32_t hpu = lock_record(record);
+    record->used = MAX(record->used, words);
+    unlock_record(record, hpu);
 }
 
 /* Clusters that may have records; what a task says of the scratchpads of others means nothing. */
@@ -125,8 +190,7 @@ static inline void tell_ready(const local_t *local) {
 
 static inline void clear_words(record_t *record, uint32_t from, uint32_t to) {
     for (uint32_t word = from; word < to; ++word) {
-        record->bits[word].claimed = 0;
-        record->bits[word].taken = 0;
+        record->claimed[word] = 0;
     }
 }
 
@@ -151,6 +215,10 @@ static __attribute__((noinline, cold)) bool prepare_record(const local_t *local,
     uint32_t clean = is_known ? record->clean : 0, words = MIN((segments + 31) / 32, SLMP_BITMAP_WORDS);
     clear_words(record, 0, is_known ? record->used : 0);
     clear_words(record, clean, words);
+    clear_flags(record);
+    for (uint32_t hpu = 0; hpu < NB_CORES; ++hpu) {
+        record->deciding[hpu] = 0;
+    }
     record->used = 0;
     record->clean = MAX(clean, words);
     record->start = local->start;
@@ -160,17 +228,6 @@ static __attribute__((noinline, cold)) bool prepare_record(const local_t *local,
     return true;
 }
 
-/* Waits for somebody of the same cluster who wants the segment, too: whether it is known then that somebody has it. */
-static __attribute__((noinline, cold)) bool is_settled(bits_t *bits, uint32_t bit) {
-    for (uint32_t look = 0; look < LOOKS; ++look) {
-        if ((bits->taken & bit) != 0 || (bits->claimed & bit) == 0) {
-            return true;
-        }
-        rt_time_wait_cycles(32);
-    }
-    return false;
-}
-
 /* What came of a claim. */
 typedef enum {
     WON,
@@ -178,51 +235,68 @@ typedef enum {
     UNKNOWN, /* somebody else wants it, and has not got on for too long */
 } claim_t;
 
-/* Waits for somebody of a higher cluster who wants the segment, too. */
-static claim_t wait_for(bits_t *bits, uint32_t bit) {
-    for (uint32_t look = 0; look < LOOKS; ++look) {
-        if ((bits->taken & bit) != 0) {
-            return LOST;
+/* Whether somebody of the record's cluster is deciding about a segment. */
+static inline bool is_deciding(record_t *record, uint32_t index) {
+    for (uint32_t hpu = 0; hpu < NB_CORES; ++hpu) {
+        if (record->deciding[hpu] == index + 1) {
+            return true;
         }
-        if ((bits->claimed & bit) == 0) {
+    }
+    return false;
+}
+
+/* Waits until a record's cluster has decided about a segment: LOST if it has it, WON if it does not want it. */
+static claim_t wait_for(record_t *record, uint32_t index) {
+    for (uint32_t look = 0; look < LOOKS; ++look) {
+        uint32_t withdrawn = record->withdrawn;
+        if ((record->claimed[index / 32] & 1u << index % 32) == 0) {
             return WON;
+        }
+        if (!is_deciding(record, index) && record->withdrawn == withdrawn) {
+            return LOST;
         }
     }
     return UNKNOWN;
 }
 
+/* Waits for somebody of the same cluster who wants the segment, too. If he withdraws, somebody of another has it. */
+static __attribute__((noinline, cold)) claim_t wait_for_own(record_t *own, uint32_t index) {
+    own->deciding[rt_core_id()] = 0;
+    return wait_for(own, index) == UNKNOWN ? UNKNOWN : LOST;
+}
+
 /* Decides a claim that somebody of another cluster has made as well. */
-static __attribute__((noinline, cold)) claim_t contend(const local_t *local, uint32_t word, uint32_t bit) {
+static __attribute__((noinline, cold)) claim_t contend(const local_t *local, uint32_t index) {
     record_t *own = local->own;
+    uint32_t word = index / 32, bit = 1u << index % 32;
     claim_t claim = WON;
     for (uint32_t cluster = 0; cluster < SPIN_TASK_CLUSTERS && claim == WON; ++cluster) {
         if (own->ready[cluster] != local->generation) {
             continue;
         }
-        bits_t *bits = &record_of(local, cluster)->bits[word];
-        if ((bits->claimed & bit) != 0) {
-            claim = cluster < local->cluster ? LOST : wait_for(bits, bit);
+        record_t *other = record_of(local, cluster);
+        if ((other->claimed[word] & bit) != 0) {
+            claim = cluster < local->cluster ? LOST : wait_for(other, index);
         }
     }
-    if (claim == WON) {
-        set_bits(&own->bits[word].taken, bit);
-    } else {
-        clear_bits(&own->bits[word].claimed, bit);
+    if (claim != WON) {
+        withdraw(own, word, bit);
     }
+    own->deciding[rt_core_id()] = 0;
     return claim;
 }
 
 /* Claims a segment for the own cluster, whose record is this message's. */
 static inline claim_t claim_segment(const local_t *local, uint32_t index) {
     record_t *own = local->own;
-    uint32_t word = index / 32, bit = 1u << index % 32;
-    bits_t *bits = &own->bits[word];
-    uint32_t before = set_bits(&bits->claimed, bit);
+    uint32_t word = index / 32, bit = 1u << index % 32, hpu = rt_core_id();
+    own->deciding[hpu] = index + 1;
+    uint32_t before = set_bit(own, word, bit);
     if (!likely((before & bit) == 0)) {
-        return is_settled(bits, bit) ? LOST : UNKNOWN;
+        return wait_for_own(own, index);
     }
     if (!likely(before != 0)) {
-        raise(&own->used, word + 1);
+        note_used(own, word + 1);
     }
     /* All are read first, as an HPU would wait for each of them before it compares it. */
     uint32_t ready[SPIN_TASK_CLUSTERS], others = 0;
@@ -233,14 +307,14 @@ static inline claim_t claim_segment(const local_t *local, uint32_t index) {
 #pragma GCC unroll 4
     for (uint32_t cluster = 0; cluster < SPIN_TASK_CLUSTERS; ++cluster) {
         if (!likely(ready[cluster] != local->generation)) {
-            others |= record_of(local, cluster)->bits[word].claimed;
+            others |= record_of(local, cluster)->claimed[word];
         }
     }
     if (!likely((others & bit) == 0)) {
         local_t copy = *local;
-        return contend(&copy, word, bit);
+        return contend(&copy, index);
     }
-    set_bits(&bits->taken, bit);
+    own->deciding[hpu] = 0;
     return WON;
 }
 
@@ -249,7 +323,7 @@ static inline bool has_bits_from(record_t *record, uint32_t index) {
     uint32_t words = record->used;
     uint32_t mask = ~0u << index % 32;
     for (uint32_t word = index / 32; word < words; ++word, mask = ~0u) {
-        if ((record->bits[word].claimed & mask) != 0) {
+        if ((record->claimed[word] & mask) != 0) {
             return true;
         }
     }

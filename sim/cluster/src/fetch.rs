@@ -1,13 +1,17 @@
 //! What it costs to fetch instructions: the cache that the HPUs of a cluster share, and the line that each has before it.
 //!
 //! An HPU executes out of a line of 16 bytes and asks for the next one meanwhile (`riscv_prefetch_L0_buffer.sv`). The cache
-//! has 4 KiB in four ways; it is off after reset, and every line then comes from program memory.
+//! has 4 KiB in four ways; it is off after reset, and every line then comes from program memory. A line that it does not
+//! have takes its time from when it is needed, though it was asked for before: that was measured, instruction by
+//! instruction, for lines that follow one another as for those that are jumped to.
 
 use crate::timing::Timing;
 
 const LINE_SHIFT: u32 = 4;
 const WAYS: usize = 4;
 const SETS: usize = 64;
+/// Clocks behind the first HPU from which on another one is among the second.
+const BEHIND: u64 = 5;
 /// No line has this number.
 const NONE: u32 = u32::MAX;
 
@@ -15,10 +19,53 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Icache {
     is_on: bool,
-    /// Lines, and when each is there.
-    lines: [[(u32, u64); WAYS]; SETS],
-    /// The way that is filled next, in each set: the hardware draws it by chance (`generic_LFSR_8bit.sv`).
-    next: [u8; SETS],
+    lines: [[Line; WAYS]; SETS],
+}
+
+/// A line, or a place for one.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    number: u32,
+    /// When it was asked for.
+    asked: u64,
+    /// An HPU has had it as soon as it was there.
+    is_taken: bool,
+}
+
+impl Line {
+    const EMPTY: Self = Self {
+        number: NONE,
+        asked: 0,
+        is_taken: false,
+    };
+
+    /// When an HPU has the line that needs it now. Who has asked for it is told late that it is there, and so are all
+    /// who wait with him, but for one of those who came behind (recorded: eight HPUs that run the same code).
+    fn ready(&mut self, now: u64, timing: &Timing) -> u64 {
+        let (since, filled) = (now - self.asked, u64::from(timing.fetch_filled));
+        if since >= filled {
+            return now;
+        }
+        if since >= BEHIND && !self.is_taken {
+            self.is_taken = true;
+            return self.asked + filled;
+        }
+        self.asked + u64::from(timing.fetch_miss)
+    }
+}
+
+/// Which way of a set that is full is filled next: each HPU draws by a shift register of its own, and only then
+/// (`icache_bank_mp_128.sv`, state `REQ_REFILL`; `generic_LFSR_8bit.sv`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Draw(u8);
+
+impl Draw {
+    fn way(&mut self) -> usize {
+        let Self(bits) = *self;
+        let feedback = !(bits >> 7 ^ bits >> 3 ^ bits >> 2 ^ bits >> 1) & 1;
+        self.0 = bits << 1 | feedback;
+        usize::from(bits >> 1) % WAYS
+    }
 }
 
 impl Icache {
@@ -26,8 +73,7 @@ impl Icache {
     pub(crate) fn new() -> Self {
         Self {
             is_on: false,
-            lines: [[(NONE, 0); WAYS]; SETS],
-            next: [0; SETS],
+            lines: [[Line::EMPTY; WAYS]; SETS],
         }
     }
 
@@ -35,7 +81,7 @@ impl Icache {
     pub(crate) fn write(&mut self, offset: u32, value: u32) {
         match offset {
             0 => self.is_on = value & 1 != 0,
-            _ if value & 1 != 0 => self.lines = [[(NONE, 0); WAYS]; SETS],
+            _ if value & 1 != 0 => self.lines = [[Line::EMPTY; WAYS]; SETS],
             _ => {}
         }
     }
@@ -45,20 +91,25 @@ impl Icache {
         u32::from(offset == 0 && self.is_on)
     }
 
-    /// When a line is there that is asked for in this clock.
-    fn ready(&mut self, line: u32, asked: u64, timing: &Timing) -> u64 {
-        if !self.is_on {
-            return asked + u64::from(timing.fetch_uncached);
+    /// When a line is there that is needed in this clock, if the cache is on.
+    fn ready(&mut self, line: u32, now: u64, draw: &mut Draw, timing: &Timing) -> u64 {
+        let ways = &mut self.lines[line as usize % SETS];
+        // Of ways that are empty the last one is filled.
+        let empty = ways.iter().rposition(|there| there.number == NONE);
+        let mut choose = || empty.unwrap_or_else(|| draw.way());
+        if let Some(there) = ways.iter().position(|there| there.number == line) {
+            if now - ways[there].asked < u64::from(timing.fetch_filled) {
+                // It is under way. Who misses it now asks for it all the same, and so has drawn.
+                choose();
+            }
+            return ways[there].ready(now, timing);
         }
-        let set = line as usize % SETS;
-        let ways = &mut self.lines[set];
-        if let Some((_, ready)) = ways.iter().find(|(there, _)| *there == line) {
-            return *ready;
-        }
-        let ready = asked + u64::from(timing.fetch_miss);
-        ways[usize::from(self.next[set]) % WAYS] = (line, ready);
-        self.next[set] = self.next[set].wrapping_add(1);
-        ready
+        ways[choose()] = Line {
+            number: line,
+            asked: now,
+            is_taken: false,
+        };
+        now + u64::from(timing.fetch_miss)
     }
 }
 
@@ -68,11 +119,16 @@ pub(crate) struct Fetch {
     line: u32,
     /// When it began with it.
     since: u64,
+    draw: Draw,
 }
 
 impl Default for Fetch {
     fn default() -> Self {
-        Self { line: NONE, since: 0 }
+        Self {
+            line: NONE,
+            since: 0,
+            draw: Draw::default(),
+        }
     }
 }
 
@@ -89,14 +145,16 @@ impl Fetch {
     }
 
     fn enter(&mut self, line: u32, now: u64, cache: &mut Icache, timing: &Timing) -> u32 {
-        // The next line is asked for when this one is begun with.
+        // Program memory is asked for the next line when this one is begun with.
         let is_next = line == self.line.wrapping_add(1);
         let asked = if is_next { self.since } else { now };
-        let wait = cache.ready(line, asked, timing).saturating_sub(now);
-        *self = Self {
-            line,
-            since: now + wait,
+        let ready = match cache.is_on {
+            true => cache.ready(line, now, &mut self.draw, timing),
+            false => asked + u64::from(timing.fetch_uncached),
         };
+        let wait = ready.saturating_sub(now);
+        self.line = line;
+        self.since = now + wait;
         wait as u32
     }
 }

@@ -44,6 +44,8 @@ pub struct Timing {
     pub fetch_uncached: u32,
     /// A line of instructions that the cache does not have.
     pub fetch_miss: u32,
+    /// The same until it is in the cache: who needs it from then on has it at once.
+    pub fetch_filled: u32,
     /// Accesses to registers of the HPU.
     pub register: u32,
     /// From a command's start to its way out of the cluster.
@@ -76,6 +78,7 @@ impl Default for Timing {
             l2_atomic_busy: 15,
             fetch_uncached: 11,
             fetch_miss: 20,
+            fetch_filled: 12,
             register: 0,
             command: 4,
         }

@@ -16,6 +16,7 @@ pub mod page;
 pub mod public;
 pub mod recorded;
 pub mod run;
+mod steps;
 pub mod top;
 pub mod touches;
 pub mod traces;

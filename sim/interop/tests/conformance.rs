@@ -14,6 +14,14 @@ fn nic(watchdog: u64) -> Simulated {
     with(config)
 }
 
+/// With the public cluster's defects.
+fn strict() -> Simulated {
+    let mut config = NicConfig::default();
+    config.cluster.watchdog = 1_000_000;
+    config.cluster.is_strict = true;
+    with(config)
+}
+
 fn with(config: NicConfig) -> Simulated {
     Simulated::new(config).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -21,7 +29,7 @@ fn with(config: NicConfig) -> Simulated {
 #[test]
 fn operations_cost_what_they_cost_on_the_cluster() {
     let real = recorded::read_costs().unwrap_or_else(|error| panic!("{error:#}"));
-    let model = costs::measure(nic(1_000_000), |_| ()).unwrap_or_else(|error| panic!("{error:#}"));
+    let model = costs::measure(strict(), |_| ()).unwrap_or_else(|error| panic!("{error:#}"));
     assert_eq!(real.len(), model.len());
     let wrong: Vec<_> = real
         .iter()
@@ -53,9 +61,7 @@ fn accesses_are_answered_as_on_the_cluster_or_refused() {
 #[test]
 fn accesses_of_a_strict_model_are_answered_as_on_the_cluster() {
     let real = recorded::read_answers().unwrap_or_else(|error| panic!("{error:#}"));
-    let mut config = NicConfig::default();
-    config.cluster.is_strict = true;
-    let model = touches::touch(with(config), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
+    let model = touches::touch(strict(), |_, _| ()).unwrap_or_else(|error| panic!("{error:#}"));
     let pairs = TOUCHES.iter().zip(real.iter().zip(&model));
     let told: Vec<_> = pairs
         .filter(|(_, (real, model))| real != model)
@@ -94,9 +100,7 @@ fn packets_go_as_on_the_cluster() {
 /// the cluster does not say whose an access is, as the public one: then it has written 5 bytes there.
 #[test]
 fn four_contexts_stay_apart() {
-    let mut strict = NicConfig::default();
-    strict.cluster.is_strict = true;
-    for (nic, copied) in [(nic(1_000_000), 18), (with(strict), 23)] {
+    for (nic, copied) in [(nic(1_000_000), 18), (strict(), 23)] {
         let told = contexts::attempt(&nic).unwrap_or_else(|error| panic!("{error:#}"));
         let count = |start: &str| told.iter().filter(|line| line.starts_with(start)).count();
         assert_eq!(count("printed packet "), 8, "{told:#?}");
@@ -120,10 +124,8 @@ fn four_contexts_stay_apart() {
 /// The defects of the public cluster do not show: packets come so that they need not, and the runtime avoids the others.
 #[test]
 fn examples_do_the_same_with_the_public_defects() {
-    let mut strict = NicConfig::default();
-    strict.cluster.is_strict = true;
     for name in EXAMPLES {
-        let [one, other] = [nic(1_000_000), with(strict.clone())].map(|nic| {
+        let [one, other] = [nic(1_000_000), strict()].map(|nic| {
             example::attempt(nic, name, [20, 100], &mut |_| ())
                 .unwrap_or_else(|error| panic!("{name}: {error:#}"))
         });

@@ -44,21 +44,31 @@ pub(super) struct Checkout {
     pub(super) board: String,
 }
 
+/// Whether a directory is a checkout of Corundum at all, of whatever revision: its absolute path.
+///
+/// # Errors
+/// The directory is not there, or has not the files that every revision has.
+pub fn corundum_root(path: &Path) -> Result<PathBuf, CheckoutError> {
+    let root = tree::open("--corundum-dir", path)?;
+    match [CORE, TEMPLATE]
+        .into_iter()
+        .find(|file| !root.join(file).is_file())
+    {
+        Some(missing) => Err(CheckoutError::NotACheckout {
+            path: path.display().to_string(),
+            what: "Corundum checkout",
+            file: missing.to_owned(),
+            source_tree: "a checkout of https://github.com/corundum/corundum",
+        }),
+        None => Ok(root),
+    }
+}
+
 impl Checkout {
     /// Checks a directory.
     pub(super) fn open(path: &Path, asked: Generation, board: &Board) -> Result<Self, CheckoutError> {
-        let root = tree::open("--corundum-dir", path)?;
+        let root = corundum_root(path)?;
         let shown = path.display().to_string();
-        for file in [CORE, TEMPLATE] {
-            if !root.join(file).is_file() {
-                return Err(CheckoutError::NotACheckout {
-                    path: shown,
-                    what: "Corundum checkout",
-                    file: file.to_owned(),
-                    source_tree: "a checkout of https://github.com/corundum/corundum",
-                });
-            }
-        }
         template::check(&root, &shown, asked)?;
         let board = find_board(&root, &shown, board)?;
         check_hooks(&root, &board)?;

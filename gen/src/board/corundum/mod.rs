@@ -16,6 +16,7 @@ mod token;
 mod tree;
 
 pub use app::{App, AppModule, AppRequest, BuildApp, build_app};
+pub use checkout::corundum_root;
 pub use error::CheckoutError;
 pub use header::HeaderError;
 pub use pspin::Pspin;

@@ -23,6 +23,29 @@ pub enum Op {
     AmoswapW, AmoaddW, AmoxorW, AmoandW, AmoorW, AmominW, AmomaxW, AmominuW, AmomaxuW,
 }
 
+impl Op {
+    /// Whether it is of the extension A.
+    #[must_use]
+    pub fn is_atomic(self) -> bool {
+        use Op::{
+            AmoaddW, AmoandW, AmomaxW, AmomaxuW, AmominW, AmominuW, AmoorW, AmoswapW, AmoxorW, LrW, ScW,
+        };
+        matches!(
+            self,
+            LrW | ScW
+                | AmoswapW
+                | AmoaddW
+                | AmoxorW
+                | AmoandW
+                | AmoorW
+                | AmominW
+                | AmomaxW
+                | AmominuW
+                | AmomaxuW
+        )
+    }
+}
+
 /// A decoded instruction in eight bytes.
 ///
 /// Register fields that the instruction does not use are 0, so that a dependence between two instructions can be seen

@@ -24,6 +24,9 @@ const CASES: &[(u8, &[u32])] = &[
     (14, &[0, 1]),
     (15, &[5]),
     (16, &[]),
+    (22, &[7]),
+    (23, &[7]),
+    (24, &[5]),
 ];
 /// The same of handlers in the runtime's guard, for which others wait.
 const GUARD_CASES: &[(u8, &[u32])] = &[(17, &[5]), (18, &[8]), (19, &[8]), (20, &[WATCHDOG]), (21, &[])];

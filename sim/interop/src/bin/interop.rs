@@ -1,8 +1,10 @@
 //! `./dev interop`: spinneret against the public trees.
 
 use anyhow::Result;
-use clap::Parser;
-use spinneret_interop::run::{Request, Step, run};
+use clap::builder::PossibleValuesParser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+use spinneret_interop::run::{Request, Step, example_names, run};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -20,7 +22,7 @@ struct Arguments {
     #[arg(long = "step", value_enum, value_name = "STEP")]
     steps: Vec<Step>,
     /// Examples to run, such as icmp_ping; all if not given
-    #[arg(long = "example", value_name = "NAME")]
+    #[arg(long = "example", value_name = "NAME", value_parser = PossibleValuesParser::new(example_names()))]
     examples: Vec<String>,
     /// Packets of all sizes that each example gets
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(40..=100_000))]
@@ -30,8 +32,27 @@ struct Arguments {
     record: bool,
 }
 
+impl Arguments {
+    /// A step that was asked for and needs the other checkout.
+    fn lacks_corundum(&self) -> Option<&'static str> {
+        let needs = self.steps.iter().find_map(|step| match step {
+            Step::Cards => Some("cards"),
+            Step::Core => Some("core"),
+            _ => None,
+        });
+        needs.filter(|_| self.corundum_dir.is_none())
+    }
+}
+
 fn main() -> ExitCode {
-    match go(Arguments::parse()) {
+    let arguments = Arguments::parse();
+    if let Some(step) = arguments.lacks_corundum() {
+        let text = format!("the step {step} needs `--corundum-dir`");
+        Arguments::command()
+            .error(ErrorKind::MissingRequiredArgument, text)
+            .exit();
+    }
+    match go(arguments) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {

@@ -170,7 +170,13 @@ impl Faults {
         let pc = fault.pc;
         let head = headline(fault.handler, fault.hpu, (fault.packet, fault.message), symbols);
         let mut text = format!("{head}: {}", self.what(fault, symbols));
-        let _ = match symbols.instruction(pc) {
+        let instruction = symbols.instruction(pc);
+        if matches!(fault.trap, Trap::LoadFault | Trap::StoreFault)
+            && instruction.is_some_and(|instruction| instruction.op().is_atomic())
+        {
+            text.push_str(ATOMIC);
+        }
+        let _ = match instruction {
             Some(instruction) => write!(
                 text,
                 "\n  {pc:#010x} <{}>: {}",
@@ -241,6 +247,10 @@ impl Faults {
         }
     }
 }
+
+/// What is to be said if an atomic instruction is refused.
+const ATOMIC: &str = "\n  atomic instructions are for words of L2 alone, and their results for nobody: \
+    use amo_add, compare_and_swap or another function of pspin.h";
 
 fn headline(handler: u32, hpu: HpuId, (packet, message): (u64, u32), symbols: &Symbols) -> String {
     let handler = symbols.name(handler);

@@ -95,6 +95,25 @@ fn every_fault_is_told_in_words_with_its_source() {
 }
 
 #[test]
+fn who_used_an_atomic_instruction_is_told_what_to_use() {
+    let shown = Shown::default();
+    record(&ways(22..=24), shown.options());
+    let text = shown.text();
+    for (packet, instruction) in [(0, "amoadd.w"), (1, "amoswap.w"), (2, "lr.w")] {
+        let failed = format!("faults_ph failed on packet {packet} ");
+        has(
+            &text,
+            &[
+                &failed,
+                "atomic instructions are for words of L2",
+                "amo_add",
+                instruction,
+            ],
+        );
+    }
+}
+
+#[test]
 fn inlined_code_is_followed_to_its_handler() {
     let folder = tempfile::tempdir().unwrap();
     let program = build("runtime/tests/faults", folder.path());

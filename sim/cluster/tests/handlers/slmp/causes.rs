@@ -285,7 +285,7 @@ fn nothing_is_done_before_the_host_has_prepared_the_memory() {
         receiver.bench.meta.handler_memory[1] = bytes;
         too_little(&mut receiver, &format!("{bytes} bytes of handler memory"));
     }
-    for bytes in [0, 4, 64, 8128, 2 * 8128 - 1] {
+    for bytes in [0, 4, 64, 4160, 2 * 4160 - 1] {
         let mut receiver = Receiver::new(2, CAPACITY, Confirm::Memory);
         receiver.bench.meta.scratchpads[..2].fill([0x4000, bytes]);
         too_little(&mut receiver, &format!("{bytes} bytes of scratchpads"));

@@ -6,13 +6,13 @@ use spinneret_cluster::map::{L1_SCRATCHPADS, l1_address};
 use spinneret_cluster::{Config, Ending};
 
 const MAGIC: u32 = 0x504d_4c53;
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const PLACE_BYTES: u32 = 0x40;
 /// A place's record in the L1 of each cluster: its bytes, where it says how many pairs of words hold bits, and where these
 /// begin.
-const RECORD_BYTES: u32 = 8128;
+const RECORD_BYTES: u32 = 4160;
 const USED: u32 = 12;
-const BITS: u32 = 64;
+const BITS: u32 = 128;
 /// Where the context's scratchpads are in each L1.
 const PAD: u32 = 0x4000;
 const PLACES_AT: u32 = 0x1100;
@@ -193,12 +193,12 @@ impl Receiver {
         if self.bench.variable(record) != self.get(place, GENERATION) {
             return Vec::new();
         }
-        let word = |pair: u32| self.bench.variable(record + BITS + 8 * pair + 4);
+        let word = |number: u32| self.bench.variable(record + BITS + 4 * number);
         (0..self.bench.variable(record + USED))
-            .flat_map(|pair| {
+            .flat_map(|number| {
                 (0..32)
-                    .filter(move |bit| word(pair) & 1 << bit != 0)
-                    .map(move |bit| 32 * pair + bit)
+                    .filter(move |bit| word(number) & 1 << bit != 0)
+                    .map(move |bit| 32 * number + bit)
             })
             .collect()
     }

@@ -1,0 +1,254 @@
+//! The steps that need the real cluster, each beside the model.
+
+use crate::costs::{self, Cost};
+use crate::example::{self, Tried};
+use crate::figures::SIZES;
+use crate::public::{self, Public};
+use crate::recorded;
+use crate::run::Request;
+use crate::touches::{self, Answer, TOUCHES};
+use crate::watch::Watch;
+use crate::{contexts, judge, locks, model, nic, top};
+use anyhow::{Context as _, Result};
+use spinneret_gen::board::corundum::Pspin;
+use spinneret_nic::Simulated;
+use spinneret_nic::nic::NicConfig;
+use spinneret_verilate::{Port, Progress};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The real cluster in the application block, compiled.
+pub(crate) struct Real {
+    library: PathBuf,
+    ports: Vec<Port>,
+}
+
+impl Real {
+    pub(crate) fn build(pspin: &Pspin) -> Result<Self> {
+        let shared = model::model(pspin)?;
+        let folder = crate::bench::root().join("target/interop/model");
+        let start = Instant::now();
+        let library = spinneret_verilate::build_shared(&shared, &folder, &|progress| {
+            let minutes = start.elapsed().as_secs() / 60;
+            match progress {
+                Progress::Verilating => status("Verilator reads the cluster: some minutes"),
+                Progress::Compiling(done, all) => {
+                    status(&format!(
+                        "compiling {done} of {all} files, {minutes} minutes so far; ten to twenty in all"
+                    ));
+                }
+                Progress::Linking => status("linking"),
+            }
+        });
+        let library = library.context("the model of the public cluster")?;
+        status("");
+        Ok(Self {
+            library,
+            ports: shared.model.ports,
+        })
+    }
+
+    /// A NIC with the real cluster, after reset.
+    fn nic(&self) -> Result<Simulated<Watch>> {
+        nic::open(&self.library, top::TOP, &self.ports, config())
+    }
+}
+
+/// Both are looked at in the same clocks: nothing is left out.
+fn config() -> NicConfig {
+    NicConfig {
+        skips: false,
+        ..NicConfig::default()
+    }
+}
+
+fn modelled(watchdog: u64) -> Result<Simulated> {
+    let mut config = config();
+    config.cluster.watchdog = watchdog;
+    Ok(Simulated::new(config)?)
+}
+
+/// The model with the public cluster's defects.
+fn strict() -> Result<Simulated> {
+    let mut config = config();
+    config.cluster.watchdog = WATCHDOG;
+    config.cluster.is_strict = true;
+    Ok(Simulated::new(config)?)
+}
+
+/// One line that replaces the one before, on a terminal.
+fn status(text: &str) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[2K{text}");
+        // A terminal that is gone needs no status.
+        let _ = std::io::stderr().flush();
+    } else if !text.is_empty() {
+        eprintln!("{text}");
+    }
+}
+
+const WATCHDOG: u64 = 1_000_000;
+
+pub(crate) fn costs(real: &Real, record: bool) -> Result<bool> {
+    // Some operations are refused by default.
+    let model = costs::measure(strict()?, |_| ())?;
+    let mut good = true;
+    println!(
+        "\n{:30} {:>24} {:>24}",
+        "clocks, by HPUs at work", "cluster: 1, 8, 16", "model: 1, 8, 16"
+    );
+    let show = |cost: &Cost| {
+        let other = &model[cost.operation];
+        let text = |cost: &Cost| {
+            cost.hundredths
+                .map(|clocks| format!("{:.2}", clocks as f64 / 100.0))
+                .join(" ")
+        };
+        let fits = judge::cost_fits(cost, other);
+        good &= fits;
+        println!(
+            "{:30} {:>24} {:>24}{}",
+            costs::OPERATIONS[cost.operation],
+            text(cost),
+            text(other),
+            if fits { "" } else { "  differs" }
+        );
+    };
+    let measured = costs::measure(real.nic()?, show)?;
+    if record {
+        recorded::write_costs(&measured)?;
+    }
+    Ok(good)
+}
+
+pub(crate) fn accesses(real: &Real, record: bool) -> Result<bool> {
+    let model = touches::touch(modelled(2000)?, |_, _| ())?;
+    let mut good = true;
+    println!(
+        "\n{:34} {:16} {:>10} {:>12} {:>12}",
+        "a handler's access", "", "address", "cluster", "model"
+    );
+    let show = |number: usize, answer: Answer| {
+        let (what, kind, address) = TOUCHES[number];
+        let fits = judge::answers_fit(answer, model[number]);
+        good &= fits;
+        println!(
+            "{what:34} {:16} {address:#010x} {:>12} {:>12}{}",
+            format!("{kind:?}"),
+            answer.to_string(),
+            model[number].to_string(),
+            if fits { "" } else { "  differs" }
+        );
+    };
+    let answers = touches::touch(real.nic()?, show)?;
+    if record {
+        recorded::write_answers(&answers)?;
+    }
+    Ok(good)
+}
+
+pub(crate) fn all_at_once(real: &Real) -> Result<bool> {
+    status("locks and atomic operations");
+    let counted = locks::attempt(&real.nic()?)?;
+    status("");
+    println!("\nlocks and atomic operations with all HPUs at once:");
+    for (what, found, wanted) in &counted {
+        println!(
+            "  {what:8} {found:6} of {wanted:6}{}",
+            if found == wanted { "" } else { "  wrong" }
+        );
+    }
+    Ok(counted.iter().all(|(_, found, wanted)| found == wanted))
+}
+
+pub(crate) fn four_contexts(real: &Real) -> Result<bool> {
+    status("four contexts");
+    // The public cluster does not say whose an access to host memory is, so a context reaches that of others.
+    let model = contexts::attempt(&strict()?)?;
+    let told = contexts::attempt(&real.nic()?)?;
+    status("");
+    let differ: Vec<_> = told
+        .iter()
+        .zip(&model)
+        .filter(|(one, other)| one != other)
+        .collect();
+    let good = differ.is_empty() && told.len() == model.len();
+    println!(
+        "\nfour contexts: {}",
+        if good {
+            "all as in the model"
+        } else {
+            "not as in the model"
+        }
+    );
+    for (one, other) in differ {
+        println!("  {one}; in the model {other}");
+    }
+    Ok(good)
+}
+
+pub(crate) fn public_examples(real: &Real, request: &Request) -> Result<bool> {
+    let public = Public::build(&request.fpspin)?;
+    println!();
+    let (mut good, mut told) = (true, Vec::new());
+    for (name, packets) in public::EXAMPLES {
+        status(&format!("the public {name}"));
+        let model = public.attempt(modelled(WATCHDOG)?, name, *packets)?;
+        let tried = public.attempt(real.nic()?, name, *packets)?;
+        status("");
+        let mut faults = judge::outcomes_differ(&tried.0, &model.0);
+        if tried.1 != model.1 {
+            faults.push(format!("{} characters printed, not {}", tried.1, model.1));
+        }
+        let came = format!(
+            "{} packets, {} replies, {}",
+            tried.0.packets,
+            tried.0.replies.len(),
+            judge::verdict(&faults)
+        );
+        println!("the public {name}: {came}");
+        good &= faults.is_empty();
+        told.push((*name, came));
+    }
+    if request.record {
+        recorded::write_public(&told)?;
+    }
+    Ok(good)
+}
+
+pub(crate) fn example(real: &Real, name: &'static str, request: &Request) -> Result<bool> {
+    let alone = example::MIXED[0].min(request.packets);
+    let mixed = [alone, request.packets - alone];
+    let model = example::attempt(modelled(WATCHDOG)?, name, mixed, &mut |_| ())?;
+    let tried = example::attempt(real.nic()?, name, mixed, &mut |text| {
+        status(&format!("{name}: {text}"))
+    })?;
+    status("");
+    let faults = judge::differences(name, &tried, &model);
+    println!(
+        "\n{name}: {} packets, {}",
+        request.packets,
+        judge::verdict(&faults)
+    );
+    show_figures(&tried, &model);
+    if request.record {
+        recorded::write_example(name, request.packets, &tried, &model, &faults)?;
+    }
+    Ok(faults.is_empty())
+}
+
+fn show_figures(real: &Tried, model: &Tried) {
+    println!("  clocks     cold: cluster, model   warm: cluster, model   each of 48 at once");
+    for ((size, real), model) in SIZES.into_iter().zip(&real.figures).zip(&model.figures) {
+        println!(
+            "  {size:5} B  {:>10} {:>10} {:>10} {:>10} {:>13.1} {:>8.1}",
+            real.cold,
+            model.cold,
+            real.warm,
+            model.warm,
+            real.crowd_tenths as f64 / 10.0,
+            model.crowd_tenths as f64 / 10.0
+        );
+    }
+}
