@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// Between two looks at what is waited for.
 const LOOK: Duration = Duration::from_micros(20);
+/// The part of the time waited so far that passes between two looks at most.
+const PATIENCE: u32 = 16;
 
 /// A NIC, shared by its contexts and memories. It is free for others when all of them are dropped.
 #[derive(Debug)]
@@ -184,13 +186,15 @@ impl<D: Device> Nic<D> {
         limit: Duration,
         mut is_so: impl FnMut() -> Result<bool, Error>,
     ) -> Result<(), Error> {
-        let end = self.now() + limit;
+        let begun = self.now();
         while !is_so()? {
-            if self.now() >= end {
+            let waited = self.now().saturating_sub(begun);
+            if waited >= limit {
                 let what = what.to_owned();
                 return Err(ErrorKind::TimedOut { what, limit }).call("Nic::wait_until");
             }
-            self.wait(LOOK)?;
+            // Who waits for long is found out a little later, and the NIC is not asked all the time.
+            self.wait(LOOK.max(waited / PATIENCE).min(limit - waited))?;
         }
         Ok(())
     }

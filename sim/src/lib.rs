@@ -24,4 +24,5 @@ pub mod simulation;
 pub mod stream;
 pub mod test_run;
 pub mod uart;
+pub mod waveform;
 mod waves;

@@ -7,6 +7,7 @@ use rand::{Rng, RngExt};
 use spinneret_sim::model::{Direction, Model, PortInfo};
 use spinneret_sim::models::{FixtureLoop, FixtureWide};
 use spinneret_sim::seed::Seed;
+use spinneret_sim::waveform;
 use std::path::Path;
 use std::thread;
 use support::panic_message;
@@ -206,4 +207,33 @@ fn a_waveform_that_cannot_be_written_is_an_error() {
         "{message}"
     );
     dut.eval();
+}
+
+/// A writer that fails leaves a shorter file, or one whose blocks do not follow one another.
+#[test]
+fn a_waveform_that_is_cut_is_not_whole() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("whole.fst");
+    let mut dut = FixtureWide::new();
+    dut.trace_to(&path).expect("there is room");
+    for time in 0..100 {
+        dut.set_a64(time);
+        dut.eval();
+        dut.instance_mut().advance(time).expect("there is room");
+    }
+    drop(dut);
+    waveform::check(&path).expect("it is whole");
+    let whole = std::fs::read(&path).expect("it is there");
+    for bytes in 0..whole.len() {
+        std::fs::write(&path, &whole[..bytes]).expect("there is room");
+        let error = waveform::check(&path).expect_err("it is cut");
+        assert!(error.to_string().ends_with("is the disk full?"), "{error}");
+    }
+    for at in 0..whole.len() {
+        let mut other = whole.clone();
+        other[at] ^= 0xff;
+        std::fs::write(&path, &other).expect("there is room");
+        // Whatever it holds, it is read to its end.
+        let _ = waveform::check(&path);
+    }
 }

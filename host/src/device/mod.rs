@@ -92,6 +92,28 @@ pub trait Device: fmt::Debug {
     /// Time since the device was opened: simulated for a simulated one.
     fn now(&self) -> Duration;
 
+    /// The last moment that there is: simulated time does not go on for ever.
+    fn last_moment(&self) -> Duration {
+        Duration::MAX
+    }
+
+    /// The moment after so much time.
+    ///
+    /// # Errors
+    /// If it is behind the last one.
+    fn moment_after(&self, time: Duration) -> Result<Duration, DeviceError> {
+        let moment = self.now().checked_add(time);
+        moment
+            .filter(|moment| *moment <= self.last_moment())
+            .ok_or_else(|| {
+                DeviceError::Refused(format!(
+                    "{} s are too long to wait: time on this device ends after {} s",
+                    time.as_secs(),
+                    self.last_moment().as_secs()
+                ))
+            })
+    }
+
     /// Lets so much time pass.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The simulated NIC as software has it.
 
 use crate::net::picoseconds;
-use crate::nic::{Behind, ControlError, Modelled, Nic, NicConfig, NicError};
+use crate::nic::{Behind, ControlError, LAST_PS, Modelled, Nic, NicConfig, NicError};
 use crate::share::Share;
 use spinneret_cluster::Program;
 use spinneret_host::device::Area;
@@ -160,9 +160,14 @@ impl<B: Behind> Device for Simulated<B> {
         Duration::from_nanos(self.borrow().now_ps() / 1000)
     }
 
+    fn last_moment(&self) -> Duration {
+        Duration::from_nanos(LAST_PS / 1000)
+    }
+
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
+        self.moment_after(time)?;
         let mut nic = self.borrow_mut();
-        let end_ps = nic.now_ps().saturating_add(picoseconds(time));
+        let end_ps = nic.now_ps() + picoseconds(time);
         nic.run_until(end_ps)
             .map_err(|error| DeviceError::Gone(error.to_string()))
     }

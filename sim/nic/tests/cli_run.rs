@@ -170,6 +170,102 @@ fn what_cannot_be_run_is_refused_with_what_was_found() {
     }
 }
 
+/// Copies of what a run reads, and a name for each output in the same folder.
+struct Named {
+    folder: tempfile::TempDir,
+}
+
+impl Named {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("there is room");
+        let copy = |from: &str, to: &str| {
+            std::fs::copy(root().join(from), folder.path().join(to)).expect("there is room");
+        };
+        copy("sim/captures/lan.pcap", "in.pcap");
+        copy(&format!("{ICMP}/rules.toml"), "rules.toml");
+        std::os::unix::fs::symlink(folder.path().join("in.pcap"), folder.path().join("link.pcap"))
+            .expect("there is room");
+        Self { folder }
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+}
+
+#[test]
+fn no_output_destroys_an_input_another_output_or_a_device() {
+    let named = Named::new();
+    let (pcap, rules, link) = (named.at("in.pcap"), named.at("rules.toml"), named.at("link.pcap"));
+    let before = [&pcap, &rules].map(|file| std::fs::read(file).expect("it is there"));
+    for output in ["--out", "--out-host", "--trace", "--wave", "--plot"] {
+        for (input, file) in [("--pcap", &pcap), ("--pcap", &link), ("--rules", &rules)] {
+            let told = refusal(&[ICMP, "--rules", &rules, "--pcap", &pcap, output, file]);
+            let wanted = format!("{input} and {output} are the same file, {file}");
+            assert!(told.contains(&wanted), "{told}");
+        }
+        let told = refusal(&[ICMP, "--pcap", &pcap, output, "/dev/null"]);
+        assert!(
+            told.contains(&format!(
+                "{output} /dev/null: it exists and is not a regular file"
+            )),
+            "{told}"
+        );
+        let source = "runtime/examples/icmp_ping/icmp_ping.c";
+        let told = refusal(&[ICMP, "--pcap", &pcap, output, source]);
+        assert!(
+            told.contains(&format!("HANDLERS and {output} are the same file")),
+            "{told}"
+        );
+    }
+    let told = refusal(&[
+        ICMP,
+        "--pcap",
+        &pcap,
+        "--wave",
+        &named.at("one"),
+        "--trace",
+        &named.at("./one"),
+    ]);
+    assert!(told.contains("--trace and --wave are the same file"), "{told}");
+    assert_eq!(
+        before,
+        [&pcap, &rules].map(|file| std::fs::read(file).expect("it is there"))
+    );
+    let left: Vec<_> = named.folder.path().read_dir().expect("it is ours").collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+}
+
+/// A run whose standard output goes somewhere.
+fn run_to(out: impl Into<std::process::Stdio>) -> (Option<i32>, String) {
+    let done = Command::new(env!("CARGO_BIN_EXE_spinneret"))
+        .args(["run", ICMP, "--pcap", "sim/captures/lan.pcap", "--json"])
+        .current_dir(root())
+        .stdout(out)
+        .output()
+        .expect("the command was built");
+    (done.status.code(), stderr(&done))
+}
+
+#[test]
+fn a_reader_that_goes_is_no_failure_and_a_full_disk_is_one() {
+    let (reader, writer) = std::io::pipe().expect("there are pipes");
+    drop(reader);
+    let (code, told) = run_to(writer);
+    assert_eq!(code, Some(0), "{told}");
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .expect("it is there");
+    let (code, told) = run_to(full);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(
+        told.contains("cannot print the result: No space left on device"),
+        "{told}"
+    );
+    assert!(!told.contains("panicked"), "{told}");
+}
+
 #[test]
 fn another_shape_is_compiled_for_and_simulated() {
     let made_up = "udp,size=100,pps=200000,count=20";

@@ -1,5 +1,6 @@
 //! Files that appear when they are complete, or not at all.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -30,7 +31,17 @@ impl WholeFile {
 
     /// Completes the file and gives it its name.
     pub fn finish(self) -> io::Result<()> {
+        self.named(|_| Ok(()))
+    }
+
+    /// The same, when all of it is on the disk.
+    pub fn finish_on_disk(self) -> io::Result<()> {
+        self.named(File::sync_all)
+    }
+
+    fn named(self, before: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        before(file.as_file())?;
         file.persist(&self.target).map_err(|error| error.error)?;
         Ok(())
     }
@@ -49,7 +60,10 @@ impl Write for WholeFile {
 /// The file that a path leads to: renaming onto a link would replace the link, onto a device the device.
 fn target(path: &Path) -> io::Result<PathBuf> {
     let Ok(metadata) = path.metadata() else {
-        return Ok(path.to_owned());
+        return match path.is_symlink() {
+            true => Err(io::Error::other("it is a link that leads nowhere")),
+            false => Ok(path.to_owned()),
+        };
     };
     if !metadata.is_file() {
         return Err(io::Error::other("it exists and is not a regular file"));

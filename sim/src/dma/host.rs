@@ -3,7 +3,6 @@
 use super::page::{PAGE_BYTES, Page, Wrong};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt;
 use std::ops::Range;
 use std::rc::Rc;
@@ -35,6 +34,8 @@ pub struct HostMemory {
 #[derive(Debug)]
 struct State {
     seed: u64,
+    /// Whether what the DMA writes is compared with what is expected of it.
+    is_compared: bool,
     pages: BTreeMap<u64, Box<Page>>,
     /// Numbers of pages that are 0 until somebody writes them.
     zeros: Vec<Range<u64>>,
@@ -65,8 +66,18 @@ impl Difference {
 impl HostMemory {
     /// A memory that nobody has written yet.
     pub fn new(seed: u64) -> Self {
+        Self::with(seed, true)
+    }
+
+    /// The same for hardware of which nobody knows what it will write: it takes no more memory than what is written.
+    pub fn not_compared(seed: u64) -> Self {
+        Self::with(seed, false)
+    }
+
+    fn with(seed: u64, is_compared: bool) -> Self {
         let state = State {
             seed,
+            is_compared,
             pages: BTreeMap::new(),
             zeros: Vec::new(),
             touched: Vec::new(),
@@ -94,16 +105,22 @@ impl HostMemory {
 
     /// The DMA writes bytes.
     pub fn write(&self, address: u64, bytes: &[u8]) {
-        self.state
-            .borrow_mut()
-            .each_page(address, bytes, true, Page::write);
+        let mut state = self.state.borrow_mut();
+        match state.is_compared {
+            true => state.each_page(address, bytes, true, Page::write),
+            false => state.each_page(address, bytes, false, Page::set),
+        }
     }
 
     /// Reads bytes from an address on.
     pub fn read_to(&self, address: u64, bytes: &mut [u8]) {
-        let mut state = self.state.borrow_mut();
+        let state = self.state.borrow();
         for (number, offset, range) in parts(address, bytes.len()) {
-            state.page(number).read(offset, &mut bytes[range]);
+            match state.pages.get(&number) {
+                Some(page) => page.read(offset, &mut bytes[range]),
+                None if state.is_zero(number) => bytes[range].fill(0),
+                None => Page::new(number, state.seed).read(offset, &mut bytes[range]),
+            }
         }
     }
 
@@ -181,15 +198,17 @@ fn pages(area: &Range<u64>) -> Range<u64> {
 }
 
 impl State {
+    /// Whether a page that nobody has written is 0.
+    fn is_zero(&self, number: u64) -> bool {
+        self.zeros.iter().any(|area| area.contains(&number))
+    }
+
     fn page(&mut self, number: u64) -> &mut Page {
-        let seed = self.seed;
-        match self.pages.entry(number) {
-            Entry::Occupied(page) => page.into_mut(),
-            Entry::Vacant(place) if self.zeros.iter().any(|area| area.contains(&number)) => {
-                place.insert(Page::zeros())
-            }
-            Entry::Vacant(place) => place.insert(Page::new(number, seed)),
-        }
+        let (seed, is_zero) = (self.seed, self.is_zero(number));
+        self.pages.entry(number).or_insert_with(|| match is_zero {
+            true => Page::zeros(),
+            false => Page::new(number, seed),
+        })
     }
 
     /// Does something with bytes, page by page; `touch` says that they are to be compared.

@@ -10,14 +10,21 @@ const BYTES: usize = PAGE_BYTES as usize;
 pub(super) struct Page {
     /// What is there.
     actual: [u8; BYTES],
+    /// What it is compared with, if anything was written or expected since the last comparison.
+    compared: Option<Box<Compared>>,
+    /// Whether it may differ from what is wanted.
+    pub(super) touched: bool,
+}
+
+/// What a page is compared with.
+#[derive(Clone, Debug)]
+struct Compared {
     /// What has to be there.
     wanted: [u8; BYTES],
     /// What the DMA has written since the last comparison.
     written: [bool; BYTES],
     /// What the DMA has to write until the next comparison.
     expected: [bool; BYTES],
-    /// Whether it may differ from what is wanted.
-    pub(super) touched: bool,
 }
 
 /// How a byte is not as it has to be.
@@ -60,11 +67,19 @@ impl Page {
 
     fn of(actual: [u8; BYTES]) -> Box<Self> {
         Box::new(Self {
-            wanted: actual,
             actual,
-            written: [false; BYTES],
-            expected: [false; BYTES],
+            compared: None,
             touched: false,
+        })
+    }
+
+    fn compared(&mut self) -> &mut Compared {
+        self.compared.get_or_insert_with(|| {
+            Box::new(Compared {
+                wanted: self.actual,
+                written: [false; BYTES],
+                expected: [false; BYTES],
+            })
         })
     }
 
@@ -75,41 +90,48 @@ impl Page {
     /// The host writes.
     pub(super) fn set(&mut self, offset: usize, bytes: &[u8]) {
         self.actual[offset..offset + bytes.len()].copy_from_slice(bytes);
-        self.wanted[offset..offset + bytes.len()].copy_from_slice(bytes);
+        if let Some(compared) = &mut self.compared {
+            compared.wanted[offset..offset + bytes.len()].copy_from_slice(bytes);
+        }
     }
 
     /// The DMA writes.
     pub(super) fn write(&mut self, offset: usize, bytes: &[u8]) {
+        self.compared().written[offset..offset + bytes.len()].fill(true);
         self.actual[offset..offset + bytes.len()].copy_from_slice(bytes);
-        self.written[offset..offset + bytes.len()].fill(true);
     }
 
     /// The test says what the DMA has to write.
     pub(super) fn expect(&mut self, offset: usize, bytes: &[u8]) {
-        self.wanted[offset..offset + bytes.len()].copy_from_slice(bytes);
-        self.expected[offset..offset + bytes.len()].fill(true);
+        let compared = self.compared();
+        compared.wanted[offset..offset + bytes.len()].copy_from_slice(bytes);
+        compared.expected[offset..offset + bytes.len()].fill(true);
     }
 
     /// What is there is what is wanted from now on.
     pub(super) fn adopt(&mut self) {
-        self.wanted = self.actual;
-        self.written.fill(false);
-        self.expected.fill(false);
+        self.compared = None;
     }
 
     /// Whether the DMA has written what it had to, and nothing else.
     pub(super) fn is_right(&self) -> bool {
-        self.actual == self.wanted && self.written == self.expected
+        self.compared
+            .as_ref()
+            .is_none_or(|compared| self.actual == compared.wanted && compared.written == compared.expected)
     }
 
     /// The bytes that are not as they have to be, each with its offset.
     pub(super) fn wrong(&self) -> impl Iterator<Item = (usize, Wrong)> {
-        (0..BYTES).filter_map(|offset| Some((offset, self.wrong_at(offset)?)))
+        let all = self
+            .compared
+            .iter()
+            .flat_map(|compared| (0..BYTES).map(move |offset| (offset, compared)));
+        all.filter_map(|(offset, compared)| Some((offset, self.wrong_at(offset, compared)?)))
     }
 
-    fn wrong_at(&self, offset: usize) -> Option<Wrong> {
-        let (found, wanted) = (self.actual[offset], self.wanted[offset]);
-        match (self.written[offset], self.expected[offset]) {
+    fn wrong_at(&self, offset: usize, compared: &Compared) -> Option<Wrong> {
+        let (found, wanted) = (self.actual[offset], compared.wanted[offset]);
+        match (compared.written[offset], compared.expected[offset]) {
             (false, true) => Some(Wrong::Missing { wanted }),
             (true, false) => Some(Wrong::Unexpected { found }),
             (true, true) if found != wanted => Some(Wrong::Different { found, wanted }),

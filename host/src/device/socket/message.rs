@@ -9,8 +9,8 @@ use std::io::{self, Read, Write};
 pub(super) const VERSION: u32 = 1;
 /// Bytes of memory in one message; longer accesses are divided.
 pub(super) const PIECE: usize = 1 << 20;
-/// Largest message: an ELF file with debug information.
-const LIMIT: usize = 64 << 20;
+/// Largest message: an ELF file with debug information. The server may hold it twice.
+const LIMIT: usize = 8 << 20;
 
 /// What the client wants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +84,9 @@ pub(super) enum Reply {
 /// Sends a message.
 pub(super) fn send<M: Serialize>(stream: &mut impl Write, message: &M) -> io::Result<()> {
     let body = postcard::to_allocvec(message).map_err(io::Error::other)?;
+    if body.len() > LIMIT {
+        return Err(too_long(body.len()));
+    }
     let mut frame = (body.len() as u32).to_le_bytes().to_vec();
     frame.extend(body);
     stream.write_all(&frame)
@@ -116,10 +119,14 @@ fn checked_length(length: [u8; 4]) -> io::Result<usize> {
     let length = u32::from_le_bytes(length) as usize;
     match length <= LIMIT {
         true => Ok(length),
-        false => Err(invalid(format!(
-            "a message of {length} bytes; at most {LIMIT} are allowed"
-        ))),
+        false => Err(too_long(length)),
     }
+}
+
+fn too_long(length: usize) -> io::Error {
+    invalid(format!(
+        "a message of {length} bytes; at most {LIMIT} are allowed"
+    ))
 }
 
 fn decode<M: DeserializeOwned>(body: &[u8]) -> io::Result<M> {

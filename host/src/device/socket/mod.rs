@@ -5,6 +5,7 @@
 
 mod client;
 mod message;
+mod peer;
 mod server;
 
 pub use client::{Client, ConnectError};

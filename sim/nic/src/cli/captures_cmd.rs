@@ -1,6 +1,6 @@
 //! `spinneret captures`: writes the captures that are shipped with the project.
 
-use super::Failure;
+use super::{Failure, print};
 use anyhow::anyhow;
 use clap::Args;
 use spinneret_sim::capture::traffic;
@@ -19,12 +19,13 @@ pub(super) fn run(arguments: &CapturesArguments) -> Result<(), Failure> {
     for capture in traffic::shipped().map_err(Failure::work)? {
         let path = arguments.directory.join(capture.name);
         write(&path, &capture.bytes).map_err(Failure::Work)?;
-        println!(
-            "{}: {} bytes: {}",
+        print(format_args!(
+            "{}: {} bytes: {}\n",
             path.display(),
             capture.bytes.len(),
             capture.contents
-        );
+        ))
+        .map_err(Failure::Work)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `spinneret match`: sorts the packets of a capture as the matching engine does.
 
-use super::Failure;
 use super::report::{Report, RuleSetReport, Traffic};
+use super::{Failure, Files, print};
 use crate::engine::Engine;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
@@ -11,7 +11,6 @@ use spinneret_sim::matching::Matcher;
 use spinneret_sim::reference::matcher::{MatchResult, MatcherParams};
 use spinneret_sim::rules::{NamedRuleSet, RuleFile};
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Captures from this size on are long enough for a progress bar, in bytes.
@@ -53,7 +52,7 @@ pub struct MatchArguments {
 /// readable was sorted and written), or the hardware disagrees with its model.
 pub fn run(arguments: &MatchArguments) -> Result<(), Failure> {
     let report = sort(arguments)?;
-    print(&report, arguments.json).map_err(Failure::Work)?;
+    show(&report, arguments.json).map_err(Failure::Work)?;
     match report.damage {
         Some(damage) => Err(Failure::Work(anyhow!(
             "{damage}; the packets before it were sorted"
@@ -73,10 +72,16 @@ pub fn sort(arguments: &MatchArguments) -> Result<Report, Failure> {
         ..MatcherParams::BOARD
     };
     params.validate().map_err(Failure::usage)?;
+    Files::default()
+        .reads("--pcap", Some(&arguments.pcap))
+        .reads("--rules", Some(&arguments.rules))
+        .writes("--out-matched", arguments.out_matched.as_deref())
+        .writes("--out-bypassed", arguments.out_bypassed.as_deref())
+        .check()
+        .map_err(Failure::Usage)?;
     let rules = RuleFile::read(&arguments.rules, &params).map_err(Failure::usage)?;
     // The matcher of the public design sorts what it can, one with rules relative to the IP payload the rest.
     params.ip_relative = rules.is_relative();
-    distinct_files(arguments).map_err(Failure::Usage)?;
     let capture = CaptureReader::open(&arguments.pcap).map_err(Failure::usage)?;
     let table = rules.table(&params).map_err(Failure::usage)?;
     let matcher = arguments
@@ -202,39 +207,6 @@ fn empty_report(rules: &RuleFile, params: &MatcherParams, engine: &'static str) 
     }
 }
 
-/// Refuses outputs that would replace an input or one another.
-fn distinct_files(arguments: &MatchArguments) -> anyhow::Result<()> {
-    let named = [
-        ("--pcap", Some(&arguments.pcap)),
-        ("--rules", Some(&arguments.rules)),
-        ("--out-matched", arguments.out_matched.as_ref()),
-        ("--out-bypassed", arguments.out_bypassed.as_ref()),
-    ];
-    let files: Vec<_> = named
-        .iter()
-        .filter_map(|(name, path)| Some((name, place((*path)?))))
-        .collect();
-    for (position, (name, file)) in files.iter().enumerate() {
-        if let Some((other, _)) = files[..position].iter().find(|(_, earlier)| earlier == file) {
-            return Err(anyhow!(
-                "{other} and {name} are the same file, {}: name another one",
-                file.display()
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The same for all names of a file that exists or could be made.
-fn place(path: &Path) -> PathBuf {
-    let resolved = path.canonicalize().or_else(|_| {
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let directory = directory.unwrap_or(Path::new(".")).canonicalize()?;
-        Ok::<_, std::io::Error>(directory.join(path.file_name().unwrap_or_default()))
-    });
-    resolved.unwrap_or_else(|_| path.to_owned())
-}
-
 /// A progress bar over the bytes of a long capture; it draws on terminals only.
 fn progress(path: &Path) -> ProgressBar {
     let bytes = path.metadata().map_or(0, |metadata| metadata.len());
@@ -246,15 +218,9 @@ fn progress(path: &Path) -> ProgressBar {
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-fn print(report: &Report, json: bool) -> anyhow::Result<()> {
-    let text = if json {
-        serde_json::to_string_pretty(report)? + "\n"
-    } else {
-        report.to_string()
-    };
-    match std::io::stdout().write_all(text.as_bytes()) {
-        // Whoever reads the output has seen enough of it.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result.map_err(|error| anyhow!("cannot print the result: {error}")),
+fn show(report: &Report, json: bool) -> anyhow::Result<()> {
+    match json {
+        true => print(serde_json::to_string_pretty(report)? + "\n"),
+        false => print(report),
     }
 }

@@ -6,12 +6,16 @@
 
 mod captures_cmd;
 mod failure;
+mod files;
 pub mod match_cmd;
+mod print;
 mod report;
 pub mod send_cmd;
 mod store;
 
 pub use failure::Failure;
+pub(crate) use files::Files;
+pub(crate) use print::print;
 pub use report::{Report, RuleSetReport, Traffic};
 pub(crate) use store::Store;
 

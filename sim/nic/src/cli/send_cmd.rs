@@ -1,6 +1,6 @@
 //! `spinneret send`: a file as an SLMP message, over this machine's network.
 
-use super::Failure;
+use super::{Failure, print};
 use crate::net::Interrupt;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
@@ -89,7 +89,7 @@ pub fn run(arguments: &SendArguments) -> Result<(), Failure> {
         let file = arguments.file.display();
         Failure::Work(anyhow!("{file} was not delivered: {error}"))
     })?;
-    show(arguments, message.len(), &statistics, begun.elapsed());
+    show(arguments, message.len(), &statistics, begun.elapsed()).map_err(Failure::Work)?;
     Ok(())
 }
 
@@ -130,7 +130,12 @@ fn progress_bar(bytes: u64) -> ProgressBar {
     ProgressBar::new(bytes).with_style(style)
 }
 
-fn show(arguments: &SendArguments, bytes: usize, statistics: &Statistics, took: Duration) {
+fn show(
+    arguments: &SendArguments,
+    bytes: usize,
+    statistics: &Statistics,
+    took: Duration,
+) -> anyhow::Result<()> {
     let mbits = bytes as f64 * 8.0 / took.as_secs_f64() / 1e6;
     let round_trip = statistics
         .smoothed_round_trip
@@ -142,15 +147,14 @@ fn show(arguments: &SendArguments, bytes: usize, statistics: &Statistics, took: 
             "timeouts": statistics.timeouts, "acks": statistics.acks, "duplicate_acks": statistics.duplicate_acks,
             "round_trip_us": round_trip,
         });
-        println!("{result:#}");
-        return;
+        return print(format_args!("{result:#}\n"));
     }
     let what = match arguments.mode {
         Reliability::None => "sent, and nobody knows whether it arrived",
         _ => "delivered",
     };
-    println!(
-        "{} {what}: {bytes} bytes in {:.3} s, {mbits:.1} Mb/s; {} segments, {} sent again{}",
+    print(format_args!(
+        "{} {what}: {bytes} bytes in {:.3} s, {mbits:.1} Mb/s; {} segments, {} sent again{}\n",
         arguments.file.display(),
         took.as_secs_f64(),
         statistics.segments,
@@ -158,5 +162,5 @@ fn show(arguments: &SendArguments, bytes: usize, statistics: &Statistics, took: 
         round_trip
             .map(|time| format!(", round trip {time:.0} us"))
             .unwrap_or_default()
-    );
+    ))
 }

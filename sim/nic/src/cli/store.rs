@@ -1,10 +1,9 @@
 //! Files that received messages go to.
 
 use anyhow::{Context as _, Result};
+use spinneret_sim::capture::whole_file::WholeFile;
 use spinneret_slmp::Received;
-use std::fs::Permissions;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Where messages are stored.
@@ -66,14 +65,9 @@ impl Store {
     }
 
     fn write(&self, path: &Path, data: &[u8]) -> Result<()> {
-        // Readable for whom files usually are: temporary ones are the owner's alone.
-        let mut file = tempfile::Builder::new()
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(folder_of(path))?;
+        let mut file = WholeFile::create(path)?;
         file.write_all(data)?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
+        Ok(file.finish_on_disk()?)
     }
 }
 

@@ -23,6 +23,9 @@ pub enum ControlError {
         /// How it was answered.
         answer: String,
     },
+    /// There is no control register.
+    #[error("there is no control register at {0:#06x}")]
+    NoRegister(u32),
     /// The BAR does not reach an address in the cluster.
     #[error("there is no memory of the cluster at {0:#010x} that the BAR reaches")]
     NoMemory(u32),
@@ -34,7 +37,7 @@ impl<B: Behind> Nic<B> {
     /// # Errors
     /// If it is not answered as it should.
     pub fn set(&mut self, register: u32, value: u32) -> Result<(), ControlError> {
-        let offset = bar::CONTROL_REGISTERS.start + register;
+        let offset = register_in_bar(register)?;
         self.bar.write(LiteWrite::new(offset.into(), value.into()));
         self.wait_for_bar("write", register)?;
         let response = self.bar.take_writes().first().map(|done| done.response);
@@ -46,7 +49,7 @@ impl<B: Behind> Nic<B> {
     /// # Errors
     /// If it is not answered as it should.
     pub fn get(&mut self, register: u32) -> Result<u32, ControlError> {
-        self.read_bar(bar::CONTROL_REGISTERS.start + register, register)
+        self.read_bar(register_in_bar(register)?, register)
     }
 
     /// Writes a word of the cluster's memory through the BAR.
@@ -94,6 +97,13 @@ impl<B: Behind> Nic<B> {
         }
         Ok(())
     }
+}
+
+/// Offset in the BAR of a word among the control registers.
+fn register_in_bar(register: u32) -> Result<u32, ControlError> {
+    bar::of_control_register(register)
+        .filter(|offset| offset.is_multiple_of(4))
+        .ok_or(ControlError::NoRegister(register))
 }
 
 /// Offset in the BAR of an address in the cluster.

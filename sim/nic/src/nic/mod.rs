@@ -43,6 +43,8 @@ const RAM: RamShape = RamShape {
 };
 /// From a frame on the wire to its completion, in clocks of the core.
 const COMPLETION_CLOCKS: u64 = 20;
+/// Where simulated time ends, after 106 days: what is added to it stays within 64 bits.
+pub const LAST_PS: u64 = 1 << 63;
 /// The word of standard output that says that there is none.
 const NO_WORD: u32 = u32::MAX;
 /// Words of standard output that are kept for somebody who does not read them.
@@ -154,7 +156,7 @@ impl<B: Behind> Nic<B> {
         sim.in_domain(CLUSTER);
         let behind = attach(&mut sim)?;
         sim.in_domain(CORE);
-        let host = HostMemory::new(1);
+        let host = HostMemory::not_compared(1);
         let dma = [Transfer::ToHost, Transfer::FromHost];
         let dma = dma.map(|transfer| attach_dma(&mut sim, transfer, &host, config.host_latency));
         let [to_host_memory, from_host_memory] = dma;

@@ -1,7 +1,8 @@
 //! The arguments of `spinneret run`, and those that other commands share with it.
 
+use crate::cli::Files;
 use clap::{ArgGroup, Args};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `spinneret run`.
 #[derive(Clone, Debug, Args)]
@@ -111,4 +112,32 @@ pub struct ResultArguments {
     /// Tell where in the handlers the time goes
     #[arg(long, help_heading = "Results")]
     pub profile: bool,
+}
+
+impl PacketArguments {
+    /// The files that are named here.
+    pub(super) fn files(&self, files: Files) -> Files {
+        files
+            .reads("--pcap", self.pcap.as_deref())
+            .writes("--out", self.out.as_deref())
+            .writes("--out-host", self.out_host.as_deref())
+    }
+}
+
+impl ResultArguments {
+    /// The files that are named here.
+    pub(super) fn files(&self, files: Files) -> Files {
+        files
+            .writes("--trace", self.trace.as_deref())
+            .writes("--wave", self.wave.as_deref())
+            .writes("--plot", self.plot.as_deref())
+    }
+}
+
+/// Handlers: an ELF file, or a folder and what make reads there.
+pub(super) fn handler_files(target: &Path, files: Files) -> Files {
+    match target.is_dir() {
+        true => files.reads_folder("HANDLERS", target),
+        false => files.reads("HANDLERS", Some(target)),
+    }
 }

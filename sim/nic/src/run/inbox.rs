@@ -1,6 +1,6 @@
 //! What becomes of received messages: each is stored or refused, and its sender hears which.
 
-use crate::cli::{Failure, Store};
+use crate::cli::{Failure, Store, print};
 use anyhow::{Result, anyhow, bail};
 use spinneret_slmp::{GivenUp, Received, Verdict};
 use std::path::{Path, PathBuf};
@@ -49,9 +49,8 @@ impl Inbox {
         match saved {
             Ok(path) => {
                 let (bytes, from) = (message.data.len(), message.key.from);
-                println!("{}: {bytes} bytes from {from}", path.display());
                 self.is_stored = self.store.is_single();
-                Ok(())
+                print(format_args!("{}: {bytes} bytes from {from}\n", path.display()))
             }
             Err(error) => self.failed(anyhow!("{error:#}")),
         }

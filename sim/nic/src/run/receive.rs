@@ -1,18 +1,17 @@
 //! `spinneret receive`: files through SLMP, by handlers on a simulated NIC or by a program at a UDP port.
 
-use super::args::{HardwareArguments, PacketArguments, ResultArguments};
+use super::args::{HardwareArguments, PacketArguments, ResultArguments, handler_files};
+use super::ends;
 use super::host::{Attention, HostProgram};
 use super::inbox::Inbox;
 use super::session::{self, Session};
 use super::setup::{self, Setup};
-use super::{build, ends};
-use crate::cli::Failure;
+use crate::cli::{Failure, Files};
 use crate::device::Simulated;
 use crate::laptop;
 use crate::net::{Interrupt, picoseconds};
 use anyhow::{Result, anyhow};
 use clap::{ArgGroup, Args};
-use spinneret_cluster::Program;
 use spinneret_host::Nic;
 use spinneret_host::slmp::{Event, MessageReceiver, SegmentCounters};
 use spinneret_slmp::memory::Cause;
@@ -82,6 +81,13 @@ pub struct LiveArguments {
     pub duration: Option<f64>,
 }
 
+impl ReceiveArguments {
+    /// The file for the message, if it is one.
+    fn files(&self) -> Files {
+        Files::default().writes("PATH", Some(&*self.path).filter(|_| !self.many))
+    }
+}
+
 impl LiveArguments {
     fn packets(&self) -> PacketArguments {
         PacketArguments {
@@ -99,6 +105,7 @@ impl LiveArguments {
 /// If something that was asked for cannot be used, or the message does not arrive or cannot be stored.
 pub fn receive(arguments: &ReceiveArguments) -> Result<(), Failure> {
     let inbox = Inbox::new(&arguments.path, arguments.many)?;
+    arguments.files().check().map_err(Failure::Usage)?;
     let idle = seconds("--idle", arguments.idle)?;
     let config = ReceiverConfig {
         places: arguments.places.into(),
@@ -168,8 +175,8 @@ fn by_handlers(
         .handlers
         .clone()
         .unwrap_or_else(|| laptop::example("slmp"));
-    let elf = build::program(&folder, hardware.cluster.clusters).map_err(Failure::usage)?;
-    let program = Program::open(&elf).map_err(Failure::usage)?;
+    let files = arguments.results.files(handler_files(&folder, arguments.files()));
+    let (_, program) = setup::handlers(&folder, &hardware, files)?;
     let ends = ends::open(&arguments.packets.packets())?;
     let (simulated, recorder) = setup::bare(&arguments.results, hardware, Some(&program))?;
     let nic = Nic::new(simulated.clone()).map_err(Failure::work)?;
@@ -185,6 +192,7 @@ fn by_handlers(
         nic: simulated,
         ends,
         recorder,
+        wave: arguments.results.wave.clone(),
         host: Some(Box::new(host)),
     };
     let session = Session::new(setup, arguments.packets.duration, interrupt)?;

@@ -5,7 +5,7 @@ use super::ends;
 use super::host::{Attention, HostProgram};
 use super::session::{self, Session};
 use super::setup::{self, Setup};
-use crate::cli::Failure;
+use crate::cli::{Failure, Files};
 use crate::device::Simulated;
 use crate::net::{Interrupt, picoseconds};
 use anyhow::Context as _;
@@ -43,6 +43,9 @@ pub struct ServeArguments {
 pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let config = setup::config(&arguments.hardware)?;
+    let files = Files::default().reads("SOCKET", Some(&arguments.socket));
+    let files = arguments.results.files(arguments.packets.files(files));
+    files.check().map_err(Failure::Usage)?;
     let ends = ends::open_if_any(&arguments.packets)?;
     let server = Server::bind(&arguments.socket)
         .with_context(|| format!("{} cannot be listened at", arguments.socket.display()));
@@ -59,6 +62,7 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
         nic,
         ends,
         recorder,
+        wave: arguments.results.wave.clone(),
         host: Some(Box::new(host)),
     };
     let session = Session::new(setup, arguments.packets.duration, interrupt)?;

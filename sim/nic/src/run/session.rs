@@ -4,14 +4,16 @@ use super::args::RunArguments;
 use super::ends::Ends;
 use super::host::{Attention, HostProgram};
 use super::setup::{self, Setup};
-use crate::cli::Failure;
+use crate::cli::{Failure, print};
 use crate::device::Simulated;
 use crate::net::{self, Interrupt, Next, Pacer};
-use crate::nic::Nic;
+use crate::nic::{LAST_PS, Nic};
 use crate::report::{End, Live, Occupancy, Recorder};
 use anyhow::anyhow;
 use spinneret_regmap::registers;
+use spinneret_sim::waveform;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Frames that wait at the NIC's input before more are taken from their source: enough that it never runs dry.
@@ -24,6 +26,8 @@ const COUNT: Duration = Duration::from_secs(1);
 const SLEEP: Duration = Duration::from_millis(200);
 /// Between two notes of how full everything is.
 const OCCUPANCY_PS: u64 = 1_000_000;
+/// Picoseconds of a day.
+const DAY_PS: u64 = 86_400 * 1_000_000_000_000;
 /// Longest that packets are on their way behind the last one.
 const DRAIN_PS: u64 = 1_000_000_000_000;
 
@@ -44,7 +48,19 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
 /// If it fails.
 pub(super) fn finish(mut session: Session, json: bool) -> Result<(), Failure> {
     session.go()?;
-    session.finish(json)
+    let wave = session.wave.take();
+    let done = session.finish(json);
+    // The waveform was closed with the hardware.
+    done.and(wave.map_or(Ok(()), |wave| check_wave(&wave)))
+}
+
+/// A waveform that is not whole is of no use.
+fn check_wave(wave: &Path) -> Result<(), Failure> {
+    waveform::check(wave).map_err(|error| {
+        // What matters is why it is not whole.
+        let _ = std::fs::remove_file(wave);
+        Failure::Work(anyhow!("{} was removed: {error}", wave.display()))
+    })
 }
 
 /// A run that is under way.
@@ -52,6 +68,7 @@ pub(super) struct Session {
     nic: Simulated,
     ends: Ends,
     recorder: Recorder,
+    wave: Option<PathBuf>,
     /// A program on the host, and what it wants.
     host: Option<Box<dyn HostProgram>>,
     attention: Attention,
@@ -81,6 +98,7 @@ impl Session {
             nic: simulated,
             ends,
             mut recorder,
+            wave,
             host,
         } = setup;
         let mut nic = simulated.borrow_mut();
@@ -110,6 +128,7 @@ impl Session {
             nic: simulated.clone(),
             ends,
             recorder,
+            wave,
             interrupt,
         })
     }
@@ -118,7 +137,8 @@ impl Session {
     fn go(&mut self) -> Result<(), Failure> {
         loop {
             self.feed()?;
-            let is_idle = self.nic.borrow().is_idle() && self.next.is_none();
+            let due = self.due();
+            let is_idle = self.nic.borrow().is_idle() && due.is_none();
             if is_idle || self.steps.is_multiple_of(LOOK_STEPS) || self.is_due() {
                 self.attend()?;
             }
@@ -133,8 +153,7 @@ impl Session {
                 true => self.live_step(has_nothing)?,
                 false if has_nothing && self.stays() => self.sleep(SLEEP)?,
                 false => {
-                    let limit = self.next.as_ref().map_or(u64::MAX, |(at, _)| *at);
-                    self.step(limit)?;
+                    self.step(due.unwrap_or(LAST_PS))?;
                 }
             }
             self.pass_on()?;
@@ -213,10 +232,21 @@ impl Session {
         Ok(())
     }
 
+    /// Whether packets may come now.
+    fn takes_packets(&self) -> bool {
+        self.pacer.is_some() || self.host.as_ref().is_none_or(|host| host.is_ready())
+    }
+
+    /// When the next packet comes. One that may not come yet is nothing to wait for, however late it is.
+    fn due(&self) -> Option<u64> {
+        let (at, _) = self.next.as_ref().filter(|_| self.takes_packets())?;
+        Some(*at)
+    }
+
     /// Since when packets come: from a source that does not wait for us, always; from others, since somebody waits for
     /// them.
     fn feeds_since(&mut self, now_ps: u64) -> Option<u64> {
-        let is_ready = self.pacer.is_some() || self.host.as_ref().is_none_or(|host| host.is_ready());
+        let is_ready = self.takes_packets();
         if self.feeds_since_ps.is_none() && is_ready {
             self.feeds_since_ps = Some(now_ps);
         }
@@ -234,7 +264,7 @@ impl Session {
         while nic.receiving() < WAITING {
             if self.next.is_none() && !self.has_ended {
                 match self.ends.source.next(now - since).map_err(Failure::work)? {
-                    Next::Packet { at_ps, bytes } => self.next = Some((at_ps.saturating_add(since), bytes)),
+                    Next::Packet { at_ps, bytes } => self.next = Some((moment(at_ps, since)?, bytes)),
                     Next::Nothing => break,
                     Next::End => self.has_ended = true,
                 }
@@ -342,15 +372,30 @@ impl Session {
         let nic = self.nic.borrow();
         let cluster = nic.cluster();
         let finished = self.recorder.finish(&end, cluster.profile());
-        match json {
-            true => println!("{}", finished.summary.to_json().map_err(Failure::work)?),
-            false => print!("{}", finished.summary),
-        }
+        let shown = match json {
+            true => print(finished.summary.to_json().map_err(Failure::work)? + "\n"),
+            false => print(&finished.summary),
+        };
+        shown.map_err(Failure::Work)?;
         match finished.failures.into_iter().next() {
             Some(failure) => Err(Failure::work(failure)),
             None => left.map_err(Failure::work),
         }
     }
+}
+
+/// When a packet comes that comes so long after the first.
+fn moment(at_ps: u64, since_ps: u64) -> Result<u64, Failure> {
+    let moment = at_ps.checked_add(since_ps).filter(|moment| *moment <= LAST_PS);
+    moment.ok_or_else(|| {
+        let days = |ps: u64| ps / DAY_PS;
+        Failure::Work(anyhow!(
+            "a packet comes {} days after the first, and simulated time ends after {}: --back-to-back takes packets of a \
+             capture without their times",
+            days(at_ps),
+            days(LAST_PS)
+        ))
+    })
 }
 
 /// How full everything is, as the model of the cluster knows it.

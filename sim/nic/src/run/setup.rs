@@ -1,11 +1,11 @@
 //! Everything that a run needs, opened before it begins.
 
-use super::args::{HardwareArguments, ResultArguments, RunArguments};
+use super::args::{HardwareArguments, ResultArguments, RunArguments, handler_files};
 use super::build;
 use super::ends::{self, Ends};
 use super::host::HostProgram;
 use super::host_ping::HostPing;
-use crate::cli::Failure;
+use crate::cli::{Failure, Files};
 use crate::device::Simulated;
 use crate::nic::NicConfig;
 use crate::report::{Options, Recorder};
@@ -14,7 +14,7 @@ use anyhow::anyhow;
 use spinneret_cluster::{Config, Program};
 use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::rules::RuleFile;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Period of a clock of 1 MHz in picoseconds.
 const MHZ_PS: f64 = 1e6;
@@ -26,6 +26,8 @@ pub(super) struct Setup {
     pub(super) nic: Simulated,
     pub(super) ends: Ends,
     pub(super) recorder: Recorder,
+    /// The waveform that is written.
+    pub(super) wave: Option<PathBuf>,
     /// A program on the host beside it.
     pub(super) host: Option<Box<dyn HostProgram>>,
 }
@@ -36,9 +38,11 @@ pub(super) struct Setup {
 /// If something is missing or cannot be used.
 pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
     let config = config(&arguments.hardware)?;
-    let elf = build::program(&arguments.target, config.cluster.clusters).map_err(Failure::usage)?;
-    let program = Program::open(&elf).map_err(Failure::usage)?;
-    let rules = RuleFile::read(&rules_of(arguments), &MatcherParams::BOARD).map_err(Failure::usage)?;
+    let rules = rules_of(arguments);
+    let files = handler_files(&arguments.target, Files::default()).reads("--rules", Some(&rules));
+    let files = arguments.results.files(arguments.packets.files(files));
+    let (elf, program) = handlers(&arguments.target, &config, files)?;
+    let rules = RuleFile::read(&rules, &MatcherParams::BOARD).map_err(Failure::usage)?;
     let handler = arguments.handler.as_deref();
     names(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
     let ends = ends::open(&arguments.packets)?;
@@ -59,8 +63,28 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
         nic,
         ends,
         recorder,
+        wave: arguments.results.wave.clone(),
         host,
     })
+}
+
+/// The handlers of a path, built if need be, after a look at all files of the command.
+///
+/// # Errors
+/// If a file would be destroyed, or the handlers cannot be built or read.
+pub(super) fn handlers(
+    target: &Path,
+    config: &NicConfig,
+    files: Files,
+) -> Result<(PathBuf, Program), Failure> {
+    files.check().map_err(Failure::Usage)?;
+    let elf = build::program(target, config.cluster.clusters).map_err(Failure::usage)?;
+    files
+        .reads("HANDLERS", Some(&elf))
+        .check()
+        .map_err(Failure::Usage)?;
+    let program = Program::open(&elf).map_err(Failure::usage)?;
+    Ok((elf, program))
 }
 
 /// A NIC without handlers, and who records what it does.

@@ -136,7 +136,7 @@ fn outputs_that_cannot_be_written_are_refused() {
         ),
         (
             &["--out-matched", "m.pcap", "--out-bypassed", "."],
-            "error: .: cannot write the capture: it exists and ",
+            "error: --out-bypassed .: it exists and is not a regular file",
         ),
         (
             &["--out-matched", "./in.pcap"],

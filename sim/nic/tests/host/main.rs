@@ -1,6 +1,7 @@
 //! The host library on simulated NICs.
 
 mod contexts;
+mod hostile;
 mod lifecycle;
 mod server;
 mod socket;

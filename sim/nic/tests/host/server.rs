@@ -40,6 +40,11 @@ impl Server {
         }
     }
 
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn name(&self) -> String {
         format!("unix:{}", self.socket.display())
     }

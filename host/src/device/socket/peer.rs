@@ -1,0 +1,285 @@
+//! One client of the server: what it has sent, what it has not taken yet, and what it may do.
+
+use super::message::{PIECE, Reply, Request, VERSION, send, take};
+use super::server::Served;
+use crate::device::{Device, DeviceError};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use spinneret_program::{Program, map};
+use spinneret_regmap::CONTEXTS;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Bytes that are received at once.
+const CHUNK: usize = 64 << 10;
+/// Requests that are answered before others get on.
+const REQUESTS: usize = 256;
+/// How long a client may take to say hello, or to take some of its answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a reader is waited for who is about to read.
+const READER: Duration = Duration::from_millis(20);
+
+/// Who has the NIC.
+#[derive(Debug)]
+pub(super) struct Peer {
+    stream: UnixStream,
+    received: Vec<u8>,
+    /// Replies that it has not taken yet.
+    unsent: VecDeque<u8>,
+    /// It has said hello.
+    is_known: bool,
+    /// Since when it should have said hello, or taken something.
+    owes_since: Instant,
+    /// It waits until then.
+    until: Option<Duration>,
+    /// Host memory of each context.
+    areas: [u32; CONTEXTS as usize],
+}
+
+impl Peer {
+    pub(super) fn new(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self {
+            stream,
+            received: Vec::new(),
+            unsent: VecDeque::new(),
+            is_known: false,
+            owes_since: Instant::now(),
+            until: None,
+            areas: [0; CONTEXTS as usize],
+        })
+    }
+
+    /// Where it is reached.
+    pub(super) fn stream(&self) -> &UnixStream {
+        &self.stream
+    }
+
+    /// Answers what has been asked; some of it, if it is much, as others have to get on as well.
+    pub(super) fn serve(&mut self, device: &mut impl Device) -> io::Result<Served> {
+        let mut served = Served::Nothing;
+        for _ in 0..REQUESTS {
+            if !self.flush()? {
+                return Ok(served);
+            }
+            if let Some(until) = self.until {
+                if self.has_gone()? {
+                    return Err(ErrorKind::UnexpectedEof.into());
+                }
+                if device.now() < until {
+                    return Ok(Served::Waits(until));
+                }
+                self.until = None;
+                self.answer(&time(device))?;
+                served = Served::Requests;
+                continue;
+            }
+            let Some(request) = self.next()? else {
+                return Ok(served);
+            };
+            served = Served::Requests;
+            if let Some(reply) = self.handle(request, device)? {
+                self.answer(&reply)?;
+            }
+        }
+        Ok(Served::Requests)
+    }
+
+    /// Whether nobody is at the other end any more.
+    pub(super) fn has_gone(&self) -> io::Result<bool> {
+        Ok(self
+            .is_ready_for(PollFlags::empty(), Duration::ZERO)?
+            .contains(PollFlags::HUP))
+    }
+
+    /// What the stream is ready for, after so much time at most.
+    fn is_ready_for(&self, wanted: PollFlags, time: Duration) -> io::Result<PollFlags> {
+        let mut polled = [PollFd::new(&self.stream, wanted)];
+        let time = Timespec::try_from(time).map_err(io::Error::other)?;
+        match poll(&mut polled, Some(&time)) {
+            Ok(_) | Err(Errno::INTR) => Ok(polled[0].revents()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The next request. No more is received than it takes, so that a client that does not wait for answers fills no memory.
+    fn next(&mut self) -> io::Result<Option<Request>> {
+        let mut chunk = [0; CHUNK];
+        loop {
+            if let Some(request) = take(&mut self.received)? {
+                return Ok(Some(request));
+            }
+            match self.stream.read(&mut chunk) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => self.received.extend(&chunk[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return self.has_nothing(),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// There is no request; a client that has not even said hello keeps the NIC from others.
+    fn has_nothing(&self) -> io::Result<Option<Request>> {
+        match !self.is_known && self.owes_since.elapsed() > PATIENCE {
+            true => Err(late("it said no hello")),
+            false => Ok(None),
+        }
+    }
+
+    /// Puts a reply behind what the client has not taken yet, and tries to send it.
+    fn answer(&mut self, reply: &Reply) -> io::Result<()> {
+        self.owes_since = Instant::now();
+        send(&mut self.unsent, reply)?;
+        self.flush().map(drop)
+    }
+
+    /// Sends what the client takes, without waiting for one that takes nothing: whether that is all.
+    fn flush(&mut self) -> io::Result<bool> {
+        while !self.unsent.is_empty() {
+            let (front, _) = self.unsent.as_slices();
+            match self.stream.write(front) {
+                Ok(count) => {
+                    self.unsent.drain(..count);
+                    self.owes_since = Instant::now();
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
+                Err(_) if self.is_ready_for(PollFlags::OUT, READER)?.is_empty() => {
+                    return match self.owes_since.elapsed() > PATIENCE {
+                        true => Err(late("it did not take its answer")),
+                        false => Ok(false),
+                    };
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(true)
+    }
+
+    /// The reply; none yet, if the client waits for time to pass, or to its hello, which was answered on its arrival.
+    fn handle(&mut self, request: Request, device: &mut impl Device) -> io::Result<Option<Reply>> {
+        if let Request::Hello { version } = request {
+            if version != VERSION {
+                let text =
+                    format!("version {version} of the protocol, where this NIC speaks version {VERSION}");
+                self.answer(&Reply::Failed(DeviceError::Refused(text.clone())))?;
+                return Err(io::Error::new(ErrorKind::InvalidData, text));
+            }
+            self.is_known = true;
+            return Ok(None);
+        }
+        if !self.is_known {
+            return Err(io::Error::new(
+                ErrorKind::InvalidData,
+                "something before its hello",
+            ));
+        }
+        if let Request::Wait { nanoseconds } = request {
+            return Ok(match device.moment_after(Duration::from_nanos(nanoseconds)) {
+                Ok(moment) => {
+                    self.until = Some(moment);
+                    None
+                }
+                Err(error) => Some(Reply::Failed(error)),
+            });
+        }
+        Ok(Some(self.run(request, device).unwrap_or_else(Reply::Failed)))
+    }
+
+    fn run(&mut self, request: Request, device: &mut impl Device) -> Result<Reply, DeviceError> {
+        Ok(match request {
+            Request::ReadRegister { offset } => Reply::Word(device.read_register(offset)?),
+            Request::WriteRegister { offset, value } => {
+                device.write_register(offset, value)?;
+                Reply::Done
+            }
+            Request::ReadCluster { address, bytes } => {
+                let mut read = vec![0; checked_words(address, bytes as usize)?];
+                device.read_cluster(address, &mut read)?;
+                Reply::Bytes(read)
+            }
+            Request::WriteCluster { address, bytes } => {
+                checked_words(address, bytes.len())?;
+                device.write_cluster(address, &bytes)?;
+                Reply::Done
+            }
+            Request::Load { name, file } => {
+                let program = Program::parse(Path::new(&name), file);
+                let program = program.map_err(|error| DeviceError::Refused(error.to_string()))?;
+                device.load(&program)?;
+                Reply::Done
+            }
+            Request::OpenArea { context, bytes } => {
+                let area = device.open_area(self.area(context).map(|_| context)?, bytes)?;
+                self.areas[context as usize] = area.bytes;
+                Reply::Area(area)
+            }
+            Request::CloseArea { context } => {
+                self.area(context)?;
+                self.areas[context as usize] = 0;
+                device.close_area(context);
+                Reply::Done
+            }
+            Request::ReadHost {
+                context,
+                offset,
+                bytes,
+            } => {
+                let mut read = vec![0; self.checked_host(context, offset, bytes as usize)?];
+                device.read_host(context, offset, &mut read)?;
+                Reply::Bytes(read)
+            }
+            Request::WriteHost {
+                context,
+                offset,
+                bytes,
+            } => {
+                self.checked_host(context, offset, bytes.len())?;
+                device.write_host(context, offset, &bytes)?;
+                Reply::Done
+            }
+            Request::Hello { .. } | Request::Wait { .. } => time(device),
+        })
+    }
+
+    fn area(&self, context: u32) -> Result<u32, DeviceError> {
+        let area = self.areas.get(context as usize).copied();
+        area.ok_or_else(|| DeviceError::Refused(format!("there is no context {context}")))
+    }
+
+    /// A client may be wrong, so everything that the device takes for granted is looked at here.
+    fn checked_host(&self, context: u32, offset: u32, bytes: usize) -> Result<usize, DeviceError> {
+        let area = self.area(context)?;
+        let end = u64::from(offset) + bytes as u64;
+        match bytes <= PIECE && end <= u64::from(area) {
+            true => Ok(bytes),
+            false => Err(DeviceError::Refused(format!(
+                "{bytes} bytes at {offset:#x} are not within the {area} bytes of host memory"
+            ))),
+        }
+    }
+}
+
+fn checked_words(address: u32, bytes: usize) -> Result<usize, DeviceError> {
+    let is_there = (map::HANDLER_BASE..=u32::MAX).contains(&address);
+    match is_there && bytes <= PIECE && address.is_multiple_of(4) && bytes.is_multiple_of(4) {
+        true => Ok(bytes),
+        false => Err(DeviceError::Refused(format!(
+            "{bytes} bytes at {address:#010x} are no words of the cluster's L2 memory"
+        ))),
+    }
+}
+
+fn time(device: &impl Device) -> Reply {
+    let nanoseconds = device.now().as_nanos().try_into().unwrap_or(u64::MAX);
+    Reply::Time { nanoseconds }
+}
+
+fn late(what: &str) -> io::Error {
+    let text = format!("{what} for {} s", PATIENCE.as_secs());
+    io::Error::new(ErrorKind::TimedOut, text)
+}

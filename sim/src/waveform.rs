@@ -1,0 +1,53 @@
+//! Whether a waveform is whole. Verilator's writer does not notice that a disk is full.
+
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read, Seek as _, SeekFrom};
+use std::path::Path;
+
+/// Kinds of blocks in an FST file (`fstapi.h` of GTKWave, `enum fstBlockType`).
+mod block {
+    pub(super) const HEADER: u8 = 0;
+    pub(super) const GEOMETRY: u8 = 3;
+    /// Names, compressed in one of three ways.
+    pub(super) const HIERARCHY: [u8; 3] = [4, 6, 7];
+    /// The last kind that is known.
+    pub(super) const LAST: u8 = 8;
+}
+
+/// Looks at a waveform (FST) that was closed: at its blocks, each of which says how long it is.
+///
+/// # Errors
+/// If it cannot be read or is not whole.
+pub fn check(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    file.sync_all()?;
+    let bytes = file.metadata()?.len();
+    let mut file = BufReader::new(file);
+    let (mut at, mut has_geometry, mut has_names) = (0, false, false);
+    while at < bytes {
+        let mut head = [0; 9];
+        file.read_exact(&mut head).map_err(|_| incomplete())?;
+        let [kind, length @ ..] = head;
+        let is_known = kind <= block::LAST && (kind == block::HEADER) == (at == 0);
+        let length = u64::from_be_bytes(length);
+        at = at.saturating_add(1).saturating_add(length);
+        // The length counts itself.
+        if !is_known || length < 8 || at > bytes {
+            return Err(incomplete());
+        }
+        has_geometry |= kind == block::GEOMETRY;
+        has_names |= block::HIERARCHY.contains(&kind);
+        file.seek(SeekFrom::Start(at))?;
+    }
+    match has_geometry && has_names {
+        true => Ok(()),
+        false => Err(incomplete()),
+    }
+}
+
+fn incomplete() -> io::Error {
+    io::Error::new(
+        ErrorKind::StorageFull,
+        "the waveform is not whole; is the disk full?",
+    )
+}
