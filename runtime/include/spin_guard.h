@@ -8,7 +8,7 @@
  * do, may be given its word in place of his own (amo_shim.sv, state ProlongAMO). So who wants a result reads and writes as
  * the only one.
  *
- * The runtime lets them in, in the order in which they come (start.S). It does so in machine mode, so what it keeps is
+ * The runtime lets them in, in about the order in which they come (start.S). It does so in machine mode, so what it keeps is
  * out of the reach of handlers, and it lets the next one in if a handler ends or faults inside.
  */
 #ifndef SPIN_GUARD_H

@@ -224,12 +224,12 @@ fn a_waveform_that_is_cut_is_not_whole() {
     drop(dut);
     waveform::check(&path).expect("it is whole");
     let whole = std::fs::read(&path).expect("it is there");
-    for bytes in 0..whole.len() {
+    for bytes in (0..whole.len()).step_by(11) {
         std::fs::write(&path, &whole[..bytes]).expect("there is room");
         let error = waveform::check(&path).expect_err("it is cut");
         assert!(error.to_string().ends_with("is the disk full?"), "{error}");
     }
-    for at in 0..whole.len() {
+    for at in (0..whole.len()).step_by(7) {
         let mut other = whole.clone();
         other[at] ^= 0xff;
         std::fs::write(&path, &other).expect("there is room");

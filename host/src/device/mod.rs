@@ -108,7 +108,7 @@ pub trait Device: fmt::Debug {
             .ok_or_else(|| {
                 DeviceError::Refused(format!(
                     "{} s are too long to wait: time on this device ends after {} s",
-                    time.as_secs(),
+                    time.as_secs_f64(),
                     self.last_moment().as_secs()
                 ))
             })

@@ -67,8 +67,9 @@ typedef struct {
 } local_t;
 
 /*
- * How often somebody else is looked at before he is given up: some 50000 clocks, in which everybody does the few
- * things that are waited for. Only who was ended in the middle of them takes longer.
+ * How often somebody else is looked at before he is given up: 10000 clocks and more, in which everybody does the few things
+ * that are waited for. Only who was ended in the middle of them takes longer. His message is not completed: the segment
+ * that he has claimed does not arrive, whatever is said of it to those who send it again.
  */
 #define LOOKS 1024
 
@@ -94,40 +95,39 @@ static inline volatile uint8_t *flag_of(record_t *record, uint32_t hpu) {
     return (volatile uint8_t *)record->wants + hpu;
 }
 
-static inline void clear_flags(record_t *record) {
-    record->wants[0] = 0;
-    record->wants[1] = 0;
-}
-
-/* Whether HPUs want the record that are before this one, or behind it. */
-static inline bool has_flag_before(record_t *record, uint32_t hpu, uint32_t own) {
-    uint32_t low = record->wants[0], high = record->wants[1];
-    return (hpu < 4 ? low & (own - 1) : low | (high & (own - 1))) != 0;
-}
-
-static inline bool has_flag_behind(record_t *record, uint32_t hpu, uint32_t own) {
-    uint32_t low = record->wants[0], high = record->wants[1], behind = ~(2 * own - 1);
-    return (hpu < 4 ? (low & behind) | high : high & behind) != 0;
+/* Waits while flags are up under these masks. One that is up in all of so many looks is that of somebody who was ended. */
+static inline void wait_for_flags(record_t *record, uint32_t low_mask, uint32_t high_mask, uint32_t looks) {
+    for (;;) {
+        uint32_t low_stuck = low_mask, high_stuck = high_mask;
+        for (uint32_t look = 0; look < looks; ++look) {
+            uint32_t low = record->wants[0] & low_mask, high = record->wants[1] & high_mask;
+            if ((low | high) == 0) {
+                return;
+            }
+            low_stuck &= low;
+            high_stuck &= high;
+        }
+        for (uint32_t hpu = 0; hpu < NB_CORES; ++hpu) {
+            if (((hpu < 4 ? low_stuck : high_stuck) >> hpu * 8 % 32 & 1) != 0) {
+                *flag_of(record, hpu) = 0;
+            }
+        }
+    }
 }
 
 /*
  * Waits for others that want the record as well: without the own flag for HPUs before this one, and with it for those
- * behind it. So of two that see each other one waits. Who has the record needs it for some clocks; only one that was
- * ended then has his flag up for longer, and is out after so many looks.
+ * behind it. So of two that see each other one waits. Who waits with his flag up is through before those who wait for
+ * him take him for ended.
  */
 static inline void wait_for_record(record_t *record, uint32_t hpu, uint32_t own) {
-    uint32_t looks = 0;
-    while (has_flag_before(record, hpu, own) && looks <= LOOKS) {
+    uint32_t low_before = hpu < 4 ? own - 1 : ~0u, high_before = hpu < 4 ? 0 : own - 1, behind = ~(2 * own - 1);
+    while (((record->wants[0] & low_before) | (record->wants[1] & high_before)) != 0) {
         *flag_of(record, hpu) = 0;
-        while (has_flag_before(record, hpu, own) && ++looks <= LOOKS) {
-        }
+        wait_for_flags(record, low_before, high_before, 4 * LOOKS);
         *flag_of(record, hpu) = 1;
     }
-    while (has_flag_behind(record, hpu, own) && ++looks <= LOOKS) {
-    }
-    if (looks > LOOKS) {
-        clear_flags(record);
-    }
+    wait_for_flags(record, hpu < 4 ? behind : 0, hpu < 4 ? ~0u : behind, LOOKS);
 }
 
 /* Makes this HPU the only one of its cluster that changes bits of the record, until it gives it back. */
@@ -215,7 +215,8 @@ static __attribute__((noinline, cold)) bool prepare_record(const local_t *local,
     uint32_t clean = is_known ? record->clean : 0, words = MIN((segments + 31) / 32, SLMP_BITMAP_WORDS);
     clear_words(record, 0, is_known ? record->used : 0);
     clear_words(record, clean, words);
-    clear_flags(record);
+    record->wants[0] = 0;
+    record->wants[1] = 0;
     for (uint32_t hpu = 0; hpu < NB_CORES; ++hpu) {
         record->deciding[hpu] = 0;
     }
@@ -259,7 +260,7 @@ static claim_t wait_for(record_t *record, uint32_t index) {
     return UNKNOWN;
 }
 
-/* Waits for somebody of the same cluster who wants the segment, too. If he withdraws, somebody of another has it. */
+/* Waits for somebody of the same cluster who wants the segment, too. If he withdraws, it is another cluster's. */
 static __attribute__((noinline, cold)) claim_t wait_for_own(record_t *own, uint32_t index) {
     own->deciding[rt_core_id()] = 0;
     return wait_for(own, index) == UNKNOWN ? UNKNOWN : LOST;

@@ -84,7 +84,11 @@ impl Client {
 
     fn ask(&mut self, request: &Request) -> Result<Reply, DeviceError> {
         let gone = |error: io::Error| DeviceError::Gone(error.to_string());
-        send(&mut self.stream, request).map_err(gone)?;
+        send(&mut self.stream, request).map_err(|error| match error.kind() {
+            // Nothing has been sent.
+            io::ErrorKind::InvalidData => DeviceError::Refused(error.to_string()),
+            _ => gone(error),
+        })?;
         match receive(&mut self.stream).map_err(gone)? {
             Reply::Failed(error) => Err(error),
             reply => Ok(reply),

@@ -15,9 +15,11 @@ use std::time::{Duration, Instant};
 
 /// Bytes that are received at once.
 const CHUNK: usize = 64 << 10;
-/// Requests that are answered before others get on.
-const REQUESTS: usize = 256;
-/// How long a client may take to say hello, or to take some of its answer.
+/// For how long requests are answered before others get on.
+const TURN: Duration = Duration::from_millis(20);
+/// Longest that a client may let time pass, in all: time on the NIC ends for everybody.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+/// How long a client may take to say hello, or to take an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a reader is waited for who is about to read.
 const READER: Duration = Duration::from_millis(20);
@@ -35,6 +37,8 @@ pub(super) struct Peer {
     owes_since: Instant,
     /// It waits until then.
     until: Option<Duration>,
+    /// For how long it has waited, or does.
+    waited: Duration,
     /// Host memory of each context.
     areas: [u32; CONTEXTS as usize],
 }
@@ -49,6 +53,7 @@ impl Peer {
             is_known: false,
             owes_since: Instant::now(),
             until: None,
+            waited: Duration::ZERO,
             areas: [0; CONTEXTS as usize],
         })
     }
@@ -60,8 +65,8 @@ impl Peer {
 
     /// Answers what has been asked; some of it, if it is much, as others have to get on as well.
     pub(super) fn serve(&mut self, device: &mut impl Device) -> io::Result<Served> {
-        let mut served = Served::Nothing;
-        for _ in 0..REQUESTS {
+        let (mut served, begun) = (Served::Nothing, Instant::now());
+        while begun.elapsed() < TURN {
             if !self.flush()? {
                 return Ok(served);
             }
@@ -70,7 +75,11 @@ impl Peer {
                     return Err(ErrorKind::UnexpectedEof.into());
                 }
                 if device.now() < until {
-                    return Ok(Served::Waits(until));
+                    // What was answered before is told first, as it may have changed what time passes with.
+                    return Ok(match served {
+                        Served::Nothing => Served::Waits(until),
+                        served => served,
+                    });
                 }
                 self.until = None;
                 self.answer(&time(device))?;
@@ -144,7 +153,6 @@ impl Peer {
             match self.stream.write(front) {
                 Ok(count) => {
                     self.unsent.drain(..count);
-                    self.owes_since = Instant::now();
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
@@ -179,15 +187,26 @@ impl Peer {
             ));
         }
         if let Request::Wait { nanoseconds } = request {
-            return Ok(match device.moment_after(Duration::from_nanos(nanoseconds)) {
-                Ok(moment) => {
-                    self.until = Some(moment);
-                    None
-                }
-                Err(error) => Some(Reply::Failed(error)),
-            });
+            return Ok(self
+                .wait(Duration::from_nanos(nanoseconds), device)
+                .err()
+                .map(Reply::Failed));
         }
         Ok(Some(self.run(request, device).unwrap_or_else(Reply::Failed)))
+    }
+
+    fn wait(&mut self, time: Duration, device: &impl Device) -> Result<(), DeviceError> {
+        let waited = self.waited.saturating_add(time);
+        if waited > LONGEST_WAIT {
+            return Err(DeviceError::Refused(format!(
+                "a wait of {} s: a program may let {} s pass in all",
+                time.as_secs_f64(),
+                LONGEST_WAIT.as_secs()
+            )));
+        }
+        self.until = Some(device.moment_after(time)?);
+        self.waited = waited;
+        Ok(())
     }
 
     fn run(&mut self, request: Request, device: &mut impl Device) -> Result<Reply, DeviceError> {

@@ -15,7 +15,6 @@ pub(crate) struct Files {
 struct Named {
     option: &'static str,
     path: PathBuf,
-    identity: Identity,
     is_written: bool,
 }
 
@@ -34,7 +33,7 @@ impl Files {
         self.with(option, path, false)
     }
 
-    /// Everything in a folder, which make may read.
+    /// The files of a folder, which make may read.
     pub(crate) fn reads_folder(mut self, option: &'static str, folder: &Path) -> Self {
         for entry in folder.read_dir().into_iter().flatten().flatten() {
             self = self.reads(option, Some(&entry.path()));
@@ -52,7 +51,6 @@ impl Files {
             self.named.push(Named {
                 option,
                 path: path.to_owned(),
-                identity: identity(path),
                 is_written,
             });
         }
@@ -64,6 +62,7 @@ impl Files {
     /// # Errors
     /// If two names lead to a file that is written, or one to something that is no regular file.
     pub(crate) fn check(&self) -> Result<()> {
+        let identities: Vec<Identity> = self.named.iter().map(|file| identity(&file.path)).collect();
         for (position, file) in self.named.iter().enumerate() {
             let exists = file.path.metadata().ok();
             if file.is_written && exists.as_ref().is_some_and(|exists| !exists.is_file()) {
@@ -73,9 +72,11 @@ impl Files {
                     file.path.display()
                 );
             }
-            let is_same =
-                |other: &&Named| other.identity == file.identity && (other.is_written || file.is_written);
-            if let Some(other) = self.named[..position].iter().find(is_same) {
+            let earlier = self.named[..position].iter().zip(&identities);
+            let mut same = earlier.filter(|(other, identity)| {
+                **identity == identities[position] && (other.is_written || file.is_written)
+            });
+            if let Some((other, _)) = same.next() {
                 bail!(
                     "{} and {} are the same file, {}: name another one",
                     other.option,

@@ -44,7 +44,10 @@ fn two_segments_say_how_long_segments_are() {
             send_apart(&mut receiver, segments, clocks);
             let counts = [Cause::Accepted, Cause::Misplaced].map(|cause| receiver.count(cause));
             assert_eq!(counts, [2, 1], "{clocks} clocks apart");
-            assert_eq!(receiver.acks(), [Ack::of(segments[0])], "{clocks} clocks apart");
+            // Which of them is first is a matter of what each HPU has to fetch.
+            let acks = receiver.acks();
+            let has_won = segments.iter().any(|segment| acks == [Ack::of(segment)]);
+            assert!(has_won, "{clocks} clocks apart: {acks:?}");
         }
     }
 }

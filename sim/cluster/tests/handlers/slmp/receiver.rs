@@ -8,7 +8,7 @@ use spinneret_cluster::{Config, Ending};
 const MAGIC: u32 = 0x504d_4c53;
 const VERSION: u32 = 4;
 const PLACE_BYTES: u32 = 0x40;
-/// A place's record in the L1 of each cluster: its bytes, where it says how many pairs of words hold bits, and where these
+/// A place's record in the L1 of each cluster: its bytes, where it says how many words hold bits, and where these
 /// begin.
 const RECORD_BYTES: u32 = 4160;
 const USED: u32 = 12;
