@@ -147,3 +147,20 @@ proptest! {
         prop_assert_eq!(all(&path, Timing::Recorded), relative);
     }
 }
+
+#[test]
+fn a_packet_that_comes_when_time_is_over_is_named() {
+    const DAY_NS: u64 = 86_400_000_000_000;
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("late.pcap");
+    for days in [107, 213, 214, 10_000] {
+        capture(&path, &[(0, 60), (DAY_NS, 60), (days * DAY_NS, 60)]);
+        let mut source = PcapSource::open(&path, Timing::Recorded).unwrap();
+        source.next(0).unwrap();
+        source.next(0).unwrap();
+        let told = source.next(0).unwrap_err().to_string();
+        assert!(told.contains("late.pcap: packet 3 comes "), "{told}");
+        assert!(told.contains("--back-to-back"), "{told}");
+        assert_eq!(all(&path, Timing::BackToBack), [(0, 60); 3]);
+    }
+}

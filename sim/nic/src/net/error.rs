@@ -1,6 +1,7 @@
 //! Why packets do not come in or go out.
 
 use super::generator::RecipeError;
+use crate::nic::{DAY_PS, LAST_PS};
 use spinneret_sim::capture::CaptureError;
 use std::io;
 use std::path::PathBuf;
@@ -18,6 +19,21 @@ pub enum NetError {
         file: PathBuf,
         /// Number of the packet, counted from 1.
         packet: u64,
+    },
+    /// A packet of a capture comes when simulated time is over.
+    #[error(
+        "{}: packet {packet} comes {days} days after the first, and simulated time ends after {}: --back-to-back takes \
+         packets without their times",
+        file.display(),
+        LAST_PS / DAY_PS
+    )]
+    TooLate {
+        /// The capture.
+        file: PathBuf,
+        /// Number of the packet, counted from 1.
+        packet: u64,
+        /// Days that it comes after the first one.
+        days: u64,
     },
     /// The description of generated traffic is wrong.
     #[error(transparent)]

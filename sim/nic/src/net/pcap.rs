@@ -1,6 +1,7 @@
 //! Packets from captures and into them.
 
 use super::{NetError, Next, Sink, Source};
+use crate::nic::{DAY_PS, LAST_PS};
 use spinneret_sim::capture::{CaptureReader, CaptureWriter, Packet, Resolution};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -86,8 +87,16 @@ impl Source for PcapSource {
                 packet: self.packets,
             });
         }
+        let at_ps = self.at_ps(packet.timestamp);
+        if at_ps > LAST_PS {
+            return Err(NetError::TooLate {
+                file: self.path.clone(),
+                packet: self.packets,
+                days: at_ps / DAY_PS,
+            });
+        }
         Ok(Next::Packet {
-            at_ps: self.at_ps(packet.timestamp),
+            at_ps,
             bytes: packet.data,
         })
     }

@@ -45,6 +45,8 @@ const RAM: RamShape = RamShape {
 const COMPLETION_CLOCKS: u64 = 20;
 /// Where simulated time ends, after 106 days: what is added to it stays within 64 bits.
 pub const LAST_PS: u64 = 1 << 63;
+/// Picoseconds of a day.
+pub(crate) const DAY_PS: u64 = 86_400 * 1_000_000_000_000;
 /// The word of standard output that says that there is none.
 const NO_WORD: u32 = u32::MAX;
 /// Words of standard output that are kept for somebody who does not read them.

@@ -7,7 +7,7 @@ use super::setup::{self, Setup};
 use crate::cli::{Failure, print};
 use crate::device::Simulated;
 use crate::net::{self, Interrupt, Next, Pacer};
-use crate::nic::{LAST_PS, Nic};
+use crate::nic::{DAY_PS, LAST_PS, Nic};
 use crate::report::{End, Live, Occupancy, Recorder};
 use anyhow::anyhow;
 use spinneret_regmap::registers;
@@ -26,8 +26,6 @@ const COUNT: Duration = Duration::from_secs(1);
 const SLEEP: Duration = Duration::from_millis(200);
 /// Between two notes of how full everything is.
 const OCCUPANCY_PS: u64 = 1_000_000;
-/// Picoseconds of a day.
-const DAY_PS: u64 = 86_400 * 1_000_000_000_000;
 /// Longest that packets are on their way behind the last one.
 const DRAIN_PS: u64 = 1_000_000_000_000;
 
@@ -390,8 +388,7 @@ fn moment(at_ps: u64, since_ps: u64) -> Result<u64, Failure> {
     moment.ok_or_else(|| {
         let days = |ps: u64| ps / DAY_PS;
         Failure::Work(anyhow!(
-            "a packet comes {} days after the first, and simulated time ends after {}: --back-to-back takes packets of a \
-             capture without their times",
+            "a packet comes {} days after the first, and simulated time ends after {}",
             days(at_ps),
             days(LAST_PS)
         ))
