@@ -1,22 +1,28 @@
 //! A directory of generated files: what differs from it, and how it is brought up to date.
 //!
-//! Only files that begin with gen-verilog's own header are ever replaced or removed, and only in the
-//! directory itself, the folders of wanted files and those that boards have. Writing is
-//! all or nothing: every new text is on disk under a temporary name before the first file is
-//! replaced, and a failure after that puts back what was there.
+//! Only files that begin with gen-verilog's own header are ever replaced or removed, and only those are removed that the
+//! directory's own list says were written: a copy of one is somebody's. Writing is all or nothing: every new text is on
+//! disk under a temporary name before the first file is replaced, and a failure after that puts back what was there. Who
+//! writes holds a lock on the directory, so that two runs do not mix.
 
 use crate::Error;
-use crate::render::{FILE_LIST, File, HASH_HEADER, HEADER};
+use crate::render::{File, HASH_HEADER, HEADER};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Component, Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Folders that the output for a board may have.
-const BOARD_FOLDERS: [&str; 5] = ["rtl", "lint", "sim", "constraints", "fpga"];
 /// Lines at the start of a file among which its header may be: a shell script begins with its interpreter.
 const HEADER_LINES: usize = 3;
+/// The header is within so many bytes.
+const HEADER_BYTES: u64 = 1024;
+/// The list of what was written, one name a line.
+const LIST: &str = ".gen-verilog";
+/// Most that is read of it.
+const LIST_BYTES: u64 = 1 << 20;
+/// How temporary names begin.
+const STAGED: &str = ".gen-verilog-";
 
 /// How one file of a directory differs from what it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,24 +69,51 @@ impl Store {
     /// # Errors
     /// The directory cannot be read, or a file with a wanted name is not gen-verilog's.
     pub fn compare(&self, wanted: &[File]) -> Result<BTreeMap<String, Difference>, Error> {
-        let present = self.read_own(wanted)?;
         let mut differences = BTreeMap::new();
         for file in wanted {
-            match present.get(&file.name) {
-                None => differences.insert(file.name.clone(), Difference::Missing),
-                Some(text) if *text != file.text.as_bytes() => {
-                    differences.insert(file.name.clone(), Difference::Differs)
-                }
-                Some(_) => None,
-            };
+            if let Some(difference) = self.difference(file)? {
+                differences.insert(file.name.clone(), difference);
+            }
         }
-        for name in present
-            .keys()
-            .filter(|name| wanted.iter().all(|file| file.name != **name))
-        {
-            differences.insert(name.clone(), Difference::Stale);
+        let names: BTreeSet<_> = wanted.iter().map(|file| file.name.as_str()).collect();
+        for name in self.listed() {
+            if !names.contains(name.as_str()) && is_own(&self.directory.join(&name)).unwrap_or(false) {
+                differences.insert(name, Difference::Stale);
+            }
         }
         Ok(differences)
+    }
+
+    fn difference(&self, file: &File) -> Result<Option<Difference>, Error> {
+        let path = self.directory.join(&file.name);
+        let failed = |error| self.failed("read", Some(&file.name), error);
+        match is_own(&path) {
+            Ok(true) => {
+                let is_same = fs::metadata(&path).map_err(failed)?.len() == file.text.len() as u64
+                    && fs::read(&path).map_err(failed)? == file.text.as_bytes();
+                Ok((!is_same).then_some(Difference::Differs))
+            }
+            Ok(false) => Err(Error::Foreign {
+                path: self.show(&file.name),
+            }),
+            Err(error) if is_absence(&error) => Ok(Some(Difference::Missing)),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Names of files within the directory that were written to it.
+    fn listed(&self) -> Vec<String> {
+        let path = self.directory.join(LIST);
+        let mut text = String::new();
+        let read = match is_own(&path) {
+            Ok(true) => fs::File::open(&path)
+                .and_then(|list| list.take(LIST_BYTES).read_to_string(&mut text))
+                .is_ok(),
+            // Without a list, nothing is known to be ours.
+            _ => false,
+        };
+        let names = text.lines().filter(|name| read && is_plain(name));
+        names.map(str::to_owned).collect()
     }
 
     /// Makes the directory hold the wanted files and no stale ones; answers what had to change.
@@ -88,83 +121,60 @@ impl Store {
     /// # Errors
     /// As [`Store::compare`], or the file system refuses; then nothing has changed.
     pub fn write(&self, wanted: &[File]) -> Result<BTreeMap<String, Difference>, Error> {
-        let differences = self.compare(wanted)?;
         let created = self.create_directories(wanted)?;
-        let result = self.replace(wanted, &differences);
+        let result = self.write_alone(wanted);
         if result.is_err() {
             remove_empty(&created);
         }
-        result.map(|()| differences)
+        result
     }
 
-    /// The files with gen-verilog's header, by name.
-    fn read_own(&self, wanted: &[File]) -> Result<BTreeMap<String, Vec<u8>>, Error> {
-        let mut own = BTreeMap::new();
-        for folder in folders(wanted) {
-            self.read_folder(folder, wanted, &mut own)?;
+    /// The same once nobody else writes.
+    fn write_alone(&self, wanted: &[File]) -> Result<BTreeMap<String, Difference>, Error> {
+        let failed = |error| self.failed("lock", None, error);
+        let lock = fs::File::open(&self.directory).map_err(failed)?;
+        match lock.lock() {
+            // Not every file system has locks; then runs are not to be at the same time.
+            Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(failed(error)),
+            _ => {}
         }
-        Ok(own)
+        if is_own(&self.directory.join(LIST)).is_ok_and(|is_own| !is_own) {
+            return Err(Error::Foreign {
+                path: self.show(LIST),
+            });
+        }
+        let differences = self.compare(wanted)?;
+        self.sweep(wanted);
+        self.replace(wanted, &differences)?;
+        Ok(differences)
     }
 
-    fn read_folder(
-        &self,
-        folder: &str,
-        wanted: &[File],
-        own: &mut BTreeMap<String, Vec<u8>>,
-    ) -> Result<(), Error> {
-        let shown = (!folder.is_empty()).then_some(folder);
-        let entries = match fs::read_dir(self.directory.join(folder)) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            // Something else of that name matters only if a folder is needed there.
-            Err(error)
-                if error.kind() == io::ErrorKind::NotADirectory
-                    && shown.is_some()
-                    && wanted.iter().all(|file| folder_of(&file.name) != folder) =>
-            {
-                return Ok(());
-            }
-            Err(error) => return Err(self.failed("read", shown, error)),
-        };
-        for entry in entries {
-            let entry = entry.map_err(|error| self.failed("read", shown, error))?;
-            // A name that is not UTF-8 is none of ours.
-            let Ok(name) = entry.file_name().into_string() else {
-                continue;
-            };
-            let name = shown.map_or_else(|| name.clone(), |folder| format!("{folder}/{name}"));
-            let is_wanted = wanted.iter().any(|file| file.name == name);
-            if !is_wanted && !is_candidate(&name) {
-                continue;
-            }
-            // Only plain files are opened: reading a pipe would wait for ever.
-            let is_file = fs::metadata(entry.path()).is_ok_and(|metadata| metadata.is_file());
-            let text = if is_file {
-                fs::read(entry.path())
-            } else {
-                Ok(Vec::new())
-            };
-            match text {
-                Ok(text) if is_own(&text) => drop(own.insert(name, text)),
-                Ok(_) if is_wanted => {
-                    return Err(Error::Foreign {
-                        path: self.show(&name),
-                    });
-                }
-                Err(error) if is_wanted => return Err(self.failed("read", Some(&name), error)),
-                _ => {}
+    /// Removes what a run left that was killed.
+    fn sweep(&self, wanted: &[File]) {
+        let listed = self.listed();
+        let names = wanted.iter().map(|file| file.name.as_str());
+        let names = names.chain(listed.iter().map(String::as_str));
+        let folders: BTreeSet<_> = names.map(folder_of).chain([""]).collect();
+        for folder in folders {
+            let entries = fs::read_dir(self.directory.join(folder)).into_iter().flatten();
+            let left = entries.flatten().filter(|entry| {
+                entry
+                    .file_name()
+                    .as_encoded_bytes()
+                    .starts_with(STAGED.as_bytes())
+            });
+            for entry in left {
+                // Who cannot remove it is told so when the new files are written.
+                let _ = fs::remove_file(entry.path());
             }
         }
-        Ok(())
     }
 
     /// Creates the directory and the folders of the files; answers those that were missing, innermost first.
     fn create_directories(&self, wanted: &[File]) -> Result<Vec<PathBuf>, Error> {
-        let needed = folders(wanted)
-            .into_iter()
-            .filter(|folder| folder.is_empty() || wanted.iter().any(|file| folder_of(&file.name) == *folder));
+        let folders: BTreeSet<_> = wanted.iter().map(|file| folder_of(&file.name)).collect();
         let mut missing = Vec::new();
-        for folder in needed {
+        for folder in [""].into_iter().chain(folders) {
             let directory = self.directory.join(folder);
             let above = directory.ancestors();
             let new = above.take_while(|d| !d.as_os_str().is_empty() && !d.exists());
@@ -178,9 +188,10 @@ impl Store {
     }
 
     fn replace(&self, wanted: &[File], differences: &BTreeMap<String, Difference>) -> Result<(), Error> {
-        let staged = wanted
-            .iter()
-            .filter(|file| differences.contains_key(&file.name))
+        let list = list_of(wanted);
+        let changed = wanted.iter().filter(|file| differences.contains_key(&file.name));
+        let staged = changed
+            .chain([&list])
             .map(|file| Ok((file.name.as_str(), self.stage(file)?)))
             .collect::<Result<Vec<_>, Error>>()?;
         let mut undo = Undo::default();
@@ -200,17 +211,18 @@ impl Store {
     ) -> Result<(), Error> {
         for (name, file) in staged {
             let path = self.directory.join(name);
-            undo.remember(&path);
-            file.persist(&path)
-                .map_err(|error| self.failed("write", Some(name), error.error))?;
+            let failed = |error| self.failed("write", Some(name), error);
+            undo.remember(&path).map_err(failed)?;
+            file.persist(&path).map_err(|error| failed(error.error))?;
         }
         for (name, _) in differences
             .iter()
             .filter(|(_, difference)| **difference == Difference::Stale)
         {
             let path = self.directory.join(name);
-            undo.remember(&path);
-            fs::remove_file(&path).map_err(|error| self.failed("remove", Some(name), error))?;
+            let failed = |error| self.failed("remove", Some(name), error);
+            undo.remember(&path).map_err(failed)?;
+            fs::remove_file(&path).map_err(failed)?;
         }
         Ok(())
     }
@@ -218,7 +230,7 @@ impl Store {
     /// Puts a text on disk under a temporary name, which vanishes if it is not renamed.
     fn stage(&self, file: &File) -> Result<NamedTempFile, Error> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".gen-verilog-");
+        builder.prefix(STAGED);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -244,6 +256,15 @@ impl Store {
     }
 }
 
+/// The list of the files that are written.
+fn list_of(wanted: &[File]) -> File {
+    let names = wanted.iter().map(|file| format!("{}\n", file.name));
+    File {
+        name: LIST.to_owned(),
+        text: format!("{HASH_HEADER}\n{}", names.collect::<String>()),
+    }
+}
+
 /// Removes directories again; one that is not empty, or was never created, stays as it is.
 fn remove_empty(directories: &[PathBuf]) {
     for directory in directories {
@@ -251,19 +272,35 @@ fn remove_empty(directories: &[PathBuf]) {
     }
 }
 
-/// Whether a file could be one that gen-verilog wrote, going by its name alone.
-fn is_candidate(name: &str) -> bool {
-    let path = Path::new(name);
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    let is_ours = |extension| ["sv", "core", "pcf", "xdc", "tcl", "mk"].contains(&extension);
-    let name = path.file_name().and_then(|name| name.to_str());
-    extension.is_some_and(is_ours) || name.is_some_and(|name| [FILE_LIST, "Makefile"].contains(&name))
+/// Whether a file has gen-verilog's header, however large it is. Only plain files are opened: reading a pipe would wait for
+/// ever.
+fn is_own(path: &Path) -> io::Result<bool> {
+    if !fs::metadata(path)?.is_file() {
+        return Ok(false);
+    }
+    let mut text = Vec::new();
+    fs::File::open(path)?.take(HEADER_BYTES).read_to_end(&mut text)?;
+    let mut lines = text.split(|byte| *byte == b'\n').take(HEADER_LINES);
+    Ok(text.starts_with(HEADER.as_bytes()) || lines.any(|line| line == HASH_HEADER.as_bytes()))
 }
 
-/// Whether a text has gen-verilog's header.
-fn is_own(text: &[u8]) -> bool {
-    let mut lines = text.split(|byte| *byte == b'\n').take(HEADER_LINES);
-    text.starts_with(HEADER.as_bytes()) || lines.any(|line| line == HASH_HEADER.as_bytes())
+/// Whether there is no such file; what stands in its way is told when it is written.
+fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// Whether a name leads to one file within the directory, in one way.
+fn is_plain(name: &str) -> bool {
+    let path = Path::new(name);
+    let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+    let is_list = path
+        .file_name()
+        .is_some_and(|file| file.as_encoded_bytes().starts_with(LIST.as_bytes()));
+    let shortest: PathBuf = path.components().collect();
+    is_inside && !is_list && !name.is_empty() && shortest.as_os_str() == path.as_os_str()
 }
 
 /// The folder of a file, empty if it is in the directory itself.
@@ -271,28 +308,30 @@ fn folder_of(name: &str) -> &str {
     name.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The folders in which there may be files of ours, the directory itself first.
-fn folders(wanted: &[File]) -> BTreeSet<&str> {
-    let of_wanted = wanted.iter().map(|file| folder_of(&file.name));
-    [""].into_iter().chain(BOARD_FOLDERS).chain(of_wanted).collect()
-}
-
-/// What files held before they were touched.
+/// What was there before it was touched; what is not needed any more goes with it.
 #[derive(Default)]
 struct Undo {
-    before: Vec<(PathBuf, Option<Vec<u8>>)>,
+    before: Vec<(PathBuf, Option<NamedTempFile<()>>)>,
 }
 
 impl Undo {
-    fn remember(&mut self, path: &Path) {
-        self.before.push((path.to_owned(), fs::read(path).ok()));
+    /// Keeps a file under a second name, or as a copy where there are no second names.
+    fn remember(&mut self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let keep = |second: &Path| fs::hard_link(path, second).or_else(|_| fs::copy(path, second).map(drop));
+        let kept = match path.symlink_metadata() {
+            Ok(_) => Some(tempfile::Builder::new().prefix(STAGED).make_in(folder, keep)?),
+            Err(_) => None,
+        };
+        self.before.push((path.to_owned(), kept));
+        Ok(())
     }
 
     /// Puts everything back as far as the file system lets it; the first error is already on its way.
     fn run(self) {
-        for (path, text) in self.before {
-            let _ = match text {
-                Some(text) => fs::write(&path, text),
+        for (path, kept) in self.before {
+            let _ = match kept {
+                Some(kept) => kept.persist(&path).map(drop).map_err(|error| error.error),
                 None => fs::remove_file(&path),
             };
         }

@@ -8,6 +8,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
+/// The list of what was written, which is none of the files that are counted.
+const LIST: &str = ".gen-verilog";
+
 /// A scratch folder that looks like a checkout, so that no test writes into the real one.
 struct Checkout(TempDir);
 
@@ -70,13 +73,11 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path());
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
     entries
-        .map(|path| {
-            (
-                path.file_name().unwrap().to_str().unwrap().to_owned(),
-                fs::read(&path).unwrap(),
-            )
-        })
+        .map(|path| (name(&path), path))
+        .filter(|(name, _)| name != LIST)
+        .map(|(name, path)| (name, fs::read(path).unwrap()))
         .collect()
 }
 
@@ -101,6 +102,9 @@ fn all_files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap()) {
         let name = entry.file_name().into_string().unwrap();
+        if name == LIST {
+            continue;
+        }
         if entry.path().is_dir() {
             let below = all_files(&entry.path()).into_iter();
             all.extend(below.map(|(file, text)| (format!("{name}/{file}"), text)));
@@ -234,6 +238,7 @@ fn check_tells_each_kind_of_difference_and_repairs_nothing() {
 
     let matcher = fs::read_to_string(folder.join("pspin_pkt_match.sv")).unwrap();
     fs::write(folder.join("old_block.sv"), &matcher).unwrap();
+    add_to_list(&folder, "old_block.sv");
     fs::write(folder.join("pspin_pkt_match.sv"), format!("{matcher}// edited\n")).unwrap();
     fs::remove_file(folder.join("filelist.f")).unwrap();
     fs::write(folder.join("notes.sv"), "// somebody's own\n").unwrap();
@@ -316,6 +321,13 @@ fn names_that_do_not_exist_are_refused() {
     );
 }
 
+/// As if a run of another time had written a file.
+fn add_to_list(folder: &Path, name: &str) {
+    let list = folder.join(LIST);
+    let listed = fs::read_to_string(&list).unwrap();
+    fs::write(list, format!("{listed}{name}\n")).unwrap();
+}
+
 #[test]
 fn a_board_is_written_and_checked_and_what_is_stale_goes() {
     let checkout = Checkout::new();
@@ -335,6 +347,7 @@ fn a_board_is_written_and_checked_and_what_is_stale_goes() {
     assert!(checkout.done(&check).contains(" is up to date ("));
     // Its own files of another time are found again in every folder; those of others stay.
     fs::copy(root.join(sources[0]), root.join("rtl/spinneret_old.sv")).unwrap();
+    add_to_list(&root, "rtl/spinneret_old.sv");
     fs::write(root.join("rtl/mine.sv"), "// mine\n").unwrap();
     fs::write(
         root.join("constraints/alchitry_cu.pcf"),
@@ -400,7 +413,11 @@ fn an_unwritable_directory_is_refused_and_stays_as_it_is() {
     fs::write(checkout.path("file"), "text").unwrap();
     let answer = checkout.run(&["--out", "file/below"]);
     assert_eq!(answer.code, Some(2));
-    assert!(answer.err.starts_with("gen-verilog: cannot ") && answer.err.contains("file/below: "));
+    assert!(
+        answer.err.starts_with("gen-verilog: cannot ") && answer.err.contains("file/below: "),
+        "{}",
+        answer.err
+    );
     assert_eq!(answer.err.lines().count(), 1, "{}", answer.err);
     assert_eq!(fs::read_to_string(checkout.path("file")).unwrap(), "text");
 }

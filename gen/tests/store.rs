@@ -8,6 +8,9 @@ use std::path::Path;
 #[cfg(unix)]
 use std::process::Command;
 
+/// The list of what was written.
+const LIST: &str = ".gen-verilog";
+
 fn file(name: &str, body: &str) -> File {
     File {
         name: name.to_owned(),
@@ -23,6 +26,7 @@ fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != LIST)
         .collect();
     names.sort();
     names
@@ -183,4 +187,125 @@ fn a_header_behind_the_first_line_is_found() {
         store.compare(&[]).unwrap(),
         BTreeMap::from([("x.core".to_owned(), Difference::Stale)])
     );
+}
+
+#[test]
+fn copies_of_generated_files_are_somebodys() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = store(scratch.path());
+    let wanted = [file("a.sv", "1"), file("rtl/b.sv", "1")];
+    store.write(&wanted).unwrap();
+    for copy in ["mine.sv", "rtl/mine.sv", "Makefile", "filelist.f"] {
+        fs::write(scratch.path().join(copy), format!("{HEADER}\n// edited\n")).unwrap();
+    }
+    assert_eq!(store.write(&wanted).unwrap(), BTreeMap::new());
+    assert_eq!(
+        names(scratch.path()),
+        ["Makefile", "a.sv", "filelist.f", "mine.sv", "rtl"]
+    );
+    assert_eq!(names(&scratch.path().join("rtl")), ["b.sv", "mine.sv"]);
+}
+
+#[test]
+fn a_list_that_was_changed_leads_nowhere_else() {
+    let scratch = tempfile::tempdir().unwrap();
+    let outside = scratch.path().join("outside.sv");
+    fs::write(&outside, format!("{HEADER}\n")).unwrap();
+    let directory = scratch.path().join("out");
+    let store = store(&directory);
+    store.write(&[file("a.sv", "1")]).unwrap();
+    for name in [
+        "../outside.sv",
+        outside.to_str().unwrap(),
+        "rtl/../../outside.sv",
+        "",
+        ".",
+        ".//a.sv",
+        LIST,
+    ] {
+        fs::write(directory.join(LIST), format!("{HASH_HEADER}\n{name}\n")).unwrap();
+        assert_eq!(
+            store.write(&[file("a.sv", "1")]).unwrap(),
+            BTreeMap::new(),
+            "{name}"
+        );
+        assert!(outside.exists() && directory.join("a.sv").exists(), "{name}");
+    }
+    let mut broken = format!("{HASH_HEADER}\n").into_bytes();
+    broken.extend([0xff; 3000]);
+    fs::write(directory.join(LIST), broken).unwrap();
+    assert_eq!(store.write(&[file("a.sv", "1")]).unwrap(), BTreeMap::new());
+    // Somebody's own file of that name stays.
+    fs::write(directory.join(LIST), "mine\n").unwrap();
+    let error = store.write(&[file("a.sv", "2")]).unwrap_err();
+    assert!(
+        error.to_string().contains(".gen-verilog is in the way"),
+        "{error}"
+    );
+    assert_eq!(
+        fs::read_to_string(directory.join("a.sv")).unwrap(),
+        file("", "1").text
+    );
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_and_nothing_else() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = store(scratch.path());
+    let wanted = [file("a.sv", "1"), file("rtl/b.sv", "1")];
+    store.write(&wanted).unwrap();
+    for left in [
+        ".gen-verilog-Ab3dEf",
+        "rtl/.gen-verilog-x",
+        ".gen-verilogs",
+        ".hidden",
+    ] {
+        fs::write(scratch.path().join(left), "half").unwrap();
+    }
+    store.write(&wanted).unwrap();
+    assert_eq!(names(scratch.path()), [".gen-verilogs", ".hidden", "a.sv", "rtl"]);
+    assert_eq!(names(&scratch.path().join("rtl")), ["b.sv"]);
+}
+
+/// Files of 2 GB, of which nothing is kept on disk: reading them whole would be noticed.
+#[test]
+fn large_files_are_not_read() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = store(scratch.path());
+    for (name, header) in [("foreign.sv", ""), ("own.sv", HEADER)] {
+        let large = fs::File::create(scratch.path().join(name)).unwrap();
+        fs::write(scratch.path().join(name), header).unwrap();
+        large.set_len(1 << 40).unwrap();
+    }
+    let error = store.compare(&[file("foreign.sv", "1")]).unwrap_err();
+    assert!(
+        error.to_string().contains("was not written by gen-verilog"),
+        "{error}"
+    );
+    let differs = store.compare(&[file("own.sv", "1")]).unwrap();
+    assert_eq!(differs["own.sv"], Difference::Differs);
+    store.write(&[file("own.sv", "1")]).unwrap();
+    assert_eq!(
+        fs::read_to_string(scratch.path().join("own.sv")).unwrap(),
+        file("", "1").text
+    );
+}
+
+#[test]
+fn runs_at_the_same_time_do_not_mix() {
+    let scratch = tempfile::tempdir().unwrap();
+    let set = |body: usize| (0..40).map(move |number| file(&format!("{number}.sv"), &body.to_string()));
+    let sets: Vec<Vec<File>> = (0..4).map(|body| set(body).collect()).collect();
+    std::thread::scope(|scope| {
+        for wanted in &sets {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    store(scratch.path()).write(wanted).unwrap();
+                }
+            });
+        }
+    });
+    let is_whole = |wanted: &&Vec<File>| store(scratch.path()).compare(wanted).unwrap().is_empty();
+    assert_eq!(sets.iter().filter(is_whole).count(), 1);
+    assert_eq!(names(scratch.path()).len(), 40);
 }
