@@ -15,8 +15,17 @@ const LOOKS: usize = 10_000;
 const LOOK: Duration = Duration::from_micros(1);
 /// Until all slots for packets are there, after the cluster has left reset: 1027 clocks of the core.
 const SLOTS: Duration = Duration::from_micros(10);
-/// Until the HPUs wait for packets.
+/// Until the HPUs of a program that does not tell wait for packets.
 const BOOT: Duration = Duration::from_millis(1);
+/// Longest that a program which tells may prepare itself.
+const START: Duration = Duration::from_millis(100);
+/// The variable by which it tells, and its values: runtime/src/start.c.
+const STATE: &str = "__spin_state";
+const STARTING: u32 = 1;
+const READY: u32 = 2;
+const FAILED: u32 = 3;
+/// What part of the time that has gone by goes by until the next look at it.
+const START_PATIENCE: u32 = 16;
 /// Longest that handlers of a context which gets no more packets are waited for.
 const DRAIN_LOOKS: usize = 1000;
 /// A flag for each cluster of the generated hardware.
@@ -115,7 +124,34 @@ impl<D: Device> Control<'_, D> {
         self.0.wait(SLOTS)?;
         self.0.load(program)?;
         self.set(cl::FETCH_ENABLE, FETCH_ALL)?;
-        Ok(self.0.wait(BOOT)?)
+        match program.variables.get(STATE) {
+            Some(state) => self.wait_until_ready(program, state.address).inspect_err(|_| {
+                // Whoever comes next finds it as before; why it did not start is what matters.
+                let _ = self.stop();
+            }),
+            None => Ok(self.0.wait(BOOT)?),
+        }
+    }
+
+    /// Waits until the runtime of a program says that packets may come.
+    fn wait_until_ready(&mut self, program: &Program, state: u32) -> Result<(), ErrorKind> {
+        let begun = self.0.now();
+        loop {
+            // Who prepares itself for long is found out a little later.
+            let waited = self.0.now().saturating_sub(begun);
+            self.0.wait(SLOTS.max(waited / START_PATIENCE))?;
+            let mut word = [0; 4];
+            self.0.read_cluster(state, &mut word)?;
+            let why = match u32::from_le_bytes(word) {
+                READY => return Ok(()),
+                STARTING if waited < START => continue,
+                STARTING => format!("its `init_handlers` has not returned after {START:?}"),
+                FAILED => "its `init_handlers` faulted, and printed where".to_owned(),
+                other => format!("the runtime left {other:#x} in `{STATE}` at {state:#010x}"),
+            };
+            let program = program.path().display().to_string();
+            return Err(ErrorKind::NoStart { program, why });
+        }
     }
 
     /// Opens a context, or closes it.

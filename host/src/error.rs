@@ -77,6 +77,14 @@ pub enum ErrorKind {
         /// The file that was asked for.
         wanted: String,
     },
+    /// The program does not come so far that it takes packets.
+    #[error("{program} does not start: {why}")]
+    NoStart {
+        /// The file.
+        program: String,
+        /// How far it comes.
+        why: String,
+    },
     /// Memory that is not there.
     #[error("{bytes} bytes at offset {offset:#x} are not within the {size} bytes of {what}")]
     Outside {

@@ -41,6 +41,8 @@ pub const RULESETS: u32 = 4;
 pub const RULES_PER_RULESET: u32 = 4;
 /// Number of execution contexts; ruleset `n` starts handlers of context `n`.
 pub const CONTEXTS: u32 = 4;
+/// Longest frame that handlers can send, in bytes, with which the application block is generated.
+pub const MAX_FRAME: u32 = 9600;
 /// Number of PsPIN clusters in the reference configuration.
 pub const CLUSTERS: u32 = 2;
 /// Number of message processing queues in the reference configuration.

@@ -44,7 +44,12 @@ fn reader_parameters() -> Vec<Parameter> {
             "width of a line in bits, a power of two",
         ),
         Parameter::new("address_width", 32, [16, 64], "width of an address in bits"),
-        Parameter::new("max_frame", 9600, [256, 16384], "longest frame in bytes"),
+        Parameter::new(
+            "max_frame",
+            spinneret_regmap::MAX_FRAME.into(),
+            [256, 16384],
+            "longest frame in bytes",
+        ),
         Parameter::new("id_width", 6, [1, 16], "width of a command's id in bits"),
     ]
 }

@@ -62,7 +62,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let code = match &error.kind {
             ErrorKind::Open(_) => SPINNERET_ERROR_OPEN,
-            ErrorKind::Program(_) => SPINNERET_ERROR_PROGRAM,
+            ErrorKind::Program(_) | ErrorKind::NoStart { .. } => SPINNERET_ERROR_PROGRAM,
             ErrorKind::NoContext(_) | ErrorKind::OtherProgram { .. } => SPINNERET_ERROR_NO_ROOM,
             ErrorKind::TimedOut { .. } => SPINNERET_ERROR_TIMEOUT,
             ErrorKind::State { .. } => SPINNERET_ERROR_DEVICE,

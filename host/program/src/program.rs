@@ -6,12 +6,17 @@ use object::elf::{EF_RISCV_RVE, EM_RISCV, ET_EXEC, FileHeader32, PF_X, PT_LOAD};
 use object::read::elf::{ElfFile32, FileHeader as _, ProgramHeader as _};
 use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The section behind which the memory of the handlers begins.
 const HANDLER_DATA: &str = ".l2_handler_data";
 /// Where the host leaves its answers, and handlers their counters.
 const HOST_DATA: &str = "__host_data";
+
+/// Most that is read of a file: programs have 1 MiB of memory, and debugging information has some times that.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Why a file is no program for the cluster.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +28,12 @@ pub enum ProgramError {
         path: PathBuf,
         /// Why not.
         source: std::io::Error,
+    },
+    /// It is too large to be handlers.
+    #[error("{path} is larger than {} MiB: handlers, with all that debuggers want, are not", MOST_BYTES >> 20)]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
     },
     /// It is no ELF file, or a broken one.
     #[error("{path} is no ELF file that can be read: {reason}")]
@@ -54,6 +65,14 @@ pub enum ProgramError {
         address: u32,
         /// Its size.
         bytes: u64,
+    },
+    /// Nothing would run.
+    #[error("{path} has no code at its entry point {entry:#010x}: link it with the runtime (spin.mk does)")]
+    NoEntry {
+        /// The file.
+        path: PathBuf,
+        /// Where HPUs would begin.
+        entry: u32,
     },
     /// There is no handler of that name.
     #[error("{path} has no handler `{wanted}`; it has {}", list(.found))]
@@ -87,6 +106,13 @@ pub struct Segment {
     pub bytes: Vec<u8>,
     /// It is code.
     pub is_code: bool,
+}
+
+impl Segment {
+    fn has_code_at(&self, address: u32) -> bool {
+        let offset = address.wrapping_sub(self.address);
+        self.is_code && (offset as usize) < self.bytes.len()
+    }
 }
 
 /// A function, for reports.
@@ -134,11 +160,17 @@ impl Program {
     /// # Errors
     /// If it cannot be read, or is no program for the cluster.
     pub fn open(path: &Path) -> Result<Self, ProgramError> {
-        let file = std::fs::read(path).map_err(|source| ProgramError::Read {
+        let mut bytes = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+        read.map_err(|source| ProgramError::Read {
             path: path.to_owned(),
             source,
         })?;
-        Self::parse(path, file)
+        if bytes.len() as u64 > MOST_BYTES {
+            let path = path.to_owned();
+            return Err(ProgramError::TooLarge { path });
+        }
+        Self::parse(path, bytes)
     }
 
     /// Takes the bytes of a file; the path is for messages.
@@ -153,11 +185,16 @@ impl Program {
         check_kind(path, &file)?;
         let elf = ElfFile32::<Endianness>::parse(&*file).map_err(broken)?;
         let segments = segments(path, &elf)?;
+        let entry = elf.entry() as u32;
+        if !segments.iter().any(|segment| segment.has_code_at(entry)) {
+            let path = path.to_owned();
+            return Err(ProgramError::NoEntry { path, entry });
+        }
         let functions = functions(&elf);
         let variables = variables(&elf);
         let mut program = Self {
             path: path.to_owned(),
-            entry: elf.entry() as u32,
+            entry,
             free_memory: free_memory(&elf, &segments),
             host_data: variables.get(HOST_DATA).map(|variable| variable.address),
             variables,

@@ -4,7 +4,7 @@ mod clock;
 mod commands;
 mod ports;
 
-use crate::event::Event;
+use crate::event::{Event, Fault};
 use crate::fetch::Icache;
 use crate::group::Group;
 use crate::hpu::Hpu;
@@ -15,12 +15,12 @@ use crate::protect::shared;
 use crate::queues::Queues;
 use crate::roads::Roads;
 use crate::rv::DecodeCache;
-use crate::task::{Feedback, HostCommand, NicCommand};
+use crate::task::{CommandId, Feedback, HostCommand, NicCommand};
 use crate::timing::Timing;
 use crate::trace::Traced;
 use crate::view::World;
 use spinneret_program::Program;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 /// The shape of a cluster.
@@ -77,6 +77,8 @@ pub struct Cluster {
     feedback: VecDeque<Feedback>,
     sends: VecDeque<(u64, NicCommand)>,
     accesses: VecDeque<(u64, HostCommand)>,
+    /// The last command of each number, for who wants to know whose it was.
+    commands: HashMap<CommandId, Fault>,
     events: Vec<Event>,
     entry: u32,
     shared: Range<u32>,
@@ -86,7 +88,7 @@ pub struct Cluster {
     inside: [u64; 2],
     /// Instructions of all HPUs since reset.
     instructions: u64,
-    /// Commands that named memory where none is, had no type, or went to host memory outside of any task.
+    /// Commands that were not done.
     refused: u64,
     /// Kept only if somebody wants it.
     profile: Option<Profile>,
@@ -111,6 +113,7 @@ impl Cluster {
             feedback: VecDeque::new(),
             sends: VecDeque::new(),
             accesses: VecDeque::new(),
+            commands: HashMap::new(),
             events: Vec::new(),
             entry: PROGRAM_BASE,
             shared: shared(0),
@@ -134,8 +137,17 @@ impl Cluster {
         let queues = Queues::new(self.config.queues, self.config.queue_packets, clusters);
         self.queues = queues.strict(is_strict);
         self.groups = (0..clusters).map(|cluster| Group::new(cluster, hpus)).collect();
-        self.hpus = (0..clusters * hpus)
-            .map(|number| Hpu::new(number / hpus, number % hpus, self.entry, is_strict))
+        // What they have done counts on.
+        self.refused = self.refused();
+        let mut busy: Vec<u64> = self.busy().collect();
+        busy.resize(clusters * hpus, 0);
+        let numbered = busy.into_iter().enumerate();
+        self.hpus = numbered
+            .map(|(number, busy)| {
+                let mut hpu = Hpu::new(number / hpus, number % hpus, self.entry, is_strict);
+                hpu.busy = busy;
+                hpu
+            })
             .collect();
         self.world.stdout.clear();
         self.world.roads = Roads::default();
@@ -143,6 +155,7 @@ impl Cluster {
         self.feedback.clear();
         self.sends.clear();
         self.accesses.clear();
+        self.commands.clear();
         self.inside = [0; 2];
         if let Some(profile) = &mut self.profile {
             profile.forget_waits();
@@ -177,8 +190,8 @@ impl Cluster {
         self.instructions
     }
 
-    /// Commands and copies that named memory where none is, had no type, or went to host memory outside of any task; they
-    /// did nothing.
+    /// Commands and copies that were not done: they named memory where none is, had no type, went to host memory outside of
+    /// any task, or were [refused](Self::refuse) by who is around the cluster.
     pub fn refused(&self) -> u64 {
         self.refused + self.hpus.iter().map(|hpu| hpu.driver.dma.refused).sum::<u64>()
     }
@@ -203,14 +216,28 @@ impl Cluster {
         self.hpus.iter().filter(|hpu| hpu.driver.is_running()).count()
     }
 
-    /// Clocks in which a handler ran, by HPU.
+    /// Whether an HPU has a task that it will come to the end of: it stands not still, and waits for nobody who never answers.
+    pub fn goes_on(&self) -> bool {
+        let waits_for_ever = |hpu: &Hpu| self.config.is_strict && hpu.silent.is_some();
+        let has_task = |hpu: &Hpu| hpu.driver.running.is_some() || hpu.driver.is_ending();
+        self.hpus
+            .iter()
+            .any(|hpu| has_task(hpu) && !hpu.is_dead && !waits_for_ever(hpu))
+    }
+
+    /// Clocks in which a handler ran since the beginning, by HPU.
     pub fn busy(&self) -> impl Iterator<Item = u64> {
         self.hpus.iter().map(|hpu| hpu.busy)
     }
 
     /// Whether every HPU has asked for a task since reset: start-up is over.
     pub fn is_ready(&self) -> bool {
-        self.hpus.iter().all(|hpu| hpu.driver.has_asked())
+        self.starting() == 0
+    }
+
+    /// HPUs that have not asked for a task since reset.
+    pub fn starting(&self) -> usize {
+        self.hpus.iter().filter(|hpu| !hpu.driver.has_asked()).count()
     }
 
     /// Whether a cluster's flag says that it is busy: a core that fetches instructions is, also while it waits for a task,

@@ -104,6 +104,14 @@ pub(crate) struct Driver {
     is_strict: bool,
 }
 
+/// Memory of the cluster that a command reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CommandMemory {
+    pub(crate) address: u32,
+    pub(crate) bytes: u32,
+    pub(crate) is_written: bool,
+}
+
 /// What a read of a register does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
@@ -242,6 +250,23 @@ impl Driver {
     /// The registers of the command that is started.
     pub(crate) fn command(&self) -> (u32, &[u32; COMMAND_WORDS]) {
         (self.info, &self.command)
+    }
+
+    /// The memory that it names, if it names any.
+    pub(crate) fn command_memory(&self) -> Option<CommandMemory> {
+        let words = &self.command;
+        let (address, bytes, is_written) = match self.info >> 1 & 3 {
+            0 => (words[2], words[3], words[4] & 1 == 0),
+            // An address of more than 32 bits is beyond everything.
+            1 if words[3] != 0 => (u32::MAX, words[4], false),
+            1 => (words[2], words[4], false),
+            _ => return None,
+        };
+        Some(CommandMemory {
+            address,
+            bytes,
+            is_written,
+        })
     }
 
     pub(crate) fn read(&mut self, offset: u32) -> Read {

@@ -56,6 +56,17 @@ pub struct Fault {
     pub pc: u32,
     /// The address or the bits that the trap is about.
     pub value: u32,
+    /// The address is one that a command or a copy names, not one that the instruction accesses.
+    pub named: Option<Named>,
+}
+
+/// What a command or a copy was to do with an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// Read it.
+    Read,
+    /// Write it.
+    Written,
 }
 
 /// Something that happened.
@@ -78,6 +89,8 @@ pub enum Event {
     Ran(Run),
     /// A handler was ended by a trap; it follows as [`Event::Ran`], too.
     Failed(Fault),
+    /// A command of a handler was not done; the handler goes on.
+    Refused(Fault),
     /// A packet is done with.
     Freed {
         /// When.

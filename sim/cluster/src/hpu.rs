@@ -13,6 +13,12 @@ pub const WATCHDOG: u32 = 24;
 pub const TERMINATED: u32 = 25;
 /// Cause of a trap when a handler waits for an address that answers nobody: the hardware would wait for ever.
 pub const SILENCE: u32 = 26;
+/// Cause of a refusal: the command has no type, names memory where none is, or asks for host memory outside of any task.
+pub const REFUSED_COMMAND: u32 = 27;
+/// Cause of a refusal: the NIC sends no packets of so many bytes.
+pub const REFUSED_LENGTH: u32 = 28;
+/// Cause of a refusal: an access to host memory was answered with an error; the address is its lower half.
+pub const REFUSED_HOST: u32 = 29;
 
 /// An HPU.
 #[derive(Clone, Debug)]
@@ -40,6 +46,8 @@ pub(crate) struct Hpu {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) effect: Effect,
+    /// Where.
+    pub(crate) pc: u32,
     /// It trapped: why, where, and the address or bits that it is about.
     pub(crate) trap: Option<(Trap, u32, u32)>,
     /// The trap was in a handler, not in the runtime.
@@ -86,6 +94,7 @@ impl Hpu {
         self.silent = effect.silent;
         let mut outcome = Outcome {
             effect,
+            pc,
             trap: None,
             in_handler,
         };
@@ -106,7 +115,7 @@ impl Hpu {
                 clocks,
             } => {
                 self.at = now + u64::from(clocks.max(1));
-                outcome.trap = Some((trap, pc, value));
+                outcome.trap = Some((trap, pc, effect.named.map_or(value, |(address, _)| address)));
             }
         }
         outcome

@@ -39,9 +39,9 @@ mod view;
 
 pub use cluster::{Cluster, Config};
 pub use driver::{COMMANDS, Ending};
-pub use event::{Event, Fault, HpuId, Run, digest};
+pub use event::{Event, Fault, HpuId, Named, Run, digest};
 pub use group::BUFFERED;
-pub use hpu::{SILENCE, TERMINATED, WATCHDOG};
+pub use hpu::{REFUSED_COMMAND, REFUSED_HOST, REFUSED_LENGTH, SILENCE, TERMINATED, WATCHDOG};
 pub use memory::Memory;
 pub use profile::{Profile, Spent};
 pub use spinneret_program::{Function, Program, ProgramError, Segment};

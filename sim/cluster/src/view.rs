@@ -1,6 +1,7 @@
 //! The cluster as one HPU sees it.
 
 use crate::driver::{Driver, Read, Write, register};
+use crate::event::Named;
 use crate::fetch::Icache;
 use crate::map::{self, PROGRAM_BASE, PROGRAM_BYTES, Place, Target};
 use crate::memory::Memory;
@@ -75,6 +76,8 @@ pub(crate) struct Effect {
     pub(crate) terminated: bool,
     /// It waits for an address that answers nobody.
     pub(crate) silent: Option<u32>,
+    /// The command or copy that it was to start names an address beyond its reach.
+    pub(crate) named: Option<(u32, Named)>,
 }
 
 impl View<'_> {
@@ -106,7 +109,36 @@ impl View<'_> {
         }
     }
 
-    fn read_register(&mut self, offset: u32) -> Result<Access, Fault> {
+    /// Whether a command or copy may have memory; it reaches no further than the handler itself.
+    fn reaches(&mut self, address: u32, bytes: u32, who: Privilege, writes: bool) -> Result<(), Fault> {
+        if bytes == 0 || self.is_strict {
+            return Ok(());
+        }
+        // Both know memory by its global address alone, and a handler loads nothing from the program.
+        let place = map::place(address, bytes, self.world.memory.clusters());
+        let is_there = place.is_some_and(|place| !matches!(place, Place::Program(_)));
+        match self.target(address, bytes, who, writes) {
+            Ok(Target::Memory(_)) if is_there => Ok(()),
+            _ => {
+                let named = if writes { Named::Written } else { Named::Read };
+                self.effect.named = Some((address, named));
+                Err(Fault)
+            }
+        }
+    }
+
+    /// Looks at the memory of a command that is started.
+    fn check_command(&mut self, who: Privilege) -> Result<(), Fault> {
+        match self.driver.command_memory().filter(|_| who == Privilege::User) {
+            Some(memory) => self.reaches(memory.address, memory.bytes, who, memory.is_written),
+            None => Ok(()),
+        }
+    }
+
+    fn read_register(&mut self, offset: u32, who: Privilege) -> Result<Access, Fault> {
+        if offset == register::ISSUE {
+            self.check_command(who)?;
+        }
         let read = self.driver.read(offset);
         if read != Read::Wait && offset < register::TASK_END {
             self.effect.began = self.driver.begin(self.now);
@@ -148,12 +180,9 @@ impl View<'_> {
     }
 
     fn read_dma(&mut self, offset: u32, who: Privilege) -> Result<Access, Fault> {
-        // A copy reaches no further than the handler itself.
-        if let Some((source, destination, bytes)) = self.driver.dma.would_start(offset)
-            && bytes > 0
-        {
-            self.target(source, bytes, who, false)?;
-            self.target(destination, bytes, who, true)?;
+        if let Some((source, destination, bytes)) = self.driver.dma.would_start(offset) {
+            self.reaches(source, bytes, who, false)?;
+            self.reaches(destination, bytes, who, true)?;
         }
         let World { memory, decoded, .. } = &mut *self.world;
         let value = self
@@ -242,7 +271,7 @@ impl Bus for View<'_> {
                 let clocks = self.latency(place, Errand::Load);
                 Ok(Access::Done { value, clocks })
             }
-            Target::Driver(offset) if width == Width::Word => self.read_register(offset),
+            Target::Driver(offset) if width == Width::Word => self.read_register(offset, who),
             Target::Dma(offset) if width == Width::Word => self.read_dma(offset, who),
             Target::Driver(_) | Target::Dma(_) => Err(Fault),
             Target::Terminate => Ok(self.register(0)),

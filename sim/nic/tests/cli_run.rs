@@ -149,6 +149,10 @@ fn what_cannot_be_run_is_refused_with_what_was_found() {
     let text = folder.path().join("text.elf");
     std::fs::write(&text, "no program").expect("there is room");
     let text = text.display().to_string();
+    let large = folder.path().join("large.elf");
+    let file = std::fs::File::create(&large).expect("there is room");
+    file.set_len(1 << 40).expect("holes need no room");
+    let large = large.display().to_string();
     let packets = ["--generate", "udp,count=1"];
     let rules = ["--rules", "runtime/examples/icmp_ping/rules.toml"];
     let refuse = |target: &str, more: &[&str]| refusal(&[&[target], &packets[..], more].concat());
@@ -157,6 +161,7 @@ fn what_cannot_be_run_is_refused_with_what_was_found() {
         (refuse(&empty, &[]), "has no Makefile"),
         (refuse(&text, &rules), "no ELF file"),
         (refuse("/proc/self/exe", &rules), "64 bits"),
+        (refuse(&large, &rules), "is larger than 64 MiB"),
         (refuse(ICMP, &["--handler", "other"]), "it has `icmp_ping_ph`"),
         (refuse(ICMP, &["--rules", "no/such/rules"]), "no/such/rules"),
         (refuse(ICMP, &["--cluster-mhz", "0"]), "clocks are 1 to 1000 MHz"),

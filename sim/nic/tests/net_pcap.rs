@@ -103,6 +103,23 @@ fn a_packet_without_bytes_is_an_error_and_a_short_one_is_counted() {
     );
 }
 
+/// A thousand gigabytes of empty records, of which nothing is kept on disk: counting them first would take hours.
+#[test]
+fn a_large_capture_is_not_read_before_its_first_packet() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("large.pcap");
+    capture(&path, &[]);
+    let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let mut source = PcapSource::open(&path, Timing::Recorded).unwrap();
+    assert_eq!(source.total(), None);
+    let error = source.next(0).unwrap_err().to_string();
+    assert!(
+        error.contains("large.pcap") && error.contains("packet 1"),
+        "{error}"
+    );
+}
+
 #[test]
 fn an_unfinished_capture_leaves_nothing_and_keeps_what_was_there() {
     let directory = TempDir::new().unwrap();

@@ -160,7 +160,7 @@ fn handlers_write_to_host_memory_through_the_hardware() {
     }
     finish(&mut nic);
     assert_eq!(nic.host_memory().read(HOST_BASE + 4096, 4000), message);
-    assert_eq!(nic.host_errors(), 0);
+    assert_eq!(nic.cluster().refused(), 0);
 }
 
 /// Rules that lead packets to UDP port 7000 + n to context n.
@@ -217,7 +217,7 @@ fn handlers_reach_the_host_memory_of_their_own_context_only() {
     }
     let outside = [host_write::offset("outside"), host_read::offset("outside")];
     assert_eq!(outside.map(|register| get(&mut nic, register)), [6, 3]);
-    assert_eq!(nic.host_errors(), 9);
+    assert_eq!(nic.cluster().refused(), 9);
 }
 
 #[test]

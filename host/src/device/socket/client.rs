@@ -1,6 +1,6 @@
 //! The application's end of the socket.
 
-use super::message::{PIECE, Reply, Request, VERSION, receive, send};
+use super::message::{PIECE, Reply, Request, VERSION, WORDS_PIECE, receive, send};
 use crate::device::{Area, Device, DeviceError};
 use spinneret_program::Program;
 use std::io;
@@ -120,9 +120,9 @@ fn strange() -> DeviceError {
 }
 
 /// Offsets and bytes of the messages that a long access is divided into.
-fn pieces(bytes: usize) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
-    let starts = (0..bytes).step_by(PIECE);
-    starts.map(move |start| (start as u32, start..bytes.min(start + PIECE)))
+fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (u32, std::ops::Range<usize>)> {
+    let starts = (0..bytes).step_by(most);
+    starts.map(move |start| (start as u32, start..bytes.min(start + most)))
 }
 
 impl Device for Client {
@@ -142,7 +142,7 @@ impl Device for Client {
     }
 
     fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        for (offset, piece) in pieces(bytes.len()) {
+        for (offset, piece) in pieces(bytes.len(), WORDS_PIECE) {
             let request = Request::ReadCluster {
                 address: address.wrapping_add(offset),
                 bytes: piece.len() as u32,
@@ -153,7 +153,7 @@ impl Device for Client {
     }
 
     fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        pieces(bytes.len()).try_for_each(|(offset, piece)| {
+        pieces(bytes.len(), WORDS_PIECE).try_for_each(|(offset, piece)| {
             self.tell(&Request::WriteCluster {
                 address: address.wrapping_add(offset),
                 bytes: bytes[piece].to_vec(),
@@ -181,7 +181,7 @@ impl Device for Client {
     }
 
     fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        for (within, piece) in pieces(bytes.len()) {
+        for (within, piece) in pieces(bytes.len(), PIECE) {
             let request = Request::ReadHost {
                 context,
                 offset: offset + within,
@@ -193,7 +193,7 @@ impl Device for Client {
     }
 
     fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        pieces(bytes.len()).try_for_each(|(within, piece)| {
+        pieces(bytes.len(), PIECE).try_for_each(|(within, piece)| {
             self.tell(&Request::WriteHost {
                 context,
                 offset: offset + within,

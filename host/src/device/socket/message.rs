@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// Version of these messages; both sides have to have the same.
-pub(super) const VERSION: u32 = 1;
-/// Bytes of memory in one message; longer accesses are divided.
+pub(super) const VERSION: u32 = 2;
+/// Bytes of host memory in one message; longer accesses are divided.
 pub(super) const PIECE: usize = 1 << 20;
+/// The same of the cluster's memory, of which each word is an access of its own, so that nobody waits long for others.
+pub(super) const WORDS_PIECE: usize = 4 << 10;
 /// Largest message: an ELF file with debug information. The server may hold it twice.
 const LIMIT: usize = 8 << 20;
 

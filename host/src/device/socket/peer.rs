@@ -1,6 +1,6 @@
 //! One client of the server: what it has sent, what it has not taken yet, and what it may do.
 
-use super::message::{PIECE, Reply, Request, VERSION, send, take};
+use super::message::{PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
 use super::server::Served;
 use crate::device::{Device, DeviceError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 /// Bytes that are received at once.
 const CHUNK: usize = 64 << 10;
 /// For how long requests are answered before others get on.
-const TURN: Duration = Duration::from_millis(20);
+const TURN: Duration = Duration::from_micros(300);
 /// Longest that a client may let time pass, in all: time on the NIC ends for everybody.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// How long a client may take to say hello, or to take an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a reader is waited for who is about to read.
-const READER: Duration = Duration::from_millis(20);
+const READER: Duration = Duration::from_micros(300);
 
 /// Who has the NIC.
 #[derive(Debug)]
@@ -63,12 +63,18 @@ impl Peer {
         &self.stream
     }
 
+    /// Whether it waits for time to pass.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.until.is_some()
+    }
+
     /// Answers what has been asked; some of it, if it is much, as others have to get on as well.
     pub(super) fn serve(&mut self, device: &mut impl Device) -> io::Result<Served> {
         let (mut served, begun) = (Served::Nothing, Instant::now());
         while begun.elapsed() < TURN {
             if !self.flush()? {
-                return Ok(served);
+                // Whoever takes the rest says nothing, so it is looked at again soon.
+                return Ok(Served::Requests);
             }
             if let Some(until) = self.until {
                 if self.has_gone()? {
@@ -285,10 +291,10 @@ impl Peer {
 
 fn checked_words(address: u32, bytes: usize) -> Result<usize, DeviceError> {
     let is_there = (map::HANDLER_BASE..=u32::MAX).contains(&address);
-    match is_there && bytes <= PIECE && address.is_multiple_of(4) && bytes.is_multiple_of(4) {
+    match is_there && bytes <= WORDS_PIECE && address.is_multiple_of(4) && bytes.is_multiple_of(4) {
         true => Ok(bytes),
         false => Err(DeviceError::Refused(format!(
-            "{bytes} bytes at {address:#010x} are no words of the cluster's L2 memory"
+            "{bytes} bytes at {address:#010x} are no words of the cluster's L2 memory, or more than {WORDS_PIECE} bytes"
         ))),
     }
 }

@@ -44,6 +44,13 @@ impl Server {
                 std::fs::remove_file(path)?;
                 UnixListener::bind(path)?
             }
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                let why = match is_socket(path) {
+                    true => "somebody listens there already",
+                    false => "there is something of that name that is no socket",
+                };
+                return Err(io::Error::new(ErrorKind::AddrInUse, why));
+            }
             listener => listener?,
         };
         listener.set_nonblocking(true)?;
@@ -66,10 +73,12 @@ impl Server {
         self.client.is_some()
     }
 
-    /// What to wait for while there is nothing to do: the client, or else who comes.
+    /// What to wait for while there is nothing to do: the client, or else who comes. A client that waits itself is asked
+    /// nothing, whatever it has sent meanwhile.
     pub fn wakes(&self) -> [BorrowedFd<'_>; 2] {
         let listener = self.listener.as_fd();
-        let client = self.client.as_ref().map(|peer| peer.stream().as_fd());
+        let asking = self.client.as_ref().filter(|peer| !peer.is_waiting());
+        let client = asking.map(|peer| peer.stream().as_fd());
         [listener, client.unwrap_or(listener)]
     }
 
@@ -147,8 +156,12 @@ impl Drop for Server {
 
 /// Whether it is a socket that nobody listens to any more.
 fn is_left_over(path: &Path) -> bool {
-    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    is_socket(path)
+        && UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+}
+
+fn is_socket(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
 }
 
 /// Stops what a client has left.

@@ -2,7 +2,7 @@
 
 use super::Cluster;
 use crate::driver::Ended;
-use crate::event::{Event, Fault, Run};
+use crate::event::{Event, Fault, Named, Run};
 use crate::group::Group;
 use crate::hpu::{Hpu, Outcome, SILENCE, TERMINATED, WATCHDOG};
 use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
@@ -160,7 +160,7 @@ impl Cluster {
         };
         hpu.hart.raise(trap, value);
         hpu.sleeps = false;
-        self.report(number, (trap, pc, value));
+        self.report(number, (trap, pc, value), None);
     }
 
     /// What an instruction leads to beyond its own HPU.
@@ -173,29 +173,29 @@ impl Cluster {
             }
         }
         if let Some(id) = outcome.effect.issued {
-            self.issue(number, id);
+            self.issue(number, id, outcome.pc);
         }
         if outcome.effect.terminated {
             let hpu = &mut self.hpus[number];
             if hpu.driver.is_running() {
                 let (trap, pc) = (Trap::Custom(TERMINATED), hpu.hart.pc());
                 hpu.hart.raise(trap, 0);
-                self.report(number, (trap, pc, 0));
+                self.report(number, (trap, pc, 0), None);
             } else {
                 self.stop(number);
             }
         }
         if let Some(trap) = outcome.trap {
-            self.trapped(number, trap, outcome.in_handler);
+            self.trapped(number, trap, &outcome);
         }
     }
 
-    fn trapped(&mut self, number: usize, trap: (Trap, u32, u32), in_handler: bool) {
+    fn trapped(&mut self, number: usize, trap: (Trap, u32, u32), outcome: &Outcome) {
         match trap.0 {
             // The runtime decides what it was called for.
-            Trap::EnvironmentCallU if in_handler => {}
-            _ if in_handler => {
-                self.report(number, trap);
+            Trap::EnvironmentCallU if outcome.in_handler => {}
+            _ if outcome.in_handler => {
+                self.report(number, trap, outcome.effect.named.map(|(_, named)| named));
                 // The public cluster waits for ever for an instruction from where nobody answers.
                 self.hpus[number].is_dead = self.config.is_strict && trap.0 == Trap::InstructionFault;
             }
@@ -222,11 +222,17 @@ impl Cluster {
         }
     }
 
-    fn report(&mut self, number: usize, (trap, pc, value): (Trap, u32, u32)) {
+    fn report(&mut self, number: usize, trap: (Trap, u32, u32), named: Option<Named>) {
+        let fault = self.origin(number, trap);
+        self.events
+            .extend(fault.map(|fault| Event::Failed(Fault { named, ..fault })));
+    }
+
+    /// What a handler does that runs; nothing outside of handlers.
+    pub(super) fn origin(&self, number: usize, (trap, pc, value): (Trap, u32, u32)) -> Option<Fault> {
         let driver = &self.hpus[number].driver;
-        let Some(running) = driver.running else { return };
-        let task = running.task;
-        self.events.push(Event::Failed(Fault {
+        let task = driver.running?.task;
+        Some(Fault {
             packet: task.packet,
             message: task.her.message,
             stage: task.stage,
@@ -235,7 +241,8 @@ impl Cluster {
             trap,
             pc,
             value,
-        }));
+            named: None,
+        })
     }
 
     /// Ends a task, once nothing of it is under way.

@@ -1,6 +1,9 @@
 //! Commands of the handlers: packets to send, and accesses to host memory.
 
 use super::Cluster;
+use crate::event::{Event, Fault};
+use crate::hpu::REFUSED_COMMAND;
+use crate::rv::Trap;
 use crate::task::{CommandId, HostAction, HostCommand, NicCommand};
 use crate::trace::Passed;
 
@@ -44,8 +47,26 @@ impl Cluster {
         }
     }
 
-    /// Starts a command.
-    pub(super) fn issue(&mut self, number: usize, id: CommandId) {
+    /// A command is not done, for this reason; the address or the length that it is about. Its handler goes on.
+    pub fn refuse(&mut self, id: CommandId, cause: u32, value: u32) {
+        self.refused += 1;
+        let Some(fault) = self.commands.get(&id) else {
+            return;
+        };
+        let trap = Trap::Custom(cause);
+        self.events.push(Event::Refused(Fault {
+            trap,
+            value,
+            ..*fault
+        }));
+    }
+
+    /// Starts a command that an instruction asked for.
+    pub(super) fn issue(&mut self, number: usize, id: CommandId, pc: u32) {
+        match self.origin(number, (Trap::Custom(REFUSED_COMMAND), pc, 0)) {
+            Some(origin) => self.commands.insert(id, origin),
+            None => self.commands.remove(&id),
+        };
         let (info, words) = self.hpus[number].driver.command();
         let wide = |low: usize| u64::from(words[low + 1]) << 32 | u64::from(words[low]);
         let at = self.now + self.config.timing.command;
@@ -86,7 +107,7 @@ impl Cluster {
         // What no handler asks for belongs to no context.
         let running = self.hpus[number].driver.running;
         let Some(((host, action), running)) = access.zip(running) else {
-            self.refused += 1;
+            self.refuse(id, REFUSED_COMMAND, words[2]);
             self.complete(id);
             return;
         };

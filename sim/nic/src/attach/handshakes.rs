@@ -1,8 +1,9 @@
 //! What is handed over one by one: HERs, feedback, commands to the NIC, standard output.
 
 use super::ports::{Handshake, bit};
-use spinneret_cluster::Cluster;
-use spinneret_cluster::task::{Code, CommandId, Her, Meta, SCRATCHPADS};
+use spinneret_cluster::task::{Code, CommandId, Her, Meta, NicCommand, SCRATCHPADS};
+use spinneret_cluster::{Cluster, REFUSED_LENGTH};
+use spinneret_regmap::MAX_FRAME;
 use spinneret_sim::model::{Direction, Instance, ModelError, PortHandle};
 
 /// The ports of a HER.
@@ -203,11 +204,14 @@ impl Handshakes {
         if self.feedback.moves(dut) {
             cluster.take_feedback();
         }
-        if self.send.moves(dut) {
-            cluster
-                .take_send()
-                .into_iter()
-                .for_each(|command| self.numbers.take(command.id));
+        if self.send.moves(dut)
+            && let Some(NicCommand { id, length, .. }) = cluster.take_send()
+        {
+            self.numbers.take(id);
+            // The hardware refuses it, and tells nobody which command it was.
+            if !(1..=MAX_FRAME).contains(&length) {
+                cluster.refuse(id, REFUSED_LENGTH, length);
+            }
         }
         if dut.is_high(self.sent)
             && let Some(id) = self.numbers.done(dut.value(self.sent_id) as usize)

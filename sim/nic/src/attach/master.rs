@@ -2,7 +2,7 @@
 
 use super::ports::Handshake;
 use spinneret_cluster::task::{CommandId, HostAction, HostCommand};
-use spinneret_cluster::{BEAT_BYTES, Cluster};
+use spinneret_cluster::{BEAT_BYTES, Cluster, REFUSED_HOST};
 use spinneret_regmap::CONTEXTS;
 use spinneret_sim::agent::Violation;
 use spinneret_sim::model::{Direction, Instance, ModelError, PortHandle};
@@ -77,7 +77,8 @@ pub(super) struct MasterPort {
     reads: VecDeque<Burst>,
     /// Bytes of the oldest read that have come.
     came: Vec<u8>,
-    errors: u64,
+    /// Commands under way of which something was answered with an error, with the first such line.
+    bad: Vec<(CommandId, u32)>,
 }
 
 impl Address {
@@ -129,17 +130,12 @@ impl MasterPort {
             writes: VecDeque::new(),
             reads: VecDeque::new(),
             came: Vec::new(),
-            errors: 0,
+            bad: Vec::new(),
         })
     }
 
     pub(super) fn is_idle(&self) -> bool {
         self.writes.is_empty() && self.reads.is_empty()
-    }
-
-    /// Accesses that were answered with an error.
-    pub(super) fn errors(&self) -> u64 {
-        self.errors
     }
 
     pub(super) fn reset(&mut self) {
@@ -149,6 +145,7 @@ impl MasterPort {
         self.writes.clear();
         self.reads.clear();
         self.came.clear();
+        self.bad.clear();
     }
 
     pub(super) fn drive(&mut self, dut: &mut Instance, held: bool) {
@@ -177,10 +174,8 @@ impl MasterPort {
         }
         if self.b.moves(dut) {
             let burst = self.writes.pop_front().ok_or_else(|| stray("B"))?;
-            self.errors += u64::from(dut.value(self.b_response) != 0);
-            if burst.ends {
-                cluster.complete(burst.id);
-            }
+            self.answered(&burst, dut.value(self.b_response) != 0);
+            self.end(&burst, cluster);
         }
         if self.r.moves(dut) {
             self.take_beat(dut, cluster)?;
@@ -197,7 +192,9 @@ impl MasterPort {
         if self.reads.is_empty() {
             return Err(stray("R"));
         }
-        self.errors += u64::from(dut.value(self.r_response) != 0);
+        if let Some(burst) = self.reads.front().cloned() {
+            self.answered(&burst, dut.value(self.r_response) != 0);
+        }
         self.came.extend_from_slice(dut.bytes(self.r_data));
         if !dut.is_high(self.r_last) {
             return Ok(());
@@ -211,10 +208,27 @@ impl MasterPort {
         })?;
         // The command was checked to end in memory.
         cluster.write(destination, data);
-        if burst.ends {
-            cluster.complete(burst.id);
-        }
+        self.end(&burst, cluster);
         Ok(())
+    }
+
+    /// Part of a command was answered.
+    fn answered(&mut self, burst: &Burst, is_bad: bool) {
+        if is_bad && self.bad.iter().all(|(id, _)| *id != burst.id) {
+            self.bad.push((burst.id, burst.line as u32));
+        }
+    }
+
+    /// A command is done with its last burst.
+    fn end(&mut self, burst: &Burst, cluster: &mut Cluster) {
+        if !burst.ends {
+            return;
+        }
+        if let Some(at) = self.bad.iter().position(|(id, _)| *id == burst.id) {
+            let (id, line) = self.bad.swap_remove(at);
+            cluster.refuse(id, REFUSED_HOST, line);
+        }
+        cluster.complete(burst.id);
     }
 
     /// Cuts a command into bursts.

@@ -68,11 +68,6 @@ impl ClusterSide {
         self.slaves.iter().all(SlavePort::is_idle) && self.master.is_idle()
     }
 
-    /// Accesses to host memory that it answered with an error.
-    pub(crate) fn host_errors(&self) -> u64 {
-        self.master.errors()
-    }
-
     fn hold(&mut self) {
         self.held = true;
         self.cluster.borrow_mut().reset();

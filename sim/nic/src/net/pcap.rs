@@ -110,12 +110,19 @@ impl Source for PcapSource {
     }
 }
 
-/// How many packets a file has. A pipe cannot be read twice, and a damaged file has no honest number.
+/// Larger captures are not read twice.
+const COUNTED_BYTES: u64 = 64 << 20;
+
+/// How many packets a file has, for who wants to know how far it is. A pipe cannot be read twice, nobody waits until a
+/// large file is counted, and one that ends with an error has no honest number.
 fn count(path: &Path) -> Option<u64> {
-    path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let is_counted = |file: &std::fs::Metadata| file.is_file() && file.len() <= COUNTED_BYTES;
+    path.metadata().ok().filter(is_counted)?;
     let mut packets = 0;
     for packet in CaptureReader::open(path).ok()? {
-        packet.ok()?;
+        if packet.ok()?.data.is_empty() {
+            return None;
+        }
         packets += 1;
     }
     Some(packets)

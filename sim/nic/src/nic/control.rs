@@ -4,8 +4,8 @@ use super::{Behind, Nic, NicError};
 use spinneret_regmap::bar;
 use spinneret_sim::axil::{LiteRead, LiteWrite, Response};
 
-/// Longest that an access takes, in picoseconds.
-const ACCESS_PS: u64 = 10_000_000;
+/// Longest that an access takes, in clocks of the slower one of the cluster and the core, which it crosses.
+const ACCESS_CLOCKS: u64 = 2500;
 
 /// Why software cannot do what it wants.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +83,8 @@ impl<B: Behind> Nic<B> {
     }
 
     fn wait_for_bar(&mut self, action: &'static str, register: u32) -> Result<(), ControlError> {
-        let deadline = self.now_ps() + ACCESS_PS;
+        let period_ps = self.config.core_ps.max(self.config.cluster_ps);
+        let deadline = self.now_ps() + ACCESS_CLOCKS * period_ps;
         while !self.bar.is_idle() {
             if self.now_ps() > deadline {
                 let answer = "not answered".to_owned();

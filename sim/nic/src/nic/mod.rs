@@ -131,9 +131,9 @@ impl Nic {
     /// # Errors
     /// If the hardware was built with other ports than this code knows, or fails in reset.
     pub fn new(config: NicConfig) -> Result<Self, NicError> {
-        let cluster = config.cluster.clone();
+        let attached = config.clone();
         Self::assemble(Hardware::application(), config, |sim| {
-            Modelled::attach(sim, cluster)
+            Modelled::attach(sim, &attached)
         })
     }
 }

@@ -4,19 +4,20 @@
 //! time jumps to what happens next.
 
 use super::activity::Activity;
-use super::{Behind, CORE, Hardware, Nic};
+use super::{Behind, CORE, Hardware, Nic, NicConfig};
 use crate::attach::ClusterSide;
 use crate::share::Share;
-use spinneret_cluster::{Cluster, Config, Event, Program, Traced};
+use spinneret_cluster::{Cluster, Event, Program, Traced};
 use spinneret_sim::agent::Agent;
 use spinneret_sim::model::{Model, ModelError};
 use spinneret_sim::simulation::Simulation;
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
-/// Clocks of the core without any movement after which nothing is on its way inside: longer than any path through the
-/// crossings, with the slowest of both clocks.
+/// Clocks of the core without any movement after which nothing is on its way inside: longer than any path through it.
 const QUIET_CLOCKS: u64 = 160;
+/// The same in clocks of the cluster, for paths through the crossings.
+const QUIET_CLUSTER_CLOCKS: u64 = 25;
 
 /// The model, and what holds it to the application.
 #[derive(Debug)]
@@ -24,12 +25,14 @@ pub struct Modelled {
     cluster: Share<Cluster>,
     side: Rc<RefCell<ClusterSide>>,
     activity: Rc<RefCell<Activity>>,
+    /// Clocks of the core without any movement after which nothing is on its way.
+    quiet: u64,
 }
 
 impl Modelled {
     /// Puts a model behind the application; the cluster's clock is selected.
-    pub(super) fn attach(sim: &mut Simulation<Hardware>, config: Config) -> Result<Self, ModelError> {
-        let cluster = Share::new(Cluster::new(config));
+    pub(super) fn attach(sim: &mut Simulation<Hardware>, config: &NicConfig) -> Result<Self, ModelError> {
+        let cluster = Share::new(Cluster::new(config.cluster.clone()));
         let side = ClusterSide::new(sim.dut.instance(), cluster.clone())?;
         let side = Rc::new(RefCell::new(side));
         sim.attach(Rc::clone(&side) as Rc<RefCell<dyn Agent>>);
@@ -40,13 +43,14 @@ impl Modelled {
             cluster,
             side,
             activity,
+            quiet: QUIET_CLOCKS.max(QUIET_CLUSTER_CLOCKS * config.cluster_ps / config.core_ps),
         })
     }
 }
 
 impl Behind for Modelled {
     fn is_quiet(&self) -> bool {
-        self.activity.borrow().quiet() >= QUIET_CLOCKS
+        self.activity.borrow().quiet() >= self.quiet
             && self.side.borrow().is_idle()
             && !offers(&self.cluster.borrow())
     }
@@ -127,11 +131,6 @@ impl Nic {
     /// What has happened in the cluster since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         self.behind.cluster.borrow_mut().take_events()
-    }
-
-    /// Accesses of handlers to host memory that were answered with an error.
-    pub fn host_errors(&self) -> u64 {
-        self.behind.side.borrow().host_errors()
     }
 
     /// From clocks of the cluster to picoseconds since the start.

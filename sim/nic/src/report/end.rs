@@ -19,8 +19,10 @@ pub struct End {
     pub instructions: u64,
     /// Clocks in which a handler ran, by HPU.
     pub hpu_busy: Vec<u64>,
-    /// Commands that named memory where none is, and accesses to host memory that were answered with an error.
+    /// Commands of handlers that were not done.
     pub refused_commands: u64,
+    /// Packets that came to the cluster and are not done with.
+    pub left: u64,
     /// Nothing is on its way: all sums have to add up.
     pub is_idle: bool,
 }
@@ -29,6 +31,7 @@ impl End {
     /// The figures of a NIC as it is now.
     pub fn of(nic: &Nic, wall: Duration) -> Self {
         let cluster = nic.cluster();
+        let left = cluster.packets_inside().iter().sum();
         Self {
             wall,
             simulated_ps: nic.now_ps(),
@@ -36,8 +39,9 @@ impl End {
             cluster_clocks_alone: nic.cluster_clocks_alone(),
             instructions: cluster.instructions(),
             hpu_busy: cluster.busy().collect(),
-            refused_commands: cluster.refused() + nic.host_errors(),
-            is_idle: nic.is_idle(),
+            refused_commands: cluster.refused(),
+            left,
+            is_idle: nic.is_idle() && left == 0,
         }
     }
 
@@ -56,6 +60,7 @@ impl End {
             instructions: self.instructions.saturating_sub(start.instructions),
             hpu_busy: busy.map(|(now, before)| now.saturating_sub(before)).collect(),
             refused_commands: self.refused_commands.saturating_sub(start.refused_commands),
+            left: self.left,
             is_idle: self.is_idle,
         }
     }

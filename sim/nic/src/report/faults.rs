@@ -1,12 +1,11 @@
-//! What went wrong in handlers, in words.
+//! What went wrong in handlers: counted by kind, the first ones told in full.
 
+use super::fault_words::{Explainer, cause, headline, kind, where_it_is};
 use super::symbols::Symbols;
 use serde::Serialize;
-use spinneret_cluster::map::{self, Place};
-use spinneret_cluster::rv::{Op, Trap};
-use spinneret_cluster::{Config, Ending, Fault, HpuId, Run, SILENCE, TERMINATED, WATCHDOG};
+use spinneret_cluster::rv::Trap;
+use spinneret_cluster::{Config, Ending, Fault, HpuId, Run};
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 /// Kinds that are counted apart; jumps into nowhere can make any number of them.
 const KINDS: usize = 256;
@@ -16,13 +15,15 @@ const OTHERS: &str = "other faults";
 /// Cause of an environment call of a handler.
 const ENVIRONMENT_CALL: u32 = Trap::EnvironmentCallU.cause();
 
-/// Faults of one kind: in the same handler, at the same instruction, for the same reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// Faults or refusals of one kind: in the same handler, at the same instruction, for the same reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FaultKind {
     /// The handler.
     pub handler: String,
     /// The instruction, as function and offset; empty if it is not known.
     pub place: String,
+    /// The handler's source line, as file and number; empty if it is not known.
+    pub source: String,
     /// Address of the instruction, if it is known.
     pub pc: Option<u32>,
     /// Why.
@@ -46,42 +47,111 @@ pub struct BrokenHpu {
     pub cause: String,
 }
 
+/// What was counted.
+#[derive(Clone, Debug)]
+pub(super) struct Troubles {
+    /// Faults, the most frequent kind first.
+    pub(super) faults: Vec<FaultKind>,
+    /// Commands that were not done, the most frequent kind first.
+    pub(super) refusals: Vec<FaultKind>,
+    /// HPUs that stand still.
+    pub(super) broken: Vec<BrokenHpu>,
+}
+
+/// Kinds with how many there were of each.
+#[derive(Clone, Debug, Default)]
+struct Kinds(Vec<FaultKind>);
+
+impl Kinds {
+    fn count(&mut self, handler: u32, pc: Option<u32>, cause: &str, symbols: &Symbols) {
+        let handler = symbols.name(handler);
+        let same = |kind: &&mut FaultKind| kind.pc == pc && kind.cause == cause && kind.handler == handler;
+        if let Some(kind) = self.0.iter_mut().find(same) {
+            kind.count += 1;
+            return;
+        }
+        if let Some(others) = self.0.get_mut(KINDS) {
+            others.count += 1;
+            return;
+        }
+        self.0.push(match self.0.len() {
+            KINDS => FaultKind {
+                cause: OTHERS.to_owned(),
+                count: 1,
+                ..FaultKind::default()
+            },
+            _ => FaultKind {
+                place: pc.map_or(String::new(), |pc| symbols.name(pc)),
+                source: pc.map_or(String::new(), |pc| source(pc, symbols)),
+                handler,
+                pc,
+                cause: cause.to_owned(),
+                count: 1,
+            },
+        });
+    }
+
+    fn finish(mut self) -> Vec<FaultKind> {
+        self.0.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+        self.0
+    }
+}
+
+/// The line of the function that an instruction belongs to, not of what was inlined there.
+fn source(pc: u32, symbols: &Symbols) -> String {
+    let places = symbols.places(pc);
+    match places.last() {
+        Some(place) => match (&place.file, place.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}"),
+            _ => String::new(),
+        },
+        None => String::new(),
+    }
+}
+
 /// Counts faults, and describes the first ones.
 #[derive(Clone, Debug)]
-pub(crate) struct Faults {
+pub(super) struct Faults {
     /// How many are still described in full.
     full: usize,
-    kinds: Vec<FaultKind>,
+    faults: Kinds,
+    refusals: Kinds,
     broken: Vec<BrokenHpu>,
     /// HPUs whose handler has trapped and not yet ended.
     trapped: HashSet<HpuId>,
-    clusters: usize,
-    watchdog: u64,
+    explainer: Explainer,
 }
 
 impl Faults {
-    pub(crate) fn new(full: usize, config: &Config) -> Self {
+    pub(super) fn new(full: usize, config: &Config) -> Self {
         Self {
             full,
-            kinds: Vec::new(),
+            faults: Kinds::default(),
+            refusals: Kinds::default(),
             broken: Vec::new(),
             trapped: HashSet::new(),
-            clusters: config.clusters,
-            watchdog: config.watchdog,
+            explainer: Explainer::new(config),
         }
     }
 
     /// A handler trapped: what is to be said about it, if anything.
-    pub(crate) fn failed(&mut self, fault: &Fault, symbols: &Symbols) -> Option<String> {
+    pub(super) fn failed(&mut self, fault: &Fault, symbols: &Symbols) -> Option<String> {
         self.trapped.insert(fault.hpu);
-        self.count(fault.handler, Some(fault.pc), cause(fault.trap), symbols);
-        let text = self.describe(fault, symbols);
-        self.in_full(text)
+        self.faults
+            .count(fault.handler, Some(fault.pc), kind(fault), symbols);
+        self.in_full(|explainer| explainer.describe(fault, "failed", symbols))
+    }
+
+    /// A command was not done: what is to be said about it, if anything.
+    pub(super) fn refused(&mut self, fault: &Fault, symbols: &Symbols) -> Option<String> {
+        self.refusals
+            .count(fault.handler, Some(fault.pc), kind(fault), symbols);
+        self.in_full(|explainer| explainer.describe(fault, "was refused something", symbols))
     }
 
     /// A handler has ended: what is to be said, if it failed without a trap that was told. So do environment calls, of which
     /// only the runtime knows whether they exist.
-    pub(crate) fn ended(&mut self, run: &Run, symbols: &Symbols) -> Option<String> {
+    pub(super) fn ended(&mut self, run: &Run, symbols: &Symbols) -> Option<String> {
         let is_told = self.trapped.remove(&run.hpu);
         let Ending::Failed(number) = run.ending else {
             return None;
@@ -93,25 +163,25 @@ impl Faults {
             ENVIRONMENT_CALL => cause(Trap::EnvironmentCallU),
             _ => "error that the runtime told",
         };
-        self.count(run.handler, None, cause, symbols);
-        let text = format!(
-            "{}: {cause} (cause {number})",
-            headline(run.handler, run.hpu, (run.packet, run.message), symbols)
-        );
-        self.in_full(text)
+        self.faults.count(run.handler, None, cause, symbols);
+        self.in_full(|_| {
+            let head = headline(run.handler, "failed", run.hpu, (run.packet, run.message), symbols);
+            format!("{head}: {cause} (cause {number})")
+        })
     }
 
     /// The text, if there were not too many before.
-    fn in_full(&mut self, mut text: String) -> Option<String> {
+    fn in_full(&mut self, text: impl FnOnce(Explainer) -> String) -> Option<String> {
         self.full = self.full.checked_sub(1)?;
+        let mut text = text(self.explainer);
         if self.full == 0 {
-            text.push_str("\n  further faults are only counted");
+            text.push_str("\n  further faults and refusals are only counted");
         }
         Some(text)
     }
 
     /// An HPU trapped outside of any handler: what is to be said.
-    pub(crate) fn broken(&mut self, hpu: HpuId, trap: Trap, pc: u32, symbols: &Symbols) -> String {
+    pub(super) fn broken(&mut self, hpu: HpuId, trap: Trap, pc: u32, symbols: &Symbols) -> String {
         let cause = cause(trap).to_owned();
         let broken = BrokenHpu {
             cluster: hpu.cluster,
@@ -130,174 +200,11 @@ impl Faults {
         text
     }
 
-    /// Kinds of faults, the most frequent first, and HPUs that stand still.
-    pub(crate) fn finish(mut self) -> (Vec<FaultKind>, Vec<BrokenHpu>) {
-        self.kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
-        (self.kinds, self.broken)
-    }
-
-    fn count(&mut self, handler: u32, pc: Option<u32>, cause: &str, symbols: &Symbols) {
-        let handler = symbols.name(handler);
-        let same = |kind: &&mut FaultKind| kind.pc == pc && kind.cause == cause && kind.handler == handler;
-        if let Some(kind) = self.kinds.iter_mut().find(same) {
-            kind.count += 1;
-            return;
-        }
-        let mut kind = FaultKind {
-            place: pc.map_or(String::new(), |pc| symbols.name(pc)),
-            handler,
-            pc,
-            cause: cause.to_owned(),
-            count: 1,
-        };
-        if self.kinds.len() >= KINDS {
-            if let Some(others) = self.kinds.get_mut(KINDS) {
-                others.count += 1;
-                return;
-            }
-            kind = FaultKind {
-                place: String::new(),
-                handler: String::new(),
-                pc: None,
-                cause: OTHERS.to_owned(),
-                count: 1,
-            };
-        }
-        self.kinds.push(kind);
-    }
-
-    fn describe(&self, fault: &Fault, symbols: &Symbols) -> String {
-        let pc = fault.pc;
-        let head = headline(fault.handler, fault.hpu, (fault.packet, fault.message), symbols);
-        let mut text = format!("{head}: {}", self.what(fault, symbols));
-        let instruction = symbols.instruction(pc);
-        if matches!(fault.trap, Trap::LoadFault | Trap::StoreFault)
-            && instruction.is_some_and(|instruction| instruction.op().is_atomic())
-        {
-            text.push_str(ATOMIC);
-        }
-        let _ = match instruction {
-            Some(instruction) => write!(
-                text,
-                "\n  {pc:#010x} <{}>: {}",
-                symbols.name(pc),
-                instruction.at(pc)
-            ),
-            None => write!(text, "\n  {pc:#010x}: there is no code of the program"),
-        };
-        where_it_is(&mut text, pc, symbols);
-        text
-    }
-
-    /// Why, in words.
-    fn what(&self, fault: &Fault, symbols: &Symbols) -> String {
-        let (value, pc) = (fault.value, fault.pc);
-        match fault.trap {
-            Trap::InstructionFault => format!(
-                "it jumped to {pc:#010x}, where it may execute nothing ({})",
-                self.region(pc)
-            ),
-            Trap::Illegal => match symbols.instruction(pc) {
-                Some(instruction) if instruction.op() != Op::Illegal => {
-                    format!("illegal instruction: handlers may not use {instruction}")
-                }
-                _ => format!("illegal instruction {value:#010x}"),
-            },
-            Trap::Breakpoint => {
-                "it stopped itself: abort, exit or an assertion that does not hold".to_owned()
-            }
-            Trap::LoadMisaligned => format!("misaligned load from {value:#010x}"),
-            Trap::StoreMisaligned => format!("misaligned store or atomic operation at {value:#010x}"),
-            Trap::LoadFault => format!(
-                "load from {value:#010x}, which is not this task's ({})",
-                self.region(value)
-            ),
-            Trap::StoreFault => {
-                format!(
-                    "store or atomic operation at {value:#010x}, which this task may not change ({})",
-                    self.region(value)
-                )
-            }
-            Trap::EnvironmentCallU => "environment call that does not exist".to_owned(),
-            Trap::Custom(SILENCE) => format!(
-                "nothing answers at {:#010x}: the watchdog ended it, but the public cluster has none and would hang",
-                fault.value
-            ),
-            Trap::Custom(WATCHDOG) => format!("the watchdog ended it: it ran for {} clocks", self.watchdog),
-            trap => cause(trap).to_owned(),
-        }
-    }
-
-    /// What is at an address.
-    fn region(&self, address: u32) -> String {
-        match map::place(address, 1, self.clusters) {
-            Some(Place::Handler(_)) => "L2 handler memory".to_owned(),
-            Some(Place::Packet(_)) => "L2 packet buffer".to_owned(),
-            Some(Place::Program(_)) => "program memory".to_owned(),
-            Some(Place::L1(cluster, offset)) => format!("L1 of cluster {cluster}, {}", l1(offset as u32)),
-            None => match map::target(address, 1, 0, self.clusters) {
-                Some(map::Target::Memory(Place::L1(_, offset))) => {
-                    format!("L1 of its cluster, {}", l1(offset as u32))
-                }
-                Some(map::Target::Silence) => "no register is there".to_owned(),
-                Some(_) => "a register".to_owned(),
-                None if address < 0x1000 => "no memory is there: a null pointer?".to_owned(),
-                None => "no memory is there".to_owned(),
-            },
-        }
-    }
-}
-
-/// What is to be said if an atomic instruction is refused.
-const ATOMIC: &str = "\n  atomic instructions are for words of L2 alone, and their results for nobody: \
-    use amo_add, compare_and_swap or another function of pspin.h";
-
-fn headline(handler: u32, hpu: HpuId, (packet, message): (u64, u32), symbols: &Symbols) -> String {
-    let handler = symbols.name(handler);
-    format!(
-        "{handler} failed on packet {packet} (message {message}), HPU {}.{}",
-        hpu.cluster, hpu.core
-    )
-}
-
-fn l1(offset: u32) -> &'static str {
-    match offset {
-        0..map::L1_PACKETS => "contexts and stacks",
-        map::L1_PACKETS..map::L1_SCRATCHPADS => "packets",
-        _ => "scratchpads",
-    }
-}
-
-/// The kind of a trap, without its figures.
-fn cause(trap: Trap) -> &'static str {
-    match trap {
-        Trap::InstructionMisaligned => "misaligned jump",
-        Trap::InstructionFault => "jump to where there is no program",
-        Trap::Illegal => "illegal instruction",
-        Trap::Breakpoint => "abort, exit or failed assertion",
-        Trap::LoadMisaligned => "misaligned load",
-        Trap::LoadFault => "load that is not allowed",
-        Trap::StoreMisaligned => "misaligned store",
-        Trap::StoreFault => "store that is not allowed",
-        Trap::EnvironmentCallU => "environment call that does not exist",
-        Trap::EnvironmentCallM => "environment call of the runtime",
-        Trap::Custom(WATCHDOG) => "watchdog",
-        Trap::Custom(SILENCE) => "access that nothing answers",
-        Trap::Custom(TERMINATED) => "the program terminated itself",
-        Trap::Custom(_) => "trap from outside",
-    }
-}
-
-/// Adds source lines, from the innermost to the function that is called.
-fn where_it_is(text: &mut String, pc: u32, symbols: &Symbols) {
-    for (number, place) in symbols.places(pc).iter().enumerate() {
-        let how = if number == 0 { "in" } else { "inlined into" };
-        let _ = write!(text, "\n  {how} {place}");
-        if number == 0
-            && let (Some(file), Some(line)) = (&place.file, place.line)
-            && let Some(source) = symbols.source(file, line)
-        {
-            let _ = write!(text, "\n    {source}");
+    pub(super) fn finish(self) -> Troubles {
+        Troubles {
+            faults: self.faults.finish(),
+            refusals: self.refusals.finish(),
+            broken: self.broken,
         }
     }
 }
@@ -319,6 +226,7 @@ mod tests {
             trap: Trap::InstructionFault,
             pc,
             value: pc,
+            named: None,
         }
     }
 
@@ -342,7 +250,7 @@ mod tests {
         for pc in 0..5000 {
             assert_eq!(faults.failed(&fault(pc), &Symbols::none()), None);
         }
-        let (kinds, _) = faults.finish();
+        let kinds = faults.finish().faults;
         assert_eq!(kinds.len(), KINDS + 1);
         assert_eq!(
             (kinds[0].cause.as_str(), kinds[0].count),
@@ -366,7 +274,10 @@ mod tests {
             told,
             "0x1d000200 failed on packet 3 (message 4), HPU 1.2: environment call that does not exist (cause 8)"
         );
-        assert_eq!(faults.finish().0.iter().map(|kind| kind.count).sum::<u64>(), 2);
+        assert_eq!(
+            faults.finish().faults.iter().map(|kind| kind.count).sum::<u64>(),
+            2
+        );
     }
 
     #[test]
@@ -378,6 +289,6 @@ mod tests {
             "HPU 1.2 stands still: load that is not allowed outside of any handler, in 0x1d000104 (pc 0x1d000104)\n  \
              it runs nothing until the cluster is reset"
         );
-        assert_eq!(faults.finish().1.len(), 1);
+        assert_eq!(faults.finish().broken.len(), 1);
     }
 }

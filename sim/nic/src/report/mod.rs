@@ -40,6 +40,7 @@
 
 mod console;
 mod end;
+mod fault_words;
 mod faults;
 mod histogram;
 mod options;
@@ -208,6 +209,10 @@ impl Recorder {
                 let text = self.faults.failed(fault, &self.symbols);
                 self.say(text);
             }
+            Event::Refused(ref fault) => {
+                let text = self.faults.refused(fault, &self.symbols);
+                self.say(text);
+            }
             Event::Broken { hpu, trap, pc } => {
                 let text = self.faults.broken(hpu, trap, pc, &self.symbols);
                 self.say(Some(text));
@@ -250,7 +255,10 @@ impl Recorder {
         rest.into_iter().for_each(|line| self.say(Some(line)));
         self.progress.finish();
         let mut summary = self.tally.summary(end, &self.config, &self.symbols);
-        (summary.faults, summary.broken) = self.faults.finish();
+        let troubles = self.faults.finish();
+        summary.faults = troubles.faults;
+        summary.refusals = troubles.refusals;
+        summary.broken = troubles.broken;
         summary.profile = profile.map(|profile| ProfileReport::new(profile, &self.symbols));
         Finished {
             summary,

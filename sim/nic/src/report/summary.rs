@@ -140,8 +140,12 @@ pub struct Summary {
     pub faults: Vec<FaultKind>,
     /// HPUs that stand still.
     pub broken: Vec<BrokenHpu>,
-    /// Commands that named memory where none is, and accesses to host memory that were answered with an error.
+    /// Commands of handlers that were not done, by kind.
+    pub refusals: Vec<FaultKind>,
+    /// All commands and copies that were not done, those of no handler among them.
     pub refused_commands: u64,
+    /// Packets that were in the cluster when the run ended.
+    pub left: u64,
     /// The hardware's counters, as they were read last.
     pub counters: BTreeMap<String, u64>,
     /// Sums that do not add up, in words. Empty after a run that ended with nothing on its way.

@@ -126,18 +126,17 @@ impl Summary {
     }
 
     fn fmt_trouble(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for fault in &self.faults {
-            let place = if fault.place.is_empty() {
-                String::new()
-            } else {
-                format!(" in {}", fault.place)
-            };
-            let handler = if fault.handler.is_empty() {
-                String::new()
-            } else {
-                format!(" of {}", fault.handler)
-            };
-            writeln!(f, "failed: {} x {}{place}{handler}", fault.count, fault.cause)?;
+        for (what, kinds) in [("failed", &self.faults), ("refused", &self.refusals)] {
+            for kind in kinds {
+                let place = named(" in ", &kind.place);
+                let source = named(", ", &kind.source);
+                let handler = named(" of ", &kind.handler);
+                writeln!(
+                    f,
+                    "{what}: {} x {}{place}{source}{handler}",
+                    kind.count, kind.cause
+                )?;
+            }
         }
         for hpu in &self.broken {
             writeln!(
@@ -146,16 +145,31 @@ impl Summary {
                 hpu.cluster, hpu.core, hpu.cause, hpu.place
             )?;
         }
-        if self.refused_commands > 0 {
+        let of_handlers = self.refusals.iter().map(|kind| kind.count).sum();
+        let others = self.refused_commands.saturating_sub(of_handlers);
+        if others > 0 {
             writeln!(
                 f,
-                "{} commands and accesses of handlers were refused",
-                self.refused_commands
+                "refused: {others} x command or copy that names no memory, or that no handler asked for"
             )?;
         }
-        self.unbalanced
-            .iter()
-            .try_for_each(|sum| writeln!(f, "does not add up: {sum}"))
+        if self.left > 0 {
+            writeln!(
+                f,
+                "left: {} packets were in the cluster when the run ended",
+                self.left
+            )?;
+        }
+        for sum in &self.unbalanced {
+            writeln!(f, "does not add up: {sum}")?;
+        }
+        if !self.unbalanced.is_empty() {
+            writeln!(
+                f,
+                "  nothing was on its way any more, so the hardware, its model or this program counts wrong: please report it"
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -194,6 +208,14 @@ pub(super) fn slower(slowdown: f64) -> String {
         ..=1.05 => "as fast as real time".to_owned(),
         ..100.0 => format!("{slowdown:.1} times slower than real time"),
         _ => format!("{slowdown:.0} times slower than real time"),
+    }
+}
+
+/// A name behind what introduces it, if there is one.
+fn named(introduction: &str, name: &str) -> String {
+    match name {
+        "" => String::new(),
+        name => format!("{introduction}{name}"),
     }
 }
 

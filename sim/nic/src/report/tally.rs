@@ -92,6 +92,7 @@ impl Tally {
             },
             hpus: hpus(end, config),
             refused_commands: end.refused_commands,
+            left: end.left,
             counters: self.counters.clone(),
             unbalanced: if end.is_idle {
                 self.unbalanced()

@@ -169,7 +169,6 @@ fn by_handlers(
     idle: Duration,
     inbox: Inbox,
 ) -> Result<(), Failure> {
-    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let hardware = setup::config(&arguments.hardware)?;
     let folder = arguments
         .handlers
@@ -178,9 +177,13 @@ fn by_handlers(
     let files = arguments.results.files(handler_files(&folder, arguments.files()));
     let (_, program) = setup::handlers(&folder, &hardware, files)?;
     let ends = ends::open(&arguments.packets.packets())?;
-    let (simulated, recorder) = setup::bare(&arguments.results, hardware, Some(&program))?;
+    let mut recorder = setup::recorder(&arguments.results, &hardware, Some(&program))?;
+    let simulated = setup::hardware(&arguments.results, hardware)?;
     let nic = Nic::new(simulated.clone()).map_err(Failure::work)?;
-    let receiver = MessageReceiver::open(&nic, &program, config, idle).map_err(Failure::work)?;
+    let receiver = MessageReceiver::open(&nic, &program, config, idle)
+        .map_err(|error| setup::not_ready(&simulated, &mut recorder, error))?;
+    // Until here nobody asks whether it came, so it ends the process.
+    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     eprintln!("waiting at the NIC");
     let host = Receiving {
         nic: simulated.clone(),

@@ -50,7 +50,8 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let server = Server::bind(&arguments.socket)
         .with_context(|| format!("{} cannot be listened at", arguments.socket.display()));
     let server = server.map_err(|error| Failure::Usage(anyhow::anyhow!("{error:#}")))?;
-    let (nic, recorder) = setup::bare(&arguments.results, config, None)?;
+    let recorder = setup::recorder(&arguments.results, &config, None)?;
+    let nic = setup::hardware(&arguments.results, config)?;
     eprintln!("the NIC is at unix:{}", arguments.socket.display());
     let host = Serving {
         server,

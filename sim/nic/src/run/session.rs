@@ -28,14 +28,17 @@ const SLEEP: Duration = Duration::from_millis(200);
 const OCCUPANCY_PS: u64 = 1_000_000;
 /// Longest that packets are on their way behind the last one.
 const DRAIN_PS: u64 = 1_000_000_000_000;
+/// Simulated time in which no HPU has a task that goes on, after which packets that wait would wait for ever.
+const STUCK_PS: u64 = 1_000_000_000;
 
 /// Runs the command and prints its result.
 ///
 /// # Errors
 /// If something that was asked for cannot be used, or the run fails; a run that is interrupted is none that fails.
 pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
-    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let setup = setup::open(arguments)?;
+    // Until here nobody asks whether it came, so it ends the process.
+    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let session = Session::new(setup, arguments.packets.duration, interrupt)?;
     finish(session, arguments.results.json)
 }
@@ -84,6 +87,9 @@ pub(super) struct Session {
     noted_ps: u64,
     counted: Instant,
     steps: u32,
+    /// When an HPU had a task that went on, or no packet was in the cluster.
+    worked_ps: u64,
+    is_stuck: bool,
 }
 
 impl Session {
@@ -123,6 +129,8 @@ impl Session {
             host,
             counted: Instant::now(),
             steps: 0,
+            worked_ps: now_ps,
+            is_stuck: false,
             nic: simulated.clone(),
             ends,
             recorder,
@@ -158,7 +166,8 @@ impl Session {
             self.steps = self.steps.wrapping_add(1);
             if has_nothing || self.steps.is_multiple_of(LOOK_STEPS) {
                 self.count()?;
-                if self.is_over() {
+                self.is_stuck = self.has_ended && due.is_none() && !self.stays() && self.waits_for_ever();
+                if self.is_stuck || self.is_over() {
                     return Ok(());
                 }
             }
@@ -347,18 +356,32 @@ impl Session {
         is_late || self.interrupt.is_set()
     }
 
+    /// Whether packets wait for HPUs that stand still.
+    fn waits_for_ever(&mut self) -> bool {
+        let nic = self.nic.borrow();
+        let [small, large] = nic.cluster().packets_inside();
+        if small + large == 0 || nic.cluster().goes_on() {
+            self.worked_ps = nic.now_ps();
+        }
+        nic.now_ps() - self.worked_ps > STUCK_PS
+    }
+
     /// Lets what is on its way come out, closes all files, and prints the result.
     fn finish(mut self, json: bool) -> Result<(), Failure> {
         let limit = self.nic.borrow().now_ps() + DRAIN_PS;
-        while !self.nic.borrow().is_idle() && self.nic.borrow().now_ps() < limit {
+        while !self.is_stuck && !self.nic.borrow().is_idle() && self.nic.borrow().now_ps() < limit {
             if self.attention != Attention::Over {
                 self.attend()?;
             }
             self.step(limit)?;
             self.pass_on()?;
+            self.is_stuck = self.waits_for_ever();
         }
         let left = self.host.as_mut().map_or(Ok(()), |host| host.finish());
         let end = End::of(&self.nic.borrow(), self.begun.elapsed()).since(&self.start);
+        self.is_stuck |= end.left > 0 && self.nic.borrow().is_idle();
+        // Who wants an end gets it without a complaint.
+        self.is_stuck &= !self.interrupt.is_set();
         let counters = counters(
             &mut self.nic.borrow_mut(),
             &["ingress", "egress", "host_write", "host_read"],
@@ -377,6 +400,10 @@ impl Session {
         shown.map_err(Failure::Work)?;
         match finished.failures.into_iter().next() {
             Some(failure) => Err(Failure::work(failure)),
+            None if self.is_stuck => Err(Failure::Work(anyhow!(
+                "{} packets are still in the cluster, and nothing goes on there: HPUs stand still, or packets wait for others",
+                end.left
+            ))),
             None => left.map_err(Failure::work),
         }
     }

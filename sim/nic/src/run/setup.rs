@@ -21,6 +21,9 @@ const MHZ_PS: f64 = 1e6;
 /// Periods of clocks that can be simulated: 1 to 1000 MHz.
 const PERIODS_PS: std::ops::RangeInclusive<f64> = 1000.0..=MHZ_PS;
 
+/// Longest that HPUs may take to ask for their first task, in picoseconds: 100 ms.
+const START_PS: u64 = 100_000_000_000;
+
 /// A NIC that runs its handlers, and where packets come from and go to.
 pub(super) struct Setup {
     pub(super) nic: Simulated,
@@ -46,8 +49,12 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
     let handler = arguments.handler.as_deref();
     names(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
     let ends = ends::open(&arguments.packets)?;
-    let (nic, recorder) = bare(&arguments.results, config, Some(&program))?;
-    start_on(&nic, &program, &rules.rulesets, handler).map_err(Failure::work)?;
+    let mut recorder = recorder(&arguments.results, &config, Some(&program))?;
+    let nic = hardware(&arguments.results, config)?;
+    start_on(&nic, &program, &rules.rulesets, handler)
+        .map_err(anyhow::Error::from)
+        .and_then(|()| wait_for_hpus(&nic))
+        .map_err(|error| not_ready(&nic, &mut recorder, error))?;
     let mut host: Option<Box<dyn HostProgram>> = None;
     if arguments.host_ping {
         let contexts = rules.rulesets.len();
@@ -87,21 +94,28 @@ pub(super) fn handlers(
     Ok((elf, program))
 }
 
-/// A NIC without handlers, and who records what it does.
+/// Who records what a NIC does.
 ///
 /// # Errors
-/// If a file cannot be created, or the hardware fails.
-pub(super) fn bare(
+/// If a file cannot be created.
+pub(super) fn recorder(
     results: &ResultArguments,
-    config: NicConfig,
+    config: &NicConfig,
     program: Option<&Program>,
-) -> Result<(Simulated, Recorder), Failure> {
+) -> Result<Recorder, Failure> {
     let options = Options {
         trace: results.trace.clone(),
         plot: results.plot.clone(),
         ..Options::default()
     };
-    let recorder = Recorder::new(options, program, &config).map_err(Failure::usage)?;
+    Recorder::new(options, program, config).map_err(Failure::usage)
+}
+
+/// A NIC without handlers.
+///
+/// # Errors
+/// If the hardware fails.
+pub(super) fn hardware(results: &ResultArguments, config: NicConfig) -> Result<Simulated, Failure> {
     let nic = Simulated::new(config).map_err(Failure::work)?;
     if let Some(wave) = &results.wave {
         nic.borrow_mut().trace_to(wave.clone());
@@ -109,7 +123,40 @@ pub(super) fn bare(
     if results.profile {
         nic.borrow_mut().enable_profile();
     }
-    Ok((nic, recorder))
+    Ok(nic)
+}
+
+/// Waits until all HPUs ask for tasks: not every runtime tells when that is, and packets that come before are dropped.
+fn wait_for_hpus(nic: &Simulated) -> anyhow::Result<()> {
+    let mut nic = nic.borrow_mut();
+    let limit_ps = nic.now_ps() + START_PS;
+    while !nic.cluster().is_ready() {
+        anyhow::ensure!(
+            nic.now_ps() < limit_ps,
+            "{} of {} HPUs have not asked for a packet 100 ms after their start, so nothing was sent to them",
+            nic.cluster().starting(),
+            nic.cluster().busy().count()
+        );
+        nic.step(limit_ps)?;
+    }
+    Ok(())
+}
+
+/// The failure of handlers that do not come to take packets, after what the HPUs said and what became of them.
+pub(super) fn not_ready(
+    nic: &Simulated,
+    recorder: &mut Recorder,
+    error: impl Into<anyhow::Error>,
+) -> Failure {
+    let mut nic = nic.borrow_mut();
+    while let Some(word) = nic.take_printed() {
+        recorder.stdout(word);
+    }
+    let time = nic.cluster_time();
+    for event in nic.take_events() {
+        recorder.event(&event, time);
+    }
+    Failure::work(error)
 }
 
 /// The rules that were named, or those beside the handlers.

@@ -2,6 +2,7 @@
 
 use crate::support::{PATIENCE, PAYLOAD, contexts, exchange, nic, ok, open, port, udp};
 use spinneret_host::{Counter, Error, ErrorKind};
+use std::time::Duration;
 
 #[test]
 fn four_contexts_have_their_own_handlers_and_memories() {
@@ -185,4 +186,19 @@ fn waiting_for_something_ends_in_time() {
         error.to_string(),
         "Nic::wait_until: a second packet did not happen within 10ms"
     );
+}
+
+/// What is simulated costs time on the wall; a second on a NIC that has nothing to do does not.
+#[test]
+fn waiting_long_for_nothing_is_cheap() {
+    let (nic, simulated) = nic();
+    let context = open(&nic, &contexts(), "count", &port(1));
+    let memory = context.handler_memory();
+    let before = simulated.borrow().simulated_clocks();
+    let second = Duration::from_secs(1);
+    let error = nic.wait_until("a packet", second, || Ok(memory.load::<u32>(0)? == 1));
+    assert!(error.is_err());
+    assert!(nic.now() >= second);
+    let clocks = simulated.borrow().simulated_clocks() - before;
+    assert!(clocks < 100_000, "{clocks} clocks of 250 million were simulated");
 }

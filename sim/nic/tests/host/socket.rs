@@ -41,6 +41,17 @@ fn packets_wait_for_a_program_and_are_counted_by_its_handlers() {
     let mut read = [0; 6];
     ok(context.host_memory().read(3, &mut read));
     assert_eq!(&read, b"shared");
+    // What HPUs have done is told although the cluster is in reset again.
+    drop((total, context, nic));
+    let process = server.process().to_string();
+    ok(Command::new("kill").args(["-INT", &process]).status());
+    let (succeeds, printed) = server.end();
+    assert!(succeeds, "{printed}");
+    let mut values = serde_json::Deserializer::from_str(&printed).into_iter::<serde_json::Value>();
+    let summary = ok(values.next().expect("a summary was printed"));
+    let hpus = summary["hpus"].as_array().expect("there are HPUs");
+    let load = hpus.iter().filter_map(|hpu| hpu["load_percent"].as_f64());
+    assert!(load.sum::<f64>() > 0.0, "{summary}");
 }
 
 #[test]
@@ -114,4 +125,32 @@ fn a_socket_that_was_left_over_is_replaced_and_a_file_is_not() {
     let output = serve(&file);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert_eq!(std::fs::read(&file).expect("it is still there"), b"mine");
+}
+
+#[test]
+fn a_path_that_is_taken_is_refused_with_by_what() {
+    let server = Server::start(&[]);
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "text").expect("there is room");
+    for (path, wanted) in [
+        (Path::new("/dev/null"), "something of that name that is no socket"),
+        (&file, "something of that name that is no socket"),
+        (folder.path(), "something of that name that is no socket"),
+        (server.socket(), "somebody listens there already"),
+        (&file.join("below"), "Not a directory"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_spinneret"))
+            .arg("serve")
+            .arg(path)
+            .output()
+            .expect("the command was built");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.contains(wanted) && said.contains(&path.display().to_string()),
+            "{said}"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "text");
 }

@@ -144,7 +144,11 @@ fn only_the_first_faults_are_told_in_full() {
     assert_eq!(text.matches("failed on packet").count(), 2, "{text}");
     has(
         &text,
-        &["packet 0 ", "packet 1 ", "further faults are only counted"],
+        &[
+            "packet 0 ",
+            "packet 1 ",
+            "further faults and refusals are only counted",
+        ],
     );
     let kinds: Vec<_> = summary
         .faults

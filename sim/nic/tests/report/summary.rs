@@ -14,6 +14,7 @@ fn end() -> End {
         instructions: 4_500_000,
         hpu_busy: (0..16).map(|hpu| 30_000 + hpu * 1000).collect(),
         refused_commands: 0,
+        left: 0,
         is_idle: true,
     }
 }

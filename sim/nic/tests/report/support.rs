@@ -91,6 +91,7 @@ pub(crate) fn make_up(recorder: &mut Recorder, packets: u64) {
             trap: Trap::LoadFault,
             pc: HANDLER + 0x1c,
             value: 0,
+            named: None,
         });
         if ending != Ending::Done {
             recorder.event(&fault, |clock| clock * cluster_ps);

@@ -1,0 +1,20 @@
+/* Room for any instructions at all, and a handler by which it is seen whether all else still works. */
+#include <handler.h>
+
+/* 1024 bytes, which somebody else fills. */
+__attribute__((naked)) __handler__ void hole_ph(handler_args_t *args __attribute__((unused))) {
+    asm volatile(".option push\n"
+                 ".option norvc\n"
+                 ".rept 255\n"
+                 "nop\n"
+                 ".endr\n"
+                 "ret\n"
+                 ".option pop");
+}
+
+/* Sends its packet as it came. */
+__handler__ void witness_ph(handler_args_t *args) {
+    spin_cmd_t send;
+    spin_send_packet(args->task->pkt_mem, args->task->pkt_mem_size, &send);
+    spin_cmd_wait(send);
+}

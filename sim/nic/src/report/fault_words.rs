@@ -1,0 +1,204 @@
+//! Faults and refusals in words.
+
+use super::symbols::Symbols;
+use spinneret_cluster::map::{self, Place};
+use spinneret_cluster::rv::{Op, Trap};
+use spinneret_cluster::{
+    Config, Fault, HpuId, Named, REFUSED_COMMAND, REFUSED_HOST, REFUSED_LENGTH, SILENCE, TERMINATED, WATCHDOG,
+};
+use spinneret_regmap::MAX_FRAME;
+use std::fmt::Write as _;
+
+/// What has to be known of the cluster to explain a fault.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Explainer {
+    clusters: usize,
+    watchdog: u64,
+}
+
+impl Explainer {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            clusters: config.clusters,
+            watchdog: config.watchdog,
+        }
+    }
+
+    /// All that is known of a fault or a refusal; `how` says what became of the handler.
+    pub(super) fn describe(self, fault: &Fault, how: &str, symbols: &Symbols) -> String {
+        let pc = fault.pc;
+        let head = headline(
+            fault.handler,
+            how,
+            fault.hpu,
+            (fault.packet, fault.message),
+            symbols,
+        );
+        let mut text = format!("{head}: {}", self.what(fault, symbols));
+        let instruction = symbols.instruction(pc);
+        if matches!(fault.trap, Trap::LoadFault | Trap::StoreFault)
+            && instruction.is_some_and(|instruction| instruction.op().is_atomic())
+        {
+            text.push_str(ATOMIC);
+        }
+        let _ = match instruction {
+            Some(instruction) => write!(
+                text,
+                "\n  {pc:#010x} <{}>: {}",
+                symbols.name(pc),
+                instruction.at(pc)
+            ),
+            None => write!(text, "\n  {pc:#010x}: there is no code of the program"),
+        };
+        where_it_is(&mut text, pc, symbols);
+        text
+    }
+
+    /// Why, in words.
+    fn what(self, fault: &Fault, symbols: &Symbols) -> String {
+        let (value, pc) = (fault.value, fault.pc);
+        match fault.trap {
+            Trap::InstructionFault => format!(
+                "it jumped to {pc:#010x}, where it may execute nothing ({})",
+                self.region(pc)
+            ),
+            Trap::Illegal => match symbols.instruction(pc) {
+                Some(instruction) if instruction.op() != Op::Illegal => {
+                    format!("illegal instruction: handlers may not use {instruction}")
+                }
+                _ => format!("illegal instruction {value:#010x}"),
+            },
+            Trap::Breakpoint => {
+                "it stopped itself: abort, exit or an assertion that does not hold".to_owned()
+            }
+            Trap::LoadMisaligned => format!("misaligned load from {value:#010x}"),
+            Trap::StoreMisaligned => format!("misaligned store or atomic operation at {value:#010x}"),
+            _ if fault.named == Some(Named::Read) => format!(
+                "its command or copy reads {value:#010x}, which is not this task's ({})",
+                self.region(value)
+            ),
+            _ if fault.named == Some(Named::Written) => format!(
+                "its command or copy writes {value:#010x}, which this task may not change ({})",
+                self.region(value)
+            ),
+            Trap::LoadFault => format!(
+                "load from {value:#010x}, which is not this task's ({})",
+                self.region(value)
+            ),
+            Trap::StoreFault => {
+                format!(
+                    "store or atomic operation at {value:#010x}, which this task may not change ({})",
+                    self.region(value)
+                )
+            }
+            Trap::EnvironmentCallU => "environment call that does not exist".to_owned(),
+            Trap::Custom(SILENCE) => format!(
+                "nothing answers at {:#010x}: the watchdog ended it, but the public cluster has none and would hang",
+                fault.value
+            ),
+            Trap::Custom(WATCHDOG) => format!("the watchdog ended it: it ran for {} clocks", self.watchdog),
+            Trap::Custom(REFUSED_COMMAND) => {
+                format!("its command has no type, or names {value:#010x}, where no memory is")
+            }
+            Trap::Custom(REFUSED_LENGTH) => {
+                format!("a packet of {value} bytes: the NIC sends 1 to {MAX_FRAME}")
+            }
+            Trap::Custom(REFUSED_HOST) => format!(
+                "host memory did not take an access to its line 0x...{value:08x}: is it the context's own?"
+            ),
+            trap => cause(trap).to_owned(),
+        }
+    }
+
+    /// What is at an address.
+    fn region(self, address: u32) -> String {
+        match map::place(address, 1, self.clusters) {
+            Some(Place::Handler(_)) => "L2 handler memory".to_owned(),
+            Some(Place::Packet(_)) => "L2 packet buffer".to_owned(),
+            Some(Place::Program(_)) => "program memory".to_owned(),
+            Some(Place::L1(cluster, offset)) => format!("L1 of cluster {cluster}, {}", l1(offset as u32)),
+            None => match map::target(address, 1, 0, self.clusters) {
+                Some(map::Target::Memory(Place::L1(_, offset))) => {
+                    format!("L1 of its cluster, {}", l1(offset as u32))
+                }
+                Some(map::Target::Silence) => "no register is there".to_owned(),
+                Some(_) => "a register".to_owned(),
+                None if address < 0x1000 => "no memory is there: a null pointer?".to_owned(),
+                None => "no memory is there".to_owned(),
+            },
+        }
+    }
+}
+
+/// What is to be said if an atomic instruction is refused.
+const ATOMIC: &str = "\n  atomic instructions are for words of L2 alone, and their results for nobody: \
+    use amo_add, compare_and_swap or another function of pspin.h";
+
+/// Who did what on which packet.
+pub(super) fn headline(
+    handler: u32,
+    how: &str,
+    hpu: HpuId,
+    (packet, message): (u64, u32),
+    symbols: &Symbols,
+) -> String {
+    let handler = symbols.name(handler);
+    format!(
+        "{handler} {how} on packet {packet} (message {message}), HPU {}.{}",
+        hpu.cluster, hpu.core
+    )
+}
+
+fn l1(offset: u32) -> &'static str {
+    match offset {
+        0..map::L1_PACKETS => "contexts and stacks",
+        map::L1_PACKETS..map::L1_SCRATCHPADS => "packets",
+        _ => "scratchpads",
+    }
+}
+
+/// The kind of a fault or refusal, without its figures.
+pub(super) fn kind(fault: &Fault) -> &'static str {
+    match fault.named {
+        Some(Named::Read) => "command or copy that reads what is not the task's",
+        Some(Named::Written) => "command or copy that writes what is not the task's",
+        None => cause(fault.trap),
+    }
+}
+
+/// The kind of a trap, without its figures.
+pub(super) fn cause(trap: Trap) -> &'static str {
+    match trap {
+        Trap::InstructionMisaligned => "misaligned jump",
+        Trap::InstructionFault => "jump to where there is no program",
+        Trap::Illegal => "illegal instruction",
+        Trap::Breakpoint => "abort, exit or failed assertion",
+        Trap::LoadMisaligned => "misaligned load",
+        Trap::LoadFault => "load that is not allowed",
+        Trap::StoreMisaligned => "misaligned store",
+        Trap::StoreFault => "store that is not allowed",
+        Trap::EnvironmentCallU => "environment call that does not exist",
+        Trap::EnvironmentCallM => "environment call of the runtime",
+        Trap::Custom(WATCHDOG) => "watchdog",
+        Trap::Custom(SILENCE) => "access that nothing answers",
+        Trap::Custom(TERMINATED) => "the program terminated itself",
+        Trap::Custom(REFUSED_COMMAND) => "command that is none",
+        Trap::Custom(REFUSED_LENGTH) => "packet of a length that the NIC does not send",
+        Trap::Custom(REFUSED_HOST) => "access to host memory that was answered with an error",
+        Trap::Custom(_) => "trap from outside",
+    }
+}
+
+/// Adds source lines, from the innermost to the function that is called.
+pub(super) fn where_it_is(text: &mut String, pc: u32, symbols: &Symbols) {
+    for (number, place) in symbols.places(pc).iter().enumerate() {
+        let how = if number == 0 { "in" } else { "inlined into" };
+        let _ = write!(text, "\n  {how} {place}");
+        if number == 0
+            && let (Some(file), Some(line)) = (&place.file, place.line)
+            && let Some(source) = symbols.source(file, line)
+        {
+            let _ = write!(text, "\n    {source}");
+        }
+    }
+}

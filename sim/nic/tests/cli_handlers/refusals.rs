@@ -1,0 +1,127 @@
+//! What handlers ask for and do not get: the summary says which handler, and where in its source.
+
+use crate::{done_with, handlers, json, run, stderr};
+use serde_json::Value;
+
+const PACKETS: u64 = 20;
+
+/// What becomes of handlers whose fourth line does this.
+fn summary_of(statement: &str) -> (Value, String) {
+    let folder = handlers(&format!(
+        "static uint8_t own[64];\n\
+         __handler__ void app_ph(handler_args_t *args) {{\n\
+         \x20   {statement};\n\
+         }}\n"
+    ));
+    let output = run(&folder, PACKETS as usize, &["--json"]);
+    let summary = json(&output);
+    assert_eq!(done_with(&summary), PACKETS, "{statement}");
+    assert_eq!(summary["unbalanced"], serde_json::json!([]), "{statement}");
+    let table = run(&folder, PACKETS as usize, &[]);
+    (summary, stderr(&table) + &String::from_utf8_lossy(&table.stdout))
+}
+
+/// Kinds of faults or refusals: how often, why, in which handler, where.
+fn kinds(of: &Value) -> Vec<(u64, String, String, bool)> {
+    let kinds = of.as_array().expect("it is a list").iter();
+    kinds
+        .map(|kind| {
+            let text = |name: &str| kind[name].as_str().expect("it is text").to_owned();
+            let is_there = text("source").ends_with("app.c:4");
+            (
+                kind["count"].as_u64().expect("it is a number"),
+                text("cause"),
+                text("handler"),
+                is_there,
+            )
+        })
+        .collect()
+}
+
+/// Other tasks' packets, another cluster's L1, what is for the runtime alone, registers, the program, another name of L1 that
+/// commands do not know, and nothing at all.
+const BEYOND: [&str; 9] = [
+    "(char *)args->task->pkt_mem + args->task->pkt_mem_size",
+    "(char *)args->task->pkt_mem - 64",
+    "(void *)(0x10000000 + (args->cluster_id ? 0 : 0x400000) + 0x800)",
+    "(void *)0x10000000",
+    "(void *)0x1c100000",
+    "(void *)0x1b204000",
+    "(void *)0x1d000000",
+    "(void *)0x1b010000",
+    "(void *)0x30000000",
+];
+
+const READS: &str = "command or copy that reads what is not the task's";
+const WRITES: &str = "command or copy that writes what is not the task's";
+
+fn fails(statement: &str, cause: &str) {
+    let (summary, shown) = summary_of(statement);
+    let wanted = (PACKETS, cause.to_owned(), "app_ph".to_owned(), true);
+    assert_eq!(kinds(&summary["faults"]), [wanted], "{statement}: {shown}");
+    assert_eq!(kinds(&summary["refusals"]), [], "{statement}: {shown}");
+    assert!(
+        shown.contains("its command or copy")
+            && shown.contains(&format!("failed: {PACKETS} x {cause} in app_ph")),
+        "{statement}: {shown}"
+    );
+}
+
+#[test]
+fn sends_reach_no_further_than_loads() {
+    for address in BEYOND {
+        let send = format!("spin_send_packet({address}, 64, NULL)");
+        fails(&send, READS);
+    }
+}
+
+#[test]
+fn copies_to_and_from_the_host_reach_no_further_than_loads_and_stores() {
+    for address in BEYOND {
+        let host = "(uint64_t)args->task->host_mem_high << 32 | args->task->host_mem_low";
+        let copy =
+            |to| format!("spin_dma_{to}_host({host}, (uint32_t)(uintptr_t)({address}), 64, true, NULL)");
+        fails(&copy("to"), READS);
+        fails(&copy("from"), WRITES);
+    }
+}
+
+#[test]
+fn copies_in_the_nic_reach_no_further_than_loads_and_stores() {
+    for address in &BEYOND[..4] {
+        fails(&format!("spin_dma({address}, own, 64, 0, 0, NULL)"), READS);
+        fails(&format!("spin_dma(own, {address}, 64, 0, 0, NULL)"), WRITES);
+    }
+}
+
+fn is_refused(statement: &str, cause: &str) {
+    let (summary, shown) = summary_of(statement);
+    let wanted = (PACKETS, cause.to_owned(), "app_ph".to_owned(), true);
+    assert_eq!(kinds(&summary["refusals"]), [wanted], "{statement}: {shown}");
+    assert_eq!(kinds(&summary["faults"]), [], "{statement}: {shown}");
+    assert_eq!(summary["refused_commands"], PACKETS, "{statement}");
+    assert!(
+        shown.contains("was refused something")
+            && shown.contains(&format!("refused: {PACKETS} x {cause} in app_ph")),
+        "{statement}: {shown}"
+    );
+}
+
+#[test]
+fn what_the_nic_refuses_is_told_with_the_handlers_line() {
+    let length = "packet of a length that the NIC does not send";
+    is_refused("spin_send_packet(own, 0, NULL)", length);
+    let scratchpad = "(void *)args->task->scratchpad[args->cluster_id]";
+    is_refused(&format!("spin_send_packet({scratchpad}, 9601, NULL)"), length);
+    let host = "access to host memory that was answered with an error";
+    is_refused("spin_write_to_host(0x7000000000, 1, NULL)", host);
+    is_refused(
+        "spin_dma_to_host(0x7000000000, (uint32_t)(uintptr_t)own, 64, true, NULL)",
+        host,
+    );
+    is_refused(
+        "spin_dma_from_host(0x7000000000, (uint32_t)(uintptr_t)own, 64, true, NULL)",
+        host,
+    );
+    is_refused("spin_cmd_issue(6, NULL)", "command that is none");
+}
