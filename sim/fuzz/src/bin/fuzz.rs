@@ -1,0 +1,153 @@
+//! `./dev fuzz`: inputs that mean harm, for all targets or some.
+
+use anyhow::{Context as _, Result};
+use clap::Parser;
+use comfy_table::{CellAlignment, Table, presets};
+use spinneret_fuzz::engine::{Figures, Plan, drive, take};
+use spinneret_fuzz::targets::{ALL, Entry};
+use spinneret_sim::seed::Seed;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Between two looks at how far it is.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Inputs that mean harm, for everything that reads what others wrote
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// What to drive; everything, if nothing is named
+    #[arg(value_name = "TARGET", value_parser = targets())]
+    targets: Vec<String>,
+    /// Pieces for each target, instead of as many as a whole run has
+    #[arg(long)]
+    pieces: Option<u64>,
+    /// Longest time for each target, in seconds
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// Seed of all inputs
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Number of the first case
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+    /// Take this input once, instead of making any
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pieces", "seconds", "first"])]
+    input: Option<PathBuf>,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn targets() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(
+        ALL.iter()
+            .map(|entry| clap::builder::PossibleValue::new(entry.name).help(entry.about)),
+    )
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    let is_chosen = |entry: &&Entry| {
+        arguments.targets.is_empty() || arguments.targets.iter().any(|name| name == entry.name)
+    };
+    let chosen = ALL.iter().filter(is_chosen);
+    let mut all = Vec::new();
+    for entry in chosen {
+        if let Some(path) = &arguments.input {
+            let input = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            let mut target = entry.make()?;
+            let fed = take(&mut *target, &input).map_err(|why| anyhow::anyhow!("{}: {why}", entry.name))?;
+            println!(
+                "{}: {} {}, {} understood",
+                entry.name,
+                fed.pieces,
+                target.pieces(),
+                fed.understood
+            );
+            continue;
+        }
+        all.push(whole(entry, arguments)?);
+    }
+    match arguments.json {
+        true => println!("{}", serde_json::to_string_pretty(&all)?),
+        false if !all.is_empty() => println!("{}", table(&all, arguments.seed)),
+        false => {}
+    }
+    Ok(())
+}
+
+/// Drives a target, and shows how far it is.
+fn whole(entry: &Entry, arguments: &Arguments) -> Result<Figures> {
+    let plan = Plan {
+        seed: Seed(arguments.seed),
+        first: arguments.first,
+        pieces: arguments.pieces.unwrap_or(entry.pieces),
+        time: arguments.seconds.map(Duration::from_secs),
+        folder: PathBuf::from("target/fuzz"),
+    };
+    let is_terminal = std::io::stderr().is_terminal();
+    let mut shown = Instant::now();
+    let mut target = entry.make()?;
+    let figures = drive(entry.name, &mut *target, &plan, |figures| {
+        if is_terminal && shown.elapsed() >= LOOK {
+            shown = Instant::now();
+            eprint!(
+                "\r{}: {} of {} {}, {:.0} s ",
+                entry.name, figures.pieces, plan.pieces, figures.what, figures.seconds
+            );
+            let _ = std::io::stderr().flush();
+        }
+    });
+    if is_terminal {
+        eprint!("\r\x1b[K");
+    }
+    figures
+}
+
+fn table(all: &[Figures], seed: u64) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN);
+    table.set_header([
+        "target",
+        "pieces",
+        "",
+        "understood",
+        "inputs",
+        "s",
+        "slowest ms",
+        "growth KiB",
+    ]);
+    for figures in all {
+        table.add_row([
+            figures.target.clone(),
+            figures.pieces.to_string(),
+            figures.what.to_owned(),
+            format!(
+                "{:.0} %",
+                100.0 * figures.understood as f64 / figures.pieces.max(1) as f64
+            ),
+            figures.cases.to_string(),
+            format!("{:.0}", figures.seconds),
+            format!("{:.0}", figures.slowest_ms),
+            (figures.growth_bytes >> 10).to_string(),
+        ]);
+    }
+    for column in [1, 3, 4, 5, 6, 7] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    format!("{table}\nno panic, no hang, every promise held; seed {seed}")
+}

@@ -1,0 +1,111 @@
+//! Everything that takes what others wrote.
+
+mod captures;
+mod elf;
+mod handlers;
+mod instructions;
+mod rules;
+mod slmp;
+mod socket;
+
+use crate::Target;
+use anyhow::{Context as _, Result};
+use std::path::{Path, PathBuf};
+
+/// A target that can be chosen.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What is taken.
+    pub about: &'static str,
+    /// Pieces of a whole run.
+    pub pieces: u64,
+    /// Pieces of the run that is part of the tests.
+    pub tested: u64,
+    make: fn() -> Result<Box<dyn Target>>,
+}
+
+impl Entry {
+    /// The target itself.
+    ///
+    /// # Errors
+    /// If something that it needs is missing.
+    pub fn make(&self) -> Result<Box<dyn Target>> {
+        (self.make)().with_context(|| format!("the target {} cannot be made", self.name))
+    }
+}
+
+/// All targets.
+pub const ALL: [Entry; 6] = [
+    Entry {
+        name: "captures",
+        about: "pcap and pcapng files",
+        pieces: 100_000,
+        tested: 5_000,
+        make: || Ok(Box::new(captures::Captures::new()?)),
+    },
+    Entry {
+        name: "rules",
+        about: "rule files",
+        pieces: 100_000,
+        tested: 5_000,
+        make: || Ok(Box::new(rules::Rules::new()?)),
+    },
+    Entry {
+        name: "elf",
+        about: "ELF files of handlers, which are run if they can be",
+        pieces: 100_000,
+        tested: 500,
+        make: || Ok(Box::new(elf::Elf::new()?)),
+    },
+    Entry {
+        name: "socket",
+        about: "messages of programs to `spinneret serve`",
+        pieces: 1_000_000,
+        tested: 5_000,
+        make: || Ok(Box::new(socket::Socket::new()?)),
+    },
+    Entry {
+        name: "slmp",
+        about: "SLMP segments, to handlers on the NIC and to the receiver of UDP",
+        pieces: 20_000,
+        tested: 600,
+        make: || Ok(Box::new(slmp::Slmp::new()?)),
+    },
+    Entry {
+        name: "handlers",
+        about: "handlers of random instructions that reach for everything",
+        pieces: 100_000,
+        tested: 2_000,
+        make: || Ok(Box::new(handlers::Handlers::new()?)),
+    },
+];
+
+/// The project's root.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The files of a folder of the project with one of these endings, to begin with. What once broke a target is none of them:
+/// inputs follow from the seed and the examples alone.
+fn seeds(folder: &str, endings: &[&str]) -> Result<Vec<Vec<u8>>> {
+    let there = root().join(folder);
+    let entries = std::fs::read_dir(&there).with_context(|| format!("cannot read {}", there.display()))?;
+    let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    // A folder is listed in any order.
+    paths.sort();
+    let is_one = |path: &PathBuf| {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        ending.is_some_and(|ending| endings.contains(&ending))
+    };
+    let read =
+        |path: PathBuf| std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()));
+    let seeds = paths
+        .into_iter()
+        .filter(is_one)
+        .map(read)
+        .collect::<Result<Vec<_>>>()?;
+    anyhow::ensure!(!seeds.is_empty(), "there are no inputs to begin with in {folder}");
+    Ok(seeds)
+}
