@@ -5,21 +5,28 @@ use crate::loads::{Host, Load};
 use crate::observe::Observe;
 use crate::traces::{self, Line};
 use anyhow::{Result, ensure};
+use std::ops::Range;
 
 /// Sizes of frames in bytes.
 pub const SIZES: [usize; 5] = [60, 98, 342, 722, 1442];
-/// Packets one by one, of which the first is cold; and packets together.
-const ALONE: usize = 4;
+/// Packets one by one, of which the first is cold.
+const ALONE: usize = 16;
+/// Those of them that are warm: what the caches hold has settled, and the message does not end.
+const WARM: Range<usize> = 7..15;
+/// Packets together, some times: of the first ones those that come to the other cluster find its cache cold, and how long the
+/// others take is a matter of chance if their program is larger than the cache.
 const TOGETHER: usize = 48;
+const CROWDS: usize = 5;
 
 /// Clocks of the cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// From a packet's HER to its feedback, the first time: its program is not in the cache.
     pub cold: u64,
-    /// The same, later.
+    /// The same of packets that come later, on average.
     pub warm: u64,
-    /// Of each of many packets that come at once, in tenths: from the first HER to the last feedback, by their number.
+    /// Of each of many packets that come at once to warm clusters, in tenths: from the first HER to the last feedback, by
+    /// their number, on average of some crowds.
     pub crowd_tenths: u64,
 }
 
@@ -37,7 +44,8 @@ pub(crate) fn measure<B: Observe + 'static>(
     size: usize,
 ) -> Result<(Figures, Vec<Line>)> {
     let (mut times, mut trace) = (Vec::new(), Vec::new());
-    for (number, frame) in Load::frames(handlers, ALONE, size).into_iter().enumerate() {
+    let mut frames = Load::frames(handlers, ALONE + CROWDS * TOGETHER, size).into_iter();
+    for (number, frame) in frames.by_ref().take(ALONE).enumerate() {
         B::begin(&mut bench.nic.borrow_mut());
         bench.send([frame]);
         host.settle(bench)?;
@@ -52,24 +60,39 @@ pub(crate) fn measure<B: Observe + 'static>(
         times.push(freed - came);
     }
     host.take(&mut Vec::new())?;
+    let mut crowds = Vec::new();
+    for _ in 0..CROWDS {
+        crowds.push(crowd(bench, host, frames.by_ref().take(TOGETHER).collect())?);
+    }
+    let warm_crowds = &crowds[1..];
+    let figures = Figures {
+        cold: times[0],
+        warm: times[WARM].iter().sum::<u64>() / WARM.len() as u64,
+        crowd_tenths: warm_crowds.iter().sum::<u64>() * 10 / (warm_crowds.len() * TOGETHER) as u64,
+    };
+    Ok((figures, trace))
+}
+
+/// Clocks of packets that come at once: from the first HER to the last feedback.
+fn crowd<B: Observe + 'static>(
+    bench: &mut Bench<B>,
+    host: &mut Host<B>,
+    frames: Vec<Vec<u8>>,
+) -> Result<u64> {
+    let count = frames.len();
     B::begin(&mut bench.nic.borrow_mut());
-    bench.send(Load::frames(handlers, TOGETHER, size));
+    bench.send(frames);
     host.settle(bench)?;
     host.take(&mut Vec::new())?;
     bench.wire();
     let happened = B::happened(&mut bench.nic.borrow_mut());
     let all = happened.freed();
     ensure!(
-        all.len() == TOGETHER,
-        "{} of {TOGETHER} packets came back from the cluster",
+        all.len() == count,
+        "{} of {count} packets came back from the cluster",
         all.len()
     );
     // It does not matter how header and completion handlers share the packets' time out.
     let all_of_it = happened.came().zip(all.last()).map(|(first, last)| last - first);
-    let figures = Figures {
-        cold: times[0],
-        warm: times[1..].iter().sum::<u64>() / (times.len() - 1) as u64,
-        crowd_tenths: all_of_it.unwrap_or_default() * 10 / TOGETHER as u64,
-    };
-    Ok((figures, trace))
+    Ok(all_of_it.unwrap_or_default())
 }

@@ -3,6 +3,7 @@
 use crate::costs::OPERATIONS;
 use crate::figures::SIZES;
 use crate::recorded::{folder, read, read_answers, read_costs, read_example, short};
+use crate::steps::modelled_figures;
 use crate::touches::TOUCHES;
 use crate::trees;
 use anyhow::{Context as _, Result, bail};
@@ -46,7 +47,8 @@ fn add_examples(text: &mut String) -> Result<()> {
     text.push_str(
         "| example | packets | bytes | cold | warm | each of 48 at once |\n|---|---|---:|---:|---:|---:|\n",
     );
-    for name in crate::loads::EXAMPLES.iter().map(|name| short(name)) {
+    for example in crate::loads::EXAMPLES {
+        let name = short(example);
         let file = folder().join(format!("{name}.csv"));
         let Ok(content) = fs::read_to_string(&file) else {
             continue;
@@ -55,7 +57,8 @@ fn add_examples(text: &mut String) -> Result<()> {
             .lines()
             .find_map(|line| line.strip_prefix("# "))
             .unwrap_or_default();
-        for (row, (size, [real, model])) in SIZES.iter().zip(read_example(name)?).enumerate() {
+        let (real, model) = (read_example(name)?, modelled_figures(example)?);
+        for (row, (size, (real, model))) in SIZES.iter().zip(real.iter().zip(&model)).enumerate() {
             let (name, note) = if row == 0 { (name, note) } else { ("", "") };
             let cold = if row == 0 {
                 format!("{} / {}", real.cold, model.cold)

@@ -104,26 +104,15 @@ pub(crate) fn short(example: &str) -> &str {
 ///
 /// # Errors
 /// If they cannot be written.
-pub fn write_example(
-    name: &str,
-    packets: usize,
-    real: &Tried,
-    model: &Tried,
-    faults: &[String],
-) -> Result<()> {
-    let mut text =
-        String::from("bytes,cold,warm,crowd in tenths,model cold,model warm,model crowd in tenths\n");
-    for ((size, real), model) in SIZES.iter().zip(&real.figures).zip(&model.figures) {
-        let row = [
-            real.cold,
-            real.warm,
-            real.crowd_tenths,
-            model.cold,
-            model.warm,
-            model.crowd_tenths,
-        ];
-        let row: Vec<_> = row.iter().map(u64::to_string).collect();
-        let _ = writeln!(text, "{size},{}", row.join(","));
+pub fn write_example(name: &str, packets: usize, real: &Tried, faults: &[String]) -> Result<()> {
+    let mut text = String::from("bytes,cold,warm,crowd in tenths\n");
+    for (size, figures) in SIZES.iter().zip(&real.figures) {
+        let Figures {
+            cold,
+            warm,
+            crowd_tenths,
+        } = figures;
+        let _ = writeln!(text, "{size},{cold},{warm},{crowd_tenths}");
     }
     let _ = writeln!(text, "# {packets} packets: {}", verdict(faults));
     write(
@@ -153,37 +142,36 @@ pub fn read_trace(name: &str) -> Result<Vec<Line>> {
     traces::read(&read(&format!("traces/{}.csv", short(name)))?)
 }
 
-/// The recorded figures of an example, by size: those of the cluster, and those of the model at that time.
+/// The recorded figures of an example, by size.
 ///
 /// # Errors
 /// If they are not there, or not what [`write_example`] writes.
-pub fn read_example(name: &str) -> Result<Vec<[Figures; 2]>> {
+pub fn read_example(name: &str) -> Result<Vec<Figures>> {
     let rows = read(&format!("{}.csv", short(name)))?;
     let figures = rows.iter().map(|row| {
         let numbers: Vec<u64> = row.split(',').skip(1).map(str::parse).collect::<Result<_, _>>()?;
-        let [cold, warm, crowd_tenths, m_cold, m_warm, m_crowd] = numbers[..] else {
-            bail!("{name}.csv: a row has not six figures");
+        let [cold, warm, crowd_tenths] = numbers[..] else {
+            bail!("{name}.csv: a row has not three figures");
         };
-        Ok([
-            Figures {
-                cold,
-                warm,
-                crowd_tenths,
-            },
-            Figures {
-                cold: m_cold,
-                warm: m_warm,
-                crowd_tenths: m_crowd,
-            },
-        ])
+        Ok(Figures {
+            cold,
+            warm,
+            crowd_tenths,
+        })
     });
     figures.collect()
 }
 
 fn write(name: &str, text: &str) -> Result<()> {
     let path = folder().join(name);
-    fs::create_dir_all(path.parent().unwrap_or(&path))?;
-    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    let folder = path.parent().unwrap_or(&path);
+    let failed = || format!("cannot write {}", path.display());
+    fs::create_dir_all(folder).with_context(failed)?;
+    // A file that is there is whole, also if this ends here.
+    let part = path.with_extension("part");
+    fs::write(&part, text)
+        .and_then(|()| fs::rename(&part, &path))
+        .with_context(failed)
 }
 
 /// The rows of a file, without the heading and notes.

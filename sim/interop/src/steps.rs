@@ -2,7 +2,7 @@
 
 use crate::costs::{self, Cost};
 use crate::example::{self, Tried};
-use crate::figures::SIZES;
+use crate::figures::{Figures, SIZES};
 use crate::public::{self, Public};
 use crate::recorded;
 use crate::run::Request;
@@ -67,6 +67,11 @@ fn modelled(watchdog: u64) -> Result<Simulated> {
     let mut config = config();
     config.cluster.watchdog = watchdog;
     Ok(Simulated::new(config)?)
+}
+
+/// The model's figures of an example, by size.
+pub(crate) fn modelled_figures(name: &'static str) -> Result<Vec<Figures>> {
+    Ok(example::attempt(modelled(WATCHDOG)?, name, [0, 0], &mut |_| ())?.figures)
 }
 
 /// The model with the public cluster's defects.
@@ -233,7 +238,7 @@ pub(crate) fn example(real: &Real, name: &'static str, request: &Request) -> Res
     );
     show_figures(&tried, &model);
     if request.record {
-        recorded::write_example(name, request.packets, &tried, &model, &faults)?;
+        recorded::write_example(name, request.packets, &tried, &faults)?;
     }
     Ok(faults.is_empty())
 }

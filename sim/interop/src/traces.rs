@@ -153,8 +153,9 @@ pub fn read(rows: &[String]) -> Result<Vec<Line>> {
 const PERCENT: [u64; 2] = [35, 10];
 const CLOCKS: [u64; 2] = [16, 8];
 
-/// In what the model differs: each HPU does the same in the same order, so do the ports, and all of it in time.
-pub fn differences(real: &[Line], model: &[Line]) -> Vec<String> {
+/// In what the model differs: each HPU does the same in the same order, so do the ports, and all of it in time. A program that
+/// the cache does not hold never settles: some of its lines come with every packet, and which ones is a matter of chance.
+pub fn differences(real: &[Line], model: &[Line], fits_the_cache: bool) -> Vec<String> {
     let mut all = Vec::new();
     for at_hpus in [true, false] {
         let lane = |lines: &[Line]| -> Vec<Line> {
@@ -164,7 +165,7 @@ pub fn differences(real: &[Line], model: &[Line]) -> Vec<String> {
         let (real, model) = (lane(real), lane(model));
         let pairs = real.iter().zip(&model);
         let differ = |(one, other): &(&Line, &Line)| {
-            let turn = one.packet.min(1);
+            let turn = one.packet.min(fits_the_cache.into());
             let slack = one.clock * PERCENT[turn] / 100 + CLOCKS[turn];
             (one.packet, &one.what) != (other.packet, &other.what) || one.clock.abs_diff(other.clock) > slack
         };
@@ -254,17 +255,17 @@ mod tests {
     #[test]
     fn other_values_another_order_and_other_times_differ() {
         let real = trace();
-        assert!(differences(&real, &real).is_empty());
+        assert!(differences(&real, &real, true).is_empty());
         let mut late = real.clone();
         late[1].clock += 11;
-        assert!(differences(&real, &late)[0].contains("clock 33"));
+        assert!(differences(&real, &late, true)[0].contains("clock 33"));
         let mut swapped = real.clone();
         swapped.swap(1, 2);
-        assert_eq!(differences(&real, &swapped).len(), 1);
-        assert_eq!(differences(&real, &real[..6]), ["4 lines, 3 in the model"]);
+        assert_eq!(differences(&real, &swapped, true).len(), 1);
+        assert_eq!(differences(&real, &real[..6], true), ["4 lines, 3 in the model"]);
         // HPUs and ports need not meet in the same order.
         let mut mixed = real.clone();
         mixed.swap(2, 3);
-        assert!(differences(&real, &mixed).is_empty());
+        assert!(differences(&real, &mixed, true).is_empty());
     }
 }
