@@ -64,13 +64,13 @@ impl Store {
         &self.shown
     }
 
-    /// The files that differ from what is wanted, by name.
+    /// The files that differ from what is wanted, by name; the directory's own list is one of them.
     ///
     /// # Errors
     /// The directory cannot be read, or a file with a wanted name is not gen-verilog's.
     pub fn compare(&self, wanted: &[File]) -> Result<BTreeMap<String, Difference>, Error> {
         let mut differences = BTreeMap::new();
-        for file in wanted {
+        for file in wanted.iter().chain([&list_of(wanted)]) {
             if let Some(difference) = self.difference(file)? {
                 differences.insert(file.name.clone(), difference);
             }
@@ -116,7 +116,7 @@ impl Store {
         names.map(str::to_owned).collect()
     }
 
-    /// Makes the directory hold the wanted files and no stale ones; answers what had to change.
+    /// Makes the directory hold the wanted files and no stale ones; answers what had to change, apart from its own list.
     ///
     /// # Errors
     /// As [`Store::compare`], or the file system refuses; then nothing has changed.
@@ -138,14 +138,10 @@ impl Store {
             Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(failed(error)),
             _ => {}
         }
-        if is_own(&self.directory.join(LIST)).is_ok_and(|is_own| !is_own) {
-            return Err(Error::Foreign {
-                path: self.show(LIST),
-            });
-        }
-        let differences = self.compare(wanted)?;
+        let mut differences = self.compare(wanted)?;
         self.sweep(wanted);
         self.replace(wanted, &differences)?;
+        differences.remove(LIST);
         Ok(differences)
     }
 
@@ -189,9 +185,9 @@ impl Store {
 
     fn replace(&self, wanted: &[File], differences: &BTreeMap<String, Difference>) -> Result<(), Error> {
         let list = list_of(wanted);
-        let changed = wanted.iter().filter(|file| differences.contains_key(&file.name));
-        let staged = changed
-            .chain([&list])
+        let all = wanted.iter().chain([&list]);
+        let staged = all
+            .filter(|file| differences.contains_key(&file.name))
             .map(|file| Ok((file.name.as_str(), self.stage(file)?)))
             .collect::<Result<Vec<_>, Error>>()?;
         let mut undo = Undo::default();

@@ -246,7 +246,7 @@ fn check_tells_each_kind_of_difference_and_repairs_nothing() {
     let differs = checkout.run(&["--check"]);
     assert_eq!(differs.code, Some(1));
     let expected = "gen/verilog/reference is not what the Rust blocks say:\n  \
-                    missing  filelist.f\n  stale    old_block.sv\n  differs  pspin_pkt_match.sv\n\
+                    differs  .gen-verilog\n  missing  filelist.f\n  stale    old_block.sv\n  differs  pspin_pkt_match.sv\n\
                     run `cargo run --release --bin gen-verilog` to repair it\n";
     assert_eq!(differs.out, format!("{expected}{of_board}"));
     assert_eq!(files(&folder), before);
@@ -361,6 +361,7 @@ fn a_board_is_written_and_checked_and_what_is_stale_goes() {
         lines,
         [
             "target/boards/alchitry-cu is not what the Rust blocks say:",
+            "  differs  .gen-verilog",
             "  differs  constraints/alchitry_cu.pcf",
             "  stale    rtl/spinneret_old.sv",
             "run `cargo run --release --bin gen-verilog -- --board alchitry-cu` to repair it",

@@ -44,12 +44,14 @@ fn writes_what_is_missing_or_differs_and_removes_what_is_stale() {
     fs::write(directory.join("notes.txt"), format!("{HEADER}\n")).unwrap();
 
     let wanted = [file("same.sv", "1"), file("changed.sv", "2"), file("new.sv", "1")];
-    let expected = BTreeMap::from([
+    let mut expected = BTreeMap::from([
+        (LIST.to_owned(), Difference::Differs),
         ("changed.sv".to_owned(), Difference::Differs),
         ("new.sv".to_owned(), Difference::Missing),
         ("old.sv".to_owned(), Difference::Stale),
     ]);
     assert_eq!(store.compare(&wanted).unwrap(), expected);
+    expected.remove(LIST);
     assert_eq!(store.write(&wanted).unwrap(), expected);
     assert_eq!(
         names(&directory),
@@ -185,7 +187,10 @@ fn a_header_behind_the_first_line_is_found() {
     assert_eq!(store.write(&[with("2")]).unwrap().len(), 1);
     assert_eq!(
         store.compare(&[]).unwrap(),
-        BTreeMap::from([("x.core".to_owned(), Difference::Stale)])
+        BTreeMap::from([
+            (LIST.to_owned(), Difference::Differs),
+            ("x.core".to_owned(), Difference::Stale)
+        ])
     );
 }
 
@@ -213,7 +218,8 @@ fn a_list_that_was_changed_leads_nowhere_else() {
     fs::write(&outside, format!("{HEADER}\n")).unwrap();
     let directory = scratch.path().join("out");
     let store = store(&directory);
-    store.write(&[file("a.sv", "1")]).unwrap();
+    let wanted = [file("a.sv", "1")];
+    store.write(&wanted).unwrap();
     for name in [
         "../outside.sv",
         outside.to_str().unwrap(),
@@ -224,17 +230,19 @@ fn a_list_that_was_changed_leads_nowhere_else() {
         LIST,
     ] {
         fs::write(directory.join(LIST), format!("{HASH_HEADER}\n{name}\n")).unwrap();
-        assert_eq!(
-            store.write(&[file("a.sv", "1")]).unwrap(),
-            BTreeMap::new(),
-            "{name}"
-        );
+        let list_alone = BTreeMap::from([(LIST.to_owned(), Difference::Differs)]);
+        assert_eq!(store.compare(&wanted).unwrap(), list_alone, "{name}");
+        assert_eq!(store.write(&wanted).unwrap(), BTreeMap::new(), "{name}");
         assert!(outside.exists() && directory.join("a.sv").exists(), "{name}");
     }
     let mut broken = format!("{HASH_HEADER}\n").into_bytes();
     broken.extend([0xff; 3000]);
     fs::write(directory.join(LIST), broken).unwrap();
-    assert_eq!(store.write(&[file("a.sv", "1")]).unwrap(), BTreeMap::new());
+    store.write(&wanted).unwrap();
+    fs::remove_file(directory.join(LIST)).unwrap();
+    assert_eq!(store.compare(&wanted).unwrap()[LIST], Difference::Missing);
+    store.write(&wanted).unwrap();
+    assert!(store.compare(&wanted).unwrap().is_empty());
     // Somebody's own file of that name stays.
     fs::write(directory.join(LIST), "mine\n").unwrap();
     let error = store.write(&[file("a.sv", "2")]).unwrap_err();

@@ -372,7 +372,7 @@ tell_clusters:
      * Whether there is memory at address a0, whose word is lost. Start-up alone asks. Where nothing is, an access is a
      * fault, or is answered with something as the public cluster does it.
      */
-    .section .text.exists, "ax"
+    .section .startup, "ax"
     .globl spin_exists
     .type spin_exists, @function
 spin_exists:

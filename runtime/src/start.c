@@ -14,6 +14,9 @@ static_assert(SPIN_CONTEXT_OFFSET + NB_CORES * SPIN_CONTEXT_SIZE <= SPIN_GUARD_O
 static_assert(GUARD_NUMBER + 4 * GUARD_MAX_CLUSTERS <= SPIN_GUARD_SIZE, "the guard has no more room than that");
 static_assert(SPIN_GUARD_OFFSET + SPIN_GUARD_SIZE <= SPIN_AREA_OFFSET, "the guard overlaps stacks");
 
+/* Code that runs once is small, and lies behind all other: see link.ld. */
+#define STARTUP __attribute__((cold, section(".startup")))
+
 /* The host finds it by this name. */
 __attribute__((used, section(".l2_handler_data.host"))) volatile struct host_data __host_data;
 
@@ -42,7 +45,7 @@ __attribute__((weak)) void init_handlers(handler_fn *hh, handler_fn *ph, handler
     *handler_mem = NULL;
 }
 
-static void prepare_locals(uint32_t hart) {
+STARTUP static void prepare_locals(uint32_t hart) {
     uint8_t *locals;
     read_register(tp, locals);
     size_t initialised = (uintptr_t)__spin_tdata_size;
@@ -62,7 +65,7 @@ static volatile uint32_t *guard_of(uint32_t cluster) {
  * Nobody is inside. Other clusters wait for `ready` before they run handlers, so nobody wants to be either. A program also
  * runs on fewer or more clusters than it was built for, so they are counted.
  */
-static void prepare_guard(void) {
+STARTUP static void prepare_guard(void) {
     uint32_t clusters = 1;
     while (clusters < GUARD_MAX_CLUSTERS && spin_exists(guard_of(clusters))) {
         ++clusters;
@@ -79,7 +82,7 @@ static void prepare_guard(void) {
 #define CLEAR_MOST 4096
 
 /* Clears words of L2. A store there takes 30 clocks, a copy of a line that is clear already 1. */
-static void clear(uint32_t *start, uint32_t bytes) {
+STARTUP static void clear(uint32_t *start, uint32_t bytes) {
     uint32_t done = 0;
     for (; done < bytes && done < CLEAR_FIRST; done += sizeof(*start)) {
         start[done / sizeof(*start)] = 0;
@@ -94,7 +97,7 @@ static void clear(uint32_t *start, uint32_t bytes) {
 }
 
 /* Called by every HPU after reset. HPU 0 prepares the memory that all share, the others wait for it. */
-void spin_start(uint32_t hart) {
+STARTUP void spin_start(uint32_t hart) {
     prepare_locals(hart);
     if (hart == 0) {
         clear(__bss_start, (uint32_t)((uintptr_t)__bss_end - (uintptr_t)__bss_start));
@@ -113,7 +116,7 @@ void spin_start(uint32_t hart) {
 }
 
 /* A trap before there was a task to blame. */
-void spin_start_failed(uint32_t cause, uint32_t pc, uint32_t value) {
+STARTUP void spin_start_failed(uint32_t cause, uint32_t pc, uint32_t value) {
     printf("HPU %u of cluster %u: trap %u at 0x%08x (0x%08x) in init_handlers: nothing can run\n",
            (unsigned)rt_core_id(), (unsigned)rt_cluster_id(), (unsigned)cause, (unsigned)pc, (unsigned)value);
     amo_store(&__spin_state, FAILED);

@@ -10,4 +10,4 @@ mod program;
 mod stage;
 
 pub use program::{Function, Program, ProgramError, Segment, Variable};
-pub use stage::{Code, Stage};
+pub use stage::{Code, Stage, main_handler};

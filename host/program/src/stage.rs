@@ -16,6 +16,13 @@ impl Code {
     }
 }
 
+/// The handler after which those of a context are named, header, payload and tail: that of payloads, or else the first.
+pub fn main_handler(handlers: [Code; 3]) -> Option<u32> {
+    let [header, payload, tail] = handlers;
+    let mut there = [payload, header, tail].into_iter().filter(|code| code.exists());
+    there.next().map(|code| code.address)
+}
+
 /// Which handler of a message runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stage {

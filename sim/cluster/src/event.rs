@@ -84,6 +84,8 @@ pub enum Event {
         size: u32,
         /// [`digest`] of them.
         digest: u64,
+        /// The handler after which those of its context are named.
+        handler: Option<u32>,
     },
     /// A handler has ended.
     Ran(Run),

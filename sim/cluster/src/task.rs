@@ -1,6 +1,6 @@
 //! What goes in and out of a cluster: requests to run handlers, tasks made of them, and what handlers ask for.
 
-pub use spinneret_program::{Code, Stage};
+pub use spinneret_program::{Code, Stage, main_handler};
 
 use spinneret_program::map::{L1_SCRATCHPADS, l1_address};
 

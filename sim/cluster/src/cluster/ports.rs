@@ -2,7 +2,7 @@
 
 use super::Cluster;
 use crate::event::{Event, digest};
-use crate::task::{Feedback, Her, Task};
+use crate::task::{Feedback, Her, Task, main_handler};
 use crate::trace::Passed;
 use crate::view::STDOUT_CHARACTERS;
 
@@ -29,6 +29,7 @@ impl Cluster {
             message: her.message,
             size: her.size,
             digest,
+            handler: main_handler([her.meta.header, her.meta.payload, her.meta.tail]),
         });
         let Her {
             message,

@@ -1,9 +1,8 @@
 //! ELF files.
 
+use super::files::{Files, NAME, seed};
 use super::root;
-use crate::mutate::damaged;
-use crate::{Fed, Target};
-use rand_chacha::ChaCha8Rng;
+use crate::Target;
 use spinneret_cluster::{Cluster, Config, Program};
 use spinneret_nic::report::Symbols;
 use std::path::Path;
@@ -14,64 +13,38 @@ const CLOCKS: u64 = 3_000;
 const ASKED: u32 = 64;
 
 /// Reads a program, asks for its names and lines, and runs what there is.
-pub(super) struct Elf {
-    seeds: Vec<Vec<u8>>,
-    cluster: Cluster,
+pub(super) fn target() -> anyhow::Result<Box<dyn Target>> {
+    let mut good = Vec::new();
+    for example in ["icmp_ping", "host_ping"] {
+        let folder = root().join("runtime/examples").join(example);
+        good.push(seed(&spinneret_nic::run::program(&folder, 2)?)?);
+    }
+    let mut cluster = Cluster::new(Config::default());
+    Ok(Files::target(good, move |input| read(&mut cluster, input)))
 }
 
-impl Elf {
-    pub(super) fn new() -> anyhow::Result<Self> {
-        let mut seeds = Vec::new();
-        for example in ["icmp_ping", "host_ping"] {
-            let folder = root().join("runtime/examples").join(example);
-            let elf = spinneret_nic::run::program(&folder, 2)?;
-            seeds.push(std::fs::read(elf)?);
-        }
-        let cluster = Cluster::new(Config::default());
-        Ok(Self { seeds, cluster })
+fn read(cluster: &mut Cluster, input: &[u8]) -> Result<bool, String> {
+    let program = match Program::parse(Path::new(NAME), input.to_vec()) {
+        Ok(program) => program,
+        Err(error) if error.to_string().contains(NAME) => return Ok(false),
+        Err(error) => return Err(format!("the file is not named in: {error}")),
+    };
+    let symbols = Symbols::new(&program);
+    for address in (program.entry..).step_by(62).take(ASKED as usize) {
+        symbols.places(address);
+        symbols.name(address);
+        symbols.instruction(address);
     }
-}
-
-impl Target for Elf {
-    fn pieces(&self) -> &'static str {
-        "files"
+    // Programs that have no handlers, or several, say so.
+    if let Err(error) = program.only_name() {
+        drop(error.to_string());
     }
-
-    fn generate(&self, rng: &mut ChaCha8Rng) -> Vec<u8> {
-        damaged(&self.seeds, rng)
+    cluster.load(&program);
+    cluster.set_fetch(3);
+    for _ in 0..CLOCKS {
+        cluster.tick();
+        cluster.take_stdout();
     }
-
-    fn run(&mut self, input: &[u8]) -> Result<Fed, String> {
-        let program = match Program::parse(Path::new("fuzzed"), input.to_vec()) {
-            Ok(program) => program,
-            Err(error) if error.to_string().contains("fuzzed") => {
-                return Ok(Fed {
-                    pieces: 1,
-                    understood: 0,
-                });
-            }
-            Err(error) => return Err(format!("the file is not named in: {error}")),
-        };
-        let symbols = Symbols::new(&program);
-        for address in (program.entry..).step_by(62).take(ASKED as usize) {
-            symbols.places(address);
-            symbols.name(address);
-            symbols.instruction(address);
-        }
-        // Programs that have no handlers, or several, say so.
-        if let Err(error) = program.only_name() {
-            drop(error.to_string());
-        }
-        self.cluster.load(&program);
-        self.cluster.set_fetch(3);
-        for _ in 0..CLOCKS {
-            self.cluster.tick();
-            self.cluster.take_stdout();
-        }
-        self.cluster.take_events();
-        Ok(Fed {
-            pieces: 1,
-            understood: 1,
-        })
-    }
+    cluster.take_events();
+    Ok(true)
 }

@@ -2,6 +2,7 @@
 
 mod captures;
 mod elf;
+mod files;
 mod handlers;
 mod instructions;
 mod rules;
@@ -43,21 +44,21 @@ pub const ALL: [Entry; 6] = [
         about: "pcap and pcapng files",
         pieces: 100_000,
         tested: 5_000,
-        make: || Ok(Box::new(captures::Captures::new()?)),
+        make: captures::target,
     },
     Entry {
         name: "rules",
         about: "rule files",
         pieces: 100_000,
         tested: 5_000,
-        make: || Ok(Box::new(rules::Rules::new()?)),
+        make: rules::target,
     },
     Entry {
         name: "elf",
         about: "ELF files of handlers, which are run if they can be",
         pieces: 100_000,
         tested: 500,
-        make: || Ok(Box::new(elf::Elf::new()?)),
+        make: elf::target,
     },
     Entry {
         name: "socket",
@@ -85,27 +86,4 @@ pub const ALL: [Entry; 6] = [
 /// The project's root.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The files of a folder of the project with one of these endings, to begin with. What once broke a target is none of them:
-/// inputs follow from the seed and the examples alone.
-fn seeds(folder: &str, endings: &[&str]) -> Result<Vec<Vec<u8>>> {
-    let there = root().join(folder);
-    let entries = std::fs::read_dir(&there).with_context(|| format!("cannot read {}", there.display()))?;
-    let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    // A folder is listed in any order.
-    paths.sort();
-    let is_one = |path: &PathBuf| {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        ending.is_some_and(|ending| endings.contains(&ending))
-    };
-    let read =
-        |path: PathBuf| std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()));
-    let seeds = paths
-        .into_iter()
-        .filter(is_one)
-        .map(read)
-        .collect::<Result<Vec<_>>>()?;
-    anyhow::ensure!(!seeds.is_empty(), "there are no inputs to begin with in {folder}");
-    Ok(seeds)
 }

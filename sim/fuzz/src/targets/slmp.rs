@@ -1,6 +1,7 @@
 //! SLMP segments, to the handlers on a simulated NIC and to the receiver that programs have.
 
-use super::{root, seeds};
+use super::files::seeds;
+use super::root;
 use crate::mutate::{damaged, number};
 use crate::{Fed, Target};
 use rand::RngExt as _;

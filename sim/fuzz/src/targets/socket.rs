@@ -285,13 +285,7 @@ impl Replies {
     }
 }
 
-/// A number, seven bits a byte.
-fn varint(mut value: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while value >= 0x80 {
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
-    bytes
+/// A number, as the protocol writes it.
+fn varint(value: u64) -> Vec<u8> {
+    postcard::to_stdvec(&value).expect("a vector grows as it has to")
 }

@@ -41,7 +41,14 @@ impl<B: Behind> Nic<B> {
         self.bar.write(LiteWrite::new(offset.into(), value.into()));
         self.wait_for_bar("write", register)?;
         let response = self.bar.take_writes().first().map(|done| done.response);
-        check("write", register, response)
+        check("write", register, response)?;
+        self.route.written(register, value);
+        Ok(())
+    }
+
+    /// The address of the handler that a frame is for, if it matches: of payloads, or else of headers or tails.
+    pub fn handler_of(&self, frame: &[u8]) -> Option<u32> {
+        self.route.of(frame)
     }
 
     /// Reads a control register.

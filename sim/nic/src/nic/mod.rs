@@ -14,12 +14,14 @@ mod behind;
 mod control;
 mod hardware;
 mod modelled;
+mod route;
 
 pub use behind::Behind;
 pub use control::ControlError;
 pub use hardware::{Hardware, Names};
 pub use modelled::Modelled;
 
+use route::Route;
 use spinneret_cluster::{Config, Program};
 use spinneret_regmap::{bar, cl};
 use spinneret_sim::axil::{LiteMaster, LiteMasterConfig, LiteRead};
@@ -123,6 +125,7 @@ pub struct Nic<B = Modelled> {
     printed: u64,
     /// A program that was loaded, and nobody has asked for yet.
     loaded: Option<Program>,
+    route: Route,
 }
 
 impl Nic {
@@ -183,6 +186,7 @@ impl<B: Behind> Nic<B> {
             stdout: VecDeque::new(),
             printed: 0,
             loaded: None,
+            route: Route::new(),
             config,
             sim,
         };

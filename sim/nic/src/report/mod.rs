@@ -22,8 +22,9 @@
 //! let mut recorder = Recorder::new(Options::silent(), None, &config)?;
 //! // The main loop tells what happens...
 //! let ping = [0x5a; 98];
-//! recorder.received(1_000_000, &ping);
-//! let came = Event::Came { clock: 60, packet: 0, message: 0, size: 98, digest: digest(&ping) };
+//! let handler = Some(0x1d00_0400);
+//! recorder.received(1_000_000, &ping, handler);
+//! let came = Event::Came { clock: 60, packet: 0, message: 0, size: 98, digest: digest(&ping), handler };
 //! for event in [came, Event::Freed { clock: 100, packet: 0 }] {
 //!     recorder.event(&event, |clock| clock * config.cluster_ps);
 //! }
@@ -148,8 +149,9 @@ impl Recorder {
         self.symbols = Symbols::new(program);
     }
 
-    /// A frame goes from the wire into the NIC.
-    pub fn received(&mut self, at_ps: u64, bytes: &[u8]) {
+    /// A frame goes from the wire into the NIC; if it matches, for a handler.
+    pub fn received(&mut self, at_ps: u64, bytes: &[u8], handler: Option<u32>) {
+        self.tally.matched(handler);
         let frame = self.pairing.came(at_ps, digest(bytes));
         self.tally.wire_in.add(bytes.len());
         self.tally.begins(at_ps);
@@ -202,7 +204,11 @@ impl Recorder {
                 message,
                 size,
                 digest,
-            } => self.came(clock_to_ps(clock), packet, (message, size), digest),
+                handler,
+            } => {
+                self.tally.taken(handler);
+                self.came(clock_to_ps(clock), packet, (message, size), digest);
+            }
             Event::Ran(ref run) => self.ran(run, [run.begun, run.ended].map(clock_to_ps)),
             Event::Freed { clock, packet } => self.freed(clock_to_ps(clock), packet),
             Event::Failed(ref fault) => {

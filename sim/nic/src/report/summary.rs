@@ -130,6 +130,8 @@ pub struct Summary {
     pub stages: Vec<StageReport>,
     /// Matched frames that were dropped, by cause; only of counters that the run has read.
     pub drops: BTreeMap<String, u64>,
+    /// The same frames by the handlers that they were for; empty if some frames were on their way when the run ended.
+    pub dropped_for: BTreeMap<String, u64>,
     /// Handlers, by name.
     pub handlers: Vec<HandlerReport>,
     /// Latencies.

@@ -40,6 +40,10 @@ impl Summary {
             let name = format!("dropped: {}", cause.replace('_', " "));
             table.add_row([name, packets.to_string(), String::new(), String::new()]);
         }
+        for (handler, packets) in &self.dropped_for {
+            let name = format!("dropped, for {handler}");
+            table.add_row([name, packets.to_string(), String::new(), String::new()]);
+        }
         table
     }
 

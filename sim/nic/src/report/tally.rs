@@ -41,6 +41,8 @@ pub(super) struct Tally {
     pub(super) bypass: Histogram,
     pub(super) counters: BTreeMap<String, u64>,
     handlers: BTreeMap<(u32, Stage), HandlerTally>,
+    /// Frames that matched for a handler, and those of them that came to the cluster.
+    aimed: BTreeMap<u32, [u64; 2]>,
     first_ps: Option<u64>,
     last_ps: u64,
 }
@@ -54,6 +56,22 @@ impl Tally {
     /// Something came out.
     pub(super) fn ends(&mut self, at_ps: u64) {
         self.last_ps = self.last_ps.max(at_ps);
+    }
+
+    /// A frame came from the wire, for this handler if it matches.
+    pub(super) fn matched(&mut self, handler: Option<u32>) {
+        self.aim(handler, 0);
+    }
+
+    /// Its packet came to the cluster.
+    pub(super) fn taken(&mut self, handler: Option<u32>) {
+        self.aim(handler, 1);
+    }
+
+    fn aim(&mut self, handler: Option<u32>, place: usize) {
+        if let Some(handler) = handler {
+            self.aimed.entry(handler).or_default()[place] += 1;
+        }
     }
 
     /// A handler has run.
@@ -83,6 +101,7 @@ impl Tally {
             time: self.time(end),
             stages: self.stages(),
             drops: self.drops(),
+            dropped_for: self.dropped_for(symbols),
             handlers: self.handlers(symbols),
             latencies: Latencies {
                 ingress_ns: latency(&self.ingress),
@@ -157,6 +176,23 @@ impl Tally {
         drops
             .filter_map(|(name, count)| Some((name.strip_prefix(DROPPED)?.to_owned(), *count)))
             .collect()
+    }
+
+    /// The dropped frames by whom they were for, if that accounts for all of them: in a run that was interrupted, some are
+    /// on their way.
+    fn dropped_for(&self, symbols: &Symbols) -> BTreeMap<String, u64> {
+        let mut dropped = BTreeMap::new();
+        for (handler, [matched, taken]) in &self.aimed {
+            let name = symbols.name(*handler);
+            let name = Stage::ALL
+                .iter()
+                .find_map(|stage| name.strip_suffix(stage.suffix()))
+                .unwrap_or(&name);
+            *dropped.entry(name.to_owned()).or_default() += matched.saturating_sub(*taken);
+        }
+        dropped.retain(|_, frames| *frames > 0);
+        let is_all = dropped.values().sum::<u64>() == self.drops().values().sum::<u64>();
+        if is_all { dropped } else { BTreeMap::new() }
     }
 
     fn handlers(&self, symbols: &Symbols) -> Vec<HandlerReport> {

@@ -279,7 +279,8 @@ impl Session {
             let Some((_, bytes)) = self.next.take_if(|(at, _)| *at <= now) else {
                 break;
             };
-            self.recorder.received(now - start, &bytes);
+            let handler = nic.handler_of(&bytes);
+            self.recorder.received(now - start, &bytes, handler);
             nic.receive(bytes);
         }
         if let Some(source) = &mut self.ends.host_source {

@@ -133,7 +133,8 @@ fn wait_for_hpus(nic: &Simulated) -> anyhow::Result<()> {
     while !nic.cluster().is_ready() {
         anyhow::ensure!(
             nic.now_ps() < limit_ps,
-            "{} of {} HPUs have not asked for a packet 100 ms after their start, so nothing was sent to them",
+            "{} of {} HPUs have not asked for a packet 100 ms after their start, so nothing was sent to them: look for what \
+             `init_handlers` waits for, or link the handlers with the start-up code of runtime/ (docs/cluster/runtime.md)",
             nic.cluster().starting(),
             nic.cluster().busy().count()
         );

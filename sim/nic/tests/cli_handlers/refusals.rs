@@ -2,6 +2,7 @@
 
 use crate::{done_with, handlers, json, run, stderr};
 use serde_json::Value;
+use std::process::Command;
 
 const PACKETS: u64 = 20;
 
@@ -124,4 +125,53 @@ fn what_the_nic_refuses_is_told_with_the_handlers_line() {
         host,
     );
     is_refused("spin_cmd_issue(6, NULL)", "command that is none");
+}
+
+/// The hardware counts the frames that it drops by cause; the summary says for whom they were.
+#[test]
+fn dropped_frames_are_told_by_the_handlers_that_they_were_for() {
+    let folder = handlers(
+        "__handler__ void slow_ph(handler_args_t *args) { rt_time_wait_cycles(5000); }\n\
+         __handler__ void other_ph(handler_args_t *args) { rt_time_wait_cycles(5000); }\n",
+    );
+    let rules = ["slow", "other"].map(|name| {
+        let port = if name == "slow" { 7000 } else { 7001 };
+        format!(
+            "[[ruleset]]\nname = \"{name}\"\nrules = [{{ udp-dport = {port} }}]\nend-of-message = \"never\"\n"
+        )
+    });
+    std::fs::write(folder.path().join("rules.toml"), rules.concat()).expect("there is room");
+    let flood = |more: &[&str]| {
+        let traffic = [
+            "--generate",
+            "udp,size=64,dport=7000..7002,rate=50Gbps,count=1800",
+        ];
+        Command::new(env!("CARGO_BIN_EXE_spinneret"))
+            .arg("run")
+            .arg(folder.path())
+            .args(traffic)
+            .args(more)
+            .output()
+            .expect("the command was built")
+    };
+    let summary = json(&flood(&["--json"]));
+    let sum = |of: &str| -> u64 {
+        let counts = summary[of].as_object().expect("it is a table").values();
+        counts.filter_map(Value::as_u64).sum()
+    };
+    let dropped_for = |name: &str| summary["dropped_for"][name].as_u64().expect("it is counted");
+    assert_eq!(summary["unbalanced"], serde_json::json!([]));
+    let dropped = [dropped_for("slow"), dropped_for("other")];
+    assert!(dropped.iter().all(|frames| *frames > 50), "{dropped:?}");
+    assert_eq!(sum("dropped_for"), sum("drops"));
+    assert_eq!(
+        sum("drops") + done_with(&summary),
+        1200,
+        "a third of the frames matches nothing"
+    );
+
+    let table = String::from_utf8(flood(&[]).stdout).expect("it is text");
+    for name in ["slow", "other"] {
+        assert!(table.contains(&format!("dropped, for {name}")), "{table}");
+    }
 }

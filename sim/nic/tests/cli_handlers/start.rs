@@ -1,6 +1,7 @@
 //! Programs that prepare themselves for long, or never come to take packets.
 
 use crate::{done_with, handlers, json, run, stderr};
+use spinneret_cluster::{Cluster, Config};
 use spinneret_host::{Device as _, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
@@ -33,6 +34,27 @@ fn packets_wait_until_a_large_table_is_clear() {
     let folder = with_table(128 << 10);
     let summary = json(&run(&folder, 5000, &["--json"]));
     assert_eq!(done_with(&summary), 5000);
+}
+
+/// Clocks from reset until all HPUs wait for packets.
+fn clocks_to_start(words: usize) -> u64 {
+    let folder = with_table(words);
+    let elf = spinneret_nic::run::program(folder.path(), 2).expect("it can be built");
+    let mut cluster = Cluster::new(Config::default());
+    cluster.load(&Program::open(&elf).expect("it was built"));
+    cluster.set_fetch(3);
+    while !cluster.is_ready() {
+        cluster.tick();
+    }
+    cluster.now()
+}
+
+/// By stores of words, 30 clocks each, it would take 3.9 million.
+#[test]
+fn a_table_of_512_kib_is_clear_after_14_000_clocks() {
+    let [small, large] = [64, 128 << 10].map(clocks_to_start);
+    println!("ready after {small} clocks, with the table after {large}");
+    assert!(large - small <= 14_000, "{small}, {large}");
 }
 
 #[test]

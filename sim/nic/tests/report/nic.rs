@@ -61,7 +61,7 @@ fn a_run_of_pings_adds_up() {
     let start = End::of(&nic, begun.elapsed());
     for number in 0..30 {
         let bytes = frame(number);
-        recorder.received(nic.now_ps(), &bytes);
+        recorder.received(nic.now_ps(), &bytes, nic.handler_of(&bytes));
         nic.receive(bytes);
         // Longer than the handler takes, so that no packet waits for another one.
         let next_ps = nic.now_ps() + 20_000_000;

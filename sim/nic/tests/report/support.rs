@@ -55,7 +55,8 @@ pub(crate) fn make_up(recorder: &mut Recorder, packets: u64) {
     let mut number = 0;
     for frame in 0..packets {
         let (at_ps, bytes) = (1_000_000 + frame * 2_000_000, bytes(frame));
-        recorder.received(at_ps, &bytes);
+        let handler = (frame % 10 != 9).then_some(HANDLER);
+        recorder.received(at_ps, &bytes, handler);
         if frame % 10 == 9 {
             recorder.to_host(at_ps + 300_000, &bytes);
             continue;
@@ -103,6 +104,7 @@ pub(crate) fn make_up(recorder: &mut Recorder, packets: u64) {
                 message: run.message,
                 size,
                 digest: digest(&bytes),
+                handler,
             },
             Event::Ran(run),
             Event::Freed {
@@ -204,7 +206,7 @@ pub(crate) fn run(program: &Program, packets: &[Vec<u8>], recorder: &mut Recorde
     for (message, bytes) in (0..).zip(packets) {
         let (address, size) = (0x1c10_0000, bytes.len() as u32);
         assert!(cluster.write(address, bytes));
-        recorder.received(cluster.now() * 25_000, bytes);
+        recorder.received(cluster.now() * 25_000, bytes, Some(payload.address));
         cluster.push(Her {
             message,
             is_last: true,
