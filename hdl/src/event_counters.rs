@@ -9,6 +9,7 @@ pub const COUNTER_WIDTH: usize = 32;
 ///
 /// An event is in its counter two clocks after it happens: a register lies before the counters, so that
 /// events may come from deep logic.
+#[hardware(events: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct EventCounters {
     /// Clock.
@@ -16,25 +17,11 @@ pub struct EventCounters {
     /// Synchronous reset: all counters are 0.
     pub rst: Wire<In, bool>,
     /// Bit n: event n happens in this cycle.
-    pub events: Wire<In>,
+    pub events: Wire<In, { events }>,
     /// How often each event has happened.
-    pub counts: Vec<Wire<Out>>,
-    happened: Reg,
-    values: Vec<Reg>,
-}
-
-impl EventCounters {
-    /// Counters for `events` events, of which there is at least one.
-    pub fn new(events: usize) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            events: Wire::word(events),
-            counts: vec![Wire::word(COUNTER_WIDTH); events],
-            happened: Reg::word_reset(events),
-            values: vec![Reg::word_reset(COUNTER_WIDTH); events],
-        }
-    }
+    pub counts: [Wire<Out, { COUNTER_WIDTH }>; events],
+    happened: Reg<{ events }, Reset>,
+    values: [Reg<{ COUNTER_WIDTH }, Reset>; events],
 }
 
 impl Logic for EventCounters {

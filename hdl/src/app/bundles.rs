@@ -6,104 +6,61 @@ use crate::hostdma::psdpram::PsdpramShape;
 use spinneret_verilog::prelude::*;
 
 /// The segmented RAM as Corundum sees it: writes go to one half, reads come from the other.
+#[hardware(shape: PsdpramShape, count = shape.segments)]
 #[derive(LogicInterface, Clone, Debug)]
 pub struct CorundumRam {
     /// Bytes that are written, segments side by side.
-    pub wr_cmd_be: Wire<In>,
+    pub wr_cmd_be: Wire<In, { count * shape.segment_bytes() }>,
     /// Lines that are written.
-    pub wr_cmd_addr: Wire<In>,
+    pub wr_cmd_addr: Wire<In, { count * shape.segment_address() }>,
     /// Data.
-    pub wr_cmd_data: Wire<In>,
+    pub wr_cmd_data: Wire<In, { count * shape.segment_data }>,
     /// Bit s: there is a command for segment s.
-    pub wr_cmd_valid: Wire<In>,
+    pub wr_cmd_valid: Wire<In, { count }>,
     /// Bit s: segment s takes its command.
-    pub wr_cmd_ready: Wire<Out>,
+    pub wr_cmd_ready: Wire<Out, { count }>,
     /// Bit s: the oldest command of segment s is done.
-    pub wr_done: Wire<Out>,
+    pub wr_done: Wire<Out, { count }>,
     /// Lines that are read.
-    pub rd_cmd_addr: Wire<In>,
+    pub rd_cmd_addr: Wire<In, { count * shape.segment_address() }>,
     /// Bit s: there is a command for segment s.
-    pub rd_cmd_valid: Wire<In>,
+    pub rd_cmd_valid: Wire<In, { count }>,
     /// Bit s: segment s takes its command.
-    pub rd_cmd_ready: Wire<Out>,
+    pub rd_cmd_ready: Wire<Out, { count }>,
     /// What was read.
-    pub rd_resp_data: Wire<Out>,
+    pub rd_resp_data: Wire<Out, { count * shape.segment_data }>,
     /// Bit s: the data of segment s is there.
-    pub rd_resp_valid: Wire<Out>,
+    pub rd_resp_valid: Wire<Out, { count }>,
     /// Bit s: it is taken.
-    pub rd_resp_ready: Wire<In>,
-}
-
-impl CorundumRam {
-    /// Ports of a RAM of that shape.
-    pub fn new(shape: PsdpramShape) -> Self {
-        let count = shape.segments;
-        let flags = || Wire::word(count);
-        Self {
-            wr_cmd_be: Wire::word(count * shape.segment_bytes()),
-            wr_cmd_addr: Wire::word(count * shape.segment_address()),
-            wr_cmd_data: Wire::word(count * shape.segment_data),
-            wr_cmd_valid: flags(),
-            wr_cmd_ready: Wire::word(count),
-            wr_done: Wire::word(count),
-            rd_cmd_addr: Wire::word(count * shape.segment_address()),
-            rd_cmd_valid: flags(),
-            rd_cmd_ready: Wire::word(count),
-            rd_resp_data: Wire::word(count * shape.segment_data),
-            rd_resp_valid: Wire::word(count),
-            rd_resp_ready: flags(),
-        }
-    }
+    pub rd_resp_ready: Wire<In, { count }>,
 }
 
 /// Transmit completions into the block.
+#[hardware(shape: TxInjectShape)]
 #[derive(LogicInterface, Clone, Debug)]
 pub struct CompletionIn {
     /// When the frame was sent.
-    pub ts: Wire<In>,
+    pub ts: Wire<In, { shape.timestamp }>,
     /// Its tag.
-    pub tag: Wire<In>,
+    pub tag: Wire<In, { shape.tag }>,
     /// The completion is there.
     pub valid: Wire<In, bool>,
     /// It is taken.
     pub ready: Wire<Out, bool>,
 }
 
-impl CompletionIn {
-    /// Ports of the given widths.
-    pub fn new(shape: TxInjectShape) -> Self {
-        Self {
-            ts: Wire::word(shape.timestamp),
-            tag: Wire::word(shape.tag),
-            valid: Wire::bit(),
-            ready: Wire::bit(),
-        }
-    }
-}
-
 /// Transmit completions out of the block.
+#[hardware(shape: TxInjectShape)]
 #[derive(LogicInterface, Clone, Debug)]
 pub struct CompletionOut {
     /// When the frame was sent.
-    pub ts: Wire<Out>,
+    pub ts: Wire<Out, { shape.timestamp }>,
     /// Its tag.
-    pub tag: Wire<Out>,
+    pub tag: Wire<Out, { shape.tag }>,
     /// The completion is there.
     pub valid: Wire<Out, bool>,
     /// It is taken.
     pub ready: Wire<In, bool>,
-}
-
-impl CompletionOut {
-    /// Ports of the given widths.
-    pub fn new(shape: TxInjectShape) -> Self {
-        Self {
-            ts: Wire::word(shape.timestamp),
-            tag: Wire::word(shape.tag),
-            valid: Wire::bit(),
-            ready: Wire::bit(),
-        }
-    }
 }
 
 /// Increments of statistics.

@@ -25,6 +25,7 @@ pub const ID_BITS: usize = 12;
 ///   between two looks.
 /// - **Reset**: all counters count as reported with 0. Counters have no other reset than this one: to begin anew looks
 ///   like to wrap.
+#[hardware(count: usize, levels: Range<usize>, first_id: u64, index = address_width(count))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct StatisticsReporter {
     /// Clock.
@@ -32,35 +33,32 @@ pub struct StatisticsReporter {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// The counters side by side, counter 0 in the lowest bits.
-    pub counters: Wire<In>,
+    pub counters: Wire<In, { count * COUNTER_WIDTH }>,
     /// The increment.
-    pub m_axis_stat_tdata: Wire<Out>,
+    pub m_axis_stat_tdata: Wire<Out, { INCREMENT_BITS }>,
     /// The number of its statistic.
-    pub m_axis_stat_tid: Wire<Out>,
+    pub m_axis_stat_tid: Wire<Out, { ID_BITS }>,
     /// The increment is there.
     pub m_axis_stat_tvalid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub m_axis_stat_tready: Wire<In, bool>,
-    reported: Ram,
+    reported: Ram<{ RamStyle::Distributed }, { 1 << index }, { COUNTER_WIDTH }>,
     /// Entries that are not cleared yet, counted upwards; the highest bit says that all are.
-    cleared: Reg,
-    number: Reg,
+    cleared: Reg<{ index + 1 }, Reset>,
+    number: Reg<{ index }, Reset>,
     /// What is done for the counter in this clock, as the constants below say.
-    step: Reg,
+    step: Reg<3, Reset>,
     /// The counters in groups of eight, of which the number chooses one each.
-    group: Vec<Reg>,
-    now: Reg,
+    group: [Reg<{ COUNTER_WIDTH }>; count.div_ceil(GROUP)],
+    now: Reg<{ COUNTER_WIDTH }>,
     /// What was reported of it.
-    base: Reg,
-    growth: Reg,
-    increment: Reg,
-    valid: Reg<bool>,
-    chosen: Wire<Local>,
+    base: Reg<{ COUNTER_WIDTH }>,
+    growth: Reg<{ COUNTER_WIDTH }>,
+    increment: Reg<{ INCREMENT_BITS }>,
+    valid: Reg<bool, Reset>,
+    chosen: Wire<Local, { COUNTER_WIDTH }>,
     ready: Wire<Local, bool>,
     stays: Wire<Local, bool>,
-    _count: usize,
-    _levels: Range<usize>,
-    _first_id: u64,
 }
 
 /// Counters among which the first stage chooses.
@@ -73,39 +71,6 @@ const INCREMENT: u64 = 5;
 const OFFER: u64 = 6;
 /// Last step.
 const NEXT: u64 = 7;
-
-impl StatisticsReporter {
-    /// A reporter for `count` counters, more than eight; their statistics are numbered from `first_id`. Those in
-    /// `levels` go up and down, and are not reported.
-    pub fn new(count: usize, levels: Range<usize>, first_id: u64) -> Self {
-        let index = address_width(count);
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            counters: Wire::word(count * COUNTER_WIDTH),
-            m_axis_stat_tdata: Wire::word(INCREMENT_BITS),
-            m_axis_stat_tid: Wire::word(ID_BITS),
-            m_axis_stat_tvalid: Wire::bit(),
-            m_axis_stat_tready: Wire::bit(),
-            reported: Ram::new(RamStyle::Distributed, 1 << index, COUNTER_WIDTH),
-            cleared: Reg::word_reset(index + 1),
-            number: Reg::word_reset(index),
-            step: Reg::word_reset(3),
-            group: vec![Reg::word(COUNTER_WIDTH); count.div_ceil(GROUP)],
-            now: Reg::word(COUNTER_WIDTH),
-            base: Reg::word(COUNTER_WIDTH),
-            growth: Reg::word(COUNTER_WIDTH),
-            increment: Reg::word(INCREMENT_BITS),
-            valid: Reg::bit_reset(),
-            chosen: Wire::word(COUNTER_WIDTH),
-            ready: Wire::bit(),
-            stays: Wire::bit(),
-            _count: count,
-            _levels: levels,
-            _first_id: first_id,
-        }
-    }
-}
 
 impl Logic for StatisticsReporter {
     #[kernel]

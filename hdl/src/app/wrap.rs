@@ -74,22 +74,13 @@ bundle! {
 }
 
 /// Gives an AXI4 master the names of a slave port of the cluster; combinational.
+#[hardware(shape: AxiShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ToWrapSlave {
     /// From a master.
-    pub s: AxiTarget,
+    pub s: AxiTarget<{ shape }>,
     /// To the cluster.
-    pub m: WrapSlave,
-}
-
-impl ToWrapSlave {
-    /// Ports of the given widths.
-    pub fn new(shape: AxiShape) -> Self {
-        Self {
-            s: AxiTarget::new(shape),
-            m: WrapSlave::new(shape),
-        }
-    }
+    pub m: WrapSlave<{ shape }>,
 }
 
 impl Logic for ToWrapSlave {
@@ -143,31 +134,19 @@ impl Logic for ToWrapSlave {
 
 /// Gives a master port of the cluster the names of an AXI4 master, with AWATOP and the user signals of addresses beside;
 /// combinational.
+#[hardware(shape: AxiShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FromWrapMaster {
     /// From the cluster.
-    pub s: WrapMaster,
+    pub s: WrapMaster<{ shape }>,
     /// To a slave.
-    pub m: AxiMaster,
+    pub m: AxiMaster<{ shape }>,
     /// Atomic operation.
-    pub m_awatop: Wire<Out>,
+    pub m_awatop: Wire<Out, { ATOP_BITS }>,
     /// User signal of a write.
-    pub m_awuser: Wire<Out>,
+    pub m_awuser: Wire<Out, { USER_BITS }>,
     /// User signal of a read.
-    pub m_aruser: Wire<Out>,
-}
-
-impl FromWrapMaster {
-    /// Ports of the given widths.
-    pub fn new(shape: AxiShape) -> Self {
-        Self {
-            s: WrapMaster::new(shape),
-            m: AxiMaster::new(shape),
-            m_awatop: Wire::word(ATOP_BITS),
-            m_awuser: Wire::word(USER_BITS),
-            m_aruser: Wire::word(USER_BITS),
-        }
-    }
+    pub m_aruser: Wire<Out, { USER_BITS }>,
 }
 
 impl Logic for FromWrapMaster {

@@ -7,46 +7,28 @@ use spinneret_verilog::prelude::*;
 /// port, and within 4 KiB (AMBA IHI 0022, sections A3.4.1 and A3.4.2).
 ///
 /// Combinational.
+#[hardware(shape: AxiShape, beat_bits = shape.beat_bits(), span = LENGTH_BITS + beat_bits)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct BurstCheck {
     /// The lowest bits of its address: the place of its first byte in its 4 KiB.
-    pub start: Wire<In>,
+    pub start: Wire<In, { PAGE_BITS }>,
     /// Its beats, minus 1.
-    pub length: Wire<In>,
+    pub length: Wire<In, { LENGTH_BITS }>,
     /// Bytes of a beat, as a power of two.
-    pub size: Wire<In>,
+    pub size: Wire<In, { SIZE_BITS }>,
     /// Kind of burst.
-    pub kind: Wire<In>,
+    pub kind: Wire<In, { KIND_BITS }>,
     /// Place of its last byte; only if it is not refused.
-    pub last_byte: Wire<Out>,
+    pub last_byte: Wire<Out, { PAGE_BITS }>,
     /// It cannot be done.
     pub refused: Wire<Out, bool>,
     /// The bits of an address within a beat.
-    mask: Wire<Local>,
+    mask: Wire<Local, { PAGE_BITS }>,
     /// From the last byte of the first beat to that of the last.
-    span: Wire<Local>,
-    sum: Wire<Local>,
+    span: Wire<Local, { span }>,
+    sum: Wire<Local, { span.max(PAGE_BITS) + 1 }>,
+    #[new(beat_bits)]
     _beat_bits: usize,
-}
-
-impl BurstCheck {
-    /// A judge for bursts at a port.
-    pub fn new(shape: AxiShape) -> Self {
-        let beat_bits = shape.beat_bits();
-        let span = LENGTH_BITS + beat_bits;
-        Self {
-            start: Wire::word(PAGE_BITS),
-            length: Wire::word(LENGTH_BITS),
-            size: Wire::word(SIZE_BITS),
-            kind: Wire::word(KIND_BITS),
-            last_byte: Wire::word(PAGE_BITS),
-            refused: Wire::bit(),
-            mask: Wire::word(PAGE_BITS),
-            span: Wire::word(span),
-            sum: Wire::word(span.max(PAGE_BITS) + 1),
-            _beat_bits: beat_bits,
-        }
-    }
 }
 
 impl Logic for BurstCheck {

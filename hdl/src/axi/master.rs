@@ -4,32 +4,33 @@ use super::{AxiShape, AxiTarget};
 use spinneret_verilog::prelude::*;
 
 /// An AXI4 master (AMBA IHI 0022), in the order of the public design's ports.
+#[hardware(shape: AxiShape)]
 #[derive(LogicInterface, Clone, Debug)]
 pub struct AxiMaster {
     /// Id of the burst.
-    pub awid: Wire<Out>,
+    pub awid: Wire<Out, { shape.id }>,
     /// Address of its first byte.
-    pub awaddr: Wire<Out>,
+    pub awaddr: Wire<Out, { shape.address }>,
     /// Its beats, minus 1.
-    pub awlen: Wire<Out>,
+    pub awlen: Wire<Out, 8>,
     /// Bytes of a beat, as a power of two.
-    pub awsize: Wire<Out>,
+    pub awsize: Wire<Out, 3>,
     /// Kind of burst.
-    pub awburst: Wire<Out>,
+    pub awburst: Wire<Out, 2>,
     /// Exclusive access.
     pub awlock: Wire<Out, bool>,
     /// Memory type.
-    pub awcache: Wire<Out>,
+    pub awcache: Wire<Out, 4>,
     /// Protection type.
-    pub awprot: Wire<Out>,
+    pub awprot: Wire<Out, 3>,
     /// The address is there.
     pub awvalid: Wire<Out, bool>,
     /// The slave takes the address in this cycle.
     pub awready: Wire<In, bool>,
     /// Data.
-    pub wdata: Wire<Out>,
+    pub wdata: Wire<Out, { shape.data }>,
     /// Bytes of the beat that are written.
-    pub wstrb: Wire<Out>,
+    pub wstrb: Wire<Out, { shape.strobes() }>,
     /// The beat is the last of its burst.
     pub wlast: Wire<Out, bool>,
     /// The beat is there.
@@ -37,39 +38,39 @@ pub struct AxiMaster {
     /// The slave takes the beat in this cycle.
     pub wready: Wire<In, bool>,
     /// Id of the burst that is answered.
-    pub bid: Wire<In>,
+    pub bid: Wire<In, { shape.id }>,
     /// How it went; 0 is OKAY.
-    pub bresp: Wire<In>,
+    pub bresp: Wire<In, 2>,
     /// The response is there.
     pub bvalid: Wire<In, bool>,
     /// The response is taken in this cycle.
     pub bready: Wire<Out, bool>,
     /// Id of a read.
-    pub arid: Wire<Out>,
+    pub arid: Wire<Out, { shape.id }>,
     /// Address of a read.
-    pub araddr: Wire<Out>,
+    pub araddr: Wire<Out, { shape.address }>,
     /// Beats of a read, minus 1.
-    pub arlen: Wire<Out>,
+    pub arlen: Wire<Out, 8>,
     /// Bytes of a beat of a read, as a power of two.
-    pub arsize: Wire<Out>,
+    pub arsize: Wire<Out, 3>,
     /// Kind of read.
-    pub arburst: Wire<Out>,
+    pub arburst: Wire<Out, 2>,
     /// Exclusive read.
     pub arlock: Wire<Out, bool>,
     /// Memory type of a read.
-    pub arcache: Wire<Out>,
+    pub arcache: Wire<Out, 4>,
     /// Protection type of a read.
-    pub arprot: Wire<Out>,
+    pub arprot: Wire<Out, 3>,
     /// The read is there.
     pub arvalid: Wire<Out, bool>,
     /// The slave takes the read in this cycle.
     pub arready: Wire<In, bool>,
     /// Id of the read that is answered.
-    pub rid: Wire<In>,
+    pub rid: Wire<In, { shape.id }>,
     /// Data that was read.
-    pub rdata: Wire<In>,
+    pub rdata: Wire<In, { shape.data }>,
     /// How the read went.
-    pub rresp: Wire<In>,
+    pub rresp: Wire<In, 2>,
     /// The beat is the last of its read.
     pub rlast: Wire<In, bool>,
     /// The beat that was read is there.
@@ -93,46 +94,6 @@ macro_rules! each_port {
 }
 
 impl AxiMaster {
-    /// Ports of the given widths.
-    pub fn new(shape: AxiShape) -> Self {
-        Self {
-            awid: Wire::word(shape.id),
-            awaddr: Wire::word(shape.address),
-            awlen: Wire::word(8),
-            awsize: Wire::word(3),
-            awburst: Wire::word(2),
-            awlock: Wire::bit(),
-            awcache: Wire::word(4),
-            awprot: Wire::word(3),
-            awvalid: Wire::bit(),
-            awready: Wire::bit(),
-            wdata: Wire::word(shape.data),
-            wstrb: Wire::word(shape.strobes()),
-            wlast: Wire::bit(),
-            wvalid: Wire::bit(),
-            wready: Wire::bit(),
-            bid: Wire::word(shape.id),
-            bresp: Wire::word(2),
-            bvalid: Wire::bit(),
-            bready: Wire::bit(),
-            arid: Wire::word(shape.id),
-            araddr: Wire::word(shape.address),
-            arlen: Wire::word(8),
-            arsize: Wire::word(3),
-            arburst: Wire::word(2),
-            arlock: Wire::bit(),
-            arcache: Wire::word(4),
-            arprot: Wire::word(3),
-            arvalid: Wire::bit(),
-            arready: Wire::bit(),
-            rid: Wire::word(shape.id),
-            rdata: Wire::word(shape.data),
-            rresp: Wire::word(2),
-            rlast: Wire::bit(),
-            rvalid: Wire::bit(),
-            rready: Wire::bit(),
-        }
-    }
     /// Feeds the other side.
     pub fn join(&mut self, other: &mut AxiTarget) {
         each_port!(self join other);

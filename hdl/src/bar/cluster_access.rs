@@ -11,6 +11,7 @@ pub(super) const RESPONSE_BITS: usize = 2;
 /// An access that is started is either sent or refused at once. One that is sent ends with its answer, when
 /// the cluster is held in reset, or when its time is over; then its late answer is still outstanding, and no
 /// other is sent before that has come.
+#[hardware(timeout_cycles: u64)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ClusterAccess {
     /// Clock.
@@ -26,13 +27,13 @@ pub struct ClusterAccess {
     /// The cluster answers.
     pub answer: Wire<In, bool>,
     /// With `answer`: BRESP or RRESP.
-    pub answer_code: Wire<In>,
+    pub answer_code: Wire<In, { RESPONSE_BITS }>,
     /// With `start`: the access is sent.
     pub send: Wire<Out, bool>,
     /// The access ends.
     pub done: Wire<Out, bool>,
     /// With `done`: how it went.
-    pub response: Wire<Out>,
+    pub response: Wire<Out, { RESPONSE_BITS }>,
     /// With `done`: the cluster has answered with OKAY.
     pub good: Wire<Out, bool>,
     /// It ends because the cluster is held in reset.
@@ -42,44 +43,16 @@ pub struct ClusterAccess {
     /// It ends with an answer that is not OKAY.
     pub error_event: Wire<Out, bool>,
     /// An access is sent and has not ended.
-    active: Reg<bool>,
+    active: Reg<bool, Reset>,
     /// The answer of an access that has ended is outstanding.
-    late: Reg<bool>,
+    late: Reg<bool, Reset>,
     /// Clocks that are left, minus 1.
-    left: Reg,
+    left: Reg<{ address_width(timeout_cycles as usize) }>,
     blocked: Wire<Local, bool>,
     came: Wire<Local, bool>,
     over: Wire<Local, bool>,
+    #[new(timeout_cycles)]
     _timeout: u64,
-}
-
-impl ClusterAccess {
-    /// Waits that many clocks for an answer, at least 2: the soonest comes in the second.
-    pub fn new(timeout_cycles: u64) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            start: Wire::bit(),
-            held: Wire::bit(),
-            waits: Wire::bit(),
-            answer: Wire::bit(),
-            answer_code: Wire::word(RESPONSE_BITS),
-            send: Wire::bit(),
-            done: Wire::bit(),
-            response: Wire::word(RESPONSE_BITS),
-            good: Wire::bit(),
-            held_event: Wire::bit(),
-            timeout_event: Wire::bit(),
-            error_event: Wire::bit(),
-            active: Reg::bit_reset(),
-            late: Reg::bit_reset(),
-            left: Reg::word(address_width(timeout_cycles as usize)),
-            blocked: Wire::bit(),
-            came: Wire::bit(),
-            over: Wire::bit(),
-            _timeout: timeout_cycles,
-        }
-    }
 }
 
 impl Logic for ClusterAccess {

@@ -54,6 +54,7 @@ use spinneret_verilog::prelude::*;
 const WORD_SIZE: u64 = WORD_BYTES.trailing_zeros() as u64;
 
 /// Leads the host's accesses to the control registers and to the cluster.
+#[hardware(shape: BarShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SpinneretBar {
     /// Clock.
@@ -61,55 +62,31 @@ pub struct SpinneretBar {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// From the host.
-    pub s_axil: AxiLiteSlave,
+    pub s_axil: AxiLiteSlave<{ shape.address }, { WORD_BITS }>,
     /// To the control registers.
-    pub m_axil: AxiLiteMaster,
+    pub m_axil: AxiLiteMaster<{ shape.register_address() }, { WORD_BITS }>,
     /// To the cluster.
-    pub m_axi: AxiMaster,
+    pub m_axi: AxiMaster<{ shape.axi }>,
     /// The cluster or the link to it is held in reset.
     pub cluster_held: Wire<In, bool>,
     /// Accesses outside of all windows, modulo 2^32.
-    pub outside_o: Wire<Out>,
+    pub outside_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Accesses that were refused or ended because the cluster was held in reset.
-    pub held_o: Wire<Out>,
+    pub held_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Accesses whose time was over, and those that were refused because of a late answer.
-    pub timeout_o: Wire<Out>,
+    pub timeout_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Accesses that the cluster answered with an error.
-    pub errors_o: Wire<Out>,
+    pub errors_o: Wire<Out, { COUNTER_WIDTH }>,
     reset: Wire<Local, bool>,
-    write: BarWrite,
-    read: BarRead,
-    counters: EventCounters,
+    write: BarWrite<{ shape }>,
+    read: BarRead<{ shape }>,
+    counters: EventCounters<{ EVENTS }>,
     /// Events of both halves in one clock: the second one is counted in the next, in which neither half can
     /// report another.
-    pending: Reg,
-    _shape: BarShape,
+    pending: Reg<{ EVENTS }, Reset>,
 }
 
 impl SpinneretBar {
-    /// A BAR of the given shape.
-    pub fn new(shape: BarShape) -> Self {
-        let counter = || Wire::word(COUNTER_WIDTH);
-        Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            s_axil: AxiLiteSlave::new(shape.address, WORD_BITS),
-            m_axil: AxiLiteMaster::new(shape.register_address(), WORD_BITS),
-            m_axi: AxiMaster::new(shape.axi),
-            cluster_held: Wire::bit(),
-            outside_o: counter(),
-            held_o: counter(),
-            timeout_o: counter(),
-            errors_o: counter(),
-            reset: Wire::bit(),
-            write: BarWrite::new(shape),
-            read: BarRead::new(shape),
-            counters: EventCounters::new(EVENTS),
-            pending: Reg::word_reset(EVENTS),
-            _shape: shape,
-        }
-    }
-
     /// A BAR with parameter values by name.
     ///
     /// # Errors

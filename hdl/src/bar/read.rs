@@ -14,6 +14,7 @@ use crate::axi::DECERR;
 use spinneret_verilog::prelude::*;
 
 /// Takes one read after the other and leads it to the registers or to the cluster.
+#[hardware(shape: BarShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct BarRead {
     /// Clock.
@@ -23,70 +24,70 @@ pub struct BarRead {
     /// The cluster is held in reset.
     pub held: Wire<In, bool>,
     /// Address of a read from the host.
-    pub s_araddr: Wire<In>,
+    pub s_araddr: Wire<In, { shape.address }>,
     /// Its protection type.
-    pub s_arprot: Wire<In>,
+    pub s_arprot: Wire<In, { PROTECTION_BITS }>,
     /// It is there.
     pub s_arvalid: Wire<In, bool>,
     /// It is taken in this cycle.
     pub s_arready: Wire<Out, bool>,
     /// Data that was read.
-    pub s_rdata: Wire<Out>,
+    pub s_rdata: Wire<Out, { WORD_BITS }>,
     /// How the read went.
-    pub s_rresp: Wire<Out>,
+    pub s_rresp: Wire<Out, { RESPONSE_BITS }>,
     /// The data is there.
     pub s_rvalid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub s_rready: Wire<In, bool>,
     /// Address of a read of the registers.
-    pub r_araddr: Wire<Out>,
+    pub r_araddr: Wire<Out, { shape.register_address() }>,
     /// Its protection type.
-    pub r_arprot: Wire<Out>,
+    pub r_arprot: Wire<Out, { PROTECTION_BITS }>,
     /// It is there.
     pub r_arvalid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub r_arready: Wire<In, bool>,
     /// What was read.
-    pub r_rdata: Wire<In>,
+    pub r_rdata: Wire<In, { WORD_BITS }>,
     /// How it went.
-    pub r_rresp: Wire<In>,
+    pub r_rresp: Wire<In, { RESPONSE_BITS }>,
     /// The data is there; it is always taken.
     pub r_rvalid: Wire<In, bool>,
     /// Address of a read of the cluster.
-    pub c_araddr: Wire<Out>,
+    pub c_araddr: Wire<Out, { CLUSTER_ADDRESS_BITS }>,
     /// Its protection type.
-    pub c_arprot: Wire<Out>,
+    pub c_arprot: Wire<Out, { PROTECTION_BITS }>,
     /// It is there.
     pub c_arvalid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub c_arready: Wire<In, bool>,
     /// All lanes of what was read.
-    pub c_rdata: Wire<In>,
+    pub c_rdata: Wire<In, { shape.axi.data }>,
     /// How it went.
-    pub c_rresp: Wire<In>,
+    pub c_rresp: Wire<In, { RESPONSE_BITS }>,
     /// The data is there; it is always taken.
     pub c_rvalid: Wire<In, bool>,
     /// What happens in this cycle, to be counted: {error, timeout, held, outside}.
-    pub events: Wire<Out>,
-    decoder: WindowDecoder,
-    access: ClusterAccess,
+    pub events: Wire<Out, { EVENTS }>,
+    decoder: WindowDecoder<{ shape.address }>,
+    access: ClusterAccess<{ shape.timeout_cycles }>,
     /// An address can be taken.
-    address_ready: Reg<bool>,
+    address_ready: Reg<bool, Reset>,
     /// A read is under way, or its data waits.
-    busy: Reg<bool>,
-    address: Reg,
-    protection: Reg,
+    busy: Reg<bool, Reset>,
+    address: Reg<{ shape.register_address() }>,
+    protection: Reg<{ PROTECTION_BITS }>,
     /// A read that the registers have not taken.
-    register_address: Reg<bool>,
+    register_address: Reg<bool, Reset>,
     /// The registers are to answer.
-    at_registers: Reg<bool>,
+    at_registers: Reg<bool, Reset>,
     /// A read that the cluster has not taken; it may wait longer than the read takes.
-    cluster_address_valid: Reg<bool>,
-    cluster_address: Reg,
-    cluster_protection: Reg,
-    data: Reg,
-    response: Reg,
-    response_valid: Reg<bool>,
+    cluster_address_valid: Reg<bool, Reset>,
+    cluster_address: Reg<{ CLUSTER_ADDRESS_BITS }>,
+    cluster_protection: Reg<{ PROTECTION_BITS }>,
+    data: Reg<{ WORD_BITS }>,
+    response: Reg<{ RESPONSE_BITS }>,
+    response_valid: Reg<bool, Reset>,
     /// An address is taken.
     starts: Wire<Local, bool>,
     outside: Wire<Local, bool>,
@@ -96,65 +97,8 @@ pub struct BarRead {
     /// The host takes the data.
     taken: Wire<Local, bool>,
     /// The half of the lanes that contains the word, again and again, down to the word.
+    #[new((0..=shape.lane_bits()) .map(|cut| Wire::word(shape.axi.data >> cut)) .collect())]
     halves: Vec<Wire<Local>>,
-    _shape: BarShape,
-}
-
-impl BarRead {
-    /// A read half of the given shape.
-    pub fn new(shape: BarShape) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            held: Wire::bit(),
-            s_araddr: Wire::word(shape.address),
-            s_arprot: Wire::word(PROTECTION_BITS),
-            s_arvalid: Wire::bit(),
-            s_arready: Wire::bit(),
-            s_rdata: Wire::word(WORD_BITS),
-            s_rresp: Wire::word(RESPONSE_BITS),
-            s_rvalid: Wire::bit(),
-            s_rready: Wire::bit(),
-            r_araddr: Wire::word(shape.register_address()),
-            r_arprot: Wire::word(PROTECTION_BITS),
-            r_arvalid: Wire::bit(),
-            r_arready: Wire::bit(),
-            r_rdata: Wire::word(WORD_BITS),
-            r_rresp: Wire::word(RESPONSE_BITS),
-            r_rvalid: Wire::bit(),
-            c_araddr: Wire::word(CLUSTER_ADDRESS_BITS),
-            c_arprot: Wire::word(PROTECTION_BITS),
-            c_arvalid: Wire::bit(),
-            c_arready: Wire::bit(),
-            c_rdata: Wire::word(shape.axi.data),
-            c_rresp: Wire::word(RESPONSE_BITS),
-            c_rvalid: Wire::bit(),
-            events: Wire::word(EVENTS),
-            decoder: WindowDecoder::new(shape.address),
-            access: ClusterAccess::new(shape.timeout_cycles),
-            address_ready: Reg::bit_reset(),
-            busy: Reg::bit_reset(),
-            address: Reg::word(shape.register_address()),
-            protection: Reg::word(PROTECTION_BITS),
-            register_address: Reg::bit_reset(),
-            at_registers: Reg::bit_reset(),
-            cluster_address_valid: Reg::bit_reset(),
-            cluster_address: Reg::word(CLUSTER_ADDRESS_BITS),
-            cluster_protection: Reg::word(PROTECTION_BITS),
-            data: Reg::word(WORD_BITS),
-            response: Reg::word(RESPONSE_BITS),
-            response_valid: Reg::bit_reset(),
-            starts: Wire::bit(),
-            outside: Wire::bit(),
-            registers_answer: Wire::bit(),
-            finish: Wire::bit(),
-            taken: Wire::bit(),
-            halves: (0..=shape.lane_bits())
-                .map(|cut| Wire::word(shape.axi.data >> cut))
-                .collect(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for BarRead {

@@ -22,31 +22,19 @@ struct Aligned {
 /// Says what an address of the BAR reaches, as `spinneret_regmap::bar` has it.
 ///
 /// Combinational. What a narrower BAR cannot address is not there.
+#[hardware(width: usize, windows = WINDOWS.iter().filter_map(Aligned::of))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WindowDecoder {
     /// A word of the BAR: its address without the lowest two bits.
-    pub word: Wire<In>,
+    pub word: Wire<In, { width - BYTE_BITS }>,
     /// It is in the window of the control registers.
     pub to_registers: Wire<Out, bool>,
     /// It is in a window of the cluster.
     pub to_cluster: Wire<Out, bool>,
     /// The cluster's address of the word; only with `to_cluster`.
-    pub cluster_address: Wire<Out>,
+    pub cluster_address: Wire<Out, { CLUSTER_ADDRESS_BITS }>,
+    #[new(windows.filter(|window| window.is_reached_by(width)).collect())]
     _windows: Vec<Aligned>,
-}
-
-impl WindowDecoder {
-    /// A decoder for addresses of that many bits.
-    pub fn new(width: usize) -> Self {
-        let windows = WINDOWS.iter().filter_map(Aligned::of);
-        Self {
-            word: Wire::word(width - BYTE_BITS),
-            to_registers: Wire::bit(),
-            to_cluster: Wire::bit(),
-            cluster_address: Wire::word(CLUSTER_ADDRESS_BITS),
-            _windows: windows.filter(|window| window.is_reached_by(width)).collect(),
-        }
-    }
 }
 
 impl Aligned {

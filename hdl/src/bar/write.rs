@@ -13,6 +13,7 @@ use crate::axi::DECERR;
 use spinneret_verilog::prelude::*;
 
 /// Takes one write after the other and leads it to the registers or to the cluster.
+#[hardware(shape: BarShape, strobes = shape.axi.strobes())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct BarWrite {
     /// Clock.
@@ -22,103 +23,103 @@ pub struct BarWrite {
     /// The cluster is held in reset.
     pub held: Wire<In, bool>,
     /// Address of a write from the host.
-    pub s_awaddr: Wire<In>,
+    pub s_awaddr: Wire<In, { shape.address }>,
     /// Its protection type.
-    pub s_awprot: Wire<In>,
+    pub s_awprot: Wire<In, { PROTECTION_BITS }>,
     /// It is there.
     pub s_awvalid: Wire<In, bool>,
     /// It is taken in this cycle.
     pub s_awready: Wire<Out, bool>,
     /// Data of a write from the host.
-    pub s_wdata: Wire<In>,
+    pub s_wdata: Wire<In, { WORD_BITS }>,
     /// Bytes of it that are written.
-    pub s_wstrb: Wire<In>,
+    pub s_wstrb: Wire<In, { WORD_BYTES }>,
     /// It is there.
     pub s_wvalid: Wire<In, bool>,
     /// It is taken in this cycle.
     pub s_wready: Wire<Out, bool>,
     /// How the write went.
-    pub s_bresp: Wire<Out>,
+    pub s_bresp: Wire<Out, { RESPONSE_BITS }>,
     /// The response is there.
     pub s_bvalid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub s_bready: Wire<In, bool>,
     /// Address of a write to the registers.
-    pub r_awaddr: Wire<Out>,
+    pub r_awaddr: Wire<Out, { shape.register_address() }>,
     /// Its protection type.
-    pub r_awprot: Wire<Out>,
+    pub r_awprot: Wire<Out, { PROTECTION_BITS }>,
     /// It is there.
     pub r_awvalid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub r_awready: Wire<In, bool>,
     /// Data of a write to the registers.
-    pub r_wdata: Wire<Out>,
+    pub r_wdata: Wire<Out, { WORD_BITS }>,
     /// Bytes of it that are written.
-    pub r_wstrb: Wire<Out>,
+    pub r_wstrb: Wire<Out, { WORD_BYTES }>,
     /// It is there.
     pub r_wvalid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub r_wready: Wire<In, bool>,
     /// How it went.
-    pub r_bresp: Wire<In>,
+    pub r_bresp: Wire<In, { RESPONSE_BITS }>,
     /// The response is there; it is always taken.
     pub r_bvalid: Wire<In, bool>,
     /// Address of a write to the cluster.
-    pub c_awaddr: Wire<Out>,
+    pub c_awaddr: Wire<Out, { CLUSTER_ADDRESS_BITS }>,
     /// Its protection type.
-    pub c_awprot: Wire<Out>,
+    pub c_awprot: Wire<Out, { PROTECTION_BITS }>,
     /// It is there.
     pub c_awvalid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub c_awready: Wire<In, bool>,
     /// Data of a write to the cluster, for every lane.
-    pub c_wdata: Wire<Out>,
+    pub c_wdata: Wire<Out, { WORD_BITS }>,
     /// Bytes of all lanes that are written.
-    pub c_wstrb: Wire<Out>,
+    pub c_wstrb: Wire<Out, { strobes }>,
     /// It is there.
     pub c_wvalid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub c_wready: Wire<In, bool>,
     /// How it went.
-    pub c_bresp: Wire<In>,
+    pub c_bresp: Wire<In, { RESPONSE_BITS }>,
     /// The response is there; it is always taken.
     pub c_bvalid: Wire<In, bool>,
     /// What happens in this cycle, to be counted: {error, timeout, held, outside}.
-    pub events: Wire<Out>,
-    decoder: WindowDecoder,
-    access: ClusterAccess,
+    pub events: Wire<Out, { EVENTS }>,
+    decoder: WindowDecoder<{ shape.address }>,
+    access: ClusterAccess<{ shape.timeout_cycles }>,
     /// The address or the data can be taken.
-    address_ready: Reg<bool>,
-    data_ready: Reg<bool>,
+    address_ready: Reg<bool, Reset>,
+    data_ready: Reg<bool, Reset>,
     /// The address or the data is there, and the other is not.
-    address_held: Reg<bool>,
-    data_held: Reg<bool>,
+    address_held: Reg<bool, Reset>,
+    data_held: Reg<bool, Reset>,
     /// A write is under way, or its response waits.
-    busy: Reg<bool>,
-    address: Reg,
-    protection: Reg,
-    data: Reg,
-    strobes: Reg,
+    busy: Reg<bool, Reset>,
+    address: Reg<{ shape.address }>,
+    protection: Reg<{ PROTECTION_BITS }>,
+    data: Reg<{ WORD_BITS }>,
+    strobes: Reg<{ WORD_BYTES }>,
     /// Parts of a write that the registers have not taken.
-    register_address: Reg<bool>,
-    register_data: Reg<bool>,
+    register_address: Reg<bool, Reset>,
+    register_data: Reg<bool, Reset>,
     /// The registers are to answer.
-    at_registers: Reg<bool>,
+    at_registers: Reg<bool, Reset>,
     /// Parts of a write that the cluster has not taken; they may wait longer than the write takes.
-    cluster_address_valid: Reg<bool>,
-    cluster_data_valid: Reg<bool>,
-    cluster_address: Reg,
-    cluster_protection: Reg,
-    cluster_data: Reg,
-    cluster_strobes: Reg,
-    response: Reg,
-    response_valid: Reg<bool>,
+    cluster_address_valid: Reg<bool, Reset>,
+    cluster_data_valid: Reg<bool, Reset>,
+    cluster_address: Reg<{ CLUSTER_ADDRESS_BITS }>,
+    cluster_protection: Reg<{ PROTECTION_BITS }>,
+    cluster_data: Reg<{ WORD_BITS }>,
+    cluster_strobes: Reg<{ strobes }>,
+    response: Reg<{ RESPONSE_BITS }>,
+    response_valid: Reg<bool, Reset>,
     got_address: Wire<Local, bool>,
     got_data: Wire<Local, bool>,
-    address_now: Wire<Local>,
-    protection_now: Wire<Local>,
-    data_now: Wire<Local>,
-    strobes_now: Wire<Local>,
+    address_now: Wire<Local, { shape.address }>,
+    protection_now: Wire<Local, { PROTECTION_BITS }>,
+    data_now: Wire<Local, { WORD_BITS }>,
+    strobes_now: Wire<Local, { WORD_BYTES }>,
     /// Address and data are both there.
     starts: Wire<Local, bool>,
     outside: Wire<Local, bool>,
@@ -127,85 +128,6 @@ pub struct BarWrite {
     finish: Wire<Local, bool>,
     /// The host takes the response.
     taken: Wire<Local, bool>,
-    _shape: BarShape,
-}
-
-impl BarWrite {
-    /// A write half of the given shape.
-    pub fn new(shape: BarShape) -> Self {
-        let strobes = shape.axi.strobes();
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            held: Wire::bit(),
-            s_awaddr: Wire::word(shape.address),
-            s_awprot: Wire::word(PROTECTION_BITS),
-            s_awvalid: Wire::bit(),
-            s_awready: Wire::bit(),
-            s_wdata: Wire::word(WORD_BITS),
-            s_wstrb: Wire::word(WORD_BYTES),
-            s_wvalid: Wire::bit(),
-            s_wready: Wire::bit(),
-            s_bresp: Wire::word(RESPONSE_BITS),
-            s_bvalid: Wire::bit(),
-            s_bready: Wire::bit(),
-            r_awaddr: Wire::word(shape.register_address()),
-            r_awprot: Wire::word(PROTECTION_BITS),
-            r_awvalid: Wire::bit(),
-            r_awready: Wire::bit(),
-            r_wdata: Wire::word(WORD_BITS),
-            r_wstrb: Wire::word(WORD_BYTES),
-            r_wvalid: Wire::bit(),
-            r_wready: Wire::bit(),
-            r_bresp: Wire::word(RESPONSE_BITS),
-            r_bvalid: Wire::bit(),
-            c_awaddr: Wire::word(CLUSTER_ADDRESS_BITS),
-            c_awprot: Wire::word(PROTECTION_BITS),
-            c_awvalid: Wire::bit(),
-            c_awready: Wire::bit(),
-            c_wdata: Wire::word(WORD_BITS),
-            c_wstrb: Wire::word(strobes),
-            c_wvalid: Wire::bit(),
-            c_wready: Wire::bit(),
-            c_bresp: Wire::word(RESPONSE_BITS),
-            c_bvalid: Wire::bit(),
-            events: Wire::word(EVENTS),
-            decoder: WindowDecoder::new(shape.address),
-            access: ClusterAccess::new(shape.timeout_cycles),
-            address_ready: Reg::bit_reset(),
-            data_ready: Reg::bit_reset(),
-            address_held: Reg::bit_reset(),
-            data_held: Reg::bit_reset(),
-            busy: Reg::bit_reset(),
-            address: Reg::word(shape.address),
-            protection: Reg::word(PROTECTION_BITS),
-            data: Reg::word(WORD_BITS),
-            strobes: Reg::word(WORD_BYTES),
-            register_address: Reg::bit_reset(),
-            register_data: Reg::bit_reset(),
-            at_registers: Reg::bit_reset(),
-            cluster_address_valid: Reg::bit_reset(),
-            cluster_data_valid: Reg::bit_reset(),
-            cluster_address: Reg::word(CLUSTER_ADDRESS_BITS),
-            cluster_protection: Reg::word(PROTECTION_BITS),
-            cluster_data: Reg::word(WORD_BITS),
-            cluster_strobes: Reg::word(strobes),
-            response: Reg::word(RESPONSE_BITS),
-            response_valid: Reg::bit_reset(),
-            got_address: Wire::bit(),
-            got_data: Wire::bit(),
-            address_now: Wire::word(shape.address),
-            protection_now: Wire::word(PROTECTION_BITS),
-            data_now: Wire::word(WORD_BITS),
-            strobes_now: Wire::word(WORD_BYTES),
-            starts: Wire::bit(),
-            outside: Wire::bit(),
-            registers_answer: Wire::bit(),
-            finish: Wire::bit(),
-            taken: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for BarWrite {

@@ -45,6 +45,14 @@ use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// First in, first out, from one clock to another.
+#[hardware(
+    width: usize,
+    depth: usize,
+    error = ParameterError,
+    _ = limits::check_width("async_fifo", "width", width)?,
+    _ = limits::check_depth("async_fifo", depth)?,
+    address = address_width(depth),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AsyncFifo {
     /// Clock of the side where elements come in.
@@ -52,41 +60,16 @@ pub struct AsyncFifo {
     /// Synchronous reset of that side.
     pub s_rst: Wire<In, bool>,
     /// Elements in.
-    pub s: StreamIn,
+    pub s: StreamIn<{ width }>,
     /// Clock of the side where elements go out.
     pub m_clk: Signal<In, Clock>,
     /// Synchronous reset of that side.
     pub m_rst: Wire<In, bool>,
     /// Elements out.
-    pub m: StreamOut,
-    write: FifoWriter,
-    read: FifoReader,
-    memory: Ram,
-    _depth: usize,
-}
-
-impl AsyncFifo {
-    /// A FIFO of `depth` elements of `width` bits.
-    ///
-    /// # Errors
-    /// If the depth is not a power of two from 4 to 1024, or the width is zero or too large.
-    pub fn new(width: usize, depth: usize) -> Result<Self, ParameterError> {
-        limits::check_width("async_fifo", "width", width)?;
-        limits::check_depth("async_fifo", depth)?;
-        let address = address_width(depth);
-        Ok(Self {
-            s_clk: Signal::default(),
-            s_rst: Wire::bit(),
-            s: StreamIn::new(width),
-            m_clk: Signal::default(),
-            m_rst: Wire::bit(),
-            m: StreamOut::new(width),
-            write: FifoWriter::new(address),
-            read: FifoReader::new(width, address),
-            memory: Ram::new(RamStyle::Distributed, depth, width),
-            _depth: depth,
-        })
-    }
+    pub m: StreamOut<{ width }>,
+    write: FifoWriter<{ address }>,
+    read: FifoReader<{ width }, { address }>,
+    memory: Ram<{ RamStyle::Distributed }, { depth }, { width }>,
 }
 
 impl Logic for AsyncFifo {

@@ -27,6 +27,7 @@ use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Brings words from one clock to another, one at a time.
+#[hardware(width: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct BusSync {
     /// Clock of the side where words come in.
@@ -34,61 +35,36 @@ pub struct BusSync {
     /// Synchronous reset of that side.
     pub s_rst: Wire<In, bool>,
     /// Words in.
-    pub s: StreamIn,
+    pub s: StreamIn<{ width }>,
     /// Clock of the side where words go out.
     pub m_clk: Signal<In, Clock>,
     /// Synchronous reset of that side.
     pub m_rst: Wire<In, bool>,
     /// Words out.
-    pub m: StreamOut,
+    pub m: StreamOut<{ width }>,
     /// What the write side sees of the read side.
-    reader: FarView,
+    reader: FarView<1>,
     /// Changes with every word that comes in.
+    #[new(Reg::word_reset(1).with(RegAttribute::DontTouch))]
     sent: Reg,
+    #[new(Reg::word(width).with(RegAttribute::DontTouch))]
     word: Reg,
-    free: Reg<bool>,
+    free: Reg<bool, Reset>,
+    #[new(Reg::starting_with(true).with(RegAttribute::DontTouch))]
     s_rests: Reg<bool>,
     push: Wire<Local, bool>,
     s_clear: Wire<Local, bool>,
     /// What the read side sees of the write side.
-    writer: FarView,
+    writer: FarView<1>,
     /// Changes with every word that reaches the output register.
+    #[new(Reg::word_reset(1).with(RegAttribute::DontTouch))]
     seen: Reg,
-    held: Reg<bool>,
-    data: Reg,
+    held: Reg<bool, Reset>,
+    data: Reg<{ width }>,
+    #[new(Reg::starting_with(true).with(RegAttribute::DontTouch))]
     m_rests: Reg<bool>,
     fetch: Wire<Local, bool>,
     m_clear: Wire<Local, bool>,
-}
-
-impl BusSync {
-    /// A crossing for words of `width` bits, at least one.
-    pub fn new(width: usize) -> Self {
-        let toggle = || Reg::word_reset(1).with(RegAttribute::DontTouch);
-        let rests = || Reg::starting_with(true).with(RegAttribute::DontTouch);
-        Self {
-            s_clk: Signal::default(),
-            s_rst: Wire::bit(),
-            s: StreamIn::new(width),
-            m_clk: Signal::default(),
-            m_rst: Wire::bit(),
-            m: StreamOut::new(width),
-            reader: FarView::new(1),
-            sent: toggle(),
-            word: Reg::word(width).with(RegAttribute::DontTouch),
-            free: Reg::bit_reset(),
-            s_rests: rests(),
-            push: Wire::bit(),
-            s_clear: Wire::bit(),
-            writer: FarView::new(1),
-            seen: toggle(),
-            held: Reg::bit_reset(),
-            data: Reg::word(width),
-            m_rests: rests(),
-            fetch: Wire::bit(),
-            m_clear: Wire::bit(),
-        }
-    }
 }
 
 impl Logic for BusSync {

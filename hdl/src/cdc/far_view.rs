@@ -7,37 +7,23 @@ use spinneret_verilog::prelude::*;
 ///
 /// The pointer changes in one bit at a time, so what comes out is one that the other side has or had. Neither has
 /// a reset: it would stand between the clocks.
+#[hardware(width: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub(super) struct FarView {
     /// Clock of this side.
     pub clk: Signal<In, Clock>,
     /// Pointer of the other side, a register there.
-    pub pointer: Wire<In>,
+    pub pointer: Wire<In, { width }>,
     /// The other side is in reset; a register there.
     pub resting: Wire<In, bool>,
     /// The pointer, a little later.
-    pub pointer_seen: Wire<Out>,
+    pub pointer_seen: Wire<Out, { width }>,
     /// The other side is in reset, a little later.
     pub resting_seen: Wire<Out, bool>,
+    #[new((0..STAGES).map(|_| Reg::starting_with(Word::zero(width)).with(RegAttribute::AsyncReg)).collect())]
     pointer_stage: Vec<Reg>,
+    #[new((0..STAGES).map(|_| Reg::starting_with(true).with(RegAttribute::AsyncReg)).collect())]
     resting_stage: Vec<Reg<bool>>,
-}
-
-impl FarView {
-    /// A view of a pointer of that width.
-    pub(super) fn new(width: usize) -> Self {
-        let pointer = || Reg::starting_with(Word::zero(width)).with(RegAttribute::AsyncReg);
-        let resting = || Reg::starting_with(true).with(RegAttribute::AsyncReg);
-        Self {
-            clk: Signal::default(),
-            pointer: Wire::word(width),
-            resting: Wire::bit(),
-            pointer_seen: Wire::word(width),
-            resting_seen: Wire::bit(),
-            pointer_stage: (0..STAGES).map(|_| pointer()).collect(),
-            resting_stage: (0..STAGES).map(|_| resting()).collect(),
-        }
-    }
 }
 
 impl Logic for FarView {

@@ -20,28 +20,17 @@ use super::limits::STAGES;
 use spinneret_verilog::prelude::*;
 
 /// Brings bits into a clock, each for itself.
+#[hardware(width: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LevelSync {
     /// Clock of the output.
     pub clk: Signal<In, Clock>,
     /// Bits of another clock.
-    pub d: Wire<In>,
+    pub d: Wire<In, { width }>,
     /// The bits in this clock.
-    pub q: Wire<Out>,
+    pub q: Wire<Out, { width }>,
+    #[new((0..STAGES).map(|_| Reg::starting_with(Word::zero(width)).with(RegAttribute::AsyncReg)).collect())]
     stage: Vec<Reg>,
-}
-
-impl LevelSync {
-    /// A synchroniser for that many bits, at least one.
-    pub fn new(width: usize) -> Self {
-        let stage = || Reg::starting_with(Word::zero(width)).with(RegAttribute::AsyncReg);
-        Self {
-            clk: Signal::default(),
-            d: Wire::word(width),
-            q: Wire::word(width),
-            stage: (0..STAGES).map(|_| stage()).collect(),
-        }
-    }
 }
 
 impl Logic for LevelSync {

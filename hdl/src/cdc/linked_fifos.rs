@@ -17,6 +17,7 @@ use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Queues there and back between two clocks, with the resets of both sides.
+#[hardware(width: usize, depth: usize, error = ParameterError)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LinkedFifos {
     /// Clock of the near side.
@@ -28,44 +29,20 @@ pub struct LinkedFifos {
     /// Reset of the near side of the queues.
     pub near_link_rst: Wire<Out, bool>,
     /// Elements to the far side.
-    pub near_s: StreamIn,
+    pub near_s: StreamIn<{ width }>,
     /// Elements from the far side.
-    pub near_m: StreamOut,
+    pub near_m: StreamOut<{ width }>,
     /// Clock of the far side.
     pub far_clk: Signal<In, Clock>,
     /// Reset of the far side.
     pub far_rst: Wire<Out, bool>,
     /// Elements to the near side.
-    pub far_s: StreamIn,
+    pub far_s: StreamIn<{ width }>,
     /// Elements from the near side.
-    pub far_m: StreamOut,
+    pub far_m: StreamOut<{ width }>,
     link: LinkReset,
-    there: AsyncFifo,
-    back: AsyncFifo,
-}
-
-impl LinkedFifos {
-    /// Queues of `depth` elements of `width` bits.
-    ///
-    /// # Errors
-    /// As those of [`AsyncFifo::new`].
-    pub fn new(width: usize, depth: usize) -> Result<Self, ParameterError> {
-        Ok(Self {
-            near_clk: Signal::default(),
-            near_rst: Wire::bit(),
-            request: Wire::bit(),
-            near_link_rst: Wire::bit(),
-            near_s: StreamIn::new(width),
-            near_m: StreamOut::new(width),
-            far_clk: Signal::default(),
-            far_rst: Wire::bit(),
-            far_s: StreamIn::new(width),
-            far_m: StreamOut::new(width),
-            link: LinkReset::new(),
-            there: AsyncFifo::new(width, depth)?,
-            back: AsyncFifo::new(width, depth)?,
-        })
-    }
+    there: Checked<AsyncFifo<{ width }, { depth }>>,
+    back: Checked<AsyncFifo<{ width }, { depth }>>,
 }
 
 impl Logic for LinkedFifos {

@@ -5,6 +5,7 @@ use crate::stream::StreamOut;
 use spinneret_verilog::prelude::*;
 
 /// The read side of an asynchronous FIFO: gives elements, from a register, as soon as it sees them.
+#[hardware(width: usize, address: usize, pointer = address + 1)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub(super) struct FifoReader {
     /// Clock of the read side.
@@ -12,57 +13,32 @@ pub(super) struct FifoReader {
     /// Synchronous reset: nothing goes out.
     pub rst: Wire<In, bool>,
     /// Elements out.
-    pub m: StreamOut,
+    pub m: StreamOut<{ width }>,
     /// The place of the next element in the memory.
-    pub place: Wire<Out>,
+    pub place: Wire<Out, { address }>,
     /// The element in that place.
-    pub element: Wire<In>,
+    pub element: Wire<In, { width }>,
     /// Elements that left the memory, in gray code.
-    pub pointer: Wire<Out>,
+    pub pointer: Wire<Out, { pointer }>,
     /// This side is in reset.
     pub resting: Wire<Out, bool>,
     /// Elements that came in, in gray code, from the other clock.
-    pub far_pointer: Wire<In>,
+    pub far_pointer: Wire<In, { pointer }>,
     /// The other side is in reset, from the other clock.
     pub far_resting: Wire<In, bool>,
-    far: FarView,
-    count: Reg,
+    far: FarView<{ pointer }>,
+    count: Reg<{ pointer }, Reset>,
+    #[new(Reg::word_reset(pointer).with(RegAttribute::DontTouch))]
     gray: Reg,
-    held: Reg<bool>,
-    data: Reg,
+    held: Reg<bool, Reset>,
+    data: Reg<{ width }>,
+    #[new(Reg::starting_with(true).with(RegAttribute::DontTouch))]
     rests: Reg<bool>,
-    next: Wire<Local>,
+    next: Wire<Local, { pointer }>,
     /// An element goes from the memory to the output register.
     fetch: Wire<Local, bool>,
     /// Both sides are in reset, so nobody reads what changes in more than one bit.
     clear: Wire<Local, bool>,
-}
-
-impl FifoReader {
-    /// The read side for a memory of that width with addresses of that many bits.
-    pub(super) fn new(width: usize, address: usize) -> Self {
-        let pointer = address + 1;
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            m: StreamOut::new(width),
-            place: Wire::word(address),
-            element: Wire::word(width),
-            pointer: Wire::word(pointer),
-            resting: Wire::bit(),
-            far_pointer: Wire::word(pointer),
-            far_resting: Wire::bit(),
-            far: FarView::new(pointer),
-            count: Reg::word_reset(pointer),
-            gray: Reg::word_reset(pointer).with(RegAttribute::DontTouch),
-            held: Reg::bit_reset(),
-            data: Reg::word(width),
-            rests: Reg::starting_with(true).with(RegAttribute::DontTouch),
-            next: Wire::word(pointer),
-            fetch: Wire::bit(),
-            clear: Wire::bit(),
-        }
-    }
 }
 
 impl Logic for FifoReader {

@@ -19,6 +19,7 @@ use super::limits::STAGES;
 use spinneret_verilog::prelude::*;
 
 /// Brings a reset into a clock; both of its edges are synchronous to it.
+#[hardware]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ResetSync {
     /// Clock of the output.
@@ -27,26 +28,8 @@ pub struct ResetSync {
     pub rst_async: Wire<In, bool>,
     /// The reset in this clock.
     pub rst: Wire<Out, bool>,
+    #[new((0..STAGES).map(|_| Reg::starting_with(true).with(RegAttribute::AsyncReg)).collect())]
     stage: Vec<Reg<bool>>,
-}
-
-impl Default for ResetSync {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl ResetSync {
-    /// A synchroniser.
-    pub fn new() -> Self {
-        let stage = || Reg::starting_with(true).with(RegAttribute::AsyncReg);
-        Self {
-            clk: Signal::default(),
-            rst_async: Wire::bit(),
-            rst: Wire::bit(),
-            stage: (0..STAGES).map(|_| stage()).collect(),
-        }
-    }
 }
 
 impl Logic for ResetSync {

@@ -4,6 +4,7 @@ use super::far_view::FarView;
 use spinneret_verilog::prelude::*;
 
 /// The write side of an asynchronous FIFO: takes elements while it sees room.
+#[hardware(address: usize, pointer = address + 1)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub(super) struct FifoWriter {
     /// Clock of the write side.
@@ -17,51 +18,26 @@ pub(super) struct FifoWriter {
     /// The element goes to the memory.
     pub push: Wire<Out, bool>,
     /// Its place there.
-    pub place: Wire<Out>,
+    pub place: Wire<Out, { address }>,
     /// Elements that came in, in gray code.
-    pub pointer: Wire<Out>,
+    pub pointer: Wire<Out, { pointer }>,
     /// This side is in reset.
     pub resting: Wire<Out, bool>,
     /// Elements that left, in gray code, from the other clock.
-    pub far_pointer: Wire<In>,
+    pub far_pointer: Wire<In, { pointer }>,
     /// The other side is in reset, from the other clock.
     pub far_resting: Wire<In, bool>,
-    far: FarView,
-    count: Reg,
+    far: FarView<{ pointer }>,
+    count: Reg<{ pointer }, Reset>,
+    #[new(Reg::word_reset(pointer).with(RegAttribute::DontTouch))]
     gray: Reg,
-    not_full: Reg<bool>,
+    not_full: Reg<bool, Reset>,
+    #[new(Reg::starting_with(true).with(RegAttribute::DontTouch))]
     rests: Reg<bool>,
-    next: Wire<Local>,
-    next_gray: Wire<Local>,
+    next: Wire<Local, { pointer }>,
+    next_gray: Wire<Local, { pointer }>,
     /// Both sides are in reset, so nobody reads what changes in more than one bit.
     clear: Wire<Local, bool>,
-}
-
-impl FifoWriter {
-    /// The write side for a memory with addresses of that many bits.
-    pub(super) fn new(address: usize) -> Self {
-        let pointer = address + 1;
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            valid: Wire::bit(),
-            ready: Wire::bit(),
-            push: Wire::bit(),
-            place: Wire::word(address),
-            pointer: Wire::word(pointer),
-            resting: Wire::bit(),
-            far_pointer: Wire::word(pointer),
-            far_resting: Wire::bit(),
-            far: FarView::new(pointer),
-            count: Reg::word_reset(pointer),
-            gray: Reg::word_reset(pointer).with(RegAttribute::DontTouch),
-            not_full: Reg::bit_reset(),
-            rests: Reg::starting_with(true).with(RegAttribute::DontTouch),
-            next: Wire::word(pointer),
-            next_gray: Wire::word(pointer),
-            clear: Wire::bit(),
-        }
-    }
 }
 
 impl Logic for FifoWriter {

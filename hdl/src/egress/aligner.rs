@@ -29,6 +29,7 @@ use super::line::LineIn;
 use spinneret_verilog::prelude::*;
 
 /// Turns lines of memory into beats: one a clock, any alignment.
+#[hardware(data: usize, beats: usize, keep = data / 8, offset = keep.trailing_zeros() as usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LineAligner {
     /// Clock.
@@ -36,75 +37,39 @@ pub struct LineAligner {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Lines.
-    pub line: LineIn,
+    pub line: LineIn<{ data }>,
     /// Bytes of a beat; those that `keep` does not name mean nothing.
-    pub data: Wire<Out>,
+    pub data: Wire<Out, { data }>,
     /// Bytes that belong to the frame.
-    pub keep: Wire<Out>,
+    pub keep: Wire<Out, { keep }>,
     /// The beat is the last of its frame.
     pub last: Wire<Out, bool>,
     /// With the last beat: a line of the frame could not be read.
     pub bad: Wire<Out, bool>,
     /// With the last beat: the beats of the frame.
-    pub count: Wire<Out>,
+    pub count: Wire<Out, { beats }>,
     /// The beat is there.
     pub valid: Wire<Out, bool>,
     /// The line after no turn, one turn, and so on.
-    turns: Vec<Wire<Local>>,
-    turned: Reg,
-    offset: Reg,
-    tail: Reg,
+    turns: [Wire<Local, { data }>; offset.div_ceil(2) + 1],
+    turned: Reg<{ data }>,
+    offset: Reg<{ offset }>,
+    tail: Reg<{ offset }>,
     first: Reg<bool>,
     last_line: Reg<bool>,
     even: Reg<bool>,
     error: Reg<bool>,
-    turned_valid: Reg<bool>,
+    turned_valid: Reg<bool, Reset>,
     /// The line before, and what is left to say of its frame.
-    carry: Reg,
-    carry_tail: Reg,
+    carry: Reg<{ data }>,
+    carry_tail: Reg<{ offset }>,
     carry_error: Reg<bool>,
     /// The line before ends its frame and has a beat of its own.
-    flush: Reg<bool>,
-    beats: Reg,
-    tail_now: Wire<Local>,
+    flush: Reg<bool, Reset>,
+    beats: Reg<{ beats }, Reset>,
+    tail_now: Wire<Local, { offset }>,
     completes: Wire<Local, bool>,
     ends: Wire<Local, bool>,
-}
-
-impl LineAligner {
-    /// An aligner for lines of `data` bits, and frames of a number of beats that has `beats` bits.
-    pub fn new(data: usize, beats: usize) -> Self {
-        let keep = data / 8;
-        let offset = keep.trailing_zeros() as usize;
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            line: LineIn::new(data),
-            data: Wire::word(data),
-            keep: Wire::word(keep),
-            last: Wire::bit(),
-            bad: Wire::bit(),
-            count: Wire::word(beats),
-            valid: Wire::bit(),
-            turns: vec![Wire::word(data); offset.div_ceil(2) + 1],
-            turned: Reg::word(data),
-            offset: Reg::word(offset),
-            tail: Reg::word(offset),
-            first: Reg::bit(),
-            last_line: Reg::bit(),
-            even: Reg::bit(),
-            error: Reg::bit(),
-            turned_valid: Reg::bit_reset(),
-            carry: Reg::word(data),
-            carry_tail: Reg::word(offset),
-            carry_error: Reg::bit(),
-            flush: Reg::bit_reset(),
-            beats: Reg::word_reset(beats),
-            tail_now: Wire::word(offset),
-            completes: Wire::bit(),
-            ends: Wire::bit(),
-        }
-    }
 }
 
 impl Logic for LineAligner {

@@ -4,36 +4,20 @@ use super::EgressShape;
 use spinneret_verilog::prelude::*;
 
 /// Judges a command by itself; combinational, in front of the queue.
+#[hardware(shape: EgressShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct CommandIntake {
     /// Id of the command.
-    pub id: Wire<In>,
+    pub id: Wire<In, { shape.command_id }>,
     /// Address of the first byte.
-    pub source: Wire<In>,
+    pub source: Wire<In, { shape.source }>,
     /// Number of bytes.
-    pub length: Wire<In>,
+    pub length: Wire<In, { shape.address }>,
     /// {length is wrong, address is wrong, id, length minus 1, address}.
-    pub command: Wire<Out>,
+    pub command: Wire<Out, { shape.command() }>,
     wrong_length: Wire<Local, bool>,
     wrong_address: Wire<Local, bool>,
-    last: Wire<Local>,
-    _shape: EgressShape,
-}
-
-impl CommandIntake {
-    /// An intake for commands of the given shape.
-    pub fn new(shape: EgressShape) -> Self {
-        Self {
-            id: Wire::word(shape.command_id),
-            source: Wire::word(shape.source),
-            length: Wire::word(shape.address),
-            command: Wire::word(shape.command()),
-            wrong_length: Wire::bit(),
-            wrong_address: Wire::bit(),
-            last: Wire::word(shape.length()),
-            _shape: shape,
-        }
-    }
+    last: Wire<Local, { shape.length() }>,
 }
 
 impl Logic for CommandIntake {
@@ -62,43 +46,24 @@ impl Logic for CommandIntake {
 ///
 /// A line is as many bytes of memory as a beat has, and starts at a multiple of them. A frame of B beats lies
 /// in B lines, or in B + 1 if it reaches further into its last line than it starts in its first.
+#[hardware(shape: EgressShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FramePlanner {
     /// A command from the intake.
-    pub command: Wire<In>,
+    pub command: Wire<In, { shape.command() }>,
     /// {address is wrong, refused, id, beats, frame, first line}.
-    pub plan: Wire<Out>,
-    address: Wire<Local>,
-    last: Wire<Local>,
+    pub plan: Wire<Out, { shape.plan() }>,
+    address: Wire<Local, { shape.address }>,
+    last: Wire<Local, { shape.length() }>,
     /// The frame goes beyond the highest address.
     wraps: Wire<Local, bool>,
     /// The last beat reaches into another line than it starts in.
     crosses: Wire<Local, bool>,
     /// Beats minus 1.
-    whole: Wire<Local>,
-    lines: Wire<Local>,
+    whole: Wire<Local, { shape.beats() }>,
+    lines: Wire<Local, { shape.beats() }>,
     wrong_length: Wire<Local, bool>,
     wrong_address: Wire<Local, bool>,
-    _shape: EgressShape,
-}
-
-impl FramePlanner {
-    /// A planner for commands of the given shape.
-    pub fn new(shape: EgressShape) -> Self {
-        Self {
-            command: Wire::word(shape.command()),
-            plan: Wire::word(shape.plan()),
-            address: Wire::word(shape.address),
-            last: Wire::word(shape.length()),
-            wraps: Wire::bit(),
-            crosses: Wire::bit(),
-            whole: Wire::word(shape.beats()),
-            lines: Wire::word(shape.beats()),
-            wrong_length: Wire::bit(),
-            wrong_address: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for FramePlanner {

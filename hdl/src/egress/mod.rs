@@ -80,6 +80,7 @@ const BURSTS: usize = 4;
 const SENT: usize = responder::EVENTS;
 
 /// Reads what commands of the cluster name, and sends it as frames.
+#[hardware(shape: EgressShape, error = ParameterError, frame = shape.frame())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinEgressDatapath {
     /// Clock.
@@ -87,120 +88,67 @@ pub struct PspinEgressDatapath {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Port into the cluster's memory; nothing is written.
-    pub m_axi_pspin_no: AxiMaster,
+    pub m_axi_pspin_no: AxiMaster<{ shape.axi() }>,
     /// Frames to the wire.
-    pub m_axis_nic_tx: AxisOut,
+    pub m_axis_nic_tx: AxisOut<{ shape.axis }>,
     /// The command is taken in this cycle.
     pub nic_cmd_req_ready: Wire<Out, bool>,
     /// The command is there.
     pub nic_cmd_req_valid: Wire<In, bool>,
     /// Its id.
-    pub nic_cmd_req_id: Wire<In>,
+    pub nic_cmd_req_id: Wire<In, { shape.command_id }>,
     /// Not looked at.
-    pub nic_cmd_req_nid: Wire<In>,
+    pub nic_cmd_req_nid: Wire<In, 32>,
     /// Not looked at: every command is a raw packet.
-    pub nic_cmd_req_fid: Wire<In>,
+    pub nic_cmd_req_fid: Wire<In, 32>,
     /// Address of the first byte.
-    pub nic_cmd_req_src_addr: Wire<In>,
+    pub nic_cmd_req_src_addr: Wire<In, { shape.source }>,
     /// Number of bytes.
-    pub nic_cmd_req_length: Wire<In>,
+    pub nic_cmd_req_length: Wire<In, { shape.address }>,
     /// Not looked at.
-    pub nic_cmd_req_user_ptr: Wire<In>,
+    pub nic_cmd_req_user_ptr: Wire<In, 64>,
     /// A command is answered.
     pub nic_cmd_resp_valid: Wire<Out, bool>,
     /// Its id.
-    pub nic_cmd_resp_id: Wire<Out>,
+    pub nic_cmd_resp_id: Wire<Out, { shape.command_id }>,
     /// Code of the newest error; 0: there was none.
-    pub egress_dma_last_error: Wire<Out>,
+    pub egress_dma_last_error: Wire<Out, { responder::ERROR_BITS }>,
     /// Frames that the wire took, modulo 2^32; beyond the public design.
-    pub egress_frames_o: Wire<Out>,
+    pub egress_frames_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Commands whose read failed, modulo 2^32; beyond the public design.
-    pub egress_read_error_o: Wire<Out>,
+    pub egress_read_error_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Commands that were refused, modulo 2^32; beyond the public design.
-    pub egress_refused_o: Wire<Out>,
+    pub egress_refused_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Forgets the newest error; only with `error_clear`.
-    pub egress_dma_error_clear: Optional<Wire<In, bool>>,
+    pub egress_dma_error_clear: Optional<Wire<In, bool>, { shape.error_clear }>,
     /// The cluster is held in reset; only with `cluster_reset`.
-    pub cluster_held: Optional<Wire<In, bool>>,
+    pub cluster_held: Optional<Wire<In, bool>, { shape.cluster_reset }>,
     reset: Wire<Local, bool>,
     /// Reset of what lies before the buffer.
     path_reset: Wire<Local, bool>,
     /// The cluster was reset, and frames from before may be in the buffer.
-    emptying: Optional<Reg<bool>>,
+    emptying: Optional<Reg<bool, Reset>, { shape.cluster_reset }>,
     /// Nothing was at the buffer's output in the clock before.
-    quiet: Optional<Reg<bool>>,
-    intake: CommandIntake,
-    commands: OutputQueue,
-    planner: FramePlanner,
-    plans: SkidBuffer,
-    reader: FrameReader,
-    room: FrameRoom,
-    bursts: OutputQueue,
-    frames: OutputQueue,
-    receiver: LineReceiver,
-    aligner: LineAligner,
-    buffer: FrameFifo,
-    answers: OutputQueue,
-    dones: OutputQueue,
-    responder: Responder,
-    counters: EventCounters,
+    quiet: Optional<Reg<bool, Reset>, { shape.cluster_reset }>,
+    intake: CommandIntake<{ shape }>,
+    commands: Checked<OutputQueue<{ shape.command() }, { COMMANDS }>>,
+    planner: FramePlanner<{ shape }>,
+    plans: Checked<SkidBuffer<{ shape.plan() }>>,
+    reader: FrameReader<{ shape }>,
+    room: FrameRoom<{ shape.buffer_beats }, { shape.most_beats() }>,
+    bursts: Checked<OutputQueue<{ LENGTH_BITS + shape.line() }, { BURSTS }>>,
+    frames: Checked<OutputQueue<{ frame.width() }, { shape.commands }>>,
+    receiver: LineReceiver<{ shape.axis.data }, { frame }>,
+    aligner: LineAligner<{ shape.axis.data }, { shape.beats() }>,
+    buffer: Checked<FrameFifo<{ shape.stored() }, { shape.buffer_beats }>>,
+    answers: Checked<OutputQueue<{ shape.answer() }, { shape.commands }>>,
+    dones: Checked<OutputQueue<2, { shape.commands }>>,
+    responder: Responder<{ shape }>,
+    counters: EventCounters<{ responder::EVENTS + 1 }>,
     sent: Wire<Local, bool>,
-    _shape: EgressShape,
 }
 
 impl PspinEgressDatapath {
-    /// An egress path of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: EgressShape) -> Result<Self, ParameterError> {
-        let counter = || Wire::word(COUNTER_WIDTH);
-        let frame = shape.frame();
-        Ok(Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            m_axi_pspin_no: AxiMaster::new(shape.axi()),
-            m_axis_nic_tx: AxisOut::new(shape.axis),
-            nic_cmd_req_ready: Wire::bit(),
-            nic_cmd_req_valid: Wire::bit(),
-            nic_cmd_req_id: Wire::word(shape.command_id),
-            nic_cmd_req_nid: Wire::word(32),
-            nic_cmd_req_fid: Wire::word(32),
-            nic_cmd_req_src_addr: Wire::word(shape.source),
-            nic_cmd_req_length: Wire::word(shape.address),
-            nic_cmd_req_user_ptr: Wire::word(64),
-            nic_cmd_resp_valid: Wire::bit(),
-            nic_cmd_resp_id: Wire::word(shape.command_id),
-            egress_dma_last_error: Wire::word(responder::ERROR_BITS),
-            egress_frames_o: counter(),
-            egress_read_error_o: counter(),
-            egress_refused_o: counter(),
-            egress_dma_error_clear: Optional::new(shape.error_clear, Wire::bit),
-            cluster_held: Optional::new(shape.cluster_reset, Wire::bit),
-            reset: Wire::bit(),
-            path_reset: Wire::bit(),
-            emptying: Optional::new(shape.cluster_reset, Reg::bit_reset),
-            quiet: Optional::new(shape.cluster_reset, Reg::bit_reset),
-            intake: CommandIntake::new(shape),
-            commands: OutputQueue::new(shape.command(), COMMANDS)?,
-            planner: FramePlanner::new(shape),
-            plans: SkidBuffer::new(shape.plan())?,
-            reader: FrameReader::new(shape),
-            room: FrameRoom::new(shape.buffer_beats, shape.most_beats()),
-            bursts: OutputQueue::new(LENGTH_BITS + shape.line(), BURSTS)?,
-            frames: OutputQueue::new(frame.width(), shape.commands)?,
-            receiver: LineReceiver::new(shape.axis.data, frame),
-            aligner: LineAligner::new(shape.axis.data, shape.beats()),
-            buffer: FrameFifo::new(shape.stored(), shape.buffer_beats)?,
-            answers: OutputQueue::new(shape.answer(), shape.commands)?,
-            dones: OutputQueue::new(2, shape.commands)?,
-            responder: Responder::new(shape),
-            counters: EventCounters::new(responder::EVENTS + 1),
-            sent: Wire::bit(),
-            _shape: shape,
-        })
-    }
-
     /// An egress path with parameter values by name.
     ///
     /// # Errors

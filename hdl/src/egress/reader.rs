@@ -20,6 +20,7 @@ use spinneret_verilog::prelude::*;
 /// - **Backpressure**: a plan waits for room for the longest frame and for places in all queues it goes into, so
 ///   that whatever is read finds its place.
 /// - **Bursts** end with their block of 64 lines, or of 4 KiB if those are less.
+#[hardware(shape: EgressShape, width = shape.beats().max(shape.block()) + 1)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameReader {
     /// Clock.
@@ -27,65 +28,34 @@ pub struct FrameReader {
     /// Synchronous reset: forgets the frame that is being read.
     pub rst: Wire<In, bool>,
     /// Plans.
-    pub plan: StreamIn,
+    pub plan: StreamIn<{ shape.plan() }>,
     /// Beats of the frame, which need room.
-    pub need: Wire<Out>,
+    pub need: Wire<Out, { shape.beats() }>,
     /// There is room for any frame.
     pub roomy: Wire<In, bool>,
     /// Claims the room.
     pub take: Wire<Out, bool>,
     /// What has to be answered: {address is wrong, refused, id}.
-    pub answer: StreamOut,
+    pub answer: StreamOut<{ shape.answer() }>,
     /// What comes of the lines that are read.
-    pub frame: StreamOut,
+    pub frame: StreamOut<{ shape.frame().width() }>,
     /// Bursts: {beats minus 1, number of the first line}.
-    pub burst: StreamOut,
+    pub burst: StreamOut<{ LENGTH_BITS + shape.line() }>,
     /// Behind the first burst of a frame.
-    bursting: Reg<bool>,
+    bursting: Reg<bool, Reset>,
     /// The next line.
-    line: Reg,
+    line: Reg<{ shape.line() }>,
     /// Lines that are not asked for, minus 1.
-    left: Reg,
-    line_now: Wire<Local>,
-    left_now: Wire<Local>,
+    left: Reg<{ width }>,
+    line_now: Wire<Local, { shape.line() }>,
+    left_now: Wire<Local, { width }>,
     /// Lines behind this one in its block.
-    behind: Wire<Local>,
+    behind: Wire<Local, { shape.block() }>,
     fits: Wire<Local, bool>,
-    length: Wire<Local>,
+    length: Wire<Local, { shape.block() }>,
     refused: Wire<Local, bool>,
     start: Wire<Local, bool>,
     read: Wire<Local, bool>,
-    _shape: EgressShape,
-}
-
-impl FrameReader {
-    /// A reader for plans of the given shape.
-    pub fn new(shape: EgressShape) -> Self {
-        let width = shape.beats().max(shape.block()) + 1;
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            plan: StreamIn::new(shape.plan()),
-            need: Wire::word(shape.beats()),
-            roomy: Wire::bit(),
-            take: Wire::bit(),
-            answer: StreamOut::new(shape.answer()),
-            frame: StreamOut::new(shape.frame().width()),
-            burst: StreamOut::new(LENGTH_BITS + shape.line()),
-            bursting: Reg::bit_reset(),
-            line: Reg::word(shape.line()),
-            left: Reg::word(width),
-            line_now: Wire::word(shape.line()),
-            left_now: Wire::word(width),
-            behind: Wire::word(shape.block()),
-            fits: Wire::bit(),
-            length: Wire::word(shape.block()),
-            refused: Wire::bit(),
-            start: Wire::bit(),
-            read: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for FrameReader {

@@ -10,6 +10,7 @@ use spinneret_verilog::prelude::*;
 ///
 /// All reads have one id, so lines come in the order in which they were asked for. A line that nobody asked
 /// for is ignored.
+#[hardware(data: usize, frame: FrameShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LineReceiver {
     /// Clock.
@@ -17,61 +18,32 @@ pub struct LineReceiver {
     /// Synchronous reset: forgets the frame that is coming in.
     pub rst: Wire<In, bool>,
     /// RDATA.
-    pub data: Wire<In>,
+    pub data: Wire<In, { data }>,
     /// RRESP.
-    pub response: Wire<In>,
+    pub response: Wire<In, 2>,
     /// RVALID; a line is always taken.
     pub valid: Wire<In, bool>,
     /// The frames that were asked for, in order.
-    pub frame: StreamIn,
+    pub frame: StreamIn<{ frame.width() }>,
     /// The line and its place.
-    pub line: LineOut,
+    pub line: LineOut<{ data }>,
     /// How a frame went: {the first bad line said DECERR, a line was bad}.
-    pub done: Wire<Out>,
+    pub done: Wire<Out, 2>,
     /// Its last line has come.
     pub done_valid: Wire<Out, bool>,
-    data_reg: Reg,
-    response_reg: Reg,
-    valid_reg: Reg<bool>,
+    data_reg: Reg<{ data }>,
+    response_reg: Reg<2>,
+    valid_reg: Reg<bool, Reset>,
     /// Behind the first line of a frame.
-    in_frame: Reg<bool>,
+    in_frame: Reg<bool, Reset>,
     /// Lines of the frame that are still to come, minus 1.
-    left: Reg,
+    left: Reg<{ frame.beats }>,
     /// What is known of the lines before, as in `done`.
-    error: Reg,
-    left_now: Wire<Local>,
-    error_now: Wire<Local>,
+    error: Reg<2>,
+    left_now: Wire<Local, { frame.beats }>,
+    error_now: Wire<Local, 2>,
     known: Wire<Local, bool>,
     last: Wire<Local, bool>,
-    _frame: FrameShape,
-}
-
-impl LineReceiver {
-    /// A receiver for lines of `data` bits and frames of the given shape.
-    pub fn new(data: usize, frame: FrameShape) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            data: Wire::word(data),
-            response: Wire::word(2),
-            valid: Wire::bit(),
-            frame: StreamIn::new(frame.width()),
-            line: LineOut::new(data),
-            done: Wire::word(2),
-            done_valid: Wire::bit(),
-            data_reg: Reg::word(data),
-            response_reg: Reg::word(2),
-            valid_reg: Reg::bit_reset(),
-            in_frame: Reg::bit_reset(),
-            left: Reg::word(frame.beats),
-            error: Reg::word(2),
-            left_now: Wire::word(frame.beats),
-            error_now: Wire::word(2),
-            known: Wire::bit(),
-            last: Wire::bit(),
-            _frame: frame,
-        }
-    }
 }
 
 impl Logic for LineReceiver {

@@ -24,6 +24,7 @@ pub const EVENTS: usize = 2;
 
 /// Answers every command once, one a clock, in the order of the commands: refused ones at once, others when
 /// their last line has come.
+#[hardware(shape: EgressShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct Responder {
     /// Clock.
@@ -31,50 +32,27 @@ pub struct Responder {
     /// Synchronous reset: there is no last error.
     pub rst: Wire<In, bool>,
     /// Commands to be answered: {address is wrong, refused, id}.
-    pub answer: StreamIn,
+    pub answer: StreamIn<{ shape.answer() }>,
     /// For those that are not refused: {DECERR, error}.
-    pub done: StreamIn,
+    pub done: StreamIn<2>,
     /// A command is answered.
     pub valid: Wire<Out, bool>,
     /// Its id.
-    pub id: Wire<Out>,
+    pub id: Wire<Out, { shape.command_id }>,
     /// The newest error, from the clock of its answer on; 0: there was none.
-    pub last_error: Wire<Out>,
+    pub last_error: Wire<Out, { ERROR_BITS }>,
     /// Forgets the last error, unless another one comes.
     pub clear: Wire<In, bool>,
     /// Bit n: event n happens in this cycle.
-    pub events: Wire<Out>,
-    valid_reg: Reg<bool>,
-    id_reg: Reg,
-    error_reg: Reg,
+    pub events: Wire<Out, { EVENTS }>,
+    valid_reg: Reg<bool, Reset>,
+    id_reg: Reg<{ shape.command_id }>,
+    error_reg: Reg<{ ERROR_BITS }, Reset>,
     refused: Wire<Local, bool>,
     read_error: Wire<Local, bool>,
     go: Wire<Local, bool>,
+    #[new(shape.command_id)]
     _id: usize,
-}
-
-impl Responder {
-    /// A responder for commands of the given shape.
-    pub fn new(shape: EgressShape) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            answer: StreamIn::new(shape.answer()),
-            done: StreamIn::new(2),
-            valid: Wire::bit(),
-            id: Wire::word(shape.command_id),
-            last_error: Wire::word(ERROR_BITS),
-            clear: Wire::bit(),
-            events: Wire::word(EVENTS),
-            valid_reg: Reg::bit_reset(),
-            id_reg: Reg::word(shape.command_id),
-            error_reg: Reg::word_reset(ERROR_BITS),
-            refused: Wire::bit(),
-            read_error: Wire::bit(),
-            go: Wire::bit(),
-            _id: shape.command_id,
-        }
-    }
 }
 
 impl Logic for Responder {

@@ -21,6 +21,7 @@ use spinneret_verilog::prelude::*;
 ///   third.
 /// - Nothing is lost: free places, those that are claimed and those that come back are always all.
 /// - **Reset**: all places are free; `roomy` rises one clock later.
+#[hardware(places: usize, most: usize, count = bits(places), need = bits(most), freed = bits(most + 1))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameRoom {
     /// Clock.
@@ -32,42 +33,18 @@ pub struct FrameRoom {
     /// Claims places; only while there is room.
     pub take: Wire<In, bool>,
     /// How many.
-    pub need: Wire<In>,
+    pub need: Wire<In, { need }>,
     /// A beat left the buffer.
     pub sent: Wire<In, bool>,
     /// A frame was dropped.
     pub dropped: Wire<In, bool>,
     /// Its beats.
-    pub dropped_beats: Wire<In>,
+    pub dropped_beats: Wire<In, { need }>,
+    #[new(Reg::reset_to(Word::new(places as u64, count)))]
     room: Reg,
-    freed: Reg,
-    roomy_reg: Reg<bool>,
-    left: Wire<Local>,
-    _places: usize,
-    _most: usize,
-}
-
-impl FrameRoom {
-    /// An account of `places`, of which a frame takes `most` at most; there are twice as many at least.
-    pub fn new(places: usize, most: usize) -> Self {
-        let (count, need, freed) = (bits(places), bits(most), bits(most + 1));
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            roomy: Wire::bit(),
-            take: Wire::bit(),
-            need: Wire::word(need),
-            sent: Wire::bit(),
-            dropped: Wire::bit(),
-            dropped_beats: Wire::word(need),
-            room: Reg::reset_to(Word::new(places as u64, count)),
-            freed: Reg::word_reset(freed),
-            roomy_reg: Reg::bit_reset(),
-            left: Wire::word(count),
-            _places: places,
-            _most: most,
-        }
-    }
+    freed: Reg<{ freed }, Reset>,
+    roomy_reg: Reg<bool, Reset>,
+    left: Wire<Local, { count }>,
 }
 
 impl Logic for FrameRoom {

@@ -5,6 +5,7 @@ use spinneret_verilog::prelude::*;
 /// Counts commands that segments of a RAM have taken and not answered yet.
 ///
 /// A command that is taken in a clock counts from the next one on; an answer is never in the clock of its command.
+#[hardware(segments: usize, bits: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct RamAccount {
     /// Clock.
@@ -12,28 +13,13 @@ pub struct RamAccount {
     /// Synchronous reset: nothing is to be answered.
     pub rst: Wire<In, bool>,
     /// Bit s: segment s takes a command.
-    pub taken: Wire<In>,
+    pub taken: Wire<In, { segments }>,
     /// Bit s: segment s answers one.
-    pub answered: Wire<In>,
+    pub answered: Wire<In, { segments }>,
     /// All are answered.
     pub settled: Wire<Out, bool>,
-    counts: Vec<Reg>,
-    open: Wire<Local>,
-}
-
-impl RamAccount {
-    /// An account of so many segments, with fewer than 2^`bits` open commands each.
-    pub fn new(segments: usize, bits: usize) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            taken: Wire::word(segments),
-            answered: Wire::word(segments),
-            settled: Wire::bit(),
-            counts: vec![Reg::word_reset(bits); segments],
-            open: Wire::word(segments),
-        }
-    }
+    counts: [Reg<{ bits }, Reset>; segments],
+    open: Wire<Local, { segments }>,
 }
 
 impl Logic for RamAccount {

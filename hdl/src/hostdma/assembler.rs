@@ -13,6 +13,7 @@ use spinneret_verilog::prelude::*;
 ///
 /// One item a clock, but two for the last of a burst that does not go on with the run before. An item
 /// leaves in the clock in which it is taken.
+#[hardware(shape: HostDmaShape, run = RunFields::new(shape))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PieceAssembler {
     /// Clock.
@@ -20,24 +21,24 @@ pub struct PieceAssembler {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Items, as [`RunFields`] says.
-    pub run: StreamIn,
+    pub run: StreamIn<{ run.width }>,
     /// Pieces, as [`PieceFields`] says; there is always room when `room` is high.
-    pub piece: Wire<Out>,
+    pub piece: Wire<Out, { PieceFields::new(shape).width }>,
     /// The piece is there.
     pub piece_valid: Wire<Out, bool>,
     /// A piece finds room.
     pub room: Wire<In, bool>,
     /// There is a run before this item that has not left.
-    open: Reg<bool>,
+    open: Reg<bool, Reset>,
     /// It reaches the last lane of the beat before.
     goes_on: Reg<bool>,
-    open_start: Reg,
-    open_end: Reg,
-    open_line: Reg,
+    open_start: Reg<{ run.place.width }>,
+    open_end: Reg<{ run.place.width }>,
+    open_line: Reg<{ shape.line() }>,
     /// The run of the last item of the burst is open already.
-    absorbed: Reg<bool>,
+    absorbed: Reg<bool, Reset>,
     /// The burst was at fault since the last piece.
-    fault: Reg<bool>,
+    fault: Reg<bool, Reset>,
     fault_now: Wire<Local, bool>,
     stray: Wire<Local, bool>,
     usable: Wire<Local, bool>,
@@ -47,54 +48,14 @@ pub struct PieceAssembler {
     whole: Wire<Local, bool>,
     leave: Wire<Local, bool>,
     go: Wire<Local, bool>,
-    first_byte: Wire<Local>,
-    last_byte: Wire<Local>,
-    line: Wire<Local>,
-    run_start: Wire<Local>,
-    run_end: Wire<Local>,
-    run_line: Wire<Local>,
-    _shape: HostDmaShape,
+    first_byte: Wire<Local, { run.place.width }>,
+    last_byte: Wire<Local, { run.place.width }>,
+    line: Wire<Local, { shape.line() }>,
+    run_start: Wire<Local, { run.place.width }>,
+    run_end: Wire<Local, { run.place.width }>,
+    run_line: Wire<Local, { shape.line() }>,
+    #[new(run)]
     _run: RunFields,
-}
-
-impl PieceAssembler {
-    /// An assembler of the given shape.
-    pub fn new(shape: HostDmaShape) -> Self {
-        let run = RunFields::new(shape);
-        let (place, line) = (|| Wire::word(run.place.width), || Wire::word(shape.line()));
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            run: StreamIn::new(run.width),
-            piece: Wire::word(PieceFields::new(shape).width),
-            piece_valid: Wire::bit(),
-            room: Wire::bit(),
-            open: Reg::bit_reset(),
-            goes_on: Reg::bit(),
-            open_start: Reg::word(run.place.width),
-            open_end: Reg::word(run.place.width),
-            open_line: Reg::word(shape.line()),
-            absorbed: Reg::bit_reset(),
-            fault: Reg::bit_reset(),
-            fault_now: Wire::bit(),
-            stray: Wire::bit(),
-            usable: Wire::bit(),
-            joins: Wire::bit(),
-            conflict: Wire::bit(),
-            last: Wire::bit(),
-            whole: Wire::bit(),
-            leave: Wire::bit(),
-            go: Wire::bit(),
-            first_byte: place(),
-            last_byte: place(),
-            line: line(),
-            run_start: place(),
-            run_end: place(),
-            run_line: line(),
-            _shape: shape,
-            _run: run,
-        }
-    }
 }
 
 impl Logic for PieceAssembler {

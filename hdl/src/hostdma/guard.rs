@@ -10,54 +10,30 @@ use spinneret_verilog::prelude::*;
 /// enabled or has no bytes contains nothing, and a context without a window has nothing; while the guard is open,
 /// everything counts as contained. The windows and how they are chosen pass a register, so a change takes effect one
 /// clock later; the answer is combinational. `tb/proofs/host_guard.sv` proves all this.
+#[hardware(shape: GuardShape, windows = shape.windows)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct HostGuard {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// The windows.
-    pub windows: GuardIn,
+    pub windows: GuardIn<{ shape }>,
     /// The context that asks.
-    pub asker: Wire<In>,
+    pub asker: Wire<In, { shape.context() }>,
     /// Address of the first byte.
-    pub first: Wire<In>,
+    pub first: Wire<In, { shape.address }>,
     /// Address of the last byte.
-    pub last: Wire<In>,
+    pub last: Wire<In, { shape.address }>,
     /// They lie in one window that counts.
     pub allowed: Wire<Out, bool>,
     open: Reg<bool>,
     by_context: Reg<bool>,
-    enabled: Reg,
-    starts: Vec<Reg>,
-    ends: Vec<Reg>,
-    sums: Vec<Wire<Local>>,
+    enabled: Reg<{ windows }>,
+    starts: [Reg<{ shape.address }>; windows],
+    ends: [Reg<{ shape.address }>; windows],
+    sums: [Wire<Local, { shape.address + 1 }>; windows],
     /// Bit n: window n counts. It is known while the addresses are compared, so it costs no level.
-    counts: Wire<Local>,
-    contained: Wire<Local>,
-    _shape: GuardShape,
-}
-
-impl HostGuard {
-    /// A guard of the given shape.
-    pub fn new(shape: GuardShape) -> Self {
-        let windows = shape.windows;
-        Self {
-            clk: Signal::default(),
-            windows: GuardIn::new(shape),
-            asker: Wire::word(shape.context()),
-            first: Wire::word(shape.address),
-            last: Wire::word(shape.address),
-            allowed: Wire::bit(),
-            open: Reg::bit(),
-            by_context: Reg::bit(),
-            enabled: Reg::word(windows),
-            starts: vec![Reg::word(shape.address); windows],
-            ends: vec![Reg::word(shape.address); windows],
-            sums: vec![Wire::word(shape.address + 1); windows],
-            counts: Wire::word(windows),
-            contained: Wire::word(windows),
-            _shape: shape,
-        }
-    }
+    counts: Wire<Local, { windows }>,
+    contained: Wire<Local, { windows }>,
 }
 
 impl Logic for HostGuard {

@@ -8,6 +8,12 @@ use spinneret_verilog::prelude::*;
 ///
 /// One beat a clock; a beat is at the RAM and at `beat` one clock after it was taken. A line can be used
 /// again when `freed` has passed it.
+#[hardware(
+    shape: HostDmaShape,
+    bytes = shape.axi.strobes(),
+    count = shape.ram.segments,
+    beat = 2 + shape.position() + 2 * bytes,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WriteIntake {
     /// Clock.
@@ -15,71 +21,36 @@ pub struct WriteIntake {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Beats: {last, strobes, data}.
-    pub w: StreamIn,
+    pub w: StreamIn<{ 1 + bytes + shape.axi.data }>,
     /// Position in the ring of the oldest line that is in use.
-    pub freed: Wire<In>,
+    pub freed: Wire<In, { shape.position() }>,
     /// Position behind the last line whose data is in the RAM.
-    pub written: Wire<Out>,
+    pub written: Wire<Out, { shape.position() }>,
     /// To the RAM.
-    pub ram: RamWriteOut,
+    pub ram: RamWriteOut<{ shape }>,
     /// Beats: {several runs, last, position in the ring, ends of runs, starts of runs}.
-    pub beat: StreamOut,
-    slice: ReadySlice,
-    edges: StrobeEdges,
+    pub beat: StreamOut<{ beat }>,
+    slice: ReadySlice<{ 1 + bytes + shape.axi.data }>,
+    edges: StrobeEdges<{ bytes }>,
     /// Position of the next line.
-    fill: Reg,
-    edges_reg: Reg,
-    edges_valid: Reg<bool>,
-    command_valid: Reg,
-    command_address: Reg,
-    command_enables: Reg,
-    command_data: Reg,
+    fill: Reg<{ shape.position() }, Reset>,
+    edges_reg: Reg<{ beat }>,
+    edges_valid: Reg<bool, Reset>,
+    command_valid: Reg<{ count }, Reset>,
+    command_address: Reg<{ count * shape.ram.word_address() }>,
+    command_enables: Reg<{ count * shape.ram.enables() }>,
+    command_data: Reg<{ count * shape.ram.data }>,
     /// Writes that are done but belong to lines behind `written`, for each segment.
-    ahead: Vec<Reg>,
-    written_reg: Reg,
+    ahead: [Reg<{ shape.position() }, Reset>; count],
+    written_reg: Reg<{ shape.position() }, Reset>,
     /// Bit s: segment s is one of those that the next line goes to.
-    chosen: Wire<Local>,
+    chosen: Wire<Local, { count }>,
     /// Bit s: the same for the line that is waited for.
-    awaited: Wire<Local>,
+    awaited: Wire<Local, { count }>,
     /// Bit s: segment s has done its part of it.
-    arrived: Wire<Local>,
+    arrived: Wire<Local, { count }>,
     advance: Wire<Local, bool>,
     take: Wire<Local, bool>,
-    _shape: HostDmaShape,
-}
-
-impl WriteIntake {
-    /// An intake of the given shape.
-    pub fn new(shape: HostDmaShape) -> Self {
-        let (bytes, count) = (shape.axi.strobes(), shape.ram.segments);
-        let beat = 2 + shape.position() + 2 * bytes;
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            w: StreamIn::new(1 + bytes + shape.axi.data),
-            freed: Wire::word(shape.position()),
-            written: Wire::word(shape.position()),
-            ram: RamWriteOut::new(shape),
-            beat: StreamOut::new(beat),
-            slice: ReadySlice::new(1 + bytes + shape.axi.data),
-            edges: StrobeEdges::new(bytes),
-            fill: Reg::word_reset(shape.position()),
-            edges_reg: Reg::word(beat),
-            edges_valid: Reg::bit_reset(),
-            command_valid: Reg::word_reset(count),
-            command_address: Reg::word(count * shape.ram.word_address()),
-            command_enables: Reg::word(count * shape.ram.enables()),
-            command_data: Reg::word(count * shape.ram.data),
-            ahead: vec![Reg::word_reset(shape.position()); count],
-            written_reg: Reg::word_reset(shape.position()),
-            chosen: Wire::word(count),
-            awaited: Wire::word(count),
-            arrived: Wire::word(count),
-            advance: Wire::bit(),
-            take: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for WriteIntake {

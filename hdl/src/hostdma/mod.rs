@@ -58,6 +58,7 @@ use crate::stream::StreamOut;
 use spinneret_verilog::prelude::*;
 
 /// Carries the cluster's AXI bursts to host memory and back, many in flight.
+#[hardware(shape: HostDmaShape, error = ParameterError)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinHostmemDma {
     /// Clock.
@@ -65,87 +66,50 @@ pub struct PspinHostmemDma {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Descriptors of reads.
-    pub m_axis_read_desc: ReadDescOut,
+    pub m_axis_read_desc: ReadDescOut<{ shape }>,
     /// Their statuses.
-    pub s_axis_read_desc_status: StatusIn,
+    pub s_axis_read_desc_status: StatusIn<{ shape.tag }>,
     /// Descriptors of writes.
-    pub m_axis_write_desc: WriteDescOut,
+    pub m_axis_write_desc: WriteDescOut<{ shape }>,
     /// Their statuses.
-    pub s_axis_write_desc_status: StatusIn,
+    pub s_axis_write_desc_status: StatusIn<{ shape.tag }>,
     /// To the RAM that Corundum's DMA reads.
-    pub ram_wr: RamWriteOut,
+    pub ram_wr: RamWriteOut<{ shape }>,
     /// To the RAM that Corundum's DMA writes.
-    pub ram_rd: RamReadOut,
+    pub ram_rd: RamReadOut<{ shape }>,
     /// From the cluster.
-    pub s_axi: AxiSlave,
+    pub s_axi: AxiSlave<{ shape.axi }, { shape.user }>,
     /// Write bursts that were answered, modulo 2^32; this and all below beyond the public design.
-    pub wr_bursts_o: Wire<Out>,
+    pub wr_bursts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Write bursts that cannot be done.
-    pub wr_refused_o: Wire<Out>,
+    pub wr_refused_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Write bursts with bytes outside of all windows.
-    pub wr_outside_o: Wire<Out>,
+    pub wr_outside_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses of writes for tags that were not in flight.
-    pub wr_stray_status_o: Wire<Out>,
+    pub wr_stray_status_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses of writes by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
-    pub wr_dma_errors_o: Wire<Out>,
+    pub wr_dma_errors_o: Wire<Out, { events::ERROR_CODES * COUNTER_WIDTH }>,
     /// Read bursts that were answered, modulo 2^32.
-    pub rd_bursts_o: Wire<Out>,
+    pub rd_bursts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Read bursts that cannot be done.
-    pub rd_refused_o: Wire<Out>,
+    pub rd_refused_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Read bursts with bytes outside of all windows.
-    pub rd_outside_o: Wire<Out>,
+    pub rd_outside_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses of reads for tags that were not in flight.
-    pub rd_stray_status_o: Wire<Out>,
+    pub rd_stray_status_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses of reads by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
-    pub rd_dma_errors_o: Wire<Out>,
+    pub rd_dma_errors_o: Wire<Out, { events::ERROR_CODES * COUNTER_WIDTH }>,
     /// Atomic operation; only with `atop`.
-    pub s_axi_awatop: Optional<Wire<In>>,
+    pub s_axi_awatop: Optional<Wire<In, { ATOP_BITS }>, { shape.atomics }>,
     /// The windows of host memory; only with `guard`.
-    pub guard: Optional<GuardIn>,
+    pub guard: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
     /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
-    pub dma_rstn: Optional<Wire<In, bool>>,
-    write: PspinHostmemDmaWr,
-    read: PspinHostmemDmaRd,
-    _shape: HostDmaShape,
+    pub dma_rstn: Optional<Wire<In, bool>, { shape.drain }>,
+    write: Checked<PspinHostmemDmaWr<{ shape }>>,
+    read: Checked<PspinHostmemDmaRd<{ shape }>>,
 }
 
 impl PspinHostmemDma {
-    /// A host DMA of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: HostDmaShape) -> Result<Self, ParameterError> {
-        let counter = || Wire::word(COUNTER_WIDTH);
-        let errors = || Wire::word(events::ERROR_CODES * COUNTER_WIDTH);
-        Ok(Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            m_axis_read_desc: ReadDescOut::new(shape),
-            s_axis_read_desc_status: StatusIn::new(shape.tag),
-            m_axis_write_desc: WriteDescOut::new(shape),
-            s_axis_write_desc_status: StatusIn::new(shape.tag),
-            ram_wr: RamWriteOut::new(shape),
-            ram_rd: RamReadOut::new(shape),
-            s_axi: AxiSlave::new(shape.axi, shape.user),
-            wr_bursts_o: counter(),
-            wr_refused_o: counter(),
-            wr_outside_o: counter(),
-            wr_stray_status_o: counter(),
-            wr_dma_errors_o: errors(),
-            rd_bursts_o: counter(),
-            rd_refused_o: counter(),
-            rd_outside_o: counter(),
-            rd_stray_status_o: counter(),
-            rd_dma_errors_o: errors(),
-            s_axi_awatop: Optional::new(shape.atomics, || Wire::word(ATOP_BITS)),
-            guard: Optional::new(shape.guard, || GuardIn::new(shape.guard_shape())),
-            dma_rstn: Optional::new(shape.drain, Wire::bit),
-            write: PspinHostmemDmaWr::new(shape)?,
-            read: PspinHostmemDmaRd::new(shape)?,
-            _shape: shape,
-        })
-    }
-
     /// A host DMA with parameter values by name.
     ///
     /// # Errors

@@ -10,6 +10,12 @@ use spinneret_verilog::prelude::*;
 /// Finds the bytes of a read, and whether it can and may be done: two clocks, one read a clock.
 ///
 /// What atomic operations ask for goes the same way as reads that cannot be done, and before them.
+#[hardware(
+    shape: HostDmaShape,
+    error = ParameterError,
+    burst = BurstFields::new(shape, false),
+    plan = PlanFields::new(shape),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ReadPlanner {
     /// Clock.
@@ -17,63 +23,31 @@ pub struct ReadPlanner {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Reads, as [`BurstFields`] says.
-    pub burst: StreamIn,
+    pub burst: StreamIn<{ burst.width }>,
     /// Atomic operations: {beats, minus 1; id}.
-    pub atomic: Optional<StreamIn>,
+    pub atomic: Optional<StreamIn<{ LENGTH_BITS + shape.axi.id }>, { shape.atomics }>,
     /// The windows.
-    pub windows: Optional<GuardIn>,
+    pub windows: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
     /// Plans, as [`PlanFields`] says.
-    pub plan: StreamOut,
-    check: BurstCheck,
-    guard: Optional<HostGuard>,
+    pub plan: StreamOut<{ plan.width }>,
+    check: BurstCheck<{ shape.axi }>,
+    guard: Optional<HostGuard<{ shape.guard_shape() }>, { shape.guard }>,
     /// {place of the last byte in its 4 KiB, the plan up to what the guard says}.
-    found: Reg,
+    found: Reg<{ plan.outside.at + PAGE_BITS }>,
     /// The context that asks.
-    found_context: Optional<Reg>,
-    found_valid: Reg<bool>,
-    planned: SkidBuffer,
+    found_context: Optional<Reg<{ burst.context.width }>, { shape.guard }>,
+    found_valid: Reg<bool, Reset>,
+    planned: Checked<SkidBuffer<{ plan.width }>>,
     move_on: Wire<Local, bool>,
     take: Wire<Local, bool>,
     outside: Wire<Local, bool>,
     refused: Wire<Local, bool>,
-    id: Wire<Local>,
-    length: Wire<Local>,
-    _shape: HostDmaShape,
+    id: Wire<Local, { shape.axi.id }>,
+    length: Wire<Local, { LENGTH_BITS }>,
+    #[new(burst)]
     _burst: BurstFields,
+    #[new(plan)]
     _plan: PlanFields,
-}
-
-impl ReadPlanner {
-    /// A planner of the given shape.
-    ///
-    /// # Errors
-    /// If its queue cannot be built with these parameters.
-    pub fn new(shape: HostDmaShape) -> Result<Self, ParameterError> {
-        let (burst, plan) = (BurstFields::new(shape, false), PlanFields::new(shape));
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            burst: StreamIn::new(burst.width),
-            atomic: Optional::new(shape.atomics, || StreamIn::new(LENGTH_BITS + shape.axi.id)),
-            windows: Optional::new(shape.guard, || GuardIn::new(shape.guard_shape())),
-            plan: StreamOut::new(plan.width),
-            check: BurstCheck::new(shape.axi),
-            guard: Optional::new(shape.guard, || HostGuard::new(shape.guard_shape())),
-            found: Reg::word(plan.outside.at + PAGE_BITS),
-            found_context: Optional::new(shape.guard, || Reg::word(burst.context.width)),
-            found_valid: Reg::bit_reset(),
-            planned: SkidBuffer::new(plan.width)?,
-            move_on: Wire::bit(),
-            take: Wire::bit(),
-            outside: Wire::bit(),
-            refused: Wire::bit(),
-            id: Wire::word(shape.axi.id),
-            length: Wire::word(LENGTH_BITS),
-            _shape: shape,
-            _burst: burst,
-            _plan: plan,
-        })
-    }
 }
 
 impl Logic for ReadPlanner {

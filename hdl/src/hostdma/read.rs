@@ -48,6 +48,13 @@ const BURSTS: usize = 16;
 const JOBS: usize = 4;
 
 /// Carries the cluster's AXI reads to host memory, many in flight.
+#[hardware(
+    shape: HostDmaShape,
+    error = ParameterError,
+    job = JobFields::new(shape),
+    atomic = LENGTH_BITS + shape.axi.id,
+    atomics = OutputQueue::new(atomic, BURSTS)?,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinHostmemDmaRd {
     /// Clock.
@@ -55,104 +62,58 @@ pub struct PspinHostmemDmaRd {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Descriptors.
-    pub m_axis_read_desc: ReadDescOut,
+    pub m_axis_read_desc: ReadDescOut<{ shape }>,
     /// Their statuses.
-    pub s_axis_read_desc_status: StatusIn,
+    pub s_axis_read_desc_status: StatusIn<{ shape.tag }>,
     /// To the RAM that Corundum's DMA writes.
-    pub ram_rd: RamReadOut,
+    pub ram_rd: RamReadOut<{ shape }>,
     /// From the cluster.
-    pub s_axi: AxiReadSlave,
+    pub s_axi: AxiReadSlave<{ shape.axi }, { shape.user }>,
     /// Bursts that are answered, modulo 2^32; this and all below beyond the public design.
-    pub rd_bursts_o: Wire<Out>,
+    pub rd_bursts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Bursts that cannot be done.
-    pub rd_refused_o: Wire<Out>,
+    pub rd_refused_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Bursts with bytes outside of all windows.
-    pub rd_outside_o: Wire<Out>,
+    pub rd_outside_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses for tags that were not in flight.
-    pub rd_stray_status_o: Wire<Out>,
+    pub rd_stray_status_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
-    pub rd_dma_errors_o: Wire<Out>,
+    pub rd_dma_errors_o: Wire<Out, { ERROR_CODES * COUNTER_WIDTH }>,
     /// Atomic operations that want data: {beats, minus 1; id}; only with `atop`.
-    pub s_atomic: Optional<StreamIn>,
+    pub s_atomic: Optional<StreamIn<{ atomic }>, { shape.atomics }>,
     /// The windows of host memory; only with `guard`.
-    pub guard: Optional<GuardIn>,
+    pub guard: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
     /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
-    pub dma_rstn: Optional<Wire<In, bool>>,
+    pub dma_rstn: Optional<Wire<In, bool>, { shape.drain }>,
     reset: Wire<Local, bool>,
     forget: Wire<Local, bool>,
     /// Transfers from before a reset are in flight.
+    #[new(Optional::new(shape.drain, || Reg::reset_to(true)))]
     draining: Optional<Reg<bool>>,
     /// Reads that the RAM has not answered yet.
+    #[new(Optional::new(shape.drain, || { RamAccount::new(shape.ram.segments, shape.position()) }))]
     account: Optional<RamAccount>,
     hold: Wire<Local, bool>,
-    bursts: OutputQueue,
+    bursts: Checked<OutputQueue<{ BurstFields::new(shape, false).width }, { BURSTS }>>,
+    #[new(Optional::new(shape.atomics, || atomics))]
     atomics: Optional<OutputQueue>,
-    planner: ReadPlanner,
-    reserve: LineReserve,
-    transfers: TransferQueue,
+    planner: Checked<ReadPlanner<{ shape }>>,
+    reserve: LineReserve<{ shape }>,
+    transfers: TransferQueue<{ shape }, { reserve::transfers(shape) }>,
     /// A part of the read that is being retired failed.
-    failed: Reg<bool>,
+    failed: Reg<bool, Reset>,
     failed_now: Wire<Local, bool>,
     last: Wire<Local, bool>,
     retire: Wire<Local, bool>,
-    response: Wire<Local>,
-    jobs: OutputQueue,
-    sequencer: ReadSequencer,
+    response: Wire<Local, 2>,
+    jobs: Checked<OutputQueue<{ job.width }, { JOBS }>>,
+    sequencer: Checked<ReadSequencer<{ shape }>>,
     counters: HalfCounters,
-    _shape: HostDmaShape,
+    #[new(job)]
     _job: JobFields,
 }
 
 impl PspinHostmemDmaRd {
-    /// A half of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: HostDmaShape) -> Result<Self, ParameterError> {
-        let job = JobFields::new(shape);
-        let counter = || Wire::word(COUNTER_WIDTH);
-        let atomic = LENGTH_BITS + shape.axi.id;
-        let atomics = OutputQueue::new(atomic, BURSTS)?;
-        Ok(Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            m_axis_read_desc: ReadDescOut::new(shape),
-            s_axis_read_desc_status: StatusIn::new(shape.tag),
-            ram_rd: RamReadOut::new(shape),
-            s_axi: AxiReadSlave::new(shape.axi, shape.user),
-            rd_bursts_o: counter(),
-            rd_refused_o: counter(),
-            rd_outside_o: counter(),
-            rd_stray_status_o: counter(),
-            rd_dma_errors_o: Wire::word(ERROR_CODES * COUNTER_WIDTH),
-            s_atomic: Optional::new(shape.atomics, || StreamIn::new(atomic)),
-            guard: Optional::new(shape.guard, || GuardIn::new(shape.guard_shape())),
-            dma_rstn: Optional::new(shape.drain, Wire::bit),
-            reset: Wire::bit(),
-            forget: Wire::bit(),
-            draining: Optional::new(shape.drain, || Reg::reset_to(true)),
-            account: Optional::new(shape.drain, || {
-                RamAccount::new(shape.ram.segments, shape.position())
-            }),
-            hold: Wire::bit(),
-            bursts: OutputQueue::new(BurstFields::new(shape, false).width, BURSTS)?,
-            atomics: Optional::new(shape.atomics, || atomics),
-            planner: ReadPlanner::new(shape)?,
-            reserve: LineReserve::new(shape),
-            transfers: TransferQueue::new(shape, reserve::transfers(shape)),
-            failed: Reg::bit_reset(),
-            failed_now: Wire::bit(),
-            last: Wire::bit(),
-            retire: Wire::bit(),
-            response: Wire::word(2),
-            jobs: OutputQueue::new(job.width, JOBS)?,
-            sequencer: ReadSequencer::new(shape)?,
-            counters: HalfCounters::default(),
-            _shape: shape,
-            _job: job,
-        })
-    }
-
     /// A half with parameter values by name.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use spinneret_verilog::prelude::*;
 /// refused needs no lines, and becomes a transfer without bytes.
 ///
 /// A read is at `transfer` one clock after it was taken.
+#[hardware(shape: HostDmaShape, plan = PlanFields::new(shape), transfers = transfers(shape))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LineReserve {
     /// Clock.
@@ -18,73 +19,39 @@ pub struct LineReserve {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Plans, as [`PlanFields`] says.
-    pub plan: StreamIn,
+    pub plan: StreamIn<{ plan.width }>,
     /// Transfers: {{refused, last, job}, moves bytes, length, RAM address, host address}.
-    pub transfer: StreamOut,
+    pub transfer: StreamOut<{ transfers.element(shape) }>,
     /// A line is free again.
     pub freed: Wire<In, bool>,
     /// The next line.
-    fill: Reg,
+    fill: Reg<{ shape.line() }, Reset>,
     /// Lines that are free.
+    #[new(Reg::reset_to(lit(shape.lines as u64, shape.position())))]
     space: Reg,
     /// A read that has its lines: {the first of them, plan}.
-    held: Reg,
-    held_valid: Reg<bool>,
+    held: Reg<{ plan.width + shape.line() }>,
+    held_valid: Reg<bool, Reset>,
     /// The ring ends within it.
     wraps: Reg<bool>,
     /// Its first part is under way.
-    second: Reg<bool>,
+    second: Reg<bool, Reset>,
     needs: Wire<Local, bool>,
     /// Lines that are needed, minus 1.
-    needed: Wire<Local>,
+    needed: Wire<Local, { shape.position() }>,
     fits: Wire<Local, bool>,
     move_on: Wire<Local, bool>,
     reserve: Wire<Local, bool>,
     moves: Wire<Local, bool>,
     last: Wire<Local, bool>,
-    line: Wire<Local>,
-    first_byte: Wire<Local>,
+    line: Wire<Local, { shape.line() }>,
+    first_byte: Wire<Local, { PAGE_BITS }>,
     /// Bytes of the part, minus 1.
-    bytes: Wire<Local>,
-    line_now: Wire<Local>,
-    response: Wire<Local>,
-    _shape: HostDmaShape,
+    bytes: Wire<Local, { PAGE_BITS }>,
+    line_now: Wire<Local, { shape.line() }>,
+    response: Wire<Local, 2>,
+    #[new(plan)]
     _plan: PlanFields,
-}
-
-impl LineReserve {
-    /// A reserve of the given shape.
-    pub fn new(shape: HostDmaShape) -> Self {
-        let plan = PlanFields::new(shape);
-        let transfers = transfers(shape);
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            plan: StreamIn::new(plan.width),
-            transfer: StreamOut::new(transfers.element(shape)),
-            freed: Wire::bit(),
-            fill: Reg::word_reset(shape.line()),
-            space: Reg::reset_to(lit(shape.lines as u64, shape.position())),
-            held: Reg::word(plan.width + shape.line()),
-            held_valid: Reg::bit_reset(),
-            wraps: Reg::bit(),
-            second: Reg::bit_reset(),
-            needs: Wire::bit(),
-            needed: Wire::word(shape.position()),
-            fits: Wire::bit(),
-            move_on: Wire::bit(),
-            reserve: Wire::bit(),
-            moves: Wire::bit(),
-            last: Wire::bit(),
-            line: Wire::word(shape.line()),
-            first_byte: Wire::word(PAGE_BITS),
-            bytes: Wire::word(PAGE_BITS),
-            line_now: Wire::word(shape.line()),
-            response: Wire::word(2),
-            _shape: shape,
-            _plan: plan,
-        }
-    }
 }
 
 /// What passes through the transfers of reads.

@@ -20,6 +20,14 @@ const BEATS: usize = 16;
 ///
 /// A command is only given when there is room for its data, so the RAM never waits. A beat that lies in the
 /// same line as the one before reads it again. A read that failed reads nothing, and has zeros for data.
+#[hardware(
+    shape: HostDmaShape,
+    error = ParameterError,
+    job = JobFields::new(shape),
+    count = shape.ram.segments,
+    beat = FifoConfig::distributed(shape.axi.id + 5 + shape.group(), BEATS),
+    word = FifoConfig::distributed(shape.ram.data, BEATS),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ReadSequencer {
     /// Clock.
@@ -27,17 +35,17 @@ pub struct ReadSequencer {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Reads, as [`JobFields`] says.
-    pub job: StreamIn,
+    pub job: StreamIn<{ job.width }>,
     /// To the RAM.
-    pub ram: RamReadOut,
+    pub ram: RamReadOut<{ shape }>,
     /// A line was read for the last time.
     pub freed: Wire<Out, bool>,
     /// Id of the beat.
-    pub id: Wire<Out>,
+    pub id: Wire<Out, { shape.axi.id }>,
     /// Its data.
-    pub data: Wire<Out>,
+    pub data: Wire<Out, { shape.axi.data }>,
     /// How the read went.
-    pub response: Wire<Out>,
+    pub response: Wire<Out, 2>,
     /// It is the last of its read.
     pub last: Wire<Out, bool>,
     /// The beat is there.
@@ -45,92 +53,37 @@ pub struct ReadSequencer {
     /// The beat is taken in this cycle.
     pub ready: Wire<In, bool>,
     /// Behind the first beat of a read.
-    in_burst: Reg<bool>,
-    number: Reg,
-    place: Reg,
-    line: Reg,
-    command_valid: Reg,
-    command_address: Reg,
+    in_burst: Reg<bool, Reset>,
+    number: Reg<{ LENGTH_BITS }>,
+    place: Reg<{ PAGE_BITS }>,
+    line: Reg<{ shape.line() }>,
+    command_valid: Reg<{ count }, Reset>,
+    command_address: Reg<{ count * shape.ram.word_address() }>,
     /// What the beats are whose data is on its way: {group, frees its line, has data, last, response, id}.
-    beats: Fifo,
-    words: Vec<Fifo>,
-    id_reg: Reg,
-    data_reg: Reg,
-    response_reg: Reg,
+    beats: Checked<Fifo<{ beat }>>,
+    words: [Checked<Fifo<{ word }>>; count],
+    id_reg: Reg<{ shape.axi.id }>,
+    data_reg: Reg<{ shape.axi.data }>,
+    response_reg: Reg<2>,
     last_reg: Reg<bool>,
-    valid_reg: Reg<bool>,
-    mask: Wire<Local>,
-    place_now: Wire<Local>,
-    place_end: Wire<Local>,
-    number_now: Wire<Local>,
-    line_now: Wire<Local>,
+    valid_reg: Reg<bool, Reset>,
+    mask: Wire<Local, { PAGE_BITS }>,
+    place_now: Wire<Local, { PAGE_BITS }>,
+    place_end: Wire<Local, { PAGE_BITS }>,
+    number_now: Wire<Local, { LENGTH_BITS }>,
+    line_now: Wire<Local, { shape.line() }>,
     ends_line: Wire<Local, bool>,
     ends_burst: Wire<Local, bool>,
     has_data: Wire<Local, bool>,
     /// Bit s: segment s is one of those that hold the line.
-    chosen: Wire<Local>,
+    chosen: Wire<Local, { count }>,
     go: Wire<Local, bool>,
-    wanted: Wire<Local>,
-    there: Wire<Local>,
-    gathered: Wire<Local>,
+    wanted: Wire<Local, { count }>,
+    there: Wire<Local, { count }>,
+    gathered: Wire<Local, { shape.axi.data }>,
     pop: Wire<Local, bool>,
-    _shape: HostDmaShape,
+    #[new(job)]
     _job: JobFields,
-}
-
-impl ReadSequencer {
-    /// A sequencer of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: HostDmaShape) -> Result<Self, ParameterError> {
-        let (job, count) = (JobFields::new(shape), shape.ram.segments);
-        let beat = FifoConfig::distributed(shape.axi.id + 5 + shape.group(), BEATS);
-        let word = FifoConfig::distributed(shape.ram.data, BEATS);
-        let words: Result<Vec<_>, _> = (0..count).map(|_| Fifo::new(word)).collect();
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            job: StreamIn::new(job.width),
-            ram: RamReadOut::new(shape),
-            freed: Wire::bit(),
-            id: Wire::word(shape.axi.id),
-            data: Wire::word(shape.axi.data),
-            response: Wire::word(2),
-            last: Wire::bit(),
-            valid: Wire::bit(),
-            ready: Wire::bit(),
-            in_burst: Reg::bit_reset(),
-            number: Reg::word(LENGTH_BITS),
-            place: Reg::word(PAGE_BITS),
-            line: Reg::word(shape.line()),
-            command_valid: Reg::word_reset(count),
-            command_address: Reg::word(count * shape.ram.word_address()),
-            beats: Fifo::new(beat)?,
-            words: words?,
-            id_reg: Reg::word(shape.axi.id),
-            data_reg: Reg::word(shape.axi.data),
-            response_reg: Reg::word(2),
-            last_reg: Reg::bit(),
-            valid_reg: Reg::bit_reset(),
-            mask: Wire::word(PAGE_BITS),
-            place_now: Wire::word(PAGE_BITS),
-            place_end: Wire::word(PAGE_BITS),
-            number_now: Wire::word(LENGTH_BITS),
-            line_now: Wire::word(shape.line()),
-            ends_line: Wire::bit(),
-            ends_burst: Wire::bit(),
-            has_data: Wire::bit(),
-            chosen: Wire::word(count),
-            go: Wire::bit(),
-            wanted: Wire::word(count),
-            there: Wire::word(count),
-            gathered: Wire::word(shape.axi.data),
-            pop: Wire::bit(),
-            _shape: shape,
-            _job: job,
-        })
-    }
 }
 
 impl Logic for ReadSequencer {

@@ -13,6 +13,13 @@ const COMPARE: u64 = 0b11_0001;
 ///
 /// A beat with one run or none is one item; a beat with n runs gives n items and one without run.
 /// AWLEN alone says where a burst ends: a WLAST elsewhere is marked as a fault of the burst.
+#[hardware(
+    shape: HostDmaShape,
+    bytes = shape.axi.strobes(),
+    lane = shape.lane(),
+    burst = BurstFields::new(shape, shape.atomics),
+    run = RunFields::new(shape),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct RunSplitter {
     /// Clock.
@@ -20,93 +27,48 @@ pub struct RunSplitter {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Bursts, as [`BurstFields`] says.
-    pub burst: StreamIn,
+    pub burst: StreamIn<{ burst.width }>,
     /// Beats of [`super::WriteIntake`].
-    pub beat: StreamIn,
+    pub beat: StreamIn<{ 2 + shape.position() + 2 * bytes }>,
     /// Items, as [`RunFields`] says.
-    pub run: StreamOut,
+    pub run: StreamOut<{ run.width }>,
     /// Atomic operations that want data: {AWLEN, halved for a comparison; id}.
-    pub atomic: Optional<StreamOut>,
-    check: BurstCheck,
+    pub atomic: Optional<StreamOut<{ LENGTH_BITS + shape.axi.id }>, { shape.atomics }>,
+    check: BurstCheck<{ shape.axi }>,
     /// Behind the first item of a beat with several runs.
-    again: Reg<bool>,
-    starts_left: Reg,
-    ends_left: Reg,
+    again: Reg<bool, Reset>,
+    starts_left: Reg<{ bytes }>,
+    ends_left: Reg<{ bytes }>,
     /// Behind the first beat of a burst.
-    in_burst: Reg<bool>,
+    in_burst: Reg<bool, Reset>,
     /// Number of the beat in its burst.
-    number: Reg,
+    number: Reg<{ LENGTH_BITS }>,
     /// Place of the beat in its 4 KiB.
-    place: Reg,
-    item: Reg,
-    item_valid: Reg<bool>,
-    starts: Wire<Local>,
-    ends: Wire<Local>,
-    start_bit: Wire<Local>,
-    end_bit: Wire<Local>,
-    first_lane: Wire<Local>,
-    last_lane: Wire<Local>,
+    place: Reg<{ PAGE_BITS }>,
+    item: Reg<{ run.width }>,
+    item_valid: Reg<bool, Reset>,
+    starts: Wire<Local, { bytes }>,
+    ends: Wire<Local, { bytes }>,
+    start_bit: Wire<Local, { bytes }>,
+    end_bit: Wire<Local, { bytes }>,
+    first_lane: Wire<Local, { lane }>,
+    last_lane: Wire<Local, { lane }>,
     found: Wire<Local, bool>,
     several: Wire<Local, bool>,
     whole: Wire<Local, bool>,
-    place_now: Wire<Local>,
-    number_now: Wire<Local>,
-    mask: Wire<Local>,
+    place_now: Wire<Local, { PAGE_BITS }>,
+    number_now: Wire<Local, { LENGTH_BITS }>,
+    mask: Wire<Local, { PAGE_BITS }>,
     last: Wire<Local, bool>,
     fault: Wire<Local, bool>,
     room: Wire<Local, bool>,
     there: Wire<Local, bool>,
-    wants_data: Optional<Wire<Local, bool>>,
+    wants_data: Optional<Wire<Local, bool>, { shape.atomics }>,
     go: Wire<Local, bool>,
-    _shape: HostDmaShape,
+    #[new(burst)]
     _burst: BurstFields,
+    #[new(run)]
     _run: RunFields,
-}
-
-impl RunSplitter {
-    /// A splitter of the given shape.
-    pub fn new(shape: HostDmaShape) -> Self {
-        let (bytes, lane) = (shape.axi.strobes(), shape.lane());
-        let (burst, run) = (BurstFields::new(shape, shape.atomics), RunFields::new(shape));
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            burst: StreamIn::new(burst.width),
-            beat: StreamIn::new(2 + shape.position() + 2 * bytes),
-            run: StreamOut::new(run.width),
-            atomic: Optional::new(shape.atomics, || StreamOut::new(LENGTH_BITS + shape.axi.id)),
-            check: BurstCheck::new(shape.axi),
-            again: Reg::bit_reset(),
-            starts_left: Reg::word(bytes),
-            ends_left: Reg::word(bytes),
-            in_burst: Reg::bit_reset(),
-            number: Reg::word(LENGTH_BITS),
-            place: Reg::word(PAGE_BITS),
-            item: Reg::word(run.width),
-            item_valid: Reg::bit_reset(),
-            starts: Wire::word(bytes),
-            ends: Wire::word(bytes),
-            start_bit: Wire::word(bytes),
-            end_bit: Wire::word(bytes),
-            first_lane: Wire::word(lane),
-            last_lane: Wire::word(lane),
-            found: Wire::bit(),
-            several: Wire::bit(),
-            whole: Wire::bit(),
-            place_now: Wire::word(PAGE_BITS),
-            number_now: Wire::word(LENGTH_BITS),
-            mask: Wire::word(PAGE_BITS),
-            last: Wire::bit(),
-            fault: Wire::bit(),
-            room: Wire::bit(),
-            there: Wire::bit(),
-            wants_data: Optional::new(shape.atomics, Wire::bit),
-            go: Wire::bit(),
-            _shape: shape,
-            _burst: burst,
-            _run: run,
-        }
-    }
 }
 
 impl Logic for RunSplitter {

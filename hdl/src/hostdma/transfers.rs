@@ -40,6 +40,7 @@ impl TransferShape {
 ///
 /// `rst` forgets all transfers but those in flight, and the one whose descriptor is at `desc`, which stays there.
 /// `idle` is low until they are answered; only then may new ones come. `forget` forgets those, too.
+#[hardware(shape: HostDmaShape, transfers: TransferShape, index = address_width(transfers.entries))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct TransferQueue {
     /// Clock.
@@ -49,90 +50,45 @@ pub struct TransferQueue {
     /// Synchronous reset of what is in flight.
     pub forget: Wire<In, bool>,
     /// Transfers: {payload, moves bytes, length, RAM address, host address}.
-    pub s: StreamIn,
+    pub s: StreamIn<{ transfers.element(shape) }>,
     /// The descriptor of the transfer at `s` can be given at once.
     pub clear: Wire<In, bool>,
     /// The descriptor of the transfer that was taken last can be given.
     pub held_clear: Wire<In, bool>,
     /// Descriptors.
-    pub desc: ReadDescOut,
+    pub desc: ReadDescOut<{ shape }>,
     /// Their statuses.
-    pub status: StatusIn,
+    pub status: StatusIn<{ shape.tag }>,
     /// Transfers that are done: {error, payload}.
-    pub m: StreamOut,
+    pub m: StreamOut<{ ERROR_BITS + transfers.payload }>,
     /// A status came for a tag that is not in flight.
     pub stray: Wire<Out, bool>,
     /// Nothing is in flight.
     pub idle: Wire<Out, bool>,
-    head: Reg,
-    tail: Reg,
-    pending: Reg,
-    payloads: Ram,
-    errors: Ram,
-    host_address: Reg,
-    ram_address: Reg,
-    length: Reg,
-    tag: Reg,
+    head: Reg<{ index + 1 }, Reset>,
+    tail: Reg<{ index + 1 }, Reset>,
+    pending: Reg<{ transfers.entries }, Reset>,
+    payloads: Ram<{ RamStyle::Distributed }, { transfers.entries }, { 1 + transfers.payload }>,
+    errors: Ram<{ RamStyle::Distributed }, { transfers.entries }, { ERROR_BITS }>,
+    host_address: Reg<{ shape.axi.address }>,
+    ram_address: Reg<{ transfers.ram }>,
+    length: Reg<{ transfers.length }>,
+    tag: Reg<{ index }>,
     /// There is a descriptor that was not taken.
-    held: Reg<bool>,
+    held: Reg<bool, Reset>,
     /// It is at the port.
-    offered: Reg<bool>,
+    offered: Reg<bool, Reset>,
     taken: Wire<Local, bool>,
-    full: Reg<bool>,
+    full: Reg<bool, Reset>,
     push: Wire<Local, bool>,
     pop: Wire<Local, bool>,
     moves: Wire<Local, bool>,
     /// Bit n: a status for tag n that can be meant.
-    answered: Wire<Local>,
-    entered: Wire<Local>,
+    answered: Wire<Local, { transfers.entries }>,
+    entered: Wire<Local, { transfers.entries }>,
     withdraw: Wire<Local, bool>,
-    withdrawn: Wire<Local>,
+    withdrawn: Wire<Local, { transfers.entries }>,
     waiting: Wire<Local, bool>,
-    _shape: HostDmaShape,
-    _transfers: TransferShape,
-}
-
-impl TransferQueue {
-    /// A ring of the given shape.
-    pub fn new(shape: HostDmaShape, transfers: TransferShape) -> Self {
-        let index = address_width(transfers.entries);
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            forget: Wire::bit(),
-            s: StreamIn::new(transfers.element(shape)),
-            clear: Wire::bit(),
-            held_clear: Wire::bit(),
-            desc: ReadDescOut::new(shape),
-            status: StatusIn::new(shape.tag),
-            m: StreamOut::new(ERROR_BITS + transfers.payload),
-            stray: Wire::bit(),
-            idle: Wire::bit(),
-            head: Reg::word_reset(index + 1),
-            tail: Reg::word_reset(index + 1),
-            pending: Reg::word_reset(transfers.entries),
-            payloads: Ram::new(RamStyle::Distributed, transfers.entries, 1 + transfers.payload),
-            errors: Ram::new(RamStyle::Distributed, transfers.entries, ERROR_BITS),
-            host_address: Reg::word(shape.axi.address),
-            ram_address: Reg::word(transfers.ram),
-            length: Reg::word(transfers.length),
-            tag: Reg::word(index),
-            held: Reg::bit_reset(),
-            offered: Reg::bit_reset(),
-            taken: Wire::bit(),
-            full: Reg::bit_reset(),
-            push: Wire::bit(),
-            pop: Wire::bit(),
-            moves: Wire::bit(),
-            answered: Wire::word(transfers.entries),
-            entered: Wire::word(transfers.entries),
-            withdraw: Wire::bit(),
-            withdrawn: Wire::word(transfers.entries),
-            waiting: Wire::bit(),
-            _shape: shape,
-            _transfers: transfers,
-        }
-    }
 }
 
 impl Logic for TransferQueue {

@@ -52,6 +52,13 @@ const PIECES: usize = 16;
 const PIECE_MARGIN: usize = 1;
 
 /// Carries the cluster's AXI writes to host memory, many in flight.
+#[hardware(
+    shape: HostDmaShape,
+    error = ParameterError,
+    piece = PieceFields::new(shape),
+    payload = WritePayload::new(shape),
+    transfers = TransferShape { entries: shape.writes, payload: payload.width, ram: shape.line() + shape.lane(), length: PAGE_BITS + 1, },
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinHostmemDmaWr {
     /// Clock.
@@ -59,67 +66,71 @@ pub struct PspinHostmemDmaWr {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Descriptors.
-    pub m_axis_write_desc: WriteDescOut,
+    pub m_axis_write_desc: WriteDescOut<{ shape }>,
     /// Their statuses.
-    pub s_axis_write_desc_status: StatusIn,
+    pub s_axis_write_desc_status: StatusIn<{ shape.tag }>,
     /// To the RAM that Corundum's DMA reads.
-    pub ram_wr: RamWriteOut,
+    pub ram_wr: RamWriteOut<{ shape }>,
     /// From the cluster.
-    pub s_axi: AxiWriteSlave,
+    pub s_axi: AxiWriteSlave<{ shape.axi }, { shape.user }>,
     /// Bursts that were answered, modulo 2^32; this and all below beyond the public design.
-    pub wr_bursts_o: Wire<Out>,
+    pub wr_bursts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Bursts that cannot be done.
-    pub wr_refused_o: Wire<Out>,
+    pub wr_refused_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Bursts with bytes outside of all windows.
-    pub wr_outside_o: Wire<Out>,
+    pub wr_outside_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses for tags that were not in flight.
-    pub wr_stray_status_o: Wire<Out>,
+    pub wr_stray_status_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
-    pub wr_dma_errors_o: Wire<Out>,
+    pub wr_dma_errors_o: Wire<Out, { ERROR_CODES * COUNTER_WIDTH }>,
     /// Atomic operation; only with `atop`.
-    pub s_axi_awatop: Optional<Wire<In>>,
+    pub s_axi_awatop: Optional<Wire<In, { ATOP_BITS }>, { shape.atomics }>,
     /// Atomic operations that want data: {beats, minus 1; id}; only with `atop`.
-    pub m_atomic: Optional<StreamOut>,
+    pub m_atomic: Optional<StreamOut<{ LENGTH_BITS + shape.axi.id }>, { shape.atomics }>,
     /// The windows of host memory; only with `guard`.
-    pub guard: Optional<GuardIn>,
+    pub guard: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
     /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
-    pub dma_rstn: Optional<Wire<In, bool>>,
+    pub dma_rstn: Optional<Wire<In, bool>, { shape.drain }>,
     reset: Wire<Local, bool>,
     forget: Wire<Local, bool>,
     /// Transfers from before a reset are in flight.
+    #[new(Optional::new(shape.drain, || Reg::reset_to(true)))]
     draining: Optional<Reg<bool>>,
     /// Writes that the RAM has not done yet.
+    #[new(Optional::new(shape.drain, || { RamAccount::new(shape.ram.segments, shape.position()) }))]
     account: Optional<RamAccount>,
     hold: Wire<Local, bool>,
-    bursts: OutputQueue,
-    intake: WriteIntake,
-    splitter: RunSplitter,
-    assembler: PieceAssembler,
+    bursts: Checked<OutputQueue<{ BurstFields::new(shape, shape.atomics).width }, { BURSTS }>>,
+    intake: WriteIntake<{ shape }>,
+    splitter: RunSplitter<{ shape }>,
+    assembler: PieceAssembler<{ shape }>,
+    #[new(OutputQueue::with_margin(piece.width, PIECES, PIECE_MARGIN)?)]
     pieces: OutputQueue,
-    host_guard: Optional<HostGuard>,
+    host_guard: Optional<HostGuard<{ shape.guard_shape() }>, { shape.guard }>,
     allowed: Wire<Local, bool>,
     moves: Wire<Local, bool>,
     /// Position of the piece whose descriptor is waiting.
-    held_position: Reg,
+    held_position: Reg<{ shape.position() }>,
     /// Position in the ring of the oldest line in use.
-    freed: Reg,
-    transfers: TransferQueue,
+    freed: Reg<{ shape.position() }, Reset>,
+    transfers: TransferQueue<{ shape }, { transfers }>,
     /// What is known of the burst whose pieces are being retired.
-    failed: Reg<bool>,
-    refused: Reg<bool>,
-    outside: Reg<bool>,
+    failed: Reg<bool, Reset>,
+    refused: Reg<bool, Reset>,
+    outside: Reg<bool, Reset>,
     failed_now: Wire<Local, bool>,
     refused_now: Wire<Local, bool>,
     outside_now: Wire<Local, bool>,
     last: Wire<Local, bool>,
     retire: Wire<Local, bool>,
     answer: Wire<Local, bool>,
-    response_id: Reg,
-    response_code: Reg,
-    response_valid: Reg<bool>,
+    response_id: Reg<{ shape.axi.id }>,
+    response_code: Reg<2>,
+    response_valid: Reg<bool, Reset>,
     counters: HalfCounters,
-    _shape: HostDmaShape,
+    #[new(piece)]
     _piece: PieceFields,
+    #[new(payload)]
     _payload: WritePayload,
 }
 
@@ -150,72 +161,6 @@ impl WritePayload {
 }
 
 impl PspinHostmemDmaWr {
-    /// A half of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: HostDmaShape) -> Result<Self, ParameterError> {
-        let (piece, payload) = (PieceFields::new(shape), WritePayload::new(shape));
-        let counter = || Wire::word(COUNTER_WIDTH);
-        let transfers = TransferShape {
-            entries: shape.writes,
-            payload: payload.width,
-            ram: shape.line() + shape.lane(),
-            length: PAGE_BITS + 1,
-        };
-        Ok(Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            m_axis_write_desc: WriteDescOut::new(shape),
-            s_axis_write_desc_status: StatusIn::new(shape.tag),
-            ram_wr: RamWriteOut::new(shape),
-            s_axi: AxiWriteSlave::new(shape.axi, shape.user),
-            wr_bursts_o: counter(),
-            wr_refused_o: counter(),
-            wr_outside_o: counter(),
-            wr_stray_status_o: counter(),
-            wr_dma_errors_o: Wire::word(ERROR_CODES * COUNTER_WIDTH),
-            s_axi_awatop: Optional::new(shape.atomics, || Wire::word(ATOP_BITS)),
-            m_atomic: Optional::new(shape.atomics, || StreamOut::new(LENGTH_BITS + shape.axi.id)),
-            guard: Optional::new(shape.guard, || GuardIn::new(shape.guard_shape())),
-            dma_rstn: Optional::new(shape.drain, Wire::bit),
-            reset: Wire::bit(),
-            forget: Wire::bit(),
-            draining: Optional::new(shape.drain, || Reg::reset_to(true)),
-            account: Optional::new(shape.drain, || {
-                RamAccount::new(shape.ram.segments, shape.position())
-            }),
-            hold: Wire::bit(),
-            bursts: OutputQueue::new(BurstFields::new(shape, shape.atomics).width, BURSTS)?,
-            intake: WriteIntake::new(shape),
-            splitter: RunSplitter::new(shape),
-            assembler: PieceAssembler::new(shape),
-            pieces: OutputQueue::with_margin(piece.width, PIECES, PIECE_MARGIN)?,
-            host_guard: Optional::new(shape.guard, || HostGuard::new(shape.guard_shape())),
-            allowed: Wire::bit(),
-            moves: Wire::bit(),
-            held_position: Reg::word(shape.position()),
-            freed: Reg::word_reset(shape.position()),
-            transfers: TransferQueue::new(shape, transfers),
-            failed: Reg::bit_reset(),
-            refused: Reg::bit_reset(),
-            outside: Reg::bit_reset(),
-            failed_now: Wire::bit(),
-            refused_now: Wire::bit(),
-            outside_now: Wire::bit(),
-            last: Wire::bit(),
-            retire: Wire::bit(),
-            answer: Wire::bit(),
-            response_id: Reg::word(shape.axi.id),
-            response_code: Reg::word(2),
-            response_valid: Reg::bit_reset(),
-            counters: HalfCounters::default(),
-            _shape: shape,
-            _piece: piece,
-            _payload: payload,
-        })
-    }
-
     /// A half with parameter values by name.
     ///
     /// # Errors

@@ -11,51 +11,30 @@ const LOW_BITS: usize = BYTE_BITS + INDEX_BITS;
 /// Keeps the address of an access as block and word, and says whether there is such a word.
 ///
 /// A block is 16 words. The outputs are those of the address that was taken last, from the next clock on.
+#[hardware(address: usize, map: &Map, words: Vec<u64>, blocks = map.blocks.len())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AddressDecoder {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Address of a byte.
-    pub address: Wire<In>,
+    pub address: Wire<In, { address }>,
     /// Takes the address.
     pub take: Wire<In, bool>,
     /// Bit b: the word lies in block b of the map; all 0 if it lies in none.
-    pub block: Wire<Out>,
+    pub block: Wire<Out, { blocks }>,
     /// Place of the word in its block.
-    pub index: Wire<Out>,
+    pub index: Wire<Out, { INDEX_BITS }>,
     /// Bit n: it is word n of its block.
-    pub at: Wire<Out>,
+    pub at: Wire<Out, { BLOCK_WORDS }>,
     /// The word is one of those that the decoder was made for.
     pub known: Wire<Out, bool>,
-    blocks: Reg,
-    word: Reg,
-    places: Wire<Local>,
+    blocks: Reg<{ blocks }>,
+    word: Reg<{ INDEX_BITS }>,
+    places: Wire<Local, { BLOCK_WORDS }>,
     /// Bit b: the word is one of those of block b, if it lies there.
-    in_block: Wire<Local>,
+    in_block: Wire<Local, { blocks }>,
+    #[new(map.blocks.iter().map(|block| block.number).collect())]
     _bases: Vec<u64>,
-    _words: Vec<u64>,
-}
-
-impl AddressDecoder {
-    /// A decoder for addresses of that width; `words` has a bit for each word of each block that is known.
-    pub fn new(address: usize, map: &Map, words: Vec<u64>) -> Self {
-        let blocks = map.blocks.len();
-        Self {
-            clk: Signal::default(),
-            address: Wire::word(address),
-            take: Wire::bit(),
-            block: Wire::word(blocks),
-            index: Wire::word(INDEX_BITS),
-            at: Wire::word(BLOCK_WORDS),
-            known: Wire::bit(),
-            blocks: Reg::word(blocks),
-            word: Reg::word(INDEX_BITS),
-            places: Wire::word(BLOCK_WORDS),
-            in_block: Wire::word(blocks),
-            _bases: map.blocks.iter().map(|block| block.number).collect(),
-            _words: words,
-        }
-    }
 }
 
 impl Logic for AddressDecoder {

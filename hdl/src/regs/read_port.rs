@@ -17,6 +17,7 @@ const PART: usize = 6;
 ///
 /// The word is looked at in the clock behind that in which the address was taken, if the reads before it have
 /// moved on, and answered two clocks later: three clocks after the address. One read every two clocks.
+#[hardware(address: usize, map: &Map, blocks = map.blocks.len(), parts = blocks.div_ceil(PART))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ReadPort {
     /// Clock.
@@ -24,15 +25,15 @@ pub struct ReadPort {
     /// Synchronous reset: forgets everything.
     pub rst: Wire<In, bool>,
     /// Address.
-    pub araddr: Wire<In>,
+    pub araddr: Wire<In, { address }>,
     /// The address is there.
     pub arvalid: Wire<In, bool>,
     /// The address is taken in this cycle.
     pub arready: Wire<Out, bool>,
     /// Data; 0 if the word does not exist.
-    pub rdata: Wire<Out>,
+    pub rdata: Wire<Out, { WORD }>,
     /// OKAY, or SLVERR if the word does not exist.
-    pub rresp: Wire<Out>,
+    pub rresp: Wire<Out, { RESPONSE }>,
     /// The data is there.
     pub rvalid: Wire<Out, bool>,
     /// The data is taken in this cycle.
@@ -40,60 +41,25 @@ pub struct ReadPort {
     /// The word of standard output is looked at in this cycle.
     pub pops: Wire<Out, bool>,
     /// Place of the word in its block.
-    pub index: Wire<Out>,
+    pub index: Wire<Out, { BLOCK_WORDS.ilog2() as usize }>,
     /// The words at that place of all blocks, side by side.
-    pub values: Wire<In>,
-    decoder: AddressDecoder,
-    ready: Reg<bool>,
-    waiting: Reg<bool>,
-    looked: Reg<bool>,
-    parts: Vec<Reg>,
+    pub values: Wire<In, { blocks * WORD }>,
+    decoder: AddressDecoder<{ address }, { map }, { map.readable() }>,
+    ready: Reg<bool, Reset>,
+    waiting: Reg<bool, Reset>,
+    looked: Reg<bool, Reset>,
+    parts: [Reg<{ WORD }>; parts],
     unknown: Reg<bool>,
-    answered: Reg<bool>,
-    data: Reg,
+    answered: Reg<bool, Reset>,
+    data: Reg<{ WORD }>,
     refused: Reg<bool>,
     looking: Wire<Local, bool>,
-    chosen: Vec<Wire<Local>>,
-    joined: Vec<Wire<Local>>,
-    whole: Wire<Local>,
+    chosen: [Wire<Local, { WORD }>; blocks],
+    joined: [Wire<Local, { WORD }>; parts],
+    whole: Wire<Local, { WORD }>,
     /// Block and place of the word of standard output.
+    #[new(map.stdout())]
     _stdout: (usize, usize),
-}
-
-impl ReadPort {
-    /// A port for addresses of that width.
-    pub fn new(address: usize, map: &Map) -> Self {
-        let blocks = map.blocks.len();
-        let parts = blocks.div_ceil(PART);
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            araddr: Wire::word(address),
-            arvalid: Wire::bit(),
-            arready: Wire::bit(),
-            rdata: Wire::word(WORD),
-            rresp: Wire::word(RESPONSE),
-            rvalid: Wire::bit(),
-            rready: Wire::bit(),
-            pops: Wire::bit(),
-            index: Wire::word(BLOCK_WORDS.ilog2() as usize),
-            values: Wire::word(blocks * WORD),
-            decoder: AddressDecoder::new(address, map, map.readable()),
-            ready: Reg::bit_reset(),
-            waiting: Reg::bit_reset(),
-            looked: Reg::bit_reset(),
-            parts: vec![Reg::word(WORD); parts],
-            unknown: Reg::bit(),
-            answered: Reg::bit_reset(),
-            data: Reg::word(WORD),
-            refused: Reg::bit(),
-            looking: Wire::bit(),
-            chosen: vec![Wire::word(WORD); blocks],
-            joined: vec![Wire::word(WORD); parts],
-            whole: Wire::word(WORD),
-            _stdout: map.stdout(),
-        }
-    }
 }
 
 impl Logic for ReadPort {

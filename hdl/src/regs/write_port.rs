@@ -10,6 +10,7 @@ use spinneret_verilog::prelude::*;
 /// Address and data come in any order and are kept until both are there. The write is done in the clock behind,
 /// if the response before it has been taken, and answered in the next: two clocks after the later of the two
 /// was taken. One write every two clocks.
+#[hardware(address: usize, map: &Map)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WritePort {
     /// Clock.
@@ -17,21 +18,21 @@ pub struct WritePort {
     /// Synchronous reset: forgets everything.
     pub rst: Wire<In, bool>,
     /// Address.
-    pub awaddr: Wire<In>,
+    pub awaddr: Wire<In, { address }>,
     /// The address is there.
     pub awvalid: Wire<In, bool>,
     /// The address is taken in this cycle.
     pub awready: Wire<Out, bool>,
     /// Data.
-    pub wdata: Wire<In>,
+    pub wdata: Wire<In, { WORD }>,
     /// Bytes that are written.
-    pub wstrb: Wire<In>,
+    pub wstrb: Wire<In, { WORD / 8 }>,
     /// The data is there.
     pub wvalid: Wire<In, bool>,
     /// The data is taken in this cycle.
     pub wready: Wire<Out, bool>,
     /// OKAY, or SLVERR if the word does not exist or cannot be written.
-    pub bresp: Wire<Out>,
+    pub bresp: Wire<Out, { RESPONSE }>,
     /// The response is there.
     pub bvalid: Wire<Out, bool>,
     /// The response is taken in this cycle.
@@ -39,58 +40,23 @@ pub struct WritePort {
     /// The write is done in this cycle.
     pub go: Wire<Out, bool>,
     /// Bit b: it goes to block b of the map.
-    pub block: Wire<Out>,
+    pub block: Wire<Out, { map.blocks.len() }>,
     /// Bit n: it goes to word n of its block.
-    pub at: Wire<Out>,
+    pub at: Wire<Out, { BLOCK_WORDS }>,
     /// Its data.
-    pub data: Wire<Out>,
+    pub data: Wire<Out, { WORD }>,
     /// Bytes that are written.
-    pub strobes: Wire<Out>,
-    decoder: AddressDecoder,
-    address_ready: Reg<bool>,
-    address_there: Reg<bool>,
-    data_ready: Reg<bool>,
-    data_there: Reg<bool>,
-    word: Reg,
-    bytes: Reg,
-    answered: Reg<bool>,
+    pub strobes: Wire<Out, { WORD / 8 }>,
+    decoder: AddressDecoder<{ address }, { map }, { map.writable() }>,
+    address_ready: Reg<bool, Reset>,
+    address_there: Reg<bool, Reset>,
+    data_ready: Reg<bool, Reset>,
+    data_there: Reg<bool, Reset>,
+    word: Reg<{ WORD }>,
+    bytes: Reg<{ WORD / 8 }>,
+    answered: Reg<bool, Reset>,
     refused: Reg<bool>,
     done: Wire<Local, bool>,
-}
-
-impl WritePort {
-    /// A port for addresses of that width.
-    pub fn new(address: usize, map: &Map) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            awaddr: Wire::word(address),
-            awvalid: Wire::bit(),
-            awready: Wire::bit(),
-            wdata: Wire::word(WORD),
-            wstrb: Wire::word(WORD / 8),
-            wvalid: Wire::bit(),
-            wready: Wire::bit(),
-            bresp: Wire::word(RESPONSE),
-            bvalid: Wire::bit(),
-            bready: Wire::bit(),
-            go: Wire::bit(),
-            block: Wire::word(map.blocks.len()),
-            at: Wire::word(BLOCK_WORDS),
-            data: Wire::word(WORD),
-            strobes: Wire::word(WORD / 8),
-            decoder: AddressDecoder::new(address, map, map.writable()),
-            address_ready: Reg::bit_reset(),
-            address_there: Reg::bit_reset(),
-            data_ready: Reg::bit_reset(),
-            data_there: Reg::bit_reset(),
-            word: Reg::word(WORD),
-            bytes: Reg::word(WORD / 8),
-            answered: Reg::bit_reset(),
-            refused: Reg::bit(),
-            done: Wire::bit(),
-        }
-    }
 }
 
 impl Logic for WritePort {

@@ -130,22 +130,13 @@ impl AxisOut {
 }
 
 /// Packs an AXI4-Stream into a frame stream; wires only.
+#[hardware(shape: AxisShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AxisPack {
     /// The AXI4-Stream.
-    pub s_axis: AxisIn,
+    pub s_axis: AxisIn<{ shape }>,
     /// The packed beats.
-    pub m: FrameOut,
-}
-
-impl AxisPack {
-    /// A packer for the given widths.
-    pub fn new(shape: AxisShape) -> Self {
-        Self {
-            s_axis: AxisIn::new(shape),
-            m: FrameOut::new(shape.packed()),
-        }
-    }
+    pub m: FrameOut<{ shape.packed() }>,
 }
 
 impl Logic for AxisPack {
@@ -165,24 +156,13 @@ impl Logic for AxisPack {
 }
 
 /// Unpacks a frame stream into an AXI4-Stream; wires only.
+#[hardware(shape: AxisShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AxisUnpack {
     /// The packed beats.
-    pub s: FrameIn,
+    pub s: FrameIn<{ shape.packed() }>,
     /// The AXI4-Stream.
-    pub m_axis: AxisOut,
-    _shape: AxisShape,
-}
-
-impl AxisUnpack {
-    /// An unpacker for the given widths.
-    pub fn new(shape: AxisShape) -> Self {
-        Self {
-            s: FrameIn::new(shape.packed()),
-            m_axis: AxisOut::new(shape),
-            _shape: shape,
-        }
-    }
+    pub m_axis: AxisOut<{ shape }>,
 }
 
 impl Logic for AxisUnpack {

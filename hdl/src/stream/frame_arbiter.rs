@@ -26,62 +26,50 @@ use crate::catalog::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Joins streams of frames into one, frame by frame, in turn.
+#[hardware(
+    ports: usize,
+    width: usize,
+    error = ParameterError,
+    _ = limits::check_ports("frame_arbiter", ports)?,
+    _ = limits::check_width("frame_arbiter", width)?,
+    number = address_width(ports),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameArbiter {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: clears the valid flag and starts with input 0.
+    #[new(Wire::bit())]
     pub rst: Wire<In, Bit>,
     /// Frames in.
+    #[new((0..ports).map(|_| FrameIn::new(width)).collect())]
     pub s: Vec<FrameIn>,
     /// Frames out.
-    pub m: FrameOut,
+    pub m: FrameOut<{ width }>,
     /// Number of the input that the beat at the output came from; valid and stable as the beat.
-    pub source: Wire<Out>,
-    data: Reg,
+    pub source: Wire<Out, { number }>,
+    data: Reg<{ width }>,
+    #[new(Reg::bit())]
     last: Reg<Bit>,
+    #[new(Reg::bit_reset())]
     valid: Reg<Bit>,
     /// The input that had a beat taken most recently.
+    #[new(Reg::reset_to(lit(ports as u64 - 1, number)))]
     owner: Reg,
     /// The owner's frame is not over.
+    #[new(Reg::bit_reset())]
     within_frame: Reg<Bit>,
     /// The input whose turn it is.
-    turn: Wire<Local>,
+    turn: Wire<Local, { number }>,
     /// That input has a beat.
+    #[new(Wire::bit())]
     offered: Wire<Local, Bit>,
-    offered_data: Wire<Local>,
+    offered_data: Wire<Local, { width }>,
+    #[new(Wire::bit())]
     offered_last: Wire<Local, Bit>,
     /// The output register is free, or empties in this cycle.
+    #[new(Wire::bit())]
     free: Wire<Local, Bit>,
-}
-
-impl FrameArbiter {
-    /// An arbiter of `ports` inputs for payloads of `width` bits.
-    ///
-    /// # Errors
-    /// If there is no input or more than 64, or the width is zero or more than 4096 bits.
-    pub fn new(ports: usize, width: usize) -> Result<Self, ParameterError> {
-        limits::check_ports("frame_arbiter", ports)?;
-        limits::check_width("frame_arbiter", width)?;
-        let number = address_width(ports);
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s: (0..ports).map(|_| FrameIn::new(width)).collect(),
-            m: FrameOut::new(width),
-            source: Wire::word(number),
-            data: Reg::word(width),
-            last: Reg::bit(),
-            valid: Reg::bit_reset(),
-            owner: Reg::reset_to(lit(ports as u64 - 1, number)),
-            within_frame: Reg::bit_reset(),
-            turn: Wire::word(number),
-            offered: Wire::bit(),
-            offered_data: Wire::word(width),
-            offered_last: Wire::bit(),
-            free: Wire::bit(),
-        })
-    }
 }
 
 impl Logic for FrameArbiter {

@@ -26,61 +26,52 @@ use crate::catalog::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Sends every frame to the output that its select element names.
+#[hardware(
+    ports: usize,
+    width: usize,
+    error = ParameterError,
+    _ = limits::check_ports("frame_demux", ports)?,
+    _ = limits::check_width("frame_demux", width)?,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameDemux {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: clears the valid flags.
+    #[new(Wire::bit())]
     pub rst: Wire<In, Bit>,
     /// Frames in.
-    pub s: FrameIn,
+    pub s: FrameIn<{ width }>,
     /// Number of the output, one element per frame.
-    pub select: StreamIn,
+    pub select: StreamIn<{ address_width(ports) }>,
     /// Frames out.
+    #[new((0..ports).map(|_| FrameOut::new(width)).collect())]
     pub m: Vec<FrameOut>,
     /// A frame was discarded in the cycle before, because no output has its number.
+    #[new(Wire::bit())]
     pub misrouted: Wire<Out, Bit>,
+    #[new((0..ports).map(|_| Reg::word(width)).collect())]
     data: Vec<Reg>,
+    #[new((0..ports).map(|_| Reg::bit()).collect())]
     last: Vec<Reg<Bit>>,
+    #[new((0..ports).map(|_| Reg::bit_reset()).collect())]
     valid: Vec<Reg<Bit>>,
+    #[new(Reg::bit_reset())]
     discarded: Reg<Bit>,
     /// The output that is selected exists.
+    #[new(Wire::bit())]
     exists: Wire<Local, Bit>,
     /// The register of the output that is selected is free, or empties in this cycle.
+    #[new(Wire::bit())]
     free: Wire<Local, Bit>,
     /// A beat can be taken.
+    #[new(Wire::bit())]
     ready: Wire<Local, Bit>,
     /// A beat is taken.
+    #[new(Wire::bit())]
     take: Wire<Local, Bit>,
+    #[new(format!("{ports}x{width}"))]
     _variant: String,
-}
-
-impl FrameDemux {
-    /// A demultiplexer with `ports` outputs for payloads of `width` bits.
-    ///
-    /// # Errors
-    /// If there is no output or more than 64, or the width is zero or more than 4096 bits.
-    pub fn new(ports: usize, width: usize) -> Result<Self, ParameterError> {
-        limits::check_ports("frame_demux", ports)?;
-        limits::check_width("frame_demux", width)?;
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s: FrameIn::new(width),
-            select: StreamIn::new(address_width(ports)),
-            m: (0..ports).map(|_| FrameOut::new(width)).collect(),
-            misrouted: Wire::bit(),
-            data: (0..ports).map(|_| Reg::word(width)).collect(),
-            last: (0..ports).map(|_| Reg::bit()).collect(),
-            valid: (0..ports).map(|_| Reg::bit_reset()).collect(),
-            discarded: Reg::bit_reset(),
-            exists: Wire::bit(),
-            free: Wire::bit(),
-            ready: Wire::bit(),
-            take: Wire::bit(),
-            _variant: format!("{ports}x{width}"),
-        })
-    }
 }
 
 impl Logic for FrameDemux {

@@ -27,79 +27,64 @@ use crate::catalog::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Store and forward: a frame leaves only when it is complete inside, and then without a pause.
+#[hardware(
+    width: usize,
+    depth: usize,
+    error = ParameterError,
+    _ = limits::check_width("frame_fifo", width)?,
+    _ = limits::check_depth("frame_fifo", depth)?,
+    pointer = address_width(depth) + 1,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameFifo {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: forgets all frames.
+    #[new(Wire::bit())]
     pub rst: Wire<In, Bit>,
     /// Frames in; never stalls.
-    pub s: FrameIn,
+    pub s: FrameIn<{ width }>,
     /// With the last beat: drops the frame.
+    #[new(Wire::bit())]
     pub drop_frame: Wire<In, Bit>,
     /// Frames out.
-    pub m: FrameOut,
+    pub m: FrameOut<{ width }>,
     /// A frame was dropped in the cycle before.
+    #[new(Wire::bit())]
     pub dropped: Wire<Out, Bit>,
     /// With `dropped`: the frame did not fit.
+    #[new(Wire::bit())]
     pub dropped_overflow: Wire<Out, Bit>,
-    memory: Ram,
+    memory: Ram<{ RamStyle::Block }, { depth }, { width + 1 }>,
     /// Where the next beat is written; one bit more than an address tells full from empty.
-    write_ptr: Reg,
+    write_ptr: Reg<{ pointer }, Reset>,
     /// Where the frame that is coming in began.
-    frame_ptr: Reg,
+    frame_ptr: Reg<{ pointer }, Reset>,
     /// Where the next beat is read.
-    read_ptr: Reg,
+    read_ptr: Reg<{ pointer }, Reset>,
+    #[new(Reg::bit_reset())]
     accepting: Reg<Bit>,
     /// The rest of the frame that is coming in is thrown away.
+    #[new(Reg::bit_reset())]
     overflowed: Reg<Bit>,
+    #[new(Reg::bit_reset())]
     held: Reg<Bit>,
+    #[new(Reg::bit_reset())]
     was_dropped: Reg<Bit>,
+    #[new(Reg::bit_reset())]
     was_overflow: Reg<Bit>,
     /// A beat comes in.
+    #[new(Wire::bit())]
     push: Wire<Local, Bit>,
     /// The memory holds as many beats as it can.
+    #[new(Wire::bit())]
     full: Wire<Local, Bit>,
     /// The frame that is coming in does not fit.
+    #[new(Wire::bit())]
     overflow: Wire<Local, Bit>,
     /// A beat leaves the memory.
+    #[new(Wire::bit())]
     fetch: Wire<Local, Bit>,
-    _depth: usize,
-}
-
-impl FrameFifo {
-    /// A FIFO of `depth` beats (a power of two) with payloads of `width` bits.
-    ///
-    /// # Errors
-    /// If the depth is not a power of two from 2 to 65536, or the width is zero or more than 4096 bits.
-    pub fn new(width: usize, depth: usize) -> Result<Self, ParameterError> {
-        limits::check_width("frame_fifo", width)?;
-        limits::check_depth("frame_fifo", depth)?;
-        let pointer = address_width(depth) + 1;
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s: FrameIn::new(width),
-            drop_frame: Wire::bit(),
-            m: FrameOut::new(width),
-            dropped: Wire::bit(),
-            dropped_overflow: Wire::bit(),
-            memory: Ram::new(RamStyle::Block, depth, width + 1),
-            write_ptr: Reg::word_reset(pointer),
-            frame_ptr: Reg::word_reset(pointer),
-            read_ptr: Reg::word_reset(pointer),
-            accepting: Reg::bit_reset(),
-            overflowed: Reg::bit_reset(),
-            held: Reg::bit_reset(),
-            was_dropped: Reg::bit_reset(),
-            was_overflow: Reg::bit_reset(),
-            push: Wire::bit(),
-            full: Wire::bit(),
-            overflow: Wire::bit(),
-            fetch: Wire::bit(),
-            _depth: depth,
-        })
-    }
 }
 
 impl Logic for FrameFifo {

@@ -29,6 +29,11 @@ use crate::catalog::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// First in, first out, without any latency while it is empty.
+#[hardware(
+    config: FifoConfig,
+    error = ParameterError,
+    registers = usize::from(config.output == FifoOutput::Registered),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PassFifo {
     /// Clock.
@@ -36,45 +41,21 @@ pub struct PassFifo {
     /// Synchronous reset: empties the FIFO.
     pub rst: Wire<In, bool>,
     /// Elements in.
-    pub s: StreamIn,
+    pub s: StreamIn<{ config.width }>,
     /// Elements out.
-    pub m: StreamOut,
+    pub m: StreamOut<{ config.width }>,
     /// At most the margin's number of elements still fit.
     pub almost_full: Wire<Out, bool>,
-    fifo: Fifo,
+    fifo: Checked<Fifo<{ config }>>,
     /// Something is in the FIFO, also if it is not at its output yet (registered output only).
-    waiting: Vec<Reg<bool>>,
+    waiting: [Reg<bool, Reset>; registers],
     /// The first element that had to wait (registered output only): the FIFO could not show it at once.
-    first: Vec<Reg>,
-    first_used: Vec<Reg<bool>>,
+    first: [Reg<{ config.width }>; registers],
+    first_used: [Reg<bool, Reset>; registers],
     /// Something is ahead of the input.
     blocked: Wire<Local, bool>,
     comes: Wire<Local, bool>,
     goes: Wire<Local, bool>,
-}
-
-impl PassFifo {
-    /// A FIFO.
-    ///
-    /// # Errors
-    /// As those of [`Fifo::new`].
-    pub fn new(config: FifoConfig) -> Result<Self, ParameterError> {
-        let registers = usize::from(config.output == FifoOutput::Registered);
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s: StreamIn::new(config.width),
-            m: StreamOut::new(config.width),
-            almost_full: Wire::bit(),
-            fifo: Fifo::new(config)?,
-            waiting: vec![Reg::bit_reset(); registers],
-            first: vec![Reg::word(config.width); registers],
-            first_used: vec![Reg::bit_reset(); registers],
-            blocked: Wire::bit(),
-            comes: Wire::bit(),
-            goes: Wire::bit(),
-        })
-    }
 }
 
 impl Logic for PassFifo {

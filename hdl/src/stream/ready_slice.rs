@@ -22,6 +22,7 @@ use spinneret_verilog::prelude::*;
 
 /// Makes the ready signal of a stream a register and costs no clock: an element passes straight through,
 /// or waits in a spare register if it was taken while the output was not ready.
+#[hardware(width: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ReadySlice {
     /// Clock.
@@ -29,30 +30,14 @@ pub struct ReadySlice {
     /// Synchronous reset: forgets what is held.
     pub rst: Wire<In, bool>,
     /// Elements in.
-    pub s: StreamIn,
+    pub s: StreamIn<{ width }>,
     /// Elements out.
-    pub m: StreamOut,
-    spare: Reg,
-    spare_used: Reg<bool>,
-    ready: Reg<bool>,
+    pub m: StreamOut<{ width }>,
+    spare: Reg<{ width }>,
+    spare_used: Reg<bool, Reset>,
+    ready: Reg<bool, Reset>,
     /// Something is at the output and stays there.
     stays: Wire<Local, bool>,
-}
-
-impl ReadySlice {
-    /// A slice for payloads of `width` bits.
-    pub fn new(width: usize) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s: StreamIn::new(width),
-            m: StreamOut::new(width),
-            spare: Reg::word(width),
-            spare_used: Reg::bit_reset(),
-            ready: Reg::bit_reset(),
-            stays: Wire::bit(),
-        }
-    }
 }
 
 impl Logic for ReadySlice {

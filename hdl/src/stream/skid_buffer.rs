@@ -22,48 +22,32 @@ use crate::catalog::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Register slice: cuts every combinational path of a stream, in both directions.
+#[hardware(width: usize, error = ParameterError, _ = limits::check_width("skid_buffer", width)?)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SkidBuffer {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: forgets what is held.
+    #[new(Wire::bit())]
     pub rst: Wire<In, Bit>,
     /// Elements in.
-    pub s: StreamIn,
+    pub s: StreamIn<{ width }>,
     /// Elements out.
-    pub m: StreamOut,
-    data: Reg,
+    pub m: StreamOut<{ width }>,
+    data: Reg<{ width }>,
+    #[new(Reg::bit_reset())]
     valid: Reg<Bit>,
-    spare: Reg,
+    spare: Reg<{ width }>,
+    #[new(Reg::bit_reset())]
     spare_used: Reg<Bit>,
+    #[new(Reg::bit_reset())]
     ready: Reg<Bit>,
     /// An element comes in.
+    #[new(Wire::bit())]
     push: Wire<Local, Bit>,
     /// The output register is free, or empties in this cycle.
+    #[new(Wire::bit())]
     free: Wire<Local, Bit>,
-}
-
-impl SkidBuffer {
-    /// A register slice for payloads of `width` bits.
-    ///
-    /// # Errors
-    /// If the width is zero or more than 4096 bits.
-    pub fn new(width: usize) -> Result<Self, ParameterError> {
-        limits::check_width("skid_buffer", width)?;
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s: StreamIn::new(width),
-            m: StreamOut::new(width),
-            data: Reg::word(width),
-            valid: Reg::bit_reset(),
-            spare: Reg::word(width),
-            spare_used: Reg::bit_reset(),
-            ready: Reg::bit_reset(),
-            push: Wire::bit(),
-            free: Wire::bit(),
-        })
-    }
 }
 
 impl Logic for SkidBuffer {

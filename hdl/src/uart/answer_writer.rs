@@ -16,6 +16,7 @@ const COUNT: usize = 4;
 /// # Contract
 /// - `start` takes an answer while `busy` is low; `busy` is high until its last byte has been taken.
 /// - The payload starts at the most significant byte of `payload`; only `length` bytes of it are sent.
+#[hardware]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AnswerWriter {
     /// Clock.
@@ -25,43 +26,18 @@ pub struct AnswerWriter {
     /// Takes the answer.
     pub start: Wire<In, bool>,
     /// Its code.
-    pub code: Wire<In>,
+    pub code: Wire<In, { BYTE }>,
     /// Bytes of its payload.
-    pub length: Wire<In>,
+    pub length: Wire<In, { COUNT }>,
     /// Its payload.
-    pub payload: Wire<In>,
+    pub payload: Wire<In, { PAYLOAD }>,
     /// An answer is being sent.
     pub busy: Wire<Out, bool>,
     /// Bytes.
-    pub m: StreamOut,
-    bytes: Reg,
-    left: Reg,
+    pub m: StreamOut<{ BYTE }>,
+    bytes: Reg<{ 2 * BYTE + PAYLOAD }>,
+    left: Reg<{ COUNT }, Reset>,
     is_busy: Wire<Local, bool>,
-}
-
-impl AnswerWriter {
-    /// A writer.
-    pub fn new() -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            start: Wire::bit(),
-            code: Wire::word(BYTE),
-            length: Wire::word(COUNT),
-            payload: Wire::word(PAYLOAD),
-            busy: Wire::bit(),
-            m: StreamOut::new(BYTE),
-            bytes: Reg::word(2 * BYTE + PAYLOAD),
-            left: Reg::word_reset(COUNT),
-            is_busy: Wire::bit(),
-        }
-    }
-}
-
-impl Default for AnswerWriter {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Logic for AnswerWriter {

@@ -37,6 +37,7 @@ const HOLD: u64 = 4;
 ///   `answered`; `command`, `length` and `fault` stay as they are then. `fault` is 0, or says what was wrong.
 /// - Whatever comes in, `done` rises after the frame, or after a pause of the given number of clocks.
 /// - Bytes that come while `done` is high are dropped, and told as the next fault.
+#[hardware(timing: Timing)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct CommandReader {
     /// Clock.
@@ -44,7 +45,7 @@ pub struct CommandReader {
     /// Synchronous reset, active high.
     pub rst: Wire<In, bool>,
     /// A byte.
-    pub data: Wire<In>,
+    pub data: Wire<In, { BYTE }>,
     /// The byte is there.
     pub valid: Wire<In, bool>,
     /// Something that is no byte came in.
@@ -52,60 +53,29 @@ pub struct CommandReader {
     /// The frame has been answered.
     pub answered: Wire<In, bool>,
     /// What the frame asks for.
-    pub command: Wire<Out>,
+    pub command: Wire<Out, { BYTE }>,
     /// Bytes of its payload.
-    pub length: Wire<Out>,
+    pub length: Wire<Out, { BYTE }>,
     /// What is wrong with it; 0 if nothing is.
-    pub fault: Wire<Out>,
+    pub fault: Wire<Out, { BYTE }>,
     /// `data` is a byte of the payload.
     pub payload_valid: Wire<Out, bool>,
     /// The next byte of a payload is the first of its frame.
     pub at_start: Wire<Out, bool>,
     /// The frame is complete.
     pub done: Wire<Out, bool>,
-    state: Reg,
-    command_value: Reg,
-    length_value: Reg,
-    fault_value: Reg,
+    state: Reg<{ STATE }, Reset>,
+    command_value: Reg<{ BYTE }>,
+    length_value: Reg<{ BYTE }>,
+    fault_value: Reg<{ BYTE }, Reset>,
     /// Bytes of the payload that are still to come.
-    left: Reg,
+    left: Reg<{ BYTE }>,
     /// Clocks since the last byte.
-    quiet: Reg,
+    quiet: Reg<{ timing.quiet_width() }, Reset>,
     is_quiet: Wire<Local, bool>,
     /// Something came in while the frame was not answered.
-    lost: Reg<bool>,
+    lost: Reg<bool, Reset>,
     came: Wire<Local, bool>,
-    _timing: Timing,
-}
-
-impl CommandReader {
-    /// A reader with the given pause.
-    pub fn new(timing: Timing) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            data: Wire::word(BYTE),
-            valid: Wire::bit(),
-            broken: Wire::bit(),
-            answered: Wire::bit(),
-            command: Wire::word(BYTE),
-            length: Wire::word(BYTE),
-            fault: Wire::word(BYTE),
-            payload_valid: Wire::bit(),
-            at_start: Wire::bit(),
-            done: Wire::bit(),
-            state: Reg::word_reset(STATE),
-            command_value: Reg::word(BYTE),
-            length_value: Reg::word(BYTE),
-            fault_value: Reg::word_reset(BYTE),
-            left: Reg::word(BYTE),
-            quiet: Reg::word_reset(timing.quiet_width()),
-            is_quiet: Wire::bit(),
-            lost: Reg::bit_reset(),
-            came: Wire::bit(),
-            _timing: timing,
-        }
-    }
 }
 
 impl Logic for CommandReader {

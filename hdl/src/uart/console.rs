@@ -55,6 +55,7 @@ const ANSWERING: u64 = 2;
 const SENDING: u64 = 3;
 
 /// A matching engine behind a serial line.
+#[hardware(shape: ConsoleShape, error = ParameterError, engine = shape.engine, timing = shape.timing)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct UartMatch {
     /// Clock.
@@ -66,75 +67,35 @@ pub struct UartMatch {
     /// Serial line to the host.
     pub uart_tx: Wire<Out, bool>,
     /// LEDs, 1 is on.
-    pub leds: Wire<Out>,
-    receiver: UartReceiver,
-    reader: CommandReader,
-    rules: RuleBank,
-    packet: PacketBuffer,
-    engine: PspinPktMatch,
+    pub leds: Wire<Out, 8>,
+    receiver: UartReceiver<{ timing }>,
+    reader: CommandReader<{ timing }>,
+    rules: RuleBank<{ engine }>,
+    packet: PacketBuffer<{ engine.axis }>,
+    engine: Checked<PspinPktMatch<{ engine }>>,
     answer: AnswerWriter,
-    transmitter: UartTransmitter,
-    state: Reg,
+    transmitter: UartTransmitter<{ timing }>,
+    state: Reg<{ STATE }, Reset>,
     /// The last bytes of the payload, the last one lowest.
-    recent: Reg,
-    valid: Reg<bool>,
-    mode: Reg,
-    code: Reg,
-    answer_length: Reg,
-    answer_payload: Reg,
-    heartbeat: Reg,
-    counter: Reg,
-    failed: Reg<bool>,
-    matched: Reg<bool>,
-    command: Wire<Local>,
-    length: Wire<Local>,
+    recent: Reg<{ BYTE * protocol::RULE_BYTES }>,
+    valid: Reg<bool, Reset>,
+    mode: Reg<{ engine.rulesets }, Reset>,
+    code: Reg<{ BYTE }>,
+    answer_length: Reg<4>,
+    answer_payload: Reg<{ ANSWER }>,
+    heartbeat: Reg<{ shape.heartbeat_width() }, Reset>,
+    counter: Reg<{ COUNTER }, Reset>,
+    failed: Reg<bool, Reset>,
+    matched: Reg<bool, Reset>,
+    command: Wire<Local, { BYTE }>,
+    length: Wire<Local, { BYTE }>,
     /// What a frame is answered with at once.
-    verdict: Wire<Local>,
+    verdict: Wire<Local, { BYTE }>,
     accept: Wire<Local, bool>,
     is_unmatched: Wire<Local, bool>,
-    _shape: ConsoleShape,
 }
 
 impl UartMatch {
-    /// A console of the given shape.
-    ///
-    /// # Errors
-    /// If a queue of the engine cannot be built with these parameters.
-    pub fn new(shape: ConsoleShape) -> Result<Self, ParameterError> {
-        let (engine, timing) = (shape.engine, shape.timing);
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            uart_rx: Wire::bit(),
-            uart_tx: Wire::bit(),
-            leds: Wire::word(8),
-            receiver: UartReceiver::new(timing),
-            reader: CommandReader::new(timing),
-            rules: RuleBank::new(engine),
-            packet: PacketBuffer::new(engine.axis),
-            engine: PspinPktMatch::new(engine)?,
-            answer: AnswerWriter::new(),
-            transmitter: UartTransmitter::new(timing),
-            state: Reg::word_reset(STATE),
-            recent: Reg::word(BYTE * protocol::RULE_BYTES),
-            valid: Reg::bit_reset(),
-            mode: Reg::word_reset(engine.rulesets),
-            code: Reg::word(BYTE),
-            answer_length: Reg::word(4),
-            answer_payload: Reg::word(ANSWER),
-            heartbeat: Reg::word_reset(shape.heartbeat_width()),
-            counter: Reg::word_reset(COUNTER),
-            failed: Reg::bit_reset(),
-            matched: Reg::bit_reset(),
-            command: Wire::word(BYTE),
-            length: Wire::word(BYTE),
-            verdict: Wire::word(BYTE),
-            accept: Wire::bit(),
-            is_unmatched: Wire::bit(),
-            _shape: shape,
-        })
-    }
-
     /// A console with parameter values by name.
     ///
     /// # Errors

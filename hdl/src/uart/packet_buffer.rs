@@ -19,6 +19,7 @@ const BYTES: usize = 1 << NUMBER;
 /// - `play` plays `length` bytes, 1 to 255, which have been stored before: a beat every second clock at best. It
 ///   counts only while nothing is being played.
 /// - A packet has tid, tdest and tuser 0.
+#[hardware(shape: AxisShape, bytes = shape.keep(), beats = BYTES / bytes)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PacketBuffer {
     /// Clock.
@@ -28,54 +29,26 @@ pub struct PacketBuffer {
     /// The next byte is the first of a packet.
     pub restart: Wire<In, bool>,
     /// A byte.
-    pub data: Wire<In>,
+    pub data: Wire<In, { BYTE }>,
     /// The byte is there.
     pub store: Wire<In, bool>,
     /// Plays what is there.
     pub play: Wire<In, bool>,
     /// Bytes that are played.
-    pub length: Wire<In>,
+    pub length: Wire<In, { NUMBER }>,
     /// The packet.
-    pub m: AxisOut,
-    memory: ByteRam,
+    pub m: AxisOut<{ shape }>,
+    memory: ByteRam<{ beats }, { bytes }>,
     /// Number of the next byte.
-    next_byte: Reg,
-    playing: Reg<bool>,
+    next_byte: Reg<{ NUMBER }, Reset>,
+    playing: Reg<bool, Reset>,
     /// The beat is at the output of the memory.
-    there: Reg<bool>,
+    there: Reg<bool, Reset>,
     /// Number of the beat.
-    beat: Reg,
-    lane: Wire<Local>,
-    last_byte: Wire<Local>,
+    beat: Reg<{ address_width(beats) }>,
+    lane: Wire<Local, { address_width(bytes) }>,
+    last_byte: Wire<Local, { NUMBER }>,
     is_last: Wire<Local, bool>,
-    _shape: AxisShape,
-}
-
-impl PacketBuffer {
-    /// A buffer that plays packets of the given shape.
-    pub fn new(shape: AxisShape) -> Self {
-        let bytes = shape.keep();
-        let beats = BYTES / bytes;
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            restart: Wire::bit(),
-            data: Wire::word(BYTE),
-            store: Wire::bit(),
-            play: Wire::bit(),
-            length: Wire::word(NUMBER),
-            m: AxisOut::new(shape),
-            memory: ByteRam::new(beats, bytes),
-            next_byte: Reg::word_reset(NUMBER),
-            playing: Reg::bit_reset(),
-            there: Reg::bit_reset(),
-            beat: Reg::word(address_width(beats)),
-            lane: Wire::word(address_width(bytes)),
-            last_byte: Wire::word(NUMBER),
-            is_last: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for PacketBuffer {

@@ -34,6 +34,7 @@ const STOP: u64 = 9;
 /// - **Speed:** bytes may follow one another without a pause, with a clock up to 4 % fast or slow if a bit has 16
 ///   clocks or more.
 /// - **Reset:** forgets the byte that is coming in.
+#[hardware(timing: Timing)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct UartReceiver {
     /// Clock.
@@ -43,48 +44,23 @@ pub struct UartReceiver {
     /// The line, high when idle; it may change at any time.
     pub line: Wire<In, bool>,
     /// The byte, with `valid`.
-    pub data: Wire<Out>,
+    pub data: Wire<Out, { BYTE }>,
     /// A byte came in.
     pub valid: Wire<Out, bool>,
     /// Something that is no byte came in.
     pub broken: Wire<Out, bool>,
     /// The line is low, as seen by two registers; they start with an idle line.
-    low: Vec<Reg<bool>>,
-    state: Reg,
+    low: [Reg<bool, Reset>; 2],
+    state: Reg<2, Reset>,
     /// Number of the bit: the start bit is 0.
-    number: Reg,
+    number: Reg<4>,
     /// Clocks until the next sample, minus 1.
-    timer: Reg,
-    byte_value: Reg,
-    valid_value: Reg<bool>,
-    broken_value: Reg<bool>,
+    timer: Reg<{ timing.bit_width() }>,
+    byte_value: Reg<{ BYTE }>,
+    valid_value: Reg<bool, Reset>,
+    broken_value: Reg<bool, Reset>,
     is_low: Wire<Local, bool>,
     sample: Wire<Local, bool>,
-    _timing: Timing,
-}
-
-impl UartReceiver {
-    /// A receiver of the given speed.
-    pub fn new(timing: Timing) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            line: Wire::bit(),
-            data: Wire::word(BYTE),
-            valid: Wire::bit(),
-            broken: Wire::bit(),
-            low: vec![Reg::bit_reset(); 2],
-            state: Reg::word_reset(2),
-            number: Reg::word(4),
-            timer: Reg::word(timing.bit_width()),
-            byte_value: Reg::word(BYTE),
-            valid_value: Reg::bit_reset(),
-            broken_value: Reg::bit_reset(),
-            is_low: Wire::bit(),
-            sample: Wire::bit(),
-            _timing: timing,
-        }
-    }
 }
 
 impl Logic for UartReceiver {

@@ -16,6 +16,12 @@ const NOTHING: u64 = 1 << WORD;
 ///
 /// A rule comes in network order and leaves as the engine's configuration has it: index plain; mask, start and end
 /// byte-swapped. After reset every rule matches nothing.
+#[hardware(
+    shape: MatchShape,
+    rules = shape.all_rules(),
+    reset = Word::new(0, ENTRY - 2 * WORD),
+    reset = Word::cat(&[reset, Word::new(NOTHING >> WORD, WORD), Word::zero(WORD)]),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct RuleBank {
     /// Clock.
@@ -25,39 +31,19 @@ pub struct RuleBank {
     /// Writes the rule.
     pub write: Wire<In, bool>,
     /// Its number, ruleset-major.
-    pub number: Wire<In>,
+    pub number: Wire<In, 8>,
     /// {index, mask, start, end}.
-    pub entry: Wire<In>,
+    pub entry: Wire<In, { ENTRY }>,
     /// Word numbers, 32 bits a rule.
-    pub idx: Wire<Out>,
+    pub idx: Wire<Out, { WORD * rules }>,
     /// Masks, byte-swapped.
-    pub mask: Wire<Out>,
+    pub mask: Wire<Out, { WORD * rules }>,
     /// Range starts, byte-swapped.
-    pub start: Wire<Out>,
+    pub start: Wire<Out, { WORD * rules }>,
     /// Range ends, byte-swapped.
-    pub limit: Wire<Out>,
+    pub limit: Wire<Out, { WORD * rules }>,
+    #[new(vec![Reg::reset_to(reset); rules])]
     rules: Vec<Reg>,
-}
-
-impl RuleBank {
-    /// Room for the rules of an engine of that shape.
-    pub fn new(shape: MatchShape) -> Self {
-        let rules = shape.all_rules();
-        let reset = Word::new(0, ENTRY - 2 * WORD);
-        let reset = Word::cat(&[reset, Word::new(NOTHING >> WORD, WORD), Word::zero(WORD)]);
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            write: Wire::bit(),
-            number: Wire::word(8),
-            entry: Wire::word(ENTRY),
-            idx: Wire::word(WORD * rules),
-            mask: Wire::word(WORD * rules),
-            start: Wire::word(WORD * rules),
-            limit: Wire::word(WORD * rules),
-            rules: vec![Reg::reset_to(reset); rules],
-        }
-    }
 }
 
 impl Logic for RuleBank {

@@ -16,6 +16,7 @@ const FRAME: u64 = 10;
 /// - **Backpressure:** `s_ready` is high when nothing is being sent; a byte that is taken is on the line for ten
 ///   bits, and then the next one is taken.
 /// - **Reset:** the line is idle at once; the byte that was being sent is lost.
+#[hardware(timing: Timing)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct UartTransmitter {
     /// Clock.
@@ -23,37 +24,18 @@ pub struct UartTransmitter {
     /// Synchronous reset, active high.
     pub rst: Wire<In, bool>,
     /// Bytes.
-    pub s: StreamIn,
+    pub s: StreamIn<{ BYTE }>,
     /// The line, high when idle.
     pub line: Wire<Out, bool>,
     /// The line is low: what is sent is kept inverted, so that registers that start at 0 mean an idle line.
-    low: Reg<bool>,
+    low: Reg<bool, Reset>,
     /// Inverted bits that follow.
-    rest: Reg,
+    rest: Reg<{ BYTE }>,
     /// Bits that are still to end, the one on the line included.
-    left: Reg,
+    left: Reg<4, Reset>,
     /// Clocks until the next bit, minus 1.
-    timer: Reg,
+    timer: Reg<{ timing.bit_width() }>,
     is_idle: Wire<Local, bool>,
-    _timing: Timing,
-}
-
-impl UartTransmitter {
-    /// A transmitter of the given speed.
-    pub fn new(timing: Timing) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s: StreamIn::new(BYTE),
-            line: Wire::bit(),
-            low: Reg::bit_reset(),
-            rest: Reg::word(BYTE),
-            left: Reg::word_reset(4),
-            timer: Reg::word(timing.bit_width()),
-            is_idle: Wire::bit(),
-            _timing: timing,
-        }
-    }
 }
 
 impl Logic for UartTransmitter {

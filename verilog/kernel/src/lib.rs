@@ -13,6 +13,7 @@ mod connection;
 mod describe;
 mod docs;
 mod expression;
+mod hardware;
 mod place;
 mod statement;
 #[cfg(test)]
@@ -66,6 +67,52 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 pub fn derive_describe(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     describe::expand(&input)
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Writes `new` of a block or of a bundle of ports: the fields say all that it has to know.
+///
+/// ```ignore
+/// /// Keeps a word, and counts how often.
+/// #[hardware(width: usize, places = 4 * width)]
+/// #[derive(LogicBlock, Describe, Clone, Debug)]
+/// pub struct Keeper {
+///     /// Clock.
+///     pub clk: Signal<In, Clock>,
+///     /// Synchronous reset.
+///     pub rst: Wire<In, bool>,
+///     /// What is kept.
+///     pub data: Wire<In, { width }>,
+///     kept: Reg<{ width }>,
+///     is_there: Reg<bool, Reset>,
+///     lanes: [Wire<Local, bool>; places],
+///     extra: Optional<Reg<bool>, { width > 8 }>,
+///     queue: Fifo<{ width }, { places }>,
+/// }
+/// ```
+///
+/// Arguments are the parameters of `new`, `name: Type`, and values that follow from those before them, `name = expression`.
+/// A parameter is there for the kernel, too, with an underscore in front: `self._width`. With `error = Type`, `new` can
+/// fail, where a part is `Checked` or a condition does not hold: `_ = check(width)?`.
+///
+/// | field | in Rust | made by |
+/// |---|---|---|
+/// | `Wire<In, { w }>`, `Wire<In, bool>` | `Wire<In>`, itself | `Wire::word(w)`, `Wire::bit()` |
+/// | `Reg<{ w }>`, `Reg<bool>` | `Reg`, itself | `Reg::word(w)`, `Reg::bit()` |
+/// | `Reg<{ w }, Reset>`, `Reg<bool, Reset>` | `Reg`, `Reg<bool>` | `Reg::word_reset(w)`, `Reg::bit_reset()` |
+/// | `[Part; n]` | `Vec<Part>` | `vec![part; n]` |
+/// | `Optional<Part, { is_there }>` | `Optional<Part>` | `Some(part)` if `is_there` |
+/// | `Named<Part, { names }>` | `Named<Part>` | `Named::new(names, \|_\| part)` |
+/// | `Checked<Part>` | `Part` | `part?`, its constructor can fail |
+/// | `Heaped<Part>` | itself | `Heaped::new(part)` |
+/// | `Fifo<{ a }, { b }>`, or any other type with values | `Fifo` | `Fifo::new(a, b)` |
+/// | any other type | itself | its default |
+/// | `#[new(expression)]` above a field | its type | the expression |
+#[proc_macro_attribute]
+pub fn hardware(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as hardware::Arguments);
+    hardware::expand(&arguments, parse_macro_input!(item as syn::ItemStruct))
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
 }

@@ -58,6 +58,12 @@ impl<T> Optional<T> {
     }
 }
 
+impl<T> From<Option<T>> for Optional<T> {
+    fn from(part: Option<T>) -> Self {
+        Self(part)
+    }
+}
+
 /// What a kernel is told that uses a part that its variant does not have.
 const ABSENT: &str = "this variant of the block does not have the part: ask for the option before using it";
 

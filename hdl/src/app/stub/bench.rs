@@ -175,6 +175,7 @@ pub struct BenchHer {
 }
 
 /// The stand-in with the port names that bus models expect.
+#[hardware(shape: StubShape, error = ParameterError)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinWrapBench {
     /// Clock.
@@ -182,113 +183,63 @@ pub struct PspinWrapBench {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Bit c: cluster c may work.
-    pub fetch_enable: Wire<In>,
+    pub fetch_enable: Wire<In, { shape.clusters }>,
     /// Bit c: cluster c has done its work.
-    pub eoc: Wire<Out>,
+    pub eoc: Wire<Out, { shape.clusters }>,
     /// Bit c: cluster c works.
-    pub busy: Wire<Out>,
+    pub busy: Wire<Out, { shape.clusters }>,
     /// Something is being done.
     pub active: Wire<Out, bool>,
     /// Bit q: queue q is full.
-    pub mpq_full: Wire<Out>,
+    pub mpq_full: Wire<Out, { shape.queues }>,
     /// Packets from the ingress path.
-    pub ni: AxiSlave,
+    pub ni: AxiSlave<{ StubShape::slave() }, { USERS }>,
     /// Packets to the egress path.
-    pub no: AxiSlave,
+    pub no: AxiSlave<{ StubShape::slave() }, { USERS }>,
     /// The host.
-    pub host: AxiSlave,
+    pub host: AxiSlave<{ StubShape::slave() }, { USERS }>,
     /// Memory of the host.
-    pub m_axi: AxiMaster,
+    pub m_axi: AxiMaster<{ StubShape::master() }>,
     /// Packets to be done.
+    #[new(BenchHer { msgid: Wire::word(MESSAGE_ID), addr: Wire::word(ADDRESS), size: Wire::word(ADDRESS), xfer_size: Wire::word(ADDRESS), host_mem_addr: Wire::word(HOST_ADDRESS), handler_mem_addr: Wire::word(ADDRESS), ph_addr: Wire::word(ADDRESS), valid: Wire::bit(), ready: Wire::bit(), })]
     pub her: BenchHer,
     /// Address of a packet that is done.
-    pub feedback_addr: Wire<Out>,
+    pub feedback_addr: Wire<Out, { ADDRESS }>,
     /// Bytes of it that a handler has seen.
-    pub feedback_size: Wire<Out>,
+    pub feedback_size: Wire<Out, { ADDRESS }>,
     /// Its message id.
-    pub feedback_msgid: Wire<Out>,
+    pub feedback_msgid: Wire<Out, { MESSAGE_ID }>,
     /// It is there.
     pub feedback_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub feedback_ready: Wire<In, bool>,
     /// Packets to be sent: {user pointer; fid; nid}, which are 0.
-    pub command_zero: Wire<Out>,
+    pub command_zero: Wire<Out, { 2 * ADDRESS + HOST_ADDRESS }>,
     /// Id of a command.
-    pub command_id: Wire<Out>,
+    pub command_id: Wire<Out, { COMMAND_ID }>,
     /// Address of its bytes.
-    pub command_src_addr: Wire<Out>,
+    pub command_src_addr: Wire<Out, { HOST_ADDRESS }>,
     /// How many there are.
-    pub command_length: Wire<Out>,
+    pub command_length: Wire<Out, { ADDRESS }>,
     /// It is there.
     pub command_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub command_ready: Wire<In, bool>,
     /// Ids of commands that are done; always taken.
-    pub response: StreamIn,
+    pub response: StreamIn<{ COMMAND_ID }>,
     /// Takes the oldest word of stdout.
     pub stdout_rd_en: Wire<In, bool>,
     /// The oldest word of stdout.
-    pub stdout_dout: Wire<Out>,
+    pub stdout_dout: Wire<Out, { ADDRESS }>,
     /// There is one.
     pub stdout_data_valid: Wire<Out, bool>,
+    #[new((0..3).map(|_| NamedSlave::default()).collect())]
     names: Vec<NamedSlave>,
     master: NamedMaster,
-    wrap: ClusterStub,
-    _shape: StubShape,
+    wrap: Checked<ClusterStub<{ shape }>>,
 }
 
 impl PspinWrapBench {
-    /// A stand-in of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: StubShape) -> Result<Self, ParameterError> {
-        let slave = || AxiSlave::new(StubShape::slave(), USERS);
-        Ok(Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            fetch_enable: Wire::word(shape.clusters),
-            eoc: Wire::word(shape.clusters),
-            busy: Wire::word(shape.clusters),
-            active: Wire::bit(),
-            mpq_full: Wire::word(shape.queues),
-            ni: slave(),
-            no: slave(),
-            host: slave(),
-            m_axi: AxiMaster::new(StubShape::master()),
-            her: BenchHer {
-                msgid: Wire::word(MESSAGE_ID),
-                addr: Wire::word(ADDRESS),
-                size: Wire::word(ADDRESS),
-                xfer_size: Wire::word(ADDRESS),
-                host_mem_addr: Wire::word(HOST_ADDRESS),
-                handler_mem_addr: Wire::word(ADDRESS),
-                ph_addr: Wire::word(ADDRESS),
-                valid: Wire::bit(),
-                ready: Wire::bit(),
-            },
-            feedback_addr: Wire::word(ADDRESS),
-            feedback_size: Wire::word(ADDRESS),
-            feedback_msgid: Wire::word(MESSAGE_ID),
-            feedback_valid: Wire::bit(),
-            feedback_ready: Wire::bit(),
-            command_zero: Wire::word(2 * ADDRESS + HOST_ADDRESS),
-            command_id: Wire::word(COMMAND_ID),
-            command_src_addr: Wire::word(HOST_ADDRESS),
-            command_length: Wire::word(ADDRESS),
-            command_valid: Wire::bit(),
-            command_ready: Wire::bit(),
-            response: StreamIn::new(COMMAND_ID),
-            stdout_rd_en: Wire::bit(),
-            stdout_dout: Wire::word(ADDRESS),
-            stdout_data_valid: Wire::bit(),
-            names: (0..3).map(|_| NamedSlave::default()).collect(),
-            master: NamedMaster::default(),
-            wrap: ClusterStub::new(shape)?,
-            _shape: shape,
-        })
-    }
-
     /// A stand-in with parameter values by name.
     ///
     /// # Errors

@@ -16,40 +16,23 @@ const QUARTER_BITS: usize = PLACE - 2;
 /// Finds the line of an address, judges a burst that starts there, and says where its next beat is.
 ///
 /// Combinational. Beats beyond the end of 4 KiB, which no burst has, go on at its start.
+#[hardware(shape: StubShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct StubBurst {
     /// Address of a beat.
-    pub address: Wire<In>,
+    pub address: Wire<In, { ADDRESS }>,
     /// Bytes of a beat, as a power of two.
-    pub size: Wire<In>,
+    pub size: Wire<In, { SIZE_BITS }>,
     /// Kind of burst.
-    pub kind: Wire<In>,
+    pub kind: Wire<In, { KIND_BITS }>,
     /// Its line in the memory.
-    pub line: Wire<Out>,
+    pub line: Wire<Out, { shape.line() }>,
     /// How a burst that starts there is answered.
-    pub response: Wire<Out>,
+    pub response: Wire<Out, 2>,
     /// Address of the next beat.
-    pub following: Wire<Out>,
-    mask: Wire<Local>,
+    pub following: Wire<Out, { ADDRESS }>,
+    mask: Wire<Local, { PAGE_BITS }>,
     mapped: Wire<Local, bool>,
-    _shape: StubShape,
-}
-
-impl StubBurst {
-    /// For a memory of the given shape.
-    pub fn new(shape: StubShape) -> Self {
-        Self {
-            address: Wire::word(ADDRESS),
-            size: Wire::word(SIZE_BITS),
-            kind: Wire::word(KIND_BITS),
-            line: Wire::word(shape.line()),
-            response: Wire::word(2),
-            following: Wire::word(ADDRESS),
-            mask: Wire::word(PAGE_BITS),
-            mapped: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for StubBurst {

@@ -17,6 +17,7 @@ const PAGE_LINE: usize = PAGE_BITS - OFFSET;
 const COUNT: usize = ADDRESS - OFFSET + 1;
 
 /// Copies a packet to the host: full lines in bursts that end at 4 KiB, one burst after the other.
+#[hardware(shape: StubShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct HostCopy {
     /// Clock.
@@ -26,31 +27,31 @@ pub struct HostCopy {
     /// It begins; nothing is under way.
     pub start: Wire<In, bool>,
     /// With `start`: place of the first byte in its line of the memory.
-    pub source: Wire<In>,
+    pub source: Wire<In, { OFFSET }>,
     /// With `start`: its line.
-    pub source_line: Wire<In>,
+    pub source_line: Wire<In, { shape.line() }>,
     /// With `start`: bytes of the packet, at least 1.
-    pub size: Wire<In>,
+    pub size: Wire<In, { ADDRESS }>,
     /// With `start`: address in the host.
-    pub host: Wire<In>,
+    pub host: Wire<In, { HOST_ADDRESS }>,
     /// It ends.
     pub done: Wire<Out, bool>,
     /// A burst ends with a response that is not OKAY.
     pub failed: Wire<Out, bool>,
     /// With `failed`: the response.
-    pub code: Wire<Out>,
+    pub code: Wire<Out, 2>,
     /// First line of a burst in the host.
-    pub aw_line: Wire<Out>,
+    pub aw_line: Wire<Out, { HOST_LINE }>,
     /// Its beats, minus 1.
-    pub aw_len: Wire<Out>,
+    pub aw_len: Wire<Out, { LENGTH_BITS }>,
     /// It is there.
     pub aw_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub aw_ready: Wire<In, bool>,
     /// A beat.
-    pub w_data: Wire<Out>,
+    pub w_data: Wire<Out, { DATA }>,
     /// Bytes of it that belong to the packet.
-    pub w_strb: Wire<Out>,
+    pub w_strb: Wire<Out, { STROBES }>,
     /// Last beat of its burst.
     pub w_last: Wire<Out, bool>,
     /// It is there.
@@ -58,111 +59,51 @@ pub struct HostCopy {
     /// It is taken in this cycle.
     pub w_ready: Wire<In, bool>,
     /// How a burst went.
-    pub b_resp: Wire<In>,
+    pub b_resp: Wire<In, 2>,
     /// The response is there; it is always taken.
     pub b_valid: Wire<In, bool>,
     /// Reads of the memory: line.
-    pub read: StreamOut,
+    pub read: StreamOut<{ shape.line() }>,
     /// The line that was asked for in the clock before.
-    pub memory_data: Wire<In>,
+    pub memory_data: Wire<In, { DATA }>,
     /// Bytes by which lines are turned.
-    turn: Reg,
+    turn: Reg<{ OFFSET }>,
     /// Place of the first byte in its line of the host, and of the last one.
-    first_byte: Reg,
-    last_byte: Reg,
+    first_byte: Reg<{ OFFSET }>,
+    last_byte: Reg<{ OFFSET }>,
     /// The line of the memory that is read next.
-    from: Reg,
+    from: Reg<{ shape.line() }>,
     /// The line of the host that is written next, and lines that are left, minus 1.
-    to: Reg,
-    left: Reg,
+    to: Reg<{ HOST_LINE }>,
+    left: Reg<{ COUNT }>,
     /// The next beat is the first of the packet.
     first: Reg<bool>,
     /// The last beat of the packet is made.
     ended: Reg<bool>,
     /// A line of the memory is asked for; it comes in this clock; it belongs to no beat by itself.
-    asks: Reg<bool>,
-    comes: Reg<bool>,
+    asks: Reg<bool, Reset>,
+    comes: Reg<bool, Reset>,
     filling: Reg<bool>,
     /// A burst has to be opened, or waits for its response.
-    opens: Reg<bool>,
-    closes: Reg<bool>,
-    burst_line: Reg,
-    burst_length: Reg,
-    burst_valid: Reg<bool>,
+    opens: Reg<bool, Reset>,
+    closes: Reg<bool, Reset>,
+    burst_line: Reg<{ HOST_LINE }>,
+    burst_length: Reg<{ PAGE_LINE }>,
+    burst_valid: Reg<bool, Reset>,
     /// Beats of the burst that are left, minus 1.
-    burst_left: Reg,
-    previous: Reg,
-    beat: Reg,
-    strobes: Reg,
+    burst_left: Reg<{ PAGE_LINE }>,
+    previous: Reg<{ DATA - 8 }>,
+    beat: Reg<{ DATA }>,
+    strobes: Reg<{ STROBES }>,
     beat_last: Reg<bool>,
-    beat_valid: Reg<bool>,
-    ending: Wire<Local>,
+    beat_valid: Reg<bool, Reset>,
+    ending: Wire<Local, { ADDRESS + 1 }>,
     fills: Wire<Local, bool>,
-    room: Wire<Local>,
-    length: Wire<Local>,
+    room: Wire<Local, { PAGE_LINE }>,
+    length: Wire<Local, { PAGE_LINE }>,
+    #[new((0..=OFFSET).map(|_| Wire::word(DATA)).collect())]
     turned: Vec<Wire<Local>>,
     answered: Wire<Local, bool>,
-    _shape: StubShape,
-}
-
-impl HostCopy {
-    /// For a memory of the given shape.
-    pub fn new(shape: StubShape) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            start: Wire::bit(),
-            source: Wire::word(OFFSET),
-            source_line: Wire::word(shape.line()),
-            size: Wire::word(ADDRESS),
-            host: Wire::word(HOST_ADDRESS),
-            done: Wire::bit(),
-            failed: Wire::bit(),
-            code: Wire::word(2),
-            aw_line: Wire::word(HOST_LINE),
-            aw_len: Wire::word(LENGTH_BITS),
-            aw_valid: Wire::bit(),
-            aw_ready: Wire::bit(),
-            w_data: Wire::word(DATA),
-            w_strb: Wire::word(STROBES),
-            w_last: Wire::bit(),
-            w_valid: Wire::bit(),
-            w_ready: Wire::bit(),
-            b_resp: Wire::word(2),
-            b_valid: Wire::bit(),
-            read: StreamOut::new(shape.line()),
-            memory_data: Wire::word(DATA),
-            turn: Reg::word(OFFSET),
-            first_byte: Reg::word(OFFSET),
-            last_byte: Reg::word(OFFSET),
-            from: Reg::word(shape.line()),
-            to: Reg::word(HOST_LINE),
-            left: Reg::word(COUNT),
-            first: Reg::bit(),
-            ended: Reg::bit(),
-            asks: Reg::bit_reset(),
-            comes: Reg::bit_reset(),
-            filling: Reg::bit(),
-            opens: Reg::bit_reset(),
-            closes: Reg::bit_reset(),
-            burst_line: Reg::word(HOST_LINE),
-            burst_length: Reg::word(PAGE_LINE),
-            burst_valid: Reg::bit_reset(),
-            burst_left: Reg::word(PAGE_LINE),
-            previous: Reg::word(DATA - 8),
-            beat: Reg::word(DATA),
-            strobes: Reg::word(STROBES),
-            beat_last: Reg::bit(),
-            beat_valid: Reg::bit_reset(),
-            ending: Wire::word(ADDRESS + 1),
-            fills: Wire::bit(),
-            room: Wire::word(PAGE_LINE),
-            length: Wire::word(PAGE_LINE),
-            turned: (0..=OFFSET).map(|_| Wire::word(DATA)).collect(),
-            answered: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for HostCopy {

@@ -11,6 +11,7 @@ pub(super) const DISTANCE_LINES: u64 = 4096 / STROBES as u64;
 pub(super) const HOST_LINE: usize = HOST_ADDRESS - OFFSET;
 
 /// Reads a line from the host and writes it to the memory, unless the host says that it failed.
+#[hardware(shape: StubShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct HostFetch {
     /// Clock.
@@ -20,66 +21,35 @@ pub struct HostFetch {
     /// It begins; nothing is under way.
     pub start: Wire<In, bool>,
     /// With `start`: line of the host in which its memory starts.
-    pub host_line: Wire<In>,
+    pub host_line: Wire<In, { HOST_LINE }>,
     /// While it is under way: line of the memory.
-    pub line: Wire<In>,
+    pub line: Wire<In, { shape.line() }>,
     /// It ends.
     pub done: Wire<Out, bool>,
     /// With `done`: the host's response is not OKAY.
     pub failed: Wire<Out, bool>,
     /// With `failed`: the response.
-    pub code: Wire<Out>,
+    pub code: Wire<Out, 2>,
     /// Line of the host to be read.
-    pub ar_line: Wire<Out>,
+    pub ar_line: Wire<Out, { HOST_LINE }>,
     /// It is there.
     pub ar_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub ar_ready: Wire<In, bool>,
     /// What was read.
-    pub r_data: Wire<In>,
+    pub r_data: Wire<In, { DATA }>,
     /// How the read went.
-    pub r_resp: Wire<In>,
+    pub r_resp: Wire<In, 2>,
     /// It is there; it is always taken.
     pub r_valid: Wire<In, bool>,
     /// Writes to the memory: {line, strobes, data}.
-    pub write: StreamOut,
-    asked_line: Reg,
-    asks: Reg<bool>,
-    waits: Reg<bool>,
-    writes: Reg<bool>,
-    data: Reg,
+    pub write: StreamOut<{ shape.write() }>,
+    asked_line: Reg<{ HOST_LINE }>,
+    asks: Reg<bool, Reset>,
+    waits: Reg<bool, Reset>,
+    writes: Reg<bool, Reset>,
+    data: Reg<{ DATA }>,
     written: Wire<Local, bool>,
-    _shape: StubShape,
-}
-
-impl HostFetch {
-    /// For a memory of the given shape.
-    pub fn new(shape: StubShape) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            start: Wire::bit(),
-            host_line: Wire::word(HOST_LINE),
-            line: Wire::word(shape.line()),
-            done: Wire::bit(),
-            failed: Wire::bit(),
-            code: Wire::word(2),
-            ar_line: Wire::word(HOST_LINE),
-            ar_valid: Wire::bit(),
-            ar_ready: Wire::bit(),
-            r_data: Wire::word(DATA),
-            r_resp: Wire::word(2),
-            r_valid: Wire::bit(),
-            write: StreamOut::new(shape.write()),
-            asked_line: Reg::word(HOST_LINE),
-            asks: Reg::bit_reset(),
-            waits: Reg::bit_reset(),
-            writes: Reg::bit_reset(),
-            data: Reg::word(DATA),
-            written: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for HostFetch {

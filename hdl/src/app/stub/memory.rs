@@ -64,6 +64,7 @@ impl Logic for RoundRobin {
 ///
 /// What is read is there in the next clock, for one clock. A read of a line that is written in the same clock returns
 /// what was there before.
+#[hardware(shape: StubShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct StubMemory {
     /// Clock.
@@ -71,36 +72,18 @@ pub struct StubMemory {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Writes of the users: {line, strobes, data}.
+    #[new((0..USERS).map(|_| StreamIn::new(shape.write())).collect())]
     pub write: Vec<StreamIn>,
     /// Reads of the users: line.
+    #[new((0..USERS).map(|_| StreamIn::new(shape.line())).collect())]
     pub read: Vec<StreamIn>,
     /// The line that was read in the clock before.
-    pub data: Wire<Out>,
+    pub data: Wire<Out, { DATA }>,
     writers: RoundRobin,
     readers: RoundRobin,
-    written: Wire<Local>,
-    wanted: Wire<Local>,
-    ram: ByteRam,
-    _shape: StubShape,
-}
-
-impl StubMemory {
-    /// A memory of the given shape.
-    pub fn new(shape: StubShape) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            write: (0..USERS).map(|_| StreamIn::new(shape.write())).collect(),
-            read: (0..USERS).map(|_| StreamIn::new(shape.line())).collect(),
-            data: Wire::word(DATA),
-            writers: RoundRobin::default(),
-            readers: RoundRobin::default(),
-            written: Wire::word(shape.write()),
-            wanted: Wire::word(shape.line()),
-            ram: ByteRam::new(shape.lines(), STROBES),
-            _shape: shape,
-        }
-    }
+    written: Wire<Local, { shape.write() }>,
+    wanted: Wire<Local, { shape.line() }>,
+    ram: ByteRam<{ shape.lines() }, { STROBES }>,
 }
 
 impl Logic for StubMemory {

@@ -77,6 +77,12 @@ const HOST: usize = 2;
 const HERS: usize = 3;
 
 /// A stand-in for the PsPIN cluster, with the ports of the public design's wrapper.
+#[hardware(
+    shape: StubShape,
+    error = ParameterError,
+    slaves = (0..HERS) .map(|_| StubSlave::new(shape)) .collect::<Result<_,
+    _>>()?,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ClusterStub {
     /// Clock.
@@ -84,17 +90,17 @@ pub struct ClusterStub {
     /// Synchronous reset, active low.
     pub rst_ni: Wire<In, bool>,
     /// Bit c: cluster c may work.
-    pub cl_fetch_en_i: Wire<In>,
+    pub cl_fetch_en_i: Wire<In, { shape.clusters }>,
     /// Bit c: cluster c has done its work.
-    pub cl_eoc_o: Wire<Out>,
+    pub cl_eoc_o: Wire<Out, { shape.clusters }>,
     /// Bit c: cluster c works.
-    pub cl_busy_o: Wire<Out>,
+    pub cl_busy_o: Wire<Out, { shape.clusters }>,
     /// Something is being done.
     pub pspin_active_o: Wire<Out, bool>,
     /// End of simulation; without effect.
     pub eos_i: Wire<In, bool>,
     /// Bit q: message processing queue q is full.
-    pub mpq_full_o: Wire<Out>,
+    pub mpq_full_o: Wire<Out, { shape.queues }>,
     /// Packets from the ingress path.
     pub ni_slave: WrapSlave,
     /// Packets to the egress path.
@@ -114,75 +120,29 @@ pub struct ClusterStub {
     /// Takes the oldest word of stdout.
     pub stdout_rd_en: Wire<In, bool>,
     /// The oldest word of stdout.
-    pub stdout_dout: Wire<Out>,
+    pub stdout_dout: Wire<Out, { ADDRESS }>,
     /// There is one.
     pub stdout_data_valid: Wire<Out, bool>,
     reset: Wire<Local, bool>,
-    memory: StubMemory,
+    memory: StubMemory<{ shape }>,
+    #[new(slaves)]
     slaves: Vec<StubSlave>,
-    hers: Fifo,
+    hers: Checked<Fifo<{ FifoConfig::distributed(HerFields::WIDTH, shape.hers).registered() }>>,
     sequencer: HerSequencer,
-    fetch: HostFetch,
-    copy: HostCopy,
-    stdout: Fifo,
+    fetch: HostFetch<{ shape }>,
+    copy: HostCopy<{ shape }>,
+    stdout: Checked<Fifo<{ FifoConfig::block(ADDRESS, shape.stdout_words) }>>,
     /// A cluster has its fetch enable.
-    enabled: Reg<bool>,
-    busy: Reg<bool>,
+    enabled: Reg<bool, Reset>,
+    busy: Reg<bool, Reset>,
     /// A HER was done since the reset.
-    worked: Reg<bool>,
-    ended: Reg<bool>,
-    place: StubBurst,
-    target: StubBurst,
-    _shape: StubShape,
+    worked: Reg<bool, Reset>,
+    ended: Reg<bool, Reset>,
+    place: StubBurst<{ shape }>,
+    target: StubBurst<{ shape }>,
 }
 
 impl ClusterStub {
-    /// A stand-in of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: StubShape) -> Result<Self, ParameterError> {
-        let slaves = (0..HERS)
-            .map(|_| StubSlave::new(shape))
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            clk_i: Signal::default(),
-            rst_ni: Wire::bit(),
-            cl_fetch_en_i: Wire::word(shape.clusters),
-            cl_eoc_o: Wire::word(shape.clusters),
-            cl_busy_o: Wire::word(shape.clusters),
-            pspin_active_o: Wire::bit(),
-            eos_i: Wire::bit(),
-            mpq_full_o: Wire::word(shape.queues),
-            ni_slave: WrapSlave::default(),
-            no_slave: WrapSlave::default(),
-            host_slave: WrapSlave::default(),
-            host_master: WrapMaster::default(),
-            her: WrapHer::default(),
-            feedback: WrapFeedback::default(),
-            nic_cmd_req: WrapCommand::default(),
-            nic_cmd_resp: WrapResponse::default(),
-            stdout_rd_en: Wire::bit(),
-            stdout_dout: Wire::word(ADDRESS),
-            stdout_data_valid: Wire::bit(),
-            reset: Wire::bit(),
-            memory: StubMemory::new(shape),
-            slaves,
-            hers: Fifo::new(FifoConfig::distributed(HerFields::WIDTH, shape.hers).registered())?,
-            sequencer: HerSequencer::default(),
-            fetch: HostFetch::new(shape),
-            copy: HostCopy::new(shape),
-            stdout: Fifo::new(FifoConfig::block(ADDRESS, shape.stdout_words))?,
-            enabled: Reg::bit_reset(),
-            busy: Reg::bit_reset(),
-            worked: Reg::bit_reset(),
-            ended: Reg::bit_reset(),
-            place: StubBurst::new(shape),
-            target: StubBurst::new(shape),
-            _shape: shape,
-        })
-    }
-
     /// A stand-in with parameter values by name.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ const BEATS: usize = 4;
 const MARGIN: usize = 2;
 
 /// Takes one burst after the other and reads its beats, one a clock when it is its turn.
+#[hardware(shape: StubShape, error = ParameterError)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct StubReadPort {
     /// Clock.
@@ -20,100 +21,55 @@ pub struct StubReadPort {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Address of a burst.
-    pub ar_addr: Wire<In>,
+    pub ar_addr: Wire<In, { ADDRESS }>,
     /// Its beats, minus 1.
-    pub ar_len: Wire<In>,
+    pub ar_len: Wire<In, { LENGTH_BITS }>,
     /// Bytes of a beat, as a power of two.
-    pub ar_size: Wire<In>,
+    pub ar_size: Wire<In, { SIZE_BITS }>,
     /// Its kind.
-    pub ar_burst: Wire<In>,
+    pub ar_burst: Wire<In, { KIND_BITS }>,
     /// Its id.
-    pub ar_id: Wire<In>,
+    pub ar_id: Wire<In, { ID }>,
     /// It is there.
     pub ar_valid: Wire<In, bool>,
     /// It is taken in this cycle.
     pub ar_ready: Wire<Out, bool>,
     /// Data of a beat; 0 if the burst failed.
-    pub r_data: Wire<Out>,
+    pub r_data: Wire<Out, { DATA }>,
     /// How the burst went.
-    pub r_resp: Wire<Out>,
+    pub r_resp: Wire<Out, 2>,
     /// Last beat of its burst.
     pub r_last: Wire<Out, bool>,
     /// Id of the burst.
-    pub r_id: Wire<Out>,
+    pub r_id: Wire<Out, { ID }>,
     /// The beat is there.
     pub r_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub r_ready: Wire<In, bool>,
     /// Reads of the memory: line.
-    pub read: StreamOut,
+    pub read: StreamOut<{ shape.line() }>,
     /// The line that was asked for in the clock before.
-    pub memory_data: Wire<In>,
+    pub memory_data: Wire<In, { DATA }>,
+    #[new(OutputQueue::with_margin(DATA + ID + 3, BEATS, MARGIN)?)]
     queue: OutputQueue,
-    burst: StubBurst,
+    burst: StubBurst<{ shape }>,
     /// A burst can be taken.
-    open: Reg<bool>,
+    open: Reg<bool, Reset>,
     /// Beats are asked for.
-    active: Reg<bool>,
-    address: Reg,
-    size: Reg,
-    left: Reg,
-    id: Reg,
-    response: Reg,
+    active: Reg<bool, Reset>,
+    address: Reg<{ ADDRESS }>,
+    size: Reg<{ SIZE_BITS }>,
+    left: Reg<{ LENGTH_BITS }>,
+    id: Reg<{ ID }>,
+    response: Reg<2>,
     /// A beat was asked for in the clock before, and what belongs to it.
-    asked: Reg<bool>,
+    asked: Reg<bool, Reset>,
     asked_last: Reg<bool>,
-    asked_id: Reg,
-    asked_response: Reg,
+    asked_id: Reg<{ ID }>,
+    asked_response: Reg<2>,
     got: Wire<Local, bool>,
     granted: Wire<Local, bool>,
-    data: Wire<Local>,
-    _shape: StubShape,
-}
-
-impl StubReadPort {
-    /// For a memory of the given shape.
-    ///
-    /// # Errors
-    /// If the queue of beats cannot be built.
-    pub fn new(shape: StubShape) -> Result<Self, ParameterError> {
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            ar_addr: Wire::word(ADDRESS),
-            ar_len: Wire::word(LENGTH_BITS),
-            ar_size: Wire::word(SIZE_BITS),
-            ar_burst: Wire::word(KIND_BITS),
-            ar_id: Wire::word(ID),
-            ar_valid: Wire::bit(),
-            ar_ready: Wire::bit(),
-            r_data: Wire::word(DATA),
-            r_resp: Wire::word(2),
-            r_last: Wire::bit(),
-            r_id: Wire::word(ID),
-            r_valid: Wire::bit(),
-            r_ready: Wire::bit(),
-            read: StreamOut::new(shape.line()),
-            memory_data: Wire::word(DATA),
-            queue: OutputQueue::with_margin(DATA + ID + 3, BEATS, MARGIN)?,
-            burst: StubBurst::new(shape),
-            open: Reg::bit_reset(),
-            active: Reg::bit_reset(),
-            address: Reg::word(ADDRESS),
-            size: Reg::word(SIZE_BITS),
-            left: Reg::word(LENGTH_BITS),
-            id: Reg::word(ID),
-            response: Reg::word(2),
-            asked: Reg::bit_reset(),
-            asked_last: Reg::bit(),
-            asked_id: Reg::word(ID),
-            asked_response: Reg::word(2),
-            got: Wire::bit(),
-            granted: Wire::bit(),
-            data: Wire::word(DATA),
-            _shape: shape,
-        })
-    }
+    data: Wire<Local, { DATA }>,
 }
 
 impl Logic for StubReadPort {

@@ -9,6 +9,7 @@ use crate::stream::StreamOut;
 use spinneret_verilog::prelude::*;
 
 /// A slave of the stand-in: bursts become accesses to the memory.
+#[hardware(shape: StubShape, error = ParameterError)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct StubSlave {
     /// Clock.
@@ -18,34 +19,13 @@ pub struct StubSlave {
     /// The channels.
     pub port: WrapSlave,
     /// Writes to the memory: {line, strobes, data}.
-    pub write: StreamOut,
+    pub write: StreamOut<{ shape.write() }>,
     /// Reads of the memory: line.
-    pub read: StreamOut,
+    pub read: StreamOut<{ shape.line() }>,
     /// The line that was asked for in the clock before.
-    pub memory_data: Wire<In>,
-    writes: StubWritePort,
-    reads: StubReadPort,
-    _shape: StubShape,
-}
-
-impl StubSlave {
-    /// For a memory of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built.
-    pub fn new(shape: StubShape) -> Result<Self, ParameterError> {
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            port: WrapSlave::default(),
-            write: StreamOut::new(shape.write()),
-            read: StreamOut::new(shape.line()),
-            memory_data: Wire::word(DATA),
-            writes: StubWritePort::new(shape)?,
-            reads: StubReadPort::new(shape)?,
-            _shape: shape,
-        })
-    }
+    pub memory_data: Wire<In, { DATA }>,
+    writes: Checked<StubWritePort<{ shape }>>,
+    reads: Checked<StubReadPort<{ shape }>>,
 }
 
 impl Logic for StubSlave {

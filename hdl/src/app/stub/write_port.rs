@@ -8,6 +8,7 @@ use crate::stream::{SkidBuffer, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Takes one burst after the other and writes its beats, one a clock when it is its turn.
+#[hardware(shape: StubShape, error = ParameterError)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct StubWritePort {
     /// Clock.
@@ -15,94 +16,51 @@ pub struct StubWritePort {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Address of a burst.
-    pub aw_addr: Wire<In>,
+    pub aw_addr: Wire<In, { ADDRESS }>,
     /// Its beats, minus 1.
-    pub aw_len: Wire<In>,
+    pub aw_len: Wire<In, { LENGTH_BITS }>,
     /// Bytes of a beat, as a power of two.
-    pub aw_size: Wire<In>,
+    pub aw_size: Wire<In, { SIZE_BITS }>,
     /// Its kind.
-    pub aw_burst: Wire<In>,
+    pub aw_burst: Wire<In, { KIND_BITS }>,
     /// Its id.
-    pub aw_id: Wire<In>,
+    pub aw_id: Wire<In, { ID }>,
     /// It is there.
     pub aw_valid: Wire<In, bool>,
     /// It is taken in this cycle.
     pub aw_ready: Wire<Out, bool>,
     /// Data of a beat.
-    pub w_data: Wire<In>,
+    pub w_data: Wire<In, { DATA }>,
     /// Bytes that are written.
-    pub w_strb: Wire<In>,
+    pub w_strb: Wire<In, { STROBES }>,
     /// The beat is there.
     pub w_valid: Wire<In, bool>,
     /// It is taken in this cycle.
     pub w_ready: Wire<Out, bool>,
     /// How the burst went.
-    pub b_resp: Wire<Out>,
+    pub b_resp: Wire<Out, 2>,
     /// Its id.
-    pub b_id: Wire<Out>,
+    pub b_id: Wire<Out, { ID }>,
     /// The response is there.
     pub b_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub b_ready: Wire<In, bool>,
     /// Writes to the memory: {line, strobes, data}.
-    pub write: StreamOut,
-    beats: SkidBuffer,
-    burst: StubBurst,
+    pub write: StreamOut<{ shape.write() }>,
+    beats: Checked<SkidBuffer<{ STROBES + DATA }>>,
+    burst: StubBurst<{ shape }>,
     /// A burst can be taken.
-    open: Reg<bool>,
+    open: Reg<bool, Reset>,
     /// Beats are written.
-    active: Reg<bool>,
-    address: Reg,
-    size: Reg,
-    left: Reg,
-    id: Reg,
-    response: Reg,
-    response_valid: Reg<bool>,
+    active: Reg<bool, Reset>,
+    address: Reg<{ ADDRESS }>,
+    size: Reg<{ SIZE_BITS }>,
+    left: Reg<{ LENGTH_BITS }>,
+    id: Reg<{ ID }>,
+    response: Reg<2>,
+    response_valid: Reg<bool, Reset>,
     got: Wire<Local, bool>,
-    strobes: Wire<Local>,
-    _shape: StubShape,
-}
-
-impl StubWritePort {
-    /// For a memory of the given shape.
-    ///
-    /// # Errors
-    /// If the buffer of beats cannot be built.
-    pub fn new(shape: StubShape) -> Result<Self, ParameterError> {
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            aw_addr: Wire::word(ADDRESS),
-            aw_len: Wire::word(LENGTH_BITS),
-            aw_size: Wire::word(SIZE_BITS),
-            aw_burst: Wire::word(KIND_BITS),
-            aw_id: Wire::word(ID),
-            aw_valid: Wire::bit(),
-            aw_ready: Wire::bit(),
-            w_data: Wire::word(DATA),
-            w_strb: Wire::word(STROBES),
-            w_valid: Wire::bit(),
-            w_ready: Wire::bit(),
-            b_resp: Wire::word(2),
-            b_id: Wire::word(ID),
-            b_valid: Wire::bit(),
-            b_ready: Wire::bit(),
-            write: StreamOut::new(shape.write()),
-            beats: SkidBuffer::new(STROBES + DATA)?,
-            burst: StubBurst::new(shape),
-            open: Reg::bit_reset(),
-            active: Reg::bit_reset(),
-            address: Reg::word(ADDRESS),
-            size: Reg::word(SIZE_BITS),
-            left: Reg::word(LENGTH_BITS),
-            id: Reg::word(ID),
-            response: Reg::word(2),
-            response_valid: Reg::bit_reset(),
-            got: Wire::bit(),
-            strobes: Wire::word(STROBES),
-            _shape: shape,
-        })
-    }
+    strobes: Wire<Local, { STROBES }>,
 }
 
 impl Logic for StubWritePort {

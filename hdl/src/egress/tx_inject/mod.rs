@@ -58,6 +58,7 @@ const HOST_TAG_CONFLICT: usize = 1;
 const EVENTS: usize = 2;
 
 /// Joins our frames with Corundum's, and keeps the completions of ours from it.
+#[hardware(shape: TxInjectShape, error = ParameterError, beat = shape.axis.packed())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinTxInject {
     /// Clock.
@@ -65,82 +66,46 @@ pub struct PspinTxInject {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Frames of Corundum's TX engine.
-    pub s_axis_nic_tx: AxisIn,
+    pub s_axis_nic_tx: AxisIn<{ shape.axis }>,
     /// Our frames.
-    pub s_axis_pspin_tx: AxisIn,
+    pub s_axis_pspin_tx: AxisIn<{ shape.axis }>,
     /// All frames, to the wire.
-    pub m_axis_nic_tx: AxisOut,
+    pub m_axis_nic_tx: AxisOut<{ shape.axis }>,
     /// Completion from the wire: when the frame was sent.
-    pub s_axis_tx_cpl_ts: Wire<In>,
+    pub s_axis_tx_cpl_ts: Wire<In, { shape.timestamp }>,
     /// Tag of the frame.
-    pub s_axis_tx_cpl_tag: Wire<In>,
+    pub s_axis_tx_cpl_tag: Wire<In, { shape.tag }>,
     /// The completion is there.
     pub s_axis_tx_cpl_valid: Wire<In, bool>,
     /// The completion is taken in this cycle.
     pub s_axis_tx_cpl_ready: Wire<Out, bool>,
     /// Completion to Corundum's TX engine: when the frame was sent.
-    pub m_axis_tx_cpl_ts: Wire<Out>,
+    pub m_axis_tx_cpl_ts: Wire<Out, { shape.timestamp }>,
     /// Tag of the frame.
-    pub m_axis_tx_cpl_tag: Wire<Out>,
+    pub m_axis_tx_cpl_tag: Wire<Out, { shape.tag }>,
     /// The completion is there.
     pub m_axis_tx_cpl_valid: Wire<Out, bool>,
     /// The completion is taken in this cycle.
     pub m_axis_tx_cpl_ready: Wire<In, bool>,
     /// Completions of our frames, which were swallowed.
-    pub tx_cpl_ours_o: Wire<Out>,
+    pub tx_cpl_ours_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Frames of the host whose tag is one of ours.
-    pub tx_host_tag_conflict_o: Wire<Out>,
+    pub tx_host_tag_conflict_o: Wire<Out, { COUNTER_WIDTH }>,
     reset: Wire<Local, bool>,
-    host: AxisPack,
-    ours: AxisPack,
+    host: AxisPack<{ shape.axis }>,
+    ours: AxisPack<{ shape.axis }>,
     /// Makes ready of each stream a register: {last, beat}.
-    slices: Vec<ReadySlice>,
-    arbiter: FrameArbiter,
-    joined: AxisUnpack,
+    slices: [ReadySlice<{ 1 + beat }>; STREAMS],
+    arbiter: Checked<FrameArbiter<{ STREAMS }, { beat }>>,
+    joined: AxisUnpack<{ shape.axis }>,
     /// Completions that are not ours: {tag, timestamp}.
-    completions: SkidBuffer,
+    completions: Checked<SkidBuffer<{ shape.tag + shape.timestamp }>>,
     /// The completion at the input belongs to the host.
     cpl_host: Wire<Local, bool>,
-    counters: EventCounters,
-    _shape: TxInjectShape,
+    counters: EventCounters<{ EVENTS }>,
 }
 
 impl PspinTxInject {
-    /// A block of that shape.
-    ///
-    /// # Errors
-    /// If a beat or a completion is wider than a stream may be.
-    pub fn new(shape: TxInjectShape) -> Result<Self, ParameterError> {
-        let beat = shape.axis.packed();
-        Ok(Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            s_axis_nic_tx: AxisIn::new(shape.axis),
-            s_axis_pspin_tx: AxisIn::new(shape.axis),
-            m_axis_nic_tx: AxisOut::new(shape.axis),
-            s_axis_tx_cpl_ts: Wire::word(shape.timestamp),
-            s_axis_tx_cpl_tag: Wire::word(shape.tag),
-            s_axis_tx_cpl_valid: Wire::bit(),
-            s_axis_tx_cpl_ready: Wire::bit(),
-            m_axis_tx_cpl_ts: Wire::word(shape.timestamp),
-            m_axis_tx_cpl_tag: Wire::word(shape.tag),
-            m_axis_tx_cpl_valid: Wire::bit(),
-            m_axis_tx_cpl_ready: Wire::bit(),
-            tx_cpl_ours_o: Wire::word(COUNTER_WIDTH),
-            tx_host_tag_conflict_o: Wire::word(COUNTER_WIDTH),
-            reset: Wire::bit(),
-            host: AxisPack::new(shape.axis),
-            ours: AxisPack::new(shape.axis),
-            slices: vec![ReadySlice::new(1 + beat); STREAMS],
-            arbiter: FrameArbiter::new(STREAMS, beat)?,
-            joined: AxisUnpack::new(shape.axis),
-            completions: SkidBuffer::new(shape.tag + shape.timestamp)?,
-            cpl_host: Wire::bit(),
-            counters: EventCounters::new(EVENTS),
-            _shape: shape,
-        })
-    }
-
     /// A block with parameter values by name.
     ///
     /// # Errors

@@ -42,6 +42,7 @@ use crate::catalog::{ParameterError, Values};
 use spinneret_verilog::prelude::*;
 
 /// Segmented RAM for Corundum's DMA engine.
+#[hardware(shape: PsdpramShape, flags = shape.segments)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SpinneretPsdpram {
     /// Clock.
@@ -49,59 +50,34 @@ pub struct SpinneretPsdpram {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Bytes of each segment that are written.
-    pub ram_wr_cmd_be: Wire<In>,
+    pub ram_wr_cmd_be: Wire<In, { flags * shape.segment_bytes() }>,
     /// Line of each segment that is written.
-    pub ram_wr_cmd_addr: Wire<In>,
+    pub ram_wr_cmd_addr: Wire<In, { flags * shape.segment_address() }>,
     /// Data to write.
-    pub ram_wr_cmd_data: Wire<In>,
+    pub ram_wr_cmd_data: Wire<In, { flags * shape.segment_data }>,
     /// The write is there.
-    pub ram_wr_cmd_valid: Wire<In>,
+    pub ram_wr_cmd_valid: Wire<In, { flags }>,
     /// The write is taken in this cycle.
-    pub ram_wr_cmd_ready: Wire<Out>,
+    pub ram_wr_cmd_ready: Wire<Out, { flags }>,
     /// The write of the last cycle is in the RAM.
-    pub ram_wr_done: Wire<Out>,
+    pub ram_wr_done: Wire<Out, { flags }>,
     /// Line of each segment to read.
-    pub ram_rd_cmd_addr: Wire<In>,
+    pub ram_rd_cmd_addr: Wire<In, { flags * shape.segment_address() }>,
     /// The read is there.
-    pub ram_rd_cmd_valid: Wire<In>,
+    pub ram_rd_cmd_valid: Wire<In, { flags }>,
     /// The read is taken in this cycle.
-    pub ram_rd_cmd_ready: Wire<Out>,
+    pub ram_rd_cmd_ready: Wire<Out, { flags }>,
     /// Lines that were read.
-    pub ram_rd_resp_data: Wire<Out>,
+    pub ram_rd_resp_data: Wire<Out, { flags * shape.segment_data }>,
     /// The line is there.
-    pub ram_rd_resp_valid: Wire<Out>,
+    pub ram_rd_resp_valid: Wire<Out, { flags }>,
     /// The line is taken in this cycle.
-    pub ram_rd_resp_ready: Wire<In>,
+    pub ram_rd_resp_ready: Wire<In, { flags }>,
     reset: Wire<Local, bool>,
-    segments: Vec<RamSegment>,
-    _shape: PsdpramShape,
+    segments: [RamSegment<{ shape }>; flags],
 }
 
 impl SpinneretPsdpram {
-    /// A RAM of that shape.
-    pub fn new(shape: PsdpramShape) -> Self {
-        let flags = shape.segments;
-        Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            ram_wr_cmd_be: Wire::word(flags * shape.segment_bytes()),
-            ram_wr_cmd_addr: Wire::word(flags * shape.segment_address()),
-            ram_wr_cmd_data: Wire::word(flags * shape.segment_data),
-            ram_wr_cmd_valid: Wire::word(flags),
-            ram_wr_cmd_ready: Wire::word(flags),
-            ram_wr_done: Wire::word(flags),
-            ram_rd_cmd_addr: Wire::word(flags * shape.segment_address()),
-            ram_rd_cmd_valid: Wire::word(flags),
-            ram_rd_cmd_ready: Wire::word(flags),
-            ram_rd_resp_data: Wire::word(flags * shape.segment_data),
-            ram_rd_resp_valid: Wire::word(flags),
-            ram_rd_resp_ready: Wire::word(flags),
-            reset: Wire::bit(),
-            segments: vec![RamSegment::new(shape); flags],
-            _shape: shape,
-        }
-    }
-
     /// A RAM with parameter values by name.
     ///
     /// # Errors

@@ -15,6 +15,12 @@ use crate::stream::ReadySlice;
 use spinneret_verilog::prelude::*;
 
 /// A memory with a write port and a read port that obey ready and valid.
+#[hardware(
+    shape: PsdpramShape,
+    lines = shape.lines(),
+    bytes = shape.segment_bytes(),
+    address = address_width(lines),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct RamSegment {
     /// Clock.
@@ -22,11 +28,11 @@ pub struct RamSegment {
     /// Synchronous reset, active high: forgets commands and responses; the contents stay.
     pub rst: Wire<In, bool>,
     /// Bytes that are written.
-    pub write_be: Wire<In>,
+    pub write_be: Wire<In, { bytes }>,
     /// Line that is written.
-    pub write_addr: Wire<In>,
+    pub write_addr: Wire<In, { address }>,
     /// Data to write.
-    pub write_data: Wire<In>,
+    pub write_data: Wire<In, { shape.segment_data }>,
     /// The write is there.
     pub write_valid: Wire<In, bool>,
     /// The write is taken in this cycle.
@@ -34,69 +40,35 @@ pub struct RamSegment {
     /// The write of the last cycle is in the memory.
     pub write_done: Wire<Out, bool>,
     /// Line to read.
-    pub read_addr: Wire<In>,
+    pub read_addr: Wire<In, { address }>,
     /// The read is there.
     pub read_valid: Wire<In, bool>,
     /// The read is taken in this cycle.
     pub read_ready: Wire<Out, bool>,
     /// Line that was read.
-    pub response_data: Wire<Out>,
+    pub response_data: Wire<Out, { shape.segment_data }>,
     /// The line is there.
     pub response_valid: Wire<Out, bool>,
     /// The line is taken in this cycle.
     pub response_ready: Wire<In, bool>,
-    memory: ByteRam,
+    memory: ByteRam<{ lines }, { bytes }>,
     /// Makes the ready signal of reads a register.
-    reads: ReadySlice,
+    reads: ReadySlice<{ address }>,
     /// The reset is over.
-    open: Reg<bool>,
-    done: Reg<bool>,
+    open: Reg<bool, Reset>,
+    done: Reg<bool, Reset>,
     /// The memory's read register holds a line that nobody has seen.
-    fetched: Reg<bool>,
+    fetched: Reg<bool, Reset>,
     /// The output register holds a line.
-    shown: Reg<bool>,
-    line: Reg,
+    shown: Reg<bool, Reset>,
+    line: Reg<{ shape.segment_data }>,
     writes: Wire<Local, bool>,
     /// The output register is free, or empties in this cycle.
     free: Wire<Local, bool>,
     /// So is the memory's read register.
     fetch: Wire<Local, bool>,
+    #[new(format!("{lines}x{bytes}"))]
     _variant: String,
-}
-
-impl RamSegment {
-    /// A segment of a RAM of that shape.
-    pub fn new(shape: PsdpramShape) -> Self {
-        let (lines, bytes) = (shape.lines(), shape.segment_bytes());
-        let address = address_width(lines);
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            write_be: Wire::word(bytes),
-            write_addr: Wire::word(address),
-            write_data: Wire::word(shape.segment_data),
-            write_valid: Wire::bit(),
-            write_ready: Wire::bit(),
-            write_done: Wire::bit(),
-            read_addr: Wire::word(address),
-            read_valid: Wire::bit(),
-            read_ready: Wire::bit(),
-            response_data: Wire::word(shape.segment_data),
-            response_valid: Wire::bit(),
-            response_ready: Wire::bit(),
-            memory: ByteRam::new(lines, bytes),
-            reads: ReadySlice::new(address),
-            open: Reg::bit_reset(),
-            done: Reg::bit_reset(),
-            fetched: Reg::bit_reset(),
-            shown: Reg::bit_reset(),
-            line: Reg::word(shape.segment_data),
-            writes: Wire::bit(),
-            free: Wire::bit(),
-            fetch: Wire::bit(),
-            _variant: format!("{lines}x{bytes}"),
-        }
-    }
 }
 
 impl Logic for RamSegment {

@@ -8,44 +8,24 @@ use spinneret_verilog::prelude::*;
 /// beats and one is free, else a large one. No clock of latency.
 ///
 /// A packet that finds no slot is told so, and is discarded; with `stall` it waits.
+#[hardware(shape: DatapathShape, address = shape.dma.address)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SlotChooser {
     /// As many beats as a small slot has are there; the first is that of a frame when a slot is taken.
     pub enough: Wire<In, bool>,
     /// Bit n: the n-th of them is there and ends its frame.
-    pub last: Wire<In>,
+    pub last: Wire<In, { shape.small_beats }>,
     /// Free small slots.
-    pub small: StreamIn,
+    pub small: StreamIn<{ address }>,
     /// Free large slots.
-    pub large: StreamIn,
+    pub large: StreamIn<{ address }>,
     /// The slot of the next packet: {there is none, address}.
-    pub m: StreamOut,
+    pub m: StreamOut<{ 1 + address }>,
     short: Wire<Local, bool>,
     known: Wire<Local, bool>,
     use_small: Wire<Local, bool>,
     use_large: Wire<Local, bool>,
     none: Wire<Local, bool>,
-    _shape: DatapathShape,
-}
-
-impl SlotChooser {
-    /// A chooser for a datapath of the given shape.
-    pub fn new(shape: DatapathShape) -> Self {
-        let address = shape.dma.address;
-        Self {
-            enough: Wire::bit(),
-            last: Wire::word(shape.small_beats),
-            small: StreamIn::new(address),
-            large: StreamIn::new(address),
-            m: StreamOut::new(1 + address),
-            short: Wire::bit(),
-            known: Wire::bit(),
-            use_small: Wire::bit(),
-            use_large: Wire::bit(),
-            none: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for SlotChooser {

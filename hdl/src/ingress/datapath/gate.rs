@@ -22,6 +22,13 @@ use spinneret_verilog::prelude::*;
 /// frame waits for room instead.
 ///
 /// Metadata comes once for each frame, in order, and goes the way of its frame.
+#[hardware(
+    shape: DatapathShape,
+    error = ParameterError,
+    beat = shape.dma.beat(),
+    meta = shape.dma.meta(),
+    limit = shape.large_beats,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AdmissionGate {
     /// Clock.
@@ -29,34 +36,34 @@ pub struct AdmissionGate {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Beats of matched frames: {the frame is bad, tlast, tkeep, tdata}.
-    pub s: StreamIn,
+    pub s: StreamIn<{ beat.last_at() + 2 }>,
     /// Metadata of matched frames: {tag, length}.
-    pub meta_s: StreamIn,
+    pub meta_s: StreamIn<{ meta }>,
     /// Marked beats of admitted frames.
-    pub m: StreamOut,
+    pub m: StreamOut<{ beat.width() }>,
     /// Metadata of admitted frames.
-    pub meta_m: StreamOut,
+    pub meta_m: StreamOut<{ meta }>,
     /// A frame is dropped.
     pub dropped: Wire<Out, bool>,
-    queue: PassFifo,
-    verdicts: OutputQueue,
-    metas: OutputQueue,
-    in_frame: Reg<bool>,
+    queue: Checked<PassFifo<{ shape.queue(beat.width()).with_margin(limit) }>>,
+    verdicts: Checked<OutputQueue<1, { VERDICTS }>>,
+    metas: Checked<OutputQueue<{ meta }, { shape.packets }>>,
+    in_frame: Reg<bool, Reset>,
     admitted: Reg<bool>,
     /// Number of the beat within its frame; stays at the number of beats of the largest slot.
-    number: Reg,
+    number: Reg<{ address_width(limit + 1) }, Reset>,
     /// An earlier beat of the frame had lanes without a byte.
     partial: Reg<bool>,
     /// Of the beats behind the slot, one was bad, or had bytes.
     spoiled: Reg<bool>,
     spilled: Reg<bool>,
     /// Frames between the first beat at the gate and the metadata that leaves it.
-    under_way: Reg,
-    places: Reg<bool>,
+    under_way: Reg<{ address_width(shape.packets + 1) }, Reset>,
+    places: Reg<bool, Reset>,
     first: Wire<Local, bool>,
     room: Wire<Local, bool>,
     verdict: Wire<Local, bool>,
-    keep: Wire<Local>,
+    keep: Wire<Local, { beat.keep() }>,
     last: Wire<Local, bool>,
     beyond: Wire<Local, bool>,
     gap: Wire<Local, bool>,
@@ -65,55 +72,10 @@ pub struct AdmissionGate {
     accept: Wire<Local, bool>,
     enters: Wire<Local, bool>,
     leaves: Wire<Local, bool>,
-    _shape: DatapathShape,
 }
 
 /// Frames whose verdict waits for their metadata, which comes two clocks behind them at most.
 const VERDICTS: usize = 8;
-
-impl AdmissionGate {
-    /// A gate for a datapath of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: DatapathShape) -> Result<Self, ParameterError> {
-        let beat = shape.dma.beat();
-        let (meta, limit) = (shape.dma.meta(), shape.large_beats);
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s: StreamIn::new(beat.last_at() + 2),
-            meta_s: StreamIn::new(meta),
-            m: StreamOut::new(beat.width()),
-            meta_m: StreamOut::new(meta),
-            dropped: Wire::bit(),
-            queue: PassFifo::new(shape.queue(beat.width()).with_margin(limit))?,
-            verdicts: OutputQueue::new(1, VERDICTS)?,
-            metas: OutputQueue::new(meta, shape.packets)?,
-            in_frame: Reg::bit_reset(),
-            admitted: Reg::bit(),
-            number: Reg::word_reset(address_width(limit + 1)),
-            partial: Reg::bit(),
-            spoiled: Reg::bit(),
-            spilled: Reg::bit(),
-            under_way: Reg::word_reset(address_width(shape.packets + 1)),
-            places: Reg::bit_reset(),
-            first: Wire::bit(),
-            room: Wire::bit(),
-            verdict: Wire::bit(),
-            keep: Wire::word(beat.keep()),
-            last: Wire::bit(),
-            beyond: Wire::bit(),
-            gap: Wire::bit(),
-            bad: Wire::bit(),
-            over: Wire::bit(),
-            accept: Wire::bit(),
-            enters: Wire::bit(),
-            leaves: Wire::bit(),
-            _shape: shape,
-        })
-    }
-}
 
 impl Logic for AdmissionGate {
     #[kernel]

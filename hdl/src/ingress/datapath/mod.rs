@@ -83,6 +83,14 @@ const FROM_HER: usize = 2;
 const SOURCES: usize = 3;
 
 /// Matches packets, writes matched ones into slots of the packet buffer, and makes HERs of them.
+#[hardware(
+    shape: DatapathShape,
+    error = ParameterError,
+    matcher = shape.matcher,
+    dma = shape.dma,
+    her = shape.her,
+    queue = FifoConfig::distributed,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinIngressDatapath {
     /// Clock.
@@ -92,204 +100,121 @@ pub struct PspinIngressDatapath {
     /// 1: the rules are in force; a change from 0 to 1 takes new ones.
     pub match_valid: Wire<In, bool>,
     /// Bit s: ruleset s joins its rules by OR (1) or AND (0).
-    pub match_mode: Wire<In>,
+    pub match_mode: Wire<In, { matcher.rulesets }>,
     /// Word numbers, 32 bits a rule, ruleset-major.
-    pub match_idx: Wire<In>,
+    pub match_idx: Wire<In, { 32 * matcher.all_rules() }>,
     /// Masks, byte-swapped.
-    pub match_mask: Wire<In>,
+    pub match_mask: Wire<In, { 32 * matcher.all_rules() }>,
     /// Range starts, byte-swapped.
-    pub match_start: Wire<In>,
+    pub match_start: Wire<In, { 32 * matcher.all_rules() }>,
     /// Range ends, byte-swapped.
-    pub match_end: Wire<In>,
+    pub match_end: Wire<In, { 32 * matcher.all_rules() }>,
     /// The contexts, context 0 in the lowest bits of each field.
-    pub her_gen: ContextsIn,
+    pub her_gen: ContextsIn<{ her }>,
     /// 1: contexts are taken, 0: those taken last stay in force.
     pub her_gen_valid: Wire<In, bool>,
     /// Bit n: context n is enabled.
-    pub her_gen_ctx_enabled: Wire<In>,
+    pub her_gen_ctx_enabled: Wire<In, { her.contexts }>,
     /// Packets from the wire.
-    pub s_axis_nic_rx: AxisIn,
+    pub s_axis_nic_rx: AxisIn<{ matcher.axis }>,
     /// Packets that match nothing.
-    pub m_axis_nic_rx: AxisOut,
+    pub m_axis_nic_rx: AxisOut<{ matcher.axis }>,
     /// Port into the packet buffer; nothing is read.
-    pub m_axi_pspin_ni: AxiMaster,
+    pub m_axi_pspin_ni: AxiMaster<{ dma.axi() }>,
     /// The cluster takes the HER in this cycle.
     pub her_ready: Wire<In, bool>,
     /// The HER is there.
     pub her_valid: Wire<Out, bool>,
     /// Message that the packet belongs to.
-    pub her_msgid: Wire<Out>,
+    pub her_msgid: Wire<Out, { her.message_id }>,
     /// The packet is the last of its message.
     pub her_is_eom: Wire<Out, bool>,
     /// Address of the packet in L2.
-    pub her_addr: Wire<Out>,
+    pub her_addr: Wire<Out, { her.address }>,
     /// Its length in bytes.
-    pub her_size: Wire<Out>,
+    pub her_size: Wire<Out, { her.address }>,
     /// Bytes of it that are copied to L1.
-    pub her_xfer_size: Wire<Out>,
+    pub her_xfer_size: Wire<Out, { her.address }>,
     /// The context that serves the packet.
-    pub her_meta: MetaOut,
+    pub her_meta: MetaOut<{ her }>,
     /// The slot is taken back in this cycle.
     pub feedback_ready: Wire<Out, bool>,
     /// A slot comes back.
     pub feedback_valid: Wire<In, bool>,
     /// Its address.
-    pub feedback_her_addr: Wire<In>,
+    pub feedback_her_addr: Wire<In, { dma.address }>,
     /// Not looked at: it is the size of the transfer, not of the packet.
-    pub feedback_her_size: Wire<In>,
+    pub feedback_her_size: Wire<In, { dma.length }>,
     /// Not looked at.
-    pub feedback_msgid: Wire<In>,
+    pub feedback_msgid: Wire<In, { her.message_id }>,
     /// Matched packets that the buffer did not take: the sum of overload, no slot and oversize.
-    pub alloc_dropped_pkts: Wire<Out>,
+    pub alloc_dropped_pkts: Wire<Out, { COUNTER_WIDTH }>,
     /// Frames that left the matching engine for the cluster; this and all below beyond the public design.
-    pub matched_pkts_o: Wire<Out>,
+    pub matched_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Frames that left it for the NIC.
-    pub bypassed_pkts_o: Wire<Out>,
+    pub bypassed_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// HERs that were taken; those of them that are on their way to the cluster when it is reset count as well.
-    pub her_pkts_o: Wire<Out>,
+    pub her_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Matched packets that were dropped because the bus or the cluster did not keep up.
-    pub dropped_overload_o: Wire<Out>,
+    pub dropped_overload_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Matched packets that were dropped because no slot was free.
-    pub dropped_no_slot_o: Wire<Out>,
+    pub dropped_no_slot_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Matched packets that were dropped because they are longer than a large slot.
-    pub dropped_oversize_o: Wire<Out>,
+    pub dropped_oversize_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Matched packets that were dropped because their frame was bad.
-    pub dropped_bad_frame_o: Wire<Out>,
+    pub dropped_bad_frame_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Matched packets that were dropped because a write response was not OKAY.
-    pub dropped_write_error_o: Wire<Out>,
+    pub dropped_write_error_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Matched packets that were dropped because neither their context nor context 0 is enabled.
-    pub dropped_no_context_o: Wire<Out>,
+    pub dropped_no_context_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Frees that were refused because no slot starts at their address.
-    pub refused_no_start_o: Wire<Out>,
+    pub refused_no_start_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Frees that were refused because their slot was not out.
-    pub refused_not_out_o: Wire<Out>,
+    pub refused_not_out_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Frees that were refused because they came before all slots were in their lists.
-    pub refused_early_o: Wire<Out>,
+    pub refused_early_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Large slots that are out.
-    pub large_used_o: Wire<Out>,
+    pub large_used_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Most large slots that were out at the same time.
-    pub large_peak_o: Wire<Out>,
+    pub large_peak_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Small slots that are out.
-    pub small_used_o: Wire<Out>,
+    pub small_used_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Most small slots that were out at the same time.
-    pub small_peak_o: Wire<Out>,
+    pub small_peak_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Bit (rules * s + r): rule r of ruleset s counts its word from the start of the IP payload; only with
     /// `ip_relative`.
-    pub match_relative: Optional<Wire<In>>,
+    pub match_relative: Optional<Wire<In, { matcher.all_rules() }>, { matcher.ip_relative }>,
     /// The cluster is held in reset; only with `cluster_reset`.
-    pub cluster_held: Optional<Wire<In, bool>>,
+    pub cluster_held: Optional<Wire<In, bool>, { shape.cluster_reset }>,
     /// Matched packets that a reset of the cluster took; only with `cluster_reset`.
-    pub dropped_reset_o: Optional<Wire<Out>>,
+    pub dropped_reset_o: Optional<Wire<Out, { COUNTER_WIDTH }>, { shape.cluster_reset }>,
     reset: Wire<Local, bool>,
     /// Reset of what lies behind the matching engine.
     path_reset: Wire<Local, bool>,
     path_rstn: Wire<Local, bool>,
-    matcher: PspinPktMatch,
-    valve: Optional<FrameValve>,
-    gate: AdmissionGate,
-    pool: SlotPool,
-    chooser: SlotChooser,
-    engine: WriteEngine,
-    hers: PassFifo,
-    generator: PspinHerGen,
+    matcher: Checked<PspinPktMatch<{ matcher }>>,
+    valve: Optional<FrameValve<{ shape }>, { shape.cluster_reset }>,
+    gate: Checked<AdmissionGate<{ shape }>>,
+    pool: Checked<SlotPool<{ shape.slots }, { true }>>,
+    chooser: SlotChooser<{ shape }>,
+    engine: Checked<WriteEngine<{ dma }>>,
+    hers: Checked<PassFifo<{ queue(dma.packet(), dma.her_queue) }>>,
+    generator: PspinHerGen<{ her }>,
     /// Slots of packets that failed.
-    failed: Fifo,
+    failed: Checked<Fifo<{ queue(dma.address, dma.free_queue) }>>,
     /// Slots from the cluster.
-    feedback: ReadySlice,
-    frees: FrameArbiter,
-    counters: EventCounters,
-    alloc_dropped: Reg,
-    matched: Wire<Local>,
-    known: Wire<Local>,
+    feedback: ReadySlice<{ dma.address }>,
+    frees: Checked<FrameArbiter<{ SOURCES }, { dma.address }>>,
+    counters: EventCounters<{ EVENTS }>,
+    alloc_dropped: Reg<{ COUNTER_WIDTH }, Reset>,
+    matched: Wire<Local, { matcher.axis.data + matcher.axis.keep() + 2 }>,
+    known: Wire<Local, { dma.meta() }>,
     matched_ready: Wire<Local, bool>,
     her_taken: Wire<Local, bool>,
     unserved: Wire<Local, bool>,
-    _shape: DatapathShape,
 }
 
 impl PspinIngressDatapath {
-    /// An ingress path of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: DatapathShape) -> Result<Self, ParameterError> {
-        let (matcher, dma, her) = (shape.matcher, shape.dma, shape.her);
-        let vector = || Wire::word(32 * matcher.all_rules());
-        let counter = || Wire::word(COUNTER_WIDTH);
-        let queue = FifoConfig::distributed;
-        Ok(Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            match_valid: Wire::bit(),
-            match_mode: Wire::word(matcher.rulesets),
-            match_idx: vector(),
-            match_mask: vector(),
-            match_start: vector(),
-            match_end: vector(),
-            her_gen: ContextsIn::new(her),
-            her_gen_valid: Wire::bit(),
-            her_gen_ctx_enabled: Wire::word(her.contexts),
-            s_axis_nic_rx: AxisIn::new(matcher.axis),
-            m_axis_nic_rx: AxisOut::new(matcher.axis),
-            m_axi_pspin_ni: AxiMaster::new(dma.axi()),
-            her_ready: Wire::bit(),
-            her_valid: Wire::bit(),
-            her_msgid: Wire::word(her.message_id),
-            her_is_eom: Wire::bit(),
-            her_addr: Wire::word(her.address),
-            her_size: Wire::word(her.address),
-            her_xfer_size: Wire::word(her.address),
-            her_meta: MetaOut::new(her),
-            feedback_ready: Wire::bit(),
-            feedback_valid: Wire::bit(),
-            feedback_her_addr: Wire::word(dma.address),
-            feedback_her_size: Wire::word(dma.length),
-            feedback_msgid: Wire::word(her.message_id),
-            alloc_dropped_pkts: counter(),
-            matched_pkts_o: counter(),
-            bypassed_pkts_o: counter(),
-            her_pkts_o: counter(),
-            dropped_overload_o: counter(),
-            dropped_no_slot_o: counter(),
-            dropped_oversize_o: counter(),
-            dropped_bad_frame_o: counter(),
-            dropped_write_error_o: counter(),
-            dropped_no_context_o: counter(),
-            refused_no_start_o: counter(),
-            refused_not_out_o: counter(),
-            refused_early_o: counter(),
-            large_used_o: counter(),
-            large_peak_o: counter(),
-            small_used_o: counter(),
-            small_peak_o: counter(),
-            match_relative: Optional::new(matcher.ip_relative, || Wire::word(matcher.all_rules())),
-            cluster_held: Optional::new(shape.cluster_reset, Wire::bit),
-            dropped_reset_o: Optional::new(shape.cluster_reset, counter),
-            reset: Wire::bit(),
-            path_reset: Wire::bit(),
-            path_rstn: Wire::bit(),
-            matcher: PspinPktMatch::new(matcher)?,
-            valve: Optional::new(shape.cluster_reset, || FrameValve::new(shape)),
-            gate: AdmissionGate::new(shape)?,
-            pool: SlotPool::new(shape.slots, true)?,
-            chooser: SlotChooser::new(shape),
-            engine: WriteEngine::new(dma)?,
-            hers: PassFifo::new(queue(dma.packet(), dma.her_queue))?,
-            generator: PspinHerGen::new(her),
-            failed: Fifo::new(queue(dma.address, dma.free_queue))?,
-            feedback: ReadySlice::new(dma.address),
-            frees: FrameArbiter::new(SOURCES, dma.address)?,
-            counters: EventCounters::new(EVENTS),
-            alloc_dropped: Reg::word_reset(COUNTER_WIDTH),
-            matched: Wire::word(matcher.axis.data + matcher.axis.keep() + 2),
-            known: Wire::word(dma.meta()),
-            matched_ready: Wire::bit(),
-            her_taken: Wire::bit(),
-            unserved: Wire::bit(),
-            _shape: shape,
-        })
-    }
-
     /// An ingress path with parameter values by name.
     ///
     /// # Errors

@@ -36,6 +36,12 @@ const FLIGHT_BITS: usize = 12;
 ///   the path, so the number of those under way is not below 0 when a hold takes them.
 /// - **Backpressure**: of its own only that metadata waits for the first beat of its frame while the path is held.
 /// - **Reset** (`rst`) is that of the matching engine: the next beat is the first of a frame.
+#[hardware(
+    shape: DatapathShape,
+    data = shape.matcher.axis.data,
+    beat = data + data / 8 + 2,
+    meta = shape.dma.meta(),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameValve {
     /// Clock.
@@ -45,79 +51,41 @@ pub struct FrameValve {
     /// The path behind the valve is in reset.
     pub held: Wire<In, bool>,
     /// Beats of matched frames: {the frame is bad, tlast, tkeep, tdata}.
-    pub s: StreamIn,
+    pub s: StreamIn<{ beat }>,
     /// Metadata of matched frames.
-    pub meta_s: StreamIn,
+    pub meta_s: StreamIn<{ meta }>,
     /// Beats of frames that pass.
-    pub m: StreamOut,
+    pub m: StreamOut<{ beat }>,
     /// Their metadata.
-    pub meta_m: StreamOut,
+    pub meta_m: StreamOut<{ meta }>,
     /// Bit n: packets leave the path for the n-th reason in this cycle, one for each.
-    pub left: Wire<In>,
+    pub left: Wire<In, { CAUSES }>,
     /// Packets that a reset of the path took.
-    pub lost: Wire<Out>,
-    in_frame: Reg<bool>,
+    pub lost: Wire<Out, { COUNTER_WIDTH }>,
+    in_frame: Reg<bool, Reset>,
     /// The next beat passes.
-    pass: Reg<bool>,
+    pass: Reg<bool, Reset>,
     /// Frames that have begun and whose metadata has not come.
-    owed: Reg,
+    owed: Reg<{ OWED_BITS }, Reset>,
     /// Of these, those whose metadata goes nowhere; they are the oldest.
-    skip: Reg,
+    skip: Reg<{ OWED_BITS }, Reset>,
     /// Packets that entered the path and have not left it.
-    flight: Reg,
-    arrived: Reg<bool>,
-    departed: Reg,
-    change: Reg,
-    gone: Reg,
-    was_held: Vec<Reg<bool>>,
-    swallowed: Vec<Reg<bool>>,
-    lost_count: Reg,
+    flight: Reg<{ FLIGHT_BITS }, Reset>,
+    arrived: Reg<bool, Reset>,
+    departed: Reg<{ CAUSES }, Reset>,
+    change: Reg<{ CHANGE_BITS }, Reset>,
+    gone: Reg<{ FLIGHT_BITS }, Reset>,
+    was_held: [Reg<bool, Reset>; 2],
+    swallowed: [Reg<bool, Reset>; 3],
+    lost_count: Reg<{ COUNTER_WIDTH }, Reset>,
     last: Wire<Local, bool>,
     taken: Wire<Local, bool>,
     meta_taken: Wire<Local, bool>,
     discard_meta: Wire<Local, bool>,
-    owed_next: Wire<Local>,
-    flight_next: Wire<Local>,
+    owed_next: Wire<Local, { OWED_BITS }>,
+    flight_next: Wire<Local, { FLIGHT_BITS }>,
+    #[new(beat - 2)]
     _last_at: usize,
-}
-
-impl FrameValve {
-    /// A valve for a datapath of the given shape.
-    pub fn new(shape: DatapathShape) -> Self {
-        let data = shape.matcher.axis.data;
-        let beat = data + data / 8 + 2;
-        let meta = shape.dma.meta();
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            held: Wire::bit(),
-            s: StreamIn::new(beat),
-            meta_s: StreamIn::new(meta),
-            m: StreamOut::new(beat),
-            meta_m: StreamOut::new(meta),
-            left: Wire::word(CAUSES),
-            lost: Wire::word(COUNTER_WIDTH),
-            in_frame: Reg::bit_reset(),
-            pass: Reg::bit_reset(),
-            owed: Reg::word_reset(OWED_BITS),
-            skip: Reg::word_reset(OWED_BITS),
-            flight: Reg::word_reset(FLIGHT_BITS),
-            arrived: Reg::bit_reset(),
-            departed: Reg::word_reset(CAUSES),
-            change: Reg::word_reset(CHANGE_BITS),
-            gone: Reg::word_reset(FLIGHT_BITS),
-            was_held: vec![Reg::bit_reset(); 2],
-            swallowed: vec![Reg::bit_reset(); 3],
-            lost_count: Reg::word_reset(COUNTER_WIDTH),
-            last: Wire::bit(),
-            taken: Wire::bit(),
-            meta_taken: Wire::bit(),
-            discard_meta: Wire::bit(),
-            owed_next: Wire::word(OWED_BITS),
-            flight_next: Wire::word(FLIGHT_BITS),
-            _last_at: beat - 2,
-        }
-    }
 }
 
 impl Logic for FrameValve {

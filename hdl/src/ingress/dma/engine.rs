@@ -34,6 +34,11 @@ use spinneret_verilog::prelude::*;
 const RECORD_MARGIN: usize = 1;
 
 /// Writes packets into slots, several in flight, and tells which are written.
+#[hardware(
+    shape: DmaShape,
+    error = ParameterError,
+    records = OutputQueue::with_margin(shape.record_width(), shape.bursts, RECORD_MARGIN)?,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WriteEngine {
     /// Clock.
@@ -41,56 +46,28 @@ pub struct WriteEngine {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Marked beats.
-    pub beat: StreamIn,
+    pub beat: StreamIn<{ shape.beat().width() }>,
     /// Bit n: the n-th beat from now is there.
-    pub seen: Wire<Out>,
+    pub seen: Wire<Out, { shape.burst_beats }>,
     /// Bit n: the n-th beat from now is there and ends its frame.
-    pub last: Wire<Out>,
+    pub last: Wire<Out, { shape.burst_beats }>,
     /// Where the next packet goes: {there is no slot, address}.
-    pub slot: StreamIn,
+    pub slot: StreamIn<{ 1 + shape.address }>,
     /// What is known of the packets beside their place, in order: {tag, length}.
-    pub meta: StreamIn,
+    pub meta: StreamIn<{ shape.meta() }>,
     /// Port into the packet buffer; nothing is read.
-    pub m_axi: AxiMaster,
+    pub m_axi: AxiMaster<{ shape.axi() }>,
     /// Packets that are written: {tag, length, address}.
-    pub good: StreamOut,
+    pub good: StreamOut<{ shape.packet() }>,
     /// Slots of packets that are not.
-    pub failed: StreamOut,
+    pub failed: StreamOut<{ shape.address }>,
     /// Bit n: event n of the judge happens in this cycle.
-    pub events: Wire<Out>,
-    writer: FrameWriter,
+    pub events: Wire<Out, { judge::EVENTS }>,
+    writer: FrameWriter<{ shape }>,
+    #[new(records)]
     records: OutputQueue,
-    responses: ReadySlice,
-    judge: PacketJudge,
-    _shape: DmaShape,
-}
-
-impl WriteEngine {
-    /// An engine of the given shape.
-    ///
-    /// # Errors
-    /// If the queue of records cannot be built with these parameters.
-    pub fn new(shape: DmaShape) -> Result<Self, ParameterError> {
-        let records = OutputQueue::with_margin(shape.record_width(), shape.bursts, RECORD_MARGIN)?;
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            beat: StreamIn::new(shape.beat().width()),
-            seen: Wire::word(shape.burst_beats),
-            last: Wire::word(shape.burst_beats),
-            slot: StreamIn::new(1 + shape.address),
-            meta: StreamIn::new(shape.meta()),
-            m_axi: AxiMaster::new(shape.axi()),
-            good: StreamOut::new(shape.packet()),
-            failed: StreamOut::new(shape.address),
-            events: Wire::word(judge::EVENTS),
-            writer: FrameWriter::new(shape),
-            records,
-            responses: ReadySlice::new(2),
-            judge: PacketJudge::new(shape),
-            _shape: shape,
-        })
-    }
+    responses: ReadySlice<2>,
+    judge: PacketJudge<{ shape }>,
 }
 
 impl Logic for WriteEngine {

@@ -18,6 +18,7 @@ pub const EVENTS: usize = 4;
 /// Joins records with responses and metadata, and passes packets on that are written.
 ///
 /// One record a clock, no clock of latency. A packet waits while the queue it leads to is full.
+#[hardware(shape: DmaShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PacketJudge {
     /// Clock.
@@ -25,19 +26,19 @@ pub struct PacketJudge {
     /// Synchronous reset: forgets errors.
     pub rst: Wire<In, bool>,
     /// Records of the writer, as [`DmaShape::record_width`] says.
-    pub record: StreamIn,
+    pub record: StreamIn<{ shape.record_width() }>,
     /// Responses (BRESP), in the order of the bursts.
-    pub response: StreamIn,
+    pub response: StreamIn<2>,
     /// What is known of the packets beside their place: {tag, length}.
-    pub meta: StreamIn,
+    pub meta: StreamIn<{ shape.meta() }>,
     /// Packets that are written: {tag, length, address}.
-    pub good: StreamOut,
+    pub good: StreamOut<{ shape.packet() }>,
     /// Slots of packets that are not.
-    pub failed: StreamOut,
+    pub failed: StreamOut<{ shape.address }>,
     /// Bit n: event n happens in this cycle.
-    pub events: Wire<Out>,
+    pub events: Wire<Out, { EVENTS }>,
     /// An earlier burst of this packet failed.
-    error: Reg<bool>,
+    error: Reg<bool, Reset>,
     answered: Wire<Local, bool>,
     last: Wire<Local, bool>,
     slotless: Wire<Local, bool>,
@@ -48,35 +49,6 @@ pub struct PacketJudge {
     complete: Wire<Local, bool>,
     ends: Wire<Local, bool>,
     take: Wire<Local, bool>,
-    _shape: DmaShape,
-}
-
-impl PacketJudge {
-    /// A judge for packets of the given shape.
-    pub fn new(shape: DmaShape) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            record: StreamIn::new(shape.record_width()),
-            response: StreamIn::new(2),
-            meta: StreamIn::new(shape.meta()),
-            good: StreamOut::new(shape.packet()),
-            failed: StreamOut::new(shape.address),
-            events: Wire::word(EVENTS),
-            error: Reg::bit_reset(),
-            answered: Wire::bit(),
-            last: Wire::bit(),
-            slotless: Wire::bit(),
-            bad: Wire::bit(),
-            over: Wire::bit(),
-            error_now: Wire::bit(),
-            fails: Wire::bit(),
-            complete: Wire::bit(),
-            ends: Wire::bit(),
-            take: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for PacketJudge {

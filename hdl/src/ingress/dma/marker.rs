@@ -5,38 +5,20 @@ use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Computes what the beats of a frame are compared with; combinational.
+#[hardware(shape: DmaShape, keep = shape.beat().keep())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FramePlan {
     /// Bits of the slot's address within a beat.
-    pub address: Wire<In>,
+    pub address: Wire<In, { shape.beat_bits() }>,
     /// Length of the frame in bytes.
-    pub length: Wire<In>,
+    pub length: Wire<In, { shape.length }>,
     /// {the address is not that of a beat, one beat is all, strobes of the last beat, beats behind the first}.
-    pub plan: Wire<Out>,
-    tail: Wire<Local>,
-    left: Wire<Local>,
-    whole: Wire<Local>,
-    rest: Wire<Local>,
-    ones: Wire<Local>,
-    _shape: DmaShape,
-}
-
-impl FramePlan {
-    /// A plan for frames of the given shape.
-    pub fn new(shape: DmaShape) -> Self {
-        let keep = shape.beat().keep();
-        Self {
-            address: Wire::word(shape.beat_bits()),
-            length: Wire::word(shape.length),
-            plan: Wire::word(shape.plan()),
-            tail: Wire::word(keep),
-            left: Wire::word(shape.beats_width()),
-            whole: Wire::word(shape.beats_width()),
-            rest: Wire::word(shape.beat_bits()),
-            ones: Wire::word(keep),
-            _shape: shape,
-        }
-    }
+    pub plan: Wire<Out, { shape.plan() }>,
+    tail: Wire<Local, { keep }>,
+    left: Wire<Local, { shape.beats_width() }>,
+    whole: Wire<Local, { shape.beats_width() }>,
+    rest: Wire<Local, { shape.beat_bits() }>,
+    ones: Wire<Local, { keep }>,
 }
 
 impl Logic for FramePlan {
@@ -68,6 +50,7 @@ impl Logic for FramePlan {
 /// A frame that is not as long as its descriptor says, or whose bytes are not in the lowest lanes, is bad.
 /// Nothing is written beyond the length, and nothing at all if the address is not that of a beat. Of the beats
 /// behind the length only the last one passes.
+#[hardware(shape: DmaShape, beat = shape.beat(), keep = beat.keep())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameMarker {
     /// Clock.
@@ -75,69 +58,33 @@ pub struct FrameMarker {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// What [`FramePlan`] says of each frame.
-    pub plan: StreamIn,
+    pub plan: StreamIn<{ shape.plan() }>,
     /// Beats of the frames: {tlast, tkeep, tdata}.
-    pub s: StreamIn,
+    pub s: StreamIn<{ shape.axis.data + keep + 1 }>,
     /// Marked beats.
-    pub m: StreamOut,
-    in_frame: Reg<bool>,
+    pub m: StreamOut<{ beat.width() }>,
+    in_frame: Reg<bool, Reset>,
     /// Behind the length.
     past: Reg<bool>,
     /// Of the beats behind the length, one had bytes.
     spilled: Reg<bool>,
     misplaced: Reg<bool>,
-    left: Reg,
+    left: Reg<{ shape.beats_width() }>,
     /// The next beat is the last one of the length.
     ends: Reg<bool>,
-    tail: Reg,
+    tail: Reg<{ keep }>,
     first: Wire<Local, bool>,
     past_now: Wire<Local, bool>,
     misplaced_now: Wire<Local, bool>,
-    left_now: Wire<Local>,
-    tail_now: Wire<Local>,
+    left_now: Wire<Local, { shape.beats_width() }>,
+    tail_now: Wire<Local, { keep }>,
     length_ends: Wire<Local, bool>,
-    wanted: Wire<Local>,
-    keep: Wire<Local>,
+    wanted: Wire<Local, { keep }>,
+    keep: Wire<Local, { keep }>,
     last: Wire<Local, bool>,
     bad: Wire<Local, bool>,
     ready: Wire<Local, bool>,
     go: Wire<Local, bool>,
-    _shape: DmaShape,
-}
-
-impl FrameMarker {
-    /// A marker for packets of the given shape.
-    pub fn new(shape: DmaShape) -> Self {
-        let beat = shape.beat();
-        let keep = beat.keep();
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            plan: StreamIn::new(shape.plan()),
-            s: StreamIn::new(shape.axis.data + keep + 1),
-            m: StreamOut::new(beat.width()),
-            in_frame: Reg::bit_reset(),
-            past: Reg::bit(),
-            spilled: Reg::bit(),
-            misplaced: Reg::bit(),
-            left: Reg::word(shape.beats_width()),
-            ends: Reg::bit(),
-            tail: Reg::word(keep),
-            first: Wire::bit(),
-            past_now: Wire::bit(),
-            misplaced_now: Wire::bit(),
-            left_now: Wire::word(shape.beats_width()),
-            tail_now: Wire::word(keep),
-            length_ends: Wire::bit(),
-            wanted: Wire::word(keep),
-            keep: Wire::word(keep),
-            last: Wire::bit(),
-            bad: Wire::bit(),
-            ready: Wire::bit(),
-            go: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for FrameMarker {

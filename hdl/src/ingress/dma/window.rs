@@ -13,6 +13,7 @@ use spinneret_verilog::prelude::*;
 /// It sees `depth` beats: those in its `depth` - 1 entries, and the one at the input. So the first beat of a
 /// frame that is one beat long leaves in the cycle in which it comes, and one beat a clock passes.
 /// A beat that was seen stays where it is, or moves ahead when the head is taken.
+#[hardware(beat: BeatShape, depth: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct Window {
     /// Clock.
@@ -20,44 +21,22 @@ pub struct Window {
     /// Synchronous reset: forgets what it holds.
     pub rst: Wire<In, bool>,
     /// Marked beats.
-    pub s: StreamIn,
+    pub s: StreamIn<{ beat.width() }>,
     /// The first beat, without the mark that ends a burst.
-    pub head: Wire<Out>,
+    pub head: Wire<Out, { beat.cut_at() }>,
     /// Bit n: beat n is there, and so are those before it.
-    pub seen: Wire<Out>,
+    pub seen: Wire<Out, { depth }>,
     /// Bit n: beat n is there and ends its frame.
-    pub last: Wire<Out>,
+    pub last: Wire<Out, { depth }>,
     /// Bit n: beat n is there and ends a burst.
-    pub cut: Wire<Out>,
+    pub cut: Wire<Out, { depth }>,
     /// Takes the first beat; only when it is there.
     pub take: Wire<In, bool>,
-    entries: Vec<Reg>,
-    used: Vec<Reg<bool>>,
+    entries: [Reg<{ beat.width() }>; depth - 1],
+    used: [Reg<bool, Reset>; depth - 1],
     /// Beat n, from its entry or from the input.
-    beats: Vec<Wire<Local>>,
-    here: Vec<Wire<Local, bool>>,
-    _beat: BeatShape,
-}
-
-impl Window {
-    /// A window that sees `depth` beats, at least 1.
-    pub fn new(beat: BeatShape, depth: usize) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s: StreamIn::new(beat.width()),
-            head: Wire::word(beat.cut_at()),
-            seen: Wire::word(depth),
-            last: Wire::word(depth),
-            cut: Wire::word(depth),
-            take: Wire::bit(),
-            entries: vec![Reg::word(beat.width()); depth - 1],
-            used: vec![Reg::bit_reset(); depth - 1],
-            beats: vec![Wire::word(beat.width()); depth],
-            here: vec![Wire::bit(); depth],
-            _beat: beat,
-        }
-    }
+    beats: [Wire<Local, { beat.width() }>; depth],
+    here: [Wire<Local, bool>; depth],
 }
 
 impl Logic for Window {

@@ -12,6 +12,12 @@ use spinneret_verilog::prelude::*;
 ///
 /// The first beat of a packet takes its slot. A packet without one is discarded, and so is what lies behind
 /// the slot. One cycle after a burst has left, or a packet has ended without one, there is a record.
+#[hardware(
+    shape: DmaShape,
+    beat = shape.beat(),
+    depth = shape.burst_beats,
+    places = shape.address - shape.beat_bits(),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameWriter {
     /// Clock.
@@ -19,25 +25,25 @@ pub struct FrameWriter {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Marked beats.
-    pub beat: StreamIn,
+    pub beat: StreamIn<{ beat.width() }>,
     /// Bit n: the n-th beat from now is there.
-    pub seen: Wire<Out>,
+    pub seen: Wire<Out, { depth }>,
     /// Bit n: the n-th beat from now is there and ends its frame.
-    pub last: Wire<Out>,
+    pub last: Wire<Out, { depth }>,
     /// Where the next packet goes: {there is no slot, address}.
-    pub slot: StreamIn,
+    pub slot: StreamIn<{ 1 + shape.address }>,
     /// Address of a burst.
-    pub burst_address: Wire<Out>,
+    pub burst_address: Wire<Out, { shape.address }>,
     /// Its beats, minus 1.
-    pub burst_length: Wire<Out>,
+    pub burst_length: Wire<Out, { LENGTH_BITS }>,
     /// The burst is there.
     pub burst_valid: Wire<Out, bool>,
     /// The burst is taken in this cycle.
     pub burst_ready: Wire<In, bool>,
     /// Data of a beat.
-    pub data: Wire<Out>,
+    pub data: Wire<Out, { beat.data }>,
     /// Its bytes that are written.
-    pub strobes: Wire<Out>,
+    pub strobes: Wire<Out, { beat.keep() }>,
     /// It is the last of its burst.
     pub data_last: Wire<Out, bool>,
     /// The beat is there.
@@ -45,121 +51,55 @@ pub struct FrameWriter {
     /// The beat is taken in this cycle.
     pub data_ready: Wire<In, bool>,
     /// Record of a burst, as [`DmaShape::record_width`] says.
-    pub record: Wire<Out>,
+    pub record: Wire<Out, { shape.record_width() }>,
     /// The record is there.
     pub record_valid: Wire<Out, bool>,
     /// Two more records find room.
     pub record_room: Wire<In, bool>,
-    window: Window,
-    address_reg: Reg,
-    length_reg: Reg,
-    burst_valid_reg: Reg<bool>,
-    data_reg: Reg,
-    strobes_reg: Reg,
+    window: Window<{ beat }, { depth }>,
+    address_reg: Reg<{ places }>,
+    length_reg: Reg<{ shape.block_bits() }>,
+    burst_valid_reg: Reg<bool, Reset>,
+    data_reg: Reg<{ beat.data }>,
+    strobes_reg: Reg<{ beat.keep() }>,
     last_reg: Reg<bool>,
-    data_valid_reg: Reg<bool>,
-    record_reg: Reg,
-    record_valid_reg: Reg<bool>,
+    data_valid_reg: Reg<bool, Reset>,
+    record_reg: Reg<{ shape.record_width() }>,
+    record_valid_reg: Reg<bool, Reset>,
     /// Behind the first beat of a packet.
-    in_frame: Reg<bool>,
+    in_frame: Reg<bool, Reset>,
     /// Behind the first beat of a burst.
-    bursting: Reg<bool>,
+    bursting: Reg<bool, Reset>,
     /// Beats of the burst behind the next one.
-    burst_left: Reg,
+    burst_left: Reg<{ shape.block_bits() }>,
     /// The packet has no slot.
     slotless: Reg<bool>,
     bad: Reg<bool>,
     /// Address of the packet.
-    base: Reg,
+    base: Reg<{ shape.address }>,
     /// Number of the beat in memory that was written last.
-    place: Reg,
+    place: Reg<{ places }>,
     /// Place of the next beat within its block.
-    lane: Reg,
+    lane: Reg<{ shape.block_bits() }>,
     first: Wire<Local, bool>,
-    place_now: Wire<Local>,
-    lane_now: Wire<Local>,
+    place_now: Wire<Local, { places }>,
+    lane_now: Wire<Local, { shape.block_bits() }>,
     /// The beat ends a block of memory, for each beat in sight.
-    block_end: Wire<Local>,
-    stop: Wire<Local>,
-    length: Wire<Local>,
-    burst_left_now: Wire<Local>,
+    block_end: Wire<Local, { depth }>,
+    stop: Wire<Local, { depth }>,
+    length: Wire<Local, { shape.block_bits() }>,
+    burst_left_now: Wire<Local, { shape.block_bits() }>,
     burst_last: Wire<Local, bool>,
     slotless_now: Wire<Local, bool>,
     discard: Wire<Local, bool>,
     bad_now: Wire<Local, bool>,
-    base_now: Wire<Local>,
+    base_now: Wire<Local, { shape.address }>,
     can_send: Wire<Local, bool>,
     can_start: Wire<Local, bool>,
     write: Wire<Local, bool>,
     drop: Wire<Local, bool>,
     go: Wire<Local, bool>,
     head_last: Wire<Local, bool>,
-    _shape: DmaShape,
-}
-
-impl FrameWriter {
-    /// A writer for packets of the given shape.
-    pub fn new(shape: DmaShape) -> Self {
-        let beat = shape.beat();
-        let (depth, places) = (shape.burst_beats, shape.address - shape.beat_bits());
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            beat: StreamIn::new(beat.width()),
-            seen: Wire::word(depth),
-            last: Wire::word(depth),
-            slot: StreamIn::new(1 + shape.address),
-            burst_address: Wire::word(shape.address),
-            burst_length: Wire::word(LENGTH_BITS),
-            burst_valid: Wire::bit(),
-            burst_ready: Wire::bit(),
-            data: Wire::word(beat.data),
-            strobes: Wire::word(beat.keep()),
-            data_last: Wire::bit(),
-            data_valid: Wire::bit(),
-            data_ready: Wire::bit(),
-            record: Wire::word(shape.record_width()),
-            record_valid: Wire::bit(),
-            record_room: Wire::bit(),
-            window: Window::new(beat, depth),
-            address_reg: Reg::word(places),
-            length_reg: Reg::word(shape.block_bits()),
-            burst_valid_reg: Reg::bit_reset(),
-            data_reg: Reg::word(beat.data),
-            strobes_reg: Reg::word(beat.keep()),
-            last_reg: Reg::bit(),
-            data_valid_reg: Reg::bit_reset(),
-            record_reg: Reg::word(shape.record_width()),
-            record_valid_reg: Reg::bit_reset(),
-            in_frame: Reg::bit_reset(),
-            bursting: Reg::bit_reset(),
-            burst_left: Reg::word(shape.block_bits()),
-            slotless: Reg::bit(),
-            bad: Reg::bit(),
-            base: Reg::word(shape.address),
-            place: Reg::word(places),
-            lane: Reg::word(shape.block_bits()),
-            first: Wire::bit(),
-            place_now: Wire::word(places),
-            lane_now: Wire::word(shape.block_bits()),
-            block_end: Wire::word(depth),
-            stop: Wire::word(depth),
-            length: Wire::word(shape.block_bits()),
-            burst_left_now: Wire::word(shape.block_bits()),
-            burst_last: Wire::bit(),
-            slotless_now: Wire::bit(),
-            discard: Wire::bit(),
-            bad_now: Wire::bit(),
-            base_now: Wire::word(shape.address),
-            can_send: Wire::bit(),
-            can_start: Wire::bit(),
-            write: Wire::bit(),
-            drop: Wire::bit(),
-            go: Wire::bit(),
-            head_last: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for FrameWriter {

@@ -11,6 +11,7 @@ const FALLBACK: usize = 0;
 ///
 /// All contexts are taken together at the end of a cycle with `load`, and looked up without a clock of
 /// latency, so what is looked up in one cycle is of one configuration. After reset no context is enabled.
+#[hardware(shape: HerShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ContextTable {
     /// Clock.
@@ -20,44 +21,21 @@ pub struct ContextTable {
     /// Takes all contexts from the two ports below.
     pub load: Wire<In, bool>,
     /// The contexts.
-    pub conf: ContextsIn,
+    pub conf: ContextsIn<{ shape }>,
     /// Bit n: context n is enabled.
-    pub ctx_enabled: Wire<In>,
+    pub ctx_enabled: Wire<In, { shape.contexts }>,
     /// Context of the packet, 0 to 3; one that does not exist is disabled.
-    pub wanted: Wire<In>,
+    pub wanted: Wire<In, { HerShape::CONTEXT_BITS }>,
     /// A context serves the packet.
     pub found: Wire<Out, bool>,
     /// Its number: the wanted one, or 0 if that is disabled.
-    pub used: Wire<Out>,
+    pub used: Wire<Out, { HerShape::CONTEXT_BITS }>,
     /// The context of that number, packed as `MetaUnpack` takes it.
-    pub chosen: Wire<Out>,
-    enabled: Reg,
-    contexts: Vec<Reg>,
-    all_enabled: Wire<Local>,
+    pub chosen: Wire<Out, { shape.context_width() }>,
+    enabled: Reg<{ shape.contexts }, Reset>,
+    contexts: [Reg<{ shape.context_width() }>; shape.contexts],
+    all_enabled: Wire<Local, { 1 << HerShape::CONTEXT_BITS }>,
     wanted_enabled: Wire<Local, bool>,
-    _shape: HerShape,
-}
-
-impl ContextTable {
-    /// A table for the contexts of a HER generator.
-    pub fn new(shape: HerShape) -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            load: Wire::bit(),
-            conf: ContextsIn::new(shape),
-            ctx_enabled: Wire::word(shape.contexts),
-            wanted: Wire::word(HerShape::CONTEXT_BITS),
-            found: Wire::bit(),
-            used: Wire::word(HerShape::CONTEXT_BITS),
-            chosen: Wire::word(shape.context_width()),
-            enabled: Reg::word_reset(shape.contexts),
-            contexts: vec![Reg::word(shape.context_width()); shape.contexts],
-            all_enabled: Wire::word(1 << HerShape::CONTEXT_BITS),
-            wanted_enabled: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for ContextTable {

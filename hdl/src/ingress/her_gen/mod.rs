@@ -48,6 +48,7 @@ use crate::stream::ReadySlice;
 use spinneret_verilog::prelude::*;
 
 /// Tells the cluster of every packet, with its execution context. One packet a clock.
+#[hardware(shape: HerShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinHerGen {
     /// Clock.
@@ -59,125 +60,72 @@ pub struct PspinHerGen {
     /// The HER is there.
     pub her_valid: Wire<Out, bool>,
     /// Message that the packet belongs to.
-    pub her_msgid: Wire<Out>,
+    pub her_msgid: Wire<Out, { shape.message_id }>,
     /// The packet is the last of its message.
     pub her_is_eom: Wire<Out, bool>,
     /// Address of the packet in L2.
-    pub her_addr: Wire<Out>,
+    pub her_addr: Wire<Out, { shape.address }>,
     /// Its length in bytes.
-    pub her_size: Wire<Out>,
+    pub her_size: Wire<Out, { shape.address }>,
     /// Bytes of it that are copied to L1.
-    pub her_xfer_size: Wire<Out>,
+    pub her_xfer_size: Wire<Out, { shape.address }>,
     /// The context that serves the packet.
-    pub her_meta: MetaOut,
+    pub her_meta: MetaOut<{ shape }>,
     /// The contexts, context 0 in the lowest bits of each field.
-    pub conf: ContextsIn,
+    pub conf: ContextsIn<{ shape }>,
     /// 1: contexts are taken, 0: those taken last stay in force.
     pub conf_valid: Wire<In, bool>,
     /// Bit n: context n is enabled.
-    pub conf_ctx_enabled: Wire<In>,
+    pub conf_ctx_enabled: Wire<In, { shape.contexts }>,
     /// Address of a packet in L2.
-    pub gen_addr: Wire<In>,
+    pub gen_addr: Wire<In, { shape.address }>,
     /// Its length in bytes.
-    pub gen_len: Wire<In>,
+    pub gen_len: Wire<In, { shape.length }>,
     /// Its tag: {message id, end of message, context (2 bits)}.
-    pub gen_tag: Wire<In>,
+    pub gen_tag: Wire<In, { shape.tag }>,
     /// The packet is there.
     pub gen_valid: Wire<In, bool>,
     /// The packet is taken in this cycle.
     pub gen_ready: Wire<Out, bool>,
     /// Address of a packet that is dropped; beyond the public design.
-    pub m_free_addr: Wire<Out>,
+    pub m_free_addr: Wire<Out, { shape.address }>,
     /// Its slot is free.
     pub m_free_valid: Wire<Out, bool>,
     /// The allocator takes it in this cycle; tie it to 1 if there is nobody to tell.
     pub m_free_ready: Wire<In, bool>,
     /// HERs that the cluster took, modulo 2^32; beyond the public design.
-    pub her_pkts_o: Wire<Out>,
+    pub her_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Packets dropped because no context served them, modulo 2^32; beyond the public design.
-    pub dropped_no_context_o: Wire<Out>,
+    pub dropped_no_context_o: Wire<Out, { COUNTER_WIDTH }>,
     reset: Wire<Local, bool>,
-    front: ReadySlice,
-    table: ContextTable,
+    front: ReadySlice<{ shape.packet() }>,
+    table: ContextTable<{ shape }>,
     /// The packet that is looked up.
-    address: Wire<Local>,
-    length: Wire<Local>,
-    message_id: Wire<Local>,
+    address: Wire<Local, { shape.address }>,
+    length: Wire<Local, { shape.length }>,
+    message_id: Wire<Local, { shape.her_id_bits() }>,
     /// The output that it goes to is free, or empties in this cycle.
     her_free: Wire<Local, bool>,
     free_free: Wire<Local, bool>,
     /// It goes there in this cycle.
     to_her: Wire<Local, bool>,
     to_free: Wire<Local, bool>,
-    her_held: Reg<bool>,
-    her_message_id: Reg,
+    her_held: Reg<bool, Reset>,
+    her_message_id: Reg<{ shape.message_id }>,
     her_end: Reg<bool>,
-    her_address: Reg,
-    her_length: Reg,
+    her_address: Reg<{ shape.address }>,
+    her_length: Reg<{ shape.length }>,
     /// Bytes to copy to L1; only if there is a limit, else it is the length.
-    her_transfer: Vec<Reg>,
-    her_context: Reg,
-    free_held: Reg<bool>,
-    free_address: Reg,
-    her_count: Reg,
-    drop_count: Reg,
-    meta: MetaUnpack,
-    _shape: HerShape,
+    her_transfer: [Reg<{ shape.length }>; usize::from(shape.transfer_limit.is_some())],
+    her_context: Reg<{ shape.context_width() }>,
+    free_held: Reg<bool, Reset>,
+    free_address: Reg<{ shape.address }>,
+    her_count: Reg<{ COUNTER_WIDTH }, Reset>,
+    drop_count: Reg<{ COUNTER_WIDTH }, Reset>,
+    meta: MetaUnpack<{ shape }>,
 }
 
 impl PspinHerGen {
-    /// A HER generator of the given shape.
-    pub fn new(shape: HerShape) -> Self {
-        Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            her_ready: Wire::bit(),
-            her_valid: Wire::bit(),
-            her_msgid: Wire::word(shape.message_id),
-            her_is_eom: Wire::bit(),
-            her_addr: Wire::word(shape.address),
-            her_size: Wire::word(shape.address),
-            her_xfer_size: Wire::word(shape.address),
-            her_meta: MetaOut::new(shape),
-            conf: ContextsIn::new(shape),
-            conf_valid: Wire::bit(),
-            conf_ctx_enabled: Wire::word(shape.contexts),
-            gen_addr: Wire::word(shape.address),
-            gen_len: Wire::word(shape.length),
-            gen_tag: Wire::word(shape.tag),
-            gen_valid: Wire::bit(),
-            gen_ready: Wire::bit(),
-            m_free_addr: Wire::word(shape.address),
-            m_free_valid: Wire::bit(),
-            m_free_ready: Wire::bit(),
-            her_pkts_o: Wire::word(COUNTER_WIDTH),
-            dropped_no_context_o: Wire::word(COUNTER_WIDTH),
-            reset: Wire::bit(),
-            front: ReadySlice::new(shape.packet()),
-            table: ContextTable::new(shape),
-            address: Wire::word(shape.address),
-            length: Wire::word(shape.length),
-            message_id: Wire::word(shape.her_id_bits()),
-            her_free: Wire::bit(),
-            free_free: Wire::bit(),
-            to_her: Wire::bit(),
-            to_free: Wire::bit(),
-            her_held: Reg::bit_reset(),
-            her_message_id: Reg::word(shape.message_id),
-            her_end: Reg::bit(),
-            her_address: Reg::word(shape.address),
-            her_length: Reg::word(shape.length),
-            her_transfer: vec![Reg::word(shape.length); usize::from(shape.transfer_limit.is_some())],
-            her_context: Reg::word(shape.context_width()),
-            free_held: Reg::bit_reset(),
-            free_address: Reg::word(shape.address),
-            her_count: Reg::word_reset(COUNTER_WIDTH),
-            drop_count: Reg::word_reset(COUNTER_WIDTH),
-            meta: MetaUnpack::new(shape),
-            _shape: shape,
-        }
-    }
-
     /// A HER generator with parameter values by name.
     ///
     /// # Errors

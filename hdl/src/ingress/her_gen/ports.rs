@@ -158,22 +158,13 @@ impl MetaIn {
 }
 
 /// Packs a context as [`MetaUnpack`] unpacks it.
+#[hardware(shape: HerShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct MetaPack {
     /// Its fields.
-    pub meta: MetaIn,
+    pub meta: MetaIn<{ shape }>,
     /// The packed context.
-    pub fields: Wire<Out>,
-}
-
-impl MetaPack {
-    /// Packs a context.
-    pub fn new(shape: HerShape) -> Self {
-        Self {
-            meta: MetaIn::new(shape),
-            fields: Wire::word(shape.context_width()),
-        }
-    }
+    pub fields: Wire<Out, { shape.context_width() }>,
 }
 
 impl Logic for MetaPack {
@@ -203,24 +194,13 @@ impl Logic for MetaPack {
 }
 
 /// Gives a packed context its ports: {host_mem_addr, all other fields in the order of the ports, first lowest}.
+#[hardware(shape: HerShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct MetaUnpack {
     /// The packed context.
-    pub fields: Wire<In>,
+    pub fields: Wire<In, { shape.context_width() }>,
     /// Its fields.
-    pub meta: MetaOut,
-    _shape: HerShape,
-}
-
-impl MetaUnpack {
-    /// Unpacks a context.
-    pub fn new(shape: HerShape) -> Self {
-        Self {
-            fields: Wire::word(shape.context_width()),
-            meta: MetaOut::new(shape),
-            _shape: shape,
-        }
-    }
+    pub meta: MetaOut<{ shape }>,
 }
 
 impl Logic for MetaUnpack {

@@ -6,30 +6,16 @@ use spinneret_verilog::prelude::*;
 ///
 /// A comparison of the whole number is a chain of carries. The bits below the lowest and above the
 /// highest one of the constant need none: they only have to be zero or not.
+#[hardware(width: usize, limit: u64)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AtMost {
     /// Number, as wide as the constant at least.
-    pub value: Wire<In>,
+    pub value: Wire<In, { width }>,
     /// It is at most the constant.
     pub yes: Wire<Out, bool>,
     above_zero: Wire<Local, bool>,
     below_zero: Wire<Local, bool>,
-    middle: Wire<Local>,
-    _limit: u64,
-}
-
-impl AtMost {
-    /// A comparison of numbers of `width` bits with `limit`, which is not 0 and fits that width.
-    pub fn new(width: usize, limit: u64) -> Self {
-        Self {
-            value: Wire::word(width),
-            yes: Wire::bit(),
-            above_zero: Wire::bit(),
-            below_zero: Wire::bit(),
-            middle: Wire::word(bit_width(limit) - limit.trailing_zeros() as usize),
-            _limit: limit,
-        }
-    }
+    middle: Wire<Local, { bit_width(limit) - limit.trailing_zeros() as usize }>,
 }
 
 /// Bits of a number.

@@ -50,6 +50,13 @@ const EVENTS: usize = 3;
 
 /// Gives every matched packet a slot of the packet buffer, and takes slots back that the cluster frees.
 /// One packet and one free a cycle.
+#[hardware(
+    layout: AllocLayout,
+    error = ParameterError,
+    slots = layout.slots,
+    packet = layout.tag_width + layout.length_width,
+    front = layout.stall.then(|| SkidBuffer::new(packet)).transpose()?,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinPktAlloc {
     /// Clock.
@@ -57,9 +64,9 @@ pub struct PspinPktAlloc {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Tag of a packet.
-    pub pkt_tag_i: Wire<In>,
+    pub pkt_tag_i: Wire<In, { layout.tag_width }>,
     /// Its length in bytes.
-    pub pkt_len_i: Wire<In>,
+    pub pkt_len_i: Wire<In, { layout.length_width }>,
     /// The packet is there.
     pub pkt_valid_i: Wire<In, bool>,
     /// The packet is taken in this cycle.
@@ -69,121 +76,64 @@ pub struct PspinPktAlloc {
     /// A free is there.
     pub feedback_valid_i: Wire<In, bool>,
     /// Address of the slot that is freed.
-    pub feedback_her_addr_i: Wire<In>,
+    pub feedback_her_addr_i: Wire<In, { slots.address_width }>,
     /// Not looked at: it is the size of the transfer, not of the packet.
-    pub feedback_her_size_i: Wire<In>,
+    pub feedback_her_size_i: Wire<In, { layout.length_width }>,
     /// Not looked at.
-    pub feedback_msgid_i: Wire<In>,
+    pub feedback_msgid_i: Wire<In, { layout.message_id_width }>,
     /// Address of the packet's slot; 0 if it is dropped.
-    pub write_addr_o: Wire<Out>,
+    pub write_addr_o: Wire<Out, { slots.address_width }>,
     /// Exact length of the packet in bytes.
-    pub write_len_o: Wire<Out>,
+    pub write_len_o: Wire<Out, { layout.length_width }>,
     /// Tag of the packet.
-    pub write_tag_o: Wire<Out>,
+    pub write_tag_o: Wire<Out, { layout.tag_width }>,
     /// The descriptor is there.
     pub write_valid_o: Wire<Out, bool>,
     /// The descriptor is taken in this cycle.
     pub write_ready_i: Wire<In, bool>,
     /// Packets that were dropped, whatever the cause.
-    pub dropped_pkts_o: Wire<Out>,
+    pub dropped_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// With the descriptor: the packet has no slot, its data has to be discarded.
     pub write_drop_o: Wire<Out, bool>,
     /// Packets that were dropped because they are longer than a large slot.
-    pub dropped_oversize_o: Wire<Out>,
+    pub dropped_oversize_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Packets that were dropped because no slot was free.
-    pub dropped_no_slot_o: Wire<Out>,
+    pub dropped_no_slot_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Frees that were refused because no slot starts at their address.
-    pub refused_no_start_o: Wire<Out>,
+    pub refused_no_start_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Frees that were refused because their slot was not out.
-    pub refused_not_out_o: Wire<Out>,
+    pub refused_not_out_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Frees that were refused because they came before all slots were in their lists.
-    pub refused_early_o: Wire<Out>,
+    pub refused_early_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Large slots that are out.
-    pub large_used_o: Wire<Out>,
+    pub large_used_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Most large slots that were out at the same time.
-    pub large_peak_o: Wire<Out>,
+    pub large_peak_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Small slots that are out.
-    pub small_used_o: Wire<Out>,
+    pub small_used_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Most small slots that were out at the same time.
-    pub small_peak_o: Wire<Out>,
+    pub small_peak_o: Wire<Out, { COUNTER_WIDTH }>,
     reset: Wire<Local, bool>,
-    slots: SlotPool,
+    slots: Checked<SlotPool<{ slots }, { false }>>,
     /// Cuts the path from length to ready; only with `stall`, where there is one.
+    #[new(front.into_iter().collect())]
     front: Vec<SkidBuffer>,
-    packet: Wire<Local>,
+    packet: Wire<Local, { packet }>,
     packet_valid: Wire<Local, bool>,
     packet_ready: Wire<Local, bool>,
-    length: Wire<Local>,
-    fits_small: AtMost,
-    fits_large: AtMost,
+    length: Wire<Local, { layout.length_width }>,
+    fits_small: AtMost<{ layout.length_width }, { slots.small.size }>,
+    fits_large: AtMost<{ layout.length_width }, { slots.large.size }>,
     has_small: Wire<Local, bool>,
     has_large: Wire<Local, bool>,
     no_slot: Wire<Local, bool>,
     go: Wire<Local, bool>,
-    address: Wire<Local>,
-    back: SkidBuffer,
-    counters: EventCounters,
-    _layout: AllocLayout,
+    address: Wire<Local, { slots.address_width }>,
+    back: Checked<SkidBuffer<{ 1 + packet + slots.address_width }>>,
+    counters: EventCounters<{ EVENTS }>,
 }
 
 impl PspinPktAlloc {
-    /// An allocator of the given layout.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(layout: AllocLayout) -> Result<Self, ParameterError> {
-        let counter = || Wire::word(COUNTER_WIDTH);
-        let slots = layout.slots;
-        let packet = layout.tag_width + layout.length_width;
-        let front = layout.stall.then(|| SkidBuffer::new(packet)).transpose()?;
-        Ok(Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            pkt_tag_i: Wire::word(layout.tag_width),
-            pkt_len_i: Wire::word(layout.length_width),
-            pkt_valid_i: Wire::bit(),
-            pkt_ready_o: Wire::bit(),
-            feedback_ready_o: Wire::bit(),
-            feedback_valid_i: Wire::bit(),
-            feedback_her_addr_i: Wire::word(slots.address_width),
-            feedback_her_size_i: Wire::word(layout.length_width),
-            feedback_msgid_i: Wire::word(layout.message_id_width),
-            write_addr_o: Wire::word(slots.address_width),
-            write_len_o: Wire::word(layout.length_width),
-            write_tag_o: Wire::word(layout.tag_width),
-            write_valid_o: Wire::bit(),
-            write_ready_i: Wire::bit(),
-            dropped_pkts_o: counter(),
-            write_drop_o: Wire::bit(),
-            dropped_oversize_o: counter(),
-            dropped_no_slot_o: counter(),
-            refused_no_start_o: counter(),
-            refused_not_out_o: counter(),
-            refused_early_o: counter(),
-            large_used_o: counter(),
-            large_peak_o: counter(),
-            small_used_o: counter(),
-            small_peak_o: counter(),
-            reset: Wire::bit(),
-            slots: SlotPool::new(slots, false)?,
-            front: front.into_iter().collect(),
-            packet: Wire::word(packet),
-            packet_valid: Wire::bit(),
-            packet_ready: Wire::bit(),
-            length: Wire::word(layout.length_width),
-            fits_small: AtMost::new(layout.length_width, slots.small.size),
-            fits_large: AtMost::new(layout.length_width, slots.large.size),
-            has_small: Wire::bit(),
-            has_large: Wire::bit(),
-            no_slot: Wire::bit(),
-            go: Wire::bit(),
-            address: Wire::word(slots.address_width),
-            back: SkidBuffer::new(1 + packet + slots.address_width)?,
-            counters: EventCounters::new(EVENTS),
-            _layout: layout,
-        })
-    }
-
     /// An allocator with parameter values by name.
     ///
     /// # Errors

@@ -9,6 +9,12 @@ use spinneret_verilog::prelude::*;
 /// One beat a cycle, never a stall. Two cycles after the last inspected beat of a frame, or its last
 /// beat if that comes first, `decide` is high for one cycle and `decide_matched` is the decision; the
 /// registered outputs follow one cycle later and stay until the next decision.
+#[hardware(
+    shape: MatchShape,
+    vector = 32 * shape.all_rules(),
+    number = shape.beat_number_width(),
+    option = shape.ip_relative,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct MatchEngine {
     /// Clock.
@@ -20,32 +26,43 @@ pub struct MatchEngine {
     /// The rules are in force; changes only when `load` may be high.
     pub active: Wire<In, bool>,
     /// Bit s: ruleset s joins its rules by OR, otherwise by AND.
+    #[new(Wire::word(shape.rulesets))]
     pub mode: Wire<In, Word>,
     /// Word numbers of all rules, 32 bits each, ruleset-major.
+    #[new(Wire::word(vector))]
     pub idx: Wire<In, Word>,
     /// Masks of all rules as registers hold them (byte-swapped).
+    #[new(Wire::word(vector))]
     pub mask: Wire<In, Word>,
     /// Range starts of all rules as registers hold them (byte-swapped).
+    #[new(Wire::word(vector))]
     pub start: Wire<In, Word>,
     /// Range ends of all rules as registers hold them (byte-swapped).
+    #[new(Wire::word(vector))]
     pub limit: Wire<In, Word>,
     /// Payload of the beat.
+    #[new(Wire::word(shape.axis.data))]
     pub beat_data: Wire<In, Word>,
     /// Bytes of the beat that belong to the frame.
+    #[new(Wire::word(shape.axis.keep()))]
     pub beat_keep: Wire<In, Word>,
     /// Number of the beat within its frame.
+    #[new(Wire::word(number))]
     pub beat_number: Wire<In, Word>,
     /// The beat is the last of its frame.
     pub beat_last: Wire<In, bool>,
     /// The beat is there.
     pub beat_valid: Wire<In, bool>,
     /// Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload.
+    #[new(Optional::new(option, || Wire::word(shape.all_rules())))]
     pub relative: Optional<Wire<In, Word>>,
     /// The frame has an IP payload, and its place is known.
-    pub payload_found: Optional<Wire<In, bool>>,
+    pub payload_found: Optional<Wire<In, bool>, { option }>,
     /// The word of the frame that starts two bytes behind the payload's start.
+    #[new(Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)))]
     pub payload_base: Optional<Wire<In, Word>>,
     /// Lane of the word before that one.
+    #[new(Optional::new(option, || Wire::word(shape.lane_width())))]
     pub payload_back: Optional<Wire<In, Word>>,
     /// A frame is decided in this cycle.
     pub decide: Wire<Out, bool>,
@@ -54,105 +71,44 @@ pub struct MatchEngine {
     /// The last decision.
     pub matched: Wire<Out, bool>,
     /// Lowest ruleset that matched.
+    #[new(Wire::word(2))]
     pub ruleset: Wire<Out, Word>,
     /// The end-of-message rule of that ruleset matched.
     pub end_of_message: Wire<Out, bool>,
     /// A beat is being evaluated.
     pub busy: Wire<Out, bool>,
     /// The rules, ruleset-major.
-    rules: Vec<MatchRule>,
-    mode_value: Reg,
-    valid_1: Reg<bool>,
+    rules: [MatchRule<{ shape }>; shape.all_rules()],
+    mode_value: Reg<{ shape.rulesets }>,
+    valid_1: Reg<bool, Reset>,
     last_1: Reg<bool>,
-    number_1: Reg,
-    valid_2: Reg<bool>,
+    number_1: Reg<{ number }>,
+    valid_2: Reg<bool, Reset>,
     last_2: Reg<bool>,
-    number_2: Reg,
-    words: Wire<Local>,
+    number_2: Reg<{ number }>,
+    words: Wire<Local, { shape.lanes() }>,
     /// Words of the beat of which the frame has the first half.
-    halves: Optional<Wire<Local>>,
+    halves: Optional<Wire<Local, { shape.lanes() }>, { option }>,
     /// The same twice, so that it can be read from any lane on.
-    halves_twice: Optional<Wire<Local>>,
-    words_1: Optional<Reg>,
+    halves_twice: Optional<Wire<Local, { 2 * shape.lanes() }>, { option }>,
+    words_1: Optional<Reg<{ shape.lanes() }>, { option }>,
     /// Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat.
-    payload_words_1: Optional<Reg>,
+    payload_words_1: Optional<Reg<{ shape.lanes() }>, { option }>,
     /// The beat is there, and rules may look at it.
-    inspected: Optional<Wire<Local, bool>>,
+    inspected: Optional<Wire<Local, bool>, { option }>,
     /// Hits of the beat, one bit a rule.
-    beat_hits: Wire<Local>,
+    beat_hits: Wire<Local, { shape.all_rules() }>,
     /// Hits of the frame so far, the beat included.
-    hits: Wire<Local>,
-    earlier_hits: Reg,
-    matching_sets: Wire<Local>,
+    hits: Wire<Local, { shape.all_rules() }>,
+    earlier_hits: Reg<{ shape.all_rules() }>,
+    matching_sets: Wire<Local, { shape.rulesets }>,
     decision: Wire<Local, bool>,
-    chosen: Wire<Local>,
+    chosen: Wire<Local, 2>,
     chosen_end: Wire<Local, bool>,
     is_matched: Wire<Local, bool>,
-    matched_value: Reg<bool>,
-    ruleset_value: Reg,
+    matched_value: Reg<bool, Reset>,
+    ruleset_value: Reg<2>,
     end_value: Reg<bool>,
-    _shape: MatchShape,
-}
-
-impl MatchEngine {
-    /// An engine of the given shape.
-    pub fn new(shape: MatchShape) -> Self {
-        let vector = 32 * shape.all_rules();
-        let number = shape.beat_number_width();
-        let option = shape.ip_relative;
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            load: Wire::bit(),
-            active: Wire::bit(),
-            mode: Wire::word(shape.rulesets),
-            idx: Wire::word(vector),
-            mask: Wire::word(vector),
-            start: Wire::word(vector),
-            limit: Wire::word(vector),
-            beat_data: Wire::word(shape.axis.data),
-            beat_keep: Wire::word(shape.axis.keep()),
-            beat_number: Wire::word(number),
-            beat_last: Wire::bit(),
-            beat_valid: Wire::bit(),
-            relative: Optional::new(option, || Wire::word(shape.all_rules())),
-            payload_found: Optional::new(option, Wire::bit),
-            payload_base: Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)),
-            payload_back: Optional::new(option, || Wire::word(shape.lane_width())),
-            decide: Wire::bit(),
-            decide_matched: Wire::bit(),
-            matched: Wire::bit(),
-            ruleset: Wire::word(2),
-            end_of_message: Wire::bit(),
-            busy: Wire::bit(),
-            rules: vec![MatchRule::new(shape); shape.all_rules()],
-            mode_value: Reg::word(shape.rulesets),
-            valid_1: Reg::bit_reset(),
-            last_1: Reg::bit(),
-            number_1: Reg::word(number),
-            valid_2: Reg::bit_reset(),
-            last_2: Reg::bit(),
-            number_2: Reg::word(number),
-            words: Wire::word(shape.lanes()),
-            halves: Optional::new(option, || Wire::word(shape.lanes())),
-            halves_twice: Optional::new(option, || Wire::word(2 * shape.lanes())),
-            words_1: Optional::new(option, || Reg::word(shape.lanes())),
-            payload_words_1: Optional::new(option, || Reg::word(shape.lanes())),
-            inspected: Optional::new(option, Wire::bit),
-            beat_hits: Wire::word(shape.all_rules()),
-            hits: Wire::word(shape.all_rules()),
-            earlier_hits: Reg::word(shape.all_rules()),
-            matching_sets: Wire::word(shape.rulesets),
-            decision: Wire::bit(),
-            chosen: Wire::word(2),
-            chosen_end: Wire::bit(),
-            is_matched: Wire::bit(),
-            matched_value: Reg::bit_reset(),
-            ruleset_value: Reg::word(2),
-            end_value: Reg::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for MatchEngine {

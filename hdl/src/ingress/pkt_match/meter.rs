@@ -10,6 +10,13 @@ const GROUP: usize = 8;
 ///
 /// One beat a cycle, never a stall. `done` is high three cycles after the last beat of a frame, and
 /// `size` and `message_id` are those of the frame in that cycle.
+#[hardware(
+    shape: MatchShape,
+    groups = shape.axis.keep() / GROUP,
+    group_width = bit_width(GROUP),
+    bytes_width = bit_width(shape.axis.keep()),
+    halves = groups.min(2),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameMeter {
     /// Clock.
@@ -17,89 +24,51 @@ pub struct FrameMeter {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// What the message id is if this beat carries it.
+    #[new(Wire::word(shape.message_id_width))]
     pub beat_id: Wire<In, Word>,
     /// Bytes of the beat that belong to the frame.
+    #[new(Wire::word(shape.axis.keep()))]
     pub beat_keep: Wire<In, Word>,
     /// Number of the beat within its frame.
+    #[new(Wire::word(shape.beat_number_width()))]
     pub beat_number: Wire<In, Word>,
     /// The beat is the last of its frame.
     pub beat_last: Wire<In, bool>,
     /// The beat is there.
     pub beat_valid: Wire<In, bool>,
     /// Number of the word of the frame that carries the message id.
+    #[new(Optional::new(shape.ip_relative, || Wire::word(shape.id_word_width())))]
     pub id_word: Optional<Wire<In, Word>>,
     /// The frame of three cycles ago is complete.
     pub done: Wire<Out, bool>,
     /// Its length in bytes.
+    #[new(Wire::word(32))]
     pub size: Wire<Out, Word>,
     /// Its message id; 0 if the frame ends before the word that carries it.
+    #[new(Wire::word(shape.message_id_width))]
     pub message_id: Wire<Out, Word>,
-    groups: Vec<Reg>,
+    groups: [Reg<{ group_width }>; groups],
     /// Bytes of each group.
-    count: Vec<Wire<Local>>,
-    valid_1: Reg<bool>,
+    count: [Wire<Local, { group_width }>; groups],
+    valid_1: Reg<bool, Reset>,
     first_1: Reg<bool>,
     last_1: Reg<bool>,
-    id_lane: Optional<Wire<Local>>,
+    id_lane: Optional<Wire<Local, { shape.lane_width() }>, { shape.ip_relative }>,
     /// Words of the beat that the frame has completely.
-    id_words: Optional<Wire<Local>>,
+    id_words: Optional<Wire<Local, { shape.lanes() }>, { shape.ip_relative }>,
     id_here: Wire<Local, bool>,
-    id_1: Reg,
-    sums: Vec<Wire<Local>>,
+    id_1: Reg<{ shape.message_id_width }>,
+    sums: [Wire<Local, { bytes_width }>; halves],
     /// Bytes of each half of the beat.
-    halves: Vec<Reg>,
-    valid_2: Reg<bool>,
+    halves: [Reg<{ bytes_width }>; halves],
+    valid_2: Reg<bool, Reset>,
     first_2: Reg<bool>,
     last_2: Reg<bool>,
-    id_2: Reg,
-    size_now: Wire<Local>,
-    size_value: Reg,
-    id_3: Reg,
-    done_value: Reg<bool>,
-    _shape: MatchShape,
-}
-
-impl FrameMeter {
-    /// A meter for beats of the given shape.
-    pub fn new(shape: MatchShape) -> Self {
-        let groups = shape.axis.keep() / GROUP;
-        let group_width = bit_width(GROUP);
-        let bytes_width = bit_width(shape.axis.keep());
-        let halves = groups.min(2);
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            beat_id: Wire::word(shape.message_id_width),
-            beat_keep: Wire::word(shape.axis.keep()),
-            beat_number: Wire::word(shape.beat_number_width()),
-            beat_last: Wire::bit(),
-            beat_valid: Wire::bit(),
-            id_word: Optional::new(shape.ip_relative, || Wire::word(shape.id_word_width())),
-            done: Wire::bit(),
-            size: Wire::word(32),
-            message_id: Wire::word(shape.message_id_width),
-            groups: vec![Reg::word(group_width); groups],
-            count: vec![Wire::word(group_width); groups],
-            valid_1: Reg::bit_reset(),
-            first_1: Reg::bit(),
-            last_1: Reg::bit(),
-            id_lane: Optional::new(shape.ip_relative, || Wire::word(shape.lane_width())),
-            id_words: Optional::new(shape.ip_relative, || Wire::word(shape.lanes())),
-            id_here: Wire::bit(),
-            id_1: Reg::word(shape.message_id_width),
-            sums: vec![Wire::word(bytes_width); halves],
-            halves: vec![Reg::word(bytes_width); halves],
-            valid_2: Reg::bit_reset(),
-            first_2: Reg::bit(),
-            last_2: Reg::bit(),
-            id_2: Reg::word(shape.message_id_width),
-            size_now: Wire::word(32),
-            size_value: Reg::word(32),
-            id_3: Reg::word(shape.message_id_width),
-            done_value: Reg::bit_reset(),
-            _shape: shape,
-        }
-    }
+    id_2: Reg<{ shape.message_id_width }>,
+    size_now: Wire<Local, 32>,
+    size_value: Reg<32>,
+    id_3: Reg<{ shape.message_id_width }>,
+    done_value: Reg<bool, Reset>,
 }
 
 /// Bits that hold the numbers 0 to `largest`.

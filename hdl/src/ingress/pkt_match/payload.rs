@@ -46,71 +46,46 @@ const ETHERNET_WORDS: usize = 4;
 /// Finds the IPv4 or IPv6 payload of every frame behind up to two VLAN tags.
 ///
 /// One beat a cycle, never a stall. The outputs are those of the beat that was accepted last.
+#[hardware(shape: MatchShape, words = HEADER_WORDS.len())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PayloadFinder {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Bytes 0 to 2 of each word of the beat that may hold a type, if the beat is the one that has that word.
+    #[new(Wire::word(HEADER_BITS * words))]
     pub beat_headers: Wire<In, Word>,
     /// Number of the beat within its frame.
+    #[new(Wire::word(shape.beat_number_width()))]
     pub beat_number: Wire<In, Word>,
     /// The beat is accepted in this cycle.
     pub accept: Wire<In, bool>,
     /// The frame has an IP header, and this beat or an earlier one shows where it ends.
     pub found: Wire<Out, bool>,
     /// The word of the frame that starts two bytes behind the payload's start.
+    #[new(Wire::word(PAYLOAD_BASE_WIDTH))]
     pub base: Wire<Out, Word>,
     /// Lane of the word before that one, which holds the first two bytes of the payload.
+    #[new(Wire::word(shape.lane_width()))]
     pub back_lane: Wire<Out, Word>,
     /// The word of the frame that carries the message id.
+    #[new(Wire::word(shape.id_word_width()))]
     pub id_word: Wire<Out, Word>,
-    kind: Vec<Wire<Local>>,
+    kind: [Wire<Local, 16>; words],
     /// The word says that a VLAN tag follows.
-    tagged: Vec<Wire<Local, bool>>,
-    is_ipv6: Vec<Wire<Local, bool>>,
-    is_ip: Vec<Wire<Local, bool>>,
+    tagged: [Wire<Local, bool>; words],
+    is_ipv6: [Wire<Local, bool>; words],
+    is_ip: [Wire<Local, bool>; words],
     /// Where the payload is if this word starts the IP header: base, lane before it, message id.
-    places: Vec<Wire<Local>>,
+    places: [Wire<Local, { place_width(shape) }>; words],
     /// All words before the one that is looked at said that a VLAN tag follows.
     looking: Wire<Local, bool>,
-    was_looking: Optional<Reg<bool>>,
+    was_looking: Optional<Reg<bool>, { LAST_WORD >= shape.lanes() }>,
     /// The word is in this beat, and all before it said that a VLAN tag follows.
-    here: Vec<Wire<Local, bool>>,
+    here: [Wire<Local, bool>; words],
     now_found: Wire<Local, bool>,
-    now_place: Wire<Local>,
+    now_place: Wire<Local, { place_width(shape) }>,
     found_value: Reg<bool>,
-    place: Reg,
-    _shape: MatchShape,
-}
-
-impl PayloadFinder {
-    /// A finder for beats of the given shape.
-    pub fn new(shape: MatchShape) -> Self {
-        let words = HEADER_WORDS.len();
-        Self {
-            clk: Signal::default(),
-            beat_headers: Wire::word(HEADER_BITS * words),
-            beat_number: Wire::word(shape.beat_number_width()),
-            accept: Wire::bit(),
-            found: Wire::bit(),
-            base: Wire::word(PAYLOAD_BASE_WIDTH),
-            back_lane: Wire::word(shape.lane_width()),
-            id_word: Wire::word(shape.id_word_width()),
-            kind: vec![Wire::word(16); words],
-            tagged: vec![Wire::bit(); words],
-            is_ipv6: vec![Wire::bit(); words],
-            is_ip: vec![Wire::bit(); words],
-            places: vec![Wire::word(place_width(shape)); words],
-            looking: Wire::bit(),
-            was_looking: Optional::new(LAST_WORD >= shape.lanes(), Reg::bit),
-            here: vec![Wire::bit(); words],
-            now_found: Wire::bit(),
-            now_place: Wire::word(place_width(shape)),
-            found_value: Reg::bit(),
-            place: Reg::word(place_width(shape)),
-            _shape: shape,
-        }
-    }
+    place: Reg<{ place_width(shape) }>,
 }
 
 /// Where the parts of a place are: base, lane of the word before it, message id; offset and width.

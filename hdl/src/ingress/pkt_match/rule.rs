@@ -8,6 +8,7 @@ use spinneret_verilog::prelude::*;
 ///
 /// It takes one beat a cycle; the hit comes out two cycles after the beat. A word that the frame
 /// does not have, or that lies behind the inspected beats, never matches.
+#[hardware(shape: MatchShape, option = shape.ip_relative)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct MatchRule {
     /// Clock.
@@ -17,92 +18,61 @@ pub struct MatchRule {
     /// Takes the rule from the four ports below.
     pub load: Wire<In, bool>,
     /// Number of the word within the frame.
+    #[new(Wire::word(32))]
     pub idx: Wire<In, Word>,
     /// Bits of the word that count, network order.
+    #[new(Wire::word(32))]
     pub mask: Wire<In, Word>,
     /// Smallest masked value that matches, network order.
+    #[new(Wire::word(32))]
     pub start: Wire<In, Word>,
     /// Largest masked value that matches, network order.
+    #[new(Wire::word(32))]
     pub limit: Wire<In, Word>,
     /// Beat of the frame.
+    #[new(Wire::word(shape.axis.data))]
     pub beat_data: Wire<In, Word>,
     /// Words of the beat that the frame has completely.
+    #[new(Wire::word(shape.lanes()))]
     pub beat_words: Wire<In, Word>,
     /// Number of the beat within its frame.
+    #[new(Wire::word(shape.beat_number_width()))]
     pub beat_number: Wire<In, Word>,
     /// The beat is there.
     pub beat_valid: Wire<In, bool>,
     /// The rule counts `idx` from the start of the IP payload; taken with the rule.
-    pub relative: Optional<Wire<In, bool>>,
+    pub relative: Optional<Wire<In, bool>, { option }>,
     /// Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat. With
     /// this port, it and `beat_words` are those of the beat of the cycle before.
+    #[new(Optional::new(option, || Wire::word(shape.lanes())))]
     pub payload_words: Optional<Wire<In, Word>>,
     /// The word of the frame that starts two bytes behind the payload's start.
+    #[new(Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)))]
     pub payload_base: Optional<Wire<In, Word>>,
     /// Lane of the word before that one.
+    #[new(Optional::new(option, || Wire::word(shape.lane_width())))]
     pub payload_back: Optional<Wire<In, Word>>,
     /// The beat of two cycles ago holds the word, and it matches.
     pub hit: Wire<Out, bool>,
     /// The rule names a word that is inspected.
-    usable: Reg<bool>,
-    lane: Reg,
-    beat: Reg,
-    mask_value: Reg,
-    start_value: Reg,
-    limit_value: Reg,
-    relative_value: Optional<Reg<bool>>,
-    select: Optional<WordSelect>,
+    usable: Reg<bool, Reset>,
+    lane: Reg<{ shape.lane_width() }>,
+    beat: Reg<{ shape.beat_number_width() }>,
+    mask_value: Reg<32>,
+    start_value: Reg<32>,
+    limit_value: Reg<32>,
+    relative_value: Optional<Reg<bool>, { option }>,
+    select: Optional<WordSelect<{ shape }>, { option }>,
     /// The frame has all of the word.
-    is_complete: Optional<Wire<Local, bool>>,
+    is_complete: Optional<Wire<Local, bool>, { option }>,
     /// The selected word, masked a cycle later than without the option, as its selection takes longer.
-    late_masked: Optional<Wire<Local>>,
+    late_masked: Optional<Wire<Local, 32>, { option }>,
     /// The selected word as the stream carries it.
-    raw: Wire<Local>,
+    raw: Wire<Local, 32>,
     /// The selected word in network order, masked already unless selecting it takes too long.
-    masked: Reg,
-    masked_valid: Reg<bool>,
-    hit_value: Reg<bool>,
-    _shape: MatchShape,
-}
-
-impl MatchRule {
-    /// A rule for beats of the given shape.
-    pub fn new(shape: MatchShape) -> Self {
-        let option = shape.ip_relative;
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            load: Wire::bit(),
-            idx: Wire::word(32),
-            mask: Wire::word(32),
-            start: Wire::word(32),
-            limit: Wire::word(32),
-            beat_data: Wire::word(shape.axis.data),
-            beat_words: Wire::word(shape.lanes()),
-            beat_number: Wire::word(shape.beat_number_width()),
-            beat_valid: Wire::bit(),
-            relative: Optional::new(option, Wire::bit),
-            payload_words: Optional::new(option, || Wire::word(shape.lanes())),
-            payload_base: Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)),
-            payload_back: Optional::new(option, || Wire::word(shape.lane_width())),
-            hit: Wire::bit(),
-            usable: Reg::bit_reset(),
-            lane: Reg::word(shape.lane_width()),
-            beat: Reg::word(shape.beat_number_width()),
-            mask_value: Reg::word(32),
-            start_value: Reg::word(32),
-            limit_value: Reg::word(32),
-            relative_value: Optional::new(option, Reg::bit),
-            select: Optional::new(option, || WordSelect::new(shape)),
-            is_complete: Optional::new(option, Wire::bit),
-            late_masked: Optional::new(option, || Wire::word(32)),
-            raw: Wire::word(32),
-            masked: Reg::word(32),
-            masked_valid: Reg::bit_reset(),
-            hit_value: Reg::bit_reset(),
-            _shape: shape,
-        }
-    }
+    masked: Reg<32>,
+    masked_valid: Reg<bool, Reset>,
+    hit_value: Reg<bool, Reset>,
 }
 
 impl Logic for MatchRule {

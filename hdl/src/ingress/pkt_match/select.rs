@@ -17,62 +17,43 @@ use spinneret_verilog::prelude::*;
 /// Selects the word that a rule looks at, which may count from the start of the IP payload.
 ///
 /// It has no registers: the word is that of the beat at the inputs.
+#[hardware(shape: MatchShape)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WordSelect {
     /// Number of the word.
+    #[new(Wire::word(shape.place_width()))]
     pub idx: Wire<In, Word>,
     /// The word counts from the payload, not from the frame.
     pub relative: Wire<In, bool>,
     /// Beat of the frame.
+    #[new(Wire::word(shape.axis.data))]
     pub beat_data: Wire<In, Word>,
     /// Number of the beat within its frame.
+    #[new(Wire::word(shape.beat_number_width()))]
     pub beat_number: Wire<In, Word>,
     /// The word of the frame that starts two bytes behind the payload's start.
+    #[new(Wire::word(PAYLOAD_BASE_WIDTH))]
     pub payload_base: Wire<In, Word>,
     /// Lane of the word before that one.
+    #[new(Wire::word(shape.lane_width()))]
     pub payload_back: Wire<In, Word>,
     /// The word as the stream carries it, first byte least significant.
+    #[new(Wire::word(32))]
     pub word: Wire<Out, Word>,
     /// The word is in the beat, or its second half if the first ended the beat before.
     pub there: Wire<Out, bool>,
     /// The first half of the word ended the beat before.
     pub keep_first: Wire<Out, bool>,
     /// The word of the frame that starts with the front half.
-    place: Wire<Local>,
-    lane: Wire<Local>,
+    place: Wire<Local, { shape.place_width() }>,
+    lane: Wire<Local, { shape.lane_width() }>,
     /// The lane of the back half.
-    back_lane: Wire<Local>,
-    front: Wire<Local>,
+    back_lane: Wire<Local, { shape.lane_width() }>,
+    front: Wire<Local, 16>,
     /// The beat without its first half, so that a lane of it starts with a back half.
-    backs: Wire<Local>,
-    back: Wire<Local>,
+    backs: Wire<Local, { shape.axis.data }>,
+    back: Wire<Local, 16>,
     in_beat: Wire<Local, bool>,
-    _shape: MatchShape,
-}
-
-impl WordSelect {
-    /// A selection from beats of the given shape.
-    pub fn new(shape: MatchShape) -> Self {
-        Self {
-            idx: Wire::word(shape.place_width()),
-            relative: Wire::bit(),
-            beat_data: Wire::word(shape.axis.data),
-            beat_number: Wire::word(shape.beat_number_width()),
-            payload_base: Wire::word(PAYLOAD_BASE_WIDTH),
-            payload_back: Wire::word(shape.lane_width()),
-            word: Wire::word(32),
-            there: Wire::bit(),
-            keep_first: Wire::bit(),
-            place: Wire::word(shape.place_width()),
-            lane: Wire::word(shape.lane_width()),
-            back_lane: Wire::word(shape.lane_width()),
-            front: Wire::word(16),
-            backs: Wire::word(shape.axis.data),
-            back: Wire::word(16),
-            in_beat: Wire::bit(),
-            _shape: shape,
-        }
-    }
 }
 
 impl Logic for WordSelect {
