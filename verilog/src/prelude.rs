@@ -2,7 +2,7 @@
 
 pub use crate::lang::{
     ByteRam, Clocked, Describe, Heaped, Named, Optional, Ram, RamStyle, Reg, RegAttribute, Value, Wire, Word,
-    address_width, fill, hardware, kernel, lit, word,
+    address_width, fill, hardware, interface, kernel, lit, word,
 };
 pub use crate::{cat, clocked};
 pub use rust_hdl::prelude::ToBits;

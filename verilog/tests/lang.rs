@@ -391,3 +391,103 @@ fn each_clock_has_a_block_of_its_own_in_the_text() {
     assert_eq!(instances[0].source("clk").as_deref(), Some("a_clk"));
     assert_eq!(instances[0].source("write_enable"), None, "it is a constant");
 }
+
+/// A number and who takes it.
+#[interface(NumberIn, width: usize)]
+pub struct NumberOut {
+    pub number: Wire<Out, { width }>,
+    pub taken: Wire<In, bool>,
+}
+
+/// Shows a number twice, with what it was before and a three, through parts of every kind.
+#[hardware(width: usize, has_sum: bool, names: &[&str], error = String, twice = 2 * width, _ = positive(width)?)]
+#[derive(LogicBlock, Describe, Debug)]
+struct Parts {
+    pub clk: Signal<In, Clock>,
+    pub rst: Wire<In, bool>,
+    pub s: NumberIn<{ width }>,
+    pub m: NumberOut<{ width }>,
+    pub both: Wire<Out, { twice }>,
+    pub sum: Optional<Wire<Out, { width }>, { has_sum }>,
+    held: [Reg<{ width }>; 2],
+    is_held: Reg<bool, Reset>,
+    #[new(Reg::reset_to(Word::new(3, width)))]
+    three: Reg,
+    named: Named<Reg<{ width }, Reset>, { names }>,
+    counter: Heaped<Checked<Doubling<{ width }>>>,
+}
+
+/// Twice a number.
+#[hardware(width: usize, error = String, _ = positive(width)?)]
+#[derive(LogicBlock, Describe, Debug)]
+struct Doubling {
+    pub a: Wire<In, { width }>,
+    pub q: Wire<Out, { width }>,
+}
+
+fn positive(width: usize) -> Result<(), String> {
+    (width > 0).then_some(()).ok_or_else(|| "no width".to_owned())
+}
+
+impl Logic for Doubling {
+    #[kernel]
+    fn update(&mut self) {
+        self.q.next = self.a.val() + self.a.val();
+    }
+}
+
+impl Logic for Parts {
+    #[kernel]
+    fn update(&mut self) {
+        clocked!(self.clk, self.rst => self.is_held, self.three, self.named);
+        clocked!(self.clk => self.held);
+        self.s.taken.next = self.m.taken.val();
+        self.held[0].d.next = self.s.number.val();
+        self.held[1].d.next = self.held[0].q.val();
+        self.is_held.d.next = true;
+        self.named["last"].d.next = self.held[1].q.val();
+        self.counter.a.next = self.s.number.val();
+        self.m.number.next = self.counter.q.val();
+        self.both.next = cat!(self.held[0].q.val(), self.named["last"].q.val());
+        if self._has_sum {
+            self.sum.next = self.three.q.val() + self.s.number.val();
+        }
+    }
+}
+
+/// The constructor that the attribute writes gives every part its width, and the other side of a bundle its directions.
+#[test]
+fn hardware_is_made_as_its_fields_say() {
+    let ports = |has_sum| {
+        let parts = Parts::new(5, has_sum, &["last"]).expect("it has a width");
+        let design = spinneret_verilog::generate(&parts, "parts").unwrap_or_else(|error| panic!("{error}"));
+        let port = |port: spinneret_verilog::Port| (port.name, port.width);
+        design.ports.into_iter().map(port).collect::<Vec<_>>()
+    };
+    let names = |ports: Vec<(String, usize)>| {
+        let text = ports.iter().map(|(name, width)| format!("{name}:{width}"));
+        text.collect::<Vec<_>>().join(" ")
+    };
+    let all = "clk:1 rst:1 s_number:5 s_taken:1 m_number:5 m_taken:1 both:10";
+    assert_eq!(names(ports(false)), all);
+    assert_eq!(names(ports(true)), format!("{all} sum:5"));
+    assert_eq!(Parts::new(0, true, &["last"]).err().as_deref(), Some("no width"));
+
+    let mut parts = Parts::new(5, true, &["last"]).expect("it has a width");
+    parts.connect_all();
+    parts.s.number.next = 4_u64.into();
+    tick(&mut parts, |parts| &mut parts.clk);
+    assert_eq!(
+        (parts.m.number.val(), parts.sum.val()),
+        (Word::new(8, 5), Word::new(7, 5))
+    );
+    assert_eq!(parts.both.val(), Word::new(4 << 5, 10));
+}
+
+#[test]
+fn sides_of_an_interface_join() {
+    let (mut from, mut to) = (NumberOut::new(7), NumberIn::new(7));
+    from.number.next = 99_u64.into();
+    NumberOut::join(&mut from, &mut to);
+    assert_eq!(to.number.next, Word::new(99, 7));
+}

@@ -23,7 +23,7 @@ use crate::egress::tx_inject::PspinTxInject;
 use crate::hostdma::psdpram::SpinneretPsdpram;
 use crate::hostdma::{PspinHostmemDma, ReadDescOut, StatusIn, WriteDescOut};
 use crate::ingress::datapath::PspinIngressDatapath;
-use crate::ingress::her_gen::{ContextsOut, MetaOut, MetaPack};
+use crate::ingress::her_gen::{ContextsOut, MetaPack};
 use crate::regs::PspinCtrlRegs;
 use crate::stream::{AxisIn, AxisOut};
 use spinneret_verilog::prelude::*;
@@ -107,7 +107,7 @@ pub struct SpinneretApp {
     /// Bytes of it that are copied to L1.
     pub her_xfer_size: Wire<Out>,
     /// The context that serves it.
-    pub her_meta: MetaOut,
+    pub her_meta: ContextsOut,
     /// The packet is taken back.
     pub feedback_ready: Wire<Out, bool>,
     /// A packet is done with.
@@ -208,7 +208,7 @@ impl SpinneretApp {
             her_addr: Wire::word(her.address),
             her_size: Wire::word(her.address),
             her_xfer_size: Wire::word(her.address),
-            her_meta: MetaOut::new(her),
+            her_meta: ContextsOut::new(1, her.host_address),
             feedback_ready: Wire::bit(),
             feedback_valid: Wire::bit(),
             feedback_her_addr: Wire::word(her.address),
@@ -318,7 +318,7 @@ impl Logic for SpinneretApp {
         AxisOut::link(&mut self.m_axis_if_rx, &mut self.ingress.m_axis_nic_rx);
         self.ingress.cluster_held.next = self.held.val();
         AxiMaster::join(&mut self.ingress.m_axi_pspin_ni, &mut self.link.ni);
-        MetaOut::join(&mut self.ingress.her_meta, &mut self.context.meta);
+        ContextsOut::join(&mut self.ingress.her_meta, &mut self.context.meta);
         self.link.hers.data.next = cat!(
             self.context.fields.val(),
             self.ingress.her_xfer_size.val(),
@@ -530,7 +530,7 @@ impl Logic for SpinneretApp {
         self.her_addr.next = self.link.her_addr.val();
         self.her_size.next = self.link.her_size.val();
         self.her_xfer_size.next = self.link.her_xfer_size.val();
-        MetaOut::link(&mut self.her_meta, &mut self.link.her_meta);
+        ContextsOut::link(&mut self.her_meta, &mut self.link.her_meta);
         self.feedback_ready.next = self.link.feedback_ready.val();
         self.link.feedback_valid.next = self.feedback_valid.val();
         self.link.feedback_her_addr.next = self.feedback_her_addr.val();

@@ -6,8 +6,7 @@ use crate::hostdma::psdpram::PsdpramShape;
 use spinneret_verilog::prelude::*;
 
 /// The segmented RAM as Corundum sees it: writes go to one half, reads come from the other.
-#[hardware(shape: PsdpramShape, count = shape.segments)]
-#[derive(LogicInterface, Clone, Debug)]
+#[interface(shape: PsdpramShape, count = shape.segments)]
 pub struct CorundumRam {
     /// Bytes that are written, segments side by side.
     pub wr_cmd_be: Wire<In, { count * shape.segment_bytes() }>,
@@ -35,23 +34,8 @@ pub struct CorundumRam {
     pub rd_resp_ready: Wire<In, { count }>,
 }
 
-/// Transmit completions into the block.
-#[hardware(shape: TxInjectShape)]
-#[derive(LogicInterface, Clone, Debug)]
-pub struct CompletionIn {
-    /// When the frame was sent.
-    pub ts: Wire<In, { shape.timestamp }>,
-    /// Its tag.
-    pub tag: Wire<In, { shape.tag }>,
-    /// The completion is there.
-    pub valid: Wire<In, bool>,
-    /// It is taken.
-    pub ready: Wire<Out, bool>,
-}
-
 /// Transmit completions out of the block.
-#[hardware(shape: TxInjectShape)]
-#[derive(LogicInterface, Clone, Debug)]
+#[interface(CompletionIn, shape: TxInjectShape)]
 pub struct CompletionOut {
     /// When the frame was sent.
     pub ts: Wire<Out, { shape.timestamp }>,
@@ -64,25 +48,14 @@ pub struct CompletionOut {
 }
 
 /// Increments of statistics.
-#[derive(LogicInterface, Clone, Debug)]
+#[interface]
 pub struct StatisticsOut {
     /// The increment.
-    pub tdata: Wire<Out>,
+    pub tdata: Wire<Out, { INCREMENT_BITS }>,
     /// The number of its statistic.
-    pub tid: Wire<Out>,
+    pub tid: Wire<Out, { ID_BITS }>,
     /// The increment is there.
     pub tvalid: Wire<Out, bool>,
     /// It is taken.
     pub tready: Wire<In, bool>,
-}
-
-impl Default for StatisticsOut {
-    fn default() -> Self {
-        Self {
-            tdata: Wire::word(INCREMENT_BITS),
-            tid: Wire::word(ID_BITS),
-            tvalid: Wire::bit(),
-            tready: Wire::bit(),
-        }
-    }
 }

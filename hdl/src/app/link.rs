@@ -5,7 +5,7 @@ use super::wrap::{FromWrapMaster, ToWrapSlave, USER_BITS, WrapMaster, WrapSlave}
 use crate::axi::{ATOP_BITS, AxiMaster, AxiTarget};
 use crate::catalog::ParameterError;
 use crate::cdc::{AsyncFifo, AxiCrossing, AxiExtras, LevelSync, LinkReset};
-use crate::ingress::her_gen::{MetaOut, MetaUnpack};
+use crate::ingress::her_gen::{ContextsOut, MetaUnpack};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -110,7 +110,7 @@ pub struct ClusterLink {
     /// Bytes of it that are copied to L1.
     pub her_xfer_size: Wire<Out>,
     /// The context that serves it.
-    pub her_meta: MetaOut,
+    pub her_meta: ContextsOut,
     /// The packet is taken back.
     pub feedback_ready: Wire<Out, bool>,
     /// A packet is done with.
@@ -224,7 +224,7 @@ impl ClusterLink {
             her_addr: Wire::word(her.address),
             her_size: Wire::word(her.address),
             her_xfer_size: Wire::word(her.address),
-            her_meta: MetaOut::new(her),
+            her_meta: ContextsOut::new(1, her.host_address),
             feedback_ready: Wire::bit(),
             feedback_valid: Wire::bit(),
             feedback_her_addr: Wire::word(her.address),
@@ -355,7 +355,7 @@ impl Logic for ClusterLink {
             .data
             .val()
             .slice(message + 1 + 3 * address, shape.context_width());
-        MetaOut::link(&mut self.her_meta, &mut self.context.meta);
+        ContextsOut::link(&mut self.her_meta, &mut self.context.meta);
         /// Packets that are done with.
         self.free_fifo.s_clk.next = self.cluster_clk.val();
         self.free_fifo.s_rst.next = self.far_rst.val();

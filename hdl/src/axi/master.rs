@@ -1,11 +1,12 @@
 //! The AXI4 port of a block that moves data.
 
-use super::{AxiShape, AxiTarget};
+use super::AxiShape;
 use spinneret_verilog::prelude::*;
 
 /// An AXI4 master (AMBA IHI 0022), in the order of the public design's ports.
-#[hardware(shape: AxiShape)]
-#[derive(LogicInterface, Clone, Debug)]
+///
+/// It has no user signals, quality of service and regions. `AxiTarget` is for blocks that pass bursts on.
+#[interface(AxiTarget, shape: AxiShape)]
 pub struct AxiMaster {
     /// Id of the burst.
     pub awid: Wire<Out, { shape.id }>,
@@ -25,7 +26,7 @@ pub struct AxiMaster {
     pub awprot: Wire<Out, 3>,
     /// The address is there.
     pub awvalid: Wire<Out, bool>,
-    /// The slave takes the address in this cycle.
+    /// The address is taken in this cycle.
     pub awready: Wire<In, bool>,
     /// Data.
     pub wdata: Wire<Out, { shape.data }>,
@@ -35,7 +36,7 @@ pub struct AxiMaster {
     pub wlast: Wire<Out, bool>,
     /// The beat is there.
     pub wvalid: Wire<Out, bool>,
-    /// The slave takes the beat in this cycle.
+    /// The beat is taken in this cycle.
     pub wready: Wire<In, bool>,
     /// Id of the burst that is answered.
     pub bid: Wire<In, { shape.id }>,
@@ -63,7 +64,7 @@ pub struct AxiMaster {
     pub arprot: Wire<Out, 3>,
     /// The read is there.
     pub arvalid: Wire<Out, bool>,
-    /// The slave takes the read in this cycle.
+    /// The read is taken in this cycle.
     pub arready: Wire<In, bool>,
     /// Id of the read that is answered.
     pub rid: Wire<In, { shape.id }>,
@@ -77,25 +78,4 @@ pub struct AxiMaster {
     pub rvalid: Wire<In, bool>,
     /// It is taken in this cycle.
     pub rready: Wire<Out, bool>,
-}
-
-/// Does the same to every port of a master and the port of the same name of its other side.
-macro_rules! each_port {
-    ($master:ident $method:ident $target:ident) => {
-        each_port! { $master $method $target:
-            awid awaddr awlen awsize awburst awlock awcache awprot awvalid awready wdata wstrb
-            wlast wvalid wready bid bresp bvalid bready arid araddr arlen arsize arburst arlock
-            arcache arprot arvalid arready rid rdata rresp rlast rvalid rready
-        }
-    };
-    ($master:ident $method:ident $target:ident: $($port:ident)+) => {
-        $($master.$port.$method(&mut $target.$port);)+
-    };
-}
-
-impl AxiMaster {
-    /// Feeds the other side.
-    pub fn join(&mut self, other: &mut AxiTarget) {
-        each_port!(self join other);
-    }
 }

@@ -4,13 +4,11 @@ mod burst_check;
 mod lite;
 mod master;
 mod slave;
-mod target;
 
 pub use burst_check::BurstCheck;
 pub use lite::{AxiLiteMaster, AxiLiteSlave};
-pub use master::AxiMaster;
+pub use master::{AxiMaster, AxiTarget};
 pub use slave::{AxiReadSlave, AxiSlave, AxiWriteSlave, UserWidths};
-pub use target::AxiTarget;
 
 /// BRESP and RRESP: the transfer was done.
 pub const OKAY: u64 = 0b00;

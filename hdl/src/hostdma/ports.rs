@@ -4,8 +4,7 @@ use super::{GuardShape, HostDmaShape, WINDOW_SIZE_BITS};
 use spinneret_verilog::prelude::*;
 
 /// Descriptors of reads.
-#[hardware(shape: HostDmaShape)]
-#[derive(LogicInterface, Clone, Debug)]
+#[interface(shape: HostDmaShape)]
 pub struct ReadDescOut {
     /// Where the data is in host memory.
     pub dma_addr: Wire<Out, { shape.axi.address }>,
@@ -24,8 +23,7 @@ pub struct ReadDescOut {
 }
 
 /// Descriptors of writes.
-#[hardware(shape: HostDmaShape)]
-#[derive(LogicInterface, Clone, Debug)]
+#[interface(shape: HostDmaShape)]
 pub struct WriteDescOut {
     /// Where the data goes in host memory.
     pub dma_addr: Wire<Out, { shape.axi.address }>,
@@ -48,8 +46,7 @@ pub struct WriteDescOut {
 }
 
 /// How descriptors went; there is no ready.
-#[hardware(tag: usize)]
-#[derive(LogicInterface, Clone, Debug)]
+#[interface(tag: usize)]
 pub struct StatusIn {
     /// Tag of the descriptor.
     pub tag: Wire<In, { tag }>,
@@ -63,8 +60,7 @@ pub struct StatusIn {
 pub const ERROR_BITS: usize = 4;
 
 /// Writes into the RAM, segments side by side.
-#[hardware(shape: HostDmaShape, ram = shape.ram, count = shape.ram.segments)]
-#[derive(LogicInterface, Clone, Debug)]
+#[interface(shape: HostDmaShape, ram = shape.ram, count = shape.ram.segments)]
 pub struct RamWriteOut {
     /// Bytes that are written.
     pub cmd_be: Wire<Out, { count * ram.enables() }>,
@@ -81,8 +77,7 @@ pub struct RamWriteOut {
 }
 
 /// Reads from the RAM, segments side by side.
-#[hardware(shape: HostDmaShape, ram = shape.ram, count = shape.ram.segments)]
-#[derive(LogicInterface, Clone, Debug)]
+#[interface(shape: HostDmaShape, ram = shape.ram, count = shape.ram.segments)]
 pub struct RamReadOut {
     /// Words that are read.
     pub cmd_addr: Wire<Out, { count * ram.word_address() }>,
@@ -99,8 +94,7 @@ pub struct RamReadOut {
 }
 
 /// The windows of host memory, side by side.
-#[hardware(shape: GuardShape)]
-#[derive(LogicInterface, Clone, Debug)]
+#[interface(shape: GuardShape)]
 pub struct GuardIn {
     /// Transfers are not held to the windows.
     pub open: Wire<In, bool>,

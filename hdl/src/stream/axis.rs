@@ -51,82 +51,25 @@ impl AxisShape {
     }
 }
 
-/// An AXI4-Stream into a block.
-#[derive(LogicInterface, Clone, Debug)]
-pub struct AxisIn {
-    /// Payload, the first byte of the packet in the lowest bits.
-    pub tdata: Wire<In, Word>,
-    /// Bytes of the beat that belong to the packet.
-    pub tkeep: Wire<In, Word>,
-    /// The beat is there.
-    pub tvalid: Wire<In, bool>,
-    /// The block takes the beat in this cycle.
-    pub tready: Wire<Out, bool>,
-    /// The beat is the last of its packet.
-    pub tlast: Wire<In, bool>,
-    /// Stream identifier.
-    pub tid: Wire<In, Word>,
-    /// Routing information.
-    pub tdest: Wire<In, Word>,
-    /// Sideband, such as timestamp and error bit.
-    pub tuser: Wire<In, Word>,
-}
-
 /// An AXI4-Stream out of a block.
-#[derive(LogicInterface, Clone, Debug)]
+#[interface(AxisIn, shape: AxisShape)]
 pub struct AxisOut {
     /// Payload, the first byte of the packet in the lowest bits.
-    pub tdata: Wire<Out, Word>,
+    pub tdata: Wire<Out, { shape.data }>,
     /// Bytes of the beat that belong to the packet.
-    pub tkeep: Wire<Out, Word>,
+    pub tkeep: Wire<Out, { shape.keep() }>,
     /// The beat is there.
     pub tvalid: Wire<Out, bool>,
-    /// The other side takes the beat in this cycle.
+    /// The beat is taken in this cycle.
     pub tready: Wire<In, bool>,
     /// The beat is the last of its packet.
     pub tlast: Wire<Out, bool>,
     /// Stream identifier.
-    pub tid: Wire<Out, Word>,
+    pub tid: Wire<Out, { shape.id }>,
     /// Routing information.
-    pub tdest: Wire<Out, Word>,
+    pub tdest: Wire<Out, { shape.dest }>,
     /// Sideband, such as timestamp and error bit.
-    pub tuser: Wire<Out, Word>,
-}
-
-macro_rules! bundle {
-    ($($name:ident)+) => {$(
-        impl $name {
-            /// Ports of the given widths.
-            pub fn new(shape: AxisShape) -> Self {
-                Self {
-                    tdata: Wire::word(shape.data),
-                    tkeep: Wire::word(shape.keep()),
-                    tvalid: Wire::bit(),
-                    tready: Wire::bit(),
-                    tlast: Wire::bit(),
-                    tid: Wire::word(shape.id),
-                    tdest: Wire::word(shape.dest),
-                    tuser: Wire::word(shape.user),
-                }
-            }
-        }
-    )+};
-}
-
-bundle! { AxisIn AxisOut }
-
-impl AxisOut {
-    /// Feeds the other side.
-    pub fn join(&mut self, other: &mut AxisIn) {
-        self.tdata.join(&mut other.tdata);
-        self.tkeep.join(&mut other.tkeep);
-        self.tvalid.join(&mut other.tvalid);
-        self.tready.join(&mut other.tready);
-        self.tlast.join(&mut other.tlast);
-        self.tid.join(&mut other.tid);
-        self.tdest.join(&mut other.tdest);
-        self.tuser.join(&mut other.tuser);
-    }
+    pub tuser: Wire<Out, { shape.user }>,
 }
 
 /// Packs an AXI4-Stream into a frame stream; wires only.

@@ -1,92 +1,70 @@
-//! `#[hardware(...)]`: the constructor of a block or of a bundle of ports, from its fields.
+//! `#[hardware(...)]`: the constructor of a block, from its fields.
 
+use crate::arguments::Arguments;
+use crate::initial::field_value;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{
-    Attribute, Expr, Field, Fields, GenericArgument, Ident, ItemStruct, Path, PathArguments, Token, Type,
-    parse_quote,
-};
+use syn::{Fields, FieldsNamed, ItemStruct, Type, parse_quote};
 
-/// A parameter of the constructor, `name: Type`, a value that follows from those before it, `name = expression`, a
-/// condition, `_ = expression?`, or the error of a constructor that can fail, `error = Type`.
-enum Argument {
-    Parameter(Ident, Type),
-    Value(Ident, Expr),
-    Condition(Expr),
-    Error(Type),
-}
-
-impl Parse for Argument {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        if input.peek(Token![_]) {
-            input.parse::<Token![_]>()?;
-            input.parse::<Token![=]>()?;
-            return input.parse().map(Self::Condition);
-        }
-        let name: Ident = input.parse()?;
-        if input.peek(Token![=]) {
-            input.parse::<Token![=]>()?;
-            return match name == "error" {
-                true => input.parse().map(Self::Error),
-                false => Ok(Self::Value(name, input.parse()?)),
-            };
-        }
-        input.parse::<Token![:]>()?;
-        Ok(Self::Parameter(name, input.parse()?))
-    }
-}
-
-/// All of them.
-pub(crate) struct Arguments(Punctuated<Argument, Token![,]>);
-
-impl Parse for Arguments {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        Punctuated::parse_terminated(input).map(Self)
-    }
-}
-
-/// The struct as Rust knows it, and its constructor.
+/// The block as Rust knows it, and its constructor. Parameters become fields, where the kernel finds them: `_shape` is the
+/// parameter `shape`. What is borrowed cannot stay.
 pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
-    let mut fields = Vec::new();
-    let Fields::Named(named) = &mut item.fields else {
-        return Err(syn::Error::new(item.span(), "hardware has fields with names"));
-    };
-    for field in &mut named.named {
+    let mut values = field_values(&mut item)?;
+    let named = named(&mut item)?;
+    for (name, kind) in &arguments.parameters {
+        if !matches!(kind, Type::Reference(_)) {
+            let field = format_ident!("_{name}");
+            named.named.push(parse_quote!(#field: #kind));
+            values.push(quote!(#field: #name));
+        }
+    }
+    let constructor = constructor(arguments, &item, &values);
+    Ok(quote! {
+        #item
+        #constructor
+    })
+}
+
+/// The fields of a struct with their values; what only describes those is taken out of the struct.
+pub(crate) fn field_values(item: &mut ItemStruct) -> syn::Result<Vec<TokenStream>> {
+    let value = |field: &mut syn::Field| {
         let value = field_value(field)?;
         let name = &field.ident;
-        fields.push(quote!(#name: #value));
+        Ok(quote!(#name: #value))
+    };
+    named(item)?.named.iter_mut().map(value).collect()
+}
+
+/// The fields of a struct.
+pub(crate) fn named(item: &mut ItemStruct) -> syn::Result<&mut FieldsNamed> {
+    let span = item.span();
+    match &mut item.fields {
+        Fields::Named(named) => Ok(named),
+        _ => Err(syn::Error::new(span, "hardware has fields with names")),
     }
-    let (mut parameters, mut values, mut error) = (Vec::new(), Vec::new(), None);
-    for argument in &arguments.0 {
-        match argument {
-            Argument::Parameter(name, kind) => {
-                parameters.push(quote!(#name: #kind));
-                if is_kept(&item.attrs, kind) {
-                    let field = format_ident!("_{name}");
-                    named.named.push(parse_quote!(#field: #kind));
-                    fields.push(quote!(#field: #name));
-                }
-            }
-            Argument::Value(name, value) => values.push(quote!(let #name = #value;)),
-            Argument::Condition(condition) => values.push(quote!(#condition;)),
-            Argument::Error(kind) => error = Some(kind),
-        }
-    }
+}
+
+/// `new` of a struct whose fields have these values, and `Default` if it needs nothing.
+pub(crate) fn constructor(arguments: &Arguments, item: &ItemStruct, values: &[TokenStream]) -> TokenStream {
     let (name, visibility) = (&item.ident, &item.vis);
     let (generics, types, bounds) = item.generics.split_for_impl();
+    let parameters = arguments
+        .parameters
+        .iter()
+        .map(|(name, kind)| quote!(#name: #kind));
+    let statements = &arguments.statements;
     let doc = format!("A [`{name}`] with these parameters.");
-    let (result, made, docs) = match error {
+    let (result, made, docs) = match &arguments.error {
         Some(error) => (
             quote!(::std::result::Result<Self, #error>),
-            quote!(::std::result::Result::Ok(Self { #(#fields),* })),
+            quote!(::std::result::Result::Ok(Self { #(#values),* })),
             quote!(#[doc = #doc] #[doc = ""] #[doc = "# Errors"] #[doc = "If it cannot be built with them."]),
         ),
-        None => (quote!(Self), quote!(Self { #(#fields),* }), quote!(#[doc = #doc])),
+        None => (quote!(Self), quote!(Self { #(#values),* }), quote!(#[doc = #doc])),
     };
-    let default = parameters.is_empty().then(|| {
+    let needs_nothing = arguments.parameters.is_empty() && arguments.error.is_none();
+    let default = needs_nothing.then(|| {
         quote! {
             impl #generics ::std::default::Default for #name #types #bounds {
                 fn default() -> Self {
@@ -95,155 +73,15 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
             }
         }
     });
-    Ok(quote! {
-        #item
-
+    quote! {
         impl #generics #name #types #bounds {
             #docs
             #visibility fn new(#(#parameters),*) -> #result {
-                #(#values)*
+                #(#statements)*
                 #made
             }
         }
 
         #default
-    })
-}
-
-/// Whether a parameter becomes a field, where the kernel finds it: `_shape` is the parameter `shape`. Bundles of ports
-/// have no kernel, and what is borrowed cannot stay.
-fn is_kept(attributes: &[Attribute], kind: &Type) -> bool {
-    let is_bundle = attributes.iter().any(|attribute| {
-        let mut found = false;
-        if attribute.path().is_ident("derive") {
-            let look = attribute.parse_nested_meta(|derived| {
-                found |= derived.path.is_ident("LogicInterface");
-                Ok(())
-            });
-            found &= look.is_ok();
-        }
-        found
-    });
-    !is_bundle && !matches!(kind, Type::Reference(_))
-}
-
-/// The value of a field: that of its attribute `#[new(...)]`, or what its type says.
-fn field_value(field: &mut Field) -> syn::Result<TokenStream> {
-    let given = field
-        .attrs
-        .iter()
-        .position(|attribute| attribute.path().is_ident("new"));
-    if let Some(position) = given {
-        let value: Expr = field.attrs.remove(position).parse_args()?;
-        return Ok(quote!(#value));
     }
-    type_value(&mut field.ty)
-}
-
-/// The value that a type describes; what only describes it is taken out of the type.
-fn type_value(kind: &mut Type) -> syn::Result<TokenStream> {
-    if let Type::Array(array) = kind {
-        let (mut element, count) = (array.elem.clone(), array.len.clone());
-        let value = type_value(&mut element)?;
-        *kind = parse_quote!(::std::vec::Vec<#element>);
-        return Ok(quote!(::std::vec![#value; #count]));
-    }
-    if let Some(mut checked) = only_type(kind, "Checked") {
-        let value = type_value(&mut checked)?;
-        *kind = checked;
-        return Ok(quote!(#value?));
-    }
-    let span = kind.span();
-    let Type::Path(path) = kind else {
-        return Err(syn::Error::new(span, "say how it is made: #[new(...)]"));
-    };
-    let last = path.path.segments.last().expect("a path has a name");
-    let (mut types, mut numbers) = split(&last.arguments);
-    let name = last.ident.to_string();
-    let refuse = |what: &str| Err(syn::Error::new(span, what));
-    let value = match (name.as_str(), types.as_mut_slice(), numbers.as_mut_slice()) {
-        ("Signal", ..) => quote!(::std::default::Default::default()),
-        ("Wire", [_], [width]) => quote!(Wire::word(#width)),
-        ("Wire", [_, bit], []) if is(bit, "bool") => quote!(Wire::bit()),
-        ("Wire", ..) => return refuse("give its width, Wire<In, { width }>, or bool"),
-        ("Reg", [], [width]) => quote!(Reg::word(#width)),
-        ("Reg", [bit], []) if is(bit, "bool") => quote!(Reg::bit()),
-        ("Reg", [reset], [width]) if is(reset, "Reset") => quote!(Reg::word_reset(#width)),
-        ("Reg", [bit, reset], []) if is(bit, "bool") && is(reset, "Reset") => quote!(Reg::bit_reset()),
-        ("Reg", ..) => return refuse("give its width, Reg<{ width }>, or bool; `Reset` comes behind it"),
-        ("Heaped", [part], []) => {
-            let value = type_value(part)?;
-            quote!(Heaped::new(#value))
-        }
-        ("Optional", [part], [condition]) => {
-            let value = type_value(part)?;
-            quote!(Optional::from(if #condition { ::std::option::Option::Some(#value) } else { ::std::option::Option::None }))
-        }
-        ("Optional", ..) => return refuse("say when it is there: Optional<Part, { condition }>"),
-        ("Named", [part], [names]) => {
-            let value = type_value(part)?;
-            quote!(Named::new(#names, |_| #value))
-        }
-        (_, _, []) => quote!(::std::default::Default::default()),
-        (_, _, numbers) => {
-            let path = without_arguments(&path.path);
-            quote!(#path::new(#(#numbers),*))
-        }
-    };
-    let last = path.path.segments.last_mut().expect("a path has a name");
-    types.retain(|kind| !is(kind, "Reset"));
-    last.arguments = match types.is_empty() {
-        true => PathArguments::None,
-        false => PathArguments::AngleBracketed(parse_quote!(<#(#types),*>)),
-    };
-    Ok(value)
-}
-
-/// The part of a type `Name<Part>`.
-fn only_type(kind: &Type, name: &str) -> Option<Type> {
-    let Type::Path(path) = kind else {
-        return None;
-    };
-    let last = path.path.segments.last().filter(|last| last.ident == name)?;
-    let (types, values) = split(&last.arguments);
-    match (types.as_slice(), values.as_slice()) {
-        ([part], []) => Some(part.clone()),
-        _ => None,
-    }
-}
-
-/// The arguments of a type: types, and values.
-fn split(arguments: &PathArguments) -> (Vec<Type>, Vec<Expr>) {
-    let (mut types, mut values) = (Vec::new(), Vec::new());
-    if let PathArguments::AngleBracketed(all) = arguments {
-        for argument in &all.args {
-            match argument {
-                GenericArgument::Type(kind) => types.push(kind.clone()),
-                GenericArgument::Const(Expr::Block(block)) => values.push(inner(block)),
-                GenericArgument::Const(value) => values.push(value.clone()),
-                _ => {}
-            }
-        }
-    }
-    (types, values)
-}
-
-/// `{ expression }` without its braces, which would be one more block for the reader of an error.
-fn inner(block: &syn::ExprBlock) -> Expr {
-    match block.block.stmts.as_slice() {
-        [syn::Stmt::Expr(value, None)] => value.clone(),
-        _ => Expr::Block(block.clone()),
-    }
-}
-
-fn is(kind: &Type, name: &str) -> bool {
-    matches!(kind, Type::Path(path) if path.path.is_ident(name))
-}
-
-fn without_arguments(path: &Path) -> Path {
-    let mut path = path.clone();
-    for segment in &mut path.segments {
-        segment.arguments = PathArguments::None;
-    }
-    path
 }

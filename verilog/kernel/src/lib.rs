@@ -9,11 +9,14 @@
 //! `0..self._lanes` is unrolled, `if self._has_crc { ... }` decides what is built, and
 //! `if self.valid.val() { ... }` is a multiplexer.
 
+mod arguments;
 mod connection;
 mod describe;
 mod docs;
 mod expression;
 mod hardware;
+mod initial;
+mod interface;
 mod place;
 mod statement;
 #[cfg(test)]
@@ -73,7 +76,7 @@ pub fn derive_describe(input: TokenStream) -> TokenStream {
 
 /// Writes `new` of a block or of a bundle of ports: the fields say all that it has to know.
 ///
-/// ```ignore
+/// ```text
 /// /// Keeps a word, and counts how often.
 /// #[hardware(width: usize, places = 4 * width)]
 /// #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -111,8 +114,33 @@ pub fn derive_describe(input: TokenStream) -> TokenStream {
 /// | `#[new(expression)]` above a field | its type | the expression |
 #[proc_macro_attribute]
 pub fn hardware(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let arguments = parse_macro_input!(arguments as hardware::Arguments);
+    let arguments = parse_macro_input!(arguments as arguments::Arguments);
     hardware::expand(&arguments, parse_macro_input!(item as syn::ItemStruct))
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Writes `new` of a bundle of ports, as [`macro@hardware`] does for a block, and its other side.
+///
+/// ```text
+/// /// A stream out of a block.
+/// #[interface(StreamIn, width: usize)]
+/// pub struct StreamOut {
+///     /// Payload.
+///     pub data: Wire<Out, { width }>,
+///     /// The payload is there.
+///     pub valid: Wire<Out, bool>,
+///     /// It is taken in this cycle.
+///     pub ready: Wire<In, bool>,
+/// }
+/// ```
+///
+/// `StreamIn` has the same ports, each in the other direction, and a kernel joins the two:
+/// `StreamOut::join(&mut self.producer.m, &mut self.consumer.s)`. Without a name before the parameters there is no other side.
+#[proc_macro_attribute]
+pub fn interface(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let sides = parse_macro_input!(arguments as interface::Sides);
+    interface::expand(&sides, parse_macro_input!(item as syn::ItemStruct))
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
 }

@@ -1,6 +1,6 @@
 //! What the attribute accepts, and the exact words with which it refuses the rest.
 
-use crate::{docs, expression, place, statement};
+use crate::{docs, expression, hardware, interface, place, statement};
 use quote::quote;
 use syn::{Block, Expr, ItemFn, parse_quote};
 
@@ -201,4 +201,78 @@ fn generation_time_decisions_stay_in_rust() {
     });
     let hardware = statement::hardware(&block).unwrap().to_string();
     assert!(hardware.contains("VerilogConditional"), "{hardware}");
+}
+
+fn hardware_error(item: syn::ItemStruct) -> String {
+    hardware::expand(&parse_quote!(width: usize), item)
+        .expect_err("the field says too little")
+        .to_string()
+}
+
+#[test]
+fn fields_of_hardware_say_how_they_are_made() {
+    assert_eq!(
+        hardware_error(parse_quote!(
+            struct Block {
+                a: Wire<In>,
+            }
+        )),
+        "give its width, Wire<In, { width }>, or bool"
+    );
+    assert_eq!(
+        hardware_error(parse_quote!(
+            struct Block {
+                a: Reg,
+            }
+        )),
+        "give its width, Reg<{ width }>, or bool; `Reset` comes behind it"
+    );
+    assert_eq!(
+        hardware_error(parse_quote!(
+            struct Block {
+                a: Optional<Reg<bool>>,
+            }
+        )),
+        "say when it is there: Optional<Part, { condition }>"
+    );
+    assert_eq!(
+        hardware_error(parse_quote!(
+            struct Block {
+                a: (Reg<bool>, Reg<bool>),
+            }
+        )),
+        "say how it is made: #[new(...)]"
+    );
+    assert_eq!(
+        hardware_error(parse_quote!(
+            struct Block(Reg<bool>);
+        )),
+        "hardware has fields with names"
+    );
+}
+
+#[test]
+fn only_wires_have_another_side() {
+    let error = |item| {
+        interface::expand(&parse_quote!(Other, width: usize), item)
+            .expect_err("there is no other side")
+            .to_string()
+    };
+    let wanted = "a port of a bundle with two sides is Wire<In, ...> or Wire<Out, ...>";
+    assert_eq!(
+        error(parse_quote!(
+            struct Ports {
+                a: Wire<Local, bool>,
+            }
+        )),
+        wanted
+    );
+    assert_eq!(
+        error(parse_quote!(
+            struct Ports {
+                a: Other,
+            }
+        )),
+        wanted
+    );
 }

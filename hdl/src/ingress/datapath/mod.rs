@@ -60,7 +60,7 @@ pub(crate) use valve_entry::ENTRY as VALVE_ENTRY;
 use crate::axi::AxiMaster;
 use crate::catalog::{ParameterError, Values};
 use crate::ingress::dma::{WriteEngine, judge};
-use crate::ingress::her_gen::{ContextsIn, MetaOut, PspinHerGen};
+use crate::ingress::her_gen::{ContextsIn, ContextsOut, PspinHerGen};
 use crate::ingress::pkt_match::PspinPktMatch;
 use crate::ingress::slots::SlotPool;
 use crate::stream::{AxisIn, AxisOut, Fifo, FifoConfig, FrameArbiter, PassFifo, ReadySlice, StreamOut};
@@ -110,7 +110,7 @@ pub struct PspinIngressDatapath {
     /// Range ends, byte-swapped.
     pub match_end: Wire<In, { 32 * matcher.all_rules() }>,
     /// The contexts, context 0 in the lowest bits of each field.
-    pub her_gen: ContextsIn<{ her }>,
+    pub her_gen: ContextsIn<{ her.contexts }, { her.host_address }>,
     /// 1: contexts are taken, 0: those taken last stay in force.
     pub her_gen_valid: Wire<In, bool>,
     /// Bit n: context n is enabled.
@@ -136,7 +136,7 @@ pub struct PspinIngressDatapath {
     /// Bytes of it that are copied to L1.
     pub her_xfer_size: Wire<Out, { her.address }>,
     /// The context that serves the packet.
-    pub her_meta: MetaOut<{ her }>,
+    pub her_meta: ContextsOut<1, { her.host_address }>,
     /// The slot is taken back in this cycle.
     pub feedback_ready: Wire<Out, bool>,
     /// A slot comes back.
@@ -328,7 +328,7 @@ impl Logic for PspinIngressDatapath {
         self.her_addr.next = self.generator.her_addr.val();
         self.her_size.next = self.generator.her_size.val();
         self.her_xfer_size.next = self.generator.her_xfer_size.val();
-        MetaOut::link(&mut self.her_meta, &mut self.generator.her_meta);
+        ContextsOut::link(&mut self.her_meta, &mut self.generator.her_meta);
         /// Slots come back from three sides, one a clock.
         self.feedback.s.data.next = self.feedback_her_addr.val();
         self.feedback.s.valid.next = self.feedback_valid.val();

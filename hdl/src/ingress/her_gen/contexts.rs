@@ -21,7 +21,7 @@ pub struct ContextTable {
     /// Takes all contexts from the two ports below.
     pub load: Wire<In, bool>,
     /// The contexts.
-    pub conf: ContextsIn<{ shape }>,
+    pub conf: ContextsIn<{ shape.contexts }, { shape.host_address }>,
     /// Bit n: context n is enabled.
     pub ctx_enabled: Wire<In, { shape.contexts }>,
     /// Context of the packet, 0 to 3; one that does not exist is disabled.

@@ -39,7 +39,7 @@ mod shape;
 
 pub use contexts::ContextTable;
 pub(crate) use entry::{ENTRY, simulated};
-pub use ports::{ContextsIn, ContextsOut, MetaIn, MetaOut, MetaPack, MetaUnpack};
+pub use ports::{ContextsIn, ContextsOut, MetaPack, MetaUnpack};
 pub use shape::HerShape;
 
 use crate::COUNTER_WIDTH;
@@ -70,9 +70,9 @@ pub struct PspinHerGen {
     /// Bytes of it that are copied to L1.
     pub her_xfer_size: Wire<Out, { shape.address }>,
     /// The context that serves the packet.
-    pub her_meta: MetaOut<{ shape }>,
+    pub her_meta: ContextsOut<1, { shape.host_address }>,
     /// The contexts, context 0 in the lowest bits of each field.
-    pub conf: ContextsIn<{ shape }>,
+    pub conf: ContextsIn<{ shape.contexts }, { shape.host_address }>,
     /// 1: contexts are taken, 0: those taken last stay in force.
     pub conf_valid: Wire<In, bool>,
     /// Bit n: context n is enabled.
@@ -216,7 +216,7 @@ impl Logic for PspinHerGen {
             self.her_xfer_size.next = self.her_length.q.val().resize(shape.address);
         }
         self.meta.fields.next = self.her_context.q.val();
-        MetaOut::link(&mut self.her_meta, &mut self.meta.meta);
+        ContextsOut::link(&mut self.her_meta, &mut self.meta.meta);
         self.m_free_addr.next = self.free_address.q.val();
         self.m_free_valid.next = self.free_held.q.val();
         self.her_pkts_o.next = self.her_count.q.val();

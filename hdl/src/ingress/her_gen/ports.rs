@@ -8,153 +8,46 @@ pub(super) const WORD: usize = 32;
 /// Fields of that width.
 pub(super) const WORDS: usize = 17;
 
-macro_rules! bundle {
-    ($direction:ident, $(#[$doc:meta])+ $name:ident) => {
-        $(#[$doc])+
-        #[derive(LogicInterface, Clone, Debug)]
-        pub struct $name {
-            /// Address of the handlers' memory in L2.
-            pub handler_mem_addr: Wire<$direction>,
-            /// Its size in bytes.
-            pub handler_mem_size: Wire<$direction>,
-            /// Address of the host's memory.
-            pub host_mem_addr: Wire<$direction>,
-            /// Its size in bytes.
-            pub host_mem_size: Wire<$direction>,
-            /// Address of the header handler; 0: there is none.
-            pub hh_addr: Wire<$direction>,
-            /// Its size in bytes.
-            pub hh_size: Wire<$direction>,
-            /// Address of the payload handler; 0: there is none.
-            pub ph_addr: Wire<$direction>,
-            /// Its size in bytes.
-            pub ph_size: Wire<$direction>,
-            /// Address of the tail handler; 0: there is none.
-            pub th_addr: Wire<$direction>,
-            /// Its size in bytes.
-            pub th_size: Wire<$direction>,
-            /// Address of the scratchpad in L1 of cluster 0.
-            pub scratchpad_0_addr: Wire<$direction>,
-            /// Its size in bytes.
-            pub scratchpad_0_size: Wire<$direction>,
-            /// Address of the scratchpad in L1 of cluster 1.
-            pub scratchpad_1_addr: Wire<$direction>,
-            /// Its size in bytes.
-            pub scratchpad_1_size: Wire<$direction>,
-            /// Address of the scratchpad in L1 of cluster 2.
-            pub scratchpad_2_addr: Wire<$direction>,
-            /// Its size in bytes.
-            pub scratchpad_2_size: Wire<$direction>,
-            /// Address of the scratchpad in L1 of cluster 3.
-            pub scratchpad_3_addr: Wire<$direction>,
-            /// Its size in bytes.
-            pub scratchpad_3_size: Wire<$direction>,
-        }
-
-        impl $name {
-            /// Ports that each carry that many contexts side by side.
-            fn side_by_side(contexts: usize, host_address: usize) -> Self {
-                let word = || Wire::word(contexts * WORD);
-                Self {
-                    handler_mem_addr: word(),
-                    handler_mem_size: word(),
-                    host_mem_addr: Wire::word(contexts * host_address),
-                    host_mem_size: word(),
-                    hh_addr: word(),
-                    hh_size: word(),
-                    ph_addr: word(),
-                    ph_size: word(),
-                    th_addr: word(),
-                    th_size: word(),
-                    scratchpad_0_addr: word(),
-                    scratchpad_0_size: word(),
-                    scratchpad_1_addr: word(),
-                    scratchpad_1_size: word(),
-                    scratchpad_2_addr: word(),
-                    scratchpad_2_size: word(),
-                    scratchpad_3_addr: word(),
-                    scratchpad_3_size: word(),
-                }
-            }
-        }
-    };
-}
-
-bundle! {
-    In,
-    /// All contexts, as the registers give them: context 0 in the lowest bits of each field.
-    ContextsIn
-}
-
-bundle! {
-    Out,
-    /// All contexts, where the registers are.
-    ContextsOut
-}
-
-bundle! {
-    Out,
-    /// One context, as a HER carries it.
-    MetaOut
-}
-
-bundle! {
-    In,
-    /// One context, as a HER brings it.
-    MetaIn
-}
-
-/// Joins every field of one bundle with that of the other.
-macro_rules! join_fields {
-    ($this:ident $other:ident) => {
-        join_fields! { $this $other:
-            handler_mem_addr handler_mem_size host_mem_addr host_mem_size
-            hh_addr hh_size ph_addr ph_size th_addr th_size
-            scratchpad_0_addr scratchpad_0_size scratchpad_1_addr scratchpad_1_size
-            scratchpad_2_addr scratchpad_2_size scratchpad_3_addr scratchpad_3_size
-        }
-    };
-    ($this:ident $other:ident: $($field:ident)+) => {
-        $($this.$field.join(&mut $other.$field);)+
-    };
-}
-
-impl ContextsIn {
-    /// Ports for the contexts of a HER generator.
-    pub fn new(shape: HerShape) -> Self {
-        Self::side_by_side(shape.contexts, shape.host_address)
-    }
-}
-
-impl ContextsOut {
-    /// Ports for so many contexts, with host addresses of that width.
-    pub fn new(contexts: usize, host_address: usize) -> Self {
-        Self::side_by_side(contexts, host_address)
-    }
-
-    /// Feeds the other side.
-    pub fn join(&mut self, other: &mut ContextsIn) {
-        join_fields!(self other);
-    }
-}
-
-impl MetaOut {
-    /// Ports for one context.
-    pub fn new(shape: HerShape) -> Self {
-        Self::side_by_side(1, shape.host_address)
-    }
-
-    /// Feeds the other side.
-    pub fn join(&mut self, other: &mut MetaIn) {
-        join_fields!(self other);
-    }
-}
-
-impl MetaIn {
-    /// Ports for one context.
-    pub fn new(shape: HerShape) -> Self {
-        Self::side_by_side(1, shape.host_address)
-    }
+/// Execution contexts side by side, context 0 in the lowest bits of each field, where they come from: the registers, or the
+/// one of a HER.
+#[interface(ContextsIn, contexts: usize, host_address: usize)]
+pub struct ContextsOut {
+    /// Address of the handlers' memory in L2.
+    pub handler_mem_addr: Wire<Out, { contexts * WORD }>,
+    /// Its size in bytes.
+    pub handler_mem_size: Wire<Out, { contexts * WORD }>,
+    /// Address of the host's memory.
+    pub host_mem_addr: Wire<Out, { contexts * host_address }>,
+    /// Its size in bytes.
+    pub host_mem_size: Wire<Out, { contexts * WORD }>,
+    /// Address of the header handler; 0: there is none.
+    pub hh_addr: Wire<Out, { contexts * WORD }>,
+    /// Its size in bytes.
+    pub hh_size: Wire<Out, { contexts * WORD }>,
+    /// Address of the payload handler; 0: there is none.
+    pub ph_addr: Wire<Out, { contexts * WORD }>,
+    /// Its size in bytes.
+    pub ph_size: Wire<Out, { contexts * WORD }>,
+    /// Address of the tail handler; 0: there is none.
+    pub th_addr: Wire<Out, { contexts * WORD }>,
+    /// Its size in bytes.
+    pub th_size: Wire<Out, { contexts * WORD }>,
+    /// Address of the scratchpad in L1 of cluster 0.
+    pub scratchpad_0_addr: Wire<Out, { contexts * WORD }>,
+    /// Its size in bytes.
+    pub scratchpad_0_size: Wire<Out, { contexts * WORD }>,
+    /// Address of the scratchpad in L1 of cluster 1.
+    pub scratchpad_1_addr: Wire<Out, { contexts * WORD }>,
+    /// Its size in bytes.
+    pub scratchpad_1_size: Wire<Out, { contexts * WORD }>,
+    /// Address of the scratchpad in L1 of cluster 2.
+    pub scratchpad_2_addr: Wire<Out, { contexts * WORD }>,
+    /// Its size in bytes.
+    pub scratchpad_2_size: Wire<Out, { contexts * WORD }>,
+    /// Address of the scratchpad in L1 of cluster 3.
+    pub scratchpad_3_addr: Wire<Out, { contexts * WORD }>,
+    /// Its size in bytes.
+    pub scratchpad_3_size: Wire<Out, { contexts * WORD }>,
 }
 
 /// Packs a context as [`MetaUnpack`] unpacks it.
@@ -162,7 +55,7 @@ impl MetaIn {
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct MetaPack {
     /// Its fields.
-    pub meta: MetaIn<{ shape }>,
+    pub meta: ContextsIn<1, { shape.host_address }>,
     /// The packed context.
     pub fields: Wire<Out, { shape.context_width() }>,
 }
@@ -200,7 +93,7 @@ pub struct MetaUnpack {
     /// The packed context.
     pub fields: Wire<In, { shape.context_width() }>,
     /// Its fields.
-    pub meta: MetaOut<{ shape }>,
+    pub meta: ContextsOut<1, { shape.host_address }>,
 }
 
 impl Logic for MetaUnpack {

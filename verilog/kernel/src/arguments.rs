@@ -1,0 +1,62 @@
+//! What stands in the brackets of `#[hardware(...)]` and `#[interface(...)]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, Token, Type};
+
+/// A parameter of the constructor, `name: Type`, a value that follows from those before it, `name = expression`, a
+/// condition, `_ = expression?`, or the error of a constructor that can fail, `error = Type`.
+enum Argument {
+    Parameter(Ident, Type),
+    Value(Ident, Expr),
+    Condition(Expr),
+    Error(Type),
+}
+
+impl Parse for Argument {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.peek(Token![_]) {
+            input.parse::<Token![_]>()?;
+            input.parse::<Token![=]>()?;
+            return input.parse().map(Self::Condition);
+        }
+        let name: Ident = input.parse()?;
+        if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
+            return match name == "error" {
+                true => input.parse().map(Self::Error),
+                false => Ok(Self::Value(name, input.parse()?)),
+            };
+        }
+        input.parse::<Token![:]>()?;
+        Ok(Self::Parameter(name, input.parse()?))
+    }
+}
+
+/// All of them, as the constructor has them.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    /// Its parameters.
+    pub(crate) parameters: Vec<(Ident, Type)>,
+    /// What comes before the value of the struct.
+    pub(crate) statements: Vec<TokenStream>,
+    /// The error of a constructor that can fail.
+    pub(crate) error: Option<Type>,
+}
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut all = Self::default();
+        for argument in Punctuated::<Argument, Token![,]>::parse_terminated(input)? {
+            match argument {
+                Argument::Parameter(name, kind) => all.parameters.push((name, kind)),
+                Argument::Value(name, value) => all.statements.push(quote!(let #name = #value;)),
+                Argument::Condition(condition) => all.statements.push(quote!(#condition;)),
+                Argument::Error(kind) => all.error = Some(kind),
+            }
+        }
+        Ok(all)
+    }
+}

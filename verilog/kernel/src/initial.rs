@@ -1,0 +1,127 @@
+//! The value with which a field of hardware begins, as its type says.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::{Expr, Field, GenericArgument, Path, PathArguments, Type, parse_quote};
+
+/// The value of a field: that of its attribute `#[new(...)]`, or what its type says.
+pub(crate) fn field_value(field: &mut Field) -> syn::Result<TokenStream> {
+    let given = field
+        .attrs
+        .iter()
+        .position(|attribute| attribute.path().is_ident("new"));
+    if let Some(position) = given {
+        let value: Expr = field.attrs.remove(position).parse_args()?;
+        return Ok(quote!(#value));
+    }
+    type_value(&mut field.ty)
+}
+
+/// The value that a type describes; what only describes it is taken out of the type.
+fn type_value(kind: &mut Type) -> syn::Result<TokenStream> {
+    if let Type::Array(array) = kind {
+        let (mut element, count) = (array.elem.clone(), array.len.clone());
+        let value = type_value(&mut element)?;
+        *kind = parse_quote!(::std::vec::Vec<#element>);
+        return Ok(quote!(::std::vec![#value; #count]));
+    }
+    if let Some(mut checked) = only_type(kind, "Checked") {
+        let value = type_value(&mut checked)?;
+        *kind = checked;
+        return Ok(quote!(#value?));
+    }
+    let span = kind.span();
+    let Type::Path(path) = kind else {
+        return Err(syn::Error::new(span, "say how it is made: #[new(...)]"));
+    };
+    let last = path.path.segments.last().expect("a path has a name");
+    let (mut types, mut numbers) = split(&last.arguments);
+    let name = last.ident.to_string();
+    let refuse = |what: &str| Err(syn::Error::new(span, what));
+    let value = match (name.as_str(), types.as_mut_slice(), numbers.as_mut_slice()) {
+        ("Signal", ..) => quote!(::std::default::Default::default()),
+        ("Wire", [_], [width]) => quote!(Wire::word(#width)),
+        ("Wire", [_, bit], []) if is(bit, "bool") => quote!(Wire::bit()),
+        ("Wire", ..) => return refuse("give its width, Wire<In, { width }>, or bool"),
+        ("Reg", [], [width]) => quote!(Reg::word(#width)),
+        ("Reg", [bit], []) if is(bit, "bool") => quote!(Reg::bit()),
+        ("Reg", [reset], [width]) if is(reset, "Reset") => quote!(Reg::word_reset(#width)),
+        ("Reg", [bit, reset], []) if is(bit, "bool") && is(reset, "Reset") => quote!(Reg::bit_reset()),
+        ("Reg", ..) => return refuse("give its width, Reg<{ width }>, or bool; `Reset` comes behind it"),
+        ("Heaped", [part], []) => {
+            let value = type_value(part)?;
+            quote!(Heaped::new(#value))
+        }
+        ("Optional", [part], [condition]) => {
+            let value = type_value(part)?;
+            quote!(Optional::from(if #condition { ::std::option::Option::Some(#value) } else { ::std::option::Option::None }))
+        }
+        ("Optional", ..) => return refuse("say when it is there: Optional<Part, { condition }>"),
+        ("Named", [part], [names]) => {
+            let value = type_value(part)?;
+            quote!(Named::new(#names, |_| #value))
+        }
+        (_, _, []) => quote!(::std::default::Default::default()),
+        (_, _, numbers) => {
+            let path = without_arguments(&path.path);
+            quote!(#path::new(#(#numbers),*))
+        }
+    };
+    let last = path.path.segments.last_mut().expect("a path has a name");
+    types.retain(|kind| !is(kind, "Reset"));
+    last.arguments = match types.is_empty() {
+        true => PathArguments::None,
+        false => PathArguments::AngleBracketed(parse_quote!(<#(#types),*>)),
+    };
+    Ok(value)
+}
+
+/// The part of a type `Name<Part>`.
+fn only_type(kind: &Type, name: &str) -> Option<Type> {
+    let Type::Path(path) = kind else {
+        return None;
+    };
+    let last = path.path.segments.last().filter(|last| last.ident == name)?;
+    let (types, values) = split(&last.arguments);
+    match (types.as_slice(), values.as_slice()) {
+        ([part], []) => Some(part.clone()),
+        _ => None,
+    }
+}
+
+/// The arguments of a type: types, and values.
+fn split(arguments: &PathArguments) -> (Vec<Type>, Vec<Expr>) {
+    let (mut types, mut values) = (Vec::new(), Vec::new());
+    if let PathArguments::AngleBracketed(all) = arguments {
+        for argument in &all.args {
+            match argument {
+                GenericArgument::Type(kind) => types.push(kind.clone()),
+                GenericArgument::Const(Expr::Block(block)) => values.push(inner(block)),
+                GenericArgument::Const(value) => values.push(value.clone()),
+                _ => {}
+            }
+        }
+    }
+    (types, values)
+}
+
+/// `{ expression }` without its braces, which would be one more block for the reader of an error.
+fn inner(block: &syn::ExprBlock) -> Expr {
+    match block.block.stmts.as_slice() {
+        [syn::Stmt::Expr(value, None)] => value.clone(),
+        _ => Expr::Block(block.clone()),
+    }
+}
+
+fn is(kind: &Type, name: &str) -> bool {
+    matches!(kind, Type::Path(path) if path.path.is_ident(name))
+}
+
+fn without_arguments(path: &Path) -> Path {
+    let mut path = path.clone();
+    for segment in &mut path.segments {
+        segment.arguments = PathArguments::None;
+    }
+    path
+}
