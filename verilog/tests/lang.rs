@@ -394,7 +394,7 @@ fn each_clock_has_a_block_of_its_own_in_the_text() {
 
 /// A number and who takes it.
 #[interface(NumberIn, width: usize)]
-pub struct NumberOut {
+struct NumberOut {
     pub number: Wire<Out, { width }>,
     pub taken: Wire<In, bool>,
 }
