@@ -1,6 +1,6 @@
 //! Everything that can go wrong on the way from a command line to files.
 
-use spinneret_hdl::catalog::ParameterError;
+use spinneret_hdl::entry::ParameterError;
 use std::fmt;
 use std::io;
 use thiserror::Error;

@@ -3,7 +3,7 @@
 use crate::terminal::table;
 use serde_json::{Value, json};
 use spinneret_bsp::Board;
-use spinneret_hdl::catalog::{Config, Entry};
+use spinneret_hdl::entry::{Config, Entry};
 use std::fmt::Write as _;
 
 /// Everything as tables for people.

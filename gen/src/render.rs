@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::request::{Chosen, Request};
-use spinneret_hdl::catalog::{Config, Parameter};
+use spinneret_hdl::entry::{Config, Parameter};
 use spinneret_verilog::{Design, Library, Port, TopOptions};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -6,7 +6,7 @@ use crate::store::{Difference, Store};
 use crate::terminal::{count, limit_last_column, number, table};
 use comfy_table::{Cell, Row};
 use serde_json::{Value, json};
-use spinneret_hdl::catalog::Parameter;
+use spinneret_hdl::entry::Parameter;
 use spinneret_verilog::{Port, PortDirection};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::error::Advice;
 use crate::setting::Setting;
-use spinneret_hdl::catalog::{Config, Entry, Parameter, ParameterError, Values};
+use spinneret_hdl::entry::{Config, Entry, Parameter, ParameterError, Values};
 
 /// A configuration and the blocks of it that are to be generated.
 #[derive(Clone, Debug)]

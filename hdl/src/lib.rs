@@ -6,6 +6,7 @@ pub mod bar;
 pub mod catalog;
 pub mod cdc;
 pub mod egress;
+pub mod entry;
 mod event_counters;
 pub mod hostdma;
 pub mod ingress;

@@ -6,7 +6,8 @@
 //! configuration where the public design instantiates a block with others than its defaults.
 
 use spinneret_hdl::app::corundum::evaluate;
-use spinneret_hdl::catalog::{self, Config, Entry, Values};
+use spinneret_hdl::catalog;
+use spinneret_hdl::entry::{Config, Entry, Values};
 use spinneret_verilog::{Design, PortDirection, generate};
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,7 @@
 //! The parameters of the ingress path: what `--list` says of them, and how impossible values are refused.
 
-use spinneret_hdl::catalog::{self, Config, Entry, Parameter, Values};
+use spinneret_hdl::catalog;
+use spinneret_hdl::entry::{Config, Entry, Parameter, Values};
 
 const NAME: &str = "pspin_ingress_datapath";
 

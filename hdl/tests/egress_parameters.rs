@@ -1,6 +1,7 @@
 //! What parameters of the egress path can be, and what becomes of those that cannot.
 
-use spinneret_hdl::catalog::{self, Config};
+use spinneret_hdl::catalog;
+use spinneret_hdl::entry::Config;
 use spinneret_verilog::generate;
 
 #[test]

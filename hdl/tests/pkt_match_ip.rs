@@ -1,6 +1,7 @@
 //! The option `ip_relative` of the matching engine: what it adds to the interface, and in which shapes it exists.
 
-use spinneret_hdl::catalog::{self, Config, Entry, Values};
+use spinneret_hdl::catalog;
+use spinneret_hdl::entry::{Config, Entry, Values};
 use spinneret_verilog::{Design, PortDirection, generate};
 
 fn entry() -> &'static Entry {

@@ -1,6 +1,6 @@
 //! From a block of the catalog to a Verilator model; part of several build scripts.
 
-use spinneret_hdl::catalog::{Entry, Values};
+use spinneret_hdl::entry::{Entry, Values};
 use spinneret_verilate::{Model, Port};
 use spinneret_verilog::{PortDirection, generate};
 

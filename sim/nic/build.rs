@@ -1,6 +1,7 @@
 //! Builds the Verilator models of what the `spinneret` command simulates.
 
-use spinneret_hdl::catalog::{self, Config};
+use spinneret_hdl::catalog;
+use spinneret_hdl::entry::Config;
 use spinneret_verilate::Model;
 use std::env;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The design for the board: a matching engine behind the serial line of its USB chip.
 
 use super::{IcePll, PllSettings};
-use spinneret_hdl::catalog::{ParameterError, Values};
+use spinneret_hdl::entry::{ParameterError, Values};
 use spinneret_hdl::uart::{ConsoleShape, UartMatch};
 use spinneret_verilog::prelude::*;
 

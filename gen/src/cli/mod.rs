@@ -15,6 +15,7 @@ use crate::workspace::Workspace;
 use clap::Parser;
 use spinneret_bsp as bsp;
 use spinneret_hdl::catalog;
+use spinneret_hdl::entry::Config;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -111,10 +112,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(name) = &arguments.board {
         return run_board(arguments, name);
     }
-    let config = arguments
-        .config
-        .as_deref()
-        .unwrap_or(catalog::Config::Reference.name());
+    let config = arguments.config.as_deref().unwrap_or(Config::Reference.name());
     let request = Request::new(
         catalog::entries(),
         config,

@@ -3,7 +3,7 @@
 mod counter;
 
 use counter::Counter;
-use spinneret_hdl::catalog::{Config, Entry, Parameter, ParameterError, Values};
+use spinneret_hdl::entry::{Config, Entry, Parameter, ParameterError, Values};
 use spinneret_verilog::prelude::Block;
 
 fn parameters(config: Config) -> Vec<Parameter> {

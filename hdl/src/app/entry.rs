@@ -1,7 +1,7 @@
 //! The application in the catalog.
 
 use super::{SpinneretApp, StatisticsReporter};
-use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
 use spinneret_verilog::prelude::Block;
 
 /// Name of the block.

@@ -3,8 +3,8 @@
 use super::AppShape;
 use super::wrap::{FromWrapMaster, ToWrapSlave, USER_BITS, WrapMaster, WrapSlave};
 use crate::axi::{ATOP_BITS, AxiMaster, AxiTarget};
-use crate::catalog::ParameterError;
 use crate::cdc::{AsyncFifo, AxiCrossing, AxiExtras, LevelSync, LinkReset};
+use crate::entry::ParameterError;
 use crate::ingress::her_gen::{ContextsOut, MetaUnpack};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;

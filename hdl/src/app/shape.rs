@@ -3,8 +3,8 @@
 use super::entry::{NAME, parameters};
 use crate::axi::AxiShape;
 use crate::bar::{self, BarShape};
-use crate::catalog::{Checked, Config, Entry, ParameterError, Values};
 use crate::egress::{self, EgressShape, tx_inject};
+use crate::entry::{Checked, Config, Entry, ParameterError, Values};
 use crate::hostdma::{self, HostDmaShape, psdpram};
 use crate::ingress::datapath::{self, DatapathShape};
 use crate::regs::{self, RegsShape};

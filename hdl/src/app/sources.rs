@@ -2,7 +2,7 @@
 
 use super::corundum::{CLUSTER, ClusterClock, Generation, Shell};
 use super::{ENTRY, SpinneretApp, stub};
-use crate::catalog::{Config, ParameterError, Values};
+use crate::entry::{Config, ParameterError, Values};
 use spinneret_verilog::{Design, Library, Module, TopOptions};
 use std::fmt;
 use thiserror::Error;

@@ -1,7 +1,7 @@
 //! The BAR in the catalog.
 
 use super::SpinneretBar;
-use crate::catalog::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Simulated};
 use spinneret_regmap::bar::ADDRESS_BITS;
 
 /// Name of the block.

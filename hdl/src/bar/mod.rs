@@ -46,7 +46,7 @@ pub use window::{BYTE_BITS, CLUSTER_ADDRESS_BITS, WindowDecoder};
 pub use write::BarWrite;
 
 use crate::axi::{AxiLiteMaster, AxiLiteSlave, AxiMaster, BUFFERABLE, INCR};
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 

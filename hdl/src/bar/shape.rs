@@ -3,7 +3,7 @@
 use super::entry::{NAME, parameters};
 use super::window::CLUSTER_ADDRESS_BITS;
 use crate::axi::AxiShape;
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use spinneret_regmap::bar::CONTROL_REGISTERS;
 
 /// Bits of a word of the host.

@@ -40,7 +40,7 @@
 use super::limits;
 use super::reader::FifoReader;
 use super::writer::FifoWriter;
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 

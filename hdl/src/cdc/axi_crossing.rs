@@ -17,7 +17,7 @@ use super::AsyncFifo;
 use super::limits;
 use super::places::places;
 use crate::axi::{ATOP_BITS, AxiMaster, AxiShape, AxiTarget, KIND_BITS, LENGTH_BITS, SIZE_BITS};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Most places of the channels that have one element a burst.

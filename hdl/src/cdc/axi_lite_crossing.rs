@@ -16,7 +16,7 @@ use super::AsyncFifo;
 use super::limits;
 use super::places::places;
 use crate::axi::{AxiLiteMaster, AxiLiteSlave};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Places of each channel.

@@ -5,7 +5,7 @@ use super::{
     ResetSync, limits,
 };
 use crate::axi::AxiShape;
-use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
 use spinneret_verilog::prelude::*;
 
 /// [`AsyncFifo`].

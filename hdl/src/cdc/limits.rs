@@ -1,6 +1,6 @@
 //! What the crossings accept, and constants that they share.
 
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 
 /// Registers of a synchroniser one behind the other: the first may be undecided for a moment, the second is
 /// read a clock later.

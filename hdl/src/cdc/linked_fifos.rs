@@ -12,7 +12,7 @@
 //!   send, whatever comes when.
 
 use super::{AsyncFifo, LinkReset};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use super::PspinEgressDatapath;
 use super::shape::command_id_width;
-use crate::catalog::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_egress_datapath";

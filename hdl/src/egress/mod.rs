@@ -66,7 +66,7 @@ pub use room::FrameRoom;
 pub use shape::{EgressShape, FrameShape};
 
 use crate::axi::{AxiMaster, BUFFERABLE, INCR, LENGTH_BITS, UNPRIVILEGED};
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::stream::{AxisOut, FrameFifo, OutputQueue, SkidBuffer, StreamOut};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;

@@ -1,7 +1,7 @@
 //! Parts of the egress path in the catalog, for proofs of their own.
 
 use super::{EgressShape, FrameReader, FrameRoom, LineAligner, entry};
-use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::Block;
 
@@ -118,7 +118,7 @@ fn build_aligner(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::{ALIGNER_ENTRY, READER_ENTRY, ROOM_ENTRY};
-    use crate::catalog::{Config, Entry};
+    use crate::entry::{Config, Entry};
 
     fn refused(entry: &Entry, name: &str, value: u64) -> Option<String> {
         let mut values = entry.values(Config::Reference);

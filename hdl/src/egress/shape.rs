@@ -2,7 +2,7 @@
 
 use super::entry::{NAME, parameters};
 use crate::axi::{AxiShape, PAGE_BITS};
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use crate::stream::AxisShape;
 
 /// Lines of a burst at most, if 4 KiB have more.

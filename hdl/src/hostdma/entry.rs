@@ -1,7 +1,7 @@
 //! The host DMA and its halves in the catalog.
 
 use super::{PspinHostmemDma, PspinHostmemDmaRd, PspinHostmemDmaWr};
-use crate::catalog::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block with both halves.
 pub(super) const NAME: &str = "pspin_hostmem_dma";

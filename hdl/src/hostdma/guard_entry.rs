@@ -1,7 +1,7 @@
 //! The guard in the catalog, for a proof of its own.
 
 use super::{GuardShape, HostGuard};
-use crate::catalog::{Checked, Entry, Parameter, ParameterError, Values};
+use crate::entry::{Checked, Entry, Parameter, ParameterError, Values};
 use spinneret_verilog::prelude::Block;
 
 /// [`HostGuard`].
@@ -37,7 +37,7 @@ fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::GUARD_ENTRY;
-    use crate::catalog::Config;
+    use crate::entry::Config;
     use spinneret_verilog::generate;
 
     #[test]

@@ -53,7 +53,7 @@ pub use write::PspinHostmemDmaWr;
 
 use crate::COUNTER_WIDTH;
 use crate::axi::{ATOP_BITS, AxiSlave};
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::stream::StreamOut;
 use spinneret_verilog::prelude::*;
 

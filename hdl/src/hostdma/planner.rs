@@ -3,7 +3,7 @@
 use super::layout::{BurstFields, PlanFields};
 use super::{GuardIn, HostDmaShape, HostGuard};
 use crate::axi::{BurstCheck, LENGTH_BITS, PAGE_BITS};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::stream::{SkidBuffer, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 

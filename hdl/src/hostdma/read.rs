@@ -38,7 +38,7 @@ use super::transfers::TransferQueue;
 use super::{ERROR_BITS, GuardIn, HostDmaShape, RamAccount, RamReadOut, ReadDescOut, StatusIn};
 use crate::COUNTER_WIDTH;
 use crate::axi::{AxiReadSlave, DECERR, LENGTH_BITS, SLVERR};
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::stream::{OutputQueue, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 

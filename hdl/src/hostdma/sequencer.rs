@@ -3,7 +3,7 @@
 use super::layout::JobFields;
 use super::{HostDmaShape, RamReadOut};
 use crate::axi::{LENGTH_BITS, OKAY, PAGE_BITS};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::stream::{Fifo, FifoConfig, StreamIn};
 use spinneret_verilog::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use super::entry::parameters;
 use crate::axi::{AxiShape, PAGE_BITS, UserWidths};
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use spinneret_verilog::prelude::address_width;
 
 /// Widths of the segmented RAM of Corundum's DMA, in bits.
@@ -228,12 +228,12 @@ impl HostDmaShape {
 #[cfg(test)]
 mod tests {
     use super::HostDmaShape;
-    use crate::catalog::Config;
+    use crate::entry::Config;
     use crate::hostdma::entry::{NAME, parameters};
 
     fn build(settings: &[(&str, u64)]) -> Result<HostDmaShape, String> {
         let parameters = parameters(Config::Reference).into_iter();
-        let mut values: crate::catalog::Values = parameters.map(|p| (p.name.to_owned(), p.value)).collect();
+        let mut values: crate::entry::Values = parameters.map(|p| (p.name.to_owned(), p.value)).collect();
         values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
         HostDmaShape::new(NAME, &values).map_err(|error| error.to_string())
     }

@@ -40,7 +40,7 @@ use super::transfers::{TransferQueue, TransferShape};
 use super::{ERROR_BITS, GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
 use crate::COUNTER_WIDTH;
 use crate::axi::{ATOP_BITS, AxiWriteSlave, DECERR, KIND_BITS, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR};
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::stream::{OutputQueue, StreamOut};
 use spinneret_verilog::prelude::*;
 

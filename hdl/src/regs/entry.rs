@@ -1,7 +1,7 @@
 //! The control registers in the catalog.
 
 use super::PspinCtrlRegs;
-use crate::catalog::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Simulated};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_ctrl_regs";

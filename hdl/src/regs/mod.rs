@@ -55,7 +55,7 @@ pub use shape::RegsShape;
 pub use write_port::WritePort;
 
 use crate::axi::AxiLiteSlave;
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::ingress::her_gen::ContextsOut;
 use map::{counters, elements, meta};
 use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, cl, guard, her, me};

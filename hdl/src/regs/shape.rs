@@ -1,7 +1,7 @@
 //! Parameters of the control registers.
 
 use super::entry::{CONSTANTS, NAME, parameters};
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, Word};
 
 /// Parameters of the control registers, checked.

@@ -4,7 +4,7 @@ use super::{
     Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, ReadySlice,
     SkidBuffer, limits,
 };
-use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
 use spinneret_verilog::prelude::*;
 
 /// [`Fifo`].
@@ -277,12 +277,13 @@ fn boxed<B: Block + 'static>(block: Result<B, ParameterError>) -> Result<Box<dyn
 mod tests {
     use super::simulated;
     use crate::catalog;
+    use crate::entry::Config;
 
     #[test]
     fn simulates_blocks_of_the_catalog_that_can_be_built() {
         for (name, entry, values) in simulated() {
             assert!(catalog::find(entry.name).is_some(), "{name}");
-            let known = entry.values(catalog::Config::Reference);
+            let known = entry.values(Config::Reference);
             assert!(
                 values.keys().eq(known.keys()),
                 "{name} sets a parameter that {} does not have",

@@ -26,7 +26,7 @@
 //! - **Reset:** empties the FIFO; contents of memory and output register stay, unseen.
 
 use super::{FifoConfig, FifoOutput, StreamIn, StreamOut};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// First in, first out, for the elements of a stream.

@@ -1,7 +1,7 @@
 //! Parameters of the FIFO.
 
 use super::limits;
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// When the data of an element appears at the output.

@@ -22,7 +22,7 @@
 //!   must start with a new frame.
 
 use super::{FrameIn, FrameOut, limits};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Joins streams of frames into one, frame by frame, in turn.

@@ -22,7 +22,7 @@
 //!   and discarded; `misrouted` is high in the cycle after its last beat.
 
 use super::{FrameIn, FrameOut, StreamIn, limits};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Sends every frame to the output that its select element names.

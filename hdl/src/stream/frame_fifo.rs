@@ -23,7 +23,7 @@
 //! - **Reset:** forgets all frames: `s` must start with a new one.
 
 use super::{FrameIn, FrameOut, limits};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Store and forward: a frame leaves only when it is complete inside, and then without a pause.

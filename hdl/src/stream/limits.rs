@@ -1,6 +1,6 @@
 //! What the stream primitives accept as parameters.
 
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 
 /// Widest payload in bits: a beat of 2048 bits with its byte enables and side band.
 pub(super) const MAX_WIDTH: usize = 4096;

@@ -18,7 +18,7 @@
 //! - **Reset:** empties the queue; what the register holds stays, unseen.
 
 use super::{Fifo, FifoConfig, StreamIn, StreamOut};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// A FIFO with a register at its output that an element reaches in one clock when nothing is ahead of it.

@@ -25,7 +25,7 @@
 //! - **Reset:** forgets what is inside.
 
 use super::{Fifo, FifoConfig, FifoOutput, StreamIn, StreamOut};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// First in, first out, without any latency while it is empty.

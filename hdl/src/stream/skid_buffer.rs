@@ -18,7 +18,7 @@
 //! - **Reset:** forgets both elements.
 
 use super::{StreamIn, StreamOut, limits};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Register slice: cuts every combinational path of a stream, in both directions.

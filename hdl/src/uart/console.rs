@@ -33,7 +33,7 @@ use super::{
     AnswerWriter, CommandReader, ConsoleShape, PacketBuffer, RuleBank, UartReceiver, UartTransmitter,
     protocol,
 };
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::ingress::pkt_match::PspinPktMatch;
 use crate::stream::{AxisOut, StreamOut};
 use spinneret_verilog::prelude::*;

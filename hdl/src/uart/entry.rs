@@ -1,7 +1,7 @@
 //! The console in the catalog.
 
 use super::UartMatch;
-use crate::catalog::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Simulated};
 
 /// Name of the block.
 pub(super) const NAME: &str = "uart_match";

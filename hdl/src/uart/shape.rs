@@ -2,7 +2,7 @@
 
 use super::Timing;
 use super::entry::{NAME, parameters};
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use crate::ingress::pkt_match::{self, MatchShape};
 
 /// Bits of the shortest time that a byte takes and of another one, so that a pause is not a slow host.

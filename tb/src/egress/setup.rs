@@ -1,6 +1,7 @@
 //! What an egress path was generated with.
 
-use spinneret_hdl::catalog::{self, Values};
+use spinneret_hdl::catalog;
+use spinneret_hdl::entry::Values;
 use spinneret_sim::model::Model;
 
 /// What an egress path was generated with.

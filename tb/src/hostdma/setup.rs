@@ -1,6 +1,7 @@
 //! What a host DMA was generated with, as far as its bench depends on it.
 
-use spinneret_hdl::catalog::{self, Values};
+use spinneret_hdl::catalog;
+use spinneret_hdl::entry::Values;
 use spinneret_sim::dma::RamShape;
 use spinneret_sim::model::Model;
 

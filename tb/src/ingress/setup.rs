@@ -2,7 +2,8 @@
 
 use super::contexts::CONTEXTS;
 use super::slots::{Class, SlotMap};
-use spinneret_hdl::catalog::{self, Values};
+use spinneret_hdl::catalog;
+use spinneret_hdl::entry::Values;
 use spinneret_sim::model::Model;
 use spinneret_sim::reference::matcher::MatcherParams;
 

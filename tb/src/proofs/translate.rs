@@ -2,7 +2,8 @@
 
 use super::Proof;
 use anyhow::{Context, Result, anyhow, bail};
-use spinneret_hdl::catalog::{self, Config};
+use spinneret_hdl::catalog;
+use spinneret_hdl::entry::Config;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;

@@ -4,7 +4,7 @@ use super::ClusterStub;
 use super::ports::{WrapMaster, WrapMasterTarget, WrapSlaveDriver};
 use super::shape::{ADDRESS, COMMAND_ID, HOST_ADDRESS, MESSAGE_ID, StubShape, USER};
 use crate::axi::{ATOP_BITS, AxiMaster, AxiSlave, UserWidths};
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 

@@ -1,7 +1,7 @@
 //! The stand-in for the cluster in the catalog.
 
 use super::{ClusterStub, PspinWrapBench};
-use crate::catalog::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Simulated};
 
 /// Name of the block: that of the public design's cluster.
 pub(super) const NAME: &str = "pspin_wrap";

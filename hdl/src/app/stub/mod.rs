@@ -63,7 +63,7 @@ pub use slave::StubSlave;
 pub use write_port::StubWritePort;
 
 use crate::axi::{BUFFERABLE, INCR, UNPRIVILEGED};
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::stream::{Fifo, FifoConfig, StreamOut};
 use fetch::HOST_LINE;
 use sequencer::HerFields;

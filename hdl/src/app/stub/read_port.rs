@@ -3,7 +3,7 @@
 use super::burst::StubBurst;
 use super::shape::{ADDRESS, DATA, ID, StubShape};
 use crate::axi::{KIND_BITS, LENGTH_BITS, OKAY, SIZE_BITS};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::stream::{OutputQueue, StreamOut};
 use spinneret_verilog::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use super::entry::{NAME, parameters};
 use crate::axi::AxiShape;
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use spinneret_verilog::prelude::address_width;
 
 /// Width of an address of the cluster, of a length and of a word in bits.

@@ -4,7 +4,7 @@ use super::ports::WrapSlave;
 use super::read_port::StubReadPort;
 use super::shape::{DATA, StubShape};
 use super::write_port::StubWritePort;
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::stream::StreamOut;
 use spinneret_verilog::prelude::*;
 

@@ -3,7 +3,7 @@
 use super::burst::StubBurst;
 use super::shape::{ADDRESS, DATA, ID, STROBES, StubShape};
 use crate::axi::{KIND_BITS, LENGTH_BITS, OKAY, SIZE_BITS};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::stream::{SkidBuffer, StreamOut};
 use spinneret_verilog::prelude::*;
 

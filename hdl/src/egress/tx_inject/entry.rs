@@ -1,7 +1,7 @@
 //! The block that joins our frames with Corundum's, in the catalog.
 
 use super::PspinTxInject;
-use crate::catalog::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_tx_inject";

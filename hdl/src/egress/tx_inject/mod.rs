@@ -42,7 +42,7 @@ mod shape;
 pub(crate) use entry::{ENTRY, simulated};
 pub use shape::TxInjectShape;
 
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, FrameArbiter, FrameOut, ReadySlice, SkidBuffer};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;

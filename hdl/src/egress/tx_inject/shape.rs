@@ -1,7 +1,7 @@
 //! Widths of the block that joins our frames with Corundum's.
 
 use super::entry::{NAME, parameters};
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use crate::stream::AxisShape;
 
 /// Widths of the block that joins our frames with Corundum's, in bits.

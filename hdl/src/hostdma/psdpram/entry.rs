@@ -1,7 +1,7 @@
 //! The segmented RAM in the catalog.
 
 use super::SpinneretPsdpram;
-use crate::catalog::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
 pub(super) const NAME: &str = "spinneret_psdpram";

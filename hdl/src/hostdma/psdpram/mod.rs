@@ -38,7 +38,7 @@ pub(crate) use entry::{ENTRY, simulated};
 pub use segment::RamSegment;
 pub use shape::PsdpramShape;
 
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use spinneret_verilog::prelude::*;
 
 /// Segmented RAM for Corundum's DMA engine.

@@ -1,7 +1,7 @@
 //! Sizes of a segmented RAM.
 
 use super::entry::{NAME, parameters};
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 
 /// Sizes of a segmented RAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

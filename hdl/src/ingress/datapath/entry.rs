@@ -1,7 +1,7 @@
 //! The ingress path in the catalog.
 
 use super::PspinIngressDatapath;
-use crate::catalog::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 use crate::ingress::{dma, her_gen, pkt_match, slots::PoolLayout};
 
 /// Name of the block.

@@ -1,7 +1,7 @@
 //! Lets matched frames in while there is room for them, and marks their beats.
 
 use super::DatapathShape;
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::ingress::dma::BeatShape;
 use crate::stream::{FifoConfig, OutputQueue, PassFifo, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;

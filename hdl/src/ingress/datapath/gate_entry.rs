@@ -2,7 +2,7 @@
 
 use super::shape::check_queues;
 use super::{AdmissionGate, DatapathShape, entry};
-use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
 use crate::ingress::dma::DmaShape;
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::Block;
@@ -115,7 +115,7 @@ fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::{ENTRY, simulated};
-    use crate::catalog::Config;
+    use crate::entry::Config;
 
     #[test]
     fn models_can_be_built() {

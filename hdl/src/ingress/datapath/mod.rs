@@ -58,7 +58,7 @@ pub use valve::FrameValve;
 pub(crate) use valve_entry::ENTRY as VALVE_ENTRY;
 
 use crate::axi::AxiMaster;
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::ingress::dma::{WriteEngine, judge};
 use crate::ingress::her_gen::{ContextsIn, ContextsOut, PspinHerGen};
 use crate::ingress::pkt_match::PspinPktMatch;

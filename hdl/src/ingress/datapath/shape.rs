@@ -1,7 +1,7 @@
 //! Parameters of the ingress path, and the numbers that follow from them.
 
 use super::entry::{NAME, parameters};
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use crate::ingress::dma::DmaShape;
 use crate::ingress::her_gen::HerShape;
 use crate::ingress::pkt_match::MatchShape;

@@ -1,7 +1,7 @@
 //! The valve in the catalog, for proofs of its own.
 
 use super::{DatapathShape, FrameValve, entry};
-use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values};
 use crate::ingress::dma::DmaShape;
 use crate::ingress::pkt_match::MatchShape;
 use crate::stream::AxisShape;

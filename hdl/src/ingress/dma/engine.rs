@@ -26,7 +26,7 @@
 
 use super::{DmaShape, FrameWriter, PacketJudge, judge};
 use crate::axi::{AxiMaster, BUFFERABLE, INCR, UNPRIVILEGED};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::stream::{OutputQueue, ReadySlice, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 

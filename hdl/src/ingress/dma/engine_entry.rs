@@ -1,7 +1,7 @@
 //! The write engine in the catalog, for proofs of its own.
 
 use super::{DmaShape, WriteEngine, entry};
-use crate::catalog::{Checked, Config, Entry, Parameter, ParameterError, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::Block;
 
@@ -73,7 +73,7 @@ fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::ENTRY;
-    use crate::catalog::Config;
+    use crate::entry::Config;
 
     #[test]
     fn impossible_parameters_are_refused_with_a_reason() {

@@ -1,7 +1,7 @@
 //! The ingress DMA in the catalog.
 
 use super::PspinIngressDma;
-use crate::catalog::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_ingress_dma";

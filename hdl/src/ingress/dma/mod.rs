@@ -53,7 +53,7 @@ pub use window::Window;
 pub use writer::FrameWriter;
 
 use crate::axi::AxiMaster;
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::stream::{AxisIn, Fifo, FifoConfig, OutputQueue, ReadySlice, StreamOut};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;

@@ -3,7 +3,7 @@
 use super::BeatShape;
 use super::entry::{NAME, parameters};
 use crate::axi::AxiShape;
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use crate::stream::AxisShape;
 
 /// Parameters of the ingress DMA, checked.

@@ -1,7 +1,7 @@
 //! The HER generator in the catalog.
 
 use super::PspinHerGen;
-use crate::catalog::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Simulated};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_her_gen";

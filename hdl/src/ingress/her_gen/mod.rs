@@ -43,7 +43,7 @@ pub use ports::{ContextsIn, ContextsOut, MetaPack, MetaUnpack};
 pub use shape::HerShape;
 
 use crate::COUNTER_WIDTH;
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::stream::ReadySlice;
 use spinneret_verilog::prelude::*;
 

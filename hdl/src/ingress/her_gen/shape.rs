@@ -2,7 +2,7 @@
 
 use super::entry::{NAME, parameters};
 use super::ports::{WORD, WORDS};
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 
 /// Parameters of the HER generator, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

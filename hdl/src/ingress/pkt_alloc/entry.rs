@@ -1,7 +1,7 @@
 //! The allocator in the catalog.
 
 use super::PspinPktAlloc;
-use crate::catalog::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Simulated};
 use crate::ingress::slots::PoolLayout;
 
 /// Name of the block.

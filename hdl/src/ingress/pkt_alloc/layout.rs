@@ -1,7 +1,7 @@
 //! Parameters of the allocator.
 
 use super::entry::{NAME, parameters};
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use crate::ingress::slots::PoolLayout;
 
 /// Parameters of the allocator, checked.

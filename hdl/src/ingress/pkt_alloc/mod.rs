@@ -36,7 +36,7 @@ pub use at_most::AtMost;
 pub(crate) use entry::{ENTRY, simulated};
 pub use layout::AllocLayout;
 
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::ingress::slots::SlotPool;
 use crate::stream::SkidBuffer;
 use crate::{COUNTER_WIDTH, EventCounters};

@@ -1,7 +1,7 @@
 //! The matching engine in the catalog.
 
 use super::PspinPktMatch;
-use crate::catalog::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_pkt_match";

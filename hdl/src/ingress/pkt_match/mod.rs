@@ -51,7 +51,7 @@ pub use rule::MatchRule;
 pub use select::WordSelect;
 pub use shape::MatchShape;
 
-use crate::catalog::{ParameterError, Values};
+use crate::entry::{ParameterError, Values};
 use crate::stream::{
     AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FifoOutput, FrameDemux, FrameOut, StreamOut,
 };

@@ -1,7 +1,7 @@
 //! Parameters of the matching engine, and the numbers that follow from them.
 
 use super::entry::{NAME, parameters};
-use crate::catalog::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, Config, ParameterError, Values};
 use crate::stream::AxisShape;
 
 /// Word of the frame that carries the message id (bytes 44 to 47: behind the flags of SLMP).

@@ -1,7 +1,7 @@
 //! The slot pool in the catalog, for proofs and figures of its own.
 
 use super::{PoolLayout, SlotPool};
-use crate::catalog::{Entry, Parameter, ParameterError, Values};
+use crate::entry::{Entry, Parameter, ParameterError, Values};
 use spinneret_verilog::prelude::Block;
 
 /// Name of the block.

@@ -1,7 +1,7 @@
 //! The slots of one class: which are free, and who owns the others.
 
 use super::SlotClass;
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::stream::{Fifo, FifoConfig, SkidBuffer, StreamOut};
 use spinneret_verilog::prelude::*;
 

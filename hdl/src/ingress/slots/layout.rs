@@ -1,7 +1,7 @@
 //! Where the slots lie in the packet buffer.
 
 use super::SlotClass;
-use crate::catalog::{Checked, Parameter, ParameterError, Values};
+use crate::entry::{Checked, Parameter, ParameterError, Values};
 
 /// The slots of both classes, checked: they lie in the buffer and do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,7 +168,7 @@ fn check_buffer(checked: Checked) -> Result<u64, ParameterError> {
 #[cfg(test)]
 mod tests {
     use super::PoolLayout;
-    use crate::catalog::Values;
+    use crate::entry::Values;
 
     fn values() -> Values {
         let all = PoolLayout::parameters().into_iter();

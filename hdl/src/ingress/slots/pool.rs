@@ -27,7 +27,7 @@
 //! - **Counters** are 32 bits wide, wrap, and show an event two clocks after it was judged.
 
 use super::{FreeList, PoolLayout, SlotFinder};
-use crate::catalog::ParameterError;
+use crate::entry::ParameterError;
 use crate::stream::{StreamIn, StreamOut};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
