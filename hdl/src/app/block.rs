@@ -38,6 +38,17 @@ const BAR_ADDRESS_BITS: usize = 24;
 const QUEUE_FLAGS: usize = 16;
 
 /// Everything of ours between Corundum and the cluster.
+#[hardware(
+    values: &Values,
+    error = ParameterError,
+    shape = AppShape::new(values)?,
+    host = shape.host,
+    inject = shape.inject,
+    egress = shape.egress,
+    her = shape.ingress.her,
+    cluster = shape.cluster_axi(),
+    command = egress.command_id,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SpinneretApp {
     /// The core's clock.
@@ -49,203 +60,124 @@ pub struct SpinneretApp {
     /// It is running; belongs to no clock.
     pub cluster_running: Wire<In, bool>,
     /// The application BAR.
-    pub s_axil_app_ctrl: AxiLiteSlave,
+    pub s_axil_app_ctrl: AxiLiteSlave<{ BAR_ADDRESS_BITS }, { COUNTER_WIDTH }>,
     /// Descriptors of reads from host memory.
-    pub m_axis_data_dma_read_desc: ReadDescOut,
+    pub m_axis_data_dma_read_desc: ReadDescOut<{ host }>,
     /// Their statuses.
-    pub s_axis_data_dma_read_desc_status: StatusIn,
+    pub s_axis_data_dma_read_desc_status: StatusIn<{ host.tag }>,
     /// Descriptors of writes to host memory.
-    pub m_axis_data_dma_write_desc: WriteDescOut,
+    pub m_axis_data_dma_write_desc: WriteDescOut<{ host }>,
     /// Their statuses.
-    pub s_axis_data_dma_write_desc_status: StatusIn,
+    pub s_axis_data_dma_write_desc_status: StatusIn<{ host.tag }>,
     /// The RAM for data from host memory, written by Corundum.
-    pub data_dma_ram: CorundumRam,
+    pub data_dma_ram: CorundumRam<{ shape.ram }>,
     /// Frames from the host.
-    pub s_axis_if_tx: AxisIn,
+    pub s_axis_if_tx: AxisIn<{ inject.axis }>,
     /// Frames to the wire.
-    pub m_axis_if_tx: AxisOut,
+    pub m_axis_if_tx: AxisOut<{ inject.axis }>,
     /// Completions from the wire.
-    pub s_axis_if_tx_cpl: CompletionIn,
+    pub s_axis_if_tx_cpl: CompletionIn<{ inject }>,
     /// Completions to the host.
-    pub m_axis_if_tx_cpl: CompletionOut,
+    pub m_axis_if_tx_cpl: CompletionOut<{ inject }>,
     /// Frames from the wire.
-    pub s_axis_if_rx: AxisIn,
+    pub s_axis_if_rx: AxisIn<{ shape.ingress.matcher.axis }>,
     /// Frames to the host.
-    pub m_axis_if_rx: AxisOut,
+    pub m_axis_if_rx: AxisOut<{ shape.ingress.matcher.axis }>,
     /// Increments of statistics.
     pub m_axis_stat: StatisticsOut,
     /// Reset of the cluster, active low.
     pub cluster_rstn: Wire<Out, bool>,
     /// Fetch enable of each cluster.
-    pub cl_fetch_en: Wire<Out>,
+    pub cl_fetch_en: Wire<Out, { shape.clusters }>,
     /// End of computation of each cluster.
-    pub cl_eoc: Wire<In>,
+    pub cl_eoc: Wire<In, { shape.clusters }>,
     /// Busy of each cluster.
-    pub cl_busy: Wire<In>,
+    pub cl_busy: Wire<In, { shape.clusters }>,
     /// Message processing queues that are full.
-    pub mpq_full: Wire<In>,
+    pub mpq_full: Wire<In, { shape.queues }>,
     /// Packets into L2.
-    pub ni_slave: WrapSlave,
+    pub ni_slave: WrapSlave<{ cluster }>,
     /// Frames out of L2 and L1.
-    pub no_slave: WrapSlave,
+    pub no_slave: WrapSlave<{ cluster }>,
     /// Accesses of the host.
-    pub host_slave: WrapSlave,
+    pub host_slave: WrapSlave<{ cluster }>,
     /// Accesses to host memory.
-    pub host_master: WrapMaster,
+    pub host_master: WrapMaster<{ shape.host_axi() }>,
     /// The cluster takes the HER.
     pub her_ready: Wire<In, bool>,
     /// The HER is there.
     pub her_valid: Wire<Out, bool>,
     /// Message of the packet.
-    pub her_msgid: Wire<Out>,
+    pub her_msgid: Wire<Out, { her.message_id }>,
     /// The packet is the last of its message.
     pub her_is_eom: Wire<Out, bool>,
     /// Its address in L2.
-    pub her_addr: Wire<Out>,
+    pub her_addr: Wire<Out, { her.address }>,
     /// Its size in bytes.
-    pub her_size: Wire<Out>,
+    pub her_size: Wire<Out, { her.address }>,
     /// Bytes of it that are copied to L1.
-    pub her_xfer_size: Wire<Out>,
+    pub her_xfer_size: Wire<Out, { her.address }>,
     /// The context that serves it.
-    pub her_meta: ContextsOut,
+    pub her_meta: ContextsOut<1, { her.host_address }>,
     /// The packet is taken back.
     pub feedback_ready: Wire<Out, bool>,
     /// A packet is done with.
     pub feedback_valid: Wire<In, bool>,
     /// Its address.
-    pub feedback_her_addr: Wire<In>,
+    pub feedback_her_addr: Wire<In, { her.address }>,
     /// Its size.
-    pub feedback_her_size: Wire<In>,
+    pub feedback_her_size: Wire<In, { her.address }>,
     /// Its message.
-    pub feedback_msgid: Wire<In>,
+    pub feedback_msgid: Wire<In, { her.message_id }>,
     /// The command is taken.
     pub nic_cmd_req_ready: Wire<Out, bool>,
     /// The command is there.
     pub nic_cmd_req_valid: Wire<In, bool>,
     /// Its id.
-    pub nic_cmd_req_id: Wire<In>,
+    pub nic_cmd_req_id: Wire<In, { command }>,
     /// Network id.
-    pub nic_cmd_req_nid: Wire<In>,
+    pub nic_cmd_req_nid: Wire<In, 32>,
     /// Flow id.
-    pub nic_cmd_req_fid: Wire<In>,
+    pub nic_cmd_req_fid: Wire<In, 32>,
     /// Address of the first byte.
-    pub nic_cmd_req_src_addr: Wire<In>,
+    pub nic_cmd_req_src_addr: Wire<In, { egress.source }>,
     /// Number of bytes.
-    pub nic_cmd_req_length: Wire<In>,
+    pub nic_cmd_req_length: Wire<In, { egress.address }>,
     /// For the user.
-    pub nic_cmd_req_user_ptr: Wire<In>,
+    pub nic_cmd_req_user_ptr: Wire<In, 64>,
     /// A command is done.
     pub nic_cmd_resp_valid: Wire<Out, bool>,
     /// Its id.
-    pub nic_cmd_resp_id: Wire<Out>,
+    pub nic_cmd_resp_id: Wire<Out, { command }>,
     /// The word of standard output is taken.
     pub stdout_rd_en: Wire<Out, bool>,
     /// The oldest word of standard output.
-    pub stdout_dout: Wire<In>,
+    pub stdout_dout: Wire<In, { STDOUT_BITS }>,
     /// It is there.
     pub stdout_data_valid: Wire<In, bool>,
     rstn: Wire<Local, bool>,
     /// The cluster, or the link to it, is in reset.
     held: Wire<Local, bool>,
     cluster_path_rstn: Wire<Local, bool>,
-    bar: Heaped<SpinneretBar>,
-    regs: Heaped<PspinCtrlRegs>,
-    link: Heaped<ClusterLink>,
-    ingress: Heaped<PspinIngressDatapath>,
-    egress: Heaped<PspinEgressDatapath>,
-    inject: Heaped<PspinTxInject>,
-    host: Heaped<PspinHostmemDma>,
+    bar: Heaped<SpinneretBar<{ shape.bar }>>,
+    regs: Heaped<PspinCtrlRegs<{ shape.registers(values)? }>>,
+    link: Heaped<Checked<ClusterLink<{ shape }>>>,
+    ingress: Heaped<Checked<PspinIngressDatapath<{ shape.ingress }>>>,
+    egress: Heaped<Checked<PspinEgressDatapath<{ egress }>>>,
+    inject: Heaped<Checked<PspinTxInject<{ inject }>>>,
+    host: Heaped<Checked<PspinHostmemDma<{ host }>>>,
     /// What Corundum reads from, for writes to host memory.
-    write_ram: SpinneretPsdpram,
+    write_ram: SpinneretPsdpram<{ shape.ram }>,
     /// What Corundum writes to, for reads from host memory.
-    read_ram: SpinneretPsdpram,
-    context: MetaPack,
-    statistics: StatisticsReporter,
-    counters: Wire<Local>,
+    read_ram: SpinneretPsdpram<{ shape.ram }>,
+    context: MetaPack<{ her }>,
+    statistics: StatisticsReporter<{ COUNTERS }, { LEVELS }, { shape.first_statistic }>,
+    counters: Wire<Local, { COUNTERS * COUNTER_WIDTH }>,
+    #[new(shape)]
     _shape: AppShape,
 }
 
 impl SpinneretApp {
-    /// An application with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let shape = AppShape::new(values)?;
-        let (host, inject, egress, her) = (shape.host, shape.inject, shape.egress, shape.ingress.her);
-        let (cluster, command) = (shape.cluster_axi(), egress.command_id);
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            cluster_clk: Signal::default(),
-            cluster_running: Wire::bit(),
-            s_axil_app_ctrl: AxiLiteSlave::new(BAR_ADDRESS_BITS, COUNTER_WIDTH),
-            m_axis_data_dma_read_desc: ReadDescOut::new(host),
-            s_axis_data_dma_read_desc_status: StatusIn::new(host.tag),
-            m_axis_data_dma_write_desc: WriteDescOut::new(host),
-            s_axis_data_dma_write_desc_status: StatusIn::new(host.tag),
-            data_dma_ram: CorundumRam::new(shape.ram),
-            s_axis_if_tx: AxisIn::new(inject.axis),
-            m_axis_if_tx: AxisOut::new(inject.axis),
-            s_axis_if_tx_cpl: CompletionIn::new(inject),
-            m_axis_if_tx_cpl: CompletionOut::new(inject),
-            s_axis_if_rx: AxisIn::new(shape.ingress.matcher.axis),
-            m_axis_if_rx: AxisOut::new(shape.ingress.matcher.axis),
-            m_axis_stat: StatisticsOut::default(),
-            cluster_rstn: Wire::bit(),
-            cl_fetch_en: Wire::word(shape.clusters),
-            cl_eoc: Wire::word(shape.clusters),
-            cl_busy: Wire::word(shape.clusters),
-            mpq_full: Wire::word(shape.queues),
-            ni_slave: WrapSlave::new(cluster),
-            no_slave: WrapSlave::new(cluster),
-            host_slave: WrapSlave::new(cluster),
-            host_master: WrapMaster::new(shape.host_axi()),
-            her_ready: Wire::bit(),
-            her_valid: Wire::bit(),
-            her_msgid: Wire::word(her.message_id),
-            her_is_eom: Wire::bit(),
-            her_addr: Wire::word(her.address),
-            her_size: Wire::word(her.address),
-            her_xfer_size: Wire::word(her.address),
-            her_meta: ContextsOut::new(1, her.host_address),
-            feedback_ready: Wire::bit(),
-            feedback_valid: Wire::bit(),
-            feedback_her_addr: Wire::word(her.address),
-            feedback_her_size: Wire::word(her.address),
-            feedback_msgid: Wire::word(her.message_id),
-            nic_cmd_req_ready: Wire::bit(),
-            nic_cmd_req_valid: Wire::bit(),
-            nic_cmd_req_id: Wire::word(command),
-            nic_cmd_req_nid: Wire::word(32),
-            nic_cmd_req_fid: Wire::word(32),
-            nic_cmd_req_src_addr: Wire::word(egress.source),
-            nic_cmd_req_length: Wire::word(egress.address),
-            nic_cmd_req_user_ptr: Wire::word(64),
-            nic_cmd_resp_valid: Wire::bit(),
-            nic_cmd_resp_id: Wire::word(command),
-            stdout_rd_en: Wire::bit(),
-            stdout_dout: Wire::word(STDOUT_BITS),
-            stdout_data_valid: Wire::bit(),
-            rstn: Wire::bit(),
-            held: Wire::bit(),
-            cluster_path_rstn: Wire::bit(),
-            bar: Heaped::new(SpinneretBar::new(shape.bar)),
-            regs: Heaped::new(PspinCtrlRegs::new(shape.registers(values)?)),
-            link: Heaped::new(ClusterLink::new(shape)?),
-            ingress: Heaped::new(PspinIngressDatapath::new(shape.ingress)?),
-            egress: Heaped::new(PspinEgressDatapath::new(egress)?),
-            inject: Heaped::new(PspinTxInject::new(inject)?),
-            host: Heaped::new(PspinHostmemDma::new(host)?),
-            write_ram: SpinneretPsdpram::new(shape.ram),
-            read_ram: SpinneretPsdpram::new(shape.ram),
-            context: MetaPack::new(her),
-            statistics: StatisticsReporter::new(COUNTERS, LEVELS, shape.first_statistic),
-            counters: Wire::word(COUNTERS * COUNTER_WIDTH),
-            _shape: shape,
-        })
-    }
-
     /// An application with parameter values by name, as a block of any kind.
     ///
     /// # Errors

@@ -29,6 +29,18 @@ pub const STDOUT_BITS: usize = 32;
 ///
 /// While the cluster is held in reset, `held` is 1 and nothing crosses. What was on its way is forgotten on both
 /// sides at once.
+#[hardware(
+    shape: AppShape,
+    error = ParameterError,
+    axi = shape.cluster_axi(),
+    host = shape.host_axi(),
+    her = shape.ingress.her,
+    clusters = shape.clusters,
+    queues = shape.queues,
+    command = shape.egress.command_id,
+    burst = shape.burst_places,
+    from_cluster = AxiExtras { atop: true, user: USER_BITS, },
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ClusterLink {
     /// The core's clock.
@@ -42,37 +54,37 @@ pub struct ClusterLink {
     /// The cluster's clock is running, in the core's clock.
     pub running: Wire<Out, bool>,
     /// Fetch enable of each cluster.
-    pub fetch_enable: Wire<In>,
+    pub fetch_enable: Wire<In, { clusters }>,
     /// End of computation of each cluster.
-    pub eoc: Wire<Out>,
+    pub eoc: Wire<Out, { clusters }>,
     /// Busy of each cluster.
-    pub busy: Wire<Out>,
+    pub busy: Wire<Out, { clusters }>,
     /// Message processing queues that are full.
-    pub queues_full: Wire<Out>,
+    pub queues_full: Wire<Out, { queues }>,
     /// Packets for L2.
-    pub ni: AxiTarget,
+    pub ni: AxiTarget<{ axi }>,
     /// Frames out of L2 or L1.
-    pub no: AxiTarget,
+    pub no: AxiTarget<{ axi }>,
     /// Accesses of the host.
-    pub host: AxiTarget,
+    pub host: AxiTarget<{ axi }>,
     /// Accesses of the cluster to host memory.
-    pub host_dma: AxiMaster,
+    pub host_dma: AxiMaster<{ host }>,
     /// Their atomic operation.
-    pub host_dma_awatop: Wire<Out>,
+    pub host_dma_awatop: Wire<Out, { ATOP_BITS }>,
     /// User signal of their writes.
-    pub host_dma_awuser: Wire<Out>,
+    pub host_dma_awuser: Wire<Out, { USER_BITS }>,
     /// User signal of their reads.
-    pub host_dma_aruser: Wire<Out>,
+    pub host_dma_aruser: Wire<Out, { USER_BITS }>,
     /// HERs: {context, bytes to copy, size, address, last of its message, message id}.
-    pub hers: StreamIn,
+    pub hers: StreamIn<{ shape.her_width() }>,
     /// Packets that are done with: {message id, size, address}.
-    pub frees: StreamOut,
+    pub frees: StreamOut<{ shape.free_width() }>,
     /// Commands: {user pointer, length, source, fid, nid, id}.
-    pub commands: StreamOut,
+    pub commands: StreamOut<{ shape.command_width() }>,
     /// Ids of commands that are done; always ready, as the cluster has a place for each of its commands.
-    pub responses: StreamIn,
+    pub responses: StreamIn<{ command }>,
     /// Words of the handlers' standard output.
-    pub stdout: StreamOut,
+    pub stdout: StreamOut<{ STDOUT_BITS }>,
     /// The cluster's clock.
     pub cluster_clk: Signal<In, Clock>,
     /// Its clock is running; belongs to no clock.
@@ -80,192 +92,93 @@ pub struct ClusterLink {
     /// Its reset, active low.
     pub cluster_rstn: Wire<Out, bool>,
     /// The cluster's side of `fetch_enable`.
-    pub cl_fetch_en: Wire<Out>,
+    pub cl_fetch_en: Wire<Out, { clusters }>,
     /// Of `eoc`.
-    pub cl_eoc: Wire<In>,
+    pub cl_eoc: Wire<In, { clusters }>,
     /// Of `busy`.
-    pub cl_busy: Wire<In>,
+    pub cl_busy: Wire<In, { clusters }>,
     /// Of `queues_full`.
-    pub mpq_full: Wire<In>,
+    pub mpq_full: Wire<In, { queues }>,
     /// Of `ni`.
-    pub ni_slave: WrapSlave,
+    pub ni_slave: WrapSlave<{ axi }>,
     /// Of `no`.
-    pub no_slave: WrapSlave,
+    pub no_slave: WrapSlave<{ axi }>,
     /// Of `host`.
-    pub host_slave: WrapSlave,
+    pub host_slave: WrapSlave<{ axi }>,
     /// Of `host_dma`.
-    pub host_master: WrapMaster,
+    pub host_master: WrapMaster<{ host }>,
     /// The cluster takes the HER.
     pub her_ready: Wire<In, bool>,
     /// The HER is there.
     pub her_valid: Wire<Out, bool>,
     /// Message of the packet.
-    pub her_msgid: Wire<Out>,
+    pub her_msgid: Wire<Out, { her.message_id }>,
     /// The packet is the last of its message.
     pub her_is_eom: Wire<Out, bool>,
     /// Its address in L2.
-    pub her_addr: Wire<Out>,
+    pub her_addr: Wire<Out, { her.address }>,
     /// Its size in bytes.
-    pub her_size: Wire<Out>,
+    pub her_size: Wire<Out, { her.address }>,
     /// Bytes of it that are copied to L1.
-    pub her_xfer_size: Wire<Out>,
+    pub her_xfer_size: Wire<Out, { her.address }>,
     /// The context that serves it.
-    pub her_meta: ContextsOut,
+    pub her_meta: ContextsOut<1, { her.host_address }>,
     /// The packet is taken back.
     pub feedback_ready: Wire<Out, bool>,
     /// A packet is done with.
     pub feedback_valid: Wire<In, bool>,
     /// Its address.
-    pub feedback_her_addr: Wire<In>,
+    pub feedback_her_addr: Wire<In, { her.address }>,
     /// Its size.
-    pub feedback_her_size: Wire<In>,
+    pub feedback_her_size: Wire<In, { her.address }>,
     /// Its message.
-    pub feedback_msgid: Wire<In>,
+    pub feedback_msgid: Wire<In, { her.message_id }>,
     /// The command is taken.
     pub nic_cmd_req_ready: Wire<Out, bool>,
     /// The command is there.
     pub nic_cmd_req_valid: Wire<In, bool>,
     /// Its id.
-    pub nic_cmd_req_id: Wire<In>,
+    pub nic_cmd_req_id: Wire<In, { command }>,
     /// Network id.
-    pub nic_cmd_req_nid: Wire<In>,
+    pub nic_cmd_req_nid: Wire<In, 32>,
     /// Flow id.
-    pub nic_cmd_req_fid: Wire<In>,
+    pub nic_cmd_req_fid: Wire<In, 32>,
     /// Address of the first byte.
-    pub nic_cmd_req_src_addr: Wire<In>,
+    pub nic_cmd_req_src_addr: Wire<In, { shape.egress.source }>,
     /// Number of bytes.
-    pub nic_cmd_req_length: Wire<In>,
+    pub nic_cmd_req_length: Wire<In, { shape.egress.address }>,
     /// For the user.
-    pub nic_cmd_req_user_ptr: Wire<In>,
+    pub nic_cmd_req_user_ptr: Wire<In, 64>,
     /// A command is done.
     pub nic_cmd_resp_valid: Wire<Out, bool>,
     /// Its id.
-    pub nic_cmd_resp_id: Wire<Out>,
+    pub nic_cmd_resp_id: Wire<Out, { command }>,
     /// The word at `stdout_dout` is taken.
     pub stdout_rd_en: Wire<Out, bool>,
     /// The oldest word of standard output.
-    pub stdout_dout: Wire<In>,
+    pub stdout_dout: Wire<In, { STDOUT_BITS }>,
     /// It is there.
     pub stdout_data_valid: Wire<In, bool>,
-    running_sync: LevelSync,
+    running_sync: LevelSync<1>,
     reset: LinkReset,
-    fetch_sync: LevelSync,
-    state_sync: LevelSync,
-    ni_crossing: AxiCrossing,
-    no_crossing: AxiCrossing,
-    host_crossing: AxiCrossing,
-    host_dma_crossing: AxiCrossing,
-    ni_names: ToWrapSlave,
-    no_names: ToWrapSlave,
-    host_names: ToWrapSlave,
-    host_dma_names: FromWrapMaster,
-    her_fifo: AsyncFifo,
-    free_fifo: AsyncFifo,
-    command_fifo: AsyncFifo,
-    response_fifo: AsyncFifo,
-    stdout_fifo: AsyncFifo,
-    context: MetaUnpack,
+    fetch_sync: LevelSync<{ clusters }>,
+    state_sync: LevelSync<{ 2 * clusters + queues }>,
+    ni_crossing: Checked<AxiCrossing<{ axi }, { burst }, { AxiExtras::NONE }>>,
+    no_crossing: Checked<AxiCrossing<{ axi }, { burst }, { AxiExtras::NONE }>>,
+    host_crossing: Checked<AxiCrossing<{ axi }, { shape.word_places }, { AxiExtras::NONE }>>,
+    host_dma_crossing: Checked<AxiCrossing<{ host }, { burst }, { from_cluster }>>,
+    ni_names: ToWrapSlave<{ axi }>,
+    no_names: ToWrapSlave<{ axi }>,
+    host_names: ToWrapSlave<{ axi }>,
+    host_dma_names: FromWrapMaster<{ host }>,
+    her_fifo: Checked<AsyncFifo<{ shape.her_width() }, { shape.word_places }>>,
+    free_fifo: Checked<AsyncFifo<{ shape.free_width() }, { shape.word_places }>>,
+    command_fifo: Checked<AsyncFifo<{ shape.command_width() }, { shape.word_places }>>,
+    response_fifo: Checked<AsyncFifo<{ command }, { shape.response_places() }>>,
+    stdout_fifo: Checked<AsyncFifo<{ STDOUT_BITS }, { shape.burst_places }>>,
+    context: MetaUnpack<{ her }>,
     near_rst: Wire<Local, bool>,
     far_rst: Wire<Local, bool>,
-    _shape: AppShape,
-}
-
-impl ClusterLink {
-    /// A border of the given shape.
-    ///
-    /// # Errors
-    /// If a FIFO cannot be built with these parameters.
-    pub fn new(shape: AppShape) -> Result<Self, ParameterError> {
-        let (axi, host, her) = (shape.cluster_axi(), shape.host_axi(), shape.ingress.her);
-        let (clusters, queues) = (shape.clusters, shape.queues);
-        let command = shape.egress.command_id;
-        let burst = shape.burst_places;
-        let from_cluster = AxiExtras {
-            atop: true,
-            user: USER_BITS,
-        };
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            request: Wire::bit(),
-            held: Wire::bit(),
-            running: Wire::bit(),
-            fetch_enable: Wire::word(clusters),
-            eoc: Wire::word(clusters),
-            busy: Wire::word(clusters),
-            queues_full: Wire::word(queues),
-            ni: AxiTarget::new(axi),
-            no: AxiTarget::new(axi),
-            host: AxiTarget::new(axi),
-            host_dma: AxiMaster::new(host),
-            host_dma_awatop: Wire::word(ATOP_BITS),
-            host_dma_awuser: Wire::word(USER_BITS),
-            host_dma_aruser: Wire::word(USER_BITS),
-            hers: StreamIn::new(shape.her_width()),
-            frees: StreamOut::new(shape.free_width()),
-            commands: StreamOut::new(shape.command_width()),
-            responses: StreamIn::new(command),
-            stdout: StreamOut::new(STDOUT_BITS),
-            cluster_clk: Signal::default(),
-            cluster_running: Wire::bit(),
-            cluster_rstn: Wire::bit(),
-            cl_fetch_en: Wire::word(clusters),
-            cl_eoc: Wire::word(clusters),
-            cl_busy: Wire::word(clusters),
-            mpq_full: Wire::word(queues),
-            ni_slave: WrapSlave::new(axi),
-            no_slave: WrapSlave::new(axi),
-            host_slave: WrapSlave::new(axi),
-            host_master: WrapMaster::new(host),
-            her_ready: Wire::bit(),
-            her_valid: Wire::bit(),
-            her_msgid: Wire::word(her.message_id),
-            her_is_eom: Wire::bit(),
-            her_addr: Wire::word(her.address),
-            her_size: Wire::word(her.address),
-            her_xfer_size: Wire::word(her.address),
-            her_meta: ContextsOut::new(1, her.host_address),
-            feedback_ready: Wire::bit(),
-            feedback_valid: Wire::bit(),
-            feedback_her_addr: Wire::word(her.address),
-            feedback_her_size: Wire::word(her.address),
-            feedback_msgid: Wire::word(her.message_id),
-            nic_cmd_req_ready: Wire::bit(),
-            nic_cmd_req_valid: Wire::bit(),
-            nic_cmd_req_id: Wire::word(command),
-            nic_cmd_req_nid: Wire::word(32),
-            nic_cmd_req_fid: Wire::word(32),
-            nic_cmd_req_src_addr: Wire::word(shape.egress.source),
-            nic_cmd_req_length: Wire::word(shape.egress.address),
-            nic_cmd_req_user_ptr: Wire::word(64),
-            nic_cmd_resp_valid: Wire::bit(),
-            nic_cmd_resp_id: Wire::word(command),
-            stdout_rd_en: Wire::bit(),
-            stdout_dout: Wire::word(STDOUT_BITS),
-            stdout_data_valid: Wire::bit(),
-            running_sync: LevelSync::new(1),
-            reset: LinkReset::new(),
-            fetch_sync: LevelSync::new(clusters),
-            state_sync: LevelSync::new(2 * clusters + queues),
-            ni_crossing: AxiCrossing::new(axi, burst, AxiExtras::NONE)?,
-            no_crossing: AxiCrossing::new(axi, burst, AxiExtras::NONE)?,
-            host_crossing: AxiCrossing::new(axi, shape.word_places, AxiExtras::NONE)?,
-            host_dma_crossing: AxiCrossing::new(host, burst, from_cluster)?,
-            ni_names: ToWrapSlave::new(axi),
-            no_names: ToWrapSlave::new(axi),
-            host_names: ToWrapSlave::new(axi),
-            host_dma_names: FromWrapMaster::new(host),
-            her_fifo: AsyncFifo::new(shape.her_width(), shape.word_places)?,
-            free_fifo: AsyncFifo::new(shape.free_width(), shape.word_places)?,
-            command_fifo: AsyncFifo::new(shape.command_width(), shape.word_places)?,
-            response_fifo: AsyncFifo::new(command, shape.response_places())?,
-            stdout_fifo: AsyncFifo::new(STDOUT_BITS, shape.burst_places)?,
-            context: MetaUnpack::new(her),
-            near_rst: Wire::bit(),
-            far_rst: Wire::bit(),
-            _shape: shape,
-        })
-    }
 }
 
 impl Logic for ClusterLink {

@@ -27,6 +27,13 @@ const PROTECTION: usize = 3;
 const RESPONSE: usize = 2;
 
 /// Passes AXI4-Lite accesses from one clock to another.
+#[hardware(
+    address: usize,
+    data: usize,
+    error = ParameterError,
+    _ = limits::check_address("axi_lite_crossing", address)?,
+    _ = limits::check_data("axi_lite_crossing", data)?,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AxiLiteCrossing {
     /// Clock of the side that asks.
@@ -38,43 +45,14 @@ pub struct AxiLiteCrossing {
     /// Synchronous reset of that side.
     pub m_rst: Wire<In, bool>,
     /// Accesses in.
-    pub s: AxiLiteSlave,
+    pub s: AxiLiteSlave<{ address }, { data }>,
     /// Accesses out.
-    pub m: AxiLiteMaster,
-    aw: AsyncFifo,
-    w: AsyncFifo,
-    b: AsyncFifo,
-    ar: AsyncFifo,
-    r: AsyncFifo,
-    _address: usize,
-    _data: usize,
-}
-
-impl AxiLiteCrossing {
-    /// A crossing for addresses and data of the given widths in bits.
-    ///
-    /// # Errors
-    /// If a width is zero or too large, or that of data no whole number of bytes.
-    pub fn new(address: usize, data: usize) -> Result<Self, ParameterError> {
-        limits::check_address("axi_lite_crossing", address)?;
-        limits::check_data("axi_lite_crossing", data)?;
-        let fifo = |width| AsyncFifo::new(width, DEPTH);
-        Ok(Self {
-            s_clk: Signal::default(),
-            s_rst: Wire::bit(),
-            m_clk: Signal::default(),
-            m_rst: Wire::bit(),
-            s: AxiLiteSlave::new(address, data),
-            m: AxiLiteMaster::new(address, data),
-            aw: fifo(address + PROTECTION)?,
-            w: fifo(data + data / 8)?,
-            b: fifo(RESPONSE)?,
-            ar: fifo(address + PROTECTION)?,
-            r: fifo(data + RESPONSE)?,
-            _address: address,
-            _data: data,
-        })
-    }
+    pub m: AxiLiteMaster<{ address }, { data }>,
+    aw: Checked<AsyncFifo<{ address + PROTECTION }, { DEPTH }>>,
+    w: Checked<AsyncFifo<{ data + data / 8 }, { DEPTH }>>,
+    b: Checked<AsyncFifo<{ RESPONSE }, { DEPTH }>>,
+    ar: Checked<AsyncFifo<{ address + PROTECTION }, { DEPTH }>>,
+    r: Checked<AsyncFifo<{ data + RESPONSE }, { DEPTH }>>,
 }
 
 impl Logic for AxiLiteCrossing {

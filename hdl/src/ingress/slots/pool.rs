@@ -42,6 +42,13 @@ const EARLY: usize = 2;
 const EVENTS: usize = 3;
 
 /// The free slots of both classes; takes slots back by their address and refuses wrong frees.
+#[hardware(
+    layout: PoolLayout,
+    tracked: bool,
+    error = ParameterError,
+    address = layout.address_width,
+    stages = if tracked { layout.free_latency() } else { 0 },
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SlotPool {
     /// Clock.
@@ -51,112 +58,60 @@ pub struct SlotPool {
     /// Synchronous reset of the counters: they are 0.
     pub counters_rst: Wire<In, bool>,
     /// Address of the next free small slot.
-    pub small: StreamOut,
+    pub small: StreamOut<{ address }>,
     /// Address of the next free large slot.
-    pub large: StreamOut,
+    pub large: StreamOut<{ address }>,
     /// Address of a slot that is freed.
-    pub free: StreamIn,
+    pub free: StreamIn<{ address }>,
     /// With `free`: whoever frees is trusted, wherever the slot is; only if slots are tracked.
-    pub free_trusted: Optional<Wire<In, bool>>,
+    pub free_trusted: Optional<Wire<In, bool>, { tracked }>,
     /// A slot goes to the cluster in this cycle; only if slots are tracked.
-    pub hand_valid: Optional<Wire<In, bool>>,
+    pub hand_valid: Optional<Wire<In, bool>, { tracked }>,
     /// Its address; only if slots are tracked.
-    pub hand_address: Optional<Wire<In>>,
+    pub hand_address: Optional<Wire<In, { address }>, { tracked }>,
     /// All slots are in their lists; stays high until reset.
     pub open: Wire<Out, bool>,
     /// Frees that were refused because no slot starts at their address.
-    pub refused_no_start: Wire<Out>,
+    pub refused_no_start: Wire<Out, { COUNTER_WIDTH }>,
     /// Frees that were refused because their slot was not out.
-    pub refused_not_out: Wire<Out>,
+    pub refused_not_out: Wire<Out, { COUNTER_WIDTH }>,
     /// Frees that were refused because they came before all slots were in their lists.
-    pub refused_early: Wire<Out>,
+    pub refused_early: Wire<Out, { COUNTER_WIDTH }>,
     /// Large slots that are out.
-    pub large_used: Wire<Out>,
+    pub large_used: Wire<Out, { COUNTER_WIDTH }>,
     /// Most large slots that were out at the same time.
-    pub large_peak: Wire<Out>,
+    pub large_peak: Wire<Out, { COUNTER_WIDTH }>,
     /// Small slots that are out.
-    pub small_used: Wire<Out>,
+    pub small_used: Wire<Out, { COUNTER_WIDTH }>,
     /// Most small slots that were out at the same time.
-    pub small_peak: Wire<Out>,
+    pub small_peak: Wire<Out, { COUNTER_WIDTH }>,
     /// Slots are being put into their lists.
+    #[new(Reg::reset_to(true))]
     filling: Reg<bool>,
-    fill_index: Reg,
+    fill_index: Reg<{ layout.fill_width() }, Reset>,
     /// Waits until the last slot is at the head of its list.
-    settle: Vec<Reg<bool>>,
-    opened: Reg<bool>,
+    settle: [Reg<bool, Reset>; FILL_LATENCY - 1],
+    opened: Reg<bool, Reset>,
     /// Frees are taken: always but in and right after reset.
-    accepts: Reg<bool>,
+    accepts: Reg<bool, Reset>,
     /// Frees on their way through the finders: the address, whether there is one, whether it came too early.
-    returned_address: Reg,
-    returned: Vec<Reg<bool>>,
-    early: Vec<Reg<bool>>,
+    returned_address: Reg<{ address }>,
+    returned: [Reg<bool, Reset>; layout.free_latency()],
+    early: [Reg<bool>; layout.free_latency()],
     judged: Wire<Local, bool>,
     /// Only if slots are tracked: whether each free is trusted, and slots on their way through finders of their own.
-    trusted: Vec<Reg<bool>>,
-    handed_address: Optional<Reg>,
-    handed: Vec<Reg<bool>>,
-    find_large_handed: Optional<SlotFinder>,
-    find_small_handed: Optional<SlotFinder>,
-    find_large: SlotFinder,
-    find_small: SlotFinder,
-    large_list: FreeList,
-    small_list: FreeList,
-    counters: EventCounters,
-    _layout: PoolLayout,
-    _tracked: bool,
-}
-
-impl SlotPool {
-    /// A pool of the given layout, which may track slots.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(layout: PoolLayout, tracked: bool) -> Result<Self, ParameterError> {
-        let address = layout.address_width;
-        let counter = || Wire::word(COUNTER_WIDTH);
-        let finder = |class| SlotFinder::new(class, address, layout.tree_levels());
-        let stages = if tracked { layout.free_latency() } else { 0 };
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            counters_rst: Wire::bit(),
-            small: StreamOut::new(address),
-            large: StreamOut::new(address),
-            free: StreamIn::new(address),
-            free_trusted: Optional::new(tracked, Wire::bit),
-            hand_valid: Optional::new(tracked, Wire::bit),
-            hand_address: Optional::new(tracked, || Wire::word(address)),
-            open: Wire::bit(),
-            refused_no_start: counter(),
-            refused_not_out: counter(),
-            refused_early: counter(),
-            large_used: counter(),
-            large_peak: counter(),
-            small_used: counter(),
-            small_peak: counter(),
-            filling: Reg::reset_to(true),
-            fill_index: Reg::word_reset(layout.fill_width()),
-            settle: vec![Reg::bit_reset(); FILL_LATENCY - 1],
-            opened: Reg::bit_reset(),
-            accepts: Reg::bit_reset(),
-            returned_address: Reg::word(address),
-            returned: vec![Reg::bit_reset(); layout.free_latency()],
-            early: vec![Reg::bit(); layout.free_latency()],
-            judged: Wire::bit(),
-            trusted: vec![Reg::bit(); stages],
-            handed_address: Optional::new(tracked, || Reg::word(address)),
-            handed: vec![Reg::bit_reset(); stages],
-            find_large_handed: Optional::new(tracked, || finder(layout.large)),
-            find_small_handed: Optional::new(tracked, || finder(layout.small)),
-            find_large: finder(layout.large),
-            find_small: finder(layout.small),
-            large_list: FreeList::new(layout.large, address, tracked)?,
-            small_list: FreeList::new(layout.small, address, tracked)?,
-            counters: EventCounters::new(EVENTS),
-            _layout: layout,
-            _tracked: tracked,
-        })
-    }
+    trusted: [Reg<bool>; stages],
+    handed_address: Optional<Reg<{ address }>, { tracked }>,
+    handed: [Reg<bool, Reset>; stages],
+    find_large_handed:
+        Optional<SlotFinder<{ layout.large }, { address }, { layout.tree_levels() }>, { tracked }>,
+    find_small_handed:
+        Optional<SlotFinder<{ layout.small }, { address }, { layout.tree_levels() }>, { tracked }>,
+    find_large: SlotFinder<{ layout.large }, { address }, { layout.tree_levels() }>,
+    find_small: SlotFinder<{ layout.small }, { address }, { layout.tree_levels() }>,
+    large_list: Checked<FreeList<{ layout.large }, { address }, { tracked }>>,
+    small_list: Checked<FreeList<{ layout.small }, { address }, { tracked }>>,
+    counters: EventCounters<{ EVENTS }>,
 }
 
 impl Logic for SlotPool {
