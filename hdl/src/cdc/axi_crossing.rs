@@ -44,6 +44,23 @@ impl AxiExtras {
 }
 
 /// Passes AXI4 bursts from one clock to another.
+#[hardware(
+    shape: AxiShape,
+    depth: usize,
+    extras: AxiExtras,
+    error = ParameterError,
+    _ = limits::check_address("axi_crossing", shape.address)?,
+    _ = limits::check_data("axi_crossing", shape.data)?,
+    _ = limits::check_id("axi_crossing", shape.id)?,
+    _ = limits::check_depth("axi_crossing", depth)?,
+    _ = limits::check_user("axi_crossing", extras.user)?,
+    atop = extras.atop,
+    user = extras.user,
+    bursts = depth.min(MAX_BURSTS),
+    address = shape.id + shape.address + LENGTH_BITS + SIZE_BITS + KIND_BITS + 1 + CACHE + PROTECTION,
+    address = address + user,
+    operation = if atop { ATOP_BITS } else { 0 },
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AxiCrossing {
     /// Clock of the side that asks.
@@ -55,72 +72,29 @@ pub struct AxiCrossing {
     /// Synchronous reset of that side.
     pub m_rst: Wire<In, bool>,
     /// Bursts in.
-    pub s: AxiTarget,
+    pub s: AxiTarget<{ shape }>,
     /// Atomic operation.
-    pub s_awatop: Optional<Wire<In>>,
+    pub s_awatop: Optional<Wire<In, { ATOP_BITS }>, { atop }>,
     /// User signal of a write.
-    pub s_awuser: Optional<Wire<In>>,
+    pub s_awuser: Optional<Wire<In, { user }>, { user > 0 }>,
     /// User signal of a read.
-    pub s_aruser: Optional<Wire<In>>,
+    pub s_aruser: Optional<Wire<In, { user }>, { user > 0 }>,
     /// Bursts out.
-    pub m: AxiMaster,
+    pub m: AxiMaster<{ shape }>,
     /// Atomic operation.
-    pub m_awatop: Optional<Wire<Out>>,
+    pub m_awatop: Optional<Wire<Out, { ATOP_BITS }>, { atop }>,
     /// User signal of a write.
-    pub m_awuser: Optional<Wire<Out>>,
+    pub m_awuser: Optional<Wire<Out, { user }>, { user > 0 }>,
     /// User signal of a read.
-    pub m_aruser: Optional<Wire<Out>>,
-    aw: AsyncFifo,
-    w: AsyncFifo,
-    b: AsyncFifo,
-    ar: AsyncFifo,
-    r: AsyncFifo,
-    _shape: AxiShape,
-    _depth: usize,
-    _extras: AxiExtras,
+    pub m_aruser: Optional<Wire<Out, { user }>, { user > 0 }>,
+    aw: Checked<AsyncFifo<{ address + operation }, { bursts }>>,
+    w: Checked<AsyncFifo<{ shape.data + shape.strobes() + 1 }, { depth }>>,
+    b: Checked<AsyncFifo<{ shape.id + RESPONSE }, { bursts }>>,
+    ar: Checked<AsyncFifo<{ address }, { bursts }>>,
+    r: Checked<AsyncFifo<{ shape.id + shape.data + RESPONSE + 1 }, { depth }>>,
 }
 
 impl AxiCrossing {
-    /// A crossing for ports of those widths, with `depth` places for data each way.
-    ///
-    /// # Errors
-    /// If the depth is not a power of two from 4 to 1024, or a width is zero or too large, or that of data no power
-    /// of two of bytes.
-    pub fn new(shape: AxiShape, depth: usize, extras: AxiExtras) -> Result<Self, ParameterError> {
-        limits::check_address("axi_crossing", shape.address)?;
-        limits::check_data("axi_crossing", shape.data)?;
-        limits::check_id("axi_crossing", shape.id)?;
-        limits::check_depth("axi_crossing", depth)?;
-        limits::check_user("axi_crossing", extras.user)?;
-        let bursts = depth.min(MAX_BURSTS);
-        let address = shape.id + shape.address + LENGTH_BITS + SIZE_BITS + KIND_BITS + 1 + CACHE + PROTECTION;
-        let address = address + extras.user;
-        let AxiExtras { atop, user } = extras;
-        let operation = if atop { ATOP_BITS } else { 0 };
-        Ok(Self {
-            s_clk: Signal::default(),
-            s_rst: Wire::bit(),
-            m_clk: Signal::default(),
-            m_rst: Wire::bit(),
-            s: AxiTarget::new(shape),
-            s_awatop: Optional::new(atop, || Wire::word(ATOP_BITS)),
-            s_awuser: Optional::new(user > 0, || Wire::word(user)),
-            s_aruser: Optional::new(user > 0, || Wire::word(user)),
-            m: AxiMaster::new(shape),
-            m_awatop: Optional::new(atop, || Wire::word(ATOP_BITS)),
-            m_awuser: Optional::new(user > 0, || Wire::word(user)),
-            m_aruser: Optional::new(user > 0, || Wire::word(user)),
-            aw: AsyncFifo::new(address + operation, bursts)?,
-            w: AsyncFifo::new(shape.data + shape.strobes() + 1, depth)?,
-            b: AsyncFifo::new(shape.id + RESPONSE, bursts)?,
-            ar: AsyncFifo::new(address, bursts)?,
-            r: AsyncFifo::new(shape.id + shape.data + RESPONSE + 1, depth)?,
-            _shape: shape,
-            _depth: depth,
-            _extras: extras,
-        })
-    }
-
     /// What follows `axi_crossing_` in the name of the module.
     fn variant(&self) -> String {
         let AxiShape { address, data, id } = self._shape;

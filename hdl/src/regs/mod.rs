@@ -77,6 +77,7 @@ const RULES: usize = (RULESETS * RULES_PER_RULESET) as usize;
 const WINDOWS: usize = CONTEXTS as usize;
 
 /// Control and status registers of everything.
+#[hardware(shape: RegsShape, map = Map::new(&shape), extended = shape.extended, clusters = shape.clusters)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinCtrlRegs {
     /// Clock.
@@ -84,130 +85,80 @@ pub struct PspinCtrlRegs {
     /// Synchronous reset, active high.
     pub rst: Wire<In, bool>,
     /// Accesses.
-    pub s_axil: AxiLiteSlave,
+    pub s_axil: AxiLiteSlave<{ shape.address }, { WORD }>,
     /// Bit c: cluster c fetches instructions.
-    pub cl_fetch_en_o: Wire<Out>,
+    pub cl_fetch_en_o: Wire<Out, { clusters }>,
     /// Holds the clusters in reset.
     pub aux_rst_o: Wire<Out, bool>,
     /// Bit c: cluster c has ended its computation.
-    pub cl_eoc_i: Wire<In>,
+    pub cl_eoc_i: Wire<In, { clusters }>,
     /// Bit c: cluster c is busy.
-    pub cl_busy_i: Wire<In>,
+    pub cl_busy_i: Wire<In, { clusters }>,
     /// Bit q: message processing queue q is full.
-    pub mpq_full_i: Wire<In>,
+    pub mpq_full_i: Wire<In, { shape.queues }>,
     /// Takes the word at `stdout_dout`.
     pub stdout_rd_en: Wire<Out, bool>,
     /// The oldest word of the handlers' standard output.
-    pub stdout_dout: Wire<In>,
+    pub stdout_dout: Wire<In, { WORD }>,
     /// It is there.
     pub stdout_data_valid: Wire<In, bool>,
     /// Packets that the allocator dropped.
-    pub alloc_dropped_pkts: Wire<In>,
+    pub alloc_dropped_pkts: Wire<In, { WORD }>,
     /// The rules are in force.
     pub match_valid: Wire<Out, bool>,
     /// Bit s: ruleset s joins its rules by OR (1) or AND (0).
-    pub match_mode: Wire<Out>,
+    pub match_mode: Wire<Out, { RULESETS as usize }>,
     /// Word numbers, 32 bits a rule, ruleset-major.
-    pub match_idx: Wire<Out>,
+    pub match_idx: Wire<Out, { RULES * WORD }>,
     /// Masks, as software wrote them.
-    pub match_mask: Wire<Out>,
+    pub match_mask: Wire<Out, { RULES * WORD }>,
     /// Range starts, as software wrote them.
-    pub match_start: Wire<Out>,
+    pub match_start: Wire<Out, { RULES * WORD }>,
     /// Range ends, as software wrote them.
-    pub match_end: Wire<Out>,
+    pub match_end: Wire<Out, { RULES * WORD }>,
     /// The execution contexts are taken.
     pub her_gen_valid: Wire<Out, bool>,
     /// Bit n: context n is enabled.
-    pub her_gen_ctx_enabled: Wire<Out>,
+    pub her_gen_ctx_enabled: Wire<Out, { WINDOWS }>,
     /// The contexts, context 0 in the lowest bits of each field.
-    pub her_gen: ContextsOut,
+    pub her_gen: ContextsOut<{ WINDOWS }, { HOST_ADDRESS }>,
     /// Last error of the egress DMA.
-    pub egress_dma_last_error: Wire<In>,
+    pub egress_dma_last_error: Wire<In, { ERROR }>,
     /// Bit (rules * s + r): rule r of ruleset s counts from the IP payload. This and all below only with `extended`.
-    pub match_relative: Optional<Wire<Out>>,
+    pub match_relative: Optional<Wire<Out, { RULES }>, { extended }>,
     /// The host DMA is held to the windows.
-    pub guard_enforce: Optional<Wire<Out, bool>>,
+    pub guard_enforce: Optional<Wire<Out, bool>, { extended }>,
     /// Bit n: the window of context n is open.
-    pub guard_enabled: Optional<Wire<Out>>,
+    pub guard_enabled: Optional<Wire<Out, { WINDOWS }>, { extended }>,
     /// First addresses of the windows, 64 bits each, that of context 0 in the lowest bits.
-    pub guard_base: Optional<Wire<Out>>,
+    pub guard_base: Optional<Wire<Out, { WINDOWS * HOST_ADDRESS }>, { extended }>,
     /// Their sizes in bytes, 32 bits each.
-    pub guard_size: Optional<Wire<Out>>,
+    pub guard_size: Optional<Wire<Out, { WINDOWS * WORD }>, { extended }>,
     /// A transfer is held to the window of its context, not to any.
-    pub guard_by_context: Optional<Wire<Out, bool>>,
+    pub guard_by_context: Optional<Wire<Out, bool>, { extended }>,
     /// The last error of the egress DMA is to be forgotten.
-    pub error_clear: Optional<Wire<Out, bool>>,
+    pub error_clear: Optional<Wire<Out, bool>, { extended }>,
     /// The clusters' clock is running.
-    pub cluster_running: Optional<Wire<In, bool>>,
+    pub cluster_running: Optional<Wire<In, bool>, { extended }>,
     /// The clusters or the link to them are held in reset.
-    pub cluster_held: Optional<Wire<In, bool>>,
+    pub cluster_held: Optional<Wire<In, bool>, { extended }>,
     /// The counters, 32 bits each in the order of the table, the first in the lowest bits.
-    pub counters: Optional<Wire<In>>,
-    write: WritePort,
-    read: ReadPort,
+    pub counters: Optional<Wire<In, { counters() * WORD }>, { extended }>,
+    write: WritePort<{ shape.address }, { &map }>,
+    read: ReadPort<{ shape.address }, { &map }>,
     /// The registers that software writes.
+    #[new(Named::new(map.held.iter().copied(), |held| RegisterArray::new(&elements(held.0, &shape))))]
     held: Named<RegisterArray>,
     /// The words of each block, as they are read.
-    words: Named<Wire<Local>>,
-    stdout_word: Wire<Local>,
-    stdout_taken: Reg<bool>,
-    clear: Optional<Reg<bool>>,
+    words: Named<Wire<Local, { map::BLOCK_WORDS * WORD }>, { &map.blocks }>,
+    stdout_word: Wire<Local, { WORD }>,
+    stdout_taken: Reg<bool, Reset>,
+    clear: Optional<Reg<bool, Reset>, { extended }>,
+    #[new(map)]
     _map: Map,
-    _shape: RegsShape,
 }
 
 impl PspinCtrlRegs {
-    /// Registers of that shape.
-    pub fn new(shape: RegsShape) -> Self {
-        let map = Map::new(&shape);
-        let (extended, clusters) = (shape.extended, shape.clusters);
-        let rules = || Wire::word(RULES * WORD);
-        let array = |held: &Held| RegisterArray::new(&elements(held.0, &shape));
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s_axil: AxiLiteSlave::new(shape.address, WORD),
-            cl_fetch_en_o: Wire::word(clusters),
-            aux_rst_o: Wire::bit(),
-            cl_eoc_i: Wire::word(clusters),
-            cl_busy_i: Wire::word(clusters),
-            mpq_full_i: Wire::word(shape.queues),
-            stdout_rd_en: Wire::bit(),
-            stdout_dout: Wire::word(WORD),
-            stdout_data_valid: Wire::bit(),
-            alloc_dropped_pkts: Wire::word(WORD),
-            match_valid: Wire::bit(),
-            match_mode: Wire::word(RULESETS as usize),
-            match_idx: rules(),
-            match_mask: rules(),
-            match_start: rules(),
-            match_end: rules(),
-            her_gen_valid: Wire::bit(),
-            her_gen_ctx_enabled: Wire::word(WINDOWS),
-            her_gen: ContextsOut::new(WINDOWS, HOST_ADDRESS),
-            egress_dma_last_error: Wire::word(ERROR),
-            match_relative: Optional::new(extended, || Wire::word(RULES)),
-            guard_enforce: Optional::new(extended, Wire::bit),
-            guard_enabled: Optional::new(extended, || Wire::word(WINDOWS)),
-            guard_base: Optional::new(extended, || Wire::word(WINDOWS * HOST_ADDRESS)),
-            guard_size: Optional::new(extended, || Wire::word(WINDOWS * WORD)),
-            guard_by_context: Optional::new(extended, Wire::bit),
-            error_clear: Optional::new(extended, Wire::bit),
-            cluster_running: Optional::new(extended, Wire::bit),
-            cluster_held: Optional::new(extended, Wire::bit),
-            counters: Optional::new(extended, || Wire::word(counters() * WORD)),
-            write: WritePort::new(shape.address, &map),
-            read: ReadPort::new(shape.address, &map),
-            held: Named::new(map.held.iter().copied(), array),
-            words: Named::new(&map.blocks, |_| Wire::word(map::BLOCK_WORDS * WORD)),
-            stdout_word: Wire::word(WORD),
-            stdout_taken: Reg::bit_reset(),
-            clear: Optional::new(extended, Reg::bit_reset),
-            _map: map,
-            _shape: shape,
-        }
-    }
-
     /// Registers with parameter values by name.
     ///
     /// # Errors

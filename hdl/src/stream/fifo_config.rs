@@ -51,6 +51,15 @@ impl FifoConfig {
         }
     }
 
+    /// A FIFO with a register at its output, in distributed RAM up to that depth and in block RAM beyond.
+    pub fn by_depth(width: usize, depth: usize, distributed: usize) -> Self {
+        if depth > distributed {
+            Self::block(width, depth)
+        } else {
+            Self::distributed(width, depth).registered()
+        }
+    }
+
     /// The same with a register at the output.
     #[must_use]
     pub fn registered(self) -> Self {

@@ -62,6 +62,11 @@ use spinneret_verilog::prelude::*;
 const DESCRIPTORS: usize = 8;
 
 /// Writes matched packets into their slots by AXI4 bursts, several packets in flight.
+#[hardware(
+    shape: DmaShape,
+    error = ParameterError,
+    metas = FifoConfig::distributed(shape.meta(), 2 * shape.bursts.max(DESCRIPTORS)),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinIngressDma {
     /// Clock.
@@ -69,100 +74,56 @@ pub struct PspinIngressDma {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Where the packet goes: a multiple of the bytes of a beat.
-    pub write_desc_addr: Wire<In>,
+    pub write_desc_addr: Wire<In, { shape.address }>,
     /// Its length in bytes.
-    pub write_desc_len: Wire<In>,
+    pub write_desc_len: Wire<In, { shape.length }>,
     /// Its tag, passed on.
-    pub write_desc_tag: Wire<In>,
+    pub write_desc_tag: Wire<In, { shape.tag }>,
     /// The descriptor is there.
     pub write_desc_valid: Wire<In, bool>,
     /// The descriptor is taken in this cycle.
     pub write_desc_ready: Wire<Out, bool>,
     /// The packets, in the order of their descriptors.
-    pub s_axis_pspin_rx: AxisIn,
+    pub s_axis_pspin_rx: AxisIn<{ shape.axis }>,
     /// Port into the packet buffer; nothing is read.
-    pub m_axi_pspin: AxiMaster,
+    pub m_axi_pspin: AxiMaster<{ shape.axi() }>,
     /// Address of a packet that is written.
-    pub her_gen_addr: Wire<Out>,
+    pub her_gen_addr: Wire<Out, { shape.address }>,
     /// Its length in bytes.
-    pub her_gen_len: Wire<Out>,
+    pub her_gen_len: Wire<Out, { shape.length }>,
     /// Its tag.
-    pub her_gen_tag: Wire<Out>,
+    pub her_gen_tag: Wire<Out, { shape.tag }>,
     /// The packet is there.
     pub her_gen_valid: Wire<Out, bool>,
     /// The HER generator takes it in this cycle.
     pub her_gen_ready: Wire<In, bool>,
     /// Address of a slot whose packet failed; beyond the public design.
-    pub m_free_addr: Wire<Out>,
+    pub m_free_addr: Wire<Out, { shape.address }>,
     /// The slot is free.
     pub m_free_valid: Wire<Out, bool>,
     /// The allocator takes it in this cycle; tie it to 1 if there is nobody to tell.
     pub m_free_ready: Wire<In, bool>,
     /// Packets that failed because a response was not OKAY, modulo 2^32; beyond the public design.
-    pub write_error_pkts_o: Wire<Out>,
+    pub write_error_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Packets that failed because of their frame or address, modulo 2^32; beyond the public design.
-    pub bad_frame_pkts_o: Wire<Out>,
+    pub bad_frame_pkts_o: Wire<Out, { COUNTER_WIDTH }>,
     reset: Wire<Local, bool>,
-    descriptors: ReadySlice,
-    planner: FramePlan,
-    plans: OutputQueue,
-    slots: OutputQueue,
-    metas: Fifo,
+    descriptors: ReadySlice<{ shape.packet() }>,
+    planner: FramePlan<{ shape }>,
+    plans: Checked<OutputQueue<{ shape.plan() }, { DESCRIPTORS }>>,
+    slots: Checked<OutputQueue<{ 1 + shape.address }, { DESCRIPTORS }>>,
+    // A packet is known from its descriptor on until its last response has come.
+    metas: Checked<Fifo<{ metas }>>,
     room: Wire<Local, bool>,
-    beats: ReadySlice,
-    marker: FrameMarker,
-    engine: WriteEngine,
-    hers: OutputQueue,
-    frees: OutputQueue,
-    counters: EventCounters,
-    _shape: DmaShape,
+    beats: ReadySlice<{ shape.axis.data + shape.axis.keep() + 1 }>,
+    marker: FrameMarker<{ shape }>,
+    engine: Checked<WriteEngine<{ shape }>>,
+    hers: Checked<OutputQueue<{ shape.packet() }, { shape.her_queue }>>,
+    frees: Checked<OutputQueue<{ shape.address }, { shape.free_queue }>>,
+    counters: EventCounters<{ judge::EVENTS }>,
 }
 
 impl PspinIngressDma {
-    /// A DMA of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: DmaShape) -> Result<Self, ParameterError> {
-        let metas = FifoConfig::distributed(shape.meta(), 2 * shape.bursts.max(DESCRIPTORS));
-        Ok(Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            write_desc_addr: Wire::word(shape.address),
-            write_desc_len: Wire::word(shape.length),
-            write_desc_tag: Wire::word(shape.tag),
-            write_desc_valid: Wire::bit(),
-            write_desc_ready: Wire::bit(),
-            s_axis_pspin_rx: AxisIn::new(shape.axis),
-            m_axi_pspin: AxiMaster::new(shape.axi()),
-            her_gen_addr: Wire::word(shape.address),
-            her_gen_len: Wire::word(shape.length),
-            her_gen_tag: Wire::word(shape.tag),
-            her_gen_valid: Wire::bit(),
-            her_gen_ready: Wire::bit(),
-            m_free_addr: Wire::word(shape.address),
-            m_free_valid: Wire::bit(),
-            m_free_ready: Wire::bit(),
-            write_error_pkts_o: Wire::word(COUNTER_WIDTH),
-            bad_frame_pkts_o: Wire::word(COUNTER_WIDTH),
-            reset: Wire::bit(),
-            descriptors: ReadySlice::new(shape.packet()),
-            planner: FramePlan::new(shape),
-            plans: OutputQueue::new(shape.plan(), DESCRIPTORS)?,
-            slots: OutputQueue::new(1 + shape.address, DESCRIPTORS)?,
-            // A packet is known from its descriptor on until its last response has come.
-            metas: Fifo::new(metas)?,
-            room: Wire::bit(),
-            beats: ReadySlice::new(shape.axis.data + shape.axis.keep() + 1),
-            marker: FrameMarker::new(shape),
-            engine: WriteEngine::new(shape)?,
-            hers: OutputQueue::new(shape.packet(), shape.her_queue)?,
-            frees: OutputQueue::new(shape.address, shape.free_queue)?,
-            counters: EventCounters::new(judge::EVENTS),
-            _shape: shape,
-        })
-    }
-
     /// A DMA with parameter values by name.
     ///
     /// # Errors

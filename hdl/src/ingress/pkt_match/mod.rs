@@ -53,7 +53,7 @@ pub use shape::MatchShape;
 
 use crate::entry::{ParameterError, Values};
 use crate::stream::{
-    AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FifoOutput, FrameDemux, FrameOut, StreamOut,
+    AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FrameDemux, FrameOut, StreamOut,
 };
 use payload::HEADER_BITS;
 use shape::HEADER_WORDS;
@@ -79,6 +79,16 @@ const DISTRIBUTED_BEATS: usize = 64;
 
 /// Sorts packets by rules: matched ones go to the cluster with their metadata, all others go on to
 /// the NIC untouched. One beat a clock.
+#[hardware(
+    shape: MatchShape,
+    error = ParameterError,
+    packed = shape.axis.packed(),
+    vector = 32 * shape.all_rules(),
+    option = shape.ip_relative,
+    stored = FifoConfig::by_depth(packed + 1, shape.buffer_beats, DISTRIBUTED_BEATS).with_margin(BUFFER_MARGIN),
+    decided = FifoConfig::distributed(1, shape.buffer_beats).with_margin(DECISION_MARGIN),
+    meta = FifoConfig::distributed(32 + shape.message_id_width + 3, META_DEPTH).registered().with_margin(META_MARGIN),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinPktMatch {
     /// Clock.
@@ -86,157 +96,68 @@ pub struct PspinPktMatch {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Packets from the wire.
-    pub s_axis_nic_rx: AxisIn,
+    pub s_axis_nic_rx: AxisIn<{ shape.axis }>,
     /// Packets that match nothing.
-    pub m_axis_nic_rx: AxisOut,
+    pub m_axis_nic_rx: AxisOut<{ shape.axis }>,
     /// Matched packets.
-    pub m_axis_pspin_rx: AxisOut,
+    pub m_axis_pspin_rx: AxisOut<{ shape.axis }>,
     /// 1: the rules are in force; a change from 0 to 1 takes new ones.
     pub match_valid: Wire<In, bool>,
     /// Bit s: ruleset s joins its rules by OR (1) or AND (0).
-    pub match_mode: Wire<In>,
+    pub match_mode: Wire<In, { shape.rulesets }>,
     /// Word numbers, 32 bits a rule, ruleset-major.
-    pub match_idx: Wire<In>,
+    pub match_idx: Wire<In, { vector }>,
     /// Masks, byte-swapped.
-    pub match_mask: Wire<In>,
+    pub match_mask: Wire<In, { vector }>,
     /// Range starts, byte-swapped.
-    pub match_start: Wire<In>,
+    pub match_start: Wire<In, { vector }>,
     /// Range ends, byte-swapped.
-    pub match_end: Wire<In>,
+    pub match_end: Wire<In, { vector }>,
     /// Tag of a matched packet: {message id, end of message, ruleset (2 bits)}.
-    pub packet_meta_tag: Wire<Out>,
+    pub packet_meta_tag: Wire<Out, { shape.tag_width }>,
     /// Exact length of a matched packet in bytes.
-    pub packet_meta_size: Wire<Out>,
+    pub packet_meta_size: Wire<Out, 32>,
     /// The metadata is there.
     pub packet_meta_valid: Wire<Out, bool>,
     /// The metadata is taken in this cycle.
     pub packet_meta_ready: Wire<In, bool>,
     /// Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload, not of the frame.
-    pub match_relative: Optional<Wire<In>>,
+    pub match_relative: Optional<Wire<In, { shape.all_rules() }>, { option }>,
     reset: Wire<Local, bool>,
-    input: AxisPack,
+    input: AxisPack<{ shape.axis }>,
     /// The beat that came in, before anything looks at it.
-    beat: Reg,
+    beat: Reg<{ packed }>,
     beat_last: Reg<bool>,
-    beat_valid: Reg<bool>,
-    beat_number: Reg,
-    next_number: Reg,
-    ready: Reg<bool>,
-    in_frame: Reg<bool>,
+    beat_valid: Reg<bool, Reset>,
+    beat_number: Reg<{ shape.beat_number_width() }>,
+    next_number: Reg<{ shape.beat_number_width() }, Reset>,
+    ready: Reg<bool, Reset>,
+    in_frame: Reg<bool, Reset>,
     still_in_frame: Wire<Local, bool>,
     accept: Wire<Local, bool>,
     /// The rules that were loaded last are in force.
-    active: Reg<bool>,
+    active: Reg<bool, Reset>,
     /// `match_valid` was 0 since rules were loaded: those that are held are not those to be in force.
-    stale: Reg<bool>,
+    stale: Reg<bool, Reset>,
     /// No frame is being evaluated, so that the rules may change.
     quiet: Wire<Local, bool>,
-    payload: Optional<PayloadFinder>,
+    payload: Optional<PayloadFinder<{ shape }>, { option }>,
     /// Lane of the message id, if the beat carries it.
-    id_lane: Optional<Wire<Local>>,
+    id_lane: Optional<Wire<Local, { shape.lane_width() }>, { option }>,
     /// The beat with every word in network order.
-    swapped: Optional<Wire<Local>>,
-    engine: MatchEngine,
-    meter: FrameMeter,
-    buffer: Fifo,
-    decisions: Fifo,
-    metas: Fifo,
-    demux: FrameDemux,
-    nic: AxisUnpack,
-    pspin: AxisUnpack,
-    _shape: MatchShape,
+    swapped: Optional<Wire<Local, { shape.axis.data }>, { option && shape.message_id_network_order }>,
+    engine: MatchEngine<{ shape }>,
+    meter: FrameMeter<{ shape }>,
+    buffer: Checked<Fifo<{ stored }>>,
+    // A decision waits until the last beat of its frame leaves the buffer.
+    decisions: Checked<Fifo<{ decided }>>,
+    metas: Checked<Fifo<{ meta }>>,
+    demux: Checked<FrameDemux<2, { packed }>>,
+    nic: AxisUnpack<{ shape.axis }>,
+    pspin: AxisUnpack<{ shape.axis }>,
 }
 
 impl PspinPktMatch {
-    /// A matching engine of the given shape.
-    ///
-    /// # Errors
-    /// If a queue cannot be built with these parameters.
-    pub fn new(shape: MatchShape) -> Result<Self, ParameterError> {
-        let packed = shape.axis.packed();
-        let vector = 32 * shape.all_rules();
-        let option = shape.ip_relative;
-        let fifo = |width, depth, storage, output, margin| {
-            Fifo::new(FifoConfig {
-                width,
-                depth,
-                storage,
-                output,
-                margin,
-            })
-        };
-        let storage = if shape.buffer_beats > DISTRIBUTED_BEATS {
-            RamStyle::Block
-        } else {
-            RamStyle::Distributed
-        };
-        Ok(Self {
-            clk: Signal::default(),
-            rstn: Wire::bit(),
-            s_axis_nic_rx: AxisIn::new(shape.axis),
-            m_axis_nic_rx: AxisOut::new(shape.axis),
-            m_axis_pspin_rx: AxisOut::new(shape.axis),
-            match_valid: Wire::bit(),
-            match_mode: Wire::word(shape.rulesets),
-            match_idx: Wire::word(vector),
-            match_mask: Wire::word(vector),
-            match_start: Wire::word(vector),
-            match_end: Wire::word(vector),
-            packet_meta_tag: Wire::word(shape.tag_width),
-            packet_meta_size: Wire::word(32),
-            packet_meta_valid: Wire::bit(),
-            packet_meta_ready: Wire::bit(),
-            match_relative: Optional::new(option, || Wire::word(shape.all_rules())),
-            reset: Wire::bit(),
-            input: AxisPack::new(shape.axis),
-            beat: Reg::word(packed),
-            beat_last: Reg::bit(),
-            beat_valid: Reg::bit_reset(),
-            beat_number: Reg::word(shape.beat_number_width()),
-            next_number: Reg::word_reset(shape.beat_number_width()),
-            ready: Reg::bit_reset(),
-            in_frame: Reg::bit_reset(),
-            still_in_frame: Wire::bit(),
-            accept: Wire::bit(),
-            active: Reg::bit_reset(),
-            stale: Reg::bit_reset(),
-            quiet: Wire::bit(),
-            payload: Optional::new(option, || PayloadFinder::new(shape)),
-            id_lane: Optional::new(option, || Wire::word(shape.lane_width())),
-            swapped: Optional::new(option && shape.message_id_network_order, || {
-                Wire::word(shape.axis.data)
-            }),
-            engine: MatchEngine::new(shape),
-            meter: FrameMeter::new(shape),
-            buffer: fifo(
-                packed + 1,
-                shape.buffer_beats,
-                storage,
-                FifoOutput::Registered,
-                BUFFER_MARGIN,
-            )?,
-            // A decision waits until the last beat of its frame leaves the buffer.
-            decisions: fifo(
-                1,
-                shape.buffer_beats,
-                RamStyle::Distributed,
-                FifoOutput::Fallthrough,
-                DECISION_MARGIN,
-            )?,
-            metas: fifo(
-                32 + shape.message_id_width + 3,
-                META_DEPTH,
-                RamStyle::Distributed,
-                FifoOutput::Registered,
-                META_MARGIN,
-            )?,
-            demux: FrameDemux::new(2, packed)?,
-            nic: AxisUnpack::new(shape.axis),
-            pspin: AxisUnpack::new(shape.axis),
-            _shape: shape,
-        })
-    }
-
     /// A matching engine with parameter values by name.
     ///
     /// # Errors

@@ -26,6 +26,13 @@ const DISTRIBUTED_SLOTS: usize = 64;
 /// A list that tracks slots knows more of those that are out, by two more bits, which differ while the cluster has
 /// the slot: `handed` changes when the slot is handed on, and `cleared` follows it when the slot is given out again.
 /// Only while they differ does a free of the cluster count; those who are trusted can free a slot at any time.
+#[hardware(
+    class: SlotClass,
+    address_width: usize,
+    tracked: bool,
+    error = ParameterError,
+    index = class.index_width(),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FreeList {
     /// Clock.
@@ -35,113 +42,62 @@ pub struct FreeList {
     /// Puts the slot `fill_index` into the list, whoever owned it; only while `open` is low.
     pub fill: Wire<In, bool>,
     /// Number of the slot that is filled in.
-    pub fill_index: Wire<In>,
+    pub fill_index: Wire<In, { index }>,
     /// All slots have been filled in; the first is at the output in the next cycle.
     pub open: Wire<In, bool>,
     /// Frees the slot `free_index`, if it is out.
     pub free: Wire<In, bool>,
     /// Number of the slot that is freed.
-    pub free_index: Wire<In>,
+    pub free_index: Wire<In, { index }>,
     /// With `free`: it counts whether the slot has been handed on or not; only if slots are tracked.
-    pub trusted: Optional<Wire<In, bool>>,
+    pub trusted: Optional<Wire<In, bool>, { tracked }>,
     /// The slot `hand_index`, which is out, is handed on, later than one cycle after it was given; only if slots
     /// are tracked.
-    pub hand: Optional<Wire<In, bool>>,
+    pub hand: Optional<Wire<In, bool>, { tracked }>,
     /// Number of the slot that is handed on; only if slots are tracked.
-    pub hand_index: Optional<Wire<In>>,
+    pub hand_index: Optional<Wire<In, { index }>, { tracked }>,
     /// With `free`: the slot was out and is free now.
     pub free_done: Wire<Out, bool>,
     /// Address of a free slot.
-    pub slot: StreamOut,
+    pub slot: StreamOut<{ address_width }>,
     /// Slots that are out.
-    pub used: Wire<Out>,
+    pub used: Wire<Out, { count_width(class) }>,
     /// Most slots that were out at the same time since reset.
-    pub peak: Wire<Out>,
-    taken: Ram,
-    freed: Ram,
-    handed: Optional<Ram>,
+    pub peak: Wire<Out, { count_width(class) }>,
+    taken: Ram<{ RamStyle::Distributed }, { class.count }, 1>,
+    freed: Ram<{ RamStyle::Distributed }, { class.count }, 1>,
+    handed: Optional<Ram<{ RamStyle::Distributed }, { class.count }, 1>, { tracked }>,
     /// The same as `handed`, to be read for slots that are given out.
-    handed_again: Optional<Ram>,
-    cleared: Optional<Ram>,
+    handed_again: Optional<Ram<{ RamStyle::Distributed }, { class.count }, 1>, { tracked }>,
+    cleared: Optional<Ram<{ RamStyle::Distributed }, { class.count }, 1>, { tracked }>,
     /// The same as `cleared`, to be read for slots that are handed on.
-    cleared_again: Optional<Ram>,
-    back: Reg<bool>,
+    cleared_again: Optional<Ram<{ RamStyle::Distributed }, { class.count }, 1>, { tracked }>,
+    back: Reg<bool, Reset>,
     /// {what `taken` becomes when the slot is given out, number}.
-    back_entry: Reg,
-    list: Fifo,
-    index: Wire<Local>,
-    offset: Wire<Local>,
-    address: Wire<Local>,
+    back_entry: Reg<{ index + 1 }>,
+    list: Checked<Fifo<{ places(class) }>>,
+    index: Wire<Local, { index }>,
+    offset: Wire<Local, { class.varying_bits() }>,
+    address: Wire<Local, { address_width }>,
     /// {what `taken` becomes, number, address} of the next slots.
-    front: SkidBuffer,
+    front: Checked<SkidBuffer<{ 1 + index + address_width }>>,
     give: Wire<Local, bool>,
-    gave: Reg<bool>,
-    gave_entry: Reg,
-    came: Reg<bool>,
-    used_count: Reg,
-    peak_count: Reg,
-    _class: SlotClass,
-    _tracked: bool,
-}
-
-impl FreeList {
-    /// A list of the slots of a class, with addresses of `address_width` bits, which may track slots.
-    ///
-    /// # Errors
-    /// If there are more slots than a FIFO holds.
-    pub fn new(class: SlotClass, address_width: usize, tracked: bool) -> Result<Self, ParameterError> {
-        let index = class.index_width();
-        // A registered FIFO of fewer than four places cannot pass a slot every cycle.
-        let depth = class.count.next_power_of_two().max(4);
-        let list = if depth > DISTRIBUTED_SLOTS {
-            FifoConfig::block(index + 1, depth)
-        } else {
-            FifoConfig::distributed(index + 1, depth).registered()
-        };
-        let owner = || Ram::new(RamStyle::Distributed, class.count, 1);
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            fill: Wire::bit(),
-            fill_index: Wire::word(index),
-            open: Wire::bit(),
-            free: Wire::bit(),
-            free_index: Wire::word(index),
-            trusted: Optional::new(tracked, Wire::bit),
-            hand: Optional::new(tracked, Wire::bit),
-            hand_index: Optional::new(tracked, || Wire::word(index)),
-            free_done: Wire::bit(),
-            slot: StreamOut::new(address_width),
-            used: Wire::word(count_width(class)),
-            peak: Wire::word(count_width(class)),
-            taken: owner(),
-            freed: owner(),
-            handed: Optional::new(tracked, owner),
-            handed_again: Optional::new(tracked, owner),
-            cleared: Optional::new(tracked, owner),
-            cleared_again: Optional::new(tracked, owner),
-            back: Reg::bit_reset(),
-            back_entry: Reg::word(index + 1),
-            list: Fifo::new(list)?,
-            index: Wire::word(index),
-            offset: Wire::word(class.varying_bits()),
-            address: Wire::word(address_width),
-            front: SkidBuffer::new(1 + index + address_width)?,
-            give: Wire::bit(),
-            gave: Reg::bit_reset(),
-            gave_entry: Reg::word(index + 1),
-            came: Reg::bit_reset(),
-            used_count: Reg::word_reset(count_width(class)),
-            peak_count: Reg::word_reset(count_width(class)),
-            _class: class,
-            _tracked: tracked,
-        })
-    }
+    gave: Reg<bool, Reset>,
+    gave_entry: Reg<{ index + 1 }>,
+    came: Reg<bool, Reset>,
+    used_count: Reg<{ count_width(class) }, Reset>,
+    peak_count: Reg<{ count_width(class) }, Reset>,
 }
 
 /// Width of a number of slots, from none to all.
 pub(super) fn count_width(class: SlotClass) -> usize {
     address_width(class.count + 1)
+}
+
+/// The FIFO of a class's slots. A registered one of fewer than four places cannot pass a slot every cycle.
+fn places(class: SlotClass) -> FifoConfig {
+    let depth = class.count.next_power_of_two().max(4);
+    FifoConfig::by_depth(class.index_width() + 1, depth, DISTRIBUTED_SLOTS)
 }
 
 impl Logic for FreeList {
