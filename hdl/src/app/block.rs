@@ -177,16 +177,6 @@ pub struct SpinneretApp {
     _shape: AppShape,
 }
 
-impl SpinneretApp {
-    /// An application with parameter values by name, as a block of any kind.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(values)?))
-    }
-}
-
 impl Logic for SpinneretApp {
     #[kernel]
     fn update(&mut self) {

@@ -14,7 +14,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: false,
     parameters,
     derived,
-    build: SpinneretApp::build,
+    build: |values| Ok(Box::new(SpinneretApp::new(values)?)),
 };
 
 /// Parameters, which are the same in all configurations.

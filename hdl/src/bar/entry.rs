@@ -1,6 +1,6 @@
 //! The BAR in the catalog.
 
-use super::SpinneretBar;
+use super::{BarShape, SpinneretBar};
 use crate::entry::{Config, Entry, Parameter, Simulated};
 use spinneret_regmap::bar::ADDRESS_BITS;
 
@@ -14,7 +14,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived: |_| Vec::new(),
-    build: SpinneretBar::build,
+    build: |values| Ok(Box::new(SpinneretBar::new(BarShape::new(values)?))),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

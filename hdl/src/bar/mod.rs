@@ -46,7 +46,6 @@ pub use window::{BYTE_BITS, CLUSTER_ADDRESS_BITS, WindowDecoder};
 pub use write::BarWrite;
 
 use crate::axi::{AxiLiteMaster, AxiLiteSlave, AxiMaster, BUFFERABLE, INCR};
-use crate::entry::{ParameterError, Values};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
@@ -84,16 +83,6 @@ pub struct SpinneretBar {
     /// Events of both halves in one clock: the second one is counted in the next, in which neither half can
     /// report another.
     pending: Reg<{ EVENTS }, Reset>,
-}
-
-impl SpinneretBar {
-    /// A BAR with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(BarShape::new(values)?)))
-    }
 }
 
 impl Logic for SpinneretBar {

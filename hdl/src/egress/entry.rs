@@ -1,7 +1,7 @@
 //! The egress path in the catalog.
 
-use super::PspinEgressDatapath;
 use super::shape::command_id_width;
+use super::{EgressShape, PspinEgressDatapath};
 use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
@@ -14,7 +14,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived,
-    build: PspinEgressDatapath::build,
+    build: |values| Ok(Box::new(PspinEgressDatapath::new(EgressShape::new(values)?)?)),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

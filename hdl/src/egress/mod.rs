@@ -66,7 +66,7 @@ pub use room::FrameRoom;
 pub use shape::{EgressShape, FrameShape};
 
 use crate::axi::{AxiMaster, BUFFERABLE, INCR, LENGTH_BITS, UNPRIVILEGED};
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::stream::{AxisOut, FrameFifo, OutputQueue, SkidBuffer, StreamOut};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
@@ -146,16 +146,6 @@ pub struct PspinEgressDatapath {
     responder: Responder<{ shape }>,
     counters: EventCounters<{ responder::EVENTS + 1 }>,
     sent: Wire<Local, bool>,
-}
-
-impl PspinEgressDatapath {
-    /// An egress path with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(EgressShape::new(values)?)?))
-    }
 }
 
 impl Logic for PspinEgressDatapath {

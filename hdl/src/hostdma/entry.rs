@@ -1,6 +1,6 @@
 //! The host DMA and its halves in the catalog.
 
-use super::{PspinHostmemDma, PspinHostmemDmaRd, PspinHostmemDmaWr};
+use super::{HostDmaShape, PspinHostmemDma, PspinHostmemDmaRd, PspinHostmemDmaWr};
 use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block with both halves.
@@ -17,7 +17,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived,
-    build: PspinHostmemDma::build,
+    build: |values| Ok(Box::new(PspinHostmemDma::new(HostDmaShape::new(NAME, values)?)?)),
 };
 
 /// Its half that writes.
@@ -27,7 +27,11 @@ pub(crate) const WRITE_ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived: derived_of_half,
-    build: PspinHostmemDmaWr::build,
+    build: |values| {
+        Ok(Box::new(PspinHostmemDmaWr::new(HostDmaShape::new(
+            WRITE_NAME, values,
+        )?)?))
+    },
 };
 
 /// Its half that reads.
@@ -37,7 +41,11 @@ pub(crate) const READ_ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived: derived_of_half,
-    build: PspinHostmemDmaRd::build,
+    build: |values| {
+        Ok(Box::new(PspinHostmemDmaRd::new(HostDmaShape::new(
+            READ_NAME, values,
+        )?)?))
+    },
 };
 
 /// What the board configuration has beyond the reference.

@@ -53,7 +53,7 @@ pub use write::PspinHostmemDmaWr;
 
 use crate::COUNTER_WIDTH;
 use crate::axi::{ATOP_BITS, AxiSlave};
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::stream::StreamOut;
 use spinneret_verilog::prelude::*;
 
@@ -107,16 +107,6 @@ pub struct PspinHostmemDma {
     pub dma_rstn: Optional<Wire<In, bool>, { shape.drain }>,
     write: Checked<PspinHostmemDmaWr<{ shape }>>,
     read: Checked<PspinHostmemDmaRd<{ shape }>>,
-}
-
-impl PspinHostmemDma {
-    /// A host DMA with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(HostDmaShape::new(entry::NAME, values)?)?))
-    }
 }
 
 impl Logic for PspinHostmemDma {

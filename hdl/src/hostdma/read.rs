@@ -28,7 +28,6 @@
 //!   with as many beats of SLVERR, and nothing is read. A status for a tag that is not in flight is ignored
 //!   and counted.
 
-use super::entry::READ_NAME;
 use super::events::{ERROR_CODES, HalfCounters};
 use super::layout::{BurstFields, JobFields};
 use super::planner::ReadPlanner;
@@ -38,7 +37,7 @@ use super::transfers::TransferQueue;
 use super::{ERROR_BITS, GuardIn, HostDmaShape, RamAccount, RamReadOut, ReadDescOut, StatusIn};
 use crate::COUNTER_WIDTH;
 use crate::axi::{AxiReadSlave, DECERR, LENGTH_BITS, SLVERR};
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::stream::{OutputQueue, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -111,16 +110,6 @@ pub struct PspinHostmemDmaRd {
     counters: HalfCounters,
     #[new(job)]
     _job: JobFields,
-}
-
-impl PspinHostmemDmaRd {
-    /// A half with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(HostDmaShape::new(READ_NAME, values)?)?))
-    }
 }
 
 impl Logic for PspinHostmemDmaRd {

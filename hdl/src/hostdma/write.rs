@@ -31,7 +31,6 @@
 //!   these, the other bytes may be written. A status for a tag that is not in flight is ignored and counted.
 
 use super::assembler::PieceAssembler;
-use super::entry::WRITE_NAME;
 use super::events::{ERROR_CODES, HalfCounters};
 use super::intake::WriteIntake;
 use super::layout::{BurstFields, PieceFields};
@@ -40,7 +39,7 @@ use super::transfers::{TransferQueue, TransferShape};
 use super::{ERROR_BITS, GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
 use crate::COUNTER_WIDTH;
 use crate::axi::{ATOP_BITS, AxiWriteSlave, DECERR, KIND_BITS, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR};
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::stream::{OutputQueue, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -157,16 +156,6 @@ impl WritePayload {
             outside: whole + 3,
             width: whole + 4,
         }
-    }
-}
-
-impl PspinHostmemDmaWr {
-    /// A half with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(HostDmaShape::new(WRITE_NAME, values)?)?))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The control registers in the catalog.
 
-use super::PspinCtrlRegs;
+use super::{PspinCtrlRegs, RegsShape};
 use crate::entry::{Config, Entry, Parameter, Simulated};
 
 /// Name of the block.
@@ -13,7 +13,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived: |_| vec![("STRB_WIDTH", 4)],
-    build: PspinCtrlRegs::build,
+    build: |values| Ok(Box::new(PspinCtrlRegs::new(RegsShape::new(values)?))),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

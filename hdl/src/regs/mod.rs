@@ -55,7 +55,6 @@ pub use shape::RegsShape;
 pub use write_port::WritePort;
 
 use crate::axi::AxiLiteSlave;
-use crate::entry::{ParameterError, Values};
 use crate::ingress::her_gen::ContextsOut;
 use map::{counters, elements, meta};
 use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, cl, guard, her, me};
@@ -156,16 +155,6 @@ pub struct PspinCtrlRegs {
     clear: Optional<Reg<bool, Reset>, { extended }>,
     #[new(map)]
     _map: Map,
-}
-
-impl PspinCtrlRegs {
-    /// Registers with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(RegsShape::new(values)?)))
-    }
 }
 
 impl Logic for PspinCtrlRegs {

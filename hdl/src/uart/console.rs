@@ -33,7 +33,7 @@ use super::{
     AnswerWriter, CommandReader, ConsoleShape, PacketBuffer, RuleBank, UartReceiver, UartTransmitter,
     protocol,
 };
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::ingress::pkt_match::PspinPktMatch;
 use crate::stream::{AxisOut, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -93,16 +93,6 @@ pub struct UartMatch {
     verdict: Wire<Local, { BYTE }>,
     accept: Wire<Local, bool>,
     is_unmatched: Wire<Local, bool>,
-}
-
-impl UartMatch {
-    /// A console with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(ConsoleShape::new(values)?)?))
-    }
 }
 
 impl Logic for UartMatch {

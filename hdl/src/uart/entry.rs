@@ -1,6 +1,6 @@
 //! The console in the catalog.
 
-use super::UartMatch;
+use super::{ConsoleShape, UartMatch};
 use crate::entry::{Config, Entry, Parameter, Simulated};
 
 /// Name of the block.
@@ -13,7 +13,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: false,
     parameters,
     derived: |_| Vec::new(),
-    build: UartMatch::build,
+    build: |values| Ok(Box::new(UartMatch::new(ConsoleShape::new(values)?)?)),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

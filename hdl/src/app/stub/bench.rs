@@ -4,7 +4,7 @@ use super::ClusterStub;
 use super::ports::{WrapMaster, WrapMasterTarget, WrapSlaveDriver};
 use super::shape::{ADDRESS, COMMAND_ID, HOST_ADDRESS, MESSAGE_ID, StubShape, USER};
 use crate::axi::{ATOP_BITS, AxiMaster, AxiSlave, UserWidths};
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
@@ -237,16 +237,6 @@ pub struct PspinWrapBench {
     names: Vec<NamedSlave>,
     master: NamedMaster,
     wrap: Checked<ClusterStub<{ shape }>>,
-}
-
-impl PspinWrapBench {
-    /// A stand-in with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(StubShape::new(values)?)?))
-    }
 }
 
 impl Logic for PspinWrapBench {

@@ -1,6 +1,6 @@
 //! The stand-in for the cluster in the catalog.
 
-use super::{ClusterStub, PspinWrapBench};
+use super::{ClusterStub, PspinWrapBench, StubShape};
 use crate::entry::{Config, Entry, Parameter, Simulated};
 
 /// Name of the block: that of the public design's cluster.
@@ -13,7 +13,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: false,
     parameters,
     derived: |_| Vec::new(),
-    build: ClusterStub::build,
+    build: |values| Ok(Box::new(ClusterStub::new(StubShape::new(values)?)?)),
 };
 
 /// The stand-in with the port names that bus models expect.
@@ -23,7 +23,7 @@ pub(crate) const BENCH_ENTRY: Entry = Entry {
     shipped: false,
     parameters,
     derived: |_| Vec::new(),
-    build: PspinWrapBench::build,
+    build: |values| Ok(Box::new(PspinWrapBench::new(StubShape::new(values)?)?)),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

@@ -63,7 +63,7 @@ pub use slave::StubSlave;
 pub use write_port::StubWritePort;
 
 use crate::axi::{BUFFERABLE, INCR, UNPRIVILEGED};
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::stream::{Fifo, FifoConfig, StreamOut};
 use fetch::HOST_LINE;
 use sequencer::HerFields;
@@ -140,16 +140,6 @@ pub struct ClusterStub {
     ended: Reg<bool, Reset>,
     place: StubBurst<{ shape }>,
     target: StubBurst<{ shape }>,
-}
-
-impl ClusterStub {
-    /// A stand-in with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(StubShape::new(values)?)?))
-    }
 }
 
 impl Logic for ClusterStub {

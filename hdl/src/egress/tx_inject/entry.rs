@@ -1,6 +1,6 @@
 //! The block that joins our frames with Corundum's, in the catalog.
 
-use super::PspinTxInject;
+use super::{PspinTxInject, TxInjectShape};
 use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
@@ -13,7 +13,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived,
-    build: PspinTxInject::build,
+    build: |values| Ok(Box::new(PspinTxInject::new(TxInjectShape::new(values)?)?)),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

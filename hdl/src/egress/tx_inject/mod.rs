@@ -42,7 +42,7 @@ mod shape;
 pub(crate) use entry::{ENTRY, simulated};
 pub use shape::TxInjectShape;
 
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, FrameArbiter, FrameOut, ReadySlice, SkidBuffer};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
@@ -103,16 +103,6 @@ pub struct PspinTxInject {
     /// The completion at the input belongs to the host.
     cpl_host: Wire<Local, bool>,
     counters: EventCounters<{ EVENTS }>,
-}
-
-impl PspinTxInject {
-    /// A block with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(TxInjectShape::new(values)?)?))
-    }
 }
 
 impl Logic for PspinTxInject {

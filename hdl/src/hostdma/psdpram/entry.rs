@@ -1,6 +1,6 @@
 //! The segmented RAM in the catalog.
 
-use super::SpinneretPsdpram;
+use super::{PsdpramShape, SpinneretPsdpram};
 use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
@@ -13,7 +13,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived,
-    build: SpinneretPsdpram::build,
+    build: |values| Ok(Box::new(SpinneretPsdpram::new(PsdpramShape::new(values)?))),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

@@ -38,7 +38,6 @@ pub(crate) use entry::{ENTRY, simulated};
 pub use segment::RamSegment;
 pub use shape::PsdpramShape;
 
-use crate::entry::{ParameterError, Values};
 use spinneret_verilog::prelude::*;
 
 /// Segmented RAM for Corundum's DMA engine.
@@ -75,16 +74,6 @@ pub struct SpinneretPsdpram {
     pub ram_rd_resp_ready: Wire<In, { flags }>,
     reset: Wire<Local, bool>,
     segments: [RamSegment<{ shape }>; flags],
-}
-
-impl SpinneretPsdpram {
-    /// A RAM with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(PsdpramShape::new(values)?)))
-    }
 }
 
 impl Logic for SpinneretPsdpram {

@@ -1,6 +1,6 @@
 //! The ingress path in the catalog.
 
-use super::PspinIngressDatapath;
+use super::{DatapathShape, PspinIngressDatapath};
 use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 use crate::ingress::{dma, her_gen, pkt_match, slots::PoolLayout};
 
@@ -14,7 +14,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived,
-    build: PspinIngressDatapath::build,
+    build: |values| Ok(Box::new(PspinIngressDatapath::new(DatapathShape::new(values)?)?)),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

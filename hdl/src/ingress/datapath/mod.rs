@@ -58,7 +58,7 @@ pub use valve::FrameValve;
 pub(crate) use valve_entry::ENTRY as VALVE_ENTRY;
 
 use crate::axi::AxiMaster;
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::ingress::dma::{WriteEngine, judge};
 use crate::ingress::her_gen::{ContextsIn, ContextsOut, PspinHerGen};
 use crate::ingress::pkt_match::PspinPktMatch;
@@ -212,16 +212,6 @@ pub struct PspinIngressDatapath {
     matched_ready: Wire<Local, bool>,
     her_taken: Wire<Local, bool>,
     unserved: Wire<Local, bool>,
-}
-
-impl PspinIngressDatapath {
-    /// An ingress path with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(DatapathShape::new(values)?)?))
-    }
 }
 
 impl Logic for PspinIngressDatapath {

@@ -1,6 +1,6 @@
 //! The ingress DMA in the catalog.
 
-use super::PspinIngressDma;
+use super::{DmaShape, PspinIngressDma};
 use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
@@ -13,7 +13,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived,
-    build: PspinIngressDma::build,
+    build: |values| Ok(Box::new(PspinIngressDma::new(DmaShape::new(values)?)?)),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

@@ -53,7 +53,7 @@ pub use window::Window;
 pub use writer::FrameWriter;
 
 use crate::axi::AxiMaster;
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::stream::{AxisIn, Fifo, FifoConfig, OutputQueue, ReadySlice, StreamOut};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
@@ -121,16 +121,6 @@ pub struct PspinIngressDma {
     hers: Checked<OutputQueue<{ shape.packet() }, { shape.her_queue }>>,
     frees: Checked<OutputQueue<{ shape.address }, { shape.free_queue }>>,
     counters: EventCounters<{ judge::EVENTS }>,
-}
-
-impl PspinIngressDma {
-    /// A DMA with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(DmaShape::new(values)?)?))
-    }
 }
 
 impl Logic for PspinIngressDma {

@@ -1,6 +1,6 @@
 //! The HER generator in the catalog.
 
-use super::PspinHerGen;
+use super::{HerShape, PspinHerGen};
 use crate::entry::{Config, Entry, Parameter, Simulated};
 
 /// Name of the block.
@@ -13,7 +13,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived: |_| Vec::new(),
-    build: PspinHerGen::build,
+    build: |values| Ok(Box::new(PspinHerGen::new(HerShape::new(values)?))),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

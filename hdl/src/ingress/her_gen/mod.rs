@@ -43,7 +43,6 @@ pub use ports::{ContextsIn, ContextsOut, MetaPack, MetaUnpack};
 pub use shape::HerShape;
 
 use crate::COUNTER_WIDTH;
-use crate::entry::{ParameterError, Values};
 use crate::stream::ReadySlice;
 use spinneret_verilog::prelude::*;
 
@@ -123,16 +122,6 @@ pub struct PspinHerGen {
     her_count: Reg<{ COUNTER_WIDTH }, Reset>,
     drop_count: Reg<{ COUNTER_WIDTH }, Reset>,
     meta: MetaUnpack<{ shape }>,
-}
-
-impl PspinHerGen {
-    /// A HER generator with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(HerShape::new(values)?)))
-    }
 }
 
 impl Logic for PspinHerGen {

@@ -1,6 +1,6 @@
 //! The allocator in the catalog.
 
-use super::PspinPktAlloc;
+use super::{AllocLayout, PspinPktAlloc};
 use crate::entry::{Config, Entry, Parameter, Simulated};
 use crate::ingress::slots::PoolLayout;
 
@@ -14,7 +14,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived: |_| Vec::new(),
-    build: PspinPktAlloc::build,
+    build: |values| Ok(Box::new(PspinPktAlloc::new(AllocLayout::new(values)?)?)),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

@@ -36,7 +36,7 @@ pub use at_most::AtMost;
 pub(crate) use entry::{ENTRY, simulated};
 pub use layout::AllocLayout;
 
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::ingress::slots::SlotPool;
 use crate::stream::SkidBuffer;
 use crate::{COUNTER_WIDTH, EventCounters};
@@ -131,16 +131,6 @@ pub struct PspinPktAlloc {
     address: Wire<Local, { slots.address_width }>,
     back: Checked<SkidBuffer<{ 1 + packet + slots.address_width }>>,
     counters: EventCounters<{ EVENTS }>,
-}
-
-impl PspinPktAlloc {
-    /// An allocator with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(AllocLayout::new(values)?)?))
-    }
 }
 
 impl Logic for PspinPktAlloc {

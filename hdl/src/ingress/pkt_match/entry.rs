@@ -1,6 +1,6 @@
 //! The matching engine in the catalog.
 
-use super::PspinPktMatch;
+use super::{MatchShape, PspinPktMatch};
 use crate::entry::{Config, Entry, Parameter, Simulated, Values};
 
 /// Name of the block.
@@ -13,7 +13,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shipped: true,
     parameters,
     derived,
-    build: PspinPktMatch::build,
+    build: |values| Ok(Box::new(PspinPktMatch::new(MatchShape::new(values)?)?)),
 };
 
 /// Models for the testbenches: name, and the values that differ from the reference configuration.

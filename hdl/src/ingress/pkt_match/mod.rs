@@ -51,7 +51,7 @@ pub use rule::MatchRule;
 pub use select::WordSelect;
 pub use shape::MatchShape;
 
-use crate::entry::{ParameterError, Values};
+use crate::entry::ParameterError;
 use crate::stream::{
     AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FrameDemux, FrameOut, StreamOut,
 };
@@ -155,16 +155,6 @@ pub struct PspinPktMatch {
     demux: Checked<FrameDemux<2, { packed }>>,
     nic: AxisUnpack<{ shape.axis }>,
     pspin: AxisUnpack<{ shape.axis }>,
-}
-
-impl PspinPktMatch {
-    /// A matching engine with parameter values by name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-        Ok(Box::new(Self::new(MatchShape::new(values)?)?))
-    }
 }
 
 impl Logic for PspinPktMatch {
