@@ -10,3 +10,8 @@ pub mod prelude;
 pub use emit::{
     Child, Design, Error, Instance, Library, Module, Parameter, Port, PortDirection, TopOptions, generate,
 };
+
+/// The examples of the language's page.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/language.md")]
+struct LanguagePage;

@@ -21,6 +21,7 @@ const STRAY: usize = ERROR_CODES + 3;
 const EVENTS: usize = ERROR_CODES + 4;
 
 /// Counts the events of a half; every count wraps at 2^32.
+#[hardware]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct HalfCounters {
     /// Clock.
@@ -32,7 +33,7 @@ pub struct HalfCounters {
     /// A transfer is retired.
     pub retired: Wire<In, bool>,
     /// The error of its status; 0 if it has none.
-    pub error: Wire<In>,
+    pub error: Wire<In, { ERROR_BITS }>,
     /// A burst is answered.
     pub answered: Wire<In, bool>,
     /// With `answered`: it could not be done.
@@ -42,41 +43,17 @@ pub struct HalfCounters {
     /// A status came for a tag that was not in flight.
     pub stray: Wire<In, bool>,
     /// Bursts that were answered.
-    pub bursts_count: Wire<Out>,
+    pub bursts_count: Wire<Out, { COUNTER_WIDTH }>,
     /// Bursts that could not be done.
-    pub refused_count: Wire<Out>,
+    pub refused_count: Wire<Out, { COUNTER_WIDTH }>,
     /// Bursts with bytes outside of all windows.
-    pub outside_count: Wire<Out>,
+    pub outside_count: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses for tags that were not in flight.
-    pub stray_count: Wire<Out>,
+    pub stray_count: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses by error: 1 in the lowest word, and so on.
-    pub error_counts: Wire<Out>,
-    errors: Wire<Local>,
-    counters: EventCounters,
-}
-
-impl Default for HalfCounters {
-    fn default() -> Self {
-        let counter = || Wire::word(COUNTER_WIDTH);
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            in_reset: Wire::bit(),
-            retired: Wire::bit(),
-            error: Wire::word(ERROR_BITS),
-            answered: Wire::bit(),
-            refused: Wire::bit(),
-            outside: Wire::bit(),
-            stray: Wire::bit(),
-            bursts_count: counter(),
-            refused_count: counter(),
-            outside_count: counter(),
-            stray_count: counter(),
-            error_counts: Wire::word(ERROR_CODES * COUNTER_WIDTH),
-            errors: Wire::word(ERROR_CODES),
-            counters: EventCounters::new(EVENTS),
-        }
-    }
+    pub error_counts: Wire<Out, { ERROR_CODES * COUNTER_WIDTH }>,
+    errors: Wire<Local, { ERROR_CODES }>,
+    counters: EventCounters<{ EVENTS }>,
 }
 
 impl Logic for HalfCounters {

@@ -9,24 +9,15 @@ use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
 /// Gives the ports of a slave of the cluster the names of AXI; wires only.
+#[hardware]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct NamedSlave {
     /// With the names of AXI.
-    pub s_axi: AxiSlave,
+    pub s_axi: AxiSlave<{ StubShape::slave() }, { USERS }>,
     /// Atomic operation.
-    pub s_axi_awatop: Wire<In>,
+    pub s_axi_awatop: Wire<In, { ATOP_BITS }>,
     /// With the names of the cluster.
     pub m: WrapSlaveDriver,
-}
-
-impl Default for NamedSlave {
-    fn default() -> Self {
-        Self {
-            s_axi: AxiSlave::new(StubShape::slave(), USERS),
-            s_axi_awatop: Wire::word(ATOP_BITS),
-            m: WrapSlaveDriver::default(),
-        }
-    }
 }
 
 /// Widths of the user signals.
@@ -90,21 +81,13 @@ impl Logic for NamedSlave {
 }
 
 /// Gives the ports of the cluster's master the names of AXI; wires only.
+#[hardware]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct NamedMaster {
     /// With the names of the cluster.
     pub s: WrapMasterTarget,
     /// With the names of AXI.
-    pub m_axi: AxiMaster,
-}
-
-impl Default for NamedMaster {
-    fn default() -> Self {
-        Self {
-            s: WrapMasterTarget::default(),
-            m_axi: AxiMaster::new(StubShape::master()),
-        }
-    }
+    pub m_axi: AxiMaster<{ StubShape::master() }>,
 }
 
 impl Logic for NamedMaster {
@@ -152,22 +135,22 @@ impl Logic for NamedMaster {
 
 /// A HER as the bench takes it: {payload handler address; handler memory; host memory; size that handlers see; size;
 /// address; message id}.
-#[derive(LogicInterface, Clone, Debug)]
+#[interface]
 pub struct BenchHer {
     /// Message id.
-    pub msgid: Wire<In>,
+    pub msgid: Wire<In, { MESSAGE_ID }>,
     /// Address of the packet.
-    pub addr: Wire<In>,
+    pub addr: Wire<In, { ADDRESS }>,
     /// Its bytes.
-    pub size: Wire<In>,
+    pub size: Wire<In, { ADDRESS }>,
     /// Bytes that a handler sees.
-    pub xfer_size: Wire<In>,
+    pub xfer_size: Wire<In, { ADDRESS }>,
     /// Address of the host memory.
-    pub host_mem_addr: Wire<In>,
+    pub host_mem_addr: Wire<In, { HOST_ADDRESS }>,
     /// Address of the handler memory.
-    pub handler_mem_addr: Wire<In>,
+    pub handler_mem_addr: Wire<In, { ADDRESS }>,
     /// Address of the payload handler.
-    pub ph_addr: Wire<In>,
+    pub ph_addr: Wire<In, { ADDRESS }>,
     /// The HER is there.
     pub valid: Wire<In, bool>,
     /// It is taken in this cycle.
@@ -201,7 +184,6 @@ pub struct PspinWrapBench {
     /// Memory of the host.
     pub m_axi: AxiMaster<{ StubShape::master() }>,
     /// Packets to be done.
-    #[new(BenchHer { msgid: Wire::word(MESSAGE_ID), addr: Wire::word(ADDRESS), size: Wire::word(ADDRESS), xfer_size: Wire::word(ADDRESS), host_mem_addr: Wire::word(HOST_ADDRESS), handler_mem_addr: Wire::word(ADDRESS), ph_addr: Wire::word(ADDRESS), valid: Wire::bit(), ready: Wire::bit(), })]
     pub her: BenchHer,
     /// Address of a packet that is done.
     pub feedback_addr: Wire<Out, { ADDRESS }>,
@@ -233,8 +215,7 @@ pub struct PspinWrapBench {
     pub stdout_dout: Wire<Out, { ADDRESS }>,
     /// There is one.
     pub stdout_data_valid: Wire<Out, bool>,
-    #[new((0..3).map(|_| NamedSlave::default()).collect())]
-    names: Vec<NamedSlave>,
+    names: [NamedSlave; 3],
     master: NamedMaster,
     wrap: Checked<ClusterStub<{ shape }>>,
 }

@@ -10,6 +10,7 @@ pub(super) const USERS: usize = 4;
 const USER_BITS: usize = USERS.trailing_zeros() as usize;
 
 /// Chooses one of the users that ask, each in its turn; combinational but for whose turn it is.
+#[hardware]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct RoundRobin {
     /// Clock.
@@ -17,25 +18,12 @@ pub struct RoundRobin {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Bit n: user n asks.
-    pub asks: Wire<In>,
+    pub asks: Wire<In, { USERS }>,
     /// Bit n: user n is chosen.
-    pub chosen: Wire<Out>,
+    pub chosen: Wire<Out, { USERS }>,
     /// Who was chosen last.
-    last: Reg,
-    next: Wire<Local>,
-}
-
-impl Default for RoundRobin {
-    fn default() -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            asks: Wire::word(USERS),
-            chosen: Wire::word(USERS),
-            last: Reg::word_reset(USER_BITS),
-            next: Wire::word(USER_BITS),
-        }
-    }
+    last: Reg<{ USER_BITS }, Reset>,
+    next: Wire<Local, { USER_BITS }>,
 }
 
 impl Logic for RoundRobin {

@@ -31,6 +31,7 @@ impl HerFields {
 }
 
 /// Leads a HER through its steps: read from the host, copy to the host, send, print, feedback.
+#[hardware]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct HerSequencer {
     /// Clock.
@@ -38,13 +39,13 @@ pub struct HerSequencer {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Address of a HER's packet; all of a HER stays until its feedback is taken.
-    pub her_addr: Wire<In>,
+    pub her_addr: Wire<In, { ADDRESS }>,
     /// Bytes of the packet.
-    pub her_size: Wire<In>,
+    pub her_size: Wire<In, { ADDRESS }>,
     /// Its message id.
-    pub her_message: Wire<In>,
+    pub her_message: Wire<In, { MESSAGE_ID }>,
     /// What it is done with.
-    pub her_operations: Wire<In>,
+    pub her_operations: Wire<In, { operation::COUNT }>,
     /// The HER is there.
     pub her_valid: Wire<In, bool>,
     /// It is done in this cycle.
@@ -60,13 +61,13 @@ pub struct HerSequencer {
     /// The host refused something.
     pub failed: Wire<In, bool>,
     /// With `failed`: its response.
-    pub code: Wire<In>,
+    pub code: Wire<In, 2>,
     /// Id of a command.
-    pub command_id: Wire<Out>,
+    pub command_id: Wire<Out, { COMMAND_ID }>,
     /// Address of what it sends.
-    pub command_source: Wire<Out>,
+    pub command_source: Wire<Out, { ADDRESS }>,
     /// Its bytes.
-    pub command_length: Wire<Out>,
+    pub command_length: Wire<Out, { ADDRESS }>,
     /// It is there.
     pub command_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
@@ -74,70 +75,28 @@ pub struct HerSequencer {
     /// A response is there.
     pub response_valid: Wire<In, bool>,
     /// Id of its command.
-    pub response_id: Wire<In>,
+    pub response_id: Wire<In, { COMMAND_ID }>,
     /// A word for stdout.
-    pub word: Wire<Out>,
+    pub word: Wire<Out, { ADDRESS }>,
     /// It is there; there is no ready.
     pub word_valid: Wire<Out, bool>,
     /// The feedback is there.
     pub feedback_valid: Wire<Out, bool>,
     /// It is taken in this cycle.
     pub feedback_ready: Wire<In, bool>,
-    step: Reg,
+    step: Reg<{ STEP_BITS }, Reset>,
     /// The step has begun.
-    begun: Reg<bool>,
-    command: Reg,
+    begun: Reg<bool, Reset>,
+    command: Reg<{ COMMAND_ID }, Reset>,
     /// The command is offered, or waits for its response.
-    offers: Reg<bool>,
-    sent: Reg<bool>,
-    answers: Reg<bool>,
+    offers: Reg<bool, Reset>,
+    sent: Reg<bool, Reset>,
+    answers: Reg<bool, Reset>,
     /// The step is to be done for this HER.
     wanted: Wire<Local, bool>,
     begins: Wire<Local, bool>,
     ends: Wire<Local, bool>,
     taken: Wire<Local, bool>,
-}
-
-impl Default for HerSequencer {
-    fn default() -> Self {
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            her_addr: Wire::word(ADDRESS),
-            her_size: Wire::word(ADDRESS),
-            her_message: Wire::word(MESSAGE_ID),
-            her_operations: Wire::word(operation::COUNT),
-            her_valid: Wire::bit(),
-            her_done: Wire::bit(),
-            fetch_start: Wire::bit(),
-            fetch_done: Wire::bit(),
-            copy_start: Wire::bit(),
-            copy_done: Wire::bit(),
-            failed: Wire::bit(),
-            code: Wire::word(2),
-            command_id: Wire::word(COMMAND_ID),
-            command_source: Wire::word(ADDRESS),
-            command_length: Wire::word(ADDRESS),
-            command_valid: Wire::bit(),
-            command_ready: Wire::bit(),
-            response_valid: Wire::bit(),
-            response_id: Wire::word(COMMAND_ID),
-            word: Wire::word(ADDRESS),
-            word_valid: Wire::bit(),
-            feedback_valid: Wire::bit(),
-            feedback_ready: Wire::bit(),
-            step: Reg::word_reset(STEP_BITS),
-            begun: Reg::bit_reset(),
-            command: Reg::word_reset(COMMAND_ID),
-            offers: Reg::bit_reset(),
-            sent: Reg::bit_reset(),
-            answers: Reg::bit_reset(),
-            wanted: Wire::bit(),
-            begins: Wire::bit(),
-            ends: Wire::bit(),
-            taken: Wire::bit(),
-        }
-    }
 }
 
 impl Logic for HerSequencer {
