@@ -12,6 +12,7 @@ pub mod cli;
 pub mod error;
 pub mod listing;
 pub mod page;
+pub mod pnr;
 pub mod render;
 pub mod report;
 pub mod request;

@@ -9,6 +9,8 @@ pub const COUNTER_WIDTH: usize = 32;
 ///
 /// An event is in its counter two clocks after it happens: a register lies before the counters, so that
 /// events may come from deep logic.
+/// # Parameters
+/// `events` is at least 1.
 #[hardware(events: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct EventCounters {

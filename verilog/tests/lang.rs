@@ -399,7 +399,7 @@ struct NumberOut {
     pub taken: Wire<In, bool>,
 }
 
-/// Shows a number twice, with what it was before and a three, through parts of every kind.
+/// One part of every kind.
 #[hardware(width: usize, has_sum: bool, names: &[&str], error = String, twice = 2 * width, _ = positive(width)?)]
 #[derive(LogicBlock, Describe, Debug)]
 struct Parts {
@@ -414,7 +414,7 @@ struct Parts {
     #[new(Reg::reset_to(Word::new(3, width)))]
     three: Reg,
     named: Named<Reg<{ width }, Reset>, { names }>,
-    counter: Heaped<Checked<Doubling<{ width }>>>,
+    doubling: Heaped<Checked<Doubling<{ width }>>>,
 }
 
 /// Twice a number.
@@ -446,8 +446,8 @@ impl Logic for Parts {
         self.held[1].d.next = self.held[0].q.val();
         self.is_held.d.next = true;
         self.named["last"].d.next = self.held[1].q.val();
-        self.counter.a.next = self.s.number.val();
-        self.m.number.next = self.counter.q.val();
+        self.doubling.a.next = self.s.number.val();
+        self.m.number.next = self.doubling.q.val();
         self.both.next = cat!(self.held[0].q.val(), self.named["last"].q.val());
         if self._has_sum {
             self.sum.next = self.three.q.val() + self.s.number.val();
@@ -488,6 +488,8 @@ fn hardware_is_made_as_its_fields_say() {
 fn sides_of_an_interface_join() {
     let (mut from, mut to) = (NumberOut::new(7), NumberIn::new(7));
     from.number.next = 99_u64.into();
+    to.taken.next = true;
     NumberOut::join(&mut from, &mut to);
     assert_eq!(to.number.next, Word::new(99, 7));
+    assert!(from.taken.next);
 }

@@ -17,6 +17,28 @@ pub enum Error {
         /// The tool's error line.
         message: String,
     },
+    /// The tool for place and route is not installed.
+    #[error("{tool} is not installed: `./dev pnr` installs it, or give another one with --nextpnr")]
+    NoNextpnr {
+        /// What was looked for.
+        tool: String,
+    },
+    /// It refused the netlist.
+    #[error("nextpnr cannot place and route `{module}`: {message}")]
+    Nextpnr {
+        /// The block.
+        module: String,
+        /// The tool's error line.
+        message: String,
+    },
+    /// Its report is not what nextpnr 0.11 writes.
+    #[error("the report of nextpnr on `{module}` cannot be read: {source}")]
+    PlaceReport {
+        /// The block.
+        module: String,
+        /// Where and why.
+        source: serde_json::Error,
+    },
     /// A file of the synthesis cannot be read or written.
     #[error("cannot {action} {path}: {source}")]
     Io {

@@ -18,14 +18,28 @@ pub struct Folder {
     blocks: Vec<String>,
 }
 
-/// How to map look-up tables.
+/// What a block is mapped to, and how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mapper {
-    /// ABC, without knowledge of delays: what the reference figures were made with.
+    /// UltraScale+ by ABC, without knowledge of delays: what the reference figures were made with.
     #[default]
     Abc,
-    /// ABC9, which knows the delays of the primitives.
+    /// UltraScale+ by ABC9, which knows the delays of the primitives.
     Abc9,
+    /// ECP5, for which there is open place and route.
+    Ecp5,
+}
+
+impl Mapper {
+    /// The command of yosys, for a block without pads and clock buffers.
+    fn command(self, block: &str) -> String {
+        let ultrascale = format!("synth_xilinx -family xcup -top {block} -flatten -noiopad -noclkbuf");
+        match self {
+            Self::Abc => ultrascale,
+            Self::Abc9 => ultrascale + " -abc9",
+            Self::Ecp5 => format!("synth_ecp5 -top {block}"),
+        }
+    }
 }
 
 impl Folder {
@@ -89,14 +103,19 @@ impl Folder {
     /// # Errors
     /// yosys is missing or refuses the design.
     pub fn synthesise(&self, block: &str, mapper: Mapper) -> Result<Netlist, Error> {
-        let failed = |source| Error::Io {
-            action: "use",
-            path: "a temporary folder".to_owned(),
-            source,
-        };
-        let scratch = tempfile::tempdir().map_err(failed)?;
+        let scratch = tempfile::tempdir().map_err(scratch_failed)?;
         let json = scratch.path().join("netlist.json");
-        let script = self.script(block, mapper, &json);
+        self.write_netlist(block, mapper, &json)?;
+        let text = fs::read_to_string(&json).map_err(scratch_failed)?;
+        Netlist::parse(&text, block)
+    }
+
+    /// The same into a file.
+    ///
+    /// # Errors
+    /// As [`Folder::synthesise`].
+    pub fn write_netlist(&self, block: &str, mapper: Mapper, json: &Path) -> Result<(), Error> {
+        let script = self.script(block, mapper, json);
         let output = Command::new("yosys")
             .args(["-q", "-p", &script])
             .current_dir(&self.path)
@@ -116,22 +135,26 @@ impl Folder {
                 message,
             });
         }
-        let text = fs::read_to_string(&json).map_err(failed)?;
-        Netlist::parse(&text, block)
+        Ok(())
     }
 
     fn script(&self, block: &str, mapper: Mapper, json: &Path) -> String {
         let files: Vec<_> = self.files.iter().map(|file| format!("\"{file}\"")).collect();
-        let option = match mapper {
-            Mapper::Abc => "",
-            Mapper::Abc9 => " -abc9",
-        };
         format!(
-            "read_verilog -sv {}; synth_xilinx -family xcup -top {block} -flatten -noiopad -noclkbuf{option}; \
-             check -assert; write_json \"{}\"",
+            "read_verilog -sv {}; {}; check -assert; write_json \"{}\"",
             files.join(" "),
+            mapper.command(block),
             json.display()
         )
+    }
+}
+
+/// What went wrong in a temporary folder.
+pub(crate) fn scratch_failed(source: io::Error) -> Error {
+    Error::Io {
+        action: "use",
+        path: "a temporary folder".to_owned(),
+        source,
     }
 }
 

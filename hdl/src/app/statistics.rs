@@ -25,6 +25,8 @@ pub const ID_BITS: usize = 12;
 ///   between two looks.
 /// - **Reset**: all counters count as reported with 0. Counters have no other reset than this one: to begin anew looks
 ///   like to wrap.
+/// # Parameters
+/// `count` is more than eight. `levels` are the numbers of those that go up and down, which are not reported.
 #[hardware(count: usize, levels: Range<usize>, first_id: u64, index = address_width(count))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct StatisticsReporter {

@@ -11,6 +11,8 @@ pub(super) const RESPONSE_BITS: usize = 2;
 /// An access that is started is either sent or refused at once. One that is sent ends with its answer, when
 /// the cluster is held in reset, or when its time is over; then its late answer is still outstanding, and no
 /// other is sent before that has come.
+/// # Parameters
+/// `timeout_cycles` is at least 2, as the soonest answer comes in the second clock.
 #[hardware(timeout_cycles: u64)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ClusterAccess {

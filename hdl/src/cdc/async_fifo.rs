@@ -45,6 +45,8 @@ use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// First in, first out, from one clock to another.
+/// # Parameters
+/// `depth` is a power of two from 4 to 1024.
 #[hardware(
     width: usize,
     depth: usize,

@@ -44,6 +44,8 @@ impl AxiExtras {
 }
 
 /// Passes AXI4 bursts from one clock to another.
+/// # Parameters
+/// `depth`, of data and answers, is a power of two from 4 to 1024; data are a power of two of bytes.
 #[hardware(
     shape: AxiShape,
     depth: usize,

@@ -27,6 +27,8 @@ use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Brings words from one clock to another, one at a time.
+/// # Parameters
+/// `width` is at least 1.
 #[hardware(width: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct BusSync {

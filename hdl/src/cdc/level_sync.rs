@@ -20,6 +20,8 @@ use super::limits::STAGES;
 use spinneret_verilog::prelude::*;
 
 /// Brings bits into a clock, each for itself.
+/// # Parameters
+/// `width` is at least 1.
 #[hardware(width: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LevelSync {

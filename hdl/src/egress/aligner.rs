@@ -29,6 +29,8 @@ use super::line::LineIn;
 use spinneret_verilog::prelude::*;
 
 /// Turns lines of memory into beats: one a clock, any alignment.
+/// # Parameters
+/// `data` is the width of a line in bits, `beats` that of a number of beats.
 #[hardware(data: usize, beats: usize, keep = data / 8, offset = keep.trailing_zeros() as usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LineAligner {

@@ -21,6 +21,8 @@ use spinneret_verilog::prelude::*;
 ///   third.
 /// - Nothing is lost: free places, those that are claimed and those that come back are always all.
 /// - **Reset**: all places are free; `roomy` rises one clock later.
+/// # Parameters
+/// `places` is at least twice `most`, the longest frame.
 #[hardware(places: usize, most: usize, count = bits(places), need = bits(most), freed = bits(most + 1))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameRoom {

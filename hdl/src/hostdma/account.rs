@@ -5,6 +5,8 @@ use spinneret_verilog::prelude::*;
 /// Counts commands that segments of a RAM have taken and not answered yet.
 ///
 /// A command that is taken in a clock counts from the next one on; an answer is never in the clock of its command.
+/// # Parameters
+/// `bits` is the width of each count: a segment has fewer than 2^`bits` open commands.
 #[hardware(segments: usize, bits: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct RamAccount {

@@ -11,6 +11,8 @@ const LOW_BITS: usize = BYTE_BITS + INDEX_BITS;
 /// Keeps the address of an access as block and word, and says whether there is such a word.
 ///
 /// A block is 16 words. The outputs are those of the address that was taken last, from the next clock on.
+/// # Parameters
+/// `words` has a bit for each known word of each block of the map.
 #[hardware(address: usize, map: &Map, words: Vec<u64>, blocks = map.blocks.len())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AddressDecoder {

@@ -26,6 +26,8 @@ use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Joins streams of frames into one, frame by frame, in turn.
+/// # Parameters
+/// `ports` are 1 to 64 inputs, `width` 1 to 4096 bits.
 #[hardware(
     ports: usize,
     width: usize,
@@ -39,37 +41,29 @@ pub struct FrameArbiter {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: clears the valid flag and starts with input 0.
-    #[new(Wire::bit())]
-    pub rst: Wire<In, Bit>,
+    pub rst: Wire<In, bool>,
     /// Frames in.
-    #[new((0..ports).map(|_| FrameIn::new(width)).collect())]
-    pub s: Vec<FrameIn>,
+    pub s: [FrameIn<{ width }>; ports],
     /// Frames out.
     pub m: FrameOut<{ width }>,
     /// Number of the input that the beat at the output came from; valid and stable as the beat.
     pub source: Wire<Out, { number }>,
     data: Reg<{ width }>,
-    #[new(Reg::bit())]
-    last: Reg<Bit>,
-    #[new(Reg::bit_reset())]
-    valid: Reg<Bit>,
+    last: Reg<bool>,
+    valid: Reg<bool, Reset>,
     /// The input that had a beat taken most recently.
     #[new(Reg::reset_to(lit(ports as u64 - 1, number)))]
     owner: Reg,
     /// The owner's frame is not over.
-    #[new(Reg::bit_reset())]
-    within_frame: Reg<Bit>,
+    within_frame: Reg<bool, Reset>,
     /// The input whose turn it is.
     turn: Wire<Local, { number }>,
     /// That input has a beat.
-    #[new(Wire::bit())]
-    offered: Wire<Local, Bit>,
+    offered: Wire<Local, bool>,
     offered_data: Wire<Local, { width }>,
-    #[new(Wire::bit())]
-    offered_last: Wire<Local, Bit>,
+    offered_last: Wire<Local, bool>,
     /// The output register is free, or empties in this cycle.
-    #[new(Wire::bit())]
-    free: Wire<Local, Bit>,
+    free: Wire<Local, bool>,
 }
 
 impl Logic for FrameArbiter {

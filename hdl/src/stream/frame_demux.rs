@@ -26,6 +26,8 @@ use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Sends every frame to the output that its select element names.
+/// # Parameters
+/// `ports` are 1 to 64 outputs, `width` 1 to 4096 bits.
 #[hardware(
     ports: usize,
     width: usize,
@@ -38,38 +40,27 @@ pub struct FrameDemux {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: clears the valid flags.
-    #[new(Wire::bit())]
-    pub rst: Wire<In, Bit>,
+    pub rst: Wire<In, bool>,
     /// Frames in.
     pub s: FrameIn<{ width }>,
     /// Number of the output, one element per frame.
     pub select: StreamIn<{ address_width(ports) }>,
     /// Frames out.
-    #[new((0..ports).map(|_| FrameOut::new(width)).collect())]
-    pub m: Vec<FrameOut>,
+    pub m: [FrameOut<{ width }>; ports],
     /// A frame was discarded in the cycle before, because no output has its number.
-    #[new(Wire::bit())]
-    pub misrouted: Wire<Out, Bit>,
-    #[new((0..ports).map(|_| Reg::word(width)).collect())]
-    data: Vec<Reg>,
-    #[new((0..ports).map(|_| Reg::bit()).collect())]
-    last: Vec<Reg<Bit>>,
-    #[new((0..ports).map(|_| Reg::bit_reset()).collect())]
-    valid: Vec<Reg<Bit>>,
-    #[new(Reg::bit_reset())]
-    discarded: Reg<Bit>,
+    pub misrouted: Wire<Out, bool>,
+    data: [Reg<{ width }>; ports],
+    last: [Reg<bool>; ports],
+    valid: [Reg<bool, Reset>; ports],
+    discarded: Reg<bool, Reset>,
     /// The output that is selected exists.
-    #[new(Wire::bit())]
-    exists: Wire<Local, Bit>,
+    exists: Wire<Local, bool>,
     /// The register of the output that is selected is free, or empties in this cycle.
-    #[new(Wire::bit())]
-    free: Wire<Local, Bit>,
+    free: Wire<Local, bool>,
     /// A beat can be taken.
-    #[new(Wire::bit())]
-    ready: Wire<Local, Bit>,
+    ready: Wire<Local, bool>,
     /// A beat is taken.
-    #[new(Wire::bit())]
-    take: Wire<Local, Bit>,
+    take: Wire<Local, bool>,
     #[new(format!("{ports}x{width}"))]
     _variant: String,
 }

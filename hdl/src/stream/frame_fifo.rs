@@ -27,6 +27,8 @@ use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Store and forward: a frame leaves only when it is complete inside, and then without a pause.
+/// # Parameters
+/// `depth` is a power of two from 2 to 65536, `width` 1 to 4096 bits.
 #[hardware(
     width: usize,
     depth: usize,
@@ -40,21 +42,17 @@ pub struct FrameFifo {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: forgets all frames.
-    #[new(Wire::bit())]
-    pub rst: Wire<In, Bit>,
+    pub rst: Wire<In, bool>,
     /// Frames in; never stalls.
     pub s: FrameIn<{ width }>,
     /// With the last beat: drops the frame.
-    #[new(Wire::bit())]
-    pub drop_frame: Wire<In, Bit>,
+    pub drop_frame: Wire<In, bool>,
     /// Frames out.
     pub m: FrameOut<{ width }>,
     /// A frame was dropped in the cycle before.
-    #[new(Wire::bit())]
-    pub dropped: Wire<Out, Bit>,
+    pub dropped: Wire<Out, bool>,
     /// With `dropped`: the frame did not fit.
-    #[new(Wire::bit())]
-    pub dropped_overflow: Wire<Out, Bit>,
+    pub dropped_overflow: Wire<Out, bool>,
     memory: Ram<{ RamStyle::Block }, { depth }, { width + 1 }>,
     /// Where the next beat is written; one bit more than an address tells full from empty.
     write_ptr: Reg<{ pointer }, Reset>,
@@ -62,29 +60,20 @@ pub struct FrameFifo {
     frame_ptr: Reg<{ pointer }, Reset>,
     /// Where the next beat is read.
     read_ptr: Reg<{ pointer }, Reset>,
-    #[new(Reg::bit_reset())]
-    accepting: Reg<Bit>,
+    accepting: Reg<bool, Reset>,
     /// The rest of the frame that is coming in is thrown away.
-    #[new(Reg::bit_reset())]
-    overflowed: Reg<Bit>,
-    #[new(Reg::bit_reset())]
-    held: Reg<Bit>,
-    #[new(Reg::bit_reset())]
-    was_dropped: Reg<Bit>,
-    #[new(Reg::bit_reset())]
-    was_overflow: Reg<Bit>,
+    overflowed: Reg<bool, Reset>,
+    held: Reg<bool, Reset>,
+    was_dropped: Reg<bool, Reset>,
+    was_overflow: Reg<bool, Reset>,
     /// A beat comes in.
-    #[new(Wire::bit())]
-    push: Wire<Local, Bit>,
+    push: Wire<Local, bool>,
     /// The memory holds as many beats as it can.
-    #[new(Wire::bit())]
-    full: Wire<Local, Bit>,
+    full: Wire<Local, bool>,
     /// The frame that is coming in does not fit.
-    #[new(Wire::bit())]
-    overflow: Wire<Local, Bit>,
+    overflow: Wire<Local, bool>,
     /// A beat leaves the memory.
-    #[new(Wire::bit())]
-    fetch: Wire<Local, Bit>,
+    fetch: Wire<Local, bool>,
 }
 
 impl Logic for FrameFifo {

@@ -22,32 +22,28 @@ use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// Register slice: cuts every combinational path of a stream, in both directions.
+/// # Parameters
+/// `width` is 1 to 4096 bits.
 #[hardware(width: usize, error = ParameterError, _ = limits::check_width("skid_buffer", width)?)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SkidBuffer {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: forgets what is held.
-    #[new(Wire::bit())]
-    pub rst: Wire<In, Bit>,
+    pub rst: Wire<In, bool>,
     /// Elements in.
     pub s: StreamIn<{ width }>,
     /// Elements out.
     pub m: StreamOut<{ width }>,
     data: Reg<{ width }>,
-    #[new(Reg::bit_reset())]
-    valid: Reg<Bit>,
+    valid: Reg<bool, Reset>,
     spare: Reg<{ width }>,
-    #[new(Reg::bit_reset())]
-    spare_used: Reg<Bit>,
-    #[new(Reg::bit_reset())]
-    ready: Reg<Bit>,
+    spare_used: Reg<bool, Reset>,
+    ready: Reg<bool, Reset>,
     /// An element comes in.
-    #[new(Wire::bit())]
-    push: Wire<Local, Bit>,
+    push: Wire<Local, bool>,
     /// The output register is free, or empties in this cycle.
-    #[new(Wire::bit())]
-    free: Wire<Local, Bit>,
+    free: Wire<Local, bool>,
 }
 
 impl Logic for SkidBuffer {

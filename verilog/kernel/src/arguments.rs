@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{Expr, Ident, Token, Type};
 
 /// A parameter of the constructor, `name: Type`, a value that follows from those before it, `name = expression`, a
@@ -52,8 +53,15 @@ impl Parse for Arguments {
         for argument in Punctuated::<Argument, Token![,]>::parse_terminated(input)? {
             match argument {
                 Argument::Parameter(name, kind) => all.parameters.push((name, kind)),
+                Argument::Value(name, _) if all.parameters.iter().any(|(own, _)| *own == name) => {
+                    let what = "a parameter has this name: the kernel could not tell the two apart";
+                    return Err(syn::Error::new(name.span(), what));
+                }
                 Argument::Value(name, value) => all.statements.push(quote!(let #name = #value;)),
                 Argument::Condition(condition) => all.statements.push(quote!(#condition;)),
+                Argument::Error(kind) if all.error.is_some() => {
+                    return Err(syn::Error::new(kind.span(), "a constructor has one error"));
+                }
                 Argument::Error(kind) => all.error = Some(kind),
             }
         }

@@ -13,6 +13,12 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
     let mut values = field_values(&mut item)?;
     let named = named(&mut item)?;
     for (name, kind) in &arguments.parameters {
+        if matches!(kind, Type::ImplTrait(_)) {
+            return Err(syn::Error::new(
+                kind.span(),
+                "a parameter has a type that can be named",
+            ));
+        }
         if !matches!(kind, Type::Reference(_)) {
             let field = format_ident!("_{name}");
             named.named.push(parse_quote!(#field: #kind));
@@ -54,7 +60,10 @@ pub(crate) fn constructor(arguments: &Arguments, item: &ItemStruct, values: &[To
         .iter()
         .map(|(name, kind)| quote!(#name: #kind));
     let statements = &arguments.statements;
-    let doc = format!("A [`{name}`] with these parameters.");
+    let doc = match arguments.parameters.is_empty() {
+        true => format!("A [`{name}`]."),
+        false => format!("A [`{name}`] with these parameters."),
+    };
     let (result, made, docs) = match &arguments.error {
         Some(error) => (
             quote!(::std::result::Result<Self, #error>),

@@ -1,7 +1,7 @@
 //! The value with which a field of hardware begins, as its type says.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Field, GenericArgument, Path, PathArguments, Type, parse_quote};
 
@@ -18,63 +18,97 @@ pub(crate) fn field_value(field: &mut Field) -> syn::Result<TokenStream> {
     type_value(&mut field.ty)
 }
 
+/// Types that have a default which means nothing in hardware.
+const PLAIN: [&str; 9] = [
+    "Vec", "Option", "String", "bool", "u8", "u16", "u32", "u64", "usize",
+];
+
 /// The value that a type describes; what only describes it is taken out of the type.
 fn type_value(kind: &mut Type) -> syn::Result<TokenStream> {
+    let span = kind.span();
     if let Type::Array(array) = kind {
         let (mut element, count) = (array.elem.clone(), array.len.clone());
         let value = type_value(&mut element)?;
         *kind = parse_quote!(::std::vec::Vec<#element>);
-        return Ok(quote!(::std::vec![#value; #count]));
+        return Ok(quote_spanned! {span=> {
+            let mut __parts = ::std::vec::Vec::new();
+            for _ in 0..#count {
+                __parts.push(#value);
+            }
+            __parts
+        }});
     }
     if let Some(mut checked) = only_type(kind, "Checked") {
         let value = type_value(&mut checked)?;
         *kind = checked;
-        return Ok(quote!(#value?));
+        return Ok(quote_spanned!(span=> #value?));
     }
-    let span = kind.span();
-    let Type::Path(path) = kind else {
-        return Err(syn::Error::new(span, "say how it is made: #[new(...)]"));
-    };
-    let last = path.path.segments.last().expect("a path has a name");
-    let (mut types, mut numbers) = split(&last.arguments);
-    let name = last.ident.to_string();
     let refuse = |what: &str| Err(syn::Error::new(span, what));
-    let value = match (name.as_str(), types.as_mut_slice(), numbers.as_mut_slice()) {
-        ("Signal", ..) => quote!(::std::default::Default::default()),
-        ("Wire", [_], [width]) => quote!(Wire::word(#width)),
-        ("Wire", [_, bit], []) if is(bit, "bool") => quote!(Wire::bit()),
+    let Type::Path(path) = kind else {
+        return refuse("say how it is made: #[new(...)]");
+    };
+    let made = without_arguments(&path.path);
+    let last = path.path.segments.last_mut().expect("a path has a name");
+    let (mut types, values) = split(&last.arguments);
+    let name = last.ident.to_string();
+    let value = match (name.as_str(), types.as_mut_slice(), values.as_slice()) {
+        ("Wire", [_], [width]) => quote_spanned!(span=> #made::word(#width)),
+        ("Wire", [_, bit], []) if is(bit, "bool") => quote_spanned!(span=> #made::bit()),
         ("Wire", ..) => return refuse("give its width, Wire<In, { width }>, or bool"),
-        ("Reg", [], [width]) => quote!(Reg::word(#width)),
-        ("Reg", [bit], []) if is(bit, "bool") => quote!(Reg::bit()),
-        ("Reg", [reset], [width]) if is(reset, "Reset") => quote!(Reg::word_reset(#width)),
-        ("Reg", [bit, reset], []) if is(bit, "bool") && is(reset, "Reset") => quote!(Reg::bit_reset()),
+        ("Reg", [], [width]) => quote_spanned!(span=> #made::word(#width)),
+        ("Reg", [bit], []) if is(bit, "bool") => quote_spanned!(span=> #made::bit()),
+        ("Reg", [reset], [width]) if is(reset, "Reset") => quote_spanned!(span=> #made::word_reset(#width)),
+        ("Reg", [bit, reset], []) if is(bit, "bool") && is(reset, "Reset") => {
+            quote_spanned!(span=> #made::bit_reset())
+        }
         ("Reg", ..) => return refuse("give its width, Reg<{ width }>, or bool; `Reset` comes behind it"),
+        (_, types, _) if types.iter().any(|kind| is(kind, "Reset")) => {
+            return refuse("only a register has `Reset`");
+        }
         ("Heaped", [part], []) => {
             let value = type_value(part)?;
-            quote!(Heaped::new(#value))
+            quote_spanned!(span=> #made::new(#value))
         }
         ("Optional", [part], [condition]) => {
             let value = type_value(part)?;
-            quote!(Optional::from(if #condition { ::std::option::Option::Some(#value) } else { ::std::option::Option::None }))
+            quote_spanned! {span=> #made::from(if #condition {
+                ::std::option::Option::Some(#value)
+            } else {
+                ::std::option::Option::None
+            })}
         }
         ("Optional", ..) => return refuse("say when it is there: Optional<Part, { condition }>"),
         ("Named", [part], [names]) => {
             let value = type_value(part)?;
-            quote!(Named::new(#names, |_| #value))
+            quote_spanned!(span=> #made::new(#names, |_| #value))
         }
-        (_, _, []) => quote!(::std::default::Default::default()),
-        (_, _, numbers) => {
-            let path = without_arguments(&path.path);
-            quote!(#path::new(#(#numbers),*))
-        }
+        (name, _, []) if PLAIN.contains(&name) => return refuse("say how it is made: #[new(...)]"),
+        (_, _, []) => quote_spanned!(span=> ::std::default::Default::default()),
+        (_, _, values) => quote_spanned!(span=> #made::new(#(#values),*)),
     };
-    let last = path.path.segments.last_mut().expect("a path has a name");
-    types.retain(|kind| !is(kind, "Reset"));
-    last.arguments = match types.is_empty() {
-        true => PathArguments::None,
-        false => PathArguments::AngleBracketed(parse_quote!(<#(#types),*>)),
-    };
+    last.arguments = rest(&last.arguments, types);
     Ok(value)
+}
+
+/// The arguments of a type as Rust knows it: without values and `Reset`, and with types that have lost theirs.
+fn rest(arguments: &PathArguments, types: Vec<Type>) -> PathArguments {
+    let PathArguments::AngleBracketed(all) = arguments else {
+        return arguments.clone();
+    };
+    let mut types = types.into_iter();
+    let kept = all.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(_) => types
+            .next()
+            .filter(|kind| !is(kind, "Reset"))
+            .map(GenericArgument::Type),
+        GenericArgument::Const(_) => None,
+        other => Some(other.clone()),
+    });
+    let kept: Vec<_> = kept.collect();
+    match kept.is_empty() {
+        true => PathArguments::None,
+        false => PathArguments::AngleBracketed(parse_quote!(<#(#kept),*>)),
+    }
 }
 
 /// The part of a type `Name<Part>`.

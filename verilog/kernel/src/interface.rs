@@ -100,12 +100,13 @@ fn flip(kind: &mut Type) -> syn::Result<()> {
 /// Every port of one side feeds, or is fed by, that of the other.
 fn join(item: &ItemStruct, other: &Ident) -> TokenStream {
     let (name, visibility) = (&item.ident, &item.vis);
+    let (generics, types, bounds) = item.generics.split_for_impl();
     let ports: Vec<_> = item.fields.iter().map(|field| &field.ident).collect();
     let doc = format!("Joins it with a [`{other}`], port by port.");
     quote! {
-        impl #name {
+        impl #generics #name #types #bounds {
             #[doc = #doc]
-            #visibility fn join(&mut self, other: &mut #other) {
+            #visibility fn join(&mut self, other: &mut #other #types) {
                 #(self.#ports.join(&mut other.#ports);)*
             }
         }

@@ -1,4 +1,5 @@
-//! The attribute that turns a hardware kernel written in Rust into rust-hdl's syntax tree.
+//! The attributes of the language that hardware is written in: `#[hardware]` and `#[interface]` write constructors from
+//! fields, and `#[kernel]` turns a kernel written in Rust into rust-hdl's syntax tree.
 //!
 //! `#[kernel]` stands on `fn update(&mut self)` of a block. The function stays what it is, a model
 //! that Rust can run; beside it the attribute writes `connect`, which marks what the kernel drives,
@@ -96,6 +97,7 @@ pub fn derive_describe(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// Arguments are the parameters of `new`, `name: Type`, and values that follow from those before them, `name = expression`.
+/// What a parameter has to be stands in the struct's documentation, under a heading `# Parameters`.
 /// A parameter is there for the kernel, too, with an underscore in front: `self._width`. With `error = Type`, `new` can
 /// fail, where a part is `Checked` or a condition does not hold: `_ = check(width)?`.
 ///

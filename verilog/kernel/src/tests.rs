@@ -252,6 +252,69 @@ fn fields_of_hardware_say_how_they_are_made() {
 }
 
 #[test]
+fn nothing_is_made_in_silence() {
+    let made = "say how it is made: #[new(...)]";
+    assert_eq!(
+        hardware_error(parse_quote!(
+            struct Block {
+                a: Vec<Reg<bool>>,
+            }
+        )),
+        made
+    );
+    assert_eq!(
+        hardware_error(parse_quote!(
+            struct Block {
+                a: Option<Fifo>,
+            }
+        )),
+        made
+    );
+    assert_eq!(
+        hardware_error(parse_quote!(
+            struct Block {
+                _lanes: usize,
+            }
+        )),
+        made
+    );
+    assert_eq!(
+        hardware_error(parse_quote!(
+            struct Block {
+                a: Fifo<{ width }, Reset>,
+            }
+        )),
+        "only a register has `Reset`"
+    );
+    let refused = |arguments: &str| {
+        let parsed = syn::parse_str::<crate::arguments::Arguments>(arguments);
+        parsed.err().map(|error| error.to_string())
+    };
+    assert_eq!(refused("width: usize, error = String, twice = 2 * width"), None);
+    assert_eq!(
+        refused("width: usize, width = 2 * width").as_deref(),
+        Some("a parameter has this name: the kernel could not tell the two apart")
+    );
+    assert_eq!(
+        refused("error = A, error = B").as_deref(),
+        Some("a constructor has one error")
+    );
+    assert_eq!(
+        hardware::expand(
+            &parse_quote!(names: impl Iterator<Item = String>),
+            parse_quote!(
+                struct Block {
+                    a: Wire<In, bool>,
+                }
+            )
+        )
+        .expect_err("it cannot be a field")
+        .to_string(),
+        "a parameter has a type that can be named"
+    );
+}
+
+#[test]
 fn only_wires_have_another_side() {
     let error = |item| {
         interface::expand(&parse_quote!(Other, width: usize), item)

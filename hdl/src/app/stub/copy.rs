@@ -101,8 +101,7 @@ pub struct HostCopy {
     fills: Wire<Local, bool>,
     room: Wire<Local, { PAGE_LINE }>,
     length: Wire<Local, { PAGE_LINE }>,
-    #[new((0..=OFFSET).map(|_| Wire::word(DATA)).collect())]
-    turned: Vec<Wire<Local>>,
+    turned: [Wire<Local, { DATA }>; OFFSET + 1],
     answered: Wire<Local, bool>,
 }
 

@@ -60,11 +60,9 @@ pub struct StubMemory {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Writes of the users: {line, strobes, data}.
-    #[new((0..USERS).map(|_| StreamIn::new(shape.write())).collect())]
-    pub write: Vec<StreamIn>,
+    pub write: [StreamIn<{ shape.write() }>; USERS],
     /// Reads of the users: line.
-    #[new((0..USERS).map(|_| StreamIn::new(shape.line())).collect())]
-    pub read: Vec<StreamIn>,
+    pub read: [StreamIn<{ shape.line() }>; USERS],
     /// The line that was read in the clock before.
     pub data: Wire<Out, { DATA }>,
     writers: RoundRobin,

@@ -4,7 +4,7 @@ use super::shape::{ADDRESS, COMMAND_ID, DATA, HOST_ADDRESS, ID, MESSAGE_ID, STRO
 use crate::axi::{ATOP_BITS, KIND_BITS, LENGTH_BITS, SIZE_BITS};
 use spinneret_verilog::prelude::*;
 
-/// Whoever drives an AXI4 slave of the cluster, a [`WrapSlave`].
+/// Whoever drives an AXI4 slave of the cluster; [`WrapSlave`] is the slave itself.
 #[interface(WrapSlave)]
 pub struct WrapSlaveDriver {
     /// Address of a write burst.

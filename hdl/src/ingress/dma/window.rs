@@ -13,6 +13,8 @@ use spinneret_verilog::prelude::*;
 /// It sees `depth` beats: those in its `depth` - 1 entries, and the one at the input. So the first beat of a
 /// frame that is one beat long leaves in the cycle in which it comes, and one beat a clock passes.
 /// A beat that was seen stays where it is, or moves ahead when the head is taken.
+/// # Parameters
+/// `depth` is at least 1.
 #[hardware(beat: BeatShape, depth: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct Window {

@@ -26,44 +26,33 @@ pub struct MatchEngine {
     /// The rules are in force; changes only when `load` may be high.
     pub active: Wire<In, bool>,
     /// Bit s: ruleset s joins its rules by OR, otherwise by AND.
-    #[new(Wire::word(shape.rulesets))]
-    pub mode: Wire<In, Word>,
+    pub mode: Wire<In, { shape.rulesets }>,
     /// Word numbers of all rules, 32 bits each, ruleset-major.
-    #[new(Wire::word(vector))]
-    pub idx: Wire<In, Word>,
+    pub idx: Wire<In, { vector }>,
     /// Masks of all rules as registers hold them (byte-swapped).
-    #[new(Wire::word(vector))]
-    pub mask: Wire<In, Word>,
+    pub mask: Wire<In, { vector }>,
     /// Range starts of all rules as registers hold them (byte-swapped).
-    #[new(Wire::word(vector))]
-    pub start: Wire<In, Word>,
+    pub start: Wire<In, { vector }>,
     /// Range ends of all rules as registers hold them (byte-swapped).
-    #[new(Wire::word(vector))]
-    pub limit: Wire<In, Word>,
+    pub limit: Wire<In, { vector }>,
     /// Payload of the beat.
-    #[new(Wire::word(shape.axis.data))]
-    pub beat_data: Wire<In, Word>,
+    pub beat_data: Wire<In, { shape.axis.data }>,
     /// Bytes of the beat that belong to the frame.
-    #[new(Wire::word(shape.axis.keep()))]
-    pub beat_keep: Wire<In, Word>,
+    pub beat_keep: Wire<In, { shape.axis.keep() }>,
     /// Number of the beat within its frame.
-    #[new(Wire::word(number))]
-    pub beat_number: Wire<In, Word>,
+    pub beat_number: Wire<In, { number }>,
     /// The beat is the last of its frame.
     pub beat_last: Wire<In, bool>,
     /// The beat is there.
     pub beat_valid: Wire<In, bool>,
     /// Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload.
-    #[new(Optional::new(option, || Wire::word(shape.all_rules())))]
-    pub relative: Optional<Wire<In, Word>>,
+    pub relative: Optional<Wire<In, { shape.all_rules() }>, { option }>,
     /// The frame has an IP payload, and its place is known.
     pub payload_found: Optional<Wire<In, bool>, { option }>,
     /// The word of the frame that starts two bytes behind the payload's start.
-    #[new(Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)))]
-    pub payload_base: Optional<Wire<In, Word>>,
+    pub payload_base: Optional<Wire<In, { PAYLOAD_BASE_WIDTH }>, { option }>,
     /// Lane of the word before that one.
-    #[new(Optional::new(option, || Wire::word(shape.lane_width())))]
-    pub payload_back: Optional<Wire<In, Word>>,
+    pub payload_back: Optional<Wire<In, { shape.lane_width() }>, { option }>,
     /// A frame is decided in this cycle.
     pub decide: Wire<Out, bool>,
     /// The decision: the frame matches a ruleset.
@@ -71,8 +60,7 @@ pub struct MatchEngine {
     /// The last decision.
     pub matched: Wire<Out, bool>,
     /// Lowest ruleset that matched.
-    #[new(Wire::word(2))]
-    pub ruleset: Wire<Out, Word>,
+    pub ruleset: Wire<Out, 2>,
     /// The end-of-message rule of that ruleset matched.
     pub end_of_message: Wire<Out, bool>,
     /// A beat is being evaluated.

@@ -24,29 +24,23 @@ pub struct FrameMeter {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// What the message id is if this beat carries it.
-    #[new(Wire::word(shape.message_id_width))]
-    pub beat_id: Wire<In, Word>,
+    pub beat_id: Wire<In, { shape.message_id_width }>,
     /// Bytes of the beat that belong to the frame.
-    #[new(Wire::word(shape.axis.keep()))]
-    pub beat_keep: Wire<In, Word>,
+    pub beat_keep: Wire<In, { shape.axis.keep() }>,
     /// Number of the beat within its frame.
-    #[new(Wire::word(shape.beat_number_width()))]
-    pub beat_number: Wire<In, Word>,
+    pub beat_number: Wire<In, { shape.beat_number_width() }>,
     /// The beat is the last of its frame.
     pub beat_last: Wire<In, bool>,
     /// The beat is there.
     pub beat_valid: Wire<In, bool>,
     /// Number of the word of the frame that carries the message id.
-    #[new(Optional::new(shape.ip_relative, || Wire::word(shape.id_word_width())))]
-    pub id_word: Optional<Wire<In, Word>>,
+    pub id_word: Optional<Wire<In, { shape.id_word_width() }>, { shape.ip_relative }>,
     /// The frame of three cycles ago is complete.
     pub done: Wire<Out, bool>,
     /// Its length in bytes.
-    #[new(Wire::word(32))]
-    pub size: Wire<Out, Word>,
+    pub size: Wire<Out, 32>,
     /// Its message id; 0 if the frame ends before the word that carries it.
-    #[new(Wire::word(shape.message_id_width))]
-    pub message_id: Wire<Out, Word>,
+    pub message_id: Wire<Out, { shape.message_id_width }>,
     groups: [Reg<{ group_width }>; groups],
     /// Bytes of each group.
     count: [Wire<Local, { group_width }>; groups],

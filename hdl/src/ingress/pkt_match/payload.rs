@@ -52,24 +52,19 @@ pub struct PayloadFinder {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Bytes 0 to 2 of each word of the beat that may hold a type, if the beat is the one that has that word.
-    #[new(Wire::word(HEADER_BITS * words))]
-    pub beat_headers: Wire<In, Word>,
+    pub beat_headers: Wire<In, { HEADER_BITS * words }>,
     /// Number of the beat within its frame.
-    #[new(Wire::word(shape.beat_number_width()))]
-    pub beat_number: Wire<In, Word>,
+    pub beat_number: Wire<In, { shape.beat_number_width() }>,
     /// The beat is accepted in this cycle.
     pub accept: Wire<In, bool>,
     /// The frame has an IP header, and this beat or an earlier one shows where it ends.
     pub found: Wire<Out, bool>,
     /// The word of the frame that starts two bytes behind the payload's start.
-    #[new(Wire::word(PAYLOAD_BASE_WIDTH))]
-    pub base: Wire<Out, Word>,
+    pub base: Wire<Out, { PAYLOAD_BASE_WIDTH }>,
     /// Lane of the word before that one, which holds the first two bytes of the payload.
-    #[new(Wire::word(shape.lane_width()))]
-    pub back_lane: Wire<Out, Word>,
+    pub back_lane: Wire<Out, { shape.lane_width() }>,
     /// The word of the frame that carries the message id.
-    #[new(Wire::word(shape.id_word_width()))]
-    pub id_word: Wire<Out, Word>,
+    pub id_word: Wire<Out, { shape.id_word_width() }>,
     kind: [Wire<Local, 16>; words],
     /// The word says that a VLAN tag follows.
     tagged: [Wire<Local, bool>; words],

@@ -18,40 +18,30 @@ pub struct MatchRule {
     /// Takes the rule from the four ports below.
     pub load: Wire<In, bool>,
     /// Number of the word within the frame.
-    #[new(Wire::word(32))]
-    pub idx: Wire<In, Word>,
+    pub idx: Wire<In, 32>,
     /// Bits of the word that count, network order.
-    #[new(Wire::word(32))]
-    pub mask: Wire<In, Word>,
+    pub mask: Wire<In, 32>,
     /// Smallest masked value that matches, network order.
-    #[new(Wire::word(32))]
-    pub start: Wire<In, Word>,
+    pub start: Wire<In, 32>,
     /// Largest masked value that matches, network order.
-    #[new(Wire::word(32))]
-    pub limit: Wire<In, Word>,
+    pub limit: Wire<In, 32>,
     /// Beat of the frame.
-    #[new(Wire::word(shape.axis.data))]
-    pub beat_data: Wire<In, Word>,
+    pub beat_data: Wire<In, { shape.axis.data }>,
     /// Words of the beat that the frame has completely.
-    #[new(Wire::word(shape.lanes()))]
-    pub beat_words: Wire<In, Word>,
+    pub beat_words: Wire<In, { shape.lanes() }>,
     /// Number of the beat within its frame.
-    #[new(Wire::word(shape.beat_number_width()))]
-    pub beat_number: Wire<In, Word>,
+    pub beat_number: Wire<In, { shape.beat_number_width() }>,
     /// The beat is there.
     pub beat_valid: Wire<In, bool>,
     /// The rule counts `idx` from the start of the IP payload; taken with the rule.
     pub relative: Optional<Wire<In, bool>, { option }>,
     /// Bit k: the frame has word k of its payload, or k plus a multiple of the lanes, if that ends in the beat. With
     /// this port, it and `beat_words` are those of the beat of the cycle before.
-    #[new(Optional::new(option, || Wire::word(shape.lanes())))]
-    pub payload_words: Optional<Wire<In, Word>>,
+    pub payload_words: Optional<Wire<In, { shape.lanes() }>, { option }>,
     /// The word of the frame that starts two bytes behind the payload's start.
-    #[new(Optional::new(option, || Wire::word(PAYLOAD_BASE_WIDTH)))]
-    pub payload_base: Optional<Wire<In, Word>>,
+    pub payload_base: Optional<Wire<In, { PAYLOAD_BASE_WIDTH }>, { option }>,
     /// Lane of the word before that one.
-    #[new(Optional::new(option, || Wire::word(shape.lane_width())))]
-    pub payload_back: Optional<Wire<In, Word>>,
+    pub payload_back: Optional<Wire<In, { shape.lane_width() }>, { option }>,
     /// The beat of two cycles ago holds the word, and it matches.
     pub hit: Wire<Out, bool>,
     /// The rule names a word that is inspected.

@@ -21,25 +21,19 @@ use spinneret_verilog::prelude::*;
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WordSelect {
     /// Number of the word.
-    #[new(Wire::word(shape.place_width()))]
-    pub idx: Wire<In, Word>,
+    pub idx: Wire<In, { shape.place_width() }>,
     /// The word counts from the payload, not from the frame.
     pub relative: Wire<In, bool>,
     /// Beat of the frame.
-    #[new(Wire::word(shape.axis.data))]
-    pub beat_data: Wire<In, Word>,
+    pub beat_data: Wire<In, { shape.axis.data }>,
     /// Number of the beat within its frame.
-    #[new(Wire::word(shape.beat_number_width()))]
-    pub beat_number: Wire<In, Word>,
+    pub beat_number: Wire<In, { shape.beat_number_width() }>,
     /// The word of the frame that starts two bytes behind the payload's start.
-    #[new(Wire::word(PAYLOAD_BASE_WIDTH))]
-    pub payload_base: Wire<In, Word>,
+    pub payload_base: Wire<In, { PAYLOAD_BASE_WIDTH }>,
     /// Lane of the word before that one.
-    #[new(Wire::word(shape.lane_width()))]
-    pub payload_back: Wire<In, Word>,
+    pub payload_back: Wire<In, { shape.lane_width() }>,
     /// The word as the stream carries it, first byte least significant.
-    #[new(Wire::word(32))]
-    pub word: Wire<Out, Word>,
+    pub word: Wire<Out, 32>,
     /// The word is in the beat, or its second half if the first ended the beat before.
     pub there: Wire<Out, bool>,
     /// The first half of the word ended the beat before.

@@ -1,5 +1,7 @@
-//! Which handlers the registers lead a frame to, as software wrote them: the hardware counts the frames that it drops by
-//! cause, and not whose they were.
+//! Which handlers the registers lead a frame to: the hardware counts the frames that it drops by cause, not by context.
+//!
+//! Rules and contexts are looked at when software writes the register that puts them in force, as the host library does
+//! after each change.
 
 use spinneret_program::{Code, main_handler};
 use spinneret_regmap::matching::RuleRegisters;
@@ -17,7 +19,7 @@ const WHOLE: u8 = 0xf;
 pub(super) struct Route {
     registers: Registers,
     matcher: ReferenceMatcher,
-    /// The handler of each context.
+    /// The handler of each context, or of context 0 in place of one that is disabled.
     handlers: Vec<Option<u32>>,
 }
 
@@ -37,7 +39,7 @@ impl Route {
         if register == me::VALID.offset {
             self.matcher.latch(is_valid.then(|| self.table()));
         } else if register == her::VALID.offset && is_valid {
-            self.handlers = (0..CONTEXTS).map(|context| self.handler(context)).collect();
+            self.handlers = (0..CONTEXTS).map(|context| self.serving(context)).collect();
         }
     }
 
@@ -76,6 +78,12 @@ impl Route {
             rules: (0..last).map(rule).collect(),
             end_of_message: rule(last),
         }
+    }
+
+    fn serving(&self, context: u32) -> Option<u32> {
+        let is_enabled = |context: &u32| self.value(her::ctx_enabled(*context)) & 1 == 1;
+        let context = [context, 0].into_iter().find(is_enabled)?;
+        self.handler(context)
     }
 
     fn handler(&self, context: u32) -> Option<u32> {

@@ -1,0 +1,16 @@
+//! Places and routes generated blocks with nextpnr; `pnr --help` says how.
+
+use clap::Parser as _;
+use spinneret_gen::pnr::cli::{Arguments, Outcome, run};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::TooSlow) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("pnr: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The `pnr` command, which `./dev pnr` runs.
+
+use super::nextpnr::{Nextpnr, Placed};
+use super::report;
+use crate::synth::yosys::Folder;
+use crate::terminal::print;
+use crate::workspace::Workspace;
+use clap::Parser;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Synthesises generated blocks for an ECP5-85, places and routes each by itself, and prints its clock and slowest path.
+///
+/// It takes half a minute to some minutes a block. docs/synthesis.md describes the method.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    name = "pnr",
+    version,
+    after_help = "Exit codes: 0 done, 1 slower than --least-mhz, 2 refused"
+)]
+pub struct Arguments {
+    /// Blocks to place and route [default: all of the folder]
+    #[arg(value_name = "BLOCK")]
+    blocks: Vec<String>,
+
+    /// Folder that gen-verilog wrote [default: gen/verilog/reference]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// nextpnr for ECP5
+    #[arg(long, value_name = "PROGRAM", default_value = "nextpnr-ecp5")]
+    nextpnr: PathBuf,
+
+    /// Where placement starts from
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u32,
+
+    /// Show the slowest path of each block, net by net
+    #[arg(long)]
+    paths: bool,
+
+    /// Exit with 1 if a block is slower
+    #[arg(long, value_name = "MHZ")]
+    least_mhz: Option<f64>,
+
+    /// Put the figures into docs/synthesis.md
+    #[arg(long)]
+    record: bool,
+
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a run that was not refused ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every block is fast enough, or nobody asked.
+    Done,
+    /// A block is slower than `--least-mhz`.
+    TooSlow,
+}
+
+/// Places and routes, and tells on standard output; progress goes to standard error.
+///
+/// # Errors
+/// Unknown folders and blocks, missing or failing tools, and reports that cannot be read.
+pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let workspace = Workspace::find()?;
+    let folder = match &arguments.dir {
+        Some(path) => Folder::open(path, path.display().to_string())?,
+        None => {
+            let path = workspace.root().join("gen/verilog/reference");
+            Folder::open(&path, workspace.show(&path))?
+        }
+    };
+    let nextpnr = Nextpnr {
+        program: arguments.nextpnr.clone(),
+        seed: arguments.seed,
+    };
+    let mut all = Vec::new();
+    for block in folder.select(&arguments.blocks)? {
+        eprint!("placing and routing {block} ... ");
+        let start = Instant::now();
+        let placed = nextpnr.place(&folder, block)?;
+        eprintln!(
+            "{} in {:.0} s",
+            report::clock(&placed),
+            start.elapsed().as_secs_f64()
+        );
+        if arguments.record {
+            let page = workspace.root().join("docs/synthesis.md");
+            report::record(&page, &workspace.show(&page), &placed)?;
+        }
+        all.push(placed);
+    }
+    print(&if arguments.json {
+        serde_json::to_string_pretty(&all)?
+    } else {
+        report::text(&all, arguments.paths)
+    })?;
+    Ok(judge(&all, arguments.least_mhz))
+}
+
+fn judge(all: &[Placed], least: Option<f64>) -> Outcome {
+    let slowest = all.iter().filter_map(Placed::mhz).reduce(f64::min);
+    match (slowest, least) {
+        (Some(slowest), Some(least)) if slowest < least => Outcome::TooSlow,
+        _ => Outcome::Done,
+    }
+}

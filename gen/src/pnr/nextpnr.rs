@@ -1,0 +1,248 @@
+//! Runs nextpnr on a block, and reads what it reports.
+
+use crate::synth::Error;
+use crate::synth::yosys::{Folder, Mapper, scratch_failed};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The clock that placement aims at, in MHz: out of reach, so that it never stops trying.
+const AIM_MHZ: &str = "400";
+
+/// The tool.
+#[derive(Clone, Debug)]
+pub struct Nextpnr {
+    /// Its program.
+    pub program: PathBuf,
+    /// Where placement starts from.
+    pub seed: u32,
+}
+
+/// A block that was placed and routed by itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Placed {
+    /// Its name.
+    pub block: String,
+    /// What it takes: LUTs and carries (`TRELLIS_COMB`), flip-flops (`TRELLIS_FF`), RAMs (`DP16KD`).
+    pub used: BTreeMap<String, u32>,
+    /// Its clocks.
+    pub clocks: Vec<Clock>,
+}
+
+/// A clock, with its slowest path between registers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Clock {
+    /// Its name.
+    pub clock: String,
+    /// What it can be at most, in MHz.
+    pub mhz: f64,
+    /// Time in cells on the path, in ns.
+    pub logic_ns: f64,
+    /// Time in nets on it, in ns.
+    pub routing_ns: f64,
+    /// The register that it begins at.
+    pub from: String,
+    /// The register that it ends at.
+    pub to: String,
+    /// Its nets, from the one to the other.
+    pub nets: Vec<String>,
+}
+
+impl Placed {
+    /// The slowest of its clocks, in MHz; none in a block without registers.
+    pub fn mhz(&self) -> Option<f64> {
+        self.slowest().map(|clock| clock.mhz)
+    }
+
+    /// The slowest of its clocks.
+    pub fn slowest(&self) -> Option<&Clock> {
+        self.clocks.iter().min_by(|a, b| a.mhz.total_cmp(&b.mhz))
+    }
+}
+
+impl Nextpnr {
+    /// Synthesises a block, and places and routes it by itself.
+    ///
+    /// # Errors
+    /// A tool is missing or refuses the design.
+    pub fn place(&self, folder: &Folder, block: &str) -> Result<Placed, Error> {
+        let scratch = tempfile::tempdir().map_err(scratch_failed)?;
+        folder.write_netlist(block, Mapper::Ecp5, &scratch.path().join("netlist.json"))?;
+        // Names without folders: the packaged tool sees the folder that it is started in, and no other.
+        let output = Command::new(&self.program)
+            .current_dir(scratch.path())
+            .args([
+                "--85k",
+                "--speed",
+                "8",
+                "--package",
+                "CABGA756",
+                "--out-of-context",
+            ])
+            .args([
+                "--json",
+                "netlist.json",
+                "--report",
+                "report.json",
+                "--freq",
+                AIM_MHZ,
+            ])
+            .args(["--timing-allow-fail", "--quiet", "--seed", &self.seed.to_string()])
+            .output();
+        let output = output.map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => Error::NoNextpnr {
+                tool: self.program.display().to_string(),
+            },
+            _ => Error::Io {
+                action: "run",
+                path: self.program.display().to_string(),
+                source,
+            },
+        })?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let line = said.lines().rfind(|line| line.starts_with("ERROR"));
+            return Err(Error::Nextpnr {
+                module: block.to_owned(),
+                message: line.unwrap_or("it said nothing").to_owned(),
+            });
+        }
+        let text = fs::read_to_string(scratch.path().join("report.json")).map_err(scratch_failed)?;
+        read(block, &text).map_err(|source| Error::PlaceReport {
+            module: block.to_owned(),
+            source,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Report {
+    fmax: BTreeMap<String, Fmax>,
+    critical_paths: Vec<Path>,
+    utilization: BTreeMap<String, Used>,
+}
+
+#[derive(Deserialize)]
+struct Fmax {
+    achieved: f64,
+}
+
+#[derive(Deserialize)]
+struct Used {
+    used: u32,
+}
+
+#[derive(Deserialize)]
+struct Path {
+    from: String,
+    to: String,
+    path: Vec<Step>,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    delay: f64,
+    from: Pin,
+    to: Pin,
+    net: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Pin {
+    cell: String,
+}
+
+fn read(block: &str, text: &str) -> serde_json::Result<Placed> {
+    let report: Report = serde_json::from_str(text)?;
+    let path_of = |clock: &str| {
+        let edge = format!("posedge {clock}");
+        report
+            .critical_paths
+            .iter()
+            .find(|path| path.from == edge && path.to == edge)
+    };
+    let clocks = report.fmax.iter();
+    let clocks =
+        clocks.map(|(name, fmax)| clock(name, fmax.achieved, path_of(name).map_or(&[], |path| &path.path)));
+    Ok(Placed {
+        block: block.to_owned(),
+        clocks: clocks.collect(),
+        used: report
+            .utilization
+            .into_iter()
+            .filter(|(_, used)| used.used > 0)
+            .map(|(kind, used)| (kind, used.used))
+            .collect(),
+    })
+}
+
+fn clock(name: &str, mhz: f64, steps: &[Step]) -> Clock {
+    let sum = |is_net: bool| {
+        let of_sort = steps.iter().filter(|step| step.net.is_some() == is_net);
+        of_sort.map(|step| step.delay).sum()
+    };
+    let mut nets: Vec<String> = steps
+        .iter()
+        .filter_map(|step| step.net.as_deref())
+        .map(|net| readable(net).to_owned())
+        .collect();
+    nets.dedup();
+    Clock {
+        clock: name.to_owned(),
+        mhz,
+        logic_ns: sum(false),
+        routing_ns: sum(true),
+        from: steps
+            .first()
+            .map_or("", |step| readable(&step.from.cell))
+            .to_owned(),
+        to: steps.last().map_or("", |step| readable(&step.to.cell)).to_owned(),
+        nets,
+    }
+}
+
+/// A name without what yosys adds to it for cells that have none.
+fn readable(name: &str) -> &str {
+    const ADDED: [&str; 6] = ["_TRELLIS_FF", "_LUT4", "_PFUMX", "_L6MUX", "_CCU2C", "_DP16KD"];
+    let end = ADDED.iter().filter_map(|added| name.find(added)).min();
+    &name[..end.unwrap_or(name.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = r#"{
+        "fmax": { "clk": { "achieved": 125.0, "constraint": 400.0 } },
+        "utilization": { "TRELLIS_COMB": { "used": 7, "available": 9 }, "DP16KD": { "used": 0, "available": 3 } },
+        "critical_paths": [
+            { "from": "<async>", "to": "posedge clk", "path": [] },
+            { "from": "posedge clk", "to": "posedge clk", "path": [
+                { "delay": 0.5, "type": "clk-to-q", "from": { "cell": "a.b_TRELLIS_FF_Q_3" }, "to": { "cell": "a.b_TRELLIS_FF_Q_3" } },
+                { "delay": 5.5, "type": "routing", "net": "a.b[3]", "from": { "cell": "x" }, "to": { "cell": "c_LUT4_Z" } },
+                { "delay": 1.0, "type": "routing", "net": "c_LUT4_Z_A", "from": { "cell": "x" }, "to": { "cell": "y" } },
+                { "delay": 1.0, "type": "setup", "from": { "cell": "d.e_TRELLIS_FF_Q" }, "to": { "cell": "d.e_TRELLIS_FF_Q" } }
+            ] }
+        ]
+    }"#;
+
+    #[test]
+    fn the_slowest_path_is_told_in_names_of_the_block() {
+        let placed = read("block", REPORT).unwrap();
+        assert_eq!(placed.used, BTreeMap::from([("TRELLIS_COMB".to_owned(), 7)]));
+        let clock = placed.slowest().unwrap();
+        assert_eq!((clock.mhz, clock.logic_ns, clock.routing_ns), (125.0, 1.5, 6.5));
+        assert_eq!((clock.from.as_str(), clock.to.as_str()), ("a.b", "d.e"));
+        assert_eq!(clock.nets, ["a.b[3]", "c"]);
+    }
+
+    #[test]
+    fn a_block_without_registers_has_no_clock() {
+        let text = r#"{ "fmax": {}, "critical_paths": [], "utilization": {} }"#;
+        assert_eq!(read("block", text).unwrap().mhz(), None);
+        assert!(read("block", "{}").is_err());
+    }
+}
