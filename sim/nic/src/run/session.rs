@@ -297,14 +297,14 @@ impl Session {
         let start = self.start.simulated_ps;
         let mut nic = self.nic.borrow_mut();
         while let Some(out) = nic.take_wire() {
-            let at = out.at_ps - start;
+            let at = out.at_ps.saturating_sub(start);
             self.recorder.sent(at, out.bytes.len(), out.is_host);
             for sink in &mut self.ends.wire {
                 sink.put(at, &out.bytes).map_err(Failure::work)?;
             }
         }
         while let Some(out) = nic.take_host() {
-            let at = out.at_ps - start;
+            let at = out.at_ps.saturating_sub(start);
             self.recorder.to_host(at, &out.bytes);
             for sink in &mut self.ends.host {
                 sink.put(at, &out.bytes).map_err(Failure::work)?;

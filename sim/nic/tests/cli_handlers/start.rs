@@ -5,6 +5,8 @@ use spinneret_cluster::{Cluster, Config};
 use spinneret_host::{Device as _, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Handlers with a table of so many words.
@@ -81,6 +83,50 @@ fn who_does_not_come_to_take_packets_is_told() {
     }
     let lost = refusal("*(volatile uint32_t *)&__spin_state = 77; for (;;) { }");
     assert!(lost.contains("the runtime left 0x4d in `__spin_state`"), "{lost}");
+}
+
+/// What handlers send before packets may come leaves like anything else.
+#[test]
+fn a_frame_of_init_handlers_leaves() {
+    let folder = handlers(
+        "static uint8_t frame[100];\n\
+         void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **memory) {\n\
+         \x20   spin_cmd_t send;\n\
+         \x20   spin_send_packet(frame, sizeof(frame), &send);\n\
+         }\n\
+         __handler__ void app_ph(handler_args_t *args) { }\n",
+    );
+    let summary = json(&run(&folder, 2, &["--json"]));
+    assert_eq!(done_with(&summary), 2);
+}
+
+/// HPUs that never sleep hold nobody else: the run ends when it was told to.
+#[test]
+fn handlers_that_loop_hold_nobody() {
+    let folder = handlers("__handler__ void app_ph(handler_args_t *args) { for (;;) { } }\n");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_spinneret"))
+        .arg("run")
+        .arg(folder.path())
+        .args([
+            "--generate",
+            "udp,size=98,count=3",
+            "--watchdog",
+            "10000000000",
+            "--duration",
+            "1",
+        ])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the command was built");
+    let begun = Instant::now();
+    while run.try_wait().expect("it is ours").is_none() {
+        if begun.elapsed() > Duration::from_secs(120) {
+            run.kill().expect("it is ours");
+            panic!("it goes on after --duration");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// Memory holds anything after power-on, and what the program before left in it.
