@@ -233,6 +233,19 @@ fn no_output_destroys_an_input_another_output_or_a_device() {
         &named.at("./one"),
     ]);
     assert!(told.contains("--trace and --wave are the same file"), "{told}");
+    let told = refusal(&[
+        ICMP,
+        "--pcap",
+        &pcap,
+        "--wave",
+        &named.at("one"),
+        "--trace",
+        &named.at("one.hier"),
+    ]);
+    assert!(
+        told.contains("--trace and the file beside --wave are the same file"),
+        "{told}"
+    );
     assert_eq!(
         before,
         [&pcap, &rules].map(|file| std::fs::read(file).expect("it is there"))

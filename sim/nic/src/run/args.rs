@@ -127,9 +127,16 @@ impl PacketArguments {
 impl ResultArguments {
     /// The files that are named here.
     pub(super) fn files(&self, files: Files) -> Files {
+        // Verilator's writer of FST keeps names there until it is done.
+        let hierarchy = self.wave.as_ref().map(|wave| {
+            let mut name = wave.clone().into_os_string();
+            name.push(".hier");
+            PathBuf::from(name)
+        });
         files
             .writes("--trace", self.trace.as_deref())
             .writes("--wave", self.wave.as_deref())
+            .writes("the file beside --wave", hierarchy.as_deref())
             .writes("--plot", self.plot.as_deref())
     }
 }
