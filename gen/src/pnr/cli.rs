@@ -2,7 +2,7 @@
 
 use super::nextpnr::{Nextpnr, Placed};
 use super::report;
-use crate::synth::yosys::Folder;
+use crate::synth::cli::open_folder;
 use crate::terminal::print;
 use crate::workspace::Workspace;
 use clap::Parser;
@@ -66,14 +66,7 @@ pub enum Outcome {
 /// # Errors
 /// Unknown folders and blocks, missing or failing tools, and reports that cannot be read.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let workspace = Workspace::find()?;
-    let folder = match &arguments.dir {
-        Some(path) => Folder::open(path, path.display().to_string())?,
-        None => {
-            let path = workspace.root().join("gen/verilog/reference");
-            Folder::open(&path, workspace.show(&path))?
-        }
-    };
+    let folder = open_folder(arguments.dir.as_deref())?;
     let nextpnr = Nextpnr {
         program: arguments.nextpnr.clone(),
         seed: arguments.seed,
@@ -89,6 +82,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             start.elapsed().as_secs_f64()
         );
         if arguments.record {
+            let workspace = Workspace::find()?;
             let page = workspace.root().join("docs/synthesis.md");
             report::record(&page, &workspace.show(&page), &placed)?;
         }

@@ -8,7 +8,7 @@ use super::yosys::{Folder, Mapper};
 use crate::terminal::print;
 use crate::workspace::Workspace;
 use clap::Parser;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Synthesises generated blocks with yosys for UltraScale+ and prints what they take.
@@ -65,7 +65,7 @@ pub enum Outcome {
 /// # Errors
 /// Unknown folders and blocks, a missing or failing yosys, and netlists that cannot be judged.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let folder = open_folder(arguments)?;
+    let folder = open_folder(arguments.dir.as_deref())?;
     let mapper = if arguments.abc9 { Mapper::Abc9 } else { Mapper::Abc };
     let mut all = Vec::new();
     for block in folder.select(&arguments.blocks)? {
@@ -87,8 +87,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(judge(&all, arguments.max_levels))
 }
 
-fn open_folder(arguments: &Arguments) -> anyhow::Result<Folder> {
-    if let Some(path) = &arguments.dir {
+/// The folder that was named, or that of the reference configuration.
+pub(crate) fn open_folder(named: Option<&Path>) -> anyhow::Result<Folder> {
+    if let Some(path) = named {
         return Ok(Folder::open(path, path.display().to_string())?);
     }
     let workspace = Workspace::find()?;
