@@ -3,7 +3,9 @@
 use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, Width, presets,
 };
+use std::fmt;
 use std::io::{self, Write as _};
+use std::process::ExitCode;
 
 /// An empty table in the style of all our tables.
 pub fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
@@ -32,16 +34,32 @@ pub fn number(value: Option<impl ToString>) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
+/// The work is done, but its result could not be printed.
+#[derive(Debug, thiserror::Error)]
+#[error("all is done, but the result cannot be printed: {0}")]
+pub struct NotPrinted(io::Error);
+
 /// Prints a text and a line end.
 ///
 /// # Errors
 /// Standard output cannot be written to; a closed pipe (`| head`) is not an error.
-pub fn print(text: &str) -> io::Result<()> {
+pub fn print(text: &str) -> Result<(), NotPrinted> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(NotPrinted(error)),
         _ => Ok(()),
     }
+}
+
+/// Tells people something beside the result; where nobody can read it, nothing is lost.
+pub fn tell(text: fmt::Arguments<'_>) {
+    let _ = io::stderr().write_fmt(text);
+}
+
+/// How a command ends that failed: 2 if it was refused, 1 if its result only could not be printed.
+pub fn fail(error: &anyhow::Error, told: fmt::Arguments<'_>) -> ExitCode {
+    tell(told);
+    ExitCode::from(if error.is::<NotPrinted>() { 1 } else { 2 })
 }
 
 /// One of `one` and `many` with its count in front.

@@ -7,6 +7,7 @@ use crate::waves;
 use rand_chacha::ChaCha8Rng;
 use std::any::Any;
 use std::env;
+use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -102,6 +103,8 @@ impl TestRun {
             .first_cycle(index)
             .map(|cycle| (cycle, self.wave_path(index)));
         if let Some((cycle, path)) = &wave {
+            // The waveform itself says what is wrong with the folder.
+            let _ = path.parent().map(fs::create_dir_all);
             simulation.trace_from(*cycle, path.clone());
         }
         let wave = wave.map(|(_, path)| path);

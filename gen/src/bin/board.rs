@@ -2,14 +2,12 @@
 
 use clap::Parser as _;
 use spinneret_gen::board::build::{Arguments, run};
+use spinneret_gen::terminal::fail;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("board: {error:#}");
-            ExitCode::from(2)
-        }
+        Err(error) => fail(&error, format_args!("board: {error:#}\n")),
     }
 }

@@ -2,15 +2,13 @@
 
 use clap::Parser as _;
 use spinneret_gen::cli::{Arguments, Outcome, run};
+use spinneret_gen::terminal::fail;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Differs) => ExitCode::from(1),
-        Err(error) => {
-            eprintln!("gen-verilog: {error}");
-            ExitCode::from(2)
-        }
+        Err(error) => fail(&error, format_args!("gen-verilog: {error}\n")),
     }
 }

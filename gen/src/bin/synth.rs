@@ -2,15 +2,13 @@
 
 use clap::Parser as _;
 use spinneret_gen::synth::cli::{Arguments, Outcome, run};
+use spinneret_gen::terminal::fail;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::TooDeep) => ExitCode::from(1),
-        Err(error) => {
-            eprintln!("synth: {error}");
-            ExitCode::from(2)
-        }
+        Err(error) => fail(&error, format_args!("synth: {error}\n")),
     }
 }

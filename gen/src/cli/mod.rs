@@ -88,7 +88,7 @@ const EXIT_CODES: &str = "\
 A directory that is written to holds exactly the files of the last run: files of an earlier run that \
 are generated no longer are removed, files that gen-verilog did not write are left alone.
 
-Exit codes: 0 done, 1 --check found a difference, 2 refused (nothing has been written)";
+Exit codes: 0 done, 1 --check found a difference, or the result cannot be printed, 2 refused (nothing has been written)";
 
 /// How a run that was not refused ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::nextpnr::{Nextpnr, Placed};
 use super::report;
 use crate::synth::cli::open_folder;
-use crate::terminal::print;
+use crate::terminal::{print, tell};
 use crate::workspace::Workspace;
 use clap::Parser;
 use std::path::PathBuf;
@@ -73,14 +73,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     };
     let mut all = Vec::new();
     for block in folder.select(&arguments.blocks)? {
-        eprint!("placing and routing {block} ... ");
+        tell(format_args!("placing and routing {block} ... "));
         let start = Instant::now();
         let placed = nextpnr.place(&folder, block)?;
-        eprintln!(
-            "{} in {:.0} s",
-            report::clock(&placed),
-            start.elapsed().as_secs_f64()
-        );
+        let seconds = start.elapsed().as_secs_f64();
+        tell(format_args!("{} in {seconds:.0} s\n", report::clock(&placed)));
         if arguments.record {
             let workspace = Workspace::find()?;
             let page = workspace.root().join("docs/synthesis.md");

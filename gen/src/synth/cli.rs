@@ -5,7 +5,7 @@ use super::record;
 use super::report::{self, Figures};
 use super::resources::Resources;
 use super::yosys::{Folder, Mapper};
-use crate::terminal::print;
+use crate::terminal::{print, tell};
 use crate::workspace::Workspace;
 use clap::Parser;
 use std::path::{Path, PathBuf};
@@ -69,10 +69,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mapper = if arguments.abc9 { Mapper::Abc9 } else { Mapper::Abc };
     let mut all = Vec::new();
     for block in folder.select(&arguments.blocks)? {
-        eprint!("synthesising {block} ... ");
+        tell(format_args!("synthesising {block} ... "));
         let start = Instant::now();
         all.push(measure(&folder, block, mapper)?);
-        eprintln!("{:.0} s", start.elapsed().as_secs_f64());
+        tell(format_args!("{:.0} s\n", start.elapsed().as_secs_f64()));
     }
     if arguments.record {
         let workspace = Workspace::find()?;

@@ -74,6 +74,20 @@ pub enum ProgramError {
         /// Where HPUs would begin.
         entry: u32,
     },
+    /// It has handlers of several names.
+    #[error("{path} has handlers of several names, {}: name the ruleset, or else --handler, after one of them", list(.found))]
+    Unclear {
+        /// The file.
+        path: PathBuf,
+        /// What there is.
+        found: Vec<String>,
+    },
+    /// It has no handlers.
+    #[error("{path} has no handlers: write functions whose names end in `_hh`, `_ph` or `_th`")]
+    NoHandlers {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is no handler of that name.
     #[error("{path} has no handler `{wanted}`; it has {}", list(.found))]
     NoHandler {
@@ -255,9 +269,11 @@ impl Program {
             .collect();
         match names.keys().collect::<Vec<_>>()[..] {
             [name] => Ok(name),
-            _ => Err(ProgramError::NoHandler {
+            [] => Err(ProgramError::NoHandlers {
                 path: self.path.clone(),
-                wanted: "NAME_ph, of one NAME only".to_owned(),
+            }),
+            _ => Err(ProgramError::Unclear {
+                path: self.path.clone(),
                 found: self.handler_names(),
             }),
         }

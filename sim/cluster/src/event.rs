@@ -37,11 +37,11 @@ pub struct Run {
     pub ending: Ending,
 }
 
-/// A trap in a handler.
+/// A trap in a handler, or something that was refused to one or to a program that starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Number of the packet, counted as HERs come.
-    pub packet: u64,
+    /// Number of the packet, counted as HERs come; none outside of handlers, where message, stage and handler say nothing.
+    pub packet: Option<u64>,
     /// Message of the packet.
     pub message: u32,
     /// Which handler.
@@ -91,7 +91,7 @@ pub enum Event {
     Ran(Run),
     /// A handler was ended by a trap; it follows as [`Event::Ran`], too.
     Failed(Fault),
-    /// A command of a handler was not done; the handler goes on.
+    /// A command was not done; who asked for it goes on.
     Refused(Fault),
     /// A packet is done with.
     Freed {

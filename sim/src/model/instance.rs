@@ -8,9 +8,9 @@
 use super::table::{ABI, RawPort, Table, storage_bytes};
 use super::{Direction, ModelError, PortHandle, PortInfo};
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 
 #[cfg(target_endian = "big")]
@@ -28,7 +28,13 @@ pub struct Instance {
     pub(super) infos: &'static [PortInfo],
     pub(super) storage: Box<[RawPort]>,
     time_ps: u64,
-    traced: bool,
+    /// The waveform that is being written.
+    wave: Option<PathBuf>,
+}
+
+unsafe extern "C" {
+    /// Whether a waveform could not be written since the last call, in this thread; `verilate/cpp/spinneret_fst.cpp`.
+    safe fn spinneret_wave_failed() -> bool;
 }
 
 // SAFETY: the C++ object is reached through this instance only, and it is tied to no thread: the border
@@ -84,7 +90,7 @@ impl Instance {
             infos,
             storage,
             time_ps: 0,
-            traced: false,
+            wave: None,
         }
     }
 
@@ -151,8 +157,8 @@ impl Instance {
         self.check(failure)
     }
 
-    /// Starts a waveform (FST) in a file, whose folders are made if need be; one that was being written
-    /// is completed. Changes are recorded by [`advance`](Self::advance).
+    /// Starts a waveform (FST) in a file; one that was being written is completed. Changes are recorded by
+    /// [`advance`](Self::advance). The file is complete when the design is dropped, and empty if it could not be written.
     ///
     /// # Errors
     /// If the file cannot be created.
@@ -162,22 +168,19 @@ impl Instance {
             source,
         };
         let text = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|e| wave(e.into()))?;
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(wave)?;
-        }
         // Verilator does not notice that it cannot create a file, so that is tried here first.
         File::create(path).map_err(wave)?;
         // SAFETY: the object is alive and borrowed exclusively; the text ends with a zero byte.
         let failure = unsafe { (self.table.trace)(self.object.as_ptr(), text.as_ptr()) };
         self.check(failure)
             .map_err(|error| wave(io::Error::other(error)))?;
-        self.traced = true;
+        self.wave = Some(path.to_owned());
         Ok(())
     }
 
     /// Whether a waveform is being written.
     pub fn is_traced(&self) -> bool {
-        self.traced
+        self.wave.is_some()
     }
 
     /// The error about a name that is no port's.
@@ -223,5 +226,9 @@ impl Drop for Instance {
     fn drop(&mut self) {
         // SAFETY: the object was made by the same table and is not used afterwards.
         unsafe { (self.table.destroy)(self.object.as_ptr()) };
+        // What is left is no waveform.
+        if let Some(path) = self.wave.take().filter(|_| spinneret_wave_failed()) {
+            let _ = File::create(path);
+        }
     }
 }

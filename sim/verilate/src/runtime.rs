@@ -24,13 +24,15 @@ impl Job<'_> {
         let folder = self.root.join(FOLDER);
         let library = folder.join(format!("lib{LIBRARY}.a"));
         let stamp = folder.join("stamp");
-        let key = format!("{}\n{}", self.verilator.version(), shim::RUNTIME);
+        let ours = [
+            ("spinneret_runtime.cpp", shim::RUNTIME),
+            ("spinneret_fst.cpp", shim::WAVEFORMS),
+        ];
+        let key = format!("{}\n{}\n{}", self.verilator.version(), ours[0].1, ours[1].1);
         if library.is_file() && fs::read_to_string(&stamp).is_ok_and(|old| old == key) {
             return Ok(());
         }
         fs::create_dir_all(&folder).at("create", &folder)?;
-        let ours = folder.join("spinneret_runtime.cpp");
-        fs::write(&ours, shim::RUNTIME).at("write", &ours)?;
         let include = self.verilator.include();
         let mut build = compiler(self.verilator, &folder);
         // Ours replace these functions, see spinneret_runtime.cpp.
@@ -38,10 +40,14 @@ impl Job<'_> {
             .define("VL_USER_FATAL", None)
             .define("VL_USER_STOP", None)
             .define("VL_USER_FINISH", None);
-        for file in ["verilated.cpp", "verilated_threads.cpp", "verilated_fst_c.cpp"] {
+        for file in ["verilated.cpp", "verilated_threads.cpp"] {
             build.file(include.join(file));
         }
-        build.file(ours);
+        for (file, text) in ours {
+            let path = folder.join(file);
+            fs::write(&path, text).at("write", &path)?;
+            build.file(path);
+        }
         build.try_compile(LIBRARY).map_err(|source| Error::Compiler {
             model: "the run-time library".to_owned(),
             source,

@@ -8,6 +8,9 @@ pub(crate) const HEADER: &str = include_str!("../cpp/spinneret_model.h");
 /// Part of the run-time library.
 pub(crate) const RUNTIME: &str = include_str!("../cpp/spinneret_runtime.cpp");
 
+/// Part of the run-time library of models that write waveforms.
+pub(crate) const WAVEFORMS: &str = include_str!("../cpp/spinneret_fst.cpp");
+
 /// Name of a model's static library.
 pub(crate) fn library(model: &str) -> String {
     format!("spinneret_{model}")

@@ -132,7 +132,11 @@ fn too_long(length: usize) -> io::Error {
 }
 
 fn decode<M: DeserializeOwned>(body: &[u8]) -> io::Result<M> {
-    postcard::from_bytes(body).map_err(|error| invalid(format!("a message that is none: {error}")))
+    match postcard::take_from_bytes(body) {
+        Ok((message, [])) => Ok(message),
+        Ok(_) => Err(invalid("a message with bytes behind its end".to_owned())),
+        Err(error) => Err(invalid(format!("a message that is none: {error}"))),
+    }
 }
 
 fn invalid(reason: String) -> io::Error {
@@ -169,6 +173,16 @@ mod tests {
             }
             assert_eq!(taken, requests, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn bytes_behind_a_message_are_refused() {
+        let mut sent = Vec::new();
+        send(&mut sent, &Request::Wait { nanoseconds: 9 }).expect("a vector takes everything");
+        sent[0] += 1;
+        sent.push(0);
+        let error = take::<Request>(&mut sent).unwrap_err();
+        assert_eq!(error.to_string(), "a message with bytes behind its end");
     }
 
     #[test]

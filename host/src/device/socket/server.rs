@@ -5,7 +5,7 @@ use super::peer::Peer;
 use crate::control::Control;
 use crate::device::Device;
 use spinneret_regmap::CONTEXTS;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -96,13 +96,15 @@ impl Server {
         match peer.serve(device) {
             Ok(served) => Ok(served),
             Err(error) => {
-                let path = self.path.display();
-                match error.kind() {
-                    ErrorKind::InvalidData => {
-                        eprintln!("{path}: the client is dropped, because it sent {error}")
-                    }
-                    ErrorKind::TimedOut => eprintln!("{path}: the client is dropped, because {error}"),
-                    _ => {}
+                let why = match error.kind() {
+                    ErrorKind::InvalidData => Some(format!("it sent {error}")),
+                    ErrorKind::TimedOut => Some(error.to_string()),
+                    _ => None,
+                };
+                if let Some(why) = why {
+                    let path = self.path.display();
+                    // Where nobody can read it, nothing is lost.
+                    let _ = writeln!(io::stderr(), "{path}: the client is dropped, because {why}");
                 }
                 self.client = None;
                 clear(device).map_err(io::Error::other)?;

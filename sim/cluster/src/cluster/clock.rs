@@ -9,6 +9,7 @@ use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
 use crate::protect::Protection;
 use crate::queues::Ready;
 use crate::rv::Trap;
+use crate::task::Stage;
 use crate::view::World;
 
 /// Traps outside of handlers after which an HPU stands still.
@@ -224,25 +225,26 @@ impl Cluster {
 
     fn report(&mut self, number: usize, trap: (Trap, u32, u32), named: Option<Named>) {
         let fault = self.origin(number, trap);
-        self.events
-            .extend(fault.map(|fault| Event::Failed(Fault { named, ..fault })));
+        if fault.packet.is_some() {
+            self.events.push(Event::Failed(Fault { named, ..fault }));
+        }
     }
 
-    /// What a handler does that runs; nothing outside of handlers.
-    pub(super) fn origin(&self, number: usize, (trap, pc, value): (Trap, u32, u32)) -> Option<Fault> {
+    /// What an HPU does, in a handler or outside of handlers.
+    pub(super) fn origin(&self, number: usize, (trap, pc, value): (Trap, u32, u32)) -> Fault {
         let driver = &self.hpus[number].driver;
-        let task = driver.running?.task;
-        Some(Fault {
-            packet: task.packet,
-            message: task.her.message,
-            stage: task.stage,
-            handler: task.meta.code(task.stage).address,
+        let task = driver.running.map(|running| running.task);
+        Fault {
+            packet: task.map(|task| task.packet),
+            message: task.map_or(0, |task| task.her.message),
+            stage: task.map_or(Stage::Header, |task| task.stage),
+            handler: task.map_or(0, |task| task.meta.code(task.stage).address),
             hpu: driver.id(),
             trap,
             pc,
             value,
             named: None,
-        })
+        }
     }
 
     /// Ends a task, once nothing of it is under way.

@@ -47,7 +47,7 @@ impl Cluster {
         }
     }
 
-    /// A command is not done, for this reason; the address or the length that it is about. Its handler goes on.
+    /// A command is not done, for this reason; the address or the length that it is about. Who asked for it goes on.
     pub fn refuse(&mut self, id: CommandId, cause: u32, value: u32) {
         self.refused += 1;
         let Some(fault) = self.commands.get(&id) else {
@@ -63,10 +63,8 @@ impl Cluster {
 
     /// Starts a command that an instruction asked for.
     pub(super) fn issue(&mut self, number: usize, id: CommandId, pc: u32) {
-        match self.origin(number, (Trap::Custom(REFUSED_COMMAND), pc, 0)) {
-            Some(origin) => self.commands.insert(id, origin),
-            None => self.commands.remove(&id),
-        };
+        let origin = self.origin(number, (Trap::Custom(REFUSED_COMMAND), pc, 0));
+        self.commands.insert(id, origin);
         let (info, words) = self.hpus[number].driver.command();
         let wide = |low: usize| u64::from(words[low + 1]) << 32 | u64::from(words[low]);
         let at = self.now + self.config.timing.command;

@@ -1,7 +1,8 @@
 //! The files of a command: what it writes is nothing that it reads or writes under another name, and no device.
 
+use crate::laptop::runtime;
 use anyhow::{Result, bail};
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,12 @@ enum Identity {
 }
 
 impl Files {
+    /// What every command writes: standard output, if that is a file.
+    pub(crate) fn of_command() -> Self {
+        let output = Path::new("/dev/stdout");
+        Self::default().writes("standard output", Some(output).filter(|output| output.is_file()))
+    }
+
     /// A file that is read, if one was named.
     pub(crate) fn reads(self, option: &'static str, path: Option<&Path>) -> Self {
         self.with(option, path, false)
@@ -39,6 +46,14 @@ impl Files {
             self = self.reads(option, Some(&entry.path()));
         }
         self
+    }
+
+    /// What make has read in a folder to build a program: what the compiler lists, and the files of the runtime.
+    pub(crate) fn reads_sources(mut self, folder: &Path, elf: &Path) -> Self {
+        for file in elf.parent().map(sources).unwrap_or_default() {
+            self = self.reads("a source of HANDLERS", Some(&folder.join(file)));
+        }
+        self.reads_folder("a source of HANDLERS", &runtime())
     }
 
     /// A file that is written, if one was named.
@@ -89,6 +104,25 @@ impl Files {
     }
 }
 
+/// The files that objects below a folder were compiled from, as the compiler left them beside each.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in folder.read_dir().into_iter().flatten().flatten() {
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "d") {
+            let rule = fs::read_to_string(&path).unwrap_or_default();
+            // `object: source source \`, and a rule without sources for each header.
+            let words = rule
+                .split_whitespace()
+                .filter(|word| *word != "\\" && !word.ends_with(':'));
+            found.extend(words.map(PathBuf::from));
+        }
+    }
+    found
+}
+
 fn identity(path: &Path) -> Identity {
     match path.metadata() {
         Ok(metadata) => existing(&metadata),
@@ -113,6 +147,7 @@ fn place(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::Files;
+    use crate::laptop::runtime;
     use std::fs;
     use std::path::Path;
 
@@ -185,5 +220,27 @@ mod tests {
             .reads_folder("HANDLERS", folder.path())
             .writes("--out", Some(&source));
         assert!(files.check().is_err());
+    }
+
+    #[test]
+    fn what_the_compiler_read_is_no_output() {
+        let folder = tempfile::tempdir().expect("there is room");
+        let [app, header] = ["app", "header.h"].map(|name| folder.path().join(name));
+        fs::create_dir(&app).expect("there is room");
+        fs::write(&header, "").expect("there is room");
+        let objects = app.join("build/.objects");
+        fs::create_dir_all(&objects).expect("there is room");
+        let rule = "build/app.o: app.c \\\n ../header.h\n../header.h:\n";
+        fs::write(objects.join("app.d"), rule).expect("there is room");
+        for output in [header, runtime().join("spin.mk"), runtime().join("link.ld")] {
+            let files = Files::default()
+                .reads_sources(&app, &app.join("build/app.elf"))
+                .writes("--out", Some(&output));
+            let said = files.check().expect_err("it is refused").to_string();
+            assert!(
+                said.starts_with("a source of HANDLERS and --out are the same file"),
+                "{said}"
+            );
+        }
     }
 }

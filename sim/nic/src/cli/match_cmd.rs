@@ -72,7 +72,7 @@ pub fn sort(arguments: &MatchArguments) -> Result<Report, Failure> {
         ..MatcherParams::BOARD
     };
     params.validate().map_err(Failure::usage)?;
-    Files::default()
+    Files::of_command()
         .reads("--pcap", Some(&arguments.pcap))
         .reads("--rules", Some(&arguments.rules))
         .writes("--out-matched", arguments.out_matched.as_deref())

@@ -12,12 +12,14 @@ mod print;
 mod report;
 pub mod send_cmd;
 mod store;
+mod values;
 
 pub use failure::Failure;
 pub(crate) use files::Files;
-pub(crate) use print::print;
+pub(crate) use print::{print, tell};
 pub use report::{Report, RuleSetReport, Traffic};
 pub(crate) use store::Store;
+pub(crate) use values::{megabits, megahertz, seconds};
 
 use crate::run::{ReceiveArguments, RunArguments, ServeArguments};
 use clap::{Parser, Subcommand};
@@ -68,7 +70,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            tell(format_args!("error: {failure}"));
             failure.exit_code()
         }
     }

@@ -1,8 +1,9 @@
-//! Results on standard output.
+//! Results on standard output, and what is told beside them.
 
+use crate::report::harmless;
 use anyhow::{Result, anyhow};
 use std::fmt::Display;
-use std::io::{ErrorKind, Write as _, stdout};
+use std::io::{ErrorKind, Write as _, stderr, stdout};
 
 /// Prints a result. Whoever reads the output and goes has seen enough of it, so that is no failure.
 ///
@@ -10,8 +11,16 @@ use std::io::{ErrorKind, Write as _, stdout};
 /// If it cannot be written, as on a full disk.
 pub(crate) fn print(text: impl Display) -> Result<()> {
     let mut out = stdout().lock();
-    match write!(out, "{text}").and_then(|()| out.flush()) {
+    match out
+        .write_all(harmless(&text.to_string()).as_bytes())
+        .and_then(|()| out.flush())
+    {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.map_err(|error| anyhow!("cannot print the result: {error}")),
     }
+}
+
+/// Tells people something beside the result; where nobody can read it, nothing is lost.
+pub(crate) fn tell(text: impl Display) {
+    let _ = writeln!(stderr(), "{}", harmless(&text.to_string()));
 }

@@ -1,6 +1,6 @@
 //! `spinneret send`: a file as an SLMP message, over this machine's network.
 
-use super::{Failure, print};
+use super::{Failure, megabits, print, seconds};
 use crate::net::Interrupt;
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
@@ -32,11 +32,11 @@ pub struct SendArguments {
     #[arg(long, value_name = "BYTES", default_value_t = SenderConfig::default().segment_bytes)]
     pub segment: usize,
     /// Send at most so many megabits a second
-    #[arg(long, value_name = "MBIT/S")]
-    pub rate: Option<f64>,
+    #[arg(long, value_name = "MBIT/S", value_parser = megabits, allow_negative_numbers = true)]
+    pub rate: Option<u64>,
     /// Give up when nothing was acknowledged for so long
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
-    pub give_up: f64,
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, allow_negative_numbers = true)]
+    pub give_up: Duration,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
@@ -68,7 +68,7 @@ fn address(text: &str) -> Result<SocketAddrV4, String> {
 /// # Errors
 /// If the file cannot be read or is not delivered.
 pub fn run(arguments: &SendArguments) -> Result<(), Failure> {
-    let config = config(arguments)?;
+    let config = config(arguments);
     let message = read(&arguments.file, config)
         .with_context(|| format!("{} cannot be sent", arguments.file.display()))
         .map_err(|error| Failure::Usage(anyhow!("{error:#}")))?;
@@ -102,26 +102,18 @@ fn read(path: &Path, config: SenderConfig) -> anyhow::Result<Vec<u8>> {
     Ok(std::fs::read(path)?)
 }
 
-fn config(arguments: &SendArguments) -> Result<SenderConfig, Failure> {
-    let give_up = Duration::try_from_secs_f64(arguments.give_up)
-        .map_err(|error| Failure::usage(anyhow!("--give-up {}: {error}", arguments.give_up)))?;
-    let rate = |mbits: f64| match (mbits * 1e6).round() {
-        bits if bits >= 1.0 => Ok(bits as u64),
-        _ => Err(Failure::usage(anyhow!(
-            "--rate {mbits}: nothing is sent at less than one bit a second"
-        ))),
-    };
-    Ok(SenderConfig {
+fn config(arguments: &SendArguments) -> SenderConfig {
+    SenderConfig {
         mode: match arguments.mode {
             Reliability::Window => Mode::Window(arguments.window),
             Reliability::Message => Mode::Message,
             Reliability::None => Mode::None,
         },
         segment_bytes: arguments.segment,
-        rate_bits_per_s: arguments.rate.map(rate).transpose()?,
-        give_up,
+        rate_bits_per_s: arguments.rate,
+        give_up: arguments.give_up,
         ..SenderConfig::default()
-    })
+    }
 }
 
 fn progress_bar(bytes: u64) -> ProgressBar {

@@ -48,9 +48,12 @@ pub enum BenchError {
 
 /// The folder of an example.
 pub fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../runtime/examples")
-        .join(name)
+    runtime().join("examples").join(name)
+}
+
+/// The folder of what handlers are built with.
+pub(crate) fn runtime() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime")
 }
 
 /// A NIC that runs an example with its rules.

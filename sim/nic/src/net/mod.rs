@@ -64,6 +64,11 @@ pub trait Source {
     /// How many packets there are altogether, if that is known.
     fn total(&self) -> Option<u64>;
 
+    /// Packets so far of which only the beginning is known; they come as they are.
+    fn cut_short(&self) -> u64 {
+        0
+    }
+
     /// Whether packets come when they like, so that simulated time has to keep up with the clock on the wall.
     fn is_live(&self) -> bool;
 }

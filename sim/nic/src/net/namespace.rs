@@ -2,6 +2,7 @@
 
 use super::NetError;
 use super::privileges::Need;
+use crate::cli::tell;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -44,10 +45,10 @@ impl Namespace {
 impl Drop for Namespace {
     fn drop(&mut self) {
         if let Err(error) = ip(&["netns", "delete", &self.name]) {
-            eprintln!(
+            tell(format_args!(
                 "warning: the network namespace {} is left behind: {error}",
                 self.name
-            );
+            ));
         }
     }
 }

@@ -22,7 +22,7 @@ pub enum Timing {
 ///
 /// A damaged capture gives its readable packets, and then an error that names the packet and the byte. Packets that
 /// were captured out of order come in the order of the file, none before the one in front of it. Packets that the
-/// capture cut short come as they are, since the rest is not known; [`cut_short`](Self::cut_short) counts them.
+/// capture cut short come as they are, since the rest is not known; [`cut_short`](Source::cut_short) counts them.
 #[derive(Debug)]
 pub struct PcapSource {
     path: PathBuf,
@@ -52,11 +52,6 @@ impl PcapSource {
             first: None,
             last_ps: 0,
         })
-    }
-
-    /// Packets so far of which the capture holds only the beginning.
-    pub fn cut_short(&self) -> u64 {
-        self.cut_short
     }
 
     fn at_ps(&mut self, timestamp: Duration) -> u64 {
@@ -103,6 +98,10 @@ impl Source for PcapSource {
 
     fn total(&self) -> Option<u64> {
         self.total
+    }
+
+    fn cut_short(&self) -> u64 {
+        self.cut_short
     }
 
     fn is_live(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::{Behind, Nic, NicError};
 use spinneret_regmap::bar;
 use spinneret_sim::axil::{LiteRead, LiteWrite, Response};
+use std::fmt;
 
 /// Longest that an access takes, in clocks of the slower one of the cluster and the core, which it crosses.
 const ACCESS_CLOCKS: u64 = 2500;
@@ -14,14 +15,14 @@ pub enum ControlError {
     #[error(transparent)]
     Nic(#[from] NicError),
     /// An access was answered with an error, or not in time.
-    #[error("{action} of register {register:#06x} was {answer}")]
+    #[error("{action} of {place} was {answer}")]
     Access {
         /// Read or write.
         action: &'static str,
-        /// Its offset.
-        register: u32,
+        /// Of what.
+        place: Place,
         /// How it was answered.
-        answer: String,
+        answer: &'static str,
     },
     /// There is no control register.
     #[error("there is no control register at {0:#06x}")]
@@ -31,6 +32,24 @@ pub enum ControlError {
     NoMemory(u32),
 }
 
+/// What an access is to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The control register at this offset.
+    Register(u32),
+    /// The cluster's memory at this address.
+    Cluster(u32),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Register(offset) => write!(f, "register {offset:#06x}"),
+            Self::Cluster(address) => write!(f, "the cluster's memory at {address:#010x}"),
+        }
+    }
+}
+
 impl<B: Behind> Nic<B> {
     /// Writes a control register.
     ///
@@ -38,10 +57,7 @@ impl<B: Behind> Nic<B> {
     /// If it is not answered as it should.
     pub fn set(&mut self, register: u32, value: u32) -> Result<(), ControlError> {
         let offset = register_in_bar(register)?;
-        self.bar.write(LiteWrite::new(offset.into(), value.into()));
-        self.wait_for_bar("write", register)?;
-        let response = self.bar.take_writes().first().map(|done| done.response);
-        check("write", register, response)?;
+        self.write_bar(offset, value, Place::Register(register))?;
         self.route.written(register, value);
         Ok(())
     }
@@ -56,7 +72,7 @@ impl<B: Behind> Nic<B> {
     /// # Errors
     /// If it is not answered as it should.
     pub fn get(&mut self, register: u32) -> Result<u32, ControlError> {
-        self.read_bar(register_in_bar(register)?, register)
+        self.read_bar(register_in_bar(register)?, Place::Register(register))
     }
 
     /// Writes a word of the cluster's memory through the BAR.
@@ -65,10 +81,7 @@ impl<B: Behind> Nic<B> {
     /// If the BAR does not reach it, or it is not answered as it should.
     pub fn write_cluster(&mut self, address: u32, value: u32) -> Result<(), ControlError> {
         let offset = in_bar(address).ok_or(ControlError::NoMemory(address))?;
-        self.bar.write(LiteWrite::new(offset.into(), value.into()));
-        self.wait_for_bar("write", offset)?;
-        let response = self.bar.take_writes().first().map(|done| done.response);
-        check("write", offset, response)
+        self.write_bar(offset, value, Place::Cluster(address))
     }
 
     /// Reads a word of the cluster's memory through the BAR.
@@ -77,28 +90,33 @@ impl<B: Behind> Nic<B> {
     /// If the BAR does not reach it, or it is not answered as it should.
     pub fn read_cluster(&mut self, address: u32) -> Result<u32, ControlError> {
         let offset = in_bar(address).ok_or(ControlError::NoMemory(address))?;
-        self.read_bar(offset, offset)
+        self.read_bar(offset, Place::Cluster(address))
     }
 
-    /// Reads a word; `name` is its offset as messages have it.
-    fn read_bar(&mut self, offset: u32, name: u32) -> Result<u32, ControlError> {
+    fn write_bar(&mut self, offset: u32, value: u32, place: Place) -> Result<(), ControlError> {
+        self.bar.write(LiteWrite::new(offset.into(), value.into()));
+        self.wait_for_bar("write", place)?;
+        let response = self.bar.take_writes().first().map(|done| done.response);
+        check("write", place, response)
+    }
+
+    fn read_bar(&mut self, offset: u32, place: Place) -> Result<u32, ControlError> {
         self.bar.read(LiteRead::new(offset.into()));
-        self.wait_for_bar("read", name)?;
+        self.wait_for_bar("read", place)?;
         let done = self.bar.take_reads().into_iter().next();
-        check("read", name, done.as_ref().map(|done| done.response))?;
+        check("read", place, done.as_ref().map(|done| done.response))?;
         Ok(done.map_or(0, |done| done.data as u32))
     }
 
-    fn wait_for_bar(&mut self, action: &'static str, register: u32) -> Result<(), ControlError> {
+    fn wait_for_bar(&mut self, action: &'static str, place: Place) -> Result<(), ControlError> {
         let period_ps = self.config.core_ps.max(self.config.cluster_ps);
         let deadline = self.now_ps() + ACCESS_CLOCKS * period_ps;
         while !self.bar.is_idle() {
             if self.now_ps() > deadline {
-                let answer = "not answered".to_owned();
                 return Err(ControlError::Access {
                     action,
-                    register,
-                    answer,
+                    place,
+                    answer: "not answered",
                 });
             }
             self.clock()?;
@@ -125,13 +143,19 @@ fn in_bar(address: u32) -> Option<u32> {
     })
 }
 
-fn check(action: &'static str, register: u32, response: Option<Response>) -> Result<(), ControlError> {
-    match response {
-        Some(Response::Okay) => Ok(()),
-        response => Err(ControlError::Access {
-            action,
-            register,
-            answer: format!("answered with {response:?}"),
-        }),
-    }
+fn check(action: &'static str, place: Place, response: Option<Response>) -> Result<(), ControlError> {
+    let answer = match response {
+        Some(Response::Okay) => return Ok(()),
+        Some(Response::ExclusiveOkay) => "answered as an exclusive access (EXOKAY), which it is not",
+        Some(Response::SlaveError) => {
+            "answered with an error (SLVERR): the cluster is in reset, or nothing can do that"
+        }
+        Some(Response::DecodeError) => "answered with an error (DECERR): nothing is there",
+        None => "not answered",
+    };
+    Err(ControlError::Access {
+        action,
+        place,
+        answer,
+    })
 }

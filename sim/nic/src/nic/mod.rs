@@ -17,7 +17,7 @@ mod modelled;
 mod route;
 
 pub use behind::Behind;
-pub use control::ControlError;
+pub use control::{ControlError, Place};
 pub use hardware::{Hardware, Names};
 pub use modelled::Modelled;
 

@@ -25,12 +25,17 @@ impl Console {
     }
 }
 
-/// A line as it is shown: characters that would move a terminal's cursor are written out.
 fn text(printed: &Printed) -> String {
-    let mut shown = format!("[{}.{}] ", printed.cluster, printed.hpu);
-    for character in printed.line.chars() {
+    let Printed { cluster, hpu, line } = printed;
+    format!("[{cluster}.{hpu}] {}", harmless(line))
+}
+
+/// A text without characters that a terminal obeys: what handlers print and names of files may hold any.
+pub(crate) fn harmless(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
         match character {
-            '\t' => shown.push('\t'),
+            '\t' | '\n' => shown.push(character),
             _ if character.is_control() => shown.extend(character.escape_default()),
             _ => shown.push(character),
         }

@@ -19,7 +19,9 @@ pub struct End {
     pub instructions: u64,
     /// Clocks in which a handler ran, by HPU.
     pub hpu_busy: Vec<u64>,
-    /// Commands of handlers that were not done.
+    /// Packets of which the capture held only the beginning.
+    pub cut_short: u64,
+    /// Commands that were not done, those of the start among them, because nothing else tells about these.
     pub refused_commands: u64,
     /// Packets that came to the cluster and are not done with.
     pub left: u64,
@@ -39,6 +41,7 @@ impl End {
             cluster_clocks_alone: nic.cluster_clocks_alone(),
             instructions: cluster.instructions(),
             hpu_busy: cluster.busy().collect(),
+            cut_short: 0,
             refused_commands: cluster.refused(),
             left,
             is_idle: nic.is_idle() && left == 0,
@@ -59,7 +62,8 @@ impl End {
                 .saturating_sub(start.cluster_clocks_alone),
             instructions: self.instructions.saturating_sub(start.instructions),
             hpu_busy: busy.map(|(now, before)| now.saturating_sub(before)).collect(),
-            refused_commands: self.refused_commands.saturating_sub(start.refused_commands),
+            cut_short: self.cut_short,
+            refused_commands: self.refused_commands,
             left: self.left,
             is_idle: self.is_idle,
         }

@@ -27,13 +27,8 @@ impl Explainer {
     /// All that is known of a fault or a refusal; `how` says what became of the handler.
     pub(super) fn describe(self, fault: &Fault, how: &str, symbols: &Symbols) -> String {
         let pc = fault.pc;
-        let head = headline(
-            fault.handler,
-            how,
-            fault.hpu,
-            (fault.packet, fault.message),
-            symbols,
-        );
+        let packet = fault.packet.map(|packet| (packet, fault.message));
+        let head = headline(&who(fault, symbols), how, fault.hpu, packet);
         let mut text = format!("{head}: {}", self.what(fault, symbols));
         let instruction = symbols.instruction(pc);
         if matches!(fault.trap, Trap::LoadFault | Trap::StoreFault)
@@ -136,17 +131,22 @@ const ATOMIC: &str = "\n  atomic instructions are for words of L2 alone, and the
 
 /// Who did what on which packet.
 pub(super) fn headline(
-    handler: u32,
+    handler: &str,
     how: &str,
-    hpu: HpuId,
-    (packet, message): (u64, u32),
-    symbols: &Symbols,
+    HpuId { cluster, core }: HpuId,
+    packet: Option<(u64, u32)>,
 ) -> String {
-    let handler = symbols.name(handler);
-    format!(
-        "{handler} {how} on packet {packet} (message {message}), HPU {}.{}",
-        hpu.cluster, hpu.core
-    )
+    let packet = packet.map(|(packet, message)| format!(" on packet {packet} (message {message})"));
+    let packet = packet.unwrap_or_default();
+    format!("{handler} {how}{packet}, HPU {cluster}.{core}")
+}
+
+/// The handler, or what there is besides handlers.
+pub(super) fn who(fault: &Fault, symbols: &Symbols) -> String {
+    match fault.packet {
+        Some(_) => symbols.name(fault.handler),
+        None => "start-up".to_owned(),
+    }
 }
 
 fn l1(offset: u32) -> &'static str {

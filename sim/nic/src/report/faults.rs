@@ -1,6 +1,6 @@
 //! What went wrong in handlers: counted by kind, the first ones told in full.
 
-use super::fault_words::{Explainer, cause, headline, kind, where_it_is};
+use super::fault_words::{Explainer, cause, headline, kind, where_it_is, who};
 use super::symbols::Symbols;
 use serde::Serialize;
 use spinneret_cluster::rv::Trap;
@@ -18,7 +18,7 @@ const ENVIRONMENT_CALL: u32 = Trap::EnvironmentCallU.cause();
 /// Faults or refusals of one kind: in the same handler, at the same instruction, for the same reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FaultKind {
-    /// The handler.
+    /// The handler; `start-up` outside of handlers.
     pub handler: String,
     /// The instruction, as function and offset; empty if it is not known.
     pub place: String,
@@ -63,8 +63,7 @@ pub(super) struct Troubles {
 struct Kinds(Vec<FaultKind>);
 
 impl Kinds {
-    fn count(&mut self, handler: u32, pc: Option<u32>, cause: &str, symbols: &Symbols) {
-        let handler = symbols.name(handler);
+    fn count(&mut self, handler: String, pc: Option<u32>, cause: &str, symbols: &Symbols) {
         let same = |kind: &&mut FaultKind| kind.pc == pc && kind.cause == cause && kind.handler == handler;
         if let Some(kind) = self.0.iter_mut().find(same) {
             kind.count += 1;
@@ -138,14 +137,14 @@ impl Faults {
     pub(super) fn failed(&mut self, fault: &Fault, symbols: &Symbols) -> Option<String> {
         self.trapped.insert(fault.hpu);
         self.faults
-            .count(fault.handler, Some(fault.pc), kind(fault), symbols);
+            .count(who(fault, symbols), Some(fault.pc), kind(fault), symbols);
         self.in_full(|explainer| explainer.describe(fault, "failed", symbols))
     }
 
     /// A command was not done: what is to be said about it, if anything.
     pub(super) fn refused(&mut self, fault: &Fault, symbols: &Symbols) -> Option<String> {
         self.refusals
-            .count(fault.handler, Some(fault.pc), kind(fault), symbols);
+            .count(who(fault, symbols), Some(fault.pc), kind(fault), symbols);
         self.in_full(|explainer| explainer.describe(fault, "was refused something", symbols))
     }
 
@@ -163,9 +162,10 @@ impl Faults {
             ENVIRONMENT_CALL => cause(Trap::EnvironmentCallU),
             _ => "error that the runtime told",
         };
-        self.faults.count(run.handler, None, cause, symbols);
+        let handler = symbols.name(run.handler);
+        self.faults.count(handler.clone(), None, cause, symbols);
         self.in_full(|_| {
-            let head = headline(run.handler, "failed", run.hpu, (run.packet, run.message), symbols);
+            let head = headline(&handler, "failed", run.hpu, Some((run.packet, run.message)));
             format!("{head}: {cause} (cause {number})")
         })
     }
@@ -218,7 +218,7 @@ mod tests {
 
     fn fault(pc: u32) -> Fault {
         Fault {
-            packet: 3,
+            packet: Some(3),
             message: 4,
             stage: Stage::Payload,
             handler: 0x1d00_0200,

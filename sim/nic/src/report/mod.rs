@@ -57,6 +57,7 @@ mod tally;
 mod trace;
 
 pub use console::Console;
+pub(crate) use console::harmless;
 pub use end::End;
 pub use faults::{BrokenHpu, FaultKind};
 pub use histogram::Histogram;

@@ -142,9 +142,11 @@ pub struct Summary {
     pub faults: Vec<FaultKind>,
     /// HPUs that stand still.
     pub broken: Vec<BrokenHpu>,
-    /// Commands of handlers that were not done, by kind.
+    /// Packets of which the capture held only the beginning; they came as they are.
+    pub cut_short: u64,
+    /// Commands that were not done, by kind.
     pub refusals: Vec<FaultKind>,
-    /// All commands and copies that were not done, those of no handler among them.
+    /// All commands and copies that were not done, those that nobody asked for among them.
     pub refused_commands: u64,
     /// Packets that were in the cluster when the run ended.
     pub left: u64,

@@ -142,6 +142,13 @@ impl Summary {
                 )?;
             }
         }
+        if self.cut_short > 0 {
+            writeln!(
+                f,
+                "cut short: {} packets, of which the capture holds the beginning only; they came as they are",
+                self.cut_short
+            )?;
+        }
         for hpu in &self.broken {
             writeln!(
                 f,

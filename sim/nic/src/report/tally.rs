@@ -110,6 +110,7 @@ impl Tally {
                 bypass_ns: latency(&self.bypass),
             },
             hpus: hpus(end, config),
+            cut_short: end.cut_short,
             refused_commands: end.refused_commands,
             left: end.left,
             counters: self.counters.clone(),

@@ -1,8 +1,12 @@
 //! The arguments of `spinneret run`, and those that other commands share with it.
 
-use crate::cli::Files;
+use crate::cli::{Files, megahertz, seconds};
 use clap::{ArgGroup, Args};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Longest time to host memory and back in nanoseconds: hundreds of times what any bus takes.
+const MAX_HOST_LATENCY: u64 = 1_000_000;
 
 /// Arguments of `spinneret run`.
 #[derive(Clone, Debug, Args)]
@@ -56,8 +60,8 @@ pub struct PacketArguments {
     #[arg(long, value_name = "FILE", help_heading = "Packets")]
     pub out_host: Option<PathBuf>,
     /// End after that many seconds
-    #[arg(long, value_name = "SECONDS", help_heading = "Packets")]
-    pub duration: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = "Packets")]
+    pub duration: Option<Duration>,
 }
 
 /// The simulated hardware.
@@ -70,13 +74,13 @@ pub struct HardwareArguments {
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=8), help_heading = "Hardware")]
     pub hpus: u8,
     /// Clock of the clusters
-    #[arg(long, value_name = "MHZ", default_value_t = 40.0, help_heading = "Hardware")]
-    pub cluster_mhz: f64,
+    #[arg(long = "cluster-mhz", value_name = "MHZ", default_value = "40", value_parser = megahertz, allow_negative_numbers = true, help_heading = "Hardware")]
+    pub cluster_ps: u64,
     /// Clock of everything else
-    #[arg(long, value_name = "MHZ", default_value_t = 250.0, help_heading = "Hardware")]
-    pub core_mhz: f64,
-    /// Time to host memory and back
-    #[arg(long, value_name = "NS", default_value_t = 450, help_heading = "Hardware")]
+    #[arg(long = "core-mhz", value_name = "MHZ", default_value = "250", value_parser = megahertz, allow_negative_numbers = true, help_heading = "Hardware")]
+    pub core_ps: u64,
+    /// Time to host memory and back, at most a millisecond
+    #[arg(long, value_name = "NS", default_value_t = 450, value_parser = clap::value_parser!(u64).range(..=MAX_HOST_LATENCY), help_heading = "Hardware")]
     pub host_latency: u64,
     /// Clocks after which a handler is ended
     #[arg(
@@ -127,16 +131,9 @@ impl PacketArguments {
 impl ResultArguments {
     /// The files that are named here.
     pub(super) fn files(&self, files: Files) -> Files {
-        // Verilator's writer of FST keeps names there until it is done.
-        let hierarchy = self.wave.as_ref().map(|wave| {
-            let mut name = wave.clone().into_os_string();
-            name.push(".hier");
-            PathBuf::from(name)
-        });
         files
             .writes("--trace", self.trace.as_deref())
             .writes("--wave", self.wave.as_deref())
-            .writes("the file beside --wave", hierarchy.as_deref())
             .writes("--plot", self.plot.as_deref())
     }
 }

@@ -1,5 +1,6 @@
 //! From a folder with handlers to their ELF file.
 
+use crate::cli::tell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,6 +14,14 @@ pub enum BuildError {
     /// There is nothing of that name.
     #[error("{path} does not exist: name an ELF file, or a folder with handlers and a Makefile")]
     Missing {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// It is something else.
+    #[error(
+        "{path} is neither a file nor a folder: name an ELF file, or a folder with handlers and a Makefile"
+    )]
+    Neither {
         /// What was named.
         path: PathBuf,
     },
@@ -64,8 +73,11 @@ pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
         return Ok(path.to_owned());
     }
     if !path.is_dir() {
-        return Err(BuildError::Missing {
-            path: path.to_owned(),
+        let exists = path.exists();
+        let path = path.to_owned();
+        return Err(match exists {
+            true => BuildError::Neither { path },
+            false => BuildError::Missing { path },
         });
     }
     // Relative to the folder: objects that make knows by another name would not be built anew when headers change.
@@ -103,7 +115,7 @@ fn make(path: &Path, clusters: usize, results: &str) -> Result<(), BuildError> {
         });
     }
     if !output.is_empty() {
-        eprintln!("{output}");
+        tell(output);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Where packets come from and go to, as the arguments say.
 
 use super::args::PacketArguments;
-use crate::cli::Failure;
+use crate::cli::{Failure, tell};
 use crate::net::generator::RecipeError;
 use crate::net::{
     Generator, NetError, Next, PacketSocket, PcapSink, PcapSource, Recipe, Sink, Source, Tap, TapConfig,
@@ -160,13 +160,13 @@ fn tap(name: &str, arguments: &PacketArguments) -> Result<Ends, Failure> {
     ends.wire.push(Box::new(cable.wire.sink()));
     ends.take_host(&cable);
     ends.write_captures(arguments)?;
-    eprintln!(
+    tell(format_args!(
         "{} is the NIC ({}), {} ({}) the other end of its cable; try in another terminal:\n  {}",
         config.name,
         config.host,
         config.wire_name(),
         config.wire,
         config.ping_command()
-    );
+    ));
     Ok(ends)
 }

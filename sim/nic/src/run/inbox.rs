@@ -1,6 +1,6 @@
 //! What becomes of received messages: each is stored or refused, and its sender hears which.
 
-use crate::cli::{Failure, Store, print};
+use crate::cli::{Failure, Store, print, tell};
 use anyhow::{Result, anyhow, bail};
 use spinneret_slmp::{GivenUp, Received, Verdict};
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ impl Inbox {
         if self.store.is_single() && !self.is_stored {
             return Err(error);
         }
-        eprintln!("{error}");
+        tell(error);
         Ok(())
     }
 }

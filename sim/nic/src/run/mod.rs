@@ -10,6 +10,7 @@ mod receive;
 mod serve;
 mod session;
 mod setup;
+mod wave;
 
 pub use args::{HardwareArguments, PacketArguments, ResultArguments, RunArguments};
 pub use build::{BuildError, program};

@@ -6,11 +6,12 @@ use super::host::{Attention, HostProgram};
 use super::inbox::Inbox;
 use super::session::{self, Session};
 use super::setup::{self, Setup};
-use crate::cli::{Failure, Files};
+use super::wave::Wave;
+use crate::cli::{Failure, Files, seconds, tell};
 use crate::device::Simulated;
 use crate::laptop;
 use crate::net::{Interrupt, picoseconds};
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use clap::{ArgGroup, Args};
 use spinneret_host::Nic;
 use spinneret_host::slmp::{Event, MessageReceiver, SegmentCounters};
@@ -51,8 +52,8 @@ pub struct ReceiveArguments {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub places: u8,
     /// Give a message up when nothing of it came for so long
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
-    pub idle: f64,
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds, allow_negative_numbers = true)]
+    pub idle: Duration,
     /// Handlers for SLMP: a folder with a Makefile, or an ELF file [default: runtime/examples/slmp]
     #[arg(long, value_name = "HANDLERS")]
     pub handlers: Option<PathBuf>,
@@ -77,14 +78,14 @@ pub struct LiveArguments {
     #[arg(long, value_name = "NAME", help_heading = "Packets")]
     pub attach: Option<String>,
     /// End after that many seconds
-    #[arg(long, value_name = "SECONDS", help_heading = "Packets")]
-    pub duration: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = "Packets")]
+    pub duration: Option<Duration>,
 }
 
 impl ReceiveArguments {
     /// The file for the message, if it is one.
     fn files(&self) -> Files {
-        Files::default().writes("PATH", Some(&*self.path).filter(|_| !self.many))
+        Files::of_command().writes("PATH", Some(&*self.path).filter(|_| !self.many))
     }
 }
 
@@ -106,40 +107,30 @@ impl LiveArguments {
 pub fn receive(arguments: &ReceiveArguments) -> Result<(), Failure> {
     let inbox = Inbox::new(&arguments.path, arguments.many)?;
     arguments.files().check().map_err(Failure::Usage)?;
-    let idle = seconds("--idle", arguments.idle)?;
     let config = ReceiverConfig {
         places: arguments.places.into(),
         capacity_bytes: arguments.max_size as usize,
         confirm: Confirm::Stored,
     };
     match arguments.udp {
-        Some(at) => by_program(at, config, idle, inbox, arguments.packets.duration),
-        None => by_handlers(arguments, config, idle, inbox),
+        Some(at) => by_program(at, config, inbox, arguments),
+        None => by_handlers(arguments, config, inbox),
     }
-}
-
-/// A time of an option.
-fn seconds(option: &str, seconds: f64) -> Result<Duration, Failure> {
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|error| Failure::usage(anyhow!("{option} {seconds}: {error}")))
 }
 
 /// Receives at a UDP port.
 fn by_program(
     at: SocketAddrV4,
     config: ReceiverConfig,
-    idle: Duration,
     mut inbox: Inbox,
-    duration: Option<f64>,
+    arguments: &ReceiveArguments,
 ) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
-    let mut listener = Listener::bind(at, config, idle).map_err(Failure::usage)?;
-    let duration = duration.map(|duration| seconds("--duration", duration));
-    let mut end = duration
-        .transpose()?
-        .and_then(|duration| Instant::now().checked_add(duration));
+    let mut listener = Listener::bind(at, config, arguments.idle).map_err(Failure::usage)?;
+    let duration = arguments.packets.duration;
+    let mut end = duration.and_then(|duration| Instant::now().checked_add(duration));
     let at = listener.local_address().map_err(Failure::work)?;
-    eprintln!("waiting at {at}");
+    tell(format_args!("waiting at {at}"));
     loop {
         let event = listener.next_event(|_| {
             match interrupt.is_set() || end.is_some_and(|end| Instant::now() >= end) {
@@ -163,13 +154,8 @@ fn by_program(
 }
 
 /// Receives by handlers on a simulated NIC.
-fn by_handlers(
-    arguments: &ReceiveArguments,
-    config: ReceiverConfig,
-    idle: Duration,
-    inbox: Inbox,
-) -> Result<(), Failure> {
-    let hardware = setup::config(&arguments.hardware)?;
+fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbox) -> Result<(), Failure> {
+    let hardware = setup::config(&arguments.hardware);
     let folder = arguments
         .handlers
         .clone()
@@ -178,13 +164,14 @@ fn by_handlers(
     let (_, program) = setup::handlers(&folder, &hardware, files)?;
     let ends = ends::open(&arguments.packets.packets())?;
     let mut recorder = setup::recorder(&arguments.results, &hardware, Some(&program))?;
-    let simulated = setup::hardware(&arguments.results, hardware)?;
+    let wave = Wave::create(&arguments.results)?;
+    let simulated = setup::hardware(&arguments.results, hardware, wave.as_ref())?;
     let nic = Nic::new(simulated.clone()).map_err(Failure::work)?;
-    let receiver = MessageReceiver::open(&nic, &program, config, idle)
+    let receiver = MessageReceiver::open(&nic, &program, config, arguments.idle)
         .map_err(|error| setup::not_ready(&simulated, &mut recorder, error))?;
     // Until here nobody asks whether it came, so it ends the process.
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
-    eprintln!("waiting at the NIC");
+    tell("waiting at the NIC");
     let host = Receiving {
         nic: simulated.clone(),
         receiver,
@@ -195,10 +182,10 @@ fn by_handlers(
         nic: simulated,
         ends,
         recorder,
-        wave: arguments.results.wave.clone(),
+        wave,
         host: Some(Box::new(host)),
     };
-    let session = Session::new(setup, arguments.packets.duration, interrupt)?;
+    let session = Session::new(setup, arguments.packets.duration, interrupt);
     session::finish(session, arguments.results.json)
 }
 
@@ -255,6 +242,6 @@ fn show_segments(counters: &SegmentCounters) {
         .map(|(count, about)| format!("  {count:>9} {about}"))
         .collect();
     if !counted.is_empty() {
-        eprintln!("segments:\n{}", counted.join("\n"));
+        tell(format_args!("segments:\n{}", counted.join("\n")));
     }
 }

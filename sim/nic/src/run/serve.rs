@@ -5,7 +5,8 @@ use super::ends;
 use super::host::{Attention, HostProgram};
 use super::session::{self, Session};
 use super::setup::{self, Setup};
-use crate::cli::{Failure, Files};
+use super::wave::Wave;
+use crate::cli::{Failure, Files, tell};
 use crate::device::Simulated;
 use crate::net::{Interrupt, picoseconds};
 use anyhow::Context as _;
@@ -42,8 +43,8 @@ pub struct ServeArguments {
 /// If something that was asked for cannot be used, or the run fails; a run that is interrupted is none that fails.
 pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
-    let config = setup::config(&arguments.hardware)?;
-    let files = Files::default().reads("SOCKET", Some(&arguments.socket));
+    let config = setup::config(&arguments.hardware);
+    let files = Files::of_command().reads("SOCKET", Some(&arguments.socket));
     let files = arguments.results.files(arguments.packets.files(files));
     files.check().map_err(Failure::Usage)?;
     let ends = ends::open_if_any(&arguments.packets)?;
@@ -51,8 +52,9 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
         .with_context(|| format!("{} cannot be listened at", arguments.socket.display()));
     let server = server.map_err(|error| Failure::Usage(anyhow::anyhow!("{error:#}")))?;
     let recorder = setup::recorder(&arguments.results, &config, None)?;
-    let nic = setup::hardware(&arguments.results, config)?;
-    eprintln!("the NIC is at unix:{}", arguments.socket.display());
+    let wave = Wave::create(&arguments.results)?;
+    let nic = setup::hardware(&arguments.results, config, wave.as_ref())?;
+    tell(format_args!("the NIC is at unix:{}", arguments.socket.display()));
     let host = Serving {
         server,
         nic: nic.clone(),
@@ -63,10 +65,10 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
         nic,
         ends,
         recorder,
-        wave: arguments.results.wave.clone(),
+        wave,
         host: Some(Box::new(host)),
     };
-    let session = Session::new(setup, arguments.packets.duration, interrupt)?;
+    let session = Session::new(setup, arguments.packets.duration, interrupt);
     session::finish(session, arguments.results.json)
 }
 

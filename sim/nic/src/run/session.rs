@@ -4,16 +4,16 @@ use super::args::RunArguments;
 use super::ends::Ends;
 use super::host::{Attention, HostProgram};
 use super::setup::{self, Setup};
+use super::wave::Wave;
 use crate::cli::{Failure, print};
 use crate::device::Simulated;
 use crate::net::{self, Interrupt, Next, Pacer};
 use crate::nic::{DAY_PS, LAST_PS, Nic};
 use crate::report::{End, Live, Occupancy, Recorder};
 use anyhow::anyhow;
+use spinneret_cluster::Event;
 use spinneret_regmap::registers;
-use spinneret_sim::waveform;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Frames that wait at the NIC's input before more are taken from their source: enough that it never runs dry.
@@ -28,6 +28,8 @@ const SLEEP: Duration = Duration::from_millis(200);
 const OCCUPANCY_PS: u64 = 1_000_000;
 /// Longest that packets are on their way behind the last one.
 const DRAIN_PS: u64 = 1_000_000_000_000;
+/// Longest that who wants an end waits for what is on its way.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Simulated time in which no HPU has a task that goes on, after which packets that wait would wait for ever.
 const STUCK_PS: u64 = 1_000_000_000;
 
@@ -39,7 +41,7 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let setup = setup::open(arguments)?;
     // Until here nobody asks whether it came, so it ends the process.
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
-    let session = Session::new(setup, arguments.packets.duration, interrupt)?;
+    let session = Session::new(setup, arguments.packets.duration, interrupt);
     finish(session, arguments.results.json)
 }
 
@@ -48,20 +50,16 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
 /// # Errors
 /// If it fails.
 pub(super) fn finish(mut session: Session, json: bool) -> Result<(), Failure> {
-    session.go()?;
     let wave = session.wave.take();
-    let done = session.finish(json);
+    let done = match session.go() {
+        Ok(()) => session.finish(json),
+        Err(failure) => {
+            drop(session);
+            Err(failure)
+        }
+    };
     // The waveform was closed with the hardware.
-    done.and(wave.map_or(Ok(()), |wave| check_wave(&wave)))
-}
-
-/// A waveform that is not whole is of no use.
-fn check_wave(wave: &Path) -> Result<(), Failure> {
-    waveform::check(wave).map_err(|error| {
-        // What matters is why it is not whole.
-        let _ = std::fs::remove_file(wave);
-        Failure::Work(anyhow!("{} was removed: {error}", wave.display()))
-    })
+    done.and(wave.map_or(Ok(()), Wave::finish))
 }
 
 /// A run that is under way.
@@ -69,7 +67,7 @@ pub(super) struct Session {
     nic: Simulated,
     ends: Ends,
     recorder: Recorder,
-    wave: Option<PathBuf>,
+    wave: Option<Wave>,
     /// A program on the host, and what it wants.
     host: Option<Box<dyn HostProgram>>,
     attention: Attention,
@@ -93,11 +91,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// A run that begins now; it ends after so many seconds, if there is no other reason before.
-    ///
-    /// # Errors
-    /// If the duration is none.
-    pub(super) fn new(setup: Setup, duration: Option<f64>, interrupt: Interrupt) -> Result<Self, Failure> {
+    /// A run that begins now; it ends after that time, if there is no other reason before.
+    pub(super) fn new(setup: Setup, duration: Option<Duration>, interrupt: Interrupt) -> Self {
         let Setup {
             nic: simulated,
             ends,
@@ -106,21 +101,21 @@ impl Session {
             host,
         } = setup;
         let mut nic = simulated.borrow_mut();
-        // What happened while the runtime started is no part of the run.
-        nic.take_events();
+        // What happened while the runtime started is no part of the run, but what was refused to it is told.
+        for event in nic.take_events() {
+            if matches!(event, Event::Refused(_)) {
+                recorder.event(&event, |_| 0);
+            }
+        }
         while let Some(word) = nic.take_printed() {
             recorder.stdout(word);
         }
-        let duration = duration.map(|seconds| {
-            Duration::try_from_secs_f64(seconds)
-                .map_err(|error| Failure::usage(anyhow!("--duration {seconds}: {error}")))
-        });
         let now_ps = nic.now_ps();
-        Ok(Self {
+        Self {
             pacer: ends.source.is_live().then(|| Pacer::starting_at(now_ps)),
             start: End::of(&nic, Duration::ZERO),
             begun: Instant::now(),
-            duration: duration.transpose()?,
+            duration,
             next: None,
             has_ended: false,
             noted_ps: now_ps,
@@ -136,7 +131,7 @@ impl Session {
             recorder,
             wave,
             interrupt,
-        })
+        }
     }
 
     /// Until there is nothing more to do, or somebody wants an end.
@@ -370,7 +365,11 @@ impl Session {
     /// Lets what is on its way come out, closes all files, and prints the result.
     fn finish(mut self, json: bool) -> Result<(), Failure> {
         let limit = self.nic.borrow().now_ps() + DRAIN_PS;
+        let begun = Instant::now();
         while !self.is_stuck && !self.nic.borrow().is_idle() && self.nic.borrow().now_ps() < limit {
+            if self.interrupt.is_set() && begun.elapsed() > PATIENCE {
+                break;
+            }
             if self.attention != Attention::Over {
                 self.attend()?;
             }
@@ -379,7 +378,8 @@ impl Session {
             self.is_stuck = self.waits_for_ever();
         }
         let left = self.host.as_mut().map_or(Ok(()), |host| host.finish());
-        let end = End::of(&self.nic.borrow(), self.begun.elapsed()).since(&self.start);
+        let mut end = End::of(&self.nic.borrow(), self.begun.elapsed()).since(&self.start);
+        end.cut_short = self.ends.source.cut_short();
         self.is_stuck |= end.left > 0 && self.nic.borrow().is_idle();
         // Who wants an end gets it without a complaint.
         self.is_stuck &= !self.interrupt.is_set();

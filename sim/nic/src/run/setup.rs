@@ -5,6 +5,7 @@ use super::build;
 use super::ends::{self, Ends};
 use super::host::HostProgram;
 use super::host_ping::HostPing;
+use super::wave::Wave;
 use crate::cli::{Failure, Files};
 use crate::device::Simulated;
 use crate::nic::NicConfig;
@@ -16,11 +17,6 @@ use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::rules::RuleFile;
 use std::path::{Path, PathBuf};
 
-/// Period of a clock of 1 MHz in picoseconds.
-const MHZ_PS: f64 = 1e6;
-/// Periods of clocks that can be simulated: 1 to 1000 MHz.
-const PERIODS_PS: std::ops::RangeInclusive<f64> = 1000.0..=MHZ_PS;
-
 /// Longest that HPUs may take to ask for their first task, in picoseconds: 100 ms.
 const START_PS: u64 = 100_000_000_000;
 
@@ -30,7 +26,7 @@ pub(super) struct Setup {
     pub(super) ends: Ends,
     pub(super) recorder: Recorder,
     /// The waveform that is written.
-    pub(super) wave: Option<PathBuf>,
+    pub(super) wave: Option<Wave>,
     /// A program on the host beside it.
     pub(super) host: Option<Box<dyn HostProgram>>,
 }
@@ -40,17 +36,24 @@ pub(super) struct Setup {
 /// # Errors
 /// If something is missing or cannot be used.
 pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
-    let config = config(&arguments.hardware)?;
+    let config = config(&arguments.hardware);
     let rules = rules_of(arguments);
-    let files = handler_files(&arguments.target, Files::default()).reads("--rules", Some(&rules));
+    let files = handler_files(&arguments.target, Files::of_command()).reads("--rules", Some(&rules));
     let files = arguments.results.files(arguments.packets.files(files));
     let (elf, program) = handlers(&arguments.target, &config, files)?;
+    if arguments.rules.is_none() && !rules.exists() {
+        let rules = rules.display();
+        return Err(Failure::usage(anyhow!(
+            "there is no {rules}: name the rules with --rules"
+        )));
+    }
     let rules = RuleFile::read(&rules, &MatcherParams::BOARD).map_err(Failure::usage)?;
     let handler = arguments.handler.as_deref();
     names(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
     let ends = ends::open(&arguments.packets)?;
     let mut recorder = recorder(&arguments.results, &config, Some(&program))?;
-    let nic = hardware(&arguments.results, config)?;
+    let wave = Wave::create(&arguments.results)?;
+    let nic = hardware(&arguments.results, config, wave.as_ref())?;
     start_on(&nic, &program, &rules.rulesets, handler)
         .map_err(anyhow::Error::from)
         .and_then(|()| wait_for_hpus(&nic))
@@ -70,7 +73,7 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
         nic,
         ends,
         recorder,
-        wave: arguments.results.wave.clone(),
+        wave,
         host,
     })
 }
@@ -86,10 +89,12 @@ pub(super) fn handlers(
 ) -> Result<(PathBuf, Program), Failure> {
     files.check().map_err(Failure::Usage)?;
     let elf = build::program(target, config.cluster.clusters).map_err(Failure::usage)?;
-    files
-        .reads("HANDLERS", Some(&elf))
-        .check()
-        .map_err(Failure::Usage)?;
+    let files = files.reads("HANDLERS", Some(&elf));
+    let files = match target.is_dir() {
+        true => files.reads_sources(target, &elf),
+        false => files,
+    };
+    files.check().map_err(Failure::Usage)?;
     let program = Program::open(&elf).map_err(Failure::usage)?;
     Ok((elf, program))
 }
@@ -115,10 +120,14 @@ pub(super) fn recorder(
 ///
 /// # Errors
 /// If the hardware fails.
-pub(super) fn hardware(results: &ResultArguments, config: NicConfig) -> Result<Simulated, Failure> {
+pub(super) fn hardware(
+    results: &ResultArguments,
+    config: NicConfig,
+    wave: Option<&Wave>,
+) -> Result<Simulated, Failure> {
     let nic = Simulated::new(config).map_err(Failure::work)?;
-    if let Some(wave) = &results.wave {
-        nic.borrow_mut().trace_to(wave.clone());
+    if let Some(wave) = wave {
+        nic.borrow_mut().trace_to(wave.path());
     }
     if results.profile {
         nic.borrow_mut().enable_profile();
@@ -170,16 +179,8 @@ fn rules_of(arguments: &RunArguments) -> PathBuf {
 }
 
 /// The hardware as it was asked for.
-///
-/// # Errors
-/// If a clock cannot be simulated.
-pub(super) fn config(arguments: &HardwareArguments) -> Result<NicConfig, Failure> {
-    let period = |name: &str, mhz: f64| match MHZ_PS / mhz {
-        ps if PERIODS_PS.contains(&ps) => Ok(ps.round() as u64),
-        _ => Err(Failure::usage(anyhow!("{name} {mhz}: clocks are 1 to 1000 MHz"))),
-    };
-    let core_ps = period("--core-mhz", arguments.core_mhz)?;
-    Ok(NicConfig {
+pub(super) fn config(arguments: &HardwareArguments) -> NicConfig {
+    NicConfig {
         cluster: Config {
             clusters: arguments.clusters.into(),
             hpus: arguments.hpus.into(),
@@ -187,9 +188,9 @@ pub(super) fn config(arguments: &HardwareArguments) -> Result<NicConfig, Failure
             is_strict: arguments.strict_pspin,
             ..Config::default()
         },
-        core_ps,
-        cluster_ps: period("--cluster-mhz", arguments.cluster_mhz)?,
-        host_latency: arguments.host_latency.saturating_mul(1000) / core_ps,
+        core_ps: arguments.core_ps,
+        cluster_ps: arguments.cluster_ps,
+        host_latency: arguments.host_latency * 1000 / arguments.core_ps,
         skips: !arguments.no_skip,
-    })
+    }
 }

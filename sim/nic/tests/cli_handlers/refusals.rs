@@ -127,6 +127,34 @@ fn what_the_nic_refuses_is_told_with_the_handlers_line() {
     is_refused("spin_cmd_issue(6, NULL)", "command that is none");
 }
 
+#[test]
+fn what_is_refused_to_a_program_that_starts_is_told() {
+    let folder = handlers(
+        "static uint8_t own[64];\n\
+         void init_handlers(handler_fn *hh, handler_fn *ph, handler_fn *th, void **memory) {\n\
+         \x20   spin_send_packet(own, 0, NULL);\n\
+         }\n\
+         __handler__ void app_ph(handler_args_t *args) {}\n",
+    );
+    let output = run(&folder, PACKETS as usize, &["--json"]);
+    let summary = json(&output);
+    let cause = "packet of a length that the NIC does not send";
+    let [(count, why, who, is_there)] = &kinds(&summary["refusals"])[..] else {
+        panic!("{summary:#}")
+    };
+    assert_eq!((why.as_str(), who.as_str(), *is_there), (cause, "start-up", true));
+    assert_eq!(summary["refused_commands"], *count);
+    assert_eq!(summary["unbalanced"], serde_json::json!([]));
+    assert_eq!(done_with(&summary), PACKETS);
+    let table = run(&folder, PACKETS as usize, &[]);
+    let shown = stderr(&table) + &String::from_utf8_lossy(&table.stdout);
+    assert!(shown.contains("start-up was refused something"), "{shown}");
+    assert!(
+        shown.contains(&format!("refused: {count} x {cause} in init_handlers")),
+        "{shown}"
+    );
+}
+
 /// The hardware counts the frames that it drops by cause; the summary says for whom they were.
 #[test]
 fn dropped_frames_are_told_by_the_handlers_that_they_were_for() {

@@ -38,8 +38,8 @@ fn what_cannot_be_sent_is_refused() {
 fn what_cannot_be_received_is_refused() {
     let files = Files::new();
     let refused = |more: &[&str], why: &str| files.receive(more).end().assert_refused(why);
-    refused(&["--duration=-1"], "--duration -1");
-    refused(&["--idle=nan"], "--idle NaN");
+    refused(&["--duration", "-1"], "value is negative");
+    refused(&["--idle", "nan"], "it is no number");
     refused(&["--many"], "is no folder");
     refused(&["--trace", "trace.json"], "cannot be used with");
     let mut first = files.receive(&[]);

@@ -130,7 +130,7 @@ fn a_file_that_cannot_be_made_is_named() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.starts_with("the trace cannot be written to /nowhere/trace.json: No such file"),
+        error.starts_with("the trace cannot be written to /nowhere/trace.json: there is no such folder"),
         "{error}"
     );
 }

@@ -13,6 +13,7 @@ fn end() -> End {
         cluster_clocks_alone: 40_000,
         instructions: 4_500_000,
         hpu_busy: (0..16).map(|hpu| 30_000 + hpu * 1000).collect(),
+        cut_short: 0,
         refused_commands: 0,
         left: 0,
         is_idle: true,

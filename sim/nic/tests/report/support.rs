@@ -84,7 +84,7 @@ pub(crate) fn make_up(recorder: &mut Recorder, packets: u64) {
             ending,
         };
         let fault = Event::Failed(Fault {
-            packet: number,
+            packet: Some(number),
             message: run.message,
             stage: run.stage,
             handler: run.handler,

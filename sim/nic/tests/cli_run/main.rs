@@ -1,5 +1,7 @@
 //! `spinneret run` as a user calls it.
 
+mod outputs;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -158,11 +160,22 @@ fn what_cannot_be_run_is_refused_with_what_was_found() {
     let refuse = |target: &str, more: &[&str]| refusal(&[&[target], &packets[..], more].concat());
     for (said, wanted) in [
         (refuse("no/such/folder", &[]), "does not exist"),
+        (refuse("/dev/null", &[]), "is neither a file nor a folder"),
+        (refuse(ICMP, &["--duration", "nan"]), "it is no number"),
+        (refuse(ICMP, &["--duration", "-1"]), "'--duration <SECONDS>'"),
+        (
+            refuse(ICMP, &["--host-latency", "1000001"]),
+            "1000001 is not in 0..=1000000",
+        ),
         (refuse(&empty, &[]), "has no Makefile"),
         (refuse(&text, &rules), "no ELF file"),
         (refuse("/proc/self/exe", &rules), "64 bits"),
         (refuse(&large, &rules), "is larger than 64 MiB"),
         (refuse(ICMP, &["--handler", "other"]), "it has `icmp_ping_ph`"),
+        (
+            refuse("runtime/examples/icmp_ping/build/icmp_ping.elf", &[]),
+            "name the rules with --rules",
+        ),
         (refuse(ICMP, &["--rules", "no/such/rules"]), "no/such/rules"),
         (refuse(ICMP, &["--cluster-mhz", "0"]), "clocks are 1 to 1000 MHz"),
         (refuse(ICMP, &["--clusters", "9"]), "9"),
@@ -173,115 +186,6 @@ fn what_cannot_be_run_is_refused_with_what_was_found() {
     ] {
         assert!(said.contains(wanted), "{wanted} is not in: {said}");
     }
-}
-
-/// Copies of what a run reads, and a name for each output in the same folder.
-struct Named {
-    folder: tempfile::TempDir,
-}
-
-impl Named {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("there is room");
-        let copy = |from: &str, to: &str| {
-            std::fs::copy(root().join(from), folder.path().join(to)).expect("there is room");
-        };
-        copy("sim/captures/lan.pcap", "in.pcap");
-        copy(&format!("{ICMP}/rules.toml"), "rules.toml");
-        std::os::unix::fs::symlink(folder.path().join("in.pcap"), folder.path().join("link.pcap"))
-            .expect("there is room");
-        Self { folder }
-    }
-
-    fn at(&self, name: &str) -> String {
-        self.folder.path().join(name).display().to_string()
-    }
-}
-
-#[test]
-fn no_output_destroys_an_input_another_output_or_a_device() {
-    let named = Named::new();
-    let (pcap, rules, link) = (named.at("in.pcap"), named.at("rules.toml"), named.at("link.pcap"));
-    let before = [&pcap, &rules].map(|file| std::fs::read(file).expect("it is there"));
-    for output in ["--out", "--out-host", "--trace", "--wave", "--plot"] {
-        for (input, file) in [("--pcap", &pcap), ("--pcap", &link), ("--rules", &rules)] {
-            let told = refusal(&[ICMP, "--rules", &rules, "--pcap", &pcap, output, file]);
-            let wanted = format!("{input} and {output} are the same file, {file}");
-            assert!(told.contains(&wanted), "{told}");
-        }
-        let told = refusal(&[ICMP, "--pcap", &pcap, output, "/dev/null"]);
-        assert!(
-            told.contains(&format!(
-                "{output} /dev/null: it exists and is not a regular file"
-            )),
-            "{told}"
-        );
-        let source = "runtime/examples/icmp_ping/icmp_ping.c";
-        let told = refusal(&[ICMP, "--pcap", &pcap, output, source]);
-        assert!(
-            told.contains(&format!("HANDLERS and {output} are the same file")),
-            "{told}"
-        );
-    }
-    let told = refusal(&[
-        ICMP,
-        "--pcap",
-        &pcap,
-        "--wave",
-        &named.at("one"),
-        "--trace",
-        &named.at("./one"),
-    ]);
-    assert!(told.contains("--trace and --wave are the same file"), "{told}");
-    let told = refusal(&[
-        ICMP,
-        "--pcap",
-        &pcap,
-        "--wave",
-        &named.at("one"),
-        "--trace",
-        &named.at("one.hier"),
-    ]);
-    assert!(
-        told.contains("--trace and the file beside --wave are the same file"),
-        "{told}"
-    );
-    assert_eq!(
-        before,
-        [&pcap, &rules].map(|file| std::fs::read(file).expect("it is there"))
-    );
-    let left: Vec<_> = named.folder.path().read_dir().expect("it is ours").collect();
-    assert_eq!(left.len(), 3, "{left:?}");
-}
-
-/// A run whose standard output goes somewhere.
-fn run_to(out: impl Into<std::process::Stdio>) -> (Option<i32>, String) {
-    let done = Command::new(env!("CARGO_BIN_EXE_spinneret"))
-        .args(["run", ICMP, "--pcap", "sim/captures/lan.pcap", "--json"])
-        .current_dir(root())
-        .stdout(out)
-        .output()
-        .expect("the command was built");
-    (done.status.code(), stderr(&done))
-}
-
-#[test]
-fn a_reader_that_goes_is_no_failure_and_a_full_disk_is_one() {
-    let (reader, writer) = std::io::pipe().expect("there are pipes");
-    drop(reader);
-    let (code, told) = run_to(writer);
-    assert_eq!(code, Some(0), "{told}");
-    let full = std::fs::File::options()
-        .write(true)
-        .open("/dev/full")
-        .expect("it is there");
-    let (code, told) = run_to(full);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(
-        told.contains("cannot print the result: No space left on device"),
-        "{told}"
-    );
-    assert!(!told.contains("panicked"), "{told}");
 }
 
 #[test]
@@ -322,4 +226,21 @@ fn pings_are_answered_by_a_program_on_the_host() {
             .check_reply(&packet.data)
             .unwrap_or_else(|error| panic!("{error}"));
     }
+}
+
+#[test]
+fn packets_that_a_capture_cut_short_are_told() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("cut.pcap").display().to_string();
+    // A snap length of 60 bytes, and a packet of 1500.
+    let header: [u32; 6] = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 60, 1];
+    let record: [u32; 4] = [0, 0, 60, 1500];
+    let words = header.into_iter().chain(record).flat_map(u32::to_le_bytes);
+    let bytes: Vec<u8> = words.chain([0; 60]).collect();
+    std::fs::write(&path, bytes).expect("there is room");
+    let summary = summary(&[ICMP, "--pcap", &path]);
+    assert_eq!(summary["cut_short"], 1);
+    let shown = run(&[ICMP, "--pcap", &path]).stdout;
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(shown.contains("cut short: 1 packets"), "{shown}");
 }

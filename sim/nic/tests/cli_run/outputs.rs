@@ -1,0 +1,189 @@
+//! What a run writes: all of it or nothing, and nothing in place of anything else.
+
+use crate::{ICMP, refusal, root, stderr};
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Copies of what a run reads, and a name for each output in the same folder.
+struct Named {
+    folder: tempfile::TempDir,
+}
+
+impl Named {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("there is room");
+        let copy = |from: &str, to: &str| {
+            std::fs::copy(root().join(from), folder.path().join(to)).expect("there is room");
+        };
+        copy("sim/captures/lan.pcap", "in.pcap");
+        copy(&format!("{ICMP}/rules.toml"), "rules.toml");
+        std::os::unix::fs::symlink(folder.path().join("in.pcap"), folder.path().join("link.pcap"))
+            .expect("there is room");
+        Self { folder }
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+}
+
+#[test]
+fn no_output_destroys_an_input_another_output_or_a_device() {
+    let named = Named::new();
+    let (pcap, rules, link) = (named.at("in.pcap"), named.at("rules.toml"), named.at("link.pcap"));
+    let before = [&pcap, &rules].map(|file| std::fs::read(file).expect("it is there"));
+    for output in ["--out", "--out-host", "--trace", "--wave", "--plot"] {
+        for (input, file) in [("--pcap", &pcap), ("--pcap", &link), ("--rules", &rules)] {
+            let told = refusal(&[ICMP, "--rules", &rules, "--pcap", &pcap, output, file]);
+            let wanted = format!("{input} and {output} are the same file, {file}");
+            assert!(told.contains(&wanted), "{told}");
+        }
+        let told = refusal(&[ICMP, "--pcap", &pcap, output, "/dev/null"]);
+        assert!(
+            told.contains(&format!(
+                "{output} /dev/null: it exists and is not a regular file"
+            )),
+            "{told}"
+        );
+        let source = "runtime/examples/icmp_ping/icmp_ping.c";
+        let told = refusal(&[ICMP, "--pcap", &pcap, output, source]);
+        assert!(
+            told.contains(&format!("HANDLERS and {output} are the same file")),
+            "{told}"
+        );
+    }
+    let told = refusal(&[
+        ICMP,
+        "--pcap",
+        &pcap,
+        "--wave",
+        &named.at("one"),
+        "--trace",
+        &named.at("./one"),
+    ]);
+    assert!(told.contains("--trace and --wave are the same file"), "{told}");
+    assert_eq!(
+        before,
+        [&pcap, &rules].map(|file| std::fs::read(file).expect("it is there"))
+    );
+    let left: Vec<_> = named.folder.path().read_dir().expect("it is ours").collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+}
+
+/// A run of some captured packets with these arguments, by a shell that says this first.
+fn run_after(first: &str, arguments: &[&str]) -> Output {
+    Command::new("bash")
+        .args(["-c", &format!("{first}; exec \"$@\""), "bash"])
+        .args([env!("CARGO_BIN_EXE_spinneret"), "run", ICMP])
+        .args(arguments)
+        .current_dir(root())
+        .output()
+        .expect("there is a shell")
+}
+
+/// Files of a folder, and what they hold.
+fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = folder.read_dir().expect("it is ours").flatten();
+    let mut files: Vec<_> = entries
+        .map(|entry| {
+            let name = entry.file_name().display().to_string();
+            (name, std::fs::read(entry.path()).unwrap_or_default())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_waveform_that_cannot_be_written_leaves_everything_as_it_was() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(at("w"), "of yesterday").expect("there is room");
+    std::fs::write(at("w.hier"), "of somebody else").expect("there is room");
+    std::os::unix::fs::symlink(at("w"), at("link")).expect("there is room");
+    let before = content(folder.path());
+    let packets = ["--generate", "icmp,size=300,count=200,pps=1e6"];
+    for name in ["w", "link", "new"] {
+        let path = at(name);
+        let wave = [&packets[..], &["--wave", &path]].concat();
+        for kibibytes in [4, 64, 200] {
+            let full = run_after(&format!("trap '' XFSZ; ulimit -f {kibibytes}"), &wave);
+            let told = stderr(&full);
+            assert_eq!(full.status.code(), Some(1), "{name} {kibibytes}: {told}");
+            assert!(told.contains(&format!("{path} was not written: ")), "{told}");
+            assert!(content(folder.path()) == before, "{name} {kibibytes}");
+        }
+    }
+    let told = refusal(&[&[ICMP], &packets[..], &["--wave", &at("none/w")]].concat());
+    assert!(told.contains("none/w: there is no such folder"), "{told}");
+
+    let done = run_after(":", &[&packets[..], &["--wave", &at("link")]].concat());
+    assert!(done.status.success(), "{}", stderr(&done));
+    let names =
+        |files: &[(String, Vec<u8>)]| -> Vec<String> { files.iter().map(|file| file.0.clone()).collect() };
+    let after = content(folder.path());
+    assert_eq!(names(&after), names(&before));
+    assert!(Path::new(&at("link")).is_symlink());
+    spinneret_sim::waveform::check(Path::new(&at("w"))).expect("it is whole");
+    assert_eq!(
+        std::fs::read(at("w.hier")).expect("it is there"),
+        b"of somebody else"
+    );
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_the_waveform_that_was_there() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let wave = folder.path().join("w");
+    std::fs::write(&wave, "of yesterday").expect("there is room");
+    let wave_name = wave.display().to_string();
+    // The run takes more than a second of the processor's time.
+    let arguments = ["--generate", "icmp,count=1e6", "--wave", &wave_name];
+    let killed = run_after("ulimit -t 1", &arguments);
+    assert_eq!(killed.status.code(), None, "{killed:?}");
+    assert_eq!(std::fs::read(&wave).expect("it is there"), b"of yesterday");
+}
+
+#[test]
+fn what_the_shell_writes_to_is_no_other_output() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let both = folder.path().join("both").display().to_string();
+    let arguments = ["--generate", "icmp,count=3", "--json", "--out", &both];
+    let done = run_after(&format!("exec > {both}"), &arguments);
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    assert!(
+        stderr(&done).contains("standard output and --out are the same file"),
+        "{}",
+        stderr(&done)
+    );
+}
+
+/// A run whose standard output goes somewhere.
+fn run_to(out: impl Into<std::process::Stdio>) -> (Option<i32>, String) {
+    let done = Command::new(env!("CARGO_BIN_EXE_spinneret"))
+        .args(["run", ICMP, "--pcap", "sim/captures/lan.pcap", "--json"])
+        .current_dir(root())
+        .stdout(out)
+        .output()
+        .expect("the command was built");
+    (done.status.code(), stderr(&done))
+}
+
+#[test]
+fn a_reader_that_goes_is_no_failure_and_a_full_disk_is_one() {
+    let (reader, writer) = std::io::pipe().expect("there are pipes");
+    drop(reader);
+    let (code, told) = run_to(writer);
+    assert_eq!(code, Some(0), "{told}");
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .expect("it is there");
+    let (code, told) = run_to(full);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(
+        told.contains("cannot print the result: No space left on device"),
+        "{told}"
+    );
+    assert!(!told.contains("panicked"), "{told}");
+}
