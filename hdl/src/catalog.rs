@@ -8,7 +8,7 @@ use crate::app::stub;
 use crate::bar;
 use crate::cdc::entries as cdc;
 use crate::egress::{self, tx_inject};
-use crate::entry::{Entry, Simulated};
+use crate::entry::{Entry, Simulated, Variant};
 use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::regs;
@@ -27,24 +27,26 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 
 /// The models that the testbenches run.
 pub fn simulated() -> Vec<Simulated> {
-    pkt_match::simulated()
-        .chain(pkt_alloc::simulated())
-        .chain(dma::simulated())
-        .chain(her_gen::simulated())
-        .chain(datapath::simulated())
-        .chain(datapath::gate_simulated())
-        .chain(egress::simulated())
-        .chain(tx_inject::simulated())
-        .chain(hostdma::simulated())
-        .chain(psdpram::simulated())
-        .chain(cdc::simulated())
-        .chain(bar::simulated())
-        .chain(regs::simulated())
-        .chain(app::simulated())
-        .chain(stub::simulated())
-        .chain(stream::simulated())
-        .chain(uart::simulated())
-        .collect()
+    let models = [
+        pkt_match::SIMULATED,
+        pkt_alloc::SIMULATED,
+        dma::SIMULATED,
+        her_gen::SIMULATED,
+        datapath::SIMULATED,
+        datapath::GATE_SIMULATED,
+        egress::SIMULATED,
+        tx_inject::SIMULATED,
+        hostdma::SIMULATED,
+        psdpram::SIMULATED,
+        cdc::SIMULATED,
+        bar::SIMULATED,
+        regs::SIMULATED,
+        app::SIMULATED,
+        stub::SIMULATED,
+        stream::SIMULATED,
+        uart::SIMULATED,
+    ];
+    models.into_iter().flatten().map(Variant::complete).collect()
 }
 
 const ENTRIES: &[Entry] = &[

@@ -64,6 +64,26 @@ impl Parameter {
     }
 }
 
+/// The parameters of a block as a struct; `#[derive(Parameters)]` implements it.
+pub trait Parameters: Sized {
+    /// All of them, with their values in a configuration.
+    fn parameters(config: Config) -> Vec<Parameter>;
+
+    /// The struct, of values of which each lies in its own range.
+    ///
+    /// # Errors
+    /// If they are not possible together.
+    fn read(checked: Checked<'_>) -> Result<Self, ParameterError>;
+
+    /// The struct, of the values of the block of that name.
+    ///
+    /// # Errors
+    /// Names the parameter, its value and what would be possible.
+    fn of(block: &'static str, values: &Values) -> Result<Self, ParameterError> {
+        Self::read(Checked::new(block, &Self::parameters(Config::Reference), values)?)
+    }
+}
+
 /// Why a block cannot be built with the parameters that were given.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{block}: {parameter} = {value} is not possible: {reason}")]
@@ -81,6 +101,11 @@ pub struct ParameterError {
 /// Parameter values by name; complete once it comes from [`Entry::values`].
 pub type Values = BTreeMap<String, u64>;
 
+/// Lists the parameters of a block with their values in a configuration.
+pub(crate) type List = fn(Config) -> Vec<Parameter>;
+/// Builds a block of complete parameter values.
+pub(crate) type Build = fn(&Values) -> Result<Box<dyn Block>, ParameterError>;
+
 /// A block of the catalog.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -91,14 +116,44 @@ pub struct Entry {
     /// Whether `gen-verilog` writes the block by default (test-only variants are not written).
     pub shipped: bool,
     /// Parameters with their values in a configuration.
-    pub parameters: fn(Config) -> Vec<Parameter>,
+    pub parameters: List,
     /// Verilog parameters of the public design that follow from the others, such as the width of tkeep.
     pub derived: fn(&Values) -> Vec<(&'static str, u64)>,
     /// Builds the block; every parameter must be present in the values.
-    pub build: fn(&Values) -> Result<Box<dyn Block>, ParameterError>,
+    pub build: Build,
 }
 
 impl Entry {
+    /// A block that `gen-verilog` writes by default.
+    pub(crate) const fn shipped(
+        name: &'static str,
+        doc: &'static str,
+        parameters: List,
+        build: Build,
+    ) -> Self {
+        Self {
+            name,
+            doc,
+            shipped: true,
+            parameters,
+            derived: |_| Vec::new(),
+            build,
+        }
+    }
+
+    /// A block that is written when it is asked for.
+    pub(crate) const fn part(name: &'static str, doc: &'static str, parameters: List, build: Build) -> Self {
+        Self {
+            shipped: false,
+            ..Self::shipped(name, doc, parameters, build)
+        }
+    }
+
+    /// The same block, with Verilog parameters that follow from the others.
+    pub(crate) const fn derives(self, derived: fn(&Values) -> Vec<(&'static str, u64)>) -> Self {
+        Self { derived, ..self }
+    }
+
     /// The complete parameter values of a configuration.
     pub fn values(&self, config: Config) -> Values {
         (self.parameters)(config)
@@ -127,10 +182,49 @@ impl Entry {
     }
 
     /// A model of the block for the testbenches, with the values that differ from the reference configuration.
-    pub(crate) fn model(&'static self, name: &str, settings: &[(&str, u64)]) -> Simulated {
-        let mut values = self.values(Config::Reference);
+    pub(crate) const fn model(
+        &'static self,
+        name: &'static str,
+        settings: &'static [(&'static str, u64)],
+    ) -> Variant {
+        Variant {
+            name,
+            entry: self,
+            config: Config::Reference,
+            settings,
+        }
+    }
+
+    /// The values of a configuration, some of them replaced.
+    pub(crate) fn with(&self, config: Config, settings: &[(&str, u64)]) -> Values {
+        let mut values = self.values(config);
         values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-        (name.to_owned(), self, values)
+        values
+    }
+}
+
+/// A block as a model for the testbenches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Variant {
+    name: &'static str,
+    entry: &'static Entry,
+    config: Config,
+    settings: &'static [(&'static str, u64)],
+}
+
+impl Variant {
+    /// The same with the values of the board's configuration.
+    pub(crate) const fn of_boards(self) -> Self {
+        Self {
+            config: Config::Board,
+            ..self
+        }
+    }
+
+    /// The model with complete parameter values.
+    pub(crate) fn complete(&self) -> Simulated {
+        let values = self.entry.with(self.config, self.settings);
+        (self.name.to_owned(), self.entry, values)
     }
 }
 
@@ -139,7 +233,7 @@ pub type Simulated = (String, &'static Entry, Values);
 
 /// Parameter values of a block, each of which lies in its own range.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Checked<'a> {
+pub struct Checked<'a> {
     block: &'static str,
     values: &'a Values,
 }
@@ -159,6 +253,14 @@ impl<'a> Checked<'a> {
             }
         }
         Ok(checked)
+    }
+
+    /// Refuses a value that is no power of two.
+    pub(crate) fn power_of_two(self, name: &str) -> Result<(), ParameterError> {
+        match self.get(name).is_power_of_two() {
+            true => Ok(()),
+            false => Err(self.refuse(name, "it is a power of two".into())),
+        }
     }
 
     /// The value of a parameter; 0 if it is missing, which few ranges contain.

@@ -1,7 +1,7 @@
 //! The application in the catalog.
 
 use super::{SpinneretApp, StatisticsReporter};
-use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values, Variant};
 use spinneret_verilog::prelude::Block;
 
 /// Name of the block.
@@ -76,10 +76,8 @@ pub(crate) const REPORTER_ENTRY: Entry = Entry {
     build: build_reporter,
 };
 
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    [REPORTER_ENTRY.model(REPORTER, &[])].into_iter()
-}
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[REPORTER_ENTRY.model(REPORTER, &[])];
 
 fn reporter_parameters(_: Config) -> Vec<Parameter> {
     vec![

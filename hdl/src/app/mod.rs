@@ -26,7 +26,7 @@ mod wrap;
 
 pub use block::SpinneretApp;
 pub use bundles::{CompletionIn, CompletionOut, CorundumRam, StatisticsOut};
-pub(crate) use entry::{ENTRY, REPORTER_ENTRY, simulated};
+pub(crate) use entry::{ENTRY, REPORTER_ENTRY, SIMULATED};
 pub use link::{ClusterLink, STDOUT_BITS};
 pub use shape::AppShape;
 pub use sources::{

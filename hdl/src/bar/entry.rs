@@ -1,7 +1,7 @@
 //! The BAR in the catalog.
 
 use super::{BarShape, SpinneretBar};
-use crate::entry::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Variant};
 use spinneret_regmap::bar::ADDRESS_BITS;
 
 /// Name of the block.
@@ -17,12 +17,12 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(SpinneretBar::new(BarShape::new(values)?))),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
     // As on a board, with a patience that a test can wait for.
-    (NAME, &[("timeout_cycles", 200)]),
+    ENTRY.model(NAME, &[("timeout_cycles", 200)]),
     // A small BAR without registers, one lane, and hardly any patience.
-    (
+    ENTRY.model(
         "spinneret_bar_small",
         &[
             ("address_width", 20),
@@ -32,7 +32,7 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
     // A large BAR, of which most is outside.
-    (
+    ENTRY.model(
         "spinneret_bar_large",
         &[
             ("address_width", 26),
@@ -42,13 +42,6 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings))
-}
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(_config: Config) -> Vec<Parameter> {

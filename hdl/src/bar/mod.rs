@@ -39,7 +39,7 @@ mod window;
 mod write;
 
 pub use cluster_access::ClusterAccess;
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use read::BarRead;
 pub use shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS, WORD_BYTES};
 pub use window::{BYTE_BITS, CLUSTER_ADDRESS_BITS, WindowDecoder};

@@ -5,7 +5,7 @@ use super::{
     ResetSync, limits,
 };
 use crate::axi::AxiShape;
-use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values, Variant};
 use spinneret_verilog::prelude::*;
 
 /// [`AsyncFifo`].
@@ -139,33 +139,19 @@ pub(crate) const LINKED_FIFOS: Entry = Entry {
     build: |values| boxed(LinkedFifos::new(number(values, "width"), number(values, "depth"))),
 };
 
-/// A block with parameter values, as a model for the testbenches: name of the model, block, values that
-/// differ from the default.
-type Variant = (&'static str, &'static Entry, &'static [(&'static str, u64)]);
-
-const SIMULATED: &[Variant] = &[
-    ("async_fifo", &ASYNC_FIFO, &[("width", 32), ("depth", 16)]),
-    ("async_fifo_4", &ASYNC_FIFO, &[("width", 61), ("depth", 4)]),
-    ("level_sync", &LEVEL_SYNC, &[("width", 4)]),
-    ("reset_sync", &RESET_SYNC, &[]),
-    ("bus_sync", &BUS_SYNC, &[("width", 32)]),
-    ("axi_crossing", &AXI_CROSSING, &[("atop", 1), ("user_width", 4)]),
-    (
-        "axi_crossing_4",
-        &AXI_CROSSING,
-        &[("depth", 4), ("data_width", 512)],
-    ),
-    ("axi_lite_crossing", &AXI_LITE_CROSSING, &[]),
-    ("link_reset", &LINK_RESET, &[]),
-    ("linked_fifos", &LINKED_FIFOS, &[("depth", 4)]),
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ASYNC_FIFO.model("async_fifo", &[("width", 32), ("depth", 16)]),
+    ASYNC_FIFO.model("async_fifo_4", &[("width", 61), ("depth", 4)]),
+    LEVEL_SYNC.model("level_sync", &[("width", 4)]),
+    RESET_SYNC.model("reset_sync", &[]),
+    BUS_SYNC.model("bus_sync", &[("width", 32)]),
+    AXI_CROSSING.model("axi_crossing", &[("atop", 1), ("user_width", 4)]),
+    AXI_CROSSING.model("axi_crossing_4", &[("depth", 4), ("data_width", 512)]),
+    AXI_LITE_CROSSING.model("axi_lite_crossing", &[]),
+    LINK_RESET.model("link_reset", &[]),
+    LINKED_FIFOS.model("linked_fifos", &[("depth", 4)]),
 ];
-
-/// The crossings as models for the testbenches: name of the model, block, complete values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, entry, settings)| entry.model(name, settings))
-}
 
 fn parameter(name: &'static str, value: u64, range: [u64; 2], doc: &'static str) -> Parameter {
     Parameter::new(name, value, range, doc)

@@ -2,7 +2,7 @@
 
 use super::shape::command_id_width;
 use super::{EgressShape, PspinEgressDatapath};
-use crate::entry::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Values, Variant};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_egress_datapath";
@@ -17,11 +17,11 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(PspinEgressDatapath::new(EgressShape::new(values)?)?)),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    (NAME, &[]),
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(NAME, &[]),
     // Everything small, so that every queue fills often, and what the reference does not have.
-    (
+    ENTRY.model(
         "pspin_egress_datapath_small",
         &[
             ("data_width", 128),
@@ -35,20 +35,8 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("error_clear", 1),
         ],
     ),
+    ENTRY.model("pspin_egress_datapath_board", &[]).of_boards(),
 ];
-
-/// The models with complete parameter values; the last one is that of boards.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    let board = (
-        "pspin_egress_datapath_board".to_owned(),
-        &ENTRY,
-        ENTRY.values(Config::Board),
-    );
-    let models = SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings));
-    models.chain([board])
-}
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {

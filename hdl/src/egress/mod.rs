@@ -56,7 +56,7 @@ pub mod tx_inject;
 
 pub use aligner::LineAligner;
 pub use command::{CommandIntake, FramePlanner};
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use line::{LineIn, LineOut};
 pub(crate) use part_entries::{ALIGNER_ENTRY, READER_ENTRY, ROOM_ENTRY};
 pub use reader::FrameReader;

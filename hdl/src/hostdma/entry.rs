@@ -1,7 +1,7 @@
 //! The host DMA and its halves in the catalog.
 
 use super::{HostDmaShape, PspinHostmemDma, PspinHostmemDmaRd, PspinHostmemDmaWr};
-use crate::entry::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Values, Variant};
 
 /// Name of the block with both halves.
 pub(super) const NAME: &str = "pspin_hostmem_dma";
@@ -62,11 +62,11 @@ const BOARD: &[(&str, u64)] = &[
     ("drain", 1),
 ];
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    (NAME, &[]),
-    ("pspin_hostmem_dma_board", BOARD),
-    (
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(NAME, &[]),
+    ENTRY.model("pspin_hostmem_dma_board", BOARD),
+    ENTRY.model(
         "pspin_hostmem_dma_small",
         &[
             ("data_width", 128),
@@ -80,13 +80,6 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings))
-}
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {

@@ -36,7 +36,7 @@ mod write;
 
 pub use account::RamAccount;
 pub use assembler::PieceAssembler;
-pub(crate) use entry::{ENTRY, READ_ENTRY, WRITE_ENTRY, simulated};
+pub(crate) use entry::{ENTRY, READ_ENTRY, SIMULATED, WRITE_ENTRY};
 pub use guard::HostGuard;
 pub(crate) use guard_entry::GUARD_ENTRY;
 pub use intake::WriteIntake;

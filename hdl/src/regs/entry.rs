@@ -1,7 +1,7 @@
 //! The control registers in the catalog.
 
 use super::{PspinCtrlRegs, RegsShape};
-use crate::entry::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Variant};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_ctrl_regs";
@@ -16,12 +16,12 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(PspinCtrlRegs::new(RegsShape::new(values)?))),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    (NAME, &[]),
-    ("pspin_ctrl_regs_board", &[("extended", 1)]),
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(NAME, &[]),
+    ENTRY.model("pspin_ctrl_regs_board", &[("extended", 1)]),
     // More of everything, and addresses beyond the window.
-    (
+    ENTRY.model(
         "pspin_ctrl_regs_odd",
         &[
             ("address_width", 20),
@@ -33,13 +33,6 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings))
-}
 
 /// A constant of the generated hardware that software can read.
 #[derive(Clone, Copy, Debug)]

@@ -48,7 +48,7 @@ mod write_port;
 
 pub use array::{Element, RegisterArray};
 pub use decoder::AddressDecoder;
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use map::{Held, Map, MapBlock, MapWord, Source};
 pub use read_port::ReadPort;
 pub use shape::RegsShape;

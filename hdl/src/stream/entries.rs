@@ -4,7 +4,7 @@ use super::{
     Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, ReadySlice,
     SkidBuffer, limits,
 };
-use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values, Variant};
 use spinneret_verilog::prelude::*;
 
 /// [`Fifo`].
@@ -109,30 +109,20 @@ pub(crate) const FRAME_DEMUX: Entry = Entry {
     build: |values| boxed(FrameDemux::new(number(values, "ports"), number(values, "width"))),
 };
 
-/// A block with parameter values, as a model for the testbenches: name of the model, block, values that
-/// differ from the default.
-type Variant = (&'static str, &'static Entry, &'static [(&'static str, u64)]);
-
-const SIMULATED: &[Variant] = &[
-    (
-        "fifo_fallthrough",
-        &FIFO,
-        &[("width", 32), ("depth", 4), ("margin", 1)],
-    ),
-    ("fifo_fallthrough_2", &FIFO, &[("width", 32), ("depth", 2)]),
-    (
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    FIFO.model("fifo_fallthrough", &[("width", 32), ("depth", 4), ("margin", 1)]),
+    FIFO.model("fifo_fallthrough_2", &[("width", 32), ("depth", 2)]),
+    FIFO.model(
         "fifo_registered",
-        &FIFO,
         &[("width", 32), ("depth", 4), ("registered", 1), ("margin", 3)],
     ),
-    (
+    FIFO.model(
         "fifo_block",
-        &FIFO,
         &[("width", 32), ("depth", 4), ("block", 1), ("registered", 1)],
     ),
-    (
+    FIFO.model(
         "fifo_block_2",
-        &FIFO,
         &[
             ("width", 32),
             ("depth", 2),
@@ -141,9 +131,8 @@ const SIMULATED: &[Variant] = &[
             ("margin", 1),
         ],
     ),
-    (
+    FIFO.model(
         "fifo_block_64",
-        &FIFO,
         &[
             ("width", 61),
             ("depth", 64),
@@ -152,15 +141,10 @@ const SIMULATED: &[Variant] = &[
             ("margin", 10),
         ],
     ),
-    (
-        "pass_fifo",
-        &PASS_FIFO,
-        &[("width", 32), ("depth", 4), ("margin", 1)],
-    ),
-    ("pass_fifo_2", &PASS_FIFO, &[("width", 32), ("depth", 2)]),
-    (
+    PASS_FIFO.model("pass_fifo", &[("width", 32), ("depth", 4), ("margin", 1)]),
+    PASS_FIFO.model("pass_fifo_2", &[("width", 32), ("depth", 2)]),
+    PASS_FIFO.model(
         "pass_fifo_block",
-        &PASS_FIFO,
         &[
             ("width", 32),
             ("depth", 4),
@@ -169,9 +153,8 @@ const SIMULATED: &[Variant] = &[
             ("margin", 1),
         ],
     ),
-    (
+    PASS_FIFO.model(
         "pass_fifo_block_64",
-        &PASS_FIFO,
         &[
             ("width", 61),
             ("depth", 64),
@@ -180,29 +163,18 @@ const SIMULATED: &[Variant] = &[
             ("margin", 10),
         ],
     ),
-    (
-        "output_queue",
-        &OUTPUT_QUEUE,
-        &[("width", 32), ("depth", 4), ("margin", 1)],
-    ),
-    ("output_queue_2", &OUTPUT_QUEUE, &[("width", 61), ("depth", 2)]),
-    ("skid_buffer", &SKID_BUFFER, &[("width", 61)]),
-    ("frame_fifo_8", &FRAME_FIFO, &[("width", 32), ("depth", 8)]),
-    ("frame_fifo_64", &FRAME_FIFO, &[("width", 61), ("depth", 64)]),
-    ("frame_arbiter_1", &FRAME_ARBITER, &[("width", 32), ("ports", 1)]),
-    ("frame_arbiter_2", &FRAME_ARBITER, &[("width", 32), ("ports", 2)]),
-    ("frame_arbiter_5", &FRAME_ARBITER, &[("width", 61), ("ports", 5)]),
-    ("frame_demux_1", &FRAME_DEMUX, &[("width", 32), ("ports", 1)]),
-    ("frame_demux_2", &FRAME_DEMUX, &[("width", 32), ("ports", 2)]),
-    ("frame_demux_5", &FRAME_DEMUX, &[("width", 61), ("ports", 5)]),
+    OUTPUT_QUEUE.model("output_queue", &[("width", 32), ("depth", 4), ("margin", 1)]),
+    OUTPUT_QUEUE.model("output_queue_2", &[("width", 61), ("depth", 2)]),
+    SKID_BUFFER.model("skid_buffer", &[("width", 61)]),
+    FRAME_FIFO.model("frame_fifo_8", &[("width", 32), ("depth", 8)]),
+    FRAME_FIFO.model("frame_fifo_64", &[("width", 61), ("depth", 64)]),
+    FRAME_ARBITER.model("frame_arbiter_1", &[("width", 32), ("ports", 1)]),
+    FRAME_ARBITER.model("frame_arbiter_2", &[("width", 32), ("ports", 2)]),
+    FRAME_ARBITER.model("frame_arbiter_5", &[("width", 61), ("ports", 5)]),
+    FRAME_DEMUX.model("frame_demux_1", &[("width", 32), ("ports", 1)]),
+    FRAME_DEMUX.model("frame_demux_2", &[("width", 32), ("ports", 2)]),
+    FRAME_DEMUX.model("frame_demux_5", &[("width", 61), ("ports", 5)]),
 ];
-
-/// The stream primitives as models for the testbenches: name of the model, block, complete values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, entry, settings)| entry.model(name, settings))
-}
 
 fn parameter(name: &'static str, value: usize, min: usize, max: usize, doc: &'static str) -> Parameter {
     Parameter {
@@ -275,13 +247,13 @@ fn boxed<B: Block + 'static>(block: Result<B, ParameterError>) -> Result<Box<dyn
 
 #[cfg(test)]
 mod tests {
-    use super::simulated;
+    use super::SIMULATED;
     use crate::catalog;
-    use crate::entry::Config;
+    use crate::entry::{Config, Variant};
 
     #[test]
     fn simulates_blocks_of_the_catalog_that_can_be_built() {
-        for (name, entry, values) in simulated() {
+        for (name, entry, values) in SIMULATED.iter().map(Variant::complete) {
             assert!(catalog::find(entry.name).is_some(), "{name}");
             let known = entry.values(Config::Reference);
             assert!(

@@ -1,7 +1,7 @@
 //! The console in the catalog.
 
 use super::{ConsoleShape, UartMatch};
-use crate::entry::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Variant};
 
 /// Name of the block.
 pub(super) const NAME: &str = "uart_match";
@@ -16,9 +16,9 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(UartMatch::new(ConsoleShape::new(values)?)?)),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    (
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(
         "uart_match",
         &[
             ("clocks_per_bit", 16),
@@ -26,7 +26,7 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("heartbeat_bits", 10),
         ],
     ),
-    (
+    ENTRY.model(
         "uart_match_small",
         &[
             ("rulesets", 1),
@@ -38,13 +38,6 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings))
-}
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(_config: Config) -> Vec<Parameter> {

@@ -15,7 +15,7 @@ mod transmitter;
 pub use answer_writer::AnswerWriter;
 pub use command_reader::CommandReader;
 pub use console::UartMatch;
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use packet_buffer::PacketBuffer;
 pub use receiver::UartReceiver;
 pub use rule_bank::RuleBank;

@@ -18,6 +18,7 @@ mod expression;
 mod hardware;
 mod initial;
 mod interface;
+mod parameters;
 mod place;
 mod statement;
 #[cfg(test)]
@@ -143,6 +144,37 @@ pub fn hardware(arguments: TokenStream, item: TokenStream) -> TokenStream {
 pub fn interface(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let sides = parse_macro_input!(arguments as interface::Sides);
     interface::expand(&sides, parse_macro_input!(item as syn::ItemStruct))
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Writes from the fields of a struct what its crate's `entry::Parameters` wants: a list of parameters with their values,
+/// ranges and documentation, and a constructor that checks.
+///
+/// ```text
+/// /// Parameters of the scale.
+/// #[derive(Parameters, Clone, Copy, Debug)]
+/// #[parameters(block = "scale", check)]
+/// pub struct ScaleShape {
+///     /// Width of a sample in bits.
+///     #[parameter(16, board = 24, range = 1..=64, name = "sample_width", verilog = "W")]
+///     pub sample: usize,
+///     /// Samples that can wait, a power of two.
+///     #[parameter(8, range = 2..=64, power_of_two)]
+///     pub samples: usize,
+///     /// 1: the result is rounded.
+///     #[parameter(0)]
+///     pub rounds: bool,
+/// }
+/// ```
+///
+/// The value is that of the reference configuration, `board` that of the board's where it is another one. A parameter is
+/// called after its field, or by `name`; `verilog` is its name in the public design. With `block`, the struct has
+/// `new(&Values)`; with `check`, it has a `check(&self, Checked)` of its own for what depends on several of them.
+#[proc_macro_derive(Parameters, attributes(parameters, parameter))]
+pub fn derive_parameters(input: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    parameters::expand(&input)
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
 }

@@ -1,7 +1,7 @@
 //! The stand-in for the cluster in the catalog.
 
 use super::{ClusterStub, PspinWrapBench, StubShape};
-use crate::entry::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Variant};
 
 /// Name of the block: that of the public design's cluster.
 pub(super) const NAME: &str = "pspin_wrap";
@@ -26,22 +26,15 @@ pub(crate) const BENCH_ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(PspinWrapBench::new(StubShape::new(values)?)?)),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    ("pspin_wrap_bench", &[]),
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    BENCH_ENTRY.model("pspin_wrap_bench", &[]),
     // So small that queues fill often, and addresses repeat.
-    (
+    BENCH_ENTRY.model(
         "pspin_wrap_bench_small",
         &[("memory_bytes", 16384), ("her_queue", 2), ("stdout_words", 4)],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| BENCH_ENTRY.model(name, settings))
-}
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(_config: Config) -> Vec<Parameter> {

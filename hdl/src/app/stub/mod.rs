@@ -49,7 +49,7 @@ mod write_port;
 pub use bench::{NamedMaster, NamedSlave, PspinWrapBench};
 pub use burst::StubBurst;
 pub use copy::HostCopy;
-pub(crate) use entry::{BENCH_ENTRY, ENTRY, simulated};
+pub(crate) use entry::{BENCH_ENTRY, ENTRY, SIMULATED};
 pub use fetch::HostFetch;
 pub use memory::{RoundRobin, StubMemory};
 pub use ports::{

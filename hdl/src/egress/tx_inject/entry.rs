@@ -1,7 +1,7 @@
 //! The block that joins our frames with Corundum's, in the catalog.
 
 use super::{PspinTxInject, TxInjectShape};
-use crate::entry::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Values, Variant};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_tx_inject";
@@ -16,11 +16,11 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(PspinTxInject::new(TxInjectShape::new(values)?)?)),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    (NAME, &[]),
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(NAME, &[]),
     // Odd widths, and bits of tuser above the tag.
-    (
+    ENTRY.model(
         "pspin_tx_inject_odd",
         &[
             ("data_width", 64),
@@ -32,13 +32,6 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings))
-}
 
 /// Parameters with their values in a configuration, which are the same in both.
 pub(super) fn parameters(_: Config) -> Vec<Parameter> {

@@ -39,7 +39,7 @@
 mod entry;
 mod shape;
 
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use shape::TxInjectShape;
 
 use crate::entry::ParameterError;

@@ -1,7 +1,7 @@
 //! The segmented RAM in the catalog.
 
 use super::{PsdpramShape, SpinneretPsdpram};
-use crate::entry::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Values, Variant};
 
 /// Name of the block.
 pub(super) const NAME: &str = "spinneret_psdpram";
@@ -16,13 +16,13 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(SpinneretPsdpram::new(PsdpramShape::new(values)?))),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    (NAME, &[]),
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(NAME, &[]),
     // As on a board: a line of 64 bytes lies in one segment.
-    ("spinneret_psdpram_board", &[("ram_seg_data_width", 512)]),
+    ENTRY.model("spinneret_psdpram_board", &[("ram_seg_data_width", 512)]),
     // So few lines that reads and writes meet all the time.
-    (
+    ENTRY.model(
         "spinneret_psdpram_small",
         &[
             ("size", 64),
@@ -32,7 +32,7 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
     // One segment, and addresses that end where it does.
-    (
+    ENTRY.model(
         "spinneret_psdpram_one",
         &[
             ("size", 32),
@@ -42,13 +42,6 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings))
-}
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {

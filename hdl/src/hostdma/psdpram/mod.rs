@@ -34,7 +34,7 @@ mod entry;
 mod segment;
 mod shape;
 
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use segment::RamSegment;
 pub use shape::PsdpramShape;
 

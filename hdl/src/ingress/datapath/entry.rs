@@ -1,7 +1,7 @@
 //! The ingress path in the catalog.
 
 use super::{DatapathShape, PspinIngressDatapath};
-use crate::entry::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Values, Variant};
 use crate::ingress::{dma, her_gen, pkt_match, slots::PoolLayout};
 
 /// Name of the block.
@@ -17,11 +17,11 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(PspinIngressDatapath::new(DatapathShape::new(values)?)?)),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    (NAME, &[]),
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(NAME, &[]),
     // Everything small, so that every queue fills and every slot is used often; jumbo slots.
-    (
+    ENTRY.model(
         "pspin_ingress_datapath_small",
         &[
             ("data_width", 128),
@@ -43,20 +43,12 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
     // The same path that waits for slots instead of dropping packets.
-    (
+    ENTRY.model(
         "pspin_ingress_datapath_stall",
         &[("large_slots", 4), ("small_slots", 8), ("stall", 1)],
     ),
+    ENTRY.model("pspin_ingress_datapath_board", &[]).of_boards(),
 ];
-
-/// The models with complete parameter values; the last one is that of boards.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    let board = "pspin_ingress_datapath_board".to_owned();
-    let models = SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings));
-    models.chain([(board, &ENTRY, ENTRY.values(Config::Board))])
-}
 
 /// Parameters with the names that the public design has for them.
 const NAMED: &[(&str, &str)] = &[

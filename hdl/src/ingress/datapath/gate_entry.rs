@@ -2,7 +2,7 @@
 
 use super::shape::check_queues;
 use super::{AdmissionGate, DatapathShape, entry};
-use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Simulated, Values};
+use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values, Variant};
 use crate::ingress::dma::DmaShape;
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::Block;
@@ -20,27 +20,20 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-/// Models for the testbenches: name, and the values that differ from the default.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    ("admission_gate", &[]),
-    ("admission_gate_stall", &[("stall", 1)]),
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model("admission_gate", &[]),
+    ENTRY.model("admission_gate_stall", &[("stall", 1)]),
     // Slots of one beat; few places, so that those for metadata run out first.
-    (
+    ENTRY.model(
         "admission_gate_1",
         &[("large_beats", 1), ("queue_beats", 16), ("packets", 4)],
     ),
-    (
+    ENTRY.model(
         "admission_gate_block",
         &[("large_beats", 24), ("queue_beats", 128), ("packets", 16)],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings))
-}
 
 /// Parameters with small values, with which every queue fills often.
 fn parameters() -> Vec<Parameter> {
@@ -114,12 +107,13 @@ fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRY, simulated};
+    use super::{ENTRY, SIMULATED};
     use crate::entry::Config;
+    use crate::entry::Variant;
 
     #[test]
     fn models_can_be_built() {
-        for (name, entry, values) in simulated() {
+        for (name, entry, values) in SIMULATED.iter().map(Variant::complete) {
             assert_eq!((entry.build)(&values).map(|_| ()), Ok(()), "{name}");
         }
     }

@@ -50,9 +50,9 @@ mod valve;
 mod valve_entry;
 
 pub use chooser::SlotChooser;
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use gate::AdmissionGate;
-pub(crate) use gate_entry::{ENTRY as GATE_ENTRY, simulated as gate_simulated};
+pub(crate) use gate_entry::{ENTRY as GATE_ENTRY, SIMULATED as GATE_SIMULATED};
 pub use shape::DatapathShape;
 pub use valve::FrameValve;
 pub(crate) use valve_entry::ENTRY as VALVE_ENTRY;

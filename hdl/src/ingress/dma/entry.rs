@@ -1,7 +1,7 @@
 //! The ingress DMA in the catalog.
 
 use super::{DmaShape, PspinIngressDma};
-use crate::entry::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Values, Variant};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_ingress_dma";
@@ -16,10 +16,10 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(PspinIngressDma::new(DmaShape::new(values)?)?)),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    (NAME, &[]),
-    (
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model(NAME, &[]),
+    ENTRY.model(
         "pspin_ingress_dma_small",
         &[
             ("data_width", 128),
@@ -32,13 +32,6 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings))
-}
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {

@@ -45,7 +45,7 @@ mod writer;
 pub use beat::BeatShape;
 pub use engine::WriteEngine;
 pub(crate) use engine_entry::ENTRY as ENGINE_ENTRY;
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use judge::PacketJudge;
 pub use marker::{FrameMarker, FramePlan};
 pub use shape::DmaShape;

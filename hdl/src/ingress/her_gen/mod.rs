@@ -38,7 +38,7 @@ mod ports;
 mod shape;
 
 pub use contexts::ContextTable;
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use ports::{ContextsIn, ContextsOut, MetaPack, MetaUnpack};
 pub use shape::HerShape;
 
@@ -115,7 +115,7 @@ pub struct PspinHerGen {
     her_address: Reg<{ shape.address }>,
     her_length: Reg<{ shape.length }>,
     /// Bytes to copy to L1; only if there is a limit, else it is the length.
-    her_transfer: [Reg<{ shape.length }>; usize::from(shape.transfer_limit.is_some())],
+    her_transfer: [Reg<{ shape.length }>; usize::from(shape.transfer_limit().is_some())],
     her_context: Reg<{ shape.context_width() }>,
     free_held: Reg<bool, Reset>,
     free_address: Reg<{ shape.address }>,
@@ -130,7 +130,7 @@ impl Logic for PspinHerGen {
         let shape = self._shape;
         let tag_at = shape.address + shape.length;
         let end_at = tag_at + HerShape::CONTEXT_BITS;
-        let limit = shape.transfer_limit.unwrap_or(u64::MAX);
+        let limit = shape.transfer_limit().unwrap_or(u64::MAX);
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.front, self.table, self.her_held, self.free_held, self.her_count,
             self.drop_count);
@@ -169,7 +169,7 @@ impl Logic for PspinHerGen {
             self.her_end.d.next = self.front.m.data.val().get_bit(end_at);
             self.her_address.d.next = self.address.val();
             self.her_length.d.next = self.length.val();
-            if shape.transfer_limit.is_some() {
+            if shape.transfer_limit().is_some() {
                 if self.length.val() > limit {
                     self.her_transfer[0].d.next = limit.into();
                 } else {
@@ -199,7 +199,7 @@ impl Logic for PspinHerGen {
         self.her_is_eom.next = self.her_end.q.val();
         self.her_addr.next = self.her_address.q.val();
         self.her_size.next = self.her_length.q.val().resize(shape.address);
-        if shape.transfer_limit.is_some() {
+        if shape.transfer_limit().is_some() {
             self.her_xfer_size.next = self.her_transfer[0].q.val().resize(shape.address);
         } else {
             self.her_xfer_size.next = self.her_length.q.val().resize(shape.address);

@@ -1,76 +1,70 @@
 //! Parameters of the HER generator, and the numbers that follow from them.
 
-use super::entry::{NAME, parameters};
+use super::entry::ENTRY;
 use super::ports::{WORD, WORDS};
-use crate::entry::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, ParameterError};
+use spinneret_verilog::prelude::*;
 
 /// Parameters of the HER generator, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name, check)]
 pub struct HerShape {
     /// Width of the message id in a HER in bits.
+    #[parameter(32, board = 10, range = 1..=32, name = "message_id_width", verilog = "C_MSGID_WIDTH")]
     pub message_id: usize,
     /// Width of an address in L2, and of a size in a HER, in bits.
+    #[parameter(32, range = 2..=64, name = "address_width", verilog = "AXI_ADDR_WIDTH")]
     pub address: usize,
     /// Width of a host address in bits.
+    #[parameter(64, range = 1..=64, name = "host_address_width", verilog = "AXI_HOST_ADDR_WIDTH")]
     pub host_address: usize,
     /// Width of a packet's length in bits.
+    #[parameter(32, board = 16, range = 2..=32, name = "length_width", verilog = "LEN_WIDTH")]
     pub length: usize,
-    /// Width of a tag in bits.
+    /// Width of the packet tag in bits.
+    #[parameter(64, range = 4..=128, name = "tag_width", verilog = "TAG_WIDTH")]
     pub tag: usize,
     /// Execution contexts.
+    #[parameter(4, range = 1..=4)]
     pub contexts: usize,
     /// Bits of the message id in the tag.
+    #[parameter(32, range = 1..=32, name = "tag_message_id_width")]
     pub tag_message_id: usize,
-    /// Whether the number of the context is the lowest bits of the message id in a HER.
+    /// 1: the lowest 2 bits of a HER's message id are its context, so that contexts share no queue.
+    #[parameter(0, board = 1)]
     pub context_in_message_id: bool,
-    /// Most bytes that the cluster is asked to copy to L1; none if all of a packet is copied.
-    pub transfer_limit: Option<u64>,
+    /// Most bytes of a packet that the cluster copies to L1; 0: all of it.
+    #[parameter(0, range = 0..=u32::MAX)]
+    transfer_limit: u64,
 }
 
 impl HerShape {
     /// Bits of a context's number.
     pub(super) const CONTEXT_BITS: usize = 2;
 
-    /// Checks parameter values.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
-        let get = |name: &str| checked.get(name) as usize;
-        let length = get("length_width");
-        let limit = checked.get("transfer_limit");
-        let shape = Self {
-            message_id: get("message_id_width"),
-            address: get("address_width"),
-            host_address: get("host_address_width"),
-            length,
-            tag: get("tag_width"),
-            contexts: get("contexts"),
-            tag_message_id: get("tag_message_id_width"),
-            context_in_message_id: get("context_in_message_id") == 1,
-            // No packet is longer than a length can say.
-            transfer_limit: (limit != 0 && limit < 1 << length).then_some(limit),
-        };
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let refuse = |parameter, reason| Err(checked.refuse(parameter, reason));
-        let all = shape.tag_message_id + 1 + Self::CONTEXT_BITS;
-        if shape.tag < all {
-            let id = shape.tag_message_id;
+        let all = self.tag_message_id + 1 + Self::CONTEXT_BITS;
+        if self.tag < all {
+            let id = self.tag_message_id;
             let reason = format!("message id ({id}), end of message (1) and context (2) need {all}");
             return refuse("tag_width", reason);
         }
-        if length > shape.address {
-            let reason = format!(
-                "a size in a HER has as many bits as an address, {}",
-                shape.address
-            );
+        if self.length > self.address {
+            let reason = format!("a size in a HER has as many bits as an address, {}", self.address);
             return refuse("length_width", reason);
         }
-        if shape.context_in_message_id && shape.message_id <= Self::CONTEXT_BITS {
+        if self.context_in_message_id && self.message_id <= Self::CONTEXT_BITS {
             let reason = "the context takes 2 bits of it, so it is 3 at least";
             return refuse("message_id_width", reason.into());
         }
-        Ok(shape)
+        Ok(())
+    }
+
+    /// Most bytes that the cluster is asked to copy to L1; none if all of a packet is copied.
+    pub fn transfer_limit(self) -> Option<u64> {
+        // No packet is longer than a length can say.
+        (self.transfer_limit != 0 && self.transfer_limit < 1 << self.length).then_some(self.transfer_limit)
     }
 
     /// Lowest bits of the message id in the tag, as far as a HER shows them.

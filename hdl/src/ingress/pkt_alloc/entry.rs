@@ -1,7 +1,7 @@
 //! The allocator in the catalog.
 
 use super::{AllocLayout, PspinPktAlloc};
-use crate::entry::{Config, Entry, Parameter, Simulated};
+use crate::entry::{Config, Entry, Parameter, Variant};
 use crate::ingress::slots::PoolLayout;
 
 /// Name of the block.
@@ -17,14 +17,14 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(PspinPktAlloc::new(AllocLayout::new(values)?)?)),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    ("pspin_pkt_alloc", &[]),
-    (
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model("pspin_pkt_alloc", &[]),
+    ENTRY.model(
         "pspin_pkt_alloc_halves",
         &[("large_slots", 170), ("small_slots", 2048), ("length_width", 16)],
     ),
-    (
+    ENTRY.model(
         "pspin_pkt_alloc_tiny",
         &[
             ("buffer_base", 0x40),
@@ -37,7 +37,7 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("tag_width", 16),
         ],
     ),
-    (
+    ENTRY.model(
         "pspin_pkt_alloc_odd",
         &[
             ("buffer_base", 0),
@@ -51,7 +51,7 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("length_width", 9),
         ],
     ),
-    (
+    ENTRY.model(
         "pspin_pkt_alloc_stall",
         &[
             ("large_slot_size", 9664),
@@ -62,13 +62,6 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings))
-}
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {

@@ -33,7 +33,7 @@ mod entry;
 mod layout;
 
 pub use at_most::AtMost;
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use layout::AllocLayout;
 
 use crate::entry::ParameterError;

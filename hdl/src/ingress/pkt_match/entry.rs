@@ -1,7 +1,7 @@
 //! The matching engine in the catalog.
 
 use super::{MatchShape, PspinPktMatch};
-use crate::entry::{Config, Entry, Parameter, Simulated, Values};
+use crate::entry::{Config, Entry, Parameter, Values, Variant};
 
 /// Name of the block.
 pub(super) const NAME: &str = "pspin_pkt_match";
@@ -16,11 +16,11 @@ pub(crate) const ENTRY: Entry = Entry {
     build: |values| Ok(Box::new(PspinPktMatch::new(MatchShape::new(values)?)?)),
 };
 
-/// Models for the testbenches: name, and the values that differ from the reference configuration.
-const SIMULATED: &[(&str, &[(&str, u64)])] = &[
-    ("pspin_pkt_match", &[]),
-    ("pspin_pkt_match_w64", &[("data_width", 64)]),
-    (
+/// Models for the testbenches.
+pub(crate) const SIMULATED: &[Variant] = &[
+    ENTRY.model("pspin_pkt_match", &[]),
+    ENTRY.model("pspin_pkt_match_w64", &[("data_width", 64)]),
+    ENTRY.model(
         "pspin_pkt_match_w128",
         &[
             ("data_width", 128),
@@ -29,7 +29,7 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("buffer_frames", 0),
         ],
     ),
-    (
+    ENTRY.model(
         "pspin_pkt_match_w256",
         &[
             ("data_width", 256),
@@ -38,7 +38,7 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("message_id_network_order", 1),
         ],
     ),
-    (
+    ENTRY.model(
         "pspin_pkt_match_w1024",
         &[
             ("data_width", 1024),
@@ -49,12 +49,12 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
     // As in the board configuration.
-    ("pspin_pkt_match_ip", &[("user_width", 97), ("ip_relative", 1)]),
-    (
+    ENTRY.model("pspin_pkt_match_ip", &[("user_width", 97), ("ip_relative", 1)]),
+    ENTRY.model(
         "pspin_pkt_match_ip_w64",
         &[("data_width", 64), ("ip_relative", 1)],
     ),
-    (
+    ENTRY.model(
         "pspin_pkt_match_ip_w128",
         &[
             ("data_width", 128),
@@ -65,7 +65,7 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("ip_relative", 1),
         ],
     ),
-    (
+    ENTRY.model(
         "pspin_pkt_match_ip_w256",
         &[
             ("data_width", 256),
@@ -74,7 +74,7 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
             ("ip_relative", 1),
         ],
     ),
-    (
+    ENTRY.model(
         "pspin_pkt_match_ip_w1024",
         &[
             ("data_width", 1024),
@@ -85,13 +85,6 @@ const SIMULATED: &[(&str, &[(&str, u64)])] = &[
         ],
     ),
 ];
-
-/// The models with complete parameter values.
-pub(crate) fn simulated() -> impl Iterator<Item = Simulated> {
-    SIMULATED
-        .iter()
-        .map(|(name, settings)| ENTRY.model(name, settings))
-}
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {

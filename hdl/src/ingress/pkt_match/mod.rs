@@ -44,7 +44,7 @@ mod select;
 mod shape;
 
 pub use engine::MatchEngine;
-pub(crate) use entry::{ENTRY, simulated};
+pub(crate) use entry::{ENTRY, SIMULATED};
 pub use meter::FrameMeter;
 pub use payload::PayloadFinder;
 pub use rule::MatchRule;
