@@ -4,14 +4,21 @@ use crate::driver::{Driver, PAGE};
 use rustix::io::Errno;
 use spinneret_host::chardev::{DeviceFile, DmaArea, Mapping, System};
 use spinneret_regmap::model::Variant;
-use spinneret_regmap::words;
+use spinneret_regmap::{Word, words};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// The device file.
 pub(crate) const PSPIN: &str = "/dev/pspin0";
 const AUXILIARY: &str = "/sys/bus/auxiliary/devices/mqnic.app_12340100.";
+
+/// The registers by the files that the driver has for them.
+static REGISTERS: LazyLock<BTreeMap<PathBuf, Word>> = LazyLock::new(|| {
+    let file = |word: &Word| format!("{}/{}/{}", word.register.group, word.register.name, word.index);
+    words().map(|word| (file(&word).into(), word)).collect()
+});
 
 /// A machine with a card, and a look behind its driver.
 #[derive(Clone, Debug)]
@@ -34,10 +41,9 @@ impl Fake {
             .strip_prefix(format!("{AUXILIARY}0"))
             .ok()
             .filter(|_| driver.cards > 0 && !driver.is_gone);
-        let found = words().find(|word| {
-            let register = word.register;
-            let file = format!("{}/{}/{}", register.group, register.name, word.index);
-            name == Some(Path::new(&file)) && (!register.extension || driver.variant == Variant::Extended)
+        let found = name.and_then(|name| REGISTERS.get(name)).filter(|word| {
+            let is_ours = word.register.extension;
+            !is_ours || driver.variant == Variant::Extended
         });
         Ok(found.ok_or(Errno::NOENT)?.offset())
     }

@@ -1,5 +1,6 @@
 //! From SystemVerilog to a static library, for one model.
 
+use crate::cache::Cache;
 use crate::error::FileContext;
 use crate::tool::Verilator;
 use crate::{Error, Model, shim};
@@ -11,6 +12,7 @@ pub(crate) struct Job<'a> {
     pub(crate) model: &'a Model,
     pub(crate) verilator: &'a Verilator,
     pub(crate) root: &'a Path,
+    pub(crate) cache: &'a Cache,
 }
 
 impl Job<'_> {
@@ -26,17 +28,25 @@ impl Job<'_> {
             fs::remove_dir_all(&folder).at("remove", &folder)?;
         }
         fs::create_dir_all(&folder).at("create", &folder)?;
-        self.verilate(&folder)?;
-        let file = self.write_unity(&folder)?;
-        compiler(self.verilator, &folder)
+        let name = &self.model.name;
+        if !self.cache.fetch(name, &key, &library) {
+            self.compile(&folder)?;
+            self.cache.store(name, &key, &library)?;
+        }
+        // The stamp is written last: a build that was interrupted starts over.
+        fs::write(&stamp, key).at("write", &stamp)
+    }
+
+    fn compile(&self, folder: &Path) -> Result<(), Error> {
+        self.verilate(folder)?;
+        let file = self.write_unity(folder)?;
+        compiler(self.verilator, folder)
             .file(file)
             .try_compile(&shim::library(&self.model.name))
             .map_err(|source| Error::Compiler {
                 model: self.model.name.clone(),
                 source,
-            })?;
-        // The stamp is written last: a build that was interrupted starts over.
-        fs::write(&stamp, key).at("write", &stamp)
+            })
     }
 
     /// Everything that the library depends on.

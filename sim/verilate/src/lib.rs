@@ -9,7 +9,7 @@
 //! [`finish`]; the crate then includes `models.rs` from `OUT_DIR`. The text in `models.rs` refers to
 //! `spinneret_sim::model`, which holds everything that is not particular to one design.
 //!
-//! Models that did not change since the last build are not built again.
+//! Models that did not change are not built again, whichever build script of the target folder built them.
 //!
 //! ```no_run
 //! # fn designs() -> Vec<spinneret_verilate::Model> { Vec::new() }
@@ -20,6 +20,7 @@
 //! }
 //! ```
 
+mod cache;
 mod check;
 mod compile;
 mod error;
@@ -33,8 +34,10 @@ mod tool;
 pub use error::Error;
 pub use shared::{Progress, SharedModel, build_shared};
 
+use crate::cache::Cache;
 use crate::error::FileContext;
 use crate::tool::Verilator;
+use std::cmp::Reverse;
 use std::fs;
 use std::path::Path;
 
@@ -49,6 +52,13 @@ pub struct Model {
     pub sources: Vec<(String, String)>,
     /// All ports of the top module.
     pub ports: Vec<Port>,
+}
+
+impl Model {
+    /// How large its sources are.
+    fn bytes(&self) -> usize {
+        self.sources.iter().map(|(_, text)| text.len()).sum()
+    }
 }
 
 /// A port of a model's top module.
@@ -77,22 +87,28 @@ pub fn build(models: &[Model], out_dir: &Path) -> Result<(), Error> {
     fs::create_dir_all(&root).at("create", &root)?;
     remove_vanished(models, &root)?;
 
+    let cache = Cache::of(out_dir);
     let runtime = runtime::Job {
         verilator: &verilator,
         root: &root,
+        cache: &cache,
     };
     let jobs = models.iter().map(|model| compile::Job {
         model,
         verilator: &verilator,
         root: &root,
+        cache: &cache,
     });
     let jobs: Vec<_> = jobs.collect();
-    // The run-time library takes longest: it goes first.
-    let results = schedule::run(jobs.len() + 1, |index| match index {
-        0 => runtime.run(),
-        _ => jobs[index - 1].run(),
+    // What takes longest goes first, so that no processor waits for another one at the end.
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by_key(|index| Reverse(models[*index].bytes()));
+    let mut results = schedule::run(jobs.len() + 1, |turn| match turn {
+        0 => (0, runtime.run()),
+        _ => (order[turn - 1] + 1, jobs[order[turn - 1]].run()),
     });
-    results.into_iter().collect::<Result<Vec<()>, Error>>()?;
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().try_for_each(|(_, result)| result)?;
 
     let text = rust_text::models(models);
     let path = out_dir.join("models.rs");

@@ -1,5 +1,6 @@
 //! Verilator's run-time library, which all models share.
 
+use crate::cache::Cache;
 use crate::compile::compiler;
 use crate::error::FileContext;
 use crate::tool::Verilator;
@@ -17,6 +18,7 @@ pub(crate) const LIBRARY: &str = "spinneret_verilated";
 pub(crate) struct Job<'a> {
     pub(crate) verilator: &'a Verilator,
     pub(crate) root: &'a Path,
+    pub(crate) cache: &'a Cache,
 }
 
 impl Job<'_> {
@@ -33,8 +35,16 @@ impl Job<'_> {
             return Ok(());
         }
         fs::create_dir_all(&folder).at("create", &folder)?;
+        if !self.cache.fetch(FOLDER, &key, &library) {
+            self.compile(&folder, &ours)?;
+            self.cache.store(FOLDER, &key, &library)?;
+        }
+        fs::write(&stamp, key).at("write", &stamp)
+    }
+
+    fn compile(&self, folder: &Path, ours: &[(&str, &str)]) -> Result<(), Error> {
         let include = self.verilator.include();
-        let mut build = compiler(self.verilator, &folder);
+        let mut build = compiler(self.verilator, folder);
         // Ours replace these functions, see spinneret_runtime.cpp.
         build
             .define("VL_USER_FATAL", None)
@@ -51,7 +61,6 @@ impl Job<'_> {
         build.try_compile(LIBRARY).map_err(|source| Error::Compiler {
             model: "the run-time library".to_owned(),
             source,
-        })?;
-        fs::write(&stamp, key).at("write", &stamp)
+        })
     }
 }

@@ -4,11 +4,11 @@ use anyhow::{Result, anyhow};
 use clap::Parser;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
-use spinneret_tb::proofs::{Method, Outcome, Proof, Verdict, find, prepare, proofs};
+use spinneret_tb::proofs::{
+    Ledger, Method, Outcome, Proof, Question, Verdict, find, pool, prepare, proofs, questions,
+};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Instant;
 
 /// Proves what the blocks promise, with yosys, yosys-smtbmc and z3.
@@ -29,6 +29,9 @@ struct Arguments {
     /// Folder for problems and counterexamples
     #[arg(long, default_value = "target/proofs")]
     out: PathBuf,
+    /// Ask what `./dev test` asks, also whether broken blocks are found out, and record the answers for it
+    #[arg(long, conflicts_with_all = ["names", "list"])]
+    record: bool,
     /// Proofs at the same time [default: the number of processors]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -53,6 +56,9 @@ fn run(arguments: &Arguments) -> Result<bool> {
     if arguments.list {
         println!("{}", list(&proofs));
         return Ok(true);
+    }
+    if arguments.record {
+        return record(&arguments.out, jobs(arguments));
     }
     let start = Instant::now();
     let outcomes = prove(&proofs, &arguments.out, jobs(arguments))?;
@@ -83,36 +89,41 @@ fn select(names: &[String]) -> Result<Vec<&'static Proof>> {
 }
 
 fn jobs(arguments: &Arguments) -> usize {
-    let processors = || thread::available_parallelism().map_or(1, usize::from);
-    arguments.jobs.map_or_else(processors, usize::from)
+    arguments.jobs.map_or_else(pool::processors, usize::from)
+}
+
+/// Asks what `./dev test` asks, and writes the ledger if all answers are as they should be.
+fn record(folder: &Path, jobs: usize) -> Result<bool> {
+    let all: Vec<Question> = questions().filter(Question::is_fast).collect();
+    let answers = pool::map(&all, jobs, |question| {
+        let answer = question.ask(folder);
+        eprintln!(
+            "{question}: {}",
+            if matches!(answer, Ok(None)) { "ok" } else { "NO" }
+        );
+        answer
+    });
+    let wrong: Vec<String> = answers
+        .into_iter()
+        .filter_map(Result::transpose)
+        .map(|wrong| wrong.unwrap_or_else(|error| format!("{error:#}")))
+        .collect();
+    if wrong.is_empty() {
+        Ledger::write(&all)?;
+        println!(
+            "{} answers are recorded in {}",
+            all.len(),
+            Ledger::path().display()
+        );
+    }
+    wrong.iter().for_each(|wrong| println!("{wrong}"));
+    Ok(wrong.is_empty())
 }
 
 /// Runs the proofs, some at a time; the outcomes are in the order of the proofs.
 fn prove(proofs: &[&Proof], folder: &Path, jobs: usize) -> Result<Vec<Outcome>> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(proof) = proofs.get(index) else {
-                return done;
-            };
-            done.push((index, prepare(proof, folder).and_then(|problem| problem.solve())));
-        }
-    };
-    let mut done: Vec<_> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| {
-                worker
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
-            .collect()
-    });
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, outcome)| outcome).collect()
+    let outcomes = pool::map(proofs, jobs, |proof| prepare(proof, folder)?.solve());
+    outcomes.into_iter().collect()
 }
 
 fn method(verdict: &Verdict, method: Method) -> String {

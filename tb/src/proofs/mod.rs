@@ -5,10 +5,15 @@
 //! solver; [`Problem::solve`] solves it.
 
 mod list;
+mod mutations;
+pub mod pool;
+mod question;
 mod solve;
 mod translate;
 
 pub use list::proofs;
+pub use mutations::{Mutation, mutations};
+pub use question::{Ledger, Question, questions};
 pub use solve::{Outcome, Verdict};
 pub use translate::{Problem, prepare, prepare_broken, text};
 

@@ -100,6 +100,18 @@ pub(super) fn missing(tool: &str, error: &io::Error) -> anyhow::Error {
     anyhow!("{tool} cannot be run ({error}): install it with `./dev setup`")
 }
 
+/// Everything that the solver is given beside the block's text: the harness with what it shares, and what is done with it.
+pub(super) fn inputs(proof: &Proof, inside: bool) -> Result<String> {
+    let harnesses = Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs");
+    let mut all = script(proof, inside)?.replace(&harnesses.display().to_string(), "");
+    let own = format!("{}.sv", proof.harness);
+    for file in SHARED.iter().copied().chain([own.as_str(), "free_clocks.v"]) {
+        let path = harnesses.join(file);
+        all.push_str(&fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?);
+    }
+    Ok(all)
+}
+
 /// Memories become registers, one for each place, so that a harness can look at them. With free clocks, every step
 /// of the solver is an instant at which any of them may rise. `check -assert`
 /// refuses a harness that looks at something that is not there.

@@ -1,11 +1,9 @@
 //! Channels, on the valid, ready and payload ports of the stream fixtures.
 
-mod support;
-
+use crate::support::{limited, panic_message};
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
 use spinneret_sim::models::{FixtureChangesPayload, FixtureDropsValid, FixtureFork, FixtureSlice};
 use spinneret_sim::simulation::Simulation;
-use support::{limited, panic_message};
 
 const FIELDS: &[&str] = &["data", "id"];
 

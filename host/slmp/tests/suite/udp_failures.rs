@@ -1,15 +1,13 @@
 //! What can go wrong over sockets, and how it ends.
 
-mod support;
-
+use crate::support::sockets::{address_of, listener, send, socket};
+use crate::support::{ALICE, SYN, datagram, header, ms, pattern};
 use spinneret_slmp::memory::Cause;
 use spinneret_slmp::udp::{self, Event, Listener, UdpError};
 use spinneret_slmp::{ReceiverConfig, SendError, SenderConfig, Silence};
 use std::ops::ControlFlow;
 use std::thread;
 use std::time::{Duration, Instant};
-use support::sockets::{address_of, listener, send, socket};
-use support::{ALICE, SYN, datagram, header, ms, pattern};
 
 #[test]
 fn a_message_that_stays_incomplete_is_given_up_and_told() {

@@ -1,7 +1,6 @@
 //! The write channels of AXI4: the slave, its memory and the monitor, on hand-written masters and slaves.
 
-mod support;
-
+use crate::support::{limited, panic_message};
 use rand::RngExt;
 use spinneret_sim::axi::{
     Faults, Latency, Memory, Pause, Response, SlaveConfig, WriteMonitor, WriteSlave, WrittenBurst,
@@ -11,7 +10,6 @@ use spinneret_sim::model::Direction;
 use spinneret_sim::models::{FixtureAxiMaster, FixtureAxiSlave, FixtureSlice};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
-use support::{limited, panic_message};
 
 const FIELDS: &[&str] = &["id", "addr", "len", "size", "burst", "strobe", "value"];
 const INCR: u64 = 1;

@@ -40,7 +40,7 @@ fn raw(idx: u32, mask: u32, start: u32, end: u32) -> Rule {
 
 #[test]
 fn the_example_of_the_documentation_is_read() {
-    let page = include_str!("../../docs/rules.md");
+    let page = include_str!("../../../docs/rules.md");
     let example = page
         .split("```toml\n")
         .nth(1)
@@ -69,7 +69,7 @@ fn the_example_of_the_documentation_is_read() {
 
 #[test]
 fn every_named_rule_of_the_documentation_has_the_numbers_given_there() {
-    let page = include_str!("../../docs/rules.md");
+    let page = include_str!("../../../docs/rules.md");
     let mut seen = 0;
     for line in page
         .lines()

@@ -1,7 +1,6 @@
 //! Ports of all widths, by accessor, name and handle; models in threads.
 
-mod support;
-
+use crate::support::panic_message;
 use num_bigint::BigUint;
 use rand::{Rng, RngExt};
 use spinneret_sim::model::{Direction, Model, PortInfo};
@@ -10,7 +9,6 @@ use spinneret_sim::seed::Seed;
 use spinneret_sim::waveform;
 use std::path::Path;
 use std::thread;
-use support::panic_message;
 
 #[test]
 fn typed_accessors_carry_every_width() {

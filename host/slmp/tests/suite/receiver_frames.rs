@@ -1,15 +1,13 @@
 //! A receiver that is given whole Ethernet frames.
 
-mod support;
-
+use crate::support::receiving::receiver;
+use crate::support::{ALICE, EOM, SYN, ack, header, pattern};
 use spinneret_slmp::Confirm;
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::memory::Cause;
 use spinneret_slmp::wire::{Flags, PORT};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
-use support::receiving::receiver;
-use support::{ALICE, EOM, SYN, ack, header, pattern};
 
 fn frame(flags: Flags, payload: &[u8]) -> Vec<u8> {
     let nic = SocketAddrV4::new(Ipv4Addr::new(10, 7, 0, 9), PORT);

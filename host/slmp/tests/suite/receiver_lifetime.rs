@@ -1,14 +1,12 @@
 //! The rules of docs/host/slmp.md for the life of a message at its receiver: delivered, remembered, forgotten, given up.
 
-mod support;
-
+use crate::support::receiving::{gives, receiver, taken};
+use crate::support::{ALICE, EOM, ID, SYN, ack, datagram, header, ms};
 use spinneret_slmp::memory::Cause;
 use spinneret_slmp::wire::{Flags, Header};
 use spinneret_slmp::{
     Confirm, GivenUp, MessageKey, NotWaiting, Receiver, ReceiverConfig, ReceiverConfigError, Verdict,
 };
-use support::receiving::{gives, receiver, taken};
-use support::{ALICE, EOM, ID, SYN, ack, datagram, header, ms};
 
 const KEY: MessageKey = MessageKey {
     from: ALICE,

@@ -1,8 +1,7 @@
 //! AXI4-Lite: master, slave and monitor, with a design between them that passes all channels on, or breaks a
 //! rule of either side.
 
-mod support;
-
+use crate::support::{limited, panic_message};
 use rand::RngExt;
 use spinneret_sim::axil::{
     Faults, Latency, LiteMaster, LiteMasterConfig, LiteMasterPauses, LiteRead, LiteSlave, LiteSlaveConfig,
@@ -13,7 +12,6 @@ use spinneret_sim::models::{FixtureAxiPass, FixtureAxilPass, FixtureSlice};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 use std::collections::BTreeMap;
-use support::{limited, panic_message};
 
 /// A master and a slave, with the fixture between them.
 struct Bench {

@@ -1,8 +1,7 @@
 //! The read channels of AXI4: the slave, its memory and the monitor, behind a design that passes all
 //! channels on, or breaks a rule of each side.
 
-mod support;
-
+use crate::support::{limited, panic_message};
 use rand::RngExt;
 use spinneret_sim::axi::{
     BeatJudge, Latency, Memory, Pause, ReadFaults, ReadMonitor, ReadOrder, ReadSlave, ReadSlaveConfig,
@@ -13,7 +12,6 @@ use spinneret_sim::model::Model;
 use spinneret_sim::models::{FixtureAxiPass, FixtureAxiSlave, FixtureSlice};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
-use support::{limited, panic_message};
 
 const INCR: u64 = 1;
 const BEAT: &[&str] = &["id", "resp", "last", "data"];

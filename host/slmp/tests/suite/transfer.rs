@@ -1,12 +1,10 @@
 //! Senders and receivers with a bad link between them.
 
-mod support;
-
+use crate::support::link::{Ended, Transfer, Weather, limit, stored_after};
+use crate::support::{ID, ms, pattern, us};
 use proptest::prelude::*;
 use spinneret_slmp::{Confirm, Mode, Receiver, ReceiverConfig, SendError, Sender, SenderConfig, Silence};
 use std::time::{Duration, Instant};
-use support::link::{Ended, Transfer, Weather, limit, stored_after};
-use support::{ID, ms, pattern, us};
 
 fn sender(mode: Mode, segment_bytes: usize, length: usize) -> Sender {
     let config = SenderConfig {

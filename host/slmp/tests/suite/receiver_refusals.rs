@@ -1,13 +1,11 @@
 //! Every cause for which a receiver refuses a segment: nothing is acknowledged, and nothing changes but the counter.
 
-mod support;
-
+use crate::support::{ALICE, EOM, ID, SYN, ack, datagram, header, pattern};
 use proptest::prelude::*;
 use spinneret_slmp::memory::{Cause, MAX_SEGMENTS};
 use spinneret_slmp::wire::{Flags, Header, MAX_PAYLOAD};
 use spinneret_slmp::{Confirm, MessageKey, Receiver, ReceiverConfig};
 use std::time::Duration;
-use support::{ALICE, EOM, ID, SYN, ack, datagram, header, pattern};
 
 const NONE: Flags = Flags::NONE;
 

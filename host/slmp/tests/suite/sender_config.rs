@@ -1,10 +1,8 @@
 //! Rates, and what cannot be sent.
 
-mod support;
-
+use crate::support::{ID, ms};
 use spinneret_slmp::{Mode, Sender, SenderConfig, SenderConfigError, Step};
 use std::time::Duration;
-use support::{ID, ms};
 
 fn config(mode: Mode) -> SenderConfig {
     SenderConfig {

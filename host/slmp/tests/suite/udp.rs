@@ -1,7 +1,7 @@
 //! Messages over sockets of this machine, through a proxy that loses datagrams.
 
-mod support;
-
+use crate::support::sockets::{Stop, address_of, complete, listener, send, serve, socket, stopped, v4};
+use crate::support::{ms, pattern};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use spinneret_slmp::udp::{self, Event};
@@ -11,8 +11,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
-use support::sockets::{Stop, address_of, complete, listener, send, serve, socket, stopped, v4};
-use support::{ms, pattern};
 
 /// Carries datagrams between one sender and the receiver at `to`, and loses some by seed, until it is told to stop.
 fn lossy_proxy(proxy: &UdpSocket, to: SocketAddrV4, seed: u64, loss: u32, stop: &AtomicBool) {

@@ -1,13 +1,11 @@
 //! The rules of docs/host/slmp.md for segments and their acknowledgements, one by one.
 
-mod support;
-
+use crate::support::receiving::{gives, receiver, taken};
+use crate::support::{ALICE, BOB, EOM, ID, SYN, ack, datagram, header, pattern};
 use spinneret_slmp::memory::Cause;
 use spinneret_slmp::wire::{Flags, Header};
 use spinneret_slmp::{Confirm, MessageKey, Received, Receiver, ReceiverConfig};
 use std::time::Duration;
-use support::receiving::{gives, receiver, taken};
-use support::{ALICE, BOB, EOM, ID, SYN, ack, datagram, header, pattern};
 
 #[test]
 fn segments_come_in_any_order_and_each_is_acknowledged_when_it_comes() {

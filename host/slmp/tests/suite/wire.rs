@@ -1,13 +1,11 @@
 //! Headers and frames: literal bytes, round trips, and every wrong byte.
 
-mod support;
-
+use crate::support::{ALICE, EOM, SYN, header, pattern};
 use proptest::prelude::*;
 use spinneret_slmp::frame::{Endpoint, Frame, MAX_PAYLOAD_BYTES, MIN_FRAME_BYTES, TooLong, UdpChecksum};
 use spinneret_slmp::memory::Cause;
 use spinneret_slmp::wire::{Flags, Header, PORT};
 use std::net::{Ipv4Addr, SocketAddrV4};
-use support::{ALICE, EOM, SYN, header, pattern};
 
 fn endpoint(number: u8, socket: SocketAddrV4) -> Endpoint {
     Endpoint {
@@ -150,7 +148,7 @@ proptest! {
     #[test]
     fn headers_survive_the_wire(flags: u16, message_id: u32, offset: u32, payload: Vec<u8>) {
         let header = Header { flags: Flags::from_bits(flags), message_id, offset };
-        let datagram = support::datagram(header, &payload);
+        let datagram = crate::support::datagram(header, &payload);
         prop_assert_eq!(Header::parse(&datagram), Some((header, &payload[..])));
     }
 

@@ -1,7 +1,6 @@
 //! Sources, sinks and monitors on designs that obey the rules, and on designs that break each of them.
 
-mod support;
-
+use crate::support::{limited, panic_message, random_frames};
 use spinneret_sim::model::{Model, ModelError};
 use spinneret_sim::models::{
     FixtureChangesPayload, FixtureDropsValid, FixtureFork, FixtureIgnoresReset, FixtureLosesBeat,
@@ -10,7 +9,6 @@ use spinneret_sim::models::{
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::{Counts, Frame, Pause, StreamSource};
 use spinneret_sim::test_run::run_test;
-use support::{limited, panic_message, random_frames};
 
 const PAUSES: &[Pause] = &[
     Pause::Never,

@@ -122,7 +122,7 @@ fn value(expression: &str, parameters: &BTreeMap<String, u64>) -> u64 {
 
 /// Parameter values of a block in the reference configuration, where they are not its defaults.
 fn reference_values(block: &str) -> BTreeMap<String, u64> {
-    let text = include_str!("ports/reference.csv");
+    let text = include_str!("../ports/reference.csv");
     let fields = text.lines().skip(1).map(|line| line.split(',').collect());
     fields
         .filter_map(|fields: Vec<&str>| {

@@ -1,7 +1,6 @@
 //! The frame around a test: seeds, waveforms, simulations that were forgotten.
 
-mod support;
-
+use crate::support::panic_message;
 use rand::Rng;
 use spinneret_sim::models::{FixtureDropsValid, FixtureSlice};
 use spinneret_sim::stream::{Frame, Pause};
@@ -10,7 +9,6 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::panic_message;
 
 /// Where a waveform is to appear.
 fn wave(name: &str) -> PathBuf {
@@ -138,7 +136,7 @@ fn run_alone(test: &str, variables: &[(&str, &str)]) -> (bool, String) {
     let program = std::env::current_exe().expect("this test has a file");
     let mut command = Command::new(program);
     command
-        .args([test, "--exact", "--nocapture"])
+        .args([&format!("test_frame::{test}"), "--exact", "--nocapture"])
         .envs(variables.iter().copied());
     let output = command.output().expect("this test can be started");
     (

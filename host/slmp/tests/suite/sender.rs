@@ -1,11 +1,9 @@
 //! What a sender sends and when, step by step.
 
-mod support;
-
+use crate::support::{EOM, ID, SYN, ack, header, ms, us};
 use spinneret_slmp::wire::{Flags, Header};
 use spinneret_slmp::{Mode, Segment, Sender, SenderConfig, Step};
 use std::time::Duration;
-use support::{EOM, ID, SYN, ack, header, ms, us};
 
 const NONE: Flags = Flags::NONE;
 
