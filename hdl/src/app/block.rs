@@ -47,7 +47,7 @@ const QUEUE_FLAGS: usize = 16;
     egress = shape.egress,
     her = shape.ingress.her,
     cluster = shape.cluster_axi(),
-    command = egress.command_id,
+    command = egress.command_id(),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SpinneretApp {
@@ -72,9 +72,9 @@ pub struct SpinneretApp {
     /// The RAM for data from host memory, written by Corundum.
     pub data_dma_ram: CorundumRam<{ shape.ram }>,
     /// Frames from the host.
-    pub s_axis_if_tx: AxisIn<{ inject.axis }>,
+    pub s_axis_if_tx: AxisIn<{ inject.axis() }>,
     /// Frames to the wire.
-    pub m_axis_if_tx: AxisOut<{ inject.axis }>,
+    pub m_axis_if_tx: AxisOut<{ inject.axis() }>,
     /// Completions from the wire.
     pub s_axis_if_tx_cpl: CompletionIn<{ inject }>,
     /// Completions to the host.
@@ -266,7 +266,7 @@ impl Logic for SpinneretApp {
         self.ingress.feedback_valid.next = self.link.frees.valid.val();
         self.link.frees.ready.next = self.ingress.feedback_ready.val();
 
-        let (id, source) = (self._shape.egress.command_id, self._shape.egress.source);
+        let (id, source) = (self._shape.egress.command_id(), self._shape.egress.source);
         /// From the cluster to the wire.
         self.egress.cluster_held.next = self.held.val();
         self.egress.egress_dma_error_clear.next = self.regs.error_clear.val();

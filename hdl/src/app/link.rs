@@ -37,7 +37,7 @@ pub const STDOUT_BITS: usize = 32;
     her = shape.ingress.her,
     clusters = shape.clusters,
     queues = shape.queues,
-    command = shape.egress.command_id,
+    command = shape.egress.command_id(),
     burst = shape.burst_places,
     from_cluster = AxiExtras { atop: true, user: USER_BITS, },
 )]

@@ -4,7 +4,7 @@ use super::entry::{NAME, parameters};
 use crate::axi::AxiShape;
 use crate::bar::{self, BarShape};
 use crate::egress::{self, EgressShape, tx_inject};
-use crate::entry::{Checked, Config, Entry, ParameterError, Values};
+use crate::entry::{Checked, Config, Entry, ParameterError, Parameters as _, Values};
 use crate::hostdma::{self, HostDmaShape, psdpram};
 use crate::ingress::datapath::{self, DatapathShape};
 use crate::regs::{self, RegsShape};
@@ -74,7 +74,7 @@ impl AppShape {
                 &[("axi_id_width", CLUSTER_ID_BITS), TX_ID, TX_DEST],
             ))?,
             inject: tx_inject::TxInjectShape::new(&board(&tx_inject::ENTRY, &[TX_ID, TX_DEST]))?,
-            host: HostDmaShape::new(
+            host: HostDmaShape::of(
                 hostdma::ENTRY.name,
                 &board(&hostdma::ENTRY, &[("id_width", CLUSTER_ID_BITS), RAM_ADDRESS]),
             )?,
@@ -146,7 +146,7 @@ impl AppShape {
 
     /// The cluster's port to host memory.
     pub fn host_axi(self) -> AxiShape {
-        self.host.axi
+        self.host.axi()
     }
 
     /// Width of a packed context.
@@ -169,12 +169,12 @@ impl AppShape {
     /// Width of a command: {user pointer, length, source, fid, nid, id}.
     pub fn command_width(self) -> usize {
         let egress = self.egress;
-        64 + egress.address + egress.source + 32 + 32 + egress.command_id
+        64 + egress.address + egress.source + 32 + 32 + egress.command_id()
     }
 
     /// Places for responses: one for every id a command can have.
     pub fn response_places(self) -> usize {
-        1 << self.egress.command_id
+        1 << self.egress.command_id()
     }
 }
 

@@ -65,7 +65,7 @@ pub struct SpinneretBar {
     /// To the control registers.
     pub m_axil: AxiLiteMaster<{ shape.register_address() }, { WORD_BITS }>,
     /// To the cluster.
-    pub m_axi: AxiMaster<{ shape.axi }>,
+    pub m_axi: AxiMaster<{ shape.axi() }>,
     /// The cluster or the link to it is held in reset.
     pub cluster_held: Wire<In, bool>,
     /// Accesses outside of all windows, modulo 2^32.

@@ -62,7 +62,7 @@ pub struct BarRead {
     /// It is taken in this cycle.
     pub c_arready: Wire<In, bool>,
     /// All lanes of what was read.
-    pub c_rdata: Wire<In, { shape.axi.data }>,
+    pub c_rdata: Wire<In, { shape.data }>,
     /// How it went.
     pub c_rresp: Wire<In, { RESPONSE_BITS }>,
     /// The data is there; it is always taken.
@@ -97,7 +97,7 @@ pub struct BarRead {
     /// The host takes the data.
     taken: Wire<Local, bool>,
     /// The half of the lanes that contains the word, again and again, down to the word.
-    #[new((0..=shape.lane_bits()) .map(|cut| Wire::word(shape.axi.data >> cut)) .collect())]
+    #[new((0..=shape.lane_bits()) .map(|cut| Wire::word(shape.data >> cut)) .collect())]
     halves: Vec<Wire<Local>>,
 }
 
@@ -158,7 +158,7 @@ impl Logic for BarRead {
         /// The lane of the word.
         self.halves[0].next = self.c_rdata.val();
         for cut in 0..cuts {
-            let width = self._shape.axi.data >> (cut + 1);
+            let width = self._shape.data >> (cut + 1);
             if self.cluster_address.q.val().get_bit(BYTE_BITS + cuts - 1 - cut) {
                 self.halves[cut + 1].next = self.halves[cut].val().slice(width, width);
             } else {

@@ -1,10 +1,10 @@
 //! Parameters of the BAR, and the numbers that follow from them.
 
-use super::entry::{NAME, parameters};
+use super::ENTRY;
 use super::window::CLUSTER_ADDRESS_BITS;
 use crate::axi::AxiShape;
-use crate::entry::{Checked, Config, ParameterError, Values};
-use spinneret_regmap::bar::CONTROL_REGISTERS;
+use spinneret_regmap::bar::{ADDRESS_BITS, CONTROL_REGISTERS};
+use spinneret_verilog::prelude::*;
 
 /// Bits of a word of the host.
 pub const WORD_BITS: usize = 32;
@@ -16,36 +16,31 @@ pub const PROTECTION_BITS: usize = 3;
 pub const EVENTS: usize = 4;
 
 /// Parameters of the BAR, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name)]
 pub struct BarShape {
     /// Width of an address of the BAR in bits.
+    #[parameter(ADDRESS_BITS, range = 16..=32, name = "address_width")]
     pub address: usize,
-    /// Widths of the port to the cluster.
-    pub axi: AxiShape,
+    /// Width of a beat to the cluster in bits, a power of two.
+    #[parameter(512, range = 32..=1024, power_of_two, name = "data_width")]
+    pub data: usize,
+    /// Width of an AXI id to the cluster in bits.
+    #[parameter(8, range = 1..=32, name = "id_width")]
+    pub id: usize,
     /// Clocks that the cluster has for its answer.
+    #[parameter(65536, range = 2..=1 << 24)]
     pub timeout_cycles: u64,
 }
 
 impl BarShape {
-    /// Checks parameter values.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
-        let get = |name: &str| checked.get(name) as usize;
-        if !get("data_width").is_power_of_two() {
-            return Err(checked.refuse("data_width", "it is a power of two".into()));
+    /// Widths of the port to the cluster.
+    pub fn axi(self) -> AxiShape {
+        AxiShape {
+            address: CLUSTER_ADDRESS_BITS,
+            data: self.data,
+            id: self.id,
         }
-        Ok(Self {
-            address: get("address_width"),
-            axi: AxiShape {
-                address: CLUSTER_ADDRESS_BITS,
-                data: get("data_width"),
-                id: get("id_width"),
-            },
-            timeout_cycles: checked.get("timeout_cycles"),
-        })
     }
 
     /// Width of an address of the registers in bits.
@@ -55,7 +50,7 @@ impl BarShape {
 
     /// Words in a beat of the cluster.
     pub fn lanes(self) -> usize {
-        self.axi.data / WORD_BITS
+        self.data / WORD_BITS
     }
 
     /// Bits of the number of a lane.
@@ -65,6 +60,6 @@ impl BarShape {
 
     /// What tells the modules of one shape from those of another.
     pub(super) fn variant(self) -> String {
-        format!("{}_{}_{}", self.address, self.axi.data, self.timeout_cycles)
+        format!("{}_{}_{}", self.address, self.data, self.timeout_cycles)
     }
 }

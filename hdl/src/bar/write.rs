@@ -13,7 +13,7 @@ use crate::axi::DECERR;
 use spinneret_verilog::prelude::*;
 
 /// Takes one write after the other and leads it to the registers or to the cluster.
-#[hardware(shape: BarShape, strobes = shape.axi.strobes())]
+#[hardware(shape: BarShape, strobes = shape.axi().strobes())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct BarWrite {
     /// Clock.

@@ -8,7 +8,7 @@ use spinneret_verilog::prelude::*;
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct CommandIntake {
     /// Id of the command.
-    pub id: Wire<In, { shape.command_id }>,
+    pub id: Wire<In, { shape.command_id() }>,
     /// Address of the first byte.
     pub source: Wire<In, { shape.source }>,
     /// Number of bytes.
@@ -70,7 +70,11 @@ impl Logic for FramePlanner {
     #[kernel]
     fn update(&mut self) {
         let (address, length) = (self._shape.address, self._shape.length());
-        let (offset, beats, id) = (self._shape.offset(), self._shape.beats(), self._shape.command_id);
+        let (offset, beats, id) = (
+            self._shape.offset(),
+            self._shape.beats(),
+            self._shape.command_id(),
+        );
         self.address.next = self.command.val().slice(0, address);
         self.last.next = self.command.val().slice(address, length);
         /// A sum is too large when one part is more than what the other one leaves.

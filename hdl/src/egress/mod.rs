@@ -90,13 +90,13 @@ pub struct PspinEgressDatapath {
     /// Port into the cluster's memory; nothing is written.
     pub m_axi_pspin_no: AxiMaster<{ shape.axi() }>,
     /// Frames to the wire.
-    pub m_axis_nic_tx: AxisOut<{ shape.axis }>,
+    pub m_axis_nic_tx: AxisOut<{ shape.axis() }>,
     /// The command is taken in this cycle.
     pub nic_cmd_req_ready: Wire<Out, bool>,
     /// The command is there.
     pub nic_cmd_req_valid: Wire<In, bool>,
     /// Its id.
-    pub nic_cmd_req_id: Wire<In, { shape.command_id }>,
+    pub nic_cmd_req_id: Wire<In, { shape.command_id() }>,
     /// Not looked at.
     pub nic_cmd_req_nid: Wire<In, 32>,
     /// Not looked at: every command is a raw packet.
@@ -110,7 +110,7 @@ pub struct PspinEgressDatapath {
     /// A command is answered.
     pub nic_cmd_resp_valid: Wire<Out, bool>,
     /// Its id.
-    pub nic_cmd_resp_id: Wire<Out, { shape.command_id }>,
+    pub nic_cmd_resp_id: Wire<Out, { shape.command_id() }>,
     /// Code of the newest error; 0: there was none.
     pub egress_dma_last_error: Wire<Out, { responder::ERROR_BITS }>,
     /// Frames that the wire took, modulo 2^32; beyond the public design.
@@ -138,8 +138,8 @@ pub struct PspinEgressDatapath {
     room: FrameRoom<{ shape.buffer_beats }, { shape.most_beats() }>,
     bursts: Checked<OutputQueue<{ LENGTH_BITS + shape.line() }, { BURSTS }>>,
     frames: Checked<OutputQueue<{ frame.width() }, { shape.commands }>>,
-    receiver: LineReceiver<{ shape.axis.data }, { frame }>,
-    aligner: LineAligner<{ shape.axis.data }, { shape.beats() }>,
+    receiver: LineReceiver<{ shape.data }, { frame }>,
+    aligner: LineAligner<{ shape.data }, { shape.beats() }>,
     buffer: Checked<FrameFifo<{ shape.stored() }, { shape.buffer_beats }>>,
     answers: Checked<OutputQueue<{ shape.answer() }, { shape.commands }>>,
     dones: Checked<OutputQueue<2, { shape.commands }>>,
@@ -151,7 +151,7 @@ pub struct PspinEgressDatapath {
 impl Logic for PspinEgressDatapath {
     #[kernel]
     fn update(&mut self) {
-        let (data, keep) = (self._shape.axis.data, self._shape.axis.keep());
+        let (data, keep) = (self._shape.data, self._shape.axis().keep());
         let (offset, line) = (self._shape.offset(), self._shape.line());
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.buffer, self.counters);

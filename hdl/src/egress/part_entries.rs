@@ -1,118 +1,101 @@
 //! Parts of the egress path in the catalog, for proofs of their own.
 
 use super::{EgressShape, FrameReader, FrameRoom, LineAligner, entry};
-use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values};
-use crate::stream::AxisShape;
-use spinneret_verilog::prelude::Block;
+use crate::entry::{Checked, Config, Entry, ParameterError, Parameters as _, Values};
+use spinneret_verilog::prelude::*;
 
 /// [`FrameReader`].
-pub(crate) const READER_ENTRY: Entry = Entry {
-    name: "frame_reader",
-    doc: "reads the lines of frames by bursts that stay in their block of memory",
-    shipped: false,
-    parameters: |_| reader_parameters(),
-    derived: |_| Vec::new(),
-    build: build_reader,
-};
+pub(crate) const READER_ENTRY: Entry = Entry::part(
+    "frame_reader",
+    "reads the lines of frames by bursts that stay in their block of memory",
+    ReaderShape::parameters,
+    build_reader,
+);
 
 /// [`FrameRoom`].
-pub(crate) const ROOM_ENTRY: Entry = Entry {
-    name: "frame_room",
-    doc: "counts the places of the frame buffer that nobody has a claim to",
-    shipped: false,
-    parameters: |_| room_parameters(),
-    derived: |_| Vec::new(),
-    build: build_room,
-};
+pub(crate) const ROOM_ENTRY: Entry = Entry::part(
+    "frame_room",
+    "counts the places of the frame buffer that nobody has a claim to",
+    RoomShape::parameters,
+    |values| {
+        let shape = RoomShape::new(values)?;
+        Ok(Box::new(FrameRoom::new(shape.places, shape.most)))
+    },
+);
 
 /// [`LineAligner`].
-pub(crate) const ALIGNER_ENTRY: Entry = Entry {
-    name: "line_aligner",
-    doc: "makes beats of lines, whatever place of a line a frame starts at",
-    shipped: false,
-    parameters: |_| aligner_parameters(),
-    derived: |_| Vec::new(),
-    build: build_aligner,
-};
+pub(crate) const ALIGNER_ENTRY: Entry = Entry::part(
+    "line_aligner",
+    "makes beats of lines, whatever place of a line a frame starts at",
+    AlignerShape::parameters,
+    |values| {
+        let shape = AlignerShape::new(values)?;
+        Ok(Box::new(LineAligner::new(shape.data_width, shape.beats_width)))
+    },
+);
 
-fn reader_parameters() -> Vec<Parameter> {
-    vec![
-        Parameter::new(
-            "data_width",
-            512,
-            [16, 1024],
-            "width of a line in bits, a power of two",
-        ),
-        Parameter::new("address_width", 32, [16, 64], "width of an address in bits"),
-        Parameter::new(
-            "max_frame",
-            spinneret_regmap::MAX_FRAME.into(),
-            [256, 16384],
-            "longest frame in bytes",
-        ),
-        Parameter::new("id_width", 6, [1, 16], "width of a command's id in bits"),
-    ]
+#[derive(Parameters)]
+#[parameters(block = READER_ENTRY.name)]
+struct ReaderShape {
+    /// Width of a line in bits, a power of two.
+    #[parameter(512, range = 16..=1024, power_of_two)]
+    data_width: usize,
+    /// Width of an address in bits.
+    #[parameter(32, range = 16..=64)]
+    address_width: usize,
+    /// Longest frame in bytes.
+    #[parameter(spinneret_regmap::MAX_FRAME, range = 256..=16384)]
+    max_frame: usize,
+    /// Width of a command's id in bits.
+    #[parameter(6, range = 1..=16)]
+    id_width: usize,
 }
 
 fn build_reader(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-    let checked = Checked::new(READER_ENTRY.name, &reader_parameters(), values)?;
-    let get = |name: &str| checked.get(name) as usize;
-    if !get("data_width").is_power_of_two() {
-        return Err(checked.refuse("data_width", "it is a power of two".into()));
-    }
-    let reference = EgressShape::new(&entry::ENTRY.values(Config::Reference))?;
-    let axis = AxisShape {
-        data: get("data_width"),
-        ..reference.axis
-    };
+    let shape = ReaderShape::new(values)?;
     Ok(Box::new(FrameReader::new(EgressShape {
-        axis,
-        address: get("address_width"),
-        max_frame: get("max_frame"),
-        command_id: get("id_width"),
-        ..reference
+        data: shape.data_width,
+        address: shape.address_width,
+        max_frame: shape.max_frame,
+        // An id is as wide as it takes to tell so many commands apart.
+        clusters: 1,
+        cores: 1,
+        core_commands: 1 << shape.id_width,
+        ..EgressShape::new(&entry::ENTRY.values(Config::Reference))?
     })))
 }
 
-fn room_parameters() -> Vec<Parameter> {
-    vec![
-        Parameter::new("places", 512, [2, 16384], "beats of the buffer"),
-        Parameter::new("most", 150, [1, 8192], "beats of the longest frame"),
-    ]
+#[derive(Parameters)]
+#[parameters(block = ROOM_ENTRY.name, check)]
+struct RoomShape {
+    /// Beats of the buffer.
+    #[parameter(512, range = 2..=16384)]
+    places: usize,
+    /// Beats of the longest frame.
+    #[parameter(150, range = 1..=8192)]
+    most: usize,
 }
 
-fn build_room(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-    let checked = Checked::new(ROOM_ENTRY.name, &room_parameters(), values)?;
-    let (places, most) = (checked.get("places"), checked.get("most"));
-    if places < 2 * most {
-        let reason = format!("two of the longest frames need {} places", 2 * most);
-        return Err(checked.refuse("places", reason));
+impl RoomShape {
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        let needed = 2 * self.most;
+        if self.places < needed {
+            let reason = format!("two of the longest frames need {needed} places");
+            return Err(checked.refuse("places", reason));
+        }
+        Ok(())
     }
-    Ok(Box::new(FrameRoom::new(places as usize, most as usize)))
 }
 
-fn aligner_parameters() -> Vec<Parameter> {
-    vec![
-        Parameter::new(
-            "data_width",
-            512,
-            [16, 1024],
-            "width of a line and of a beat in bits, a power of two",
-        ),
-        Parameter::new("beats_width", 8, [1, 16], "width of a number of beats in bits"),
-    ]
-}
-
-fn build_aligner(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-    let checked = Checked::new(ALIGNER_ENTRY.name, &aligner_parameters(), values)?;
-    let data = checked.get("data_width") as usize;
-    if !data.is_power_of_two() {
-        return Err(checked.refuse("data_width", "it is a power of two".into()));
-    }
-    Ok(Box::new(LineAligner::new(
-        data,
-        checked.get("beats_width") as usize,
-    )))
+#[derive(Parameters)]
+#[parameters(block = ALIGNER_ENTRY.name)]
+struct AlignerShape {
+    /// Width of a line and of a beat in bits, a power of two.
+    #[parameter(512, range = 16..=1024, power_of_two)]
+    data_width: usize,
+    /// Width of a number of beats in bits.
+    #[parameter(8, range = 1..=16)]
+    beats_width: usize,
 }
 
 #[cfg(test)]
@@ -121,8 +104,7 @@ mod tests {
     use crate::entry::{Config, Entry};
 
     fn refused(entry: &Entry, name: &str, value: u64) -> Option<String> {
-        let mut values = entry.values(Config::Reference);
-        values.insert(name.to_owned(), value);
+        let values = entry.with(Config::Reference, &[(name, value)]);
         (entry.build)(&values).err().map(|error| error.to_string())
     }
 

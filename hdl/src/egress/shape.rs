@@ -1,106 +1,118 @@
 //! Parameters of the egress path, and the numbers that follow from them.
 
-use super::entry::{NAME, parameters};
+use super::ENTRY;
 use crate::axi::{AxiShape, PAGE_BITS};
-use crate::entry::{Checked, Config, ParameterError, Values};
+use crate::entry::{Checked, ParameterError};
 use crate::stream::AxisShape;
+use spinneret_verilog::prelude::*;
 
 /// Lines of a burst at most, if 4 KiB have more.
 const MOST_BURST_BITS: usize = 6;
 
 /// Parameters of the egress path, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name, check)]
 pub struct EgressShape {
-    /// Widths of the stream to the wire; its data is as wide as that of the AXI port.
-    pub axis: AxisShape,
+    /// Width of a beat in bits, on the stream and on the AXI port, a power of two.
+    #[parameter(512, range = 128..=1024, power_of_two, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]
+    pub data: usize,
+    /// Width of tid in bits.
+    #[parameter(12, range = 1..=64, name = "id_width", verilog = "AXIS_IF_TX_ID_WIDTH")]
+    pub tid: usize,
+    /// Width of tdest in bits.
+    #[parameter(4, range = 1..=64, name = "dest_width", verilog = "AXIS_IF_TX_DEST_WIDTH")]
+    pub tdest: usize,
+    /// Width of tuser in bits.
+    #[parameter(16, board = 17, range = 1..=128, name = "user_width", verilog = "AXIS_IF_TX_USER_WIDTH")]
+    pub tuser: usize,
+    /// Tuser of all frames.
+    // On a board it is {tag, error}. Corundum's engine sets the highest bit of the tag in its frames, and takes no
+    // completion without it, so 0 is ours.
+    #[parameter(0, range = 0..=u64::MAX)]
+    pub tx_user: u64,
     /// Width of the address in a command in bits.
+    #[parameter(64, range = 16..=64, name = "host_address_width", verilog = "AXI_HOST_ADDR_WIDTH")]
     pub source: usize,
     /// Width of an AXI address, and of the length in a command, in bits.
+    #[parameter(32, range = 16..=64, name = "address_width", verilog = "AXI_ADDR_WIDTH")]
     pub address: usize,
     /// Width of an AXI id in bits.
+    #[parameter(8, range = 1..=32, name = "axi_id_width", verilog = "AXI_ID_WIDTH")]
     pub id: usize,
-    /// Width of the id of a command in bits.
-    pub command_id: usize,
-    /// Longest frame in bytes.
+    /// Clusters that give commands.
+    #[parameter(2, range = 1..=64, verilog = "NUM_CLUSTERS")]
+    pub clusters: usize,
+    /// Cores of a cluster.
+    #[parameter(8, range = 1..=64, verilog = "NUM_CORES")]
+    pub cores: usize,
+    /// Commands of a core under way.
+    #[parameter(4, range = 1..=64, verilog = "NUM_HPU_CMDS")]
+    pub core_commands: usize,
+    /// Longest frame in bytes; commands for longer ones are refused.
+    #[parameter(9600, range = 256..=16384)]
     pub max_frame: usize,
-    /// Beats of frames that are read or wait for the wire, a power of two.
+    /// Beats of frames that are being read or wait for the wire, a power of two.
+    #[parameter(512, range = 8..=16384, power_of_two)]
     pub buffer_beats: usize,
     /// Commands that can wait for their answer, a power of two.
+    #[parameter(64, range = 2..=1024, power_of_two)]
     pub commands: usize,
-    /// Constant tuser of all frames.
-    pub tx_user: u64,
-    /// Whether an input clears the last error.
+    /// 1: egress_dma_error_clear clears the last error, 0: there is no such input.
+    #[parameter(0, board = 1)]
     pub error_clear: bool,
-    /// Whether the path can be reset without the frames that wait for the wire.
+    /// 1: an input resets all but the frames that are complete, with the cluster.
+    #[parameter(0, board = 1)]
     pub cluster_reset: bool,
 }
 
 impl EgressShape {
-    /// Checks parameter values.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
-        let get = |name: &str| checked.get(name) as usize;
-        let refuse = |parameter: &str, reason: String| checked.refuse(parameter, reason);
-        if !get("data_width").is_power_of_two() {
-            let reason = "it is a power of two: 128, 256, 512 or 1024";
-            return Err(refuse("data_width", reason.into()));
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        let refuse = |parameter, reason| Err(checked.refuse(parameter, reason));
+        let needed = 2 * self.most_beats();
+        if self.buffer_beats < needed {
+            let reason = format!("two frames of {} bytes need {needed} places", self.max_frame);
+            return refuse("buffer_beats", reason);
         }
-        for name in ["buffer_beats", "commands"] {
-            if !get(name).is_power_of_two() {
-                return Err(refuse(name, "it is a power of two".into()));
-            }
+        if self.command_id() == 0 {
+            return refuse("core_commands", "an id of no bits names no command".into());
         }
-        let shape = Self {
-            axis: AxisShape {
-                data: get("data_width"),
-                id: get("id_width"),
-                dest: get("dest_width"),
-                user: get("user_width"),
-            },
-            source: get("host_address_width"),
-            address: get("address_width"),
-            id: get("axi_id_width"),
-            command_id: command_id_width(values),
-            max_frame: get("max_frame"),
-            buffer_beats: get("buffer_beats"),
-            commands: get("commands"),
-            tx_user: checked.get("tx_user"),
-            error_clear: checked.get("error_clear") == 1,
-            cluster_reset: checked.get("cluster_reset") == 1,
-        };
-        let needed = 2 * shape.most_beats();
-        if shape.buffer_beats < needed {
-            let reason = format!("two frames of {} bytes need {needed} places", shape.max_frame);
-            return Err(refuse("buffer_beats", reason));
+        if self.tuser < 64 && self.tx_user >> self.tuser != 0 {
+            let reason = format!("it does not fit a tuser of {} bits", self.tuser);
+            return refuse("tx_user", reason);
         }
-        if shape.command_id == 0 {
-            return Err(refuse(
-                "core_commands",
-                "an id of no bits names no command".into(),
-            ));
+        Ok(())
+    }
+
+    /// Widths of the stream to the wire.
+    pub(crate) fn axis(self) -> AxisShape {
+        AxisShape {
+            data: self.data,
+            id: self.tid,
+            dest: self.tdest,
+            user: self.tuser,
         }
-        if shape.axis.user < 64 && shape.tx_user >> shape.axis.user != 0 {
-            let reason = format!("it does not fit a tuser of {} bits", shape.axis.user);
-            return Err(refuse("tx_user", reason));
-        }
-        Ok(shape)
     }
 
     /// Widths of the AXI port.
     pub(crate) fn axi(self) -> AxiShape {
         AxiShape {
             address: self.address,
-            data: self.axis.data,
+            data: self.data,
             id: self.id,
         }
     }
 
+    /// Width of a command's id in bits: {cluster, core, command of the core}.
+    pub(crate) fn command_id(self) -> usize {
+        [self.clusters, self.cores, self.core_commands]
+            .map(|count| count.next_power_of_two().trailing_zeros() as usize)
+            .iter()
+            .sum()
+    }
+
     /// Bits of an address within a line, which is as long as a beat.
     pub(crate) fn offset(self) -> usize {
-        self.axis.keep().trailing_zeros() as usize
+        self.axis().keep().trailing_zeros() as usize
     }
 
     /// Width of the number of a line in memory.
@@ -110,7 +122,7 @@ impl EgressShape {
 
     /// Beats of the longest frame.
     pub(crate) fn most_beats(self) -> usize {
-        self.max_frame.div_ceil(self.axis.keep())
+        self.max_frame.div_ceil(self.axis().keep())
     }
 
     /// Width of a length minus 1.
@@ -138,12 +150,12 @@ impl EgressShape {
 
     /// Width of a command in the queue: {length is wrong, address is wrong, id, length minus 1, address}.
     pub(crate) fn command(self) -> usize {
-        2 + self.command_id + self.length() + self.address
+        2 + self.command_id() + self.length() + self.address
     }
 
     /// Width of what waits for its answer: {address is wrong, refused, id}.
     pub(crate) fn answer(self) -> usize {
-        self.command_id + 2
+        self.command_id() + 2
     }
 
     /// Width of a plan: {answer, beats, frame, first line}.
@@ -153,7 +165,7 @@ impl EgressShape {
 
     /// Width of a beat in the buffer: {strobes but the lowest, which is always 1, data}.
     pub(crate) fn stored(self) -> usize {
-        self.axis.keep() - 1 + self.axis.data
+        self.axis().keep() - 1 + self.data
     }
 }
 
@@ -187,15 +199,6 @@ impl FrameShape {
     pub fn width(self) -> usize {
         self.even_at() + 1
     }
-}
-
-/// Width of a command's id: {cluster, core, command of the core}.
-pub(super) fn command_id_width(values: &Values) -> usize {
-    ["clusters", "cores", "core_commands"]
-        .iter()
-        .map(|name| values.get(*name).copied().unwrap_or(1))
-        .map(|count| count.next_power_of_two().trailing_zeros() as usize)
-        .sum()
 }
 
 /// Bits that hold the numbers 0 to `largest`.

@@ -10,8 +10,8 @@ use spinneret_verilog::prelude::*;
 /// again when `freed` has passed it.
 #[hardware(
     shape: HostDmaShape,
-    bytes = shape.axi.strobes(),
-    count = shape.ram.segments,
+    bytes = shape.axi().strobes(),
+    count = shape.segments,
     beat = 2 + shape.position() + 2 * bytes,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct WriteIntake {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Beats: {last, strobes, data}.
-    pub w: StreamIn<{ 1 + bytes + shape.axi.data }>,
+    pub w: StreamIn<{ 1 + bytes + shape.data }>,
     /// Position in the ring of the oldest line that is in use.
     pub freed: Wire<In, { shape.position() }>,
     /// Position behind the last line whose data is in the RAM.
@@ -30,16 +30,16 @@ pub struct WriteIntake {
     pub ram: RamWriteOut<{ shape }>,
     /// Beats: {several runs, last, position in the ring, ends of runs, starts of runs}.
     pub beat: StreamOut<{ beat }>,
-    slice: ReadySlice<{ 1 + bytes + shape.axi.data }>,
+    slice: ReadySlice<{ 1 + bytes + shape.data }>,
     edges: StrobeEdges<{ bytes }>,
     /// Position of the next line.
     fill: Reg<{ shape.position() }, Reset>,
     edges_reg: Reg<{ beat }>,
     edges_valid: Reg<bool, Reset>,
     command_valid: Reg<{ count }, Reset>,
-    command_address: Reg<{ count * shape.ram.word_address() }>,
-    command_enables: Reg<{ count * shape.ram.enables() }>,
-    command_data: Reg<{ count * shape.ram.data }>,
+    command_address: Reg<{ count * shape.segment_address() }>,
+    command_enables: Reg<{ count * shape.segment_bytes() }>,
+    command_data: Reg<{ count * shape.segment_data }>,
     /// Writes that are done but belong to lines behind `written`, for each segment.
     ahead: [Reg<{ shape.position() }, Reset>; count],
     written_reg: Reg<{ shape.position() }, Reset>,
@@ -57,9 +57,9 @@ impl Logic for WriteIntake {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (data, bytes) = (shape.axi.data, shape.axi.strobes());
-        let (count, of_beat, group) = (shape.ram.segments, shape.segments_of_beat(), shape.group());
-        let (word, enables, address) = (shape.ram.data, shape.ram.enables(), shape.ram.word_address());
+        let (data, bytes) = (shape.data, shape.axi().strobes());
+        let (count, of_beat, group) = (shape.segments, shape.segments_of_beat(), shape.group());
+        let (word, enables, address) = (shape.segment_data, shape.segment_bytes(), shape.segment_address());
         clocked!(self.clk, self.rst => self.slice, self.fill, self.edges_valid, self.command_valid, self.ahead,
             self.written_reg);
         clocked!(self.clk => self.edges_reg, self.command_address, self.command_enables, self.command_data);
@@ -81,8 +81,8 @@ impl Logic for WriteIntake {
         }
         /// A beat is taken when its line is free, also of writes before, and the registers of its segments are.
         self.take.next = self.slice.m.valid.val()
-            && self.fill.q.val() != (self.freed.val() ^ shape.lines as u64)
-            && self.fill.q.val() != (self.written_reg.q.val() ^ shape.lines as u64)
+            && self.fill.q.val() != (self.freed.val() ^ shape.lines() as u64)
+            && self.fill.q.val() != (self.written_reg.q.val() ^ shape.lines() as u64)
             && (!self.edges_valid.q.val() || self.beat.ready.val())
             && !(self.chosen.val() & self.command_valid.q.val() & !self.ram.cmd_ready.val()).any();
         self.slice.m.ready.next = self.take.val();

@@ -49,11 +49,11 @@ impl BurstFields {
     pub fn new(shape: HostDmaShape, atomics: bool) -> Self {
         let mut places = Places(0);
         Self {
-            address: places.field(shape.axi.address),
+            address: places.field(shape.address),
             length: places.field(LENGTH_BITS),
             size: places.field(SIZE_BITS),
             kind: places.field(KIND_BITS),
-            id: places.field(shape.axi.id),
+            id: places.field(shape.id),
             context: places.field(shape.context()),
             atop: places.field(if atomics { ATOP_BITS } else { 0 }),
             width: places.0,
@@ -111,7 +111,7 @@ impl RunFields {
             refused: places.field(1),
             position: places.field(shape.position()),
             page: places.field(shape.page()),
-            id: places.field(shape.axi.id),
+            id: places.field(shape.id),
             context: places.field(shape.context()),
             width: places.0,
         }
@@ -162,7 +162,7 @@ impl PieceFields {
             fault: places.field(1),
             position: places.field(shape.position()),
             page: places.field(shape.page()),
-            id: places.field(shape.axi.id),
+            id: places.field(shape.id),
             context: places.field(shape.context()),
             width: places.0,
         }
@@ -206,7 +206,7 @@ impl PlanFields {
             refused: places.field(1),
             length: places.field(LENGTH_BITS),
             size: places.field(SIZE_BITS),
-            id: places.field(shape.axi.id),
+            id: places.field(shape.id),
             outside: places.field(1),
             last_lane: places.field(shape.lane()),
             bytes: places.field(PAGE_BITS),
@@ -246,7 +246,7 @@ impl JobFields {
             start: places.field(PAGE_BITS),
             length: places.field(LENGTH_BITS),
             size: places.field(SIZE_BITS),
-            id: places.field(shape.axi.id),
+            id: places.field(shape.id),
             response: places.field(2),
             held: places.field(1),
             width: places.0,

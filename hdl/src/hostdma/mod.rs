@@ -45,7 +45,7 @@ pub use ports::{ERROR_BITS, GuardIn, RamReadOut, RamWriteOut, ReadDescOut, Statu
 pub use read::PspinHostmemDmaRd;
 pub use reserve::LineReserve;
 pub use sequencer::ReadSequencer;
-pub use shape::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};
+pub use shape::{GuardShape, HostDmaShape, WINDOW_SIZE_BITS};
 pub use splitter::RunSplitter;
 pub use strobes::StrobeEdges;
 pub use transfers::{TransferQueue, TransferShape};
@@ -78,7 +78,7 @@ pub struct PspinHostmemDma {
     /// To the RAM that Corundum's DMA writes.
     pub ram_rd: RamReadOut<{ shape }>,
     /// From the cluster.
-    pub s_axi: AxiSlave<{ shape.axi }, { shape.user }>,
+    pub s_axi: AxiSlave<{ shape.axi() }, { shape.user() }>,
     /// Write bursts that were answered, modulo 2^32; this and all below beyond the public design.
     pub wr_bursts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Write bursts that cannot be done.

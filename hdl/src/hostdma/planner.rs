@@ -25,12 +25,12 @@ pub struct ReadPlanner {
     /// Reads, as [`BurstFields`] says.
     pub burst: StreamIn<{ burst.width }>,
     /// Atomic operations: {beats, minus 1; id}.
-    pub atomic: Optional<StreamIn<{ LENGTH_BITS + shape.axi.id }>, { shape.atomics }>,
+    pub atomic: Optional<StreamIn<{ LENGTH_BITS + shape.id }>, { shape.atomics }>,
     /// The windows.
     pub windows: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
     /// Plans, as [`PlanFields`] says.
     pub plan: StreamOut<{ plan.width }>,
-    check: BurstCheck<{ shape.axi }>,
+    check: BurstCheck<{ shape.axi() }>,
     guard: Optional<HostGuard<{ shape.guard_shape() }>, { shape.guard }>,
     /// {place of the last byte in its 4 KiB, the plan up to what the guard says}.
     found: Reg<{ plan.outside.at + PAGE_BITS }>,
@@ -42,7 +42,7 @@ pub struct ReadPlanner {
     take: Wire<Local, bool>,
     outside: Wire<Local, bool>,
     refused: Wire<Local, bool>,
-    id: Wire<Local, { shape.axi.id }>,
+    id: Wire<Local, { shape.id }>,
     length: Wire<Local, { LENGTH_BITS }>,
     #[new(burst)]
     _burst: BurstFields,
@@ -77,8 +77,8 @@ impl Logic for ReadPlanner {
             self.atomic.ready.next = self.take.val();
             if self.atomic.valid.val() {
                 self.burst.ready.next = false;
-                self.id.next = self.atomic.data.val().slice(0, shape.axi.id);
-                self.length.next = self.atomic.data.val().slice(shape.axi.id, LENGTH_BITS);
+                self.id.next = self.atomic.data.val().slice(0, shape.id);
+                self.length.next = self.atomic.data.val().slice(shape.id, LENGTH_BITS);
                 self.refused.next = true;
                 if self.take.val() {
                     self.found_valid.d.next = true;

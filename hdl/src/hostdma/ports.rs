@@ -7,11 +7,11 @@ use spinneret_verilog::prelude::*;
 #[interface(shape: HostDmaShape)]
 pub struct ReadDescOut {
     /// Where the data is in host memory.
-    pub dma_addr: Wire<Out, { shape.axi.address }>,
+    pub dma_addr: Wire<Out, { shape.address }>,
     /// Number of the RAM; always 0.
-    pub ram_sel: Wire<Out, { shape.ram.select }>,
+    pub ram_sel: Wire<Out, { shape.ram_select }>,
     /// Where it goes in the RAM.
-    pub ram_addr: Wire<Out, { shape.ram.address }>,
+    pub ram_addr: Wire<Out, { shape.ram_address }>,
     /// How many bytes, at least 1.
     pub len: Wire<Out, { shape.length }>,
     /// What the status will carry.
@@ -26,11 +26,11 @@ pub struct ReadDescOut {
 #[interface(shape: HostDmaShape)]
 pub struct WriteDescOut {
     /// Where the data goes in host memory.
-    pub dma_addr: Wire<Out, { shape.axi.address }>,
+    pub dma_addr: Wire<Out, { shape.address }>,
     /// Number of the RAM; always 0.
-    pub ram_sel: Wire<Out, { shape.ram.select }>,
+    pub ram_sel: Wire<Out, { shape.ram_select }>,
     /// Where it is in the RAM.
-    pub ram_addr: Wire<Out, { shape.ram.address }>,
+    pub ram_addr: Wire<Out, { shape.ram_address }>,
     /// Immediate data; always 0.
     pub imm: Wire<Out, { shape.immediate }>,
     /// There is immediate data; never.
@@ -60,14 +60,14 @@ pub struct StatusIn {
 pub const ERROR_BITS: usize = 4;
 
 /// Writes into the RAM, segments side by side.
-#[interface(shape: HostDmaShape, ram = shape.ram, count = shape.ram.segments)]
+#[interface(shape: HostDmaShape, count = shape.segments)]
 pub struct RamWriteOut {
     /// Bytes that are written.
-    pub cmd_be: Wire<Out, { count * ram.enables() }>,
+    pub cmd_be: Wire<Out, { count * shape.segment_bytes() }>,
     /// Words that are written.
-    pub cmd_addr: Wire<Out, { count * ram.word_address() }>,
+    pub cmd_addr: Wire<Out, { count * shape.segment_address() }>,
     /// Data.
-    pub cmd_data: Wire<Out, { count * ram.data }>,
+    pub cmd_data: Wire<Out, { count * shape.segment_data }>,
     /// Bit s: there is a command for segment s.
     pub cmd_valid: Wire<Out, { count }>,
     /// Bit s: segment s takes its command in this cycle.
@@ -77,16 +77,16 @@ pub struct RamWriteOut {
 }
 
 /// Reads from the RAM, segments side by side.
-#[interface(shape: HostDmaShape, ram = shape.ram, count = shape.ram.segments)]
+#[interface(shape: HostDmaShape, count = shape.segments)]
 pub struct RamReadOut {
     /// Words that are read.
-    pub cmd_addr: Wire<Out, { count * ram.word_address() }>,
+    pub cmd_addr: Wire<Out, { count * shape.segment_address() }>,
     /// Bit s: there is a command for segment s.
     pub cmd_valid: Wire<Out, { count }>,
     /// Bit s: segment s takes its command in this cycle.
     pub cmd_ready: Wire<In, { count }>,
     /// What was read.
-    pub resp_data: Wire<In, { count * ram.data }>,
+    pub resp_data: Wire<In, { count * shape.segment_data }>,
     /// Bit s: the data of segment s is there.
     pub resp_valid: Wire<In, { count }>,
     /// Always all ones: commands are only given when there is room for the data.

@@ -51,7 +51,7 @@ const JOBS: usize = 4;
     shape: HostDmaShape,
     error = ParameterError,
     job = JobFields::new(shape),
-    atomic = LENGTH_BITS + shape.axi.id,
+    atomic = LENGTH_BITS + shape.id,
     atomics = OutputQueue::new(atomic, BURSTS)?,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -67,7 +67,7 @@ pub struct PspinHostmemDmaRd {
     /// To the RAM that Corundum's DMA writes.
     pub ram_rd: RamReadOut<{ shape }>,
     /// From the cluster.
-    pub s_axi: AxiReadSlave<{ shape.axi }, { shape.user }>,
+    pub s_axi: AxiReadSlave<{ shape.axi() }, { shape.user() }>,
     /// Bursts that are answered, modulo 2^32; this and all below beyond the public design.
     pub rd_bursts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Bursts that cannot be done.
@@ -90,7 +90,7 @@ pub struct PspinHostmemDmaRd {
     #[new(Optional::new(shape.drain, || Reg::reset_to(true)))]
     draining: Optional<Reg<bool>>,
     /// Reads that the RAM has not answered yet.
-    #[new(Optional::new(shape.drain, || { RamAccount::new(shape.ram.segments, shape.position()) }))]
+    #[new(Optional::new(shape.drain, || { RamAccount::new(shape.segments, shape.position()) }))]
     account: Optional<RamAccount>,
     hold: Wire<Local, bool>,
     bursts: Checked<OutputQueue<{ BurstFields::new(shape, false).width }, { BURSTS }>>,

@@ -27,7 +27,7 @@ pub struct LineReserve {
     /// The next line.
     fill: Reg<{ shape.line() }, Reset>,
     /// Lines that are free.
-    #[new(Reg::reset_to(lit(shape.lines as u64, shape.position())))]
+    #[new(Reg::reset_to(lit(shape.lines() as u64, shape.position())))]
     space: Reg,
     /// A read that has its lines: {the first of them, plan}.
     held: Reg<{ plan.width + shape.line() }>,

@@ -24,9 +24,9 @@ const BEATS: usize = 16;
     shape: HostDmaShape,
     error = ParameterError,
     job = JobFields::new(shape),
-    count = shape.ram.segments,
-    beat = FifoConfig::distributed(shape.axi.id + 5 + shape.group(), BEATS),
-    word = FifoConfig::distributed(shape.ram.data, BEATS),
+    count = shape.segments,
+    beat = FifoConfig::distributed(shape.id + 5 + shape.group(), BEATS),
+    word = FifoConfig::distributed(shape.segment_data, BEATS),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ReadSequencer {
@@ -41,9 +41,9 @@ pub struct ReadSequencer {
     /// A line was read for the last time.
     pub freed: Wire<Out, bool>,
     /// Id of the beat.
-    pub id: Wire<Out, { shape.axi.id }>,
+    pub id: Wire<Out, { shape.id }>,
     /// Its data.
-    pub data: Wire<Out, { shape.axi.data }>,
+    pub data: Wire<Out, { shape.data }>,
     /// How the read went.
     pub response: Wire<Out, 2>,
     /// It is the last of its read.
@@ -58,12 +58,12 @@ pub struct ReadSequencer {
     place: Reg<{ PAGE_BITS }>,
     line: Reg<{ shape.line() }>,
     command_valid: Reg<{ count }, Reset>,
-    command_address: Reg<{ count * shape.ram.word_address() }>,
+    command_address: Reg<{ count * shape.segment_address() }>,
     /// What the beats are whose data is on its way: {group, frees its line, has data, last, response, id}.
     beats: Checked<Fifo<{ beat }>>,
     words: [Checked<Fifo<{ word }>>; count],
-    id_reg: Reg<{ shape.axi.id }>,
-    data_reg: Reg<{ shape.axi.data }>,
+    id_reg: Reg<{ shape.id }>,
+    data_reg: Reg<{ shape.data }>,
     response_reg: Reg<2>,
     last_reg: Reg<bool>,
     valid_reg: Reg<bool, Reset>,
@@ -80,7 +80,7 @@ pub struct ReadSequencer {
     go: Wire<Local, bool>,
     wanted: Wire<Local, { count }>,
     there: Wire<Local, { count }>,
-    gathered: Wire<Local, { shape.axi.data }>,
+    gathered: Wire<Local, { shape.data }>,
     pop: Wire<Local, bool>,
     #[new(job)]
     _job: JobFields,
@@ -90,9 +90,9 @@ impl Logic for ReadSequencer {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (job, id, lane) = (self._job, shape.axi.id, shape.lane());
-        let (count, of_beat, group) = (shape.ram.segments, shape.segments_of_beat(), shape.group());
-        let (word, address) = (shape.ram.data, shape.ram.word_address());
+        let (job, id, lane) = (self._job, shape.id, shape.lane());
+        let (count, of_beat, group) = (shape.segments, shape.segments_of_beat(), shape.group());
+        let (word, address) = (shape.segment_data, shape.segment_address());
         clocked!(self.clk, self.rst => self.in_burst, self.command_valid, self.beats, self.words, self.valid_reg);
         clocked!(self.clk => self.number, self.place, self.line, self.command_address, self.id_reg, self.data_reg,
             self.response_reg, self.last_reg);
@@ -218,7 +218,7 @@ impl Logic for ReadSequencer {
             self.response_reg.d.next = self.beats.m.data.val().slice(id, 2);
             self.last_reg.d.next = self.beats.m.data.val().get_bit(id + 2);
             self.data_reg.d.next =
-                self.gathered.val() & fill(self.beats.m.data.val().get_bit(id + 3), shape.axi.data);
+                self.gathered.val() & fill(self.beats.m.data.val().get_bit(id + 3), shape.data);
         }
         self.id.next = self.id_reg.q.val();
         self.data.next = self.data_reg.q.val();

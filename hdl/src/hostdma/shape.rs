@@ -1,42 +1,20 @@
 //! Parameters of the host DMA, and the numbers that follow from them.
 
-use super::entry::parameters;
+use super::guard_entry::GUARD_ENTRY;
 use crate::axi::{AxiShape, PAGE_BITS, UserWidths};
-use crate::entry::{Checked, Config, ParameterError, Values};
-use spinneret_verilog::prelude::address_width;
-
-/// Widths of the segmented RAM of Corundum's DMA, in bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RamShape {
-    /// The number of a RAM.
-    pub select: usize,
-    /// The address of a byte.
-    pub address: usize,
-    /// How many segments there are.
-    pub segments: usize,
-    /// A word of a segment.
-    pub data: usize,
-}
-
-impl RamShape {
-    /// Bytes of a word of a segment.
-    pub fn enables(self) -> usize {
-        self.data / 8
-    }
-
-    /// The address of a word of a segment.
-    pub fn word_address(self) -> usize {
-        self.address - (self.segments * self.enables()).trailing_zeros() as usize
-    }
-}
+use crate::entry::{Checked, ParameterError};
+use spinneret_verilog::prelude::*;
 
 /// The windows of host memory that transfers are held to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = GUARD_ENTRY.name)]
 pub struct GuardShape {
-    /// How many windows there are: one for each execution context.
-    pub windows: usize,
-    /// Width of an address in bits.
+    /// Width of a host address in bits.
+    #[parameter(64, range = 32..=64, name = "address_width")]
     pub address: usize,
+    /// Execution contexts, each of which has a window.
+    #[parameter(4, range = 1..=16, name = "contexts")]
+    pub windows: usize,
 }
 
 impl GuardShape {
@@ -49,129 +27,150 @@ impl GuardShape {
 /// Width of the size of a window in bits.
 pub const WINDOW_SIZE_BITS: usize = 32;
 
-/// Parameters of the host DMA, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Parameters of the host DMA and of its halves, checked.
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(check)]
 pub struct HostDmaShape {
-    /// Widths of the AXI port.
-    pub axi: AxiShape,
-    /// Widths of its user signals.
-    pub user: UserWidths,
-    /// Widths of the RAM.
-    pub ram: RamShape,
+    /// Width of a beat in bits, a power of two.
+    #[parameter(512, range = 32..=1024, power_of_two, name = "data_width", verilog = "DATA_WIDTH")]
+    pub data: usize,
+    /// Width of a host address in bits.
+    #[parameter(64, range = 13..=64, name = "address_width", verilog = "ADDR_WIDTH")]
+    pub address: usize,
+    /// Width of an AXI id in bits.
+    #[parameter(8, board = 6, range = 1..=32, name = "id_width", verilog = "ID_WIDTH")]
+    pub id: usize,
     /// Width of a descriptor's length in bits.
+    #[parameter(16, range = 13..=32, name = "dma_len_width", verilog = "DMA_LEN_WIDTH")]
     pub length: usize,
     /// Width of a descriptor's tag in bits.
+    #[parameter(16, range = 1..=32, name = "dma_tag_width", verilog = "DMA_TAG_WIDTH")]
     pub tag: usize,
-    /// Width of immediate data in bits.
+    /// Width of a descriptor's immediate data in bits.
+    #[parameter(32, range = 1..=64, name = "imm_width", verilog = "DMA_IMM_WIDTH")]
     pub immediate: usize,
-    /// Descriptors for writes that can be in flight, a power of two.
+    /// Width of the number of a RAM in bits.
+    #[parameter(4, range = 1..=16, name = "ram_sel_width", verilog = "RAM_SEL_WIDTH")]
+    pub ram_select: usize,
+    /// Width of the address of a byte in the RAM in bits.
+    #[parameter(20, range = 12..=32, name = "ram_addr_width", verilog = "RAM_ADDR_WIDTH")]
+    pub ram_address: usize,
+    /// Segments of the RAM, a power of two.
+    #[parameter(2, range = 1..=16, power_of_two, name = "ram_seg_count", verilog = "RAM_SEG_COUNT")]
+    pub segments: usize,
+    /// Width of a segment in bits, a power of two.
+    #[parameter(256, board = 512, range = 16..=1024, power_of_two)]
+    #[parameter(name = "ram_seg_data_width", verilog = "RAM_SEG_DATA_WIDTH")]
+    pub segment_data: usize,
+    /// Width of a user signal in bits.
+    #[parameter(1, board = 4, range = 1..=64, name = "awuser_width", verilog = "AWUSER_WIDTH")]
+    pub awuser: usize,
+    /// Width of a user signal in bits.
+    #[parameter(1, board = 4, range = 1..=64, name = "wuser_width", verilog = "WUSER_WIDTH")]
+    pub wuser: usize,
+    /// Width of a user signal in bits.
+    #[parameter(1, board = 4, range = 1..=64, name = "buser_width", verilog = "BUSER_WIDTH")]
+    pub buser: usize,
+    /// Width of a user signal in bits.
+    #[parameter(1, board = 4, range = 1..=64, name = "aruser_width", verilog = "ARUSER_WIDTH")]
+    pub aruser: usize,
+    /// Width of a user signal in bits.
+    #[parameter(1, board = 4, range = 1..=64, name = "ruser_width", verilog = "RUSER_WIDTH")]
+    pub ruser: usize,
+    /// Descriptors that can be in flight, a power of two.
+    #[parameter(64, range = 2..=256, power_of_two)]
     pub writes: usize,
-    /// Descriptors for reads that can be in flight, a power of two.
+    /// Descriptors that can be in flight, a power of two.
+    #[parameter(64, range = 2..=256, power_of_two)]
     pub reads: usize,
-    /// Beats that each half's ring holds, a power of two.
-    pub lines: usize,
-    /// Whether transfers are held to windows.
+    /// Bytes of RAM that each half uses as a ring, a power of two.
+    #[parameter(16384, range = 4096..=1 << 20, power_of_two)]
+    pub ring_bytes: usize,
+    /// 1: transfers are held to the host windows of the execution contexts.
+    #[parameter(0, board = 1)]
     pub guard: bool,
-    /// How many windows there are.
+    /// Execution contexts that have a window, with `guard`.
+    #[parameter(4, range = 1..=16, name = "contexts")]
     pub windows: usize,
-    /// Whether there is AWATOP.
+    /// 1: there is AWATOP, and atomic operations are refused.
+    #[parameter(0, board = 1, name = "atop")]
     pub atomics: bool,
-    /// Whether transfers in flight outlive a reset of this side.
+    /// 1: transfers in flight outlive a reset of this side.
+    #[parameter(0, board = 1)]
     pub drain: bool,
 }
 
 impl HostDmaShape {
-    /// Checks the parameter values of the block of that name.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(block: &'static str, values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(block, &parameters(Config::Reference), values)?;
-        let get = |name: &str| checked.get(name) as usize;
-        for name in [
-            "data_width",
-            "ram_seg_data_width",
-            "ram_seg_count",
-            "writes",
-            "reads",
-            "ring_bytes",
-        ] {
-            if !get(name).is_power_of_two() {
-                return Err(checked.refuse(name, "it is a power of two".into()));
-            }
-        }
-        let shape = Self {
-            axi: AxiShape {
-                address: get("address_width"),
-                data: get("data_width"),
-                id: get("id_width"),
-            },
-            user: UserWidths {
-                aw: get("awuser_width"),
-                w: get("wuser_width"),
-                b: get("buser_width"),
-                ar: get("aruser_width"),
-                r: get("ruser_width"),
-            },
-            ram: RamShape {
-                select: get("ram_sel_width"),
-                address: get("ram_addr_width"),
-                segments: get("ram_seg_count"),
-                data: get("ram_seg_data_width"),
-            },
-            length: get("dma_len_width"),
-            tag: get("dma_tag_width"),
-            immediate: get("imm_width"),
-            writes: get("writes"),
-            reads: get("reads"),
-            lines: 8 * get("ring_bytes") / get("data_width"),
-            guard: get("guard") == 1,
-            windows: get("contexts"),
-            atomics: get("atop") == 1,
-            drain: get("drain") == 1,
-        };
-        shape.check(checked)?;
-        Ok(shape)
-    }
-
-    /// Checks what depends on several parameters.
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
-        let (data, segment) = (self.axi.data, self.ram.data);
-        if segment > data || segment * self.ram.segments < data {
-            let reason = format!(
-                "a beat of {data} bits fills whole words, of some or all of the {} segments",
-                self.ram.segments
-            );
-            return Err(checked.refuse("ram_seg_data_width", reason));
+        let refuse = |parameter, reason| Err(checked.refuse(parameter, reason));
+        let (data, segment) = (self.data, self.segment_data);
+        if segment > data || segment * self.segments < data {
+            let segments = self.segments;
+            let reason =
+                format!("a beat of {data} bits fills whole words, of some or all of the {segments} segments");
+            return refuse("ram_seg_data_width", reason);
         }
-        if checked.get("ring_bytes") > 1 << self.ram.address {
-            let reason = format!("the RAM has {} bytes", 1_u64 << self.ram.address);
-            return Err(checked.refuse("ring_bytes", reason));
+        if self.ring_bytes > 1 << self.ram_address {
+            let reason = format!("the RAM has {} bytes", 1_u64 << self.ram_address);
+            return refuse("ring_bytes", reason);
         }
         for (name, transfers) in [("writes", self.writes), ("reads", self.reads)] {
             if transfers > 1 << self.tag {
                 let reason = format!("{} bits tell only {} tags apart", self.tag, 1_u64 << self.tag);
-                return Err(checked.refuse(name, reason));
+                return refuse(name, reason);
             }
         }
-        for (name, width) in [("awuser_width", self.user.aw), ("aruser_width", self.user.ar)] {
-            if width < self.context() {
-                let reason = format!(
-                    "the guard finds the context in it: {} contexts need {} bits",
-                    self.windows,
-                    self.context()
-                );
-                return Err(checked.refuse(name, reason));
+        for (name, width) in [("awuser_width", self.awuser), ("aruser_width", self.aruser)] {
+            let (contexts, needed) = (self.windows, self.context());
+            if width < needed {
+                let reason =
+                    format!("the guard finds the context in it: {contexts} contexts need {needed} bits");
+                return refuse(name, reason);
             }
         }
         Ok(())
     }
 
+    /// Widths of the AXI port.
+    pub fn axi(&self) -> AxiShape {
+        AxiShape {
+            address: self.address,
+            data: self.data,
+            id: self.id,
+        }
+    }
+
+    /// Widths of its user signals.
+    pub fn user(&self) -> UserWidths {
+        UserWidths {
+            aw: self.awuser,
+            w: self.wuser,
+            b: self.buser,
+            ar: self.aruser,
+            r: self.ruser,
+        }
+    }
+
+    /// Bytes of a word of a segment.
+    pub fn segment_bytes(&self) -> usize {
+        self.segment_data / 8
+    }
+
+    /// Width of the address of a word of a segment in bits.
+    pub fn segment_address(&self) -> usize {
+        self.ram_address - (self.segments * self.segment_bytes()).trailing_zeros() as usize
+    }
+
+    /// Beats that each half's ring holds, a power of two.
+    pub fn lines(&self) -> usize {
+        8 * self.ring_bytes / self.data
+    }
+
     /// The windows of the guard.
     pub fn guard_shape(&self) -> GuardShape {
         GuardShape {
+            address: self.address,
             windows: self.windows,
-            address: self.axi.address,
         }
     }
 
@@ -186,7 +185,7 @@ impl HostDmaShape {
 
     /// Bits of an address within a beat.
     pub fn lane(&self) -> usize {
-        self.axi.beat_bits()
+        self.axi().beat_bits()
     }
 
     /// Bits of the number of a beat within 4 KiB.
@@ -196,12 +195,12 @@ impl HostDmaShape {
 
     /// Bits of an address above those within 4 KiB.
     pub fn page(&self) -> usize {
-        self.axi.address - PAGE_BITS
+        self.address - PAGE_BITS
     }
 
     /// Bits of the number of a line of the ring.
     pub fn line(&self) -> usize {
-        address_width(self.lines)
+        address_width(self.lines())
     }
 
     /// Bits of a position in the ring: one more than a line's number tells full from empty.
@@ -211,12 +210,12 @@ impl HostDmaShape {
 
     /// Segments that a beat covers.
     pub fn segments_of_beat(&self) -> usize {
-        self.axi.data / self.ram.data
+        self.data / self.segment_data
     }
 
     /// Groups of so many segments; lines of the ring go to them in turn.
     pub fn groups(&self) -> usize {
-        self.ram.segments / self.segments_of_beat()
+        self.segments / self.segments_of_beat()
     }
 
     /// Bits of a line's number that tell its group.
@@ -228,14 +227,12 @@ impl HostDmaShape {
 #[cfg(test)]
 mod tests {
     use super::HostDmaShape;
-    use crate::entry::Config;
-    use crate::hostdma::entry::{NAME, parameters};
+    use crate::entry::{Config, Parameters as _};
+    use crate::hostdma::ENTRY;
 
     fn build(settings: &[(&str, u64)]) -> Result<HostDmaShape, String> {
-        let parameters = parameters(Config::Reference).into_iter();
-        let mut values: crate::entry::Values = parameters.map(|p| (p.name.to_owned(), p.value)).collect();
-        values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-        HostDmaShape::new(NAME, &values).map_err(|error| error.to_string())
+        let values = ENTRY.with(Config::Reference, settings);
+        HostDmaShape::of(ENTRY.name, &values).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -248,7 +245,7 @@ mod tests {
         let wide = build(&[("ram_seg_data_width", 512)]).expect("the board is possible");
         assert_eq!((wide.segments_of_beat(), wide.groups(), wide.group()), (1, 2, 1));
         assert_eq!(
-            (narrow.lines, narrow.line(), narrow.row(), narrow.lane()),
+            (narrow.lines(), narrow.line(), narrow.row(), narrow.lane()),
             (256, 8, 6, 6)
         );
     }

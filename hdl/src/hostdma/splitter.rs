@@ -15,7 +15,7 @@ const COMPARE: u64 = 0b11_0001;
 /// AWLEN alone says where a burst ends: a WLAST elsewhere is marked as a fault of the burst.
 #[hardware(
     shape: HostDmaShape,
-    bytes = shape.axi.strobes(),
+    bytes = shape.axi().strobes(),
     lane = shape.lane(),
     burst = BurstFields::new(shape, shape.atomics),
     run = RunFields::new(shape),
@@ -33,8 +33,8 @@ pub struct RunSplitter {
     /// Items, as [`RunFields`] says.
     pub run: StreamOut<{ run.width }>,
     /// Atomic operations that want data: {AWLEN, halved for a comparison; id}.
-    pub atomic: Optional<StreamOut<{ LENGTH_BITS + shape.axi.id }>, { shape.atomics }>,
-    check: BurstCheck<{ shape.axi }>,
+    pub atomic: Optional<StreamOut<{ LENGTH_BITS + shape.id }>, { shape.atomics }>,
+    check: BurstCheck<{ shape.axi() }>,
     /// Behind the first item of a beat with several runs.
     again: Reg<bool, Reset>,
     starts_left: Reg<{ bytes }>,
@@ -75,7 +75,7 @@ impl Logic for RunSplitter {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (bytes, lane, position) = (shape.axi.strobes(), shape.lane(), shape.position());
+        let (bytes, lane, position) = (shape.axi().strobes(), shape.lane(), shape.position());
         let burst = self._burst;
         clocked!(self.clk, self.rst => self.again, self.in_burst, self.item_valid);
         clocked!(self.clk => self.starts_left, self.ends_left, self.number, self.place, self.item);

@@ -20,7 +20,7 @@ pub struct TransferShape {
 impl TransferShape {
     /// Bits of a transfer as it comes.
     pub fn element(self, shape: HostDmaShape) -> usize {
-        self.payload + 1 + self.length + self.ram + shape.axi.address
+        self.payload + 1 + self.length + self.ram + shape.address
     }
 }
 
@@ -70,7 +70,7 @@ pub struct TransferQueue {
     pending: Reg<{ transfers.entries }, Reset>,
     payloads: Ram<{ RamStyle::Distributed }, { transfers.entries }, { 1 + transfers.payload }>,
     errors: Ram<{ RamStyle::Distributed }, { transfers.entries }, { ERROR_BITS }>,
-    host_address: Reg<{ shape.axi.address }>,
+    host_address: Reg<{ shape.address }>,
     ram_address: Reg<{ transfers.ram }>,
     length: Reg<{ transfers.length }>,
     tag: Reg<{ index }>,
@@ -97,7 +97,7 @@ impl Logic for TransferQueue {
         let shape = self._shape;
         let transfers = self._transfers;
         let (entries, index) = (transfers.entries, address_width(transfers.entries));
-        let ram_at = shape.axi.address;
+        let ram_at = shape.address;
         let length_at = ram_at + transfers.ram;
         let moves_at = length_at + transfers.length;
         clocked!(self.clk, self.rst => self.head, self.tail, self.full);
@@ -120,7 +120,7 @@ impl Logic for TransferQueue {
             self.tail.d.next = self.tail.q.val() + 1;
             self.held.d.next = self.moves.val();
             self.offered.d.next = self.moves.val() && self.clear.val();
-            self.host_address.d.next = self.s.data.val().slice(0, shape.axi.address);
+            self.host_address.d.next = self.s.data.val().slice(0, shape.address);
             self.ram_address.d.next = self.s.data.val().slice(ram_at, transfers.ram);
             self.length.d.next = self.s.data.val().slice(length_at, transfers.length);
             self.tag.d.next = self.tail.q.val().slice(0, index);
@@ -131,7 +131,7 @@ impl Logic for TransferQueue {
         self.desc.valid.next = self.offered.q.val();
         self.desc.dma_addr.next = self.host_address.q.val();
         self.desc.ram_sel.next = 0.into();
-        self.desc.ram_addr.next = self.ram_address.q.val().resize(shape.ram.address);
+        self.desc.ram_addr.next = self.ram_address.q.val().resize(shape.ram_address);
         self.desc.len.next = self.length.q.val().resize(shape.length);
         self.desc.tag.next = self.tag.q.val().resize(shape.tag);
         /// A status counts if its tag is in flight: given, and not answered yet.

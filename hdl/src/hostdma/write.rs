@@ -71,7 +71,7 @@ pub struct PspinHostmemDmaWr {
     /// To the RAM that Corundum's DMA reads.
     pub ram_wr: RamWriteOut<{ shape }>,
     /// From the cluster.
-    pub s_axi: AxiWriteSlave<{ shape.axi }, { shape.user }>,
+    pub s_axi: AxiWriteSlave<{ shape.axi() }, { shape.user() }>,
     /// Bursts that were answered, modulo 2^32; this and all below beyond the public design.
     pub wr_bursts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Bursts that cannot be done.
@@ -85,7 +85,7 @@ pub struct PspinHostmemDmaWr {
     /// Atomic operation; only with `atop`.
     pub s_axi_awatop: Optional<Wire<In, { ATOP_BITS }>, { shape.atomics }>,
     /// Atomic operations that want data: {beats, minus 1; id}; only with `atop`.
-    pub m_atomic: Optional<StreamOut<{ LENGTH_BITS + shape.axi.id }>, { shape.atomics }>,
+    pub m_atomic: Optional<StreamOut<{ LENGTH_BITS + shape.id }>, { shape.atomics }>,
     /// The windows of host memory; only with `guard`.
     pub guard: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
     /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
@@ -96,7 +96,7 @@ pub struct PspinHostmemDmaWr {
     #[new(Optional::new(shape.drain, || Reg::reset_to(true)))]
     draining: Optional<Reg<bool>>,
     /// Writes that the RAM has not done yet.
-    #[new(Optional::new(shape.drain, || { RamAccount::new(shape.ram.segments, shape.position()) }))]
+    #[new(Optional::new(shape.drain, || { RamAccount::new(shape.segments, shape.position()) }))]
     account: Optional<RamAccount>,
     hold: Wire<Local, bool>,
     bursts: Checked<OutputQueue<{ BurstFields::new(shape, shape.atomics).width }, { BURSTS }>>,
@@ -123,7 +123,7 @@ pub struct PspinHostmemDmaWr {
     last: Wire<Local, bool>,
     retire: Wire<Local, bool>,
     answer: Wire<Local, bool>,
-    response_id: Reg<{ shape.axi.id }>,
+    response_id: Reg<{ shape.id }>,
     response_code: Reg<2>,
     response_valid: Reg<bool, Reset>,
     counters: HalfCounters,
@@ -146,7 +146,7 @@ struct WritePayload {
 
 impl WritePayload {
     fn new(shape: HostDmaShape) -> Self {
-        let position = shape.axi.id;
+        let position = shape.id;
         let whole = position + shape.position();
         Self {
             position,
@@ -328,7 +328,7 @@ impl Logic for PspinHostmemDmaWr {
         }
         if self.answer.val() {
             self.response_valid.d.next = true;
-            self.response_id.d.next = self.transfers.m.data.val().slice(0, shape.axi.id);
+            self.response_id.d.next = self.transfers.m.data.val().slice(0, shape.id);
             if self.outside_now.val() {
                 self.response_code.d.next = DECERR.into();
             } else if self.refused_now.val() || self.failed_now.val() {

@@ -3,23 +3,19 @@
 use super::{PspinCtrlRegs, RegsShape};
 use crate::entry::{Config, Entry, Parameter, Variant};
 
-/// Name of the block.
-pub(super) const NAME: &str = "pspin_ctrl_regs";
-
 /// The control registers.
-pub(crate) const ENTRY: Entry = Entry {
-    name: NAME,
-    doc: "control and status registers of everything, behind AXI4-Lite",
-    shipped: true,
+pub(crate) const ENTRY: Entry = Entry::shipped(
+    "pspin_ctrl_regs",
+    "control and status registers of everything, behind AXI4-Lite",
     parameters,
-    derived: |_| vec![("STRB_WIDTH", 4)],
-    build: |values| Ok(Box::new(PspinCtrlRegs::new(RegsShape::new(values)?))),
-};
+    |values| Ok(Box::new(PspinCtrlRegs::new(RegsShape::new(values)?))),
+)
+.derives(|_| vec![("STRB_WIDTH", 4)]);
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model(NAME, &[]),
-    ENTRY.model("pspin_ctrl_regs_board", &[("extended", 1)]),
+    ENTRY.model(ENTRY.name, &[]),
+    ENTRY.model("pspin_ctrl_regs_board", &[]).of_boards(),
     // More of everything, and addresses beyond the window.
     ENTRY.model(
         "pspin_ctrl_regs_odd",
@@ -35,7 +31,6 @@ pub(crate) const SIMULATED: &[Variant] = &[
 ];
 
 /// A constant of the generated hardware that software can read.
-#[derive(Clone, Copy, Debug)]
 pub(super) struct Constant {
     /// The register of the group `caps`.
     pub(super) register: &'static str,
@@ -46,102 +41,34 @@ pub(super) struct Constant {
     doc: &'static str,
 }
 
-const fn constant(
-    register: &'static str,
-    parameter: &'static str,
-    board: u64,
-    doc: &'static str,
-) -> Constant {
-    Constant {
-        register,
-        parameter,
-        board,
-        doc,
-    }
+macro_rules! constants {
+    ($($register:ident = $board:expr, $doc:literal;)*) => {
+        /// Constants that are parameters; the others follow from the block itself.
+        pub(super) const CONSTANTS: &[Constant] = &[$(Constant {
+            register: stringify!($register),
+            parameter: concat!("caps_", stringify!($register)),
+            board: $board,
+            doc: concat!("caps.", stringify!($register), ": ", $doc),
+        }),*];
+    };
 }
 
-/// Constants that are parameters; the others follow from the block itself.
-pub(super) const CONSTANTS: [Constant; 14] = [
-    constant(
-        "features",
-        "caps_features",
-        0x1f,
-        "caps.features: options, a bit each",
-    ),
-    constant(
-        "data_width",
-        "caps_data_width",
-        512,
-        "caps.data_width: bits of a beat",
-    ),
-    constant("mtu", "caps_mtu", 1500, "caps.mtu: bytes of the longest frame"),
-    constant(
-        "inspected_bytes",
-        "caps_inspected_bytes",
-        66,
-        "caps.inspected_bytes: bytes of a frame that rules see",
-    ),
-    constant(
-        "buffer_base",
-        "caps_buffer_base",
-        0x1c10_0000,
-        "caps.buffer_base: address of the packet buffer",
-    ),
-    constant(
-        "buffer_size",
-        "caps_buffer_size",
-        512 * 1024,
-        "caps.buffer_size: bytes of the packet buffer",
-    ),
-    constant(
-        "large_slots",
-        "caps_large_slots",
-        256,
-        "caps.large_slots: number of large slots",
-    ),
-    constant(
-        "large_slot_size",
-        "caps_large_slot_size",
-        1536,
-        "caps.large_slot_size: bytes of a large slot",
-    ),
-    constant(
-        "small_slots",
-        "caps_small_slots",
-        1024,
-        "caps.small_slots: number of small slots",
-    ),
-    constant(
-        "small_slot_size",
-        "caps_small_slot_size",
-        128,
-        "caps.small_slot_size: bytes of a small slot",
-    ),
-    constant(
-        "message_id_width",
-        "caps_message_id_width",
-        10,
-        "caps.message_id_width: bits of the message id in a HER",
-    ),
-    constant(
-        "host_tags",
-        "caps_host_tags",
-        64,
-        "caps.host_tags: host transfers in flight, each way",
-    ),
-    constant(
-        "core_clock_khz",
-        "caps_core_clock_khz",
-        250_000,
-        "caps.core_clock_khz: frequency of the NIC's clock",
-    ),
-    constant(
-        "cluster_clock_khz",
-        "caps_cluster_clock_khz",
-        40_000,
-        "caps.cluster_clock_khz: frequency of the clusters' clock",
-    ),
-];
+constants! {
+    features = 0x1f, "options, a bit each";
+    data_width = 512, "bits of a beat";
+    mtu = 1500, "bytes of the longest frame";
+    inspected_bytes = 66, "bytes of a frame that rules see";
+    buffer_base = 0x1c10_0000, "address of the packet buffer";
+    buffer_size = 512 * 1024, "bytes of the packet buffer";
+    large_slots = 256, "number of large slots";
+    large_slot_size = 1536, "bytes of a large slot";
+    small_slots = 1024, "number of small slots";
+    small_slot_size = 128, "bytes of a small slot";
+    message_id_width = 10, "bits of the message id in a HER";
+    host_tags = 64, "host transfers in flight, each way";
+    core_clock_khz = 250_000, "frequency of the NIC's clock";
+    cluster_clock_khz = 40_000, "frequency of the clusters' clock";
+}
 
 /// Parameters with their values in a configuration.
 pub(super) fn parameters(config: Config) -> Vec<Parameter> {
@@ -155,7 +82,7 @@ pub(super) fn parameters(config: Config) -> Vec<Parameter> {
         Parameter::new("extended", extended, [0, 1], extended_doc),
     ];
     let word = [0, u32::MAX.into()];
-    let constants = CONSTANTS.map(|c| Parameter::new(c.parameter, c.board, word, c.doc));
-    all.extend(constants);
+    let constants = CONSTANTS.iter();
+    all.extend(constants.map(|c| Parameter::new(c.parameter, c.board, word, c.doc)));
     all
 }

@@ -1,6 +1,6 @@
 //! Parameters of the control registers.
 
-use super::entry::{CONSTANTS, NAME, parameters};
+use super::entry::{CONSTANTS, ENTRY, parameters};
 use crate::entry::{Checked, Config, ParameterError, Values};
 use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, Word};
 
@@ -25,7 +25,7 @@ impl RegsShape {
     /// # Errors
     /// Names the parameter, its value and what would be possible.
     pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
+        let checked = Checked::new(ENTRY.name, &parameters(Config::Reference), values)?;
         let get = |name: &str| checked.get(name);
         let mut constants = vec![
             ("rulesets", RULESETS.into()),
@@ -34,7 +34,7 @@ impl RegsShape {
             ("clusters", get("num_clusters")),
             ("mpqs", get("num_mpq")),
         ];
-        constants.extend(CONSTANTS.map(|constant| (constant.register, get(constant.parameter))));
+        constants.extend(CONSTANTS.iter().map(|c| (c.register, get(c.parameter))));
         Ok(Self {
             address: get("address_width") as usize,
             clusters: get("num_clusters") as usize,

@@ -58,7 +58,7 @@ const HOST_TAG_CONFLICT: usize = 1;
 const EVENTS: usize = 2;
 
 /// Joins our frames with Corundum's, and keeps the completions of ours from it.
-#[hardware(shape: TxInjectShape, error = ParameterError, beat = shape.axis.packed())]
+#[hardware(shape: TxInjectShape, error = ParameterError, beat = shape.axis().packed())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinTxInject {
     /// Clock.
@@ -66,11 +66,11 @@ pub struct PspinTxInject {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Frames of Corundum's TX engine.
-    pub s_axis_nic_tx: AxisIn<{ shape.axis }>,
+    pub s_axis_nic_tx: AxisIn<{ shape.axis() }>,
     /// Our frames.
-    pub s_axis_pspin_tx: AxisIn<{ shape.axis }>,
+    pub s_axis_pspin_tx: AxisIn<{ shape.axis() }>,
     /// All frames, to the wire.
-    pub m_axis_nic_tx: AxisOut<{ shape.axis }>,
+    pub m_axis_nic_tx: AxisOut<{ shape.axis() }>,
     /// Completion from the wire: when the frame was sent.
     pub s_axis_tx_cpl_ts: Wire<In, { shape.timestamp }>,
     /// Tag of the frame.
@@ -92,12 +92,12 @@ pub struct PspinTxInject {
     /// Frames of the host whose tag is one of ours.
     pub tx_host_tag_conflict_o: Wire<Out, { COUNTER_WIDTH }>,
     reset: Wire<Local, bool>,
-    host: AxisPack<{ shape.axis }>,
-    ours: AxisPack<{ shape.axis }>,
+    host: AxisPack<{ shape.axis() }>,
+    ours: AxisPack<{ shape.axis() }>,
     /// Makes ready of each stream a register: {last, beat}.
     slices: [ReadySlice<{ 1 + beat }>; STREAMS],
     arbiter: Checked<FrameArbiter<{ STREAMS }, { beat }>>,
-    joined: AxisUnpack<{ shape.axis }>,
+    joined: AxisUnpack<{ shape.axis() }>,
     /// Completions that are not ours: {tag, timestamp}.
     completions: Checked<SkidBuffer<{ shape.tag + shape.timestamp }>>,
     /// The completion at the input belongs to the host.
@@ -108,7 +108,11 @@ pub struct PspinTxInject {
 impl Logic for PspinTxInject {
     #[kernel]
     fn update(&mut self) {
-        let (beat, tag, timestamp) = (self._shape.axis.packed(), self._shape.tag, self._shape.timestamp);
+        let (beat, tag, timestamp) = (
+            self._shape.axis().packed(),
+            self._shape.tag,
+            self._shape.timestamp,
+        );
         let (error_at, top_at) = (self._shape.error_at(), self._shape.tag_top_at());
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.slices, self.arbiter, self.completions, self.counters);

@@ -1,55 +1,64 @@
 //! Widths of the block that joins our frames with Corundum's.
 
-use super::entry::{NAME, parameters};
-use crate::entry::{Checked, Config, ParameterError, Values};
+use super::ENTRY;
+use crate::entry::{Checked, ParameterError};
 use crate::stream::AxisShape;
+use spinneret_verilog::prelude::*;
 
 /// Widths of the block that joins our frames with Corundum's, in bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name, check)]
 pub struct TxInjectShape {
-    /// The frames.
-    pub axis: AxisShape,
-    /// The tag of a frame.
+    /// Width of tdata in bits, a multiple of 8.
+    #[parameter(512, range = 8..=1024, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]
+    pub data: usize,
+    /// Width of tid in bits.
+    #[parameter(12, range = 1..=64, name = "id_width", verilog = "AXIS_IF_TX_ID_WIDTH")]
+    pub tid: usize,
+    /// Width of tdest in bits.
+    #[parameter(4, range = 1..=64, name = "dest_width", verilog = "AXIS_IF_TX_DEST_WIDTH")]
+    pub tdest: usize,
+    /// Width of tuser in bits: error bit and tag.
+    #[parameter(17, range = 3..=128, name = "user_width", verilog = "AXIS_IF_TX_USER_WIDTH")]
+    pub tuser: usize,
+    /// Width of the tag in bits; the highest one says whose frame it is.
+    #[parameter(16, range = 2..=64, name = "tag_width", verilog = "TX_TAG_WIDTH")]
     pub tag: usize,
-    /// The timestamp of a completion.
+    /// Width of a completion's timestamp in bits.
+    #[parameter(96, range = 1..=128, name = "timestamp_width", verilog = "PTP_TS_WIDTH")]
     pub timestamp: usize,
 }
 
 impl TxInjectShape {
-    /// The shape that parameter values by name describe.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
-        let get = |name| checked.get(name) as usize;
-        if !get("data_width").is_multiple_of(8) {
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        if !self.data.is_multiple_of(8) {
             return Err(checked.refuse("data_width", "it is a multiple of 8".into()));
         }
-        let needed = get("tag_width") + 1;
-        if get("user_width") < needed {
-            let reason = format!("tag ({}) and error bit need {needed}", get("tag_width"));
+        let needed = self.tag + 1;
+        if self.tuser < needed {
+            let reason = format!("tag ({}) and error bit need {needed}", self.tag);
             return Err(checked.refuse("user_width", reason));
         }
-        Ok(Self {
-            axis: AxisShape {
-                data: get("data_width"),
-                id: get("id_width"),
-                dest: get("dest_width"),
-                user: get("user_width"),
-            },
-            tag: get("tag_width"),
-            timestamp: get("timestamp_width"),
-        })
+        Ok(())
+    }
+
+    /// The frames.
+    pub fn axis(self) -> AxisShape {
+        AxisShape {
+            data: self.data,
+            id: self.tid,
+            dest: self.tdest,
+            user: self.tuser,
+        }
     }
 
     /// The error bit in a packed beat.
     pub fn error_at(self) -> usize {
-        self.axis.user_at()
+        self.axis().user_at()
     }
 
     /// The highest bit of the tag in a packed beat.
     pub fn tag_top_at(self) -> usize {
-        self.axis.user_at() + self.tag
+        self.axis().user_at() + self.tag
     }
 }

@@ -1,26 +1,22 @@
 //! The segmented RAM in the catalog.
 
 use super::{PsdpramShape, SpinneretPsdpram};
-use crate::entry::{Config, Entry, Parameter, Values, Variant};
-
-/// Name of the block.
-pub(super) const NAME: &str = "spinneret_psdpram";
+use crate::entry::{Entry, Parameters as _, Values, Variant};
 
 /// The segmented RAM.
-pub(crate) const ENTRY: Entry = Entry {
-    name: NAME,
-    doc: "segmented RAM between the host DMA and Corundum's DMA engine",
-    shipped: true,
-    parameters,
-    derived,
-    build: |values| Ok(Box::new(SpinneretPsdpram::new(PsdpramShape::new(values)?))),
-};
+pub(crate) const ENTRY: Entry = Entry::shipped(
+    "spinneret_psdpram",
+    "segmented RAM between the host DMA and Corundum's DMA engine",
+    PsdpramShape::parameters,
+    |values| Ok(Box::new(SpinneretPsdpram::new(PsdpramShape::new(values)?))),
+)
+.derives(derived);
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model(NAME, &[]),
-    // As on a board: a line of 64 bytes lies in one segment.
-    ENTRY.model("spinneret_psdpram_board", &[("ram_seg_data_width", 512)]),
+    ENTRY.model(ENTRY.name, &[]),
+    // A line of 64 bytes lies in one segment.
+    ENTRY.model("spinneret_psdpram_board", &[]).of_boards(),
     // So few lines that reads and writes meet all the time.
     ENTRY.model(
         "spinneret_psdpram_small",
@@ -43,32 +39,13 @@ pub(crate) const SIMULATED: &[Variant] = &[
     ),
 ];
 
-/// Parameters with their values in a configuration.
-pub(super) fn parameters(config: Config) -> Vec<Parameter> {
-    let segment_width = match config {
-        Config::Reference => 256,
-        Config::Board => 512,
-    };
-    vec![
-        Parameter::new("size", 16384, [2, 1 << 24], "bytes, a power of two").carried_by("SIZE"),
-        Parameter::new("ram_seg_count", 2, [1, 16], "segments, a power of two").carried_by("RAM_SEG_COUNT"),
-        Parameter::new(
-            "ram_seg_data_width",
-            segment_width,
-            [8, 1024],
-            "width of a segment in bits, a power of two",
-        )
-        .carried_by("RAM_SEG_DATA_WIDTH"),
-        Parameter::new("ram_addr_width", 20, [1, 32], "width of a byte address in bits")
-            .carried_by("RAM_ADDR_WIDTH"),
-    ]
-}
-
 /// Verilog parameters that follow from the others.
 fn derived(values: &Values) -> Vec<(&'static str, u64)> {
-    let get = |name| values.get(name).copied().unwrap_or(0);
-    let bytes = get("ram_seg_data_width") / 8;
-    let line_bits = (get("ram_seg_count") * bytes).max(1).ilog2();
-    let address = get("ram_addr_width").saturating_sub(line_bits.into());
-    vec![("RAM_SEG_BE_WIDTH", bytes), ("RAM_SEG_ADDR_WIDTH", address)]
+    let of = |shape: PsdpramShape| {
+        vec![
+            ("RAM_SEG_BE_WIDTH", shape.segment_bytes() as u64),
+            ("RAM_SEG_ADDR_WIDTH", shape.segment_address() as u64),
+        ]
+    };
+    PsdpramShape::new(values).map(of).unwrap_or_default()
 }

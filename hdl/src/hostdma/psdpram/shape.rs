@@ -1,50 +1,40 @@
 //! Sizes of a segmented RAM.
 
-use super::entry::{NAME, parameters};
-use crate::entry::{Checked, Config, ParameterError, Values};
+use super::ENTRY;
+use crate::entry::{Checked, ParameterError};
+use spinneret_verilog::prelude::*;
 
 /// Sizes of a segmented RAM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name, check)]
 pub struct PsdpramShape {
-    /// Bytes in all segments together, a power of two.
+    /// Bytes, a power of two.
+    #[parameter(16384, range = 2..=1 << 24, power_of_two, verilog = "SIZE")]
     pub size: usize,
-    /// Segments side by side, a power of two.
+    /// Segments, a power of two.
+    #[parameter(2, range = 1..=16, power_of_two, name = "ram_seg_count", verilog = "RAM_SEG_COUNT")]
     pub segments: usize,
     /// Width of a segment in bits, a power of two.
+    #[parameter(256, board = 512, range = 8..=1024, power_of_two)]
+    #[parameter(name = "ram_seg_data_width", verilog = "RAM_SEG_DATA_WIDTH")]
     pub segment_data: usize,
     /// Width of a byte address in bits.
+    #[parameter(20, range = 1..=32, name = "ram_addr_width", verilog = "RAM_ADDR_WIDTH")]
     pub address: usize,
 }
 
 impl PsdpramShape {
-    /// The shape that parameter values by name describe.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
-        for name in ["size", "ram_seg_count", "ram_seg_data_width"] {
-            if !checked.get(name).is_power_of_two() {
-                return Err(checked.refuse(name, "it is a power of two".into()));
-            }
-        }
-        let get = |name| checked.get(name) as usize;
-        let shape = Self {
-            size: get("size"),
-            segments: get("ram_seg_count"),
-            segment_data: get("ram_seg_data_width"),
-            address: get("ram_addr_width"),
-        };
-        let least = 2 * shape.row_bytes();
-        if shape.size < least {
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        let least = 2 * self.row_bytes();
+        if self.size < least {
             let reason = format!("two lines of all segments are {least} bytes");
             return Err(checked.refuse("size", reason));
         }
-        if shape.size.trailing_zeros() as usize > shape.address {
-            let reason = format!("it reaches {} bytes only", 1_u64 << shape.address);
+        if self.size.trailing_zeros() as usize > self.address {
+            let reason = format!("it reaches {} bytes only", 1_u64 << self.address);
             return Err(checked.refuse("ram_addr_width", reason));
         }
-        Ok(shape)
+        Ok(())
     }
 
     /// Bytes of a segment's line.
