@@ -10,6 +10,7 @@ pub mod entry;
 mod event_counters;
 pub mod hostdma;
 pub mod ingress;
+mod limits;
 pub mod regs;
 pub mod stream;
 pub mod uart;

@@ -80,21 +80,21 @@ pub struct SpinneretApp {
     /// Completions to the host.
     pub m_axis_if_tx_cpl: CompletionOut<{ inject }>,
     /// Frames from the wire.
-    pub s_axis_if_rx: AxisIn<{ shape.ingress.matcher.axis }>,
+    pub s_axis_if_rx: AxisIn<{ shape.ingress.matcher.axis() }>,
     /// Frames to the host.
-    pub m_axis_if_rx: AxisOut<{ shape.ingress.matcher.axis }>,
+    pub m_axis_if_rx: AxisOut<{ shape.ingress.matcher.axis() }>,
     /// Increments of statistics.
     pub m_axis_stat: StatisticsOut,
     /// Reset of the cluster, active low.
     pub cluster_rstn: Wire<Out, bool>,
     /// Fetch enable of each cluster.
-    pub cl_fetch_en: Wire<Out, { shape.clusters }>,
+    pub cl_fetch_en: Wire<Out, { shape.own.clusters }>,
     /// End of computation of each cluster.
-    pub cl_eoc: Wire<In, { shape.clusters }>,
+    pub cl_eoc: Wire<In, { shape.own.clusters }>,
     /// Busy of each cluster.
-    pub cl_busy: Wire<In, { shape.clusters }>,
+    pub cl_busy: Wire<In, { shape.own.clusters }>,
     /// Message processing queues that are full.
-    pub mpq_full: Wire<In, { shape.queues }>,
+    pub mpq_full: Wire<In, { shape.own.queues }>,
     /// Packets into L2.
     pub ni_slave: WrapSlave<{ cluster }>,
     /// Frames out of L2 and L1.
@@ -160,7 +160,7 @@ pub struct SpinneretApp {
     held: Wire<Local, bool>,
     cluster_path_rstn: Wire<Local, bool>,
     bar: Heaped<SpinneretBar<{ shape.bar }>>,
-    regs: Heaped<PspinCtrlRegs<{ shape.registers(values)? }>>,
+    regs: Heaped<PspinCtrlRegs<{ shape.registers()? }>>,
     link: Heaped<Checked<ClusterLink<{ shape }>>>,
     ingress: Heaped<Checked<PspinIngressDatapath<{ shape.ingress }>>>,
     egress: Heaped<Checked<PspinEgressDatapath<{ egress }>>>,
@@ -171,7 +171,7 @@ pub struct SpinneretApp {
     /// What Corundum writes to, for reads from host memory.
     read_ram: SpinneretPsdpram<{ shape.ram }>,
     context: MetaPack<{ her }>,
-    statistics: StatisticsReporter<{ COUNTERS }, { LEVELS }, { shape.first_statistic }>,
+    statistics: StatisticsReporter<{ COUNTERS }, { LEVELS }, { shape.own.first_statistic }>,
     counters: Wire<Local, { COUNTERS * COUNTER_WIDTH }>,
     #[new(shape)]
     _shape: AppShape,

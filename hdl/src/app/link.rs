@@ -35,10 +35,10 @@ pub const STDOUT_BITS: usize = 32;
     axi = shape.cluster_axi(),
     host = shape.host_axi(),
     her = shape.ingress.her,
-    clusters = shape.clusters,
-    queues = shape.queues,
+    clusters = shape.own.clusters,
+    queues = shape.own.queues,
     command = shape.egress.command_id(),
-    burst = shape.burst_places,
+    burst = shape.own.burst_places,
     from_cluster = AxiExtras { atop: true, user: USER_BITS, },
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -165,17 +165,17 @@ pub struct ClusterLink {
     state_sync: LevelSync<{ 2 * clusters + queues }>,
     ni_crossing: Checked<AxiCrossing<{ axi }, { burst }, { AxiExtras::NONE }>>,
     no_crossing: Checked<AxiCrossing<{ axi }, { burst }, { AxiExtras::NONE }>>,
-    host_crossing: Checked<AxiCrossing<{ axi }, { shape.word_places }, { AxiExtras::NONE }>>,
+    host_crossing: Checked<AxiCrossing<{ axi }, { shape.own.word_places }, { AxiExtras::NONE }>>,
     host_dma_crossing: Checked<AxiCrossing<{ host }, { burst }, { from_cluster }>>,
     ni_names: ToWrapSlave<{ axi }>,
     no_names: ToWrapSlave<{ axi }>,
     host_names: ToWrapSlave<{ axi }>,
     host_dma_names: FromWrapMaster<{ host }>,
-    her_fifo: Checked<AsyncFifo<{ shape.her_width() }, { shape.word_places }>>,
-    free_fifo: Checked<AsyncFifo<{ shape.free_width() }, { shape.word_places }>>,
-    command_fifo: Checked<AsyncFifo<{ shape.command_width() }, { shape.word_places }>>,
+    her_fifo: Checked<AsyncFifo<{ shape.her_width() }, { shape.own.word_places }>>,
+    free_fifo: Checked<AsyncFifo<{ shape.free_width() }, { shape.own.word_places }>>,
+    command_fifo: Checked<AsyncFifo<{ shape.command_width() }, { shape.own.word_places }>>,
     response_fifo: Checked<AsyncFifo<{ command }, { shape.response_places() }>>,
-    stdout_fifo: Checked<AsyncFifo<{ STDOUT_BITS }, { shape.burst_places }>>,
+    stdout_fifo: Checked<AsyncFifo<{ STDOUT_BITS }, { shape.own.burst_places }>>,
     context: MetaUnpack<{ her }>,
     near_rst: Wire<Local, bool>,
     far_rst: Wire<Local, bool>,
@@ -186,7 +186,7 @@ impl Logic for ClusterLink {
     fn update(&mut self) {
         let shape = self._shape;
         let (message, address) = (shape.ingress.her.message_id, shape.ingress.her.address);
-        let (clusters, queues) = (shape.clusters, shape.queues);
+        let (clusters, queues) = (shape.own.clusters, shape.own.queues);
         /// Resets: the cluster has none but ours, and without a clock it is as good as in reset.
         self.running_sync.clk.next = self.clk.val();
         self.running_sync.d.next = word(self.cluster_running.val());

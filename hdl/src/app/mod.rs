@@ -28,7 +28,7 @@ pub use block::SpinneretApp;
 pub use bundles::{CompletionIn, CompletionOut, CorundumRam, StatisticsOut};
 pub(crate) use entry::{ENTRY, REPORTER_ENTRY, SIMULATED};
 pub use link::{ClusterLink, STDOUT_BITS};
-pub use shape::AppShape;
+pub use shape::{AppParameters, AppShape};
 pub use sources::{
     APP_INSTANCE, AppError, AppOptions, AppSources, Cluster, SourceFile, TOP, design, sources,
 };

@@ -1,13 +1,14 @@
 //! Parameters of the application, and those of its parts that follow.
 
-use super::entry::{NAME, parameters};
+use super::entry::ENTRY;
 use crate::axi::AxiShape;
 use crate::bar::{self, BarShape};
 use crate::egress::{self, EgressShape, tx_inject};
-use crate::entry::{Checked, Config, Entry, ParameterError, Parameters as _, Values};
+use crate::entry::{Config, ParameterError, Parameters as _, Values};
 use crate::hostdma::{self, HostDmaShape, psdpram};
 use crate::ingress::datapath::{self, DatapathShape};
 use crate::regs::{self, RegsShape};
+use spinneret_verilog::prelude::*;
 
 /// Width of an AXI id at the cluster in bits.
 const CLUSTER_ID_BITS: u64 = 6;
@@ -20,9 +21,46 @@ const TX_DEST: (&str, u64) = ("dest_width", 8);
 /// The address of a byte in a RAM of 16 KiB, as large as the rings of the host DMA are.
 const RAM_ADDRESS: (&str, u64) = ("ram_addr_width", 14);
 
-/// Parameters of the application, checked.
+/// Parameters of the application, which are the same in all configurations.
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name)]
+pub struct AppParameters {
+    /// Clusters of PsPIN.
+    #[parameter(2, range = 1..=8, verilog = "N_CLUSTERS")]
+    pub clusters: usize,
+    /// Message processing queues of PsPIN.
+    #[parameter(16, range = 1..=16, verilog = "N_MPQ")]
+    pub queues: usize,
+    /// Places of a FIFO to the cluster's clock, a power of two.
+    // Of a FIFO that carries beats of bursts.
+    #[parameter(16, range = 4..=512, power_of_two)]
+    pub burst_places: usize,
+    /// Places of a FIFO to the cluster's clock, a power of two.
+    // Of all other FIFOs.
+    #[parameter(8, range = 4..=512, power_of_two)]
+    pub word_places: usize,
+    /// Number of our first statistic in Corundum's.
+    #[parameter(2048, range = 0..=3072)]
+    pub first_statistic: u64,
+    /// Frequency of the core's clock.
+    #[parameter(250_000, range = 1..=1_000_000)]
+    pub core_clock_khz: u64,
+    /// Frequency of the cluster's clock.
+    #[parameter(40_000, range = 1..=1_000_000)]
+    pub cluster_clock_khz: u64,
+    /// Clocks after which an access to a silent cluster is answered.
+    #[parameter(65_536, range = 16..=1 << 30)]
+    pub bar_timeout: u64,
+    /// 1: the cluster is the stand-in, as software can read.
+    #[parameter(0)]
+    pub stub: bool,
+}
+
+/// The application's parameters and those of its parts, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AppShape {
+    /// Its own.
+    pub own: AppParameters,
     /// The ingress path.
     pub ingress: DatapathShape,
     /// The egress path.
@@ -35,16 +73,6 @@ pub struct AppShape {
     pub ram: psdpram::PsdpramShape,
     /// The decoder of the BAR.
     pub bar: BarShape,
-    /// PsPIN's clusters.
-    pub clusters: usize,
-    /// Its message processing queues.
-    pub queues: usize,
-    /// Places of a FIFO to the cluster's clock that carries beats of bursts, a power of two.
-    pub burst_places: usize,
-    /// Places of the other FIFOs to the cluster's clock, a power of two.
-    pub word_places: usize,
-    /// Number of the first statistic.
-    pub first_statistic: u64,
 }
 
 impl AppShape {
@@ -53,44 +81,23 @@ impl AppShape {
     /// # Errors
     /// Names the parameter, its value and what would be possible.
     pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Board), values)?;
-        let get = |name: &str| checked.get(name) as usize;
-        for name in ["burst_places", "word_places"] {
-            if !get(name).is_power_of_two() {
-                return Err(checked.refuse(name, "it is a power of two".into()));
-            }
-        }
+        const AXI_ID: (&str, u64) = ("axi_id_width", CLUSTER_ID_BITS);
+        const ID: (&str, u64) = ("id_width", CLUSTER_ID_BITS);
+        let own = AppParameters::new(values)?;
+        let ingress = [AXI_ID, ("id_width", 8), ("dest_width", 16)];
+        let egress = [AXI_ID, TX_ID, TX_DEST];
+        let bar = [ID, ("timeout_cycles", own.bar_timeout)];
         Ok(Self {
-            ingress: DatapathShape::new(&board(
-                &datapath::ENTRY,
-                &[
-                    ("axi_id_width", CLUSTER_ID_BITS),
-                    ("id_width", 8),
-                    ("dest_width", 16),
-                ],
-            ))?,
-            egress: EgressShape::new(&board(
-                &egress::ENTRY,
-                &[("axi_id_width", CLUSTER_ID_BITS), TX_ID, TX_DEST],
-            ))?,
-            inject: tx_inject::TxInjectShape::new(&board(&tx_inject::ENTRY, &[TX_ID, TX_DEST]))?,
+            own,
+            ingress: DatapathShape::new(&datapath::ENTRY.with(Config::Board, &ingress))?,
+            egress: EgressShape::new(&egress::ENTRY.with(Config::Board, &egress))?,
+            inject: tx_inject::TxInjectShape::new(&tx_inject::ENTRY.with(Config::Board, &[TX_ID, TX_DEST]))?,
             host: HostDmaShape::of(
                 hostdma::ENTRY.name,
-                &board(&hostdma::ENTRY, &[("id_width", CLUSTER_ID_BITS), RAM_ADDRESS]),
+                &hostdma::ENTRY.with(Config::Board, &[ID, RAM_ADDRESS]),
             )?,
-            ram: psdpram::PsdpramShape::new(&board(&psdpram::ENTRY, &[RAM_ADDRESS]))?,
-            bar: BarShape::new(&board(
-                &bar::ENTRY,
-                &[
-                    ("id_width", CLUSTER_ID_BITS),
-                    ("timeout_cycles", checked.get("bar_timeout")),
-                ],
-            ))?,
-            clusters: get("clusters"),
-            queues: get("queues"),
-            burst_places: get("burst_places"),
-            word_places: get("word_places"),
-            first_statistic: checked.get("first_statistic"),
+            ram: psdpram::PsdpramShape::new(&psdpram::ENTRY.with(Config::Board, &[RAM_ADDRESS]))?,
+            bar: BarShape::new(&bar::ENTRY.with(Config::Board, &bar))?,
         })
     }
 
@@ -98,45 +105,40 @@ impl AppShape {
     ///
     /// # Errors
     /// If a parameter is not possible.
-    pub fn registers(self, values: &Values) -> Result<RegsShape, ParameterError> {
-        let get = |name: &str| values.get(name).copied().unwrap_or(0);
-        let slots = self.ingress.slots;
-        let matcher = self.ingress.matcher;
-        let ingress = datapath::ENTRY.values(Config::Board);
-        let of_ingress = |name: &str| ingress.get(name).copied().unwrap_or(0);
+    pub fn registers(self) -> Result<RegsShape, ParameterError> {
+        let (own, her) = (self.own, self.ingress.her);
+        let (matcher, slots) = (self.ingress.matcher, self.ingress.slots);
         let features = [
             matcher.ip_relative,
             self.host.guard,
             self.host.atomics,
             self.host.drain,
-            self.ingress.her.context_in_message_id,
-            get("stub") == 1,
+            her.context_in_message_id,
+            own.stub,
         ];
         let features = features
             .iter()
             .rev()
             .fold(0, |mask, on| mask << 1 | u64::from(*on));
-        RegsShape::new(&board(
-            &regs::ENTRY,
-            &[
-                ("num_clusters", self.clusters as u64),
-                ("num_mpq", self.queues as u64),
-                ("caps_features", features),
-                ("caps_data_width", matcher.axis.data as u64),
-                ("caps_mtu", of_ingress("mtu")),
-                ("caps_inspected_bytes", of_ingress("inspected_bytes")),
-                ("caps_buffer_base", of_ingress("buffer_base")),
-                ("caps_buffer_size", of_ingress("buffer_size")),
-                ("caps_large_slots", slots.large.count as u64),
-                ("caps_large_slot_size", slots.large.size),
-                ("caps_small_slots", slots.small.count as u64),
-                ("caps_small_slot_size", slots.small.size),
-                ("caps_message_id_width", self.ingress.her.message_id as u64),
-                ("caps_host_tags", self.host.writes as u64),
-                ("caps_core_clock_khz", get("core_clock_khz")),
-                ("caps_cluster_clock_khz", get("cluster_clock_khz")),
-            ],
-        ))
+        let values = [
+            ("num_clusters", own.clusters as u64),
+            ("num_mpq", own.queues as u64),
+            ("caps_features", features),
+            ("caps_data_width", matcher.data as u64),
+            ("caps_mtu", matcher.mtu as u64),
+            ("caps_inspected_bytes", matcher.inspected_bytes as u64),
+            ("caps_buffer_base", slots.buffer_base),
+            ("caps_buffer_size", slots.buffer_size),
+            ("caps_large_slots", slots.large_slots),
+            ("caps_large_slot_size", slots.large_slot_size),
+            ("caps_small_slots", slots.small_slots),
+            ("caps_small_slot_size", slots.small_slot_size),
+            ("caps_message_id_width", her.message_id as u64),
+            ("caps_host_tags", self.host.writes as u64),
+            ("caps_core_clock_khz", own.core_clock_khz),
+            ("caps_cluster_clock_khz", own.cluster_clock_khz),
+        ];
+        RegsShape::new(&regs::ENTRY.with(Config::Board, &values))
     }
 
     /// The cluster's slave ports.
@@ -176,11 +178,4 @@ impl AppShape {
     pub fn response_places(self) -> usize {
         1 << self.egress.command_id()
     }
-}
-
-/// Values of the board's configuration, some of them replaced.
-fn board(entry: &Entry, settings: &[(&str, u64)]) -> Values {
-    let mut values = entry.values(Config::Board);
-    values.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-    values
 }

@@ -51,8 +51,8 @@ use spinneret_verilog::prelude::*;
     width: usize,
     depth: usize,
     error = ParameterError,
-    _ = limits::check_width("async_fifo", "width", width)?,
-    _ = limits::check_depth("async_fifo", depth)?,
+    _ = limits::WIDTH.check("async_fifo", width)?,
+    _ = limits::DEPTH.check("async_fifo", depth)?,
     address = address_width(depth),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]

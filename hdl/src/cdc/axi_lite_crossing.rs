@@ -31,8 +31,8 @@ const RESPONSE: usize = 2;
     address: usize,
     data: usize,
     error = ParameterError,
-    _ = limits::check_address("axi_lite_crossing", address)?,
-    _ = limits::check_data("axi_lite_crossing", data)?,
+    _ = limits::ADDRESS.check("axi_lite_crossing", address)?,
+    _ = limits::DATA.check("axi_lite_crossing", data)?,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AxiLiteCrossing {

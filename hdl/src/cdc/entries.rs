@@ -1,143 +1,112 @@
 //! The crossings in the catalog.
 
+use super::limits::{ADDRESS, ATOP, DATA, DEPTH, ID, USER, WIDTH};
 use super::{
-    AsyncFifo, AxiCrossing, AxiExtras, AxiLiteCrossing, BusSync, LevelSync, LinkReset, LinkedFifos,
-    ResetSync, limits,
+    AsyncFifo, AxiCrossing, AxiExtras, AxiLiteCrossing, BusSync, LevelSync, LinkReset, LinkedFifos, ResetSync,
 };
 use crate::axi::AxiShape;
-use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values, Variant};
-use spinneret_verilog::prelude::*;
+use crate::entry::{Entry, Parameter, Variant};
 
 /// [`AsyncFifo`].
-pub(crate) const ASYNC_FIFO: Entry = Entry {
-    name: "async_fifo",
-    doc: "first in, first out, from one clock to another",
-    shipped: false,
-    parameters: |_: Config| vec![width(), depth()],
-    derived: |_| Vec::new(),
-    build: |values| boxed(AsyncFifo::new(number(values, "width"), number(values, "depth"))),
-};
+pub(crate) const ASYNC_FIFO: Entry = Entry::part(
+    "async_fifo",
+    "first in, first out, from one clock to another",
+    |_| vec![WIDTH.parameter(32), DEPTH.parameter(16)],
+    |values| Ok(Box::new(AsyncFifo::new(WIDTH.of(values), DEPTH.of(values))?)),
+);
 
 /// [`LevelSync`].
-pub(crate) const LEVEL_SYNC: Entry = Entry {
-    name: "level_sync",
-    doc: "bits into another clock, each for itself",
-    shipped: false,
-    parameters: |_: Config| vec![width()],
-    derived: |_| Vec::new(),
-    build: |values| {
-        Checked::new("level_sync", &[width()], values)?;
-        boxed(Ok(LevelSync::new(number(values, "width"))))
+pub(crate) const LEVEL_SYNC: Entry = Entry::part(
+    "level_sync",
+    "bits into another clock, each for itself",
+    |_| vec![WIDTH.parameter(32)],
+    |values| {
+        let width = WIDTH.check("level_sync", WIDTH.of(values))?;
+        Ok(Box::new(LevelSync::new(width)))
     },
-};
+);
 
 /// [`ResetSync`].
-pub(crate) const RESET_SYNC: Entry = Entry {
-    name: "reset_sync",
-    doc: "a reset into another clock",
-    shipped: false,
-    parameters: |_: Config| Vec::new(),
-    derived: |_| Vec::new(),
-    build: |_| boxed(Ok(ResetSync::new())),
-};
+pub(crate) const RESET_SYNC: Entry = Entry::part(
+    "reset_sync",
+    "a reset into another clock",
+    |_| Vec::new(),
+    |_| Ok(Box::new(ResetSync::new())),
+);
 
 /// [`BusSync`].
-pub(crate) const BUS_SYNC: Entry = Entry {
-    name: "bus_sync",
-    doc: "words into another clock, one at a time",
-    shipped: false,
-    parameters: |_: Config| vec![width()],
-    derived: |_| Vec::new(),
-    build: |values| {
-        Checked::new("bus_sync", &[width()], values)?;
-        boxed(Ok(BusSync::new(number(values, "width"))))
+pub(crate) const BUS_SYNC: Entry = Entry::part(
+    "bus_sync",
+    "words into another clock, one at a time",
+    LEVEL_SYNC.parameters,
+    |values| {
+        let width = WIDTH.check("bus_sync", WIDTH.of(values))?;
+        Ok(Box::new(BusSync::new(width)))
     },
-};
+);
 
 /// [`AxiCrossing`].
-pub(crate) const AXI_CROSSING: Entry = Entry {
-    name: "axi_crossing",
-    doc: "AXI4 from one clock to another",
-    shipped: false,
-    parameters: |_: Config| {
+pub(crate) const AXI_CROSSING: Entry = Entry::part(
+    "axi_crossing",
+    "AXI4 from one clock to another",
+    |_| {
         vec![
-            parameter("address_width", 32, [1, 64], "width of an address in bits"),
-            parameter(
-                "data_width",
-                64,
-                [8, 1024],
-                "width of a beat in bits, a power of two",
-            ),
-            parameter("id_width", 4, [1, 32], "width of an id in bits"),
-            depth(),
-            parameter("atop", 0, [0, 1], "1: with atomic operations"),
-            parameter(
-                "user_width",
-                0,
-                [0, 64],
-                "width of the user signals of addresses in bits; 0: there are none",
-            ),
+            ADDRESS.parameter(32),
+            DATA.parameter(64),
+            ID.parameter(4),
+            DEPTH.parameter(16),
+            ATOP.parameter(0),
+            USER.parameter(0),
         ]
     },
-    derived: |_| Vec::new(),
-    build: |values| {
+    |values| {
         let shape = AxiShape {
-            address: number(values, "address_width"),
-            data: number(values, "data_width"),
-            id: number(values, "id_width"),
+            address: ADDRESS.of(values),
+            data: DATA.of(values),
+            id: ID.of(values),
         };
         let extras = AxiExtras {
-            atop: number(values, "atop") == 1,
-            user: number(values, "user_width"),
+            atop: ATOP.of(values) == 1,
+            user: USER.of(values),
         };
-        boxed(AxiCrossing::new(shape, number(values, "depth"), extras))
+        Ok(Box::new(AxiCrossing::new(shape, DEPTH.of(values), extras)?))
     },
-};
+);
 
 /// [`AxiLiteCrossing`].
-pub(crate) const AXI_LITE_CROSSING: Entry = Entry {
-    name: "axi_lite_crossing",
-    doc: "AXI4-Lite from one clock to another",
-    shipped: false,
-    parameters: |_: Config| {
-        vec![
-            parameter("address_width", 24, [1, 64], "width of an address in bits"),
-            parameter(
-                "data_width",
-                32,
-                [8, 1024],
-                "width of data in bits, a power of two",
-            ),
-        ]
+pub(crate) const AXI_LITE_CROSSING: Entry = Entry::part(
+    "axi_lite_crossing",
+    "AXI4-Lite from one clock to another",
+    |_| {
+        let data = Parameter {
+            doc: "width of data in bits, a power of two",
+            ..DATA.parameter(32)
+        };
+        vec![ADDRESS.parameter(24), data]
     },
-    derived: |_| Vec::new(),
-    build: |values| {
-        boxed(AxiLiteCrossing::new(
-            number(values, "address_width"),
-            number(values, "data_width"),
-        ))
+    |values| {
+        Ok(Box::new(AxiLiteCrossing::new(
+            ADDRESS.of(values),
+            DATA.of(values),
+        )?))
     },
-};
+);
 
 /// [`LinkReset`].
-pub(crate) const LINK_RESET: Entry = Entry {
-    name: "link_reset",
-    doc: "resets of both sides of a set of crossings",
-    shipped: false,
-    parameters: |_: Config| Vec::new(),
-    derived: |_| Vec::new(),
-    build: |_| boxed(Ok(LinkReset::new())),
-};
+pub(crate) const LINK_RESET: Entry = Entry::part(
+    "link_reset",
+    "resets of both sides of a set of crossings",
+    RESET_SYNC.parameters,
+    |_| Ok(Box::new(LinkReset::new())),
+);
 
 /// [`LinkedFifos`].
-pub(crate) const LINKED_FIFOS: Entry = Entry {
-    name: "linked_fifos",
-    doc: "queues there and back between two clocks, with their resets",
-    shipped: false,
-    parameters: ASYNC_FIFO.parameters,
-    derived: |_| Vec::new(),
-    build: |values| boxed(LinkedFifos::new(number(values, "width"), number(values, "depth"))),
-};
+pub(crate) const LINKED_FIFOS: Entry = Entry::part(
+    "linked_fifos",
+    "queues there and back between two clocks, with their resets",
+    ASYNC_FIFO.parameters,
+    |values| Ok(Box::new(LinkedFifos::new(WIDTH.of(values), DEPTH.of(values))?)),
+);
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
@@ -152,28 +121,3 @@ pub(crate) const SIMULATED: &[Variant] = &[
     LINK_RESET.model("link_reset", &[]),
     LINKED_FIFOS.model("linked_fifos", &[("depth", 4)]),
 ];
-
-fn parameter(name: &'static str, value: u64, range: [u64; 2], doc: &'static str) -> Parameter {
-    Parameter::new(name, value, range, doc)
-}
-
-fn width() -> Parameter {
-    let range = [1, limits::MAX_WIDTH as u64];
-    parameter("width", 32, range, "width of the payload in bits")
-}
-
-fn depth() -> Parameter {
-    let range = [limits::MIN_DEPTH as u64, limits::MAX_DEPTH as u64];
-    parameter("depth", 16, range, "places, a power of two")
-}
-
-/// The value of a parameter; the blocks refuse what does not fit.
-fn number(values: &Values, name: &str) -> usize {
-    values
-        .get(name)
-        .map_or(0, |value| usize::try_from(*value).unwrap_or(usize::MAX))
-}
-
-fn boxed<B: Block + 'static>(block: Result<B, ParameterError>) -> Result<Box<dyn Block>, ParameterError> {
-    Ok(Box::new(block?))
-}

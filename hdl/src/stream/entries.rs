@@ -1,113 +1,107 @@
 //! The stream primitives in the catalog.
 
+use super::limits::{BLOCK, DEPTH, MARGIN, PORTS, REGISTERED, WIDTH};
 use super::{
     Fifo, FifoConfig, FifoOutput, FrameArbiter, FrameDemux, FrameFifo, OutputQueue, PassFifo, ReadySlice,
-    SkidBuffer, limits,
+    SkidBuffer,
 };
-use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values, Variant};
+use crate::entry::{Entry, Values, Variant};
 use spinneret_verilog::prelude::*;
 
 /// [`Fifo`].
-pub(crate) const FIFO: Entry = Entry {
-    name: "fifo",
-    doc: "first in, first out",
-    shipped: false,
-    parameters: |_: Config| {
+pub(crate) const FIFO: Entry = Entry::part(
+    "fifo",
+    "first in, first out",
+    |_| {
         vec![
-            width(),
-            depth(),
-            parameter("block", 0, 0, 1, "1: memory in block RAM, 0: in distributed RAM"),
-            parameter("registered", 0, 0, 1, "1: data from a register, 0: falls through"),
-            margin(),
+            WIDTH.parameter(32),
+            DEPTH.parameter(16),
+            BLOCK.parameter(0),
+            REGISTERED.parameter(0),
+            MARGIN.parameter(0),
         ]
     },
-    derived: |_| Vec::new(),
-    build: |values| boxed(Fifo::new(fifo_config(values))),
-};
+    |values| Ok(Box::new(Fifo::new(fifo_config(values))?)),
+);
 
 /// [`PassFifo`].
-pub(crate) const PASS_FIFO: Entry = Entry {
-    name: "pass_fifo",
-    doc: "first in, first out, no latency while empty",
-    shipped: false,
-    parameters: FIFO.parameters,
-    derived: |_| Vec::new(),
-    build: |values| boxed(PassFifo::new(fifo_config(values))),
-};
+pub(crate) const PASS_FIFO: Entry = Entry::part(
+    "pass_fifo",
+    "first in, first out, no latency while empty",
+    FIFO.parameters,
+    |values| Ok(Box::new(PassFifo::new(fifo_config(values))?)),
+);
 
 /// [`OutputQueue`].
-pub(crate) const OUTPUT_QUEUE: Entry = Entry {
-    name: "output_queue",
-    doc: "first in, first out, with a register at the output",
-    shipped: false,
-    parameters: |_: Config| vec![width(), depth(), margin()],
-    derived: |_| Vec::new(),
-    build: |values| {
-        boxed(OutputQueue::with_margin(
-            number(values, "width"),
-            number(values, "depth"),
-            number(values, "margin"),
-        ))
+pub(crate) const OUTPUT_QUEUE: Entry = Entry::part(
+    "output_queue",
+    "first in, first out, with a register at the output",
+    |_| vec![WIDTH.parameter(32), DEPTH.parameter(16), MARGIN.parameter(0)],
+    |values| {
+        let [width, depth, margin] = [WIDTH, DEPTH, MARGIN].map(|limit| limit.of(values));
+        Ok(Box::new(OutputQueue::with_margin(width, depth, margin)?))
     },
-};
+);
 
 /// [`SkidBuffer`].
-pub(crate) const SKID_BUFFER: Entry = Entry {
-    name: "skid_buffer",
-    doc: "register slice of a stream",
-    shipped: false,
-    parameters: |_: Config| vec![width()],
-    derived: |_| Vec::new(),
-    build: |values| boxed(SkidBuffer::new(number(values, "width"))),
-};
+pub(crate) const SKID_BUFFER: Entry = Entry::part(
+    "skid_buffer",
+    "register slice of a stream",
+    |_| vec![WIDTH.parameter(32)],
+    |values| Ok(Box::new(SkidBuffer::new(WIDTH.of(values))?)),
+);
 
 /// [`ReadySlice`].
-pub(crate) const READY_SLICE: Entry = Entry {
-    name: "ready_slice",
-    doc: "register slice of a stream's ready alone",
-    shipped: false,
-    parameters: SKID_BUFFER.parameters,
-    derived: |_| Vec::new(),
-    build: |values| {
-        Checked::new("ready_slice", &[width()], values)?;
-        boxed(Ok(ReadySlice::new(number(values, "width"))))
+pub(crate) const READY_SLICE: Entry = Entry::part(
+    "ready_slice",
+    "register slice of a stream's ready alone",
+    SKID_BUFFER.parameters,
+    |values| {
+        let width = WIDTH.check("ready_slice", WIDTH.of(values))?;
+        Ok(Box::new(ReadySlice::new(width)))
     },
-};
+);
 
 /// [`FrameFifo`].
-pub(crate) const FRAME_FIFO: Entry = Entry {
-    name: "frame_fifo",
-    doc: "stores whole frames, drops what does not fit",
-    shipped: false,
-    parameters: |_: Config| vec![width(), depth()],
-    derived: |_| Vec::new(),
-    build: |values| boxed(FrameFifo::new(number(values, "width"), number(values, "depth"))),
-};
+pub(crate) const FRAME_FIFO: Entry = Entry::part(
+    "frame_fifo",
+    "stores whole frames, drops what does not fit",
+    |_| vec![WIDTH.parameter(32), DEPTH.parameter(16)],
+    |values| Ok(Box::new(FrameFifo::new(WIDTH.of(values), DEPTH.of(values))?)),
+);
 
 /// [`FrameArbiter`].
-pub(crate) const FRAME_ARBITER: Entry = Entry {
-    name: "frame_arbiter",
-    doc: "joins streams of frames in turn",
-    shipped: false,
-    parameters: |_: Config| vec![ports(), width()],
-    derived: |_| Vec::new(),
-    build: |values| {
-        boxed(FrameArbiter::new(
-            number(values, "ports"),
-            number(values, "width"),
-        ))
-    },
-};
+pub(crate) const FRAME_ARBITER: Entry = Entry::part(
+    "frame_arbiter",
+    "joins streams of frames in turn",
+    |_| vec![PORTS.parameter(2), WIDTH.parameter(32)],
+    |values| Ok(Box::new(FrameArbiter::new(PORTS.of(values), WIDTH.of(values))?)),
+);
 
 /// [`FrameDemux`].
-pub(crate) const FRAME_DEMUX: Entry = Entry {
-    name: "frame_demux",
-    doc: "sends every frame to the output that is selected",
-    shipped: false,
-    parameters: |_: Config| vec![ports(), width()],
-    derived: |_| Vec::new(),
-    build: |values| boxed(FrameDemux::new(number(values, "ports"), number(values, "width"))),
-};
+pub(crate) const FRAME_DEMUX: Entry = Entry::part(
+    "frame_demux",
+    "sends every frame to the output that is selected",
+    FRAME_ARBITER.parameters,
+    |values| Ok(Box::new(FrameDemux::new(PORTS.of(values), WIDTH.of(values))?)),
+);
+
+/// Parameters of a FIFO as [`FIFO`] lists them.
+fn fifo_config(values: &Values) -> FifoConfig {
+    FifoConfig {
+        width: WIDTH.of(values),
+        depth: DEPTH.of(values),
+        storage: match BLOCK.of(values) {
+            1 => RamStyle::Block,
+            _ => RamStyle::Distributed,
+        },
+        output: match REGISTERED.of(values) {
+            1 => FifoOutput::Registered,
+            _ => FifoOutput::Fallthrough,
+        },
+        margin: MARGIN.of(values),
+    }
+}
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
@@ -175,75 +169,6 @@ pub(crate) const SIMULATED: &[Variant] = &[
     FRAME_DEMUX.model("frame_demux_2", &[("width", 32), ("ports", 2)]),
     FRAME_DEMUX.model("frame_demux_5", &[("width", 61), ("ports", 5)]),
 ];
-
-fn parameter(name: &'static str, value: usize, min: usize, max: usize, doc: &'static str) -> Parameter {
-    Parameter {
-        name,
-        value: value as u64,
-        min: min as u64,
-        max: max as u64,
-        verilog: None,
-        doc,
-    }
-}
-
-fn width() -> Parameter {
-    parameter("width", 32, 1, limits::MAX_WIDTH, "width of the payload in bits")
-}
-
-fn depth() -> Parameter {
-    parameter("depth", 16, 2, limits::MAX_DEPTH, "places, a power of two")
-}
-
-fn margin() -> Parameter {
-    parameter(
-        "margin",
-        0,
-        0,
-        limits::MAX_DEPTH - 1,
-        "elements that still fit when almost_full rises",
-    )
-}
-
-/// Parameters of a FIFO as [`FIFO`] lists them.
-fn fifo_config(values: &Values) -> FifoConfig {
-    FifoConfig {
-        width: number(values, "width"),
-        depth: number(values, "depth"),
-        storage: if number(values, "block") == 1 {
-            RamStyle::Block
-        } else {
-            RamStyle::Distributed
-        },
-        output: if number(values, "registered") == 1 {
-            FifoOutput::Registered
-        } else {
-            FifoOutput::Fallthrough
-        },
-        margin: number(values, "margin"),
-    }
-}
-
-fn ports() -> Parameter {
-    parameter(
-        "ports",
-        2,
-        1,
-        limits::MAX_PORTS,
-        "number of streams that are joined or told apart",
-    )
-}
-
-/// The value of a parameter; the blocks refuse what does not fit.
-fn number(values: &Values, name: &str) -> usize {
-    values
-        .get(name)
-        .map_or(0, |value| usize::try_from(*value).unwrap_or(usize::MAX))
-}
-
-fn boxed<B: Block + 'static>(block: Result<B, ParameterError>) -> Result<Box<dyn Block>, ParameterError> {
-    Ok(Box::new(block?))
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Parameters of the FIFO.
 
-use super::limits;
+use super::limits::{DEPTH, MARGIN, REGISTERED, WIDTH};
 use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
@@ -76,19 +76,15 @@ impl FifoConfig {
     }
 
     pub(super) fn check(&self) -> Result<(), ParameterError> {
-        limits::check_width("fifo", self.width)?;
-        limits::check_depth("fifo", self.depth)?;
+        WIDTH.check("fifo", self.width)?;
+        DEPTH.check("fifo", self.depth)?;
         if self.margin >= self.depth {
             let reason = format!("it must be less than the depth, {}", self.depth);
-            return Err(limits::refuse("fifo", "margin", self.margin, reason));
+            return Err(MARGIN.refuse("fifo", self.margin, reason));
         }
         if self.storage == RamStyle::Block && self.output == FifoOutput::Fallthrough {
-            return Err(limits::refuse(
-                "fifo",
-                "registered",
-                0,
-                "block RAM reads into a register; use distributed RAM",
-            ));
+            let reason = "block RAM reads into a register; use distributed RAM";
+            return Err(REGISTERED.refuse("fifo", 0, reason));
         }
         Ok(())
     }

@@ -32,8 +32,8 @@ use spinneret_verilog::prelude::*;
     ports: usize,
     width: usize,
     error = ParameterError,
-    _ = limits::check_ports("frame_arbiter", ports)?,
-    _ = limits::check_width("frame_arbiter", width)?,
+    _ = limits::PORTS.check("frame_arbiter", ports)?,
+    _ = limits::WIDTH.check("frame_arbiter", width)?,
     number = address_width(ports),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]

@@ -32,8 +32,8 @@ use spinneret_verilog::prelude::*;
     ports: usize,
     width: usize,
     error = ParameterError,
-    _ = limits::check_ports("frame_demux", ports)?,
-    _ = limits::check_width("frame_demux", width)?,
+    _ = limits::PORTS.check("frame_demux", ports)?,
+    _ = limits::WIDTH.check("frame_demux", width)?,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameDemux {

@@ -33,8 +33,8 @@ use spinneret_verilog::prelude::*;
     width: usize,
     depth: usize,
     error = ParameterError,
-    _ = limits::check_width("frame_fifo", width)?,
-    _ = limits::check_depth("frame_fifo", depth)?,
+    _ = limits::WIDTH.check("frame_fifo", width)?,
+    _ = limits::DEPTH.check("frame_fifo", depth)?,
     pointer = address_width(depth) + 1,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]

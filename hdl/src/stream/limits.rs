@@ -1,64 +1,25 @@
 //! What the stream primitives accept as parameters.
 
-use crate::entry::ParameterError;
+use crate::limits::Limit;
+pub(super) use crate::limits::WIDTH;
 
-/// Widest payload in bits: a beat of 2048 bits with its byte enables and side band.
-pub(super) const MAX_WIDTH: usize = 4096;
-/// Deepest memory in elements.
-pub(super) const MAX_DEPTH: usize = 65536;
-/// Most inputs of an arbiter and outputs of a demultiplexer.
-pub(super) const MAX_PORTS: usize = 64;
-
-/// The error for a parameter's value.
-pub(super) fn refuse(
-    block: &str,
-    parameter: &str,
-    value: usize,
-    reason: impl Into<String>,
-) -> ParameterError {
-    ParameterError {
-        block: block.into(),
-        parameter: parameter.into(),
-        value: value as u64,
-        reason: reason.into(),
-    }
-}
-
-/// A payload has at least one bit.
-pub(super) fn check_width(block: &str, width: usize) -> Result<(), ParameterError> {
-    if (1..=MAX_WIDTH).contains(&width) {
-        return Ok(());
-    }
-    Err(refuse(
-        block,
-        "width",
-        width,
-        format!("it must be from 1 to {MAX_WIDTH} bits"),
-    ))
-}
-
-/// Pointers wrap at a power of two.
-pub(super) fn check_depth(block: &str, depth: usize) -> Result<(), ParameterError> {
-    if depth.is_power_of_two() && (2..=MAX_DEPTH).contains(&depth) {
-        return Ok(());
-    }
-    Err(refuse(
-        block,
-        "depth",
-        depth,
-        format!("it must be a power of two from 2 to {MAX_DEPTH}"),
-    ))
-}
-
-/// One port needs neither arbiter nor demultiplexer, but a generator may ask for it.
-pub(super) fn check_ports(block: &str, ports: usize) -> Result<(), ParameterError> {
-    if (1..=MAX_PORTS).contains(&ports) {
-        return Ok(());
-    }
-    Err(refuse(
-        block,
-        "ports",
-        ports,
-        format!("it must be from 1 to {MAX_PORTS}"),
-    ))
-}
+/// Elements of a memory, whose pointers wrap at a power of two.
+pub(super) const DEPTH: Limit = Limit::number("depth", [2, 65536], "places, a power of two").power_of_two();
+/// How early `almost_full` rises; less than the depth.
+pub(super) const MARGIN: Limit = Limit::number(
+    "margin",
+    [0, 65535],
+    "elements that still fit when almost_full rises",
+);
+/// When data appears at the output.
+pub(super) const REGISTERED: Limit =
+    Limit::number("registered", [0, 1], "1: data from a register, 0: falls through");
+/// What a memory is made of.
+pub(super) const BLOCK: Limit =
+    Limit::number("block", [0, 1], "1: memory in block RAM, 0: in distributed RAM");
+/// Inputs of an arbiter and outputs of a demultiplexer. One needs neither, but a generator may ask for it.
+pub(super) const PORTS: Limit = Limit::number(
+    "ports",
+    [1, 64],
+    "number of streams that are joined or told apart",
+);

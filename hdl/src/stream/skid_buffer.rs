@@ -24,7 +24,7 @@ use spinneret_verilog::prelude::*;
 /// Register slice: cuts every combinational path of a stream, in both directions.
 /// # Parameters
 /// `width` is 1 to 4096 bits.
-#[hardware(width: usize, error = ParameterError, _ = limits::check_width("skid_buffer", width)?)]
+#[hardware(width: usize, error = ParameterError, _ = limits::WIDTH.check("skid_buffer", width)?)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SkidBuffer {
     /// Clock.

@@ -20,7 +20,7 @@
 //! - **Packets** go through [`PspinPktMatch`] whole, beat for beat as on a wire.
 //! - **Message id:** bytes 44 to 47 of the packet as they are in it.
 //! - **LEDs:** 0 to 3 count matched packets; 4 rules are in force; 5 the last answer was an error; 6 the last packet
-//!   matched; 7 changes every [`ConsoleShape::heartbeat_clocks`].
+//!   matched; 7 changes as [`ConsoleShape::heartbeat_bits`] says.
 //! - **Bad input** is answered with a code and changes nothing. A frame that breaks off, or a byte without a stop bit,
 //!   is answered after a pause of the line; then the next byte is a command. No input stops the console for longer.
 //! - **Reset:** as at power-up.
@@ -55,7 +55,7 @@ const ANSWERING: u64 = 2;
 const SENDING: u64 = 3;
 
 /// A matching engine behind a serial line.
-#[hardware(shape: ConsoleShape, error = ParameterError, engine = shape.engine, timing = shape.timing)]
+#[hardware(shape: ConsoleShape, error = ParameterError, engine = shape.engine(), timing = shape.timing)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct UartMatch {
     /// Clock.
@@ -71,7 +71,7 @@ pub struct UartMatch {
     receiver: UartReceiver<{ timing }>,
     reader: CommandReader<{ timing }>,
     rules: RuleBank<{ engine }>,
-    packet: PacketBuffer<{ engine.axis }>,
+    packet: PacketBuffer<{ engine.axis() }>,
     engine: Checked<PspinPktMatch<{ engine }>>,
     answer: AnswerWriter,
     transmitter: UartTransmitter<{ timing }>,
@@ -83,7 +83,7 @@ pub struct UartMatch {
     code: Reg<{ BYTE }>,
     answer_length: Reg<4>,
     answer_payload: Reg<{ ANSWER }>,
-    heartbeat: Reg<{ shape.heartbeat_width() }, Reset>,
+    heartbeat: Reg<{ shape.heartbeat_bits + 1 }, Reset>,
     counter: Reg<{ COUNTER }, Reset>,
     failed: Reg<bool, Reset>,
     matched: Reg<bool, Reset>,
@@ -98,7 +98,7 @@ pub struct UartMatch {
 impl Logic for UartMatch {
     #[kernel]
     fn update(&mut self) {
-        let shape = self._shape.engine;
+        let shape = self._shape.engine();
         let (sets, id) = (shape.rulesets, shape.message_id_width);
         let rule_bits = BYTE * protocol::RULE_BYTES;
         clocked!(self.clk, self.rst => self.receiver, self.reader, self.rules, self.packet, self.answer,
@@ -179,7 +179,7 @@ impl Logic for UartMatch {
                 lit(protocol::VERSION as u64, BYTE),
                 lit(sets as u64, BYTE),
                 lit(shape.rules as u64, BYTE),
-                lit(self._shape.inspected_bytes() as u64, BYTE),
+                lit((4 * shape.words()) as u64, BYTE),
                 lit(0, ANSWER - 4 * BYTE)
             );
             if self.accept.val() & (self.command.val() == protocol::HELLO as u64) {
@@ -227,7 +227,7 @@ impl Logic for UartMatch {
         }
         self.heartbeat.d.next = self.heartbeat.q.val() + 1;
         self.leds.next = cat!(
-            self.heartbeat.q.val().get_bit(self._shape.heartbeat_width() - 1),
+            self.heartbeat.q.val().get_bit(self._shape.heartbeat_bits),
             self.matched.q.val(),
             self.failed.q.val(),
             self.valid.q.val(),

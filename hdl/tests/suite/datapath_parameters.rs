@@ -19,10 +19,7 @@ type Refusal = (&'static [(&'static str, u64)], &'static str);
 const REFUSALS: &[Refusal] = &[
     (&[("data_width", 64)], "it is 128 to 1024"),
     (&[("data_width", 2048)], "it is 128 to 1024"),
-    (
-        &[("data_width", 384)],
-        "it is a power of two: 128, 256, 512 or 1024",
-    ),
+    (&[("data_width", 384)], "it is a power of two"),
     (&[("address_width", 15)], "it is 16 to 48"),
     (&[("address_width", 49)], "it is 16 to 48"),
     (

@@ -116,7 +116,7 @@ impl One {
         })
     }
 
-    /// `Parameter { ... }`, and the field of the struct.
+    /// A list of one `Parameter`, a condition, and the field of the struct.
     fn expand(&self, field: &Field) -> syn::Result<[TokenStream; 3]> {
         let ident = &field.ident;
         let name = match (&self.name, ident) {
@@ -141,7 +141,7 @@ impl One {
         };
         let doc = line(&doc_lines(&field.attrs).collect::<Vec<_>>());
         let listed = quote! {
-            crate::entry::Parameter {
+            vec![crate::entry::Parameter {
                 name: #name,
                 value: match config {
                     crate::entry::Config::Reference => (#value) as u64,
@@ -151,7 +151,7 @@ impl One {
                 max: *(#range).end() as u64,
                 verilog: #verilog,
                 doc: #doc,
-            }
+            }]
         };
         let kind = &field.ty;
         let value = match is_bool {
@@ -164,6 +164,16 @@ impl One {
         };
         Ok([listed, condition, value])
     }
+}
+
+/// The same for a field that has parameters of its own, marked by `#[parameters]`.
+fn expand_group(field: &Field) -> [TokenStream; 3] {
+    let (ident, kind) = (&field.ident, &field.ty);
+    [
+        quote!(<#kind as crate::entry::Parameters>::parameters(config)),
+        TokenStream::new(),
+        quote!(#ident: <#kind as crate::entry::Parameters>::read(checked)?),
+    ]
 }
 
 fn text(value: &Expr) -> syn::Result<LitStr> {
@@ -191,7 +201,12 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
     let whole = Whole::of(&input.attrs)?;
     let mut parts = [Vec::new(), Vec::new(), Vec::new()];
     for field in &data.fields {
-        for (all, part) in parts.iter_mut().zip(One::of(field)?.expand(field)?) {
+        let is_group = field.attrs.iter().any(|a| a.path().is_ident("parameters"));
+        let expanded = match is_group {
+            true => expand_group(field),
+            false => One::of(field)?.expand(field)?,
+        };
+        for (all, part) in parts.iter_mut().zip(expanded) {
             all.push(part);
         }
     }
@@ -218,7 +233,7 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
         #[allow(clippy::cast_lossless, clippy::unnecessary_cast)]
         impl crate::entry::Parameters for #name {
             fn parameters(config: crate::entry::Config) -> Vec<crate::entry::Parameter> {
-                vec![#(#listed),*]
+                [#(#listed),*].concat()
             }
 
             fn read(checked: crate::entry::Checked<'_>) -> Result<Self, crate::entry::ParameterError> {
@@ -245,6 +260,23 @@ mod tests {
         assert_eq!(of(&["1: it is on."]), "1: it is on");
         assert_eq!(of(&["A number."]), "a number");
         assert_eq!(of(&[]), "");
+    }
+
+    #[test]
+    fn a_group_brings_its_parameters_in_its_place() {
+        let input = parse_quote!(
+            struct A {
+                #[parameters]
+                group: Group,
+            }
+        );
+        let text = expand(&input).expect("it is possible").to_string();
+        for part in [
+            "[< Group as crate :: entry :: Parameters > :: parameters (config)]",
+            "group : < Group as crate :: entry :: Parameters > :: read (checked) ?",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Parameters of the stand-in, and the numbers that follow from them.
 
-use super::entry::{NAME, parameters};
+use super::entry::ENTRY;
 use crate::axi::AxiShape;
-use crate::entry::{Checked, Config, ParameterError, Values};
-use spinneret_verilog::prelude::address_width;
+use spinneret_verilog::prelude::*;
 
 /// Width of an address of the cluster, of a length and of a word in bits.
 pub(super) const ADDRESS: usize = 32;
@@ -43,42 +42,27 @@ pub mod operation {
 }
 
 /// Parameters of the stand-in, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name)]
 pub struct StubShape {
     /// Clusters, each with its bits of status.
+    #[parameter(2, range = 1..=64, verilog = "N_CLUSTERS")]
     pub clusters: usize,
     /// Message processing queues that the status has bits for.
+    #[parameter(16, range = 1..=64, name = "mpqs", verilog = "N_MPQ")]
     pub queues: usize,
-    /// Bytes of the memory.
+    /// Bytes of the memory, a power of two; addresses repeat in less than 2 MiB.
+    #[parameter(1 << PLACE, range = 4096..=1 << PLACE, power_of_two)]
     pub memory_bytes: usize,
-    /// HERs that can wait.
+    /// HERs that can wait, a power of two.
+    #[parameter(8, range = 2..=64, power_of_two, name = "her_queue")]
     pub hers: usize,
-    /// Words of stdout that can wait.
+    /// Words of stdout that can wait, a power of two.
+    #[parameter(1024, range = 4..=8192, power_of_two)]
     pub stdout_words: usize,
 }
 
 impl StubShape {
-    /// Checks parameter values.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
-        let get = |name: &str| checked.get(name) as usize;
-        for name in ["memory_bytes", "her_queue", "stdout_words"] {
-            if !get(name).is_power_of_two() {
-                return Err(checked.refuse(name, "it is a power of two".into()));
-            }
-        }
-        Ok(Self {
-            clusters: get("clusters"),
-            queues: get("mpqs"),
-            memory_bytes: get("memory_bytes"),
-            hers: get("her_queue"),
-            stdout_words: get("stdout_words"),
-        })
-    }
-
     /// Lines of the memory.
     pub fn lines(self) -> usize {
         self.memory_bytes / STROBES

@@ -14,7 +14,7 @@ pub struct SlotChooser {
     /// As many beats as a small slot has are there; the first is that of a frame when a slot is taken.
     pub enough: Wire<In, bool>,
     /// Bit n: the n-th of them is there and ends its frame.
-    pub last: Wire<In, { shape.small_beats }>,
+    pub last: Wire<In, { shape.small_beats() }>,
     /// Free small slots.
     pub small: StreamIn<{ address }>,
     /// Free large slots.
@@ -36,7 +36,7 @@ impl Logic for SlotChooser {
         self.use_small.next = self.short.val() && self.small.valid.val();
         self.use_large.next = !self.use_small.val() && self.large.valid.val();
         self.none.next = !self.use_small.val() && !self.large.valid.val();
-        if self._shape.stall {
+        if self._shape.path.stall {
             self.m.valid.next = self.known.val() && !self.none.val();
         } else {
             self.m.valid.next = self.known.val();

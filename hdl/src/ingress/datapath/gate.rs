@@ -1,9 +1,9 @@
 //! Lets matched frames in while there is room for them, and marks their beats.
 
-use super::DatapathShape;
+use super::GateShape;
 use crate::entry::ParameterError;
 use crate::ingress::dma::BeatShape;
-use crate::stream::{FifoConfig, OutputQueue, PassFifo, StreamIn, StreamOut};
+use crate::stream::{OutputQueue, PassFifo, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// The gate of the matched path: what comes in is taken at once, and a frame that finds no room is dropped whole.
@@ -23,10 +23,10 @@ use spinneret_verilog::prelude::*;
 ///
 /// Metadata comes once for each frame, in order, and goes the way of its frame.
 #[hardware(
-    shape: DatapathShape,
+    shape: GateShape,
     error = ParameterError,
-    beat = shape.dma.beat(),
-    meta = shape.dma.meta(),
+    beat = shape.beat(),
+    meta = shape.tag + shape.length,
     limit = shape.large_beats,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -80,7 +80,7 @@ const VERDICTS: usize = 8;
 impl Logic for AdmissionGate {
     #[kernel]
     fn update(&mut self) {
-        let beat: BeatShape = self._shape.dma.beat();
+        let beat: BeatShape = self._shape.beat();
         let limit = self._shape.large_beats as u64;
         let packets = self._shape.packets as u64;
         clocked!(self.clk, self.rst => self.queue, self.verdicts, self.metas, self.in_frame, self.number,
@@ -155,19 +155,6 @@ impl Logic for AdmissionGate {
             self.places.d.next = true;
         } else {
             self.places.d.next = self.under_way.q.val() != packets;
-        }
-    }
-}
-
-impl DatapathShape {
-    /// The queue of beats: block RAM if it is deep.
-    fn queue(self, width: usize) -> FifoConfig {
-        /// Beats that distributed RAM is used for.
-        const DISTRIBUTED: usize = 64;
-        if self.queue_beats > DISTRIBUTED {
-            FifoConfig::block(width, self.queue_beats)
-        } else {
-            FifoConfig::distributed(width, self.queue_beats)
         }
     }
 }

@@ -1,28 +1,19 @@
 //! The gate in the catalog, for tests and proofs of its own.
 
-use super::shape::check_queues;
-use super::{AdmissionGate, DatapathShape, entry};
-use crate::entry::{Checked, Config, Entry, Parameter, ParameterError, Values, Variant};
-use crate::ingress::dma::DmaShape;
-use crate::stream::AxisShape;
-use spinneret_verilog::prelude::Block;
-
-/// Name of the block.
-const NAME: &str = "admission_gate";
+use super::{AdmissionGate, GateShape};
+use crate::entry::{Entry, Parameters as _, Variant};
 
 /// [`AdmissionGate`].
-pub(crate) const ENTRY: Entry = Entry {
-    name: NAME,
-    doc: "admits matched frames while there is room, and marks their beats",
-    shipped: false,
-    parameters: |_| parameters(),
-    derived: |_| Vec::new(),
-    build,
-};
+pub(crate) const ENTRY: Entry = Entry::part(
+    "admission_gate",
+    "admits matched frames while there is room, and marks their beats",
+    GateShape::parameters,
+    |values| Ok(Box::new(AdmissionGate::new(GateShape::new(values)?)?)),
+);
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model("admission_gate", &[]),
+    ENTRY.model(ENTRY.name, &[]),
     ENTRY.model("admission_gate_stall", &[("stall", 1)]),
     // Slots of one beat; few places, so that those for metadata run out first.
     ENTRY.model(
@@ -34,76 +25,6 @@ pub(crate) const SIMULATED: &[Variant] = &[
         &[("large_beats", 24), ("queue_beats", 128), ("packets", 16)],
     ),
 ];
-
-/// Parameters with small values, with which every queue fills often.
-fn parameters() -> Vec<Parameter> {
-    let parameter = |name, value, [min, max]: [u64; 2], doc| Parameter {
-        name,
-        value,
-        min,
-        max,
-        verilog: None,
-        doc,
-    };
-    vec![
-        parameter(
-            "data_width",
-            32,
-            [16, 1024],
-            "width of a beat in bits, a power of two",
-        ),
-        parameter("length_width", 16, [1, 32], "width of a length in bits"),
-        parameter("tag_width", 8, [1, 128], "width of a tag in bits"),
-        parameter("large_beats", 3, [1, 4095], "beats of a large slot"),
-        parameter(
-            "queue_beats",
-            8,
-            [4, 4096],
-            "beats of matched frames that can wait, a power of two",
-        ),
-        parameter(
-            "packets",
-            8,
-            [2, 1024],
-            "frames whose metadata can wait, a power of two",
-        ),
-        parameter(
-            "stall",
-            0,
-            [0, 1],
-            "1: a frame waits for room, 0: it is dropped when there is none",
-        ),
-    ]
-}
-
-/// A gate of the reference's datapath with other widths and depths.
-fn build(values: &Values) -> Result<Box<dyn Block>, ParameterError> {
-    let checked = Checked::new(NAME, &parameters(), values)?;
-    let get = |name: &str| checked.get(name) as usize;
-    if !get("data_width").is_power_of_two() {
-        return Err(checked.refuse("data_width", "it is a power of two".into()));
-    }
-    check_queues(checked, get("large_beats"))?;
-    let reference = DatapathShape::new(&entry::ENTRY.values(Config::Reference))?;
-    let axis = AxisShape {
-        data: get("data_width"),
-        ..reference.dma.axis
-    };
-    let dma = DmaShape {
-        axis,
-        length: get("length_width"),
-        tag: get("tag_width"),
-        ..reference.dma
-    };
-    Ok(Box::new(AdmissionGate::new(DatapathShape {
-        dma,
-        large_beats: get("large_beats"),
-        queue_beats: get("queue_beats"),
-        packets: get("packets"),
-        stall: get("stall") == 1,
-        ..reference
-    })?))
-}
 
 #[cfg(test)]
 mod tests {

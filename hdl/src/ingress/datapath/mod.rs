@@ -53,7 +53,7 @@ pub use chooser::SlotChooser;
 pub(crate) use entry::{ENTRY, SIMULATED};
 pub use gate::AdmissionGate;
 pub(crate) use gate_entry::{ENTRY as GATE_ENTRY, SIMULATED as GATE_SIMULATED};
-pub use shape::DatapathShape;
+pub use shape::{DatapathShape, GateShape, PathShape};
 pub use valve::FrameValve;
 pub(crate) use valve_entry::ENTRY as VALVE_ENTRY;
 
@@ -116,9 +116,9 @@ pub struct PspinIngressDatapath {
     /// Bit n: context n is enabled.
     pub her_gen_ctx_enabled: Wire<In, { her.contexts }>,
     /// Packets from the wire.
-    pub s_axis_nic_rx: AxisIn<{ matcher.axis }>,
+    pub s_axis_nic_rx: AxisIn<{ matcher.axis() }>,
     /// Packets that match nothing.
-    pub m_axis_nic_rx: AxisOut<{ matcher.axis }>,
+    pub m_axis_nic_rx: AxisOut<{ matcher.axis() }>,
     /// Port into the packet buffer; nothing is read.
     pub m_axi_pspin_ni: AxiMaster<{ dma.axi() }>,
     /// The cluster takes the HER in this cycle.
@@ -185,16 +185,16 @@ pub struct PspinIngressDatapath {
     /// `ip_relative`.
     pub match_relative: Optional<Wire<In, { matcher.all_rules() }>, { matcher.ip_relative }>,
     /// The cluster is held in reset; only with `cluster_reset`.
-    pub cluster_held: Optional<Wire<In, bool>, { shape.cluster_reset }>,
+    pub cluster_held: Optional<Wire<In, bool>, { shape.path.cluster_reset }>,
     /// Matched packets that a reset of the cluster took; only with `cluster_reset`.
-    pub dropped_reset_o: Optional<Wire<Out, { COUNTER_WIDTH }>, { shape.cluster_reset }>,
+    pub dropped_reset_o: Optional<Wire<Out, { COUNTER_WIDTH }>, { shape.path.cluster_reset }>,
     reset: Wire<Local, bool>,
     /// Reset of what lies behind the matching engine.
     path_reset: Wire<Local, bool>,
     path_rstn: Wire<Local, bool>,
     matcher: Checked<PspinPktMatch<{ matcher }>>,
-    valve: Optional<FrameValve<{ shape }>, { shape.cluster_reset }>,
-    gate: Checked<AdmissionGate<{ shape }>>,
+    valve: Optional<FrameValve<{ matcher.data }, { dma.meta() }>, { shape.path.cluster_reset }>,
+    gate: Checked<AdmissionGate<{ shape.gate() }>>,
     pool: Checked<SlotPool<{ shape.slots }, { true }>>,
     chooser: SlotChooser<{ shape }>,
     engine: Checked<WriteEngine<{ dma }>>,
@@ -207,7 +207,7 @@ pub struct PspinIngressDatapath {
     frees: Checked<FrameArbiter<{ SOURCES }, { dma.address }>>,
     counters: EventCounters<{ EVENTS }>,
     alloc_dropped: Reg<{ COUNTER_WIDTH }, Reset>,
-    matched: Wire<Local, { matcher.axis.data + matcher.axis.keep() + 2 }>,
+    matched: Wire<Local, { matcher.data + matcher.data / 8 + 2 }>,
     known: Wire<Local, { dma.meta() }>,
     matched_ready: Wire<Local, bool>,
     her_taken: Wire<Local, bool>,
@@ -222,9 +222,9 @@ impl Logic for PspinIngressDatapath {
             self._shape.dma.length,
             self._shape.dma.tag,
         );
-        let small_beats = self._shape.small_beats;
+        let small_beats = self._shape.small_beats();
         self.reset.next = !self.rstn.val();
-        if self._shape.cluster_reset {
+        if self._shape.path.cluster_reset {
             self.path_reset.next = !self.rstn.val() || self.cluster_held.val();
         } else {
             self.path_reset.next = !self.rstn.val();
@@ -233,7 +233,7 @@ impl Logic for PspinIngressDatapath {
         clocked!(self.clk, self.reset => self.counters, self.alloc_dropped);
         clocked!(self.clk, self.path_reset => self.gate, self.pool, self.engine, self.hers, self.failed,
             self.feedback, self.frees);
-        if self._shape.cluster_reset {
+        if self._shape.path.cluster_reset {
             clocked!(self.clk, self.reset => self.valve);
         }
         self.pool.counters_rst.next = self.reset.val();
@@ -266,7 +266,7 @@ impl Logic for PspinIngressDatapath {
             self.matcher.packet_meta_tag.val().slice(0, tag),
             self.matcher.packet_meta_size.val().slice(0, length)
         );
-        if self._shape.cluster_reset {
+        if self._shape.path.cluster_reset {
             self.valve.held.next = self.cluster_held.val();
             self.valve.s.data.next = self.matched.val();
             self.valve.s.valid.next = self.matcher.m_axis_pspin_rx.tvalid.val();

@@ -1,14 +1,17 @@
 //! Parameters of the ingress path, and the numbers that follow from them.
 
-use super::entry::{NAME, parameters};
-use crate::entry::{Checked, Config, ParameterError, Values};
-use crate::ingress::dma::DmaShape;
+use super::entry::{self, parameters};
+use super::gate_entry;
+use crate::entry::{Checked, Config, ParameterError, Parameters as _, Values};
+use crate::ingress::dma::{BeatShape, DmaShape};
 use crate::ingress::her_gen::HerShape;
 use crate::ingress::pkt_match::MatchShape;
 use crate::ingress::slots::PoolLayout;
+use crate::stream::FifoConfig;
+use spinneret_verilog::prelude::*;
 
 /// Beats of a small slot at most: so many are looked at before a packet starts.
-const MOST_SMALL_BEATS: usize = 16;
+const MOST_SMALL_BEATS: u64 = 16;
 
 /// Parameters of the ingress path, checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,17 +24,28 @@ pub struct DatapathShape {
     pub dma: DmaShape,
     /// The HER generator.
     pub her: HerShape,
-    /// Beats of a large slot.
-    pub large_beats: usize,
-    /// Beats of a small slot.
-    pub small_beats: usize,
-    /// Beats of matched frames that can wait for the bus.
+    /// What none of them has.
+    pub path: PathShape,
+}
+
+/// Parameters of the ingress path that none of its parts has.
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathShape {
+    /// Width of the message id in a HER, and of that in the feedback, in bits.
+    #[parameter(32, board = 10, range = 1..=32)]
+    pub her_message_id_width: u64,
+    /// Beats of matched frames that can wait for the bus, a power of two.
+    // On a board the wire brings 100 Gb/s and the cluster takes 20 Gb/s at 40 MHz: a burst of 64 full frames waits here.
+    #[parameter(64, board = 2048, range = 4..=4096, power_of_two)]
     pub queue_beats: usize,
-    /// Matched packets that can be under way, from the matching engine to the last response.
+    /// Matched packets that can be under way to their last response, a power of two.
+    #[parameter(128, range = 4..=1024, power_of_two)]
     pub packets: usize,
-    /// Whether matched frames wait for room instead of being dropped.
+    /// 1: a matched frame waits for room or a slot, 0: it is dropped when there is none.
+    #[parameter(0)]
     pub stall: bool,
-    /// Whether the matched path can be reset by itself.
+    /// 1: an input resets all that lies behind the matching engine, with the cluster.
+    #[parameter(0, board = 1)]
     pub cluster_reset: bool,
 }
 
@@ -41,59 +55,70 @@ impl DatapathShape {
     /// # Errors
     /// Names the parameter, its value and what would be possible.
     pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
-        let here = |error| ParameterError {
-            block: NAME.into(),
-            ..error
-        };
-        let slots = PoolLayout::new(NAME, values)?;
-        let beat_bytes = checked.get("data_width") / 8;
-        if checked.get("alignment") < beat_bytes {
+        let block = entry::ENTRY.name;
+        let checked = Checked::new(block, &parameters(Config::Reference), values)?;
+        let matcher = MatchShape::of(block, values)?;
+        let slots = PoolLayout::read(checked)?;
+        let path = PathShape::read(checked)?;
+        let beat_bytes = matcher.data as u64 / 8;
+        if slots.alignment < beat_bytes {
             let reason = format!("slots start at whole beats, so it is {beat_bytes} at least");
             return Err(checked.refuse("alignment", reason));
         }
-        let large_beats = (slots.large.size / beat_bytes) as usize;
-        let small_beats = (slots.small.size / beat_bytes) as usize;
+        let small_beats = slots.small_slot_size / beat_bytes;
         if small_beats > MOST_SMALL_BEATS {
-            let most = MOST_SMALL_BEATS as u64 * beat_bytes;
+            let most = MOST_SMALL_BEATS * beat_bytes;
             let reason = format!("with this data_width it is {most} at most");
             return Err(checked.refuse("small_slot_size", reason));
         }
-        check_queues(checked, large_beats)?;
-        // A burst may be as long as what is looked at anyway.
-        let burst_beats = small_beats.max(2).next_power_of_two();
-        let tag = checked.get("message_id_width") + 3;
         let inner = |settings: &[(&str, u64)]| {
             let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), *value));
             values.clone().into_iter().chain(settings).collect::<Values>()
         };
-        let dma = inner(&[
-            ("tag_width", tag),
-            ("burst_beats", burst_beats as u64),
-            ("mtu", 1500),
-        ]);
+        let (id, tag) = (
+            matcher.message_id_width as u64,
+            matcher.message_id_width as u64 + 3,
+        );
+        // A burst may be as long as what is looked at anyway.
+        let burst_beats = small_beats.max(2).next_power_of_two();
+        let dma = inner(&[("tag_width", tag), ("burst_beats", burst_beats)]);
         let her = inner(&[
             ("tag_width", tag),
-            ("tag_message_id_width", checked.get("message_id_width")),
-            ("message_id_width", checked.get("her_message_id_width")),
+            ("tag_message_id_width", id),
+            ("message_id_width", path.her_message_id_width),
         ]);
-        let dma = DmaShape::new(&dma).map_err(here)?;
-        if slots.large.size >= 1 << dma.length {
-            let reason = format!("a length of {} bits does not reach it", dma.length);
+        let shape = Self {
+            matcher,
+            slots,
+            dma: DmaShape::of(block, &dma)?,
+            her: HerShape::of(block, &her).map_err(named_here)?,
+            path,
+        };
+        shape.gate().check(checked)?;
+        let length = shape.dma.length;
+        if slots.large_slot_size >= 1 << length {
+            let reason = format!("a length of {length} bits does not reach it");
             return Err(checked.refuse("large_slot_size", reason));
         }
-        Ok(Self {
-            matcher: MatchShape::new(values).map_err(here)?,
-            slots,
-            dma,
-            her: HerShape::new(&her).map_err(|error| here(named_here(error)))?,
-            large_beats,
-            small_beats,
-            queue_beats: checked.get("queue_beats") as usize,
-            packets: checked.get("packets") as usize,
-            stall: checked.get("stall") == 1,
-            cluster_reset: checked.get("cluster_reset") == 1,
-        })
+        Ok(shape)
+    }
+
+    /// Beats of a small slot.
+    pub(super) fn small_beats(self) -> usize {
+        self.slots.small_slot_size as usize / self.dma.beat().keep()
+    }
+
+    /// What lets matched frames in.
+    pub(super) fn gate(self) -> GateShape {
+        GateShape {
+            data: self.dma.data,
+            length: self.dma.length,
+            tag: self.dma.tag,
+            large_beats: self.slots.large_slot_size as usize / self.dma.beat().keep(),
+            queue_beats: self.path.queue_beats,
+            packets: self.path.packets,
+            stall: self.path.stall,
+        }
     }
 }
 
@@ -107,17 +132,57 @@ fn named_here(error: ParameterError) -> ParameterError {
     ParameterError { parameter, ..error }
 }
 
-/// The queues have sizes that can be built, and the longest frame that is admitted fits.
-pub(super) fn check_queues(checked: Checked, large_beats: usize) -> Result<(), ParameterError> {
-    for name in ["queue_beats", "packets"] {
-        if !checked.get(name).is_power_of_two() {
-            return Err(checked.refuse(name, "it is a power of two".into()));
+/// Parameters of the gate; those of its own in the catalog are small, so that every queue fills often.
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = gate_entry::ENTRY.name, check)]
+pub struct GateShape {
+    /// Width of a beat in bits, a power of two.
+    #[parameter(32, range = 16..=1024, power_of_two, name = "data_width")]
+    pub data: usize,
+    /// Width of a length in bits.
+    #[parameter(16, range = 1..=32, name = "length_width")]
+    pub length: usize,
+    /// Width of a tag in bits.
+    #[parameter(8, range = 1..=128, name = "tag_width")]
+    pub tag: usize,
+    /// Beats of a large slot.
+    #[parameter(3, range = 1..=4095)]
+    pub large_beats: usize,
+    /// Beats of matched frames that can wait, a power of two.
+    #[parameter(8, range = 4..=4096, power_of_two)]
+    pub queue_beats: usize,
+    /// Frames whose metadata can wait, a power of two.
+    #[parameter(8, range = 2..=1024, power_of_two)]
+    pub packets: usize,
+    /// 1: a frame waits for room, 0: it is dropped when there is none.
+    #[parameter(0)]
+    pub stall: bool,
+}
+
+impl GateShape {
+    /// The longest frame that is admitted fits.
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        let needed = self.large_beats + 1;
+        if self.queue_beats < needed {
+            let reason = format!("a frame that fills a large slot needs {needed} places");
+            return Err(checked.refuse("queue_beats", reason));
+        }
+        Ok(())
+    }
+
+    /// A beat with its marks.
+    pub(super) fn beat(self) -> BeatShape {
+        BeatShape { data: self.data }
+    }
+
+    /// The queue of beats: block RAM if it is deep.
+    pub(super) fn queue(self, width: usize) -> FifoConfig {
+        /// Beats that distributed RAM is used for.
+        const DISTRIBUTED: usize = 64;
+        if self.queue_beats > DISTRIBUTED {
+            FifoConfig::block(width, self.queue_beats)
+        } else {
+            FifoConfig::distributed(width, self.queue_beats)
         }
     }
-    let needed = large_beats + 1;
-    if checked.get("queue_beats") < needed as u64 {
-        let reason = format!("a frame that fills a large slot needs {needed} places");
-        return Err(checked.refuse("queue_beats", reason));
-    }
-    Ok(())
 }

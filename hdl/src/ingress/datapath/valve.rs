@@ -1,6 +1,5 @@
 //! Keeps matched frames whole when the cluster is reset.
 
-use super::DatapathShape;
 use crate::COUNTER_WIDTH;
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -36,12 +35,9 @@ const FLIGHT_BITS: usize = 12;
 ///   the path, so the number of those under way is not below 0 when a hold takes them.
 /// - **Backpressure**: of its own only that metadata waits for the first beat of its frame while the path is held.
 /// - **Reset** (`rst`) is that of the matching engine: the next beat is the first of a frame.
-#[hardware(
-    shape: DatapathShape,
-    data = shape.matcher.axis.data,
-    beat = data + data / 8 + 2,
-    meta = shape.dma.meta(),
-)]
+/// # Parameters
+/// `data` is the width of a beat and `meta` that of its frame's metadata, in bits.
+#[hardware(data: usize, meta: usize, beat = data + data / 8 + 2)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameValve {
     /// Clock.

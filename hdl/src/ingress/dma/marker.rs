@@ -60,7 +60,7 @@ pub struct FrameMarker {
     /// What [`FramePlan`] says of each frame.
     pub plan: StreamIn<{ shape.plan() }>,
     /// Beats of the frames: {tlast, tkeep, tdata}.
-    pub s: StreamIn<{ shape.axis.data + keep + 1 }>,
+    pub s: StreamIn<{ shape.data + keep + 1 }>,
     /// Marked beats.
     pub m: StreamOut<{ beat.width() }>,
     in_frame: Reg<bool, Reset>,

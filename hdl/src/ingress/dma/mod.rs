@@ -84,7 +84,7 @@ pub struct PspinIngressDma {
     /// The descriptor is taken in this cycle.
     pub write_desc_ready: Wire<Out, bool>,
     /// The packets, in the order of their descriptors.
-    pub s_axis_pspin_rx: AxisIn<{ shape.axis }>,
+    pub s_axis_pspin_rx: AxisIn<{ shape.axis() }>,
     /// Port into the packet buffer; nothing is read.
     pub m_axi_pspin: AxiMaster<{ shape.axi() }>,
     /// Address of a packet that is written.
@@ -115,7 +115,7 @@ pub struct PspinIngressDma {
     // A packet is known from its descriptor on until its last response has come.
     metas: Checked<Fifo<{ metas }>>,
     room: Wire<Local, bool>,
-    beats: ReadySlice<{ shape.axis.data + shape.axis.keep() + 1 }>,
+    beats: ReadySlice<{ shape.data + shape.axis().keep() + 1 }>,
     marker: FrameMarker<{ shape }>,
     engine: Checked<WriteEngine<{ shape }>>,
     hers: Checked<OutputQueue<{ shape.packet() }, { shape.her_queue }>>,

@@ -1,78 +1,75 @@
 //! Parameters of the ingress DMA, and the numbers that follow from them.
 
 use super::BeatShape;
-use super::entry::{NAME, parameters};
+use super::entry::ENTRY;
 use crate::axi::AxiShape;
-use crate::entry::{Checked, Config, ParameterError, Values};
 use crate::stream::AxisShape;
+use spinneret_verilog::prelude::*;
 
 /// Parameters of the ingress DMA, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name)]
 pub struct DmaShape {
-    /// Widths of the packet stream; its data is as wide as that of the AXI port.
-    pub axis: AxisShape,
+    /// Width of a beat in bits, on the stream and on the AXI port, a power of two.
+    #[parameter(512, range = 128..=1024, power_of_two, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]
+    pub data: usize,
+    /// Width of tid in bits.
+    #[parameter(1, range = 1..=64, name = "id_width", verilog = "AXIS_IF_RX_ID_WIDTH")]
+    pub id: usize,
+    /// Width of tdest in bits.
+    #[parameter(8, range = 1..=64, name = "dest_width", verilog = "AXIS_IF_RX_DEST_WIDTH")]
+    pub dest: usize,
+    /// Width of tuser in bits.
+    #[parameter(16, board = 97, range = 1..=256, name = "user_width", verilog = "AXIS_IF_RX_USER_WIDTH")]
+    pub user: usize,
     /// Width of an address in bits.
+    #[parameter(32, range = 16..=64, name = "address_width", verilog = "AXI_ADDR_WIDTH")]
     pub address: usize,
     /// Width of an AXI id in bits.
-    pub id: usize,
+    #[parameter(8, range = 1..=32, name = "axi_id_width", verilog = "AXI_ID_WIDTH")]
+    pub axi_id: usize,
     /// Width of a length in bits.
+    #[parameter(32, board = 16, range = 13..=32, name = "length_width", verilog = "LEN_WIDTH")]
     pub length: usize,
     /// Width of a tag in bits.
+    #[parameter(64, range = 1..=128, name = "tag_width", verilog = "TAG_WIDTH")]
     pub tag: usize,
-    /// Beats of a burst at most, a power of two; so many are seen before a packet starts.
+    /// Largest ordinary frame in bytes; longer ones are written as well.
+    #[parameter(1500, range = 64..=16384, verilog = "INGRESS_DMA_MTU")]
+    pub mtu: usize,
+    /// Beats of a burst at most, a power of two; a burst starts when all its beats are there.
+    #[parameter(2, range = 2..=16, power_of_two)]
     pub burst_beats: usize,
-    /// Bursts that can wait for their response.
+    /// Bursts that can wait for their response, a power of two.
+    #[parameter(64, range = 4..=1024, power_of_two)]
     pub bursts: usize,
-    /// Packets that can wait for the HER generator, beside the one at the port.
+    /// Packets that can wait for the HER generator.
+    // Beside the one at the port, as in the other queue.
+    #[parameter(32, range = 2..=1024, power_of_two)]
     pub her_queue: usize,
-    /// Slots that can wait for the allocator, beside the one at the port.
+    /// Slots of failed packets that can wait for the allocator.
+    #[parameter(8, range = 2..=1024, power_of_two)]
     pub free_queue: usize,
 }
 
 impl DmaShape {
-    /// Widths of the AXI port.
-    pub fn axi(&self) -> AxiShape {
-        AxiShape {
-            address: self.address,
-            data: self.axis.data,
+    /// Widths of the packet stream.
+    pub fn axis(self) -> AxisShape {
+        AxisShape {
+            data: self.data,
             id: self.id,
+            dest: self.dest,
+            user: self.user,
         }
     }
 
-    /// Checks parameter values.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
-        let get = |name: &str| checked.get(name) as usize;
-        let refuse = |parameter: &str, reason: String| checked.refuse(parameter, reason);
-        let data = get("data_width");
-        if !data.is_power_of_two() {
-            let reason = "it is a power of two: 128, 256, 512 or 1024";
-            return Err(refuse("data_width", reason.into()));
+    /// Widths of the AXI port.
+    pub fn axi(self) -> AxiShape {
+        AxiShape {
+            address: self.address,
+            data: self.data,
+            id: self.axi_id,
         }
-        for name in ["burst_beats", "bursts", "her_queue", "free_queue"] {
-            if !get(name).is_power_of_two() {
-                return Err(refuse(name, "it is a power of two".into()));
-            }
-        }
-        Ok(Self {
-            axis: AxisShape {
-                data,
-                id: get("id_width"),
-                dest: get("dest_width"),
-                user: get("user_width"),
-            },
-            address: get("address_width"),
-            id: get("axi_id_width"),
-            length: get("length_width"),
-            tag: get("tag_width"),
-            burst_beats: get("burst_beats"),
-            bursts: get("bursts"),
-            her_queue: get("her_queue"),
-            free_queue: get("free_queue"),
-        })
     }
 
     /// Width of a packet as it travels: {tag, length, address}.
@@ -93,7 +90,7 @@ impl DmaShape {
 
     /// A beat with its marks.
     pub(crate) fn beat(self) -> BeatShape {
-        BeatShape { data: self.axis.data }
+        BeatShape { data: self.data }
     }
 
     /// Width of a number of beats of a frame.
@@ -113,6 +110,6 @@ impl DmaShape {
 
     /// Bits of an address within a beat.
     pub(crate) fn beat_bits(self) -> usize {
-        self.axis.keep().trailing_zeros() as usize
+        self.beat().keep().trailing_zeros() as usize
     }
 }

@@ -1,25 +1,19 @@
 //! The allocator in the catalog.
 
 use super::{AllocLayout, PspinPktAlloc};
-use crate::entry::{Config, Entry, Parameter, Variant};
-use crate::ingress::slots::PoolLayout;
-
-/// Name of the block.
-pub(super) const NAME: &str = "pspin_pkt_alloc";
+use crate::entry::{Entry, Parameters as _, Variant};
 
 /// The allocator.
-pub(crate) const ENTRY: Entry = Entry {
-    name: NAME,
-    doc: "gives packets a slot of the packet buffer, and takes it back",
-    shipped: true,
-    parameters,
-    derived: |_| Vec::new(),
-    build: |values| Ok(Box::new(PspinPktAlloc::new(AllocLayout::new(values)?)?)),
-};
+pub(crate) const ENTRY: Entry = Entry::shipped(
+    "pspin_pkt_alloc",
+    "gives packets a slot of the packet buffer, and takes it back",
+    AllocLayout::parameters,
+    |values| Ok(Box::new(PspinPktAlloc::new(AllocLayout::new(values)?)?)),
+);
 
 /// Models for the testbenches.
 pub(crate) const SIMULATED: &[Variant] = &[
-    ENTRY.model("pspin_pkt_alloc", &[]),
+    ENTRY.model(ENTRY.name, &[]),
     ENTRY.model(
         "pspin_pkt_alloc_halves",
         &[("large_slots", 170), ("small_slots", 2048), ("length_width", 16)],
@@ -62,51 +56,3 @@ pub(crate) const SIMULATED: &[Variant] = &[
         ],
     ),
 ];
-
-/// Parameters with their values in a configuration.
-pub(super) fn parameters(config: Config) -> Vec<Parameter> {
-    let parameter = |name, value, [min, max]: [u64; 2], verilog, doc| Parameter {
-        name,
-        value,
-        min,
-        max,
-        verilog,
-        doc,
-    };
-    let (length_width, message_id_width) = match config {
-        Config::Reference => (32, 32),
-        Config::Board => (16, 10),
-    };
-    let mut all = vec![
-        parameter(
-            "length_width",
-            length_width,
-            [8, 32],
-            Some("LEN_WIDTH"),
-            "width of a packet's length in bits",
-        ),
-        parameter(
-            "tag_width",
-            64,
-            [1, 128],
-            Some("TAG_WIDTH"),
-            "width of the packet tag in bits",
-        ),
-        parameter(
-            "message_id_width",
-            message_id_width,
-            [1, 32],
-            Some("MSGID_WIDTH"),
-            "width of the message id in the feedback in bits",
-        ),
-    ];
-    all.extend(PoolLayout::parameters());
-    all.push(parameter(
-        "stall",
-        0,
-        [0, 1],
-        None,
-        "1: a packet waits for a slot, 0: it is dropped when there is none",
-    ));
-    all
-}

@@ -1,44 +1,38 @@
 //! Parameters of the allocator.
 
-use super::entry::{NAME, parameters};
-use crate::entry::{Checked, Config, ParameterError, Values};
+use super::entry::ENTRY;
+use crate::entry::{Checked, ParameterError};
 use crate::ingress::slots::PoolLayout;
+use spinneret_verilog::prelude::*;
 
 /// Parameters of the allocator, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name, check)]
 pub struct AllocLayout {
-    /// Width of a packet's length.
+    /// Width of a packet's length in bits.
+    #[parameter(32, board = 16, range = 8..=32, verilog = "LEN_WIDTH")]
     pub length_width: usize,
-    /// Width of a packet's tag.
+    /// Width of the packet tag in bits.
+    #[parameter(64, range = 1..=128, verilog = "TAG_WIDTH")]
     pub tag_width: usize,
-    /// Width of the message id in the feedback.
+    /// Width of the message id in the feedback in bits.
+    #[parameter(32, board = 10, range = 1..=32, verilog = "MSGID_WIDTH")]
     pub message_id_width: usize,
     /// Where the slots lie.
+    #[parameters]
     pub slots: PoolLayout,
-    /// Whether a packet waits when there is no slot for it, instead of being dropped.
+    /// 1: a packet waits for a slot, 0: it is dropped when there is none.
+    #[parameter(0)]
     pub stall: bool,
 }
 
 impl AllocLayout {
-    /// Checks parameter values.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
-        let get = |name: &str| checked.get(name);
-        let slots = PoolLayout::new(NAME, values)?;
-        let lengths = (1_u64 << get("length_width")) - 1;
-        if slots.large.size > lengths {
-            let reason = format!("a length of {} bits reaches {lengths} only", get("length_width"));
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        let lengths = (1_u64 << self.length_width) - 1;
+        if self.slots.large_slot_size > lengths {
+            let reason = format!("a length of {} bits reaches {lengths} only", self.length_width);
             return Err(checked.refuse("large_slot_size", reason));
         }
-        Ok(Self {
-            length_width: get("length_width") as usize,
-            tag_width: get("tag_width") as usize,
-            message_id_width: get("message_id_width") as usize,
-            slots,
-            stall: get("stall") == 1,
-        })
+        Ok(())
     }
 }

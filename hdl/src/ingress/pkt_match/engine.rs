@@ -36,9 +36,9 @@ pub struct MatchEngine {
     /// Range ends of all rules as registers hold them (byte-swapped).
     pub limit: Wire<In, { vector }>,
     /// Payload of the beat.
-    pub beat_data: Wire<In, { shape.axis.data }>,
+    pub beat_data: Wire<In, { shape.data }>,
     /// Bytes of the beat that belong to the frame.
-    pub beat_keep: Wire<In, { shape.axis.keep() }>,
+    pub beat_keep: Wire<In, { shape.axis().keep() }>,
     /// Number of the beat within its frame.
     pub beat_number: Wire<In, { number }>,
     /// The beat is the last of its frame.
@@ -146,7 +146,7 @@ impl Logic for MatchEngine {
                 self._shape.lanes(),
             ) & fill(self.payload_found.val(), self._shape.lanes());
             self.inspected.next =
-                self.beat_valid.val() & (self.beat_number.val() <= (self._shape.beats - 1) as u64);
+                self.beat_valid.val() & (self.beat_number.val() <= (self._shape.beats() - 1) as u64);
             for rule in 0..self._shape.all_rules() {
                 self.rules[rule].relative.next = self.relative.val().get_bit(rule);
                 self.rules[rule].beat_words.next = self.words_1.q.val();
@@ -204,8 +204,8 @@ impl Logic for MatchEngine {
         }
         self.is_matched.next = self.active.val() & self.matching_sets.val().any();
         self.decision.next = self.valid_2.q.val()
-            & ((self.number_2.q.val() == (self._shape.beats - 1) as u64)
-                | (self.last_2.q.val() & (self.number_2.q.val() <= (self._shape.beats - 1) as u64)));
+            & ((self.number_2.q.val() == (self._shape.beats() - 1) as u64)
+                | (self.last_2.q.val() & (self.number_2.q.val() <= (self._shape.beats() - 1) as u64)));
         if self.decision.val() {
             self.matched_value.d.next = self.is_matched.val();
             self.ruleset_value.d.next = self.chosen.val();

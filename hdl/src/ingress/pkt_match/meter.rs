@@ -12,9 +12,9 @@ const GROUP: usize = 8;
 /// `size` and `message_id` are those of the frame in that cycle.
 #[hardware(
     shape: MatchShape,
-    groups = shape.axis.keep() / GROUP,
+    groups = shape.axis().keep() / GROUP,
     group_width = bit_width(GROUP),
-    bytes_width = bit_width(shape.axis.keep()),
+    bytes_width = bit_width(shape.axis().keep()),
     halves = groups.min(2),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct FrameMeter {
     /// What the message id is if this beat carries it.
     pub beat_id: Wire<In, { shape.message_id_width }>,
     /// Bytes of the beat that belong to the frame.
-    pub beat_keep: Wire<In, { shape.axis.keep() }>,
+    pub beat_keep: Wire<In, { shape.axis().keep() }>,
     /// Number of the beat within its frame.
     pub beat_number: Wire<In, { shape.beat_number_width() }>,
     /// The beat is the last of its frame.
@@ -129,7 +129,7 @@ impl Logic for FrameMeter {
                     + self.groups[group]
                         .q
                         .val()
-                        .resize(bit_width(self._shape.axis.keep()));
+                        .resize(bit_width(self._shape.axis().keep()));
             }
             self.halves[half].d.next = self.sums[half].val();
         }

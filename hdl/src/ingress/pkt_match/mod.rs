@@ -82,11 +82,11 @@ const DISTRIBUTED_BEATS: usize = 64;
 #[hardware(
     shape: MatchShape,
     error = ParameterError,
-    packed = shape.axis.packed(),
+    packed = shape.axis().packed(),
     vector = 32 * shape.all_rules(),
     option = shape.ip_relative,
-    stored = FifoConfig::by_depth(packed + 1, shape.buffer_beats, DISTRIBUTED_BEATS).with_margin(BUFFER_MARGIN),
-    decided = FifoConfig::distributed(1, shape.buffer_beats).with_margin(DECISION_MARGIN),
+    stored = FifoConfig::by_depth(packed + 1, shape.buffer_beats(), DISTRIBUTED_BEATS).with_margin(BUFFER_MARGIN),
+    decided = FifoConfig::distributed(1, shape.buffer_beats()).with_margin(DECISION_MARGIN),
     meta = FifoConfig::distributed(32 + shape.message_id_width + 3, META_DEPTH).registered().with_margin(META_MARGIN),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -96,11 +96,11 @@ pub struct PspinPktMatch {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// Packets from the wire.
-    pub s_axis_nic_rx: AxisIn<{ shape.axis }>,
+    pub s_axis_nic_rx: AxisIn<{ shape.axis() }>,
     /// Packets that match nothing.
-    pub m_axis_nic_rx: AxisOut<{ shape.axis }>,
+    pub m_axis_nic_rx: AxisOut<{ shape.axis() }>,
     /// Matched packets.
-    pub m_axis_pspin_rx: AxisOut<{ shape.axis }>,
+    pub m_axis_pspin_rx: AxisOut<{ shape.axis() }>,
     /// 1: the rules are in force; a change from 0 to 1 takes new ones.
     pub match_valid: Wire<In, bool>,
     /// Bit s: ruleset s joins its rules by OR (1) or AND (0).
@@ -124,7 +124,7 @@ pub struct PspinPktMatch {
     /// Bit r of ruleset s, ruleset-major: the rule counts from the start of the IP payload, not of the frame.
     pub match_relative: Optional<Wire<In, { shape.all_rules() }>, { option }>,
     reset: Wire<Local, bool>,
-    input: AxisPack<{ shape.axis }>,
+    input: AxisPack<{ shape.axis() }>,
     /// The beat that came in, before anything looks at it.
     beat: Reg<{ packed }>,
     beat_last: Reg<bool>,
@@ -145,7 +145,7 @@ pub struct PspinPktMatch {
     /// Lane of the message id, if the beat carries it.
     id_lane: Optional<Wire<Local, { shape.lane_width() }>, { option }>,
     /// The beat with every word in network order.
-    swapped: Optional<Wire<Local, { shape.axis.data }>, { option && shape.message_id_network_order }>,
+    swapped: Optional<Wire<Local, { shape.data }>, { option && shape.message_id_network_order }>,
     engine: MatchEngine<{ shape }>,
     meter: FrameMeter<{ shape }>,
     buffer: Checked<Fifo<{ stored }>>,
@@ -153,8 +153,8 @@ pub struct PspinPktMatch {
     decisions: Checked<Fifo<{ decided }>>,
     metas: Checked<Fifo<{ meta }>>,
     demux: Checked<FrameDemux<2, { packed }>>,
-    nic: AxisUnpack<{ shape.axis }>,
-    pspin: AxisUnpack<{ shape.axis }>,
+    nic: AxisUnpack<{ shape.axis() }>,
+    pspin: AxisUnpack<{ shape.axis() }>,
 }
 
 impl Logic for PspinPktMatch {
@@ -206,12 +206,12 @@ impl Logic for PspinPktMatch {
         self.engine.start.next = self.match_start.val();
         self.engine.limit.next = self.match_end.val();
         /// Engine, meter and buffer see the same beat.
-        self.engine.beat_data.next = self.beat.q.val().slice(0, self._shape.axis.data);
+        self.engine.beat_data.next = self.beat.q.val().slice(0, self._shape.data);
         self.engine.beat_keep.next = self
             .beat
             .q
             .val()
-            .slice(self._shape.axis.keep_at(), self._shape.axis.keep());
+            .slice(self._shape.axis().keep_at(), self._shape.axis().keep());
         self.engine.beat_number.next = self.beat_number.q.val();
         self.engine.beat_last.next = self.beat_last.q.val();
         self.engine.beat_valid.next = self.beat_valid.q.val();
@@ -274,7 +274,7 @@ impl Logic for PspinPktMatch {
             .beat
             .q
             .val()
-            .slice(self._shape.axis.keep_at(), self._shape.axis.keep());
+            .slice(self._shape.axis().keep_at(), self._shape.axis().keep());
         self.meter.beat_number.next = self.beat_number.q.val();
         self.meter.beat_last.next = self.beat_last.q.val();
         self.meter.beat_valid.next = self.beat_valid.q.val();
@@ -291,8 +291,8 @@ impl Logic for PspinPktMatch {
         );
         self.metas.s.valid.next = self.meter.done.val() & self.engine.matched.val();
         /// A beat leaves when its frame is decided.
-        self.demux.s.data.next = self.buffer.m.data.val().slice(0, self._shape.axis.packed());
-        self.demux.s.last.next = self.buffer.m.data.val().get_bit(self._shape.axis.packed());
+        self.demux.s.data.next = self.buffer.m.data.val().slice(0, self._shape.axis().packed());
+        self.demux.s.last.next = self.buffer.m.data.val().get_bit(self._shape.axis().packed());
         self.demux.s.valid.next = self.buffer.m.valid.val();
         self.buffer.m.ready.next = self.demux.s.ready.val();
         StreamOut::join(&mut self.decisions.m, &mut self.demux.select);

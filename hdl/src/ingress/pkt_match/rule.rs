@@ -26,7 +26,7 @@ pub struct MatchRule {
     /// Largest masked value that matches, network order.
     pub limit: Wire<In, 32>,
     /// Beat of the frame.
-    pub beat_data: Wire<In, { shape.axis.data }>,
+    pub beat_data: Wire<In, { shape.data }>,
     /// Words of the beat that the frame has completely.
     pub beat_words: Wire<In, { shape.lanes() }>,
     /// Number of the beat within its frame.

@@ -25,7 +25,7 @@ pub struct WordSelect {
     /// The word counts from the payload, not from the frame.
     pub relative: Wire<In, bool>,
     /// Beat of the frame.
-    pub beat_data: Wire<In, { shape.axis.data }>,
+    pub beat_data: Wire<In, { shape.data }>,
     /// Number of the beat within its frame.
     pub beat_number: Wire<In, { shape.beat_number_width() }>,
     /// The word of the frame that starts two bytes behind the payload's start.
@@ -45,7 +45,7 @@ pub struct WordSelect {
     back_lane: Wire<Local, { shape.lane_width() }>,
     front: Wire<Local, 16>,
     /// The beat without its first half, so that a lane of it starts with a back half.
-    backs: Wire<Local, { shape.axis.data }>,
+    backs: Wire<Local, { shape.data }>,
     back: Wire<Local, 16>,
     in_beat: Wire<Local, bool>,
 }
@@ -64,8 +64,8 @@ impl Logic for WordSelect {
         self.backs.next = self
             .beat_data
             .val()
-            .slice(16, self._shape.axis.data - 16)
-            .resize(self._shape.axis.data);
+            .slice(16, self._shape.data - 16)
+            .resize(self._shape.data);
         self.back.next = self.backs.val().slice(self.back_lane.val().index() * 32, 16);
         self.word.next = cat!(self.back.val(), self.front.val());
         if self.relative.val() {

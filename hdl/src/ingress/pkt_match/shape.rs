@@ -1,8 +1,9 @@
 //! Parameters of the matching engine, and the numbers that follow from them.
 
-use super::entry::{NAME, parameters};
-use crate::entry::{Checked, Config, ParameterError, Values};
+use super::entry::ENTRY;
+use crate::entry::{Checked, ParameterError};
 use crate::stream::AxisShape;
+use spinneret_verilog::prelude::*;
 
 /// Word of the frame that carries the message id (bytes 44 to 47: behind the flags of SLMP).
 pub(super) const MESSAGE_ID_WORD: usize = 11;
@@ -16,82 +17,94 @@ pub(super) const PAYLOAD_BASE_WIDTH: usize = 5;
 const LARGEST_PAYLOAD_BASE: usize = 4 + 2 + 15;
 
 /// Parameters of the matching engine, checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
+#[parameters(block = ENTRY.name, check)]
 pub struct MatchShape {
-    /// Widths of the three packet streams.
-    pub axis: AxisShape,
-    /// Number of rulesets.
-    pub rulesets: usize,
-    /// Rules of a ruleset; the last one is the end-of-message rule.
-    pub rules: usize,
-    /// Beats of a frame that the rules can look at.
-    pub beats: usize,
-    /// Beats that the engine can hold.
-    pub buffer_beats: usize,
-    /// Width of the tag.
+    /// Width of a beat in bits, a power of two.
+    #[parameter(512, range = 64..=1024, power_of_two, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]
+    pub data: usize,
+    /// Width of tid in bits.
+    #[parameter(1, range = 1..=64, name = "id_width", verilog = "AXIS_IF_RX_ID_WIDTH")]
+    pub id: usize,
+    /// Width of tdest in bits.
+    #[parameter(8, range = 1..=64, name = "dest_width", verilog = "AXIS_IF_RX_DEST_WIDTH")]
+    pub dest: usize,
+    /// Width of tuser in bits.
+    #[parameter(16, board = 97, range = 1..=256, name = "user_width", verilog = "AXIS_IF_RX_USER_WIDTH")]
+    pub user: usize,
+    /// Bytes of a frame that rules can look at, rounded up to whole beats.
+    #[parameter(66, range = 4..=256, verilog = "UMATCH_MATCHER_LEN")]
+    pub inspected_bytes: usize,
+    /// Largest ordinary frame in bytes.
+    #[parameter(1500, range = 64..=16384, verilog = "UMATCH_MTU")]
+    pub mtu: usize,
+    /// Frames of mtu bytes that the engine can hold while an output stalls.
+    #[parameter(3, range = 0..=64, verilog = "UMATCH_BUF_FRAMES")]
+    pub buffer_frames: usize,
+    /// Width of the packet tag in bits.
+    #[parameter(64, range = 4..=128, verilog = "TAG_WIDTH")]
     pub tag_width: usize,
-    /// Bits of the message id that go into the tag.
+    /// Bits of the message id in the tag.
+    #[parameter(32, range = 1..=32, verilog = "MSG_ID_WIDTH")]
     pub message_id_width: usize,
-    /// Whether byte 44 is the most significant byte of the message id.
+    /// Rulesets; the lowest that matches wins.
+    #[parameter(4, range = 1..=4)]
+    pub rulesets: usize,
+    /// Rules of a ruleset, of which the last marks the end of a message.
+    #[parameter(4, range = 2..=8)]
+    pub rules: usize,
+    /// 1: frame byte 44 is the most significant byte of the message id, not the least.
+    #[parameter(0)]
     pub message_id_network_order: bool,
-    /// Whether rules may count from the start of the IP payload, and the message id does.
+    /// 1: a rule may count from the start of the IPv4 or IPv6 payload, and the message id does.
+    #[parameter(0, board = 1)]
     pub ip_relative: bool,
 }
 
 impl MatchShape {
-    /// Checks parameter values.
-    ///
-    /// # Errors
-    /// Names the parameter, its value and what would be possible.
-    pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(NAME, &parameters(Config::Reference), values)?;
-        let get = |name: &str| checked.get(name) as usize;
-        let refuse = |parameter: &str, reason: String| checked.refuse(parameter, reason);
-        let data = get("data_width");
-        if !data.is_power_of_two() {
-            return Err(refuse(
-                "data_width",
-                "it is a power of two: 64, 128, 256, 512 or 1024".into(),
-            ));
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        let (id, needed) = (self.message_id_width, self.message_id_width + 3);
+        if self.tag_width < needed {
+            let reason = format!("message id ({id}), end of message (1) and ruleset (2) need {needed}");
+            return Err(checked.refuse("tag_width", reason));
         }
-        let message_id_width = get("message_id_width");
-        let tag_width = get("tag_width");
-        if tag_width < message_id_width + 3 {
-            let needed = message_id_width + 3;
-            let reason =
-                format!("message id ({message_id_width}), end of message (1) and ruleset (2) need {needed}");
-            return Err(refuse("tag_width", reason));
-        }
-        let beat_bytes = data / 8;
-        let beats = get("inspected_bytes").div_ceil(beat_bytes);
-        let frame_beats = get("mtu").div_ceil(beat_bytes);
-        let wanted = get("buffer_frames") * frame_beats;
-        if wanted > MAX_BUFFER_BEATS {
-            let most = MAX_BUFFER_BEATS / frame_beats;
+        let most = MAX_BUFFER_BEATS / self.frame_beats();
+        if self.buffer_frames > most {
             let reason = format!("with this mtu and data_width it is at most {most}");
-            return Err(refuse("buffer_frames", reason));
+            return Err(checked.refuse("buffer_frames", reason));
         }
-        Ok(Self {
-            axis: AxisShape {
-                data,
-                id: get("id_width"),
-                dest: get("dest_width"),
-                user: get("user_width"),
-            },
-            rulesets: get("rulesets"),
-            rules: get("rules"),
-            beats,
-            buffer_beats: wanted.max(beats + DECISION_BEATS).next_power_of_two(),
-            tag_width,
-            message_id_width,
-            message_id_network_order: get("message_id_network_order") == 1,
-            ip_relative: get("ip_relative") == 1,
-        })
+        Ok(())
+    }
+
+    /// Widths of the three packet streams.
+    pub fn axis(self) -> AxisShape {
+        AxisShape {
+            data: self.data,
+            id: self.id,
+            dest: self.dest,
+            user: self.user,
+        }
+    }
+
+    /// Beats of a frame that the rules can look at.
+    pub fn beats(self) -> usize {
+        self.inspected_bytes.div_ceil(self.data / 8)
+    }
+
+    /// Beats of the largest ordinary frame.
+    fn frame_beats(self) -> usize {
+        self.mtu.div_ceil(self.data / 8)
+    }
+
+    /// Beats that the engine can hold.
+    pub fn buffer_beats(self) -> usize {
+        let wanted = self.buffer_frames * self.frame_beats();
+        wanted.max(self.beats() + DECISION_BEATS).next_power_of_two()
     }
 
     /// Words of 32 bits in a beat.
     pub fn lanes(self) -> usize {
-        self.axis.data / 32
+        self.data / 32
     }
 
     /// Width of the number of a word within its beat.
@@ -101,7 +114,7 @@ impl MatchShape {
 
     /// Words that the rules can look at: whole beats are inspected.
     pub fn words(self) -> usize {
-        self.beats * self.lanes()
+        self.beats() * self.lanes()
     }
 
     /// Beat that carries the message id.
@@ -143,7 +156,7 @@ impl MatchShape {
 
     /// Beats are numbered within their frame up to this number, which stands for all later ones.
     pub(crate) fn last_beat_number(self) -> usize {
-        self.beats.max(self.last_message_id_word() / self.lanes() + 1)
+        self.beats().max(self.last_message_id_word() / self.lanes() + 1)
     }
 
     /// Width of a beat's number.

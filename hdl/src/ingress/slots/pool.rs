@@ -104,20 +104,20 @@ pub struct SlotPool {
     handed_address: Optional<Reg<{ address }>, { tracked }>,
     handed: [Reg<bool, Reset>; stages],
     find_large_handed:
-        Optional<SlotFinder<{ layout.large }, { address }, { layout.tree_levels() }>, { tracked }>,
+        Optional<SlotFinder<{ layout.large() }, { address }, { layout.tree_levels() }>, { tracked }>,
     find_small_handed:
-        Optional<SlotFinder<{ layout.small }, { address }, { layout.tree_levels() }>, { tracked }>,
-    find_large: SlotFinder<{ layout.large }, { address }, { layout.tree_levels() }>,
-    find_small: SlotFinder<{ layout.small }, { address }, { layout.tree_levels() }>,
-    large_list: Checked<FreeList<{ layout.large }, { address }, { tracked }>>,
-    small_list: Checked<FreeList<{ layout.small }, { address }, { tracked }>>,
+        Optional<SlotFinder<{ layout.small() }, { address }, { layout.tree_levels() }>, { tracked }>,
+    find_large: SlotFinder<{ layout.large() }, { address }, { layout.tree_levels() }>,
+    find_small: SlotFinder<{ layout.small() }, { address }, { layout.tree_levels() }>,
+    large_list: Checked<FreeList<{ layout.large() }, { address }, { tracked }>>,
+    small_list: Checked<FreeList<{ layout.small() }, { address }, { tracked }>>,
     counters: EventCounters<{ EVENTS }>,
 }
 
 impl Logic for SlotPool {
     #[kernel(suffix = self._layout.variant(self._tracked))]
     fn update(&mut self) {
-        let (large, small) = (self._layout.large, self._layout.small);
+        let (large, small) = (self._layout.large(), self._layout.small());
         let fill_cycles = self._layout.fill_cycles();
         let last = self._layout.free_latency() - 1;
         clocked!(self.clk, self.rst => self.filling, self.fill_index, self.settle, self.opened, self.accepts,
