@@ -184,9 +184,11 @@ fn text(value: &Expr) -> syn::Result<LitStr> {
 fn line(lines: &[String]) -> String {
     let text = lines.join(" ");
     let text = text.trim().trim_end_matches('.');
+    let word = text.split(' ').next().unwrap_or(text);
     let mut letters = text.chars();
-    match (letters.next(), letters.clone().next()) {
-        (Some(first), second) if !second.is_some_and(char::is_uppercase) => {
+    match letters.next() {
+        // A name has more capitals than the first.
+        Some(first) if !word.chars().skip(1).any(char::is_uppercase) => {
             first.to_lowercase().chain(letters).collect()
         }
         _ => text.to_owned(),
@@ -257,6 +259,7 @@ mod tests {
         let of = |lines: &[&str]| line(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>());
         assert_eq!(of(&["Width of a beat", "in bits."]), "width of a beat in bits");
         assert_eq!(of(&["AXI ids."]), "AXI ids");
+        assert_eq!(of(&["PsPIN's clusters."]), "PsPIN's clusters");
         assert_eq!(of(&["1: it is on."]), "1: it is on");
         assert_eq!(of(&["A number."]), "a number");
         assert_eq!(of(&[]), "");
