@@ -124,7 +124,7 @@ module free_list_1024x128 (
     end
 
     // A free is right if the slot is out.
-    ram_distributed_1024x1 u_taken (
+    ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_taken (
         .clk(clk),
         .write_enable(taken_write_enable),
         .write_addr(taken_write_addr),
@@ -133,7 +133,7 @@ module free_list_1024x128 (
         .read_data(taken_read_data)
     );
 
-    ram_distributed_1024x1 u_freed (
+    ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_freed (
         .clk(clk),
         .write_enable(freed_write_enable),
         .write_addr(freed_write_addr),
@@ -143,7 +143,7 @@ module free_list_1024x128 (
     );
 
     // The list has a place for every slot, so it is never full.
-    fifo_1024x11_block u_list (
+    fifo_1024_block #(.WIDTH(11)) u_list (
         .clk(clk),
         .rst(rst),
         .s_data(back_entry),
@@ -157,7 +157,7 @@ module free_list_1024x128 (
     );
 
     // {what `taken` becomes, number, address} of the next slots.
-    skid_buffer_43 u_front (
+    skid_buffer #(.WIDTH(43)) u_front (
         .clk(clk),
         .rst(rst),
         .s_data({list_m_data, address}),

@@ -125,7 +125,7 @@ module free_list_256x1536 (
     end
 
     // A free is right if the slot is out.
-    ram_distributed_256x1 u_taken (
+    ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_taken (
         .clk(clk),
         .write_enable(taken_write_enable),
         .write_addr(taken_write_addr),
@@ -134,7 +134,7 @@ module free_list_256x1536 (
         .read_data(taken_read_data)
     );
 
-    ram_distributed_256x1 u_freed (
+    ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_freed (
         .clk(clk),
         .write_enable(freed_write_enable),
         .write_addr(freed_write_addr),
@@ -144,7 +144,7 @@ module free_list_256x1536 (
     );
 
     // The list has a place for every slot, so it is never full.
-    fifo_256x9_block u_list (
+    fifo_256_block #(.WIDTH(9)) u_list (
         .clk(clk),
         .rst(rst),
         .s_data(back_entry),
@@ -158,7 +158,7 @@ module free_list_256x1536 (
     );
 
     // {what `taken` becomes, number, address} of the next slots.
-    skid_buffer_41 u_front (
+    skid_buffer #(.WIDTH(41)) u_front (
         .clk(clk),
         .rst(rst),
         .s_data({list_m_data, address}),

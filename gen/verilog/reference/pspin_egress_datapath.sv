@@ -256,7 +256,7 @@ module pspin_egress_datapath #(
         .command(intake_command)
     );
 
-    output_queue_4x54_0 u_commands (
+    output_queue_4 #(.WIDTH(54)) u_commands (
         .clk(clk),
         .rst(path_reset),
         .s_data(intake_command),
@@ -273,7 +273,7 @@ module pspin_egress_datapath #(
         .plan(planner_plan)
     );
 
-    skid_buffer_63 u_plans (
+    skid_buffer #(.WIDTH(63)) u_plans (
         .clk(clk),
         .rst(path_reset),
         .s_data(planner_plan),
@@ -315,7 +315,7 @@ module pspin_egress_datapath #(
         .dropped_beats(aligner_count)
     );
 
-    output_queue_4x34_0 u_bursts (
+    output_queue_4 #(.WIDTH(34)) u_bursts (
         .clk(clk),
         .rst(path_reset),
         .s_data(reader_burst_data),
@@ -327,7 +327,7 @@ module pspin_egress_datapath #(
         .almost_full()
     );
 
-    output_queue_64x21_0 u_frames (
+    output_queue_64 #(.WIDTH(21)) u_frames (
         .clk(clk),
         .rst(path_reset),
         .s_data(reader_frame_data),
@@ -396,7 +396,7 @@ module pspin_egress_datapath #(
         .dropped_overflow()
     );
 
-    output_queue_64x8_0 u_answers (
+    output_queue_64 #(.WIDTH(8)) u_answers (
         .clk(clk),
         .rst(path_reset),
         .s_data(reader_answer_data),
@@ -409,7 +409,7 @@ module pspin_egress_datapath #(
     );
 
     // There is a place for what is known of every frame that waits for its answer.
-    output_queue_64x2_0 u_dones (
+    output_queue_64 #(.WIDTH(2)) u_dones (
         .clk(clk),
         .rst(path_reset),
         .s_data(receiver_done),

@@ -174,7 +174,7 @@ module pspin_her_gen #(
     end
 
     // Packets are {tag, length, address}.
-    ready_slice_99 u_front (
+    ready_slice #(.WIDTH(99)) u_front (
         .clk(clk),
         .rst(reset),
         .s_data({gen_tag[34:0], gen_len, gen_addr}),

@@ -141,7 +141,7 @@ module pspin_her_gen_1 (
     end
 
     // Packets are {tag, length, address}.
-    ready_slice_99 u_front (
+    ready_slice #(.WIDTH(99)) u_front (
         .clk(clk),
         .rst(reset),
         .s_data({gen_tag, gen_len, gen_addr}),

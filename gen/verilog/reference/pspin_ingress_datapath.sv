@@ -509,7 +509,7 @@ module pspin_ingress_datapath #(
         .events(engine_events)
     );
 
-    pass_fifo_32x99_distributed u_hers (
+    pass_fifo_32_distributed #(.WIDTH(99)) u_hers (
         .clk(clk),
         .rst(path_reset),
         .s_data(engine_good_data),
@@ -582,7 +582,7 @@ module pspin_ingress_datapath #(
     );
 
     // Slots of packets that failed.
-    fifo_8x32_distributed u_failed (
+    fifo_8_distributed #(.WIDTH(32)) u_failed (
         .clk(clk),
         .rst(path_reset),
         .s_data(engine_failed_data),
@@ -597,7 +597,7 @@ module pspin_ingress_datapath #(
 
     // Slots from the cluster.
     // Slots come back from three sides, one a clock.
-    ready_slice_32 u_feedback (
+    ready_slice #(.WIDTH(32)) u_feedback (
         .clk(clk),
         .rst(path_reset),
         .s_data(feedback_her_addr),

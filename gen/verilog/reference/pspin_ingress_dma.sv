@@ -181,7 +181,7 @@ module pspin_ingress_dma #(
     assign her_gen_tag = hers_m_data[127:64];
 
     // Descriptors are {tag, length, address}; each goes into three queues at once.
-    ready_slice_128 u_descriptors (
+    ready_slice #(.WIDTH(128)) u_descriptors (
         .clk(clk),
         .rst(reset),
         .s_data({write_desc_tag, write_desc_len, write_desc_addr}),
@@ -198,7 +198,7 @@ module pspin_ingress_dma #(
         .plan(planner_plan)
     );
 
-    output_queue_8x92_0 u_plans (
+    output_queue_8 #(.WIDTH(92)) u_plans (
         .clk(clk),
         .rst(reset),
         .s_data(planner_plan),
@@ -210,7 +210,7 @@ module pspin_ingress_dma #(
         .almost_full()
     );
 
-    output_queue_8x33_0 u_slots (
+    output_queue_8 #(.WIDTH(33)) u_slots (
         .clk(clk),
         .rst(reset),
         .s_data({1'b0, descriptors_m_data[31:0]}),
@@ -222,7 +222,7 @@ module pspin_ingress_dma #(
         .almost_full()
     );
 
-    fifo_128x96_distributed u_metas (
+    fifo_128_distributed #(.WIDTH(96)) u_metas (
         .clk(clk),
         .rst(reset),
         .s_data(descriptors_m_data[127:32]),
@@ -236,7 +236,7 @@ module pspin_ingress_dma #(
     );
 
     // Beats are {tlast, tkeep, tdata}; the side band ends here.
-    ready_slice_577 u_beats (
+    ready_slice #(.WIDTH(577)) u_beats (
         .clk(clk),
         .rst(reset),
         .s_data({s_axis_pspin_rx_tlast, s_axis_pspin_rx_tkeep, s_axis_pspin_rx_tdata}),
@@ -319,7 +319,7 @@ module pspin_ingress_dma #(
         .events(engine_events)
     );
 
-    output_queue_32x128_0 u_hers (
+    output_queue_32 #(.WIDTH(128)) u_hers (
         .clk(clk),
         .rst(reset),
         .s_data(engine_good_data),
@@ -331,7 +331,7 @@ module pspin_ingress_dma #(
         .almost_full()
     );
 
-    output_queue_8x32_0 u_frees (
+    output_queue_8 #(.WIDTH(32)) u_frees (
         .clk(clk),
         .rst(reset),
         .s_data(engine_failed_data),

@@ -180,7 +180,7 @@ module pspin_pkt_alloc #(
         .yes(fits_large_yes)
     );
 
-    skid_buffer_129 u_back (
+    skid_buffer #(.WIDTH(129)) u_back (
         .clk(clk),
         .rst(reset),
         .s_data(back_s_data),

@@ -256,7 +256,7 @@ module pspin_pkt_match #(
         .message_id(meter_message_id)
     );
 
-    fifo_128x602_block u_buffer (
+    fifo_128_block_margin_2 #(.WIDTH(602)) u_buffer (
         .clk(clk),
         .rst(reset),
         .s_data({beat_last, beat}),
@@ -270,7 +270,7 @@ module pspin_pkt_match #(
     );
 
     // None of the queues can be full here: the input stops in time.
-    fifo_128x1_distributed u_decisions (
+    fifo_128_distributed_margin_4 #(.WIDTH(1)) u_decisions (
         .clk(clk),
         .rst(reset),
         .s_data(engine_decide_matched),
@@ -283,7 +283,7 @@ module pspin_pkt_match #(
         .almost_full(decisions_almost_full)
     );
 
-    fifo_32x67_distributed_registered u_metas (
+    fifo_32_distributed_registered_margin_5 #(.WIDTH(67)) u_metas (
         .clk(clk),
         .rst(reset),
         .s_data({meter_size, meter_message_id, engine_end_of_message, engine_ruleset}),

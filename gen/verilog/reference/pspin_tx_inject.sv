@@ -160,7 +160,7 @@ module pspin_tx_inject #(
     );
 
     // Makes ready of each stream a register: {last, beat}.
-    ready_slice_610 u_slices_0 (
+    ready_slice #(.WIDTH(610)) u_slices_0 (
         .clk(clk),
         .rst(reset),
         .s_data({host_m_last, host_m_data}),
@@ -171,7 +171,7 @@ module pspin_tx_inject #(
         .m_ready(arbiter_s_0_ready)
     );
 
-    ready_slice_610 u_slices_1 (
+    ready_slice #(.WIDTH(610)) u_slices_1 (
         .clk(clk),
         .rst(reset),
         .s_data(slices_1_s_data),
@@ -216,7 +216,7 @@ module pspin_tx_inject #(
     );
 
     // Completions that are not ours: {tag, timestamp}.
-    skid_buffer_112 u_completions (
+    skid_buffer #(.WIDTH(112)) u_completions (
         .clk(clk),
         .rst(reset),
         .s_data({s_axis_tx_cpl_tag, s_axis_tx_cpl_ts}),

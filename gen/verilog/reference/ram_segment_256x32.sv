@@ -74,7 +74,7 @@ module ram_segment_256x32 (
 
     // Makes the ready signal of reads a register.
     // Reads: each register goes on when the one behind it does.
-    ready_slice_8 u_reads (
+    ready_slice #(.WIDTH(8)) u_reads (
         .clk(clk),
         .rst(rst),
         .s_data(read_addr),

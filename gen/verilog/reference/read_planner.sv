@@ -69,7 +69,7 @@ module read_planner (
         .refused(refused)
     );
 
-    skid_buffer_109 u_planned (
+    skid_buffer #(.WIDTH(109)) u_planned (
         .clk(clk),
         .rst(rst),
         .s_data(planned_s_data),

@@ -178,7 +178,7 @@ module read_sequencer (
     end
 
     // What the beats are whose data is on its way: {group, frees its line, has data, last, response, id}.
-    fifo_16x13_distributed u_beats (
+    fifo_16_distributed #(.WIDTH(13)) u_beats (
         .clk(clk),
         .rst(rst),
         .s_data(beats_s_data),
@@ -191,7 +191,7 @@ module read_sequencer (
         .almost_full()
     );
 
-    fifo_16x256_distributed u_words_0 (
+    fifo_16_distributed #(.WIDTH(256)) u_words_0 (
         .clk(clk),
         .rst(rst),
         .s_data(ram_resp_data[255:0]),
@@ -204,7 +204,7 @@ module read_sequencer (
         .almost_full()
     );
 
-    fifo_16x256_distributed u_words_1 (
+    fifo_16_distributed #(.WIDTH(256)) u_words_1 (
         .clk(clk),
         .rst(rst),
         .s_data(ram_resp_data[511:256]),

@@ -333,7 +333,7 @@ module transfer_queue (
         end
     end
 
-    ram_distributed_64x22 u_payloads (
+    ram_distributed #(.DEPTH(64), .ADDRESS(6), .WIDTH(22)) u_payloads (
         .clk(clk),
         .write_enable(push),
         .write_addr(tail[5:0]),
@@ -342,7 +342,7 @@ module transfer_queue (
         .read_data(payloads_read_data)
     );
 
-    ram_distributed_64x4 u_errors (
+    ram_distributed #(.DEPTH(64), .ADDRESS(6), .WIDTH(4)) u_errors (
         .clk(clk),
         .write_enable(errors_write_enable),
         .write_addr(status_tag[5:0]),

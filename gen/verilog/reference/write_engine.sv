@@ -123,7 +123,7 @@ module write_engine (
     );
 
     // A record for every burst waits for its response; there is always room for one that comes.
-    output_queue_64x37_1 u_records (
+    output_queue_64_margin_1 #(.WIDTH(37)) u_records (
         .clk(clk),
         .rst(rst),
         .s_data(writer_record),
@@ -135,7 +135,7 @@ module write_engine (
         .almost_full(records_almost_full)
     );
 
-    ready_slice_2 u_responses (
+    ready_slice #(.WIDTH(2)) u_responses (
         .clk(clk),
         .rst(rst),
         .s_data(m_axi_bresp),

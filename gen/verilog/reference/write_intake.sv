@@ -123,7 +123,7 @@ module write_intake (
         end
     end
 
-    ready_slice_577 u_slice (
+    ready_slice #(.WIDTH(577)) u_slice (
         .clk(clk),
         .rst(rst),
         .s_data(w_data),

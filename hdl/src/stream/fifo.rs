@@ -116,7 +116,7 @@ impl Fifo {
 }
 
 impl Logic for Fifo {
-    #[kernel(suffix = self._config.variant())]
+    #[kernel(suffix = self._config.variant(), width(self._config.width) = [s.data, m.data, memory, held_data])]
     fn update(&mut self) {
         let depth = self._config.depth as u64;
         let rise = depth - self._config.margin as u64;

@@ -96,6 +96,9 @@ impl FifoConfig {
             (RamStyle::Distributed, FifoOutput::Fallthrough) => "distributed",
             (RamStyle::Distributed, FifoOutput::Registered) => "distributed_registered",
         };
-        format!("{}x{}_{storage}", self.depth, self.width)
+        match self.margin {
+            0 => format!("{}_{storage}", self.depth),
+            margin => format!("{}_{storage}_margin_{margin}", self.depth),
+        }
     }
 }

@@ -69,13 +69,16 @@ impl OutputQueue {
             valid: Reg::bit_reset(),
             free: Wire::bit(),
             bypass: Wire::bit(),
-            _variant: format!("{depth}x{width}_{margin}"),
+            _variant: match margin {
+                0 => depth.to_string(),
+                _ => format!("{depth}_margin_{margin}"),
+            },
         })
     }
 }
 
 impl Logic for OutputQueue {
-    #[kernel(suffix = self._variant)]
+    #[kernel(suffix = self._variant, width(self.data.q.width()) = [s.data, m.data, data, fifo, fifo.s.data, fifo.m.data])]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.fifo, self.valid);
         clocked!(self.clk => self.data);

@@ -47,7 +47,7 @@ pub struct SkidBuffer {
 }
 
 impl Logic for SkidBuffer {
-    #[kernel(suffix = self.data.q.width())]
+    #[kernel(width(self._width) = [s.data, m.data, data, spare])]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.valid, self.spare_used, self.ready);
         clocked!(self.clk => self.data, self.spare);

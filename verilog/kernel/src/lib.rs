@@ -29,27 +29,37 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{DeriveInput, Expr, ItemFn, Token, parse_macro_input};
 
-/// Arguments of the attribute: `suffix = EXPRESSION`.
+/// Arguments of the attribute: `suffix = EXPRESSION` and `width(EXPRESSION) = [part, ...]`.
+#[derive(Default)]
 struct Arguments {
     suffix: Option<Expr>,
+    width: Option<(Expr, Vec<Expr>)>,
 }
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        if input.is_empty() {
-            return Ok(Self { suffix: None });
+        let mut arguments = Self::default();
+        while !input.is_empty() {
+            let name: syn::Ident = input.parse()?;
+            if name == "suffix" {
+                input.parse::<Token![=]>()?;
+                arguments.suffix = Some(input.parse()?);
+            } else if name == "width" {
+                let value;
+                syn::parenthesized!(value in input);
+                let value = value.parse()?;
+                input.parse::<Token![=]>()?;
+                let parts: syn::ExprArray = input.parse()?;
+                arguments.width = Some((value, parts.elems.into_iter().collect()));
+            } else {
+                let what = "the arguments are `suffix = ...` and `width(...) = [...]`";
+                return Err(syn::Error::new(name.span(), what));
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
         }
-        let name: syn::Ident = input.parse()?;
-        if name != "suffix" {
-            return Err(syn::Error::new(
-                name.span(),
-                "the only argument is `suffix = ...`",
-            ));
-        }
-        input.parse::<Token![=]>()?;
-        Ok(Self {
-            suffix: Some(input.parse()?),
-        })
+        Ok(arguments)
     }
 }
 
@@ -57,6 +67,10 @@ impl Parse for Arguments {
 ///
 /// `#[kernel(suffix = EXPRESSION)]` appends a text to the module's name, for blocks whose variants
 /// differ: `suffix = format!("{}x{}", self._width, self._depth)`.
+///
+/// `#[kernel(width(EXPRESSION) = [s.data, spare, queue])]` makes that number a parameter `WIDTH` of the module, where it is
+/// a part of another one: the signals that are listed have their width from it, and the blocks that are listed, which have
+/// such a parameter, too, get it. So variants that differ in nothing else are one module.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as Arguments);
@@ -190,6 +204,14 @@ fn expand(arguments: &Arguments, mut function: ItemFn) -> syn::Result<proc_macro
         Some(suffix) => quote!(Some((#suffix).to_string())),
         None => quote!(None),
     };
+    let width = match &arguments.width {
+        Some((value, parts)) => {
+            let path = |part: &Expr| quote!(#part).to_string().replace(' ', "").replace('.', "$");
+            let parts = parts.iter().map(path).collect::<Vec<_>>().join(" ");
+            quote!(Some((#value, #parts)))
+        }
+        None => quote!(None),
+    };
     docs::strip_docs(&mut function.block);
     Ok(quote! {
         #[allow(clippy::nonminimal_bool, clippy::assign_op_pattern, clippy::needless_range_loop)]
@@ -202,7 +224,7 @@ fn expand(arguments: &Arguments, mut function: ItemFn) -> syn::Result<proc_macro
 
         #[allow(clippy::needless_range_loop, clippy::vec_init_then_push, clippy::let_and_return)]
         fn hdl(&self) -> ::spinneret_verilog::prelude::Verilog {
-            let mut __statements = ::spinneret_verilog::lang::comments::<Self>(#suffix);
+            let mut __statements = ::spinneret_verilog::lang::comments::<Self>(#suffix, #width);
             #statements
             ::spinneret_verilog::prelude::Verilog::Combinatorial(__statements)
         }

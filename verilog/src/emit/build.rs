@@ -9,13 +9,13 @@ use super::file::{self, Body};
 use super::ir::{Kind, SignalId};
 use super::library::{Library, Origin, clash};
 use super::lower::lower;
-use super::metadata::Metadata;
+use super::metadata::{Metadata, ModuleParameter};
 use super::module;
 use super::names;
 use super::plan::{Plan, plan};
 use super::prune::{drop_overwritten, drop_unread};
 use super::symbols::{self, Symbols};
-use super::tables::{self, Instance};
+use super::tables::{self, Instance, Made};
 use super::verbatim;
 use super::walk::Scope;
 
@@ -26,8 +26,8 @@ type Ports = Vec<(Port, Option<String>)>;
 enum Built {
     /// It has neither ports nor logic.
     Nothing,
-    /// It is an instance of the module of this name.
-    Module(String),
+    /// It is an instance of this module.
+    Module(Made),
 }
 
 /// How a module gets its name.
@@ -69,8 +69,8 @@ impl Builder<'_> {
             Verilog::Wrapper(wrapper) => {
                 let cores = self.external(scope, &wrapper.cores)?;
                 let (built, ports) = self.custom(scope, &wrapper.code, true, naming)?;
-                if let (Built::Module(name), Some(cores)) = (&built, cores) {
-                    self.library.add_instance(name, cores);
+                if let (Built::Module(made), Some(cores)) = (&built, cores) {
+                    self.library.add_instance(&made.name, cores);
                 }
                 Ok((built, ports))
             }
@@ -85,7 +85,10 @@ impl Builder<'_> {
                     });
                 }
                 Ok((
-                    Built::Module(blackbox.name.clone()),
+                    Built::Module(Made {
+                        name: blackbox.name.clone(),
+                        parameters: Vec::new(),
+                    }),
                     symbols.ports(&Metadata::default()),
                 ))
             }
@@ -103,7 +106,7 @@ impl Builder<'_> {
                 instances.push(Instance { scope: child, module });
             }
         }
-        let (symbols, identifiers) = tables::of_kernel(scope, instances)?;
+        let (mut symbols, identifiers) = tables::of_kernel(scope, instances)?;
         let statements = match &scope.code {
             Verilog::Combinatorial(block) => block.as_slice(),
             _ => &[],
@@ -118,10 +121,19 @@ impl Builder<'_> {
             return Ok((Built::Nothing, ports));
         }
         self.check_parameters(naming, |name| identifiers.is_taken(name))?;
+        // Tops are what they are asked to be; everything below them serves several.
+        let parameters = match is_child {
+            true => kernel.metadata.parameters.as_slice(),
+            false => &[],
+        };
+        if is_child {
+            symbols.name_widths(&kernel.metadata)?;
+        }
         let plan = plan(&symbols, &kernel.statements);
         let body = Body {
             doc: kernel.metadata.doc.clone(),
-            ports: file::port_list(&ports, false),
+            parameters: declared(parameters, naming),
+            ports: file::port_list(&ports, &symbols.width_names(), false),
             content: module::content(&symbols, &kernel, &plan),
         };
         let children = symbols.children.iter();
@@ -130,7 +142,8 @@ impl Builder<'_> {
             children: children.map(|child| child_of(&symbols, &plan, child)).collect(),
         };
         let name = self.place(scope, naming, kernel.metadata.module.as_deref(), body, origin)?;
-        Ok((Built::Module(name), ports))
+        let parameters = values(parameters);
+        Ok((Built::Module(Made { name, parameters }), ports))
     }
 
     /// A module whose body is given as Verilog.
@@ -151,16 +164,19 @@ impl Builder<'_> {
         }
         let mut metadata = Metadata::default();
         let text = metadata.take_head(text);
-        let (symbols, identifiers) = tables::of_atoms(scope)?;
+        let (mut symbols, identifiers) = tables::of_atoms(scope)?;
         self.check_parameters(naming, |name| identifiers.is_taken(name))?;
+        symbols.name_widths(&metadata)?;
         let ports = symbols.ports(&metadata);
         let body = Body {
             doc: metadata.doc.clone(),
-            ports: file::port_list(&ports, wrapper),
+            parameters: declared(&metadata.parameters, naming),
+            ports: file::port_list(&ports, &symbols.width_names(), wrapper),
             content: verbatim::content(&symbols, text),
         };
         let name = self.place(scope, naming, metadata.module.as_deref(), body, Origin::default())?;
-        Ok((Built::Module(name), ports))
+        let parameters = values(&metadata.parameters);
+        Ok((Built::Module(Made { name, parameters }), ports))
     }
 
     fn check_parameters(&self, naming: &Naming<'_>, taken: impl Fn(&str) -> bool) -> Result<(), Error> {
@@ -219,6 +235,27 @@ impl Builder<'_> {
         }
         Ok(Some(name.to_owned()))
     }
+}
+
+/// Parameters as a module declares them. Modules for several instances are the same text, so their defaults say nothing.
+fn declared(parameters: &[ModuleParameter], naming: &Naming<'_>) -> Vec<Parameter> {
+    let declared = parameters.iter().map(|parameter| Parameter {
+        name: parameter.name.clone(),
+        value: match naming {
+            Naming::Top(..) => parameter.value,
+            Naming::Child => 1,
+        },
+        doc: String::new(),
+    });
+    declared.collect()
+}
+
+/// Parameters as an instance sets them.
+fn values(parameters: &[ModuleParameter]) -> Vec<(String, String)> {
+    let values = parameters.iter();
+    values
+        .map(|parameter| (parameter.name.clone(), parameter.value.to_string()))
+        .collect()
 }
 
 /// What others are told of an instance.

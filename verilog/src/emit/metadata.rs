@@ -4,6 +4,16 @@ use std::collections::BTreeMap;
 
 use super::names;
 
+/// A number that an instance of a module sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ModuleParameter {
+    pub(crate) name: String,
+    /// Its value in the instance that the module is made for.
+    pub(crate) value: u64,
+    /// Canonical paths of the signals that are so wide, and of the instances that have the same parameter.
+    pub(crate) of: Vec<String>,
+}
+
 /// Name and documentation of one module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Metadata {
@@ -11,6 +21,8 @@ pub(crate) struct Metadata {
     pub(crate) block: Option<String>,
     /// The name that the block asks for.
     pub(crate) module: Option<String>,
+    /// Its parameters.
+    pub(crate) parameters: Vec<ModuleParameter>,
     /// Lines above the module.
     pub(crate) doc: Vec<String>,
     /// Documentation of signals, registers and instances by canonical path.
@@ -27,6 +39,11 @@ impl Metadata {
         } else if let Some(text) = comment.strip_prefix("doc:") {
             self.doc
                 .push(text.strip_prefix(' ').unwrap_or(text).trim_end().to_owned());
+        } else if let Some(parameter) = comment.strip_prefix("parameter ") {
+            let Some(parameter) = module_parameter(parameter) else {
+                return false;
+            };
+            self.parameters.push(parameter);
         } else if let Some((name, text)) = comment
             .strip_prefix("port ")
             .and_then(|rest| rest.split_once(':'))
@@ -40,6 +57,13 @@ impl Metadata {
             return false;
         }
         true
+    }
+
+    /// The parameter that says how wide a signal is, or that an instance passes on.
+    pub(crate) fn parameter_of(&self, path: &str) -> Option<&ModuleParameter> {
+        let whole = names::without_index(path);
+        let mut all = self.parameters.iter();
+        all.find(|parameter| parameter.of.iter().any(|of| of == path || *of == whole))
     }
 
     /// The documentation of a signal, register or instance. That of an array stands at its first element.
@@ -84,6 +108,19 @@ impl Metadata {
     }
 }
 
+/// `NAME = VALUE: path path`.
+fn module_parameter(text: &str) -> Option<ModuleParameter> {
+    let (setting, of) = text.split_once(':')?;
+    let (name, value) = setting.split_once('=')?;
+    let name = name.trim();
+    names::is_identifier(name).then_some(())?;
+    Some(ModuleParameter {
+        name: name.to_owned(),
+        value: value.trim().parse().ok()?,
+        of: of.split_whitespace().map(str::to_owned).collect(),
+    })
+}
+
 /// The text of a comment statement, one entry for each line.
 ///
 /// Kernels of rust-hdl hand over the whole macro call when the compiler prints it in another form than
@@ -115,8 +152,15 @@ mod tests {
         assert!(metadata.take("module: skid"));
         assert!(metadata.take("doc: First line."));
         assert!(metadata.take("port s_axis$tdata: Payload: bytes."));
+        assert!(metadata.take("parameter WIDTH = 9: s$data memory"));
+        assert!(!metadata.take("parameter of all"));
         assert!(!metadata.take("port of call"));
         assert!(!metadata.take("Default values."));
+        let parameter = metadata
+            .parameter_of("memory")
+            .map(|found| (found.name.as_str(), found.value));
+        assert_eq!(parameter, Some(("WIDTH", 9)));
+        assert_eq!(metadata.parameter_of("s"), None);
         assert_eq!(metadata.module.as_deref(), Some("skid"));
         assert_eq!(metadata.ports["s_axis$tdata"], "Payload: bytes.");
     }

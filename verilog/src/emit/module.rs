@@ -7,11 +7,10 @@ use super::ir::{ConstantId, Expr, SignalId};
 use super::lower::{Kernel, TopStatement};
 use super::metadata::Metadata;
 use super::plan::{Clocked, Plan};
-use super::symbols::{Child, Role, Symbols};
+use super::symbols::{Child, Role, Signal, Symbols};
 use super::text::{Assignment, Writer, line, literal};
 
-fn declaration(keyword: &str, signed: bool, width: usize, rest: &str, doc: &str) -> String {
-    let kind = type_text(signed, width);
+fn declaration(keyword: &str, kind: &str, rest: &str, doc: &str) -> String {
     let space = if kind.is_empty() { "" } else { " " };
     with_doc(&format!("    {keyword}{space}{kind} {rest};"), doc)
 }
@@ -24,13 +23,19 @@ pub(crate) fn constant(symbols: &Symbols, id: ConstantId) -> String {
         constant.identifier,
         literal(&constant.value, constant.width)
     );
-    declaration("localparam logic", constant.signed, constant.width, &rest, "")
+    let kind = type_text(constant.signed, constant.width, None);
+    declaration("localparam logic", &kind, &rest, "")
+}
+
+/// Sign and range of a signal.
+fn kind(signal: &Signal) -> String {
+    type_text(signal.signed, signal.width, signal.width_name.as_ref())
 }
 
 /// A signal of the module.
 pub(crate) fn net(symbols: &Symbols, id: SignalId, doc: &str) -> String {
     let signal = symbols.signal(id);
-    declaration("logic", signal.signed, signal.width, &signal.identifier, doc)
+    declaration("logic", &kind(signal), &signal.identifier, doc)
 }
 
 /// Writes the content of a module whose kernel was translated.
@@ -133,8 +138,7 @@ impl Content<'_> {
             );
             out.push_str(&declaration(
                 &keyword,
-                signal.signed,
-                signal.width,
+                &kind(signal),
                 &rest,
                 self.doc(&register.path),
             ));
@@ -291,11 +295,20 @@ impl Content<'_> {
             .filter_map(|(_, id)| self.plan.comments.get(id))
             .flatten();
         comments.for_each(|comment| line(&mut out, 1, &format!("// {comment}")));
+        let settings = child.parameters.iter();
+        let settings: Vec<String> = settings
+            .map(|(name, value)| format!(".{name}({value})"))
+            .collect();
+        let settings = match settings[..] {
+            [] => String::new(),
+            _ => format!("#({}) ", settings.join(", ")),
+        };
+        let head = format!("{} {settings}{}", child.module, child.identifier);
         if child.ports.is_empty() {
-            line(&mut out, 1, &format!("{} {} ();", child.module, child.identifier));
+            line(&mut out, 1, &format!("{head} ();"));
             return out;
         }
-        line(&mut out, 1, &format!("{} {} (", child.module, child.identifier));
+        line(&mut out, 1, &format!("{head} ("));
         for (number, (port, id)) in child.ports.iter().enumerate() {
             let comma = if number + 1 < child.ports.len() { "," } else { "" };
             line(&mut out, 2, &format!(".{port}({}){comma}", self.connection(*id)));

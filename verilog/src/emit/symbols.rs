@@ -23,6 +23,8 @@ pub(crate) struct Signal {
     pub(crate) path: String,
     pub(crate) identifier: String,
     pub(crate) width: usize,
+    /// The parameter that says so.
+    pub(crate) width_name: Option<String>,
     pub(crate) signed: bool,
     pub(crate) role: Role,
     pub(crate) family: Family,
@@ -96,6 +98,8 @@ pub(crate) struct Child {
     pub(crate) identifier: String,
     /// Name of the instantiated module.
     pub(crate) module: String,
+    /// Its parameters and what they are set to.
+    pub(crate) parameters: Vec<(String, String)>,
     /// The signals of its ports, in order, each with the name of the port.
     pub(crate) ports: Vec<(String, SignalId)>,
 }
@@ -196,6 +200,7 @@ impl Symbols {
             path: path.to_owned(),
             identifier: identifier.to_owned(),
             width: atom.width,
+            width_name: None,
             signed: is_signed(&atom.descriptor),
             role,
             family: family(&atom.descriptor),
@@ -311,6 +316,50 @@ impl Symbols {
     }
 
     /// The ports of the module, in order, each with the comment to stand above it, if there is one.
+    /// Gives widths the names of the parameters that say them, and instances those that they pass on.
+    pub(crate) fn name_widths(&mut self, metadata: &Metadata) -> Result<(), Error> {
+        for signal in &mut self.signals {
+            let path = match signal.role {
+                Role::RegisterData(_) | Role::RegisterOutput => signal
+                    .path
+                    .rsplit_once('$')
+                    .map_or(signal.path.as_str(), |(path, _)| path),
+                _ => signal.path.as_str(),
+            };
+            let Some(parameter) = metadata.parameter_of(path) else {
+                continue;
+            };
+            if signal.width as u64 != parameter.value {
+                return Err(Error::Unsupported {
+                    path: self.block.clone(),
+                    construct: names::display(path),
+                    advice: "the parameter of the module that lists it has another value than it has bits",
+                });
+            }
+            signal.width_name = Some(parameter.name.clone());
+        }
+        for child in &mut self.children {
+            let Some(own) = metadata.parameter_of(&child.name) else {
+                continue;
+            };
+            for (name, value) in &mut child.parameters {
+                if *name == own.name && *value == own.value.to_string() {
+                    value.clone_from(&own.name);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of widths of ports, by the ports' identifiers.
+    pub(crate) fn width_names(&self) -> BTreeMap<String, String> {
+        let named = self.signals.iter().filter_map(|signal| {
+            let name = signal.width_name.clone()?;
+            Some((signal.identifier.clone(), name))
+        });
+        named.collect()
+    }
+
     pub(crate) fn ports(&self, metadata: &Metadata) -> Vec<(Port, Option<String>)> {
         let mut before: Option<&str> = None;
         let own = self.signals.iter().filter_map(|signal| {

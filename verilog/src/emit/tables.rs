@@ -11,12 +11,20 @@ use super::names;
 use super::symbols::{Child, Register, Role, Symbols};
 use super::walk::{AtomInfo, Scope};
 
+/// A module for one instance.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) name: String,
+    /// Its parameters and what the instance sets them to.
+    pub(crate) parameters: Vec<(String, String)>,
+}
+
 /// A sub-block that is instantiated.
 #[derive(Debug)]
 pub(crate) struct Instance<'a> {
     pub(crate) scope: &'a Scope,
-    /// Name of its module.
-    pub(crate) module: String,
+    /// Name of its module, and its parameters.
+    pub(crate) module: Made,
 }
 
 /// The names of a module whose kernel is translated: its own signals, its registers and its instances.
@@ -90,7 +98,8 @@ fn add_instance(
     symbols.children.push(Child {
         name: scope.name.clone(),
         identifier: identifiers.derive(&format!("u_{}", names::identifier(&scope.name))),
-        module: instance.module,
+        module: instance.module.name,
+        parameters: instance.module.parameters,
         ports,
     });
     Ok(())

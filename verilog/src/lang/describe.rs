@@ -14,12 +14,18 @@ pub trait Describe {
 }
 
 /// The comments by which a kernel tells the back-end its name and documentation.
-pub fn comments<T: Describe + ?Sized>(suffix: Option<String>) -> Vec<VerilogStatement> {
+pub fn comments<T: Describe + ?Sized>(
+    suffix: Option<String>,
+    width: Option<(usize, &str)>,
+) -> Vec<VerilogStatement> {
     let name = suffix.map_or(T::NAME.to_owned(), |suffix| format!("{}_{suffix}", T::NAME));
     let mut comments = vec![
         build::comment(format!("block: {}", T::NAME)),
         build::comment(format!("module: {name}")),
     ];
+    if let Some((width, of)) = width {
+        comments.push(build::comment(format!("parameter WIDTH = {width}: {of}")));
+    }
     comments.extend(T::DOC.iter().map(|line| build::comment(format!("doc: {line}"))));
     for (field, lines) in T::FIELDS {
         comments.push(build::comment(format!("port {field}: {}", lines.join(" "))));

@@ -87,15 +87,17 @@ impl Ram {
                 "assign read_data = memory[read_addr];\n",
             ),
         };
+        let address = self.write_addr.width();
         format!(
-            "// module: ram_{style}_{depth}x{width}\n\
-             // doc: Memory of {depth} words of {width} bits, one write and one read port ({style} RAM).\n\
+            "// module: ram_{style}\n\
+             // doc: Memory of DEPTH words of WIDTH bits, one write and one read port ({style} RAM).\n\
+             // parameter DEPTH = {depth}:\n\
+             // parameter ADDRESS = {address}: write_addr read_addr\n\
+             // parameter WIDTH = {width}: write_data read_data\n\
              (* ram_style = \"{attribute}\" *)\n\
-             logic [{top}:0] memory [0:{last}];\n\n\
+             logic [WIDTH-1:0] memory [0:DEPTH-1];\n\n\
              always_ff @(posedge clk) begin\n    if (write_enable) memory[write_addr] <= write_data;\nend\n\n\
              {read}",
-            top = width - 1,
-            last = depth - 1,
         )
     }
 }

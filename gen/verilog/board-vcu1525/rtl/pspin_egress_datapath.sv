@@ -206,7 +206,7 @@ module pspin_egress_datapath (
         .command(intake_command)
     );
 
-    spinneret_output_queue_4x54_0 u_commands (
+    spinneret_output_queue_4 #(.WIDTH(54)) u_commands (
         .clk(clk),
         .rst(path_reset),
         .s_data(intake_command),
@@ -223,7 +223,7 @@ module pspin_egress_datapath (
         .plan(planner_plan)
     );
 
-    spinneret_skid_buffer_63 u_plans (
+    spinneret_skid_buffer #(.WIDTH(63)) u_plans (
         .clk(clk),
         .rst(path_reset),
         .s_data(planner_plan),
@@ -265,7 +265,7 @@ module pspin_egress_datapath (
         .dropped_beats(aligner_count)
     );
 
-    spinneret_output_queue_4x34_0 u_bursts (
+    spinneret_output_queue_4 #(.WIDTH(34)) u_bursts (
         .clk(clk),
         .rst(path_reset),
         .s_data(reader_burst_data),
@@ -277,7 +277,7 @@ module pspin_egress_datapath (
         .almost_full()
     );
 
-    spinneret_output_queue_64x21_0 u_frames (
+    spinneret_output_queue_64 #(.WIDTH(21)) u_frames (
         .clk(clk),
         .rst(path_reset),
         .s_data(reader_frame_data),
@@ -346,7 +346,7 @@ module pspin_egress_datapath (
         .dropped_overflow()
     );
 
-    spinneret_output_queue_64x8_0 u_answers (
+    spinneret_output_queue_64 #(.WIDTH(8)) u_answers (
         .clk(clk),
         .rst(path_reset),
         .s_data(reader_answer_data),
@@ -359,7 +359,7 @@ module pspin_egress_datapath (
     );
 
     // There is a place for what is known of every frame that waits for its answer.
-    spinneret_output_queue_64x2_0 u_dones (
+    spinneret_output_queue_64 #(.WIDTH(2)) u_dones (
         .clk(clk),
         .rst(path_reset),
         .s_data(receiver_done),

@@ -142,7 +142,7 @@ module pspin_her_gen (
     end
 
     // Packets are {tag, length, address}.
-    spinneret_ready_slice_59 u_front (
+    spinneret_ready_slice #(.WIDTH(59)) u_front (
         .clk(clk),
         .rst(reset),
         .s_data({gen_tag[10:0], gen_len, gen_addr}),

@@ -430,7 +430,7 @@ module pspin_ingress_datapath (
         .events(engine_events)
     );
 
-    spinneret_pass_fifo_32x83_distributed u_hers (
+    spinneret_pass_fifo_32_distributed #(.WIDTH(83)) u_hers (
         .clk(clk),
         .rst(path_reset),
         .s_data(engine_good_data),
@@ -503,7 +503,7 @@ module pspin_ingress_datapath (
     );
 
     // Slots of packets that failed.
-    spinneret_fifo_8x32_distributed u_failed (
+    spinneret_fifo_8_distributed #(.WIDTH(32)) u_failed (
         .clk(clk),
         .rst(path_reset),
         .s_data(engine_failed_data),
@@ -518,7 +518,7 @@ module pspin_ingress_datapath (
 
     // Slots from the cluster.
     // Slots come back from three sides, one a clock.
-    spinneret_ready_slice_32 u_feedback (
+    spinneret_ready_slice #(.WIDTH(32)) u_feedback (
         .clk(clk),
         .rst(path_reset),
         .s_data(feedback_her_addr),

@@ -231,7 +231,7 @@ module pspin_pkt_match (
         .message_id(meter_message_id)
     );
 
-    spinneret_fifo_128x698_block u_buffer (
+    spinneret_fifo_128_block_margin_2 #(.WIDTH(698)) u_buffer (
         .clk(clk),
         .rst(reset),
         .s_data({beat_last, beat}),
@@ -245,7 +245,7 @@ module pspin_pkt_match (
     );
 
     // None of the queues can be full here: the input stops in time.
-    spinneret_fifo_128x1_distributed u_decisions (
+    spinneret_fifo_128_distributed_margin_4 #(.WIDTH(1)) u_decisions (
         .clk(clk),
         .rst(reset),
         .s_data(engine_decide_matched),
@@ -258,7 +258,7 @@ module pspin_pkt_match (
         .almost_full(decisions_almost_full)
     );
 
-    spinneret_fifo_32x67_distributed_registered u_metas (
+    spinneret_fifo_32_distributed_registered_margin_5 #(.WIDTH(67)) u_metas (
         .clk(clk),
         .rst(reset),
         .s_data({meter_size, meter_message_id, engine_end_of_message, engine_ruleset}),

@@ -122,7 +122,7 @@ module pspin_tx_inject (
     );
 
     // Makes ready of each stream a register: {last, beat}.
-    spinneret_ready_slice_618 u_slices_0 (
+    spinneret_ready_slice #(.WIDTH(618)) u_slices_0 (
         .clk(clk),
         .rst(reset),
         .s_data({host_m_last, host_m_data}),
@@ -133,7 +133,7 @@ module pspin_tx_inject (
         .m_ready(arbiter_s_0_ready)
     );
 
-    spinneret_ready_slice_618 u_slices_1 (
+    spinneret_ready_slice #(.WIDTH(618)) u_slices_1 (
         .clk(clk),
         .rst(reset),
         .s_data(slices_1_s_data),
@@ -178,7 +178,7 @@ module pspin_tx_inject (
     );
 
     // Completions that are not ours: {tag, timestamp}.
-    spinneret_skid_buffer_112 u_completions (
+    spinneret_skid_buffer #(.WIDTH(112)) u_completions (
         .clk(clk),
         .rst(reset),
         .s_data({s_axis_tx_cpl_tag, s_axis_tx_cpl_ts}),

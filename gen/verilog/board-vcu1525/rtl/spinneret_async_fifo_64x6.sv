@@ -56,7 +56,7 @@ module spinneret_async_fifo_64x6 (
     );
 
     // Read without a clock: what is in that place is still since the write side's pointer has passed it.
-    spinneret_ram_distributed_64x6 u_memory (
+    spinneret_ram_distributed #(.DEPTH(64), .ADDRESS(6), .WIDTH(6)) u_memory (
         .clk(s_clk),
         .write_enable(write_push),
         .write_addr(write_place),

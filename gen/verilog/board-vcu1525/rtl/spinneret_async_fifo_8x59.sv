@@ -56,7 +56,7 @@ module spinneret_async_fifo_8x59 (
     );
 
     // Read without a clock: what is in that place is still since the write side's pointer has passed it.
-    spinneret_ram_distributed_8x59 u_memory (
+    spinneret_ram_distributed #(.DEPTH(8), .ADDRESS(3), .WIDTH(59)) u_memory (
         .clk(s_clk),
         .write_enable(write_push),
         .write_addr(write_place),

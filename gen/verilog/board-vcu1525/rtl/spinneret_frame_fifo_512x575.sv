@@ -84,7 +84,7 @@ module spinneret_frame_fifo_512x575 (
         end
     end
 
-    spinneret_ram_block_512x576 u_memory (
+    spinneret_ram_block #(.DEPTH(512), .ADDRESS(9), .WIDTH(576)) u_memory (
         .clk(clk),
         .write_enable(memory_write_enable),
         .write_addr(write_ptr[8:0]),

@@ -152,7 +152,7 @@ module spinneret_free_list_1024x128_tracked (
     end
 
     // A free is right if the slot is out.
-    spinneret_ram_distributed_1024x1 u_taken (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_taken (
         .clk(clk),
         .write_enable(taken_write_enable),
         .write_addr(taken_write_addr),
@@ -161,7 +161,7 @@ module spinneret_free_list_1024x128_tracked (
         .read_data(taken_read_data)
     );
 
-    spinneret_ram_distributed_1024x1 u_freed (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_freed (
         .clk(clk),
         .write_enable(freed_write_enable),
         .write_addr(freed_write_addr),
@@ -170,7 +170,7 @@ module spinneret_free_list_1024x128_tracked (
         .read_data(freed_read_data)
     );
 
-    spinneret_ram_distributed_1024x1 u_handed (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_handed (
         .clk(clk),
         .write_enable(handed_write_enable),
         .write_addr(handed_write_addr),
@@ -182,7 +182,7 @@ module spinneret_free_list_1024x128_tracked (
     // The same as `handed`, to be read for slots that are given out.
     // A slot that was freed before it was handed on must not count as handed on when it is given out again, so
     // it is the give that clears the bit, and not the free.
-    spinneret_ram_distributed_1024x1 u_handed_again (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_handed_again (
         .clk(clk),
         .write_enable(handed_write_enable),
         .write_addr(handed_write_addr),
@@ -191,7 +191,7 @@ module spinneret_free_list_1024x128_tracked (
         .read_data(handed_again_read_data)
     );
 
-    spinneret_ram_distributed_1024x1 u_cleared (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_cleared (
         .clk(clk),
         .write_enable(cleared_write_enable),
         .write_addr(cleared_write_addr),
@@ -201,7 +201,7 @@ module spinneret_free_list_1024x128_tracked (
     );
 
     // The same as `cleared`, to be read for slots that are handed on.
-    spinneret_ram_distributed_1024x1 u_cleared_again (
+    spinneret_ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_cleared_again (
         .clk(clk),
         .write_enable(cleared_write_enable),
         .write_addr(cleared_write_addr),
@@ -211,7 +211,7 @@ module spinneret_free_list_1024x128_tracked (
     );
 
     // The list has a place for every slot, so it is never full.
-    spinneret_fifo_1024x11_block u_list (
+    spinneret_fifo_1024_block #(.WIDTH(11)) u_list (
         .clk(clk),
         .rst(rst),
         .s_data(back_entry),
@@ -225,7 +225,7 @@ module spinneret_free_list_1024x128_tracked (
     );
 
     // {what `taken` becomes, number, address} of the next slots.
-    spinneret_skid_buffer_43 u_front (
+    spinneret_skid_buffer #(.WIDTH(43)) u_front (
         .clk(clk),
         .rst(rst),
         .s_data({list_m_data, address}),

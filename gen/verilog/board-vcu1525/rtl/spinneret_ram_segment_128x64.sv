@@ -74,7 +74,7 @@ module spinneret_ram_segment_128x64 (
 
     // Makes the ready signal of reads a register.
     // Reads: each register goes on when the one behind it does.
-    spinneret_ready_slice_7 u_reads (
+    spinneret_ready_slice #(.WIDTH(7)) u_reads (
         .clk(clk),
         .rst(rst),
         .s_data(read_addr),

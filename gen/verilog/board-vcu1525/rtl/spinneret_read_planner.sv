@@ -115,7 +115,7 @@ module spinneret_read_planner (
         .allowed(guard_allowed)
     );
 
-    spinneret_skid_buffer_107 u_planned (
+    spinneret_skid_buffer #(.WIDTH(107)) u_planned (
         .clk(clk),
         .rst(rst),
         .s_data(planned_s_data),

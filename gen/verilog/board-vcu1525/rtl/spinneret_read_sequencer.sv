@@ -187,7 +187,7 @@ module spinneret_read_sequencer (
     end
 
     // What the beats are whose data is on its way: {group, frees its line, has data, last, response, id}.
-    spinneret_fifo_16x12_distributed u_beats (
+    spinneret_fifo_16_distributed #(.WIDTH(12)) u_beats (
         .clk(clk),
         .rst(rst),
         .s_data(beats_s_data),
@@ -200,7 +200,7 @@ module spinneret_read_sequencer (
         .almost_full()
     );
 
-    spinneret_fifo_16x512_distributed u_words_0 (
+    spinneret_fifo_16_distributed #(.WIDTH(512)) u_words_0 (
         .clk(clk),
         .rst(rst),
         .s_data(ram_resp_data[511:0]),
@@ -213,7 +213,7 @@ module spinneret_read_sequencer (
         .almost_full()
     );
 
-    spinneret_fifo_16x512_distributed u_words_1 (
+    spinneret_fifo_16_distributed #(.WIDTH(512)) u_words_1 (
         .clk(clk),
         .rst(rst),
         .s_data(ram_resp_data[1023:512]),

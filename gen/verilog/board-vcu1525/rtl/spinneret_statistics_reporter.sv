@@ -280,7 +280,7 @@ module spinneret_statistics_reporter (
         end
     end
 
-    spinneret_ram_distributed_64x32 u_reported (
+    spinneret_ram_distributed #(.DEPTH(64), .ADDRESS(6), .WIDTH(32)) u_reported (
         .clk(clk),
         .write_enable(reported_write_enable),
         .write_addr(reported_write_addr),

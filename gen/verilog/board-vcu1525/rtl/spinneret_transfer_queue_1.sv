@@ -333,7 +333,7 @@ module spinneret_transfer_queue_1 (
         end
     end
 
-    spinneret_ram_distributed_64x42 u_payloads (
+    spinneret_ram_distributed #(.DEPTH(64), .ADDRESS(6), .WIDTH(42)) u_payloads (
         .clk(clk),
         .write_enable(push),
         .write_addr(tail[5:0]),
@@ -342,7 +342,7 @@ module spinneret_transfer_queue_1 (
         .read_data(payloads_read_data)
     );
 
-    spinneret_ram_distributed_64x4 u_errors (
+    spinneret_ram_distributed #(.DEPTH(64), .ADDRESS(6), .WIDTH(4)) u_errors (
         .clk(clk),
         .write_enable(errors_write_enable),
         .write_addr(status_tag[5:0]),

@@ -123,7 +123,7 @@ module spinneret_write_engine (
     );
 
     // A record for every burst waits for its response; there is always room for one that comes.
-    spinneret_output_queue_64x37_1 u_records (
+    spinneret_output_queue_64_margin_1 #(.WIDTH(37)) u_records (
         .clk(clk),
         .rst(rst),
         .s_data(writer_record),
@@ -135,7 +135,7 @@ module spinneret_write_engine (
         .almost_full(records_almost_full)
     );
 
-    spinneret_ready_slice_2 u_responses (
+    spinneret_ready_slice #(.WIDTH(2)) u_responses (
         .clk(clk),
         .rst(rst),
         .s_data(m_axi_bresp),

@@ -132,7 +132,7 @@ module spinneret_write_intake (
         end
     end
 
-    spinneret_ready_slice_577 u_slice (
+    spinneret_ready_slice #(.WIDTH(577)) u_slice (
         .clk(clk),
         .rst(rst),
         .s_data(w_data),
