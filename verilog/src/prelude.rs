@@ -1,8 +1,8 @@
 //! Everything a hardware block needs: `use spinneret_verilog::prelude::*;`.
 
 pub use crate::lang::{
-    ByteRam, Clocked, Describe, Heaped, Named, Optional, Parameters, Ram, RamStyle, Reg, RegAttribute, Value,
-    Wire, Word, address_width, fill, hardware, interface, kernel, lit, word,
+    ByteRam, Clocked, Describe, Field, Heaped, Named, Optional, Parameters, Ram, RamStyle, Reg, RegAttribute,
+    Value, Wire, Word, address_width, fill, hardware, interface, kernel, lit, record, word,
 };
 pub use crate::{cat, clocked};
 pub use rust_hdl::prelude::ToBits;

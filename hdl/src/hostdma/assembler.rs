@@ -65,36 +65,34 @@ impl Logic for PieceAssembler {
         let (run, lane) = (self._run, shape.lane());
         clocked!(self.clk, self.rst => self.open, self.absorbed, self.fault);
         clocked!(self.clk => self.goes_on, self.open_start, self.open_end, self.open_line);
-        self.last.next = self.run.data.val().get_bit(run.last.at);
-        self.whole.next = self.run.data.val().get_bit(run.whole.at);
+        self.last.next = self.run.data.val().flag(run.last);
+        self.whole.next = self.run.data.val().flag(run.whole);
         /// Where the run is in its 4 KiB, and in the ring.
         self.run_start.next = cat!(
             self.run.data.val().slice(run.place.at + lane, shape.row()),
-            self.run.data.val().slice(run.start.at, lane)
+            self.run.data.val().field(run.start)
         );
         self.run_end.next = cat!(
             self.run.data.val().slice(run.place.at + lane, shape.row()),
-            self.run.data.val().slice(run.end.at, lane)
+            self.run.data.val().field(run.end)
         );
         self.run_line.next = self.run.data.val().slice(run.position.at, shape.line());
         /// Strobes of bytes that the beat does not address are a fault, and are not written.
-        self.stray.next = self.run.data.val().get_bit(run.found.at)
-            && (self.run.data.val().slice(run.start.at, lane)
-                < self.run.data.val().slice(run.place.at, lane)
-                || self.run.data.val().slice(run.end.at, lane)
-                    > self.run.data.val().slice(run.lane_end.at, lane));
-        self.usable.next = self.run.data.val().get_bit(run.found.at)
-            && !self.run.data.val().get_bit(run.refused.at)
+        self.stray.next = self.run.data.val().flag(run.found)
+            && (self.run.data.val().field(run.start) < self.run.data.val().slice(run.place.at, lane)
+                || self.run.data.val().field(run.end) > self.run.data.val().field(run.lane_end));
+        self.usable.next = self.run.data.val().flag(run.found)
+            && !self.run.data.val().flag(run.refused)
             && !self.stray.val()
             && !self.absorbed.q.val();
         self.fault_now.next = self.fault.q.val()
             || self.stray.val()
-            || self.run.data.val().get_bit(run.fault.at)
-            || self.run.data.val().get_bit(run.refused.at);
+            || self.run.data.val().flag(run.fault)
+            || self.run.data.val().flag(run.refused);
         /// Does it go on with what is open?
         self.joins.next = self.open.q.val()
             && self.goes_on.q.val()
-            && !self.run.data.val().slice(run.start.at, lane).any()
+            && !self.run.data.val().field(run.start).any()
             && self.run_line.val().slice(0, shape.line() - 1).any();
         self.conflict.next = self.usable.val() && self.open.q.val() && !self.joins.val();
         self.leave.next =
@@ -115,10 +113,10 @@ impl Logic for PieceAssembler {
             self.last_byte.next = self.open_end.q.val();
         }
         self.piece.next = cat!(
-            self.run.data.val().slice(run.context.at, run.context.width),
-            self.run.data.val().slice(run.id.at, run.id.width),
-            self.run.data.val().slice(run.page.at, run.page.width),
-            self.run.data.val().slice(run.position.at, run.position.width),
+            self.run.data.val().field(run.context),
+            self.run.data.val().field(run.id),
+            self.run.data.val().field(run.page),
+            self.run.data.val().field(run.position),
             self.fault_now.val(),
             self.last.val() && !self.conflict.val(),
             self.whole.val() && !self.conflict.val(),
@@ -130,7 +128,7 @@ impl Logic for PieceAssembler {
         if self.go.val() {
             self.fault.d.next = self.fault_now.val() && !self.leave.val();
             self.absorbed.d.next = self.conflict.val() && self.last.val();
-            self.goes_on.d.next = self.whole.val() && self.run.data.val().slice(run.end.at, lane).all();
+            self.goes_on.d.next = self.whole.val() && self.run.data.val().field(run.end).all();
             if self.usable.val() {
                 self.open.d.next = self.conflict.val() || !self.last.val();
                 self.open_end.d.next = self.run_end.val();

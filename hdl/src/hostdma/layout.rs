@@ -2,254 +2,125 @@
 
 use super::HostDmaShape;
 use crate::axi::{ATOP_BITS, KIND_BITS, LENGTH_BITS, PAGE_BITS, SIZE_BITS};
+use spinneret_verilog::prelude::*;
 
-/// Some bits of a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// The lowest of them.
-    pub at: usize,
-    /// How many.
-    pub width: usize,
-}
-
-/// Places fields one behind the other, from bit 0 on.
-struct Places(usize);
-
-impl Places {
-    fn field(&mut self, width: usize) -> Field {
-        let at = self.0;
-        self.0 += width;
-        Field { at, width }
-    }
-}
-
-/// A burst as it waits: {AWATOP if there is one, context if there is a guard, id, kind, size, length, address}.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A burst as it waits, the first field lowest.
+#[record(shape: HostDmaShape, atomics: bool)]
 pub struct BurstFields {
     /// Address of its first byte.
-    pub address: Field,
+    pub address: Field<{ shape.address }>,
     /// Its beats, minus 1.
-    pub length: Field,
+    pub length: Field<{ LENGTH_BITS }>,
     /// Bytes of a beat, as a power of two.
-    pub size: Field,
+    pub size: Field<{ SIZE_BITS }>,
     /// Kind of burst.
-    pub kind: Field,
+    pub kind: Field<{ KIND_BITS }>,
     /// Its id.
-    pub id: Field,
+    pub id: Field<{ shape.id }>,
     /// The context that asks; of no width without guard.
-    pub context: Field,
+    pub context: Field<{ shape.context() }>,
     /// The atomic operation; of no width if there is none.
-    pub atop: Field,
-    /// Bits of all.
-    pub width: usize,
+    pub atop: Field<{ if atomics { ATOP_BITS } else { 0 } }>,
 }
 
-impl BurstFields {
-    /// The fields of a burst at a port of that shape, of which writes may be atomic operations.
-    pub fn new(shape: HostDmaShape, atomics: bool) -> Self {
-        let mut places = Places(0);
-        Self {
-            address: places.field(shape.address),
-            length: places.field(LENGTH_BITS),
-            size: places.field(SIZE_BITS),
-            kind: places.field(KIND_BITS),
-            id: places.field(shape.id),
-            context: places.field(shape.context()),
-            atop: places.field(if atomics { ATOP_BITS } else { 0 }),
-            width: places.0,
-        }
-    }
-}
-
-/// An item of a write burst: {context if there is a guard, id, page, position, refused, fault, last, whole, found, end,
-/// start, lane_end, place}.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An item of a write burst, the first field lowest.
+#[record(shape: HostDmaShape)]
 pub struct RunFields {
     /// Place of the first byte of the beat in its 4 KiB.
-    pub place: Field,
+    pub place: Field<{ PAGE_BITS }>,
     /// The last lane of the beat.
-    pub lane_end: Field,
+    pub lane_end: Field<{ shape.lane() }>,
     /// The first lane of the run.
-    pub start: Field,
+    pub start: Field<{ shape.lane() }>,
     /// The last lane of the run.
-    pub end: Field,
+    pub end: Field<{ shape.lane() }>,
     /// There is a run.
-    pub found: Field,
+    pub found: Field<1>,
     /// The item ends its beat.
-    pub whole: Field,
+    pub whole: Field<1>,
     /// The item ends its burst.
-    pub last: Field,
+    pub last: Field<1>,
     /// WLAST is wrong.
-    pub fault: Field,
+    pub fault: Field<1>,
     /// The burst cannot be done.
-    pub refused: Field,
+    pub refused: Field<1>,
     /// Position of the beat in the ring.
-    pub position: Field,
+    pub position: Field<{ shape.position() }>,
     /// Which 4 KiB of host memory.
-    pub page: Field,
+    pub page: Field<{ shape.page() }>,
     /// Id of the burst.
-    pub id: Field,
+    pub id: Field<{ shape.id }>,
     /// The context that asks; of no width without guard.
-    pub context: Field,
-    /// Bits of all.
-    pub width: usize,
+    pub context: Field<{ shape.context() }>,
 }
 
-impl RunFields {
-    /// The fields of an item.
-    pub fn new(shape: HostDmaShape) -> Self {
-        let mut places = Places(0);
-        Self {
-            place: places.field(PAGE_BITS),
-            lane_end: places.field(shape.lane()),
-            start: places.field(shape.lane()),
-            end: places.field(shape.lane()),
-            found: places.field(1),
-            whole: places.field(1),
-            last: places.field(1),
-            fault: places.field(1),
-            refused: places.field(1),
-            position: places.field(shape.position()),
-            page: places.field(shape.page()),
-            id: places.field(shape.id),
-            context: places.field(shape.context()),
-            width: places.0,
-        }
-    }
-}
-
-/// A piece of a write burst: {context if there is a guard, id, page, position, fault, last, whole, moves, line, end,
-/// start}.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A piece of a write burst, the first field lowest.
+#[record(shape: HostDmaShape)]
 pub struct PieceFields {
     /// Place of its first byte in its 4 KiB.
-    pub start: Field,
+    pub start: Field<{ PAGE_BITS }>,
     /// Place of its last byte.
-    pub end: Field,
+    pub end: Field<{ PAGE_BITS }>,
     /// Line of the ring that holds its first byte.
-    pub line: Field,
+    pub line: Field<{ shape.line() }>,
     /// It has bytes.
-    pub moves: Field,
+    pub moves: Field<1>,
     /// The line at `position` is free behind it, too, and not only those before.
-    pub whole: Field,
+    pub whole: Field<1>,
     /// It ends its burst.
-    pub last: Field,
+    pub last: Field<1>,
     /// The burst is at fault.
-    pub fault: Field,
+    pub fault: Field<1>,
     /// Position in the ring up to which data has to be written.
-    pub position: Field,
+    pub position: Field<{ shape.position() }>,
     /// Which 4 KiB of host memory.
-    pub page: Field,
+    pub page: Field<{ shape.page() }>,
     /// Id of the burst.
-    pub id: Field,
+    pub id: Field<{ shape.id }>,
     /// The context that asks; of no width without guard.
-    pub context: Field,
-    /// Bits of all.
-    pub width: usize,
+    pub context: Field<{ shape.context() }>,
 }
 
-impl PieceFields {
-    /// The fields of a piece.
-    pub fn new(shape: HostDmaShape) -> Self {
-        let mut places = Places(0);
-        Self {
-            start: places.field(PAGE_BITS),
-            end: places.field(PAGE_BITS),
-            line: places.field(shape.line()),
-            moves: places.field(1),
-            whole: places.field(1),
-            last: places.field(1),
-            fault: places.field(1),
-            position: places.field(shape.position()),
-            page: places.field(shape.page()),
-            id: places.field(shape.id),
-            context: places.field(shape.context()),
-            width: places.0,
-        }
-    }
-}
-
-/// A read on its way to its descriptors: {lines, bytes, last_lane, outside, id, size, length, refused, page, start}.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A read on its way to its descriptors, the first field lowest.
+#[record(shape: HostDmaShape)]
 pub struct PlanFields {
     /// Place of its first byte in its 4 KiB.
-    pub start: Field,
+    pub start: Field<{ PAGE_BITS }>,
     /// Which 4 KiB of host memory.
-    pub page: Field,
+    pub page: Field<{ shape.page() }>,
     /// The burst cannot be done.
-    pub refused: Field,
+    pub refused: Field<1>,
     /// Its beats, minus 1.
-    pub length: Field,
+    pub length: Field<{ LENGTH_BITS }>,
     /// Bytes of a beat, as a power of two.
-    pub size: Field,
+    pub size: Field<{ SIZE_BITS }>,
     /// Its id.
-    pub id: Field,
+    pub id: Field<{ shape.id }>,
     /// The burst has bytes outside of all windows.
-    pub outside: Field,
+    pub outside: Field<1>,
     /// Lane of its last byte.
-    pub last_lane: Field,
+    pub last_lane: Field<{ shape.lane() }>,
     /// Its bytes, minus 1.
-    pub bytes: Field,
+    pub bytes: Field<{ PAGE_BITS }>,
     /// Lines of the ring that it needs, minus 1.
-    pub lines: Field,
-    /// Bits of all.
-    pub width: usize,
+    pub lines: Field<{ shape.row() }>,
 }
 
-impl PlanFields {
-    /// The fields of a plan.
-    pub fn new(shape: HostDmaShape) -> Self {
-        let mut places = Places(0);
-        Self {
-            start: places.field(PAGE_BITS),
-            page: places.field(shape.page()),
-            refused: places.field(1),
-            length: places.field(LENGTH_BITS),
-            size: places.field(SIZE_BITS),
-            id: places.field(shape.id),
-            outside: places.field(1),
-            last_lane: places.field(shape.lane()),
-            bytes: places.field(PAGE_BITS),
-            lines: places.field(shape.row()),
-            width: places.0,
-        }
-    }
-}
-
-/// A read that can be answered: {held, response, id, size, length, start, line}.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A read that can be answered, the first field lowest.
+#[record(shape: HostDmaShape)]
 pub struct JobFields {
     /// Line of the ring that holds its first byte.
-    pub line: Field,
+    pub line: Field<{ shape.line() }>,
     /// Place of its first byte in its 4 KiB.
-    pub start: Field,
+    pub start: Field<{ PAGE_BITS }>,
     /// Its beats, minus 1.
-    pub length: Field,
+    pub length: Field<{ LENGTH_BITS }>,
     /// Bytes of a beat, as a power of two.
-    pub size: Field,
+    pub size: Field<{ SIZE_BITS }>,
     /// Its id.
-    pub id: Field,
+    pub id: Field<{ shape.id }>,
     /// RRESP.
-    pub response: Field,
+    pub response: Field<2>,
     /// It holds lines of the ring.
-    pub held: Field,
-    /// Bits of all.
-    pub width: usize,
-}
-
-impl JobFields {
-    /// The fields of a job.
-    pub fn new(shape: HostDmaShape) -> Self {
-        let mut places = Places(0);
-        Self {
-            line: places.field(shape.line()),
-            start: places.field(PAGE_BITS),
-            length: places.field(LENGTH_BITS),
-            size: places.field(SIZE_BITS),
-            id: places.field(shape.id),
-            response: places.field(2),
-            held: places.field(1),
-            width: places.0,
-        }
-    }
+    pub held: Field<1>,
 }

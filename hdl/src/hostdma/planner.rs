@@ -63,10 +63,10 @@ impl Logic for ReadPlanner {
         self.take.next = !self.found_valid.q.val() || self.move_on.val();
         /// First: which bytes, and can it be done?
         self.check.start.next = self.burst.data.val().slice(burst.address.at, PAGE_BITS);
-        self.check.length.next = self.burst.data.val().slice(burst.length.at, LENGTH_BITS);
-        self.check.size.next = self.burst.data.val().slice(burst.size.at, burst.size.width);
-        self.check.kind.next = self.burst.data.val().slice(burst.kind.at, burst.kind.width);
-        self.id.next = self.burst.data.val().slice(burst.id.at, burst.id.width);
+        self.check.length.next = self.burst.data.val().field(burst.length);
+        self.check.size.next = self.burst.data.val().field(burst.size);
+        self.check.kind.next = self.burst.data.val().field(burst.kind);
+        self.id.next = self.burst.data.val().field(burst.id);
         self.length.next = self.check.length.val();
         self.refused.next = self.check.refused.val();
         self.burst.ready.next = self.take.val();
@@ -103,26 +103,25 @@ impl Logic for ReadPlanner {
         self.outside.next = false;
         if shape.guard {
             if self.take.val() {
-                self.found_context.d.next =
-                    self.burst.data.val().slice(burst.context.at, burst.context.width);
+                self.found_context.d.next = self.burst.data.val().field(burst.context);
             }
             GuardIn::link(&mut self.windows, &mut self.guard.windows);
             self.guard.clk.next = self.clk.val();
             self.guard.asker.next = self.found_context.q.val();
             self.guard.first.next = cat!(
-                self.found.q.val().slice(plan.page.at, plan.page.width),
-                self.found.q.val().slice(plan.start.at, PAGE_BITS)
+                self.found.q.val().field(plan.page),
+                self.found.q.val().field(plan.start)
             );
             self.guard.last.next = cat!(
-                self.found.q.val().slice(plan.page.at, plan.page.width),
+                self.found.q.val().field(plan.page),
                 self.found.q.val().slice(end, PAGE_BITS)
             );
-            self.outside.next = !self.guard.allowed.val() && !self.found.q.val().get_bit(plan.refused.at);
+            self.outside.next = !self.guard.allowed.val() && !self.found.q.val().flag(plan.refused);
         }
         self.planned.s.valid.next = self.found_valid.q.val();
         self.planned.s.data.next = cat!(
             self.found.q.val().slice(end + lane, row) - self.found.q.val().slice(plan.start.at + lane, row),
-            self.found.q.val().slice(end, PAGE_BITS) - self.found.q.val().slice(plan.start.at, PAGE_BITS),
+            self.found.q.val().slice(end, PAGE_BITS) - self.found.q.val().field(plan.start),
             self.found.q.val().slice(end, lane),
             self.outside.val(),
             self.found.q.val().slice(0, plan.outside.at)

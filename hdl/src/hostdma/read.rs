@@ -52,7 +52,6 @@ const JOBS: usize = 4;
     error = ParameterError,
     job = JobFields::new(shape),
     atomic = LENGTH_BITS + shape.id,
-    atomics = OutputQueue::new(atomic, BURSTS)?,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinHostmemDmaRd {
@@ -90,12 +89,10 @@ pub struct PspinHostmemDmaRd {
     #[new(Optional::new(shape.drain, || Reg::reset_to(true)))]
     draining: Optional<Reg<bool>>,
     /// Reads that the RAM has not answered yet.
-    #[new(Optional::new(shape.drain, || { RamAccount::new(shape.segments, shape.position()) }))]
-    account: Optional<RamAccount>,
+    account: Optional<RamAccount<{ shape.segments }, { shape.position() }>, { shape.drain }>,
     hold: Wire<Local, bool>,
     bursts: Checked<OutputQueue<{ BurstFields::new(shape, false).width }, { BURSTS }>>,
-    #[new(Optional::new(shape.atomics, || atomics))]
-    atomics: Optional<OutputQueue>,
+    atomics: Optional<Checked<OutputQueue<{ atomic }, { BURSTS }>>, { shape.atomics }>,
     planner: Checked<ReadPlanner<{ shape }>>,
     reserve: LineReserve<{ shape }>,
     transfers: TransferQueue<{ shape }, { reserve::transfers(shape) }>,
@@ -169,7 +166,7 @@ impl Logic for PspinHostmemDmaRd {
         self.last.next = self.transfers.m.data.val().get_bit(job.width);
         self.failed_now.next =
             self.failed.q.val() || self.transfers.m.data.val().slice(job.width + 1, ERROR_BITS).any();
-        self.response.next = self.transfers.m.data.val().slice(job.response.at, 2);
+        self.response.next = self.transfers.m.data.val().field(job.response);
         self.transfers.m.ready.next = self.jobs.s.ready.val();
         self.retire.next = self.transfers.m.valid.val() && self.jobs.s.ready.val();
         if self.retire.val() {
@@ -177,7 +174,7 @@ impl Logic for PspinHostmemDmaRd {
         }
         self.jobs.s.valid.next = self.transfers.m.valid.val() && self.last.val();
         self.jobs.s.data.next = cat!(
-            self.transfers.m.data.val().get_bit(job.held.at),
+            self.transfers.m.data.val().flag(job.held),
             self.response.val() | cat!(self.failed_now.val(), false),
             self.transfers.m.data.val().slice(0, job.response.at)
         );

@@ -3,7 +3,7 @@
 use super::HostDmaShape;
 use super::layout::{JobFields, PlanFields};
 use super::transfers::TransferShape;
-use crate::axi::{DECERR, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR};
+use crate::axi::{DECERR, OKAY, PAGE_BITS, SLVERR};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -73,12 +73,11 @@ impl Logic for LineReserve {
         clocked!(self.clk, self.rst => self.fill, self.space, self.held_valid, self.second);
         clocked!(self.clk => self.held, self.wraps);
         /// A read that has its lines: does the ring end within?
-        self.moves.next =
-            !self.held.q.val().get_bit(plan.refused.at) && !self.held.q.val().get_bit(plan.outside.at);
+        self.moves.next = !self.held.q.val().flag(plan.refused) && !self.held.q.val().flag(plan.outside);
         self.line.next = self.held.q.val().slice(plan.width, line);
         self.last.next = !self.wraps.q.val() || self.second.q.val();
-        self.first_byte.next = self.held.q.val().slice(plan.start.at, PAGE_BITS);
-        self.bytes.next = self.held.q.val().slice(plan.bytes.at, PAGE_BITS);
+        self.first_byte.next = self.held.q.val().field(plan.start);
+        self.bytes.next = self.held.q.val().field(plan.bytes);
         self.line_now.next = self.line.val();
         if self.second.q.val() {
             self.first_byte.next = cat!(
@@ -86,8 +85,8 @@ impl Logic for LineReserve {
                 lit(0, lane)
             );
             self.bytes.next = cat!(
-                self.held.q.val().slice(plan.lines.at, row) + self.line.val().slice(0, row),
-                self.held.q.val().slice(plan.last_lane.at, lane)
+                self.held.q.val().field(plan.lines) + self.line.val().slice(0, row),
+                self.held.q.val().field(plan.last_lane)
             );
             self.line_now.next = 0.into();
         } else if self.wraps.q.val() {
@@ -96,7 +95,7 @@ impl Logic for LineReserve {
                 !self.held.q.val().slice(plan.start.at, lane)
             );
         }
-        if self.held.q.val().get_bit(plan.outside.at) {
+        if self.held.q.val().flag(plan.outside) {
             self.response.next = DECERR.into();
         } else if self.moves.val() {
             self.response.next = OKAY.into();
@@ -108,22 +107,22 @@ impl Logic for LineReserve {
             self.last.val(),
             self.moves.val(),
             self.response.val(),
-            self.held.q.val().slice(plan.id.at, plan.id.width),
-            self.held.q.val().slice(plan.size.at, plan.size.width),
-            self.held.q.val().slice(plan.length.at, LENGTH_BITS),
-            self.held.q.val().slice(plan.start.at, PAGE_BITS),
+            self.held.q.val().field(plan.id),
+            self.held.q.val().field(plan.size),
+            self.held.q.val().field(plan.length),
+            self.held.q.val().field(plan.start),
             self.line.val(),
             self.moves.val(),
             self.bytes.val().resize(PAGE_BITS + 1) + 1,
             self.line_now.val(),
             self.first_byte.val().slice(0, lane),
-            self.held.q.val().slice(plan.page.at, plan.page.width),
+            self.held.q.val().field(plan.page),
             self.first_byte.val()
         );
         /// The next read: it gets lines, if they are needed and free.
         self.needs.next =
-            !self.plan.data.val().get_bit(plan.refused.at) && !self.plan.data.val().get_bit(plan.outside.at);
-        self.needed.next = self.plan.data.val().slice(plan.lines.at, row).resize(position);
+            !self.plan.data.val().flag(plan.refused) && !self.plan.data.val().flag(plan.outside);
+        self.needed.next = self.plan.data.val().field(plan.lines).resize(position);
         /// The carry says whether more lines are free than `needed`, which is one less than is needed.
         self.fits.next = (self.space.q.val().resize(position + 1)
             + (!self.needed.val()).resize(position + 1))

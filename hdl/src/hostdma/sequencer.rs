@@ -99,7 +99,7 @@ impl Logic for ReadSequencer {
         /// The next beat: where it is in its 4 KiB, and in the ring.
         self.mask.next = 0.into();
         for bit in 0..lane {
-            if self.job.data.val().slice(job.size.at, job.size.width) > bit as u64 {
+            if self.job.data.val().field(job.size) > bit as u64 {
                 self.mask.next.set_bit(bit, true);
             }
         }
@@ -108,14 +108,14 @@ impl Logic for ReadSequencer {
             self.number_now.next = self.number.q.val();
             self.line_now.next = self.line.q.val();
         } else {
-            self.place_now.next = self.job.data.val().slice(job.start.at, PAGE_BITS);
+            self.place_now.next = self.job.data.val().field(job.start);
             self.number_now.next = 0.into();
-            self.line_now.next = self.job.data.val().slice(job.line.at, shape.line());
+            self.line_now.next = self.job.data.val().field(job.line);
         }
         self.place_end.next = self.place_now.val() | self.mask.val();
         self.ends_line.next = self.place_end.val().slice(0, lane).all();
-        self.ends_burst.next = self.number_now.val() == self.job.data.val().slice(job.length.at, LENGTH_BITS);
-        self.has_data.next = self.job.data.val().slice(job.response.at, 2) == OKAY;
+        self.ends_burst.next = self.number_now.val() == self.job.data.val().field(job.length);
+        self.has_data.next = self.job.data.val().field(job.response) == OKAY;
         self.chosen.next = fill(true, count);
         if group > 0 {
             for segment in 0..count {
@@ -159,19 +159,19 @@ impl Logic for ReadSequencer {
         if group > 0 {
             self.beats.s.data.next = cat!(
                 self.line_now.val().slice(0, group),
-                self.job.data.val().get_bit(job.held.at) && (self.ends_line.val() || self.ends_burst.val()),
+                self.job.data.val().flag(job.held) && (self.ends_line.val() || self.ends_burst.val()),
                 self.has_data.val(),
                 self.ends_burst.val(),
-                self.job.data.val().slice(job.response.at, 2),
-                self.job.data.val().slice(job.id.at, id)
+                self.job.data.val().field(job.response),
+                self.job.data.val().field(job.id)
             );
         } else {
             self.beats.s.data.next = cat!(
-                self.job.data.val().get_bit(job.held.at) && (self.ends_line.val() || self.ends_burst.val()),
+                self.job.data.val().flag(job.held) && (self.ends_line.val() || self.ends_burst.val()),
                 self.has_data.val(),
                 self.ends_burst.val(),
-                self.job.data.val().slice(job.response.at, 2),
-                self.job.data.val().slice(job.id.at, id)
+                self.job.data.val().field(job.response),
+                self.job.data.val().field(job.id)
             );
         }
         /// Data comes back into a FIFO of its segment, which has room for it.

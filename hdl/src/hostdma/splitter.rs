@@ -81,9 +81,9 @@ impl Logic for RunSplitter {
         clocked!(self.clk => self.starts_left, self.ends_left, self.number, self.place, self.item);
         /// The burst.
         self.check.start.next = self.burst.data.val().slice(burst.address.at, PAGE_BITS);
-        self.check.length.next = self.burst.data.val().slice(burst.length.at, LENGTH_BITS);
-        self.check.size.next = self.burst.data.val().slice(burst.size.at, burst.size.width);
-        self.check.kind.next = self.burst.data.val().slice(burst.kind.at, burst.kind.width);
+        self.check.length.next = self.burst.data.val().field(burst.length);
+        self.check.size.next = self.burst.data.val().field(burst.size);
+        self.check.kind.next = self.burst.data.val().field(burst.kind);
         /// Where the beat is, and whether it is the last.
         self.mask.next = 0.into();
         for bit in 0..lane {
@@ -136,16 +136,13 @@ impl Logic for RunSplitter {
                 && self.last.val();
             self.go.next = self.there.val() && (!self.wants_data.val() || self.atomic.ready.val());
             self.atomic.valid.next = self.there.val() && self.wants_data.val();
-            if self.burst.data.val().slice(burst.atop.at, burst.atop.width) == COMPARE {
+            if self.burst.data.val().field(burst.atop) == COMPARE {
                 self.atomic.data.next = cat!(
                     self.check.length.val() >> 1,
-                    self.burst.data.val().slice(burst.id.at, burst.id.width)
+                    self.burst.data.val().field(burst.id)
                 );
             } else {
-                self.atomic.data.next = cat!(
-                    self.check.length.val(),
-                    self.burst.data.val().slice(burst.id.at, burst.id.width)
-                );
+                self.atomic.data.next = cat!(self.check.length.val(), self.burst.data.val().field(burst.id));
             }
         }
         self.beat.ready.next = self.go.val() && self.whole.val();
@@ -153,8 +150,8 @@ impl Logic for RunSplitter {
         if self.room.val() {
             self.item_valid.d.next = self.go.val();
             self.item.d.next = cat!(
-                self.burst.data.val().slice(burst.context.at, burst.context.width),
-                self.burst.data.val().slice(burst.id.at, burst.id.width),
+                self.burst.data.val().field(burst.context),
+                self.burst.data.val().field(burst.id),
                 self.burst
                     .data
                     .val()

@@ -96,8 +96,7 @@ pub struct PspinHostmemDmaWr {
     #[new(Optional::new(shape.drain, || Reg::reset_to(true)))]
     draining: Optional<Reg<bool>>,
     /// Writes that the RAM has not done yet.
-    #[new(Optional::new(shape.drain, || { RamAccount::new(shape.segments, shape.position()) }))]
-    account: Optional<RamAccount>,
+    account: Optional<RamAccount<{ shape.segments }, { shape.position() }>, { shape.drain }>,
     hold: Wire<Local, bool>,
     bursts: Checked<OutputQueue<{ BurstFields::new(shape, shape.atomics).width }, { BURSTS }>>,
     intake: WriteIntake<{ shape }>,
@@ -233,62 +232,46 @@ impl Logic for PspinHostmemDmaWr {
         self.pieces.s.valid.next = self.assembler.piece_valid.val();
         self.assembler.room.next = !self.pieces.almost_full.val();
         self.transfers.clear.next =
-            !(self.intake.written.val() - self.pieces.m.data.val().slice(piece.position.at, position) - 1)
+            !(self.intake.written.val() - self.pieces.m.data.val().field(piece.position) - 1)
                 .get_bit(position - 1);
         self.transfers.held_clear.next =
             !(self.intake.written.val() - self.held_position.q.val() - 1).get_bit(position - 1);
         if self.transfers.s.ready.val() {
-            self.held_position.d.next = self.pieces.m.data.val().slice(piece.position.at, position);
+            self.held_position.d.next = self.pieces.m.data.val().field(piece.position);
         }
         self.allowed.next = true;
         if shape.guard {
             GuardIn::link(&mut self.guard, &mut self.host_guard.windows);
             self.host_guard.clk.next = self.clk.val();
-            self.host_guard.asker.next = self
-                .pieces
-                .m
-                .data
-                .val()
-                .slice(piece.context.at, piece.context.width);
+            self.host_guard.asker.next = self.pieces.m.data.val().field(piece.context);
             self.host_guard.first.next = cat!(
-                self.pieces.m.data.val().slice(piece.page.at, piece.page.width),
-                self.pieces.m.data.val().slice(piece.start.at, PAGE_BITS)
+                self.pieces.m.data.val().field(piece.page),
+                self.pieces.m.data.val().field(piece.start)
             );
             self.host_guard.last.next = cat!(
-                self.pieces.m.data.val().slice(piece.page.at, piece.page.width),
-                self.pieces.m.data.val().slice(piece.end.at, PAGE_BITS)
+                self.pieces.m.data.val().field(piece.page),
+                self.pieces.m.data.val().field(piece.end)
             );
             self.allowed.next = self.host_guard.allowed.val();
         }
-        self.moves.next = self.pieces.m.data.val().get_bit(piece.moves.at);
+        self.moves.next = self.pieces.m.data.val().flag(piece.moves);
         self.transfers.s.valid.next = self.pieces.m.valid.val();
         self.pieces.m.ready.next = self.transfers.s.ready.val();
         self.transfers.s.data.next = cat!(
             self.moves.val() && !self.allowed.val(),
-            self.pieces.m.data.val().get_bit(piece.fault.at),
-            self.pieces.m.data.val().get_bit(piece.last.at),
-            self.pieces.m.data.val().get_bit(piece.whole.at),
-            self.pieces.m.data.val().slice(piece.position.at, position),
-            self.pieces.m.data.val().slice(piece.id.at, piece.id.width),
+            self.pieces.m.data.val().flag(piece.fault),
+            self.pieces.m.data.val().flag(piece.last),
+            self.pieces.m.data.val().flag(piece.whole),
+            self.pieces.m.data.val().field(piece.position),
+            self.pieces.m.data.val().field(piece.id),
             self.moves.val() && self.allowed.val(),
-            self.pieces
-                .m
-                .data
-                .val()
-                .slice(piece.end.at, PAGE_BITS)
-                .resize(PAGE_BITS + 1)
-                - self
-                    .pieces
-                    .m
-                    .data
-                    .val()
-                    .slice(piece.start.at, PAGE_BITS)
-                    .resize(PAGE_BITS + 1)
+            self.pieces.m.data.val().field(piece.end).resize(PAGE_BITS + 1)
+                - self.pieces.m.data.val().field(piece.start).resize(PAGE_BITS + 1)
                 + 1,
-            self.pieces.m.data.val().slice(piece.line.at, piece.line.width),
+            self.pieces.m.data.val().field(piece.line),
             self.pieces.m.data.val().slice(piece.start.at, shape.lane()),
-            self.pieces.m.data.val().slice(piece.page.at, piece.page.width),
-            self.pieces.m.data.val().slice(piece.start.at, PAGE_BITS)
+            self.pieces.m.data.val().field(piece.page),
+            self.pieces.m.data.val().field(piece.start)
         );
         self.m_axis_write_desc.dma_addr.next = self.transfers.desc.dma_addr.val();
         self.m_axis_write_desc.ram_sel.next = self.transfers.desc.ram_sel.val();

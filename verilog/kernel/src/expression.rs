@@ -161,6 +161,18 @@ fn method(call: &ExprMethodCall) -> syn::Result<TokenStream> {
             let (index, bit) = (hardware(argument(0)?)?, hardware(argument(1)?)?);
             Ok(build(&quote!(replace(#receiver, #index, #bit))))
         }
+        "field" => {
+            let field = plain(argument(0)?)?;
+            Ok(build(
+                &quote!(slice(#receiver, ::spinneret_verilog::lang::build::literal(&(#field).at), (#field).width)),
+            ))
+        }
+        "flag" => {
+            let field = plain(argument(0)?)?;
+            Ok(build(
+                &quote!(index(#receiver, ::spinneret_verilog::lang::build::literal(&(#field).at))),
+            ))
+        }
         "slice" => {
             let (offset, width) = (hardware(argument(0)?)?, plain(argument(1)?)?);
             Ok(build(&quote!(slice(#receiver, #offset, #width))))

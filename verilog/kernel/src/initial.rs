@@ -125,7 +125,7 @@ fn only_type(kind: &Type, name: &str) -> Option<Type> {
 }
 
 /// The arguments of a type: types, and values.
-fn split(arguments: &PathArguments) -> (Vec<Type>, Vec<Expr>) {
+pub(crate) fn split(arguments: &PathArguments) -> (Vec<Type>, Vec<Expr>) {
     let (mut types, mut values) = (Vec::new(), Vec::new());
     if let PathArguments::AngleBracketed(all) = arguments {
         for argument in &all.args {

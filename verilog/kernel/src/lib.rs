@@ -20,6 +20,7 @@ mod initial;
 mod interface;
 mod parameters;
 mod place;
+mod record;
 mod statement;
 #[cfg(test)]
 mod tests;
@@ -158,6 +159,29 @@ pub fn hardware(arguments: TokenStream, item: TokenStream) -> TokenStream {
 pub fn interface(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let sides = parse_macro_input!(arguments as interface::Sides);
     interface::expand(&sides, parse_macro_input!(item as syn::ItemStruct))
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+/// Declares where the fields of a packed word lie.
+///
+/// ```text
+/// /// A request as it waits.
+/// #[record(shape: PortShape)]
+/// pub struct Request {
+///     /// Address of its first byte.
+///     pub address: Field<{ shape.address }>,
+///     /// It is a write.
+///     pub is_write: Field<1>,
+/// }
+/// ```
+///
+/// `Request::new(shape)` has the first field at bit 0, the others behind it, and all their bits in `width`. A kernel reads a
+/// word by them: `word.val().field(request.address)`, and `word.val().flag(request.is_write)` for one bit as bool.
+#[proc_macro_attribute]
+pub fn record(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as arguments::Arguments);
+    record::expand(&arguments, parse_macro_input!(item as syn::ItemStruct))
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
 }

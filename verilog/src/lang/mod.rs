@@ -25,6 +25,6 @@ pub use named::Named;
 pub use optional::Optional;
 pub use ram::{Ram, RamStyle, address_width};
 pub use reg::{Reg, RegAttribute};
-pub use spinneret_kernel::{Describe, Parameters, hardware, interface, kernel};
+pub use spinneret_kernel::{Describe, Parameters, hardware, interface, kernel, record};
 pub use wire::{Value, Wire};
-pub use word::{Word, fill, lit, word};
+pub use word::{Field, Word, fill, lit, word};

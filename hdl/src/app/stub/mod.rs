@@ -80,8 +80,6 @@ const HERS: usize = 3;
 #[hardware(
     shape: StubShape,
     error = ParameterError,
-    slaves = (0..HERS) .map(|_| StubSlave::new(shape)) .collect::<Result<_,
-    _>>()?,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ClusterStub {
@@ -125,8 +123,7 @@ pub struct ClusterStub {
     pub stdout_data_valid: Wire<Out, bool>,
     reset: Wire<Local, bool>,
     memory: StubMemory<{ shape }>,
-    #[new(slaves)]
-    slaves: Vec<StubSlave>,
+    slaves: [Checked<StubSlave<{ shape }>>; HERS],
     hers: Checked<Fifo<{ FifoConfig::distributed(HerFields::WIDTH, shape.hers).registered() }>>,
     sequencer: HerSequencer,
     fetch: HostFetch<{ shape }>,

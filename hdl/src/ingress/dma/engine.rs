@@ -37,7 +37,6 @@ const RECORD_MARGIN: usize = 1;
 #[hardware(
     shape: DmaShape,
     error = ParameterError,
-    records = OutputQueue::with_margin(shape.record_width(), shape.bursts, RECORD_MARGIN)?,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WriteEngine {
@@ -64,7 +63,7 @@ pub struct WriteEngine {
     /// Bit n: event n of the judge happens in this cycle.
     pub events: Wire<Out, { judge::EVENTS }>,
     writer: FrameWriter<{ shape }>,
-    #[new(records)]
+    #[new(OutputQueue::with_margin(shape.record_width(), shape.bursts, RECORD_MARGIN)?)]
     records: OutputQueue,
     responses: ReadySlice<2>,
     judge: PacketJudge<{ shape }>,

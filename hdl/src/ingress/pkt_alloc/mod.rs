@@ -55,7 +55,6 @@ const EVENTS: usize = 3;
     error = ParameterError,
     slots = layout.slots,
     packet = layout.tag_width + layout.length_width,
-    front = layout.stall.then(|| SkidBuffer::new(packet)).transpose()?,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinPktAlloc {
@@ -116,8 +115,7 @@ pub struct PspinPktAlloc {
     reset: Wire<Local, bool>,
     slots: Checked<SlotPool<{ slots }, { false }>>,
     /// Cuts the path from length to ready; only with `stall`, where there is one.
-    #[new(front.into_iter().collect())]
-    front: Vec<SkidBuffer>,
+    front: [Checked<SkidBuffer<{ packet }>>; usize::from(layout.stall)],
     packet: Wire<Local, { packet }>,
     packet_valid: Wire<Local, bool>,
     packet_ready: Wire<Local, bool>,

@@ -1,0 +1,89 @@
+//! `#[record(...)]`: where the fields of a packed word lie.
+
+use crate::arguments::Arguments;
+use crate::hardware::named;
+use crate::initial::split;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::{Expr, ItemStruct, Type, parse_quote};
+
+/// The struct with a field for the bits of all, and its constructor.
+pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
+    let fields = named(&mut item)?;
+    let (mut names, mut widths) = (Vec::new(), Vec::new());
+    for field in &mut fields.named {
+        widths.push(width(&field.ty)?);
+        names.push(field.ident.clone());
+        field.ty = parse_quote!(::spinneret_verilog::lang::Field);
+    }
+    fields.named.push(parse_quote! {
+        /// Bits of all.
+        pub width: usize
+    });
+    let (name, visibility, statements) = (&item.ident, &item.vis, &arguments.statements);
+    let parameters = arguments
+        .parameters
+        .iter()
+        .map(|(name, kind)| quote!(#name: #kind));
+    Ok(quote! {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #item
+
+        impl #name {
+            /// The fields one behind the other, the first at bit 0.
+            #visibility fn new(#(#parameters),*) -> Self {
+                #(#statements)*
+                let mut __width = 0;
+                let mut __field = |width: usize| {
+                    let at = __width;
+                    __width += width;
+                    ::spinneret_verilog::lang::Field { at, width }
+                };
+                Self {
+                    #(#names: __field(#widths),)*
+                    width: __width,
+                }
+            }
+        }
+    })
+}
+
+/// The width in `Field<{ width }>`.
+fn width(kind: &Type) -> syn::Result<Expr> {
+    let refuse = || syn::Error::new(kind.span(), "give its width: Field<{ width }>");
+    let Type::Path(path) = kind else {
+        return Err(refuse());
+    };
+    let last = path.path.segments.last().filter(|last| last.ident == "Field");
+    match split(&last.ok_or_else(refuse)?.arguments).1.as_slice() {
+        [width] => Ok(width.clone()),
+        _ => Err(refuse()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+    use crate::arguments::Arguments;
+    use syn::parse_quote;
+
+    #[test]
+    fn a_field_without_a_width_is_refused() {
+        for item in [
+            parse_quote!(
+                struct A {
+                    a: Field,
+                }
+            ),
+            parse_quote!(
+                struct A {
+                    a: usize,
+                }
+            ),
+        ] {
+            let error = expand(&Arguments::default(), item).expect_err("it is refused");
+            assert_eq!(error.to_string(), "give its width: Field<{ width }>");
+        }
+    }
+}
