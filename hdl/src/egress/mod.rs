@@ -63,7 +63,7 @@ pub use reader::FrameReader;
 pub use receiver::LineReceiver;
 pub use responder::Responder;
 pub use room::FrameRoom;
-pub use shape::{EgressShape, FrameShape};
+pub use shape::{EgressShape, FrameFields};
 
 use crate::axi::{AxiMaster, BUFFERABLE, INCR, LENGTH_BITS, UNPRIVILEGED};
 use crate::entry::ParameterError;
@@ -137,7 +137,7 @@ pub struct PspinEgressDatapath {
     reader: FrameReader<{ shape }>,
     room: FrameRoom<{ shape.buffer_beats }, { shape.most_beats() }>,
     bursts: Checked<OutputQueue<{ LENGTH_BITS + shape.line() }, { BURSTS }>>,
-    frames: Checked<OutputQueue<{ frame.width() }, { shape.commands }>>,
+    frames: Checked<OutputQueue<{ frame.width }, { shape.commands }>>,
     receiver: LineReceiver<{ shape.data }, { frame }>,
     aligner: LineAligner<{ shape.data }, { shape.beats() }>,
     buffer: Checked<FrameFifo<{ shape.stored() }, { shape.buffer_beats }>>,

@@ -38,7 +38,7 @@ pub struct FrameReader {
     /// What has to be answered: {address is wrong, refused, id}.
     pub answer: StreamOut<{ shape.answer() }>,
     /// What comes of the lines that are read.
-    pub frame: StreamOut<{ shape.frame().width() }>,
+    pub frame: StreamOut<{ shape.frame().width }>,
     /// Bursts: {beats minus 1, number of the first line}.
     pub burst: StreamOut<{ LENGTH_BITS + shape.line() }>,
     /// Behind the first burst of a frame.
@@ -62,7 +62,7 @@ impl Logic for FrameReader {
     #[kernel]
     fn update(&mut self) {
         let (line, beats, block) = (self._shape.line(), self._shape.beats(), self._shape.block());
-        let (frame, answer) = (self._shape.frame().width(), self._shape.answer());
+        let (frame, answer) = (self._shape.frame().width, self._shape.answer());
         let width = self.left.q.width();
         clocked!(self.clk, self.rst => self.bursting);
         clocked!(self.clk => self.line, self.left);

@@ -1,7 +1,7 @@
 //! Tells the lines that were read apart: which frame they belong to, and how they went.
 
 use super::line::LineOut;
-use super::shape::FrameShape;
+use super::shape::FrameFields;
 use crate::axi::DECERR;
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
@@ -10,7 +10,7 @@ use spinneret_verilog::prelude::*;
 ///
 /// All reads have one id, so lines come in the order in which they were asked for. A line that nobody asked
 /// for is ignored.
-#[hardware(data: usize, frame: FrameShape)]
+#[hardware(data: usize, frame: FrameFields)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LineReceiver {
     /// Clock.
@@ -24,7 +24,7 @@ pub struct LineReceiver {
     /// RVALID; a line is always taken.
     pub valid: Wire<In, bool>,
     /// The frames that were asked for, in order.
-    pub frame: StreamIn<{ frame.width() }>,
+    pub frame: StreamIn<{ frame.width }>,
     /// The line and its place.
     pub line: LineOut<{ data }>,
     /// How a frame went: {the first bad line said DECERR, a line was bad}.
@@ -37,10 +37,10 @@ pub struct LineReceiver {
     /// Behind the first line of a frame.
     in_frame: Reg<bool, Reset>,
     /// Lines of the frame that are still to come, minus 1.
-    left: Reg<{ frame.beats }>,
+    left: Reg<{ frame.lines.width }>,
     /// What is known of the lines before, as in `done`.
     error: Reg<2>,
-    left_now: Wire<Local, { frame.beats }>,
+    left_now: Wire<Local, { frame.lines.width }>,
     error_now: Wire<Local, 2>,
     known: Wire<Local, bool>,
     last: Wire<Local, bool>,
@@ -49,7 +49,7 @@ pub struct LineReceiver {
 impl Logic for LineReceiver {
     #[kernel]
     fn update(&mut self) {
-        let frame: FrameShape = self._frame;
+        let frame: FrameFields = self._frame;
         clocked!(self.clk, self.rst => self.valid_reg, self.in_frame);
         clocked!(self.clk => self.data_reg, self.response_reg, self.left, self.error);
         self.valid_reg.d.next = self.valid.val();
@@ -67,7 +67,7 @@ impl Logic for LineReceiver {
                 self.error_now.next = self.error.q.val();
             }
         } else {
-            self.left_now.next = self.frame.data.val().slice(0, frame.beats);
+            self.left_now.next = self.frame.data.val().field(frame.lines);
         }
         self.last.next = self.left_now.val() == 0;
         if self.known.val() {
@@ -79,11 +79,11 @@ impl Logic for LineReceiver {
         self.done_valid.next = self.known.val() && self.last.val();
         self.done.next = self.error_now.val();
         self.line.data.next = self.data_reg.q.val();
-        self.line.offset.next = self.frame.data.val().slice(frame.offset_at(), frame.offset);
-        self.line.tail.next = self.frame.data.val().slice(frame.tail_at(), frame.offset);
+        self.line.offset.next = self.frame.data.val().field(frame.offset);
+        self.line.tail.next = self.frame.data.val().field(frame.tail);
         self.line.first.next = !self.in_frame.q.val();
         self.line.last.next = self.last.val();
-        self.line.even.next = self.frame.data.val().get_bit(frame.even_at());
+        self.line.even.next = self.frame.data.val().flag(frame.even);
         self.line.error.next = self.error_now.val().get_bit(0);
         self.line.valid.next = self.known.val();
     }

@@ -140,12 +140,9 @@ impl EgressShape {
         MOST_BURST_BITS.min(PAGE_BITS - self.offset())
     }
 
-    /// Width of what is known of a frame behind its reads.
-    pub(crate) fn frame(self) -> FrameShape {
-        FrameShape {
-            offset: self.offset(),
-            beats: self.beats(),
-        }
+    /// What is known of a frame behind its reads.
+    pub(crate) fn frame(self) -> FrameFields {
+        FrameFields::new(self.offset(), self.beats())
     }
 
     /// Width of a command in the queue: {length is wrong, address is wrong, id, length minus 1, address}.
@@ -160,7 +157,7 @@ impl EgressShape {
 
     /// Width of a plan: {answer, beats, frame, first line}.
     pub(crate) fn plan(self) -> usize {
-        self.answer() + self.beats() + self.frame().width() + self.line()
+        self.answer() + self.beats() + self.frame().width + self.line()
     }
 
     /// Width of a beat in the buffer: {strobes but the lowest, which is always 1, data}.
@@ -169,36 +166,17 @@ impl EgressShape {
     }
 }
 
-/// Where the parts of a frame's description lie: {last line is not needed for the beat before, bytes of the last
-/// beat minus 1, bytes of the first line before the frame, lines minus 1}.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameShape {
-    /// Width of a place within a line.
-    pub offset: usize,
-    /// Width of a number of lines.
-    pub beats: usize,
-}
-
-impl FrameShape {
-    /// Lowest bit of the place of the first byte; the lines minus 1 are at bit 0.
-    pub fn offset_at(self) -> usize {
-        self.beats
-    }
-
-    /// Lowest bit of the bytes of the last beat minus 1.
-    pub fn tail_at(self) -> usize {
-        self.beats + self.offset
-    }
-
-    /// Bit that says that the frame has as many beats as lines.
-    pub fn even_at(self) -> usize {
-        self.beats + 2 * self.offset
-    }
-
-    /// Width of it all.
-    pub fn width(self) -> usize {
-        self.even_at() + 1
-    }
+/// What is known of a frame behind its reads.
+#[record(offset: usize, beats: usize)]
+pub struct FrameFields {
+    /// Its lines, minus 1.
+    pub lines: Field<{ beats }>,
+    /// Bytes of the first line before the frame.
+    pub offset: Field<{ offset }>,
+    /// Bytes of the last beat, minus 1.
+    pub tail: Field<{ offset }>,
+    /// It has as many beats as lines: the last line is not needed for the beat before.
+    pub even: Field<1>,
 }
 
 /// Bits that hold the numbers 0 to `largest`.

@@ -25,30 +25,25 @@ impl AxisShape {
         self.data / 8
     }
 
-    /// Width of a packed beat.
-    pub fn packed(self) -> usize {
-        self.data + self.keep() + self.id + self.dest + self.user
+    /// Where the signals of a packed beat lie.
+    pub fn fields(self) -> AxisFields {
+        AxisFields::new(self)
     }
+}
 
-    /// Lowest bit of tkeep in a packed beat; tdata starts at bit 0.
-    pub fn keep_at(self) -> usize {
-        self.data
-    }
-
-    /// Lowest bit of tid in a packed beat.
-    pub fn id_at(self) -> usize {
-        self.keep_at() + self.keep()
-    }
-
-    /// Lowest bit of tdest in a packed beat.
-    pub fn dest_at(self) -> usize {
-        self.id_at() + self.id
-    }
-
-    /// Lowest bit of tuser in a packed beat.
-    pub fn user_at(self) -> usize {
-        self.dest_at() + self.dest
-    }
+/// A packed beat.
+#[record(shape: AxisShape)]
+pub struct AxisFields {
+    /// tdata.
+    pub data: Field<{ shape.data }>,
+    /// tkeep.
+    pub keep: Field<{ shape.keep() }>,
+    /// tid.
+    pub id: Field<{ shape.id }>,
+    /// tdest.
+    pub dest: Field<{ shape.dest }>,
+    /// tuser.
+    pub user: Field<{ shape.user }>,
 }
 
 /// An AXI4-Stream out of a block.
@@ -79,7 +74,7 @@ pub struct AxisPack {
     /// The AXI4-Stream.
     pub s_axis: AxisIn<{ shape }>,
     /// The packed beats.
-    pub m: FrameOut<{ shape.packed() }>,
+    pub m: FrameOut<{ shape.fields().width }>,
 }
 
 impl Logic for AxisPack {
@@ -103,7 +98,7 @@ impl Logic for AxisPack {
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct AxisUnpack {
     /// The packed beats.
-    pub s: FrameIn<{ shape.packed() }>,
+    pub s: FrameIn<{ shape.fields().width }>,
     /// The AXI4-Stream.
     pub m_axis: AxisOut<{ shape }>,
 }
@@ -111,11 +106,12 @@ pub struct AxisUnpack {
 impl Logic for AxisUnpack {
     #[kernel]
     fn update(&mut self) {
-        self.m_axis.tdata.next = self.s.data.val().slice(0, self._shape.data);
-        self.m_axis.tkeep.next = self.s.data.val().slice(self._shape.keep_at(), self._shape.keep());
-        self.m_axis.tid.next = self.s.data.val().slice(self._shape.id_at(), self._shape.id);
-        self.m_axis.tdest.next = self.s.data.val().slice(self._shape.dest_at(), self._shape.dest);
-        self.m_axis.tuser.next = self.s.data.val().slice(self._shape.user_at(), self._shape.user);
+        let fields = self._shape.fields();
+        self.m_axis.tdata.next = self.s.data.val().field(fields.data);
+        self.m_axis.tkeep.next = self.s.data.val().field(fields.keep);
+        self.m_axis.tid.next = self.s.data.val().field(fields.id);
+        self.m_axis.tdest.next = self.s.data.val().field(fields.dest);
+        self.m_axis.tuser.next = self.s.data.val().field(fields.user);
         self.m_axis.tlast.next = self.s.last.val();
         self.m_axis.tvalid.next = self.s.valid.val();
         self.s.ready.next = self.m_axis.tready.val();

@@ -16,7 +16,7 @@ mod ports;
 mod ready_slice;
 mod skid_buffer;
 
-pub use axis::{AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack};
+pub use axis::{AxisFields, AxisIn, AxisOut, AxisPack, AxisShape, AxisUnpack};
 pub use fifo::Fifo;
 pub use fifo_config::{FifoConfig, FifoOutput};
 pub use frame_arbiter::FrameArbiter;

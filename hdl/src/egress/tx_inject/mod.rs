@@ -58,7 +58,7 @@ const HOST_TAG_CONFLICT: usize = 1;
 const EVENTS: usize = 2;
 
 /// Joins our frames with Corundum's, and keeps the completions of ours from it.
-#[hardware(shape: TxInjectShape, error = ParameterError, beat = shape.axis().packed())]
+#[hardware(shape: TxInjectShape, error = ParameterError, beat = shape.axis().fields().width)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinTxInject {
     /// Clock.
@@ -109,7 +109,7 @@ impl Logic for PspinTxInject {
     #[kernel]
     fn update(&mut self) {
         let (beat, tag, timestamp) = (
-            self._shape.axis().packed(),
+            self._shape.axis().fields().width,
             self._shape.tag,
             self._shape.timestamp,
         );

@@ -54,11 +54,11 @@ impl TxInjectShape {
 
     /// The error bit in a packed beat.
     pub fn error_at(self) -> usize {
-        self.axis().user_at()
+        self.axis().fields().user.at
     }
 
     /// The highest bit of the tag in a packed beat.
     pub fn tag_top_at(self) -> usize {
-        self.axis().user_at() + self.tag
+        self.axis().fields().user.at + self.tag
     }
 }

@@ -2,7 +2,7 @@
 
 use super::GateShape;
 use crate::entry::ParameterError;
-use crate::ingress::dma::BeatShape;
+use crate::ingress::dma::BeatFields;
 use crate::stream::{OutputQueue, PassFifo, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -36,16 +36,16 @@ pub struct AdmissionGate {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Beats of matched frames: {the frame is bad, tlast, tkeep, tdata}.
-    pub s: StreamIn<{ beat.last_at() + 2 }>,
+    pub s: StreamIn<{ beat.last.at + 2 }>,
     /// Metadata of matched frames: {tag, length}.
     pub meta_s: StreamIn<{ meta }>,
     /// Marked beats of admitted frames.
-    pub m: StreamOut<{ beat.width() }>,
+    pub m: StreamOut<{ beat.width }>,
     /// Metadata of admitted frames.
     pub meta_m: StreamOut<{ meta }>,
     /// A frame is dropped.
     pub dropped: Wire<Out, bool>,
-    queue: Checked<PassFifo<{ shape.queue(beat.width()).with_margin(limit) }>>,
+    queue: Checked<PassFifo<{ shape.queue(beat.width).with_margin(limit) }>>,
     verdicts: Checked<OutputQueue<1, { VERDICTS }>>,
     metas: Checked<OutputQueue<{ meta }, { shape.packets }>>,
     in_frame: Reg<bool, Reset>,
@@ -63,7 +63,7 @@ pub struct AdmissionGate {
     first: Wire<Local, bool>,
     room: Wire<Local, bool>,
     verdict: Wire<Local, bool>,
-    keep: Wire<Local, { beat.keep() }>,
+    keep: Wire<Local, { beat.keep.width }>,
     last: Wire<Local, bool>,
     beyond: Wire<Local, bool>,
     gap: Wire<Local, bool>,
@@ -80,14 +80,14 @@ const VERDICTS: usize = 8;
 impl Logic for AdmissionGate {
     #[kernel]
     fn update(&mut self) {
-        let beat: BeatShape = self._shape.beat();
+        let beat: BeatFields = self._shape.beat();
         let limit = self._shape.large_beats as u64;
         let packets = self._shape.packets as u64;
         clocked!(self.clk, self.rst => self.queue, self.verdicts, self.metas, self.in_frame, self.number,
             self.under_way, self.places);
         clocked!(self.clk => self.admitted, self.partial, self.spoiled, self.spilled);
-        self.keep.next = self.s.data.val().slice(beat.keep_at(), beat.keep());
-        self.last.next = self.s.data.val().get_bit(beat.last_at());
+        self.keep.next = self.s.data.val().field(beat.keep);
+        self.last.next = self.s.data.val().flag(beat.last);
         /// The first beat decides for its frame.
         self.first.next = !self.in_frame.q.val();
         self.room.next = !self.queue.almost_full.val() && self.places.q.val();
@@ -112,7 +112,7 @@ impl Logic for AdmissionGate {
         /// Bytes fill the lanes from the lowest on, and only the last of them may leave lanes free.
         self.gap.next = ((self.keep.val() >> 1_u64) & !self.keep.val()).any()
             || (!self.first.val() && self.partial.q.val() && self.keep.val().any());
-        self.bad.next = self.gap.val() || (self.last.val() && self.s.data.val().get_bit(beat.last_at() + 1));
+        self.bad.next = self.gap.val() || (self.last.val() && self.s.data.val().get_bit(beat.last.at + 1));
         /// Of the beats behind the largest slot only the last of the frame enters, for all of them.
         self.beyond.next = self.number.q.val() == limit;
         self.over.next = self.beyond.val() && (self.keep.val().any() || self.spilled.q.val());
@@ -132,7 +132,7 @@ impl Logic for AdmissionGate {
             self.over.val(),
             self.bad.val() || (self.beyond.val() && self.spoiled.q.val()),
             self.beyond.val(),
-            self.s.data.val().slice(0, beat.last_at() + 1)
+            self.s.data.val().slice(0, beat.last.at + 1)
         );
         self.queue.s.valid.next =
             self.accept.val() && self.verdict.val() && (!self.beyond.val() || self.last.val());

@@ -3,7 +3,7 @@
 use super::entry::{self, parameters};
 use super::gate_entry;
 use crate::entry::{Checked, Config, ParameterError, Parameters as _, Values};
-use crate::ingress::dma::{BeatShape, DmaShape};
+use crate::ingress::dma::{BeatFields, DmaShape};
 use crate::ingress::her_gen::HerShape;
 use crate::ingress::pkt_match::MatchShape;
 use crate::ingress::slots::PoolLayout;
@@ -105,7 +105,7 @@ impl DatapathShape {
 
     /// Beats of a small slot.
     pub(super) fn small_beats(self) -> usize {
-        self.slots.small_slot_size as usize / self.dma.beat().keep()
+        self.slots.small_slot_size as usize / self.dma.beat().keep.width
     }
 
     /// What lets matched frames in.
@@ -114,7 +114,7 @@ impl DatapathShape {
             data: self.dma.data,
             length: self.dma.length,
             tag: self.dma.tag,
-            large_beats: self.slots.large_slot_size as usize / self.dma.beat().keep(),
+            large_beats: self.slots.large_slot_size as usize / self.dma.beat().keep.width,
             queue_beats: self.path.queue_beats,
             packets: self.path.packets,
             stall: self.path.stall,
@@ -171,8 +171,8 @@ impl GateShape {
     }
 
     /// A beat with its marks.
-    pub(super) fn beat(self) -> BeatShape {
-        BeatShape { data: self.data }
+    pub(super) fn beat(self) -> BeatFields {
+        BeatFields::new(self.data)
     }
 
     /// The queue of beats: block RAM if it is deep.

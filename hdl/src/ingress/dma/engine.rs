@@ -45,7 +45,7 @@ pub struct WriteEngine {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Marked beats.
-    pub beat: StreamIn<{ shape.beat().width() }>,
+    pub beat: StreamIn<{ shape.beat().width }>,
     /// Bit n: the n-th beat from now is there.
     pub seen: Wire<Out, { shape.burst_beats }>,
     /// Bit n: the n-th beat from now is there and ends its frame.

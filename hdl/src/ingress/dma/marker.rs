@@ -5,7 +5,7 @@ use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Computes what the beats of a frame are compared with; combinational.
-#[hardware(shape: DmaShape, keep = shape.beat().keep())]
+#[hardware(shape: DmaShape, keep = shape.beat().keep.width)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FramePlan {
     /// Bits of the slot's address within a beat.
@@ -24,7 +24,7 @@ pub struct FramePlan {
 impl Logic for FramePlan {
     #[kernel]
     fn update(&mut self) {
-        let (bits, keep) = (self._shape.beat_bits(), self._shape.beat().keep());
+        let (bits, keep) = (self._shape.beat_bits(), self._shape.beat().keep.width);
         self.whole.next = self.length.val().slice(bits, self._shape.beats_width());
         self.rest.next = self.length.val().slice(0, bits);
         self.ones.next = fill(true, keep);
@@ -50,7 +50,7 @@ impl Logic for FramePlan {
 /// A frame that is not as long as its descriptor says, or whose bytes are not in the lowest lanes, is bad.
 /// Nothing is written beyond the length, and nothing at all if the address is not that of a beat. Of the beats
 /// behind the length only the last one passes.
-#[hardware(shape: DmaShape, beat = shape.beat(), keep = beat.keep())]
+#[hardware(shape: DmaShape, beat = shape.beat(), keep = beat.keep.width)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameMarker {
     /// Clock.
@@ -62,7 +62,7 @@ pub struct FrameMarker {
     /// Beats of the frames: {tlast, tkeep, tdata}.
     pub s: StreamIn<{ shape.data + keep + 1 }>,
     /// Marked beats.
-    pub m: StreamOut<{ beat.width() }>,
+    pub m: StreamOut<{ beat.width }>,
     in_frame: Reg<bool, Reset>,
     /// Behind the length.
     past: Reg<bool>,
@@ -91,11 +91,11 @@ impl Logic for FrameMarker {
     #[kernel]
     fn update(&mut self) {
         let beat = self._shape.beat();
-        let (keep, left) = (beat.keep(), self._shape.beats_width());
+        let (keep, left) = (beat.keep.width, self._shape.beats_width());
         clocked!(self.clk, self.rst => self.in_frame);
         clocked!(self.clk => self.past, self.spilled, self.misplaced, self.left, self.ends, self.tail);
-        self.keep.next = self.s.data.val().slice(beat.data, keep);
-        self.last.next = self.s.data.val().get_bit(beat.last_at());
+        self.keep.next = self.s.data.val().field(beat.keep);
+        self.last.next = self.s.data.val().flag(beat.last);
         self.first.next = !self.in_frame.q.val();
         if self.first.val() {
             self.past_now.next = false;
@@ -143,7 +143,7 @@ impl Logic for FrameMarker {
             self.past_now.val(),
             self.last.val(),
             self.keep.val() & self.wanted.val() & fill(!self.misplaced_now.val(), keep),
-            self.s.data.val().slice(0, beat.data)
+            self.s.data.val().field(beat.data)
         );
     }
 }

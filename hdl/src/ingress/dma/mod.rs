@@ -42,7 +42,7 @@ mod shape;
 mod window;
 mod writer;
 
-pub use beat::BeatShape;
+pub use beat::BeatFields;
 pub use engine::WriteEngine;
 pub(crate) use engine_entry::ENTRY as ENGINE_ENTRY;
 pub(crate) use entry::{ENTRY, SIMULATED};

@@ -1,6 +1,6 @@
 //! Parameters of the ingress DMA, and the numbers that follow from them.
 
-use super::BeatShape;
+use super::BeatFields;
 use super::entry::ENTRY;
 use crate::axi::AxiShape;
 use crate::stream::AxisShape;
@@ -89,8 +89,8 @@ impl DmaShape {
     }
 
     /// A beat with its marks.
-    pub(crate) fn beat(self) -> BeatShape {
-        BeatShape { data: self.data }
+    pub(crate) fn beat(self) -> BeatFields {
+        BeatFields::new(self.data)
     }
 
     /// Width of a number of beats of a frame.
@@ -100,7 +100,7 @@ impl DmaShape {
 
     /// Width of what a frame is compared with: {misplaced, one beat, strobes of the last, beats behind the first}.
     pub(crate) fn plan(self) -> usize {
-        2 + self.beat().keep() + self.beats_width()
+        2 + self.beat().keep.width + self.beats_width()
     }
 
     /// Width of a number of beats of a burst.
@@ -110,6 +110,6 @@ impl DmaShape {
 
     /// Bits of an address within a beat.
     pub(crate) fn beat_bits(self) -> usize {
-        self.beat().keep().trailing_zeros() as usize
+        self.beat().keep.width.trailing_zeros() as usize
     }
 }

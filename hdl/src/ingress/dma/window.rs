@@ -1,6 +1,6 @@
 //! Looks a few beats ahead.
 
-use super::BeatShape;
+use super::BeatFields;
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
@@ -15,7 +15,7 @@ use spinneret_verilog::prelude::*;
 /// A beat that was seen stays where it is, or moves ahead when the head is taken.
 /// # Parameters
 /// `depth` is at least 1.
-#[hardware(beat: BeatShape, depth: usize)]
+#[hardware(beat: BeatFields, depth: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct Window {
     /// Clock.
@@ -23,9 +23,9 @@ pub struct Window {
     /// Synchronous reset: forgets what it holds.
     pub rst: Wire<In, bool>,
     /// Marked beats.
-    pub s: StreamIn<{ beat.width() }>,
+    pub s: StreamIn<{ beat.width }>,
     /// The first beat, without the mark that ends a burst.
-    pub head: Wire<Out, { beat.cut_at() }>,
+    pub head: Wire<Out, { beat.cut.at }>,
     /// Bit n: beat n is there, and so are those before it.
     pub seen: Wire<Out, { depth }>,
     /// Bit n: beat n is there and ends its frame.
@@ -34,10 +34,10 @@ pub struct Window {
     pub cut: Wire<Out, { depth }>,
     /// Takes the first beat; only when it is there.
     pub take: Wire<In, bool>,
-    entries: [Reg<{ beat.width() }>; depth - 1],
+    entries: [Reg<{ beat.width }>; depth - 1],
     used: [Reg<bool, Reset>; depth - 1],
     /// Beat n, from its entry or from the input.
-    beats: [Wire<Local, { beat.width() }>; depth],
+    beats: [Wire<Local, { beat.width }>; depth],
     here: [Wire<Local, bool>; depth],
 }
 
@@ -45,7 +45,7 @@ impl Logic for Window {
     #[kernel]
     fn update(&mut self) {
         let entries = self.entries.len();
-        let (last, cut) = (self._beat.last_at(), self._beat.cut_at());
+        let (last, cut) = (self._beat.last.at, self._beat.cut.at);
         clocked!(self.clk, self.rst => self.used);
         clocked!(self.clk => self.entries);
         self.seen.next = 0.into();

@@ -1,6 +1,6 @@
 //! Cuts packets into bursts.
 
-use super::{BeatShape, DmaShape, Window};
+use super::{BeatFields, DmaShape, Window};
 use crate::axi::LENGTH_BITS;
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
@@ -25,7 +25,7 @@ pub struct FrameWriter {
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
     /// Marked beats.
-    pub beat: StreamIn<{ beat.width() }>,
+    pub beat: StreamIn<{ beat.width }>,
     /// Bit n: the n-th beat from now is there.
     pub seen: Wire<Out, { depth }>,
     /// Bit n: the n-th beat from now is there and ends its frame.
@@ -41,9 +41,9 @@ pub struct FrameWriter {
     /// The burst is taken in this cycle.
     pub burst_ready: Wire<In, bool>,
     /// Data of a beat.
-    pub data: Wire<Out, { beat.data }>,
+    pub data: Wire<Out, { beat.data.width }>,
     /// Its bytes that are written.
-    pub strobes: Wire<Out, { beat.keep() }>,
+    pub strobes: Wire<Out, { beat.keep.width }>,
     /// It is the last of its burst.
     pub data_last: Wire<Out, bool>,
     /// The beat is there.
@@ -60,8 +60,8 @@ pub struct FrameWriter {
     address_reg: Reg<{ places }>,
     length_reg: Reg<{ shape.block_bits() }>,
     burst_valid_reg: Reg<bool, Reset>,
-    data_reg: Reg<{ beat.data }>,
-    strobes_reg: Reg<{ beat.keep() }>,
+    data_reg: Reg<{ beat.data.width }>,
+    strobes_reg: Reg<{ beat.keep.width }>,
     last_reg: Reg<bool>,
     data_valid_reg: Reg<bool, Reset>,
     record_reg: Reg<{ shape.record_width() }>,
@@ -105,7 +105,7 @@ pub struct FrameWriter {
 impl Logic for FrameWriter {
     #[kernel]
     fn update(&mut self) {
-        let beat: BeatShape = self._shape.beat();
+        let beat: BeatFields = self._shape.beat();
         let (address, bits) = (self._shape.address, self._shape.beat_bits());
         let (depth, block) = (self._shape.burst_beats, self._shape.block_bits());
         clocked!(self.clk, self.rst => self.window, self.burst_valid_reg, self.data_valid_reg,
@@ -115,7 +115,7 @@ impl Logic for FrameWriter {
         StreamIn::link(&mut self.beat, &mut self.window.s);
         self.seen.next = self.window.seen.val();
         self.last.next = self.window.last.val();
-        self.head_last.next = self.window.head.val().get_bit(beat.last_at());
+        self.head_last.next = self.window.head.val().flag(beat.last);
         /// The packet: where it goes, and what is known of it so far.
         self.first.next = !self.in_frame.q.val();
         if self.first.val() {
@@ -123,15 +123,15 @@ impl Logic for FrameWriter {
             self.lane_now.next = self.slot.data.val().slice(bits, block);
             self.slotless_now.next = self.slot.data.val().get_bit(address);
             self.base_now.next = self.slot.data.val().slice(0, address);
-            self.bad_now.next = self.window.head.val().get_bit(beat.bad_at());
+            self.bad_now.next = self.window.head.val().flag(beat.bad);
         } else {
             self.place_now.next = self.place.q.val() + 1;
             self.lane_now.next = self.lane.q.val();
             self.slotless_now.next = self.slotless.q.val();
             self.base_now.next = self.base.q.val();
-            self.bad_now.next = self.bad.q.val() || self.window.head.val().get_bit(beat.bad_at());
+            self.bad_now.next = self.bad.q.val() || self.window.head.val().flag(beat.bad);
         }
-        self.discard.next = self.slotless_now.val() || self.window.head.val().get_bit(beat.beyond_at());
+        self.discard.next = self.slotless_now.val() || self.window.head.val().flag(beat.beyond);
         /// The burst: up to the first beat in sight that has to end it.
         self.block_end.next = 0.into();
         for ahead in 0..depth {
@@ -180,8 +180,8 @@ impl Logic for FrameWriter {
         }
         if self.write.val() {
             self.data_valid_reg.d.next = true;
-            self.data_reg.d.next = self.window.head.val().slice(0, beat.data);
-            self.strobes_reg.d.next = self.window.head.val().slice(beat.keep_at(), beat.keep());
+            self.data_reg.d.next = self.window.head.val().field(beat.data);
+            self.strobes_reg.d.next = self.window.head.val().field(beat.keep);
             self.last_reg.d.next = self.burst_last.val();
             self.place.d.next = self.place_now.val();
             self.lane.d.next = self.lane_now.val() + 1;
@@ -203,7 +203,7 @@ impl Logic for FrameWriter {
         self.record_valid_reg.d.next =
             (self.write.val() && self.burst_last.val()) || (self.drop.val() && self.head_last.val());
         self.record_reg.d.next = cat!(
-            self.window.head.val().get_bit(beat.over_at()),
+            self.window.head.val().flag(beat.over),
             self.bad_now.val(),
             self.slotless_now.val(),
             self.head_last.val(),

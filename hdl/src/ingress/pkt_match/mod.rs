@@ -82,7 +82,7 @@ const DISTRIBUTED_BEATS: usize = 64;
 #[hardware(
     shape: MatchShape,
     error = ParameterError,
-    packed = shape.axis().packed(),
+    packed = shape.axis().fields().width,
     vector = 32 * shape.all_rules(),
     option = shape.ip_relative,
     stored = FifoConfig::by_depth(packed + 1, shape.buffer_beats(), DISTRIBUTED_BEATS).with_margin(BUFFER_MARGIN),
@@ -207,11 +207,7 @@ impl Logic for PspinPktMatch {
         self.engine.limit.next = self.match_end.val();
         /// Engine, meter and buffer see the same beat.
         self.engine.beat_data.next = self.beat.q.val().slice(0, self._shape.data);
-        self.engine.beat_keep.next = self
-            .beat
-            .q
-            .val()
-            .slice(self._shape.axis().keep_at(), self._shape.axis().keep());
+        self.engine.beat_keep.next = self.beat.q.val().field(self._shape.axis().fields().keep);
         self.engine.beat_number.next = self.beat_number.q.val();
         self.engine.beat_last.next = self.beat_last.q.val();
         self.engine.beat_valid.next = self.beat_valid.q.val();
@@ -270,11 +266,7 @@ impl Logic for PspinPktMatch {
                 .val()
                 .slice(32 * self._shape.message_id_lane(), self._shape.message_id_width);
         }
-        self.meter.beat_keep.next = self
-            .beat
-            .q
-            .val()
-            .slice(self._shape.axis().keep_at(), self._shape.axis().keep());
+        self.meter.beat_keep.next = self.beat.q.val().field(self._shape.axis().fields().keep);
         self.meter.beat_number.next = self.beat_number.q.val();
         self.meter.beat_last.next = self.beat_last.q.val();
         self.meter.beat_valid.next = self.beat_valid.q.val();
@@ -291,8 +283,18 @@ impl Logic for PspinPktMatch {
         );
         self.metas.s.valid.next = self.meter.done.val() & self.engine.matched.val();
         /// A beat leaves when its frame is decided.
-        self.demux.s.data.next = self.buffer.m.data.val().slice(0, self._shape.axis().packed());
-        self.demux.s.last.next = self.buffer.m.data.val().get_bit(self._shape.axis().packed());
+        self.demux.s.data.next = self
+            .buffer
+            .m
+            .data
+            .val()
+            .slice(0, self._shape.axis().fields().width);
+        self.demux.s.last.next = self
+            .buffer
+            .m
+            .data
+            .val()
+            .get_bit(self._shape.axis().fields().width);
         self.demux.s.valid.next = self.buffer.m.valid.val();
         self.buffer.m.ready.next = self.demux.s.ready.val();
         StreamOut::join(&mut self.decisions.m, &mut self.demux.select);
