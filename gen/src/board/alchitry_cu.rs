@@ -71,10 +71,11 @@ SOURCES :={sources}
 .PHONY: all program clean
 all: $(BUILD)/$(TOP).bin
 
-# The part has no distributed RAM: memories that ask for it become block RAM or registers.
+# The part has no distributed RAM: memories that ask for it become block RAM or registers. They are there when modules with
+# parameters are instantiated.
 $(BUILD)/$(TOP).json: $(SOURCES) Makefile
 \tmkdir -p $(BUILD)
-\tyosys -q -l $(BUILD)/yosys.log -p 'read_verilog -sv $(SOURCES); setattr -unset ram_style m:*' \\
+\tyosys -q -l $(BUILD)/yosys.log -p 'read_verilog -sv $(SOURCES); hierarchy -top $(TOP); setattr -unset ram_style m:*' \\
 \t\t-p 'synth_ice40 -top $(TOP) -json $@; check -assert'
 
 $(BUILD)/$(TOP).asc: $(BUILD)/$(TOP).json constraints/$(TOP).pcf
