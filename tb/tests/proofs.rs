@@ -1,6 +1,7 @@
 //! The proofs that take up to a minute each, and that a broken block does not pass them.
 
-use spinneret_tb::proofs::{Ledger, pool, questions};
+use spinneret_tb::proofs::{Ledger, questions};
+use spinneret_verilate::schedule;
 use std::path::Path;
 
 #[test]
@@ -8,7 +9,8 @@ fn proofs_hold_and_broken_blocks_are_found_out() {
     let ledger = Ledger::read().unwrap_or_else(|error| panic!("{error:#}"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("proofs");
     let all: Vec<_> = questions().filter(|question| question.is_fast()).collect();
-    let answers = pool::map(&all, pool::processors(), |question| {
+    let answers = schedule::run(schedule::allowed(), all.len(), |index| {
+        let question = &all[index];
         let is_spared = question.key().map(|key| ledger.spares(&key));
         match is_spared {
             Ok(true) => Ok(None),

@@ -69,6 +69,80 @@ fn equal_modules_are_one_and_different_ones_are_numbered() {
     }
 }
 
+/// Verilator and yosys read the design without a complaint.
+fn elaborates(text: &str) {
+    let directory = tempfile::tempdir().expect("a directory");
+    std::fs::write(directory.path().join("dut.sv"), text).expect("dut.sv");
+    tools::yosys(directory.path());
+    tools::lint(directory.path(), &[]);
+}
+
+/// A sub-block whose width is a parameter, with what is in it.
+fn generic(width: usize, listed: &str, inner: Option<Raw>) -> Raw {
+    let block = match inner {
+        Some(inner) => chain(vec![("inner", inner)], width),
+        None => inverter(None, width),
+    };
+    let mut block = hinted(block, "generic");
+    if let Verilog::Combinatorial(statements) = &mut block.code {
+        let comment = format!("parameter WIDTH = {width}: {listed}");
+        statements.insert(0, VerilogStatement::Comment(comment));
+    }
+    block
+}
+
+#[test]
+fn blocks_that_differ_in_a_width_are_one_module_with_a_parameter() {
+    let part = |width| generic(width, "a y", None);
+    let both = Raw::new(
+        vec![input("a", 4), output("y", 4), input("b", 9), output("z", 9)],
+        vec![
+            set("narrow$a", sig("a")),
+            set("wide$a", sig("b")),
+            set("y", sig("narrow$y")),
+            set("z", sig("wide$y")),
+        ],
+    );
+    let design = generate(&both.with("narrow", part(4)).with("wide", part(9)), "top").expect("a design");
+    assert_eq!(names(&design), ["generic", "top"]);
+    let text = design.text();
+    assert!(
+        text.contains("module generic #(\n    parameter integer WIDTH = 1\n)"),
+        "{text}"
+    );
+    assert!(text.contains("input  wire  [WIDTH-1:0] a,"), "{text}");
+    assert!(text.contains("generic #(.WIDTH(4)) u_narrow ("), "{text}");
+    assert!(text.contains("generic #(.WIDTH(9)) u_wide ("), "{text}");
+    elaborates(&design.text());
+}
+
+#[test]
+fn a_parameter_is_passed_on_to_parts_that_are_listed() {
+    let of = |listed: &str| {
+        let outer = hinted(generic(6, listed, Some(generic(6, "a y", None))), "outer");
+        let design = generate(&chain(vec![("part", outer)], 6), "top").expect("a design");
+        elaborates(&design.text());
+        design.text()
+    };
+    let text = of("a y inner inner$a inner$y");
+    assert!(text.contains("generic #(.WIDTH(WIDTH)) u_inner ("), "{text}");
+    let text = of("a y");
+    assert!(text.contains("generic #(.WIDTH(6)) u_inner ("), "{text}");
+}
+
+#[test]
+fn a_signal_of_another_width_than_its_parameter_is_refused() {
+    let mut part = generic(6, "a y", None);
+    if let Verilog::Combinatorial(statements) = &mut part.code {
+        statements[0] = VerilogStatement::Comment("parameter WIDTH = 5: a y".to_owned());
+    }
+    let error = generate(&chain(vec![("part", part)], 6), "top").expect_err("it is refused");
+    assert_eq!(
+        error.to_string(),
+        "top.part: `a` cannot be translated: the parameter of the module that lists it has another value than it has bits"
+    );
+}
+
 #[test]
 fn designs_of_one_library_share_modules() {
     let mut library = Library::new();
@@ -135,10 +209,7 @@ fn a_prefix_keeps_sub_blocks_apart_from_modules_of_other_sources() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
-    let directory = tempfile::tempdir().expect("a directory");
-    std::fs::write(directory.path().join("dut.sv"), text).expect("dut.sv");
-    tools::yosys(directory.path());
-    tools::lint(directory.path(), &[]);
+    elaborates(&text);
 }
 
 #[test]
@@ -253,10 +324,7 @@ fn black_boxes_and_wrappers_bring_their_modules() {
     assert_eq!(names(&design), ["BUFG", "wrapped", "top"]);
     assert_eq!(design.modules[1].instances, ["BUFG"]);
     assert_eq!(design.modules[2].instances, ["BUFG", "wrapped"]);
-    let directory = tempfile::tempdir().expect("a directory");
-    std::fs::write(directory.path().join("dut.sv"), design.text()).expect("dut.sv");
-    tools::yosys(directory.path());
-    tools::lint(directory.path(), &[]);
+    elaborates(&design.text());
 }
 
 #[test]

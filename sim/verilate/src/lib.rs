@@ -26,7 +26,7 @@ mod compile;
 mod error;
 mod runtime;
 mod rust_text;
-mod schedule;
+pub mod schedule;
 mod shared;
 mod shim;
 mod tool;
@@ -103,7 +103,7 @@ pub fn build(models: &[Model], out_dir: &Path) -> Result<(), Error> {
     // What takes longest goes first, so that no processor waits for another one at the end.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|index| Reverse(models[*index].bytes()));
-    let mut results = schedule::run(jobs.len() + 1, |turn| match turn {
+    let mut results = schedule::run(schedule::allowed(), jobs.len() + 1, |turn| match turn {
         0 => (0, runtime.run()),
         _ => (order[turn - 1] + 1, jobs[order[turn - 1]].run()),
     });

@@ -1,4 +1,4 @@
-//! Runs independent jobs on as many threads as Cargo allows.
+//! Runs independent jobs, some at a time.
 
 use std::env;
 use std::num::NonZero;
@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Runs `job` for every index below `count` and returns the results in order.
-pub(crate) fn run<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+/// Runs `job` for every index below `count`, at most so many at a time, and returns the results in order.
+pub fn run<T: Send>(at_a_time: usize, count: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(count));
     thread::scope(|scope| {
-        for _ in 0..threads().min(count) {
+        for _ in 0..at_a_time.min(count) {
             scope.spawn(|| {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
@@ -34,7 +34,7 @@ pub(crate) fn run<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Vec
 }
 
 /// How many jobs Cargo allows at the same time; all processors outside of Cargo.
-fn threads() -> usize {
+pub fn allowed() -> usize {
     let cargo = env::var("NUM_JOBS")
         .ok()
         .and_then(|jobs| jobs.parse::<NonZero<usize>>().ok());
@@ -50,13 +50,13 @@ mod tests {
     #[test]
     fn keeps_the_order_of_results() {
         assert_eq!(
-            run(100, |index| index * 2),
+            run(3, 100, |index| index * 2),
             (0..100).map(|index| index * 2).collect::<Vec<_>>()
         );
     }
 
     #[test]
     fn runs_nothing_for_no_jobs() {
-        assert_eq!(run(0, |index| index), Vec::<usize>::new());
+        assert_eq!(run(3, 0, |index| index), Vec::<usize>::new());
     }
 }

@@ -185,7 +185,7 @@ impl Build<'_> {
         let runtime = ["verilated.cpp", "verilated_threads.cpp"];
         files.extend(runtime.map(|file| self.verilator.include().join(file)));
         let done = AtomicUsize::new(0);
-        let results = schedule::run(files.len(), |index| {
+        let results = schedule::run(schedule::allowed(), files.len(), |index| {
             let object = self.compile_file(&files[index]);
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(Progress::Compiling(done, files.len()));

@@ -5,8 +5,9 @@ use clap::Parser;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 use spinneret_tb::proofs::{
-    Ledger, Method, Outcome, Proof, Question, Verdict, find, pool, prepare, proofs, questions,
+    Ledger, Method, Outcome, Proof, Question, Verdict, find, prepare, proofs, questions,
 };
+use spinneret_verilate::schedule;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -89,13 +90,14 @@ fn select(names: &[String]) -> Result<Vec<&'static Proof>> {
 }
 
 fn jobs(arguments: &Arguments) -> usize {
-    arguments.jobs.map_or_else(pool::processors, usize::from)
+    arguments.jobs.map_or_else(schedule::allowed, usize::from)
 }
 
 /// Asks what `./dev test` asks, and writes the ledger if all answers are as they should be.
 fn record(folder: &Path, jobs: usize) -> Result<bool> {
     let all: Vec<Question> = questions().filter(Question::is_fast).collect();
-    let answers = pool::map(&all, jobs, |question| {
+    let answers = schedule::run(jobs, all.len(), |index| {
+        let question = &all[index];
         let answer = question.ask(folder);
         eprintln!(
             "{question}: {}",
@@ -122,7 +124,9 @@ fn record(folder: &Path, jobs: usize) -> Result<bool> {
 
 /// Runs the proofs, some at a time; the outcomes are in the order of the proofs.
 fn prove(proofs: &[&Proof], folder: &Path, jobs: usize) -> Result<Vec<Outcome>> {
-    let outcomes = pool::map(proofs, jobs, |proof| prepare(proof, folder)?.solve());
+    let outcomes = schedule::run(jobs, proofs.len(), |index| {
+        prepare(proofs[index], folder)?.solve()
+    });
     outcomes.into_iter().collect()
 }
 

@@ -6,7 +6,6 @@
 
 mod list;
 mod mutations;
-pub mod pool;
 mod question;
 mod solve;
 mod translate;

@@ -73,10 +73,13 @@ impl Question {
     /// The block cannot be generated, or a harness cannot be read.
     pub fn key(&self) -> Result<String> {
         let (proof, text) = self.problem()?;
-        let asked = match (self, proof.method) {
-            (Self::FindsOut(_), _) => "broken".to_owned(),
-            (_, Method::Induction(cycles)) => format!("induction {cycles}"),
-            (_, Method::Bounded(cycles)) => format!("bounded {cycles}"),
+        let method = match proof.method {
+            Method::Induction(cycles) => format!("induction {cycles}"),
+            Method::Bounded(cycles) => format!("bounded {cycles}"),
+        };
+        let asked = match self {
+            Self::Holds(_) => method,
+            Self::FindsOut(_) => format!("broken, {method}"),
         };
         let mut digest = Sha256::new();
         for part in [asked, inputs(proof, matches!(self, Self::Holds(_)))?, text] {

@@ -144,14 +144,17 @@ fn in_bar(address: u32) -> Option<u32> {
 }
 
 fn check(action: &'static str, place: Place, response: Option<Response>) -> Result<(), ControlError> {
-    let answer = match response {
-        Some(Response::Okay) => return Ok(()),
-        Some(Response::ExclusiveOkay) => "answered as an exclusive access (EXOKAY), which it is not",
-        Some(Response::SlaveError) => {
-            "answered with an error (SLVERR): the cluster is in reset, or nothing can do that"
+    let answer = match (response, place) {
+        (Some(Response::Okay), _) => return Ok(()),
+        (Some(Response::ExclusiveOkay), _) => "answered as an exclusive access (EXOKAY), which it is not",
+        (Some(Response::SlaveError), Place::Register(_)) => {
+            "answered with an error (SLVERR): there is no such register"
         }
-        Some(Response::DecodeError) => "answered with an error (DECERR): nothing is there",
-        None => "not answered",
+        (Some(Response::SlaveError), Place::Cluster(_)) => {
+            "answered with an error (SLVERR): the cluster is in reset, or has nothing there"
+        }
+        (Some(Response::DecodeError), _) => "answered with an error (DECERR): nothing is there",
+        (None, _) => "not answered",
     };
     Err(ControlError::Access {
         action,
