@@ -1,10 +1,11 @@
 //! Everything a hardware block needs: `use spinneret_verilog::prelude::*;`.
 
 pub use crate::lang::{
-    ByteRam, Clocked, Describe, Field, Heaped, Named, Optional, Parameters, Ram, RamStyle, Reg, RegAttribute,
-    Value, Wire, Word, address_width, fill, hardware, interface, kernel, lit, record, word,
+    ByteRam, Clocked, Describe, Field, Heaped, Named, Optional, Packed, Parameters, Place, Ram, RamStyle,
+    Reg, RegAttribute, Value, Wire, Word, address_width, fill, hardware, interface, kernel, lit, record,
+    word,
 };
-pub use crate::{cat, clocked};
+pub use crate::{cat, clocked, pack};
 pub use rust_hdl::prelude::ToBits;
 pub use rust_hdl::prelude::{
     Atom, AtomKind, Bit, Bits, Block, Clock, Constant, DFF, Direction, In, InOut, Local, Logic, LogicBlock,

@@ -67,7 +67,6 @@ rtl/spinneret_fifo_reader_64x6.sv
 rtl/spinneret_async_fifo_64x6.sv
 rtl/spinneret_fifo_reader_16x32.sv
 rtl/spinneret_async_fifo_16x32.sv
-rtl/spinneret_meta_unpack.sv
 rtl/spinneret_cluster_link.sv
 rtl/spinneret_axis_pack.sv
 rtl/spinneret_payload_finder.sv
@@ -156,7 +155,6 @@ rtl/pspin_hostmem_dma.sv
 rtl/spinneret_ram_bytes_128x64.sv
 rtl/spinneret_ram_segment_128x64.sv
 rtl/spinneret_psdpram.sv
-rtl/spinneret_meta_pack.sv
 rtl/spinneret_statistics_reporter.sv
 rtl/spinneret_app.sv
 rtl/mqnic_app_block.sv

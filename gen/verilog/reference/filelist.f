@@ -55,7 +55,6 @@ output_queue_32.sv
 event_counters_4.sv
 pspin_ingress_dma.sv
 context_table.sv
-meta_unpack.sv
 pspin_her_gen.sv
 fifo_64_distributed_margin_24.sv
 pass_fifo_64_distributed_margin_24.sv

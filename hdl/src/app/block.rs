@@ -17,13 +17,14 @@ use super::{AppShape, ClusterLink, STDOUT_BITS, StatisticsReporter};
 use crate::COUNTER_WIDTH;
 use crate::axi::{AxiLiteMaster, AxiLiteSlave, AxiMaster};
 use crate::bar::SpinneretBar;
+use crate::egress::CommandIn;
 use crate::egress::PspinEgressDatapath;
 use crate::egress::tx_inject::PspinTxInject;
 use crate::entry::{ParameterError, Values};
 use crate::hostdma::psdpram::SpinneretPsdpram;
 use crate::hostdma::{PspinHostmemDma, ReadDescOut, StatusIn, WriteDescOut};
 use crate::ingress::datapath::PspinIngressDatapath;
-use crate::ingress::her_gen::{ContextsOut, MetaPack};
+use crate::ingress::her_gen::{ContextsOut, FeedbackIn, HerOut};
 use crate::regs::PspinCtrlRegs;
 use crate::stream::{AxisIn, AxisOut};
 use spinneret_verilog::prelude::*;
@@ -103,48 +104,12 @@ pub struct SpinneretApp {
     pub host_slave: WrapSlave<{ cluster }>,
     /// Accesses to host memory.
     pub host_master: WrapMaster<{ shape.host_axi() }>,
-    /// The cluster takes the HER.
-    pub her_ready: Wire<In, bool>,
-    /// The HER is there.
-    pub her_valid: Wire<Out, bool>,
-    /// Message of the packet.
-    pub her_msgid: Wire<Out, { her.message_id }>,
-    /// The packet is the last of its message.
-    pub her_is_eom: Wire<Out, bool>,
-    /// Its address in L2.
-    pub her_addr: Wire<Out, { her.address }>,
-    /// Its size in bytes.
-    pub her_size: Wire<Out, { her.address }>,
-    /// Bytes of it that are copied to L1.
-    pub her_xfer_size: Wire<Out, { her.address }>,
-    /// The context that serves it.
-    pub her_meta: ContextsOut<1, { her.host_address }>,
-    /// The packet is taken back.
-    pub feedback_ready: Wire<Out, bool>,
-    /// A packet is done with.
-    pub feedback_valid: Wire<In, bool>,
-    /// Its address.
-    pub feedback_her_addr: Wire<In, { her.address }>,
-    /// Its size.
-    pub feedback_her_size: Wire<In, { her.address }>,
-    /// Its message.
-    pub feedback_msgid: Wire<In, { her.message_id }>,
-    /// The command is taken.
-    pub nic_cmd_req_ready: Wire<Out, bool>,
-    /// The command is there.
-    pub nic_cmd_req_valid: Wire<In, bool>,
-    /// Its id.
-    pub nic_cmd_req_id: Wire<In, { command }>,
-    /// Network id.
-    pub nic_cmd_req_nid: Wire<In, 32>,
-    /// Flow id.
-    pub nic_cmd_req_fid: Wire<In, 32>,
-    /// Address of the first byte.
-    pub nic_cmd_req_src_addr: Wire<In, { egress.source }>,
-    /// Number of bytes.
-    pub nic_cmd_req_length: Wire<In, { egress.address }>,
-    /// For the user.
-    pub nic_cmd_req_user_ptr: Wire<In, 64>,
+    /// HERs.
+    pub her: HerOut<{ her }>,
+    /// Packets that are done with.
+    pub feedback: FeedbackIn<{ her.address }, { her.address }, { her.message_id }>,
+    /// Commands.
+    pub nic_cmd_req: CommandIn<{ command }, { egress.source }, { egress.address }>,
     /// A command is done.
     pub nic_cmd_resp_valid: Wire<Out, bool>,
     /// Its id.
@@ -170,7 +135,6 @@ pub struct SpinneretApp {
     write_ram: SpinneretPsdpram<{ shape.ram }>,
     /// What Corundum writes to, for reads from host memory.
     read_ram: SpinneretPsdpram<{ shape.ram }>,
-    context: MetaPack<{ her }>,
     statistics: StatisticsReporter<{ COUNTERS }, { LEVELS }, { shape.own.first_statistic }>,
     counters: Wire<Local, { COUNTERS * COUNTER_WIDTH }>,
     #[new(shape)]
@@ -240,50 +204,20 @@ impl Logic for SpinneretApp {
         AxisOut::link(&mut self.m_axis_if_rx, &mut self.ingress.m_axis_nic_rx);
         self.ingress.cluster_held.next = self.held.val();
         AxiMaster::join(&mut self.ingress.m_axi_pspin_ni, &mut self.link.ni);
-        ContextsOut::join(&mut self.ingress.her_meta, &mut self.context.meta);
-        self.link.hers.data.next = cat!(
-            self.context.fields.val(),
-            self.ingress.her_xfer_size.val(),
-            self.ingress.her_size.val(),
-            self.ingress.her_addr.val(),
-            self.ingress.her_is_eom.val(),
-            self.ingress.her_msgid.val()
-        );
-        self.link.hers.valid.next = self.ingress.her_valid.val();
-        self.ingress.her_ready.next = self.link.hers.ready.val();
-        let (message, address) = (
-            self._shape.ingress.her.message_id,
-            self._shape.ingress.her.address,
-        );
-        self.ingress.feedback_her_addr.next = self.link.frees.data.val().slice(0, address);
-        self.ingress.feedback_her_size.next = self
-            .link
-            .frees
-            .data
-            .val()
-            .slice(address, self._shape.ingress.dma.length);
-        self.ingress.feedback_msgid.next = self.link.frees.data.val().slice(2 * address, message);
-        self.ingress.feedback_valid.next = self.link.frees.valid.val();
-        self.link.frees.ready.next = self.ingress.feedback_ready.val();
+        self.link.hers.data.next = self.ingress.her.pack();
+        self.link.hers.valid.next = self.ingress.her.valid.val();
+        self.ingress.her.ready.next = self.link.hers.ready.val();
+        self.ingress.feedback.unpack(self.link.frees.data.val());
+        self.ingress.feedback.valid.next = self.link.frees.valid.val();
+        self.link.frees.ready.next = self.ingress.feedback.ready.val();
 
-        let (id, source) = (self._shape.egress.command_id(), self._shape.egress.source);
         /// From the cluster to the wire.
         self.egress.cluster_held.next = self.held.val();
         self.egress.egress_dma_error_clear.next = self.regs.error_clear.val();
         AxiMaster::join(&mut self.egress.m_axi_pspin_no, &mut self.link.no);
-        self.egress.nic_cmd_req_id.next = self.link.commands.data.val().slice(0, id);
-        self.egress.nic_cmd_req_nid.next = self.link.commands.data.val().slice(id, 32);
-        self.egress.nic_cmd_req_fid.next = self.link.commands.data.val().slice(id + 32, 32);
-        self.egress.nic_cmd_req_src_addr.next = self.link.commands.data.val().slice(id + 64, source);
-        self.egress.nic_cmd_req_length.next = self.link.commands.data.val().slice(id + 64 + source, address);
-        self.egress.nic_cmd_req_user_ptr.next = self
-            .link
-            .commands
-            .data
-            .val()
-            .slice(id + 64 + source + address, 64);
-        self.egress.nic_cmd_req_valid.next = self.link.commands.valid.val();
-        self.link.commands.ready.next = self.egress.nic_cmd_req_ready.val();
+        self.egress.nic_cmd_req.unpack(self.link.commands.data.val());
+        self.egress.nic_cmd_req.valid.next = self.link.commands.valid.val();
+        self.link.commands.ready.next = self.egress.nic_cmd_req.ready.val();
         self.link.responses.data.next = self.egress.nic_cmd_resp_id.val();
         self.link.responses.valid.next = self.egress.nic_cmd_resp_valid.val();
         self.regs.egress_dma_last_error.next = self.egress.egress_dma_last_error.val();
@@ -445,27 +379,9 @@ impl Logic for SpinneretApp {
         WrapSlave::link(&mut self.no_slave, &mut self.link.no_slave);
         WrapSlave::link(&mut self.host_slave, &mut self.link.host_slave);
         WrapMaster::link(&mut self.host_master, &mut self.link.host_master);
-        self.link.her_ready.next = self.her_ready.val();
-        self.her_valid.next = self.link.her_valid.val();
-        self.her_msgid.next = self.link.her_msgid.val();
-        self.her_is_eom.next = self.link.her_is_eom.val();
-        self.her_addr.next = self.link.her_addr.val();
-        self.her_size.next = self.link.her_size.val();
-        self.her_xfer_size.next = self.link.her_xfer_size.val();
-        ContextsOut::link(&mut self.her_meta, &mut self.link.her_meta);
-        self.feedback_ready.next = self.link.feedback_ready.val();
-        self.link.feedback_valid.next = self.feedback_valid.val();
-        self.link.feedback_her_addr.next = self.feedback_her_addr.val();
-        self.link.feedback_her_size.next = self.feedback_her_size.val();
-        self.link.feedback_msgid.next = self.feedback_msgid.val();
-        self.nic_cmd_req_ready.next = self.link.nic_cmd_req_ready.val();
-        self.link.nic_cmd_req_valid.next = self.nic_cmd_req_valid.val();
-        self.link.nic_cmd_req_id.next = self.nic_cmd_req_id.val();
-        self.link.nic_cmd_req_nid.next = self.nic_cmd_req_nid.val();
-        self.link.nic_cmd_req_fid.next = self.nic_cmd_req_fid.val();
-        self.link.nic_cmd_req_src_addr.next = self.nic_cmd_req_src_addr.val();
-        self.link.nic_cmd_req_length.next = self.nic_cmd_req_length.val();
-        self.link.nic_cmd_req_user_ptr.next = self.nic_cmd_req_user_ptr.val();
+        HerOut::link(&mut self.her, &mut self.link.her);
+        FeedbackIn::link(&mut self.feedback, &mut self.link.feedback);
+        CommandIn::link(&mut self.nic_cmd_req, &mut self.link.nic_cmd_req);
         self.nic_cmd_resp_valid.next = self.link.nic_cmd_resp_valid.val();
         self.nic_cmd_resp_id.next = self.link.nic_cmd_resp_id.val();
         self.stdout_rd_en.next = self.link.stdout_rd_en.val();

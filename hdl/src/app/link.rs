@@ -4,8 +4,9 @@ use super::AppShape;
 use super::wrap::{FromWrapMaster, ToWrapSlave, USER_BITS, WrapMaster, WrapSlave};
 use crate::axi::{ATOP_BITS, AxiMaster, AxiTarget};
 use crate::cdc::{AsyncFifo, AxiCrossing, AxiExtras, LevelSync, LinkReset};
+use crate::egress::CommandIn;
 use crate::entry::ParameterError;
-use crate::ingress::her_gen::{ContextsOut, MetaUnpack};
+use crate::ingress::her_gen::{FeedbackIn, HerOut};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
@@ -75,12 +76,12 @@ pub struct ClusterLink {
     pub host_dma_awuser: Wire<Out, { USER_BITS }>,
     /// User signal of their reads.
     pub host_dma_aruser: Wire<Out, { USER_BITS }>,
-    /// HERs: {context, bytes to copy, size, address, last of its message, message id}.
-    pub hers: StreamIn<{ shape.her_width() }>,
-    /// Packets that are done with: {message id, size, address}.
-    pub frees: StreamOut<{ shape.free_width() }>,
-    /// Commands: {user pointer, length, source, fid, nid, id}.
-    pub commands: StreamOut<{ shape.command_width() }>,
+    /// HERs, packed.
+    pub hers: StreamIn<{ shape.her_place().width }>,
+    /// Packets that are done with, packed.
+    pub frees: StreamOut<{ shape.free_place().width }>,
+    /// Commands, packed.
+    pub commands: StreamOut<{ shape.command_place().width }>,
     /// Ids of commands that are done; always ready, as the cluster has a place for each of its commands.
     pub responses: StreamIn<{ command }>,
     /// Words of the handlers' standard output.
@@ -107,48 +108,12 @@ pub struct ClusterLink {
     pub host_slave: WrapSlave<{ axi }>,
     /// Of `host_dma`.
     pub host_master: WrapMaster<{ host }>,
-    /// The cluster takes the HER.
-    pub her_ready: Wire<In, bool>,
-    /// The HER is there.
-    pub her_valid: Wire<Out, bool>,
-    /// Message of the packet.
-    pub her_msgid: Wire<Out, { her.message_id }>,
-    /// The packet is the last of its message.
-    pub her_is_eom: Wire<Out, bool>,
-    /// Its address in L2.
-    pub her_addr: Wire<Out, { her.address }>,
-    /// Its size in bytes.
-    pub her_size: Wire<Out, { her.address }>,
-    /// Bytes of it that are copied to L1.
-    pub her_xfer_size: Wire<Out, { her.address }>,
-    /// The context that serves it.
-    pub her_meta: ContextsOut<1, { her.host_address }>,
-    /// The packet is taken back.
-    pub feedback_ready: Wire<Out, bool>,
-    /// A packet is done with.
-    pub feedback_valid: Wire<In, bool>,
-    /// Its address.
-    pub feedback_her_addr: Wire<In, { her.address }>,
-    /// Its size.
-    pub feedback_her_size: Wire<In, { her.address }>,
-    /// Its message.
-    pub feedback_msgid: Wire<In, { her.message_id }>,
-    /// The command is taken.
-    pub nic_cmd_req_ready: Wire<Out, bool>,
-    /// The command is there.
-    pub nic_cmd_req_valid: Wire<In, bool>,
-    /// Its id.
-    pub nic_cmd_req_id: Wire<In, { command }>,
-    /// Network id.
-    pub nic_cmd_req_nid: Wire<In, 32>,
-    /// Flow id.
-    pub nic_cmd_req_fid: Wire<In, 32>,
-    /// Address of the first byte.
-    pub nic_cmd_req_src_addr: Wire<In, { shape.egress.source }>,
-    /// Number of bytes.
-    pub nic_cmd_req_length: Wire<In, { shape.egress.address }>,
-    /// For the user.
-    pub nic_cmd_req_user_ptr: Wire<In, 64>,
+    /// The cluster's side of `hers`.
+    pub her: HerOut<{ her }>,
+    /// Of `frees`.
+    pub feedback: FeedbackIn<{ her.address }, { her.address }, { her.message_id }>,
+    /// Of `commands`.
+    pub nic_cmd_req: CommandIn<{ command }, { shape.egress.source }, { shape.egress.address }>,
     /// A command is done.
     pub nic_cmd_resp_valid: Wire<Out, bool>,
     /// Its id.
@@ -171,12 +136,11 @@ pub struct ClusterLink {
     no_names: ToWrapSlave<{ axi }>,
     host_names: ToWrapSlave<{ axi }>,
     host_dma_names: FromWrapMaster<{ host }>,
-    her_fifo: Checked<AsyncFifo<{ shape.her_width() }, { shape.own.word_places }>>,
-    free_fifo: Checked<AsyncFifo<{ shape.free_width() }, { shape.own.word_places }>>,
-    command_fifo: Checked<AsyncFifo<{ shape.command_width() }, { shape.own.word_places }>>,
+    her_fifo: Checked<AsyncFifo<{ shape.her_place().width }, { shape.own.word_places }>>,
+    free_fifo: Checked<AsyncFifo<{ shape.free_place().width }, { shape.own.word_places }>>,
+    command_fifo: Checked<AsyncFifo<{ shape.command_place().width }, { shape.own.word_places }>>,
     response_fifo: Checked<AsyncFifo<{ command }, { shape.response_places() }>>,
     stdout_fifo: Checked<AsyncFifo<{ STDOUT_BITS }, { shape.own.burst_places }>>,
-    context: MetaUnpack<{ her }>,
     near_rst: Wire<Local, bool>,
     far_rst: Wire<Local, bool>,
 }
@@ -185,7 +149,6 @@ impl Logic for ClusterLink {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (message, address) = (shape.ingress.her.message_id, shape.ingress.her.address);
         let (clusters, queues) = (shape.own.clusters, shape.own.queues);
         /// Resets: the cluster has none but ours, and without a clock it is as good as in reset.
         self.running_sync.clk.next = self.clk.val();
@@ -250,53 +213,26 @@ impl Logic for ClusterLink {
         self.her_fifo.m_clk.next = self.cluster_clk.val();
         self.her_fifo.m_rst.next = self.far_rst.val();
         StreamIn::link(&mut self.hers, &mut self.her_fifo.s);
-        self.her_valid.next = self.her_fifo.m.valid.val();
-        self.her_fifo.m.ready.next = self.her_ready.val();
-        self.her_msgid.next = self.her_fifo.m.data.val().slice(0, message);
-        self.her_is_eom.next = self.her_fifo.m.data.val().get_bit(message);
-        self.her_addr.next = self.her_fifo.m.data.val().slice(message + 1, address);
-        self.her_size.next = self.her_fifo.m.data.val().slice(message + 1 + address, address);
-        self.her_xfer_size.next = self
-            .her_fifo
-            .m
-            .data
-            .val()
-            .slice(message + 1 + 2 * address, address);
-        self.context.fields.next = self
-            .her_fifo
-            .m
-            .data
-            .val()
-            .slice(message + 1 + 3 * address, shape.context_width());
-        ContextsOut::link(&mut self.her_meta, &mut self.context.meta);
+        self.her.unpack(self.her_fifo.m.data.val());
+        self.her.valid.next = self.her_fifo.m.valid.val();
+        self.her_fifo.m.ready.next = self.her.ready.val();
         /// Packets that are done with.
         self.free_fifo.s_clk.next = self.cluster_clk.val();
         self.free_fifo.s_rst.next = self.far_rst.val();
         self.free_fifo.m_clk.next = self.clk.val();
         self.free_fifo.m_rst.next = self.near_rst.val();
-        self.free_fifo.s.data.next = cat!(
-            self.feedback_msgid.val(),
-            self.feedback_her_size.val(),
-            self.feedback_her_addr.val()
-        );
-        self.free_fifo.s.valid.next = self.feedback_valid.val();
-        self.feedback_ready.next = self.free_fifo.s.ready.val();
+        self.free_fifo.s.data.next = self.feedback.pack();
+        self.free_fifo.s.valid.next = self.feedback.valid.val();
+        self.feedback.ready.next = self.free_fifo.s.ready.val();
         StreamOut::link(&mut self.frees, &mut self.free_fifo.m);
         /// Commands and their responses.
         self.command_fifo.s_clk.next = self.cluster_clk.val();
         self.command_fifo.s_rst.next = self.far_rst.val();
         self.command_fifo.m_clk.next = self.clk.val();
         self.command_fifo.m_rst.next = self.near_rst.val();
-        self.command_fifo.s.data.next = cat!(
-            self.nic_cmd_req_user_ptr.val(),
-            self.nic_cmd_req_length.val(),
-            self.nic_cmd_req_src_addr.val(),
-            self.nic_cmd_req_fid.val(),
-            self.nic_cmd_req_nid.val(),
-            self.nic_cmd_req_id.val()
-        );
-        self.command_fifo.s.valid.next = self.nic_cmd_req_valid.val();
-        self.nic_cmd_req_ready.next = self.command_fifo.s.ready.val();
+        self.command_fifo.s.data.next = self.nic_cmd_req.pack();
+        self.command_fifo.s.valid.next = self.nic_cmd_req.valid.val();
+        self.nic_cmd_req.ready.next = self.command_fifo.s.ready.val();
         StreamOut::link(&mut self.commands, &mut self.command_fifo.m);
         self.response_fifo.s_clk.next = self.clk.val();
         self.response_fifo.s_rst.next = self.near_rst.val();

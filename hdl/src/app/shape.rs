@@ -3,10 +3,11 @@
 use super::entry::ENTRY;
 use crate::axi::AxiShape;
 use crate::bar::{self, BarShape};
-use crate::egress::{self, EgressShape, tx_inject};
+use crate::egress::{self, CommandOut, EgressShape, tx_inject};
 use crate::entry::{Config, ParameterError, Parameters as _, Values};
 use crate::hostdma::{self, HostDmaShape, psdpram};
 use crate::ingress::datapath::{self, DatapathShape};
+use crate::ingress::her_gen::{FeedbackOut, HerOut};
 use crate::regs::{self, RegsShape};
 use spinneret_verilog::prelude::*;
 
@@ -151,27 +152,21 @@ impl AppShape {
         self.host.axi()
     }
 
-    /// Width of a packed context.
-    pub fn context_width(self) -> usize {
-        self.ingress.her.context_width()
+    /// A HER as it crosses to the cluster.
+    pub fn her_place(self) -> Place {
+        HerOut::place(self.ingress.her)
     }
 
-    /// Width of a HER: {context, bytes to copy, size, address, last of its message, message id}.
-    pub fn her_width(self) -> usize {
+    /// A packet that is done with.
+    pub fn free_place(self) -> Place {
         let her = self.ingress.her;
-        her.message_id + 1 + 3 * her.address + self.context_width()
+        FeedbackOut::place(her.address, her.address, her.message_id)
     }
 
-    /// Width of a packet that is done with: {message id, size, address}.
-    pub fn free_width(self) -> usize {
-        let her = self.ingress.her;
-        her.message_id + 2 * her.address
-    }
-
-    /// Width of a command: {user pointer, length, source, fid, nid, id}.
-    pub fn command_width(self) -> usize {
+    /// A command.
+    pub fn command_place(self) -> Place {
         let egress = self.egress;
-        64 + egress.address + egress.source + 32 + 32 + egress.command_id()
+        CommandOut::place(egress.command_id(), egress.source, egress.address)
     }
 
     /// Places for responses: one for every id a command can have.

@@ -55,7 +55,7 @@ mod shape;
 pub mod tx_inject;
 
 pub use aligner::LineAligner;
-pub use command::{CommandIntake, FramePlanner};
+pub use command::{CommandIn, CommandIntake, CommandOut, FramePlanner};
 pub(crate) use entry::{ENTRY, SIMULATED};
 pub use line::{LineIn, LineOut};
 pub(crate) use part_entries::{ALIGNER_ENTRY, READER_ENTRY, ROOM_ENTRY};
@@ -63,9 +63,10 @@ pub use reader::FrameReader;
 pub use receiver::LineReceiver;
 pub use responder::Responder;
 pub use room::FrameRoom;
-pub use shape::{EgressShape, FrameFields};
+use shape::StoredFields;
+pub use shape::{AnswerFields, CommandFields, DoneFields, EgressShape, FrameFields, PlanFields, ReadFields};
 
-use crate::axi::{AxiMaster, BUFFERABLE, INCR, LENGTH_BITS, UNPRIVILEGED};
+use crate::axi::{AxiMaster, BUFFERABLE, INCR, UNPRIVILEGED};
 use crate::entry::ParameterError;
 use crate::stream::{AxisOut, FrameFifo, OutputQueue, SkidBuffer, StreamOut};
 use crate::{COUNTER_WIDTH, EventCounters};
@@ -80,7 +81,13 @@ const BURSTS: usize = 4;
 const SENT: usize = responder::EVENTS;
 
 /// Reads what commands of the cluster name, and sends it as frames.
-#[hardware(shape: EgressShape, error = ParameterError, frame = shape.frame())]
+#[hardware(
+    shape: EgressShape,
+    error = ParameterError,
+    frame = shape.frame(),
+    read: ReadFields = ReadFields::new(shape),
+    stored: StoredFields = StoredFields::new(shape),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinEgressDatapath {
     /// Clock.
@@ -91,22 +98,8 @@ pub struct PspinEgressDatapath {
     pub m_axi_pspin_no: AxiMaster<{ shape.axi() }>,
     /// Frames to the wire.
     pub m_axis_nic_tx: AxisOut<{ shape.axis() }>,
-    /// The command is taken in this cycle.
-    pub nic_cmd_req_ready: Wire<Out, bool>,
-    /// The command is there.
-    pub nic_cmd_req_valid: Wire<In, bool>,
-    /// Its id.
-    pub nic_cmd_req_id: Wire<In, { shape.command_id() }>,
-    /// Not looked at.
-    pub nic_cmd_req_nid: Wire<In, 32>,
-    /// Not looked at: every command is a raw packet.
-    pub nic_cmd_req_fid: Wire<In, 32>,
-    /// Address of the first byte.
-    pub nic_cmd_req_src_addr: Wire<In, { shape.source }>,
-    /// Number of bytes.
-    pub nic_cmd_req_length: Wire<In, { shape.address }>,
-    /// Not looked at.
-    pub nic_cmd_req_user_ptr: Wire<In, 64>,
+    /// Commands; every one is a raw packet, so only id, address and length are looked at.
+    pub nic_cmd_req: CommandIn<{ shape.command_id() }, { shape.source }, { shape.address }>,
     /// A command is answered.
     pub nic_cmd_resp_valid: Wire<Out, bool>,
     /// Its id.
@@ -131,18 +124,18 @@ pub struct PspinEgressDatapath {
     /// Nothing was at the buffer's output in the clock before.
     quiet: Optional<Reg<bool, Reset>, { shape.cluster_reset }>,
     intake: CommandIntake<{ shape }>,
-    commands: Checked<OutputQueue<{ shape.command() }, { COMMANDS }>>,
+    commands: Checked<OutputQueue<{ CommandFields::new(shape).width }, { COMMANDS }>>,
     planner: FramePlanner<{ shape }>,
-    plans: Checked<SkidBuffer<{ shape.plan() }>>,
+    plans: Checked<SkidBuffer<{ PlanFields::new(shape).width }>>,
     reader: FrameReader<{ shape }>,
     room: FrameRoom<{ shape.buffer_beats }, { shape.most_beats() }>,
-    bursts: Checked<OutputQueue<{ LENGTH_BITS + shape.line() }, { BURSTS }>>,
+    bursts: Checked<OutputQueue<{ read.width }, { BURSTS }>>,
     frames: Checked<OutputQueue<{ frame.width }, { shape.commands }>>,
     receiver: LineReceiver<{ shape.data }, { frame }>,
     aligner: LineAligner<{ shape.data }, { shape.beats() }>,
-    buffer: Checked<FrameFifo<{ shape.stored() }, { shape.buffer_beats }>>,
-    answers: Checked<OutputQueue<{ shape.answer() }, { shape.commands }>>,
-    dones: Checked<OutputQueue<2, { shape.commands }>>,
+    buffer: Checked<FrameFifo<{ stored.width }, { shape.buffer_beats }>>,
+    answers: Checked<OutputQueue<{ AnswerFields::new(shape).width }, { shape.commands }>>,
+    dones: Checked<OutputQueue<{ DoneFields::new().width }, { shape.commands }>>,
     responder: Responder<{ shape }>,
     counters: EventCounters<{ responder::EVENTS + 1 }>,
     sent: Wire<Local, bool>,
@@ -152,7 +145,8 @@ impl Logic for PspinEgressDatapath {
     #[kernel]
     fn update(&mut self) {
         let (data, keep) = (self._shape.data, self._shape.axis().keep());
-        let (offset, line) = (self._shape.offset(), self._shape.line());
+        let offset = self._shape.offset();
+        let (read, stored) = (self._read, self._stored);
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.buffer, self.counters);
         if self._shape.cluster_reset {
@@ -193,12 +187,12 @@ impl Logic for PspinEgressDatapath {
         self.m_axi_pspin_no.arprot.next = UNPRIVILEGED.into();
         self.m_axi_pspin_no.rready.next = true;
         /// Commands become plans.
-        self.intake.id.next = self.nic_cmd_req_id.val();
-        self.intake.source.next = self.nic_cmd_req_src_addr.val();
-        self.intake.length.next = self.nic_cmd_req_length.val();
+        self.intake.id.next = self.nic_cmd_req.id.val();
+        self.intake.source.next = self.nic_cmd_req.src_addr.val();
+        self.intake.length.next = self.nic_cmd_req.length.val();
         self.commands.s.data.next = self.intake.command.val();
-        self.commands.s.valid.next = self.nic_cmd_req_valid.val();
-        self.nic_cmd_req_ready.next = self.commands.s.ready.val();
+        self.commands.s.valid.next = self.nic_cmd_req.valid.val();
+        self.nic_cmd_req.ready.next = self.commands.s.ready.val();
         self.planner.command.next = self.commands.m.data.val();
         self.plans.s.data.next = self.planner.plan.val();
         self.plans.s.valid.next = self.commands.m.valid.val();
@@ -211,8 +205,8 @@ impl Logic for PspinEgressDatapath {
         StreamOut::join(&mut self.reader.answer, &mut self.answers.s);
         StreamOut::join(&mut self.reader.frame, &mut self.frames.s);
         StreamOut::join(&mut self.reader.burst, &mut self.bursts.s);
-        self.m_axi_pspin_no.araddr.next = cat!(self.bursts.m.data.val().slice(0, line), lit(0, offset));
-        self.m_axi_pspin_no.arlen.next = self.bursts.m.data.val().slice(line, LENGTH_BITS);
+        self.m_axi_pspin_no.araddr.next = cat!(self.bursts.m.data.val().field(read.line), lit(0, offset));
+        self.m_axi_pspin_no.arlen.next = self.bursts.m.data.val().field(read.length);
         self.m_axi_pspin_no.arvalid.next = self.bursts.m.valid.val();
         self.bursts.m.ready.next = self.m_axi_pspin_no.arready.val();
         /// Lines become beats.
@@ -221,10 +215,10 @@ impl Logic for PspinEgressDatapath {
         self.receiver.valid.next = self.m_axi_pspin_no.rvalid.val();
         StreamOut::join(&mut self.frames.m, &mut self.receiver.frame);
         LineOut::join(&mut self.receiver.line, &mut self.aligner.line);
-        self.buffer.s.data.next = cat!(
-            self.aligner.keep.val().slice(1, keep - 1),
-            self.aligner.data.val()
-        );
+        self.buffer.s.data.next = pack!(stored {
+            data: self.aligner.data.val(),
+            keep_above: self.aligner.keep.val().slice(1, keep - 1),
+        });
         self.buffer.s.last.next = self.aligner.last.val();
         self.buffer.s.valid.next = self.aligner.valid.val();
         self.buffer.drop_frame.next = self.aligner.bad.val();
@@ -240,8 +234,8 @@ impl Logic for PspinEgressDatapath {
             self.aligner.valid.val() && self.aligner.last.val() && self.aligner.bad.val();
         self.room.dropped_beats.next = self.aligner.count.val();
         /// Frames; no beat is without its first byte.
-        self.m_axis_nic_tx.tdata.next = self.buffer.m.data.val().slice(0, data);
-        self.m_axis_nic_tx.tkeep.next = cat!(self.buffer.m.data.val().slice(data, keep - 1), true);
+        self.m_axis_nic_tx.tdata.next = self.buffer.m.data.val().field(stored.data);
+        self.m_axis_nic_tx.tkeep.next = cat!(self.buffer.m.data.val().field(stored.keep_above), true);
         self.m_axis_nic_tx.tlast.next = self.buffer.m.last.val();
         self.m_axis_nic_tx.tvalid.next = self.buffer.m.valid.val();
         self.m_axis_nic_tx.tid.next = 0.into();

@@ -1,6 +1,6 @@
 //! Turns plans into reads.
 
-use super::EgressShape;
+use super::shape::{AnswerFields, EgressShape, PlanFields, ReadFields};
 use crate::axi::LENGTH_BITS;
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -20,27 +20,33 @@ use spinneret_verilog::prelude::*;
 /// - **Backpressure**: a plan waits for room for the longest frame and for places in all queues it goes into, so
 ///   that whatever is read finds its place.
 /// - **Bursts** end with their block of 64 lines, or of 4 KiB if those are less.
-#[hardware(shape: EgressShape, width = shape.beats().max(shape.block()) + 1)]
+#[hardware(
+    shape: EgressShape,
+    width = shape.beats().max(shape.block()) + 1,
+    plan: PlanFields = PlanFields::new(shape),
+    answer: AnswerFields = AnswerFields::new(shape),
+    read: ReadFields = ReadFields::new(shape),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameReader {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset: forgets the frame that is being read.
     pub rst: Wire<In, bool>,
-    /// Plans.
-    pub plan: StreamIn<{ shape.plan() }>,
+    /// Plans, as [`PlanFields`] says.
+    pub plan: StreamIn<{ plan.width }>,
     /// Beats of the frame, which need room.
     pub need: Wire<Out, { shape.beats() }>,
     /// There is room for any frame.
     pub roomy: Wire<In, bool>,
     /// Claims the room.
     pub take: Wire<Out, bool>,
-    /// What has to be answered: {address is wrong, refused, id}.
-    pub answer: StreamOut<{ shape.answer() }>,
+    /// What has to be answered, as [`AnswerFields`] says.
+    pub answer: StreamOut<{ answer.width }>,
     /// What comes of the lines that are read.
     pub frame: StreamOut<{ shape.frame().width }>,
-    /// Bursts: {beats minus 1, number of the first line}.
-    pub burst: StreamOut<{ LENGTH_BITS + shape.line() }>,
+    /// Reads, as [`ReadFields`] says.
+    pub burst: StreamOut<{ read.width }>,
     /// Behind the first burst of a frame.
     bursting: Reg<bool, Reset>,
     /// The next line.
@@ -61,13 +67,13 @@ pub struct FrameReader {
 impl Logic for FrameReader {
     #[kernel]
     fn update(&mut self) {
-        let (line, beats, block) = (self._shape.line(), self._shape.beats(), self._shape.block());
-        let (frame, answer) = (self._shape.frame().width, self._shape.answer());
+        let (line, block, frame) = (self._shape.line(), self._shape.block(), self._shape.frame());
+        let (plan, answer, read) = (self._plan, self._answer, self._read);
         let width = self.left.q.width();
         clocked!(self.clk, self.rst => self.bursting);
         clocked!(self.clk => self.line, self.left);
-        self.refused.next = self.plan.data.val().get_bit(line + frame + beats + answer - 2);
-        self.need.next = self.plan.data.val().slice(line + frame, beats);
+        self.refused.next = self.plan.data.val().field(plan.answer).flag(answer.refused);
+        self.need.next = self.plan.data.val().field(plan.beats);
         /// A plan starts when everything that comes of it has its place.
         self.start.next = self.plan.valid.val()
             && !self.bursting.q.val()
@@ -76,16 +82,22 @@ impl Logic for FrameReader {
         self.plan.ready.next = self.start.val();
         self.take.next = self.start.val() && !self.refused.val();
         self.answer.valid.next = self.start.val();
-        self.answer.data.next = self.plan.data.val().slice(line + frame + beats, answer);
+        self.answer.data.next = self.plan.data.val().field(plan.answer);
         self.frame.valid.next = self.start.val() && !self.refused.val();
-        self.frame.data.next = self.plan.data.val().slice(line, frame);
+        self.frame.data.next = self.plan.data.val().field(plan.frame);
         /// The burst: up to the end of the frame or of the block.
         if self.bursting.q.val() {
             self.line_now.next = self.line.q.val();
             self.left_now.next = self.left.q.val();
         } else {
-            self.line_now.next = self.plan.data.val().slice(0, line);
-            self.left_now.next = self.plan.data.val().slice(line, beats).resize(width);
+            self.line_now.next = self.plan.data.val().field(plan.line);
+            self.left_now.next = self
+                .plan
+                .data
+                .val()
+                .field(plan.frame)
+                .field(frame.lines)
+                .resize(width);
         }
         self.behind.next = !self.line_now.val().slice(0, block);
         self.fits.next = self.left_now.val() <= self.behind.val().resize(width);
@@ -97,7 +109,10 @@ impl Logic for FrameReader {
         self.read.next =
             (self.start.val() && !self.refused.val()) || (self.bursting.q.val() && self.burst.ready.val());
         self.burst.valid.next = self.read.val();
-        self.burst.data.next = cat!(self.length.val().resize(LENGTH_BITS), self.line_now.val());
+        self.burst.data.next = pack!(read {
+            line: self.line_now.val(),
+            length: self.length.val().resize(LENGTH_BITS),
+        });
         if self.read.val() {
             self.bursting.d.next = !self.fits.val();
         }

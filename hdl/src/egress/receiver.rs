@@ -1,7 +1,7 @@
 //! Tells the lines that were read apart: which frame they belong to, and how they went.
 
 use super::line::LineOut;
-use super::shape::FrameFields;
+use super::shape::{DoneFields, FrameFields};
 use crate::axi::DECERR;
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
@@ -10,7 +10,7 @@ use spinneret_verilog::prelude::*;
 ///
 /// All reads have one id, so lines come in the order in which they were asked for. A line that nobody asked
 /// for is ignored.
-#[hardware(data: usize, frame: FrameFields)]
+#[hardware(data: usize, frame: FrameFields, done: DoneFields = DoneFields::new())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LineReceiver {
     /// Clock.
@@ -27,8 +27,8 @@ pub struct LineReceiver {
     pub frame: StreamIn<{ frame.width }>,
     /// The line and its place.
     pub line: LineOut<{ data }>,
-    /// How a frame went: {the first bad line said DECERR, a line was bad}.
-    pub done: Wire<Out, 2>,
+    /// How a frame went, as [`DoneFields`] says.
+    pub done: Wire<Out, { done.width }>,
     /// Its last line has come.
     pub done_valid: Wire<Out, bool>,
     data_reg: Reg<{ data }>,
@@ -39,9 +39,9 @@ pub struct LineReceiver {
     /// Lines of the frame that are still to come, minus 1.
     left: Reg<{ frame.lines.width }>,
     /// What is known of the lines before, as in `done`.
-    error: Reg<2>,
+    error: Reg<{ done.width }>,
     left_now: Wire<Local, { frame.lines.width }>,
-    error_now: Wire<Local, 2>,
+    error_now: Wire<Local, { done.width }>,
     known: Wire<Local, bool>,
     last: Wire<Local, bool>,
 }
@@ -49,7 +49,7 @@ pub struct LineReceiver {
 impl Logic for LineReceiver {
     #[kernel]
     fn update(&mut self) {
-        let frame: FrameFields = self._frame;
+        let (frame, done): (FrameFields, DoneFields) = (self._frame, self._done);
         clocked!(self.clk, self.rst => self.valid_reg, self.in_frame);
         clocked!(self.clk => self.data_reg, self.response_reg, self.left, self.error);
         self.valid_reg.d.next = self.valid.val();
@@ -57,13 +57,13 @@ impl Logic for LineReceiver {
         self.response_reg.d.next = self.response.val();
         self.known.next = self.valid_reg.q.val() && self.frame.valid.val();
         /// The first bad line of a frame decides.
-        self.error_now.next = cat!(
-            self.response_reg.q.val() == DECERR,
-            self.response_reg.q.val().any()
-        );
+        self.error_now.next = pack!(done {
+            error: self.response_reg.q.val().any(),
+            decerr: self.response_reg.q.val() == DECERR,
+        });
         if self.in_frame.q.val() {
             self.left_now.next = self.left.q.val();
-            if self.error.q.val().get_bit(0) {
+            if self.error.q.val().flag(done.error) {
                 self.error_now.next = self.error.q.val();
             }
         } else {
@@ -84,7 +84,7 @@ impl Logic for LineReceiver {
         self.line.first.next = !self.in_frame.q.val();
         self.line.last.next = self.last.val();
         self.line.even.next = self.frame.data.val().flag(frame.even);
-        self.line.error.next = self.error_now.val().get_bit(0);
+        self.line.error.next = self.error_now.val().flag(done.error);
         self.line.valid.next = self.known.val();
     }
 }

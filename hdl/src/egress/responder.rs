@@ -1,6 +1,6 @@
 //! Answers commands in their order, and keeps the last error.
 
-use super::EgressShape;
+use super::shape::{AnswerFields, DoneFields, EgressShape};
 use crate::stream::StreamIn;
 use spinneret_verilog::prelude::*;
 
@@ -24,17 +24,21 @@ pub const EVENTS: usize = 2;
 
 /// Answers every command once, one a clock, in the order of the commands: refused ones at once, others when
 /// their last line has come.
-#[hardware(shape: EgressShape)]
+#[hardware(
+    shape: EgressShape,
+    answer: AnswerFields = AnswerFields::new(shape),
+    done: DoneFields = DoneFields::new(),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct Responder {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset: there is no last error.
     pub rst: Wire<In, bool>,
-    /// Commands to be answered: {address is wrong, refused, id}.
-    pub answer: StreamIn<{ shape.answer() }>,
-    /// For those that are not refused: {DECERR, error}.
-    pub done: StreamIn<2>,
+    /// Commands to be answered, as [`AnswerFields`] says.
+    pub answer: StreamIn<{ answer.width }>,
+    /// For those that are not refused, as [`DoneFields`] says.
+    pub done: StreamIn<{ done.width }>,
     /// A command is answered.
     pub valid: Wire<Out, bool>,
     /// Its id.
@@ -51,34 +55,32 @@ pub struct Responder {
     refused: Wire<Local, bool>,
     read_error: Wire<Local, bool>,
     go: Wire<Local, bool>,
-    #[new(shape.command_id())]
-    _id: usize,
 }
 
 impl Logic for Responder {
     #[kernel]
     fn update(&mut self) {
-        let id = self._id;
+        let (answer, done) = (self._answer, self._done);
         clocked!(self.clk, self.rst => self.valid_reg, self.error_reg);
         clocked!(self.clk => self.id_reg);
-        self.refused.next = self.answer.data.val().get_bit(id);
-        self.read_error.next = !self.refused.val() && self.done.data.val().get_bit(0);
+        self.refused.next = self.answer.data.val().flag(answer.refused);
+        self.read_error.next = !self.refused.val() && self.done.data.val().flag(done.error);
         self.go.next = self.answer.valid.val() && (self.refused.val() || self.done.valid.val());
         self.answer.ready.next = self.go.val();
         self.done.ready.next = self.go.val() && !self.refused.val();
         self.valid_reg.d.next = self.go.val();
-        self.id_reg.d.next = self.answer.data.val().slice(0, id);
+        self.id_reg.d.next = self.answer.data.val().field(answer.id);
         if self.clear.val() {
             self.error_reg.d.next = 0.into();
         }
         if self.go.val() && self.refused.val() {
-            if self.answer.data.val().get_bit(id + 1) {
+            if self.answer.data.val().flag(answer.wrong_address) {
                 self.error_reg.d.next = WRONG_ADDRESS.into();
             } else {
                 self.error_reg.d.next = WRONG_LENGTH.into();
             }
         } else if self.go.val() && self.read_error.val() {
-            if self.done.data.val().get_bit(1) {
+            if self.done.data.val().flag(done.decerr) {
                 self.error_reg.d.next = READ_DECERR.into();
             } else {
                 self.error_reg.d.next = READ_SLVERR.into();

@@ -1,7 +1,7 @@
 //! Parameters of the egress path, and the numbers that follow from them.
 
 use super::ENTRY;
-use crate::axi::{AxiShape, PAGE_BITS};
+use crate::axi::{AxiShape, LENGTH_BITS, PAGE_BITS};
 use crate::entry::{Checked, ParameterError};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::*;
@@ -144,26 +144,72 @@ impl EgressShape {
     pub(crate) fn frame(self) -> FrameFields {
         FrameFields::new(self.offset(), self.beats())
     }
+}
 
-    /// Width of a command in the queue: {length is wrong, address is wrong, id, length minus 1, address}.
-    pub(crate) fn command(self) -> usize {
-        2 + self.command_id() + self.length() + self.address
-    }
+/// A command in the queue.
+#[record(shape: EgressShape)]
+pub struct CommandFields {
+    /// Address of its first byte.
+    pub address: Field<{ shape.address }>,
+    /// Its bytes, minus 1.
+    pub last: Field<{ shape.length() }>,
+    /// Its id.
+    pub id: Field<{ shape.command_id() }>,
+    /// The port cannot have its address.
+    pub wrong_address: Field<1>,
+    /// It has no bytes, or more than the longest frame.
+    pub wrong_length: Field<1>,
+}
 
-    /// Width of what waits for its answer: {address is wrong, refused, id}.
-    pub(crate) fn answer(self) -> usize {
-        self.command_id() + 2
-    }
+/// What waits for its answer.
+#[record(shape: EgressShape)]
+pub struct AnswerFields {
+    /// Id of the command.
+    pub id: Field<{ shape.command_id() }>,
+    /// It is refused.
+    pub refused: Field<1>,
+    /// Because of its address, and not of its length.
+    pub wrong_address: Field<1>,
+}
 
-    /// Width of a plan: {answer, beats, frame, first line}.
-    pub(crate) fn plan(self) -> usize {
-        self.answer() + self.beats() + self.frame().width + self.line()
-    }
+/// How a command is done.
+#[record(shape: EgressShape)]
+pub struct PlanFields {
+    /// The first line.
+    pub line: Field<{ shape.line() }>,
+    /// What is known of the frame.
+    pub frame: Field<{ shape.frame() }>,
+    /// Its beats.
+    pub beats: Field<{ shape.beats() }>,
+    /// What is answered.
+    pub answer: Field<{ AnswerFields::new(shape) }>,
+}
 
-    /// Width of a beat in the buffer: {strobes but the lowest, which is always 1, data}.
-    pub(crate) fn stored(self) -> usize {
-        self.axis().keep() - 1 + self.data
-    }
+/// A read.
+#[record(shape: EgressShape)]
+pub struct ReadFields {
+    /// The first line.
+    pub line: Field<{ shape.line() }>,
+    /// ARLEN.
+    pub length: Field<{ LENGTH_BITS }>,
+}
+
+/// A beat in the buffer.
+#[record(shape: EgressShape)]
+pub struct StoredFields {
+    /// Its bytes.
+    pub data: Field<{ shape.data }>,
+    /// Which of them count; the lowest always does.
+    pub keep_above: Field<{ shape.axis().keep() - 1 }>,
+}
+
+/// How the reads of a frame went.
+#[record()]
+pub struct DoneFields {
+    /// A line was bad.
+    pub error: Field<1>,
+    /// The first bad line said DECERR.
+    pub decerr: Field<1>,
 }
 
 /// What is known of a frame behind its reads.

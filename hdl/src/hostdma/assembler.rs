@@ -13,7 +13,11 @@ use spinneret_verilog::prelude::*;
 ///
 /// One item a clock, but two for the last of a burst that does not go on with the run before. An item
 /// leaves in the clock in which it is taken.
-#[hardware(shape: HostDmaShape, run = RunFields::new(shape))]
+#[hardware(
+    shape: HostDmaShape,
+    run: RunFields = RunFields::new(shape),
+    piece: PieceFields = PieceFields::new(shape),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PieceAssembler {
     /// Clock.
@@ -54,33 +58,31 @@ pub struct PieceAssembler {
     run_start: Wire<Local, { run.place.width }>,
     run_end: Wire<Local, { run.place.width }>,
     run_line: Wire<Local, { shape.line() }>,
-    #[new(run)]
-    _run: RunFields,
 }
 
 impl Logic for PieceAssembler {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (run, lane) = (self._run, shape.lane());
+        let (run, piece, lane) = (self._run, self._piece, shape.lane());
         clocked!(self.clk, self.rst => self.open, self.absorbed, self.fault);
         clocked!(self.clk => self.goes_on, self.open_start, self.open_end, self.open_line);
         self.last.next = self.run.data.val().flag(run.last);
         self.whole.next = self.run.data.val().flag(run.whole);
         /// Where the run is in its 4 KiB, and in the ring.
         self.run_start.next = cat!(
-            self.run.data.val().slice(run.place.at + lane, shape.row()),
+            self.run.data.val().field(run.place).slice(lane, shape.row()),
             self.run.data.val().field(run.start)
         );
         self.run_end.next = cat!(
-            self.run.data.val().slice(run.place.at + lane, shape.row()),
-            self.run.data.val().field(run.end)
+            self.run.data.val().field(run.place).slice(lane, shape.row()),
+            self.run.data.val().field(run.stop)
         );
-        self.run_line.next = self.run.data.val().slice(run.position.at, shape.line());
+        self.run_line.next = self.run.data.val().field(run.position).slice(0, shape.line());
         /// Strobes of bytes that the beat does not address are a fault, and are not written.
         self.stray.next = self.run.data.val().flag(run.found)
-            && (self.run.data.val().field(run.start) < self.run.data.val().slice(run.place.at, lane)
-                || self.run.data.val().field(run.end) > self.run.data.val().field(run.lane_end));
+            && (self.run.data.val().field(run.start) < self.run.data.val().field(run.place).slice(0, lane)
+                || self.run.data.val().field(run.stop) > self.run.data.val().field(run.lane_end));
         self.usable.next = self.run.data.val().flag(run.found)
             && !self.run.data.val().flag(run.refused)
             && !self.stray.val()
@@ -112,23 +114,23 @@ impl Logic for PieceAssembler {
         } else {
             self.last_byte.next = self.open_end.q.val();
         }
-        self.piece.next = cat!(
-            self.run.data.val().field(run.context),
-            self.run.data.val().field(run.id),
-            self.run.data.val().field(run.page),
-            self.run.data.val().field(run.position),
-            self.fault_now.val(),
-            self.last.val() && !self.conflict.val(),
-            self.whole.val() && !self.conflict.val(),
-            self.usable.val() || self.open.q.val(),
-            self.line.val(),
-            self.last_byte.val(),
-            self.first_byte.val()
-        );
+        self.piece.next = pack!(piece {
+            start: self.first_byte.val(),
+            stop: self.last_byte.val(),
+            line: self.line.val(),
+            moves: self.usable.val() || self.open.q.val(),
+            whole: self.whole.val() && !self.conflict.val(),
+            last: self.last.val() && !self.conflict.val(),
+            fault: self.fault_now.val(),
+            position: self.run.data.val().field(run.position),
+            page: self.run.data.val().field(run.page),
+            id: self.run.data.val().field(run.id),
+            asker: self.run.data.val().field(run.asker),
+        });
         if self.go.val() {
             self.fault.d.next = self.fault_now.val() && !self.leave.val();
             self.absorbed.d.next = self.conflict.val() && self.last.val();
-            self.goes_on.d.next = self.whole.val() && self.run.data.val().field(run.end).all();
+            self.goes_on.d.next = self.whole.val() && self.run.data.val().field(run.stop).all();
             if self.usable.val() {
                 self.open.d.next = self.conflict.val() || !self.last.val();
                 self.open_end.d.next = self.run_end.val();

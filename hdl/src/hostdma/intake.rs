@@ -1,5 +1,6 @@
 //! Takes the data of writes into the ring.
 
+use super::layout::{DataFields, EdgeFields};
 use super::{HostDmaShape, RamWriteOut, StrobeEdges};
 use crate::stream::{ReadySlice, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -12,7 +13,8 @@ use spinneret_verilog::prelude::*;
     shape: HostDmaShape,
     bytes = shape.axi().strobes(),
     count = shape.segments,
-    beat = 2 + shape.position() + 2 * bytes,
+    data: DataFields = DataFields::new(shape),
+    edges: EdgeFields = EdgeFields::new(shape),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WriteIntake {
@@ -20,21 +22,21 @@ pub struct WriteIntake {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
-    /// Beats: {last, strobes, data}.
-    pub w: StreamIn<{ 1 + bytes + shape.data }>,
+    /// Beats, as [`DataFields`] says.
+    pub w: StreamIn<{ data.width }>,
     /// Position in the ring of the oldest line that is in use.
     pub freed: Wire<In, { shape.position() }>,
     /// Position behind the last line whose data is in the RAM.
     pub written: Wire<Out, { shape.position() }>,
     /// To the RAM.
     pub ram: RamWriteOut<{ shape }>,
-    /// Beats: {several runs, last, position in the ring, ends of runs, starts of runs}.
-    pub beat: StreamOut<{ beat }>,
-    slice: ReadySlice<{ 1 + bytes + shape.data }>,
+    /// Beats, as [`EdgeFields`] says.
+    pub beat: StreamOut<{ edges.width }>,
+    slice: ReadySlice<{ data.width }>,
     edges: StrobeEdges<{ bytes }>,
     /// Position of the next line.
     fill: Reg<{ shape.position() }, Reset>,
-    edges_reg: Reg<{ beat }>,
+    edges_reg: Reg<{ edges.width }>,
     edges_valid: Reg<bool, Reset>,
     command_valid: Reg<{ count }, Reset>,
     command_address: Reg<{ count * shape.segment_address() }>,
@@ -57,14 +59,14 @@ impl Logic for WriteIntake {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (data, bytes) = (shape.data, shape.axi().strobes());
+        let (data, edges) = (self._data, self._edges);
         let (count, of_beat, group) = (shape.segments, shape.segments_of_beat(), shape.group());
         let (word, enables, address) = (shape.segment_data, shape.segment_bytes(), shape.segment_address());
         clocked!(self.clk, self.rst => self.slice, self.fill, self.edges_valid, self.command_valid, self.ahead,
             self.written_reg);
         clocked!(self.clk => self.edges_reg, self.command_address, self.command_enables, self.command_data);
         StreamIn::link(&mut self.w, &mut self.slice.s);
-        self.edges.strobes.next = self.slice.m.data.val().slice(data, bytes);
+        self.edges.strobes.next = self.slice.m.data.val().field(data.strobes);
         /// The segments that a line goes to.
         self.chosen.next = fill(true, count);
         self.awaited.next = fill(true, count);
@@ -93,13 +95,13 @@ impl Logic for WriteIntake {
         if self.take.val() {
             self.fill.d.next = self.fill.q.val() + 1;
             self.edges_valid.d.next = true;
-            self.edges_reg.d.next = cat!(
-                self.edges.several.val(),
-                self.slice.m.data.val().get_bit(data + bytes),
-                self.fill.q.val(),
-                self.edges.ends.val(),
-                self.edges.starts.val()
-            );
+            self.edges_reg.d.next = pack!(edges {
+                starts: self.edges.starts.val(),
+                ends: self.edges.ends.val(),
+                position: self.fill.q.val(),
+                last: self.slice.m.data.val().flag(data.last),
+                several: self.edges.several.val(),
+            });
             for segment in 0..count {
                 if self.chosen.val().get_bit(segment) {
                     let part = segment % of_beat;
@@ -116,12 +118,17 @@ impl Logic for WriteIntake {
                     self.command_enables.d.next.set_slice(
                         segment * enables,
                         enables,
-                        self.slice.m.data.val().slice(data + part * enables, enables),
+                        self.slice
+                            .m
+                            .data
+                            .val()
+                            .field(data.strobes)
+                            .slice(part * enables, enables),
                     );
                     self.command_data.d.next.set_slice(
                         segment * word,
                         word,
-                        self.slice.m.data.val().slice(part * word, word),
+                        self.slice.m.data.val().field(data.data).slice(part * word, word),
                     );
                 }
             }

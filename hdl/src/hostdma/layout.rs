@@ -1,6 +1,7 @@
 //! What travels packed between the parts of the host DMA.
 
-use super::HostDmaShape;
+use super::transfers::TransferShape;
+use super::{ERROR_BITS, HostDmaShape};
 use crate::axi::{ATOP_BITS, KIND_BITS, LENGTH_BITS, PAGE_BITS, SIZE_BITS};
 use spinneret_verilog::prelude::*;
 
@@ -18,9 +19,44 @@ pub struct BurstFields {
     /// Its id.
     pub id: Field<{ shape.id }>,
     /// The context that asks; of no width without guard.
-    pub context: Field<{ shape.context() }>,
+    pub asker: Field<{ shape.context() }>,
     /// The atomic operation; of no width if there is none.
     pub atop: Field<{ if atomics { ATOP_BITS } else { 0 } }>,
+}
+
+/// An atomic operation that wants data.
+#[record(shape: HostDmaShape)]
+pub struct AtomicFields {
+    /// Its id.
+    pub id: Field<{ shape.id }>,
+    /// Beats that it wants, minus 1.
+    pub length: Field<{ LENGTH_BITS }>,
+}
+
+/// A beat of write data.
+#[record(shape: HostDmaShape)]
+pub struct DataFields {
+    /// Its bytes.
+    pub data: Field<{ shape.data }>,
+    /// Which of them are written.
+    pub strobes: Field<{ shape.axi().strobes() }>,
+    /// WLAST.
+    pub last: Field<1>,
+}
+
+/// Where the runs of strobed bytes of a beat are that is in the ring.
+#[record(shape: HostDmaShape)]
+pub struct EdgeFields {
+    /// Bit n: lane n begins a run.
+    pub starts: Field<{ shape.axi().strobes() }>,
+    /// Bit n: lane n ends a run.
+    pub ends: Field<{ shape.axi().strobes() }>,
+    /// Position of the beat in the ring.
+    pub position: Field<{ shape.position() }>,
+    /// WLAST.
+    pub last: Field<1>,
+    /// There are several runs.
+    pub several: Field<1>,
 }
 
 /// An item of a write burst, the first field lowest.
@@ -33,7 +69,7 @@ pub struct RunFields {
     /// The first lane of the run.
     pub start: Field<{ shape.lane() }>,
     /// The last lane of the run.
-    pub end: Field<{ shape.lane() }>,
+    pub stop: Field<{ shape.lane() }>,
     /// There is a run.
     pub found: Field<1>,
     /// The item ends its beat.
@@ -51,7 +87,7 @@ pub struct RunFields {
     /// Id of the burst.
     pub id: Field<{ shape.id }>,
     /// The context that asks; of no width without guard.
-    pub context: Field<{ shape.context() }>,
+    pub asker: Field<{ shape.context() }>,
 }
 
 /// A piece of a write burst, the first field lowest.
@@ -60,7 +96,7 @@ pub struct PieceFields {
     /// Place of its first byte in its 4 KiB.
     pub start: Field<{ PAGE_BITS }>,
     /// Place of its last byte.
-    pub end: Field<{ PAGE_BITS }>,
+    pub stop: Field<{ PAGE_BITS }>,
     /// Line of the ring that holds its first byte.
     pub line: Field<{ shape.line() }>,
     /// It has bytes.
@@ -78,7 +114,26 @@ pub struct PieceFields {
     /// Id of the burst.
     pub id: Field<{ shape.id }>,
     /// The context that asks; of no width without guard.
-    pub context: Field<{ shape.context() }>,
+    pub asker: Field<{ shape.context() }>,
+}
+
+/// A read of which is known which bytes it wants.
+#[record(shape: HostDmaShape)]
+pub struct FoundFields {
+    /// Place of its first byte in its 4 KiB.
+    pub start: Field<{ PAGE_BITS }>,
+    /// Which 4 KiB of host memory.
+    pub page: Field<{ shape.page() }>,
+    /// The burst cannot be done.
+    pub refused: Field<1>,
+    /// Its beats, minus 1.
+    pub length: Field<{ LENGTH_BITS }>,
+    /// Bytes of a beat, as a power of two.
+    pub size: Field<{ SIZE_BITS }>,
+    /// Its id.
+    pub id: Field<{ shape.id }>,
+    /// Place of its last byte in its 4 KiB.
+    pub stop: Field<{ PAGE_BITS }>,
 }
 
 /// A read on its way to its descriptors, the first field lowest.
@@ -123,4 +178,89 @@ pub struct JobFields {
     pub response: Field<2>,
     /// It holds lines of the ring.
     pub held: Field<1>,
+}
+
+/// A plan whose lines of the ring are taken.
+#[record(shape: HostDmaShape)]
+pub struct HeldFields {
+    /// The plan.
+    pub plan: Field<{ PlanFields::new(shape) }>,
+    /// The first of its lines.
+    pub line: Field<{ shape.line() }>,
+}
+
+/// What is known of a beat whose data is on its way.
+#[record(shape: HostDmaShape)]
+pub struct ReplyFields {
+    /// RID.
+    pub id: Field<{ shape.id }>,
+    /// RRESP.
+    pub response: Field<2>,
+    /// RLAST.
+    pub last: Field<1>,
+    /// It has data.
+    pub has_data: Field<1>,
+    /// It is the last that reads its line.
+    pub frees: Field<1>,
+    /// Which segments hold its line; of no width if all do.
+    pub group: Field<{ shape.group() }>,
+}
+
+/// What is passed on with a transfer of a read.
+#[record(shape: HostDmaShape)]
+pub struct ReadPayload {
+    /// What is to be answered.
+    pub job: Field<{ JobFields::new(shape) }>,
+    /// It is the last transfer of its read.
+    pub last: Field<1>,
+}
+
+/// What is passed on with a transfer of a write.
+#[record(shape: HostDmaShape)]
+pub struct WritePayload {
+    /// Id of the burst.
+    pub id: Field<{ shape.id }>,
+    /// Position in the ring up to which data has to be written.
+    pub position: Field<{ shape.position() }>,
+    /// The line at `position` is free behind it, too.
+    pub whole: Field<1>,
+    /// It is the last of its burst.
+    pub last: Field<1>,
+    /// The burst is at fault.
+    pub fault: Field<1>,
+    /// It has bytes outside of all windows.
+    pub outside: Field<1>,
+}
+
+/// A transfer between host memory and the RAM of Corundum's DMA.
+#[record(address: usize, transfers: TransferShape)]
+pub struct TransferFields {
+    /// Address in host memory.
+    pub host_address: Field<{ address }>,
+    /// Address in the RAM.
+    pub ram_address: Field<{ transfers.ram }>,
+    /// Bytes.
+    pub length: Field<{ transfers.length }>,
+    /// It moves bytes; otherwise it has no descriptor.
+    pub moves: Field<1>,
+    /// What is passed on with it.
+    pub payload: Field<{ transfers.payload }>,
+}
+
+/// What is kept of a transfer until it is done.
+#[record(payload: Place)]
+pub struct KeptFields {
+    /// It moves bytes.
+    pub moves: Field<1>,
+    /// What is passed on with it.
+    pub payload: Field<{ payload }>,
+}
+
+/// A transfer that is done.
+#[record(payload: Place)]
+pub struct DoneFields {
+    /// What was passed on with it.
+    pub payload: Field<{ payload }>,
+    /// Corundum's error code; 0: none.
+    pub error: Field<{ ERROR_BITS }>,
 }

@@ -29,14 +29,14 @@
 //!   and counted.
 
 use super::events::{ERROR_CODES, HalfCounters};
-use super::layout::{BurstFields, JobFields};
+use super::layout::{AtomicFields, BurstFields, DoneFields, JobFields, ReadPayload};
 use super::planner::ReadPlanner;
 use super::reserve::{self, LineReserve};
 use super::sequencer::ReadSequencer;
 use super::transfers::TransferQueue;
-use super::{ERROR_BITS, GuardIn, HostDmaShape, RamAccount, RamReadOut, ReadDescOut, StatusIn};
+use super::{GuardIn, HostDmaShape, RamAccount, RamReadOut, ReadDescOut, StatusIn};
 use crate::COUNTER_WIDTH;
-use crate::axi::{AxiReadSlave, DECERR, LENGTH_BITS, SLVERR};
+use crate::axi::{AxiReadSlave, DECERR, SLVERR};
 use crate::entry::ParameterError;
 use crate::stream::{OutputQueue, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -50,8 +50,11 @@ const JOBS: usize = 4;
 #[hardware(
     shape: HostDmaShape,
     error = ParameterError,
-    job = JobFields::new(shape),
-    atomic = LENGTH_BITS + shape.id,
+    job: JobFields = JobFields::new(shape),
+    atomic = AtomicFields::new(shape).width,
+    burst: BurstFields = BurstFields::new(shape, false),
+    done: DoneFields = DoneFields::new(ReadPayload::new(shape).into()),
+    payload: ReadPayload = ReadPayload::new(shape),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinHostmemDmaRd {
@@ -77,7 +80,7 @@ pub struct PspinHostmemDmaRd {
     pub rd_stray_status_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
     pub rd_dma_errors_o: Wire<Out, { ERROR_CODES * COUNTER_WIDTH }>,
-    /// Atomic operations that want data: {beats, minus 1; id}; only with `atop`.
+    /// Atomic operations that want data, as [`AtomicFields`] says; only with `atop`.
     pub s_atomic: Optional<StreamIn<{ atomic }>, { shape.atomics }>,
     /// The windows of host memory; only with `guard`.
     pub guard: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
@@ -91,7 +94,7 @@ pub struct PspinHostmemDmaRd {
     /// Reads that the RAM has not answered yet.
     account: Optional<RamAccount<{ shape.segments }, { shape.position() }>, { shape.drain }>,
     hold: Wire<Local, bool>,
-    bursts: Checked<OutputQueue<{ BurstFields::new(shape, false).width }, { BURSTS }>>,
+    bursts: Checked<OutputQueue<{ burst.width }, { BURSTS }>>,
     atomics: Optional<Checked<OutputQueue<{ atomic }, { BURSTS }>>, { shape.atomics }>,
     planner: Checked<ReadPlanner<{ shape }>>,
     reserve: LineReserve<{ shape }>,
@@ -105,15 +108,13 @@ pub struct PspinHostmemDmaRd {
     jobs: Checked<OutputQueue<{ job.width }, { JOBS }>>,
     sequencer: Checked<ReadSequencer<{ shape }>>,
     counters: HalfCounters,
-    #[new(job)]
-    _job: JobFields,
 }
 
 impl Logic for PspinHostmemDmaRd {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let job = self._job;
+        let (burst, job, payload, done) = (self._burst, self._job, self._payload, self._done);
         if shape.drain {
             self.forget.next = !self.dma_rstn.val();
             self.reset.next = !self.rstn.val() || !self.dma_rstn.val();
@@ -140,14 +141,14 @@ impl Logic for PspinHostmemDmaRd {
         }
         self.bursts.s.valid.next = self.s_axi.arvalid.val();
         self.s_axi.arready.next = self.bursts.s.ready.val();
-        self.bursts.s.data.next = cat!(
-            self.s_axi.aruser.val().slice(0, shape.context()),
-            self.s_axi.arid.val(),
-            self.s_axi.arburst.val(),
-            self.s_axi.arsize.val(),
-            self.s_axi.arlen.val(),
-            self.s_axi.araddr.val()
-        );
+        self.bursts.s.data.next = pack!(burst {
+            address: self.s_axi.araddr.val(),
+            length: self.s_axi.arlen.val(),
+            size: self.s_axi.arsize.val(),
+            kind: self.s_axi.arburst.val(),
+            id: self.s_axi.arid.val(),
+            asker: self.s_axi.aruser.val().slice(0, shape.context()),
+        });
         StreamOut::join(&mut self.bursts.m, &mut self.planner.burst);
         if shape.atomics {
             StreamIn::link(&mut self.s_atomic, &mut self.atomics.s);
@@ -163,20 +164,26 @@ impl Logic for PspinHostmemDmaRd {
         ReadDescOut::link(&mut self.m_axis_read_desc, &mut self.transfers.desc);
         StatusIn::link(&mut self.s_axis_read_desc_status, &mut self.transfers.status);
         /// A read is answered when its last part is there.
-        self.last.next = self.transfers.m.data.val().get_bit(job.width);
-        self.failed_now.next =
-            self.failed.q.val() || self.transfers.m.data.val().slice(job.width + 1, ERROR_BITS).any();
-        self.response.next = self.transfers.m.data.val().field(job.response);
+        self.last.next = self.transfers.m.data.val().field(done.payload).flag(payload.last);
+        self.failed_now.next = self.failed.q.val() || self.transfers.m.data.val().field(done.error).any();
+        self.response.next = self
+            .transfers
+            .m
+            .data
+            .val()
+            .field(done.payload)
+            .field(payload.job)
+            .field(job.response);
         self.transfers.m.ready.next = self.jobs.s.ready.val();
         self.retire.next = self.transfers.m.valid.val() && self.jobs.s.ready.val();
         if self.retire.val() {
             self.failed.d.next = self.failed_now.val() && !self.last.val();
         }
         self.jobs.s.valid.next = self.transfers.m.valid.val() && self.last.val();
-        self.jobs.s.data.next = cat!(
-            self.transfers.m.data.val().flag(job.held),
+        self.jobs.s.data.next = self.transfers.m.data.val().field(done.payload).field(payload.job);
+        self.jobs.s.data.next.set_field(
+            job.response,
             self.response.val() | cat!(self.failed_now.val(), false),
-            self.transfers.m.data.val().slice(0, job.response.at)
         );
         StreamOut::join(&mut self.jobs.m, &mut self.sequencer.job);
         RamReadOut::link(&mut self.ram_rd, &mut self.sequencer.ram);
@@ -191,7 +198,7 @@ impl Logic for PspinHostmemDmaRd {
         /// What happens is counted.
         self.counters.in_reset.next = self.reset.val();
         self.counters.retired.next = self.retire.val();
-        self.counters.error.next = self.transfers.m.data.val().slice(job.width + 1, ERROR_BITS);
+        self.counters.error.next = self.transfers.m.data.val().field(done.error);
         self.counters.answered.next = self.retire.val() && self.last.val();
         self.counters.refused.next = self.response.val() == SLVERR;
         self.counters.outside.next = self.response.val() == DECERR;

@@ -1,7 +1,7 @@
 //! Gives reads their lines of the ring.
 
 use super::HostDmaShape;
-use super::layout::{JobFields, PlanFields};
+use super::layout::{HeldFields, JobFields, PlanFields, ReadPayload, TransferFields};
 use super::transfers::TransferShape;
 use crate::axi::{DECERR, OKAY, PAGE_BITS, SLVERR};
 use crate::stream::{StreamIn, StreamOut};
@@ -11,7 +11,14 @@ use spinneret_verilog::prelude::*;
 /// refused needs no lines, and becomes a transfer without bytes.
 ///
 /// A read is at `transfer` one clock after it was taken.
-#[hardware(shape: HostDmaShape, plan = PlanFields::new(shape), transfers = transfers(shape))]
+#[hardware(
+    shape: HostDmaShape,
+    plan: PlanFields = PlanFields::new(shape),
+    held: HeldFields = HeldFields::new(shape),
+    job: JobFields = JobFields::new(shape),
+    payload: ReadPayload = ReadPayload::new(shape),
+    transfer: TransferFields = TransferFields::new(shape.address, transfers(shape)),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LineReserve {
     /// Clock.
@@ -20,8 +27,8 @@ pub struct LineReserve {
     pub rst: Wire<In, bool>,
     /// Plans, as [`PlanFields`] says.
     pub plan: StreamIn<{ plan.width }>,
-    /// Transfers: {{refused, last, job}, moves bytes, length, RAM address, host address}.
-    pub transfer: StreamOut<{ transfers.element(shape) }>,
+    /// Transfers, as [`TransferFields`] says, with [`ReadPayload`].
+    pub transfer: StreamOut<{ transfer.width }>,
     /// A line is free again.
     pub freed: Wire<In, bool>,
     /// The next line.
@@ -29,8 +36,8 @@ pub struct LineReserve {
     /// Lines that are free.
     #[new(Reg::reset_to(lit(shape.lines() as u64, shape.position())))]
     space: Reg,
-    /// A read that has its lines: {the first of them, plan}.
-    held: Reg<{ plan.width + shape.line() }>,
+    /// A read that has its lines.
+    held: Reg<{ held.width }>,
     held_valid: Reg<bool, Reset>,
     /// The ring ends within it.
     wraps: Reg<bool>,
@@ -50,15 +57,13 @@ pub struct LineReserve {
     bytes: Wire<Local, { PAGE_BITS }>,
     line_now: Wire<Local, { shape.line() }>,
     response: Wire<Local, 2>,
-    #[new(plan)]
-    _plan: PlanFields,
 }
 
 /// What passes through the transfers of reads.
 pub(super) fn transfers(shape: HostDmaShape) -> TransferShape {
     TransferShape {
         entries: shape.reads,
-        payload: JobFields::new(shape).width + 1,
+        payload: ReadPayload::new(shape).into(),
         ram: shape.line() + shape.lane(),
         length: PAGE_BITS + 1,
     }
@@ -68,34 +73,48 @@ impl Logic for LineReserve {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let plan = self._plan;
+        let (plan, held, transfer) = (self._plan, self._held, self._transfer);
+        let (payload, job) = (self._payload, self._job);
         let (lane, row, line, position) = (shape.lane(), shape.row(), shape.line(), shape.position());
         clocked!(self.clk, self.rst => self.fill, self.space, self.held_valid, self.second);
         clocked!(self.clk => self.held, self.wraps);
         /// A read that has its lines: does the ring end within?
-        self.moves.next = !self.held.q.val().flag(plan.refused) && !self.held.q.val().flag(plan.outside);
-        self.line.next = self.held.q.val().slice(plan.width, line);
+        self.moves.next = !self.held.q.val().field(held.plan).flag(plan.refused)
+            && !self.held.q.val().field(held.plan).flag(plan.outside);
+        self.line.next = self.held.q.val().field(held.line);
         self.last.next = !self.wraps.q.val() || self.second.q.val();
-        self.first_byte.next = self.held.q.val().field(plan.start);
-        self.bytes.next = self.held.q.val().field(plan.bytes);
+        self.first_byte.next = self.held.q.val().field(held.plan).field(plan.start);
+        self.bytes.next = self.held.q.val().field(held.plan).field(plan.bytes);
         self.line_now.next = self.line.val();
         if self.second.q.val() {
             self.first_byte.next = cat!(
-                self.held.q.val().slice(plan.start.at + lane, row) - self.line.val().slice(0, row),
+                self.held
+                    .q
+                    .val()
+                    .field(held.plan)
+                    .field(plan.start)
+                    .slice(lane, row)
+                    - self.line.val().slice(0, row),
                 lit(0, lane)
             );
             self.bytes.next = cat!(
-                self.held.q.val().field(plan.lines) + self.line.val().slice(0, row),
-                self.held.q.val().field(plan.last_lane)
+                self.held.q.val().field(held.plan).field(plan.lines) + self.line.val().slice(0, row),
+                self.held.q.val().field(held.plan).field(plan.last_lane)
             );
             self.line_now.next = 0.into();
         } else if self.wraps.q.val() {
             self.bytes.next = cat!(
                 (!self.line.val()).resize(row),
-                !self.held.q.val().slice(plan.start.at, lane)
+                !self
+                    .held
+                    .q
+                    .val()
+                    .field(held.plan)
+                    .field(plan.start)
+                    .slice(0, lane)
             );
         }
-        if self.held.q.val().flag(plan.outside) {
+        if self.held.q.val().field(held.plan).flag(plan.outside) {
             self.response.next = DECERR.into();
         } else if self.moves.val() {
             self.response.next = OKAY.into();
@@ -103,22 +122,27 @@ impl Logic for LineReserve {
             self.response.next = SLVERR.into();
         }
         self.transfer.valid.next = self.held_valid.q.val();
-        self.transfer.data.next = cat!(
-            self.last.val(),
-            self.moves.val(),
-            self.response.val(),
-            self.held.q.val().field(plan.id),
-            self.held.q.val().field(plan.size),
-            self.held.q.val().field(plan.length),
-            self.held.q.val().field(plan.start),
-            self.line.val(),
-            self.moves.val(),
-            self.bytes.val().resize(PAGE_BITS + 1) + 1,
-            self.line_now.val(),
-            self.first_byte.val().slice(0, lane),
-            self.held.q.val().field(plan.page),
-            self.first_byte.val()
-        );
+        self.transfer.data.next = pack!(transfer {
+            host_address: cat!(
+                self.held.q.val().field(held.plan).field(plan.page),
+                self.first_byte.val()
+            ),
+            ram_address: cat!(self.line_now.val(), self.first_byte.val().slice(0, lane)),
+            length: self.bytes.val().resize(PAGE_BITS + 1) + 1,
+            moves: self.moves.val(),
+            payload: pack!(payload {
+                job: pack!(job {
+                    line: self.line.val(),
+                    start: self.held.q.val().field(held.plan).field(plan.start),
+                    length: self.held.q.val().field(held.plan).field(plan.length),
+                    size: self.held.q.val().field(held.plan).field(plan.size),
+                    id: self.held.q.val().field(held.plan).field(plan.id),
+                    response: self.response.val(),
+                    held: self.moves.val(),
+                }),
+                last: self.last.val(),
+            }),
+        });
         /// The next read: it gets lines, if they are needed and free.
         self.needs.next =
             !self.plan.data.val().flag(plan.refused) && !self.plan.data.val().flag(plan.outside);
@@ -133,7 +157,10 @@ impl Logic for LineReserve {
             self.plan.valid.val() && self.move_on.val() && self.fits.val() && self.needs.val();
         if self.move_on.val() {
             self.held_valid.d.next = self.plan.valid.val() && self.plan.ready.val();
-            self.held.d.next = cat!(self.fill.q.val(), self.plan.data.val());
+            self.held.d.next = pack!(held {
+                plan: self.plan.data.val(),
+                line: self.fill.q.val(),
+            });
             self.wraps.d.next = self.needs.val() && self.needed.val() > (!self.fill.q.val()).resize(position);
         }
         if self.reserve.val() {

@@ -1,6 +1,6 @@
 //! Reads answers out of the ring.
 
-use super::layout::JobFields;
+use super::layout::{JobFields, ReplyFields};
 use super::{HostDmaShape, RamReadOut};
 use crate::axi::{LENGTH_BITS, OKAY, PAGE_BITS};
 use crate::entry::ParameterError;
@@ -23,9 +23,10 @@ const BEATS: usize = 16;
 #[hardware(
     shape: HostDmaShape,
     error = ParameterError,
-    job = JobFields::new(shape),
+    job: JobFields = JobFields::new(shape),
+    reply: ReplyFields = ReplyFields::new(shape),
     count = shape.segments,
-    beat = FifoConfig::distributed(shape.id + 5 + shape.group(), BEATS),
+    beat = FifoConfig::distributed(reply.width, BEATS),
     word = FifoConfig::distributed(shape.segment_data, BEATS),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -59,7 +60,7 @@ pub struct ReadSequencer {
     line: Reg<{ shape.line() }>,
     command_valid: Reg<{ count }, Reset>,
     command_address: Reg<{ count * shape.segment_address() }>,
-    /// What the beats are whose data is on its way: {group, frees its line, has data, last, response, id}.
+    /// What the beats are whose data is on its way.
     beats: Checked<Fifo<{ beat }>>,
     words: [Checked<Fifo<{ word }>>; count],
     id_reg: Reg<{ shape.id }>,
@@ -82,15 +83,13 @@ pub struct ReadSequencer {
     there: Wire<Local, { count }>,
     gathered: Wire<Local, { shape.data }>,
     pop: Wire<Local, bool>,
-    #[new(job)]
-    _job: JobFields,
 }
 
 impl Logic for ReadSequencer {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (job, id, lane) = (self._job, shape.id, shape.lane());
+        let (job, reply, lane) = (self._job, self._reply, shape.lane());
         let (count, of_beat, group) = (shape.segments, shape.segments_of_beat(), shape.group());
         let (word, address) = (shape.segment_data, shape.segment_address());
         clocked!(self.clk, self.rst => self.in_burst, self.command_valid, self.beats, self.words, self.valid_reg);
@@ -156,24 +155,14 @@ impl Logic for ReadSequencer {
         self.ram.cmd_valid.next = self.command_valid.q.val();
         self.ram.cmd_addr.next = self.command_address.q.val();
         self.beats.s.valid.next = self.go.val();
-        if group > 0 {
-            self.beats.s.data.next = cat!(
-                self.line_now.val().slice(0, group),
-                self.job.data.val().flag(job.held) && (self.ends_line.val() || self.ends_burst.val()),
-                self.has_data.val(),
-                self.ends_burst.val(),
-                self.job.data.val().field(job.response),
-                self.job.data.val().field(job.id)
-            );
-        } else {
-            self.beats.s.data.next = cat!(
-                self.job.data.val().flag(job.held) && (self.ends_line.val() || self.ends_burst.val()),
-                self.has_data.val(),
-                self.ends_burst.val(),
-                self.job.data.val().field(job.response),
-                self.job.data.val().field(job.id)
-            );
-        }
+        self.beats.s.data.next = pack!(reply {
+            id: self.job.data.val().field(job.id),
+            response: self.job.data.val().field(job.response),
+            last: self.ends_burst.val(),
+            has_data: self.has_data.val(),
+            frees: self.job.data.val().flag(job.held) && (self.ends_line.val() || self.ends_burst.val()),
+            group: self.line_now.val().slice(0, group),
+        });
         /// Data comes back into a FIFO of its segment, which has room for it.
         self.ram.resp_ready.next = fill(true, count);
         self.wanted.next = fill(true, count);
@@ -185,10 +174,9 @@ impl Logic for ReadSequencer {
             self.words[segment].s.data.next = self.ram.resp_data.val().slice(segment * word, word);
             self.words[segment].s.valid.next = self.ram.resp_valid.val().get_bit(segment);
             if group > 0 {
-                self.wanted.next.set_bit(
-                    segment,
-                    self.beats.m.data.val().slice(id + 5, group) == turn as u64,
-                );
+                self.wanted
+                    .next
+                    .set_bit(segment, self.beats.m.data.val().field(reply.group) == turn as u64);
             }
             self.there
                 .next
@@ -201,12 +189,13 @@ impl Logic for ReadSequencer {
         }
         self.pop.next = self.beats.m.valid.val()
             && (!self.valid_reg.q.val() || self.ready.val())
-            && (!self.beats.m.data.val().get_bit(id + 3) || !(self.wanted.val() & !self.there.val()).any());
+            && (!self.beats.m.data.val().flag(reply.has_data)
+                || !(self.wanted.val() & !self.there.val()).any());
         self.beats.m.ready.next = self.pop.val();
-        self.freed.next = self.pop.val() && self.beats.m.data.val().get_bit(id + 4);
+        self.freed.next = self.pop.val() && self.beats.m.data.val().flag(reply.frees);
         for segment in 0..count {
             self.words[segment].m.ready.next = self.pop.val()
-                && self.beats.m.data.val().get_bit(id + 3)
+                && self.beats.m.data.val().flag(reply.has_data)
                 && self.wanted.val().get_bit(segment);
         }
         if self.ready.val() {
@@ -214,11 +203,11 @@ impl Logic for ReadSequencer {
         }
         if self.pop.val() {
             self.valid_reg.d.next = true;
-            self.id_reg.d.next = self.beats.m.data.val().slice(0, id);
-            self.response_reg.d.next = self.beats.m.data.val().slice(id, 2);
-            self.last_reg.d.next = self.beats.m.data.val().get_bit(id + 2);
+            self.id_reg.d.next = self.beats.m.data.val().field(reply.id);
+            self.response_reg.d.next = self.beats.m.data.val().field(reply.response);
+            self.last_reg.d.next = self.beats.m.data.val().flag(reply.last);
             self.data_reg.d.next =
-                self.gathered.val() & fill(self.beats.m.data.val().get_bit(id + 3), shape.data);
+                self.gathered.val() & fill(self.beats.m.data.val().flag(reply.has_data), shape.data);
         }
         self.id.next = self.id_reg.q.val();
         self.data.next = self.data_reg.q.val();

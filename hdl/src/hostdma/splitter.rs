@@ -1,7 +1,7 @@
 //! Joins beats with the burst they belong to, and takes them apart into runs of strobed bytes.
 
 use super::HostDmaShape;
-use super::layout::{BurstFields, RunFields};
+use super::layout::{AtomicFields, BurstFields, EdgeFields, RunFields};
 use crate::axi::{ATOP_BITS, BurstCheck, LENGTH_BITS, PAGE_BITS};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -17,8 +17,10 @@ const COMPARE: u64 = 0b11_0001;
     shape: HostDmaShape,
     bytes = shape.axi().strobes(),
     lane = shape.lane(),
-    burst = BurstFields::new(shape, shape.atomics),
-    run = RunFields::new(shape),
+    burst: BurstFields = BurstFields::new(shape, shape.atomics),
+    edges: EdgeFields = EdgeFields::new(shape),
+    run: RunFields = RunFields::new(shape),
+    atomic: AtomicFields = AtomicFields::new(shape),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct RunSplitter {
@@ -28,12 +30,12 @@ pub struct RunSplitter {
     pub rst: Wire<In, bool>,
     /// Bursts, as [`BurstFields`] says.
     pub burst: StreamIn<{ burst.width }>,
-    /// Beats of [`super::WriteIntake`].
-    pub beat: StreamIn<{ 2 + shape.position() + 2 * bytes }>,
+    /// Beats, as [`EdgeFields`] says.
+    pub beat: StreamIn<{ edges.width }>,
     /// Items, as [`RunFields`] says.
     pub run: StreamOut<{ run.width }>,
-    /// Atomic operations that want data: {AWLEN, halved for a comparison; id}.
-    pub atomic: Optional<StreamOut<{ LENGTH_BITS + shape.id }>, { shape.atomics }>,
+    /// Atomic operations that want data, as [`AtomicFields`] says; a comparison wants half of AWLEN.
+    pub atomic: Optional<StreamOut<{ atomic.width }>, { shape.atomics }>,
     check: BurstCheck<{ shape.axi() }>,
     /// Behind the first item of a beat with several runs.
     again: Reg<bool, Reset>,
@@ -65,22 +67,18 @@ pub struct RunSplitter {
     there: Wire<Local, bool>,
     wants_data: Optional<Wire<Local, bool>, { shape.atomics }>,
     go: Wire<Local, bool>,
-    #[new(burst)]
-    _burst: BurstFields,
-    #[new(run)]
-    _run: RunFields,
 }
 
 impl Logic for RunSplitter {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (bytes, lane, position) = (shape.axi().strobes(), shape.lane(), shape.position());
-        let burst = self._burst;
+        let (bytes, lane) = (shape.axi().strobes(), shape.lane());
+        let (burst, edges, run, atomic) = (self._burst, self._edges, self._run, self._atomic);
         clocked!(self.clk, self.rst => self.again, self.in_burst, self.item_valid);
         clocked!(self.clk => self.starts_left, self.ends_left, self.number, self.place, self.item);
         /// The burst.
-        self.check.start.next = self.burst.data.val().slice(burst.address.at, PAGE_BITS);
+        self.check.start.next = self.burst.data.val().field(burst.address).slice(0, PAGE_BITS);
         self.check.length.next = self.burst.data.val().field(burst.length);
         self.check.size.next = self.burst.data.val().field(burst.size);
         self.check.kind.next = self.burst.data.val().field(burst.kind);
@@ -99,17 +97,17 @@ impl Logic for RunSplitter {
             self.number_now.next = 0.into();
         }
         self.last.next = self.number_now.val() == self.check.length.val();
-        self.fault.next = self.last.val() != self.beat.data.val().get_bit(2 * bytes + position);
+        self.fault.next = self.last.val() != self.beat.data.val().flag(edges.last);
         /// The next run of the beat.
         if self.again.q.val() {
             self.starts.next = self.starts_left.q.val();
             self.ends.next = self.ends_left.q.val();
         } else {
-            self.starts.next = self.beat.data.val().slice(0, bytes);
-            self.ends.next = self.beat.data.val().slice(bytes, bytes);
+            self.starts.next = self.beat.data.val().field(edges.starts);
+            self.ends.next = self.beat.data.val().field(edges.ends);
         }
         self.found.next = self.starts.val().any();
-        self.several.next = self.beat.data.val().get_bit(2 * bytes + position + 1);
+        self.several.next = self.beat.data.val().flag(edges.several);
         self.whole.next = !self.several.val() || !self.found.val();
         /// Its first bit alone, as a number: a carry and an OR are shallower than a search.
         self.start_bit.next = self.starts.val() & (!self.starts.val() + 1);
@@ -131,42 +129,46 @@ impl Logic for RunSplitter {
         self.go.next = self.there.val();
         if shape.atomics {
             /// Loads, swaps and comparisons give data; a comparison as much as it compares, half of AWLEN.
-            self.wants_data.next = self.burst.data.val().get_bit(burst.atop.at + ATOP_BITS - 1)
+            self.wants_data.next = self.burst.data.val().field(burst.atop).get_bit(ATOP_BITS - 1)
                 && self.whole.val()
                 && self.last.val();
             self.go.next = self.there.val() && (!self.wants_data.val() || self.atomic.ready.val());
             self.atomic.valid.next = self.there.val() && self.wants_data.val();
+            self.atomic.data.next = pack!(atomic {
+                id: self.burst.data.val().field(burst.id),
+                length: self.check.length.val(),
+            });
             if self.burst.data.val().field(burst.atop) == COMPARE {
-                self.atomic.data.next = cat!(
-                    self.check.length.val() >> 1,
-                    self.burst.data.val().field(burst.id)
-                );
-            } else {
-                self.atomic.data.next = cat!(self.check.length.val(), self.burst.data.val().field(burst.id));
+                self.atomic
+                    .data
+                    .next
+                    .set_field(atomic.length, self.check.length.val() >> 1);
             }
         }
         self.beat.ready.next = self.go.val() && self.whole.val();
         self.burst.ready.next = self.go.val() && self.whole.val() && self.last.val();
         if self.room.val() {
             self.item_valid.d.next = self.go.val();
-            self.item.d.next = cat!(
-                self.burst.data.val().field(burst.context),
-                self.burst.data.val().field(burst.id),
-                self.burst
+            self.item.d.next = pack!(run {
+                place: self.place_now.val(),
+                lane_end: (self.place_now.val() | self.mask.val()).slice(0, lane),
+                start: self.first_lane.val(),
+                stop: self.last_lane.val(),
+                found: self.found.val(),
+                whole: self.whole.val(),
+                last: self.whole.val() && self.last.val(),
+                fault: self.fault.val(),
+                refused: self.check.refused.val(),
+                position: self.beat.data.val().field(edges.position),
+                page: self
+                    .burst
                     .data
                     .val()
-                    .slice(burst.address.at + PAGE_BITS, shape.page()),
-                self.beat.data.val().slice(2 * bytes, position),
-                self.check.refused.val(),
-                self.fault.val(),
-                self.whole.val() && self.last.val(),
-                self.whole.val(),
-                self.found.val(),
-                self.last_lane.val(),
-                self.first_lane.val(),
-                (self.place_now.val() | self.mask.val()).slice(0, lane),
-                self.place_now.val()
-            );
+                    .field(burst.address)
+                    .slice(PAGE_BITS, shape.page()),
+                id: self.burst.data.val().field(burst.id),
+                asker: self.burst.data.val().field(burst.asker),
+            });
         }
         if self.go.val() {
             self.again.d.next = !self.whole.val();

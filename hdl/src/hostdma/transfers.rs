@@ -1,5 +1,6 @@
 //! Gives descriptors to Corundum's DMA, many at a time, and gives back what is done in their order.
 
+use super::layout::{DoneFields, KeptFields, TransferFields};
 use super::{ERROR_BITS, HostDmaShape, ReadDescOut, StatusIn};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -9,8 +10,8 @@ use spinneret_verilog::prelude::*;
 pub struct TransferShape {
     /// Transfers that can be in flight, a power of two.
     pub entries: usize,
-    /// What is passed on with a transfer, in bits.
-    pub payload: usize,
+    /// What is passed on with a transfer.
+    pub payload: Place,
     /// Bits of an address in the RAM that are used.
     pub ram: usize,
     /// Bits of a length that are used.
@@ -18,9 +19,12 @@ pub struct TransferShape {
 }
 
 impl TransferShape {
-    /// Bits of a transfer as it comes.
-    pub fn element(self, shape: HostDmaShape) -> usize {
-        self.payload + 1 + self.length + self.ram + shape.address
+    /// The same for the queue, which does not look into the payload.
+    fn closed(self) -> Self {
+        Self {
+            payload: self.payload.width.into(),
+            ..self
+        }
     }
 }
 
@@ -40,7 +44,14 @@ impl TransferShape {
 ///
 /// `rst` forgets all transfers but those in flight, and the one whose descriptor is at `desc`, which stays there.
 /// `idle` is low until they are answered; only then may new ones come. `forget` forgets those, too.
-#[hardware(shape: HostDmaShape, transfers: TransferShape, index = address_width(transfers.entries))]
+#[hardware(
+    shape: HostDmaShape,
+    transfers: TransferShape,
+    index = address_width(transfers.entries),
+    transfer: TransferFields = TransferFields::new(shape.address, transfers.closed()),
+    kept: KeptFields = KeptFields::new(transfers.closed().payload),
+    done: DoneFields = DoneFields::new(transfers.closed().payload),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct TransferQueue {
     /// Clock.
@@ -49,8 +60,8 @@ pub struct TransferQueue {
     pub rst: Wire<In, bool>,
     /// Synchronous reset of what is in flight.
     pub forget: Wire<In, bool>,
-    /// Transfers: {payload, moves bytes, length, RAM address, host address}.
-    pub s: StreamIn<{ transfers.element(shape) }>,
+    /// Transfers, as [`TransferFields`] says.
+    pub s: StreamIn<{ transfer.width }>,
     /// The descriptor of the transfer at `s` can be given at once.
     pub clear: Wire<In, bool>,
     /// The descriptor of the transfer that was taken last can be given.
@@ -59,8 +70,8 @@ pub struct TransferQueue {
     pub desc: ReadDescOut<{ shape }>,
     /// Their statuses.
     pub status: StatusIn<{ shape.tag }>,
-    /// Transfers that are done: {error, payload}.
-    pub m: StreamOut<{ ERROR_BITS + transfers.payload }>,
+    /// Transfers that are done, as [`DoneFields`] says.
+    pub m: StreamOut<{ done.width }>,
     /// A status came for a tag that is not in flight.
     pub stray: Wire<Out, bool>,
     /// Nothing is in flight.
@@ -68,7 +79,7 @@ pub struct TransferQueue {
     head: Reg<{ index + 1 }, Reset>,
     tail: Reg<{ index + 1 }, Reset>,
     pending: Reg<{ transfers.entries }, Reset>,
-    payloads: Ram<{ RamStyle::Distributed }, { transfers.entries }, { 1 + transfers.payload }>,
+    payloads: Ram<{ RamStyle::Distributed }, { transfers.entries }, { kept.width }>,
     errors: Ram<{ RamStyle::Distributed }, { transfers.entries }, { ERROR_BITS }>,
     host_address: Reg<{ shape.address }>,
     ram_address: Reg<{ transfers.ram }>,
@@ -97,9 +108,7 @@ impl Logic for TransferQueue {
         let shape = self._shape;
         let transfers = self._transfers;
         let (entries, index) = (transfers.entries, address_width(transfers.entries));
-        let ram_at = shape.address;
-        let length_at = ram_at + transfers.ram;
-        let moves_at = length_at + transfers.length;
+        let (transfer, kept, done) = (self._transfer, self._kept, self._done);
         clocked!(self.clk, self.rst => self.head, self.tail, self.full);
         clocked!(self.clk, self.forget => self.pending, self.held, self.offered);
         clocked!(self.clk => self.payloads, self.errors, self.host_address, self.ram_address, self.length, self.tag);
@@ -107,7 +116,7 @@ impl Logic for TransferQueue {
         self.taken.next = self.offered.q.val() && self.desc.ready.val();
         self.s.ready.next = !self.full.q.val() && (!self.held.q.val() || self.taken.val());
         self.push.next = self.s.valid.val() && self.s.ready.val() && !self.rst.val();
-        self.moves.next = self.s.data.val().get_bit(moves_at);
+        self.moves.next = self.s.data.val().flag(transfer.moves);
         /// A reset takes back what was never offered.
         self.withdraw.next = self.rst.val() && self.held.q.val() && !self.offered.q.val();
         if self.taken.val() || self.withdraw.val() {
@@ -120,14 +129,17 @@ impl Logic for TransferQueue {
             self.tail.d.next = self.tail.q.val() + 1;
             self.held.d.next = self.moves.val();
             self.offered.d.next = self.moves.val() && self.clear.val();
-            self.host_address.d.next = self.s.data.val().slice(0, shape.address);
-            self.ram_address.d.next = self.s.data.val().slice(ram_at, transfers.ram);
-            self.length.d.next = self.s.data.val().slice(length_at, transfers.length);
+            self.host_address.d.next = self.s.data.val().field(transfer.host_address);
+            self.ram_address.d.next = self.s.data.val().field(transfer.ram_address);
+            self.length.d.next = self.s.data.val().field(transfer.length);
             self.tag.d.next = self.tail.q.val().slice(0, index);
         }
         self.payloads.write_enable.next = self.push.val();
         self.payloads.write_addr.next = self.tail.q.val().slice(0, index);
-        self.payloads.write_data.next = self.s.data.val().slice(moves_at, 1 + transfers.payload);
+        self.payloads.write_data.next = pack!(kept {
+            moves: self.moves.val(),
+            payload: self.s.data.val().field(transfer.payload),
+        });
         self.desc.valid.next = self.offered.q.val();
         self.desc.dma_addr.next = self.host_address.q.val();
         self.desc.ram_sel.next = 0.into();
@@ -169,17 +181,11 @@ impl Logic for TransferQueue {
             .val()
             .get_bit(self.payloads.read_addr.val().index());
         self.m.valid.next = self.head.q.val() != self.tail.q.val() && !self.waiting.val();
-        if self.payloads.read_data.val().get_bit(0) {
-            self.m.data.next = cat!(
-                self.errors.read_data.val(),
-                self.payloads.read_data.val().slice(1, transfers.payload)
-            );
-        } else {
-            self.m.data.next = cat!(
-                lit(0, ERROR_BITS),
-                self.payloads.read_data.val().slice(1, transfers.payload)
-            );
-        }
+        self.m.data.next = pack!(done {
+            payload: self.payloads.read_data.val().field(kept.payload),
+            error: self.errors.read_data.val()
+                & fill(self.payloads.read_data.val().flag(kept.moves), ERROR_BITS),
+        });
         self.pop.next = self.m.valid.val() && self.m.ready.val();
         if self.pop.val() {
             self.head.d.next = self.head.q.val() + 1;

@@ -33,12 +33,14 @@
 use super::assembler::PieceAssembler;
 use super::events::{ERROR_CODES, HalfCounters};
 use super::intake::WriteIntake;
-use super::layout::{BurstFields, PieceFields};
+use super::layout::{
+    AtomicFields, BurstFields, DataFields, DoneFields, PieceFields, TransferFields, WritePayload,
+};
 use super::splitter::RunSplitter;
 use super::transfers::{TransferQueue, TransferShape};
-use super::{ERROR_BITS, GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
+use super::{GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
 use crate::COUNTER_WIDTH;
-use crate::axi::{ATOP_BITS, AxiWriteSlave, DECERR, KIND_BITS, LENGTH_BITS, OKAY, PAGE_BITS, SLVERR};
+use crate::axi::{ATOP_BITS, AxiWriteSlave, DECERR, KIND_BITS, OKAY, PAGE_BITS, SLVERR};
 use crate::entry::ParameterError;
 use crate::stream::{OutputQueue, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -54,9 +56,14 @@ const PIECE_MARGIN: usize = 1;
 #[hardware(
     shape: HostDmaShape,
     error = ParameterError,
-    piece = PieceFields::new(shape),
-    payload = WritePayload::new(shape),
-    transfers = TransferShape { entries: shape.writes, payload: payload.width, ram: shape.line() + shape.lane(), length: PAGE_BITS + 1, },
+    atomic = AtomicFields::new(shape),
+    data: DataFields = DataFields::new(shape),
+    burst: BurstFields = BurstFields::new(shape, shape.atomics),
+    piece: PieceFields = PieceFields::new(shape),
+    payload: WritePayload = WritePayload::new(shape),
+    transfers = transfers(shape),
+    transfer: TransferFields = TransferFields::new(shape.address, transfers),
+    done: DoneFields = DoneFields::new(payload.into()),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinHostmemDmaWr {
@@ -84,8 +91,8 @@ pub struct PspinHostmemDmaWr {
     pub wr_dma_errors_o: Wire<Out, { ERROR_CODES * COUNTER_WIDTH }>,
     /// Atomic operation; only with `atop`.
     pub s_axi_awatop: Optional<Wire<In, { ATOP_BITS }>, { shape.atomics }>,
-    /// Atomic operations that want data: {beats, minus 1; id}; only with `atop`.
-    pub m_atomic: Optional<StreamOut<{ LENGTH_BITS + shape.id }>, { shape.atomics }>,
+    /// Atomic operations that want data, as [`AtomicFields`] says; only with `atop`.
+    pub m_atomic: Optional<StreamOut<{ atomic.width }>, { shape.atomics }>,
     /// The windows of host memory; only with `guard`.
     pub guard: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
     /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
@@ -98,7 +105,7 @@ pub struct PspinHostmemDmaWr {
     /// Writes that the RAM has not done yet.
     account: Optional<RamAccount<{ shape.segments }, { shape.position() }>, { shape.drain }>,
     hold: Wire<Local, bool>,
-    bursts: Checked<OutputQueue<{ BurstFields::new(shape, shape.atomics).width }, { BURSTS }>>,
+    bursts: Checked<OutputQueue<{ burst.width }, { BURSTS }>>,
     intake: WriteIntake<{ shape }>,
     splitter: RunSplitter<{ shape }>,
     assembler: PieceAssembler<{ shape }>,
@@ -126,35 +133,14 @@ pub struct PspinHostmemDmaWr {
     response_code: Reg<2>,
     response_valid: Reg<bool, Reset>,
     counters: HalfCounters,
-    #[new(piece)]
-    _piece: PieceFields,
-    #[new(payload)]
-    _payload: WritePayload,
 }
 
-/// What is passed on with a transfer: {outside, fault, last, whole, position, id}.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct WritePayload {
-    position: usize,
-    whole: usize,
-    last: usize,
-    fault: usize,
-    outside: usize,
-    width: usize,
-}
-
-impl WritePayload {
-    fn new(shape: HostDmaShape) -> Self {
-        let position = shape.id;
-        let whole = position + shape.position();
-        Self {
-            position,
-            whole,
-            last: whole + 1,
-            fault: whole + 2,
-            outside: whole + 3,
-            width: whole + 4,
-        }
+fn transfers(shape: HostDmaShape) -> TransferShape {
+    TransferShape {
+        entries: shape.writes,
+        payload: WritePayload::new(shape).into(),
+        ram: shape.line() + shape.lane(),
+        length: PAGE_BITS + 1,
     }
 }
 
@@ -162,7 +148,8 @@ impl Logic for PspinHostmemDmaWr {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (piece, payload) = (self._piece, self._payload);
+        let (data, burst, piece) = (self._data, self._burst, self._piece);
+        let (transfer, payload, done) = (self._transfer, self._payload, self._done);
         let position = shape.position();
         if shape.drain {
             self.forget.next = !self.dma_rstn.val();
@@ -193,34 +180,34 @@ impl Logic for PspinHostmemDmaWr {
         /// Bursts and their data.
         self.bursts.s.valid.next = self.s_axi.awvalid.val();
         self.s_axi.awready.next = self.bursts.s.ready.val();
+        self.bursts.s.data.next = pack!(burst {
+            address: self.s_axi.awaddr.val(),
+            length: self.s_axi.awlen.val(),
+            size: self.s_axi.awsize.val(),
+            kind: self.s_axi.awburst.val(),
+            id: self.s_axi.awid.val(),
+            asker: self.s_axi.awuser.val().slice(0, shape.context()),
+            atop: lit(0, burst.atop.width),
+        });
         if shape.atomics {
+            self.bursts
+                .s
+                .data
+                .next
+                .set_field(burst.atop, self.s_axi_awatop.val());
             /// An atomic operation is refused as a burst of no kind.
-            self.bursts.s.data.next = cat!(
-                self.s_axi_awatop.val(),
-                self.s_axi.awuser.val().slice(0, shape.context()),
-                self.s_axi.awid.val(),
+            self.bursts.s.data.next.set_field(
+                burst.kind,
                 self.s_axi.awburst.val() | fill(self.s_axi_awatop.val().any(), KIND_BITS),
-                self.s_axi.awsize.val(),
-                self.s_axi.awlen.val(),
-                self.s_axi.awaddr.val()
             );
             StreamOut::link(&mut self.m_atomic, &mut self.splitter.atomic);
-        } else {
-            self.bursts.s.data.next = cat!(
-                self.s_axi.awuser.val().slice(0, shape.context()),
-                self.s_axi.awid.val(),
-                self.s_axi.awburst.val(),
-                self.s_axi.awsize.val(),
-                self.s_axi.awlen.val(),
-                self.s_axi.awaddr.val()
-            );
         }
         self.intake.freed.next = self.freed.q.val();
-        self.intake.w.data.next = cat!(
-            self.s_axi.wlast.val(),
-            self.s_axi.wstrb.val(),
-            self.s_axi.wdata.val()
-        );
+        self.intake.w.data.next = pack!(data {
+            data: self.s_axi.wdata.val(),
+            strobes: self.s_axi.wstrb.val(),
+            last: self.s_axi.wlast.val(),
+        });
         self.intake.w.valid.next = self.s_axi.wvalid.val();
         self.s_axi.wready.next = self.intake.w.ready.val();
         RamWriteOut::link(&mut self.ram_wr, &mut self.intake.ram);
@@ -243,36 +230,42 @@ impl Logic for PspinHostmemDmaWr {
         if shape.guard {
             GuardIn::link(&mut self.guard, &mut self.host_guard.windows);
             self.host_guard.clk.next = self.clk.val();
-            self.host_guard.asker.next = self.pieces.m.data.val().field(piece.context);
+            self.host_guard.asker.next = self.pieces.m.data.val().field(piece.asker);
             self.host_guard.first.next = cat!(
                 self.pieces.m.data.val().field(piece.page),
                 self.pieces.m.data.val().field(piece.start)
             );
             self.host_guard.last.next = cat!(
                 self.pieces.m.data.val().field(piece.page),
-                self.pieces.m.data.val().field(piece.end)
+                self.pieces.m.data.val().field(piece.stop)
             );
             self.allowed.next = self.host_guard.allowed.val();
         }
         self.moves.next = self.pieces.m.data.val().flag(piece.moves);
         self.transfers.s.valid.next = self.pieces.m.valid.val();
         self.pieces.m.ready.next = self.transfers.s.ready.val();
-        self.transfers.s.data.next = cat!(
-            self.moves.val() && !self.allowed.val(),
-            self.pieces.m.data.val().flag(piece.fault),
-            self.pieces.m.data.val().flag(piece.last),
-            self.pieces.m.data.val().flag(piece.whole),
-            self.pieces.m.data.val().field(piece.position),
-            self.pieces.m.data.val().field(piece.id),
-            self.moves.val() && self.allowed.val(),
-            self.pieces.m.data.val().field(piece.end).resize(PAGE_BITS + 1)
+        self.transfers.s.data.next = pack!(transfer {
+            host_address: cat!(
+                self.pieces.m.data.val().field(piece.page),
+                self.pieces.m.data.val().field(piece.start)
+            ),
+            ram_address: cat!(
+                self.pieces.m.data.val().field(piece.line),
+                self.pieces.m.data.val().field(piece.start).slice(0, shape.lane())
+            ),
+            length: self.pieces.m.data.val().field(piece.stop).resize(PAGE_BITS + 1)
                 - self.pieces.m.data.val().field(piece.start).resize(PAGE_BITS + 1)
                 + 1,
-            self.pieces.m.data.val().field(piece.line),
-            self.pieces.m.data.val().slice(piece.start.at, shape.lane()),
-            self.pieces.m.data.val().field(piece.page),
-            self.pieces.m.data.val().field(piece.start)
-        );
+            moves: self.moves.val() && self.allowed.val(),
+            payload: pack!(payload {
+                id: self.pieces.m.data.val().field(piece.id),
+                position: self.pieces.m.data.val().field(piece.position),
+                whole: self.pieces.m.data.val().flag(piece.whole),
+                last: self.pieces.m.data.val().flag(piece.last),
+                fault: self.pieces.m.data.val().flag(piece.fault),
+                outside: self.moves.val() && !self.allowed.val(),
+            }),
+        });
         self.m_axis_write_desc.dma_addr.next = self.transfers.desc.dma_addr.val();
         self.m_axis_write_desc.ram_sel.next = self.transfers.desc.ram_sel.val();
         self.m_axis_write_desc.ram_addr.next = self.transfers.desc.ram_addr.val();
@@ -284,11 +277,24 @@ impl Logic for PspinHostmemDmaWr {
         self.transfers.desc.ready.next = self.m_axis_write_desc.ready.val();
         StatusIn::link(&mut self.s_axis_write_desc_status, &mut self.transfers.status);
         /// What is done frees its lines; the last piece of a burst answers it.
-        self.last.next = self.transfers.m.data.val().get_bit(payload.last);
-        self.failed_now.next =
-            self.failed.q.val() || self.transfers.m.data.val().slice(payload.width, ERROR_BITS).any();
-        self.refused_now.next = self.refused.q.val() || self.transfers.m.data.val().get_bit(payload.fault);
-        self.outside_now.next = self.outside.q.val() || self.transfers.m.data.val().get_bit(payload.outside);
+        self.last.next = self.transfers.m.data.val().field(done.payload).flag(payload.last);
+        self.failed_now.next = self.failed.q.val() || self.transfers.m.data.val().field(done.error).any();
+        self.refused_now.next = self.refused.q.val()
+            || self
+                .transfers
+                .m
+                .data
+                .val()
+                .field(done.payload)
+                .flag(payload.fault);
+        self.outside_now.next = self.outside.q.val()
+            || self
+                .transfers
+                .m
+                .data
+                .val()
+                .field(done.payload)
+                .flag(payload.outside);
         self.transfers.m.ready.next =
             !self.last.val() || !self.response_valid.q.val() || self.s_axi.bready.val();
         self.retire.next = self.transfers.m.valid.val() && self.transfers.m.ready.val();
@@ -297,13 +303,20 @@ impl Logic for PspinHostmemDmaWr {
             self.response_valid.d.next = false;
         }
         if self.retire.val() {
-            self.freed.d.next = self.transfers.m.data.val().slice(payload.position, position)
+            self.freed.d.next = self
+                .transfers
+                .m
+                .data
+                .val()
+                .field(done.payload)
+                .field(payload.position)
                 + self
                     .transfers
                     .m
                     .data
                     .val()
-                    .slice(payload.whole, 1)
+                    .field(done.payload)
+                    .field(payload.whole)
                     .resize(position);
             self.failed.d.next = self.failed_now.val() && !self.last.val();
             self.refused.d.next = self.refused_now.val() && !self.last.val();
@@ -311,7 +324,7 @@ impl Logic for PspinHostmemDmaWr {
         }
         if self.answer.val() {
             self.response_valid.d.next = true;
-            self.response_id.d.next = self.transfers.m.data.val().slice(0, shape.id);
+            self.response_id.d.next = self.transfers.m.data.val().field(done.payload).field(payload.id);
             if self.outside_now.val() {
                 self.response_code.d.next = DECERR.into();
             } else if self.refused_now.val() || self.failed_now.val() {
@@ -327,7 +340,7 @@ impl Logic for PspinHostmemDmaWr {
         /// What happens is counted.
         self.counters.in_reset.next = self.reset.val();
         self.counters.retired.next = self.retire.val();
-        self.counters.error.next = self.transfers.m.data.val().slice(payload.width, ERROR_BITS);
+        self.counters.error.next = self.transfers.m.data.val().field(done.error);
         self.counters.answered.next = self.answer.val();
         self.counters.refused.next = self.refused_now.val();
         self.counters.outside.next = self.outside_now.val();

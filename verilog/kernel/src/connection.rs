@@ -23,6 +23,10 @@ fn connection_of_statement(stmt: &Stmt) -> syn::Result<TokenStream> {
 fn connection(expr: &Expr) -> syn::Result<TokenStream> {
     match expr {
         Expr::Assign(assign) => drive(target(&assign.left)?),
+        Expr::MethodCall(call) if call.method == "unpack" => {
+            let bundle = &call.receiver;
+            Ok(quote!((#bundle).connect_ports();))
+        }
         Expr::MethodCall(call) => drive(target(&call.receiver)?),
         Expr::If(node) => {
             let then = connections(&node.then_branch)?;

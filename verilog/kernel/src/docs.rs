@@ -27,12 +27,15 @@ pub(crate) fn comments(attributes: &[Attribute]) -> TokenStream {
         .collect()
 }
 
-/// The lines of documentation among attributes.
+/// The lines of documentation among attributes. What Rust's documentation links to is a name in the generated text.
 pub(crate) fn doc_lines(attributes: &[Attribute]) -> impl Iterator<Item = String> {
     attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
             Expr::Lit(literal) => match &literal.lit {
-                Lit::Str(text) => Some(text.value().trim().to_owned()),
+                Lit::Str(text) => {
+                    let text = text.value().replace("[`", "`").replace("`]", "`");
+                    Some(text.trim().to_owned())
+                }
                 _ => None,
             },
             _ => None,

@@ -30,6 +30,7 @@ pub(crate) fn hardware(expr: &Expr) -> syn::Result<TokenStream> {
         }
         Expr::MethodCall(call) => method(call),
         Expr::Call(call) => function(call),
+        Expr::Macro(invocation) if invocation.mac.path.is_ident("pack") => packing(invocation),
         Expr::Macro(invocation) => concatenation(invocation),
         Expr::If(_) | Expr::Match(_) | Expr::Block(_) => Err(syn::Error::new(
             expr.span(),
@@ -52,7 +53,9 @@ fn constant(expr: &Expr) -> syn::Result<TokenStream> {
         return constant(&paren.expr);
     }
     if let Expr::Macro(invocation) = expr
-        && !invocation.mac.path.is_ident("cat")
+        && !["cat", "pack"]
+            .iter()
+            .any(|name| invocation.mac.path.is_ident(name))
     {
         return Err(syn::Error::new(
             expr.span(),
@@ -127,6 +130,18 @@ fn method(call: &ExprMethodCall) -> syn::Result<TokenStream> {
         let name = place::name(&call.receiver)?;
         return Ok(build(&quote!(signal(#name))));
     }
+    if name == "pack" || name == "pack_part" {
+        let (bundle, path) = (&call.receiver, place::name(&call.receiver)?);
+        let arguments: Vec<&Expr> = call.args.iter().collect();
+        return match arguments[..] {
+            [] => Ok(quote!((#bundle).pack_hdl(&#path, 0, 1))),
+            [part, parts] => Ok(quote!((#bundle).pack_hdl(&#path, #part, #parts))),
+            _ => Err(syn::Error::new(
+                call.span(),
+                "write pack() or pack_part(part, parts)",
+            )),
+        };
+    }
     let receiver = hardware(&call.receiver)?;
     let argument = |index: usize| -> syn::Result<&Expr> {
         call.args
@@ -164,14 +179,12 @@ fn method(call: &ExprMethodCall) -> syn::Result<TokenStream> {
         "field" => {
             let field = plain(argument(0)?)?;
             Ok(build(
-                &quote!(slice(#receiver, ::spinneret_verilog::lang::build::literal(&(#field).at), (#field).width)),
+                &quote!(slice(#receiver, (#field).offset(), (#field).width)),
             ))
         }
         "flag" => {
             let field = plain(argument(0)?)?;
-            Ok(build(
-                &quote!(index(#receiver, ::spinneret_verilog::lang::build::literal(&(#field).at))),
-            ))
+            Ok(build(&quote!(index(#receiver, (#field).offset()))))
         }
         "slice" => {
             let (offset, width) = (hardware(argument(0)?)?, plain(argument(1)?)?);
@@ -246,7 +259,7 @@ fn concatenation(invocation: &ExprMacro) -> syn::Result<TokenStream> {
     if !invocation.mac.path.is_ident("cat") {
         return Err(syn::Error::new(
             invocation.span(),
-            "the only macro that is a value in hardware is cat!",
+            "the only macros that are values in hardware are cat! and pack!",
         ));
     }
     let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
@@ -259,4 +272,17 @@ fn concatenation(invocation: &ExprMacro) -> syn::Result<TokenStream> {
         })
         .collect::<syn::Result<Vec<_>>>()?;
     Ok(build(&quote!(cat(::std::vec![#(#parts),*]))))
+}
+
+/// `pack!(record { field: value, ... })`.
+fn packing(invocation: &ExprMacro) -> syn::Result<TokenStream> {
+    let packed: syn::ExprStruct = syn::parse2(invocation.mac.tokens.clone())?;
+    let record = &packed.path;
+    let fields = packed.fields.iter().map(|field| {
+        let (name, value) = (&field.member, &field.expr);
+        let node = hardware(value)?;
+        Ok(quote!((#record.#name, ::spinneret_verilog::lang::build::of_field(#node, #value, #record.#name))))
+    });
+    let fields = fields.collect::<syn::Result<Vec<_>>>()?;
+    Ok(build(&quote!(pack(::std::vec![#(#fields),*]))))
 }

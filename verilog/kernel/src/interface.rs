@@ -2,6 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::hardware::{constructor, field_values, named};
+use crate::packing::packing;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
@@ -46,12 +47,14 @@ pub(crate) fn expand(sides: &Sides, item: ItemStruct) -> syn::Result<TokenStream
 }
 
 fn bundle(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
+    let packing = packing(arguments, &item)?;
     let values = field_values(&mut item)?;
     let constructor = constructor(arguments, &item, &values);
     Ok(quote! {
         #[derive(LogicInterface, Clone, Debug)]
         #item
         #constructor
+        #packing
     })
 }
 
@@ -70,18 +73,32 @@ fn flipped(item: &ItemStruct, other: &Ident) -> syn::Result<ItemStruct> {
     Ok(flipped)
 }
 
+/// `HerIn` for `HerOut`.
+fn other_side(name: &Ident) -> Option<Ident> {
+    let name = name.to_string();
+    let (stem, side) = match name.strip_suffix("In") {
+        Some(stem) => (stem, "Out"),
+        None => (name.strip_suffix("Out")?, "In"),
+    };
+    Some(quote::format_ident!("{stem}{side}"))
+}
+
 fn flip(kind: &mut Type) -> syn::Result<()> {
     let span = kind.span();
     let refuse = || {
         syn::Error::new(
             span,
-            "a port of a bundle with two sides is Wire<In, ...> or Wire<Out, ...>",
+            "a port of a bundle with two sides is Wire<In, ...> or Wire<Out, ...>, or a bundle called ...In or ...Out",
         )
     };
     let Type::Path(path) = kind else {
         return Err(refuse());
     };
     let last = path.path.segments.last_mut().ok_or_else(refuse)?;
+    if last.ident != "Wire" {
+        last.ident = other_side(&last.ident).ok_or_else(refuse)?;
+        return Ok(());
+    }
     let PathArguments::AngleBracketed(arguments) = &mut last.arguments else {
         return Err(refuse());
     };

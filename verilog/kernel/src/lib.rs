@@ -18,6 +18,7 @@ mod expression;
 mod hardware;
 mod initial;
 mod interface;
+mod packing;
 mod parameters;
 mod place;
 mod record;

@@ -6,17 +6,21 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprMethodCall, Member};
 
+/// Methods that read signals.
+const READS: [&str; 3] = ["val", "pack", "pack_part"];
+
 /// Whether an expression reads a signal, and so is hardware.
 pub(crate) fn reads_signal(expr: &Expr) -> bool {
     struct Finder(bool);
     impl<'ast> Visit<'ast> for Finder {
         fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-            self.0 |= call.method == "val" && call.args.is_empty();
+            self.0 |= READS.iter().any(|name| call.method == name);
             visit::visit_expr_method_call(self, call);
         }
         fn visit_expr_macro(&mut self, node: &'ast syn::ExprMacro) {
             // The arguments of a macro are tokens; `cat!` holds expressions, which may read.
-            self.0 |= node.mac.tokens.to_string().replace(' ', "").contains(".val()");
+            let text = node.mac.tokens.to_string().replace(' ', "");
+            self.0 |= READS.iter().any(|name| text.contains(&format!(".{name}(")));
         }
     }
     let mut finder = Finder(false);

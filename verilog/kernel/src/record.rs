@@ -11,6 +11,7 @@ use syn::{Expr, ItemStruct, Type, parse_quote};
 /// The struct with a field for the bits of all, and its constructor.
 pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
     let fields = named(&mut item)?;
+    let first = fields.named.first().map(|field| field.ident.clone());
     let (mut names, mut widths) = (Vec::new(), Vec::new());
     for field in &mut fields.named {
         widths.push(width(&field.ty)?);
@@ -34,16 +35,18 @@ pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result
             /// The fields one behind the other, the first at bit 0.
             #visibility fn new(#(#parameters),*) -> Self {
                 #(#statements)*
-                let mut __width = 0;
-                let mut __field = |width: usize| {
-                    let at = __width;
-                    __width += width;
-                    ::spinneret_verilog::lang::Field { at, width }
-                };
-                Self {
-                    #(#names: __field(#widths),)*
-                    width: __width,
-                }
+                let [#(#names),*] = ::spinneret_verilog::lang::Layout::place(
+                    stringify!(#name),
+                    [#((stringify!(#names), ::spinneret_verilog::lang::Place::from(#widths))),*],
+                );
+                let width = 0 #(+ #names.width)*;
+                Self { #(#names,)* width }
+            }
+        }
+
+        impl ::std::convert::From<#name> for ::spinneret_verilog::lang::Place {
+            fn from(record: #name) -> Self {
+                record.#first.layout().as_place()
             }
         }
     })

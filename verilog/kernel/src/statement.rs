@@ -61,6 +61,7 @@ fn node(expr: &Expr) -> syn::Result<TokenStream> {
             Ok(quote!({ #body }))
         }
         Expr::Macro(invocation) => macro_statement(&invocation.mac),
+        Expr::MethodCall(call) if call.method == "unpack" => unpacking(call),
         Expr::MethodCall(call) => partial_assignment(call),
         Expr::Call(call) => link(call),
         other => Err(syn::Error::new(other.span(), "this statement has no hardware")),
@@ -89,27 +90,41 @@ fn assignment(assign: &ExprAssign) -> syn::Result<TokenStream> {
     ))
 }
 
-/// `PLACE.next.set_slice(offset, width, value)` and `PLACE.next.set_bit(index, bit)`.
+/// `PLACE.next.set_slice(offset, width, value)`, `PLACE.next.set_bit(index, bit)`, `PLACE.next.set_field(field, value)`.
 fn partial_assignment(call: &ExprMethodCall) -> syn::Result<TokenStream> {
     let name = place::name(target(&call.receiver)?)?;
     let arguments: Vec<&Expr> = call.args.iter().collect();
     let (offset, width, value) = match (call.method.to_string().as_str(), arguments.as_slice()) {
         ("set_slice", [offset, width, value]) => {
             let width = expression::plain(width)?;
-            (*offset, quote!(#width), *value)
+            (expression::hardware(offset)?, quote!(#width), *value)
         }
-        ("set_bit", [offset, value]) => (*offset, quote!(1), *value),
+        ("set_bit", [offset, value]) => (expression::hardware(offset)?, quote!(1), *value),
+        ("set_field", [field, value]) => {
+            let field = expression::plain(field)?;
+            (quote!((#field).offset()), quote!((#field).width), *value)
+        }
         _ => {
             return Err(syn::Error::new(
                 call.span(),
-                "a part of a signal is assigned by set_slice or set_bit",
+                "a part of a signal is assigned by set_field, set_slice or set_bit",
             ));
         }
     };
-    let (offset, value) = (expression::hardware(offset)?, expression::hardware(value)?);
+    let value = expression::hardware(value)?;
     Ok(push(
         &quote!(::spinneret_verilog::lang::build::assign_slice(#name, #offset, #width, #value)),
     ))
+}
+
+/// `BUNDLE.unpack(word)`.
+fn unpacking(call: &ExprMethodCall) -> syn::Result<TokenStream> {
+    let (bundle, path) = (&call.receiver, place::name(&call.receiver)?);
+    let Some(word) = call.args.first() else {
+        return Err(syn::Error::new(call.span(), "unpack takes a word"));
+    };
+    let word = expression::hardware(word)?;
+    Ok(quote!(__statements.extend((#bundle).unpack_hdl(&#path, &#word));))
 }
 
 /// Runs a block with a fresh list of statements, and yields that list.

@@ -132,7 +132,7 @@ fn refuses_statements_without_hardware() {
         parse_quote!({
             self.a.next.push(3);
         }),
-        "a part of a signal is assigned by set_slice or set_bit",
+        "a part of a signal is assigned by set_field, set_slice or set_bit",
     );
     refused(
         parse_quote!({

@@ -127,6 +127,9 @@ impl Lowering<'_> {
         );
         self.inference.symbols.check_width(&construct, width)?;
         let value = self.inference.of_width(value, width, signal.signed, &construct)?;
+        self.inference
+            .records
+            .note(&Expr::signal(id, signal.width), offset);
         let offset = self.inference.offset(base, offset)?;
         let Some(last) = signal.width.checked_sub(width) else {
             return Err(self.inference.width_mismatch(&construct, signal.width, width));

@@ -14,6 +14,7 @@ use super::module;
 use super::names;
 use super::plan::{Plan, plan};
 use super::prune::{drop_overwritten, drop_unread};
+use super::records::Views;
 use super::symbols::{self, Symbols};
 use super::tables::{self, Instance, Made};
 use super::verbatim;
@@ -106,7 +107,7 @@ impl Builder<'_> {
                 instances.push(Instance { scope: child, module });
             }
         }
-        let (mut symbols, identifiers) = tables::of_kernel(scope, instances)?;
+        let (mut symbols, mut identifiers) = tables::of_kernel(scope, instances)?;
         let statements = match &scope.code {
             Verilog::Combinatorial(block) => block.as_slice(),
             _ => &[],
@@ -130,11 +131,12 @@ impl Builder<'_> {
             symbols.name_widths(&kernel.metadata)?;
         }
         let plan = plan(&symbols, &kernel.statements);
+        let views = Views::new(&symbols, &mut identifiers, kernel.records, &plan)?;
         let body = Body {
             doc: kernel.metadata.doc.clone(),
             parameters: declared(parameters, naming),
             ports: file::port_list(&ports, &symbols.width_names(), false),
-            content: module::content(&symbols, &kernel, &plan),
+            content: module::content(&symbols, &kernel.metadata, &plan, &views),
         };
         let children = symbols.children.iter();
         let origin = Origin {

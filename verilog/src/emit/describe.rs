@@ -4,6 +4,7 @@ use rust_hdl::core::ast::{VerilogExpression, VerilogOp, VerilogOpUnary};
 
 use super::literal;
 use super::names;
+use crate::lang::Field;
 
 /// Longest text, in characters, before it is cut.
 const LIMIT: usize = 72;
@@ -33,6 +34,10 @@ fn write(expression: &VerilogExpression, text: &mut String, depth: usize) {
         text.push_str(close);
     };
     match expression {
+        E::Signal(_) if Field::find(expression).is_some() => {
+            let at = Field::find(expression).map_or(0, |(_, at)| at);
+            text.push_str(&at.to_string());
+        }
         E::Signal(name) => text.push_str(&names::display(name.trim_start_matches('.'))),
         E::Literal(value) => {
             text.push_str(

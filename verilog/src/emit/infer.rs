@@ -10,6 +10,7 @@ use super::error::Error;
 use super::fold;
 use super::ir::{Expr, Kind};
 use super::names::LoopVariable;
+use super::records::Records;
 use super::symbols::{Entry, Symbols};
 use super::{describe, literal, names};
 
@@ -33,6 +34,8 @@ pub(crate) struct Inference<'a> {
     pub(crate) symbols: &'a Symbols,
     pub(crate) loops: Vec<LoopVariable>,
     pub(crate) depth: usize,
+    /// Signals whose fields are named.
+    pub(crate) records: Records,
 }
 
 impl Inference<'_> {

@@ -13,6 +13,7 @@ use super::error::Error;
 use super::infer::Inference;
 use super::ir::{Arm, DefaultArm, Expr, Kind, Stmt, Target};
 use super::metadata::{Metadata, comment_lines};
+use super::records::Records;
 use super::symbols::{Entry, Symbols};
 use super::{literal, names};
 
@@ -31,6 +32,8 @@ pub(crate) struct TopStatement {
 pub(crate) struct Kernel {
     pub(crate) statements: Vec<TopStatement>,
     pub(crate) metadata: Metadata,
+    /// Signals whose fields are named.
+    pub(crate) records: Records,
 }
 
 /// Lowers the kernel of a block.
@@ -39,6 +42,7 @@ pub(crate) fn lower(symbols: &Symbols, block: &[VerilogStatement]) -> Result<Ker
         symbols,
         loops: Vec::new(),
         depth: 0,
+        records: Records::default(),
     };
     let mut lowering = Lowering {
         inference,
@@ -49,6 +53,7 @@ pub(crate) fn lower(symbols: &Symbols, block: &[VerilogStatement]) -> Result<Ker
     let mut kernel = Kernel {
         statements: Vec::new(),
         metadata: lowering.metadata,
+        records: lowering.inference.records,
     };
     let mut comments = Vec::new();
     for stmt in flat {

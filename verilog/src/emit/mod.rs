@@ -10,6 +10,7 @@
 //! prune   drops assignments that have no effect
 //! group   statements -> groups that can stand apart
 //! plan    group -> port connection, combinational logic or register
+//! records signals whose fields are named -> packed structs
 //! module  plan -> text (`text` for the statements, `file` for what stands around)
 //! library text -> modules, equal ones once
 //! ```
@@ -34,6 +35,7 @@ mod names;
 mod operators;
 mod plan;
 mod prune;
+mod records;
 mod select;
 mod symbols;
 mod tables;

@@ -4,14 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::{type_text, with_doc};
 use super::ir::{ConstantId, Expr, SignalId};
-use super::lower::{Kernel, TopStatement};
+use super::lower::TopStatement;
 use super::metadata::Metadata;
 use super::plan::{Clocked, Plan};
+use super::records::{View, Views};
 use super::symbols::{Child, Role, Signal, Symbols};
 use super::text::{Assignment, Writer, line, literal};
 
 fn declaration(keyword: &str, kind: &str, rest: &str, doc: &str) -> String {
-    let space = if kind.is_empty() { "" } else { " " };
+    let space = if kind.is_empty() || keyword.is_empty() {
+        ""
+    } else {
+        " "
+    };
     with_doc(&format!("    {keyword}{space}{kind} {rest};"), doc)
 }
 
@@ -27,19 +32,28 @@ pub(crate) fn constant(symbols: &Symbols, id: ConstantId) -> String {
     declaration("localparam logic", &kind, &rest, "")
 }
 
-/// Sign and range of a signal.
-fn kind(signal: &Signal) -> String {
-    type_text(signal.signed, signal.width, signal.width_name.as_ref())
+/// Type, sign and range of a signal.
+fn kind(signal: &Signal, view: Option<&View>) -> String {
+    match view {
+        Some(view) => view.kind.clone(),
+        None => [
+            "logic",
+            &type_text(signal.signed, signal.width, signal.width_name.as_ref()),
+        ]
+        .join(" ")
+        .trim_end()
+        .to_owned(),
+    }
 }
 
 /// A signal of the module.
-pub(crate) fn net(symbols: &Symbols, id: SignalId, doc: &str) -> String {
+pub(crate) fn net(symbols: &Symbols, id: SignalId, view: Option<&View>, doc: &str) -> String {
     let signal = symbols.signal(id);
-    declaration("logic", &kind(signal), &signal.identifier, doc)
+    declaration("", &kind(signal, view), &signal.identifier, doc)
 }
 
 /// Writes the content of a module whose kernel was translated.
-pub(crate) fn content(symbols: &Symbols, kernel: &Kernel, plan: &Plan) -> String {
+pub(crate) fn content(symbols: &Symbols, docs: &Metadata, plan: &Plan, views: &Views) -> String {
     let renamed: BTreeMap<SignalId, SignalId> = symbols
         .registers
         .iter()
@@ -52,15 +66,19 @@ pub(crate) fn content(symbols: &Symbols, kernel: &Kernel, plan: &Plan) -> String
     let content = Content {
         symbols,
         plan,
-        docs: &kernel.metadata,
+        docs,
+        views,
         writer: Writer {
             symbols,
+            views,
             renamed: &renamed,
         },
     };
     let sections = [
         content.constants(),
+        views.declarations(),
         content.declarations(),
+        content.ports_as_records(),
         content.logic(),
         content.clocked(),
         content.instances(),
@@ -76,6 +94,7 @@ struct Content<'a> {
     symbols: &'a Symbols,
     plan: &'a Plan,
     docs: &'a Metadata,
+    views: &'a Views,
     writer: Writer<'a>,
 }
 
@@ -91,29 +110,7 @@ impl Content<'_> {
                 used.insert(id);
             });
         };
-        let clocked = self
-            .plan
-            .clocked
-            .iter()
-            .flat_map(|clocked| clocked.statements.iter().map(|(_, s)| s));
-        for statement in self.plan.logic.iter().flatten().chain(clocked) {
-            statement
-                .stmt
-                .for_each(&mut |inner| inner.expressions().into_iter().for_each(&mut note));
-        }
-        self.plan.inputs.values().for_each(&mut note);
-        self.plan
-            .clocked
-            .iter()
-            .flat_map(|clocked| &clocked.resets)
-            .for_each(|(expr, _)| note(expr));
-        for register in &self.symbols.registers {
-            register
-                .initial
-                .iter()
-                .chain(register.reset.iter().map(|(_, value)| value))
-                .for_each(&mut note);
-        }
+        self.plan.for_each_expression(self.symbols, &mut note);
         used.into_iter().map(|id| constant(self.symbols, id)).collect()
     }
 
@@ -124,7 +121,7 @@ impl Content<'_> {
             .clone()
             .filter(|id| self.symbols.signal(*id).role == Role::Local && self.is_used(*id))
         {
-            out.push_str(&net(self.symbols, id, self.doc(&self.symbols.signal(id).path)));
+            out.push_str(&self.net(id, self.doc(&self.symbols.signal(id).path)));
         }
         for register in &self.symbols.registers {
             let signal = self.symbols.signal(register.output);
@@ -132,16 +129,9 @@ impl Content<'_> {
             let value = initial.map_or_else(String::new, |value| format!(" = {value}"));
             let rest = format!("{}{value}", signal.identifier);
             let attribute = register.attribute.as_ref();
-            let keyword = attribute.map_or_else(
-                || "logic".to_owned(),
-                |name| format!("(* {name} = \"TRUE\" *) logic"),
-            );
-            out.push_str(&declaration(
-                &keyword,
-                &kind(signal),
-                &rest,
-                self.doc(&register.path),
-            ));
+            let attribute = attribute.map_or_else(String::new, |name| format!("(* {name} = \"TRUE\" *)"));
+            let kind = kind(signal, self.views.get(register.output));
+            out.push_str(&declaration(&attribute, &kind, &rest, self.doc(&register.path)));
         }
         for id in ids {
             let needed = match self.symbols.signal(id).role {
@@ -152,10 +142,29 @@ impl Content<'_> {
                 _ => false,
             };
             if needed {
-                out.push_str(&net(self.symbols, id, ""));
+                out.push_str(&self.net(id, ""));
             }
         }
         out
+    }
+
+    fn net(&self, id: SignalId, doc: &str) -> String {
+        net(self.symbols, id, self.views.get(id), doc)
+    }
+
+    /// Signals that stand for ports, and their connection with them.
+    fn ports_as_records(&self) -> String {
+        let (mut declarations, mut connections) = (String::new(), String::new());
+        for (id, view, name) in self.views.ports() {
+            declarations.push_str(&declaration("", &view.kind, name, ""));
+            let port = self.symbols.signal(id);
+            let (to, from) = match port.role {
+                Role::Input => (name, &port.identifier),
+                _ => (&port.identifier, name),
+            };
+            line(&mut connections, 1, &format!("assign {to} = {from};"));
+        }
+        declarations + &connections
     }
 
     fn is_used(&self, local: SignalId) -> bool {

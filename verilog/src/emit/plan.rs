@@ -47,6 +47,29 @@ pub(crate) struct Edge {
     pub(crate) falling: bool,
 }
 
+impl Plan {
+    /// Calls `visit` with every statement that is printed.
+    pub(crate) fn for_each_statement(&self, visit: &mut impl FnMut(&Stmt)) {
+        let clocked = self.clocked.iter().flat_map(|clocked| &clocked.statements);
+        let clocked = clocked.map(|(_, statement)| statement);
+        for statement in self.logic.iter().flatten().chain(clocked) {
+            statement.stmt.for_each(visit);
+        }
+    }
+
+    /// Calls `visit` with every expression that is printed.
+    pub(crate) fn for_each_expression(&self, symbols: &Symbols, visit: &mut impl FnMut(&Expr)) {
+        self.for_each_statement(&mut |stmt| stmt.expressions().into_iter().for_each(&mut *visit));
+        self.inputs.values().for_each(&mut *visit);
+        let resets = self.clocked.iter().flat_map(|clocked| &clocked.resets);
+        resets.for_each(|(expr, _)| visit(expr));
+        for register in &symbols.registers {
+            let reset = register.reset.iter().map(|(_, value)| value);
+            register.initial.iter().chain(reset).for_each(&mut *visit);
+        }
+    }
+}
+
 /// Plans a module.
 pub(crate) fn plan(symbols: &Symbols, statements: &[TopStatement]) -> Plan {
     let mut planner = Planner {

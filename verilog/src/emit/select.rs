@@ -14,6 +14,7 @@ use super::infer::{Inference, Value, sized};
 use super::ir::{Arithmetic, Comparison, Direction, Expr, Kind, Relation};
 use super::literal::ones;
 use super::symbols::Family;
+use crate::lang::Field;
 
 /// Where a selection starts.
 #[derive(Clone, Debug)]
@@ -41,6 +42,7 @@ impl Inference<'_> {
         index: &VerilogExpression,
     ) -> Result<Value, Error> {
         let (base, _) = self.sized(base)?;
+        self.records.note(&base, index);
         let offset = self.offset(expression, index)?;
         self.check_constant(expression, &offset, base.width.saturating_sub(1), base.width)?;
         Ok(sized(read(&base, 1, &offset)))
@@ -56,6 +58,7 @@ impl Inference<'_> {
         self.symbols
             .check_width(&describe::expression(expression), width)?;
         let (base, signed) = self.sized(base)?;
+        self.records.note(&base, offset);
         let offset = self.offset(expression, offset)?;
         self.check_constant(expression, &offset, base.width, base.width)?;
         let signed = signed || self.is_signed_field(&base, &offset, width);
@@ -162,6 +165,9 @@ impl Inference<'_> {
 
     fn term_inner(&mut self, whole: &VerilogExpression, offset: &VerilogExpression) -> Result<Term, Error> {
         use VerilogExpression as E;
+        if let Some((_, at)) = Field::find(offset) {
+            return Ok(Term::Constant(at.into()));
+        }
         match offset {
             E::Paren(inner) => self.term(whole, inner),
             E::Binary(left, op @ (VerilogOp::Add | VerilogOp::Sub | VerilogOp::Mul), right) => {

@@ -8,6 +8,7 @@ use super::ir::{
     Arithmetic, Comparison, Direction, Expr, Kind, Part, Reduction, Relation, SignalId, Stmt, Target,
 };
 use super::literal::ones;
+use super::records::Views;
 use super::symbols::Symbols;
 
 /// Width of a line, in columns, beyond which an expression is continued on the next one.
@@ -17,6 +18,8 @@ const LINE: usize = 110;
 #[derive(Debug)]
 pub(crate) struct Writer<'a> {
     pub(crate) symbols: &'a Symbols,
+    /// Signals that are packed structs.
+    pub(crate) views: &'a Views,
     /// Registers that are assigned directly: the output that stands for the next value.
     pub(crate) renamed: &'a BTreeMap<SignalId, SignalId>,
 }
@@ -31,7 +34,27 @@ pub(crate) enum Assignment {
 impl Writer<'_> {
     pub(crate) fn name(&self, signal: SignalId) -> &str {
         let signal = self.renamed.get(&signal).unwrap_or(&signal);
-        &self.symbols.signal(*signal).identifier
+        let view = self.views.get(*signal);
+        let other = view.and_then(|view| view.stands_for_port.as_deref());
+        other.unwrap_or(&self.symbols.signal(*signal).identifier)
+    }
+
+    /// Constant bits of a signal: fields by their names, if the signal has fields.
+    fn bits(&self, signal: SignalId, low: usize, width: usize) -> String {
+        match &self.parts(signal, low, width)[..] {
+            [part] => part.clone(),
+            parts => format!("{{{}}}", parts.join(", ")),
+        }
+    }
+
+    /// The same as a list, the highest first.
+    fn parts(&self, signal: SignalId, low: usize, width: usize) -> Vec<String> {
+        let name = self.name(signal);
+        let parts = match self.views.get(signal) {
+            Some(view) => view.members(low, width),
+            None => vec![range(low, width)],
+        };
+        parts.iter().map(|part| format!("{name}{part}")).collect()
     }
 
     /// The text of an expression that stands alone.
@@ -41,8 +64,8 @@ impl Writer<'_> {
             Kind::Literal(value) => literal(value, expr.width),
             Kind::Constant(id) => self.symbols.constant(*id).identifier.clone(),
             Kind::Concat(parts) => {
-                let parts: Vec<String> = parts.iter().map(|part| self.expr(part)).collect();
-                format!("{{{}}}", parts.join(", "))
+                let parts = parts.iter().flat_map(|part| self.concat_parts(part));
+                format!("{{{}}}", parts.collect::<Vec<_>>().join(", "))
             }
             Kind::Repeat(bit) => format!("{{{}{{{}}}}}", expr.width, self.expr(bit)),
             Kind::Not(a) => format!("{}{}", if expr.width == 1 { "!" } else { "~" }, self.unit(a)),
@@ -77,6 +100,16 @@ impl Writer<'_> {
             Kind::Low(a) => format!("{}'({})", expr.width, self.expr(a)),
             Kind::Choose(test, a, b) => format!("{} ? {} : {}", self.unit(test), self.unit(a), self.unit(b)),
         }
+    }
+
+    /// What a part of a concatenation is written as: fields that lie side by side are one part.
+    fn concat_parts(&self, part: &Expr) -> Vec<String> {
+        if let Kind::Select(base, low) = &part.kind
+            && let Kind::Signal(id) = base.kind
+        {
+            return self.parts(id, *low, part.width);
+        }
+        vec![self.expr(part)]
     }
 
     /// The text of an expression as an operand: in parentheses unless it is one unit.
@@ -140,6 +173,7 @@ impl Writer<'_> {
     fn selected(&self, base: &Expr, low: usize, width: usize) -> String {
         match &base.kind {
             Kind::Constant(id) => literal(&((&self.symbols.constant(*id).value >> low) & ones(width)), width),
+            Kind::Signal(id) => self.bits(*id, low, width),
             _ => format!("{}{}", self.expr(base), range(low, width)),
         }
     }
@@ -148,7 +182,7 @@ impl Writer<'_> {
         let name = self.name(target.signal);
         match &target.part {
             Part::Whole => name.to_owned(),
-            Part::Bits { low, width } => format!("{name}{}", range(*low, *width)),
+            Part::Bits { low, width } => self.bits(target.signal, *low, *width),
             Part::At { offset, width: 1 } => format!("{name}[{}]", self.expr(offset)),
             Part::At { offset, width } => format!("{name}[{} +: {width}]", self.expr(offset)),
         }

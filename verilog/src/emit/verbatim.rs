@@ -37,7 +37,7 @@ pub(crate) fn content(symbols: &Symbols, text: &str) -> String {
     }
     for (number, signal) in symbols.signals.iter().enumerate() {
         if signal.role == Role::Local && words.contains(signal.identifier.as_str()) {
-            out.push_str(&module::net(symbols, SignalId(number), ""));
+            out.push_str(&module::net(symbols, SignalId(number), None, ""));
         }
     }
     for text in text.trim_matches('\n').trim_end().lines() {

@@ -26,15 +26,6 @@ pub struct Word {
     pub(super) value: BigUint,
 }
 
-/// Some bits of a word; [`macro@crate::lang::record`] places several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field {
-    /// The lowest of them.
-    pub at: usize,
-    /// How many.
-    pub width: usize,
-}
-
 impl Word {
     /// A value of `width` bits.
     ///
@@ -126,16 +117,6 @@ impl Word {
             width: Some(width),
             value: (&self.value >> offset) & mask(width),
         }
-    }
-
-    /// The bits of a field.
-    pub fn field(&self, field: Field) -> Self {
-        self.slice(field.at, field.width)
-    }
-
-    /// The bit of a field that is one bit.
-    pub fn flag(&self, field: Field) -> bool {
-        self.get_bit(field.at)
     }
 
     /// One bit; bits beyond the end are zero.

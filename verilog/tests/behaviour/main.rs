@@ -5,6 +5,7 @@
 mod constructs;
 mod kernels;
 mod operators;
+mod records;
 mod structures;
 #[path = "../support/mod.rs"]
 mod support;
@@ -15,6 +16,7 @@ use support::Suite;
 fn blocks_do_the_same_in_rust_and_verilog() {
     let mut suite = Suite::default();
     operators::add_to(&mut suite);
+    records::add_to(&mut suite);
     constructs::add_to(&mut suite);
     structures::add_to(&mut suite);
     kernels::add_to(&mut suite);

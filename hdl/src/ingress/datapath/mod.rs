@@ -60,7 +60,7 @@ pub(crate) use valve_entry::ENTRY as VALVE_ENTRY;
 use crate::axi::AxiMaster;
 use crate::entry::ParameterError;
 use crate::ingress::dma::{WriteEngine, judge};
-use crate::ingress::her_gen::{ContextsIn, ContextsOut, PspinHerGen};
+use crate::ingress::her_gen::{ContextsIn, FeedbackIn, HerOut, PspinHerGen};
 use crate::ingress::pkt_match::PspinPktMatch;
 use crate::ingress::slots::SlotPool;
 use crate::stream::{AxisIn, AxisOut, Fifo, FifoConfig, FrameArbiter, PassFifo, ReadySlice, StreamOut};
@@ -121,32 +121,10 @@ pub struct PspinIngressDatapath {
     pub m_axis_nic_rx: AxisOut<{ matcher.axis() }>,
     /// Port into the packet buffer; nothing is read.
     pub m_axi_pspin_ni: AxiMaster<{ dma.axi() }>,
-    /// The cluster takes the HER in this cycle.
-    pub her_ready: Wire<In, bool>,
-    /// The HER is there.
-    pub her_valid: Wire<Out, bool>,
-    /// Message that the packet belongs to.
-    pub her_msgid: Wire<Out, { her.message_id }>,
-    /// The packet is the last of its message.
-    pub her_is_eom: Wire<Out, bool>,
-    /// Address of the packet in L2.
-    pub her_addr: Wire<Out, { her.address }>,
-    /// Its length in bytes.
-    pub her_size: Wire<Out, { her.address }>,
-    /// Bytes of it that are copied to L1.
-    pub her_xfer_size: Wire<Out, { her.address }>,
-    /// The context that serves the packet.
-    pub her_meta: ContextsOut<1, { her.host_address }>,
-    /// The slot is taken back in this cycle.
-    pub feedback_ready: Wire<Out, bool>,
-    /// A slot comes back.
-    pub feedback_valid: Wire<In, bool>,
-    /// Its address.
-    pub feedback_her_addr: Wire<In, { dma.address }>,
-    /// Not looked at: it is the size of the transfer, not of the packet.
-    pub feedback_her_size: Wire<In, { dma.length }>,
-    /// Not looked at.
-    pub feedback_msgid: Wire<In, { her.message_id }>,
+    /// To the cluster.
+    pub her: HerOut<{ her }>,
+    /// Slots that come back; only their address is looked at.
+    pub feedback: FeedbackIn<{ dma.address }, { dma.length }, { her.message_id }>,
     /// Matched packets that the buffer did not take: the sum of overload, no slot and oversize.
     pub alloc_dropped_pkts: Wire<Out, { COUNTER_WIDTH }>,
     /// Frames that left the matching engine for the cluster; this and all below beyond the public design.
@@ -203,7 +181,7 @@ pub struct PspinIngressDatapath {
     /// Slots of packets that failed.
     failed: Checked<Fifo<{ queue(dma.address, dma.free_queue) }>>,
     /// Slots from the cluster.
-    feedback: ReadySlice<{ dma.address }>,
+    returned: ReadySlice<{ dma.address }>,
     frees: Checked<FrameArbiter<{ SOURCES }, { dma.address }>>,
     counters: EventCounters<{ EVENTS }>,
     alloc_dropped: Reg<{ COUNTER_WIDTH }, Reset>,
@@ -232,7 +210,7 @@ impl Logic for PspinIngressDatapath {
         self.path_rstn.next = !self.path_reset.val();
         clocked!(self.clk, self.reset => self.counters, self.alloc_dropped);
         clocked!(self.clk, self.path_reset => self.gate, self.pool, self.engine, self.hers, self.failed,
-            self.feedback, self.frees);
+            self.returned, self.frees);
         if self._shape.path.cluster_reset {
             clocked!(self.clk, self.reset => self.valve);
         }
@@ -241,7 +219,7 @@ impl Logic for PspinIngressDatapath {
         self.matcher.rstn.next = self.rstn.val();
         self.generator.clk.next = self.clk.val();
         self.generator.rstn.next = self.path_rstn.val();
-        self.her_taken.next = self.generator.her_valid.val() && self.her_ready.val();
+        self.her_taken.next = self.generator.her.valid.val() && self.her.ready.val();
         self.unserved.next = self.generator.m_free_valid.val() && self.frees.s[FROM_HER].ready.val();
         /// Matching.
         self.matcher.match_valid.next = self.match_valid.val();
@@ -311,23 +289,16 @@ impl Logic for PspinIngressDatapath {
         ContextsIn::link(&mut self.her_gen, &mut self.generator.conf);
         self.generator.conf_valid.next = self.her_gen_valid.val();
         self.generator.conf_ctx_enabled.next = self.her_gen_ctx_enabled.val();
-        self.her_valid.next = self.generator.her_valid.val();
-        self.generator.her_ready.next = self.her_ready.val();
-        self.her_msgid.next = self.generator.her_msgid.val();
-        self.her_is_eom.next = self.generator.her_is_eom.val();
-        self.her_addr.next = self.generator.her_addr.val();
-        self.her_size.next = self.generator.her_size.val();
-        self.her_xfer_size.next = self.generator.her_xfer_size.val();
-        ContextsOut::link(&mut self.her_meta, &mut self.generator.her_meta);
+        HerOut::link(&mut self.her, &mut self.generator.her);
         /// Slots come back from three sides, one a clock.
-        self.feedback.s.data.next = self.feedback_her_addr.val();
-        self.feedback.s.valid.next = self.feedback_valid.val();
-        self.feedback_ready.next = self.feedback.s.ready.val();
+        self.returned.s.data.next = self.feedback.her_addr.val();
+        self.returned.s.valid.next = self.feedback.valid.val();
+        self.feedback.ready.next = self.returned.s.ready.val();
         StreamOut::join(&mut self.engine.failed, &mut self.failed.s);
-        self.frees.s[FROM_CLUSTER].data.next = self.feedback.m.data.val();
+        self.frees.s[FROM_CLUSTER].data.next = self.returned.m.data.val();
         self.frees.s[FROM_CLUSTER].last.next = true;
-        self.frees.s[FROM_CLUSTER].valid.next = self.feedback.m.valid.val();
-        self.feedback.m.ready.next = self.frees.s[FROM_CLUSTER].ready.val();
+        self.frees.s[FROM_CLUSTER].valid.next = self.returned.m.valid.val();
+        self.returned.m.ready.next = self.frees.s[FROM_CLUSTER].ready.val();
         self.frees.s[FROM_ENGINE].data.next = self.failed.m.data.val();
         self.frees.s[FROM_ENGINE].last.next = true;
         self.frees.s[FROM_ENGINE].valid.next = self.failed.m.valid.val();
@@ -342,7 +313,7 @@ impl Logic for PspinIngressDatapath {
         /// The cluster can free what it has, and nothing that is still on its way to it.
         self.pool.free_trusted.next = self.frees.source.val() != FROM_CLUSTER as u64;
         self.pool.hand_valid.next = self.her_taken.val();
-        self.pool.hand_address.next = self.generator.her_addr.val();
+        self.pool.hand_address.next = self.generator.her.addr.val();
         /// Events, the one with the highest number first.
         self.counters.events.next = cat!(
             self.unserved.val(),

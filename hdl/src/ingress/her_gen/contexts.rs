@@ -1,7 +1,7 @@
 //! The execution contexts that are in force.
 
 use super::HerShape;
-use super::ports::{ContextsIn, WORD};
+use super::ports::ContextsIn;
 use spinneret_verilog::prelude::*;
 
 /// Context that serves packets whose own context is disabled.
@@ -30,7 +30,7 @@ pub struct ContextTable {
     pub found: Wire<Out, bool>,
     /// Its number: the wanted one, or 0 if that is disabled.
     pub used: Wire<Out, { HerShape::CONTEXT_BITS }>,
-    /// The context of that number, packed as `MetaUnpack` takes it.
+    /// The context of that number, packed.
     pub chosen: Wire<Out, { shape.context_width() }>,
     enabled: Reg<{ shape.contexts }, Reset>,
     contexts: [Reg<{ shape.context_width() }>; shape.contexts],
@@ -41,32 +41,13 @@ pub struct ContextTable {
 impl Logic for ContextTable {
     #[kernel]
     fn update(&mut self) {
-        let host = self._shape.host_address;
+        let contexts = self._shape.contexts;
         clocked!(self.clk, self.rst => self.enabled);
         clocked!(self.clk => self.contexts);
         if self.load.val() {
             self.enabled.d.next = self.ctx_enabled.val();
-            for n in 0..self._shape.contexts {
-                self.contexts[n].d.next = cat!(
-                    self.conf.host_mem_addr.val().slice(host * n, host),
-                    self.conf.scratchpad_3_size.val().slice(WORD * n, WORD),
-                    self.conf.scratchpad_3_addr.val().slice(WORD * n, WORD),
-                    self.conf.scratchpad_2_size.val().slice(WORD * n, WORD),
-                    self.conf.scratchpad_2_addr.val().slice(WORD * n, WORD),
-                    self.conf.scratchpad_1_size.val().slice(WORD * n, WORD),
-                    self.conf.scratchpad_1_addr.val().slice(WORD * n, WORD),
-                    self.conf.scratchpad_0_size.val().slice(WORD * n, WORD),
-                    self.conf.scratchpad_0_addr.val().slice(WORD * n, WORD),
-                    self.conf.th_size.val().slice(WORD * n, WORD),
-                    self.conf.th_addr.val().slice(WORD * n, WORD),
-                    self.conf.ph_size.val().slice(WORD * n, WORD),
-                    self.conf.ph_addr.val().slice(WORD * n, WORD),
-                    self.conf.hh_size.val().slice(WORD * n, WORD),
-                    self.conf.hh_addr.val().slice(WORD * n, WORD),
-                    self.conf.host_mem_size.val().slice(WORD * n, WORD),
-                    self.conf.handler_mem_size.val().slice(WORD * n, WORD),
-                    self.conf.handler_mem_addr.val().slice(WORD * n, WORD)
-                );
+            for n in 0..contexts {
+                self.contexts[n].d.next = self.conf.pack_part(n, contexts);
             }
         }
         /// Contexts that do not exist are disabled.
@@ -75,7 +56,7 @@ impl Logic for ContextTable {
         self.found.next = self.wanted_enabled.val() || self.enabled.q.val().get_bit(FALLBACK);
         self.used.next = self.wanted.val() & fill(self.wanted_enabled.val(), HerShape::CONTEXT_BITS);
         self.chosen.next = self.contexts[FALLBACK].q.val();
-        for n in 1..self._shape.contexts {
+        for n in 1..contexts {
             if self.used.val() == n as u64 {
                 self.chosen.next = self.contexts[n].q.val();
             }

@@ -39,37 +39,24 @@ mod shape;
 
 pub use contexts::ContextTable;
 pub(crate) use entry::{ENTRY, SIMULATED};
-pub use ports::{ContextsIn, ContextsOut, MetaPack, MetaUnpack};
+pub use ports::{ContextsIn, ContextsOut, FeedbackIn, FeedbackOut, HerIn, HerOut};
 pub use shape::HerShape;
+use shape::PacketFields;
 
 use crate::COUNTER_WIDTH;
 use crate::stream::ReadySlice;
 use spinneret_verilog::prelude::*;
 
 /// Tells the cluster of every packet, with its execution context. One packet a clock.
-#[hardware(shape: HerShape)]
+#[hardware(shape: HerShape, packet: PacketFields = PacketFields::new(shape))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct PspinHerGen {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
-    /// The cluster takes the HER in this cycle.
-    pub her_ready: Wire<In, bool>,
-    /// The HER is there.
-    pub her_valid: Wire<Out, bool>,
-    /// Message that the packet belongs to.
-    pub her_msgid: Wire<Out, { shape.message_id }>,
-    /// The packet is the last of its message.
-    pub her_is_eom: Wire<Out, bool>,
-    /// Address of the packet in L2.
-    pub her_addr: Wire<Out, { shape.address }>,
-    /// Its length in bytes.
-    pub her_size: Wire<Out, { shape.address }>,
-    /// Bytes of it that are copied to L1.
-    pub her_xfer_size: Wire<Out, { shape.address }>,
-    /// The context that serves the packet.
-    pub her_meta: ContextsOut<1, { shape.host_address }>,
+    /// To the cluster.
+    pub her: HerOut<{ shape }>,
     /// The contexts, context 0 in the lowest bits of each field.
     pub conf: ContextsIn<{ shape.contexts }, { shape.host_address }>,
     /// 1: contexts are taken, 0: those taken last stay in force.
@@ -97,7 +84,7 @@ pub struct PspinHerGen {
     /// Packets dropped because no context served them, modulo 2^32; beyond the public design.
     pub dropped_no_context_o: Wire<Out, { COUNTER_WIDTH }>,
     reset: Wire<Local, bool>,
-    front: ReadySlice<{ shape.packet() }>,
+    front: ReadySlice<{ packet.width }>,
     table: ContextTable<{ shape }>,
     /// The packet that is looked up.
     address: Wire<Local, { shape.address }>,
@@ -121,22 +108,20 @@ pub struct PspinHerGen {
     free_address: Reg<{ shape.address }>,
     her_count: Reg<{ COUNTER_WIDTH }, Reset>,
     drop_count: Reg<{ COUNTER_WIDTH }, Reset>,
-    meta: MetaUnpack<{ shape }>,
 }
 
 impl Logic for PspinHerGen {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let tag_at = shape.address + shape.length;
-        let end_at = tag_at + HerShape::CONTEXT_BITS;
+        let packet = self._packet;
         let limit = shape.transfer_limit().unwrap_or(u64::MAX);
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.front, self.table, self.her_held, self.free_held, self.her_count,
             self.drop_count);
         clocked!(self.clk => self.her_message_id, self.her_end, self.her_address, self.her_length,
             self.her_transfer, self.her_context, self.free_address);
-        /// Packets are {tag, length, address}.
+        /// A packet's tag has its context lowest, then the end of its message, then its message.
         self.front.s.data.next = cat!(
             self.gen_tag.val().slice(0, shape.tag_bits()),
             self.gen_len.val(),
@@ -144,21 +129,21 @@ impl Logic for PspinHerGen {
         );
         self.front.s.valid.next = self.gen_valid.val();
         self.gen_ready.next = self.front.s.ready.val();
-        self.address.next = self.front.m.data.val().slice(0, shape.address);
-        self.length.next = self.front.m.data.val().slice(shape.address, shape.length);
+        self.address.next = self.front.m.data.val().field(packet.address);
+        self.length.next = self.front.m.data.val().field(packet.length);
         self.message_id.next = self
             .front
             .m
             .data
             .val()
-            .slice(end_at + 1, shape.id_bits())
+            .field(packet.message_id)
             .resize(shape.her_id_bits());
         /// The context that serves the packet decides where it goes.
         ContextsIn::link(&mut self.conf, &mut self.table.conf);
         self.table.load.next = self.conf_valid.val();
         self.table.ctx_enabled.next = self.conf_ctx_enabled.val();
-        self.table.wanted.next = self.front.m.data.val().slice(tag_at, HerShape::CONTEXT_BITS);
-        self.her_free.next = !self.her_held.q.val() || self.her_ready.val();
+        self.table.wanted.next = self.front.m.data.val().field(packet.context_number);
+        self.her_free.next = !self.her_held.q.val() || self.her.ready.val();
         self.free_free.next = !self.free_held.q.val() || self.m_free_ready.val();
         self.to_her.next = self.front.m.valid.val() && self.table.found.val() && self.her_free.val();
         self.to_free.next = self.front.m.valid.val() && !self.table.found.val() && self.free_free.val();
@@ -166,7 +151,7 @@ impl Logic for PspinHerGen {
         /// The registers follow the packet while they are free, whether it goes there or not.
         if self.her_free.val() {
             self.her_held.d.next = self.to_her.val();
-            self.her_end.d.next = self.front.m.data.val().get_bit(end_at);
+            self.her_end.d.next = self.front.m.data.val().flag(packet.is_last);
             self.her_address.d.next = self.address.val();
             self.her_length.d.next = self.length.val();
             if shape.transfer_limit().is_some() {
@@ -187,25 +172,24 @@ impl Logic for PspinHerGen {
             self.free_held.d.next = self.to_free.val();
             self.free_address.d.next = self.address.val();
         }
-        if self.her_held.q.val() && self.her_ready.val() {
+        if self.her_held.q.val() && self.her.ready.val() {
             self.her_count.d.next = self.her_count.q.val() + 1;
         }
         if self.to_free.val() {
             self.drop_count.d.next = self.drop_count.q.val() + 1;
         }
         /// Outputs.
-        self.her_valid.next = self.her_held.q.val();
-        self.her_msgid.next = self.her_message_id.q.val();
-        self.her_is_eom.next = self.her_end.q.val();
-        self.her_addr.next = self.her_address.q.val();
-        self.her_size.next = self.her_length.q.val().resize(shape.address);
+        self.her.valid.next = self.her_held.q.val();
+        self.her.msgid.next = self.her_message_id.q.val();
+        self.her.is_eom.next = self.her_end.q.val();
+        self.her.addr.next = self.her_address.q.val();
+        self.her.size.next = self.her_length.q.val().resize(shape.address);
         if shape.transfer_limit().is_some() {
-            self.her_xfer_size.next = self.her_transfer[0].q.val().resize(shape.address);
+            self.her.xfer_size.next = self.her_transfer[0].q.val().resize(shape.address);
         } else {
-            self.her_xfer_size.next = self.her_length.q.val().resize(shape.address);
+            self.her.xfer_size.next = self.her_length.q.val().resize(shape.address);
         }
-        self.meta.fields.next = self.her_context.q.val();
-        ContextsOut::link(&mut self.her_meta, &mut self.meta.meta);
+        self.her.meta.unpack(self.her_context.q.val());
         self.m_free_addr.next = self.free_address.q.val();
         self.m_free_valid.next = self.free_held.q.val();
         self.her_pkts_o.next = self.her_count.q.val();

@@ -1,12 +1,10 @@
-//! The fields of an execution context, as the registers give them and as a HER carries them.
+//! The cluster's side of a packet: HERs with their execution context, and feedback.
 
 use super::HerShape;
 use spinneret_verilog::prelude::*;
 
 /// Width in bits of every field but `host_mem_addr`.
-pub(super) const WORD: usize = 32;
-/// Fields of that width.
-pub(super) const WORDS: usize = 17;
+const WORD: usize = 32;
 
 /// Execution contexts side by side, context 0 in the lowest bits of each field, where they come from: the registers, or the
 /// one of a HER.
@@ -50,73 +48,38 @@ pub struct ContextsOut {
     pub scratchpad_3_size: Wire<Out, { contexts * WORD }>,
 }
 
-/// Packs a context as [`MetaUnpack`] unpacks it.
-#[hardware(shape: HerShape)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
-pub struct MetaPack {
-    /// Its fields.
-    pub meta: ContextsIn<1, { shape.host_address }>,
-    /// The packed context.
-    pub fields: Wire<Out, { shape.context_width() }>,
+/// HERs, where they come from.
+#[interface(HerIn, her: HerShape)]
+pub struct HerOut {
+    /// The cluster takes it in this cycle.
+    pub ready: Wire<In, bool>,
+    /// It is there.
+    pub valid: Wire<Out, bool>,
+    /// Message that the packet belongs to.
+    pub msgid: Wire<Out, { her.message_id }>,
+    /// The packet is the last of its message.
+    pub is_eom: Wire<Out, bool>,
+    /// Address of the packet in L2.
+    pub addr: Wire<Out, { her.address }>,
+    /// Its length in bytes.
+    pub size: Wire<Out, { her.address }>,
+    /// Bytes of it that are copied to L1.
+    pub xfer_size: Wire<Out, { her.address }>,
+    /// The context that serves the packet.
+    pub meta: ContextsOut<1, { her.host_address }>,
 }
 
-impl Logic for MetaPack {
-    #[kernel]
-    fn update(&mut self) {
-        self.fields.next = cat!(
-            self.meta.host_mem_addr.val(),
-            self.meta.scratchpad_3_size.val(),
-            self.meta.scratchpad_3_addr.val(),
-            self.meta.scratchpad_2_size.val(),
-            self.meta.scratchpad_2_addr.val(),
-            self.meta.scratchpad_1_size.val(),
-            self.meta.scratchpad_1_addr.val(),
-            self.meta.scratchpad_0_size.val(),
-            self.meta.scratchpad_0_addr.val(),
-            self.meta.th_size.val(),
-            self.meta.th_addr.val(),
-            self.meta.ph_size.val(),
-            self.meta.ph_addr.val(),
-            self.meta.hh_size.val(),
-            self.meta.hh_addr.val(),
-            self.meta.host_mem_size.val(),
-            self.meta.handler_mem_size.val(),
-            self.meta.handler_mem_addr.val()
-        );
-    }
-}
-
-/// Gives a packed context its ports: {host_mem_addr, all other fields in the order of the ports, first lowest}.
-#[hardware(shape: HerShape)]
-#[derive(LogicBlock, Describe, Clone, Debug)]
-pub struct MetaUnpack {
-    /// The packed context.
-    pub fields: Wire<In, { shape.context_width() }>,
-    /// Its fields.
-    pub meta: ContextsOut<1, { shape.host_address }>,
-}
-
-impl Logic for MetaUnpack {
-    #[kernel]
-    fn update(&mut self) {
-        let word = |number: usize| WORD * number;
-        self.meta.handler_mem_addr.next = self.fields.val().slice(word(0), WORD);
-        self.meta.handler_mem_size.next = self.fields.val().slice(word(1), WORD);
-        self.meta.host_mem_size.next = self.fields.val().slice(word(2), WORD);
-        self.meta.hh_addr.next = self.fields.val().slice(word(3), WORD);
-        self.meta.hh_size.next = self.fields.val().slice(word(4), WORD);
-        self.meta.ph_addr.next = self.fields.val().slice(word(5), WORD);
-        self.meta.ph_size.next = self.fields.val().slice(word(6), WORD);
-        self.meta.th_addr.next = self.fields.val().slice(word(7), WORD);
-        self.meta.th_size.next = self.fields.val().slice(word(8), WORD);
-        self.meta.scratchpad_0_addr.next = self.fields.val().slice(word(9), WORD);
-        self.meta.scratchpad_0_size.next = self.fields.val().slice(word(10), WORD);
-        self.meta.scratchpad_1_addr.next = self.fields.val().slice(word(11), WORD);
-        self.meta.scratchpad_1_size.next = self.fields.val().slice(word(12), WORD);
-        self.meta.scratchpad_2_addr.next = self.fields.val().slice(word(13), WORD);
-        self.meta.scratchpad_2_size.next = self.fields.val().slice(word(14), WORD);
-        self.meta.scratchpad_3_addr.next = self.fields.val().slice(word(15), WORD);
-        self.meta.scratchpad_3_size.next = self.fields.val().slice(word(16), WORD);
-        self.meta.host_mem_addr.next = self.fields.val().slice(word(WORDS), self._shape.host_address);
-    }
+/// Packets that are done with, where they come from.
+#[interface(FeedbackIn, address: usize, size: usize, message_id: usize)]
+pub struct FeedbackOut {
+    /// The packet is taken back in this cycle.
+    pub ready: Wire<In, bool>,
+    /// It is there.
+    pub valid: Wire<Out, bool>,
+    /// Its address in L2.
+    pub her_addr: Wire<Out, { address }>,
+    /// The bytes that were copied to L1, which is not its length.
+    pub her_size: Wire<Out, { size }>,
+    /// Its message.
+    pub msgid: Wire<Out, { message_id }>,
 }

@@ -1,7 +1,7 @@
 //! Parameters of the HER generator, and the numbers that follow from them.
 
 use super::entry::ENTRY;
-use super::ports::{WORD, WORDS};
+use super::ports::ContextsOut;
 use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
 
@@ -86,13 +86,23 @@ impl HerShape {
         self.id_bits() + 1 + Self::CONTEXT_BITS
     }
 
-    /// Width of a packet as it travels: {tag, length, address}.
-    pub(super) fn packet(self) -> usize {
-        self.tag_bits() + self.length + self.address
-    }
-
     /// Width of a packed context.
     pub fn context_width(self) -> usize {
-        WORDS * WORD + self.host_address
+        ContextsOut::place(1, self.host_address).width
     }
+}
+
+/// A packet on its way to its HER.
+#[record(shape: HerShape)]
+pub struct PacketFields {
+    /// Its address in L2.
+    pub address: Field<{ shape.address }>,
+    /// Its length in bytes.
+    pub length: Field<{ shape.length }>,
+    /// Number of its context.
+    pub context_number: Field<{ HerShape::CONTEXT_BITS }>,
+    /// It is the last of its message.
+    pub is_last: Field<1>,
+    /// Its message, as far as a HER says it.
+    pub message_id: Field<{ shape.id_bits() }>,
 }

@@ -1,0 +1,113 @@
+//! A bundle of ports as one word: `pack`, `unpack`, and the place that it takes in a record.
+
+use crate::arguments::Arguments;
+use crate::initial::split;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Expr, Ident, ItemStruct, PathArguments, Type, TypePath};
+
+/// What a port carries.
+enum Content {
+    Bit,
+    Word(Expr),
+    /// Another bundle, by its type without arguments, and those.
+    Bundle(TypePath, Vec<Expr>),
+}
+
+/// The functions, if all ports but `valid` and `ready` have one direction.
+pub(crate) fn packing(arguments: &Arguments, item: &ItemStruct) -> syn::Result<TokenStream> {
+    let mut ports = Vec::new();
+    let mut direction: Option<Ident> = None;
+    for field in &item.fields {
+        let name = field.ident.clone().expect("the fields of a bundle have names");
+        if name == "valid" || name == "ready" {
+            continue;
+        }
+        let Some((side, content)) = content(&field.ty) else {
+            return Ok(TokenStream::new());
+        };
+        if side.is_some() && direction.is_some() && side != direction {
+            return Ok(TokenStream::new());
+        }
+        direction = side.or(direction);
+        ports.push((name, content));
+    }
+    if ports.is_empty()
+        || item
+            .fields
+            .iter()
+            .any(|field| field.attrs.iter().any(|a| a.path().is_ident("new")))
+    {
+        return Ok(TokenStream::new());
+    }
+    Ok(functions(arguments, item, &ports))
+}
+
+fn functions(arguments: &Arguments, item: &ItemStruct, ports: &[(Ident, Content)]) -> TokenStream {
+    let (name, visibility, statements) = (&item.ident, &item.vis, &arguments.statements);
+    let (generics, types, bounds) = item.generics.split_for_impl();
+    let record = name.to_string();
+    let record = record
+        .strip_suffix("In")
+        .or(record.strip_suffix("Out"))
+        .unwrap_or(&record);
+    let parameters = arguments
+        .parameters
+        .iter()
+        .map(|(name, kind)| quote!(#name: #kind));
+    let names: Vec<_> = ports.iter().map(|(name, _)| name).collect();
+    let places = ports.iter().map(|(_, content)| match content {
+        Content::Bit => quote!(::spinneret_verilog::lang::Place::from(1)),
+        Content::Word(width) => quote!(::spinneret_verilog::lang::Place::from(#width)),
+        Content::Bundle(kind, arguments) => quote!(#kind::place(#(#arguments),*)),
+    });
+    quote! {
+        impl #generics #name #types #bounds {
+            /// What it carries as one word, the first port lowest, without `valid` and `ready`.
+            #[allow(unused_variables)]
+            #visibility fn place(#(#parameters),*) -> ::spinneret_verilog::lang::Place {
+                #(#statements)*
+                ::spinneret_verilog::lang::Layout::place(
+                    #record,
+                    [#((stringify!(#names), #places)),*],
+                )[0].layout().as_place()
+            }
+        }
+
+        impl #generics ::spinneret_verilog::lang::Packed for #name #types #bounds {
+            fn ports(&self) -> ::std::vec::Vec<(&'static str, &dyn ::spinneret_verilog::lang::Port)> {
+                ::std::vec![#((stringify!(#names), &self.#names as &dyn ::spinneret_verilog::lang::Port)),*]
+            }
+            fn ports_mut(&mut self) -> ::std::vec::Vec<&mut dyn ::spinneret_verilog::lang::Port> {
+                ::std::vec![#(&mut self.#names as &mut dyn ::spinneret_verilog::lang::Port),*]
+            }
+            fn record(&self) -> &'static str {
+                #record
+            }
+        }
+    }
+}
+
+/// The direction of a wire, and what a port carries.
+fn content(kind: &Type) -> Option<(Option<Ident>, Content)> {
+    let Type::Path(path) = kind else { return None };
+    let last = path.path.segments.last()?;
+    let (types, values) = split(&last.arguments);
+    if last.ident != "Wire" {
+        let bundle = last.ident.to_string();
+        let mut bare = path.clone();
+        bare.path.segments.last_mut()?.arguments = PathArguments::None;
+        let is_bundle = bundle.ends_with("In") || bundle.ends_with("Out");
+        return (is_bundle && types.is_empty()).then(|| (None, Content::Bundle(bare, values)));
+    }
+    let direction = match types.first()? {
+        Type::Path(path) => path.path.get_ident().cloned()?,
+        _ => return None,
+    };
+    let content = match (types.len(), values.as_slice()) {
+        (1, [width]) => Content::Word(width.clone()),
+        (2, []) => Content::Bit,
+        _ => return None,
+    };
+    Some((Some(direction), content))
+}
