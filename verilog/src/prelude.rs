@@ -2,7 +2,7 @@
 
 pub use crate::lang::{
     ByteRam, Clocked, Describe, Field, Heaped, Named, Optional, Parameters, Ram, RamStyle, Reg, RegAttribute,
-    Value, Wire, Word, address_width, fill, hardware, interface, kernel, lit, record, word,
+    Value, Wire, Word, address_width, bit_width, fill, hardware, interface, kernel, lit, record, word,
 };
 pub use crate::{cat, clocked};
 pub use rust_hdl::prelude::ToBits;

@@ -24,7 +24,7 @@ pub const EVENTS: usize = 2;
 
 /// Answers every command once, one a clock, in the order of the commands: refused ones at once, others when
 /// their last line has come.
-#[hardware(shape: EgressShape)]
+#[hardware(shape: EgressShape, id: usize = shape.command_id())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct Responder {
     /// Clock.
@@ -38,7 +38,7 @@ pub struct Responder {
     /// A command is answered.
     pub valid: Wire<Out, bool>,
     /// Its id.
-    pub id: Wire<Out, { shape.command_id() }>,
+    pub id: Wire<Out, { id }>,
     /// The newest error, from the clock of its answer on; 0: there was none.
     pub last_error: Wire<Out, { ERROR_BITS }>,
     /// Forgets the last error, unless another one comes.
@@ -46,13 +46,11 @@ pub struct Responder {
     /// Bit n: event n happens in this cycle.
     pub events: Wire<Out, { EVENTS }>,
     valid_reg: Reg<bool, Reset>,
-    id_reg: Reg<{ shape.command_id() }>,
+    id_reg: Reg<{ id }>,
     error_reg: Reg<{ ERROR_BITS }, Reset>,
     refused: Wire<Local, bool>,
     read_error: Wire<Local, bool>,
     go: Wire<Local, bool>,
-    #[new(shape.command_id())]
-    _id: usize,
 }
 
 impl Logic for Responder {

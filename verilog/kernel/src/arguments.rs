@@ -7,11 +7,12 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Token, Type};
 
-/// A parameter of the constructor, `name: Type`, a value that follows from those before it, `name = expression`, a
-/// condition, `_ = expression?`, or the error of a constructor that can fail, `error = Type`.
+/// A parameter of the constructor, `name: Type`, a value that follows from those before it, `name = expression`, which the
+/// kernel has, too, with its type, `name: Type = expression`, a condition, `_ = expression?`, or the error of a constructor
+/// that can fail, `error = Type`.
 enum Argument {
     Parameter(Ident, Type),
-    Value(Ident, Expr),
+    Value(Ident, Option<Type>, Expr),
     Condition(Expr),
     Error(Type),
 }
@@ -28,11 +29,16 @@ impl Parse for Argument {
             input.parse::<Token![=]>()?;
             return match name == "error" {
                 true => input.parse().map(Self::Error),
-                false => Ok(Self::Value(name, input.parse()?)),
+                false => Ok(Self::Value(name, None, input.parse()?)),
             };
         }
         input.parse::<Token![:]>()?;
-        Ok(Self::Parameter(name, input.parse()?))
+        let kind = input.parse()?;
+        if input.peek(Token![=]) {
+            input.parse::<Token![=]>()?;
+            return Ok(Self::Value(name, Some(kind), input.parse()?));
+        }
+        Ok(Self::Parameter(name, kind))
     }
 }
 
@@ -41,6 +47,8 @@ impl Parse for Argument {
 pub(crate) struct Arguments {
     /// Its parameters.
     pub(crate) parameters: Vec<(Ident, Type)>,
+    /// Values that follow from them and that the kernel has, too.
+    pub(crate) kept: Vec<(Ident, Type)>,
     /// What comes before the value of the struct.
     pub(crate) statements: Vec<TokenStream>,
     /// The error of a constructor that can fail.
@@ -53,11 +61,15 @@ impl Parse for Arguments {
         for argument in Punctuated::<Argument, Token![,]>::parse_terminated(input)? {
             match argument {
                 Argument::Parameter(name, kind) => all.parameters.push((name, kind)),
-                Argument::Value(name, _) if all.parameters.iter().any(|(own, _)| *own == name) => {
+                Argument::Value(name, ..) if all.parameters.iter().any(|(own, _)| *own == name) => {
                     let what = "a parameter has this name: the kernel could not tell the two apart";
                     return Err(syn::Error::new(name.span(), what));
                 }
-                Argument::Value(name, value) => all.statements.push(quote!(let #name = #value;)),
+                Argument::Value(name, None, value) => all.statements.push(quote!(let #name = #value;)),
+                Argument::Value(name, Some(kind), value) => {
+                    all.statements.push(quote!(let #name: #kind = #value;));
+                    all.kept.push((name, kind));
+                }
                 Argument::Condition(condition) => all.statements.push(quote!(#condition;)),
                 Argument::Error(kind) if all.error.is_some() => {
                     return Err(syn::Error::new(kind.span(), "a constructor has one error"));

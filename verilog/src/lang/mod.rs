@@ -23,7 +23,7 @@ pub use describe::{Describe, comments};
 pub use heaped::Heaped;
 pub use named::Named;
 pub use optional::Optional;
-pub use ram::{Ram, RamStyle, address_width};
+pub use ram::{Ram, RamStyle, address_width, bit_width};
 pub use reg::{Reg, RegAttribute};
 pub use spinneret_kernel::{Describe, Parameters, hardware, interface, kernel, record};
 pub use wire::{Value, Wire};
