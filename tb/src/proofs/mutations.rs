@@ -129,8 +129,8 @@ const MUTATIONS: &[Row] = &[
     // Counts the byte of one lane only.
     (
         "spinneret_rate_limiter",
-        "group_bytes_0 = group_bytes_0 + {1'd0, slice_m_data[17]};",
-        "",
+        "group_bytes_0 + {1'b0, slice_m_data[17]};",
+        "group_bytes_0;",
     ),
     // Lets a stall of output 1 stop output 2.
     (
