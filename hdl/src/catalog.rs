@@ -12,7 +12,7 @@ use crate::entry::{Entry, Simulated, Variant};
 use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::regs;
-use crate::stream::entries as stream;
+use crate::stream::{entries as stream, rate_limiter};
 use crate::uart;
 
 /// All blocks, in the order in which data flows through them.
@@ -44,6 +44,7 @@ pub fn simulated() -> Vec<Simulated> {
         app::SIMULATED,
         stub::SIMULATED,
         stream::SIMULATED,
+        rate_limiter::SIMULATED,
         uart::SIMULATED,
     ];
     models.into_iter().flatten().map(Variant::complete).collect()
@@ -91,5 +92,6 @@ const ENTRIES: &[Entry] = &[
     stream::FRAME_FIFO,
     stream::FRAME_ARBITER,
     stream::FRAME_DEMUX,
+    rate_limiter::ENTRY,
     uart::ENTRY,
 ];

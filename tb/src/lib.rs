@@ -14,6 +14,7 @@ pub mod pkt_alloc;
 pub mod pkt_match;
 pub mod proofs;
 pub mod psdpram;
+pub mod rate_limiter;
 pub mod reference;
 pub mod regs;
 pub mod stub;

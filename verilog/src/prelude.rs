@@ -2,8 +2,8 @@
 
 pub use crate::lang::{
     ByteRam, Clocked, Describe, Field, Heaped, Named, Optional, Packed, Parameters, Place, Ram, RamStyle,
-    Reg, RegAttribute, Value, Wire, Word, address_width, fill, hardware, interface, kernel, lit, record,
-    word,
+    Reg, RegAttribute, Value, Wire, Word, address_width, bit_width, fill, hardware, interface, kernel, lit,
+    record, word,
 };
 pub use crate::{cat, clocked, pack};
 pub use rust_hdl::prelude::ToBits;

@@ -14,6 +14,7 @@
 // block: spinneret_psdpram
 // block: spinneret_bar
 // block: pspin_ctrl_regs
+// block: spinneret_rate_limiter
 axis_pack.sv
 match_rule.sv
 match_engine.sv
@@ -127,3 +128,4 @@ register_array_16x32.sv
 register_array_16x32_reset_1.sv
 register_array_4x32.sv
 pspin_ctrl_regs.sv
+spinneret_rate_limiter.sv

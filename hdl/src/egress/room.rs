@@ -1,6 +1,5 @@
 //! Counts the places of the frame buffer that nobody has a claim to.
 
-use super::shape::bits;
 use spinneret_verilog::prelude::*;
 
 /// Keeps account of the buffer: a frame claims a place for each beat before it is read, and gives it back
@@ -23,7 +22,7 @@ use spinneret_verilog::prelude::*;
 /// - **Reset**: all places are free; `roomy` rises one clock later.
 /// # Parameters
 /// `places` is at least twice `most`, the longest frame.
-#[hardware(places: usize, most: usize, count = bits(places), need = bits(most), freed = bits(most + 1))]
+#[hardware(places: usize, most: usize, count = bit_width(places), need = bit_width(most), freed = bit_width(most + 1))]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameRoom {
     /// Clock.

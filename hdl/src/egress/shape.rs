@@ -127,12 +127,12 @@ impl EgressShape {
 
     /// Width of a length minus 1.
     pub(crate) fn length(self) -> usize {
-        bits(self.max_frame - 1)
+        bit_width(self.max_frame - 1)
     }
 
     /// Width of a number of beats, or of lines minus 1: a frame has one line more than beats at most.
     pub(crate) fn beats(self) -> usize {
-        bits(self.most_beats())
+        bit_width(self.most_beats())
     }
 
     /// Bits of a line's number within the block of memory that bursts stay in.
@@ -223,9 +223,4 @@ pub struct FrameFields {
     pub tail: Field<{ offset }>,
     /// It has as many beats as lines: the last line is not needed for the beat before.
     pub even: Field<1>,
-}
-
-/// Bits that hold the numbers 0 to `largest`.
-pub(super) fn bits(largest: usize) -> usize {
-    (usize::BITS - largest.leading_zeros()) as usize
 }

@@ -13,6 +13,7 @@ mod limits;
 mod output_queue;
 mod pass_fifo;
 mod ports;
+pub(crate) mod rate_limiter;
 mod ready_slice;
 mod skid_buffer;
 
@@ -25,5 +26,6 @@ pub use frame_fifo::FrameFifo;
 pub use output_queue::OutputQueue;
 pub use pass_fifo::PassFifo;
 pub use ports::{FrameIn, FrameOut, StreamIn, StreamOut};
+pub use rate_limiter::{RateLimiterShape, SpinneretRateLimiter};
 pub use ready_slice::ReadySlice;
 pub use skid_buffer::SkidBuffer;

@@ -102,6 +102,36 @@ const MUTATIONS: &[Row] = &[
         "assign select_ready = take && s_last;",
         "assign select_ready = take;",
     ),
+    // Holds a frame that has begun.
+    (
+        "spinneret_rate_limiter",
+        "assign open = within_frame || !limit_enforce",
+        "assign open = !limit_enforce",
+    ),
+    // Takes a beat while the one before it waits for credit.
+    (
+        "spinneret_rate_limiter",
+        "assign gate_ready = !gate_valid || passes;",
+        "assign gate_ready = !gate_valid || free;",
+    ),
+    // Lets credit come in without an end.
+    (
+        "spinneret_rate_limiter",
+        "limit_rate & {3{!full}}",
+        "limit_rate & {3{1'b1}}",
+    ),
+    // Counts a beat that waits for the output.
+    (
+        "spinneret_rate_limiter",
+        "happened_bytes <= gate_bytes & {2{passes}};",
+        "happened_bytes <= gate_bytes & {2{gate_valid && open}};",
+    ),
+    // Counts the byte of one lane only.
+    (
+        "spinneret_rate_limiter",
+        "group_bytes_0 + {1'b0, slice_m_data[17]};",
+        "group_bytes_0;",
+    ),
     // Lets a stall of output 1 stop output 2.
     (
         "frame_demux",

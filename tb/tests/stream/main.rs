@@ -10,6 +10,7 @@ mod frame_fifo;
 mod frames;
 mod output_queue;
 mod pass_fifo;
+mod rate_limiter;
 mod skid_buffer;
 mod traffic;
 

@@ -7,8 +7,8 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Token, Type};
 
-/// A parameter of the constructor, `name: Type`, a value that follows from those before it, `name = expression`, one that
-/// the kernel needs as well, `name: Type = expression`, a condition, `_ = expression?`, or the error of a constructor
+/// A parameter of the constructor, `name: Type`, a value that follows from those before it, `name = expression`, which the
+/// kernel has, too, with its type, `name: Type = expression`, a condition, `_ = expression?`, or the error of a constructor
 /// that can fail, `error = Type`.
 enum Argument {
     Parameter(Ident, Type),
@@ -33,7 +33,7 @@ impl Parse for Argument {
             };
         }
         input.parse::<Token![:]>()?;
-        let kind: Type = input.parse()?;
+        let kind = input.parse()?;
         if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
             return Ok(Self::Value(name, Some(kind), input.parse()?));
@@ -47,8 +47,8 @@ impl Parse for Argument {
 pub(crate) struct Arguments {
     /// Its parameters.
     pub(crate) parameters: Vec<(Ident, Type)>,
-    /// Values that the kernel needs as well.
-    pub(crate) values: Vec<(Ident, Type)>,
+    /// Values that follow from them and that the kernel has, too.
+    pub(crate) kept: Vec<(Ident, Type)>,
     /// What comes before the value of the struct.
     pub(crate) statements: Vec<TokenStream>,
     /// The error of a constructor that can fail.
@@ -65,9 +65,10 @@ impl Parse for Arguments {
                     let what = "a parameter has this name: the kernel could not tell the two apart";
                     return Err(syn::Error::new(name.span(), what));
                 }
-                Argument::Value(name, kind, value) => {
-                    all.statements.push(quote!(let #name = #value;));
-                    all.values.extend(kind.map(|kind| (name, kind)));
+                Argument::Value(name, None, value) => all.statements.push(quote!(let #name = #value;)),
+                Argument::Value(name, Some(kind), value) => {
+                    all.statements.push(quote!(let #name: #kind = #value;));
+                    all.kept.push((name, kind));
                 }
                 Argument::Condition(condition) => all.statements.push(quote!(#condition;)),
                 Argument::Error(kind) if all.error.is_some() => {

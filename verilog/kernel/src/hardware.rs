@@ -7,12 +7,12 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{Fields, FieldsNamed, ItemStruct, Type, parse_quote};
 
-/// The block as Rust knows it, and its constructor. Parameters and values that have a type become fields, where the kernel
+/// The block as Rust knows it, and its constructor. Parameters, and values with a type, become fields, where the kernel
 /// finds them: `_shape` is the parameter `shape`. What is borrowed cannot stay.
 pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
     let mut values = field_values(&mut item)?;
     let named = named(&mut item)?;
-    for (name, kind) in arguments.parameters.iter().chain(&arguments.values) {
+    for (name, kind) in arguments.parameters.iter().chain(&arguments.kept) {
         if matches!(kind, Type::ImplTrait(_)) {
             return Err(syn::Error::new(
                 kind.span(),

@@ -114,6 +114,7 @@ pub fn derive_describe(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// Arguments are the parameters of `new`, `name: Type`, and values that follow from those before them, `name = expression`.
+/// A value with its type, `name: Type = expression`, is there for the kernel, as parameters are.
 /// What a parameter has to be stands in the struct's documentation, under a heading `# Parameters`.
 /// A parameter is there for the kernel, too, with an underscore in front: `self._width`. With `error = Type`, `new` can
 /// fail, where a part is `Checked` or a condition does not hold: `_ = check(width)?`.

@@ -292,6 +292,10 @@ fn nothing_is_made_in_silence() {
     };
     assert_eq!(refused("width: usize, error = String, twice = 2 * width"), None);
     assert_eq!(
+        refused("width: usize, width: usize = 2 * width").as_deref(),
+        Some("a parameter has this name: the kernel could not tell the two apart")
+    );
+    assert_eq!(
         refused("width: usize, width = 2 * width").as_deref(),
         Some("a parameter has this name: the kernel could not tell the two apart")
     );

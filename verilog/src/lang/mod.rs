@@ -26,7 +26,7 @@ pub use heaped::Heaped;
 pub use named::Named;
 pub use optional::Optional;
 pub use packed::{Packed, Port};
-pub use ram::{Ram, RamStyle, address_width};
+pub use ram::{Ram, RamStyle, address_width, bit_width};
 pub use record::{Field, Layout, Place};
 pub use reg::{Reg, RegAttribute};
 pub use spinneret_kernel::{Describe, Parameters, hardware, interface, kernel, record};

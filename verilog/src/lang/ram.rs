@@ -107,6 +107,11 @@ pub fn address_width(depth: usize) -> usize {
     depth.next_power_of_two().trailing_zeros().max(1) as usize
 }
 
+/// Number of bits that hold the numbers 0 to `largest`.
+pub fn bit_width(largest: usize) -> usize {
+    (usize::BITS - largest.leading_zeros()) as usize
+}
+
 impl Logic for Ram {
     fn update(&mut self) {
         match self.style {

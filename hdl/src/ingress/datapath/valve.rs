@@ -37,7 +37,7 @@ const FLIGHT_BITS: usize = 12;
 /// - **Reset** (`rst`) is that of the matching engine: the next beat is the first of a frame.
 /// # Parameters
 /// `data` is the width of a beat and `meta` that of its frame's metadata, in bits.
-#[hardware(data: usize, meta: usize, beat = data + data / 8 + 2)]
+#[hardware(data: usize, meta: usize, beat = data + data / 8 + 2, last_at: usize = beat - 2)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct FrameValve {
     /// Clock.
@@ -80,8 +80,6 @@ pub struct FrameValve {
     discard_meta: Wire<Local, bool>,
     owed_next: Wire<Local, { OWED_BITS }>,
     flight_next: Wire<Local, { FLIGHT_BITS }>,
-    #[new(beat - 2)]
-    _last_at: usize,
 }
 
 impl Logic for FrameValve {

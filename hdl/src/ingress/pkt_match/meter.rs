@@ -65,11 +65,6 @@ pub struct FrameMeter {
     done_value: Reg<bool, Reset>,
 }
 
-/// Bits that hold the numbers 0 to `largest`.
-fn bit_width(largest: usize) -> usize {
-    (usize::BITS - largest.leading_zeros()) as usize
-}
-
 /// Groups of one part of several, all of about the same size.
 fn groups_of(part: usize, parts: usize, groups: usize) -> std::ops::Range<usize> {
     part * groups / parts..(part + 1) * groups / parts

@@ -145,8 +145,7 @@ impl MatchShape {
     /// what is inspected.
     pub(super) fn place_width(self) -> usize {
         let largest = self.words() - 1 + LARGEST_PAYLOAD_BASE;
-        let needed = (usize::BITS - largest.leading_zeros()) as usize;
-        needed.max(self.lane_width() + self.beat_number_width())
+        bit_width(largest).max(self.lane_width() + self.beat_number_width())
     }
 
     /// Width of the beat of such a word.
@@ -161,7 +160,7 @@ impl MatchShape {
 
     /// Width of a beat's number.
     pub(crate) fn beat_number_width(self) -> usize {
-        (usize::BITS - self.last_beat_number().leading_zeros()) as usize
+        bit_width(self.last_beat_number())
     }
 
     /// Number of rules in all rulesets.

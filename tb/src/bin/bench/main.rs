@@ -5,6 +5,7 @@ mod egress;
 mod figures;
 mod hostdma;
 mod ingress;
+mod limiter;
 mod matching;
 
 use anyhow::Result;
@@ -44,6 +45,8 @@ enum Bench {
     Egress,
     /// The host DMA.
     Hostdma,
+    /// The rate limiter, which boards have no other values for.
+    Limiter,
     /// The application block, which is always as boards need it.
     App,
 }
@@ -73,6 +76,7 @@ impl Bench {
             (Self::Egress, Configuration::Board) => egress::run::<PspinEgressDatapathBoard>("egress-board"),
             (Self::Hostdma, Configuration::Reference) => hostdma::run::<PspinHostmemDma>("hostdma"),
             (Self::Hostdma, Configuration::Board) => hostdma::run::<PspinHostmemDmaBoard>("hostdma-board"),
+            (Self::Limiter, _) => limiter::run(),
             (Self::App, _) => app::run("app"),
         }
     }

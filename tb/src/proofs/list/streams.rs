@@ -124,6 +124,22 @@ pub(super) const PROOFS: &[Proof] = &[
         shows: "no loss, no duplication, selected output only, stalls do not spread, misrouted exact",
     },
     Proof {
+        name: "spinneret_rate_limiter",
+        harness: "spinneret_rate_limiter",
+        block: "spinneret_rate_limiter",
+        settings: &[
+            ("data_width", 16),
+            ("id_width", 1),
+            ("dest_width", 1),
+            ("user_width", 1),
+            ("period", 2),
+            ("credit_width", 3),
+        ],
+        method: Method::Induction(12),
+        fast: true,
+        shows: "order, no loss, latency 3, begins exactly with credit, whole frames, every window within its bound",
+    },
+    Proof {
         name: "pass_fifo",
         harness: "pass_fifo",
         block: "pass_fifo",
