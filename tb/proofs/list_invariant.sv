@@ -7,7 +7,9 @@ module list_invariant #(
     parameter INDEX = 1, // Width of a slot's number; an entry is {what `taken` becomes, number}.
     parameter ADDRESS = 8,
     parameter BASE = 0,
-    parameter SIZE = 1
+    parameter SIZE = 1,
+    parameter UNIT = 1, // Largest power of two that divides the size.
+    parameter PRODUCT = 1 // Width of an address in these units, as far as slots differ in it.
 ) (
     input wire after_reset,
     // The pool.
@@ -38,9 +40,9 @@ module list_invariant #(
     input wire [1:0] queue_read_ptr,
     input wire queue_not_full,
     input wire queue_stored,
-    input wire [4*INDEX+3:0] queue,
+    input wire [4*(PRODUCT+INDEX+1)-1:0] queue, // Entries of the FIFO begin with the address in units.
     input wire held_valid,
-    input wire [INDEX:0] held,
+    input wire [PRODUCT+INDEX:0] held,
     input wire spare_valid,
     input wire [INDEX+ADDRESS:0] spare,
     input wire front_ready,
@@ -59,15 +61,23 @@ module list_invariant #(
 
     // All places for entries: four of the FIFO's memory, then the registers.
     localparam PLACES = 9;
+    localparam QUEUED = PRODUCT + INDEX + 1;
     wire [PLACES*(INDEX+1)-1:0] entry = {
-        gave_entry, front[INDEX+ADDRESS:ADDRESS], spare[INDEX+ADDRESS:ADDRESS], held, back, queue
+        gave_entry, front[INDEX+ADDRESS:ADDRESS], spare[INDEX+ADDRESS:ADDRESS], held[INDEX:0], back,
+        queue[3*QUEUED +: INDEX+1], queue[2*QUEUED +: INDEX+1], queue[QUEUED +: INDEX+1], queue[INDEX:0]
     };
     reg [PLACES-1:0] used;
     reg [PLACES-1:0] right;
     reg [COUNT-1:0] once;
     reg [COUNT-1:0] waits; // Is to be filled in.
+    reg [COUNT-1:0] came_back; // What `freed` is once the last free is written.
     reg [3:0] times;
     reg [INDEX-1:0] number;
+    // The places in the FIFO: four of its memory, then its register.
+    wire [5*QUEUED-1:0] queued = {held, queue};
+    wire [4:0] is_queued = {held_valid, used[3:0]};
+    reg [4:0] has_product;
+    reg [PRODUCT-1:0] product;
     integer place;
     integer slot;
 
@@ -80,9 +90,15 @@ module list_invariant #(
             number = entry[place*(INDEX+1) +: INDEX];
             right[place] = !used[place] || (number < COUNT && entry[place*(INDEX+1)+INDEX] != taken[number]);
         end
+        for (place = 0; place < 5; place = place + 1) begin
+            product = (BASE + queued[place*QUEUED +: INDEX] * SIZE) / UNIT;
+            has_product[place] = !is_queued[place] || queued[place*QUEUED+INDEX+1 +: PRODUCT] == product;
+        end
+        came_back = freed;
+        if (back_valid) came_back[back[INDEX-1:0]] = !back[INDEX];
         for (slot = 0; slot < COUNT; slot = slot + 1) begin
             waits[slot] = filling && slot >= fill_index;
-            times = waits[slot] || taken[slot] != freed[slot];
+            times = waits[slot] || taken[slot] != came_back[slot];
             for (place = 0; place < PLACES; place = place + 1) begin
                 times = times + (used[place] && entry[place*(INDEX+1) +: INDEX] == slot);
             end
@@ -93,9 +109,10 @@ module list_invariant #(
     always @* begin
         every_slot_is_in_one_place: assert (&once);
         entries_say_what_comes_next: assert (&right);
+        queued_have_their_address: assert (&has_product);
         if (spare_valid) spare_has_its_address: assert (spare[ADDRESS-1:0] == BASE + spare[ADDRESS +: INDEX] * SIZE);
         if (front_valid) front_has_its_address: assert (front[ADDRESS-1:0] == BASE + front[ADDRESS +: INDEX] * SIZE);
-        out_is_what_was_given: assert (given == (gave | (~waits & (taken ^ freed))));
+        out_is_what_was_given: assert (given == (gave | (~waits & (taken ^ came_back))));
         gives_are_on_their_way: assert (gave == (gave_valid ? 1 << gave_entry[INDEX-1:0] : 0));
         nothing_is_out_before_open: assert (open || !(front_valid || spare_valid || gave_valid || given != 0));
         spare_is_second: assert (!spare_valid || front_valid);
@@ -103,7 +120,7 @@ module list_invariant #(
         returns_are_on_their_way: assert (dut_came == came[1]);
 `ifdef TRACKED_1
         copies_agree: assert ((((handed ^ handed_again) | (cleared ^ cleared_again)) & ~waits) == 0);
-        cluster_has_what_was_handed_on: assert (cluster == (~waits & (taken ^ freed) & (handed ^ cleared)));
+        cluster_has_what_was_handed_on: assert (cluster == (~waits & (taken ^ came_back) & (handed ^ cleared)));
 `endif
         // No place is empty for longer than it takes to fill it.
         if (open) back_has_what_came: assert (back_valid == came[1]);

@@ -319,12 +319,12 @@ module slot_pool_proof (
     (* internal = "dut.u_large_list.u_list.read_ptr" *) wire [1:0] large_read_ptr;
     (* internal = "dut.u_large_list.u_list.not_full" *) wire large_not_full;
     (* internal = "dut.u_large_list.u_list.stored" *) wire large_stored;
-    (* internal = "dut.u_large_list.u_list.u_memory.memory[0]" *) wire [1:0] large_queue_0;
-    (* internal = "dut.u_large_list.u_list.u_memory.memory[1]" *) wire [1:0] large_queue_1;
-    (* internal = "dut.u_large_list.u_list.u_memory.memory[2]" *) wire [1:0] large_queue_2;
-    (* internal = "dut.u_large_list.u_list.u_memory.memory[3]" *) wire [1:0] large_queue_3;
+    (* internal = "dut.u_large_list.u_list.u_memory.memory[0]" *) wire [3:0] large_queue_0;
+    (* internal = "dut.u_large_list.u_list.u_memory.memory[1]" *) wire [3:0] large_queue_1;
+    (* internal = "dut.u_large_list.u_list.u_memory.memory[2]" *) wire [3:0] large_queue_2;
+    (* internal = "dut.u_large_list.u_list.u_memory.memory[3]" *) wire [3:0] large_queue_3;
     (* internal = "dut.u_large_list.u_list.held_0" *) wire large_held_valid;
-    (* internal = "dut.u_large_list.u_list.held_data_0" *) wire [1:0] large_held;
+    (* internal = "dut.u_large_list.u_list.held_data_0" *) wire [3:0] large_held;
     (* internal = "dut.u_large_list.u_front.spare_used" *) wire large_spare_valid;
     (* internal = "dut.u_large_list.u_front.spare" *) wire [1+ADDRESS:0] large_spare;
     (* internal = "dut.u_large_list.u_front.ready" *) wire large_front_ready;
@@ -333,7 +333,7 @@ module slot_pool_proof (
     (* internal = "dut.u_large_list.gave_entry" *) wire [1:0] large_gave_entry;
     (* internal = "dut.u_large_list.came" *) wire large_dut_came;
     list_invariant #(
-        .COUNT(LARGE), .INDEX(1), .ADDRESS(ADDRESS), .BASE(LARGE_BASE), .SIZE(`LARGE_SLOT_SIZE)
+        .COUNT(LARGE), .INDEX(1), .ADDRESS(ADDRESS), .BASE(LARGE_BASE), .SIZE(`LARGE_SLOT_SIZE), .UNIT(4), .PRODUCT(2)
     ) large_invariant (
         .after_reset(after_reset), .filling(filling), .fill_index(fill_index), .settle_0(settle_0),
         .settle_1(settle_1), .open(open), .given(large_given), .gave(large_gave), .came(large_came),
@@ -387,12 +387,12 @@ module slot_pool_proof (
     (* internal = "dut.u_small_list.u_list.read_ptr" *) wire [1:0] small_read_ptr;
     (* internal = "dut.u_small_list.u_list.not_full" *) wire small_not_full;
     (* internal = "dut.u_small_list.u_list.stored" *) wire small_stored;
-    (* internal = "dut.u_small_list.u_list.u_memory.memory[0]" *) wire [2:0] small_queue_0;
-    (* internal = "dut.u_small_list.u_list.u_memory.memory[1]" *) wire [2:0] small_queue_1;
-    (* internal = "dut.u_small_list.u_list.u_memory.memory[2]" *) wire [2:0] small_queue_2;
-    (* internal = "dut.u_small_list.u_list.u_memory.memory[3]" *) wire [2:0] small_queue_3;
+    (* internal = "dut.u_small_list.u_list.u_memory.memory[0]" *) wire [5:0] small_queue_0;
+    (* internal = "dut.u_small_list.u_list.u_memory.memory[1]" *) wire [5:0] small_queue_1;
+    (* internal = "dut.u_small_list.u_list.u_memory.memory[2]" *) wire [5:0] small_queue_2;
+    (* internal = "dut.u_small_list.u_list.u_memory.memory[3]" *) wire [5:0] small_queue_3;
     (* internal = "dut.u_small_list.u_list.held_0" *) wire small_held_valid;
-    (* internal = "dut.u_small_list.u_list.held_data_0" *) wire [2:0] small_held;
+    (* internal = "dut.u_small_list.u_list.held_data_0" *) wire [5:0] small_held;
     (* internal = "dut.u_small_list.u_front.spare_used" *) wire small_spare_valid;
     (* internal = "dut.u_small_list.u_front.spare" *) wire [2+ADDRESS:0] small_spare;
     (* internal = "dut.u_small_list.u_front.ready" *) wire small_front_ready;
@@ -401,7 +401,7 @@ module slot_pool_proof (
     (* internal = "dut.u_small_list.gave_entry" *) wire [2:0] small_gave_entry;
     (* internal = "dut.u_small_list.came" *) wire small_dut_came;
     list_invariant #(
-        .COUNT(SMALL), .INDEX(2), .ADDRESS(ADDRESS), .BASE(SMALL_BASE), .SIZE(`SMALL_SLOT_SIZE)
+        .COUNT(SMALL), .INDEX(2), .ADDRESS(ADDRESS), .BASE(SMALL_BASE), .SIZE(`SMALL_SLOT_SIZE), .UNIT(4), .PRODUCT(3)
     ) small_invariant (
         .after_reset(after_reset), .filling(filling), .fill_index(fill_index), .settle_0(settle_0),
         .settle_1(settle_1), .open(open), .given(small_given), .gave(small_gave), .came(small_came),

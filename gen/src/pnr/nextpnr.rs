@@ -3,10 +3,12 @@
 use crate::synth::Error;
 use crate::synth::yosys::{Folder, Mapper, scratch_failed};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::ops::RangeInclusive;
+use std::path::{Path as File, PathBuf};
 use std::process::Command;
 
 /// The clock that placement aims at, in MHz: out of reach, so that it never stops trying.
@@ -17,15 +19,17 @@ const AIM_MHZ: &str = "400";
 pub struct Nextpnr {
     /// Its program.
     pub program: PathBuf,
-    /// Where placement starts from.
-    pub seed: u32,
+    /// Where placement starts from: it runs once for each of these.
+    pub seeds: RangeInclusive<u32>,
 }
 
-/// A block that was placed and routed by itself.
+/// A block that was placed and routed by itself: what came of the run whose clock lies in the middle.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Placed {
     /// Its name.
     pub block: String,
+    /// The clocks of all runs in MHz, the slowest first; empty for a block without registers.
+    pub runs: Vec<f64>,
     /// What it takes: LUTs and carries (`TRELLIS_COMB`), flip-flops (`TRELLIS_FF`), RAMs (`DP16KD`).
     pub used: BTreeMap<String, u32>,
     /// Its clocks.
@@ -64,16 +68,24 @@ impl Placed {
 }
 
 impl Nextpnr {
-    /// Synthesises a block, and places and routes it by itself.
+    /// Synthesises a block, and places and routes it by itself, once for each seed.
     ///
     /// # Errors
     /// A tool is missing or refuses the design.
     pub fn place(&self, folder: &Folder, block: &str) -> Result<Placed, Error> {
         let scratch = tempfile::tempdir().map_err(scratch_failed)?;
         folder.write_netlist(block, Mapper::Ecp5, &scratch.path().join("netlist.json"))?;
+        let seeds = self.seeds.clone();
+        let placed: Result<_, _> = seeds
+            .map(|seed| self.place_once(scratch.path(), block, seed))
+            .collect();
+        Ok(middle(placed?))
+    }
+
+    fn place_once(&self, scratch: &File, block: &str, seed: u32) -> Result<Placed, Error> {
         // Names without folders: the packaged tool sees the folder that it is started in, and no other.
         let output = Command::new(&self.program)
-            .current_dir(scratch.path())
+            .current_dir(scratch)
             .args([
                 "--85k",
                 "--speed",
@@ -90,7 +102,7 @@ impl Nextpnr {
                 "--freq",
                 AIM_MHZ,
             ])
-            .args(["--timing-allow-fail", "--quiet", "--seed", &self.seed.to_string()])
+            .args(["--timing-allow-fail", "--quiet", "--seed", &seed.to_string()])
             .output();
         let output = output.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => Error::NoNextpnr {
@@ -110,11 +122,22 @@ impl Nextpnr {
                 message: line.unwrap_or("it said nothing").to_owned(),
             });
         }
-        let text = fs::read_to_string(scratch.path().join("report.json")).map_err(scratch_failed)?;
+        let text = fs::read_to_string(scratch.join("report.json")).map_err(scratch_failed)?;
         read(block, &text).map_err(|source| Error::PlaceReport {
             module: block.to_owned(),
             source,
         })
+    }
+}
+
+/// Of several runs the one in the middle, of two the slower one, with the clocks of all.
+fn middle(mut placed: Vec<Placed>) -> Placed {
+    placed.sort_by(|a, b| a.mhz().partial_cmp(&b.mhz()).unwrap_or(Ordering::Equal));
+    let runs = placed.iter().filter_map(Placed::mhz).collect();
+    let at = (placed.len() - 1) / 2;
+    Placed {
+        runs,
+        ..placed.swap_remove(at)
     }
 }
 
@@ -169,6 +192,7 @@ fn read(block: &str, text: &str) -> serde_json::Result<Placed> {
         clocks.map(|(name, fmax)| clock(name, fmax.achieved, path_of(name).map_or(&[], |path| &path.path)));
     Ok(Placed {
         block: block.to_owned(),
+        runs: Vec::new(),
         clocks: clocks.collect(),
         used: report
             .utilization
@@ -237,6 +261,15 @@ mod tests {
         assert_eq!((clock.mhz, clock.logic_ns, clock.routing_ns), (125.0, 1.5, 6.5));
         assert_eq!((clock.from.as_str(), clock.to.as_str()), ("a.b", "d.e"));
         assert_eq!(clock.nets, ["a.b[3]", "c"]);
+    }
+
+    #[test]
+    fn of_several_runs_the_one_in_the_middle_is_told() {
+        let run = |mhz: &str| read(mhz, &REPORT.replace("125.0", mhz)).unwrap();
+        let placed = middle(vec![run("130.0"), run("110.0"), run("120.0")]);
+        assert_eq!((placed.block.as_str(), placed.mhz()), ("120.0", Some(120.0)));
+        assert_eq!(placed.runs, [110.0, 120.0, 130.0]);
+        assert_eq!(middle(vec![run("130.0"), run("110.0")]).mhz(), Some(110.0));
     }
 
     #[test]

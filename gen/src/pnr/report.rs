@@ -13,9 +13,10 @@ const BEGIN: &str = "<!-- clocks: begin; written by `./dev pnr --record` -->";
 const END: &str = "<!-- clocks: end -->";
 
 /// Headings of the table; times are in ns.
-const HEADINGS: [&str; 8] = [
+const HEADINGS: [&str; 9] = [
     "block",
     "MHz",
+    "all runs",
     "logic",
     "nets",
     "LUT",
@@ -42,7 +43,7 @@ pub fn text(all: &[Placed], with_paths: bool) -> String {
         table.add_row(Row::from(row));
     }
     let mut text = format!(
-        "{table}\nECP5-85, speed grade 8; logic and nets are ns on the slowest path between registers.\n"
+        "{table}\nECP5-85, speed grade 8; of several runs the one in the middle. Logic and nets are ns on its slowest path.\n"
     );
     for placed in all.iter().filter(|_| with_paths) {
         for clock in &placed.clocks {
@@ -59,7 +60,7 @@ pub fn text(all: &[Placed], with_paths: bool) -> String {
 }
 
 /// The cells of a row, without the block's name; empty where there is nothing.
-fn cells(placed: &Placed) -> [String; 7] {
+fn cells(placed: &Placed) -> [String; 8] {
     let used = |kind| placed.used.get(kind).map(u32::to_string).unwrap_or_default();
     let slowest = placed.slowest();
     let ns = |of: fn(&super::nextpnr::Clock) -> f64| {
@@ -67,6 +68,7 @@ fn cells(placed: &Placed) -> [String; 7] {
     };
     [
         slowest.map_or(String::new(), |clock| format!("{:.0}", clock.mhz)),
+        runs(placed),
         ns(|clock| clock.logic_ns),
         ns(|clock| clock.routing_ns),
         used("TRELLIS_COMB"),
@@ -74,6 +76,14 @@ fn cells(placed: &Placed) -> [String; 7] {
         used("DP16KD"),
         slowest.map_or(String::new(), |clock| format!("{} -> {}", clock.from, clock.to)),
     ]
+}
+
+/// The slowest and the fastest run, and how many there were.
+fn runs(placed: &Placed) -> String {
+    match placed.runs.as_slice() {
+        [slowest, .., fastest] => format!("{slowest:.0} to {fastest:.0}, {} seeds", placed.runs.len()),
+        _ => String::new(),
+    }
 }
 
 /// Puts the figures of a block into the table of a page; rows of other blocks stay as they are.
@@ -114,7 +124,11 @@ fn update(page: &str, placed: &Placed) -> Option<String> {
     };
     rows.push(format!("{start} {} | {path} |", numbers.join(" | ")));
     rows.sort();
-    let head = format!("| {} |\n|---|{}---|\n", HEADINGS.join(" | "), "---:|".repeat(6));
+    let head = format!(
+        "| {} |\n|---|{}---|\n",
+        HEADINGS.join(" | "),
+        "---:|".repeat(HEADINGS.len() - 2)
+    );
     let body: String = rows.into_iter().map(|row| row + "\n").collect();
     page::between(page, [BEGIN, END], &(head + &body))
 }
@@ -127,6 +141,7 @@ mod tests {
     fn placed(block: &str, mhz: f64) -> Placed {
         Placed {
             block: block.to_owned(),
+            runs: vec![mhz],
             used: [("TRELLIS_FF".to_owned(), 3)].into(),
             clocks: vec![Clock {
                 clock: "clk".to_owned(),
@@ -145,13 +160,17 @@ mod tests {
         let page = format!("x\n{BEGIN}\n{END}\ny\n");
         let page = update(&page, &placed("two", 99.6)).unwrap();
         let page = update(&page, &placed("one", 150.0)).unwrap();
-        let page = update(&page, &placed("two", 101.0)).unwrap();
+        let several = Placed {
+            runs: vec![99.0, 101.0, 103.0],
+            ..placed("two", 101.0)
+        };
+        let page = update(&page, &several).unwrap();
         let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| `")).collect();
         assert_eq!(
             rows,
             [
-                "| `one` | 150 | 2.0 | 6.0 |  | 3 |  | `a -> b` |",
-                "| `two` | 101 | 2.0 | 6.0 |  | 3 |  | `a -> b` |"
+                "| `one` | 150 |  | 2.0 | 6.0 |  | 3 |  | `a -> b` |",
+                "| `two` | 101 | 99 to 103, 3 seeds | 2.0 | 6.0 |  | 3 |  | `a -> b` |"
             ]
         );
         assert!(page.starts_with("x\n") && page.ends_with("y\n"));

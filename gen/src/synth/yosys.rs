@@ -112,12 +112,24 @@ impl Folder {
 
     /// The same into a file.
     ///
+    /// What is mapped does not depend on how modules are called or cut: ABC finds other tables for the same logic when
+    /// its cells come in another order, so the block is first written down flat, sorted by names that follow from the
+    /// registers and ports alone, and a second run of yosys begins there.
+    ///
     /// # Errors
     /// As [`Folder::synthesise`].
     pub fn write_netlist(&self, block: &str, mapper: Mapper, json: &Path) -> Result<(), Error> {
-        let script = self.script(block, mapper, json);
+        let scratch = tempfile::tempdir().map_err(scratch_failed)?;
+        let flat = scratch.path().join("flat.il");
+        self.run(block, &self.elaboration(block, &flat))?;
+        let text = fs::read_to_string(&flat).map_err(scratch_failed)?;
+        fs::write(&flat, without_counter(&text)).map_err(scratch_failed)?;
+        self.run(block, &mapping(block, mapper, &flat, json))
+    }
+
+    fn run(&self, block: &str, script: &str) -> Result<(), Error> {
         let output = Command::new("yosys")
-            .args(["-q", "-p", &script])
+            .args(["-q", "-p", script])
             .current_dir(&self.path)
             .output();
         let output = output.map_err(|source| match source.kind() {
@@ -138,15 +150,31 @@ impl Folder {
         Ok(())
     }
 
-    fn script(&self, block: &str, mapper: Mapper, json: &Path) -> String {
+    /// The first steps of any synthesis, then names for all that has none.
+    fn elaboration(&self, block: &str, flat: &Path) -> String {
         let files: Vec<_> = self.files.iter().map(|file| format!("\"{file}\"")).collect();
         format!(
-            "read_verilog -sv {}; {}; check -assert; write_json \"{}\"",
+            "read_verilog -sv {}; hierarchy -check -top {block}; proc; flatten; opt_clean; setattr -unset src; \
+             autoname; write_rtlil \"{}\"",
             files.join(" "),
-            mapper.command(block),
-            json.display()
+            flat.display()
         )
     }
+}
+
+fn mapping(block: &str, mapper: Mapper, flat: &Path, json: &Path) -> String {
+    format!(
+        "read_rtlil \"{}\"; {}; check -assert; write_json \"{}\"",
+        flat.display(),
+        mapper.command(block),
+        json.display()
+    )
+}
+
+/// A design without the line that says how many names yosys has made up so far.
+fn without_counter(design: &str) -> String {
+    let lines = design.split_inclusive('\n');
+    lines.filter(|line| !line.starts_with("autoidx ")).collect()
 }
 
 /// What went wrong in a temporary folder.
@@ -203,6 +231,45 @@ mod tests {
             folder.unwrap_err().to_string(),
             "here has no filelist.f: write it with `cargo run --release --bin gen-verilog`"
         );
+    }
+
+    /// Synthesises a block of two parts: `cut` says what the modules of its parts are called, and where they stand.
+    fn primitives(cut: impl Fn(&str, &str, fn(&str, &str) -> String) -> String) -> String {
+        const SUM: &str = "y = (a == b) ? a + (b >> 2) + 3 : a ^ b;";
+        const SELECT: &str = "y = a[7] ? (b[3] ? a : b) : (a[2] ? b << 1 : a >> 1);";
+        let text = cut(SUM, SELECT, |sum, select| {
+            format!(
+                "module top (input clk, input [7:0] a, input [7:0] b, output reg [7:0] q, output reg [7:0] r);
+                   wire [7:0] x, y;
+                   {sum} u_sum (.a(a), .b(q), .y(x)); {select} u_select (.a(x), .b(b), .y(y));
+                   always @(posedge clk) begin q <= x ^ y; if (x[0]) r <= y & {{8{{x < b}}}}; end
+                 endmodule\n"
+            )
+        });
+        let scratch = tempfile::tempdir().unwrap();
+        fs::write(scratch.path().join("top.sv"), text).unwrap();
+        fs::write(scratch.path().join(FILE_LIST), "// block: top\ntop.sv\n").unwrap();
+        let folder = Folder::open(scratch.path(), "here".to_owned()).unwrap();
+        let netlist = folder.synthesise("top", Mapper::Abc).unwrap();
+        format!("{:#?}", netlist.cells)
+    }
+
+    #[test]
+    fn names_and_order_of_modules_do_not_change_what_a_block_is_mapped_to() {
+        let ports = "input [7:0] a, input [7:0] b, output [7:0] y";
+        let plain = primitives(|sum, select, top| {
+            format!("module one ({ports}); assign {sum} endmodule\n")
+                + &format!("module two ({ports}); assign {select} endmodule\n")
+                + &top("one", "two")
+        });
+        let with_parameter = primitives(|sum, select, top| {
+            let wide = ports.replace("[7", "[W-1");
+            format!("module select ({ports}); assign {select} endmodule\n")
+                + &top("sum #(.W(8))", "select")
+                + &format!("module sum #(parameter W = 1) ({wide}); assign {sum} endmodule\n")
+        });
+        assert!(plain.contains("LUT6"), "{plain}");
+        assert_eq!(plain, with_parameter);
     }
 
     #[test]

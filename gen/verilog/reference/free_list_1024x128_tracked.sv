@@ -24,25 +24,24 @@ module free_list_1024x128_tracked (
     output logic [10:0] peak // Most slots that were out at the same time since reset.
 );
 
-    logic [9:0] index;
+    logic again; // The slot that is freed is the one in `back`.
+    logic [9:0] number;
+    logic out;
+    logic [9:0] quotient;
     logic [16:0] offset;
     logic [31:0] address;
     logic give;
-    logic back = 1'b0;
+    logic back = 1'b0; // A slot is free since the last cycle.
     logic [10:0] back_entry; // {what `taken` becomes when the slot is given out, number}.
     logic gave = 1'b0;
     logic [10:0] gave_entry;
     logic came = 1'b0;
     logic [10:0] used_count = 11'd0;
     logic [10:0] peak_count = 11'd0;
-    logic [10:0] back_entry_d;
     logic taken_write_enable;
     logic [9:0] taken_write_addr;
     logic taken_write_data;
     logic taken_read_data;
-    logic freed_write_enable;
-    logic [9:0] freed_write_addr;
-    logic freed_write_data;
     logic freed_read_data;
     logic handed_write_enable;
     logic [9:0] handed_write_addr;
@@ -62,31 +61,13 @@ module free_list_1024x128_tracked (
     logic [42:0] front_m_data;
     logic front_m_valid;
 
-    always_comb begin
-        back_entry_d = back_entry;
-        if (fill) begin
-            freed_write_addr = fill_index;
-            freed_write_data = 1'b0;
-            back_entry_d = {1'b1, fill_index};
-        end else begin
-            freed_write_addr = free_index;
-            freed_write_data = taken_read_data;
-            back_entry_d = {!taken_read_data, free_index};
-        end
-    end
-
-    assign free_done = free & (taken_read_data != freed_read_data) & (trusted | (handed_read_data !=
-        cleared_read_data));
-    assign freed_write_enable = fill | free_done;
-
-    // Address of the next slot: number times size, behind the first slot.
-    assign index = list_m_data[9:0];
-
-    always_comb begin
-        offset = 17'd0;
-        offset = offset + {index, 7'd0};
-    end
-
+    // A free is right if the slot is out, and the last one was not the same.
+    assign number = back_entry[9:0];
+    assign again = back & (number == free_index);
+    assign out = (taken_read_data != freed_read_data) & !again;
+    assign free_done = free & out & (trusted | (handed_read_data != cleared_read_data));
+    assign quotient = list_m_data[9:0];
+    assign offset = {quotient, 7'd0};
     assign address = {15'he0b, offset};
     assign front_s_valid = list_m_valid & open;
     assign list_m_ready = front_s_ready & open;
@@ -128,6 +109,11 @@ module free_list_1024x128_tracked (
 
     always_ff @(posedge clk) begin
         back <= fill | free_done;
+        if (fill) begin
+            back_entry <= {1'b1, fill_index};
+        end else begin
+            back_entry <= {!taken_read_data, free_index};
+        end
         gave <= give;
         gave_entry <= front_m_data[42:32];
         // The level follows one cycle later, which keeps its carries off the path from a packet's length.
@@ -140,7 +126,6 @@ module free_list_1024x128_tracked (
         if (used_count > peak_count) begin
             peak_count <= used_count;
         end
-        back_entry <= back_entry_d;
         if (rst) begin
             back <= 1'b0;
             gave <= 1'b0;
@@ -150,7 +135,6 @@ module free_list_1024x128_tracked (
         end
     end
 
-    // A free is right if the slot is out.
     ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_taken (
         .clk(clk),
         .write_enable(taken_write_enable),
@@ -162,9 +146,9 @@ module free_list_1024x128_tracked (
 
     ram_distributed #(.DEPTH(1024), .ADDRESS(10), .WIDTH(1)) u_freed (
         .clk(clk),
-        .write_enable(freed_write_enable),
-        .write_addr(freed_write_addr),
-        .write_data(freed_write_data),
+        .write_enable(back),
+        .write_addr(number),
+        .write_data(!back_entry[10]),
         .read_addr(free_index),
         .read_data(freed_read_data)
     );
@@ -209,6 +193,7 @@ module free_list_1024x128_tracked (
         .read_data(cleared_again_read_data)
     );
 
+    // {product, if the number alone does not say it, what `taken` becomes, number}.
     // The list has a place for every slot, so it is never full.
     fifo_1024_block #(.WIDTH(11)) u_list (
         .clk(clk),

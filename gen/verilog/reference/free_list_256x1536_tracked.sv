@@ -24,25 +24,25 @@ module free_list_256x1536_tracked (
     output logic  [8:0] peak // Most slots that were out at the same time since reset.
 );
 
-    logic [7:0] index;
+    logic again; // The slot that is freed is the one in `back`.
+    logic [7:0] number;
+    logic out;
+    logic [9:0] product; // The slot's address in units: number times the odd number of its size, behind the first slot. It is computed before the FIFO, as block RAM takes longest to read.
+    logic [9:0] quotient;
     logic [18:0] offset;
     logic [31:0] address;
     logic give;
-    logic back = 1'b0;
+    logic back = 1'b0; // A slot is free since the last cycle.
     logic [8:0] back_entry; // {what `taken` becomes when the slot is given out, number}.
     logic gave = 1'b0;
     logic [8:0] gave_entry;
     logic came = 1'b0;
     logic [8:0] used_count = 9'd0;
     logic [8:0] peak_count = 9'd0;
-    logic [8:0] back_entry_d;
     logic taken_write_enable;
     logic [7:0] taken_write_addr;
     logic taken_write_data;
     logic taken_read_data;
-    logic freed_write_enable;
-    logic [7:0] freed_write_addr;
-    logic freed_write_data;
     logic freed_read_data;
     logic handed_write_enable;
     logic [7:0] handed_write_addr;
@@ -54,7 +54,7 @@ module free_list_256x1536_tracked (
     logic cleared_write_data;
     logic cleared_read_data;
     logic cleared_again_read_data;
-    logic [8:0] list_m_data;
+    logic [18:0] list_m_data;
     logic list_m_valid;
     logic list_m_ready;
     logic front_s_valid;
@@ -62,32 +62,20 @@ module free_list_256x1536_tracked (
     logic [40:0] front_m_data;
     logic front_m_valid;
 
-    always_comb begin
-        back_entry_d = back_entry;
-        if (fill) begin
-            freed_write_addr = fill_index;
-            freed_write_data = 1'b0;
-            back_entry_d = {1'b1, fill_index};
-        end else begin
-            freed_write_addr = free_index;
-            freed_write_data = taken_read_data;
-            back_entry_d = {!taken_read_data, free_index};
-        end
-    end
-
-    assign free_done = free & (taken_read_data != freed_read_data) & (trusted | (handed_read_data !=
-        cleared_read_data));
-    assign freed_write_enable = fill | free_done;
-
-    // Address of the next slot: number times size, behind the first slot.
-    assign index = list_m_data[7:0];
+    // A free is right if the slot is out, and the last one was not the same.
+    assign number = back_entry[7:0];
+    assign again = back & (number == free_index);
+    assign out = (taken_read_data != freed_read_data) & !again;
+    assign free_done = free & out & (trusted | (handed_read_data != cleared_read_data));
 
     always_comb begin
-        offset = 19'd0;
-        offset = offset + {2'd0, index, 9'd0};
-        offset = offset + {1'b0, index, 10'd0};
+        product = 10'd0;
+        product = product + {2'd0, number};
+        product = product + {1'b0, number, 1'b0};
     end
 
+    assign quotient = list_m_data[18:9];
+    assign offset = {quotient, 9'd0};
     assign address = {13'h382, offset};
     assign front_s_valid = list_m_valid & open;
     assign list_m_ready = front_s_ready & open;
@@ -129,6 +117,11 @@ module free_list_256x1536_tracked (
 
     always_ff @(posedge clk) begin
         back <= fill | free_done;
+        if (fill) begin
+            back_entry <= {1'b1, fill_index};
+        end else begin
+            back_entry <= {!taken_read_data, free_index};
+        end
         gave <= give;
         gave_entry <= front_m_data[40:32];
         // The level follows one cycle later, which keeps its carries off the path from a packet's length.
@@ -141,7 +134,6 @@ module free_list_256x1536_tracked (
         if (used_count > peak_count) begin
             peak_count <= used_count;
         end
-        back_entry <= back_entry_d;
         if (rst) begin
             back <= 1'b0;
             gave <= 1'b0;
@@ -151,7 +143,6 @@ module free_list_256x1536_tracked (
         end
     end
 
-    // A free is right if the slot is out.
     ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_taken (
         .clk(clk),
         .write_enable(taken_write_enable),
@@ -163,9 +154,9 @@ module free_list_256x1536_tracked (
 
     ram_distributed #(.DEPTH(256), .ADDRESS(8), .WIDTH(1)) u_freed (
         .clk(clk),
-        .write_enable(freed_write_enable),
-        .write_addr(freed_write_addr),
-        .write_data(freed_write_data),
+        .write_enable(back),
+        .write_addr(number),
+        .write_data(!back_entry[8]),
         .read_addr(free_index),
         .read_data(freed_read_data)
     );
@@ -210,11 +201,12 @@ module free_list_256x1536_tracked (
         .read_data(cleared_again_read_data)
     );
 
+    // {product, if the number alone does not say it, what `taken` becomes, number}.
     // The list has a place for every slot, so it is never full.
-    fifo_256_block #(.WIDTH(9)) u_list (
+    fifo_256_block #(.WIDTH(19)) u_list (
         .clk(clk),
         .rst(rst),
-        .s_data(back_entry),
+        .s_data({product, back_entry}),
         .s_valid(back),
         .s_ready(),
         .m_data(list_m_data),
@@ -228,7 +220,7 @@ module free_list_256x1536_tracked (
     skid_buffer #(.WIDTH(41)) u_front (
         .clk(clk),
         .rst(rst),
-        .s_data({list_m_data, address}),
+        .s_data({list_m_data[8:0], address}),
         .s_valid(front_s_valid),
         .s_ready(front_s_ready),
         .m_data(front_m_data),

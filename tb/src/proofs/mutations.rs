@@ -169,10 +169,12 @@ const MUTATIONS: &[Row] = &[
         "used = wanted;",
     ),
     // Frees a slot that is free, so that it would be in the list twice.
+    ("slot_pool", "free_done = free & out;", "free_done = free;"),
+    // Looks only at what is written, so that a slot can be freed twice, one cycle after the other.
     (
         "slot_pool",
-        "free_done = free & (taken_read_data != freed_read_data);",
-        "free_done = free;",
+        "(taken_read_data != freed_read_data) & !again;",
+        "taken_read_data != freed_read_data;",
     ),
     // Forgets who has a slot.
     (

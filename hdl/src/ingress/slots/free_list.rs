@@ -12,15 +12,17 @@ const DISTRIBUTED_SLOTS: usize = 64;
 ///
 /// ```text
 /// fill ---+
-///         +-> register -> FIFO -> address -> slot
-/// free_* -+                                   |
-///    |       owner = taken XOR freed          |
-///    +-----> bit per slot  bit per slot <-----+
+///         +-> register -> address -> FIFO -> register -> slot
+/// free_* -+                                                |
+///    |       owner = taken XOR freed                       |
+///    +-----> bit per slot  bit per slot <------------------+
 /// ```
 ///
 /// Two bits say who owns a slot: `taken` changes when the slot is given out, `freed` when it comes back,
 /// and the slot is out while they differ. So each memory has one writer, and a free is judged and
-/// takes effect in one cycle, also if the same slot is freed again in the next.
+/// takes effect in one cycle, also if the same slot is freed again in the next: `freed` is written from a
+/// register one cycle later, so that finding the slot and writing its bit are two paths and not one, and the
+/// slot in that register counts as free.
 /// A slot that comes back can be given out four cycles later.
 ///
 /// A list that tracks slots knows more of those that are out, by two more bits, which differ while the cluster has
@@ -72,11 +74,20 @@ pub struct FreeList {
     cleared: Optional<Ram<{ RamStyle::Distributed }, { class.count }, 1>, { tracked }>,
     /// The same as `cleared`, to be read for slots that are handed on.
     cleared_again: Optional<Ram<{ RamStyle::Distributed }, { class.count }, 1>, { tracked }>,
+    /// A slot is free since the last cycle.
     back: Reg<bool, Reset>,
     /// {what `taken` becomes when the slot is given out, number}.
     back_entry: Reg<{ index + 1 }>,
+    /// The slot that is freed is the one in `back`.
+    again: Wire<Local, bool>,
+    number: Wire<Local, { index }>,
+    out: Wire<Local, bool>,
+    /// The slot's address in units: number times the odd number of its size, behind the first slot. It is computed
+    /// before the FIFO, as block RAM takes longest to read.
+    product: Optional<Wire<Local, { class.quotient_width() }>, { class.product_width() > 0 }>,
+    /// {product, if the number alone does not say it, what `taken` becomes, number}.
     list: Checked<Fifo<{ places(class) }>>,
-    index: Wire<Local, { index }>,
+    quotient: Wire<Local, { class.quotient_width() }>,
     offset: Wire<Local, { class.varying_bits() }>,
     address: Wire<Local, { address_width }>,
     /// {what `taken` becomes, number, address} of the next slots.
@@ -97,62 +108,78 @@ pub(super) fn count_width(class: SlotClass) -> usize {
 /// The FIFO of a class's slots. A registered one of fewer than four places cannot pass a slot every cycle.
 fn places(class: SlotClass) -> FifoConfig {
     let depth = class.count.next_power_of_two().max(4);
-    FifoConfig::by_depth(class.index_width() + 1, depth, DISTRIBUTED_SLOTS)
+    FifoConfig::by_depth(
+        class.product_width() + class.index_width() + 1,
+        depth,
+        DISTRIBUTED_SLOTS,
+    )
 }
 
 impl Logic for FreeList {
     #[kernel(suffix = self._class.variant(self._tracked))]
     fn update(&mut self) {
         let index = self._class.index_width();
-        let varying = self._class.varying_bits();
+        let (varying, unit) = (self._class.varying_bits(), self._class.unit_bits());
+        let quotient = self._class.quotient_width();
+        let base = self._class.low_base();
         let above = self.slot.data.width() - varying;
         clocked!(self.clk, self.rst => self.back, self.list, self.front, self.gave, self.came,
             self.used_count, self.peak_count);
         clocked!(self.clk => self.taken, self.freed, self.back_entry, self.gave_entry);
         clocked!(self.clk => self.handed, self.handed_again, self.cleared, self.cleared_again);
 
-        /// A free is right if the slot is out.
+        /// A free is right if the slot is out, and the last one was not the same.
+        self.number.next = self.back_entry.q.val().slice(0, index);
         self.taken.read_addr.next = self.free_index.val();
         self.freed.read_addr.next = self.free_index.val();
+        self.again.next = self.back.q.val() & (self.number.val() == self.free_index.val());
+        self.out.next = (self.taken.read_data.val() != self.freed.read_data.val()) & !self.again.val();
         if self._tracked {
             self.handed.read_addr.next = self.free_index.val();
             self.cleared.read_addr.next = self.free_index.val();
             self.free_done.next = self.free.val()
-                & (self.taken.read_data.val() != self.freed.read_data.val())
+                & self.out.val()
                 & (self.trusted.val() | (self.handed.read_data.val() != self.cleared.read_data.val()));
         } else {
-            self.free_done.next =
-                self.free.val() & (self.taken.read_data.val() != self.freed.read_data.val());
+            self.free_done.next = self.free.val() & self.out.val();
         }
-        self.freed.write_enable.next = self.fill.val() | self.free_done.val();
         self.back.d.next = self.fill.val() | self.free_done.val();
         if self.fill.val() {
-            self.freed.write_addr.next = self.fill_index.val();
-            self.freed.write_data.next = lit(0, 1);
             self.back_entry.d.next = cat!(true, self.fill_index.val());
         } else {
-            self.freed.write_addr.next = self.free_index.val();
-            self.freed.write_data.next = self.taken.read_data.val();
             self.back_entry.d.next = cat!(!self.taken.read_data.val(), self.free_index.val());
         }
+        self.freed.write_enable.next = self.back.q.val();
+        self.freed.write_addr.next = self.number.val();
+        self.freed.write_data.next = !self.back_entry.q.val().slice(index, 1);
         /// The list has a place for every slot, so it is never full.
         self.list.s.valid.next = self.back.q.val();
-        self.list.s.data.next = self.back_entry.q.val();
-
-        /// Address of the next slot: number times size, behind the first slot.
-        self.index.next = self.list.m.data.val().slice(0, index);
-        self.offset.next = lit(self._class.low_base(), varying);
-        for bit in 0..64 {
-            if self._class.size >> bit & 1 == 1 {
-                self.offset.next = self.offset.val() + (self.index.val().resize(varying) << bit as u64);
+        if self._class.product_width() > 0 {
+            self.product.next = lit(base >> unit, quotient);
+            for bit in 0..64 {
+                if self._class.odd() >> bit & 1 == 1 {
+                    self.product.next =
+                        self.product.val() + (self.number.val().resize(quotient) << bit as u64);
+                }
             }
+            self.list.s.data.next = cat!(self.product.val(), self.back_entry.q.val());
+            self.quotient.next = self.list.m.data.val().slice(index + 1, quotient);
+        } else {
+            self.list.s.data.next = self.back_entry.q.val();
+            self.quotient.next =
+                lit(base >> unit, quotient) | self.list.m.data.val().slice(0, index).resize(quotient);
+        }
+        if unit > 0 {
+            self.offset.next = cat!(self.quotient.val(), lit(base & ((1 << unit) - 1), unit));
+        } else {
+            self.offset.next = self.quotient.val();
         }
         if above > 0 {
             self.address.next = cat!(lit(self._class.prefix(), above), self.offset.val());
         } else {
             self.address.next = self.offset.val();
         }
-        self.front.s.data.next = cat!(self.list.m.data.val(), self.address.val());
+        self.front.s.data.next = cat!(self.list.m.data.val().slice(0, index + 1), self.address.val());
         self.front.s.valid.next = self.list.m.valid.val() & self.open.val();
         self.list.m.ready.next = self.front.s.ready.val() & self.open.val();
         self.slot.data.next = self.front.m.data.val().slice(0, self.slot.data.width());

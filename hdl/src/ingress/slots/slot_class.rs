@@ -70,6 +70,16 @@ impl SlotClass {
         self.varying_bits() - self.unit_bits()
     }
 
+    /// Width of what is kept with a slot's number, so that nothing has to be added for its address: the offset in
+    /// units, or nothing where the number's bits stand in the address as they are.
+    pub(super) fn product_width(self) -> usize {
+        let taken_bits = self.low_base() >> self.unit_bits() & ((1 << self.index_width()) - 1);
+        if self.odd() == 1 && taken_bits == 0 {
+            return 0;
+        }
+        self.quotient_width()
+    }
+
     /// The powers of two whose sum is the inverse of the odd number modulo two to the power of
     /// `quotient_width`.
     ///
