@@ -4,7 +4,7 @@
 //! joined in October 2023, and all of them in November. All of them run Corundum's core, and so the
 //! application block, at 250 MHz behind PCI Express gen3 x16.
 
-use crate::{Board, CorundumDesign, Family, PciExpress};
+use crate::board::{Board, CorundumDesign, Family, PciExpress};
 
 /// Alveo U50.
 pub const AU50: Board = card(

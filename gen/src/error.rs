@@ -45,7 +45,7 @@ pub enum Error {
     Clock(#[from] spinneret_bsp::ultrascale::MmcmError),
     /// A tree that the board cannot be built in.
     #[error(transparent)]
-    Checkout(#[from] crate::board::corundum::CheckoutError),
+    Checkout(#[from] crate::board::corundum::error::CheckoutError),
     /// A `--set` that is not `name=value` or `module.name=value`.
     #[error("`--set {text}` is malformed: {reason}; write `name=value` or `module.name=value`")]
     MalformedSetting {

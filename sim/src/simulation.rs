@@ -13,7 +13,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use domains::Domain;
+use domain::Domain;
 
 pub use crate::failure::{Cause, Failure};
 pub use domain::ClockDomain;
@@ -125,6 +125,21 @@ impl<M: Model> Simulation<M> {
     /// Cycles since the simulation was made, including those in reset.
     pub fn cycle_count(&self) -> u64 {
         self.cycle
+    }
+
+    /// Ends a test at the first difference between a design and what is expected of it.
+    ///
+    /// # Panics
+    /// With the model, the cycle and the seed, if there is a difference.
+    pub fn expect(&self, looked_at: Result<(), impl fmt::Display>) {
+        if let Err(difference) = looked_at {
+            panic!(
+                "{}, cycle {}: {difference} (seed {})",
+                M::NAME,
+                self.cycle,
+                self.seed
+            );
+        }
     }
 
     /// Time of the last edge in picoseconds, in a design with several clocks; 0 in one with a single clock.

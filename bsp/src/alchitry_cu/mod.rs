@@ -8,7 +8,7 @@ mod top;
 pub use pll::{IcePll, PllSettings};
 pub use top::{AlchitryCu, CLOCK_HZ, UART_BAUD};
 
-use crate::{Board, Family, Pin};
+use crate::board::{Board, Family, Pin};
 use rust_hdl::prelude::{Atom, Constraint};
 use rust_hdl_bsp_alchitry_cu::pins::{self, CLOCK_SPEED_100MHZ};
 

@@ -1,7 +1,7 @@
 //! The Alchitry Cu: sources, pins and a Makefile for the open tools.
 
-use super::library::{Contents, backend};
-use super::{BoardOutput, RTL};
+use super::library::{Contents, RTL, backend};
+use super::output::BoardOutput;
 use crate::Error;
 use crate::render::{File, HASH_HEADER};
 use spinneret_bsp::Board;

@@ -4,27 +4,17 @@ pub mod alchitry_cu;
 pub mod build;
 pub mod corundum;
 mod library;
+mod output;
 mod report;
 
 pub use library::{Contents, RTL};
+pub use output::BoardOutput;
 pub use report::BoardReport;
 
 use crate::Error;
 use crate::error::Advice;
-use crate::render::File;
 use spinneret_bsp::{self as bsp, Board, Family};
 use std::path::Path;
-
-/// What a board is written for.
-#[derive(Clone, Debug)]
-pub struct BoardOutput {
-    /// The board.
-    pub board: &'static Board,
-    /// All files.
-    pub files: Vec<File>,
-    /// What people should know of them, one sentence each.
-    pub notes: Vec<String>,
-}
 
 /// The board of that name.
 ///

@@ -1,6 +1,6 @@
 //! What a run for a board did or found.
 
-use super::BoardOutput;
+use super::output::BoardOutput;
 use crate::report::{changes, differences_text};
 use crate::store::{Difference, Store};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Programs and contexts.
 
 use crate::border::{Failure, SPINNERET_OK, check_place, guarded, put, text};
-use crate::handles;
+use crate::handles::{self, Kind, Object};
 use crate::nic::{OpenNic, spinneret_nic};
 use crate::rules::{ruleset, spinneret_ruleset};
 use spinneret_host::{Context, Options, Program};
@@ -41,15 +41,29 @@ pub(crate) struct OpenContext {
     pub(crate) nic: usize,
 }
 
-impl OpenContext {
-    /// Ends it; if another thread uses it just now, as soon as that is done.
-    pub(crate) fn close(this: Arc<Self>) -> Result<(), Failure> {
-        match Arc::into_inner(this) {
+impl Kind for OpenContext {
+    const NAME: &str = "context";
+}
+
+impl Object for OpenContext {
+    fn owner(&self) -> Option<usize> {
+        Some(self.nic)
+    }
+
+    /// If another thread uses it just now, it ends as soon as that is done.
+    fn close(self: Arc<Self>) -> Result<(), Failure> {
+        match Arc::into_inner(self) {
             Some(open) => Ok(open.context.close()?),
             None => Ok(()),
         }
     }
 }
+
+impl Kind for Program {
+    const NAME: &str = "program";
+}
+
+impl Object for Program {}
 
 /// Reads a program: an ELF file with handlers.
 ///
@@ -135,7 +149,7 @@ unsafe fn read(options: *const spinneret_options) -> Options {
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_close_context(context: *mut spinneret_context) -> c_int {
     guarded(|| {
-        OpenContext::close(handles::remove(context)?)?;
+        handles::remove::<OpenContext, _>(context)?.close()?;
         Ok(SPINNERET_OK)
     })
 }

@@ -2,57 +2,33 @@
 //! whoever uses a handle after it was closed, or in place of another one, gets an error.
 
 use crate::border::Failure;
-use crate::context::OpenContext;
-use crate::nic::OpenNic;
-use spinneret_host::Program;
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ptr::without_provenance_mut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Anything that has a handle.
-#[derive(Clone, Debug)]
-pub(crate) enum Object {
-    Nic(Arc<OpenNic>),
-    Program(Arc<Program>),
-    Context(Arc<OpenContext>),
-}
-
-/// One kind of it.
-pub(crate) trait Kind: Sized {
+/// What can have a handle.
+pub(crate) trait Kind: Object {
     /// Its name in messages.
     const NAME: &str;
-    fn wrap(this: Arc<Self>) -> Object;
-    fn unwrap(object: &Object) -> Option<&Arc<Self>>;
 }
 
-macro_rules! kinds {
-    ($($type:ty, $variant:ident, $name:literal;)*) => { $(
-        impl Kind for $type {
-            const NAME: &str = $name;
+/// The same, of any kind.
+pub(crate) trait Object: Any + Send + Sync {
+    /// The handle of what it belongs to, and is closed with.
+    fn owner(&self) -> Option<usize> {
+        None
+    }
 
-            fn wrap(this: Arc<Self>) -> Object {
-                Object::$variant(this)
-            }
-
-            fn unwrap(object: &Object) -> Option<&Arc<Self>> {
-                match object {
-                    Object::$variant(this) => Some(this),
-                    _ => None,
-                }
-            }
-        }
-    )* };
-}
-kinds! {
-    OpenNic, Nic, "NIC";
-    Program, Program, "program";
-    OpenContext, Context, "context";
+    /// Ends it, once it has no handle any more.
+    fn close(self: Arc<Self>) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
-#[derive(Debug)]
 struct Table {
     last: usize,
-    objects: BTreeMap<usize, Object>,
+    objects: BTreeMap<usize, Arc<dyn Object>>,
 }
 
 static TABLE: Mutex<Table> = Mutex::new(Table {
@@ -70,17 +46,16 @@ pub(crate) fn insert<K: Kind, C>(object: K) -> *mut C {
     let mut table = table();
     table.last += 1;
     let handle = table.last;
-    table.objects.insert(handle, K::wrap(Arc::new(object)));
+    table.objects.insert(handle, Arc::new(object));
     without_provenance_mut(handle)
 }
 
 /// What a handle is for.
 pub(crate) fn get<K: Kind, C>(handle: *mut C) -> Result<Arc<K>, Failure> {
     let table = table();
-    let object = table.objects.get(&handle.addr());
+    let object = table.objects.get(&handle.addr()).cloned();
     object
-        .and_then(K::unwrap)
-        .cloned()
+        .and_then(|object| (object as Arc<dyn Any + Send + Sync>).downcast().ok())
         .ok_or_else(|| wrong::<K, C>(handle))
 }
 
@@ -91,14 +66,12 @@ pub(crate) fn remove<K: Kind, C>(handle: *mut C) -> Result<Arc<K>, Failure> {
     Ok(found)
 }
 
-/// Takes the handles of everything away that belongs to something else.
-pub(crate) fn remove_all<K: Kind>(belongs: impl Fn(&K) -> bool) -> Vec<Arc<K>> {
+/// Takes the handles of everything away that belongs to another one.
+pub(crate) fn remove_all<C>(owner: *mut C) -> Vec<Arc<dyn Object>> {
     let mut table = table();
-    let is_meant = |object: &Object| K::unwrap(object).is_some_and(|found| belongs(found));
-    let removed = table.objects.extract_if(.., |_, object| is_meant(object));
-    removed
-        .filter_map(|(_, object)| K::unwrap(&object).cloned())
-        .collect()
+    let belongs = |object: &mut Arc<dyn Object>| object.owner() == Some(owner.addr());
+    let removed = table.objects.extract_if(.., |_, object| belongs(object));
+    removed.map(|(_, object)| object).collect()
 }
 
 fn wrong<K: Kind, C>(handle: *mut C) -> Failure {

@@ -1,8 +1,7 @@
 //! NICs: opening, time, counters, lines of handlers.
 
 use crate::border::{Failure, SPINNERET_OK, c_string, check_place, guarded, put, put_bytes, text};
-use crate::context::OpenContext;
-use crate::handles;
+use crate::handles::{self, Kind, Object};
 use spinneret_host::{Lines, Nic, Printed, Stdout};
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
@@ -29,6 +28,12 @@ pub(crate) struct OpenNic {
     pub(crate) nic: Nic,
     printed: Mutex<Output>,
 }
+
+impl Kind for OpenNic {
+    const NAME: &str = "NIC";
+}
+
+impl Object for OpenNic {}
 
 #[derive(Debug)]
 struct Output {
@@ -64,8 +69,8 @@ pub unsafe extern "C" fn spinneret_open(name: *const c_char, nic: *mut *mut spin
 pub extern "C" fn spinneret_close(nic: *mut spinneret_nic) -> c_int {
     guarded(|| {
         let removed = handles::remove::<OpenNic, _>(nic)?;
-        let contexts = handles::remove_all(|context: &OpenContext| context.nic == nic.addr());
-        let closed: Vec<_> = contexts.into_iter().map(OpenContext::close).collect();
+        let contexts = handles::remove_all(nic);
+        let closed: Vec<_> = contexts.into_iter().map(Object::close).collect();
         drop(removed);
         closed.into_iter().collect::<Result<(), Failure>>()?;
         Ok(SPINNERET_OK)

@@ -12,6 +12,7 @@ mod input;
 mod pcap;
 mod pcapng;
 mod reader;
+mod stop;
 pub mod traffic;
 pub mod whole_file;
 mod writer;

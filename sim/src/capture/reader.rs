@@ -5,9 +5,8 @@ use super::input::Input;
 use super::pcap::Pcap;
 use super::pcapng::{PcapNg, SECTION_HEADER};
 use super::{Packet, Resolution};
-use pcap_file::DataLink;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// Iterates over the packets of a capture; an error is the last item.
@@ -123,71 +122,6 @@ const MAGIC_BYTES: usize = 4;
 enum Format {
     Pcap(Pcap),
     PcapNg(PcapNg),
-}
-
-/// Why reading stops, before the file and the packet are known.
-#[derive(Debug)]
-pub(super) enum Stop {
-    Read(io::Error),
-    Damaged(String),
-    LinkType { interface: Option<u32>, found: DataLink },
-}
-
-impl Stop {
-    pub(super) fn damaged(problem: String) -> Self {
-        Self::Damaged(problem)
-    }
-
-    /// The file ends within a header.
-    pub(super) fn cut(what: &str, available: usize) -> Self {
-        Self::Damaged(format!(
-            "the file ends within {what}, {available} bytes after its beginning"
-        ))
-    }
-
-    /// The file ends within something whose size is known.
-    pub(super) fn cut_after(what: &str, available: usize, wanted: usize) -> Self {
-        Self::Damaged(format!(
-            "the file ends within {what}: {available} of {wanted} bytes are there"
-        ))
-    }
-
-    fn into_error(self, file: &Path, at: DamagedAt) -> CaptureError {
-        let file = file.to_owned();
-        match self {
-            Self::Read(source) => CaptureError::Damaged {
-                file,
-                at,
-                problem: source.to_string(),
-            },
-            Self::Damaged(problem) => CaptureError::Damaged { file, at, problem },
-            Self::LinkType { interface, found } => {
-                let place = match interface {
-                    None => "the capture".to_owned(),
-                    Some(interface) => format!("{at} is from interface {interface}, which"),
-                };
-                CaptureError::NotEthernet {
-                    file,
-                    place,
-                    found: link_type(found),
-                }
-            }
-        }
-    }
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::Read(error)
-    }
-}
-
-fn link_type(found: DataLink) -> String {
-    let number = u32::from(found);
-    match found {
-        DataLink::Unknown(_) => format!("{number}"),
-        known => format!("{number} ({known:?})"),
-    }
 }
 
 /// What a file that is no capture begins with, in words where the beginning is well known.

@@ -1,8 +1,12 @@
 //! One clock of a design with several: when its edges come.
 
+use crate::agent::Agent;
+use crate::clocking::Clocking;
 use crate::seed::Seed;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// A clock of a design that has several, with the reset that belongs to it.
 ///
@@ -135,6 +139,54 @@ impl Timing {
     pub(super) fn start(&mut self, time_ps: u64) {
         let half = (self.domain.period_ps / 2).max(1);
         self.next_ps.get_or_insert(time_ps + half);
+    }
+}
+
+/// A clock with its agents.
+pub(super) struct Domain {
+    pub(super) clocking: Clocking,
+    pub(super) agents: Vec<Rc<RefCell<dyn Agent>>>,
+    pub(super) name: String,
+    pub(super) timing: Option<Timing>,
+    pub(super) edges: u64,
+    pub(super) in_reset: bool,
+}
+
+impl Domain {
+    /// The only clock of a design.
+    pub(super) fn only(clocking: Clocking) -> Self {
+        Self {
+            clocking,
+            agents: Vec::new(),
+            name: "clk".to_owned(),
+            timing: None,
+            edges: 0,
+            in_reset: false,
+        }
+    }
+
+    pub(super) fn set_seed(&mut self, seed: Seed) {
+        if let Some(timing) = &mut self.timing {
+            timing.set_seed(seed);
+        }
+    }
+
+    pub(super) fn is_due(&self, time_ps: u64, rises: bool) -> bool {
+        self.timing
+            .as_ref()
+            .is_some_and(|timing| timing.is_due(time_ps, rises))
+    }
+
+    pub(super) fn advance(&mut self) {
+        if let Some(timing) = &mut self.timing {
+            timing.advance();
+        }
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.timing
+            .as_ref()
+            .is_some_and(|timing| timing.next_ps().is_some())
     }
 }
 

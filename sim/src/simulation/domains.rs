@@ -9,66 +9,15 @@
 //! then those that rise, all in one step of the design, so that no register sees what another one takes in the same
 //! instant. An agent belongs to one clock: it is driven and sampled with it, and counts its cycles.
 
-use super::domain::{ClockDomain, Timing};
+use super::domain::{ClockDomain, Domain, Timing};
 use super::{Cause, Failure, Simulation};
-use crate::agent::Agent;
 use crate::clocking::Clocking;
 use crate::model::{Model, ModelError};
 use crate::seed::Seed;
-use std::cell::RefCell;
-use std::rc::Rc;
 
 /// How long [`Simulation::reset`] holds the resets of all clocks at the same time, in cycles of the slowest: long
 /// enough for the crossings between them.
 pub const DOMAINS_RESET_CYCLES: u64 = 16;
-
-/// A clock with its agents.
-pub(super) struct Domain {
-    pub(super) clocking: Clocking,
-    pub(super) agents: Vec<Rc<RefCell<dyn Agent>>>,
-    name: String,
-    timing: Option<Timing>,
-    edges: u64,
-    in_reset: bool,
-}
-
-impl Domain {
-    /// The only clock of a design.
-    pub(super) fn only(clocking: Clocking) -> Self {
-        Self {
-            clocking,
-            agents: Vec::new(),
-            name: "clk".to_owned(),
-            timing: None,
-            edges: 0,
-            in_reset: false,
-        }
-    }
-
-    pub(super) fn set_seed(&mut self, seed: Seed) {
-        if let Some(timing) = &mut self.timing {
-            timing.set_seed(seed);
-        }
-    }
-
-    fn is_due(&self, time_ps: u64, rises: bool) -> bool {
-        self.timing
-            .as_ref()
-            .is_some_and(|timing| timing.is_due(time_ps, rises))
-    }
-
-    fn advance(&mut self) {
-        if let Some(timing) = &mut self.timing {
-            timing.advance();
-        }
-    }
-
-    fn is_running(&self) -> bool {
-        self.timing
-            .as_ref()
-            .is_some_and(|timing| timing.next_ps().is_some())
-    }
-}
 
 impl<M: Model> Simulation<M> {
     /// Puts a design under several clocks; it is not reset yet.

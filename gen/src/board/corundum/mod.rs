@@ -3,7 +3,7 @@
 mod app;
 mod checkout;
 mod core_file;
-mod error;
+pub(crate) mod error;
 mod header;
 mod makefile;
 mod overlay;
@@ -23,8 +23,8 @@ pub use pspin::Pspin;
 pub use revisions::{REVISIONS, Revision, Revisions};
 pub use simulation::SimulationList;
 
-use super::BoardOutput;
 use super::library::{Contents, LINT, RTL, backend, verilog_file};
+use super::output::BoardOutput;
 use crate::Error;
 use crate::error::Advice;
 use crate::render::{FILE_LIST, File, HEADER, LICENCE};

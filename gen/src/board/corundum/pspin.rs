@@ -2,7 +2,6 @@
 
 use super::error::CheckoutError;
 use super::makefile;
-use super::simulation::SimulationList;
 use super::tree;
 use std::path::{Path, PathBuf};
 
@@ -98,17 +97,6 @@ impl Pspin {
     /// The root of the checkout, absolute.
     pub fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// The cluster's files in an order that a simulator takes, and what it has to be given with them.
-    ///
-    /// The cluster instantiates three macros of the FPGA's vendor, which are not among the files: `xpm_memory_spram`,
-    /// `xpm_memory_tdpram` and `xpm_fifo_sync`.
-    ///
-    /// # Errors
-    /// A file cannot be read, a package is missing, or packages need each other in a circle.
-    pub fn simulation(&self) -> Result<SimulationList, CheckoutError> {
-        SimulationList::new(self)
     }
 }
 

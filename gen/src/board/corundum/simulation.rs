@@ -31,8 +31,21 @@ pub struct SimulationList {
 /// Names before `::` that are no packages.
 const BUILT_IN: [&str; 4] = ["std", "local", "super", "unit"];
 
+impl Pspin {
+    /// The cluster's files in an order that a simulator takes, and what it has to be given with them.
+    ///
+    /// The cluster instantiates three macros of the FPGA's vendor, which are not among the files: `xpm_memory_spram`,
+    /// `xpm_memory_tdpram` and `xpm_fifo_sync`.
+    ///
+    /// # Errors
+    /// A file cannot be read, a package is missing, or packages need each other in a circle.
+    pub fn simulation(&self) -> Result<SimulationList, CheckoutError> {
+        SimulationList::new(self)
+    }
+}
+
 impl SimulationList {
-    pub(super) fn new(pspin: &Pspin) -> Result<Self, CheckoutError> {
+    fn new(pspin: &Pspin) -> Result<Self, CheckoutError> {
         let mut files = Vec::new();
         let mut seen = BTreeSet::new();
         for name in pspin.sources.iter().filter(|name| seen.insert(name.as_str())) {

@@ -1,6 +1,6 @@
 //! Packets as the bytes of a capture file.
 
-use super::TrafficError;
+use super::shipped::TrafficError;
 use super::trace::Passed;
 use crate::capture::MAX_PACKET_BYTES;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};

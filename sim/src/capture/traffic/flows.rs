@@ -1,7 +1,7 @@
 //! Conversations between two hosts, as frames with times.
 
-use super::TrafficError;
 use super::frames::{self, Route};
+use super::shipped::TrafficError;
 use super::trace::{Nanoseconds, Trace};
 use etherparse::{TcpHeader, TcpOptionElement, TcpOptions};
 

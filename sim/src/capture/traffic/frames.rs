@@ -1,6 +1,6 @@
 //! Ethernet frames with right lengths and checksums.
 
-use super::TrafficError;
+use super::shipped::TrafficError;
 use etherparse::{
     ArpHardwareId, ArpOperation, ArpPacket, EtherType, IpHeaders, IpNumber, Ipv4Header, Ipv6FlowLabel,
     Ipv6Header, PacketBuilder, PacketBuilderStep, TcpHeader, VlanId,

@@ -3,8 +3,8 @@
 use super::encode::{Format, encode};
 use super::flows::{Acknowledge, connection, datagrams, look_up, ping, resolve, slmp_message};
 use super::frames::{Host, MIN_FRAME_BYTES, Route, Tags};
+use super::shipped::{ShippedCapture, TrafficError};
 use super::trace::{MICROSECOND, Trace};
-use super::{ShippedCapture, TrafficError};
 
 /// All captures.
 pub(super) const ALL: &[Scene] = &[

@@ -2,12 +2,27 @@
 
 use crate::proofs::{Method, Proof};
 
-pub(super) const PROOFS: &[Proof] = &[
-    Proof {
-        name: "pspin_pkt_match",
-        harness: "pspin_pkt_match",
-        block: "pspin_pkt_match",
-        settings: &[
+/// Slots of both classes, and what else the block has.
+macro_rules! slots {
+    ($($more:expr),*) => {
+        &[
+            ("address_width", 8),
+            ("buffer_base", 16),
+            ("buffer_size", 64),
+            ("large_slot_size", 12),
+            ("large_slots", 2),
+            ("small_slot_size", 4),
+            ("small_slots", 4),
+            ("alignment", 4),
+            $($more),*
+        ]
+    };
+}
+
+/// Sizes of the matching engine, and what else it has.
+macro_rules! matching {
+    ($($more:expr),*) => {
+        &[
             ("data_width", 64),
             ("rulesets", 1),
             ("rules", 2),
@@ -17,7 +32,17 @@ pub(super) const PROOFS: &[Proof] = &[
             ("user_width", 1),
             ("dest_width", 1),
             ("id_width", 1),
-        ],
+            $($more),*
+        ]
+    };
+}
+
+pub(super) const PROOFS: &[Proof] = &[
+    Proof {
+        name: "pspin_pkt_match",
+        harness: "pspin_pkt_match",
+        block: "pspin_pkt_match",
+        settings: matching![],
         method: Method::Induction(2),
         fast: true,
         shows: "stream rules of three outputs; beat buffer, decision and metadata queue never overflow",
@@ -26,18 +51,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "pspin_pkt_match_ip",
         harness: "pspin_pkt_match",
         block: "pspin_pkt_match",
-        settings: &[
-            ("data_width", 64),
-            ("rulesets", 1),
-            ("rules", 2),
-            ("inspected_bytes", 8),
-            ("mtu", 64),
-            ("buffer_frames", 0),
-            ("user_width", 1),
-            ("dest_width", 1),
-            ("id_width", 1),
-            ("ip_relative", 1),
-        ],
+        settings: matching![("ip_relative", 1)],
         method: Method::Induction(2),
         fast: true,
         shows: "the same with rules relative to the IP payload",
@@ -84,16 +98,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "slot_pool",
         harness: "slot_pool",
         block: "slot_pool",
-        settings: &[
-            ("address_width", 8),
-            ("buffer_base", 16),
-            ("buffer_size", 64),
-            ("large_slot_size", 12),
-            ("large_slots", 2),
-            ("small_slot_size", 4),
-            ("small_slots", 4),
-            ("alignment", 4),
-        ],
+        settings: slots![],
         method: Method::Induction(13),
         fast: true,
         shows: "every slot has one owner, none is lost or given twice, wrong frees are refused and counted",
@@ -102,17 +107,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "slot_pool_tracked",
         harness: "slot_pool",
         block: "slot_pool",
-        settings: &[
-            ("address_width", 8),
-            ("buffer_base", 16),
-            ("buffer_size", 64),
-            ("large_slot_size", 12),
-            ("large_slots", 2),
-            ("small_slot_size", 4),
-            ("small_slots", 4),
-            ("alignment", 4),
-            ("tracked", 1),
-        ],
+        settings: slots![("tracked", 1)],
         method: Method::Induction(13),
         fast: false,
         shows: "the same, and a free that is not trusted counts only for a slot that has been handed on",
@@ -121,19 +116,11 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "pspin_pkt_alloc",
         harness: "pspin_pkt_alloc",
         block: "pspin_pkt_alloc",
-        settings: &[
-            ("address_width", 8),
-            ("buffer_base", 16),
-            ("buffer_size", 64),
-            ("large_slot_size", 12),
-            ("large_slots", 2),
-            ("small_slot_size", 4),
-            ("small_slots", 4),
-            ("alignment", 4),
+        settings: slots![
             ("length_width", 8),
             ("tag_width", 2),
             ("message_id_width", 1),
-            ("stall", 0),
+            ("stall", 0)
         ],
         method: Method::Induction(11),
         fast: true,
@@ -143,19 +130,11 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "pspin_pkt_alloc_stall",
         harness: "pspin_pkt_alloc",
         block: "pspin_pkt_alloc",
-        settings: &[
-            ("address_width", 8),
-            ("buffer_base", 16),
-            ("buffer_size", 64),
-            ("large_slot_size", 12),
-            ("large_slots", 2),
-            ("small_slot_size", 4),
-            ("small_slots", 4),
-            ("alignment", 4),
+        settings: slots![
             ("length_width", 8),
             ("tag_width", 2),
             ("message_id_width", 1),
-            ("stall", 1),
+            ("stall", 1)
         ],
         method: Method::Induction(14),
         fast: true,

@@ -2,6 +2,34 @@
 
 use crate::proofs::{Method, Proof};
 
+/// A FIFO of words of 2 bits.
+macro_rules! fifo {
+    ($depth:literal, $margin:literal, $registered:literal, $block:literal) => {
+        &[
+            ("width", 2),
+            ("depth", $depth),
+            ("margin", $margin),
+            ("registered", $registered),
+            ("block", $block),
+        ]
+    };
+}
+
+/// Sizes of the gate, and what it does without room.
+macro_rules! gate {
+    ($($more:expr),*) => {
+        &[
+            ("data_width", 16),
+            ("length_width", 1),
+            ("tag_width", 1),
+            ("large_beats", 2),
+            ("queue_beats", 4),
+            ("packets", 2),
+            $($more),*
+        ]
+    };
+}
+
 pub(super) const PROOFS: &[Proof] = &[
     Proof {
         name: "skid_buffer",
@@ -25,13 +53,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "fifo_fallthrough",
         harness: "fifo",
         block: "fifo",
-        settings: &[
-            ("width", 2),
-            ("depth", 4),
-            ("margin", 1),
-            ("registered", 0),
-            ("block", 0),
-        ],
+        settings: fifo!(4, 1, 0, 0),
         method: Method::Induction(12),
         fast: true,
         shows: FIFO,
@@ -40,13 +62,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "fifo_fallthrough_2",
         harness: "fifo",
         block: "fifo",
-        settings: &[
-            ("width", 2),
-            ("depth", 2),
-            ("margin", 0),
-            ("registered", 0),
-            ("block", 0),
-        ],
+        settings: fifo!(2, 0, 0, 0),
         method: Method::Induction(12),
         fast: true,
         shows: FIFO,
@@ -55,13 +71,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "fifo_registered",
         harness: "fifo",
         block: "fifo",
-        settings: &[
-            ("width", 2),
-            ("depth", 4),
-            ("margin", 3),
-            ("registered", 1),
-            ("block", 0),
-        ],
+        settings: fifo!(4, 3, 1, 0),
         method: Method::Induction(12),
         fast: true,
         shows: FIFO,
@@ -70,13 +80,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "fifo_block",
         harness: "fifo",
         block: "fifo",
-        settings: &[
-            ("width", 2),
-            ("depth", 4),
-            ("margin", 0),
-            ("registered", 1),
-            ("block", 1),
-        ],
+        settings: fifo!(4, 0, 1, 1),
         method: Method::Induction(12),
         fast: true,
         shows: FIFO,
@@ -85,13 +89,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "fifo_block_2",
         harness: "fifo",
         block: "fifo",
-        settings: &[
-            ("width", 2),
-            ("depth", 2),
-            ("margin", 1),
-            ("registered", 1),
-            ("block", 1),
-        ],
+        settings: fifo!(2, 1, 1, 1),
         method: Method::Induction(12),
         fast: true,
         shows: FIFO,
@@ -143,13 +141,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "pass_fifo",
         harness: "pass_fifo",
         block: "pass_fifo",
-        settings: &[
-            ("width", 2),
-            ("depth", 4),
-            ("margin", 1),
-            ("registered", 0),
-            ("block", 0),
-        ],
+        settings: fifo!(4, 1, 0, 0),
         method: Method::Induction(12),
         fast: true,
         shows: PASS_FIFO,
@@ -158,13 +150,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "pass_fifo_block",
         harness: "pass_fifo",
         block: "pass_fifo",
-        settings: &[
-            ("width", 2),
-            ("depth", 4),
-            ("margin", 1),
-            ("registered", 1),
-            ("block", 1),
-        ],
+        settings: fifo!(4, 1, 1, 1),
         method: Method::Induction(12),
         fast: true,
         shows: PASS_FIFO,
@@ -173,13 +159,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "pass_fifo_block_2",
         harness: "pass_fifo",
         block: "pass_fifo",
-        settings: &[
-            ("width", 2),
-            ("depth", 2),
-            ("margin", 0),
-            ("registered", 1),
-            ("block", 1),
-        ],
+        settings: fifo!(2, 0, 1, 1),
         method: Method::Induction(12),
         fast: true,
         shows: PASS_FIFO,
@@ -206,15 +186,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "admission_gate",
         harness: "admission_gate",
         block: "admission_gate",
-        settings: &[
-            ("data_width", 16),
-            ("length_width", 1),
-            ("tag_width", 1),
-            ("large_beats", 2),
-            ("queue_beats", 4),
-            ("packets", 2),
-            ("stall", 0),
-        ],
+        settings: gate![("stall", 0)],
         method: Method::Induction(7),
         fast: true,
         shows: "no frame stopped, no queue overflows, whole or not at all, order, marks exact, verdicts fit",
@@ -232,15 +204,7 @@ pub(super) const PROOFS: &[Proof] = &[
         name: "admission_gate_stall",
         harness: "admission_gate",
         block: "admission_gate",
-        settings: &[
-            ("data_width", 16),
-            ("length_width", 1),
-            ("tag_width", 1),
-            ("large_beats", 2),
-            ("queue_beats", 4),
-            ("packets", 2),
-            ("stall", 1),
-        ],
+        settings: gate![("stall", 1)],
         method: Method::Induction(7),
         fast: true,
         shows: "the same, and no frame dropped",
