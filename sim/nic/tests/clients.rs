@@ -1,8 +1,9 @@
 //! Linux's own clients talk to the NIC: ping, a UDP client, iperf3.
 //!
 //! Each test runs `spinneret run --tap`, which makes an interface for the host and one in a namespace of its own for the
-//! other end of the cable. Where the process may not do that, the tests say so and do nothing.
+//! other end of the cable. Where the process may not do that, the tests are skipped.
 
+use spinneret_skip::skip;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard};
@@ -26,7 +27,10 @@ impl Cable {
     fn start(name: &str, example: &str, rules: Option<&Path>) -> Option<Self> {
         let only = CABLE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !may_make_interfaces() {
-            eprintln!("skipped: this process may not make interfaces and namespaces (run it as root)");
+            skip(
+                name,
+                &"this process may not make interfaces and namespaces (run it as root)",
+            );
             return None;
         }
         let handlers = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -4,6 +4,7 @@ mod net_support;
 
 use net_support::*;
 use spinneret_nic::net::{InterfaceAddress, NetError, Next, PacketSocket, Sink, Source, wait};
+use spinneret_skip::skip;
 use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::AsFd;

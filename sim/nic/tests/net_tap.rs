@@ -4,6 +4,7 @@ mod net_support;
 
 use net_support::*;
 use spinneret_nic::net::{Interrupt, NetError, Next, Sink, Source, Tap, TapConfig, wait};
+use spinneret_skip::skip;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::os::fd::AsFd;

@@ -1,8 +1,9 @@
 //! The dissector sees what the parser of frames sees, in every packet of the shipped capture.
 //!
-//! Where tshark is missing, only the syntax of the script is checked, or nothing; a printed line says so.
+//! Where tshark is missing, these tests are skipped, and only the syntax of the script is checked, by luac.
 
 use pcap_file::pcap::PcapReader;
+use spinneret_skip::skip;
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::wire::{Flags, Header, PORT};
 use std::io::ErrorKind;
@@ -13,7 +14,7 @@ use std::process::Command;
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/wireshark/slmp.lua");
 
 /// Lines of tshark for a capture, with these fields; `None` if there is no tshark.
-fn tshark(capture: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+fn tshark(test: &str, capture: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut command = Command::new("tshark");
     command
         .args(["-n", "-X"])
@@ -27,6 +28,7 @@ fn tshark(capture: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let ran = match command.output() {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             check_syntax();
+            skip(test, &"there is no tshark (run `./dev setup`)");
             return None;
         }
         ran => ran.expect("tshark is there, so it runs"),
@@ -47,12 +49,8 @@ fn tshark(capture: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
 }
 
 fn check_syntax() {
-    match Command::new("luac").args(["-p", SCRIPT]).output() {
-        Ok(ran) => {
-            println!("there is no tshark: only the syntax of slmp.lua is checked");
-            assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-        }
-        Err(_) => println!("there is no tshark and no luac: slmp.lua is not checked"),
+    if let Ok(ran) = Command::new("luac").args(["-p", SCRIPT]).output() {
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     }
 }
 
@@ -113,7 +111,7 @@ fn the_shipped_capture_is_dissected() {
         "_ws.col.Info",
     ];
     let fields = [&["frame.number"], &flags[..], &rest[..]].concat();
-    if let Some(found) = tshark(&capture, &fields) {
+    if let Some(found) = tshark("the_shipped_capture_is_dissected", &capture, &fields) {
         assert_eq!(found.len(), wanted.len());
         for (found, wanted) in found.iter().zip(&wanted) {
             assert_eq!(found, wanted);
@@ -155,7 +153,11 @@ fn odd_packets_are_marked() {
     ];
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("odd.pcap");
     std::fs::write(&path, capture(&frames)).expect("cargo gives tests a directory");
-    let Some(found) = tshark(&path, &["slmp.ack_without_syn", "slmp.too_short", "_ws.col.Info"]) else {
+    let Some(found) = tshark(
+        "odd_packets_are_marked",
+        &path,
+        &["slmp.ack_without_syn", "slmp.too_short", "_ws.col.Info"],
+    ) else {
         return;
     };
     let marks: Vec<[bool; 2]> = found

@@ -1,6 +1,7 @@
-//! Files that handlers on the NIC receive. Where the process may not make interfaces, these tests say so and do nothing.
+//! Files that handlers on the NIC receive. Where the process may not make interfaces, these tests are skipped.
 
 use crate::support::{Files, Process, pause, read, spinneret, succeeds};
+use spinneret_skip::skip;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
@@ -16,13 +17,16 @@ struct Cable {
 }
 
 impl Cable {
-    fn take() -> Option<Self> {
+    fn take(test: &str) -> Option<Self> {
         let only = CABLE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let probe = "spinneret-files";
         let is_allowed =
             succeeds("ip", &["netns", "add", probe]) && succeeds("ip", &["netns", "delete", probe]);
         if !is_allowed || !Path::new("/dev/net/tun").exists() {
-            eprintln!("skipped: this process may not make interfaces and namespaces (run it as root)");
+            skip(
+                test,
+                &"this process may not make interfaces and namespaces (run it as root)",
+            );
             return None;
         }
         Some(Self { _only: only })
@@ -57,7 +61,9 @@ impl Drop for Cable {
 
 #[test]
 fn a_megabyte_arrives_identical_through_handlers() {
-    let Some(cable) = Cable::take() else { return };
+    let Some(cable) = Cable::take("a_megabyte_arrives_identical_through_handlers") else {
+        return;
+    };
     let files = Files::new();
     let sent = files.make("sent", 1 << 20);
     let receiver = cable.receive(&files, &[]);
@@ -70,7 +76,9 @@ fn a_megabyte_arrives_identical_through_handlers() {
 
 #[test]
 fn a_sender_that_is_killed_is_noticed_by_the_host() {
-    let Some(cable) = Cable::take() else { return };
+    let Some(cable) = Cable::take("a_sender_that_is_killed_is_noticed_by_the_host") else {
+        return;
+    };
     let files = Files::new();
     files.make("sent", 400_000);
     let receiver = cable.receive(&files, &["--idle", "0.5"]);
@@ -83,7 +91,11 @@ fn a_sender_that_is_killed_is_noticed_by_the_host() {
 
 #[test]
 fn a_nic_that_is_killed_is_noticed_by_the_sender_and_told_when_it_comes_again() {
-    let Some(cable) = Cable::take() else { return };
+    let Some(cable) =
+        Cable::take("a_nic_that_is_killed_is_noticed_by_the_sender_and_told_when_it_comes_again")
+    else {
+        return;
+    };
     let files = Files::new();
     files.make("sent", 400_000);
     let receiver = cable.receive(&files, &[]);
@@ -100,7 +112,9 @@ fn a_nic_that_is_killed_is_noticed_by_the_sender_and_told_when_it_comes_again() 
 
 #[test]
 fn a_message_that_cannot_be_stored_is_told_to_both_sides() {
-    let Some(cable) = Cable::take() else { return };
+    let Some(cable) = Cable::take("a_message_that_cannot_be_stored_is_told_to_both_sides") else {
+        return;
+    };
     let files = Files::new();
     files.make("sent", 100_000);
     let receiver = cable.receive(&files, &[]);

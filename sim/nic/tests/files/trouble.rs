@@ -1,6 +1,7 @@
 //! What goes wrong in the middle: both sides end soon and say why, and nothing incomplete has the name of a file.
 
 use crate::support::{Files, limited, pause, read, succeeds};
+use spinneret_skip::skip;
 
 /// Slow enough that there is a middle: 400 kB take 800 ms.
 const SLOWLY: [&str; 4] = ["--rate", "4", "--give-up", "1"];
@@ -93,7 +94,10 @@ fn a_disk_that_is_full() {
     files.make("sent", BYTES);
     let inbox = files.path("inbox").display().to_string();
     if !succeeds("mount", &["-t", "tmpfs", "-o", "size=128k", "tmpfs", &inbox]) {
-        eprintln!("skipped: this process may not mount file systems (run it as root)");
+        skip(
+            "a_disk_that_is_full",
+            &"this process may not mount file systems (run it as root)",
+        );
         return;
     }
     let mut receiver = files.receive(&[]);

@@ -2,18 +2,11 @@
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use spinneret_nic::net::{InterfaceAddress, TapConfig};
-use std::io::Write;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 /// Longer than anything here takes.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Says on standard error that a test was not run. The test harness keeps what macros print, so none is used.
-pub(crate) fn skip(test: &str, why: &dyn std::fmt::Display) {
-    // In one piece, because other tests write as well.
-    let _ = std::io::stderr().write_all(format!("SKIPPED {test}: {why}\n").as_bytes());
-}
 
 /// A cable with a name and a network that no other test has, in this process or another one.
 pub(crate) fn config(test: u32) -> TapConfig {

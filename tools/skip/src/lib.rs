@@ -1,0 +1,53 @@
+//! What a test does that cannot run on this machine, because a tool or a privilege is missing.
+//!
+//! It says so and passes, so that everybody can work on the rest. Where all tests have to run it fails: in CI, which sets
+//! `CI`, or where [`VARIABLE`] is `1`.
+
+use std::env;
+use std::fmt::Display;
+use std::io::Write as _;
+
+/// The variable that says whether all tests have to run: `1`, or `0` even in CI.
+pub const VARIABLE: &str = "SPINNERET_ALL_TESTS";
+
+/// Says that a test, or a part of it, is not run, and why; `./dev test` counts these lines.
+///
+/// # Panics
+/// If all tests have to run here.
+#[track_caller]
+pub fn skip(test: &str, why: &dyn Display) {
+    let read = |name| env::var(name).ok();
+    let is_needed = have_all_to_run(read(VARIABLE).as_deref(), read("CI").as_deref());
+    assert!(
+        !is_needed,
+        "{test} cannot run here, and all tests have to ({VARIABLE}=1, or CI): {why}"
+    );
+    // The test harness keeps what macros print. In one piece, because other tests write as well.
+    let _ = std::io::stderr().write_all(format!("skipped: {test}: {why}\n").as_bytes());
+}
+
+fn have_all_to_run(all: Option<&str>, ci: Option<&str>) -> bool {
+    match all {
+        Some("1") => true,
+        Some("0") => false,
+        _ => ci.is_some_and(|ci| !matches!(ci, "" | "0" | "false")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::have_all_to_run;
+
+    #[test]
+    fn all_tests_have_to_run_where_ci_or_a_person_says_so() {
+        for (all, ci, expected) in [
+            (None, None, false),
+            (None, Some("true"), true),
+            (None, Some("false"), false),
+            (Some("1"), None, true),
+            (Some("0"), Some("true"), false),
+        ] {
+            assert_eq!(have_all_to_run(all, ci), expected, "{all:?} {ci:?}");
+        }
+    }
+}
