@@ -94,7 +94,7 @@ pub(super) const PROOFS: &[Proof] = &[
             ("small_slots", 4),
             ("alignment", 4),
         ],
-        method: Method::Induction(13),
+        method: Method::Induction(14),
         fast: true,
         shows: "every slot has one owner, none is lost or given twice, wrong frees are refused and counted",
     },
