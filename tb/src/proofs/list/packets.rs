@@ -99,7 +99,7 @@ pub(super) const PROOFS: &[Proof] = &[
         harness: "slot_pool",
         block: "slot_pool",
         settings: slots![],
-        method: Method::Induction(13),
+        method: Method::Induction(14),
         fast: true,
         shows: "every slot has one owner, none is lost or given twice, wrong frees are refused and counted",
     },
