@@ -7,9 +7,9 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Token, Type};
 
-/// A parameter of the constructor, `name: Type`, a value that follows from those before it, `name = expression`, which the
-/// kernel has, too, with its type, `name: Type = expression`, a condition, `_ = expression?`, or the error of a constructor
-/// that can fail, `error = Type`.
+/// A parameter of the constructor, `name: Type`, a value that follows from those before it, `name = expression`, which
+/// the kernel has, too, with its type, `name: Type = expression`, a condition, `_ = expression?`, or the error of a
+/// constructor that can fail, `error = Type`.
 enum Argument {
     Parameter(Ident, Type),
     Value(Ident, Option<Type>, Expr),

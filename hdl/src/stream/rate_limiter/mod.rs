@@ -10,20 +10,21 @@
 //! ```
 //!
 //! # Contract
-//! - **Credit** is a number of bytes, in steps of 1 / `period` of a byte, and 0 after reset. In every clock `limit_rate`
-//!   steps come in, unless it was above `limit_burst` bytes in the clock before; so it is never above them by more than
-//!   two clocks bring. A beat that passes the gate while `limit_enforce` is 1 costs its bytes, those that tkeep names.
-//! - **Gate:** a frame begins to pass when the credit is not negative, or when `limit_enforce` is 0. A frame that has begun
-//!   passes whole, and its credit may become negative: the next one waits until the debt is paid.
+//! - **Credit** is a number of bytes, in steps of 1 / `period` of a byte, and 0 after reset. In every clock
+//!   `limit_rate` steps come in, unless it was above `limit_burst` bytes in the clock before; so it is never above
+//!   them by more than two clocks bring. A beat that passes the gate while `limit_enforce` is 1 costs its bytes, those
+//!   that tkeep names.
+//! - **Gate:** a frame begins to pass when the credit is not negative, or when `limit_enforce` is 0. A frame that has
+//!   begun passes whole, and its credit may become negative: the next one waits until the debt is paid.
 //! - **Rate:** with `limit_enforce` 1 and the same settings, in any n clocks at most `limit_burst` bytes and (n + 2) *
 //!   `limit_rate` / `period` bytes and the longest frame pass.
-//! - **Nothing is lost below the rate:** a frame waits only while the credit is negative, and credit is lost only above the
-//!   burst. With a burst of two beats or more, a frame that comes when the rate has paid for those before it is not held.
-//!   Frames of whole beats that wait, and whose beats the output takes, pass exactly at the rate if the burst is at least
-//!   what comes in in one clock; with less, a frame that has waited costs one clock's credit more.
+//! - **Nothing is lost below the rate:** a frame waits only while the credit is negative, and credit is lost only
+//!   above the burst. With a burst of two beats or more, a frame that comes when the rate has paid for those before it
+//!   is not held. Frames of whole beats that wait, and whose beats the output takes, pass exactly at the rate if the
+//!   burst is at least what comes in in one clock; with less, a frame that has waited costs one clock's credit more.
 //! - **Settings** may change at any time, also within a frame. They are in force in the clock in which they are at the
-//!   inputs, the burst one later; what was saved above a smaller burst stays until it is used. With a burst of 0 every frame
-//!   is followed by the pause that it owes; with a rate of 0 nothing begins once the credit is negative.
+//!   inputs, the burst one later; what was saved above a smaller burst stays until it is used. With a burst of 0 every
+//!   frame is followed by the pause that it owes; with a rate of 0 nothing begins once the credit is negative.
 //! - **Latency:** a beat that is taken in cycle t is at the gate in t + 2, and at the output in t + 3 if it passes.
 //! - **Throughput:** one beat a clock, also from frame to frame.
 //! - **Backpressure:** `m_axis_tready` low stops the gate, and the frames behind it once four beats are inside. Credit
@@ -32,8 +33,8 @@
 //! - **Counters** wrap, and show an event two clocks after it: `frames_passed` a last beat at the gate that passes,
 //!   `bytes_passed` the bytes of every beat that does, `cycles_held` a clock in which only the credit keeps the first
 //!   beat of a frame from passing.
-//! - **Bad input:** a debt is never larger than 2^(`credit_width` + 1) bytes: what a frame passes beyond it is not paid for.
-//!   A beat whose tkeep is 0 costs nothing.
+//! - **Bad input:** a debt is never larger than 2^(`credit_width` + 1) bytes: what a frame passes beyond it is not
+//!   paid for. A beat whose tkeep is 0 costs nothing.
 //! - **Registers:** all outputs are registers; no path leads from input to output.
 //! - **Reset** (`rst` high) forgets the beats inside, credit and counters: the input has to start with a new frame.
 
