@@ -26,7 +26,8 @@ fn succeeds(command: &mut Command) -> Output {
     output
 }
 
-/// The library for C, next to the command. Cargo builds it for no test of another crate, so it is asked to.
+/// The library for C. Cargo builds it for no test of another crate, so it is asked to build a test that needs it, with the
+/// features that crates have when the whole workspace is tested: most is there already then.
 fn library() -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_spinneret"))
         .parent()
@@ -38,17 +39,10 @@ fn library() -> PathBuf {
     let target = folder.parent().expect("profiles have folders of their own");
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(root());
-    cargo.args([
-        "build",
-        "--quiet",
-        "--package",
-        "spinneret-c",
-        "--profile",
-        profile,
-        "--target-dir",
-    ]);
+    cargo.args(["build", "--quiet", "--workspace", "--test", "interface"]);
+    cargo.args(["--profile", profile, "--target-dir"]);
     succeeds(cargo.arg(target));
-    folder.join("libspinneret.a")
+    folder.join("deps/libspinneret.a")
 }
 
 fn example(build: &Path) -> PathBuf {

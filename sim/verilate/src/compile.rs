@@ -2,6 +2,7 @@
 
 use crate::cache::Cache;
 use crate::error::FileContext;
+use crate::headers::{self, Headers};
 use crate::tool::Verilator;
 use crate::{Error, Model, shim};
 use std::fs;
@@ -13,6 +14,7 @@ pub(crate) struct Job<'a> {
     pub(crate) verilator: &'a Verilator,
     pub(crate) root: &'a Path,
     pub(crate) cache: &'a Cache,
+    pub(crate) headers: &'a Headers<'a>,
 }
 
 impl Job<'_> {
@@ -41,6 +43,7 @@ impl Job<'_> {
         self.verilate(folder)?;
         let file = self.write_unity(folder)?;
         compiler(self.verilator, folder)
+            .include(self.headers.folder()?)
             .file(file)
             .try_compile(&shim::library(&self.model.name))
             .map_err(|source| Error::Compiler {
@@ -60,7 +63,7 @@ impl Job<'_> {
         let shim = shim::text(self.model);
         let arguments = self.arguments().join(" ");
         format!(
-            "{}\n{arguments}\n{}\n{shim}\n{sources}",
+            "{}\n{arguments}\n{}\n{SECTIONS:?}\n{shim}\n{sources}",
             self.verilator.version(),
             shim::HEADER
         )
@@ -101,7 +104,8 @@ impl Job<'_> {
         arguments
     }
 
-    /// Writes one C++ file that includes all others: reading the headers takes most of the time.
+    /// Writes one C++ file that includes all others: reading the headers takes most of the time. What a simulation does
+    /// in every cycle comes first.
     fn write_unity(&self, folder: &Path) -> Result<PathBuf, Error> {
         let generated = folder.join("obj");
         let mut names = Vec::new();
@@ -116,17 +120,48 @@ impl Job<'_> {
             }
         }
         names.sort();
-        let header = folder.join("spinneret_model.h");
-        fs::write(&header, shim::HEADER).at("write", &header)?;
-        let includes: String = names
-            .iter()
-            .map(|name| format!("#include \"obj/{name}\"\n"))
-            .collect();
+        let mut text = format!("#include \"{}\"\n", headers::NAME);
+        let mut rare = String::new();
+        for section in SECTIONS {
+            rare += &format!("#pragma GCC optimize(\"{}\")\n", section.level);
+            for name in names.extract_if(.., |name| name.contains(section.part)) {
+                rare += &include(&name);
+            }
+        }
+        // Templates are made out at the very end, with what then holds.
+        rare += "#pragma GCC reset_options\n";
+        text.extend(names.iter().map(|name| include(name)));
         let unity = folder.join("model.cpp");
-        fs::write(&unity, includes + &shim::text(self.model)).at("write", &unity)?;
+        fs::write(&unity, text + &shim::text(self.model) + &rare).at("write", &unity)?;
         Ok(unity)
     }
 }
+
+fn include(name: &str) -> String {
+    format!("#include \"obj/{name}\"\n")
+}
+
+/// Files whose code runs rarely: half the compiler's time would go into making it fast.
+#[derive(Debug)]
+struct Section {
+    /// What is in their names.
+    part: &'static str,
+    level: &'static str,
+}
+
+/// Where several fit, the first counts.
+const SECTIONS: [Section; 2] = [
+    // Runs once for a model.
+    Section {
+        part: "__Slow",
+        level: "O0",
+    },
+    // Runs while a waveform is written.
+    Section {
+        part: "__Trace",
+        level: "O1",
+    },
+];
 
 /// The C++ compiler with the options that models and the run-time library have in common.
 ///

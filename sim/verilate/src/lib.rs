@@ -24,6 +24,7 @@ mod cache;
 mod check;
 mod compile;
 mod error;
+mod headers;
 mod runtime;
 mod rust_text;
 pub mod schedule;
@@ -36,6 +37,7 @@ pub use shared::{Progress, SharedModel, build_shared};
 
 use crate::cache::Cache;
 use crate::error::FileContext;
+use crate::headers::Headers;
 use crate::tool::Verilator;
 use std::cmp::Reverse;
 use std::fs;
@@ -93,11 +95,13 @@ pub fn build(models: &[Model], out_dir: &Path) -> Result<(), Error> {
         root: &root,
         cache: &cache,
     };
+    let headers = Headers::new(&verilator, &root, models.len());
     let jobs = models.iter().map(|model| compile::Job {
         model,
         verilator: &verilator,
         root: &root,
         cache: &cache,
+        headers: &headers,
     });
     let jobs: Vec<_> = jobs.collect();
     // What takes longest goes first, so that no processor waits for another one at the end.
@@ -108,6 +112,7 @@ pub fn build(models: &[Model], out_dir: &Path) -> Result<(), Error> {
         _ => (order[turn - 1] + 1, jobs[order[turn - 1]].run()),
     });
     results.sort_by_key(|(index, _)| *index);
+    headers.remove();
     results.into_iter().try_for_each(|(_, result)| result)?;
 
     let text = rust_text::models(models);
