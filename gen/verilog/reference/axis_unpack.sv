@@ -4,28 +4,36 @@
 `default_nettype none
 
 // Unpacks a frame stream into an AXI4-Stream; wires only.
-module axis_unpack (
+// It is made for the values of its parameters that instances in this design set.
+module axis_unpack #(
+    parameter integer ID = 1,
+    parameter integer DEST = 8,
+    parameter integer USER = 16,
+    localparam integer DEST_AT = 512 + 512 / 8 + ID,
+    localparam integer USER_AT = DEST_AT + DEST,
+    localparam integer WIDTH = USER_AT + USER
+) (
     // The packed beats.
-    input  wire  [600:0] s_data,
-    input  wire          s_last,
-    input  wire          s_valid,
-    output logic         s_ready,
+    input  wire  [WIDTH-1:0] s_data,
+    input  wire              s_last,
+    input  wire              s_valid,
+    output logic             s_ready,
     // The AXI4-Stream.
-    output logic [511:0] m_axis_tdata,
-    output logic  [63:0] m_axis_tkeep,
-    output logic         m_axis_tvalid,
-    input  wire          m_axis_tready,
-    output logic         m_axis_tlast,
-    output logic         m_axis_tid,
-    output logic   [7:0] m_axis_tdest,
-    output logic  [15:0] m_axis_tuser
+    output logic     [511:0] m_axis_tdata,
+    output logic      [63:0] m_axis_tkeep,
+    output logic             m_axis_tvalid,
+    input  wire              m_axis_tready,
+    output logic             m_axis_tlast,
+    output logic    [ID-1:0] m_axis_tid,
+    output logic  [DEST-1:0] m_axis_tdest,
+    output logic  [USER-1:0] m_axis_tuser
 );
 
     assign m_axis_tdata = s_data[511:0];
     assign m_axis_tkeep = s_data[575:512];
-    assign m_axis_tid = s_data[576];
-    assign m_axis_tdest = s_data[584:577];
-    assign m_axis_tuser = s_data[600:585];
+    assign m_axis_tid = s_data[576 +: ID];
+    assign m_axis_tdest = s_data[DEST_AT +: DEST];
+    assign m_axis_tuser = s_data[USER_AT +: USER];
     assign m_axis_tlast = s_last;
     assign m_axis_tvalid = s_valid;
     assign s_ready = m_axis_tready;

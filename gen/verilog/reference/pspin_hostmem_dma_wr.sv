@@ -271,7 +271,7 @@ module pspin_hostmem_dma_wr #(
     end
 
     // Bursts and their data.
-    output_queue_16 #(.WIDTH(85)) u_bursts (
+    output_queue #(.WIDTH(85), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(hold),
         .s_data({s_axi_awid, s_axi_awburst, s_axi_awsize, s_axi_awlen, s_axi_awaddr}),
@@ -328,7 +328,7 @@ module pspin_hostmem_dma_wr #(
     );
 
     // A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
-    output_queue_16_margin_1 #(.WIDTH(105)) u_pieces (
+    output_queue #(.WIDTH(105), .DEPTH(16), .MARGIN(1)) u_pieces (
         .clk(clk),
         .rst(hold),
         .s_data(assembler_piece),
@@ -340,7 +340,7 @@ module pspin_hostmem_dma_wr #(
         .almost_full(pieces_almost_full)
     );
 
-    transfer_queue u_transfers (
+    transfer_queue #(.PAYLOAD(21)) u_transfers (
         .clk(clk),
         .rst(reset),
         .forget(forget),

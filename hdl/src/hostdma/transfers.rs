@@ -92,7 +92,13 @@ pub struct TransferQueue {
 }
 
 impl Logic for TransferQueue {
-    #[kernel]
+    #[kernel(
+        parameters(
+            DESCRIPTOR = self._transfers.element(self._shape) - self._transfers.payload,
+            PAYLOAD = self._transfers.payload
+        ),
+        numbers(REQUEST = DESCRIPTOR + PAYLOAD)
+    )]
     fn update(&mut self) {
         let shape = self._shape;
         let transfers = self._transfers;

@@ -11,7 +11,8 @@
 //! group   statements -> groups that can stand apart
 //! plan    group -> port connection, combinational logic or register
 //! module  plan -> text (`text` for the statements, `file` for what stands around)
-//! library text -> modules, equal ones once
+//! loops   statements that repeat -> loops
+//! library text -> modules, equal ones once, variants of one block as one with parameters (`variants`)
 //! ```
 
 mod assign;
@@ -20,6 +21,7 @@ mod check;
 mod describe;
 mod design;
 mod error;
+mod family;
 mod file;
 mod fold;
 mod group;
@@ -27,17 +29,21 @@ mod infer;
 mod ir;
 mod library;
 mod literal;
+mod loops;
 mod lower;
+mod marks;
 mod metadata;
 mod module;
 mod names;
 mod operators;
+mod parameters;
 mod plan;
 mod prune;
 mod select;
 mod symbols;
 mod tables;
 mod text;
+mod variants;
 mod verbatim;
 mod walk;
 

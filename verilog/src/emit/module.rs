@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::file::{type_text, with_doc};
-use super::ir::{ConstantId, Expr, SignalId};
+use super::file::with_doc;
+use super::ir::{ConstantId, Expr, Part, SignalId, Stmt};
 use super::lower::{Kernel, TopStatement};
+use super::marks::{self, literal};
 use super::metadata::Metadata;
 use super::plan::{Clocked, Plan};
 use super::symbols::{Child, Role, Signal, Symbols};
-use super::text::{Assignment, Writer, line, literal};
+use super::text::{Assignment, Writer, line};
 
 fn declaration(keyword: &str, kind: &str, rest: &str, doc: &str) -> String {
-    let space = if kind.is_empty() { "" } else { " " };
-    with_doc(&format!("    {keyword}{space}{kind} {rest};"), doc)
+    with_doc(&format!("    {keyword}{kind} {rest};"), doc)
 }
 
 /// A constant field as a named constant.
@@ -23,19 +23,24 @@ pub(crate) fn constant(symbols: &Symbols, id: ConstantId) -> String {
         constant.identifier,
         literal(&constant.value, constant.width)
     );
-    let kind = type_text(constant.signed, constant.width, None);
+    let kind = kind(constant.signed, constant.width, None);
     declaration("localparam logic", &kind, &rest, "")
 }
 
-/// Sign and range of a signal.
-fn kind(signal: &Signal) -> String {
-    type_text(signal.signed, signal.width, signal.width_name.as_ref())
+/// Sign and range of a declaration, with a space before them.
+fn kind(signed: bool, width: usize, name: Option<&String>) -> String {
+    let range = name.map_or_else(|| marks::range(width), |name| format!(" [{name}-1:0]"));
+    format!("{}{range}", if signed { " signed" } else { "" })
+}
+
+fn kind_of(signal: &Signal) -> String {
+    kind(signal.signed, signal.width, signal.width_name.as_ref())
 }
 
 /// A signal of the module.
 pub(crate) fn net(symbols: &Symbols, id: SignalId, doc: &str) -> String {
     let signal = symbols.signal(id);
-    declaration("logic", &kind(signal), &signal.identifier, doc)
+    declaration("logic", &kind_of(signal), &signal.identifier, doc)
 }
 
 /// Writes the content of a module whose kernel was translated.
@@ -138,7 +143,7 @@ impl Content<'_> {
             );
             out.push_str(&declaration(
                 &keyword,
-                &kind(signal),
+                &kind_of(signal),
                 &rest,
                 self.doc(&register.path),
             ));
@@ -192,7 +197,6 @@ impl Content<'_> {
 
     /// The text of a group that is one assignment to a whole signal.
     fn continuous(&self, statement: &TopStatement) -> Option<String> {
-        use super::ir::{Part, Stmt};
         match &statement.stmt {
             Stmt::Assign { target, value } if target.part == Part::Whole => Some(format!(
                 "assign {}",
@@ -204,15 +208,28 @@ impl Content<'_> {
 
     fn always_comb(&self, group: &[TopStatement], out: &mut String) {
         line(out, 1, "always_comb begin");
-        for statement in group {
-            statement
+        self.writer
+            .runs(self.statements(group, Assignment::Blocking), 2, out);
+        line(out, 1, "end");
+    }
+
+    /// The texts of statements and of the comments in front of them.
+    fn statements<'b>(
+        &self,
+        statements: impl IntoIterator<Item = &'b TopStatement>,
+        kind: Assignment,
+    ) -> Vec<String> {
+        let texts = |statement: &TopStatement| {
+            let comments = statement
                 .comments
                 .iter()
-                .for_each(|comment| line(out, 2, &format!("// {comment}")));
+                .cloned()
+                .map(Stmt::Comment)
+                .collect::<Vec<_>>();
             self.writer
-                .statement(&statement.stmt, Assignment::Blocking, 2, out);
-        }
-        line(out, 1, "end");
+                .statements(comments.iter().chain([&statement.stmt]), kind, 2)
+        };
+        statements.into_iter().flat_map(texts).collect()
     }
 
     fn clocked(&self) -> String {
@@ -240,14 +257,9 @@ impl Content<'_> {
                 self.writer.name(clocked.edge.clock)
             ),
         );
-        for (_, statement) in &clocked.statements {
-            statement
-                .comments
-                .iter()
-                .for_each(|comment| line(&mut out, 2, &format!("// {comment}")));
-            self.writer
-                .statement(&statement.stmt, Assignment::Nonblocking, 2, &mut out);
-        }
+        let statements = clocked.statements.iter().map(|(_, statement)| statement);
+        self.writer
+            .runs(self.statements(statements, Assignment::Nonblocking), 2, &mut out);
         for number in &clocked.copies {
             let register = &self.symbols.registers[*number];
             let (output, data) = (self.writer.name(register.output), self.writer.name(register.data));
@@ -295,15 +307,11 @@ impl Content<'_> {
             .filter_map(|(_, id)| self.plan.comments.get(id))
             .flatten();
         comments.for_each(|comment| line(&mut out, 1, &format!("// {comment}")));
-        let settings = child.parameters.iter();
-        let settings: Vec<String> = settings
-            .map(|(name, value)| format!(".{name}({value})"))
-            .collect();
-        let settings = match settings[..] {
-            [] => String::new(),
-            _ => format!("#({}) ", settings.join(", ")),
-        };
-        let head = format!("{} {settings}{}", child.module, child.identifier);
+        let head = format!(
+            "{}{}",
+            marks::module(&child.module, &child.parameters),
+            child.identifier
+        );
         if child.ports.is_empty() {
             line(&mut out, 1, &format!("{head} ();"));
             return out;

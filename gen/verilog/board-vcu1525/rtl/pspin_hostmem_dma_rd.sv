@@ -144,7 +144,7 @@ module pspin_hostmem_dma_rd (
         .settled(account_settled)
     );
 
-    spinneret_output_queue_16 #(.WIDTH(85)) u_bursts (
+    spinneret_output_queue #(.WIDTH(85), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(hold),
         .s_data({s_axi_aruser[1:0], s_axi_arid, s_axi_arburst, s_axi_arsize, s_axi_arlen, s_axi_araddr}),
@@ -156,7 +156,7 @@ module pspin_hostmem_dma_rd (
         .almost_full()
     );
 
-    spinneret_output_queue_16 #(.WIDTH(14)) u_atomics (
+    spinneret_output_queue #(.WIDTH(14), .DEPTH(16), .MARGIN(0)) u_atomics (
         .clk(clk),
         .rst(hold),
         .s_data(s_atomic_data),
@@ -199,7 +199,7 @@ module pspin_hostmem_dma_rd (
         .freed(sequencer_freed)
     );
 
-    spinneret_transfer_queue_1 u_transfers (
+    spinneret_transfer_queue #(.PAYLOAD(41)) u_transfers (
         .clk(clk),
         .rst(reset),
         .forget(forget),
@@ -225,7 +225,7 @@ module pspin_hostmem_dma_rd (
         .idle(transfers_idle)
     );
 
-    spinneret_output_queue_4 #(.WIDTH(40)) u_jobs (
+    spinneret_output_queue #(.WIDTH(40), .DEPTH(4), .MARGIN(0)) u_jobs (
         .clk(clk),
         .rst(reset),
         .s_data(jobs_s_data),

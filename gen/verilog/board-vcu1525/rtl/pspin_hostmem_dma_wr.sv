@@ -199,7 +199,7 @@ module pspin_hostmem_dma_wr (
     );
 
     // Bursts and their data.
-    spinneret_output_queue_16 #(.WIDTH(91)) u_bursts (
+    spinneret_output_queue #(.WIDTH(91), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(hold),
         .s_data(bursts_s_data),
@@ -259,7 +259,7 @@ module pspin_hostmem_dma_wr (
     );
 
     // A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
-    spinneret_output_queue_16_margin_1 #(.WIDTH(105)) u_pieces (
+    spinneret_output_queue #(.WIDTH(105), .DEPTH(16), .MARGIN(1)) u_pieces (
         .clk(clk),
         .rst(hold),
         .s_data(assembler_piece),
@@ -284,7 +284,7 @@ module pspin_hostmem_dma_wr (
         .allowed(allowed)
     );
 
-    spinneret_transfer_queue u_transfers (
+    spinneret_transfer_queue #(.PAYLOAD(19)) u_transfers (
         .clk(clk),
         .rst(reset),
         .forget(forget),

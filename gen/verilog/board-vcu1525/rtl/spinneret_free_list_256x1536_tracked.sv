@@ -212,7 +212,7 @@ module spinneret_free_list_256x1536_tracked (
     );
 
     // The list has a place for every slot, so it is never full.
-    spinneret_fifo_256_block #(.WIDTH(9)) u_list (
+    spinneret_fifo_block #(.WIDTH(9), .DEPTH(256), .MARGIN(0)) u_list (
         .clk(clk),
         .rst(rst),
         .s_data(back_entry),
