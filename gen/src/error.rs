@@ -87,17 +87,6 @@ pub enum Error {
         /// What the back-end says.
         source: spinneret_verilog::Error,
     },
-    /// Two blocks use one module name for different texts.
-    #[error(
-        "modules of `{block}` and of an earlier block are both called `{module}` but differ: give one of them \
-         another name in its kernel"
-    )]
-    NameClash {
-        /// Name of the Verilog module.
-        module: String,
-        /// The block that brought the second one.
-        block: &'static str,
-    },
     /// A file of the output directory that gen-verilog did not write is in the way.
     #[error(
         "{path} is in the way and was not written by gen-verilog: move it away or choose another `--out`"

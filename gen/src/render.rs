@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::request::{Chosen, Request};
 use spinneret_hdl::entry::{Config, Parameter};
-use spinneret_verilog::{Design, Library, Port, TopOptions};
+use spinneret_verilog::{Library, Port, TopOptions};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -67,8 +67,8 @@ pub struct Block {
 /// # Errors
 /// A combination of parameters that a block refuses, or a construct that cannot be translated.
 pub fn render(request: &Request) -> Result<Rendered, Error> {
-    let mut collected = Collected::default();
     let mut library = Library::new();
+    let mut blocks = BTreeMap::new();
     for chosen in &request.blocks {
         let block = (chosen.entry.build)(&chosen.values())?;
         let options = TopOptions {
@@ -80,90 +80,34 @@ pub fn render(request: &Request) -> Result<Rendered, Error> {
                 module: chosen.entry.name,
                 source,
             })?;
-        collected.add(request.config, chosen, design)?;
+        let comment = values_comment(request.config, chosen);
+        let block = Block {
+            ports: design.ports,
+            parameters: chosen.parameters.clone(),
+        };
+        blocks.insert(design.name, (block, comment));
     }
-    Ok(collected.finish(request))
-}
-
-/// Files and modules of the designs so far; a module that several designs share is kept once.
-#[derive(Default)]
-struct Collected {
-    parts: Vec<Part>,
-    position: BTreeMap<String, usize>,
-}
-
-/// A module with the text that the back-end gave it, before our comments.
-struct Part {
-    module: Module,
-    body: String,
-    comment: String,
-}
-
-impl Collected {
-    fn add(&mut self, config: Config, chosen: &Chosen, design: Design) -> Result<(), Error> {
-        for module in design.modules {
-            let is_top = module.name == design.name;
-            let position = *self
-                .position
-                .entry(module.name.clone())
-                .or_insert(self.parts.len());
-            if position == self.parts.len() {
-                self.parts.push(Part::new(module));
-            } else if self.parts[position].body != module.text {
-                return Err(Error::NameClash {
-                    module: module.name,
-                    block: chosen.entry.name,
-                });
-            }
-            // The module may be known as a part of an earlier block; now it is a block by itself.
-            if is_top {
-                let part = &mut self.parts[position];
-                part.comment = values_comment(config, chosen);
-                part.module.block = Some(Block {
-                    ports: design.ports.clone(),
-                    parameters: chosen.parameters.clone(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(self, request: &Request) -> Rendered {
-        let (mut modules, mut files) = (Vec::new(), Vec::new());
-        for Part {
-            mut module,
-            body,
-            comment,
-        } in self.parts
-        {
-            let text = format!("{HEADER}\n{LICENCE}\n{comment}{body}");
-            module.lines = text.lines().count();
-            files.push(File {
-                name: module.file.clone(),
-                text,
-            });
-            modules.push(module);
-        }
-        files.push(file_list(request, &files));
-        Rendered { files, modules }
-    }
-}
-
-impl Part {
-    fn new(module: spinneret_verilog::Module) -> Self {
-        let described = Module {
-            file: format!("{}.sv", module.name),
+    let (mut modules, mut files) = (Vec::new(), Vec::new());
+    // Only now all variants of every module are known, and so is its text.
+    for module in library.modules() {
+        let (block, comment) = blocks.remove(&module.name).unzip();
+        let text = format!(
+            "{HEADER}\n{LICENCE}\n{}{}",
+            comment.unwrap_or_default(),
+            module.text
+        );
+        let file = format!("{}.sv", module.name);
+        modules.push(Module {
             name: module.name,
             doc: module.doc,
-            lines: 0,
-            block: None,
-        };
-        Self {
-            module: described,
-            body: module.text,
-            comment: String::new(),
-        }
+            file: file.clone(),
+            lines: text.lines().count(),
+            block,
+        });
+        files.push(File { name: file, text });
     }
+    files.push(file_list(request, &files));
+    Ok(Rendered { files, modules })
 }
 
 /// Says which values a text was generated with, since it has none of its own parameters left.

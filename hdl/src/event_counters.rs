@@ -23,19 +23,25 @@ pub struct EventCounters {
     /// How often each event has happened.
     pub counts: [Wire<Out, { COUNTER_WIDTH }>; events],
     happened: Reg<{ events }, Reset>,
-    values: [Reg<{ COUNTER_WIDTH }, Reset>; events],
+    /// The counters side by side, the first in the lowest bits.
+    values: Reg<{ events * COUNTER_WIDTH }, Reset>,
 }
 
 impl Logic for EventCounters {
-    #[kernel(suffix = self.values.len())]
+    #[kernel(suffix = self._events)]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.happened, self.values);
         self.happened.d.next = self.events.val();
-        for event in 0..self.values.len() {
+        for event in 0..self._events {
+            let low = event * COUNTER_WIDTH;
             if self.happened.q.val().get_bit(event) {
-                self.values[event].d.next = self.values[event].q.val() + 1;
+                self.values.d.next.set_slice(
+                    low,
+                    COUNTER_WIDTH,
+                    self.values.q.val().slice(low, COUNTER_WIDTH) + 1,
+                );
             }
-            self.counts[event].next = self.values[event].q.val();
+            self.counts[event].next = self.values.q.val().slice(low, COUNTER_WIDTH);
         }
     }
 }

@@ -77,23 +77,19 @@ fn elaborates(text: &str) {
     tools::lint(directory.path(), &[]);
 }
 
-/// A sub-block whose width is a parameter, with what is in it.
-fn generic(width: usize, listed: &str, inner: Option<Raw>) -> Raw {
-    let block = match inner {
-        Some(inner) => chain(vec![("inner", inner)], width),
-        None => inverter(None, width),
-    };
-    let mut block = hinted(block, "generic");
-    if let Verilog::Combinatorial(statements) = &mut block.code {
-        let comment = format!("parameter WIDTH = {width}: {listed}");
-        statements.insert(0, VerilogStatement::Comment(comment));
-    }
-    block
+/// A sub-block that names numbers, with the statements that drive `y`.
+fn naming(module: &str, numbers: &[&str], width: usize, statements: Vec<VerilogStatement>) -> Raw {
+    let named = |number: &&str| VerilogStatement::Comment(format!("number {number}"));
+    let head = [VerilogStatement::Comment(format!("module: {module}"))];
+    let head = head.into_iter().chain(numbers.iter().map(named));
+    Raw::new(
+        vec![input("a", width), output("y", width)],
+        head.chain(statements).collect(),
+    )
 }
 
-#[test]
-fn blocks_that_differ_in_a_width_are_one_module_with_a_parameter() {
-    let part = |width| generic(width, "a y", None);
+/// Two sub-blocks beside one another, of four and of nine bits.
+fn beside(narrow: Raw, wide: Raw) -> Raw {
     let both = Raw::new(
         vec![input("a", 4), output("y", 4), input("b", 9), output("z", 9)],
         vec![
@@ -103,39 +99,122 @@ fn blocks_that_differ_in_a_width_are_one_module_with_a_parameter() {
             set("z", sig("wide$y")),
         ],
     );
-    let design = generate(&both.with("narrow", part(4)).with("wide", part(9)), "top").expect("a design");
-    assert_eq!(names(&design), ["generic", "top"]);
-    let text = design.text();
-    assert!(
-        text.contains("module generic #(\n    parameter integer WIDTH = 1\n)"),
-        "{text}"
-    );
-    assert!(text.contains("input  wire  [WIDTH-1:0] a,"), "{text}");
-    assert!(text.contains("generic #(.WIDTH(4)) u_narrow ("), "{text}");
-    assert!(text.contains("generic #(.WIDTH(9)) u_wide ("), "{text}");
-    elaborates(&design.text());
+    both.with("narrow", narrow).with("wide", wide)
 }
 
 #[test]
-fn a_parameter_is_passed_on_to_parts_that_are_listed() {
-    let of = |listed: &str| {
-        let outer = hinted(generic(6, listed, Some(generic(6, "a y", None))), "outer");
-        let design = generate(&chain(vec![("part", outer)], 6), "top").expect("a design");
-        elaborates(&design.text());
-        design.text()
+fn blocks_that_differ_in_named_numbers_are_one_module_with_parameters() {
+    let part = |width: usize, limit: u32| {
+        let numbers = [format!("WIDTH = {width}"), format!("LIMIT = {limit}")];
+        let sum = bin(sig("a"), VerilogOp::Add, num(limit - 1));
+        naming("part", &[&numbers[0], &numbers[1]], width, vec![set("y", sum)])
     };
-    let text = of("a y inner inner$a inner$y");
-    assert!(text.contains("generic #(.WIDTH(WIDTH)) u_inner ("), "{text}");
-    let text = of("a y");
-    assert!(text.contains("generic #(.WIDTH(6)) u_inner ("), "{text}");
+    let design = generate(&beside(part(4, 5), part(9, 300)), "top").expect("a design");
+    assert_eq!(names(&design), ["part", "top"]);
+    let text = design.text();
+    for expected in [
+        "module part #(\n    parameter integer WIDTH = 4,\n    parameter integer LIMIT = 5\n)",
+        "input  wire  [WIDTH-1:0] a,",
+        "assign y = a + WIDTH'(LIMIT-1);",
+        "part #(.WIDTH(4), .LIMIT(5)) u_narrow (",
+        "part #(.WIDTH(9), .LIMIT(300)) u_wide (",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    elaborates(&text);
+}
+
+#[test]
+fn a_number_that_follows_from_parameters_is_declared_with_its_formula() {
+    let part = |width: usize| {
+        let numbers = [
+            format!("BYTES = {}", width * 3),
+            format!("WIDTH = {width}: BYTES / 3"),
+        ];
+        naming(
+            "part",
+            &[&numbers[0], &numbers[1]],
+            width,
+            vec![set("y", sig("a"))],
+        )
+    };
+    let text = generate(&beside(part(4), part(9)), "top")
+        .expect("a design")
+        .text();
+    for expected in [
+        "    parameter integer BYTES = 12,\n    localparam integer WIDTH = BYTES / 3\n)",
+        "output logic [WIDTH-1:0] y",
+        "part #(.BYTES(27)) u_wide (",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    elaborates(&text);
+}
+
+#[test]
+fn a_parameter_is_passed_on_to_parts() {
+    let part = |width: usize| {
+        let number = format!("WIDTH = {width}");
+        let inner = naming("inner", &[&number], width, vec![set("y", sig("a"))]);
+        let through = vec![set("inner$a", sig("a")), set("y", sig("inner$y"))];
+        naming("part", &[&number], width, through).with("inner", inner)
+    };
+    let design = generate(&beside(part(4), part(9)), "top").expect("a design");
+    assert_eq!(names(&design), ["inner", "part", "top"]);
+    let text = design.text();
+    assert!(text.contains("inner #(.WIDTH(WIDTH)) u_inner ("), "{text}");
+    elaborates(&text);
+}
+
+#[test]
+fn blocks_stay_apart_where_a_number_follows_from_none_that_is_named() {
+    let part = |width: usize, limit: u32| {
+        let sum = bin(sig("a"), VerilogOp::Add, num(limit));
+        naming("part", &[&format!("WIDTH = {width}")], width, vec![set("y", sum)])
+    };
+    let design = generate(&beside(part(4, 5), part(9, 300)), "top").expect("a design");
+    assert_eq!(names(&design), ["part", "part_1", "top"]);
+    assert!(!design.text().contains("parameter"), "{}", design.text());
+}
+
+#[test]
+fn a_module_gets_its_parameters_when_a_design_brings_another_variant() {
+    let part = |width: usize| {
+        naming(
+            "part",
+            &[&format!("WIDTH = {width}")],
+            width,
+            vec![set("y", sig("a"))],
+        )
+    };
+    let mut library = Library::new();
+    let options = TopOptions::default();
+    let first = library
+        .add(&chain(vec![("part", part(4))], 4), "first", &options)
+        .expect("a design");
+    assert!(first.text().contains("input  wire  [3:0] a,"), "{}", first.text());
+    let second = library
+        .add(&chain(vec![("part", part(9))], 9), "second", &options)
+        .expect("a design");
+    assert!(
+        second.text().contains("part #(.WIDTH(9)) u_part ("),
+        "{}",
+        second.text()
+    );
+    let modules = library.modules();
+    let texts: Vec<&str> = modules.iter().map(|module| module.text.as_str()).collect();
+    assert_eq!(modules.len(), 3);
+    assert!(
+        texts.concat().contains("part #(.WIDTH(4)) u_part ("),
+        "{}",
+        texts.concat()
+    );
 }
 
 #[test]
 fn a_signal_of_another_width_than_its_parameter_is_refused() {
-    let mut part = generic(6, "a y", None);
-    if let Verilog::Combinatorial(statements) = &mut part.code {
-        statements[0] = VerilogStatement::Comment("parameter WIDTH = 5: a y".to_owned());
-    }
+    let mut part = Raw::new(vec![input("a", 6), output("y", 6)], Vec::new());
+    part.code = Verilog::Custom("// parameter WIDTH = 5: a y\nassign y = a;\n".to_owned());
     let error = generate(&chain(vec![("part", part)], 6), "top").expect_err("it is refused");
     assert_eq!(
         error.to_string(),
@@ -241,9 +320,10 @@ fn a_library_lists_the_modules_of_all_its_designs_once_and_children_first() {
     library
         .add(&inverter(None, 5), "other", &options)
         .expect("a design");
-    let names: Vec<_> = library.modules().map(|module| module.name.as_str()).collect();
+    let modules = library.modules();
+    let names: Vec<_> = modules.iter().map(|module| module.name.as_str()).collect();
     assert_eq!(names, ["our_bit", "our_half", "whole", "other"]);
-    for (number, module) in library.modules().enumerate() {
+    for (number, module) in modules.iter().enumerate() {
         for instance in &module.instances {
             assert!(
                 names[..number].contains(&instance.as_str()),

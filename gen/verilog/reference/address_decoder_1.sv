@@ -22,22 +22,9 @@ module address_decoder_1 (
 
     always_comb begin
         places = 16'd0;
-        places[0] = word == 4'd0;
-        places[1] = word == 4'd1;
-        places[2] = word == 4'd2;
-        places[3] = word == 4'd3;
-        places[4] = word == 4'd4;
-        places[5] = word == 4'd5;
-        places[6] = word == 4'd6;
-        places[7] = word == 4'd7;
-        places[8] = word == 4'd8;
-        places[9] = word == 4'd9;
-        places[10] = word == 4'ha;
-        places[11] = word == 4'hb;
-        places[12] = word == 4'hc;
-        places[13] = word == 4'hd;
-        places[14] = word == 4'he;
-        places[15] = word == 4'hf;
+        for (int i = 0; i < 16; i++) begin
+            places[i] = word == 4'(i);
+        end
     end
 
     always_comb begin

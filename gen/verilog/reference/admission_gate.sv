@@ -130,7 +130,7 @@ module admission_gate (
         end
     end
 
-    pass_fifo_64_distributed_margin_24 #(.WIDTH(581)) u_queue (
+    pass_fifo_distributed #(.WIDTH(581), .DEPTH(64), .MARGIN(24)) u_queue (
         .clk(clk),
         .rst(rst),
         .s_data(queue_s_data),
@@ -142,7 +142,7 @@ module admission_gate (
         .almost_full(queue_almost_full)
     );
 
-    output_queue_8 #(.WIDTH(1)) u_verdicts (
+    output_queue #(.WIDTH(1), .DEPTH(8), .MARGIN(0)) u_verdicts (
         .clk(clk),
         .rst(rst),
         .s_data(verdict),
@@ -154,7 +154,7 @@ module admission_gate (
         .almost_full()
     );
 
-    output_queue_128 #(.WIDTH(67)) u_metas (
+    output_queue #(.WIDTH(67), .DEPTH(128), .MARGIN(0)) u_metas (
         .clk(clk),
         .rst(rst),
         .s_data(meta_s_data),

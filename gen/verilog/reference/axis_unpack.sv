@@ -3,28 +3,36 @@
 `default_nettype none
 
 // Unpacks a frame stream into an AXI4-Stream; wires only.
-module axis_unpack (
+// It is made for the values of its parameters that instances in this design set.
+module axis_unpack #(
+    parameter integer ID = 1,
+    parameter integer DEST = 8,
+    parameter integer USER = 16,
+    localparam integer DEST_AT = 512 + 512 / 8 + ID,
+    localparam integer USER_AT = DEST_AT + DEST,
+    localparam integer WIDTH = USER_AT + USER
+) (
     // The packed beats.
-    input  wire  [600:0] s_data,
-    input  wire          s_last,
-    input  wire          s_valid,
-    output logic         s_ready,
+    input  wire  [WIDTH-1:0] s_data,
+    input  wire              s_last,
+    input  wire              s_valid,
+    output logic             s_ready,
     // The AXI4-Stream.
-    output logic [511:0] m_axis_tdata,
-    output logic  [63:0] m_axis_tkeep,
-    output logic         m_axis_tvalid,
-    input  wire          m_axis_tready,
-    output logic         m_axis_tlast,
-    output logic         m_axis_tid,
-    output logic   [7:0] m_axis_tdest,
-    output logic  [15:0] m_axis_tuser
+    output logic     [511:0] m_axis_tdata,
+    output logic      [63:0] m_axis_tkeep,
+    output logic             m_axis_tvalid,
+    input  wire              m_axis_tready,
+    output logic             m_axis_tlast,
+    output logic    [ID-1:0] m_axis_tid,
+    output logic  [DEST-1:0] m_axis_tdest,
+    output logic  [USER-1:0] m_axis_tuser
 );
 
     typedef struct packed {
-        logic [15:0]  user;
-        logic [7:0]   dest;
-        logic         id;
-        logic [63:0]  keep;
+        logic [USER-1:0] user;
+        logic [DEST-1:0] dest;
+        logic [ID-1:0] id;
+        logic [63:0] keep;
         logic [511:0] data;
     } axis_t;
 

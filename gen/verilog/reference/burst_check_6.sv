@@ -21,23 +21,10 @@ module burst_check_6 (
 
     always_comb begin
         mask = 12'd0;
-        if (size > 3'd0) begin
-            mask[0] = 1'b1;
-        end
-        if (size > 3'd1) begin
-            mask[1] = 1'b1;
-        end
-        if (size > 3'd2) begin
-            mask[2] = 1'b1;
-        end
-        if (size > 3'd3) begin
-            mask[3] = 1'b1;
-        end
-        if (size > 3'd4) begin
-            mask[4] = 1'b1;
-        end
-        if (size > 3'd5) begin
-            mask[5] = 1'b1;
+        for (int i = 0; i < 6; i++) begin
+            if (size > 3'(i)) begin
+                mask[i] = 1'b1;
+            end
         end
     end
 

@@ -16,24 +16,22 @@ module event_counters_2 (
 );
 
     logic [1:0] happened = 2'd0;
-    logic [31:0] values_0 = 32'd0;
-    logic [31:0] values_1 = 32'd0;
+    logic [63:0] values = 64'd0; // The counters side by side, the first in the lowest bits.
 
-    assign counts_0 = values_0;
-    assign counts_1 = values_1;
+    assign counts_0 = values[31:0];
+    assign counts_1 = values[63:32];
 
     always_ff @(posedge clk) begin
         happened <= events;
         if (happened[0]) begin
-            values_0 <= values_0 + 32'd1;
+            values[31:0] <= values[31:0] + 32'd1;
         end
         if (happened[1]) begin
-            values_1 <= values_1 + 32'd1;
+            values[63:32] <= values[63:32] + 32'd1;
         end
         if (rst) begin
             happened <= 2'd0;
-            values_0 <= 32'd0;
-            values_1 <= 32'd0;
+            values <= 64'd0;
         end
     end
 endmodule : event_counters_2

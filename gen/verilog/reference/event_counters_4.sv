@@ -18,36 +18,23 @@ module event_counters_4 (
 );
 
     logic [3:0] happened = 4'd0;
-    logic [31:0] values_0 = 32'd0;
-    logic [31:0] values_1 = 32'd0;
-    logic [31:0] values_2 = 32'd0;
-    logic [31:0] values_3 = 32'd0;
+    logic [127:0] values = 128'd0; // The counters side by side, the first in the lowest bits.
 
-    assign counts_0 = values_0;
-    assign counts_1 = values_1;
-    assign counts_2 = values_2;
-    assign counts_3 = values_3;
+    assign counts_0 = values[31:0];
+    assign counts_1 = values[63:32];
+    assign counts_2 = values[95:64];
+    assign counts_3 = values[127:96];
 
     always_ff @(posedge clk) begin
         happened <= events;
-        if (happened[0]) begin
-            values_0 <= values_0 + 32'd1;
-        end
-        if (happened[1]) begin
-            values_1 <= values_1 + 32'd1;
-        end
-        if (happened[2]) begin
-            values_2 <= values_2 + 32'd1;
-        end
-        if (happened[3]) begin
-            values_3 <= values_3 + 32'd1;
+        for (int i = 0; i < 4; i++) begin
+            if (happened[i]) begin
+                values[i*32 +: 32] <= values[i*32 +: 32] + 32'd1;
+            end
         end
         if (rst) begin
             happened <= 4'd0;
-            values_0 <= 32'd0;
-            values_1 <= 32'd0;
-            values_2 <= 32'd0;
-            values_3 <= 32'd0;
+            values <= 128'd0;
         end
     end
 endmodule : event_counters_4

@@ -23,66 +23,28 @@ module event_counters_9 (
 );
 
     logic [8:0] happened = 9'd0;
-    logic [31:0] values_0 = 32'd0;
-    logic [31:0] values_1 = 32'd0;
-    logic [31:0] values_2 = 32'd0;
-    logic [31:0] values_3 = 32'd0;
-    logic [31:0] values_4 = 32'd0;
-    logic [31:0] values_5 = 32'd0;
-    logic [31:0] values_6 = 32'd0;
-    logic [31:0] values_7 = 32'd0;
-    logic [31:0] values_8 = 32'd0;
+    logic [287:0] values = 288'd0; // The counters side by side, the first in the lowest bits.
 
-    assign counts_0 = values_0;
-    assign counts_1 = values_1;
-    assign counts_2 = values_2;
-    assign counts_3 = values_3;
-    assign counts_4 = values_4;
-    assign counts_5 = values_5;
-    assign counts_6 = values_6;
-    assign counts_7 = values_7;
-    assign counts_8 = values_8;
+    assign counts_0 = values[31:0];
+    assign counts_1 = values[63:32];
+    assign counts_2 = values[95:64];
+    assign counts_3 = values[127:96];
+    assign counts_4 = values[159:128];
+    assign counts_5 = values[191:160];
+    assign counts_6 = values[223:192];
+    assign counts_7 = values[255:224];
+    assign counts_8 = values[287:256];
 
     always_ff @(posedge clk) begin
         happened <= events;
-        if (happened[0]) begin
-            values_0 <= values_0 + 32'd1;
-        end
-        if (happened[1]) begin
-            values_1 <= values_1 + 32'd1;
-        end
-        if (happened[2]) begin
-            values_2 <= values_2 + 32'd1;
-        end
-        if (happened[3]) begin
-            values_3 <= values_3 + 32'd1;
-        end
-        if (happened[4]) begin
-            values_4 <= values_4 + 32'd1;
-        end
-        if (happened[5]) begin
-            values_5 <= values_5 + 32'd1;
-        end
-        if (happened[6]) begin
-            values_6 <= values_6 + 32'd1;
-        end
-        if (happened[7]) begin
-            values_7 <= values_7 + 32'd1;
-        end
-        if (happened[8]) begin
-            values_8 <= values_8 + 32'd1;
+        for (int i = 0; i < 9; i++) begin
+            if (happened[i]) begin
+                values[i*32 +: 32] <= values[i*32 +: 32] + 32'd1;
+            end
         end
         if (rst) begin
             happened <= 9'd0;
-            values_0 <= 32'd0;
-            values_1 <= 32'd0;
-            values_2 <= 32'd0;
-            values_3 <= 32'd0;
-            values_4 <= 32'd0;
-            values_5 <= 32'd0;
-            values_6 <= 32'd0;
-            values_7 <= 32'd0;
-            values_8 <= 32'd0;
+            values <= 288'd0;
         end
     end
 endmodule : event_counters_9

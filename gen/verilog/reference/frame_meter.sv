@@ -56,98 +56,58 @@ module frame_meter (
     always_comb begin
         // First cycle: count the bytes of each group, and keep the message id when it passes.
         count_0 = 4'd0;
-        count_0 = count_0 + {3'd0, beat_keep[0]};
-        count_0 = count_0 + {3'd0, beat_keep[1]};
-        count_0 = count_0 + {3'd0, beat_keep[2]};
-        count_0 = count_0 + {3'd0, beat_keep[3]};
-        count_0 = count_0 + {3'd0, beat_keep[4]};
-        count_0 = count_0 + {3'd0, beat_keep[5]};
-        count_0 = count_0 + {3'd0, beat_keep[6]};
-        count_0 = count_0 + {3'd0, beat_keep[7]};
+        for (int i = 0; i < 8; i++) begin
+            count_0 = count_0 + {3'd0, beat_keep[i]};
+        end
     end
 
     always_comb begin
         count_1 = 4'd0;
-        count_1 = count_1 + {3'd0, beat_keep[8]};
-        count_1 = count_1 + {3'd0, beat_keep[9]};
-        count_1 = count_1 + {3'd0, beat_keep[10]};
-        count_1 = count_1 + {3'd0, beat_keep[11]};
-        count_1 = count_1 + {3'd0, beat_keep[12]};
-        count_1 = count_1 + {3'd0, beat_keep[13]};
-        count_1 = count_1 + {3'd0, beat_keep[14]};
-        count_1 = count_1 + {3'd0, beat_keep[15]};
+        for (int i = 0; i < 8; i++) begin
+            count_1 = count_1 + {3'd0, beat_keep[i + 8]};
+        end
     end
 
     always_comb begin
         count_2 = 4'd0;
-        count_2 = count_2 + {3'd0, beat_keep[16]};
-        count_2 = count_2 + {3'd0, beat_keep[17]};
-        count_2 = count_2 + {3'd0, beat_keep[18]};
-        count_2 = count_2 + {3'd0, beat_keep[19]};
-        count_2 = count_2 + {3'd0, beat_keep[20]};
-        count_2 = count_2 + {3'd0, beat_keep[21]};
-        count_2 = count_2 + {3'd0, beat_keep[22]};
-        count_2 = count_2 + {3'd0, beat_keep[23]};
+        for (int i = 0; i < 8; i++) begin
+            count_2 = count_2 + {3'd0, beat_keep[i + 16]};
+        end
     end
 
     always_comb begin
         count_3 = 4'd0;
-        count_3 = count_3 + {3'd0, beat_keep[24]};
-        count_3 = count_3 + {3'd0, beat_keep[25]};
-        count_3 = count_3 + {3'd0, beat_keep[26]};
-        count_3 = count_3 + {3'd0, beat_keep[27]};
-        count_3 = count_3 + {3'd0, beat_keep[28]};
-        count_3 = count_3 + {3'd0, beat_keep[29]};
-        count_3 = count_3 + {3'd0, beat_keep[30]};
-        count_3 = count_3 + {3'd0, beat_keep[31]};
+        for (int i = 0; i < 8; i++) begin
+            count_3 = count_3 + {3'd0, beat_keep[i + 24]};
+        end
     end
 
     always_comb begin
         count_4 = 4'd0;
-        count_4 = count_4 + {3'd0, beat_keep[32]};
-        count_4 = count_4 + {3'd0, beat_keep[33]};
-        count_4 = count_4 + {3'd0, beat_keep[34]};
-        count_4 = count_4 + {3'd0, beat_keep[35]};
-        count_4 = count_4 + {3'd0, beat_keep[36]};
-        count_4 = count_4 + {3'd0, beat_keep[37]};
-        count_4 = count_4 + {3'd0, beat_keep[38]};
-        count_4 = count_4 + {3'd0, beat_keep[39]};
+        for (int i = 0; i < 8; i++) begin
+            count_4 = count_4 + {3'd0, beat_keep[i + 32]};
+        end
     end
 
     always_comb begin
         count_5 = 4'd0;
-        count_5 = count_5 + {3'd0, beat_keep[40]};
-        count_5 = count_5 + {3'd0, beat_keep[41]};
-        count_5 = count_5 + {3'd0, beat_keep[42]};
-        count_5 = count_5 + {3'd0, beat_keep[43]};
-        count_5 = count_5 + {3'd0, beat_keep[44]};
-        count_5 = count_5 + {3'd0, beat_keep[45]};
-        count_5 = count_5 + {3'd0, beat_keep[46]};
-        count_5 = count_5 + {3'd0, beat_keep[47]};
+        for (int i = 0; i < 8; i++) begin
+            count_5 = count_5 + {3'd0, beat_keep[i + 40]};
+        end
     end
 
     always_comb begin
         count_6 = 4'd0;
-        count_6 = count_6 + {3'd0, beat_keep[48]};
-        count_6 = count_6 + {3'd0, beat_keep[49]};
-        count_6 = count_6 + {3'd0, beat_keep[50]};
-        count_6 = count_6 + {3'd0, beat_keep[51]};
-        count_6 = count_6 + {3'd0, beat_keep[52]};
-        count_6 = count_6 + {3'd0, beat_keep[53]};
-        count_6 = count_6 + {3'd0, beat_keep[54]};
-        count_6 = count_6 + {3'd0, beat_keep[55]};
+        for (int i = 0; i < 8; i++) begin
+            count_6 = count_6 + {3'd0, beat_keep[i + 48]};
+        end
     end
 
     always_comb begin
         count_7 = 4'd0;
-        count_7 = count_7 + {3'd0, beat_keep[56]};
-        count_7 = count_7 + {3'd0, beat_keep[57]};
-        count_7 = count_7 + {3'd0, beat_keep[58]};
-        count_7 = count_7 + {3'd0, beat_keep[59]};
-        count_7 = count_7 + {3'd0, beat_keep[60]};
-        count_7 = count_7 + {3'd0, beat_keep[61]};
-        count_7 = count_7 + {3'd0, beat_keep[62]};
-        count_7 = count_7 + {3'd0, beat_keep[63]};
+        for (int i = 0; i < 8; i++) begin
+            count_7 = count_7 + {3'd0, beat_keep[i + 56]};
+        end
     end
 
     assign id_here = (beat_number == 2'd0) & (&beat_keep[47:44]);

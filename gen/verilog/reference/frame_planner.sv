@@ -12,9 +12,9 @@ module frame_planner (
 );
 
     typedef struct packed {
-        logic        wrong_length;
-        logic        wrong_address;
-        logic [5:0]  id;
+        logic wrong_length;
+        logic wrong_address;
+        logic [5:0] id;
         logic [13:0] last;
         logic [31:0] address;
     } command_t;

@@ -136,7 +136,7 @@ module free_list_256x1536 (
 
     // {product, if the number alone does not say it, what `taken` becomes, number}.
     // The list has a place for every slot, so it is never full.
-    fifo_256_block #(.WIDTH(19)) u_list (
+    fifo_block #(.WIDTH(19), .DEPTH(256), .MARGIN(0)) u_list (
         .clk(clk),
         .rst(rst),
         .s_data({product, back_entry}),

@@ -30,7 +30,7 @@ module line_receiver (
 );
 
     typedef struct packed {
-        logic       even;
+        logic even;
         logic [5:0] tail;
         logic [5:0] offset;
         logic [7:0] lines;

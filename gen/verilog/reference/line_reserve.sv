@@ -21,20 +21,20 @@ module line_reserve (
 );
 
     typedef struct packed {
-        logic [5:0]  lines;
+        logic [5:0] lines;
         logic [11:0] bytes;
-        logic [5:0]  last_lane;
-        logic        outside;
-        logic [7:0]  id;
-        logic [2:0]  size;
-        logic [7:0]  length;
-        logic        refused;
+        logic [5:0] last_lane;
+        logic outside;
+        logic [7:0] id;
+        logic [2:0] size;
+        logic [7:0] length;
+        logic refused;
         logic [51:0] page;
         logic [11:0] start;
     } plan_t;
     typedef struct packed {
         logic [7:0] line;
-        plan_t      plan;
+        plan_t plan;
     } held_t;
 
     logic needs;

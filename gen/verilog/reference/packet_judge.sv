@@ -5,30 +5,34 @@
 // Joins records with responses and metadata, and passes packets on that are written.
 //
 // One record a clock, no clock of latency. A packet waits while the queue it leads to is full.
-module packet_judge (
-    input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset: forgets errors.
+// It is made for the values of its parameters that instances in this design set.
+module packet_judge #(
+    parameter integer META = 96,
+    localparam integer PACKET = 32 + META
+) (
+    input  wire               clk, // Clock.
+    input  wire               rst, // Synchronous reset: forgets errors.
     // Records of the writer, as `DmaShape::record_width` says.
-    input  wire   [36:0] record_data,
-    input  wire          record_valid,
-    output logic         record_ready,
+    input  wire        [36:0] record_data,
+    input  wire               record_valid,
+    output logic              record_ready,
     // Responses (BRESP), in the order of the bursts.
-    input  wire    [1:0] response_data,
-    input  wire          response_valid,
-    output logic         response_ready,
+    input  wire         [1:0] response_data,
+    input  wire               response_valid,
+    output logic              response_ready,
     // What is known of the packets beside their place: {tag, length}.
-    input  wire   [95:0] meta_data,
-    input  wire          meta_valid,
-    output logic         meta_ready,
+    input  wire    [META-1:0] meta_data,
+    input  wire               meta_valid,
+    output logic              meta_ready,
     // Packets that are written: {tag, length, address}.
-    output logic [127:0] good_data,
-    output logic         good_valid,
-    input  wire          good_ready,
+    output logic [PACKET-1:0] good_data,
+    output logic              good_valid,
+    input  wire               good_ready,
     // Slots of packets that are not.
-    output logic  [31:0] failed_data,
-    output logic         failed_valid,
-    input  wire          failed_ready,
-    output logic   [3:0] events // Bit n: event n happens in this cycle.
+    output logic       [31:0] failed_data,
+    output logic              failed_valid,
+    input  wire               failed_ready,
+    output logic        [3:0] events // Bit n: event n happens in this cycle.
 );
 
     logic answered;

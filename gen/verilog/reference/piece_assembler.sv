@@ -23,17 +23,17 @@ module piece_assembler (
 );
 
     typedef struct packed {
-        logic [7:0]  id;
+        logic [7:0] id;
         logic [51:0] page;
-        logic [8:0]  position;
-        logic        refused;
-        logic        fault;
-        logic        last;
-        logic        whole;
-        logic        found;
-        logic [5:0]  stop;
-        logic [5:0]  start;
-        logic [5:0]  lane_end;
+        logic [8:0] position;
+        logic refused;
+        logic fault;
+        logic last;
+        logic whole;
+        logic found;
+        logic [5:0] stop;
+        logic [5:0] start;
+        logic [5:0] lane_end;
         logic [11:0] place;
     } run_t;
 

@@ -204,17 +204,9 @@ module pspin_ctrl_regs #(
 
     always_comb begin
         held_me_idx_select = 16'd0;
-        held_me_idx_select[0] = write_go && write_block[2] && write_at[5];
-        held_me_idx_select[1] = write_go && write_block[2] && write_at[6];
-        held_me_idx_select[2] = write_go && write_block[2] && write_at[7];
-        held_me_idx_select[3] = write_go && write_block[2] && write_at[8];
-        held_me_idx_select[4] = write_go && write_block[2] && write_at[9];
-        held_me_idx_select[5] = write_go && write_block[2] && write_at[10];
-        held_me_idx_select[6] = write_go && write_block[2] && write_at[11];
-        held_me_idx_select[7] = write_go && write_block[2] && write_at[12];
-        held_me_idx_select[8] = write_go && write_block[2] && write_at[13];
-        held_me_idx_select[9] = write_go && write_block[2] && write_at[14];
-        held_me_idx_select[10] = write_go && write_block[2] && write_at[15];
+        for (int i = 0; i < 11; i++) begin
+            held_me_idx_select[i] = write_go && write_block[2] && write_at[i + 5];
+        end
         held_me_idx_select[11] = write_go && write_block[3] && write_at[0];
         held_me_idx_select[12] = write_go && write_block[3] && write_at[1];
         held_me_idx_select[13] = write_go && write_block[3] && write_at[2];
@@ -224,17 +216,9 @@ module pspin_ctrl_regs #(
 
     always_comb begin
         held_me_mask_select = 16'd0;
-        held_me_mask_select[0] = write_go && write_block[3] && write_at[5];
-        held_me_mask_select[1] = write_go && write_block[3] && write_at[6];
-        held_me_mask_select[2] = write_go && write_block[3] && write_at[7];
-        held_me_mask_select[3] = write_go && write_block[3] && write_at[8];
-        held_me_mask_select[4] = write_go && write_block[3] && write_at[9];
-        held_me_mask_select[5] = write_go && write_block[3] && write_at[10];
-        held_me_mask_select[6] = write_go && write_block[3] && write_at[11];
-        held_me_mask_select[7] = write_go && write_block[3] && write_at[12];
-        held_me_mask_select[8] = write_go && write_block[3] && write_at[13];
-        held_me_mask_select[9] = write_go && write_block[3] && write_at[14];
-        held_me_mask_select[10] = write_go && write_block[3] && write_at[15];
+        for (int i = 0; i < 11; i++) begin
+            held_me_mask_select[i] = write_go && write_block[3] && write_at[i + 5];
+        end
         held_me_mask_select[11] = write_go && write_block[4] && write_at[0];
         held_me_mask_select[12] = write_go && write_block[4] && write_at[1];
         held_me_mask_select[13] = write_go && write_block[4] && write_at[2];
@@ -244,17 +228,9 @@ module pspin_ctrl_regs #(
 
     always_comb begin
         held_me_start_select = 16'd0;
-        held_me_start_select[0] = write_go && write_block[4] && write_at[5];
-        held_me_start_select[1] = write_go && write_block[4] && write_at[6];
-        held_me_start_select[2] = write_go && write_block[4] && write_at[7];
-        held_me_start_select[3] = write_go && write_block[4] && write_at[8];
-        held_me_start_select[4] = write_go && write_block[4] && write_at[9];
-        held_me_start_select[5] = write_go && write_block[4] && write_at[10];
-        held_me_start_select[6] = write_go && write_block[4] && write_at[11];
-        held_me_start_select[7] = write_go && write_block[4] && write_at[12];
-        held_me_start_select[8] = write_go && write_block[4] && write_at[13];
-        held_me_start_select[9] = write_go && write_block[4] && write_at[14];
-        held_me_start_select[10] = write_go && write_block[4] && write_at[15];
+        for (int i = 0; i < 11; i++) begin
+            held_me_start_select[i] = write_go && write_block[4] && write_at[i + 5];
+        end
         held_me_start_select[11] = write_go && write_block[5] && write_at[0];
         held_me_start_select[12] = write_go && write_block[5] && write_at[1];
         held_me_start_select[13] = write_go && write_block[5] && write_at[2];
@@ -264,17 +240,9 @@ module pspin_ctrl_regs #(
 
     always_comb begin
         held_me_end_select = 16'd0;
-        held_me_end_select[0] = write_go && write_block[5] && write_at[5];
-        held_me_end_select[1] = write_go && write_block[5] && write_at[6];
-        held_me_end_select[2] = write_go && write_block[5] && write_at[7];
-        held_me_end_select[3] = write_go && write_block[5] && write_at[8];
-        held_me_end_select[4] = write_go && write_block[5] && write_at[9];
-        held_me_end_select[5] = write_go && write_block[5] && write_at[10];
-        held_me_end_select[6] = write_go && write_block[5] && write_at[11];
-        held_me_end_select[7] = write_go && write_block[5] && write_at[12];
-        held_me_end_select[8] = write_go && write_block[5] && write_at[13];
-        held_me_end_select[9] = write_go && write_block[5] && write_at[14];
-        held_me_end_select[10] = write_go && write_block[5] && write_at[15];
+        for (int i = 0; i < 11; i++) begin
+            held_me_end_select[i] = write_go && write_block[5] && write_at[i + 5];
+        end
         held_me_end_select[11] = write_go && write_block[6] && write_at[0];
         held_me_end_select[12] = write_go && write_block[6] && write_at[1];
         held_me_end_select[13] = write_go && write_block[6] && write_at[2];
@@ -489,17 +457,9 @@ module pspin_ctrl_regs #(
         words_2000[64] = held_me_mode_values[1];
         words_2000[96] = held_me_mode_values[2];
         words_2000[128] = held_me_mode_values[3];
-        words_2000[191:160] = held_me_idx_values[31:0];
-        words_2000[223:192] = held_me_idx_values[63:32];
-        words_2000[255:224] = held_me_idx_values[95:64];
-        words_2000[287:256] = held_me_idx_values[127:96];
-        words_2000[319:288] = held_me_idx_values[159:128];
-        words_2000[351:320] = held_me_idx_values[191:160];
-        words_2000[383:352] = held_me_idx_values[223:192];
-        words_2000[415:384] = held_me_idx_values[255:224];
-        words_2000[447:416] = held_me_idx_values[287:256];
-        words_2000[479:448] = held_me_idx_values[319:288];
-        words_2000[511:480] = held_me_idx_values[351:320];
+        for (int i = 0; i < 11; i++) begin
+            words_2000[i*32 + 160 +: 32] = held_me_idx_values[i*32 +: 32];
+        end
     end
 
     assign held_me_valid_select = write_go && write_block[2] && write_at[0];
@@ -511,17 +471,9 @@ module pspin_ctrl_regs #(
         words_2040[95:64] = held_me_idx_values[447:416];
         words_2040[127:96] = held_me_idx_values[479:448];
         words_2040[159:128] = held_me_idx_values[511:480];
-        words_2040[191:160] = held_me_mask_values[31:0];
-        words_2040[223:192] = held_me_mask_values[63:32];
-        words_2040[255:224] = held_me_mask_values[95:64];
-        words_2040[287:256] = held_me_mask_values[127:96];
-        words_2040[319:288] = held_me_mask_values[159:128];
-        words_2040[351:320] = held_me_mask_values[191:160];
-        words_2040[383:352] = held_me_mask_values[223:192];
-        words_2040[415:384] = held_me_mask_values[255:224];
-        words_2040[447:416] = held_me_mask_values[287:256];
-        words_2040[479:448] = held_me_mask_values[319:288];
-        words_2040[511:480] = held_me_mask_values[351:320];
+        for (int i = 0; i < 11; i++) begin
+            words_2040[i*32 + 160 +: 32] = held_me_mask_values[i*32 +: 32];
+        end
     end
 
     always_comb begin
@@ -531,17 +483,9 @@ module pspin_ctrl_regs #(
         words_2080[95:64] = held_me_mask_values[447:416];
         words_2080[127:96] = held_me_mask_values[479:448];
         words_2080[159:128] = held_me_mask_values[511:480];
-        words_2080[191:160] = held_me_start_values[31:0];
-        words_2080[223:192] = held_me_start_values[63:32];
-        words_2080[255:224] = held_me_start_values[95:64];
-        words_2080[287:256] = held_me_start_values[127:96];
-        words_2080[319:288] = held_me_start_values[159:128];
-        words_2080[351:320] = held_me_start_values[191:160];
-        words_2080[383:352] = held_me_start_values[223:192];
-        words_2080[415:384] = held_me_start_values[255:224];
-        words_2080[447:416] = held_me_start_values[287:256];
-        words_2080[479:448] = held_me_start_values[319:288];
-        words_2080[511:480] = held_me_start_values[351:320];
+        for (int i = 0; i < 11; i++) begin
+            words_2080[i*32 + 160 +: 32] = held_me_start_values[i*32 +: 32];
+        end
     end
 
     always_comb begin
@@ -551,17 +495,9 @@ module pspin_ctrl_regs #(
         words_20c0[95:64] = held_me_start_values[447:416];
         words_20c0[127:96] = held_me_start_values[479:448];
         words_20c0[159:128] = held_me_start_values[511:480];
-        words_20c0[191:160] = held_me_end_values[31:0];
-        words_20c0[223:192] = held_me_end_values[63:32];
-        words_20c0[255:224] = held_me_end_values[95:64];
-        words_20c0[287:256] = held_me_end_values[127:96];
-        words_20c0[319:288] = held_me_end_values[159:128];
-        words_20c0[351:320] = held_me_end_values[191:160];
-        words_20c0[383:352] = held_me_end_values[223:192];
-        words_20c0[415:384] = held_me_end_values[255:224];
-        words_20c0[447:416] = held_me_end_values[287:256];
-        words_20c0[479:448] = held_me_end_values[319:288];
-        words_20c0[511:480] = held_me_end_values[351:320];
+        for (int i = 0; i < 11; i++) begin
+            words_20c0[i*32 + 160 +: 32] = held_me_end_values[i*32 +: 32];
+        end
     end
 
     always_comb begin
@@ -795,7 +731,7 @@ module pspin_ctrl_regs #(
         .values(held_me_mode_values)
     );
 
-    register_array_16x32 u_held_me_idx (
+    register_array_16x32 #(.RESET(0)) u_held_me_idx (
         .clk(clk),
         .rst(rst),
         .select(held_me_idx_select),
@@ -804,7 +740,7 @@ module pspin_ctrl_regs #(
         .values(held_me_idx_values)
     );
 
-    register_array_16x32 u_held_me_mask (
+    register_array_16x32 #(.RESET(0)) u_held_me_mask (
         .clk(clk),
         .rst(rst),
         .select(held_me_mask_select),
@@ -813,7 +749,7 @@ module pspin_ctrl_regs #(
         .values(held_me_mask_values)
     );
 
-    register_array_16x32_reset_1 u_held_me_start (
+    register_array_16x32 #(.RESET(1)) u_held_me_start (
         .clk(clk),
         .rst(rst),
         .select(held_me_start_select),
@@ -822,7 +758,7 @@ module pspin_ctrl_regs #(
         .values(held_me_start_values)
     );
 
-    register_array_16x32 u_held_me_end (
+    register_array_16x32 #(.RESET(0)) u_held_me_end (
         .clk(clk),
         .rst(rst),
         .select(held_me_end_select),

@@ -153,11 +153,11 @@ module pspin_egress_datapath #(
     end
 
     typedef struct packed {
-        logic [7:0]  length;
+        logic [7:0] length;
         logic [25:0] line;
     } read_t;
     typedef struct packed {
-        logic [62:0]  keep_above;
+        logic [62:0] keep_above;
         logic [511:0] data;
     } stored_t;
 
@@ -265,7 +265,7 @@ module pspin_egress_datapath #(
         .command(intake_command)
     );
 
-    output_queue_4 #(.WIDTH(54)) u_commands (
+    output_queue #(.WIDTH(54), .DEPTH(4), .MARGIN(0)) u_commands (
         .clk(clk),
         .rst(path_reset),
         .s_data(intake_command),
@@ -324,7 +324,7 @@ module pspin_egress_datapath #(
         .dropped_beats(aligner_count)
     );
 
-    output_queue_4 #(.WIDTH(34)) u_bursts (
+    output_queue #(.WIDTH(34), .DEPTH(4), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(path_reset),
         .s_data(reader_burst_data),
@@ -336,7 +336,7 @@ module pspin_egress_datapath #(
         .almost_full()
     );
 
-    output_queue_64 #(.WIDTH(21)) u_frames (
+    output_queue #(.WIDTH(21), .DEPTH(64), .MARGIN(0)) u_frames (
         .clk(clk),
         .rst(path_reset),
         .s_data(reader_frame_data),
@@ -389,7 +389,7 @@ module pspin_egress_datapath #(
         .valid(aligner_valid)
     );
 
-    frame_fifo_512x575 u_buffer (
+    frame_fifo u_buffer (
         .clk(clk),
         .rst(reset),
         .s_data({aligner_keep[63:1], aligner_data}),
@@ -405,7 +405,7 @@ module pspin_egress_datapath #(
         .dropped_overflow()
     );
 
-    output_queue_64 #(.WIDTH(8)) u_answers (
+    output_queue #(.WIDTH(8), .DEPTH(64), .MARGIN(0)) u_answers (
         .clk(clk),
         .rst(path_reset),
         .s_data(reader_answer_data),
@@ -418,7 +418,7 @@ module pspin_egress_datapath #(
     );
 
     // There is a place for what is known of every frame that waits for its answer.
-    output_queue_64 #(.WIDTH(2)) u_dones (
+    output_queue #(.WIDTH(2), .DEPTH(64), .MARGIN(0)) u_dones (
         .clk(clk),
         .rst(path_reset),
         .s_data(receiver_done),

@@ -87,8 +87,8 @@ module pspin_her_gen_1 (
     } contexts_t;
     typedef struct packed {
         logic [31:0] message_id;
-        logic        is_last;
-        logic [1:0]  context_number;
+        logic is_last;
+        logic [1:0] context_number;
         logic [31:0] length;
         logic [31:0] address;
     } packet_t;

@@ -160,20 +160,20 @@ module pspin_hostmem_dma_rd #(
     end
 
     typedef struct packed {
-        logic        held;
-        logic [1:0]  response;
-        logic [7:0]  id;
-        logic [2:0]  size;
-        logic [7:0]  length;
+        logic held;
+        logic [1:0] response;
+        logic [7:0] id;
+        logic [2:0] size;
+        logic [7:0] length;
         logic [11:0] start;
-        logic [7:0]  line;
+        logic [7:0] line;
     } job_t;
     typedef struct packed {
         logic last;
         job_t job;
     } read_payload_t;
     typedef struct packed {
-        logic [3:0]    error;
+        logic [3:0] error;
         read_payload_t payload;
     } done_t;
 
@@ -240,7 +240,7 @@ module pspin_hostmem_dma_rd #(
         end
     end
 
-    output_queue_16 #(.WIDTH(85)) u_bursts (
+    output_queue #(.WIDTH(85), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(hold),
         .s_data({s_axi_arid, s_axi_arburst, s_axi_arsize, s_axi_arlen, s_axi_araddr}),
@@ -275,7 +275,7 @@ module pspin_hostmem_dma_rd #(
         .freed(sequencer_freed)
     );
 
-    transfer_queue_1 u_transfers (
+    transfer_queue #(.PAYLOAD(43)) u_transfers (
         .clk(clk),
         .rst(reset),
         .forget(forget),
@@ -301,7 +301,7 @@ module pspin_hostmem_dma_rd #(
         .idle()
     );
 
-    output_queue_4 #(.WIDTH(42)) u_jobs (
+    output_queue #(.WIDTH(42), .DEPTH(4), .MARGIN(0)) u_jobs (
         .clk(clk),
         .rst(reset),
         .s_data(jobs_s_data),

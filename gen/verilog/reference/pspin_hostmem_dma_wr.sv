@@ -166,27 +166,27 @@ module pspin_hostmem_dma_wr #(
     end
 
     typedef struct packed {
-        logic [7:0]  id;
+        logic [7:0] id;
         logic [51:0] page;
-        logic [8:0]  position;
-        logic        fault;
-        logic        last;
-        logic        whole;
-        logic        moves;
-        logic [7:0]  line;
+        logic [8:0] position;
+        logic fault;
+        logic last;
+        logic whole;
+        logic moves;
+        logic [7:0] line;
         logic [11:0] stop;
         logic [11:0] start;
     } piece_t;
     typedef struct packed {
-        logic       outside;
-        logic       fault;
-        logic       last;
-        logic       whole;
+        logic outside;
+        logic fault;
+        logic last;
+        logic whole;
         logic [8:0] position;
         logic [7:0] id;
     } write_payload_t;
     typedef struct packed {
-        logic [3:0]     error;
+        logic [3:0] error;
         write_payload_t payload;
     } done_t;
 
@@ -296,7 +296,7 @@ module pspin_hostmem_dma_wr #(
     end
 
     // Bursts and their data.
-    output_queue_16 #(.WIDTH(85)) u_bursts (
+    output_queue #(.WIDTH(85), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(hold),
         .s_data({s_axi_awid, s_axi_awburst, s_axi_awsize, s_axi_awlen, s_axi_awaddr}),
@@ -353,7 +353,7 @@ module pspin_hostmem_dma_wr #(
     );
 
     // A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
-    output_queue_16_margin_1 #(.WIDTH(105)) u_pieces (
+    output_queue #(.WIDTH(105), .DEPTH(16), .MARGIN(1)) u_pieces (
         .clk(clk),
         .rst(hold),
         .s_data(assembler_piece),
@@ -365,7 +365,7 @@ module pspin_hostmem_dma_wr #(
         .almost_full(pieces_almost_full)
     );
 
-    transfer_queue u_transfers (
+    transfer_queue #(.PAYLOAD(21)) u_transfers (
         .clk(clk),
         .rst(reset),
         .forget(forget),

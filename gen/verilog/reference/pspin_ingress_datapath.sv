@@ -451,7 +451,7 @@ module pspin_ingress_datapath #(
         .m_ready(engine_slot_ready)
     );
 
-    write_engine_1 u_engine (
+    write_engine #(.META(67)) u_engine (
         .clk(clk),
         .rst(path_reset),
         .beat_data(gate_m_data),
@@ -509,7 +509,7 @@ module pspin_ingress_datapath #(
         .events(engine_events)
     );
 
-    pass_fifo_32_distributed #(.WIDTH(99)) u_hers (
+    pass_fifo_distributed #(.WIDTH(99), .DEPTH(32), .MARGIN(0)) u_hers (
         .clk(clk),
         .rst(path_reset),
         .s_data(engine_good_data),
@@ -582,7 +582,7 @@ module pspin_ingress_datapath #(
     );
 
     // Slots of packets that failed.
-    fifo_8_distributed #(.WIDTH(32)) u_failed (
+    fifo_distributed #(.WIDTH(32), .DEPTH(8), .MARGIN(0)) u_failed (
         .clk(clk),
         .rst(path_reset),
         .s_data(engine_failed_data),
@@ -608,7 +608,7 @@ module pspin_ingress_datapath #(
         .m_ready(frees_s_0_ready)
     );
 
-    frame_arbiter_3x32 u_frees (
+    frame_arbiter_3 u_frees (
         .clk(clk),
         .rst(path_reset),
         .s_0_data(returned_m_data),

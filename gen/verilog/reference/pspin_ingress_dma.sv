@@ -197,7 +197,7 @@ module pspin_ingress_dma #(
         .plan(planner_plan)
     );
 
-    output_queue_8 #(.WIDTH(92)) u_plans (
+    output_queue #(.WIDTH(92), .DEPTH(8), .MARGIN(0)) u_plans (
         .clk(clk),
         .rst(reset),
         .s_data(planner_plan),
@@ -209,7 +209,7 @@ module pspin_ingress_dma #(
         .almost_full()
     );
 
-    output_queue_8 #(.WIDTH(33)) u_slots (
+    output_queue #(.WIDTH(33), .DEPTH(8), .MARGIN(0)) u_slots (
         .clk(clk),
         .rst(reset),
         .s_data({1'b0, descriptors_m_data[31:0]}),
@@ -221,7 +221,7 @@ module pspin_ingress_dma #(
         .almost_full()
     );
 
-    fifo_128_distributed #(.WIDTH(96)) u_metas (
+    fifo_distributed #(.WIDTH(96), .DEPTH(128), .MARGIN(0)) u_metas (
         .clk(clk),
         .rst(reset),
         .s_data(descriptors_m_data[127:32]),
@@ -260,7 +260,7 @@ module pspin_ingress_dma #(
         .m_ready(engine_beat_ready)
     );
 
-    write_engine u_engine (
+    write_engine #(.META(96)) u_engine (
         .clk(clk),
         .rst(reset),
         .beat_data(marker_m_data),
@@ -318,7 +318,7 @@ module pspin_ingress_dma #(
         .events(engine_events)
     );
 
-    output_queue_32 #(.WIDTH(128)) u_hers (
+    output_queue #(.WIDTH(128), .DEPTH(32), .MARGIN(0)) u_hers (
         .clk(clk),
         .rst(reset),
         .s_data(engine_good_data),
@@ -330,7 +330,7 @@ module pspin_ingress_dma #(
         .almost_full()
     );
 
-    output_queue_8 #(.WIDTH(32)) u_frees (
+    output_queue #(.WIDTH(32), .DEPTH(8), .MARGIN(0)) u_frees (
         .clk(clk),
         .rst(reset),
         .s_data(engine_failed_data),

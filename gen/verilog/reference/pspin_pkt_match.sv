@@ -104,10 +104,10 @@ module pspin_pkt_match #(
     end
 
     typedef struct packed {
-        logic [15:0]  user;
-        logic [7:0]   dest;
-        logic         id;
-        logic [63:0]  keep;
+        logic [15:0] user;
+        logic [7:0] dest;
+        logic id;
+        logic [63:0] keep;
         logic [511:0] data;
     } axis_t;
 
@@ -211,7 +211,7 @@ module pspin_pkt_match #(
         end
     end
 
-    axis_pack u_input (
+    axis_pack #(.ID(1), .DEST(8), .USER(16)) u_input (
         .s_axis_tdata(s_axis_nic_rx_tdata),
         .s_axis_tkeep(s_axis_nic_rx_tkeep),
         .s_axis_tvalid(s_axis_nic_rx_tvalid),
@@ -263,7 +263,7 @@ module pspin_pkt_match #(
         .message_id(meter_message_id)
     );
 
-    fifo_128_block_margin_2 #(.WIDTH(602)) u_buffer (
+    fifo_block #(.WIDTH(602), .DEPTH(128), .MARGIN(2)) u_buffer (
         .clk(clk),
         .rst(reset),
         .s_data({beat_last, beat}),
@@ -277,7 +277,7 @@ module pspin_pkt_match #(
     );
 
     // None of the queues can be full here: the input stops in time.
-    fifo_128_distributed_margin_4 #(.WIDTH(1)) u_decisions (
+    fifo_distributed #(.WIDTH(1), .DEPTH(128), .MARGIN(4)) u_decisions (
         .clk(clk),
         .rst(reset),
         .s_data(engine_decide_matched),
@@ -290,7 +290,7 @@ module pspin_pkt_match #(
         .almost_full(decisions_almost_full)
     );
 
-    fifo_32_distributed_registered_margin_5 #(.WIDTH(67)) u_metas (
+    fifo_distributed_registered u_metas (
         .clk(clk),
         .rst(reset),
         .s_data({meter_size, meter_message_id, engine_end_of_message, engine_ruleset}),
@@ -304,7 +304,7 @@ module pspin_pkt_match #(
     );
 
     // A beat leaves when its frame is decided.
-    frame_demux_2x601 u_demux (
+    frame_demux_2 u_demux (
         .clk(clk),
         .rst(reset),
         .s_data(buffer_m_data[600:0]),
@@ -325,7 +325,7 @@ module pspin_pkt_match #(
         .misrouted()
     );
 
-    axis_unpack u_nic (
+    axis_unpack #(.ID(1), .DEST(8), .USER(16)) u_nic (
         .s_data(demux_m_0_data),
         .s_last(demux_m_0_last),
         .s_valid(demux_m_0_valid),
@@ -340,7 +340,7 @@ module pspin_pkt_match #(
         .m_axis_tuser(m_axis_nic_rx_tuser)
     );
 
-    axis_unpack u_pspin (
+    axis_unpack #(.ID(1), .DEST(8), .USER(16)) u_pspin (
         .s_data(demux_m_1_data),
         .s_last(demux_m_1_last),
         .s_valid(demux_m_1_valid),

@@ -19,18 +19,18 @@ module read_planner (
 );
 
     typedef struct packed {
-        logic [7:0]  id;
-        logic [1:0]  kind;
-        logic [2:0]  size;
-        logic [7:0]  length;
+        logic [7:0] id;
+        logic [1:0] kind;
+        logic [2:0] size;
+        logic [7:0] length;
         logic [63:0] address;
     } burst_t;
     typedef struct packed {
         logic [11:0] stop;
-        logic [7:0]  id;
-        logic [2:0]  size;
-        logic [7:0]  length;
-        logic        refused;
+        logic [7:0] id;
+        logic [2:0] size;
+        logic [7:0] length;
+        logic refused;
         logic [51:0] page;
         logic [11:0] start;
     } found_t;

@@ -28,18 +28,18 @@ module read_sequencer (
 );
 
     typedef struct packed {
-        logic        held;
-        logic [1:0]  response;
-        logic [7:0]  id;
-        logic [2:0]  size;
-        logic [7:0]  length;
+        logic held;
+        logic [1:0] response;
+        logic [7:0] id;
+        logic [2:0] size;
+        logic [7:0] length;
         logic [11:0] start;
-        logic [7:0]  line;
+        logic [7:0] line;
     } job_t;
     typedef struct packed {
-        logic       frees;
-        logic       has_data;
-        logic       last;
+        logic frees;
+        logic has_data;
+        logic last;
         logic [1:0] response;
         logic [7:0] id;
     } reply_t;
@@ -86,23 +86,10 @@ module read_sequencer (
     always_comb begin
         // The next beat: where it is in its 4 KiB, and in the ring.
         mask = 12'd0;
-        if (job_data_fields.size > 3'd0) begin
-            mask[0] = 1'b1;
-        end
-        if (job_data_fields.size > 3'd1) begin
-            mask[1] = 1'b1;
-        end
-        if (job_data_fields.size > 3'd2) begin
-            mask[2] = 1'b1;
-        end
-        if (job_data_fields.size > 3'd3) begin
-            mask[3] = 1'b1;
-        end
-        if (job_data_fields.size > 3'd4) begin
-            mask[4] = 1'b1;
-        end
-        if (job_data_fields.size > 3'd5) begin
-            mask[5] = 1'b1;
+        for (int i = 0; i < 6; i++) begin
+            if (job_data_fields.size > 3'(i)) begin
+                mask[i] = 1'b1;
+            end
         end
     end
 
@@ -198,7 +185,7 @@ module read_sequencer (
     end
 
     // What the beats are whose data is on its way.
-    fifo_16_distributed #(.WIDTH(13)) u_beats (
+    fifo_distributed #(.WIDTH(13), .DEPTH(16), .MARGIN(0)) u_beats (
         .clk(clk),
         .rst(rst),
         .s_data(beats_s_data),
@@ -211,7 +198,7 @@ module read_sequencer (
         .almost_full()
     );
 
-    fifo_16_distributed #(.WIDTH(256)) u_words_0 (
+    fifo_distributed #(.WIDTH(256), .DEPTH(16), .MARGIN(0)) u_words_0 (
         .clk(clk),
         .rst(rst),
         .s_data(ram_resp_data[255:0]),
@@ -224,7 +211,7 @@ module read_sequencer (
         .almost_full()
     );
 
-    fifo_16_distributed #(.WIDTH(256)) u_words_1 (
+    fifo_distributed #(.WIDTH(256), .DEPTH(16), .MARGIN(0)) u_words_1 (
         .clk(clk),
         .rst(rst),
         .s_data(ram_resp_data[511:256]),

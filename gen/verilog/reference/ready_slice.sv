@@ -4,8 +4,9 @@
 
 // Makes the ready signal of a stream a register and costs no clock: an element passes straight through,
 // or waits in a spare register if it was taken while the output was not ready.
+// It is made for the values of its parameters that instances in this design set.
 module ready_slice #(
-    parameter integer WIDTH = 1
+    parameter integer WIDTH = 128
 ) (
     input  wire              clk, // Clock.
     input  wire              rst, // Synchronous reset: forgets what is held.

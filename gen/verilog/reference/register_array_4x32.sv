@@ -28,53 +28,25 @@ module register_array_4x32 (
     end
 
     always_ff @(posedge clk) begin
-        if (select[0] && strobes[0]) begin
-            elements_0[7:0] <= data[7:0];
+        for (int i = 0; i < 4; i++) begin
+            if (select[0] && strobes[i]) begin
+                elements_0[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[0] && strobes[1]) begin
-            elements_0[15:8] <= data[15:8];
+        for (int i = 0; i < 4; i++) begin
+            if (select[1] && strobes[i]) begin
+                elements_1[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[0] && strobes[2]) begin
-            elements_0[23:16] <= data[23:16];
+        for (int i = 0; i < 4; i++) begin
+            if (select[2] && strobes[i]) begin
+                elements_2[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[0] && strobes[3]) begin
-            elements_0[31:24] <= data[31:24];
-        end
-        if (select[1] && strobes[0]) begin
-            elements_1[7:0] <= data[7:0];
-        end
-        if (select[1] && strobes[1]) begin
-            elements_1[15:8] <= data[15:8];
-        end
-        if (select[1] && strobes[2]) begin
-            elements_1[23:16] <= data[23:16];
-        end
-        if (select[1] && strobes[3]) begin
-            elements_1[31:24] <= data[31:24];
-        end
-        if (select[2] && strobes[0]) begin
-            elements_2[7:0] <= data[7:0];
-        end
-        if (select[2] && strobes[1]) begin
-            elements_2[15:8] <= data[15:8];
-        end
-        if (select[2] && strobes[2]) begin
-            elements_2[23:16] <= data[23:16];
-        end
-        if (select[2] && strobes[3]) begin
-            elements_2[31:24] <= data[31:24];
-        end
-        if (select[3] && strobes[0]) begin
-            elements_3[7:0] <= data[7:0];
-        end
-        if (select[3] && strobes[1]) begin
-            elements_3[15:8] <= data[15:8];
-        end
-        if (select[3] && strobes[2]) begin
-            elements_3[23:16] <= data[23:16];
-        end
-        if (select[3] && strobes[3]) begin
-            elements_3[31:24] <= data[31:24];
+        for (int i = 0; i < 4; i++) begin
+            if (select[3] && strobes[i]) begin
+                elements_3[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
         if (rst) begin
             elements_0 <= 32'd0;

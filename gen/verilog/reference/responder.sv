@@ -23,8 +23,8 @@ module responder (
 );
 
     typedef struct packed {
-        logic       wrong_address;
-        logic       refused;
+        logic wrong_address;
+        logic refused;
         logic [5:0] id;
     } answer_t;
     typedef struct packed {

@@ -24,16 +24,16 @@ module run_splitter (
 );
 
     typedef struct packed {
-        logic [7:0]  id;
-        logic [1:0]  kind;
-        logic [2:0]  size;
-        logic [7:0]  length;
+        logic [7:0] id;
+        logic [1:0] kind;
+        logic [2:0] size;
+        logic [7:0] length;
         logic [63:0] address;
     } burst_t;
     typedef struct packed {
-        logic        several;
-        logic        last;
-        logic [8:0]  position;
+        logic several;
+        logic last;
+        logic [8:0] position;
         logic [63:0] ends;
         logic [63:0] starts;
     } edge_t;
@@ -81,23 +81,10 @@ module run_splitter (
     always_comb begin
         // Where the beat is, and whether it is the last.
         mask = 12'd0;
-        if (check_size > 3'd0) begin
-            mask[0] = 1'b1;
-        end
-        if (check_size > 3'd1) begin
-            mask[1] = 1'b1;
-        end
-        if (check_size > 3'd2) begin
-            mask[2] = 1'b1;
-        end
-        if (check_size > 3'd3) begin
-            mask[3] = 1'b1;
-        end
-        if (check_size > 3'd4) begin
-            mask[4] = 1'b1;
-        end
-        if (check_size > 3'd5) begin
-            mask[5] = 1'b1;
+        for (int i = 0; i < 6; i++) begin
+            if (check_size > 3'(i)) begin
+                mask[i] = 1'b1;
+            end
         end
     end
 

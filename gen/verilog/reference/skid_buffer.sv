@@ -3,8 +3,9 @@
 `default_nettype none
 
 // Register slice: cuts every combinational path of a stream, in both directions.
+// It is made for the values of its parameters that instances in this design set.
 module skid_buffer #(
-    parameter integer WIDTH = 1
+    parameter integer WIDTH = 41
 ) (
     input  wire              clk, // Clock.
     input  wire              rst, // Synchronous reset, active high: forgets what is held.

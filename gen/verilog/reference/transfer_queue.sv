@@ -4,46 +4,50 @@
 
 // A ring of transfers: they enter at its end, are answered in any order, and leave at its head.
 //
-module transfer_queue (
-    input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
-    input  wire          forget, // Synchronous reset of what is in flight.
+// It is made for the values of its parameters that instances in this design set.
+module transfer_queue #(
+    parameter integer PAYLOAD = 21,
+    localparam integer REQUEST = 92 + PAYLOAD
+) (
+    input  wire                clk, // Clock.
+    input  wire                rst, // Synchronous reset.
+    input  wire                forget, // Synchronous reset of what is in flight.
     // Transfers, as `TransferFields` says.
-    input  wire  [112:0] s_data,
-    input  wire          s_valid,
-    output logic         s_ready,
-    input  wire          clear, // The descriptor of the transfer at `s` can be given at once.
-    input  wire          held_clear, // The descriptor of the transfer that was taken last can be given.
+    input  wire  [REQUEST-1:0] s_data,
+    input  wire                s_valid,
+    output logic               s_ready,
+    input  wire                clear, // The descriptor of the transfer at `s` can be given at once.
+    input  wire                held_clear, // The descriptor of the transfer that was taken last can be given.
     // Descriptors.
-    output logic  [63:0] desc_dma_addr,
-    output logic   [3:0] desc_ram_sel,
-    output logic  [19:0] desc_ram_addr,
-    output logic  [15:0] desc_len,
-    output logic  [15:0] desc_tag,
-    output logic         desc_valid,
-    input  wire          desc_ready,
+    output logic        [63:0] desc_dma_addr,
+    output logic         [3:0] desc_ram_sel,
+    output logic        [19:0] desc_ram_addr,
+    output logic        [15:0] desc_len,
+    output logic        [15:0] desc_tag,
+    output logic               desc_valid,
+    input  wire                desc_ready,
     // Their statuses.
-    input  wire   [15:0] status_tag,
-    input  wire    [3:0] status_error,
-    input  wire          status_valid,
+    input  wire         [15:0] status_tag,
+    input  wire          [3:0] status_error,
+    input  wire                status_valid,
     // Transfers that are done, as `DoneFields` says.
-    output logic  [24:0] m_data,
-    output logic         m_valid,
-    input  wire          m_ready,
-    output logic         stray, // A status came for a tag that is not in flight.
-    output logic         idle // Nothing is in flight.
+    output logic [PAYLOAD+3:0] m_data,
+    output logic               m_valid,
+    input  wire                m_ready,
+    output logic               stray, // A status came for a tag that is not in flight.
+    output logic               idle // Nothing is in flight.
 );
 
     typedef struct packed {
-        logic [20:0] payload;
-        logic        moves;
+        logic [PAYLOAD-1:0] payload;
+        logic moves;
         logic [12:0] length;
         logic [13:0] ram_address;
         logic [63:0] host_address;
     } transfer_t;
     typedef struct packed {
-        logic [20:0] payload;
-        logic        moves;
+        logic [PAYLOAD-1:0] payload;
+        logic moves;
     } kept_t;
 
     logic taken;
@@ -91,206 +95,23 @@ module transfer_queue (
     always_comb begin
         // A status counts if its tag is in flight: given, and not answered yet.
         answered = 64'd0;
-        answered[0] = status_valid && status_tag == 16'd0 && !(held && tag == 6'd0);
-        answered[1] = status_valid && status_tag == 16'd1 && !(held && tag == 6'd1);
-        answered[2] = status_valid && status_tag == 16'd2 && !(held && tag == 6'd2);
-        answered[3] = status_valid && status_tag == 16'd3 && !(held && tag == 6'd3);
-        answered[4] = status_valid && status_tag == 16'd4 && !(held && tag == 6'd4);
-        answered[5] = status_valid && status_tag == 16'd5 && !(held && tag == 6'd5);
-        answered[6] = status_valid && status_tag == 16'd6 && !(held && tag == 6'd6);
-        answered[7] = status_valid && status_tag == 16'd7 && !(held && tag == 6'd7);
-        answered[8] = status_valid && status_tag == 16'd8 && !(held && tag == 6'd8);
-        answered[9] = status_valid && status_tag == 16'd9 && !(held && tag == 6'd9);
-        answered[10] = status_valid && status_tag == 16'ha && !(held && tag == 6'ha);
-        answered[11] = status_valid && status_tag == 16'hb && !(held && tag == 6'hb);
-        answered[12] = status_valid && status_tag == 16'hc && !(held && tag == 6'hc);
-        answered[13] = status_valid && status_tag == 16'hd && !(held && tag == 6'hd);
-        answered[14] = status_valid && status_tag == 16'he && !(held && tag == 6'he);
-        answered[15] = status_valid && status_tag == 16'hf && !(held && tag == 6'hf);
-        answered[16] = status_valid && status_tag == 16'h10 && !(held && tag == 6'h10);
-        answered[17] = status_valid && status_tag == 16'h11 && !(held && tag == 6'h11);
-        answered[18] = status_valid && status_tag == 16'h12 && !(held && tag == 6'h12);
-        answered[19] = status_valid && status_tag == 16'h13 && !(held && tag == 6'h13);
-        answered[20] = status_valid && status_tag == 16'h14 && !(held && tag == 6'h14);
-        answered[21] = status_valid && status_tag == 16'h15 && !(held && tag == 6'h15);
-        answered[22] = status_valid && status_tag == 16'h16 && !(held && tag == 6'h16);
-        answered[23] = status_valid && status_tag == 16'h17 && !(held && tag == 6'h17);
-        answered[24] = status_valid && status_tag == 16'h18 && !(held && tag == 6'h18);
-        answered[25] = status_valid && status_tag == 16'h19 && !(held && tag == 6'h19);
-        answered[26] = status_valid && status_tag == 16'h1a && !(held && tag == 6'h1a);
-        answered[27] = status_valid && status_tag == 16'h1b && !(held && tag == 6'h1b);
-        answered[28] = status_valid && status_tag == 16'h1c && !(held && tag == 6'h1c);
-        answered[29] = status_valid && status_tag == 16'h1d && !(held && tag == 6'h1d);
-        answered[30] = status_valid && status_tag == 16'h1e && !(held && tag == 6'h1e);
-        answered[31] = status_valid && status_tag == 16'h1f && !(held && tag == 6'h1f);
-        answered[32] = status_valid && status_tag == 16'h20 && !(held && tag == 6'h20);
-        answered[33] = status_valid && status_tag == 16'h21 && !(held && tag == 6'h21);
-        answered[34] = status_valid && status_tag == 16'h22 && !(held && tag == 6'h22);
-        answered[35] = status_valid && status_tag == 16'h23 && !(held && tag == 6'h23);
-        answered[36] = status_valid && status_tag == 16'h24 && !(held && tag == 6'h24);
-        answered[37] = status_valid && status_tag == 16'h25 && !(held && tag == 6'h25);
-        answered[38] = status_valid && status_tag == 16'h26 && !(held && tag == 6'h26);
-        answered[39] = status_valid && status_tag == 16'h27 && !(held && tag == 6'h27);
-        answered[40] = status_valid && status_tag == 16'h28 && !(held && tag == 6'h28);
-        answered[41] = status_valid && status_tag == 16'h29 && !(held && tag == 6'h29);
-        answered[42] = status_valid && status_tag == 16'h2a && !(held && tag == 6'h2a);
-        answered[43] = status_valid && status_tag == 16'h2b && !(held && tag == 6'h2b);
-        answered[44] = status_valid && status_tag == 16'h2c && !(held && tag == 6'h2c);
-        answered[45] = status_valid && status_tag == 16'h2d && !(held && tag == 6'h2d);
-        answered[46] = status_valid && status_tag == 16'h2e && !(held && tag == 6'h2e);
-        answered[47] = status_valid && status_tag == 16'h2f && !(held && tag == 6'h2f);
-        answered[48] = status_valid && status_tag == 16'h30 && !(held && tag == 6'h30);
-        answered[49] = status_valid && status_tag == 16'h31 && !(held && tag == 6'h31);
-        answered[50] = status_valid && status_tag == 16'h32 && !(held && tag == 6'h32);
-        answered[51] = status_valid && status_tag == 16'h33 && !(held && tag == 6'h33);
-        answered[52] = status_valid && status_tag == 16'h34 && !(held && tag == 6'h34);
-        answered[53] = status_valid && status_tag == 16'h35 && !(held && tag == 6'h35);
-        answered[54] = status_valid && status_tag == 16'h36 && !(held && tag == 6'h36);
-        answered[55] = status_valid && status_tag == 16'h37 && !(held && tag == 6'h37);
-        answered[56] = status_valid && status_tag == 16'h38 && !(held && tag == 6'h38);
-        answered[57] = status_valid && status_tag == 16'h39 && !(held && tag == 6'h39);
-        answered[58] = status_valid && status_tag == 16'h3a && !(held && tag == 6'h3a);
-        answered[59] = status_valid && status_tag == 16'h3b && !(held && tag == 6'h3b);
-        answered[60] = status_valid && status_tag == 16'h3c && !(held && tag == 6'h3c);
-        answered[61] = status_valid && status_tag == 16'h3d && !(held && tag == 6'h3d);
-        answered[62] = status_valid && status_tag == 16'h3e && !(held && tag == 6'h3e);
-        answered[63] = status_valid && status_tag == 16'h3f && !(held && tag == 6'h3f);
+        for (int i = 0; i < 64; i++) begin
+            answered[i] = status_valid && status_tag == 16'(i) && !(held && tag == 6'(i));
+        end
     end
 
     always_comb begin
         entered = 64'd0;
-        entered[0] = push && moves && tail[5:0] == 6'd0;
-        entered[1] = push && moves && tail[5:0] == 6'd1;
-        entered[2] = push && moves && tail[5:0] == 6'd2;
-        entered[3] = push && moves && tail[5:0] == 6'd3;
-        entered[4] = push && moves && tail[5:0] == 6'd4;
-        entered[5] = push && moves && tail[5:0] == 6'd5;
-        entered[6] = push && moves && tail[5:0] == 6'd6;
-        entered[7] = push && moves && tail[5:0] == 6'd7;
-        entered[8] = push && moves && tail[5:0] == 6'd8;
-        entered[9] = push && moves && tail[5:0] == 6'd9;
-        entered[10] = push && moves && tail[5:0] == 6'ha;
-        entered[11] = push && moves && tail[5:0] == 6'hb;
-        entered[12] = push && moves && tail[5:0] == 6'hc;
-        entered[13] = push && moves && tail[5:0] == 6'hd;
-        entered[14] = push && moves && tail[5:0] == 6'he;
-        entered[15] = push && moves && tail[5:0] == 6'hf;
-        entered[16] = push && moves && tail[5:0] == 6'h10;
-        entered[17] = push && moves && tail[5:0] == 6'h11;
-        entered[18] = push && moves && tail[5:0] == 6'h12;
-        entered[19] = push && moves && tail[5:0] == 6'h13;
-        entered[20] = push && moves && tail[5:0] == 6'h14;
-        entered[21] = push && moves && tail[5:0] == 6'h15;
-        entered[22] = push && moves && tail[5:0] == 6'h16;
-        entered[23] = push && moves && tail[5:0] == 6'h17;
-        entered[24] = push && moves && tail[5:0] == 6'h18;
-        entered[25] = push && moves && tail[5:0] == 6'h19;
-        entered[26] = push && moves && tail[5:0] == 6'h1a;
-        entered[27] = push && moves && tail[5:0] == 6'h1b;
-        entered[28] = push && moves && tail[5:0] == 6'h1c;
-        entered[29] = push && moves && tail[5:0] == 6'h1d;
-        entered[30] = push && moves && tail[5:0] == 6'h1e;
-        entered[31] = push && moves && tail[5:0] == 6'h1f;
-        entered[32] = push && moves && tail[5:0] == 6'h20;
-        entered[33] = push && moves && tail[5:0] == 6'h21;
-        entered[34] = push && moves && tail[5:0] == 6'h22;
-        entered[35] = push && moves && tail[5:0] == 6'h23;
-        entered[36] = push && moves && tail[5:0] == 6'h24;
-        entered[37] = push && moves && tail[5:0] == 6'h25;
-        entered[38] = push && moves && tail[5:0] == 6'h26;
-        entered[39] = push && moves && tail[5:0] == 6'h27;
-        entered[40] = push && moves && tail[5:0] == 6'h28;
-        entered[41] = push && moves && tail[5:0] == 6'h29;
-        entered[42] = push && moves && tail[5:0] == 6'h2a;
-        entered[43] = push && moves && tail[5:0] == 6'h2b;
-        entered[44] = push && moves && tail[5:0] == 6'h2c;
-        entered[45] = push && moves && tail[5:0] == 6'h2d;
-        entered[46] = push && moves && tail[5:0] == 6'h2e;
-        entered[47] = push && moves && tail[5:0] == 6'h2f;
-        entered[48] = push && moves && tail[5:0] == 6'h30;
-        entered[49] = push && moves && tail[5:0] == 6'h31;
-        entered[50] = push && moves && tail[5:0] == 6'h32;
-        entered[51] = push && moves && tail[5:0] == 6'h33;
-        entered[52] = push && moves && tail[5:0] == 6'h34;
-        entered[53] = push && moves && tail[5:0] == 6'h35;
-        entered[54] = push && moves && tail[5:0] == 6'h36;
-        entered[55] = push && moves && tail[5:0] == 6'h37;
-        entered[56] = push && moves && tail[5:0] == 6'h38;
-        entered[57] = push && moves && tail[5:0] == 6'h39;
-        entered[58] = push && moves && tail[5:0] == 6'h3a;
-        entered[59] = push && moves && tail[5:0] == 6'h3b;
-        entered[60] = push && moves && tail[5:0] == 6'h3c;
-        entered[61] = push && moves && tail[5:0] == 6'h3d;
-        entered[62] = push && moves && tail[5:0] == 6'h3e;
-        entered[63] = push && moves && tail[5:0] == 6'h3f;
+        for (int i = 0; i < 64; i++) begin
+            entered[i] = push && moves && tail[5:0] == 6'(i);
+        end
     end
 
     always_comb begin
         withdrawn = 64'd0;
-        withdrawn[0] = withdraw && tag == 6'd0;
-        withdrawn[1] = withdraw && tag == 6'd1;
-        withdrawn[2] = withdraw && tag == 6'd2;
-        withdrawn[3] = withdraw && tag == 6'd3;
-        withdrawn[4] = withdraw && tag == 6'd4;
-        withdrawn[5] = withdraw && tag == 6'd5;
-        withdrawn[6] = withdraw && tag == 6'd6;
-        withdrawn[7] = withdraw && tag == 6'd7;
-        withdrawn[8] = withdraw && tag == 6'd8;
-        withdrawn[9] = withdraw && tag == 6'd9;
-        withdrawn[10] = withdraw && tag == 6'ha;
-        withdrawn[11] = withdraw && tag == 6'hb;
-        withdrawn[12] = withdraw && tag == 6'hc;
-        withdrawn[13] = withdraw && tag == 6'hd;
-        withdrawn[14] = withdraw && tag == 6'he;
-        withdrawn[15] = withdraw && tag == 6'hf;
-        withdrawn[16] = withdraw && tag == 6'h10;
-        withdrawn[17] = withdraw && tag == 6'h11;
-        withdrawn[18] = withdraw && tag == 6'h12;
-        withdrawn[19] = withdraw && tag == 6'h13;
-        withdrawn[20] = withdraw && tag == 6'h14;
-        withdrawn[21] = withdraw && tag == 6'h15;
-        withdrawn[22] = withdraw && tag == 6'h16;
-        withdrawn[23] = withdraw && tag == 6'h17;
-        withdrawn[24] = withdraw && tag == 6'h18;
-        withdrawn[25] = withdraw && tag == 6'h19;
-        withdrawn[26] = withdraw && tag == 6'h1a;
-        withdrawn[27] = withdraw && tag == 6'h1b;
-        withdrawn[28] = withdraw && tag == 6'h1c;
-        withdrawn[29] = withdraw && tag == 6'h1d;
-        withdrawn[30] = withdraw && tag == 6'h1e;
-        withdrawn[31] = withdraw && tag == 6'h1f;
-        withdrawn[32] = withdraw && tag == 6'h20;
-        withdrawn[33] = withdraw && tag == 6'h21;
-        withdrawn[34] = withdraw && tag == 6'h22;
-        withdrawn[35] = withdraw && tag == 6'h23;
-        withdrawn[36] = withdraw && tag == 6'h24;
-        withdrawn[37] = withdraw && tag == 6'h25;
-        withdrawn[38] = withdraw && tag == 6'h26;
-        withdrawn[39] = withdraw && tag == 6'h27;
-        withdrawn[40] = withdraw && tag == 6'h28;
-        withdrawn[41] = withdraw && tag == 6'h29;
-        withdrawn[42] = withdraw && tag == 6'h2a;
-        withdrawn[43] = withdraw && tag == 6'h2b;
-        withdrawn[44] = withdraw && tag == 6'h2c;
-        withdrawn[45] = withdraw && tag == 6'h2d;
-        withdrawn[46] = withdraw && tag == 6'h2e;
-        withdrawn[47] = withdraw && tag == 6'h2f;
-        withdrawn[48] = withdraw && tag == 6'h30;
-        withdrawn[49] = withdraw && tag == 6'h31;
-        withdrawn[50] = withdraw && tag == 6'h32;
-        withdrawn[51] = withdraw && tag == 6'h33;
-        withdrawn[52] = withdraw && tag == 6'h34;
-        withdrawn[53] = withdraw && tag == 6'h35;
-        withdrawn[54] = withdraw && tag == 6'h36;
-        withdrawn[55] = withdraw && tag == 6'h37;
-        withdrawn[56] = withdraw && tag == 6'h38;
-        withdrawn[57] = withdraw && tag == 6'h39;
-        withdrawn[58] = withdraw && tag == 6'h3a;
-        withdrawn[59] = withdraw && tag == 6'h3b;
-        withdrawn[60] = withdraw && tag == 6'h3c;
-        withdrawn[61] = withdraw && tag == 6'h3d;
-        withdrawn[62] = withdraw && tag == 6'h3e;
-        withdrawn[63] = withdraw && tag == 6'h3f;
+        for (int i = 0; i < 64; i++) begin
+            withdrawn[i] = withdraw && tag == 6'(i);
+        end
     end
 
     assign errors_write_enable = |(pending & answered);
@@ -339,7 +160,7 @@ module transfer_queue (
         end
     end
 
-    ram_distributed #(.DEPTH(64), .ADDRESS(6), .WIDTH(22)) u_payloads (
+    ram_distributed #(.DEPTH(64), .ADDRESS(6), .WIDTH(PAYLOAD+1)) u_payloads (
         .clk(clk),
         .write_enable(push),
         .write_addr(tail[5:0]),

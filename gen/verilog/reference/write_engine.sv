@@ -3,68 +3,72 @@
 `default_nettype none
 
 // Writes packets into slots, several in flight, and tells which are written.
-module write_engine (
-    input  wire          clk, // Clock.
-    input  wire          rst, // Synchronous reset.
+// It is made for the values of its parameters that instances in this design set.
+module write_engine #(
+    parameter integer META = 96,
+    localparam integer PACKET = 32 + META
+) (
+    input  wire               clk, // Clock.
+    input  wire               rst, // Synchronous reset.
     // Marked beats.
-    input  wire  [580:0] beat_data,
-    input  wire          beat_valid,
-    output logic         beat_ready,
-    output logic   [1:0] seen, // Bit n: the n-th beat from now is there.
-    output logic   [1:0] last, // Bit n: the n-th beat from now is there and ends its frame.
+    input  wire       [580:0] beat_data,
+    input  wire               beat_valid,
+    output logic              beat_ready,
+    output logic        [1:0] seen, // Bit n: the n-th beat from now is there.
+    output logic        [1:0] last, // Bit n: the n-th beat from now is there and ends its frame.
     // Where the next packet goes: {there is no slot, address}.
-    input  wire   [32:0] slot_data,
-    input  wire          slot_valid,
-    output logic         slot_ready,
+    input  wire        [32:0] slot_data,
+    input  wire               slot_valid,
+    output logic              slot_ready,
     // What is known of the packets beside their place, in order: {tag, length}.
-    input  wire   [95:0] meta_data,
-    input  wire          meta_valid,
-    output logic         meta_ready,
+    input  wire    [META-1:0] meta_data,
+    input  wire               meta_valid,
+    output logic              meta_ready,
     // Port into the packet buffer; nothing is read.
-    output logic   [7:0] m_axi_awid,
-    output logic  [31:0] m_axi_awaddr,
-    output logic   [7:0] m_axi_awlen,
-    output logic   [2:0] m_axi_awsize,
-    output logic   [1:0] m_axi_awburst,
-    output logic         m_axi_awlock,
-    output logic   [3:0] m_axi_awcache,
-    output logic   [2:0] m_axi_awprot,
-    output logic         m_axi_awvalid,
-    input  wire          m_axi_awready,
-    output logic [511:0] m_axi_wdata,
-    output logic  [63:0] m_axi_wstrb,
-    output logic         m_axi_wlast,
-    output logic         m_axi_wvalid,
-    input  wire          m_axi_wready,
-    input  wire    [7:0] m_axi_bid,
-    input  wire    [1:0] m_axi_bresp,
-    input  wire          m_axi_bvalid,
-    output logic         m_axi_bready,
-    output logic   [7:0] m_axi_arid,
-    output logic  [31:0] m_axi_araddr,
-    output logic   [7:0] m_axi_arlen,
-    output logic   [2:0] m_axi_arsize,
-    output logic   [1:0] m_axi_arburst,
-    output logic         m_axi_arlock,
-    output logic   [3:0] m_axi_arcache,
-    output logic   [2:0] m_axi_arprot,
-    output logic         m_axi_arvalid,
-    input  wire          m_axi_arready,
-    input  wire    [7:0] m_axi_rid,
-    input  wire  [511:0] m_axi_rdata,
-    input  wire    [1:0] m_axi_rresp,
-    input  wire          m_axi_rlast,
-    input  wire          m_axi_rvalid,
-    output logic         m_axi_rready,
+    output logic        [7:0] m_axi_awid,
+    output logic       [31:0] m_axi_awaddr,
+    output logic        [7:0] m_axi_awlen,
+    output logic        [2:0] m_axi_awsize,
+    output logic        [1:0] m_axi_awburst,
+    output logic              m_axi_awlock,
+    output logic        [3:0] m_axi_awcache,
+    output logic        [2:0] m_axi_awprot,
+    output logic              m_axi_awvalid,
+    input  wire               m_axi_awready,
+    output logic      [511:0] m_axi_wdata,
+    output logic       [63:0] m_axi_wstrb,
+    output logic              m_axi_wlast,
+    output logic              m_axi_wvalid,
+    input  wire               m_axi_wready,
+    input  wire         [7:0] m_axi_bid,
+    input  wire         [1:0] m_axi_bresp,
+    input  wire               m_axi_bvalid,
+    output logic              m_axi_bready,
+    output logic        [7:0] m_axi_arid,
+    output logic       [31:0] m_axi_araddr,
+    output logic        [7:0] m_axi_arlen,
+    output logic        [2:0] m_axi_arsize,
+    output logic        [1:0] m_axi_arburst,
+    output logic              m_axi_arlock,
+    output logic        [3:0] m_axi_arcache,
+    output logic        [2:0] m_axi_arprot,
+    output logic              m_axi_arvalid,
+    input  wire               m_axi_arready,
+    input  wire         [7:0] m_axi_rid,
+    input  wire       [511:0] m_axi_rdata,
+    input  wire         [1:0] m_axi_rresp,
+    input  wire               m_axi_rlast,
+    input  wire               m_axi_rvalid,
+    output logic              m_axi_rready,
     // Packets that are written: {tag, length, address}.
-    output logic [127:0] good_data,
-    output logic         good_valid,
-    input  wire          good_ready,
+    output logic [PACKET-1:0] good_data,
+    output logic              good_valid,
+    input  wire               good_ready,
     // Slots of packets that are not.
-    output logic  [31:0] failed_data,
-    output logic         failed_valid,
-    input  wire          failed_ready,
-    output logic   [3:0] events // Bit n: event n of the judge happens in this cycle.
+    output logic       [31:0] failed_data,
+    output logic              failed_valid,
+    input  wire               failed_ready,
+    output logic        [3:0] events // Bit n: event n of the judge happens in this cycle.
 );
 
     logic [36:0] writer_record;
@@ -122,7 +126,7 @@ module write_engine (
     );
 
     // A record for every burst waits for its response; there is always room for one that comes.
-    output_queue_64_margin_1 #(.WIDTH(37)) u_records (
+    output_queue #(.WIDTH(37), .DEPTH(64), .MARGIN(1)) u_records (
         .clk(clk),
         .rst(rst),
         .s_data(writer_record),
@@ -145,7 +149,7 @@ module write_engine (
         .m_ready(judge_response_ready)
     );
 
-    packet_judge u_judge (
+    packet_judge #(.META(META)) u_judge (
         .clk(clk),
         .rst(rst),
         .record_data(records_m_data),

@@ -104,16 +104,14 @@ pub fn sources(options: AppOptions) -> Result<AppSources, AppError> {
     let mut library = Library::with_prefix("spinneret_", &["pspin_", "mqnic_"]);
     let values = values(options);
     let app = library.add(&SpinneretApp::new(&values)?, ENTRY.name, &TopOptions::default())?;
-    let mut files: Vec<_> = app.modules.iter().map(SourceFile::of).collect();
     if options.cluster == Cluster::Stub {
         let values = stub::ENTRY.values(Config::Board);
         let top = TopOptions {
             parameters: stub::ENTRY.verilog_parameters(&values),
         };
-        let stub = library.add(&*(stub::ENTRY.build)(&values)?, stub::ENTRY.name, &top)?;
-        let is_new = |module: &&Module| app.modules.iter().all(|other| other.name != module.name);
-        files.extend(stub.modules.iter().filter(is_new).map(SourceFile::of));
+        library.add(&*(stub::ENTRY.build)(&values)?, stub::ENTRY.name, &top)?;
     }
+    let mut files: Vec<_> = library.modules().iter().map(SourceFile::of).collect();
     let get = |name: &str| values.get(name).copied().unwrap_or(0);
     let shell = Shell {
         generation: options.generation,

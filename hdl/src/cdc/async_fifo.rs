@@ -75,7 +75,10 @@ pub struct AsyncFifo {
 }
 
 impl Logic for AsyncFifo {
-    #[kernel(suffix = format!("{}x{}", self._depth, self.s.data.width()))]
+    #[kernel(
+        parameters(DEPTH = self._depth, WIDTH = self.s.data.width()),
+        numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1)
+    )]
     fn update(&mut self) {
         clocked!(self.s_clk, self.s_rst => self.write);
         clocked!(self.s_clk => self.memory);

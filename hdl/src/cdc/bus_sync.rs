@@ -70,7 +70,7 @@ pub struct BusSync {
 }
 
 impl Logic for BusSync {
-    #[kernel(suffix = self.s.data.width())]
+    #[kernel(parameters(WIDTH = self.s.data.width()))]
     fn update(&mut self) {
         self.s_clear.next = self.s_rst.val() && self.reader.resting_seen.val();
         self.m_clear.next = self.m_rst.val() && self.writer.resting_seen.val();

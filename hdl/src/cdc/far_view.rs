@@ -27,7 +27,7 @@ pub(super) struct FarView {
 }
 
 impl Logic for FarView {
-    #[kernel(suffix = self.pointer.width())]
+    #[kernel(parameters(POINTER = self.pointer.width()))]
     fn update(&mut self) {
         clocked!(self.clk => self.pointer_stage, self.resting_stage);
         self.pointer_stage[0].d.next = self.pointer.val();

@@ -36,7 +36,7 @@ pub struct LevelSync {
 }
 
 impl Logic for LevelSync {
-    #[kernel(suffix = self.d.width())]
+    #[kernel(parameters(WIDTH = self.d.width()))]
     fn update(&mut self) {
         clocked!(self.clk => self.stage);
         self.stage[0].d.next = self.d.val();

@@ -42,7 +42,10 @@ pub(super) struct FifoReader {
 }
 
 impl Logic for FifoReader {
-    #[kernel(suffix = format!("{}x{}", 1 << self.place.width(), self.element.width()))]
+    #[kernel(
+        parameters(DEPTH = 1 << self.place.width(), WIDTH = self.element.width()),
+        numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1)
+    )]
     fn update(&mut self) {
         let address = self.place.width();
         self.clear.next = self.rst.val() && self.far.resting_seen.val();

@@ -41,7 +41,10 @@ pub(super) struct FifoWriter {
 }
 
 impl Logic for FifoWriter {
-    #[kernel(suffix = self.place.width())]
+    #[kernel(
+        parameters(DEPTH = 1 << self.place.width()),
+        numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1)
+    )]
     fn update(&mut self) {
         let (pointer, address) = (self.pointer.width(), self.place.width());
         self.clear.next = self.rst.val() && self.far.resting_seen.val();

@@ -103,7 +103,13 @@ pub struct TransferQueue {
 }
 
 impl Logic for TransferQueue {
-    #[kernel]
+    #[kernel(
+        parameters(
+            DESCRIPTOR = self._transfer.width - self._transfers.payload.width,
+            PAYLOAD = self._transfers.payload.width
+        ),
+        numbers(REQUEST = DESCRIPTOR + PAYLOAD)
+    )]
     fn update(&mut self) {
         let shape = self._shape;
         let transfers = self._transfers;

@@ -35,6 +35,8 @@ pub struct RegisterArray {
     elements: Vec<Reg>,
     _offsets: Vec<usize>,
     _suffix: String,
+    /// The first element's value after reset.
+    _reset: usize,
 }
 
 impl RegisterArray {
@@ -58,11 +60,12 @@ impl RegisterArray {
             elements: elements.iter().map(register).collect(),
             _offsets: offsets,
             _suffix: suffix(elements),
+            _reset: elements.first().map_or(0, |element| element.reset as usize),
         }
     }
 }
 
-/// Tells arrays apart: count and width, reset value unless 0; every element by itself where they differ.
+/// Tells arrays apart: count and width; every element by itself, with its value after reset, where they differ.
 fn suffix(elements: &[Element]) -> String {
     let one = |element: &Element| match element.reset {
         0 => element.width.to_string(),
@@ -70,14 +73,14 @@ fn suffix(elements: &[Element]) -> String {
     };
     match elements {
         [first, others @ ..] if others.iter().all(|other| other == first) => {
-            format!("{}x{}", elements.len(), one(first))
+            format!("{}x{}", elements.len(), first.width)
         }
         _ => elements.iter().map(one).collect::<Vec<_>>().join("_"),
     }
 }
 
 impl Logic for RegisterArray {
-    #[kernel(suffix = &self._suffix)]
+    #[kernel(suffix = &self._suffix, parameters(RESET = self._reset))]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.elements);
         self.values.next = 0.into();

@@ -78,7 +78,15 @@ pub struct AxisPack {
 }
 
 impl Logic for AxisPack {
-    #[kernel]
+    #[kernel(
+        parameters(
+            DATA = self._shape.data,
+            ID = self._shape.id,
+            DEST = self._shape.dest,
+            USER = self._shape.user
+        ),
+        numbers(WIDTH = DATA + DATA / 8 + ID + DEST + USER)
+    )]
     fn update(&mut self) {
         self.m.data.next = cat!(
             self.s_axis.tuser.val(),
@@ -104,7 +112,19 @@ pub struct AxisUnpack {
 }
 
 impl Logic for AxisUnpack {
-    #[kernel]
+    #[kernel(
+        parameters(
+            DATA = self._shape.data,
+            ID = self._shape.id,
+            DEST = self._shape.dest,
+            USER = self._shape.user
+        ),
+        numbers(
+            DEST_AT = DATA + DATA / 8 + ID,
+            USER_AT = DEST_AT + DEST,
+            WIDTH = USER_AT + USER
+        )
+    )]
     fn update(&mut self) {
         let fields = self._shape.fields();
         self.m_axis.tdata.next = self.s.data.val().field(fields.data);

@@ -116,7 +116,11 @@ impl Fifo {
 }
 
 impl Logic for Fifo {
-    #[kernel(suffix = self._config.variant(), width(self._config.width) = [s.data, m.data, memory, held_data])]
+    #[kernel(
+        suffix = self._config.variant(),
+        parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin),
+        numbers(ADDRESS = clog2(DEPTH), COUNT = clog2(DEPTH) + 1, RISE = DEPTH - MARGIN)
+    )]
     fn update(&mut self) {
         let depth = self._config.depth as u64;
         let rise = depth - self._config.margin as u64;

@@ -90,15 +90,11 @@ impl FifoConfig {
     }
 
     /// What follows `fifo_` in the name of the module.
-    pub(super) fn variant(&self) -> String {
-        let storage = match (self.storage, self.output) {
+    pub(super) fn variant(&self) -> &'static str {
+        match (self.storage, self.output) {
             (RamStyle::Block, _) => "block",
             (RamStyle::Distributed, FifoOutput::Fallthrough) => "distributed",
             (RamStyle::Distributed, FifoOutput::Registered) => "distributed_registered",
-        };
-        match self.margin {
-            0 => format!("{}_{storage}", self.depth),
-            margin => format!("{}_{storage}_margin_{margin}", self.depth),
         }
     }
 }

@@ -67,7 +67,7 @@ pub struct FrameArbiter {
 }
 
 impl Logic for FrameArbiter {
-    #[kernel(suffix = format!("{}x{}", self.s.len(), self.data.q.width()))]
+    #[kernel(suffix = self.s.len(), parameters(WIDTH = self.data.q.width()))]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.valid, self.owner, self.within_frame);
         clocked!(self.clk => self.data, self.last);

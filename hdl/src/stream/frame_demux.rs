@@ -61,12 +61,10 @@ pub struct FrameDemux {
     ready: Wire<Local, bool>,
     /// A beat is taken.
     take: Wire<Local, bool>,
-    #[new(format!("{ports}x{width}"))]
-    _variant: String,
 }
 
 impl Logic for FrameDemux {
-    #[kernel(suffix = self._variant)]
+    #[kernel(suffix = self._ports, parameters(WIDTH = self._width))]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.valid, self.discarded);
         clocked!(self.clk => self.data, self.last);

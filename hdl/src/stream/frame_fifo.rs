@@ -77,7 +77,10 @@ pub struct FrameFifo {
 }
 
 impl Logic for FrameFifo {
-    #[kernel(suffix = format!("{}x{}", self._depth, self.s.data.width()))]
+    #[kernel(
+        parameters(DEPTH = self._depth, WIDTH = self.s.data.width()),
+        numbers(ADDRESS = clog2(DEPTH), POINTER = clog2(DEPTH) + 1)
+    )]
     fn update(&mut self) {
         let width = self.s.data.width();
         let address = self.write_ptr.q.width() - 1;

@@ -41,7 +41,6 @@ pub struct OutputQueue {
     free: Wire<Local, bool>,
     /// The input goes straight to the register.
     bypass: Wire<Local, bool>,
-    _variant: String,
 }
 
 impl OutputQueue {
@@ -69,16 +68,16 @@ impl OutputQueue {
             valid: Reg::bit_reset(),
             free: Wire::bit(),
             bypass: Wire::bit(),
-            _variant: match margin {
-                0 => depth.to_string(),
-                _ => format!("{depth}_margin_{margin}"),
-            },
         })
     }
 }
 
 impl Logic for OutputQueue {
-    #[kernel(suffix = self._variant, width(self.data.q.width()) = [s.data, m.data, data, fifo, fifo.s.data, fifo.m.data])]
+    #[kernel(parameters(
+        WIDTH = self.data.q.width(),
+        DEPTH = self.fifo.config().depth,
+        MARGIN = self.fifo.config().margin
+    ))]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.fifo, self.valid);
         clocked!(self.clk => self.data);

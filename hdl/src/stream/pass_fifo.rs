@@ -59,7 +59,10 @@ pub struct PassFifo {
 }
 
 impl Logic for PassFifo {
-    #[kernel(suffix = self._config.variant(), width(self._config.width) = [s.data, m.data, first, fifo, fifo.s.data, fifo.m.data])]
+    #[kernel(
+        suffix = self._config.variant(),
+        parameters(WIDTH = self._config.width, DEPTH = self._config.depth, MARGIN = self._config.margin)
+    )]
     fn update(&mut self) {
         let registered = !self.first.is_empty();
         clocked!(self.clk, self.rst => self.fifo, self.waiting, self.first_used);

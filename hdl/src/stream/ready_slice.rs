@@ -41,7 +41,7 @@ pub struct ReadySlice {
 }
 
 impl Logic for ReadySlice {
-    #[kernel(width(self._width) = [s.data, m.data, spare])]
+    #[kernel(parameters(WIDTH = self._width))]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.spare_used, self.ready);
         clocked!(self.clk => self.spare);

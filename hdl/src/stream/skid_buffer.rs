@@ -47,7 +47,7 @@ pub struct SkidBuffer {
 }
 
 impl Logic for SkidBuffer {
-    #[kernel(width(self._width) = [s.data, m.data, data, spare])]
+    #[kernel(parameters(WIDTH = self._width))]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.valid, self.spare_used, self.ready);
         clocked!(self.clk => self.data, self.spare);

@@ -479,8 +479,8 @@ const MUTATIONS: &[Row] = &[
     // Takes one lane too few from the line before.
     (
         "line_aligner",
-        "if (flush || offset <= 2'd1) begin",
-        "if (flush || offset < 2'd1) begin",
+        "if (flush || offset <= 2'(2 - i)) begin",
+        "if (flush || offset < 2'(2 - i)) begin",
     ),
     // Turns by one byte less than asked for.
     ("line_aligner", "line_offset == 2'd2", "line_offset == 2'd3"),

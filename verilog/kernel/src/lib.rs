@@ -18,6 +18,7 @@ mod expression;
 mod hardware;
 mod initial;
 mod interface;
+mod numbers;
 mod packing;
 mod parameters;
 mod place;
@@ -28,54 +29,19 @@ mod tests;
 
 use proc_macro::TokenStream;
 use quote::quote;
-use syn::parse::{Parse, ParseStream};
-use syn::{DeriveInput, Expr, ItemFn, Token, parse_macro_input};
-
-/// Arguments of the attribute: `suffix = EXPRESSION` and `width(EXPRESSION) = [part, ...]`.
-#[derive(Default)]
-struct Arguments {
-    suffix: Option<Expr>,
-    width: Option<(Expr, Vec<Expr>)>,
-}
-
-impl Parse for Arguments {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let mut arguments = Self::default();
-        while !input.is_empty() {
-            let name: syn::Ident = input.parse()?;
-            if name == "suffix" {
-                input.parse::<Token![=]>()?;
-                arguments.suffix = Some(input.parse()?);
-            } else if name == "width" {
-                let value;
-                syn::parenthesized!(value in input);
-                let value = value.parse()?;
-                input.parse::<Token![=]>()?;
-                let parts: syn::ExprArray = input.parse()?;
-                arguments.width = Some((value, parts.elems.into_iter().collect()));
-            } else {
-                let what = "the arguments are `suffix = ...` and `width(...) = [...]`";
-                return Err(syn::Error::new(name.span(), what));
-            }
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
-        }
-        Ok(arguments)
-    }
-}
+use syn::{DeriveInput, ItemFn, parse_macro_input};
 
 /// Turns `fn update(&mut self)` of a block into hardware; the block must derive `Describe`.
 ///
 /// `#[kernel(suffix = EXPRESSION)]` appends a text to the module's name, for blocks whose variants
 /// differ: `suffix = format!("{}x{}", self._width, self._depth)`.
 ///
-/// `#[kernel(width(EXPRESSION) = [s.data, spare, queue])]` makes that number a parameter `WIDTH` of the module, where it is
-/// a part of another one: the signals that are listed have their width from it, and the blocks that are listed, which have
-/// such a parameter, too, get it. So variants that differ in nothing else are one module.
+/// `#[kernel(parameters(DEPTH = self._depth), numbers(ADDRESS = clog2(DEPTH)))]` names numbers of the block, in words of
+/// Rust, and then numbers that follow from them. Variants of the block that differ in nothing else become one module with
+/// these parameters.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    let arguments = parse_macro_input!(arguments as Arguments);
+    let arguments = parse_macro_input!(arguments as numbers::Arguments);
     let function = parse_macro_input!(item as ItemFn);
     expand(&arguments, function)
         .unwrap_or_else(|error| error.to_compile_error())
@@ -223,21 +189,14 @@ pub fn derive_parameters(input: TokenStream) -> TokenStream {
         .into()
 }
 
-fn expand(arguments: &Arguments, mut function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
+fn expand(arguments: &numbers::Arguments, mut function: ItemFn) -> syn::Result<proc_macro2::TokenStream> {
     let statements = statement::hardware(&function.block)?;
     let connections = connection::connections(&function.block)?;
     let suffix = match &arguments.suffix {
         Some(suffix) => quote!(Some((#suffix).to_string())),
         None => quote!(None),
     };
-    let width = match &arguments.width {
-        Some((value, parts)) => {
-            let path = |part: &Expr| quote!(#part).to_string().replace(' ', "").replace('.', "$");
-            let parts = parts.iter().map(path).collect::<Vec<_>>().join(" ");
-            quote!(Some((#value, #parts)))
-        }
-        None => quote!(None),
-    };
+    let numbers = arguments.numbers.expand()?;
     docs::strip_docs(&mut function.block);
     Ok(quote! {
         #[allow(clippy::nonminimal_bool, clippy::assign_op_pattern, clippy::needless_range_loop)]
@@ -250,7 +209,7 @@ fn expand(arguments: &Arguments, mut function: ItemFn) -> syn::Result<proc_macro
 
         #[allow(clippy::needless_range_loop, clippy::vec_init_then_push, clippy::let_and_return)]
         fn hdl(&self) -> ::spinneret_verilog::prelude::Verilog {
-            let mut __statements = ::spinneret_verilog::lang::comments::<Self>(#suffix, #width);
+            let mut __statements = ::spinneret_verilog::lang::comments::<Self>(#suffix, &#numbers);
             #statements
             ::spinneret_verilog::prelude::Verilog::Combinatorial(__statements)
         }

@@ -343,3 +343,26 @@ fn only_wires_have_another_side() {
         wanted
     );
 }
+
+#[test]
+fn a_formula_is_of_numbers_that_are_named_before_it() {
+    let refused = |arguments: &str| {
+        let parsed = syn::parse_str::<crate::numbers::Arguments>(arguments);
+        let expanded = parsed.and_then(|arguments| arguments.numbers.expand());
+        expanded.err().map(|error| error.to_string())
+    };
+    let declared = "parameters(DEPTH = self._depth), numbers";
+    assert_eq!(
+        refused(&format!("{declared}(A = clog2(DEPTH - 1), B = (A + 2) * A / 3)")),
+        None
+    );
+    let named = Some("this is no number that is named before".to_owned());
+    assert_eq!(refused(&format!("{declared}(A = B, B = 1)")), named);
+    let arithmetic = Some("a formula has + - * / and clog2 only".to_owned());
+    assert_eq!(refused(&format!("{declared}(A = DEPTH % 3)")), arithmetic);
+    assert_eq!(refused(&format!("{declared}(A = self._depth)")), arithmetic);
+    assert_eq!(
+        refused("width = 3").as_deref(),
+        Some("the arguments are `suffix = ...`, `parameters(...)` and `numbers(...)`")
+    );
+}

@@ -1,11 +1,13 @@
 //! Builds the modules of a design, children first.
 
+use std::collections::BTreeMap;
+
 use rust_hdl::core::ast::Verilog;
 
 use super::check::check;
 use super::design::{Child, Design, Parameter, Port};
 use super::error::Error;
-use super::file::{self, Body};
+use super::file::Body;
 use super::ir::{Kind, SignalId};
 use super::library::{Library, Origin, clash};
 use super::lower::lower;
@@ -107,7 +109,7 @@ impl Builder<'_> {
                 instances.push(Instance { scope: child, module });
             }
         }
-        let (mut symbols, mut identifiers) = tables::of_kernel(scope, instances)?;
+        let (symbols, mut identifiers) = tables::of_kernel(scope, instances)?;
         let statements = match &scope.code {
             Verilog::Combinatorial(block) => block.as_slice(),
             _ => &[],
@@ -122,30 +124,32 @@ impl Builder<'_> {
             return Ok((Built::Nothing, ports));
         }
         self.check_parameters(naming, |name| identifiers.is_taken(name))?;
-        // Tops are what they are asked to be; everything below them serves several.
-        let parameters = match is_child {
-            true => kernel.metadata.parameters.as_slice(),
-            false => &[],
-        };
-        if is_child {
-            symbols.name_widths(&kernel.metadata)?;
-        }
         let plan = plan(&symbols, &kernel.statements);
         let views = Views::new(&symbols, &mut identifiers, kernel.records, &plan)?;
         let body = Body {
             doc: kernel.metadata.doc.clone(),
-            parameters: declared(parameters, naming),
-            ports: file::port_list(&ports, &symbols.width_names(), false),
+            parameters: Vec::new(),
+            ports: ports.clone(),
+            output_nets: false,
+            ranges: BTreeMap::new(),
             content: module::content(&symbols, &kernel.metadata, &plan, &views),
         };
         let children = symbols.children.iter();
         let origin = Origin {
             block: kernel.metadata.block.clone().unwrap_or_default(),
             children: children.map(|child| child_of(&symbols, &plan, child)).collect(),
+            named: match is_child {
+                true => kernel.metadata.named.clone(),
+                // Tops are what they are asked to be; everything below them serves several.
+                false => Vec::new(),
+            },
         };
         let name = self.place(scope, naming, kernel.metadata.module.as_deref(), body, origin)?;
-        let parameters = values(parameters);
-        Ok((Built::Module(Made { name, parameters }), ports))
+        let made = Made {
+            name,
+            parameters: Vec::new(),
+        };
+        Ok((Built::Module(made), ports))
     }
 
     /// A module whose body is given as Verilog.
@@ -170,10 +174,19 @@ impl Builder<'_> {
         self.check_parameters(naming, |name| identifiers.is_taken(name))?;
         symbols.name_widths(&metadata)?;
         let ports = symbols.ports(&metadata);
+        let ranges = symbols.named_ranges();
+        // A port whose range has a name is the same for every width.
+        let mut generic = ports.clone();
+        let named = generic
+            .iter_mut()
+            .filter(|(port, _)| ranges.contains_key(&port.name));
+        named.for_each(|(port, _)| port.width = 1);
         let body = Body {
             doc: metadata.doc.clone(),
             parameters: declared(&metadata.parameters, naming),
-            ports: file::port_list(&ports, &symbols.width_names(), wrapper),
+            ports: generic,
+            output_nets: wrapper,
+            ranges,
             content: verbatim::content(&symbols, text),
         };
         let name = self.place(scope, naming, metadata.module.as_deref(), body, Origin::default())?;

@@ -3,51 +3,116 @@
 use std::collections::BTreeMap;
 
 use super::design::{Parameter, Port, PortDirection};
-use super::text::line;
+use super::variants::Declared;
+
+/// Above modules that stand for several variants of a block.
+const MADE_FOR: &str = "// It is made for the values of its parameters that instances in this design set.\n";
+
+/// Width of a line, in columns, beyond which an expression is continued on the next one.
+const LINE: usize = 110;
 
 /// The text of a module without its name and parameters, so that equal modules have equal bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Body {
     /// Documentation, one entry for each line.
     pub(crate) doc: Vec<String>,
-    /// Parameters that instances set, with their defaults.
+    /// Parameters that verbatim text has, with their defaults.
     pub(crate) parameters: Vec<Parameter>,
-    /// The list of ports.
-    pub(crate) ports: String,
+    /// The ports, each with the comment above it.
+    pub(crate) ports: Vec<(Port, Option<String>)>,
+    /// Ports of verbatim modules may be nets.
+    pub(crate) output_nets: bool,
+    /// The ranges of ports that verbatim text has parameters for.
+    pub(crate) ranges: BTreeMap<String, String>,
+    /// Everything between the ports and `endmodule`, unfinished.
+    pub(crate) content: String,
+}
+
+/// What is known of a module when all variants of it are.
+#[derive(Debug, Default)]
+pub(crate) struct Finished {
+    /// Numbers that its variants have in common by name.
+    pub(crate) declared: Vec<Declared>,
+    /// The ranges of ports that are such numbers.
+    pub(crate) ranges: Vec<(String, String)>,
     /// Everything between the ports and `endmodule`.
     pub(crate) content: String,
 }
 
-/// Puts a module into a file of its own.
-pub(crate) fn file(name: &str, body: &Body, parameters: &[Parameter]) -> String {
+/// Puts a module into a file of its own; `fixed` are parameters of a top that can have one value only.
+pub(crate) fn file(name: &str, body: &Body, fixed: &[Parameter], finished: &Finished) -> String {
     let mut out = String::from("`default_nettype none\n\n");
     for text in &body.doc {
-        line(&mut out, 0, format!("// {text}").trim_end());
+        out.push_str(format!("// {text}").trim_end());
+        out.push('\n');
     }
+    if !finished.declared.is_empty() {
+        out.push_str(MADE_FOR);
+    }
+    let mut ranges = body.ranges.clone();
+    ranges.extend(finished.ranges.iter().cloned());
     out.push_str(&format!("module {name}"));
-    out.push_str(&parameter_list(&[&body.parameters, parameters].concat()));
-    out.push_str(&body.ports);
-    if !parameters.is_empty() {
-        out.push_str(&parameter_checks(parameters));
+    out.push_str(&parameter_list(
+        &[&body.parameters, fixed].concat(),
+        &finished.declared,
+    ));
+    out.push_str(&port_list(&body.ports, &ranges, body.output_nets));
+    if !fixed.is_empty() {
+        out.push_str(&parameter_checks(fixed));
     }
-    out.push_str(&body.content);
+    out.push_str(&finished.content);
     out.push_str(&format!("endmodule : {name}\n\n`default_nettype wire\n"));
     out
 }
 
-fn parameter_list(parameters: &[Parameter]) -> String {
-    if parameters.is_empty() {
+fn parameter_list(parameters: &[Parameter], declared: &[Declared]) -> String {
+    let fixed = parameters.iter().map(|parameter| {
+        let (kind, value) = parameter_type(parameter.value);
+        (
+            format!("parameter {kind} {} = {value}", parameter.name),
+            parameter.doc.as_str(),
+        )
+    });
+    let declared = declared.iter().map(|declared| match declared {
+        Declared::Parameter(name, value) => (format!("parameter integer {name} = {value}"), ""),
+        Declared::Number(name, formula) => (format!("localparam integer {name} = {formula}"), ""),
+    });
+    let all: Vec<_> = fixed.chain(declared).collect();
+    if all.is_empty() {
         return String::new();
     }
     let mut out = String::from(" #(\n");
-    for (number, parameter) in parameters.iter().enumerate() {
-        let comma = if number + 1 < parameters.len() { "," } else { "" };
-        let (kind, value) = parameter_type(parameter.value);
-        let declaration = format!("parameter {kind} {} = {value}", parameter.name);
-        out.push_str(&with_doc(&format!("    {declaration}{comma}"), &parameter.doc));
+    for (number, (text, doc)) in all.iter().enumerate() {
+        let comma = if number + 1 < all.len() { "," } else { "" };
+        out.push_str(&with_doc(&format!("    {text}{comma}"), doc));
     }
     out.push(')');
     out
+}
+
+/// Appends a line; one that is too long is continued on further lines, broken at its spaces.
+pub(crate) fn wrap(out: &mut String, text: &str) {
+    let indent = text.len() - text.trim_start().len();
+    if text.len() <= LINE {
+        out.push_str(text);
+        out.push('\n');
+        return;
+    }
+    out.push_str(&" ".repeat(indent));
+    let mut column = indent;
+    for (number, word) in text.trim_start().split(' ').enumerate() {
+        if number > 0 && column + 1 + word.len() > LINE {
+            column = indent + 4;
+            out.push('\n');
+            out.push_str(&" ".repeat(column));
+        } else if number > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += word.len();
+    }
+    out.push('\n');
 }
 
 /// Type and text of a parameter's value: an integer has 32 bits only.
@@ -81,10 +146,10 @@ pub(crate) fn with_doc(text: &str, doc: &str) -> String {
     }
 }
 
-/// The list of ports, aligned, with the names that their widths have. Outputs of verbatim modules may be nets.
-pub(crate) fn port_list(
+/// The list of ports, aligned, with ranges that are more than a number.
+fn port_list(
     ports: &[(Port, Option<String>)],
-    widths: &BTreeMap<String, String>,
+    ranges: &BTreeMap<String, String>,
     output_nets: bool,
 ) -> String {
     if ports.is_empty() {
@@ -92,13 +157,13 @@ pub(crate) fn port_list(
     }
     let types: Vec<String> = ports
         .iter()
-        .map(|(port, _)| type_text(port.signed, port.width, widths.get(&port.name)))
+        .map(|(port, _)| type_text(port.signed, port.width, ranges.get(&port.name)))
         .collect();
     let column = types.iter().map(String::len).max().unwrap_or(0);
     let mut out = String::from(" (\n");
     for (number, ((port, heading), kind)) in ports.iter().zip(&types).enumerate() {
         if let Some(heading) = heading {
-            line(&mut out, 1, &format!("// {heading}"));
+            out.push_str(&format!("    // {heading}\n"));
         }
         let direction = match port.direction {
             PortDirection::Input => "input  wire ",
@@ -115,10 +180,10 @@ pub(crate) fn port_list(
     out
 }
 
-/// Sign and range of a declaration; empty for one unsigned bit, unless its width has a name.
-pub(crate) fn type_text(signed: bool, width: usize, name: Option<&String>) -> String {
-    let range = match (name, width) {
-        (Some(name), _) => format!("[{name}-1:0]"),
+/// Sign and range of a declaration; empty for one unsigned bit, unless its range is given.
+fn type_text(signed: bool, width: usize, range: Option<&String>) -> String {
+    let range = match (range, width) {
+        (Some(range), _) => range.clone(),
         (None, 1) => String::new(),
         (None, _) => format!("[{}:0]", width - 1),
     };

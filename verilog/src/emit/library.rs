@@ -1,4 +1,4 @@
-//! The modules of all designs: equal ones once, each under a name of its own.
+//! The modules of all designs: equal ones once, each variant under a name of its own.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,9 +8,10 @@ use rust_hdl::core::block::Block;
 use super::build::Builder;
 use super::design::{Child, Design, Module, Parameter, TopOptions};
 use super::error::Error;
-use super::file::{self, Body};
+use super::family;
+use super::file::Body;
 use super::names;
-use super::verbatim;
+use super::parameters::Named;
 use super::walk::walk;
 
 /// Stack of the translation, in bytes: enough for the deepest kernel that is accepted.
@@ -43,12 +44,19 @@ impl Prefix {
     }
 }
 
-/// A module with what it is compared by.
+/// A variant of a module.
 #[derive(Debug)]
-struct Entry {
-    module: Module,
-    content: Content,
-    parameters: Vec<Parameter>,
+pub(crate) struct Entry {
+    /// Its name, unless it becomes one module with others.
+    pub(crate) name: String,
+    /// The name that it asks for, if it is not called so anyway.
+    pub(crate) wish: Option<String>,
+    pub(crate) content: Content,
+    /// Parameters of a top that can have one value only.
+    pub(crate) fixed: Vec<Parameter>,
+    pub(crate) origin: Origin,
+    /// Other modules that it needs, which its text does not name.
+    pub(crate) cores: Vec<String>,
 }
 
 /// What is known of a module beside its text.
@@ -57,11 +65,13 @@ pub(crate) struct Origin {
     /// The block that it was made of.
     pub(crate) block: String,
     pub(crate) children: Vec<Child>,
+    /// Numbers that the kernel names.
+    pub(crate) named: Vec<Named>,
 }
 
 /// What a module is made of.
 #[derive(Debug, PartialEq)]
-enum Content {
+pub(crate) enum Content {
     Translated(Body),
     Verbatim(String),
 }
@@ -102,10 +112,14 @@ impl Library {
 
     /// The modules of all designs that were added, each once, children before those that instantiate them.
     ///
+    /// Variants of a block that differ in numbers which its kernel names are one module with parameters. So a module may have
+    /// another text, and another name, when designs are added.
+    ///
     /// Several top-level designs that go into one build are added to one library one after the other; a
     /// top that is a sub-block of another one has to be added first.
-    pub fn modules(&self) -> impl Iterator<Item = &Module> {
-        self.entries.iter().map(|entry| &entry.module)
+    #[must_use]
+    pub fn modules(&self) -> Vec<Module> {
+        family::modules(&self.entries)
     }
 
     /// The name that a sub-block gets which asks for `name`.
@@ -167,8 +181,8 @@ impl Library {
     ) -> Result<(), Error> {
         let content = Content::Translated(body);
         match self.find(name) {
-            None => self.insert(name, content, parameters, origin),
-            Some(entry) if entry.content == content && entry.parameters == parameters => {}
+            None => self.insert(name, None, content, parameters, origin),
+            Some(entry) if entry.content == content && entry.fixed == parameters => {}
             Some(_) => {
                 return Err(Error::ModuleNameTaken {
                     path: name.to_owned(),
@@ -192,7 +206,7 @@ impl Library {
         let content = Content::Translated(body);
         let equal = self.entries.iter().find(|entry| entry.content == content);
         if let (false, Some(entry)) = (insists, equal) {
-            return entry.module.name.clone();
+            return entry.name.clone();
         }
         let mut name = base.to_owned();
         for number in 1_usize.. {
@@ -202,7 +216,7 @@ impl Library {
                 _ => name = format!("{base}_{number}"),
             }
         }
-        self.insert(&name, content, &[], origin);
+        self.insert(&name, Some(base.to_owned()), content, &[], origin);
         name
     }
 
@@ -212,7 +226,7 @@ impl Library {
         match self.find(name) {
             Some(entry) => entry.content == content,
             None => {
-                self.insert(name, content, &[], Origin::default());
+                self.insert(name, None, content, &[], Origin::default());
                 true
             }
         }
@@ -221,54 +235,52 @@ impl Library {
     /// Notes that a module instantiates another one.
     pub(crate) fn add_instance(&mut self, name: &str, instance: String) {
         if let Some(index) = self.by_name.get(name) {
-            let instances = &mut self.entries[*index].module.instances;
-            if !instances.contains(&instance) {
-                instances.push(instance);
+            let cores = &mut self.entries[*index].cores;
+            if !cores.contains(&instance) {
+                cores.push(instance);
             }
         }
     }
 
-    fn insert(&mut self, name: &str, content: Content, parameters: &[Parameter], origin: Origin) {
-        let mut instances: Vec<String> = Vec::new();
-        for child in &origin.children {
-            if !instances.contains(&child.module) {
-                instances.push(child.module.clone());
-            }
-        }
-        let (text, doc) = match &content {
-            Content::Translated(body) => (file::file(name, body, parameters), body.doc.join("\n")),
-            Content::Verbatim(code) => (verbatim::file(code), String::new()),
-        };
-        let module = Module {
-            name: name.to_owned(),
-            text,
-            doc,
-            instances,
-            block: origin.block,
-            children: origin.children,
-        };
+    fn insert(
+        &mut self,
+        name: &str,
+        wish: Option<String>,
+        content: Content,
+        fixed: &[Parameter],
+        origin: Origin,
+    ) {
         self.by_name.insert(name.to_owned(), self.entries.len());
         self.entries.push(Entry {
-            module,
+            name: name.to_owned(),
+            wish,
             content,
-            parameters: parameters.to_vec(),
+            fixed: fixed.to_vec(),
+            origin,
+            cores: Vec::new(),
         });
     }
 
     /// The modules that `top` needs, children first.
     pub(crate) fn closure(&self, top: &str) -> Vec<Module> {
+        let modules = self.modules();
+        let by_name: BTreeMap<&str, &Module> = modules
+            .iter()
+            .map(|module| (module.name.as_str(), module))
+            .collect();
         let mut needed = BTreeSet::new();
         let mut open = vec![top];
         while let Some(name) = open.pop() {
-            if let Some(index) = self.by_name.get(name)
-                && needed.insert(*index)
+            if let Some(module) = by_name.get(name)
+                && needed.insert(name)
             {
-                open.extend(self.entries[*index].module.instances.iter().map(String::as_str));
+                open.extend(module.instances.iter().map(String::as_str));
             }
         }
-        needed
-            .into_iter()
-            .map(|index| self.entries[index].module.clone())
+        modules
+            .iter()
+            .filter(|module| needed.contains(module.name.as_str()))
+            .cloned()
             .collect()
     }
 }

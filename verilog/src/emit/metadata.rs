@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::names;
+use super::parameters::Named;
 
-/// A number that an instance of a module sets.
+/// A number that an instance of a verbatim module sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ModuleParameter {
     pub(crate) name: String,
     /// Its value in the instance that the module is made for.
     pub(crate) value: u64,
-    /// Canonical paths of the signals that are so wide, and of the instances that have the same parameter.
+    /// Canonical paths of the signals that are so wide.
     pub(crate) of: Vec<String>,
 }
 
@@ -21,8 +22,10 @@ pub(crate) struct Metadata {
     pub(crate) block: Option<String>,
     /// The name that the block asks for.
     pub(crate) module: Option<String>,
-    /// Its parameters.
+    /// Parameters of verbatim text.
     pub(crate) parameters: Vec<ModuleParameter>,
+    /// Numbers that a kernel names.
+    pub(crate) named: Vec<Named>,
     /// Lines above the module.
     pub(crate) doc: Vec<String>,
     /// Documentation of signals, registers and instances by canonical path.
@@ -44,6 +47,11 @@ impl Metadata {
                 return false;
             };
             self.parameters.push(parameter);
+        } else if let Some(number) = comment.strip_prefix("number ") {
+            let Some(named) = named(number) else {
+                return false;
+            };
+            self.named.push(named);
         } else if let Some((name, text)) = comment
             .strip_prefix("port ")
             .and_then(|rest| rest.split_once(':'))
@@ -59,7 +67,7 @@ impl Metadata {
         true
     }
 
-    /// The parameter that says how wide a signal is, or that an instance passes on.
+    /// The parameter that says how wide a signal is.
     pub(crate) fn parameter_of(&self, path: &str) -> Option<&ModuleParameter> {
         let whole = names::without_index(path);
         let mut all = self.parameters.iter();
@@ -121,6 +129,21 @@ fn module_parameter(text: &str) -> Option<ModuleParameter> {
     })
 }
 
+/// `NAME = VALUE` of a parameter, `NAME = VALUE: FORMULA` of a number that follows from parameters.
+fn named(text: &str) -> Option<Named> {
+    let (setting, formula) = match text.split_once(':') {
+        Some((setting, formula)) => (setting, Some(formula.trim().to_owned())),
+        None => (text, None),
+    };
+    let (name, value) = setting.split_once('=')?;
+    names::is_identifier(name.trim()).then_some(())?;
+    Some(Named {
+        name: name.trim().to_owned(),
+        value: value.trim().parse().ok()?,
+        formula,
+    })
+}
+
 /// The text of a comment statement, one entry for each line.
 ///
 /// Kernels of rust-hdl hand over the whole macro call when the compiler prints it in another form than
@@ -154,6 +177,11 @@ mod tests {
         assert!(metadata.take("port s_axis$tdata: Payload: bytes."));
         assert!(metadata.take("parameter WIDTH = 9: s$data memory"));
         assert!(!metadata.take("parameter of all"));
+        assert!(metadata.take("number DEPTH = 16"));
+        assert!(metadata.take("number ADDRESS = 4: $clog2(DEPTH)"));
+        assert!(!metadata.take("number one"));
+        assert_eq!(metadata.named[0].formula, None);
+        assert_eq!(metadata.named[1].formula.as_deref(), Some("$clog2(DEPTH)"));
         assert!(!metadata.take("port of call"));
         assert!(!metadata.take("Default values."));
         let parameter = metadata

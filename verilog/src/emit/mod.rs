@@ -12,7 +12,8 @@
 //! plan    group -> port connection, combinational logic or register
 //! records signals whose fields are named -> packed structs
 //! module  plan -> text (`text` for the statements, `file` for what stands around)
-//! library text -> modules, equal ones once
+//! loops   statements that repeat -> loops
+//! library text -> modules, equal ones once, variants of one block as one with parameters (`variants`)
 //! ```
 
 mod assign;
@@ -21,6 +22,7 @@ mod check;
 mod describe;
 mod design;
 mod error;
+mod family;
 mod file;
 mod fold;
 mod group;
@@ -28,11 +30,14 @@ mod infer;
 mod ir;
 mod library;
 mod literal;
+mod loops;
 mod lower;
+mod marks;
 mod metadata;
 mod module;
 mod names;
 mod operators;
+mod parameters;
 mod plan;
 mod prune;
 mod records;
@@ -40,6 +45,7 @@ mod select;
 mod symbols;
 mod tables;
 mod text;
+mod variants;
 mod verbatim;
 mod walk;
 

@@ -2,21 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::file::{type_text, with_doc};
-use super::ir::{ConstantId, Expr, SignalId};
+use super::file::with_doc;
+use super::ir::{ConstantId, Expr, Part, SignalId, Stmt};
 use super::lower::TopStatement;
+use super::marks::{self, literal};
 use super::metadata::Metadata;
 use super::plan::{Clocked, Plan};
 use super::records::{View, Views};
 use super::symbols::{Child, Role, Signal, Symbols};
-use super::text::{Assignment, Writer, line, literal};
+use super::text::{Assignment, Writer, line};
 
 fn declaration(keyword: &str, kind: &str, rest: &str, doc: &str) -> String {
-    let space = if kind.is_empty() || keyword.is_empty() {
-        ""
-    } else {
-        " "
-    };
+    let space = if keyword.is_empty() { "" } else { " " };
     with_doc(&format!("    {keyword}{space}{kind} {rest};"), doc)
 }
 
@@ -28,28 +25,27 @@ pub(crate) fn constant(symbols: &Symbols, id: ConstantId) -> String {
         constant.identifier,
         literal(&constant.value, constant.width)
     );
-    let kind = type_text(constant.signed, constant.width, None);
-    declaration("localparam logic", &kind, &rest, "")
+    let kind = kind(constant.signed, constant.width, None);
+    declaration("localparam", &kind, &rest, "")
 }
 
-/// Type, sign and range of a signal.
-fn kind(signal: &Signal, view: Option<&View>) -> String {
+/// Type, sign and range of a declaration.
+fn kind(signed: bool, width: usize, name: Option<&String>) -> String {
+    let range = name.map_or_else(|| marks::range(width), |name| format!(" [{name}-1:0]"));
+    format!("logic{}{range}", if signed { " signed" } else { "" })
+}
+
+fn kind_of(signal: &Signal, view: Option<&View>) -> String {
     match view {
         Some(view) => view.kind.clone(),
-        None => [
-            "logic",
-            &type_text(signal.signed, signal.width, signal.width_name.as_ref()),
-        ]
-        .join(" ")
-        .trim_end()
-        .to_owned(),
+        None => kind(signal.signed, signal.width, signal.width_name.as_ref()),
     }
 }
 
 /// A signal of the module.
 pub(crate) fn net(symbols: &Symbols, id: SignalId, view: Option<&View>, doc: &str) -> String {
     let signal = symbols.signal(id);
-    declaration("", &kind(signal, view), &signal.identifier, doc)
+    declaration("", &kind_of(signal, view), &signal.identifier, doc)
 }
 
 /// Writes the content of a module whose kernel was translated.
@@ -130,7 +126,7 @@ impl Content<'_> {
             let rest = format!("{}{value}", signal.identifier);
             let attribute = register.attribute.as_ref();
             let attribute = attribute.map_or_else(String::new, |name| format!("(* {name} = \"TRUE\" *)"));
-            let kind = kind(signal, self.views.get(register.output));
+            let kind = kind_of(signal, self.views.get(register.output));
             out.push_str(&declaration(&attribute, &kind, &rest, self.doc(&register.path)));
         }
         for id in ids {
@@ -201,7 +197,6 @@ impl Content<'_> {
 
     /// The text of a group that is one assignment to a whole signal.
     fn continuous(&self, statement: &TopStatement) -> Option<String> {
-        use super::ir::{Part, Stmt};
         match &statement.stmt {
             Stmt::Assign { target, value } if target.part == Part::Whole => Some(format!(
                 "assign {}",
@@ -213,15 +208,28 @@ impl Content<'_> {
 
     fn always_comb(&self, group: &[TopStatement], out: &mut String) {
         line(out, 1, "always_comb begin");
-        for statement in group {
-            statement
+        self.writer
+            .runs(self.statements(group, Assignment::Blocking), 2, out);
+        line(out, 1, "end");
+    }
+
+    /// The texts of statements and of the comments in front of them.
+    fn statements<'b>(
+        &self,
+        statements: impl IntoIterator<Item = &'b TopStatement>,
+        kind: Assignment,
+    ) -> Vec<String> {
+        let texts = |statement: &TopStatement| {
+            let comments = statement
                 .comments
                 .iter()
-                .for_each(|comment| line(out, 2, &format!("// {comment}")));
+                .cloned()
+                .map(Stmt::Comment)
+                .collect::<Vec<_>>();
             self.writer
-                .statement(&statement.stmt, Assignment::Blocking, 2, out);
-        }
-        line(out, 1, "end");
+                .statements(comments.iter().chain([&statement.stmt]), kind, 2)
+        };
+        statements.into_iter().flat_map(texts).collect()
     }
 
     fn clocked(&self) -> String {
@@ -249,14 +257,9 @@ impl Content<'_> {
                 self.writer.name(clocked.edge.clock)
             ),
         );
-        for (_, statement) in &clocked.statements {
-            statement
-                .comments
-                .iter()
-                .for_each(|comment| line(&mut out, 2, &format!("// {comment}")));
-            self.writer
-                .statement(&statement.stmt, Assignment::Nonblocking, 2, &mut out);
-        }
+        let statements = clocked.statements.iter().map(|(_, statement)| statement);
+        self.writer
+            .runs(self.statements(statements, Assignment::Nonblocking), 2, &mut out);
         for number in &clocked.copies {
             let register = &self.symbols.registers[*number];
             let (output, data) = (self.writer.name(register.output), self.writer.name(register.data));
@@ -304,15 +307,11 @@ impl Content<'_> {
             .filter_map(|(_, id)| self.plan.comments.get(id))
             .flatten();
         comments.for_each(|comment| line(&mut out, 1, &format!("// {comment}")));
-        let settings = child.parameters.iter();
-        let settings: Vec<String> = settings
-            .map(|(name, value)| format!(".{name}({value})"))
-            .collect();
-        let settings = match settings[..] {
-            [] => String::new(),
-            _ => format!("#({}) ", settings.join(", ")),
-        };
-        let head = format!("{} {settings}{}", child.module, child.identifier);
+        let head = format!(
+            "{}{}",
+            marks::module(&child.module, &child.parameters),
+            child.identifier
+        );
         if child.ports.is_empty() {
             line(&mut out, 1, &format!("{head} ();"));
             return out;

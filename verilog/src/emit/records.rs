@@ -9,6 +9,7 @@ use rust_hdl::core::ast::VerilogExpression;
 
 use super::error::Error;
 use super::ir::{Expr, Kind, Part, SignalId, Stmt};
+use super::marks;
 use super::names;
 use super::plan::Plan;
 use super::symbols::{Role, Symbols};
@@ -141,18 +142,13 @@ impl Views {
     pub(crate) fn declarations(&self) -> String {
         let mut out = String::new();
         for (name, layout) in &self.types {
-            let kinds = layout.fields.iter().map(|field| match field.place {
-                Place {
-                    inner: Some(inner), ..
-                } => self.name_of(inner),
-                Place { width: 1, .. } => String::from("logic"),
-                Place { width, .. } => format!("logic [{}:0]", width - 1),
-            });
-            let kinds: Vec<String> = kinds.collect();
-            let column = kinds.iter().map(String::len).max().unwrap_or(0);
             out.push_str("    typedef struct packed {\n");
-            for (field, kind) in layout.fields.iter().zip(&kinds).rev() {
-                out.push_str(&format!("        {kind:<column$} {};\n", field.name));
+            for field in layout.fields.iter().rev() {
+                let kind = match field.place.inner {
+                    Some(inner) => self.name_of(inner),
+                    None => format!("logic{}", marks::range(field.place.width)),
+                };
+                out.push_str(&format!("        {kind} {};\n", field.name));
             }
             out.push_str(&format!("    }} {name};\n"));
         }

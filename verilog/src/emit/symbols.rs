@@ -315,8 +315,7 @@ impl Symbols {
         entry
     }
 
-    /// The ports of the module, in order, each with the comment to stand above it, if there is one.
-    /// Gives widths the names of the parameters that say them, and instances those that they pass on.
+    /// Gives widths the names of the parameters of verbatim text that say them.
     pub(crate) fn name_widths(&mut self, metadata: &Metadata) -> Result<(), Error> {
         for signal in &mut self.signals {
             let path = match signal.role {
@@ -338,28 +337,19 @@ impl Symbols {
             }
             signal.width_name = Some(parameter.name.clone());
         }
-        for child in &mut self.children {
-            let Some(own) = metadata.parameter_of(&child.name) else {
-                continue;
-            };
-            for (name, value) in &mut child.parameters {
-                if *name == own.name && *value == own.value.to_string() {
-                    value.clone_from(&own.name);
-                }
-            }
-        }
         Ok(())
     }
 
-    /// The names of widths of ports, by the ports' identifiers.
-    pub(crate) fn width_names(&self) -> BTreeMap<String, String> {
+    /// The ranges of ports whose widths have names, by the ports' identifiers.
+    pub(crate) fn named_ranges(&self) -> BTreeMap<String, String> {
         let named = self.signals.iter().filter_map(|signal| {
-            let name = signal.width_name.clone()?;
-            Some((signal.identifier.clone(), name))
+            let name = signal.width_name.as_ref()?;
+            Some((signal.identifier.clone(), format!("[{name}-1:0]")))
         });
         named.collect()
     }
 
+    /// The ports of the module, in order, each with the comment to stand above it, if there is one.
     pub(crate) fn ports(&self, metadata: &Metadata) -> Vec<(Port, Option<String>)> {
         let mut before: Option<&str> = None;
         let own = self.signals.iter().filter_map(|signal| {

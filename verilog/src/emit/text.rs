@@ -8,11 +8,10 @@ use super::ir::{
     Arithmetic, Comparison, Direction, Expr, Kind, Part, Reduction, Relation, SignalId, Stmt, Target,
 };
 use super::literal::ones;
+use super::loops;
+use super::marks::{self, literal};
 use super::records::Views;
 use super::symbols::Symbols;
-
-/// Width of a line, in columns, beyond which an expression is continued on the next one.
-const LINE: usize = 110;
 
 /// Writes the expressions and statements of one module.
 #[derive(Debug)]
@@ -52,7 +51,7 @@ impl Writer<'_> {
         let name = self.name(signal);
         let parts = match self.views.get(signal) {
             Some(view) => view.members(low, width),
-            None => vec![range(low, width)],
+            None => vec![marks::select(low, width)],
         };
         parts.iter().map(|part| format!("{name}{part}")).collect()
     }
@@ -67,7 +66,7 @@ impl Writer<'_> {
                 let parts = parts.iter().flat_map(|part| self.concat_parts(part));
                 format!("{{{}}}", parts.collect::<Vec<_>>().join(", "))
             }
-            Kind::Repeat(bit) => format!("{{{}{{{}}}}}", expr.width, self.expr(bit)),
+            Kind::Repeat(bit) => format!("{{{}{{{}}}}}", marks::plain(expr.width), self.expr(bit)),
             Kind::Not(a) => format!("{}{}", if expr.width == 1 { "!" } else { "~" }, self.unit(a)),
             Kind::Negate(a) => format!("-{}", self.unit(a)),
             Kind::Reduce(reduction, a) => format!("{}{}", reduction.symbol(), self.unit(a)),
@@ -85,7 +84,7 @@ impl Writer<'_> {
             }
             Kind::Shift(direction, a, amount) => {
                 let places = match amount.as_literal() {
-                    Some(value) => format!("{}'d{value}", amount.width),
+                    Some(value) => marks::decimal(value, amount.width),
                     None => self.unit(amount),
                 };
                 format!("{} {} {places}", self.unit(a), direction.symbol())
@@ -95,9 +94,10 @@ impl Writer<'_> {
                 format!("{}[{}]", self.name(*id), self.expr(offset))
             }
             Kind::SelectAt(id, offset) => {
-                format!("{}[{} +: {}]", self.name(*id), self.expr(offset), expr.width)
+                let width = marks::plain(expr.width);
+                format!("{}[{} +: {width}]", self.name(*id), self.expr(offset))
             }
-            Kind::Low(a) => format!("{}'({})", expr.width, self.expr(a)),
+            Kind::Low(a) => format!("{}'({})", marks::cast(expr.width), self.expr(a)),
             Kind::Choose(test, a, b) => format!("{} ? {} : {}", self.unit(test), self.unit(a), self.unit(b)),
         }
     }
@@ -174,7 +174,7 @@ impl Writer<'_> {
         match &base.kind {
             Kind::Constant(id) => literal(&((&self.symbols.constant(*id).value >> low) & ones(width)), width),
             Kind::Signal(id) => self.bits(*id, low, width),
-            _ => format!("{}{}", self.expr(base), range(low, width)),
+            _ => format!("{}{}", self.expr(base), marks::select(low, width)),
         }
     }
 
@@ -184,7 +184,10 @@ impl Writer<'_> {
             Part::Whole => name.to_owned(),
             Part::Bits { low, width } => self.bits(target.signal, *low, *width),
             Part::At { offset, width: 1 } => format!("{name}[{}]", self.expr(offset)),
-            Part::At { offset, width } => format!("{name}[{} +: {width}]", self.expr(offset)),
+            Part::At { offset, width } => {
+                let width = marks::plain(*width);
+                format!("{name}[{} +: {width}]", self.expr(offset))
+            }
         }
     }
 
@@ -196,9 +199,33 @@ impl Writer<'_> {
 
     /// Appends statements, each on lines of its own.
     pub(crate) fn block(&self, block: &[Stmt], kind: Assignment, indent: usize, out: &mut String) {
-        block
-            .iter()
-            .for_each(|stmt| self.statement(stmt, kind, indent, out));
+        self.runs(self.statements(block, kind, indent), indent, out);
+    }
+
+    /// Appends the texts of statements, with loops where they repeat and no name is that of a loop's variable.
+    pub(crate) fn runs(&self, statements: Vec<String>, indent: usize, out: &mut String) {
+        let signals = self.symbols.signals.iter().map(|signal| &signal.identifier);
+        let constants = self.symbols.constants.iter().map(|constant| &constant.identifier);
+        if signals.chain(constants).any(|name| loops::is_variable(name)) {
+            out.extend(statements);
+        } else {
+            loops::append(statements, indent, out);
+        }
+    }
+
+    /// The text of each statement.
+    pub(crate) fn statements<'b>(
+        &self,
+        statements: impl IntoIterator<Item = &'b Stmt>,
+        kind: Assignment,
+        indent: usize,
+    ) -> Vec<String> {
+        let text = |stmt| {
+            let mut out = String::new();
+            self.statement(stmt, kind, indent, &mut out);
+            out
+        };
+        statements.into_iter().map(text).collect()
     }
 
     pub(crate) fn statement(&self, stmt: &Stmt, kind: Assignment, indent: usize, out: &mut String) {
@@ -267,39 +294,14 @@ impl Writer<'_> {
     }
 }
 
-/// Appends one line; a line that is too long is continued on further lines, broken at its spaces.
+/// Appends one line; a line that turns out to be too long is continued on further lines.
 pub(crate) fn line(out: &mut String, indent: usize, text: &str) {
-    let mut column = 4 * indent;
-    out.push_str(&" ".repeat(column));
-    if column + text.len() <= LINE || text.starts_with("//") {
-        out.push_str(text);
-        out.push('\n');
-        return;
+    if !text.starts_with("//") {
+        out.push(marks::WRAP);
     }
-    for (number, word) in text.split(' ').enumerate() {
-        if number > 0 && column + 1 + word.len() > LINE {
-            column = 4 * (indent + 1);
-            out.push('\n');
-            out.push_str(&" ".repeat(column));
-        } else if number > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += word.len();
-    }
+    out.push_str(&"    ".repeat(indent));
+    out.push_str(text);
     out.push('\n');
-}
-
-/// A literal with its width.
-pub(crate) fn literal(value: &BigUint, width: usize) -> String {
-    if width == 1 {
-        format!("1'b{value}")
-    } else if *value < BigUint::from(10_u32) {
-        format!("{width}'d{value}")
-    } else {
-        format!("{width}'h{value:x}")
-    }
 }
 
 /// A literal of a signed comparison.
@@ -309,14 +311,6 @@ fn signed_literal(value: &BigUint, width: usize) -> String {
         format!("{width}'sd{value}")
     } else {
         format!("-{width}'sd{}", (BigUint::from(1_u32) << width) - value)
-    }
-}
-
-fn range(low: usize, width: usize) -> String {
-    if width == 1 {
-        format!("[{low}]")
-    } else {
-        format!("[{}:{low}]", low + width - 1)
     }
 }
 

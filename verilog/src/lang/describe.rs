@@ -13,18 +13,25 @@ pub trait Describe {
     const FIELDS: &'static [(&'static str, &'static [&'static str])];
 }
 
+/// Bits that tell `count` values apart: what `$clog2` is in the generated text.
+#[must_use]
+pub fn clog2(count: usize) -> usize {
+    count.next_power_of_two().trailing_zeros() as usize
+}
+
 /// The comments by which a kernel tells the back-end its name and documentation.
 pub fn comments<T: Describe + ?Sized>(
     suffix: Option<String>,
-    width: Option<(usize, &str)>,
+    numbers: &[(&str, usize, Option<&str>)],
 ) -> Vec<VerilogStatement> {
     let name = suffix.map_or(T::NAME.to_owned(), |suffix| format!("{}_{suffix}", T::NAME));
     let mut comments = vec![
         build::comment(format!("block: {}", T::NAME)),
         build::comment(format!("module: {name}")),
     ];
-    if let Some((width, of)) = width {
-        comments.push(build::comment(format!("parameter WIDTH = {width}: {of}")));
+    for (name, value, formula) in numbers {
+        let formula = formula.map_or_else(String::new, |formula| format!(": {formula}"));
+        comments.push(build::comment(format!("number {name} = {value}{formula}")));
     }
     comments.extend(T::DOC.iter().map(|line| build::comment(format!("doc: {line}"))));
     for (field, lines) in T::FIELDS {

@@ -21,7 +21,7 @@ mod word;
 
 pub use byte_ram::ByteRam;
 pub use clocked::Clocked;
-pub use describe::{Describe, comments};
+pub use describe::{Describe, clog2, comments};
 pub use heaped::Heaped;
 pub use named::Named;
 pub use optional::Optional;

@@ -270,7 +270,7 @@ fn cluster_clock(folder: &str, block: &dyn spinneret_verilog::prelude::Block) ->
     library
         .add(block, CLUSTER_CLOCK, &TopOptions::default())
         .map_err(backend(CLUSTER_CLOCK))?;
-    let modules: Vec<_> = library.modules().collect();
+    let modules = library.modules();
     // A clock is one module.
     Ok(verilog_file(folder, &modules[0].name, &modules[0].text))
 }

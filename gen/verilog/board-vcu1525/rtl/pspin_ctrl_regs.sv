@@ -197,17 +197,9 @@ module pspin_ctrl_regs (
 
     always_comb begin
         held_me_idx_select = 16'd0;
-        held_me_idx_select[0] = write_go && write_block[8] && write_at[5];
-        held_me_idx_select[1] = write_go && write_block[8] && write_at[6];
-        held_me_idx_select[2] = write_go && write_block[8] && write_at[7];
-        held_me_idx_select[3] = write_go && write_block[8] && write_at[8];
-        held_me_idx_select[4] = write_go && write_block[8] && write_at[9];
-        held_me_idx_select[5] = write_go && write_block[8] && write_at[10];
-        held_me_idx_select[6] = write_go && write_block[8] && write_at[11];
-        held_me_idx_select[7] = write_go && write_block[8] && write_at[12];
-        held_me_idx_select[8] = write_go && write_block[8] && write_at[13];
-        held_me_idx_select[9] = write_go && write_block[8] && write_at[14];
-        held_me_idx_select[10] = write_go && write_block[8] && write_at[15];
+        for (int i = 0; i < 11; i++) begin
+            held_me_idx_select[i] = write_go && write_block[8] && write_at[i + 5];
+        end
         held_me_idx_select[11] = write_go && write_block[9] && write_at[0];
         held_me_idx_select[12] = write_go && write_block[9] && write_at[1];
         held_me_idx_select[13] = write_go && write_block[9] && write_at[2];
@@ -217,17 +209,9 @@ module pspin_ctrl_regs (
 
     always_comb begin
         held_me_mask_select = 16'd0;
-        held_me_mask_select[0] = write_go && write_block[9] && write_at[5];
-        held_me_mask_select[1] = write_go && write_block[9] && write_at[6];
-        held_me_mask_select[2] = write_go && write_block[9] && write_at[7];
-        held_me_mask_select[3] = write_go && write_block[9] && write_at[8];
-        held_me_mask_select[4] = write_go && write_block[9] && write_at[9];
-        held_me_mask_select[5] = write_go && write_block[9] && write_at[10];
-        held_me_mask_select[6] = write_go && write_block[9] && write_at[11];
-        held_me_mask_select[7] = write_go && write_block[9] && write_at[12];
-        held_me_mask_select[8] = write_go && write_block[9] && write_at[13];
-        held_me_mask_select[9] = write_go && write_block[9] && write_at[14];
-        held_me_mask_select[10] = write_go && write_block[9] && write_at[15];
+        for (int i = 0; i < 11; i++) begin
+            held_me_mask_select[i] = write_go && write_block[9] && write_at[i + 5];
+        end
         held_me_mask_select[11] = write_go && write_block[10] && write_at[0];
         held_me_mask_select[12] = write_go && write_block[10] && write_at[1];
         held_me_mask_select[13] = write_go && write_block[10] && write_at[2];
@@ -237,17 +221,9 @@ module pspin_ctrl_regs (
 
     always_comb begin
         held_me_start_select = 16'd0;
-        held_me_start_select[0] = write_go && write_block[10] && write_at[5];
-        held_me_start_select[1] = write_go && write_block[10] && write_at[6];
-        held_me_start_select[2] = write_go && write_block[10] && write_at[7];
-        held_me_start_select[3] = write_go && write_block[10] && write_at[8];
-        held_me_start_select[4] = write_go && write_block[10] && write_at[9];
-        held_me_start_select[5] = write_go && write_block[10] && write_at[10];
-        held_me_start_select[6] = write_go && write_block[10] && write_at[11];
-        held_me_start_select[7] = write_go && write_block[10] && write_at[12];
-        held_me_start_select[8] = write_go && write_block[10] && write_at[13];
-        held_me_start_select[9] = write_go && write_block[10] && write_at[14];
-        held_me_start_select[10] = write_go && write_block[10] && write_at[15];
+        for (int i = 0; i < 11; i++) begin
+            held_me_start_select[i] = write_go && write_block[10] && write_at[i + 5];
+        end
         held_me_start_select[11] = write_go && write_block[11] && write_at[0];
         held_me_start_select[12] = write_go && write_block[11] && write_at[1];
         held_me_start_select[13] = write_go && write_block[11] && write_at[2];
@@ -257,17 +233,9 @@ module pspin_ctrl_regs (
 
     always_comb begin
         held_me_end_select = 16'd0;
-        held_me_end_select[0] = write_go && write_block[11] && write_at[5];
-        held_me_end_select[1] = write_go && write_block[11] && write_at[6];
-        held_me_end_select[2] = write_go && write_block[11] && write_at[7];
-        held_me_end_select[3] = write_go && write_block[11] && write_at[8];
-        held_me_end_select[4] = write_go && write_block[11] && write_at[9];
-        held_me_end_select[5] = write_go && write_block[11] && write_at[10];
-        held_me_end_select[6] = write_go && write_block[11] && write_at[11];
-        held_me_end_select[7] = write_go && write_block[11] && write_at[12];
-        held_me_end_select[8] = write_go && write_block[11] && write_at[13];
-        held_me_end_select[9] = write_go && write_block[11] && write_at[14];
-        held_me_end_select[10] = write_go && write_block[11] && write_at[15];
+        for (int i = 0; i < 11; i++) begin
+            held_me_end_select[i] = write_go && write_block[11] && write_at[i + 5];
+        end
         held_me_end_select[11] = write_go && write_block[12] && write_at[0];
         held_me_end_select[12] = write_go && write_block[12] && write_at[1];
         held_me_end_select[13] = write_go && write_block[12] && write_at[2];
@@ -277,17 +245,9 @@ module pspin_ctrl_regs (
 
     always_comb begin
         held_me_relative_select = 16'd0;
-        held_me_relative_select[0] = write_go && write_block[12] && write_at[5];
-        held_me_relative_select[1] = write_go && write_block[12] && write_at[6];
-        held_me_relative_select[2] = write_go && write_block[12] && write_at[7];
-        held_me_relative_select[3] = write_go && write_block[12] && write_at[8];
-        held_me_relative_select[4] = write_go && write_block[12] && write_at[9];
-        held_me_relative_select[5] = write_go && write_block[12] && write_at[10];
-        held_me_relative_select[6] = write_go && write_block[12] && write_at[11];
-        held_me_relative_select[7] = write_go && write_block[12] && write_at[12];
-        held_me_relative_select[8] = write_go && write_block[12] && write_at[13];
-        held_me_relative_select[9] = write_go && write_block[12] && write_at[14];
-        held_me_relative_select[10] = write_go && write_block[12] && write_at[15];
+        for (int i = 0; i < 11; i++) begin
+            held_me_relative_select[i] = write_go && write_block[12] && write_at[i + 5];
+        end
         held_me_relative_select[11] = write_go && write_block[13] && write_at[0];
         held_me_relative_select[12] = write_go && write_block[13] && write_at[1];
         held_me_relative_select[13] = write_go && write_block[13] && write_at[2];
@@ -542,22 +502,9 @@ module pspin_ctrl_regs (
 
     always_comb begin
         words_1100 = 512'd0;
-        words_1100[31:0] = counters[31:0];
-        words_1100[63:32] = counters[63:32];
-        words_1100[95:64] = counters[95:64];
-        words_1100[127:96] = counters[127:96];
-        words_1100[159:128] = counters[159:128];
-        words_1100[191:160] = counters[191:160];
-        words_1100[223:192] = counters[223:192];
-        words_1100[255:224] = counters[255:224];
-        words_1100[287:256] = counters[287:256];
-        words_1100[319:288] = counters[319:288];
-        words_1100[351:320] = counters[351:320];
-        words_1100[383:352] = counters[383:352];
-        words_1100[415:384] = counters[415:384];
-        words_1100[447:416] = counters[447:416];
-        words_1100[479:448] = counters[479:448];
-        words_1100[511:480] = counters[511:480];
+        for (int i = 0; i < 16; i++) begin
+            words_1100[i*32 +: 32] = counters[i*32 +: 32];
+        end
     end
 
     always_comb begin
@@ -576,40 +523,16 @@ module pspin_ctrl_regs (
 
     always_comb begin
         words_1200 = 512'd0;
-        words_1200[31:0] = counters[735:704];
-        words_1200[63:32] = counters[767:736];
-        words_1200[95:64] = counters[799:768];
-        words_1200[127:96] = counters[831:800];
-        words_1200[159:128] = counters[863:832];
-        words_1200[191:160] = counters[895:864];
-        words_1200[223:192] = counters[927:896];
-        words_1200[255:224] = counters[959:928];
-        words_1200[287:256] = counters[991:960];
-        words_1200[319:288] = counters[1023:992];
-        words_1200[351:320] = counters[1055:1024];
-        words_1200[383:352] = counters[1087:1056];
-        words_1200[415:384] = counters[1119:1088];
-        words_1200[447:416] = counters[1151:1120];
-        words_1200[479:448] = counters[1183:1152];
+        for (int i = 0; i < 15; i++) begin
+            words_1200[i*32 +: 32] = counters[i*32 + 704 +: 32];
+        end
     end
 
     always_comb begin
         words_1280 = 512'd0;
-        words_1280[31:0] = counters[1215:1184];
-        words_1280[63:32] = counters[1247:1216];
-        words_1280[95:64] = counters[1279:1248];
-        words_1280[127:96] = counters[1311:1280];
-        words_1280[159:128] = counters[1343:1312];
-        words_1280[191:160] = counters[1375:1344];
-        words_1280[223:192] = counters[1407:1376];
-        words_1280[255:224] = counters[1439:1408];
-        words_1280[287:256] = counters[1471:1440];
-        words_1280[319:288] = counters[1503:1472];
-        words_1280[351:320] = counters[1535:1504];
-        words_1280[383:352] = counters[1567:1536];
-        words_1280[415:384] = counters[1599:1568];
-        words_1280[447:416] = counters[1631:1600];
-        words_1280[479:448] = counters[1663:1632];
+        for (int i = 0; i < 15; i++) begin
+            words_1280[i*32 +: 32] = counters[i*32 + 1184 +: 32];
+        end
     end
 
     always_comb begin
@@ -627,17 +550,9 @@ module pspin_ctrl_regs (
         words_2000[64] = held_me_mode_values[1];
         words_2000[96] = held_me_mode_values[2];
         words_2000[128] = held_me_mode_values[3];
-        words_2000[191:160] = held_me_idx_values[31:0];
-        words_2000[223:192] = held_me_idx_values[63:32];
-        words_2000[255:224] = held_me_idx_values[95:64];
-        words_2000[287:256] = held_me_idx_values[127:96];
-        words_2000[319:288] = held_me_idx_values[159:128];
-        words_2000[351:320] = held_me_idx_values[191:160];
-        words_2000[383:352] = held_me_idx_values[223:192];
-        words_2000[415:384] = held_me_idx_values[255:224];
-        words_2000[447:416] = held_me_idx_values[287:256];
-        words_2000[479:448] = held_me_idx_values[319:288];
-        words_2000[511:480] = held_me_idx_values[351:320];
+        for (int i = 0; i < 11; i++) begin
+            words_2000[i*32 + 160 +: 32] = held_me_idx_values[i*32 +: 32];
+        end
     end
 
     assign held_me_valid_select = write_go && write_block[8] && write_at[0];
@@ -649,17 +564,9 @@ module pspin_ctrl_regs (
         words_2040[95:64] = held_me_idx_values[447:416];
         words_2040[127:96] = held_me_idx_values[479:448];
         words_2040[159:128] = held_me_idx_values[511:480];
-        words_2040[191:160] = held_me_mask_values[31:0];
-        words_2040[223:192] = held_me_mask_values[63:32];
-        words_2040[255:224] = held_me_mask_values[95:64];
-        words_2040[287:256] = held_me_mask_values[127:96];
-        words_2040[319:288] = held_me_mask_values[159:128];
-        words_2040[351:320] = held_me_mask_values[191:160];
-        words_2040[383:352] = held_me_mask_values[223:192];
-        words_2040[415:384] = held_me_mask_values[255:224];
-        words_2040[447:416] = held_me_mask_values[287:256];
-        words_2040[479:448] = held_me_mask_values[319:288];
-        words_2040[511:480] = held_me_mask_values[351:320];
+        for (int i = 0; i < 11; i++) begin
+            words_2040[i*32 + 160 +: 32] = held_me_mask_values[i*32 +: 32];
+        end
     end
 
     always_comb begin
@@ -669,17 +576,9 @@ module pspin_ctrl_regs (
         words_2080[95:64] = held_me_mask_values[447:416];
         words_2080[127:96] = held_me_mask_values[479:448];
         words_2080[159:128] = held_me_mask_values[511:480];
-        words_2080[191:160] = held_me_start_values[31:0];
-        words_2080[223:192] = held_me_start_values[63:32];
-        words_2080[255:224] = held_me_start_values[95:64];
-        words_2080[287:256] = held_me_start_values[127:96];
-        words_2080[319:288] = held_me_start_values[159:128];
-        words_2080[351:320] = held_me_start_values[191:160];
-        words_2080[383:352] = held_me_start_values[223:192];
-        words_2080[415:384] = held_me_start_values[255:224];
-        words_2080[447:416] = held_me_start_values[287:256];
-        words_2080[479:448] = held_me_start_values[319:288];
-        words_2080[511:480] = held_me_start_values[351:320];
+        for (int i = 0; i < 11; i++) begin
+            words_2080[i*32 + 160 +: 32] = held_me_start_values[i*32 +: 32];
+        end
     end
 
     always_comb begin
@@ -689,17 +588,9 @@ module pspin_ctrl_regs (
         words_20c0[95:64] = held_me_start_values[447:416];
         words_20c0[127:96] = held_me_start_values[479:448];
         words_20c0[159:128] = held_me_start_values[511:480];
-        words_20c0[191:160] = held_me_end_values[31:0];
-        words_20c0[223:192] = held_me_end_values[63:32];
-        words_20c0[255:224] = held_me_end_values[95:64];
-        words_20c0[287:256] = held_me_end_values[127:96];
-        words_20c0[319:288] = held_me_end_values[159:128];
-        words_20c0[351:320] = held_me_end_values[191:160];
-        words_20c0[383:352] = held_me_end_values[223:192];
-        words_20c0[415:384] = held_me_end_values[255:224];
-        words_20c0[447:416] = held_me_end_values[287:256];
-        words_20c0[479:448] = held_me_end_values[319:288];
-        words_20c0[511:480] = held_me_end_values[351:320];
+        for (int i = 0; i < 11; i++) begin
+            words_20c0[i*32 + 160 +: 32] = held_me_end_values[i*32 +: 32];
+        end
     end
 
     always_comb begin
@@ -709,17 +600,9 @@ module pspin_ctrl_regs (
         words_2100[95:64] = held_me_end_values[447:416];
         words_2100[127:96] = held_me_end_values[479:448];
         words_2100[159:128] = held_me_end_values[511:480];
-        words_2100[160] = held_me_relative_values[0];
-        words_2100[192] = held_me_relative_values[1];
-        words_2100[224] = held_me_relative_values[2];
-        words_2100[256] = held_me_relative_values[3];
-        words_2100[288] = held_me_relative_values[4];
-        words_2100[320] = held_me_relative_values[5];
-        words_2100[352] = held_me_relative_values[6];
-        words_2100[384] = held_me_relative_values[7];
-        words_2100[416] = held_me_relative_values[8];
-        words_2100[448] = held_me_relative_values[9];
-        words_2100[480] = held_me_relative_values[10];
+        for (int i = 0; i < 11; i++) begin
+            words_2100[i*32 + 160] = held_me_relative_values[i];
+        end
     end
 
     always_comb begin
@@ -1002,7 +885,7 @@ module pspin_ctrl_regs (
         .values(held_me_mode_values)
     );
 
-    spinneret_register_array_16x32 u_held_me_idx (
+    spinneret_register_array_16x32 #(.RESET(0)) u_held_me_idx (
         .clk(clk),
         .rst(rst),
         .select(held_me_idx_select),
@@ -1011,7 +894,7 @@ module pspin_ctrl_regs (
         .values(held_me_idx_values)
     );
 
-    spinneret_register_array_16x32 u_held_me_mask (
+    spinneret_register_array_16x32 #(.RESET(0)) u_held_me_mask (
         .clk(clk),
         .rst(rst),
         .select(held_me_mask_select),
@@ -1020,7 +903,7 @@ module pspin_ctrl_regs (
         .values(held_me_mask_values)
     );
 
-    spinneret_register_array_16x32_reset_1 u_held_me_start (
+    spinneret_register_array_16x32 #(.RESET(1)) u_held_me_start (
         .clk(clk),
         .rst(rst),
         .select(held_me_start_select),
@@ -1029,7 +912,7 @@ module pspin_ctrl_regs (
         .values(held_me_start_values)
     );
 
-    spinneret_register_array_16x32 u_held_me_end (
+    spinneret_register_array_16x32 #(.RESET(0)) u_held_me_end (
         .clk(clk),
         .rst(rst),
         .select(held_me_end_select),

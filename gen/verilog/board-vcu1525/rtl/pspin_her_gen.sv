@@ -86,9 +86,9 @@ module pspin_her_gen (
         logic [31:0] handler_mem_addr;
     } contexts_t;
     typedef struct packed {
-        logic [7:0]  message_id;
-        logic        is_last;
-        logic [1:0]  context_number;
+        logic [7:0] message_id;
+        logic is_last;
+        logic [1:0] context_number;
         logic [15:0] length;
         logic [31:0] address;
     } packet_t;

@@ -65,20 +65,20 @@ module pspin_hostmem_dma_rd (
 );
 
     typedef struct packed {
-        logic        held;
-        logic [1:0]  response;
-        logic [5:0]  id;
-        logic [2:0]  size;
-        logic [7:0]  length;
+        logic held;
+        logic [1:0] response;
+        logic [5:0] id;
+        logic [2:0] size;
+        logic [7:0] length;
         logic [11:0] start;
-        logic [7:0]  line;
+        logic [7:0] line;
     } job_t;
     typedef struct packed {
         logic last;
         job_t job;
     } read_payload_t;
     typedef struct packed {
-        logic [3:0]    error;
+        logic [3:0] error;
         read_payload_t payload;
     } done_t;
 
@@ -166,7 +166,7 @@ module pspin_hostmem_dma_rd (
         .settled(account_settled)
     );
 
-    spinneret_output_queue_16 #(.WIDTH(85)) u_bursts (
+    spinneret_output_queue #(.WIDTH(85), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(hold),
         .s_data({s_axi_aruser[1:0], s_axi_arid, s_axi_arburst, s_axi_arsize, s_axi_arlen, s_axi_araddr}),
@@ -178,7 +178,7 @@ module pspin_hostmem_dma_rd (
         .almost_full()
     );
 
-    spinneret_output_queue_16 #(.WIDTH(14)) u_atomics (
+    spinneret_output_queue #(.WIDTH(14), .DEPTH(16), .MARGIN(0)) u_atomics (
         .clk(clk),
         .rst(hold),
         .s_data(s_atomic_data),
@@ -221,7 +221,7 @@ module pspin_hostmem_dma_rd (
         .freed(sequencer_freed)
     );
 
-    spinneret_transfer_queue_1 u_transfers (
+    spinneret_transfer_queue #(.PAYLOAD(41)) u_transfers (
         .clk(clk),
         .rst(reset),
         .forget(forget),
@@ -247,7 +247,7 @@ module pspin_hostmem_dma_rd (
         .idle(transfers_idle)
     );
 
-    spinneret_output_queue_4 #(.WIDTH(40)) u_jobs (
+    spinneret_output_queue #(.WIDTH(40), .DEPTH(4), .MARGIN(0)) u_jobs (
         .clk(clk),
         .rst(reset),
         .s_data(jobs_s_data),

@@ -72,37 +72,37 @@ module pspin_hostmem_dma_wr (
 );
 
     typedef struct packed {
-        logic [5:0]  atop;
-        logic [1:0]  asker;
-        logic [5:0]  id;
-        logic [1:0]  kind;
-        logic [2:0]  size;
-        logic [7:0]  length;
+        logic [5:0] atop;
+        logic [1:0] asker;
+        logic [5:0] id;
+        logic [1:0] kind;
+        logic [2:0] size;
+        logic [7:0] length;
         logic [63:0] address;
     } burst_t;
     typedef struct packed {
-        logic [1:0]  asker;
-        logic [5:0]  id;
+        logic [1:0] asker;
+        logic [5:0] id;
         logic [51:0] page;
-        logic [8:0]  position;
-        logic        fault;
-        logic        last;
-        logic        whole;
-        logic        moves;
-        logic [7:0]  line;
+        logic [8:0] position;
+        logic fault;
+        logic last;
+        logic whole;
+        logic moves;
+        logic [7:0] line;
         logic [11:0] stop;
         logic [11:0] start;
     } piece_t;
     typedef struct packed {
-        logic       outside;
-        logic       fault;
-        logic       last;
-        logic       whole;
+        logic outside;
+        logic fault;
+        logic last;
+        logic whole;
         logic [8:0] position;
         logic [5:0] id;
     } write_payload_t;
     typedef struct packed {
-        logic [3:0]     error;
+        logic [3:0] error;
         write_payload_t payload;
     } done_t;
 
@@ -239,7 +239,7 @@ module pspin_hostmem_dma_wr (
     );
 
     // Bursts and their data.
-    spinneret_output_queue_16 #(.WIDTH(91)) u_bursts (
+    spinneret_output_queue #(.WIDTH(91), .DEPTH(16), .MARGIN(0)) u_bursts (
         .clk(clk),
         .rst(hold),
         .s_data(bursts_s_data),
@@ -299,7 +299,7 @@ module pspin_hostmem_dma_wr (
     );
 
     // A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
-    spinneret_output_queue_16_margin_1 #(.WIDTH(105)) u_pieces (
+    spinneret_output_queue #(.WIDTH(105), .DEPTH(16), .MARGIN(1)) u_pieces (
         .clk(clk),
         .rst(hold),
         .s_data(assembler_piece),
@@ -324,7 +324,7 @@ module pspin_hostmem_dma_wr (
         .allowed(allowed)
     );
 
-    spinneret_transfer_queue u_transfers (
+    spinneret_transfer_queue #(.PAYLOAD(19)) u_transfers (
         .clk(clk),
         .rst(reset),
         .forget(forget),

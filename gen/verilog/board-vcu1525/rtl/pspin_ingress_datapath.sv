@@ -430,7 +430,7 @@ module pspin_ingress_datapath (
         .events(engine_events)
     );
 
-    spinneret_pass_fifo_32_distributed #(.WIDTH(83)) u_hers (
+    spinneret_pass_fifo_distributed u_hers (
         .clk(clk),
         .rst(path_reset),
         .s_data(engine_good_data),
@@ -503,7 +503,7 @@ module pspin_ingress_datapath (
     );
 
     // Slots of packets that failed.
-    spinneret_fifo_8_distributed #(.WIDTH(32)) u_failed (
+    spinneret_fifo_distributed #(.WIDTH(32), .DEPTH(8), .MARGIN(0)) u_failed (
         .clk(clk),
         .rst(path_reset),
         .s_data(engine_failed_data),
@@ -529,7 +529,7 @@ module pspin_ingress_datapath (
         .m_ready(frees_s_0_ready)
     );
 
-    spinneret_frame_arbiter_3x32 u_frees (
+    spinneret_frame_arbiter_3 u_frees (
         .clk(clk),
         .rst(path_reset),
         .s_0_data(returned_m_data),

@@ -48,10 +48,10 @@ module pspin_pkt_match (
 );
 
     typedef struct packed {
-        logic [96:0]  user;
-        logic [15:0]  dest;
-        logic [7:0]   id;
-        logic [63:0]  keep;
+        logic [96:0] user;
+        logic [15:0] dest;
+        logic [7:0] id;
+        logic [63:0] keep;
         logic [511:0] data;
     } axis_t;
 
@@ -170,7 +170,7 @@ module pspin_pkt_match (
         end
     end
 
-    spinneret_axis_pack u_input (
+    spinneret_axis_pack #(.ID(8), .DEST(16), .USER(97)) u_input (
         .s_axis_tdata(s_axis_nic_rx_tdata),
         .s_axis_tkeep(s_axis_nic_rx_tkeep),
         .s_axis_tvalid(s_axis_nic_rx_tvalid),
@@ -238,7 +238,7 @@ module pspin_pkt_match (
         .message_id(meter_message_id)
     );
 
-    spinneret_fifo_128_block_margin_2 #(.WIDTH(698)) u_buffer (
+    spinneret_fifo_block #(.WIDTH(698), .DEPTH(128), .MARGIN(2)) u_buffer (
         .clk(clk),
         .rst(reset),
         .s_data({beat_last, beat}),
@@ -252,7 +252,7 @@ module pspin_pkt_match (
     );
 
     // None of the queues can be full here: the input stops in time.
-    spinneret_fifo_128_distributed_margin_4 #(.WIDTH(1)) u_decisions (
+    spinneret_fifo_distributed #(.WIDTH(1), .DEPTH(128), .MARGIN(4)) u_decisions (
         .clk(clk),
         .rst(reset),
         .s_data(engine_decide_matched),
@@ -265,7 +265,7 @@ module pspin_pkt_match (
         .almost_full(decisions_almost_full)
     );
 
-    spinneret_fifo_32_distributed_registered_margin_5 #(.WIDTH(67)) u_metas (
+    spinneret_fifo_distributed_registered u_metas (
         .clk(clk),
         .rst(reset),
         .s_data({meter_size, meter_message_id, engine_end_of_message, engine_ruleset}),
@@ -279,7 +279,7 @@ module pspin_pkt_match (
     );
 
     // A beat leaves when its frame is decided.
-    spinneret_frame_demux_2x697 u_demux (
+    spinneret_frame_demux_2 u_demux (
         .clk(clk),
         .rst(reset),
         .s_data(buffer_m_data[696:0]),
@@ -300,7 +300,7 @@ module pspin_pkt_match (
         .misrouted()
     );
 
-    spinneret_axis_unpack u_nic (
+    spinneret_axis_unpack #(.ID(8), .DEST(16), .USER(97)) u_nic (
         .s_data(demux_m_0_data),
         .s_last(demux_m_0_last),
         .s_valid(demux_m_0_valid),
@@ -315,7 +315,7 @@ module pspin_pkt_match (
         .m_axis_tuser(m_axis_nic_rx_tuser)
     );
 
-    spinneret_axis_unpack u_pspin (
+    spinneret_axis_unpack #(.ID(8), .DEST(16), .USER(97)) u_pspin (
         .s_data(demux_m_1_data),
         .s_last(demux_m_1_last),
         .s_valid(demux_m_1_valid),

@@ -90,7 +90,7 @@ module pspin_tx_inject (
     assign counters_events = {host_m_valid && slices_0_s_ready && host_m_last && !host_m_data[616],
         s_axis_tx_cpl_valid && completions_s_ready && !cpl_host};
 
-    spinneret_axis_pack_1 u_host (
+    spinneret_axis_pack #(.ID(16), .DEST(8), .USER(17)) u_host (
         .s_axis_tdata(s_axis_nic_tx_tdata),
         .s_axis_tkeep(s_axis_nic_tx_tkeep),
         .s_axis_tvalid(s_axis_nic_tx_tvalid),
@@ -105,7 +105,7 @@ module pspin_tx_inject (
         .m_ready(slices_0_s_ready)
     );
 
-    spinneret_axis_pack_1 u_ours (
+    spinneret_axis_pack #(.ID(16), .DEST(8), .USER(17)) u_ours (
         .s_axis_tdata(s_axis_pspin_tx_tdata),
         .s_axis_tkeep(s_axis_pspin_tx_tkeep),
         .s_axis_tvalid(s_axis_pspin_tx_tvalid),
@@ -143,7 +143,7 @@ module pspin_tx_inject (
         .m_ready(arbiter_s_1_ready)
     );
 
-    spinneret_frame_arbiter_2x617 u_arbiter (
+    spinneret_frame_arbiter_2 u_arbiter (
         .clk(clk),
         .rst(reset),
         .s_0_data(slices_0_m_data[616:0]),
@@ -161,7 +161,7 @@ module pspin_tx_inject (
         .source()
     );
 
-    spinneret_axis_unpack_1 u_joined (
+    spinneret_axis_unpack #(.ID(16), .DEST(8), .USER(17)) u_joined (
         .s_data(arbiter_m_data),
         .s_last(arbiter_m_last),
         .s_valid(arbiter_m_valid),

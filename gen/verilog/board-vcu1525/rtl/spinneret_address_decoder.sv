@@ -22,34 +22,18 @@ module spinneret_address_decoder (
 
     always_comb begin
         places = 16'd0;
-        places[0] = word == 4'd0;
-        places[1] = word == 4'd1;
-        places[2] = word == 4'd2;
-        places[3] = word == 4'd3;
-        places[4] = word == 4'd4;
-        places[5] = word == 4'd5;
-        places[6] = word == 4'd6;
-        places[7] = word == 4'd7;
-        places[8] = word == 4'd8;
-        places[9] = word == 4'd9;
-        places[10] = word == 4'ha;
-        places[11] = word == 4'hb;
-        places[12] = word == 4'hc;
-        places[13] = word == 4'hd;
-        places[14] = word == 4'he;
-        places[15] = word == 4'hf;
+        for (int i = 0; i < 16; i++) begin
+            places[i] = word == 4'(i);
+        end
     end
 
     always_comb begin
         in_block = 24'd0;
         in_block[0] = blocks[0] && (|(places & 16'd3));
         in_block[1] = blocks[1] && (|(places & 16'h20));
-        in_block[2] = 1'b0;
-        in_block[3] = 1'b0;
-        in_block[4] = 1'b0;
-        in_block[5] = 1'b0;
-        in_block[6] = 1'b0;
-        in_block[7] = 1'b0;
+        for (int i = 0; i < 6; i++) begin
+            in_block[i + 2] = 1'b0;
+        end
         in_block[8] = blocks[8] && (|places);
         in_block[9] = blocks[9] && (|places);
         in_block[10] = blocks[10] && (|places);
@@ -83,12 +67,9 @@ module spinneret_address_decoder (
             blocks[5] <= address[15:6] == 10'h48;
             blocks[6] <= address[15:6] == 10'h4a;
             blocks[7] <= address[15:6] == 10'h4c;
-            blocks[8] <= address[15:6] == 10'h80;
-            blocks[9] <= address[15:6] == 10'h81;
-            blocks[10] <= address[15:6] == 10'h82;
-            blocks[11] <= address[15:6] == 10'h83;
-            blocks[12] <= address[15:6] == 10'h84;
-            blocks[13] <= address[15:6] == 10'h85;
+            for (int i = 0; i < 6; i++) begin
+                blocks[i + 8] <= address[15:6] == 10'(i + 128);
+            end
             blocks[14] <= address[15:6] == 10'hc0;
             blocks[15] <= address[15:6] == 10'h100;
             blocks[16] <= address[15:6] == 10'h101;

@@ -130,7 +130,7 @@ module spinneret_admission_gate (
         end
     end
 
-    spinneret_pass_fifo_2048_block_margin_24 #(.WIDTH(581)) u_queue (
+    spinneret_pass_fifo_block u_queue (
         .clk(clk),
         .rst(rst),
         .s_data(queue_s_data),
@@ -142,7 +142,7 @@ module spinneret_admission_gate (
         .almost_full(queue_almost_full)
     );
 
-    spinneret_output_queue_8 #(.WIDTH(1)) u_verdicts (
+    spinneret_output_queue #(.WIDTH(1), .DEPTH(8), .MARGIN(0)) u_verdicts (
         .clk(clk),
         .rst(rst),
         .s_data(verdict),
@@ -154,7 +154,7 @@ module spinneret_admission_gate (
         .almost_full()
     );
 
-    spinneret_output_queue_128 #(.WIDTH(51)) u_metas (
+    spinneret_output_queue #(.WIDTH(51), .DEPTH(128), .MARGIN(0)) u_metas (
         .clk(clk),
         .rst(rst),
         .s_data(meta_s_data),

@@ -361,7 +361,7 @@ module spinneret_app (
         logic [63:0] src_addr;
         logic [31:0] fid;
         logic [31:0] nid;
-        logic [5:0]  id;
+        logic [5:0] id;
     } command_t;
 
     logic rstn;

@@ -136,7 +136,7 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
     assign s_rresp = r_m_data[519:518];
     assign s_rlast = r_m_data[520];
 
-    spinneret_async_fifo_16x101 u_aw (
+    spinneret_async_fifo #(.DEPTH(16), .WIDTH(101)) u_aw (
         .s_clk(s_clk),
         .s_rst(s_rst),
         .s_data(aw_s_data),
@@ -149,7 +149,7 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
         .m_ready(m_awready)
     );
 
-    spinneret_async_fifo_16x577 u_w (
+    spinneret_async_fifo #(.DEPTH(16), .WIDTH(577)) u_w (
         .s_clk(s_clk),
         .s_rst(s_rst),
         .s_data({s_wlast, s_wstrb, s_wdata}),
@@ -162,7 +162,7 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
         .m_ready(m_wready)
     );
 
-    spinneret_async_fifo_16x8 u_b (
+    spinneret_async_fifo #(.DEPTH(16), .WIDTH(8)) u_b (
         .s_clk(m_clk),
         .s_rst(m_rst),
         .s_data({m_bresp, m_bid}),
@@ -175,7 +175,7 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
         .m_ready(s_bready)
     );
 
-    spinneret_async_fifo_16x95 u_ar (
+    spinneret_async_fifo #(.DEPTH(16), .WIDTH(95)) u_ar (
         .s_clk(s_clk),
         .s_rst(s_rst),
         .s_data(ar_s_data),
@@ -188,7 +188,7 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
         .m_ready(m_arready)
     );
 
-    spinneret_async_fifo_16x521 u_r (
+    spinneret_async_fifo #(.DEPTH(16), .WIDTH(521)) u_r (
         .s_clk(m_clk),
         .s_rst(m_rst),
         .s_data({m_rlast, m_rresp, m_rdata, m_rid}),

@@ -114,7 +114,7 @@ module spinneret_axi_crossing_8_32x512x6 (
     assign s_rresp = r_m_data[519:518];
     assign s_rlast = r_m_data[520];
 
-    spinneret_async_fifo_8x59 u_aw (
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(59)) u_aw (
         .s_clk(s_clk),
         .s_rst(s_rst),
         .s_data({s_awprot, s_awcache, s_awlock, s_awburst, s_awsize, s_awlen, s_awaddr, s_awid}),
@@ -127,7 +127,7 @@ module spinneret_axi_crossing_8_32x512x6 (
         .m_ready(m_awready)
     );
 
-    spinneret_async_fifo_8x577 u_w (
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(577)) u_w (
         .s_clk(s_clk),
         .s_rst(s_rst),
         .s_data({s_wlast, s_wstrb, s_wdata}),
@@ -140,7 +140,7 @@ module spinneret_axi_crossing_8_32x512x6 (
         .m_ready(m_wready)
     );
 
-    spinneret_async_fifo_8x8 u_b (
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(8)) u_b (
         .s_clk(m_clk),
         .s_rst(m_rst),
         .s_data({m_bresp, m_bid}),
@@ -153,7 +153,7 @@ module spinneret_axi_crossing_8_32x512x6 (
         .m_ready(s_bready)
     );
 
-    spinneret_async_fifo_8x59 u_ar (
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(59)) u_ar (
         .s_clk(s_clk),
         .s_rst(s_rst),
         .s_data({s_arprot, s_arcache, s_arlock, s_arburst, s_arsize, s_arlen, s_araddr, s_arid}),
@@ -166,7 +166,7 @@ module spinneret_axi_crossing_8_32x512x6 (
         .m_ready(m_arready)
     );
 
-    spinneret_async_fifo_8x521 u_r (
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(521)) u_r (
         .s_clk(m_clk),
         .s_rst(m_rst),
         .s_data({m_rlast, m_rresp, m_rdata, m_rid}),

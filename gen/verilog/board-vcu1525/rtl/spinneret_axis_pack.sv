@@ -3,21 +3,27 @@
 `default_nettype none
 
 // Packs an AXI4-Stream into a frame stream; wires only.
-module spinneret_axis_pack (
+// It is made for the values of its parameters that instances in this design set.
+module spinneret_axis_pack #(
+    parameter integer ID = 8,
+    parameter integer DEST = 16,
+    parameter integer USER = 97,
+    localparam integer WIDTH = 512 + 512 / 8 + ID + DEST + USER
+) (
     // The AXI4-Stream.
-    input  wire  [511:0] s_axis_tdata,
-    input  wire   [63:0] s_axis_tkeep,
-    input  wire          s_axis_tvalid,
-    output logic         s_axis_tready,
-    input  wire          s_axis_tlast,
-    input  wire    [7:0] s_axis_tid,
-    input  wire   [15:0] s_axis_tdest,
-    input  wire   [96:0] s_axis_tuser,
+    input  wire      [511:0] s_axis_tdata,
+    input  wire       [63:0] s_axis_tkeep,
+    input  wire              s_axis_tvalid,
+    output logic             s_axis_tready,
+    input  wire              s_axis_tlast,
+    input  wire     [ID-1:0] s_axis_tid,
+    input  wire   [DEST-1:0] s_axis_tdest,
+    input  wire   [USER-1:0] s_axis_tuser,
     // The packed beats.
-    output logic [696:0] m_data,
-    output logic         m_last,
-    output logic         m_valid,
-    input  wire          m_ready
+    output logic [WIDTH-1:0] m_data,
+    output logic             m_last,
+    output logic             m_valid,
+    input  wire              m_ready
 );
 
     assign m_data = {s_axis_tuser, s_axis_tdest, s_axis_tid, s_axis_tkeep, s_axis_tdata};

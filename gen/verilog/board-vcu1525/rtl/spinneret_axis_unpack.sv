@@ -3,28 +3,34 @@
 `default_nettype none
 
 // Unpacks a frame stream into an AXI4-Stream; wires only.
-module spinneret_axis_unpack (
+// It is made for the values of its parameters that instances in this design set.
+module spinneret_axis_unpack #(
+    parameter integer ID = 8,
+    parameter integer DEST = 16,
+    parameter integer USER = 97,
+    localparam integer WIDTH = 600 + USER
+) (
     // The packed beats.
-    input  wire  [696:0] s_data,
-    input  wire          s_last,
-    input  wire          s_valid,
-    output logic         s_ready,
+    input  wire  [WIDTH-1:0] s_data,
+    input  wire              s_last,
+    input  wire              s_valid,
+    output logic             s_ready,
     // The AXI4-Stream.
-    output logic [511:0] m_axis_tdata,
-    output logic  [63:0] m_axis_tkeep,
-    output logic         m_axis_tvalid,
-    input  wire          m_axis_tready,
-    output logic         m_axis_tlast,
-    output logic   [7:0] m_axis_tid,
-    output logic  [15:0] m_axis_tdest,
-    output logic  [96:0] m_axis_tuser
+    output logic     [511:0] m_axis_tdata,
+    output logic      [63:0] m_axis_tkeep,
+    output logic             m_axis_tvalid,
+    input  wire              m_axis_tready,
+    output logic             m_axis_tlast,
+    output logic    [ID-1:0] m_axis_tid,
+    output logic  [DEST-1:0] m_axis_tdest,
+    output logic  [USER-1:0] m_axis_tuser
 );
 
     typedef struct packed {
-        logic [96:0]  user;
-        logic [15:0]  dest;
-        logic [7:0]   id;
-        logic [63:0]  keep;
+        logic [USER-1:0] user;
+        logic [DEST-1:0] dest;
+        logic [ID-1:0] id;
+        logic [63:0] keep;
         logic [511:0] data;
     } axis_t;
 

@@ -109,22 +109,9 @@ module spinneret_bar (
     assign m_axi_awcache = 4'd3;
 
     always_comb begin
-        m_axi_wdata[31:0] = write_c_wdata;
-        m_axi_wdata[63:32] = write_c_wdata;
-        m_axi_wdata[95:64] = write_c_wdata;
-        m_axi_wdata[127:96] = write_c_wdata;
-        m_axi_wdata[159:128] = write_c_wdata;
-        m_axi_wdata[191:160] = write_c_wdata;
-        m_axi_wdata[223:192] = write_c_wdata;
-        m_axi_wdata[255:224] = write_c_wdata;
-        m_axi_wdata[287:256] = write_c_wdata;
-        m_axi_wdata[319:288] = write_c_wdata;
-        m_axi_wdata[351:320] = write_c_wdata;
-        m_axi_wdata[383:352] = write_c_wdata;
-        m_axi_wdata[415:384] = write_c_wdata;
-        m_axi_wdata[447:416] = write_c_wdata;
-        m_axi_wdata[479:448] = write_c_wdata;
-        m_axi_wdata[511:480] = write_c_wdata;
+        for (int i = 0; i < 16; i++) begin
+            m_axi_wdata[i*32 +: 32] = write_c_wdata;
+        end
     end
 
     assign m_axi_wlast = 1'b1;

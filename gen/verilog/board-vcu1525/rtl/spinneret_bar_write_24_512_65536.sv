@@ -173,69 +173,11 @@ module spinneret_bar_write_24_512_65536 (
             cluster_address <= decoder_cluster_address;
             cluster_protection <= protection_now;
             cluster_data <= data_now;
-            cluster_strobes[3:0] <= 4'd0;
-            if (address_now[5:2] == 4'd0) begin
-                cluster_strobes[3:0] <= strobes_now;
-            end
-            cluster_strobes[7:4] <= 4'd0;
-            if (address_now[5:2] == 4'd1) begin
-                cluster_strobes[7:4] <= strobes_now;
-            end
-            cluster_strobes[11:8] <= 4'd0;
-            if (address_now[5:2] == 4'd2) begin
-                cluster_strobes[11:8] <= strobes_now;
-            end
-            cluster_strobes[15:12] <= 4'd0;
-            if (address_now[5:2] == 4'd3) begin
-                cluster_strobes[15:12] <= strobes_now;
-            end
-            cluster_strobes[19:16] <= 4'd0;
-            if (address_now[5:2] == 4'd4) begin
-                cluster_strobes[19:16] <= strobes_now;
-            end
-            cluster_strobes[23:20] <= 4'd0;
-            if (address_now[5:2] == 4'd5) begin
-                cluster_strobes[23:20] <= strobes_now;
-            end
-            cluster_strobes[27:24] <= 4'd0;
-            if (address_now[5:2] == 4'd6) begin
-                cluster_strobes[27:24] <= strobes_now;
-            end
-            cluster_strobes[31:28] <= 4'd0;
-            if (address_now[5:2] == 4'd7) begin
-                cluster_strobes[31:28] <= strobes_now;
-            end
-            cluster_strobes[35:32] <= 4'd0;
-            if (address_now[5:2] == 4'd8) begin
-                cluster_strobes[35:32] <= strobes_now;
-            end
-            cluster_strobes[39:36] <= 4'd0;
-            if (address_now[5:2] == 4'd9) begin
-                cluster_strobes[39:36] <= strobes_now;
-            end
-            cluster_strobes[43:40] <= 4'd0;
-            if (address_now[5:2] == 4'ha) begin
-                cluster_strobes[43:40] <= strobes_now;
-            end
-            cluster_strobes[47:44] <= 4'd0;
-            if (address_now[5:2] == 4'hb) begin
-                cluster_strobes[47:44] <= strobes_now;
-            end
-            cluster_strobes[51:48] <= 4'd0;
-            if (address_now[5:2] == 4'hc) begin
-                cluster_strobes[51:48] <= strobes_now;
-            end
-            cluster_strobes[55:52] <= 4'd0;
-            if (address_now[5:2] == 4'hd) begin
-                cluster_strobes[55:52] <= strobes_now;
-            end
-            cluster_strobes[59:56] <= 4'd0;
-            if (address_now[5:2] == 4'he) begin
-                cluster_strobes[59:56] <= strobes_now;
-            end
-            cluster_strobes[63:60] <= 4'd0;
-            if (address_now[5:2] == 4'hf) begin
-                cluster_strobes[63:60] <= strobes_now;
+            for (int i = 0; i < 16; i++) begin
+                cluster_strobes[i*4 +: 4] <= 4'd0;
+                if (address_now[5:2] == 4'(i)) begin
+                    cluster_strobes[i*4 +: 4] <= strobes_now;
+                end
             end
         end
         if (registers_answer) begin

@@ -441,12 +441,12 @@ module spinneret_cluster_link (
         logic [31:0] handler_mem_addr;
     } contexts_t;
     typedef struct packed {
-        contexts_t   meta;
+        contexts_t meta;
         logic [31:0] xfer_size;
         logic [31:0] size;
         logic [31:0] addr;
-        logic        is_eom;
-        logic [9:0]  msgid;
+        logic is_eom;
+        logic [9:0] msgid;
     } her_t;
 
     logic near_rst;
@@ -637,7 +637,7 @@ module spinneret_cluster_link (
     assign stdout_rd_en = stdout_data_valid && stdout_fifo_s_ready;
 
     // Resets: the cluster has none but ours, and without a clock it is as good as in reset.
-    spinneret_level_sync_1 u_running_sync (
+    spinneret_level_sync #(.WIDTH(1)) u_running_sync (
         .clk(clk),
         .d(cluster_running),
         .q(running_sync_q)
@@ -654,13 +654,13 @@ module spinneret_cluster_link (
     );
 
     // Levels.
-    spinneret_level_sync_2 u_fetch_sync (
+    spinneret_level_sync #(.WIDTH(2)) u_fetch_sync (
         .clk(cluster_clk),
         .d(fetch_enable),
         .q(cl_fetch_en)
     );
 
-    spinneret_level_sync_20 u_state_sync (
+    spinneret_level_sync #(.WIDTH(20)) u_state_sync (
         .clk(clk),
         .d({mpq_full, cl_busy, cl_eoc}),
         .q(state_sync_q)
@@ -1318,7 +1318,7 @@ module spinneret_cluster_link (
     );
 
     // HERs.
-    spinneret_async_fifo_8x715 u_her_fifo (
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(715)) u_her_fifo (
         .s_clk(clk),
         .s_rst(near_rst),
         .s_data(hers_data),
@@ -1332,7 +1332,7 @@ module spinneret_cluster_link (
     );
 
     // Packets that are done with.
-    spinneret_async_fifo_8x74 u_free_fifo (
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(74)) u_free_fifo (
         .s_clk(cluster_clk),
         .s_rst(far_rst),
         .s_data({feedback_msgid, feedback_her_size, feedback_her_addr}),
@@ -1346,7 +1346,7 @@ module spinneret_cluster_link (
     );
 
     // Commands and their responses.
-    spinneret_async_fifo_8x230 u_command_fifo (
+    spinneret_async_fifo #(.DEPTH(8), .WIDTH(230)) u_command_fifo (
         .s_clk(cluster_clk),
         .s_rst(far_rst),
         .s_data({nic_cmd_req_user_ptr, nic_cmd_req_length, nic_cmd_req_src_addr, nic_cmd_req_fid,
@@ -1360,7 +1360,7 @@ module spinneret_cluster_link (
         .m_ready(commands_ready)
     );
 
-    spinneret_async_fifo_64x6 u_response_fifo (
+    spinneret_async_fifo #(.DEPTH(64), .WIDTH(6)) u_response_fifo (
         .s_clk(clk),
         .s_rst(near_rst),
         .s_data(responses_data),
@@ -1374,7 +1374,7 @@ module spinneret_cluster_link (
     );
 
     // Standard output.
-    spinneret_async_fifo_16x32 u_stdout_fifo (
+    spinneret_async_fifo #(.DEPTH(16), .WIDTH(32)) u_stdout_fifo (
         .s_clk(cluster_clk),
         .s_rst(far_rst),
         .s_data(stdout_dout),

@@ -29,102 +29,34 @@ module spinneret_event_counters_15 (
 );
 
     logic [14:0] happened = 15'd0;
-    logic [31:0] values_0 = 32'd0;
-    logic [31:0] values_1 = 32'd0;
-    logic [31:0] values_2 = 32'd0;
-    logic [31:0] values_3 = 32'd0;
-    logic [31:0] values_4 = 32'd0;
-    logic [31:0] values_5 = 32'd0;
-    logic [31:0] values_6 = 32'd0;
-    logic [31:0] values_7 = 32'd0;
-    logic [31:0] values_8 = 32'd0;
-    logic [31:0] values_9 = 32'd0;
-    logic [31:0] values_10 = 32'd0;
-    logic [31:0] values_11 = 32'd0;
-    logic [31:0] values_12 = 32'd0;
-    logic [31:0] values_13 = 32'd0;
-    logic [31:0] values_14 = 32'd0;
+    logic [479:0] values = 480'd0; // The counters side by side, the first in the lowest bits.
 
-    assign counts_0 = values_0;
-    assign counts_1 = values_1;
-    assign counts_2 = values_2;
-    assign counts_3 = values_3;
-    assign counts_4 = values_4;
-    assign counts_5 = values_5;
-    assign counts_6 = values_6;
-    assign counts_7 = values_7;
-    assign counts_8 = values_8;
-    assign counts_9 = values_9;
-    assign counts_10 = values_10;
-    assign counts_11 = values_11;
-    assign counts_12 = values_12;
-    assign counts_13 = values_13;
-    assign counts_14 = values_14;
+    assign counts_0 = values[31:0];
+    assign counts_1 = values[63:32];
+    assign counts_2 = values[95:64];
+    assign counts_3 = values[127:96];
+    assign counts_4 = values[159:128];
+    assign counts_5 = values[191:160];
+    assign counts_6 = values[223:192];
+    assign counts_7 = values[255:224];
+    assign counts_8 = values[287:256];
+    assign counts_9 = values[319:288];
+    assign counts_10 = values[351:320];
+    assign counts_11 = values[383:352];
+    assign counts_12 = values[415:384];
+    assign counts_13 = values[447:416];
+    assign counts_14 = values[479:448];
 
     always_ff @(posedge clk) begin
         happened <= events;
-        if (happened[0]) begin
-            values_0 <= values_0 + 32'd1;
-        end
-        if (happened[1]) begin
-            values_1 <= values_1 + 32'd1;
-        end
-        if (happened[2]) begin
-            values_2 <= values_2 + 32'd1;
-        end
-        if (happened[3]) begin
-            values_3 <= values_3 + 32'd1;
-        end
-        if (happened[4]) begin
-            values_4 <= values_4 + 32'd1;
-        end
-        if (happened[5]) begin
-            values_5 <= values_5 + 32'd1;
-        end
-        if (happened[6]) begin
-            values_6 <= values_6 + 32'd1;
-        end
-        if (happened[7]) begin
-            values_7 <= values_7 + 32'd1;
-        end
-        if (happened[8]) begin
-            values_8 <= values_8 + 32'd1;
-        end
-        if (happened[9]) begin
-            values_9 <= values_9 + 32'd1;
-        end
-        if (happened[10]) begin
-            values_10 <= values_10 + 32'd1;
-        end
-        if (happened[11]) begin
-            values_11 <= values_11 + 32'd1;
-        end
-        if (happened[12]) begin
-            values_12 <= values_12 + 32'd1;
-        end
-        if (happened[13]) begin
-            values_13 <= values_13 + 32'd1;
-        end
-        if (happened[14]) begin
-            values_14 <= values_14 + 32'd1;
+        for (int i = 0; i < 15; i++) begin
+            if (happened[i]) begin
+                values[i*32 +: 32] <= values[i*32 +: 32] + 32'd1;
+            end
         end
         if (rst) begin
             happened <= 15'd0;
-            values_0 <= 32'd0;
-            values_1 <= 32'd0;
-            values_2 <= 32'd0;
-            values_3 <= 32'd0;
-            values_4 <= 32'd0;
-            values_5 <= 32'd0;
-            values_6 <= 32'd0;
-            values_7 <= 32'd0;
-            values_8 <= 32'd0;
-            values_9 <= 32'd0;
-            values_10 <= 32'd0;
-            values_11 <= 32'd0;
-            values_12 <= 32'd0;
-            values_13 <= 32'd0;
-            values_14 <= 32'd0;
+            values <= 480'd0;
         end
     end
 endmodule : spinneret_event_counters_15

@@ -17,30 +17,22 @@ module spinneret_event_counters_3 (
 );
 
     logic [2:0] happened = 3'd0;
-    logic [31:0] values_0 = 32'd0;
-    logic [31:0] values_1 = 32'd0;
-    logic [31:0] values_2 = 32'd0;
+    logic [95:0] values = 96'd0; // The counters side by side, the first in the lowest bits.
 
-    assign counts_0 = values_0;
-    assign counts_1 = values_1;
-    assign counts_2 = values_2;
+    assign counts_0 = values[31:0];
+    assign counts_1 = values[63:32];
+    assign counts_2 = values[95:64];
 
     always_ff @(posedge clk) begin
         happened <= events;
-        if (happened[0]) begin
-            values_0 <= values_0 + 32'd1;
-        end
-        if (happened[1]) begin
-            values_1 <= values_1 + 32'd1;
-        end
-        if (happened[2]) begin
-            values_2 <= values_2 + 32'd1;
+        for (int i = 0; i < 3; i++) begin
+            if (happened[i]) begin
+                values[i*32 +: 32] <= values[i*32 +: 32] + 32'd1;
+            end
         end
         if (rst) begin
             happened <= 3'd0;
-            values_0 <= 32'd0;
-            values_1 <= 32'd0;
-            values_2 <= 32'd0;
+            values <= 96'd0;
         end
     end
 endmodule : spinneret_event_counters_3

@@ -29,20 +29,20 @@ module spinneret_frame_reader (
 );
 
     typedef struct packed {
-        logic       even;
+        logic even;
         logic [5:0] tail;
         logic [5:0] offset;
         logic [7:0] lines;
     } frame_t;
     typedef struct packed {
-        logic       wrong_address;
-        logic       refused;
+        logic wrong_address;
+        logic refused;
         logic [5:0] id;
     } answer_t;
     typedef struct packed {
-        answer_t     answer;
-        logic [7:0]  beats;
-        frame_t      frame;
+        answer_t answer;
+        logic [7:0] beats;
+        frame_t frame;
         logic [25:0] line;
     } plan_t;
 

@@ -195,7 +195,7 @@ module spinneret_free_list_1024x128_tracked (
 
     // {product, if the number alone does not say it, what `taken` becomes, number}.
     // The list has a place for every slot, so it is never full.
-    spinneret_fifo_1024_block #(.WIDTH(11)) u_list (
+    spinneret_fifo_block #(.WIDTH(11), .DEPTH(1024), .MARGIN(0)) u_list (
         .clk(clk),
         .rst(rst),
         .s_data(back_entry),

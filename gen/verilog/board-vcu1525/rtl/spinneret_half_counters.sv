@@ -36,17 +36,9 @@ module spinneret_half_counters (
 
     always_comb begin
         errors = 11'd0;
-        errors[0] = retired && error == 4'd1;
-        errors[1] = retired && error == 4'd2;
-        errors[2] = retired && error == 4'd3;
-        errors[3] = retired && error == 4'd4;
-        errors[4] = retired && error == 4'd5;
-        errors[5] = retired && error == 4'd6;
-        errors[6] = retired && error == 4'd7;
-        errors[7] = retired && error == 4'd8;
-        errors[8] = retired && error == 4'd9;
-        errors[9] = retired && error == 4'ha;
-        errors[10] = retired && error == 4'hb;
+        for (int i = 0; i < 11; i++) begin
+            errors[i] = retired && error == 4'(i + 1);
+        end
         if (retired && error > 4'hb) begin
             errors[2] = 1'b1;
         end

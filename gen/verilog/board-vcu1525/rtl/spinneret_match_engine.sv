@@ -78,44 +78,18 @@ module spinneret_match_engine (
     always_comb begin
         // A word that is only partly inside the frame does not exist.
         words = 16'd0;
-        words[0] = &beat_keep[3:0];
-        words[1] = &beat_keep[7:4];
-        words[2] = &beat_keep[11:8];
-        words[3] = &beat_keep[15:12];
-        words[4] = &beat_keep[19:16];
-        words[5] = &beat_keep[23:20];
-        words[6] = &beat_keep[27:24];
-        words[7] = &beat_keep[31:28];
-        words[8] = &beat_keep[35:32];
-        words[9] = &beat_keep[39:36];
-        words[10] = &beat_keep[43:40];
-        words[11] = &beat_keep[47:44];
-        words[12] = &beat_keep[51:48];
-        words[13] = &beat_keep[55:52];
-        words[14] = &beat_keep[59:56];
-        words[15] = &beat_keep[63:60];
+        for (int i = 0; i < 16; i++) begin
+            words[i] = &beat_keep[i*4 +: 4];
+        end
     end
 
     always_comb begin
         // A word that counts from the payload takes two bytes of its lane, and two of the lane before, which
         // the frame has then as well. The sum of two word numbers may lie in a beat that is not inspected.
         halves = 16'd0;
-        halves[0] = &beat_keep[1:0];
-        halves[1] = &beat_keep[5:4];
-        halves[2] = &beat_keep[9:8];
-        halves[3] = &beat_keep[13:12];
-        halves[4] = &beat_keep[17:16];
-        halves[5] = &beat_keep[21:20];
-        halves[6] = &beat_keep[25:24];
-        halves[7] = &beat_keep[29:28];
-        halves[8] = &beat_keep[33:32];
-        halves[9] = &beat_keep[37:36];
-        halves[10] = &beat_keep[41:40];
-        halves[11] = &beat_keep[45:44];
-        halves[12] = &beat_keep[49:48];
-        halves[13] = &beat_keep[53:52];
-        halves[14] = &beat_keep[57:56];
-        halves[15] = &beat_keep[61:60];
+        for (int i = 0; i < 16; i++) begin
+            halves[i] = &beat_keep[i*4 +: 2];
+        end
     end
 
     assign halves_twice = {halves, halves};
@@ -156,21 +130,11 @@ module spinneret_match_engine (
         // The lowest matching ruleset wins.
         chosen = 2'd0;
         chosen_end = 1'b0;
-        if (matching_sets[3]) begin
-            chosen = 2'd3;
-            chosen_end = hits[15];
-        end
-        if (matching_sets[2]) begin
-            chosen = 2'd2;
-            chosen_end = hits[11];
-        end
-        if (matching_sets[1]) begin
-            chosen = 2'd1;
-            chosen_end = hits[7];
-        end
-        if (matching_sets[0]) begin
-            chosen = 2'd0;
-            chosen_end = hits[3];
+        for (int i = 0; i < 4; i++) begin
+            if (matching_sets[3 - i]) begin
+                chosen = 2'(3 - i);
+                chosen_end = hits[15 - i*4];
+            end
         end
     end
 

@@ -29,11 +29,11 @@ module spinneret_read_planner (
 );
 
     typedef struct packed {
-        logic [1:0]  asker;
-        logic [5:0]  id;
-        logic [1:0]  kind;
-        logic [2:0]  size;
-        logic [7:0]  length;
+        logic [1:0] asker;
+        logic [5:0] id;
+        logic [1:0] kind;
+        logic [2:0] size;
+        logic [7:0] length;
         logic [63:0] address;
     } burst_t;
     typedef struct packed {
@@ -42,10 +42,10 @@ module spinneret_read_planner (
     } atomic_t;
     typedef struct packed {
         logic [11:0] stop;
-        logic [5:0]  id;
-        logic [2:0]  size;
-        logic [7:0]  length;
-        logic        refused;
+        logic [5:0] id;
+        logic [2:0] size;
+        logic [7:0] length;
+        logic refused;
         logic [51:0] page;
         logic [11:0] start;
     } found_t;

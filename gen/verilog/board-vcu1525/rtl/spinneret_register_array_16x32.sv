@@ -5,7 +5,10 @@
 // Holds the elements of one register, which are written byte by byte.
 //
 // A value that is written is at the output one clock later.
-module spinneret_register_array_16x32 (
+// It is made for the values of its parameters that instances in this design set.
+module spinneret_register_array_16x32 #(
+    parameter integer RESET = 0
+) (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset: every element has its first value.
     input  wire   [15:0] select, // Bit n: element n is written in this cycle; one at most.
@@ -14,22 +17,22 @@ module spinneret_register_array_16x32 (
     output logic [511:0] values // The elements side by side, the first in the lowest bits.
 );
 
-    logic [31:0] elements_0 = 32'd0;
-    logic [31:0] elements_1 = 32'd0;
-    logic [31:0] elements_2 = 32'd0;
-    logic [31:0] elements_3 = 32'd0;
-    logic [31:0] elements_4 = 32'd0;
-    logic [31:0] elements_5 = 32'd0;
-    logic [31:0] elements_6 = 32'd0;
-    logic [31:0] elements_7 = 32'd0;
-    logic [31:0] elements_8 = 32'd0;
-    logic [31:0] elements_9 = 32'd0;
-    logic [31:0] elements_10 = 32'd0;
-    logic [31:0] elements_11 = 32'd0;
-    logic [31:0] elements_12 = 32'd0;
-    logic [31:0] elements_13 = 32'd0;
-    logic [31:0] elements_14 = 32'd0;
-    logic [31:0] elements_15 = 32'd0;
+    logic [31:0] elements_0 = 32'(RESET);
+    logic [31:0] elements_1 = 32'(RESET);
+    logic [31:0] elements_2 = 32'(RESET);
+    logic [31:0] elements_3 = 32'(RESET);
+    logic [31:0] elements_4 = 32'(RESET);
+    logic [31:0] elements_5 = 32'(RESET);
+    logic [31:0] elements_6 = 32'(RESET);
+    logic [31:0] elements_7 = 32'(RESET);
+    logic [31:0] elements_8 = 32'(RESET);
+    logic [31:0] elements_9 = 32'(RESET);
+    logic [31:0] elements_10 = 32'(RESET);
+    logic [31:0] elements_11 = 32'(RESET);
+    logic [31:0] elements_12 = 32'(RESET);
+    logic [31:0] elements_13 = 32'(RESET);
+    logic [31:0] elements_14 = 32'(RESET);
+    logic [31:0] elements_15 = 32'(RESET);
 
     always_comb begin
         values = 512'd0;
@@ -52,215 +55,103 @@ module spinneret_register_array_16x32 (
     end
 
     always_ff @(posedge clk) begin
-        if (select[0] && strobes[0]) begin
-            elements_0[7:0] <= data[7:0];
+        for (int i = 0; i < 4; i++) begin
+            if (select[0] && strobes[i]) begin
+                elements_0[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[0] && strobes[1]) begin
-            elements_0[15:8] <= data[15:8];
+        for (int i = 0; i < 4; i++) begin
+            if (select[1] && strobes[i]) begin
+                elements_1[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[0] && strobes[2]) begin
-            elements_0[23:16] <= data[23:16];
+        for (int i = 0; i < 4; i++) begin
+            if (select[2] && strobes[i]) begin
+                elements_2[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[0] && strobes[3]) begin
-            elements_0[31:24] <= data[31:24];
+        for (int i = 0; i < 4; i++) begin
+            if (select[3] && strobes[i]) begin
+                elements_3[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[1] && strobes[0]) begin
-            elements_1[7:0] <= data[7:0];
+        for (int i = 0; i < 4; i++) begin
+            if (select[4] && strobes[i]) begin
+                elements_4[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[1] && strobes[1]) begin
-            elements_1[15:8] <= data[15:8];
+        for (int i = 0; i < 4; i++) begin
+            if (select[5] && strobes[i]) begin
+                elements_5[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[1] && strobes[2]) begin
-            elements_1[23:16] <= data[23:16];
+        for (int i = 0; i < 4; i++) begin
+            if (select[6] && strobes[i]) begin
+                elements_6[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[1] && strobes[3]) begin
-            elements_1[31:24] <= data[31:24];
+        for (int i = 0; i < 4; i++) begin
+            if (select[7] && strobes[i]) begin
+                elements_7[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[2] && strobes[0]) begin
-            elements_2[7:0] <= data[7:0];
+        for (int i = 0; i < 4; i++) begin
+            if (select[8] && strobes[i]) begin
+                elements_8[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[2] && strobes[1]) begin
-            elements_2[15:8] <= data[15:8];
+        for (int i = 0; i < 4; i++) begin
+            if (select[9] && strobes[i]) begin
+                elements_9[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[2] && strobes[2]) begin
-            elements_2[23:16] <= data[23:16];
+        for (int i = 0; i < 4; i++) begin
+            if (select[10] && strobes[i]) begin
+                elements_10[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[2] && strobes[3]) begin
-            elements_2[31:24] <= data[31:24];
+        for (int i = 0; i < 4; i++) begin
+            if (select[11] && strobes[i]) begin
+                elements_11[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[3] && strobes[0]) begin
-            elements_3[7:0] <= data[7:0];
+        for (int i = 0; i < 4; i++) begin
+            if (select[12] && strobes[i]) begin
+                elements_12[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[3] && strobes[1]) begin
-            elements_3[15:8] <= data[15:8];
+        for (int i = 0; i < 4; i++) begin
+            if (select[13] && strobes[i]) begin
+                elements_13[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[3] && strobes[2]) begin
-            elements_3[23:16] <= data[23:16];
+        for (int i = 0; i < 4; i++) begin
+            if (select[14] && strobes[i]) begin
+                elements_14[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
-        if (select[3] && strobes[3]) begin
-            elements_3[31:24] <= data[31:24];
-        end
-        if (select[4] && strobes[0]) begin
-            elements_4[7:0] <= data[7:0];
-        end
-        if (select[4] && strobes[1]) begin
-            elements_4[15:8] <= data[15:8];
-        end
-        if (select[4] && strobes[2]) begin
-            elements_4[23:16] <= data[23:16];
-        end
-        if (select[4] && strobes[3]) begin
-            elements_4[31:24] <= data[31:24];
-        end
-        if (select[5] && strobes[0]) begin
-            elements_5[7:0] <= data[7:0];
-        end
-        if (select[5] && strobes[1]) begin
-            elements_5[15:8] <= data[15:8];
-        end
-        if (select[5] && strobes[2]) begin
-            elements_5[23:16] <= data[23:16];
-        end
-        if (select[5] && strobes[3]) begin
-            elements_5[31:24] <= data[31:24];
-        end
-        if (select[6] && strobes[0]) begin
-            elements_6[7:0] <= data[7:0];
-        end
-        if (select[6] && strobes[1]) begin
-            elements_6[15:8] <= data[15:8];
-        end
-        if (select[6] && strobes[2]) begin
-            elements_6[23:16] <= data[23:16];
-        end
-        if (select[6] && strobes[3]) begin
-            elements_6[31:24] <= data[31:24];
-        end
-        if (select[7] && strobes[0]) begin
-            elements_7[7:0] <= data[7:0];
-        end
-        if (select[7] && strobes[1]) begin
-            elements_7[15:8] <= data[15:8];
-        end
-        if (select[7] && strobes[2]) begin
-            elements_7[23:16] <= data[23:16];
-        end
-        if (select[7] && strobes[3]) begin
-            elements_7[31:24] <= data[31:24];
-        end
-        if (select[8] && strobes[0]) begin
-            elements_8[7:0] <= data[7:0];
-        end
-        if (select[8] && strobes[1]) begin
-            elements_8[15:8] <= data[15:8];
-        end
-        if (select[8] && strobes[2]) begin
-            elements_8[23:16] <= data[23:16];
-        end
-        if (select[8] && strobes[3]) begin
-            elements_8[31:24] <= data[31:24];
-        end
-        if (select[9] && strobes[0]) begin
-            elements_9[7:0] <= data[7:0];
-        end
-        if (select[9] && strobes[1]) begin
-            elements_9[15:8] <= data[15:8];
-        end
-        if (select[9] && strobes[2]) begin
-            elements_9[23:16] <= data[23:16];
-        end
-        if (select[9] && strobes[3]) begin
-            elements_9[31:24] <= data[31:24];
-        end
-        if (select[10] && strobes[0]) begin
-            elements_10[7:0] <= data[7:0];
-        end
-        if (select[10] && strobes[1]) begin
-            elements_10[15:8] <= data[15:8];
-        end
-        if (select[10] && strobes[2]) begin
-            elements_10[23:16] <= data[23:16];
-        end
-        if (select[10] && strobes[3]) begin
-            elements_10[31:24] <= data[31:24];
-        end
-        if (select[11] && strobes[0]) begin
-            elements_11[7:0] <= data[7:0];
-        end
-        if (select[11] && strobes[1]) begin
-            elements_11[15:8] <= data[15:8];
-        end
-        if (select[11] && strobes[2]) begin
-            elements_11[23:16] <= data[23:16];
-        end
-        if (select[11] && strobes[3]) begin
-            elements_11[31:24] <= data[31:24];
-        end
-        if (select[12] && strobes[0]) begin
-            elements_12[7:0] <= data[7:0];
-        end
-        if (select[12] && strobes[1]) begin
-            elements_12[15:8] <= data[15:8];
-        end
-        if (select[12] && strobes[2]) begin
-            elements_12[23:16] <= data[23:16];
-        end
-        if (select[12] && strobes[3]) begin
-            elements_12[31:24] <= data[31:24];
-        end
-        if (select[13] && strobes[0]) begin
-            elements_13[7:0] <= data[7:0];
-        end
-        if (select[13] && strobes[1]) begin
-            elements_13[15:8] <= data[15:8];
-        end
-        if (select[13] && strobes[2]) begin
-            elements_13[23:16] <= data[23:16];
-        end
-        if (select[13] && strobes[3]) begin
-            elements_13[31:24] <= data[31:24];
-        end
-        if (select[14] && strobes[0]) begin
-            elements_14[7:0] <= data[7:0];
-        end
-        if (select[14] && strobes[1]) begin
-            elements_14[15:8] <= data[15:8];
-        end
-        if (select[14] && strobes[2]) begin
-            elements_14[23:16] <= data[23:16];
-        end
-        if (select[14] && strobes[3]) begin
-            elements_14[31:24] <= data[31:24];
-        end
-        if (select[15] && strobes[0]) begin
-            elements_15[7:0] <= data[7:0];
-        end
-        if (select[15] && strobes[1]) begin
-            elements_15[15:8] <= data[15:8];
-        end
-        if (select[15] && strobes[2]) begin
-            elements_15[23:16] <= data[23:16];
-        end
-        if (select[15] && strobes[3]) begin
-            elements_15[31:24] <= data[31:24];
+        for (int i = 0; i < 4; i++) begin
+            if (select[15] && strobes[i]) begin
+                elements_15[i*8 +: 8] <= data[i*8 +: 8];
+            end
         end
         if (rst) begin
-            elements_0 <= 32'd0;
-            elements_1 <= 32'd0;
-            elements_2 <= 32'd0;
-            elements_3 <= 32'd0;
-            elements_4 <= 32'd0;
-            elements_5 <= 32'd0;
-            elements_6 <= 32'd0;
-            elements_7 <= 32'd0;
-            elements_8 <= 32'd0;
-            elements_9 <= 32'd0;
-            elements_10 <= 32'd0;
-            elements_11 <= 32'd0;
-            elements_12 <= 32'd0;
-            elements_13 <= 32'd0;
-            elements_14 <= 32'd0;
-            elements_15 <= 32'd0;
+            elements_0 <= 32'(RESET);
+            elements_1 <= 32'(RESET);
+            elements_2 <= 32'(RESET);
+            elements_3 <= 32'(RESET);
+            elements_4 <= 32'(RESET);
+            elements_5 <= 32'(RESET);
+            elements_6 <= 32'(RESET);
+            elements_7 <= 32'(RESET);
+            elements_8 <= 32'(RESET);
+            elements_9 <= 32'(RESET);
+            elements_10 <= 32'(RESET);
+            elements_11 <= 32'(RESET);
+            elements_12 <= 32'(RESET);
+            elements_13 <= 32'(RESET);
+            elements_14 <= 32'(RESET);
+            elements_15 <= 32'(RESET);
         end
     end
 endmodule : spinneret_register_array_16x32

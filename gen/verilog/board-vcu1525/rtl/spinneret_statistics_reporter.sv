@@ -84,173 +84,40 @@ module spinneret_statistics_reporter (
 
     always_ff @(posedge clk) begin
         // The counter of this number, in two stages.
-        if (number[2:0] == 3'd0) begin
-            group_0 <= counters[31:0];
+        for (int i = 0; i < 8; i++) begin
+            if (number[2:0] == 3'(i)) begin
+                group_0 <= counters[i*32 +: 32];
+            end
         end
-        if (number[2:0] == 3'd1) begin
-            group_0 <= counters[63:32];
+        for (int i = 0; i < 8; i++) begin
+            if (number[2:0] == 3'(i)) begin
+                group_1 <= counters[i*32 + 256 +: 32];
+            end
         end
-        if (number[2:0] == 3'd2) begin
-            group_0 <= counters[95:64];
+        for (int i = 0; i < 8; i++) begin
+            if (number[2:0] == 3'(i)) begin
+                group_2 <= counters[i*32 + 512 +: 32];
+            end
         end
-        if (number[2:0] == 3'd3) begin
-            group_0 <= counters[127:96];
+        for (int i = 0; i < 8; i++) begin
+            if (number[2:0] == 3'(i)) begin
+                group_3 <= counters[i*32 + 768 +: 32];
+            end
         end
-        if (number[2:0] == 3'd4) begin
-            group_0 <= counters[159:128];
+        for (int i = 0; i < 8; i++) begin
+            if (number[2:0] == 3'(i)) begin
+                group_4 <= counters[i*32 + 1024 +: 32];
+            end
         end
-        if (number[2:0] == 3'd5) begin
-            group_0 <= counters[191:160];
+        for (int i = 0; i < 8; i++) begin
+            if (number[2:0] == 3'(i)) begin
+                group_5 <= counters[i*32 + 1280 +: 32];
+            end
         end
-        if (number[2:0] == 3'd6) begin
-            group_0 <= counters[223:192];
-        end
-        if (number[2:0] == 3'd7) begin
-            group_0 <= counters[255:224];
-        end
-        if (number[2:0] == 3'd0) begin
-            group_1 <= counters[287:256];
-        end
-        if (number[2:0] == 3'd1) begin
-            group_1 <= counters[319:288];
-        end
-        if (number[2:0] == 3'd2) begin
-            group_1 <= counters[351:320];
-        end
-        if (number[2:0] == 3'd3) begin
-            group_1 <= counters[383:352];
-        end
-        if (number[2:0] == 3'd4) begin
-            group_1 <= counters[415:384];
-        end
-        if (number[2:0] == 3'd5) begin
-            group_1 <= counters[447:416];
-        end
-        if (number[2:0] == 3'd6) begin
-            group_1 <= counters[479:448];
-        end
-        if (number[2:0] == 3'd7) begin
-            group_1 <= counters[511:480];
-        end
-        if (number[2:0] == 3'd0) begin
-            group_2 <= counters[543:512];
-        end
-        if (number[2:0] == 3'd1) begin
-            group_2 <= counters[575:544];
-        end
-        if (number[2:0] == 3'd2) begin
-            group_2 <= counters[607:576];
-        end
-        if (number[2:0] == 3'd3) begin
-            group_2 <= counters[639:608];
-        end
-        if (number[2:0] == 3'd4) begin
-            group_2 <= counters[671:640];
-        end
-        if (number[2:0] == 3'd5) begin
-            group_2 <= counters[703:672];
-        end
-        if (number[2:0] == 3'd6) begin
-            group_2 <= counters[735:704];
-        end
-        if (number[2:0] == 3'd7) begin
-            group_2 <= counters[767:736];
-        end
-        if (number[2:0] == 3'd0) begin
-            group_3 <= counters[799:768];
-        end
-        if (number[2:0] == 3'd1) begin
-            group_3 <= counters[831:800];
-        end
-        if (number[2:0] == 3'd2) begin
-            group_3 <= counters[863:832];
-        end
-        if (number[2:0] == 3'd3) begin
-            group_3 <= counters[895:864];
-        end
-        if (number[2:0] == 3'd4) begin
-            group_3 <= counters[927:896];
-        end
-        if (number[2:0] == 3'd5) begin
-            group_3 <= counters[959:928];
-        end
-        if (number[2:0] == 3'd6) begin
-            group_3 <= counters[991:960];
-        end
-        if (number[2:0] == 3'd7) begin
-            group_3 <= counters[1023:992];
-        end
-        if (number[2:0] == 3'd0) begin
-            group_4 <= counters[1055:1024];
-        end
-        if (number[2:0] == 3'd1) begin
-            group_4 <= counters[1087:1056];
-        end
-        if (number[2:0] == 3'd2) begin
-            group_4 <= counters[1119:1088];
-        end
-        if (number[2:0] == 3'd3) begin
-            group_4 <= counters[1151:1120];
-        end
-        if (number[2:0] == 3'd4) begin
-            group_4 <= counters[1183:1152];
-        end
-        if (number[2:0] == 3'd5) begin
-            group_4 <= counters[1215:1184];
-        end
-        if (number[2:0] == 3'd6) begin
-            group_4 <= counters[1247:1216];
-        end
-        if (number[2:0] == 3'd7) begin
-            group_4 <= counters[1279:1248];
-        end
-        if (number[2:0] == 3'd0) begin
-            group_5 <= counters[1311:1280];
-        end
-        if (number[2:0] == 3'd1) begin
-            group_5 <= counters[1343:1312];
-        end
-        if (number[2:0] == 3'd2) begin
-            group_5 <= counters[1375:1344];
-        end
-        if (number[2:0] == 3'd3) begin
-            group_5 <= counters[1407:1376];
-        end
-        if (number[2:0] == 3'd4) begin
-            group_5 <= counters[1439:1408];
-        end
-        if (number[2:0] == 3'd5) begin
-            group_5 <= counters[1471:1440];
-        end
-        if (number[2:0] == 3'd6) begin
-            group_5 <= counters[1503:1472];
-        end
-        if (number[2:0] == 3'd7) begin
-            group_5 <= counters[1535:1504];
-        end
-        if (number[2:0] == 3'd0) begin
-            group_6 <= counters[1567:1536];
-        end
-        if (number[2:0] == 3'd1) begin
-            group_6 <= counters[1599:1568];
-        end
-        if (number[2:0] == 3'd2) begin
-            group_6 <= counters[1631:1600];
-        end
-        if (number[2:0] == 3'd3) begin
-            group_6 <= counters[1663:1632];
-        end
-        if (number[2:0] == 3'd4) begin
-            group_6 <= counters[1695:1664];
-        end
-        if (number[2:0] == 3'd5) begin
-            group_6 <= counters[1727:1696];
-        end
-        if (number[2:0] == 3'd6) begin
-            group_6 <= counters[1759:1728];
-        end
-        if (number[2:0] == 3'd7) begin
-            group_6 <= counters[1791:1760];
+        for (int i = 0; i < 8; i++) begin
+            if (number[2:0] == 3'(i)) begin
+                group_6 <= counters[i*32 + 1536 +: 32];
+            end
         end
         now <= chosen;
         base <= reported_read_data;

@@ -122,7 +122,7 @@ module spinneret_write_engine (
     );
 
     // A record for every burst waits for its response; there is always room for one that comes.
-    spinneret_output_queue_64_margin_1 #(.WIDTH(37)) u_records (
+    spinneret_output_queue #(.WIDTH(37), .DEPTH(64), .MARGIN(1)) u_records (
         .clk(clk),
         .rst(rst),
         .s_data(writer_record),

@@ -29,8 +29,8 @@ module spinneret_write_intake (
 );
 
     typedef struct packed {
-        logic         last;
-        logic [63:0]  strobes;
+        logic last;
+        logic [63:0] strobes;
         logic [511:0] data;
     } data_t;
 

@@ -70,7 +70,10 @@ pub struct WriteEngine {
 }
 
 impl Logic for WriteEngine {
-    #[kernel]
+    #[kernel(
+        parameters(ADDRESS = self._shape.address, META = self._shape.meta()),
+        numbers(PACKET = ADDRESS + META)
+    )]
     fn update(&mut self) {
         let size = self._shape.beat_bits() as u64;
         clocked!(self.clk, self.rst => self.writer, self.records, self.responses, self.judge);

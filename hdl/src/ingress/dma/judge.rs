@@ -52,7 +52,10 @@ pub struct PacketJudge {
 }
 
 impl Logic for PacketJudge {
-    #[kernel]
+    #[kernel(
+        parameters(ADDRESS = self._shape.address, META = self._shape.meta()),
+        numbers(PACKET = ADDRESS + META)
+    )]
     fn update(&mut self) {
         let address = self._shape.address;
         clocked!(self.clk, self.rst => self.error);
