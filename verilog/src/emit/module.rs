@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::with_doc;
 use super::ir::{ConstantId, Expr, Part, SignalId, Stmt};
+use super::loops;
 use super::lower::{Kernel, TopStatement};
 use super::marks::{self, literal};
 use super::metadata::Metadata;
@@ -54,6 +55,8 @@ pub(crate) fn content(symbols: &Symbols, kernel: &Kernel, plan: &Plan) -> String
         .into_iter()
         .filter(|(data, _)| !plan.driven.contains(data))
         .collect();
+    let signals = symbols.signals.iter().map(|signal| &signal.identifier);
+    let constants = symbols.constants.iter().map(|constant| &constant.identifier);
     let content = Content {
         symbols,
         plan,
@@ -61,6 +64,8 @@ pub(crate) fn content(symbols: &Symbols, kernel: &Kernel, plan: &Plan) -> String
         writer: Writer {
             symbols,
             renamed: &renamed,
+            // A loop's variable would hide a signal of its name.
+            has_loops: !signals.chain(constants).any(|name| loops::is_variable(name)),
         },
     };
     let sections = [
