@@ -207,3 +207,76 @@ fn deepest(piece: &Piece) -> Option<usize> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::BigUint;
+
+    /// The statements as they are written, with marks for numbers, and the loops that they become, without any.
+    fn folded(statements: &[String]) -> Vec<String> {
+        let mut out = String::new();
+        append(statements.to_vec(), 0, &mut out);
+        let pieces = |line: &str| {
+            let piece = |piece: &Piece| match piece {
+                Piece::Text(text) => text.clone(),
+                Piece::Mark(shape, numbers) => format!("{shape:?}{:?}", numbers_of(numbers)),
+                Piece::Module(name, _) => name.clone(),
+            };
+            marks::pieces(line).iter().map(piece).collect()
+        };
+        out.lines().map(pieces).collect()
+    }
+
+    fn numbers_of(numbers: &[Number]) -> Vec<(i64, Vec<(i64, usize)>)> {
+        numbers
+            .iter()
+            .map(|number| (number.base, number.steps.clone()))
+            .collect()
+    }
+
+    fn bit(number: usize, group: usize) -> String {
+        format!(
+            "any{} = all{};\n",
+            marks::select(group, 1),
+            marks::select(number, 1)
+        )
+    }
+
+    #[test]
+    fn statements_with_the_same_steps_are_a_loop() {
+        let statements: Vec<String> = (3..10).map(|number| bit(number, 2 * number)).collect();
+        assert_eq!(
+            folded(&statements),
+            [
+                "Loop[(7, [(1, 0)])]",
+                "    anySelect[(6, [(2, 0)]), (1, [])] = allSelect[(3, [(1, 0)]), (1, [])];",
+                "end",
+            ]
+        );
+    }
+
+    #[test]
+    fn groups_of_statements_are_nested_loops() {
+        let statements: Vec<String> = (0..64).map(|number| bit(number, number / 8)).collect();
+        let folded = folded(&statements);
+        assert_eq!(folded.len(), 5, "{folded:?}");
+        assert_eq!(folded[0], "Loop[(8, [(1, 0)])]");
+        assert_eq!(folded[1], "    Loop[(8, [(1, 1)])]");
+        assert!(
+            folded[2].contains("allSelect[(0, [(8, 0), (1, 1)])"),
+            "{folded:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_irregular_or_short_stays_as_it_is() {
+        let short: Vec<String> = (0..5).map(|number| bit(number, number)).collect();
+        assert_eq!(folded(&short).len(), 5);
+        let squares: Vec<String> = (0..9).map(|number| bit(number * number, 0)).collect();
+        assert_eq!(folded(&squares).len(), 9);
+        let width = |width| format!("y = {};\n", marks::literal(&BigUint::from(0_u32), width));
+        let widths: Vec<String> = (1..9).map(width).collect();
+        assert_eq!(folded(&widths).len(), 8);
+    }
+}

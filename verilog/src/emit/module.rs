@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::with_doc;
 use super::ir::{ConstantId, Expr, Part, SignalId, Stmt};
+use super::loops;
 use super::lower::TopStatement;
 use super::marks::{self, literal};
 use super::metadata::Metadata;
@@ -59,6 +60,8 @@ pub(crate) fn content(symbols: &Symbols, docs: &Metadata, plan: &Plan, views: &V
         .into_iter()
         .filter(|(data, _)| !plan.driven.contains(data))
         .collect();
+    let signals = symbols.signals.iter().map(|signal| &signal.identifier);
+    let constants = symbols.constants.iter().map(|constant| &constant.identifier);
     let content = Content {
         symbols,
         plan,
@@ -68,6 +71,8 @@ pub(crate) fn content(symbols: &Symbols, docs: &Metadata, plan: &Plan, views: &V
             symbols,
             views,
             renamed: &renamed,
+            // A loop's variable would hide a signal of its name.
+            has_loops: !signals.chain(constants).any(|name| loops::is_variable(name)),
         },
     };
     let sections = [

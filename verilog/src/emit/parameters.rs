@@ -119,10 +119,11 @@ fn agree(values: &[i64], expected: impl Iterator<Item = i64>) -> bool {
     values.iter().copied().eq(expected)
 }
 
-/// How often the second number is in the first; 0 if it does not divide it.
+/// How often the second number is in the first, a power of two, as bits are in bytes; 0 if it does not divide it.
 fn quotient(dividend: i64, divisor: i64) -> i64 {
     let divides = divisor > 0 && dividend % divisor == 0;
-    if divides { dividend / divisor } else { 0 }
+    let quotient = if divides { dividend / divisor } else { 0 };
+    if quotient.count_ones() == 1 { quotient } else { 0 }
 }
 
 impl Formula {
@@ -210,17 +211,18 @@ mod tests {
     #[test]
     fn finds_the_simplest_expression() {
         let small = [named("DEPTH", 16), named("WIDTH", 40), named("MARGIN", 1)];
-        let large = [named("DEPTH", 64), named("WIDTH", 32), named("MARGIN", 4)];
+        let large = [named("DEPTH", 64), named("WIDTH", 32), named("MARGIN", 6)];
         let variants = [&small[..], &large[..]];
         for (values, expected) in [
             ([16, 64], Some("DEPTH")),
             ([15, 63], Some("DEPTH-1")),
             ([5, 4], Some("WIDTH/8")),
             ([80, 64], Some("WIDTH*2")),
-            ([15, 60], Some("DEPTH-MARGIN")),
+            ([15, 58], Some("DEPTH-MARGIN")),
             ([55, 95], Some("DEPTH+WIDTH-1")),
             ([7, 7], Some("7")),
             ([7, 1000], None),
+            ([7, 42], None),
         ] {
             assert_eq!(solve(&variants, &values).as_deref(), expected, "{values:?}");
         }

@@ -21,6 +21,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) views: &'a Views,
     /// Registers that are assigned directly: the output that stands for the next value.
     pub(crate) renamed: &'a BTreeMap<SignalId, SignalId>,
+    /// Whether statements may become loops.
+    pub(crate) has_loops: bool,
 }
 
 /// How an assignment is written.
@@ -202,14 +204,12 @@ impl Writer<'_> {
         self.runs(self.statements(block, kind, indent), indent, out);
     }
 
-    /// Appends the texts of statements, with loops where they repeat and no name is that of a loop's variable.
+    /// Appends the texts of statements, with loops where they repeat.
     pub(crate) fn runs(&self, statements: Vec<String>, indent: usize, out: &mut String) {
-        let signals = self.symbols.signals.iter().map(|signal| &signal.identifier);
-        let constants = self.symbols.constants.iter().map(|constant| &constant.identifier);
-        if signals.chain(constants).any(|name| loops::is_variable(name)) {
-            out.extend(statements);
-        } else {
+        if self.has_loops {
             loops::append(statements, indent, out);
+        } else {
+            out.extend(statements);
         }
     }
 
