@@ -78,7 +78,7 @@ spin_machine := -mabi=ilp32 --specs=picolibc.specs $(spin_printf)
 spin_cflags := -march=$(MARCH)_zicsr $(spin_machine) -std=gnu11 -g -ffunction-sections -fdata-sections -fno-common
 # Packets are looked at through pointers of all types.
 spin_cflags += -fno-strict-aliasing $(spin_warnings) -Wstack-usage=1536 -DNB_CLUSTERS=$(CLUSTERS) -I$(RUNTIME)/include
-spin_ldflags := -march=$(MARCH) $(spin_machine) -nostartfiles -T $(RUNTIME)/link.ld -Wl,--gc-sections
+spin_ldflags := -march=$(MARCH) $(spin_machine) -nostartfiles -L$(RUNTIME) -T $(RUNTIME)/link.ld -Wl,--gc-sections
 
 # Objects lie apart, because a public program is called what its author likes, and lies in $(spin_build) itself.
 spin_elf := $(spin_build)/$(spin_name).elf
@@ -94,7 +94,7 @@ clean:
 	@rm -rf $(spin_build)
 endif
 
-$(spin_elf): $(spin_runtime_objects) $(spin_user_objects) $(RUNTIME)/link.ld $(spin_objects)/settings
+$(spin_elf): $(spin_runtime_objects) $(spin_user_objects) $(RUNTIME)/link.ld $(RUNTIME)/spin_map.ld $(spin_objects)/settings
 	@$(spin_cc) $(spin_opt) $(spin_ldflags) $(filter %.o,$^) $(spin_more_ldflags) -lm \
 	    -Wl,-Map=$(spin_build)/$(spin_name).map -o $@
 	@$(RUNTIME)/report-size $@

@@ -251,6 +251,15 @@ int spinneret_line(struct spinneret_nic *nic,
                    uint32_t *hpu);
 
 /**
+ * Reads the rules of one ruleset of a rule file, as docs/rules.md describes them; its number counts from 0. Gives back how
+ * many rulesets the file has.
+ * path is a string; the rules are left at rules.
+ */
+int spinneret_read_rules(const char *path,
+                         uint32_t number,
+                         struct spinneret_ruleset *rules);
+
+/**
  * IPv4, in a packet without VLAN tags.
  */
 struct spinneret_rule spinneret_rule_ipv4(void);

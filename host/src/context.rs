@@ -1,15 +1,17 @@
 //! An execution context: handlers, their memory, and the packets that they get.
 
-use crate::control::Memories;
+use crate::control::{Control, Memories};
 use crate::counters::Counter;
-use crate::device::{Device, OpenDevice};
+use crate::device::{Device, DeviceError, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
+use crate::layout::{self, Part};
 use crate::memory::{HandlerMemory, HostMemory};
-use crate::nic::Nic;
-use crate::ruleset::Ruleset;
-use spinneret_program::Variable;
+use crate::nic::{Nic, State};
+use spinneret_program::{Program, Variable};
+use spinneret_regmap::CONTEXTS;
+use spinneret_rules::Ruleset;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The variable in which handlers count with `push_counter`, and its parts.
 const HOST_DATA: &str = "__host_data";
@@ -49,24 +51,81 @@ pub struct Context<D: Device = OpenDevice> {
     is_open: bool,
 }
 
-impl<D: Device> Context<D> {
-    pub(crate) fn new(
-        nic: Nic<D>,
-        number: u32,
-        memories: Memories,
-        variables: BTreeMap<String, Variable>,
-        program: &Path,
-    ) -> Self {
-        Self {
-            nic,
+impl<D: Device> Nic<D> {
+    /// Opens a context: packets that match `rules` are handled by the handlers `NAME_hh`, `NAME_ph` and `NAME_th` of a
+    /// program. While a context is opened or closed no packet is matched, so for a few microseconds all go to the host.
+    ///
+    /// # Errors
+    /// If there is no context or no memory left, the program has no such handlers, or other contexts run another program.
+    pub fn open_context(
+        &self,
+        program: &Program,
+        name: &str,
+        rules: &Ruleset,
+        options: &Options,
+    ) -> Result<Context<D>, Error> {
+        const CALL: &str = "Nic::open_context";
+        rules.check().call(CALL)?;
+        let handlers = program.find(name).call(CALL)?;
+        let mut state = self.lock();
+        let free = state.contexts.iter().position(Option::is_none);
+        let number = free.ok_or(ErrorKind::NoContext(CONTEXTS)).call(CALL)? as u32;
+        let whole = layout::handler_memory(program.free_memory);
+        let (handler, scratchpad) = state.places(whole, options).of(CALL, number)?;
+        state.run(program).of(CALL, number)?;
+        let host = state
+            .device
+            .open_area(number, options.host_bytes)
+            .of(CALL, number)?;
+        let memories = Memories {
+            handlers,
+            handler,
+            scratchpad,
+            host,
+        };
+        // From here on the context is there, and leaves no traces if anything fails.
+        state.contexts[number as usize] = Some(memories);
+        let opened = Control(&mut state.device).open(number, &memories, rules);
+        drop(state);
+        let context = Context {
+            nic: self.clone(),
             number,
             memories,
-            variables,
-            program: program.to_owned(),
+            variables: program.variables.clone(),
+            program: program.path().to_owned(),
             is_open: true,
-        }
+        };
+        opened.of(CALL, number).map(|()| context)
     }
+}
 
+impl<D: Device> State<D> {
+    /// Memory for one more context: L2 for its handlers, and scratchpads.
+    fn places(&self, whole: Part, options: &Options) -> Result<(Part, Part), ErrorKind> {
+        let taken = || self.contexts.iter().flatten();
+        let place = |what: &str, whole: Part, taken: Vec<Part>, wanted: Option<u32>| {
+            let bytes = wanted.unwrap_or_else(|| layout::share(whole));
+            layout::place(whole, taken.into_iter(), bytes).ok_or_else(|| {
+                DeviceError::NoMemory(format!(
+                    "{bytes} bytes of {what} are not free; there are {} for all contexts",
+                    whole.bytes
+                ))
+            })
+        };
+        let handler = taken().map(|memories| memories.handler).collect();
+        let handler = place("handler memory", whole, handler, options.handler_bytes)?;
+        let pads = taken().map(|memories| memories.scratchpad).collect();
+        let pad = place(
+            "scratchpads",
+            layout::scratchpads(),
+            pads,
+            options.scratchpad_bytes,
+        )?;
+        Ok((handler, pad))
+    }
+}
+
+impl<D: Device> Context<D> {
     /// Its number, which is that of its ruleset, too.
     pub fn number(&self) -> u32 {
         self.number

@@ -3,10 +3,10 @@
 use crate::device::{Area, Device, DeviceError};
 use crate::error::ErrorKind;
 use crate::layout::Part;
-use crate::ruleset::{Join, Ruleset};
-use spinneret_program::map::L1_SCRATCHPADS;
 use spinneret_program::{Code, Program};
+use spinneret_regmap::pspin::L1_SCRATCHPADS;
 use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, caps, cl, find, guard, her, her_meta, ingress, me};
+use spinneret_rules::Ruleset;
 use std::time::Duration;
 
 /// Looks at a state before it is given up.
@@ -214,10 +214,10 @@ impl<D: Device> Control<'_, D> {
     fn set_ruleset(&mut self, number: u32, ruleset: Option<&Ruleset>) -> Result<(), ErrorKind> {
         let never = Ruleset::any();
         let ruleset = ruleset.unwrap_or(&never);
-        let mode = u32::from(ruleset.join() == Join::Or);
+        let mode = ruleset.join.bit();
         self.set(there(me::mode(number))?, mode)?;
         for place in 0..RULES_PER_RULESET {
-            let values = ruleset.at(place).to_registers();
+            let values = ruleset.at(place as usize).to_registers();
             let relative = there(me::relative(number, place))?;
             if values.relative != 0 || self.0.has_register(relative) {
                 self.set(relative, values.relative)?;

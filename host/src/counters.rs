@@ -3,11 +3,8 @@
 use crate::control::Control;
 use crate::device::Device;
 use crate::error::ErrorKind;
-use spinneret_regmap::registers;
+use spinneret_regmap::datapath_counters;
 use std::fmt;
-
-/// Groups of registers that count.
-const GROUPS: [&str; 4] = ["ingress", "egress", "host_write", "host_read"];
 
 /// The counters of the hardware at one time, by the names of the register table: `ingress.overload`,
 /// `ingress.hers[0]`, and so on. They count modulo 2^32.
@@ -27,19 +24,9 @@ impl Counters {
     /// Reads all that the device gives access to.
     pub(crate) fn read<D: Device>(control: &mut Control<'_, D>) -> Result<Self, ErrorKind> {
         let mut counters = Vec::new();
-        for register in registers().filter(|register| GROUPS.contains(&register.group)) {
-            for element in 0..register.count {
-                let Some(offset) = register.address(element) else {
-                    continue;
-                };
-                if !control.0.has_register(offset) {
-                    continue;
-                }
-                let name = match register.count {
-                    1 => format!("{}.{}", register.group, register.name),
-                    _ => format!("{}.{}[{element}]", register.group, register.name),
-                };
-                counters.push((name, control.get(offset)?));
+        for word in datapath_counters() {
+            if control.0.has_register(word.offset()) {
+                counters.push((word.title().to_string(), control.get(word.offset())?));
             }
         }
         Ok(Self(counters))

@@ -1,8 +1,8 @@
 //! What went wrong: which call, which context, which register.
 
 use crate::device::{DeviceError, OpenError};
-use crate::ruleset::RulesetError;
 use spinneret_program::ProgramError;
+use spinneret_rules::RulesetError;
 use std::fmt;
 
 /// A call that failed.

@@ -1,7 +1,7 @@
 //! Who has which part of the cluster's memory.
 
-use spinneret_program::map::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS};
 use spinneret_regmap::CONTEXTS;
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS};
 
 /// Memory is given out in units of a line.
 const LINE: u32 = 64;

@@ -34,7 +34,6 @@ mod error;
 mod layout;
 mod memory;
 mod nic;
-mod ruleset;
 pub mod slmp;
 mod stdout;
 
@@ -44,9 +43,11 @@ pub use device::{Device, DeviceError, OpenDevice, chardev};
 pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
 pub use nic::{Nic, NicGuard};
-pub use ruleset::{Join, Ruleset, RulesetError};
 pub use spinneret_program::{Code, Program, ProgramError, Stage};
 pub use spinneret_regmap::matching::Rule;
+pub use spinneret_rules::{
+    Join, MatcherParams, NamedRuleset, RuleFile, RuleFileError, Ruleset, RulesetError,
+};
 pub use stdout::{Lines, NOTHING_PRINTED, Printed, Stdout};
 
 /// The examples of the page for users.

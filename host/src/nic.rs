@@ -1,15 +1,12 @@
 //! The NIC as an application has it.
 
-use crate::context::{Context, Options};
 use crate::control::{Control, Memories};
 use crate::counters::Counters;
 use crate::device::{Device, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
-use crate::layout::{self, Part};
-use crate::ruleset::Ruleset;
-use crate::stdout::Stdout;
 use spinneret_program::Program;
 use spinneret_regmap::CONTEXTS;
+use spinneret_rules::Ruleset;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -38,7 +35,7 @@ impl<D: Device> Clone for Nic<D> {
 pub(crate) struct State<D> {
     pub(crate) device: D,
     program: Option<Program>,
-    contexts: [Option<Memories>; CONTEXTS as usize],
+    pub(crate) contexts: [Option<Memories>; CONTEXTS as usize],
 }
 
 /// The device of a NIC, while nobody else uses it.
@@ -86,51 +83,6 @@ impl<D: Device> Nic<D> {
         })
     }
 
-    /// Opens a context: packets that match `rules` are handled by the handlers `NAME_hh`, `NAME_ph` and `NAME_th` of a
-    /// program. While a context is opened or closed no packet is matched, so for a few microseconds all go to the host.
-    ///
-    /// # Errors
-    /// If there is no context or no memory left, the program has no such handlers, or other contexts run another program.
-    pub fn open_context(
-        &self,
-        program: &Program,
-        name: &str,
-        rules: &Ruleset,
-        options: &Options,
-    ) -> Result<Context<D>, Error> {
-        const CALL: &str = "Nic::open_context";
-        rules.check().call(CALL)?;
-        let handlers = program.find(name).call(CALL)?;
-        let mut state = self.lock();
-        let free = state.contexts.iter().position(Option::is_none);
-        let number = free.ok_or(ErrorKind::NoContext(CONTEXTS)).call(CALL)? as u32;
-        let whole = layout::handler_memory(program.free_memory);
-        let (handler, scratchpad) = state.places(whole, options).of(CALL, number)?;
-        state.run(program).of(CALL, number)?;
-        let host = state
-            .device
-            .open_area(number, options.host_bytes)
-            .of(CALL, number)?;
-        let memories = Memories {
-            handlers,
-            handler,
-            scratchpad,
-            host,
-        };
-        // From here on the context is there, and leaves no traces if anything fails.
-        state.contexts[number as usize] = Some(memories);
-        let opened = Control(&mut state.device).open(number, &memories, rules);
-        drop(state);
-        let context = Context::new(
-            self.clone(),
-            number,
-            memories,
-            program.variables.clone(),
-            program.path(),
-        );
-        opened.of(CALL, number).map(|()| context)
-    }
-
     /// Which packets go to a context from now on.
     pub(crate) fn set_ruleset(&self, context: u32, rules: &Ruleset) -> Result<(), ErrorKind> {
         rules.check()?;
@@ -156,11 +108,6 @@ impl<D: Device> Nic<D> {
     /// If a register does not answer.
     pub fn counters(&self) -> Result<Counters, Error> {
         Counters::read(&mut Control(&mut self.lock().device)).call("Nic::counters")
-    }
-
-    /// What handlers print.
-    pub fn stdout(&self) -> Stdout<D> {
-        Stdout::new(self.clone())
     }
 
     /// Time since the device was opened.
@@ -211,32 +158,8 @@ impl<D: Device> Nic<D> {
 }
 
 impl<D: Device> State<D> {
-    /// Memory for one more context: L2 for its handlers, and scratchpads.
-    fn places(&self, whole: Part, options: &Options) -> Result<(Part, Part), ErrorKind> {
-        let taken = || self.contexts.iter().flatten();
-        let place = |what: &str, whole: Part, taken: Vec<Part>, wanted: Option<u32>| {
-            let bytes = wanted.unwrap_or_else(|| layout::share(whole));
-            layout::place(whole, taken.into_iter(), bytes).ok_or_else(|| {
-                crate::device::DeviceError::NoMemory(format!(
-                    "{bytes} bytes of {what} are not free; there are {} for all contexts",
-                    whole.bytes
-                ))
-            })
-        };
-        let handler = taken().map(|memories| memories.handler).collect();
-        let handler = place("handler memory", whole, handler, options.handler_bytes)?;
-        let pads = taken().map(|memories| memories.scratchpad).collect();
-        let pad = place(
-            "scratchpads",
-            layout::scratchpads(),
-            pads,
-            options.scratchpad_bytes,
-        )?;
-        Ok((handler, pad))
-    }
-
     /// Starts a program, if it is not the one that runs.
-    fn run(&mut self, program: &Program) -> Result<(), ErrorKind> {
+    pub(crate) fn run(&mut self, program: &Program) -> Result<(), ErrorKind> {
         match &self.program {
             Some(running) if running.segments == program.segments => Ok(()),
             Some(running) => Err(ErrorKind::OtherProgram {

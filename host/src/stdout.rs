@@ -66,12 +66,17 @@ pub struct Stdout<D: Device = OpenDevice> {
     lines: Lines,
 }
 
-impl<D: Device> Stdout<D> {
-    pub(crate) fn new(nic: Nic<D>) -> Self {
-        let lines = Lines::default();
-        Self { nic, lines }
+impl<D: Device> Nic<D> {
+    /// What handlers print.
+    pub fn stdout(&self) -> Stdout<D> {
+        Stdout {
+            nic: self.clone(),
+            lines: Lines::default(),
+        }
     }
+}
 
+impl<D: Device> Stdout<D> {
     /// The lines that have been completed since the last call. The hardware holds some hundred characters: HPUs that print
     /// more wait until they are read.
     ///

@@ -1,5 +1,7 @@
 //! What the application BAR of the PCIe device maps to.
 
+use crate::pspin;
+
 /// Address bits of the application BAR, which is 16 MiB large.
 pub const ADDRESS_BITS: u32 = 24;
 
@@ -7,14 +9,18 @@ pub const ADDRESS_BITS: u32 = 24;
 pub const HANDLER_AND_PACKET_MEMORY: Window = Window {
     start: 0x00_0000,
     size_bytes: 0x40_0000,
-    target: Target::Pspin { address: 0x1c00_0000 },
+    target: Target::Pspin {
+        address: pspin::HANDLER_BASE,
+    },
     description: "PsPIN L2 handler and packet memory",
 };
 /// PsPIN's L2 program memory.
 pub const PROGRAM_MEMORY: Window = Window {
     start: 0x40_0000,
     size_bytes: 0x40_0000,
-    target: Target::Pspin { address: 0x1d00_0000 },
+    target: Target::Pspin {
+        address: pspin::PROGRAM_BASE,
+    },
     description: "PsPIN L2 program memory",
 };
 /// The control registers.

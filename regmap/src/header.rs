@@ -1,9 +1,11 @@
-//! The tables as a C header, from which `include/spinneret_regs.h` is made.
+//! The tables as C headers and a linker script, from which `include/spinneret_regs.h` and the runtime's `spin_map.h` and
+//! `spin_map.ld` are made.
 //!
-//! Every name starts with `SPINNERET_`. A register `me.mask` has `_OFFSET`, and `_COUNT` if it has several
+//! In `spinneret_regs.h` every name starts with `SPINNERET_`. A register `me.mask` has `_OFFSET`, and `_COUNT` if it has several
 //! elements; elements with names of their own have an `_OFFSET` of their own. `_BITS` is the mask of the bits
 //! that exist, `_RESET` the value after reset where the table knows it.
 
+use crate::pspin::{self, driver};
 use crate::register::{Bits, Register, Reset};
 use crate::{CLUSTERS, CONTEXTS, MPQS, REGISTER_BYTES, RULES_PER_RULESET, RULESETS, bar, caps, registers};
 use core::fmt::{self, Write};
@@ -41,6 +43,110 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     writeln!(out, "#define SPINNERET_VERSION {:#010x}u", caps::VERSION_VALUE)?;
     out.write_str(END)
 }
+
+/// Writes the addresses that the runtime and handlers use.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn runtime_header(out: &mut impl Write) -> fmt::Result {
+    out.write_str(MAP_BEGIN)?;
+    for (about, names) in RUNTIME {
+        writeln!(out, "\n/* {about} */")?;
+        for (name, value) in *names {
+            match value {
+                0..0x100 => writeln!(out, "#define SPIN_{name} {value}")?,
+                _ => writeln!(out, "#define SPIN_{name} {value:#x}")?,
+            }
+        }
+    }
+    writeln!(
+        out,
+        "\n/* The task at hand, its doorbell, and the cause of its failure. */"
+    )?;
+    let task = driver::TASK
+        .into_iter()
+        .zip((0..).step_by(REGISTER_BYTES as usize));
+    for (name, offset) in task.chain([("DOORBELL", driver::DOORBELL), ("ERROR", driver::ERROR)]) {
+        writeln!(
+            out,
+            "#define HWSCHED_{name} {:#010x}",
+            pspin::DRIVER_BASE + offset
+        )?;
+    }
+    writeln!(out, "\n/* Commands: hwsched.h says what they do. */")?;
+    for (name, offset) in [
+        ("ISSUE", driver::ISSUE),
+        ("WAIT", driver::WAIT),
+        ("TEST", driver::TEST),
+        ("INFO", driver::INFO),
+    ] {
+        writeln!(out, "#define CMD_{name} {:#010x}", pspin::DRIVER_BASE + offset)?;
+    }
+    for word in 0..driver::COMMAND_WORDS {
+        let address = pspin::DRIVER_BASE + driver::COMMAND + REGISTER_BYTES * word;
+        writeln!(out, "#define CMD_WORD{word} {address:#010x}")?;
+    }
+    out.write_str("\n#endif\n")
+}
+
+/// Writes the places of a program for the linker.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn linker_script(out: &mut impl Write) -> fmt::Result {
+    out.write_str(SCRIPT_BEGIN)?;
+    for (name, value) in [
+        ("program", pspin::PROGRAM_BASE),
+        ("program_size", pspin::PROGRAM_BYTES),
+        ("entry", pspin::PROGRAM_BASE + pspin::ENTRY),
+        ("l2", pspin::HANDLER_BASE),
+        ("l2_size", pspin::HANDLER_BYTES),
+        ("area_size", pspin::L1_AREA_BYTES),
+    ] {
+        writeln!(out, "__spin_{name} = {value:#x};")?;
+    }
+    Ok(())
+}
+
+/// Names of the runtime for addresses, behind `SPIN_`.
+const RUNTIME: &[(&str, &[(&str, u32)])] = &[
+    (
+        "Registers of the HPU that runs the code: each HPU sees its own at these addresses.",
+        &[
+            ("TERMINATE_ADDR", pspin::TERMINATE),
+            ("DMA_ADDR", pspin::DMA_BASE),
+            ("HPU_ADDR", pspin::DRIVER_BASE),
+        ],
+    ),
+    (
+        "Registers of the cluster's instruction cache: a word to +0 turns it on, 1 to +4 empties it.",
+        &[("ICACHE_ADDR", pspin::ICACHE_BASE)],
+    ),
+    (
+        "Standard output: each HPU stores the words of its characters at an address with its cluster and its number.",
+        &[
+            ("STDOUT_ADDR", pspin::STDOUT),
+            ("STDOUT_CLUSTER_SHIFT", pspin::STDOUT_CLUSTER_SHIFT),
+            ("STDOUT_HPU_SHIFT", pspin::STDOUT_HPU_SHIFT),
+        ],
+    ),
+    ("L2 handler memory.", &[("L2_ADDR", pspin::HANDLER_BASE)]),
+    (
+        "The L1 memory of cluster c starts at SPIN_L1_ADDR + (c << SPIN_L1_SHIFT), from wherever it is looked at.",
+        &[("L1_ADDR", pspin::L1_BASE), ("L1_SHIFT", pspin::L1_SHIFT)],
+    ),
+    (
+        "Inside it: the runtime's contexts, its guard, then one area for each HPU, with stack and thread-local variables.",
+        &[
+            ("CONTEXT_OFFSET", pspin::L1_CONTEXTS),
+            ("CONTEXT_SIZE", pspin::L1_CONTEXT_BYTES),
+            ("GUARD_OFFSET", pspin::L1_GUARD),
+            ("GUARD_SIZE", pspin::L1_GUARD_BYTES),
+            ("AREA_OFFSET", pspin::L1_AREAS),
+            ("AREA_SIZE", pspin::L1_AREA_BYTES),
+        ],
+    ),
+];
 
 fn windows(out: &mut impl Write) -> fmt::Result {
     writeln!(out, "\n/* Windows of the application BAR. */")?;
@@ -135,6 +241,24 @@ const BEGIN: &str = "\
 
 #include <stdint.h>
 
+";
+
+const MAP_BEGIN: &str = "\
+/*
+ * Addresses of the cluster.
+ *
+ * Generated from the tables of the crate spinneret-regmap: change those, then run `./dev docs`.
+ */
+#ifndef SPIN_MAP_H
+#define SPIN_MAP_H
+";
+
+const SCRIPT_BEGIN: &str = "\
+/*
+ * Where a program lies, for link.ld.
+ *
+ * Generated from the tables of the crate spinneret-regmap: change those, then run `./dev docs`.
+ */
 ";
 
 const END: &str = "

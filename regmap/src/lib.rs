@@ -4,13 +4,15 @@
 //! them: this crate has no dependencies and needs neither `std` nor an allocator.
 //!
 //! - [`bar`]: what the application BAR of the PCIe device maps to;
+//! - [`pspin`]: the address space of the cluster, as programs on it and the host see it;
 //! - [`registers`]: the control registers as data, one [`Register`] each, with typed accessors per group
 //!   ([`cl`], [`stats`], [`ingress`], [`egress`], [`host_write`], [`host_read`], [`bar_access`], [`me`], [`her`],
 //!   [`her_meta`], [`guard`], [`caps`]), and [`words`], the same word by word;
 //! - [`model`]: what accesses to them do, for tests of hardware and software;
 //! - [`matching`]: one rule of the matching engine, in plain numbers and as its registers hold it;
 //! - [`render`]: the tables as Markdown, from which `docs/registers.md` is made;
-//! - [`header`]: the tables as a C header, from which `include/spinneret_regs.h` is made.
+//! - [`header`]: the tables as C headers and a linker script, from which `include/spinneret_regs.h` and the runtime's
+//!   `spin_map.h` and `spin_map.ld` are made.
 //!
 //! ```
 //! use spinneret_regmap::{me, matching::Rule};
@@ -28,32 +30,55 @@ mod groups;
 pub mod header;
 pub mod matching;
 pub mod model;
+pub mod pspin;
 mod register;
 pub mod render;
+mod sizes;
 
 pub use groups::counters::{bar_access, egress, host_read, host_write, ingress};
 pub use groups::{caps, cl, guard, her, her_meta, me, stats};
 pub use register::{Access, Bits, Field, Register, Reset, Word};
-
-/// Number of rulesets of the matching engine in the reference configuration.
-pub const RULESETS: u32 = 4;
-/// Rules of a ruleset: three that decide the match, and the end-of-message rule, which is the last.
-pub const RULES_PER_RULESET: u32 = 4;
-/// Number of execution contexts; ruleset `n` starts handlers of context `n`.
-pub const CONTEXTS: u32 = 4;
-/// Longest frame that handlers can send, in bytes, with which the application block is generated.
-pub const MAX_FRAME: u32 = 9600;
-/// Number of PsPIN clusters in the reference configuration.
-pub const CLUSTERS: u32 = 2;
-/// Number of message processing queues in the reference configuration.
-pub const MPQS: u32 = 16;
-/// Bytes of one register: every register is a 32-bit little-endian word.
-pub const REGISTER_BYTES: u32 = 4;
+pub use sizes::{CLUSTERS, CONTEXTS, MAX_FRAME, MPQS, REGISTER_BYTES, RULES_PER_RULESET, RULESETS};
 
 /// Every control register, ordered by offset.
 pub fn registers() -> impl Iterator<Item = &'static Register> {
     groups::ALL.iter().flat_map(|group| group.iter())
 }
+
+/// Groups of counters, ordered by offset.
+const COUNTERS: [&[Register]; 5] = [
+    ingress::ALL,
+    egress::ALL,
+    host_write::ALL,
+    host_read::ALL,
+    bar_access::ALL,
+];
+
+/// Every register that counts, in the one order in which hardware, statistics and reports have them.
+pub fn counters() -> impl Iterator<Item = &'static Register> {
+    COUNTERS.into_iter().flatten()
+}
+
+/// Every counter of the datapaths: all but those of the BAR, which software causes itself.
+pub fn datapath_counters() -> impl Iterator<Item = Word> {
+    let of_bar = bar_access::ALL[0].group;
+    let registers = counters().filter(move |register| register.group != of_bar);
+    registers.flat_map(Register::words)
+}
+
+/// How many counters there are, each a word.
+pub const COUNTER_WORDS: usize = {
+    let (mut group, mut words) = (0, 0);
+    while group < COUNTERS.len() {
+        let mut register = 0;
+        while register < COUNTERS[group].len() {
+            words += COUNTERS[group][register].count as usize;
+            register += 1;
+        }
+        group += 1;
+    }
+    words
+};
 
 /// Every word of the control registers, ordered by offset.
 pub fn words() -> impl Iterator<Item = Word> {

@@ -1,6 +1,6 @@
 //! What one line of the register table says.
 
-use crate::REGISTER_BYTES;
+use crate::sizes::REGISTER_BYTES;
 use core::fmt;
 
 /// One register, or an array of equal registers, of the control register window.
@@ -261,6 +261,15 @@ impl Word {
     /// Value after reset; `None` if it is not known from the table alone.
     pub const fn reset(&self) -> Option<u32> {
         self.register.reset.value(self.index)
+    }
+
+    /// Shows the word as reports name it: `ingress.matched`, or `host_write.errors[3]` if there are several.
+    pub fn title(&self) -> impl fmt::Display {
+        let Self { register, index } = *self;
+        fmt::from_fn(move |f| match register.count {
+            1 => write!(f, "{register}"),
+            _ => write!(f, "{register}[{index}]"),
+        })
     }
 }
 

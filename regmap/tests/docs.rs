@@ -1,6 +1,6 @@
-//! `docs/registers.md` and the C header are what the tables say, and the header is good C and C++.
+//! `docs/registers.md`, the C headers and the linker script are what the tables say, and the header is good C and C++.
 
-use spinneret_regmap::{header, render};
+use spinneret_regmap::{header, pspin, render};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -28,6 +28,63 @@ fn the_register_reference_is_up_to_date() {
 #[test]
 fn the_c_header_is_up_to_date() {
     check("regmap/include/spinneret_regs.h", &c_header());
+}
+
+#[test]
+fn the_runtimes_addresses_are_up_to_date() {
+    let (mut map, mut script) = (String::new(), String::new());
+    header::runtime_header(&mut map).expect("strings take every text");
+    header::linker_script(&mut script).expect("strings take every text");
+    check("runtime/include/spin_map.h", &map);
+    check("runtime/spin_map.ld", &script);
+}
+
+#[test]
+fn the_pages_about_the_cluster_name_its_addresses() {
+    let read = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name);
+        std::fs::read_to_string(path).expect("the page is there")
+    };
+    let runtime = read("cluster/runtime.md");
+    let driver = pspin::DRIVER_BASE;
+    for address in [
+        pspin::L1_BASE,
+        pspin::HANDLER_BASE,
+        pspin::PACKET_BASE,
+        pspin::PROGRAM_BASE,
+        pspin::PROGRAM_BASE + pspin::RESET_VECTOR,
+        pspin::PROGRAM_BASE + pspin::ENTRY,
+        pspin::PROGRAM_BASE + pspin::PROGRAM_BYTES,
+        pspin::TERMINATE,
+        pspin::ICACHE_BASE,
+        pspin::DMA_BASE,
+        pspin::DMA_BASE + pspin::dma::START,
+        pspin::DMA_BASE + pspin::dma::DONE,
+        driver,
+        driver + pspin::driver::DOORBELL,
+        driver + pspin::driver::ERROR,
+        driver + pspin::driver::ISSUE,
+        driver + pspin::driver::WAIT,
+        driver + pspin::driver::TEST,
+        driver + pspin::driver::INFO,
+        driver + pspin::driver::COMMAND,
+        driver + pspin::driver::COMMAND_END - 4,
+        pspin::STDOUT,
+    ] {
+        let address = format!("{address:#010x}");
+        assert!(
+            runtime.contains(&address),
+            "docs/cluster/runtime.md lacks {address}"
+        );
+    }
+    let wrap = read("blocks/pspin_wrap.md");
+    for (base, bytes) in [
+        (pspin::HANDLER_BASE, pspin::HANDLER_BYTES + pspin::PACKET_BYTES),
+        (pspin::PROGRAM_BASE, pspin::PROGRAM_BYTES),
+    ] {
+        let range = format!("{base:#010x} to {:#010x}", base + (bytes - 1));
+        assert!(wrap.contains(&range), "docs/blocks/pspin_wrap.md lacks {range}");
+    }
 }
 
 #[test]

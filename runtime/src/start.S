@@ -16,11 +16,11 @@
 #include "spin_conf.h"
 
 /* Registers of the HPU's driver, and of the cluster's instruction cache. */
-#define HANDLER 0x00
-#define TASK 0x08
-#define DOORBELL 0x50
-#define ERROR 0x54
-#define WAIT 0x84
+#define HANDLER (HWSCHED_HANDLER_FUN_ADDR - SPIN_HPU_ADDR)
+#define TASK (HWSCHED_HANDLER_MEM_ADDR - SPIN_HPU_ADDR)
+#define DOORBELL (HWSCHED_DOORBELL - SPIN_HPU_ADDR)
+#define ERROR (HWSCHED_ERROR - SPIN_HPU_ADDR)
+#define WAIT (CMD_WAIT - SPIN_HPU_ADDR)
 #define ICACHE_ENABLE 0x00
 #define ICACHE_FLUSH 0x04
 

@@ -10,7 +10,7 @@ use spinneret_sim::stream::{Frame, Pause, StreamSource};
 use std::collections::VecDeque;
 
 /// Start of the packet buffer.
-pub const BUFFER_START: u64 = 0x1c10_0000;
+pub const BUFFER_START: u64 = spinneret_regmap::pspin::PACKET_BASE as u64;
 /// Bytes of the packet buffer.
 pub const BUFFER_BYTES: u64 = 512 * 1024;
 

@@ -10,6 +10,7 @@ pub mod ingress;
 pub mod ingress_dma;
 pub mod ip_frames;
 pub mod measure;
+pub mod parameters;
 pub mod pkt_alloc;
 pub mod pkt_match;
 pub mod proofs;

@@ -1,9 +1,9 @@
 //! Cycles of the matching engine, counted.
 
-use crate::pkt_match::{MatchBench, MessageId, Pauses, one_rule};
+use crate::parameters::Parameters;
+use crate::pkt_match::{MatchBench, Pauses, one_rule};
 use spinneret_regmap::matching::Rule;
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::Frame;
 
@@ -55,7 +55,7 @@ pub struct Cycles {
 const MARK: u8 = 0xff;
 
 /// An engine whose ruleset 0 matches frames by their first byte.
-pub fn marked<M: Model>(sim: Simulation<M>, params: &MatcherParams) -> MatchBench<M> {
+pub fn marked<M: Model>(sim: Simulation<M>) -> MatchBench<M> {
     let rule = Rule {
         idx: 0,
         mask: 0xff00_0000,
@@ -63,8 +63,8 @@ pub fn marked<M: Model>(sim: Simulation<M>, params: &MatcherParams) -> MatchBenc
         end: u32::from(MARK) << 24,
         relative: false,
     };
-    let mut bench = MatchBench::new(sim, params, MessageId::REFERENCE, Pauses::default());
-    bench.load(Some(&one_rule(params, rule)));
+    let mut bench = MatchBench::new(sim, Pauses::default());
+    bench.load(Some(&one_rule(&Parameters::of::<M>().matcher(), rule)));
     bench
 }
 

@@ -1,34 +1,28 @@
 //! The matching engine between bus models and its reference model.
 
+use crate::parameters::Parameters;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_regmap::matching::Rule;
+use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::channel::ChannelSink;
 use spinneret_sim::matching::drive_rules;
 use spinneret_sim::model::{Direction, Model};
-use spinneret_sim::reference::matcher::{
-    MatchResult, MatcherParams, Mode, ReferenceMatcher, RuleSet, RuleTable,
-};
+use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::{Frame, Pause, StreamSink, StreamSource};
 use std::collections::VecDeque;
 
 /// How the engine builds the message id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageId {
+struct MessageId {
     /// Bits that go into the tag.
-    pub bits: u32,
+    bits: u32,
     /// Whether frame byte 44 is the most significant byte.
-    pub network_order: bool,
+    network_order: bool,
 }
 
 impl MessageId {
-    /// As in the reference configuration.
-    pub const REFERENCE: Self = Self {
-        bits: 32,
-        network_order: false,
-    };
-
     /// The tag of a matched frame.
     fn tag(self, result: &MatchResult) -> u64 {
         let MatchResult::Matched {
@@ -119,13 +113,9 @@ impl<M: Model> MatchBench<M> {
     /// Puts bus models around an engine and resets it.
     ///
     /// # Panics
-    /// If the design is no matching engine of these sizes.
-    pub fn new(
-        mut sim: Simulation<M>,
-        params: &MatcherParams,
-        message_id: MessageId,
-        pauses: Pauses,
-    ) -> Self {
+    /// If the design is no matching engine of the catalog.
+    pub fn new(mut sim: Simulation<M>, pauses: Pauses) -> Self {
+        let parameters = Parameters::of::<M>();
         sim.set_cycle_limit(u64::MAX);
         let source = sim.source("s_axis_nic_rx", pauses.input);
         let nic = sim.sink("m_axis_nic_rx", pauses.nic);
@@ -141,8 +131,11 @@ impl<M: Model> MatchBench<M> {
             nic,
             pspin,
             meta,
-            model: ReferenceMatcher::new(params).unwrap_or_else(|error| panic!("{error}")),
-            message_id,
+            model: ReferenceMatcher::new(&parameters.matcher()).unwrap_or_else(|error| panic!("{error}")),
+            message_id: MessageId {
+                bits: parameters.get("message_id_width") as u32,
+                network_order: parameters.get("message_id_network_order") == 1,
+            },
             expect_nic: VecDeque::new(),
             expect_pspin: VecDeque::new(),
         }
@@ -270,8 +263,8 @@ impl<M: Model> MatchBench<M> {
 /// # Panics
 /// If the matcher has no ruleset.
 pub fn one_rule(params: &MatcherParams, rule: Rule) -> RuleTable {
-    let set = RuleSet {
-        mode: Mode::And,
+    let set = Ruleset {
+        join: Join::And,
         rules: vec![rule],
         end_of_message: Rule::NEVER,
     };
@@ -309,9 +302,9 @@ pub fn random_rules(rng: &mut ChaCha8Rng, params: &MatcherParams) -> RuleTable {
     let mut sets = Vec::new();
     for set in 0..params.rulesets {
         let rules = (0..params.rules_per_ruleset - 1).map(|_| rule()).collect();
-        let mode = if set % 2 == 0 { Mode::And } else { Mode::Or };
-        sets.push(RuleSet {
-            mode,
+        let mode = if set % 2 == 0 { Join::And } else { Join::Or };
+        sets.push(Ruleset {
+            join: mode,
             rules,
             end_of_message: rule(),
         });
@@ -319,7 +312,7 @@ pub fn random_rules(rng: &mut ChaCha8Rng, params: &MatcherParams) -> RuleTable {
     // Half of the sets of a table match nothing, so that others than the lowest win as well.
     for set in &mut sets {
         if rng.random_bool(0.4) {
-            *set = RuleSet::never();
+            *set = Ruleset::never();
         }
     }
     RuleTable::new(params, sets).unwrap_or_else(|error| panic!("{error}"))

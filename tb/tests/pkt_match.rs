@@ -5,17 +5,19 @@ use spinneret_models::{
     PspinPktMatch, PspinPktMatchW64, PspinPktMatchW128, PspinPktMatchW256, PspinPktMatchW1024,
 };
 use spinneret_regmap::matching::Rule;
+use spinneret_rules::MatcherParams;
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, RuleTable};
+use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::stream::{Frame, Pause};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::measure::{Traffic, marked, measure};
-use spinneret_tb::pkt_match::{MatchBench, MessageId, Pauses, one_rule, random_frame, random_rules};
+use spinneret_tb::parameters::Parameters;
+use spinneret_tb::pkt_match::{MatchBench, Pauses, one_rule, random_frame, random_rules};
 
 const REFERENCE: MatcherParams = MatcherParams::REFERENCE;
 
 fn bench<M: Model>(run: &mut TestRun, pauses: Pauses) -> MatchBench<M> {
-    MatchBench::new(run.simulation::<M>(), &REFERENCE, MessageId::REFERENCE, pauses)
+    MatchBench::new(run.simulation(), pauses)
 }
 
 /// A table whose ruleset 0 is one rule.
@@ -28,21 +30,17 @@ fn is_matched(result: MatchResult) -> bool {
 }
 
 /// Random frames under random rules, which change every few hundred frames.
-fn random_traffic<M: Model>(
-    run: &mut TestRun,
-    params: &MatcherParams,
-    id: MessageId,
-    user_bits: u32,
-    frames: usize,
-) {
+fn random_traffic<M: Model>(run: &mut TestRun, frames: usize) {
+    let parameters = Parameters::of::<M>();
+    let (params, user_bits) = (parameters.matcher(), parameters.get("user_width") as u32);
     let mut rng = run.rng("traffic");
     let mut left = frames;
     let (mut matched, mut bypassed) = (0, 0);
     let pauses = [Pauses::default(), Pauses::random(30), Pauses::bursty()];
     for pauses in pauses.into_iter().cycle() {
-        let mut bench = MatchBench::new(run.simulation::<M>(), params, id, pauses);
+        let mut bench = bench::<M>(run, pauses);
         for _ in 0..20 {
-            bench.load(Some(&random_rules(&mut rng, params)));
+            bench.load(Some(&random_rules(&mut rng, &params)));
             for _ in 0..left.min(100) {
                 bench.send(random_frame(&mut rng, user_bits));
             }
@@ -63,76 +61,29 @@ fn random_traffic<M: Model>(
     );
 }
 
-#[test]
-fn random_packets_reference() {
-    run_test("random_packets_reference", 1, |run| {
-        random_traffic::<PspinPktMatch>(run, &REFERENCE, MessageId::REFERENCE, 16, 100_000);
-    });
+/// Random traffic through a model, from a seed on, with so many frames.
+macro_rules! random_packets {
+    ($($name:ident: $model:ident, $seed:literal, $frames:literal;)*) => { $(
+        #[test]
+        fn $name() {
+            run_test(stringify!($name), $seed, |run| random_traffic::<$model>(run, $frames));
+        }
+    )* };
 }
 
-#[test]
-fn random_packets_64_bit() {
-    let params = MatcherParams {
-        data_width_bits: 64,
-        ..REFERENCE
-    };
-    run_test("random_packets_64_bit", 2, |run| {
-        random_traffic::<PspinPktMatchW64>(run, &params, MessageId::REFERENCE, 16, 4_000);
-    });
-}
-
-#[test]
-fn random_packets_128_bit() {
-    let params = MatcherParams {
-        data_width_bits: 128,
-        rulesets: 3,
-        inspected_bytes: 256,
-        ..REFERENCE
-    };
-    run_test("random_packets_128_bit", 3, |run| {
-        random_traffic::<PspinPktMatchW128>(run, &params, MessageId::REFERENCE, 16, 6_000);
-    });
-}
-
-#[test]
-fn random_packets_256_bit() {
-    let params = MatcherParams {
-        data_width_bits: 256,
-        rules_per_ruleset: 6,
-        ..REFERENCE
-    };
-    let id = MessageId {
-        bits: 32,
-        network_order: true,
-    };
-    run_test("random_packets_256_bit", 4, |run| {
-        random_traffic::<PspinPktMatchW256>(run, &params, id, 97, 6_000);
-    });
-}
-
-#[test]
-fn random_packets_1024_bit() {
-    let params = MatcherParams {
-        data_width_bits: 1024,
-        rulesets: 2,
-        rules_per_ruleset: 2,
-        inspected_bytes: 4,
-        ip_relative: false,
-    };
-    let id = MessageId {
-        bits: 10,
-        network_order: false,
-    };
-    run_test("random_packets_1024_bit", 5, |run| {
-        random_traffic::<PspinPktMatchW1024>(run, &params, id, 16, 6_000);
-    });
+random_packets! {
+    random_packets_reference: PspinPktMatch, 1, 100_000;
+    random_packets_64_bit: PspinPktMatchW64, 2, 4_000;
+    random_packets_128_bit: PspinPktMatchW128, 3, 6_000;
+    random_packets_256_bit: PspinPktMatchW256, 4, 6_000;
+    random_packets_1024_bit: PspinPktMatchW1024, 5, 6_000;
 }
 
 #[test]
 fn takes_one_beat_a_clock_for_every_size() {
     run_test("takes_one_beat_a_clock_for_every_size", 1, |run| {
         for traffic in Traffic::ALL {
-            let mut bench = marked(run.simulation::<PspinPktMatch>(), &REFERENCE);
+            let mut bench = marked(run.simulation::<PspinPktMatch>());
             for size in 60..=1514 {
                 let cycles = measure(&mut bench, size, traffic, 8);
                 assert_eq!(
@@ -161,15 +112,9 @@ fn takes_one_beat_a_clock_for_every_size() {
 #[test]
 fn takes_one_beat_a_clock_without_buffered_frames() {
     // Sixteen beats are inspected and no frame is buffered, so the buffer holds little more than those.
-    let params = MatcherParams {
-        data_width_bits: 128,
-        rulesets: 3,
-        inspected_bytes: 256,
-        ..REFERENCE
-    };
     run_test("takes_one_beat_a_clock_without_buffered_frames", 1, |run| {
         for traffic in Traffic::ALL {
-            let mut bench = marked(run.simulation::<PspinPktMatchW128>(), &params);
+            let mut bench = marked(run.simulation::<PspinPktMatchW128>());
             for size in (16..=600).step_by(8).chain([1500, 9000]) {
                 let cycles = measure(&mut bench, size, traffic, 40);
                 let beats = size.div_ceil(16) as f64;
@@ -186,7 +131,7 @@ fn first_beat_leaves_five_clocks_after_the_beat_that_decides() {
         "first_beat_leaves_five_clocks_after_the_beat_that_decides",
         1,
         |run| {
-            let mut bench = marked(run.simulation::<PspinPktMatch>(), &REFERENCE);
+            let mut bench = marked(run.simulation::<PspinPktMatch>());
             let latency = |size, bench: &mut _| measure(bench, size, Traffic::Matched, 2).latency;
             assert_eq!(latency(64, &mut bench), 5);
             assert_eq!(latency(128, &mut bench), 6);

@@ -4,54 +4,25 @@ use spinneret_models::{
     PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchIpW128, PspinPktMatchIpW256, PspinPktMatchIpW1024,
 };
 use spinneret_regmap::matching::Rule;
+use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, Mode, RuleSet, RuleTable};
+use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::stream::{Frame, Pause};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::ip_frames::{Headers, random_ip_frame};
 use spinneret_tb::measure::{Traffic, marked, measure};
-use spinneret_tb::pkt_match::{MatchBench, MessageId, Pauses, one_rule, random_rules};
+use spinneret_tb::parameters::Parameters;
+use spinneret_tb::pkt_match::{MatchBench, Pauses, one_rule, random_rules};
 
 const BOARD: MatcherParams = MatcherParams::BOARD;
-const W64: MatcherParams = MatcherParams {
-    data_width_bits: 64,
-    ..BOARD
-};
-const W128: MatcherParams = MatcherParams {
-    data_width_bits: 128,
-    rulesets: 3,
-    rules_per_ruleset: 3,
-    inspected_bytes: 20,
-    ..BOARD
-};
-const W256: MatcherParams = MatcherParams {
-    data_width_bits: 256,
-    rulesets: 2,
-    inspected_bytes: 256,
-    ..BOARD
-};
-const W1024: MatcherParams = MatcherParams {
-    data_width_bits: 1024,
-    rulesets: 2,
-    inspected_bytes: 256,
-    ..BOARD
-};
-const NETWORK_ORDER: MessageId = MessageId {
-    bits: 32,
-    network_order: true,
-};
-const SHORT: MessageId = MessageId {
-    bits: 16,
-    network_order: false,
-};
 
-fn bench<M: Model>(run: &mut TestRun, params: &MatcherParams, pauses: Pauses) -> MatchBench<M> {
-    let id = match params.data_width_bits {
-        128 => NETWORK_ORDER,
-        1024 => SHORT,
-        _ => MessageId::REFERENCE,
-    };
-    MatchBench::new(run.simulation::<M>(), params, id, pauses)
+fn bench<M: Model>(run: &mut TestRun, pauses: Pauses) -> MatchBench<M> {
+    MatchBench::new(run.simulation(), pauses)
+}
+
+/// The sizes of a model.
+fn params<M: Model>() -> MatcherParams {
+    Parameters::of::<M>().matcher()
 }
 
 fn is_matched(result: MatchResult) -> bool {
@@ -71,14 +42,15 @@ fn numbered(headers: &Headers, size: usize) -> Vec<u8> {
 }
 
 /// Random frames under random rules, absolute and relative, which change every hundred frames.
-fn random_traffic<M: Model>(run: &mut TestRun, params: &MatcherParams, user_bits: u32, frames: usize) {
+fn random_traffic<M: Model>(run: &mut TestRun, frames: usize) {
+    let (params, user_bits) = (params::<M>(), Parameters::of::<M>().get("user_width") as u32);
     let mut rng = run.rng("traffic");
     let (mut matched, mut bypassed) = (0, 0);
     let pauses = [Pauses::default(), Pauses::random(30), Pauses::bursty()];
     for pauses in pauses {
-        let mut bench = bench::<M>(run, params, pauses);
+        let mut bench = bench::<M>(run, pauses);
         for _ in 0..frames / 300 {
-            bench.load(Some(&random_rules(&mut rng, params)));
+            bench.load(Some(&random_rules(&mut rng, &params)));
             for _ in 0..100 {
                 bench.send(random_ip_frame(&mut rng, user_bits));
             }
@@ -93,48 +65,32 @@ fn random_traffic<M: Model>(run: &mut TestRun, params: &MatcherParams, user_bits
     assert!(least > frames as u64 / 20, "{matched} of {frames} matched");
 }
 
-#[test]
-fn random_packets_board() {
-    run_test("random_packets_board", 11, |run| {
-        random_traffic::<PspinPktMatchIp>(run, &BOARD, 97, 60_000);
-    });
+/// Random traffic through a model, from a seed on, with so many frames.
+macro_rules! random_packets {
+    ($($name:ident: $model:ident, $seed:literal, $frames:literal;)*) => { $(
+        #[test]
+        fn $name() {
+            run_test(stringify!($name), $seed, |run| random_traffic::<$model>(run, $frames));
+        }
+    )* };
 }
 
-#[test]
-fn random_ip_packets_64_bit() {
-    run_test("random_ip_packets_64_bit", 12, |run| {
-        random_traffic::<PspinPktMatchIpW64>(run, &W64, 16, 6_000);
-    });
-}
-
-#[test]
-fn random_ip_packets_128_bit() {
-    run_test("random_ip_packets_128_bit", 13, |run| {
-        random_traffic::<PspinPktMatchIpW128>(run, &W128, 16, 6_000);
-    });
-}
-
-#[test]
-fn random_ip_packets_256_bit() {
-    run_test("random_ip_packets_256_bit", 14, |run| {
-        random_traffic::<PspinPktMatchIpW256>(run, &W256, 16, 9_000);
-    });
-}
-
-#[test]
-fn random_ip_packets_1024_bit() {
-    run_test("random_ip_packets_1024_bit", 15, |run| {
-        random_traffic::<PspinPktMatchIpW1024>(run, &W1024, 16, 9_000);
-    });
+random_packets! {
+    random_packets_board: PspinPktMatchIp, 11, 60_000;
+    random_ip_packets_64_bit: PspinPktMatchIpW64, 12, 6_000;
+    random_ip_packets_128_bit: PspinPktMatchIpW128, 13, 6_000;
+    random_ip_packets_256_bit: PspinPktMatchIpW256, 14, 9_000;
+    random_ip_packets_1024_bit: PspinPktMatchIpW1024, 15, 9_000;
 }
 
 /// Frames of all headers, cut off at every byte, under a rule on a word of the payload: it matches as soon as the
 /// word is in the frame.
-fn cut_everywhere<M: Model>(run: &mut TestRun, params: &MatcherParams) {
+fn cut_everywhere<M: Model>(run: &mut TestRun) {
+    let params = params::<M>();
     let inspected = 4 * params.inspected_words();
-    let mut bench = bench::<M>(run, params, Pauses::default());
+    let mut bench = bench::<M>(run, Pauses::default());
     for idx in [0, 1, 3] {
-        bench.load(Some(&one_rule(params, any_word(idx))));
+        bench.load(Some(&one_rule(&params, any_word(idx))));
         for headers in Headers::all() {
             let end = headers.bytes() + 4 * idx as usize + 4;
             for size in (1..24).chain(headers.bytes() - 4..end + 8) {
@@ -158,20 +114,21 @@ fn words_match_as_soon_as_the_frame_has_them_whatever_the_headers() {
         "words_match_as_soon_as_the_frame_has_them_whatever_the_headers",
         1,
         |run| {
-            cut_everywhere::<PspinPktMatchIp>(run, &BOARD);
-            cut_everywhere::<PspinPktMatchIpW64>(run, &W64);
-            cut_everywhere::<PspinPktMatchIpW128>(run, &W128);
-            cut_everywhere::<PspinPktMatchIpW256>(run, &W256);
-            cut_everywhere::<PspinPktMatchIpW1024>(run, &W1024);
+            cut_everywhere::<PspinPktMatchIp>(run);
+            cut_everywhere::<PspinPktMatchIpW64>(run);
+            cut_everywhere::<PspinPktMatchIpW128>(run);
+            cut_everywhere::<PspinPktMatchIpW256>(run);
+            cut_everywhere::<PspinPktMatchIpW1024>(run);
         },
     );
 }
 
 /// Every word of the payload behind all headers, compared exactly; words across two beats are among them, and the
 /// beats of a frame come with and without gaps.
-fn every_word<M: Model>(run: &mut TestRun, params: &MatcherParams) {
+fn every_word<M: Model>(run: &mut TestRun) {
+    let params = params::<M>();
     let inspected = 4 * params.inspected_words();
-    let mut bench = bench::<M>(run, params, Pauses::random(40));
+    let mut bench = bench::<M>(run, Pauses::random(40));
     for idx in 0..params.inspected_words() as u32 + 2 {
         let frames: Vec<_> = Headers::all()
             .into_iter()
@@ -187,7 +144,7 @@ fn every_word<M: Model>(run: &mut TestRun, params: &MatcherParams) {
                 .get(start..start + 4)
                 .map_or(1, |word| u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
             let rule = Rule::equal(idx, u32::MAX, value).in_ip_payload();
-            bench.load(Some(&one_rule(params, rule)));
+            bench.load(Some(&one_rule(&params, rule)));
             let result = bench.send(Frame::new(bytes.clone()));
             assert_eq!(
                 is_matched(result),
@@ -209,9 +166,9 @@ fn every_word_of_the_payload_is_compared_in_network_order() {
         "every_word_of_the_payload_is_compared_in_network_order",
         1,
         |run| {
-            every_word::<PspinPktMatchIp>(run, &BOARD);
-            every_word::<PspinPktMatchIpW64>(run, &W64);
-            every_word::<PspinPktMatchIpW1024>(run, &W1024);
+            every_word::<PspinPktMatchIp>(run);
+            every_word::<PspinPktMatchIpW64>(run);
+            every_word::<PspinPktMatchIpW1024>(run);
         },
     );
 }
@@ -222,7 +179,7 @@ fn words_beyond_the_inspected_beats_never_match_from_the_payload() {
         "words_beyond_the_inspected_beats_never_match_from_the_payload",
         1,
         |run| {
-            let mut bench = bench::<PspinPktMatchIp>(run, &BOARD, Pauses::default());
+            let mut bench = bench::<PspinPktMatchIp>(run, Pauses::default());
             for idx in [
                 23,
                 24,
@@ -275,17 +232,18 @@ fn without_payload() -> Vec<Headers> {
 }
 
 /// Relative rules never match such frames, whose message id is that of bytes 44 to 47; other rules still do.
-fn no_payload<M: Model>(run: &mut TestRun, params: &MatcherParams) {
-    let mut bench = bench::<M>(run, params, Pauses::random(20));
+fn no_payload<M: Model>(run: &mut TestRun) {
+    let params = params::<M>();
+    let mut bench = bench::<M>(run, Pauses::random(20));
     for idx in 0..8 {
-        bench.load(Some(&one_rule(params, any_word(idx))));
+        bench.load(Some(&one_rule(&params, any_word(idx))));
         for headers in without_payload() {
             let result = bench.send(Frame::new(numbered(&headers, 150)));
             assert!(!is_matched(result), "word {idx} behind {headers:?}");
         }
         bench.settle();
     }
-    bench.load(Some(&one_rule(params, Rule::ALWAYS)));
+    bench.load(Some(&one_rule(&params, Rule::ALWAYS)));
     for headers in without_payload() {
         for size in [47, 48, 49, 150] {
             let bytes = numbered(&headers, size);
@@ -299,9 +257,9 @@ fn no_payload<M: Model>(run: &mut TestRun, params: &MatcherParams) {
 #[test]
 fn frames_without_ip_payload_match_no_relative_rule() {
     run_test("frames_without_ip_payload_match_no_relative_rule", 1, |run| {
-        no_payload::<PspinPktMatchIp>(run, &BOARD);
-        no_payload::<PspinPktMatchIpW64>(run, &W64);
-        no_payload::<PspinPktMatchIpW128>(run, &W128);
+        no_payload::<PspinPktMatchIp>(run);
+        no_payload::<PspinPktMatchIpW64>(run);
+        no_payload::<PspinPktMatchIpW128>(run);
     });
 }
 
@@ -319,9 +277,10 @@ fn message_id(result: MatchResult) -> u32 {
     }
 }
 
-fn message_ids<M: Model>(run: &mut TestRun, params: &MatcherParams) {
-    let mut bench = bench::<M>(run, params, Pauses::random(20));
-    bench.load(Some(&one_rule(params, Rule::ALWAYS)));
+fn message_ids<M: Model>(run: &mut TestRun) {
+    let params = params::<M>();
+    let mut bench = bench::<M>(run, Pauses::random(20));
+    bench.load(Some(&one_rule(&params, Rule::ALWAYS)));
     for headers in Headers::all() {
         let id = headers.bytes() + 10;
         for size in (40..60).chain(id..id + 8).chain([200, 1500]) {
@@ -340,11 +299,11 @@ fn message_ids<M: Model>(run: &mut TestRun, params: &MatcherParams) {
 #[test]
 fn message_id_is_that_of_slmp_behind_any_ip_header() {
     run_test("message_id_is_that_of_slmp_behind_any_ip_header", 1, |run| {
-        message_ids::<PspinPktMatchIp>(run, &BOARD);
-        message_ids::<PspinPktMatchIpW64>(run, &W64);
-        message_ids::<PspinPktMatchIpW128>(run, &W128);
-        message_ids::<PspinPktMatchIpW256>(run, &W256);
-        message_ids::<PspinPktMatchIpW1024>(run, &W1024);
+        message_ids::<PspinPktMatchIp>(run);
+        message_ids::<PspinPktMatchIpW64>(run);
+        message_ids::<PspinPktMatchIpW128>(run);
+        message_ids::<PspinPktMatchIpW256>(run);
+        message_ids::<PspinPktMatchIpW1024>(run);
     });
 }
 
@@ -354,9 +313,9 @@ fn udp_and_slmp_behind_the_longest_headers_are_inspected() {
         "udp_and_slmp_behind_the_longest_headers_are_inspected",
         1,
         |run| {
-            let mut bench = bench::<PspinPktMatchIp>(run, &BOARD, Pauses::default());
-            let slmp = RuleSet {
-                mode: Mode::And,
+            let mut bench = bench::<PspinPktMatchIp>(run, Pauses::default());
+            let slmp = Ruleset {
+                join: Join::And,
                 rules: vec![Rule::ip_payload_destination_port(9330, 9330)],
                 end_of_message: Rule::IP_PAYLOAD_SLMP_END_OF_MESSAGE,
             };
@@ -392,7 +351,7 @@ fn udp_and_slmp_behind_the_longest_headers_are_inspected() {
 #[test]
 fn fragments_are_no_exception() {
     run_test("fragments_are_no_exception", 1, |run| {
-        let mut bench = bench::<PspinPktMatchIp>(run, &BOARD, Pauses::default());
+        let mut bench = bench::<PspinPktMatchIp>(run, Pauses::default());
         bench.load(Some(&one_rule(&BOARD, any_word(0))));
         for offset in [0_u16, 1, 185, 0x1fff, 0x2000, 0x3fff] {
             let mut bytes = numbered(&Headers::ipv4(0, 5), 64);
@@ -407,7 +366,7 @@ fn fragments_are_no_exception() {
 fn the_option_costs_no_clock() {
     run_test("the_option_costs_no_clock", 1, |run| {
         for traffic in Traffic::ALL {
-            let mut bench = marked(run.simulation::<PspinPktMatchIp>(), &BOARD);
+            let mut bench = marked(run.simulation::<PspinPktMatchIp>());
             for size in (60..=320).chain([1500, 1514, 9000]) {
                 let cycles = measure(&mut bench, size, traffic, 8);
                 assert_eq!(cycles.per_frame, size.div_ceil(64) as f64, "{size} bytes");
@@ -426,7 +385,7 @@ fn the_option_costs_no_clock() {
 #[test]
 fn relative_rules_take_one_beat_a_clock() {
     run_test("relative_rules_take_one_beat_a_clock", 1, |run| {
-        let mut bench = bench::<PspinPktMatchIp>(run, &BOARD, Pauses::default());
+        let mut bench = bench::<PspinPktMatchIp>(run, Pauses::default());
         bench.load(Some(&one_rule(&BOARD, any_word(2))));
         for headers in Headers::all() {
             for size in [headers.bytes().max(60) + 12, 200, 1500] {
@@ -462,7 +421,7 @@ fn a_frame_sees_the_flags_of_its_first_beat() {
                 input: Pause::Cycle(vec![false, true, true, true, true, true]),
                 ..Pauses::default()
             };
-            let mut bench = bench::<PspinPktMatchIp>(run, &BOARD, pauses);
+            let mut bench = bench::<PspinPktMatchIp>(run, pauses);
             bench.load(Some(&one_rule(&BOARD, relative)));
             assert!(is_matched(bench.send(frame())));
             while bench.source.monitor().counts().beats == 0 {
@@ -487,8 +446,8 @@ fn a_frame_sees_the_flags_of_its_first_beat() {
 #[test]
 fn a_payload_of_the_frame_before_is_forgotten() {
     run_test("a_payload_of_the_frame_before_is_forgotten", 1, |run| {
-        let mut bench = bench::<PspinPktMatchIpW64>(run, &W64, Pauses::default());
-        bench.load(Some(&one_rule(&W64, any_word(0))));
+        let mut bench = bench::<PspinPktMatchIpW64>(run, Pauses::default());
+        bench.load(Some(&one_rule(&params::<PspinPktMatchIpW64>(), any_word(0))));
         let ip = numbered(&Headers::ipv4(0, 5), 80);
         let tagged = numbered(&Headers::ipv4(2, 7), 80);
         let mut other = ip.clone();

@@ -2,15 +2,16 @@
 
 use spinneret_models::PspinPktMatch;
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, RuleTable};
+use spinneret_rules::MatcherParams;
+use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::stream::{Frame, Pause};
 use spinneret_sim::test_run::{TestRun, run_test};
-use spinneret_tb::pkt_match::{MatchBench, MessageId, Pauses, one_rule};
+use spinneret_tb::pkt_match::{MatchBench, Pauses, one_rule};
 
 const REFERENCE: MatcherParams = MatcherParams::REFERENCE;
 
 fn bench(run: &mut TestRun, pauses: Pauses) -> MatchBench<PspinPktMatch> {
-    MatchBench::new(run.simulation(), &REFERENCE, MessageId::REFERENCE, pauses)
+    MatchBench::new(run.simulation(), pauses)
 }
 
 /// A table whose ruleset 0 is one rule.

@@ -24,14 +24,13 @@ use crate::hostdma::psdpram::SpinneretPsdpram;
 use crate::hostdma::{PspinHostmemDma, ReadDescOut, StatusIn, WriteDescOut};
 use crate::ingress::datapath::PspinIngressDatapath;
 use crate::ingress::her_gen::{ContextsOut, MetaPack};
-use crate::regs::PspinCtrlRegs;
+use crate::regs::{PspinCtrlRegs, counter_places};
 use crate::stream::{AxisIn, AxisOut};
+use spinneret_regmap::{COUNTER_WORDS, ingress};
 use spinneret_verilog::prelude::*;
 
-/// Counters that software can read and statistics report, as the register table has them.
-const COUNTERS: usize = 56;
-/// Those that are no counts, but levels.
-const LEVELS: std::ops::Range<usize> = 13..17;
+/// Those of the counters that are no counts, but levels.
+const LEVELS: std::ops::Range<usize> = ingress::LEVELS.start as usize..ingress::LEVELS.end as usize;
 /// Width of an address in the BAR.
 const BAR_ADDRESS_BITS: usize = 24;
 /// Flags for message processing queues in the registers.
@@ -171,8 +170,8 @@ pub struct SpinneretApp {
     /// What Corundum writes to, for reads from host memory.
     read_ram: SpinneretPsdpram<{ shape.ram }>,
     context: MetaPack<{ her }>,
-    statistics: StatisticsReporter<{ COUNTERS }, { LEVELS }, { shape.own.first_statistic }>,
-    counters: Wire<Local, { COUNTERS * COUNTER_WIDTH }>,
+    statistics: StatisticsReporter<{ COUNTER_WORDS }, { LEVELS }, { shape.own.first_statistic }>,
+    counters: Wire<Local, { COUNTER_WORDS * COUNTER_WIDTH }>,
     #[new(shape)]
     _shape: AppShape,
 }
@@ -386,45 +385,200 @@ impl Logic for SpinneretApp {
         self.host.ram_rd.resp_valid.next = self.read_ram.ram_rd_resp_valid.val();
         self.read_ram.ram_rd_resp_ready.next = self.host.ram_rd.resp_ready.val();
 
-        /// Counters in the order of the register table, the last one first.
-        self.counters.next = cat!(
-            self.bar.errors_o.val(),
-            self.bar.timeout_o.val(),
-            self.bar.held_o.val(),
-            self.bar.outside_o.val(),
-            self.host.rd_dma_errors_o.val(),
-            self.host.rd_stray_status_o.val(),
-            self.host.rd_outside_o.val(),
-            self.host.rd_refused_o.val(),
-            self.host.rd_bursts_o.val(),
-            self.host.wr_dma_errors_o.val(),
-            self.host.wr_stray_status_o.val(),
-            self.host.wr_outside_o.val(),
-            self.host.wr_refused_o.val(),
-            self.host.wr_bursts_o.val(),
-            self.inject.tx_host_tag_conflict_o.val(),
-            self.inject.tx_cpl_ours_o.val(),
-            self.egress.egress_refused_o.val(),
-            self.egress.egress_read_error_o.val(),
-            self.egress.egress_frames_o.val(),
-            self.ingress.small_peak_o.val(),
-            self.ingress.small_used_o.val(),
-            self.ingress.large_peak_o.val(),
-            self.ingress.large_used_o.val(),
-            self.ingress.refused_early_o.val(),
-            self.ingress.refused_not_out_o.val(),
-            self.ingress.refused_no_start_o.val(),
-            self.ingress.dropped_reset_o.val(),
-            self.ingress.dropped_no_context_o.val(),
-            self.ingress.dropped_write_error_o.val(),
-            self.ingress.dropped_bad_frame_o.val(),
-            self.ingress.dropped_oversize_o.val(),
-            self.ingress.dropped_no_slot_o.val(),
-            self.ingress.dropped_overload_o.val(),
-            self.ingress.her_pkts_o.val(),
-            self.ingress.bypassed_pkts_o.val(),
-            self.ingress.matched_pkts_o.val()
-        );
+        /// Counters where the register table has them; one that nobody drives is an error.
+        for (low, counter) in counter_places() {
+            match (counter.group, counter.name) {
+                ("ingress", "matched") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.matched_pkts_o.val());
+                }
+                ("ingress", "bypassed") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.bypassed_pkts_o.val());
+                }
+                ("ingress", "hers") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.her_pkts_o.val());
+                }
+                ("ingress", "dropped_overload") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_overload_o.val());
+                }
+                ("ingress", "dropped_no_slot") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_no_slot_o.val());
+                }
+                ("ingress", "dropped_oversize") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_oversize_o.val());
+                }
+                ("ingress", "dropped_bad_frame") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_bad_frame_o.val());
+                }
+                ("ingress", "dropped_write_error") => {
+                    self.counters.next.set_slice(
+                        low,
+                        COUNTER_WIDTH,
+                        self.ingress.dropped_write_error_o.val(),
+                    );
+                }
+                ("ingress", "dropped_no_context") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_no_context_o.val());
+                }
+                ("ingress", "dropped_reset") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.dropped_reset_o.val());
+                }
+                ("ingress", "refused_no_start") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.refused_no_start_o.val());
+                }
+                ("ingress", "refused_not_out") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.refused_not_out_o.val());
+                }
+                ("ingress", "refused_early") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.refused_early_o.val());
+                }
+                ("ingress", "large_used") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.large_used_o.val());
+                }
+                ("ingress", "large_peak") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.large_peak_o.val());
+                }
+                ("ingress", "small_used") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.small_used_o.val());
+                }
+                ("ingress", "small_peak") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.ingress.small_peak_o.val());
+                }
+                ("egress", "frames") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.egress.egress_frames_o.val());
+                }
+                ("egress", "read_errors") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.egress.egress_read_error_o.val());
+                }
+                ("egress", "refused") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.egress.egress_refused_o.val());
+                }
+                ("egress", "completions") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.inject.tx_cpl_ours_o.val());
+                }
+                ("egress", "tag_conflicts") => {
+                    self.counters.next.set_slice(
+                        low,
+                        COUNTER_WIDTH,
+                        self.inject.tx_host_tag_conflict_o.val(),
+                    );
+                }
+                ("host_write", "bursts") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.host.wr_bursts_o.val());
+                }
+                ("host_write", "refused") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.host.wr_refused_o.val());
+                }
+                ("host_write", "outside") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.host.wr_outside_o.val());
+                }
+                ("host_write", "stray_status") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.host.wr_stray_status_o.val());
+                }
+                ("host_write", "errors") => {
+                    self.counters.next.set_slice(
+                        low,
+                        counter.count as usize * COUNTER_WIDTH,
+                        self.host.wr_dma_errors_o.val(),
+                    );
+                }
+                ("host_read", "bursts") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.host.rd_bursts_o.val());
+                }
+                ("host_read", "refused") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.host.rd_refused_o.val());
+                }
+                ("host_read", "outside") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.host.rd_outside_o.val());
+                }
+                ("host_read", "stray_status") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.host.rd_stray_status_o.val());
+                }
+                ("host_read", "errors") => {
+                    self.counters.next.set_slice(
+                        low,
+                        counter.count as usize * COUNTER_WIDTH,
+                        self.host.rd_dma_errors_o.val(),
+                    );
+                }
+                ("bar", "outside") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.bar.outside_o.val());
+                }
+                ("bar", "held") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.bar.held_o.val());
+                }
+                ("bar", "timeouts") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.bar.timeout_o.val());
+                }
+                ("bar", "errors") => {
+                    self.counters
+                        .next
+                        .set_slice(low, COUNTER_WIDTH, self.bar.errors_o.val());
+                }
+                _ => {}
+            }
+        }
         self.regs.counters.next = self.counters.val();
         self.regs.alloc_dropped_pkts.next = self.ingress.alloc_dropped_pkts.val();
         self.statistics.counters.next = self.counters.val();

@@ -2,6 +2,7 @@
 
 use super::{PspinCtrlRegs, RegsShape};
 use crate::entry::{Config, Entry, Parameter, Variant};
+use spinneret_regmap::pspin;
 
 /// The control registers.
 pub(crate) const ENTRY: Entry = Entry::shipped(
@@ -58,8 +59,8 @@ constants! {
     data_width = 512, "bits of a beat";
     mtu = 1500, "bytes of the longest frame";
     inspected_bytes = 66, "bytes of a frame that rules see";
-    buffer_base = 0x1c10_0000, "address of the packet buffer";
-    buffer_size = 512 * 1024, "bytes of the packet buffer";
+    buffer_base = pspin::PACKET_BASE as u64, "address of the packet buffer";
+    buffer_size = pspin::PACKET_BYTES as u64, "bytes of the packet buffer";
     large_slots = 256, "number of large slots";
     large_slot_size = 1536, "bytes of a large slot";
     small_slots = 1024, "number of small slots";

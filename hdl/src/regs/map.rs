@@ -2,10 +2,7 @@
 
 use super::array::Element;
 use super::{RegsShape, WORD};
-use spinneret_regmap::{
-    Access, Register, Word, bar_access, caps, cl, egress, her_meta, host_read, host_write, ingress,
-    registers, stats,
-};
+use spinneret_regmap::{Access, Register, Word, caps, cl, counters, her_meta, registers, stats};
 use spinneret_verilog::prelude::lit;
 use std::fmt;
 
@@ -15,15 +12,6 @@ pub(super) const WORD_BYTES: usize = spinneret_regmap::REGISTER_BYTES as usize;
 pub(super) const BLOCK_WORDS: usize = 16;
 /// Bytes of a block.
 const BLOCK_BYTES: u32 = (WORD_BYTES * BLOCK_WORDS) as u32;
-
-/// Groups of counters, in the order in which they lie at the port.
-const COUNTERS: [&[Register]; 5] = [
-    ingress::ALL,
-    egress::ALL,
-    host_write::ALL,
-    host_read::ALL,
-    bar_access::ALL,
-];
 
 /// Where the hardware finds what a word reads as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,15 +188,6 @@ pub(super) fn elements(register: &'static Register, shape: &RegsShape) -> Vec<El
     register.words().map(element).collect()
 }
 
-/// How many counters there are.
-pub(super) fn counters() -> usize {
-    COUNTERS
-        .iter()
-        .flat_map(|group| group.iter())
-        .map(|register| register.count as usize)
-        .sum()
-}
-
 fn is_held(register: &Register) -> bool {
     register.access == Access::ReadWrite
 }
@@ -252,12 +231,18 @@ fn source(word: Word, shape: &RegsShape) -> Source {
 /// # Panics
 /// If the table has a register that this block knows no source for.
 fn counter(offset: u32) -> usize {
-    let words = COUNTERS
-        .iter()
-        .flat_map(|group| group.iter())
-        .flat_map(Register::words);
+    let words = counters().flat_map(Register::words);
     words
         .map(|word| word.offset())
         .position(|own| own == offset)
         .unwrap_or_else(|| panic!("nothing drives the register at {offset:#06x}"))
+}
+
+/// Each register that counts, and its lowest bit at the port.
+pub(crate) fn counter_places() -> impl Iterator<Item = (usize, &'static Register)> {
+    counters().scan(0, |words, register| {
+        let low = *words * u32::BITS as usize;
+        *words += register.count as usize;
+        Some((low, register))
+    })
 }

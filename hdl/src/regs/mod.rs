@@ -56,8 +56,9 @@ pub use write_port::WritePort;
 
 use crate::axi::AxiLiteSlave;
 use crate::ingress::her_gen::ContextsOut;
-use map::{counters, elements, meta};
-use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, cl, guard, her, me};
+pub(crate) use map::counter_places;
+use map::{elements, meta};
+use spinneret_regmap::{CONTEXTS, COUNTER_WORDS, RULES_PER_RULESET, RULESETS, cl, guard, her, me};
 use spinneret_verilog::prelude::*;
 
 /// Width of a register in bits.
@@ -142,7 +143,7 @@ pub struct PspinCtrlRegs {
     /// The clusters or the link to them are held in reset.
     pub cluster_held: Optional<Wire<In, bool>, { extended }>,
     /// The counters, 32 bits each in the order of the table, the first in the lowest bits.
-    pub counters: Optional<Wire<In, { counters() * WORD }>, { extended }>,
+    pub counters: Optional<Wire<In, { COUNTER_WORDS * WORD }>, { extended }>,
     write: WritePort<{ shape.address }, { &map }>,
     read: ReadPort<{ shape.address }, { &map }>,
     /// The registers that software writes.

@@ -1,7 +1,9 @@
 //! Rules, as plain structures.
 
-use crate::border::Failure;
-use spinneret_host::{Rule, Ruleset};
+use crate::border::{Failure, check_place, guarded, put, text};
+use spinneret_host::{Join, MatcherParams, Rule, RuleFile, Ruleset};
+use std::ffi::{c_char, c_int};
+use std::path::Path;
 
 /// A packet matches if all rules match.
 pub const SPINNERET_ALL: u32 = 0;
@@ -65,6 +67,50 @@ impl spinneret_rule {
             relative: self.in_ip_payload != 0,
         }
     }
+}
+
+impl From<&Ruleset> for spinneret_ruleset {
+    fn from(ruleset: &Ruleset) -> Self {
+        Self {
+            join: match ruleset.join {
+                Join::And => SPINNERET_ALL,
+                Join::Or => SPINNERET_ANY,
+            },
+            count: ruleset.rules.len() as u32,
+            rules: std::array::from_fn(|place| ruleset.at(place).into()),
+            has_messages: (ruleset.end_of_message != Ruleset::USUAL_END).into(),
+            end_of_message: ruleset.end_of_message.into(),
+        }
+    }
+}
+
+/// Reads the rules of one ruleset of a rule file, as docs/rules.md describes them; its number counts from 0. Gives back how
+/// many rulesets the file has.
+///
+/// # Safety
+/// `path` is a string; the rules are left at `rules`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_read_rules(
+    path: *const c_char,
+    number: u32,
+    rules: *mut spinneret_ruleset,
+) -> c_int {
+    guarded(|| {
+        check_place(rules, "rules")?;
+        // SAFETY: the caller promises a string.
+        let path = unsafe { text(path, "path") }?;
+        let file = RuleFile::read(Path::new(path), &MatcherParams::BOARD)
+            .map_err(|error| Failure::argument(error.to_string()))?;
+        let count = file.rulesets.len();
+        let named = file.rulesets.get(number as usize).ok_or_else(|| {
+            Failure::argument(format!(
+                "{path}: there is no ruleset {number}, but {count} of them"
+            ))
+        })?;
+        // SAFETY: the caller promises the place.
+        unsafe { put(rules, "rules", (&named.ruleset).into()) }?;
+        Ok(count as c_int)
+    })
 }
 
 /// The rules of the caller.

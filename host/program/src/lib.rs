@@ -1,11 +1,8 @@
-//! Handlers as the compiler leaves them, and where they go in the cluster's memory: what software on the host and models of
-//! the cluster both have to know.
+//! Handlers as the compiler leaves them: what software on the host and models of the cluster both have to know.
 //!
-//! - [`Program`] reads an ELF file: segments, handlers by name, variables by name;
-//! - [`map`] has the cluster's memories.
+//! [`Program`] reads an ELF file: segments, handlers by name, variables by name.
 #![forbid(unsafe_code)]
 
-pub mod map;
 mod program;
 mod stage;
 

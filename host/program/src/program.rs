@@ -1,10 +1,10 @@
 //! Handlers as the compiler leaves them: an ELF file with code, data, symbols and source lines.
 
-use crate::map::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use crate::stage::{Code, Stage};
 use object::elf::{EF_RISCV_RVE, EM_RISCV, ET_EXEC, FileHeader32, PF_X, PT_LOAD};
 use object::read::elf::{ElfFile32, FileHeader as _, ProgramHeader as _};
 use object::{Endianness, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;

@@ -12,9 +12,9 @@ use crate::device::{Device, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
 use crate::memory::{HandlerMemory, HostMemory};
 use crate::nic::Nic;
-use crate::ruleset::Ruleset;
 use spinneret_program::Program;
 use spinneret_regmap::matching::Rule;
+use spinneret_rules::Ruleset;
 use spinneret_slmp::memory::{
     ACCEPTED_AND_ACKED, ACKS_SENT, CLUSTERS, COMPLETED, COUNTERS, Cause, HPUS, LOCAL_BYTES, MAGIC, REGIONS,
     VERSION, common, place as fields,

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 use spinneret_host::chardev::{DmaArea, Mapping};
 use spinneret_regmap::model::{Registers, Response, Variant};
-use spinneret_regmap::{CONTEXTS, cl, find, her, her_meta, me};
+use spinneret_regmap::{CONTEXTS, bar, cl, find, her, her_meta, me, pspin};
 use std::fs::File;
 use std::io;
 
@@ -11,7 +11,18 @@ use std::io;
 pub(crate) const BLOCK: usize = 4096;
 pub(crate) const PAGE: u32 = 4096;
 /// Where memory is: its address in the cluster, its offset in the BAR, its size.
-const MEMORIES: [(u64, u64, usize); 2] = [(0x1c00_0000, 0, 1 << 20), (0x1d00_0000, 0x40_0000, 32 << 10)];
+const MEMORIES: [(u64, u64, usize); 2] = [
+    (
+        pspin::HANDLER_BASE as u64,
+        bar::HANDLER_AND_PACKET_MEMORY.start as u64,
+        pspin::HANDLER_BYTES as usize,
+    ),
+    (
+        pspin::PROGRAM_BASE as u64,
+        bar::PROGRAM_MEMORY.start as u64,
+        pspin::PROGRAM_BYTES as usize,
+    ),
+];
 
 /// What was taken of the driver, and given back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What hardware was generated: constants that software reads before it relies on anything else.
 
-use crate::REGISTER_BYTES;
 use crate::register::{Field, Register, Reset};
+use crate::sizes::REGISTER_BYTES;
 
 /// Value of `caps.magic`: "SPIN", first letter in the lowest byte.
 pub const MAGIC_VALUE: u32 = u32::from_le_bytes(*b"SPIN");

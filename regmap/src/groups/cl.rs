@@ -1,7 +1,7 @@
 //! Control of the PsPIN clusters.
 
-use crate::CLUSTERS;
 use crate::register::{Access, Bits, Field, Register, Reset};
+use crate::sizes::CLUSTERS;
 
 /// Fetch enable and auxiliary reset.
 pub const CTRL: Register = Register {

@@ -1,8 +1,8 @@
 //! Counters of the datapaths. They are 32 bits wide, wrap, and are cleared by a reset of the core only: a reset of the
 //! clusters begins the levels of slots anew and nothing else.
 
-use crate::REGISTER_BYTES;
 use crate::register::Register;
+use crate::sizes::REGISTER_BYTES;
 
 /// Packets on their way from the wire to the clusters.
 pub mod ingress {
@@ -59,11 +59,28 @@ pub mod ingress {
             "refused_early",
             "Slots given back before all slots were in their lists.",
         ),
-        slots(13, "large_used", "Large slots that are in use."),
-        slots(14, "large_peak", "Most large slots that were in use at once."),
-        slots(15, "small_used", "Small slots that are in use."),
-        slots(16, "small_peak", "Most small slots that were in use at once."),
+        slots(LEVELS.start, "large_used", "Large slots that are in use."),
+        slots(
+            LEVELS.start + 1,
+            "large_peak",
+            "Most large slots that were in use at once.",
+        ),
+        slots(LEVELS.start + 2, "small_used", "Small slots that are in use."),
+        slots(
+            LEVELS.start + 3,
+            "small_peak",
+            "Most small slots that were in use at once.",
+        ),
     ];
+
+    /// Why matched packets are dropped, and the counter of each cause.
+    pub fn drops() -> impl Iterator<Item = (&'static str, &'static Register)> {
+        ALL.iter()
+            .filter_map(|register| Some((register.name.strip_prefix("dropped_")?, register)))
+    }
+
+    /// Those that are no counts, but levels.
+    pub const LEVELS: core::ops::Range<u32> = 13..17;
 
     /// Offset of a counter, named as in the table; `None` if there is none of that name.
     pub fn offset(name: &str) -> Option<u32> {

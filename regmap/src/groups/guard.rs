@@ -1,7 +1,7 @@
 //! Windows of host memory that the host DMA is held to, one for each execution context.
 
 use crate::register::{Bits, Field, Register};
-use crate::{CONTEXTS, REGISTER_BYTES};
+use crate::sizes::{CONTEXTS, REGISTER_BYTES};
 
 const fn register(name: &'static str, offset: u32, count: u32) -> Register {
     Register {

@@ -1,7 +1,7 @@
 //! The generator of handler execution requests.
 
-use crate::CONTEXTS;
 use crate::register::{Bits, Register};
+use crate::sizes::CONTEXTS;
 
 /// Whether the execution contexts are in use.
 pub const VALID: Register = Register {

@@ -1,7 +1,7 @@
 //! What a handler execution request carries, for each execution context.
 
 use crate::register::Register;
-use crate::{CONTEXTS, REGISTER_BYTES};
+use crate::sizes::{CONTEXTS, REGISTER_BYTES};
 
 /// The group, ordered by offset; the fields follow one another, each with one element per context.
 pub const ALL: &[Register] = &[

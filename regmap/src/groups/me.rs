@@ -1,7 +1,7 @@
 //! The matching engine. Mask, start and end are held byte-swapped, see [`crate::matching`].
 
 use crate::register::{Bits, Register, Reset};
-use crate::{RULES_PER_RULESET, RULESETS};
+use crate::sizes::{RULES_PER_RULESET, RULESETS};
 
 const RULES: u32 = RULESETS * RULES_PER_RULESET;
 

@@ -1,7 +1,7 @@
 //! Statistics and state.
 
 use crate::register::{Access, Bits, Field, Register, Reset};
-use crate::{CLUSTERS, MPQS};
+use crate::sizes::{CLUSTERS, MPQS};
 
 /// State of the clusters.
 pub const CLUSTER: Register = Register {

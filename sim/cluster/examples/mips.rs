@@ -4,7 +4,7 @@
 use spinneret_cluster::rv::{Costs, Hart, Ram, Step};
 use std::time::Instant;
 
-const BASE: u32 = 0x1d00_0000;
+const BASE: u32 = spinneret_regmap::pspin::PROGRAM_BASE;
 const DATA: u32 = BASE + 0x1000;
 const INSTRUCTIONS: u64 = 200_000_000;
 

@@ -8,7 +8,6 @@ use crate::event::{Event, Fault};
 use crate::fetch::Icache;
 use crate::group::Group;
 use crate::hpu::Hpu;
-use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
 use crate::memory::Memory;
 use crate::profile::Profile;
 use crate::protect::shared;
@@ -20,6 +19,7 @@ use crate::timing::Timing;
 use crate::trace::Traced;
 use crate::view::World;
 use spinneret_program::Program;
+use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 

@@ -1,20 +1,10 @@
 //! Copies between L1 and L2 that a handler asks for.
 
-use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
 use crate::memory::Memory;
 use crate::rv::DecodeCache;
 use crate::timing::{BEAT_BYTES, Timing};
+use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, dma as register};
 use std::collections::VecDeque;
-
-mod register {
-    pub(super) const SOURCE: u32 = 0x00;
-    pub(super) const DESTINATION: u32 = 0x08;
-    pub(super) const BYTES: u32 = 0x10;
-    /// A read starts the copy and gives its number.
-    pub(super) const START: u32 = 0x18;
-    /// The number of the last copy that is done.
-    pub(super) const DONE: u32 = 0x20;
-}
 
 /// A copy that is under way.
 #[derive(Clone, Copy, Debug)]

@@ -3,10 +3,10 @@
 //! It follows the public design's `hpu_driver.sv`, of which the modules are named where something rests on them.
 
 use crate::dma::Dma;
-use crate::event::HpuId;
+use crate::event::{Ending, HpuId};
 use crate::task::{CommandId, SCRATCHPAD_WORDS, SCRATCHPADS, TASK_WORDS, Task};
+use spinneret_regmap::pspin::driver as register;
 use std::collections::VecDeque;
-use std::fmt;
 
 /// Commands of an HPU that may be under way.
 pub const COMMANDS: usize = 4;
@@ -14,30 +14,8 @@ pub const COMMANDS: usize = 4;
 /// waits for that buffer (`task_frontend`, state `SendingFeedback`).
 const ENDED: usize = 2;
 
-/// Offsets of the registers; the task's words are at 0.
-pub(crate) mod register {
-    /// Any access ends the task (`task_frontend`, `trigger_feedback`).
-    pub(crate) const DOORBELL: u32 = 0x50;
-    /// A write notes that the task fails, and why; it does not end it.
-    pub(crate) const ERROR: u32 = 0x54;
-    /// Registers below wait while no task is held (`task_frontend` grants in state `Running` only).
-    pub(crate) const TASK_END: u32 = 0x80;
-    /// A read starts the command and gives its number.
-    pub(crate) const ISSUE: u32 = 0x80;
-    /// A write of a number waits for that command.
-    pub(crate) const WAIT: u32 = 0x84;
-    /// A write of a number chooses the command that a read tells about: 1 if it is done.
-    pub(crate) const TEST: u32 = 0x88;
-    /// Kind of the command: event in bit 0, type in bits 2 and 1.
-    pub(crate) const INFO: u32 = 0x8c;
-    /// The words of the command, up to the register before `COMMAND_END`.
-    pub(crate) const COMMAND: u32 = 0x90;
-    /// Behind the last word of the command.
-    pub(crate) const COMMAND_END: u32 = 0xac;
-}
-
 /// Words of a command.
-pub(crate) const COMMAND_WORDS: usize = ((register::COMMAND_END - register::COMMAND) / 4) as usize;
+pub(crate) const COMMAND_WORDS: usize = register::COMMAND_WORDS as usize;
 
 /// A task on an HPU.
 #[derive(Clone, Copy, Debug)]
@@ -59,25 +37,6 @@ pub(crate) struct Ended {
     pub(crate) ending: Ending,
     /// When it ended.
     pub(crate) at: u64,
-}
-
-/// How a handler ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// It returned.
-    Done,
-    /// It trapped, with this cause.
-    Failed(u32),
-}
-
-/// How a handler ended, in a word.
-impl fmt::Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Done => f.write_str("done"),
-            Self::Failed(cause) => write!(f, "failed with cause {cause}"),
-        }
-    }
 }
 
 /// The registers of one HPU.

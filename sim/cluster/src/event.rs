@@ -1,8 +1,8 @@
 //! What happens in the cluster, for who keeps account.
 
-use crate::driver::Ending;
 use crate::rv::Trap;
 use crate::task::Stage;
+use std::fmt;
 use std::hash::{DefaultHasher, Hasher as _};
 
 /// An HPU: cluster, and core within it.
@@ -12,6 +12,25 @@ pub struct HpuId {
     pub cluster: usize,
     /// Core within it.
     pub core: usize,
+}
+
+/// How a handler ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It returned.
+    Done,
+    /// It trapped, with this cause.
+    Failed(u32),
+}
+
+/// How a handler ended, in a word.
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Done => f.write_str("done"),
+            Self::Failed(cause) => write!(f, "failed with cause {cause}"),
+        }
+    }
 }
 
 /// A handler that has ended.

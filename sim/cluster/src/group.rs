@@ -1,10 +1,10 @@
 //! One cluster's tasks before they are at an HPU: its packets are copied to L1.
 
 use crate::driver::Running;
-use crate::map::{self, L1_PACKET_BYTES, L1_PACKETS};
 use crate::memory::Memory;
 use crate::task::Task;
 use crate::timing::{BEAT_BYTES, Timing};
+use spinneret_regmap::pspin::{L1_PACKET_BYTES, L1_PACKETS, l1_address};
 use std::collections::VecDeque;
 
 /// Tasks that a cluster holds beside those that run.
@@ -60,7 +60,7 @@ impl Group {
 
     /// Address in L1 of a place for packets.
     pub(crate) fn address(&self, slot: usize) -> u32 {
-        map::l1_address(self.cluster, L1_PACKETS + slot as u32 * self.slot_bytes)
+        l1_address(self.cluster, L1_PACKETS + slot as u32 * self.slot_bytes)
     }
 
     /// Begins to copy the packets whose turn it is.

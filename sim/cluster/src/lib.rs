@@ -38,8 +38,8 @@ mod trace;
 mod view;
 
 pub use cluster::{Cluster, Config};
-pub use driver::{COMMANDS, Ending};
-pub use event::{Event, Fault, HpuId, Named, Run, digest};
+pub use driver::COMMANDS;
+pub use event::{Ending, Event, Fault, HpuId, Named, Run, digest};
 pub use group::BUFFERED;
 pub use hpu::{REFUSED_COMMAND, REFUSED_HOST, REFUSED_LENGTH, SILENCE, TERMINATED, WATCHDOG};
 pub use memory::Memory;

@@ -1,37 +1,10 @@
-//! Where everything is in the cluster's 32-bit address space.
+//! What is at an address of the cluster.
 
-pub use spinneret_program::map::{
-    HANDLER_BASE, HANDLER_BYTES, L1_BASE, L1_BYTES, L1_PACKET_BYTES, L1_PACKETS, L1_SCRATCHPADS, L1_STRIDE,
-    PACKET_BASE, PACKET_BYTES, PROGRAM_BASE, PROGRAM_BYTES, l1_address,
+use spinneret_regmap::pspin::{
+    DMA_BASE, DMA_BYTES, DRIVER_BASE, DRIVER_BYTES, HANDLER_BASE, HANDLER_BYTES, ICACHE_BASE, ICACHE_BYTES,
+    L1_ALIAS, L1_BASE, L1_BYTES, L1_STRIDE, PACKET_BASE, PACKET_BYTES, PERIPHERAL_BYTES, PERIPHERALS,
+    PROGRAM_BASE, PROGRAM_BYTES, STDOUT, STDOUT_BYTES, STDOUT_CLUSTER_SHIFT, STDOUT_HPU_SHIFT, TERMINATE,
 };
-
-/// L1 of the cluster that asks.
-pub const L1_ALIAS: u32 = 0x1b00_0000;
-
-/// Registers of the cluster, of the HPU's part of the copy engine, and of the HPU itself; what of it is not named here
-/// answers nobody.
-pub const PERIPHERALS: u32 = 0x1b20_0000;
-/// Bytes of them, and of what would be behind.
-pub const PERIPHERAL_BYTES: u32 = 0x10_0000;
-/// A store here ends the program of the HPU.
-pub const TERMINATE: u32 = 0x1b20_0000;
-/// Registers of the cluster's instruction cache (`mp_pf_icache_ctrl_unit.sv`).
-pub const ICACHE_BASE: u32 = 0x1b20_1400;
-/// Bytes of those that answer a write.
-pub const ICACHE_BYTES: u32 = 8;
-/// The HPU's part of the cluster's copy engine.
-pub const DMA_BASE: u32 = 0x1b20_4400;
-/// Bytes of it.
-pub const DMA_BYTES: u32 = 0x40;
-/// What an HPU has to itself: its task and its commands.
-pub const DRIVER_BASE: u32 = 0x1b20_5000;
-/// Bytes of it.
-pub const DRIVER_BYTES: u32 = 0x100;
-/// Standard output: a store appends a character. The address says of whom: HPU in bits 6 to 3, cluster in bits 10 to 7
-/// (`apb_stdout.sv`).
-pub const STDOUT: u32 = 0x1a10_4000;
-/// Bytes of it.
-pub const STDOUT_BYTES: u32 = 0x1000;
 
 /// Memory, and the place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +74,10 @@ pub fn target(address: u32, bytes: u32, cluster: usize, clusters: usize) -> Opti
     }
     let inside = |base: u32, size: u32| Some(address.wrapping_sub(base)).filter(|offset| *offset < size);
     if let Some(offset) = inside(STDOUT, STDOUT_BYTES) {
-        let (core, cluster) = (offset >> 3 & 0xf, offset >> 7 & 0xf);
+        let (core, cluster) = (
+            offset >> STDOUT_HPU_SHIFT & 0xf,
+            offset >> STDOUT_CLUSTER_SHIFT & 0xf,
+        );
         return Some(Target::Stdout(cluster as usize, core as usize));
     }
     inside(PERIPHERALS, PERIPHERAL_BYTES).map(|_| peripheral(address))

@@ -1,6 +1,7 @@
 //! The memories of all clusters, byte by byte.
 
-use crate::map::{self, HANDLER_BYTES, L1_BYTES, PACKET_BYTES, PROGRAM_BYTES, Place};
+use crate::map::{self, Place};
+use spinneret_regmap::pspin::{HANDLER_BYTES, L1_BYTES, PACKET_BYTES, PROGRAM_BYTES};
 
 /// L1 of each cluster and the three memories of L2.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Where the clocks of HPUs go, instruction by instruction.
 
 use crate::hpu::Outcome;
-use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
+use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
 
 /// Compressed instructions lie at every second byte.
 const PARCEL_BYTES: u32 = 2;

@@ -1,14 +1,11 @@
 //! What a handler may touch: the memory of its task, its stack, and its HPU's registers.
 
-use crate::driver::register;
-use crate::map::{self, HANDLER_BASE, L1_ALIAS, L1_BYTES, Target};
+use crate::map::{self, Target};
 use crate::task::Task;
+use spinneret_regmap::pspin::{
+    HANDLER_BASE, L1_ALIAS, L1_AREA_BYTES, L1_AREAS, L1_BYTES, driver as register, l1_address,
+};
 use std::ops::Range;
-
-/// Where each HPU has its stack and its thread's variables in L1, from this offset on.
-pub(crate) const AREAS: u32 = 0x800;
-/// Bytes of each.
-pub(crate) const AREA_BYTES: u32 = 0x780;
 
 /// What the public cluster protects together.
 const PAGE: u32 = 0x1000;
@@ -29,10 +26,10 @@ impl Protection {
     pub(crate) fn of(task: &Task, packet_in_l1: u32, hpu: (usize, usize), shared: &Range<u32>) -> Self {
         let (cluster, core) = hpu;
         let range = |[address, bytes]: [u32; 2]| address..address.saturating_add(bytes);
-        let stack = map::l1_address(cluster, AREAS + core as u32 * AREA_BYTES);
+        let stack = l1_address(cluster, L1_AREAS + core as u32 * L1_AREA_BYTES);
         let mut allowed = vec![
             range([packet_in_l1, task.her.copied]),
-            range([stack, AREA_BYTES]),
+            range([stack, L1_AREA_BYTES]),
             range(task.meta.handler_memory),
             range([task.her.address, task.her.size]),
             shared.clone(),
@@ -53,7 +50,7 @@ impl Protection {
             base..base.saturating_add(bytes)
         };
         let mut allowed = vec![
-            around(map::l1_address(cluster, 0), ALL_L1),
+            around(l1_address(cluster, 0), ALL_L1),
             around(packet_in_l1, PAGE),
             around(task.her.address, PAGE),
             around(task.meta.handler_memory[0], ALL_HANDLER_MEMORY),
@@ -88,7 +85,7 @@ impl Protection {
                 // The alias is another name of the same memory.
                 let offset = address.wrapping_sub(L1_ALIAS);
                 let address = match offset < L1_BYTES {
-                    true => map::l1_address(cluster, offset),
+                    true => l1_address(cluster, offset),
                     false => address,
                 };
                 let inside = |range: &Range<u32>| {

@@ -2,7 +2,7 @@
 
 pub use spinneret_program::{Code, Stage, main_handler};
 
-use spinneret_program::map::{L1_SCRATCHPADS, l1_address};
+use spinneret_regmap::pspin::{L1_SCRATCHPADS, driver, l1_address};
 
 /// Most clusters that a scratchpad is given for.
 pub const SCRATCHPADS: usize = 4;
@@ -83,7 +83,7 @@ pub struct Task {
 }
 
 /// Words of a task as an HPU reads them, from the handler's address on.
-pub const TASK_WORDS: usize = 20;
+pub const TASK_WORDS: usize = driver::TASK.len();
 
 /// Where the addresses of scratchpads are among a task's words; their sizes follow.
 pub(crate) const SCRATCHPAD_WORDS: usize = 6;

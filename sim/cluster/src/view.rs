@@ -1,9 +1,9 @@
 //! The cluster as one HPU sees it.
 
-use crate::driver::{Driver, Read, Write, register};
+use crate::driver::{Driver, Read, Write};
 use crate::event::Named;
 use crate::fetch::Icache;
-use crate::map::{self, PROGRAM_BASE, PROGRAM_BYTES, Place, Target};
+use crate::map::{self, Place, Target};
 use crate::memory::Memory;
 use crate::protect::Protection;
 use crate::roads::{Errand, Roads};
@@ -11,6 +11,7 @@ use crate::rv::{Access, Bus, DecodeCache, Fault, Instruction, Privilege, Reserva
 use crate::task::CommandId;
 use crate::timing::Timing;
 use crate::trace::{Passed, Traced};
+use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, driver as register};
 use std::collections::VecDeque;
 
 /// What all HPUs share.

@@ -1,12 +1,10 @@
 //! Handlers on a NIC, and packets for them: the same for the model of the cluster and for the real one.
 
 use anyhow::{Context as _, Result, bail};
-use etherparse::PacketBuilder;
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::{Behind, Out};
 use spinneret_program::Program;
-use spinneret_sim::reference::matcher::MatcherParams;
-use spinneret_sim::rules::RuleFile;
+use spinneret_rules::{MatcherParams, RuleFile};
 use std::path::{Path, PathBuf};
 
 /// Clocks of the cluster after which handlers that are not ready never will be.
@@ -116,16 +114,4 @@ impl<B: Behind> Bench<B> {
         let mut nic = self.nic.borrow_mut();
         std::iter::from_fn(|| nic.take_wire()).collect()
     }
-}
-
-/// A UDP frame.
-pub fn udp(number: u16, port: u16, payload: &[u8]) -> Vec<u8> {
-    let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 2], [2, 0, 0, 0, 0, 1])
-        .ipv4([10, 0, 0, 2], [10, 0, 0, 1], 64)
-        .udp(0x4000 | number, port);
-    let mut frame = Vec::with_capacity(builder.size(payload.len()));
-    builder
-        .write(&mut frame, payload)
-        .unwrap_or_else(|_| unreachable!("the payload fits into a frame"));
-    frame
 }

@@ -1,11 +1,12 @@
 //! Four contexts at once, with host memory and standard output, by the library that host programs use.
 
-use crate::bench::{Bench, root, udp};
+use crate::bench::{Bench, root};
 use crate::loads::is_compared;
 use anyhow::{Result, ensure};
 use spinneret_host::{Context, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::Behind;
+use spinneret_sim::packets::udp_from;
 
 /// Handlers of `runtime/tests/contexts`, with a port for each: what they do is said there.
 const HANDLERS: [(&str, u16); 4] = [("count", 7000), ("copy", 7001), ("fetch", 7002), ("stray", 7003)];
@@ -48,7 +49,11 @@ pub fn attempt<B: Behind + 'static>(simulated: &Simulated<B>) -> Result<Vec<Stri
     let packet = |number: u16| {
         let mut payload = vec![number as u8; 24];
         payload[..8].copy_from_slice(&victim.to_le_bytes());
-        udp(number, HANDLERS[usize::from(number) % HANDLERS.len()].1, &payload)
+        udp_from(
+            0x4000 | number,
+            HANDLERS[usize::from(number) % HANDLERS.len()].1,
+            &payload,
+        )
     };
     // One by one first: the host opens the next context's memory to a NIC that has been used.
     for number in 0..HANDLERS.len() as u16 {

@@ -1,9 +1,10 @@
 //! What instructions and accesses cost on the real cluster and in the model: `runtime/tests/costs` measures it.
 
-use crate::bench::{Bench, Handlers, udp};
+use crate::bench::{Bench, Handlers};
 use anyhow::{Context as _, Result, ensure};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::Behind;
+use spinneret_sim::packets::udp_from;
 use std::collections::BTreeMap;
 
 /// Operations of `runtime/tests/costs`, in the order of their numbers.
@@ -97,7 +98,7 @@ pub fn measure<B: Behind>(nic: Simulated<B>, mut tell: impl FnMut(&Cost)) -> Res
 fn clocks<B: Behind>(bench: &mut Bench<B>, operation: u32, place: usize) -> Result<u64> {
     let payload = [operation, BLOCKS, 0, 0].map(u32::to_be_bytes).concat();
     let (packets, crowd) = (PACKETS[place], CROWDS[place]);
-    bench.send((0..packets).map(|number| udp(number as u16, PORT, &payload)));
+    bench.send((0..packets).map(|number| udp_from(0x4000 | number as u16, PORT, &payload)));
     ensure!(bench.settle(60_000)?, "a packet stays on its way");
     let replies = bench.wire();
     ensure!(

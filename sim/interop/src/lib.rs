@@ -15,6 +15,7 @@ pub mod observe;
 pub mod page;
 pub mod public;
 pub mod recorded;
+pub mod request;
 pub mod run;
 mod steps;
 pub mod top;

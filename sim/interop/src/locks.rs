@@ -1,10 +1,11 @@
 //! Locks and atomic operations with all HPUs at the same words: `runtime/tests/locks`.
 
-use crate::bench::{Bench, root, udp};
+use crate::bench::{Bench, root};
 use anyhow::{Result, ensure};
 use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::Behind;
+use spinneret_sim::packets::udp_from;
 
 /// Packets, each of which is a task, and what each counts.
 const TASKS: u16 = 20;
@@ -32,7 +33,7 @@ pub fn attempt<B: Behind + 'static>(simulated: &Simulated<B>) -> Result<Vec<(&'s
     let mut bench = Bench {
         nic: simulated.clone(),
     };
-    bench.send((0..TASKS).map(|number| udp(number, 7000, &[0; 20])));
+    bench.send((0..TASKS).map(|number| udp_from(0x4000 | number, 7000, &[0; 20])));
     ensure!(
         bench.settle(PATIENCE)?,
         "handlers that wait for locks did not end in {PATIENCE} clocks of the cluster"

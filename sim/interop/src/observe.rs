@@ -5,12 +5,13 @@ use crate::traces::command;
 use crate::watch::{Recording, Watch, What};
 use spinneret_cluster::{Ending, Event, HpuId, Passed, Traced};
 use spinneret_nic::nic::{Behind, Modelled, Nic};
+use spinneret_regmap::pspin;
 
 /// The HPU's register for the cause of a failure.
-const ERROR: u32 = 0x1b20_5054;
+const ERROR: u32 = DRIVER + pspin::driver::ERROR;
 
-/// The registers of an HPU's driver.
-const DRIVER: u32 = 0x1b20_5000;
+/// The registers of an HPU's driver, and of what the public one answers behind them.
+const DRIVER: u32 = pspin::DRIVER_BASE;
 const DRIVER_BYTES: u32 = 0x400;
 
 /// What has happened.

@@ -5,7 +5,7 @@ use crate::example::{self, Tried};
 use crate::figures::{Figures, SIZES};
 use crate::public::{self, Public};
 use crate::recorded;
-use crate::run::Request;
+use crate::request::Request;
 use crate::touches::{self, Answer, TOUCHES};
 use crate::watch::Watch;
 use crate::{contexts, judge, locks, model, nic, top};

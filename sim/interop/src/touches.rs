@@ -1,9 +1,10 @@
 //! What answers where: `runtime/tests/touch` makes one access for each packet.
 
-use crate::bench::{Bench, Handlers, udp};
+use crate::bench::{Bench, Handlers};
 use crate::observe::Observe;
 use anyhow::Result;
 use spinneret_nic::Simulated;
+use spinneret_sim::packets::udp_from;
 use std::fmt;
 
 /// Clocks after which an access that is not answered never will be.
@@ -121,7 +122,7 @@ pub fn touch<B: Observe>(nic: Simulated<B>, mut tell: impl FnMut(usize, Answer))
         let payload = [*kind as u32, *address, 0x1234_5678]
             .map(u32::to_be_bytes)
             .concat();
-        bench.send([udp(number as u16, PORT, &payload)]);
+        bench.send([udp_from(0x4000 | number as u16, PORT, &payload)]);
         let answer = answer(&mut bench)?;
         tell(number, answer);
         answers.push(answer);

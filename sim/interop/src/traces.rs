@@ -14,7 +14,7 @@ use crate::top::{CLUSTERS, CORES};
 use anyhow::{Context as _, Result};
 use spinneret_cluster::task::CommandId;
 use spinneret_cluster::{HpuId, Passed, Traced};
-use spinneret_program::map::{PROGRAM_BASE, PROGRAM_BYTES};
+use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
 use std::fmt::Write as _;
 
 /// The register with the packet's address in L1.

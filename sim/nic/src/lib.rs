@@ -10,6 +10,8 @@ pub mod net;
 pub mod nic;
 pub mod report;
 pub mod run;
+pub mod terminal;
+pub mod traffic;
 
 mod attach;
 mod share;

@@ -3,10 +3,9 @@
 use crate::device::Simulated;
 use crate::nic::{Behind, Nic, NicConfig, NicError};
 use spinneret_cluster::{Program, ProgramError};
-use spinneret_host::{Error, Options, Ruleset};
-use spinneret_program::map::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS};
-use spinneret_sim::reference::matcher::{Mode, RuleSet};
-use spinneret_sim::rules::NamedRuleSet;
+use spinneret_host::{Error, Options};
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS};
+use spinneret_rules::NamedRuleset;
 
 /// Host memory of a context.
 const HOST_BYTES: u32 = 16 << 20;
@@ -35,7 +34,7 @@ pub enum StartError {
 pub fn start(
     config: NicConfig,
     program: &Program,
-    rulesets: &[NamedRuleSet],
+    rulesets: &[NamedRuleset],
     handler: Option<&str>,
 ) -> Result<Nic, StartError> {
     let simulated = Simulated::new(config)?;
@@ -52,7 +51,7 @@ pub fn start(
 pub fn start_on<B: Behind>(
     simulated: &Simulated<B>,
     program: &Program,
-    rulesets: &[NamedRuleSet],
+    rulesets: &[NamedRuleset],
     handler: Option<&str>,
 ) -> Result<(), StartError> {
     let names = names(program, rulesets, handler)?;
@@ -65,8 +64,7 @@ pub fn start_on<B: Behind>(
     };
     let nic = spinneret_host::Nic::new(simulated.clone())?;
     for (name, named) in names.into_iter().zip(rulesets) {
-        nic.open_context(program, name, &ruleset(&named.ruleset), &options)?
-            .leave();
+        nic.open_context(program, name, &named.ruleset, &options)?.leave();
     }
     Ok(())
 }
@@ -77,7 +75,7 @@ pub fn start_on<B: Behind>(
 /// If it is not clear which handlers are meant.
 pub(crate) fn names<'n>(
     program: &'n Program,
-    rulesets: &'n [NamedRuleSet],
+    rulesets: &'n [NamedRuleset],
     handler: Option<&'n str>,
 ) -> Result<Vec<&'n str>, ProgramError> {
     let named = rulesets.iter().map(|ruleset| name(program, ruleset, handler));
@@ -86,7 +84,7 @@ pub(crate) fn names<'n>(
 
 fn name<'n>(
     program: &'n Program,
-    ruleset: &'n NamedRuleSet,
+    ruleset: &'n NamedRuleset,
     handler: Option<&'n str>,
 ) -> Result<&'n str, ProgramError> {
     let named = ruleset.name.as_deref().filter(|name| program.find(name).is_ok());
@@ -94,14 +92,4 @@ fn name<'n>(
         Some(name) => program.find(name).map(|_| name),
         None => program.only_name(),
     }
-}
-
-/// The rules of a rule file as software programs them.
-pub(crate) fn ruleset(rules: &RuleSet) -> Ruleset {
-    let joined = match rules.mode {
-        Mode::And => Ruleset::all(),
-        Mode::Or => Ruleset::any(),
-    };
-    let all = rules.rules.iter().fold(joined, |joined, rule| joined.rule(*rule));
-    all.end_of_message(rules.end_of_message)
 }

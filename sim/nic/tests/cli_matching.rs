@@ -3,20 +3,21 @@
 use proptest::prelude::*;
 use spinneret_nic::engine::Engine;
 use spinneret_regmap::matching::Rule;
+use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::matching::{Checked, Matcher, MatcherError, ModelMatcher, Outcome};
-use spinneret_sim::reference::matcher::{MatchResult, MatcherParams, Mode, RuleSet, RuleTable};
+use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
 
 const PARAMS: MatcherParams = MatcherParams::REFERENCE;
 
-fn table(rulesets: Vec<RuleSet>) -> RuleTable {
+fn table(rulesets: Vec<Ruleset>) -> RuleTable {
     RuleTable::new(&PARAMS, rulesets).expect("the rules fit")
 }
 
 /// Matches frames whose first byte is 1, and ends messages where the second is.
 fn first_byte_is_one() -> RuleTable {
     let rules = vec![Rule::equal(0, 0xff00_0000, 0x0100_0000)];
-    table(vec![RuleSet {
-        mode: Mode::And,
+    table(vec![Ruleset {
+        join: Join::And,
         rules,
         end_of_message: Rule::equal(0, 0x00ff_0000, 0x0001_0000),
     }])
@@ -182,10 +183,10 @@ fn any_rule() -> impl Strategy<Value = Rule> {
     })
 }
 
-fn any_set() -> impl Strategy<Value = RuleSet> {
+fn any_set() -> impl Strategy<Value = Ruleset> {
     let rules = proptest::collection::vec(any_rule(), 0..=3);
-    (any::<bool>(), rules, any_rule()).prop_map(|(all, rules, end_of_message)| RuleSet {
-        mode: if all { Mode::And } else { Mode::Or },
+    (any::<bool>(), rules, any_rule()).prop_map(|(all, rules, end_of_message)| Ruleset {
+        join: if all { Join::And } else { Join::Or },
         rules,
         end_of_message,
     })

@@ -7,8 +7,9 @@ mod support;
 use spinneret_host::Nic;
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
+use spinneret_sim::packets::udp;
 use std::fs;
-use support::{contexts, exchange, ok, open, port, udp};
+use support::{contexts, exchange, ok, open, port};
 
 /// Cycles of opening, loading, running and closing.
 const CYCLES: u32 = 1000;

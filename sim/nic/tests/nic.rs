@@ -5,8 +5,8 @@ use spinneret_nic::device::{HOST_BASE, HOST_STRIDE};
 use spinneret_nic::nic::{Nic, NicConfig, Out};
 use spinneret_nic::run;
 use spinneret_regmap::{egress, host_read, host_write, ingress};
-use spinneret_sim::reference::matcher::MatcherParams;
-use spinneret_sim::rules::RuleFile;
+use spinneret_rules::{MatcherParams, RuleFile};
+use spinneret_sim::packets::udp;
 use std::path::{Path, PathBuf};
 
 /// Longest that packets are on their way.
@@ -39,22 +39,6 @@ fn finish(nic: &mut Nic) -> (Vec<Out>, Vec<Out>) {
     assert!(idle, "packets stay on their way");
     let wire = std::iter::from_fn(|| nic.take_wire()).collect();
     (wire, std::iter::from_fn(|| nic.take_host()).collect())
-}
-
-/// A UDP packet between two hosts.
-fn udp(port: u16, payload: &[u8]) -> Vec<u8> {
-    let mut packet = vec![0; 42];
-    packet[..12].copy_from_slice(b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02");
-    packet[12..14].copy_from_slice(&[8, 0]);
-    packet[14] = 0x45;
-    packet[16..18].copy_from_slice(&(28 + payload.len() as u16).to_be_bytes());
-    packet[22..24].copy_from_slice(&[64, 17]);
-    packet[26..34].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
-    packet[34..36].copy_from_slice(&[0x12, 0x34]);
-    packet[36..38].copy_from_slice(&port.to_be_bytes());
-    packet[38..40].copy_from_slice(&(8 + payload.len() as u16).to_be_bytes());
-    packet.extend_from_slice(payload);
-    packet
 }
 
 /// Long enough for the cluster's clock, which carries 20 Gb/s, and for handlers.
@@ -248,18 +232,9 @@ fn more_packets_than_handlers_can_take_are_dropped_and_counted() {
     let (wire, host) = finish(&mut nic);
     assert!(host.is_empty());
     let hers = get(&mut nic, ingress::offset("hers"));
-    let dropped: u32 = [
-        "overload",
-        "no_slot",
-        "oversize",
-        "bad_frame",
-        "write_error",
-        "no_context",
-        "reset",
-    ]
-    .map(|cause| get(&mut nic, ingress::offset(&format!("dropped_{cause}"))))
-    .iter()
-    .sum();
+    let dropped: u32 = ingress::drops()
+        .map(|(_, register)| get(&mut nic, Some(register.offset)))
+        .sum();
     assert_eq!(
         (get(&mut nic, ingress::offset("matched")), hers + dropped),
         (3000, 3000)

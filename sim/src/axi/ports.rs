@@ -3,6 +3,7 @@
 use super::burst::{Burst, BurstKind, Request};
 use crate::handshake::{Handshake, Side};
 use crate::model::{Instance, ModelError, PortHandle};
+use crate::names::{Names, Need};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
@@ -64,15 +65,8 @@ const FREE: [&str; 3] = ["prot", "qos", "user"];
 /// AxCACHE of normal memory that is not cached.
 const NORMAL: u8 = 0b0011;
 
-/// A port, whether its width fits, and which would.
-type Need = (PortHandle, bool, &'static str);
-
-/// Finds ports with a common prefix.
-#[derive(Clone, Copy)]
-struct Names<'a> {
-    dut: &'a Instance,
-    prefix: &'a str,
-}
+/// What asks for widths.
+const BUS: &str = "AXI4";
 
 impl AddressPorts {
     /// Looks up `aw` or `ar`.
@@ -169,7 +163,11 @@ impl WritePorts {
     /// Looks up the ports and checks that their directions and widths make write channels; without a
     /// side it is the one that the direction of AWVALID gives.
     pub(super) fn find(dut: &Instance, prefix: &str, side: Option<Side>) -> Result<Self, ModelError> {
-        let names = Names { dut, prefix };
+        let names = Names {
+            dut,
+            prefix,
+            bus: BUS,
+        };
         let side = side.unwrap_or(Side::of(dut, names.port("awvalid")?));
         let address = AddressPorts::find(names, "aw", side)?;
         let [wdata, wstrb, wlast] = [names.port("wdata")?, names.port("wstrb")?, names.port("wlast")?];
@@ -204,7 +202,11 @@ impl ReadPorts {
     /// Looks up the ports and checks that their directions and widths make read channels; without a side
     /// it is the one that the direction of ARVALID gives.
     pub(super) fn find(dut: &Instance, prefix: &str, side: Option<Side>) -> Result<Self, ModelError> {
-        let names = Names { dut, prefix };
+        let names = Names {
+            dut,
+            prefix,
+            bus: BUS,
+        };
         let side = side.unwrap_or(Side::of(dut, names.port("arvalid")?));
         let address = AddressPorts::find(names, "ar", side)?;
         let [rid, rdata] = [names.port("rid")?, names.port("rdata")?];
@@ -230,40 +232,6 @@ impl ReadPorts {
             rlast,
             atomics,
             bytes: rdata.width() / 8,
-        })
-    }
-}
-
-impl Names<'_> {
-    fn name(self, signal: &str) -> String {
-        format!("{}_{signal}", self.prefix)
-    }
-
-    fn optional(self, signal: &str) -> Option<PortHandle> {
-        self.dut.find(&self.name(signal))
-    }
-
-    fn port(self, signal: &str) -> Result<PortHandle, ModelError> {
-        let name = self.name(signal);
-        self.dut.find(&name).ok_or_else(|| self.dut.unknown(&name))
-    }
-
-    /// The handshake of a channel.
-    fn channel(self, letters: &str, payload: Vec<PortHandle>, side: Side) -> Result<Handshake, ModelError> {
-        let [valid, ready] = ["valid", "ready"].map(|signal| self.name(&format!("{letters}{signal}")));
-        let bus = self.name(letters);
-        Handshake::find(self.dut, &bus, [&valid, &ready], payload, Some(side))
-    }
-
-    fn check_widths(self, needs: &[Need]) -> Result<(), ModelError> {
-        let Some((port, _, need)) = needs.iter().find(|(_, fits, _)| !fits) else {
-            return Ok(());
-        };
-        let reason = format!("is {} bits wide; AXI4 needs {need}", port.width());
-        Err(ModelError::UnfitPort {
-            model: self.dut.name(),
-            port: self.dut.info(*port).name.to_owned(),
-            reason,
         })
     }
 }

@@ -42,12 +42,4 @@ impl<M: Model> Simulation<M> {
     pub fn axil_slave(&mut self, prefix: &str, config: LiteSlaveConfig) -> LiteSlave {
         LiteSlave::attach(self, prefix, config).unwrap_or_else(|error| panic!("{error}"))
     }
-
-    /// Puts a monitor on the channels with that prefix, which something else drives.
-    ///
-    /// # Panics
-    /// If there are no such channels; [`LiteMonitor::attach`] returns an error instead.
-    pub fn axil_monitor(&mut self, prefix: &str) -> LiteMonitor {
-        LiteMonitor::attach(self, prefix).unwrap_or_else(|error| panic!("{error}"))
-    }
 }

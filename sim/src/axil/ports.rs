@@ -2,6 +2,7 @@
 
 use crate::handshake::{Handshake, Side};
 use crate::model::{Instance, ModelError, PortHandle};
+use crate::names::{Names, Need};
 
 /// An address channel: AW or AR.
 #[derive(Clone, Debug)]
@@ -41,18 +42,15 @@ pub(super) struct LitePorts {
     pub(super) side: Side,
 }
 
-/// Finds ports with a common prefix.
-#[derive(Clone, Copy)]
-struct Names<'a> {
-    dut: &'a Instance,
-    prefix: &'a str,
-}
-
 impl LitePorts {
     /// Looks up the ports and checks that their directions and widths make AXI4-Lite; without a side it is
     /// the one that the direction of the first address channel gives.
     pub(super) fn find(dut: &Instance, prefix: &str, side: Option<Side>) -> Result<Self, ModelError> {
-        let names = Names { dut, prefix };
+        let names = Names {
+            dut,
+            prefix,
+            bus: "this model of AXI4-Lite",
+        };
         let writes = names.optional("awvalid");
         let reads = names.optional("arvalid");
         let valid = match writes.or(reads) {
@@ -61,8 +59,8 @@ impl LitePorts {
         };
         let side = side.unwrap_or_else(|| Side::of(dut, valid));
         Ok(Self {
-            write: writes.map(|_| names.write(side)).transpose()?,
-            read: reads.map(|_| names.read(side)).transpose()?,
+            write: writes.map(|_| WritePorts::find(names, side)).transpose()?,
+            read: reads.map(|_| ReadPorts::find(names, side)).transpose()?,
             side,
         })
     }
@@ -75,95 +73,57 @@ impl LitePorts {
     }
 }
 
-impl Names<'_> {
-    fn name(self, signal: &str) -> String {
-        format!("{}_{signal}", self.prefix)
-    }
-
-    fn optional(self, signal: &str) -> Option<PortHandle> {
-        self.dut.find(&self.name(signal))
-    }
-
-    fn port(self, signal: &str) -> Result<PortHandle, ModelError> {
-        let name = self.name(signal);
-        self.dut.find(&name).ok_or_else(|| self.dut.unknown(&name))
-    }
-
-    /// The handshake of a channel.
-    fn channel(self, letters: &str, payload: Vec<PortHandle>, side: Side) -> Result<Handshake, ModelError> {
-        let [valid, ready] = ["valid", "ready"].map(|signal| self.name(&format!("{letters}{signal}")));
-        Handshake::find(
-            self.dut,
-            &self.name(letters),
-            [&valid, &ready],
-            payload,
-            Some(side),
-        )
-    }
-
-    fn address(self, letters: &str, side: Side) -> Result<AddressPorts, ModelError> {
-        let address = self.port(&format!("{letters}addr"))?;
-        let protection = self.optional(&format!("{letters}prot"));
-        self.check(address, address.width() <= 64, "at most 64 bits")?;
-        if let Some(port) = protection {
-            self.check(port, port.width() == 3, "3 bits")?;
-        }
+impl AddressPorts {
+    fn find(names: Names<'_>, letters: &str, side: Side) -> Result<Self, ModelError> {
+        let address = names.port(&format!("{letters}addr"))?;
+        let protection = names.optional(&format!("{letters}prot"));
+        let mut needs = vec![(address, address.width() <= 64, "at most 64 bits")];
+        needs.extend(protection.map(|port| (port, port.width() == 3, "3 bits")));
+        names.check_widths(&needs)?;
         let payload = [address].into_iter().chain(protection).collect();
-        Ok(AddressPorts {
-            channel: self.channel(letters, payload, side)?,
+        Ok(Self {
+            channel: names.channel(letters, payload, side)?,
             address,
             protection,
         })
     }
+}
 
-    fn write(self, side: Side) -> Result<WritePorts, ModelError> {
-        let [wdata, wstrb, bresp] = [self.port("wdata")?, self.port("wstrb")?, self.port("bresp")?];
-        self.check_data(wdata)?;
-        self.check(
-            wstrb,
-            wstrb.width() == wdata.width() / 8,
-            "one bit per byte of wdata",
-        )?;
-        self.check(bresp, bresp.width() == 2, "2 bits")?;
-        Ok(WritePorts {
-            address: self.address("aw", side)?,
-            data: self.channel("w", vec![wdata, wstrb], side)?,
-            response: self.channel("b", vec![bresp], side.opposite())?,
+impl WritePorts {
+    fn find(names: Names<'_>, side: Side) -> Result<Self, ModelError> {
+        let [wdata, wstrb, bresp] = [names.port("wdata")?, names.port("wstrb")?, names.port("bresp")?];
+        let bytes = wdata.width() / 8;
+        names.check_widths(&[
+            data_need(wdata),
+            (wstrb, wstrb.width() == bytes, "one bit per byte of wdata"),
+            (bresp, bresp.width() == 2, "2 bits"),
+        ])?;
+        Ok(Self {
+            address: AddressPorts::find(names, "aw", side)?,
+            data: names.channel("w", vec![wdata, wstrb], side)?,
+            response: names.channel("b", vec![bresp], side.opposite())?,
             wdata,
             wstrb,
             bresp,
         })
     }
+}
 
-    fn read(self, side: Side) -> Result<ReadPorts, ModelError> {
-        let [rdata, rresp] = [self.port("rdata")?, self.port("rresp")?];
-        self.check_data(rdata)?;
-        self.check(rresp, rresp.width() == 2, "2 bits")?;
-        Ok(ReadPorts {
-            address: self.address("ar", side)?,
-            data: self.channel("r", vec![rdata, rresp], side.opposite())?,
+impl ReadPorts {
+    fn find(names: Names<'_>, side: Side) -> Result<Self, ModelError> {
+        let [rdata, rresp] = [names.port("rdata")?, names.port("rresp")?];
+        names.check_widths(&[data_need(rdata), (rresp, rresp.width() == 2, "2 bits")])?;
+        Ok(Self {
+            address: AddressPorts::find(names, "ar", side)?,
+            data: names.channel("r", vec![rdata, rresp], side.opposite())?,
             rdata,
             rresp,
         })
     }
+}
 
-    fn check_data(self, port: PortHandle) -> Result<(), ModelError> {
-        let bits = port.width();
-        let fits = bits.is_power_of_two() && (8..=64).contains(&bits);
-        self.check(port, fits, "a power of two from 8 to 64 bits")
-    }
-
-    fn check(self, port: PortHandle, fits: bool, need: &str) -> Result<(), ModelError> {
-        if fits {
-            return Ok(());
-        }
-        Err(ModelError::UnfitPort {
-            model: self.dut.name(),
-            port: self.dut.info(port).name.to_owned(),
-            reason: format!(
-                "is {} bits wide; this model of AXI4-Lite needs {need}",
-                port.width()
-            ),
-        })
-    }
+fn data_need(port: PortHandle) -> Need {
+    let bits = port.width();
+    let fits = bits.is_power_of_two() && (8..=64).contains(&bits);
+    (port, fits, "a power of two from 8 to 64 bits")
 }

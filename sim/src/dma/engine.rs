@@ -53,8 +53,8 @@ impl CorundumDma {
         Self::with(sim, transfer, [descriptors, status], host, reach, config)
     }
 
-    /// Puts a DMA behind the descriptor and status ports with those prefixes, and in front of the ports of a RAM in the
-    /// design: `<ram>_rd_*` for a DMA to the host, `<ram>_wr_*` for one from it.
+    /// Puts a DMA behind the descriptor and status ports of an application block, and in front of the ports of the RAM in it:
+    /// `data_dma_ram_rd_*` for a DMA to the host, `data_dma_ram_wr_*` for one from it.
     ///
     /// Bytes begin to move after the latency, and move as fast as the ports let them. It is reset with the design,
     /// whatever `survives_reset` says.
@@ -64,20 +64,31 @@ impl CorundumDma {
     pub fn attach_inside<M: Model>(
         sim: &mut Simulation<M>,
         transfer: Transfer,
-        [descriptors, status, ram]: [&str; 3],
         (host, shape): (&HostMemory, RamShape),
         config: DmaConfig,
         pauses: &RamPauses,
     ) -> Result<Self, ModelError> {
         let seed = sim.seed();
         let select = (shape, config.ram_sel);
-        let inside = InsideRam::find(sim.dut.instance(), transfer, ram, select, (pauses, seed))?;
+        let inside = InsideRam::find(
+            sim.dut.instance(),
+            transfer,
+            "data_dma_ram",
+            select,
+            (pauses, seed),
+        )?;
         let config = DmaConfig {
             survives_reset: false,
             ..config
         };
         let reach = Reach::Inside(Box::new(inside));
-        Self::with(sim, transfer, [descriptors, status], host, reach, config)
+        let way = match transfer {
+            Transfer::ToHost => "write",
+            Transfer::FromHost => "read",
+        };
+        let descriptors = format!("m_axis_data_dma_{way}_desc");
+        let status = format!("s_axis_data_dma_{way}_desc_status");
+        Self::with(sim, transfer, [&descriptors, &status], host, reach, config)
     }
 
     fn with<M: Model>(

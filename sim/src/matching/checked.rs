@@ -1,7 +1,8 @@
 //! A matcher whose every decision is compared with the reference model's.
 
 use super::{MAX_FRAME_BYTES, Matcher, MatcherError, Outcome};
-use crate::reference::matcher::{MatcherParams, ParamsError, ReferenceMatcher, RuleTable};
+use crate::reference::matcher::{ReferenceMatcher, RuleTable};
+use spinneret_rules::{MatcherParams, ParamsError};
 use std::collections::VecDeque;
 
 /// Runs the reference model beside another matcher, and refuses frames that cannot exist.

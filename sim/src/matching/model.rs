@@ -1,7 +1,8 @@
 //! The reference model as a matcher.
 
 use super::{Matcher, MatcherError, Outcome};
-use crate::reference::matcher::{MatcherParams, ParamsError, ReferenceMatcher, RuleTable};
+use crate::reference::matcher::{ReferenceMatcher, RuleTable};
+use spinneret_rules::{MatcherParams, ParamsError};
 use std::collections::VecDeque;
 
 /// Decides by the reference model; its cycles are those of a stream that moves one beat in each.

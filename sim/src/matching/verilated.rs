@@ -3,9 +3,10 @@
 use super::{Matcher, MatcherError, Outcome};
 use crate::channel::ChannelSink;
 use crate::model::{Direction, Instance, Model, ModelError, PortHandle};
-use crate::reference::matcher::{MatchResult, MatcherParams, PortValues, RuleTable};
+use crate::reference::matcher::{MatchResult, PortValues, RuleTable};
 use crate::simulation::Simulation;
 use crate::stream::{Frame, Pause, Received, StreamSink, StreamSource};
+use spinneret_rules::MatcherParams;
 use std::collections::VecDeque;
 use std::fmt;
 

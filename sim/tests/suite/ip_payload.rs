@@ -3,9 +3,8 @@
 use etherparse::{EtherType, LaxLinkExtSlice, LaxNetSlice, LaxSlicedPacket};
 use proptest::prelude::*;
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::reference::matcher::{
-    MatchResult, MatcherParams, Mode, ReferenceMatcher, RuleSet, RuleTable, ip_payload_start,
-};
+use spinneret_rules::{Join, MatcherParams, Ruleset};
+use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable, ip_payload_start};
 
 /// A frame with these bytes behind the addresses, filled up to a size.
 fn frame(headers: &[u8], size: usize) -> Vec<u8> {
@@ -57,8 +56,8 @@ fn a_frame_is_ip_from_the_first_byte_of_the_ip_header_on() {
 
 /// Classifies by one ruleset with one rule.
 fn classify(params: &MatcherParams, rule: Rule, frame: &[u8]) -> MatchResult {
-    let set = RuleSet {
-        mode: Mode::And,
+    let set = Ruleset {
+        join: Join::And,
         rules: vec![rule],
         end_of_message: Rule::NEVER,
     };

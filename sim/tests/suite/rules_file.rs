@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::reference::matcher::{MatcherParams, Mode};
-use spinneret_sim::rules::{MAX_FILE_BYTES, RuleFile, RuleFileError};
+use spinneret_rules::{Join, MAX_FILE_BYTES, MatcherParams, RuleFile, RuleFileError, Ruleset};
+use spinneret_sim::reference::matcher::RuleTable;
 
 fn parse(text: &str) -> Result<RuleFile, RuleFileError> {
     RuleFile::parse("rules.toml", text.as_bytes(), &MatcherParams::BOARD)
@@ -61,10 +61,10 @@ fn the_example_of_the_documentation_is_read() {
         ]
     );
     assert_eq!(sets[0].end_of_message, Rule::SLMP_END_OF_MESSAGE);
-    assert_eq!((sets[1].mode, sets[3].mode), (Mode::And, Mode::Or));
+    assert_eq!((sets[1].join, sets[3].join), (Join::And, Join::Or));
     assert_eq!(sets[2].rules[2], raw(9, 0xffff_0000, 5000 << 16, 5999 << 16));
     assert_eq!(sets[3].rules[1], raw(3, 0xffff_0000, 0x0806_0000, 0x0806_0000));
-    assert_eq!(sets[3].end_of_message, Rule::NEVER);
+    assert_eq!(sets[3].end_of_message, Ruleset::USUAL_END);
 }
 
 #[test]
@@ -129,16 +129,19 @@ fn values_may_be_numbers_or_ranges() {
 #[test]
 fn unused_rules_change_nothing_and_unused_rulesets_never_match() {
     let text = "[[ruleset]]\nmode = 'and'\nrules = ['ipv4']\n[[ruleset]]\nmode = 'or'\nrules = ['ipv4']\n";
-    let table = parse(text).map(|file| file.table(&MatcherParams::REFERENCE).expect("the rules fit"));
+    let table =
+        parse(text).map(|file| RuleTable::of(&MatcherParams::REFERENCE, &file).expect("the rules fit"));
     let table = table.expect("the file is right");
     let sets = table.rulesets();
     assert_eq!(sets[0].rules, [Rule::IPV4, Rule::ALWAYS, Rule::ALWAYS]);
     assert_eq!(sets[1].rules, [Rule::IPV4, Rule::NEVER, Rule::NEVER]);
     assert_eq!(
-        (sets[2].mode, &sets[2].rules[..]),
-        (Mode::Or, &[Rule::NEVER; 3][..])
+        (sets[2].join, &sets[2].rules[..]),
+        (Join::Or, &[Rule::NEVER; 3][..])
     );
-    assert!(sets.iter().all(|set| set.end_of_message == Rule::NEVER));
+    let ends: Vec<_> = sets.iter().map(|set| set.end_of_message).collect();
+    let usual = Ruleset::USUAL_END;
+    assert_eq!(ends, [usual, usual, Rule::NEVER, Rule::NEVER]);
 }
 
 #[test]

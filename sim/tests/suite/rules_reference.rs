@@ -2,9 +2,8 @@
 
 use proptest::prelude::*;
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::reference::matcher::{
-    MatchResult, MatcherParams, Mode, ReferenceMatcher, RuleSet, RuleTable, TableError,
-};
+use spinneret_rules::{Join, MatcherParams, Ruleset};
+use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable, TableError};
 
 /// SLMP packet of message 0x01020304 with the end-of-message flag, as captured: Ethernet, IPv4, UDP to port 9330.
 const SLMP_END_OF_MESSAGE: [u8; 60] = [
@@ -14,24 +13,24 @@ const SLMP_END_OF_MESSAGE: [u8; 60] = [
     0x00, 0x00, 0x05, 0xb6, 0xde, 0xad, 0xbe, 0xef, 0x11, 0x22, 0x33, 0x44,
 ];
 
-fn and(rules: &[Rule]) -> RuleSet {
-    RuleSet {
-        mode: Mode::And,
+fn and(rules: &[Rule]) -> Ruleset {
+    Ruleset {
+        join: Join::And,
         rules: rules.to_vec(),
         end_of_message: Rule::NEVER,
     }
 }
 
-fn or(rules: &[Rule]) -> RuleSet {
-    RuleSet {
-        mode: Mode::Or,
+fn or(rules: &[Rule]) -> Ruleset {
+    Ruleset {
+        join: Join::Or,
         rules: rules.to_vec(),
         end_of_message: Rule::NEVER,
     }
 }
 
-fn slmp() -> RuleSet {
-    RuleSet {
+fn slmp() -> Ruleset {
+    Ruleset {
         end_of_message: Rule::SLMP_END_OF_MESSAGE,
         ..and(&[
             Rule::IPV4,
@@ -41,11 +40,11 @@ fn slmp() -> RuleSet {
     }
 }
 
-fn classify(rulesets: &[RuleSet], frame: &[u8]) -> MatchResult {
+fn classify(rulesets: &[Ruleset], frame: &[u8]) -> MatchResult {
     classify_with(&MatcherParams::REFERENCE, rulesets, frame)
 }
 
-fn classify_with(params: &MatcherParams, rulesets: &[RuleSet], frame: &[u8]) -> MatchResult {
+fn classify_with(params: &MatcherParams, rulesets: &[Ruleset], frame: &[u8]) -> MatchResult {
     let mut matcher = ReferenceMatcher::new(params).expect("the sizes are possible");
     matcher.latch(Some(
         RuleTable::new(params, rulesets.to_vec()).expect("the rules fit"),
@@ -93,7 +92,7 @@ fn without_the_flag_the_message_does_not_end() {
 
 #[test]
 fn the_end_of_message_rule_does_not_decide_the_match() {
-    let set = RuleSet {
+    let set = Ruleset {
         end_of_message: Rule::ALWAYS,
         ..or(&[])
     };
@@ -102,7 +101,7 @@ fn the_end_of_message_rule_does_not_decide_the_match() {
 
 #[test]
 fn lowest_ruleset_wins_and_its_own_end_of_message_rule_counts() {
-    let ruleset_of = |rulesets: &[RuleSet]| match classify(rulesets, &SLMP_END_OF_MESSAGE) {
+    let ruleset_of = |rulesets: &[Ruleset]| match classify(rulesets, &SLMP_END_OF_MESSAGE) {
         MatchResult::Matched { ruleset, eom, .. } => Some((ruleset, eom)),
         MatchResult::Bypass => None,
     };
@@ -347,14 +346,14 @@ fn any_rule() -> impl Strategy<Value = Rule> {
         })
 }
 
-fn any_set() -> impl Strategy<Value = RuleSet> {
+fn any_set() -> impl Strategy<Value = Ruleset> {
     (
         any::<bool>(),
         proptest::collection::vec(any_rule(), 3),
         any_rule(),
     )
-        .prop_map(|(all, rules, end_of_message)| RuleSet {
-            mode: if all { Mode::And } else { Mode::Or },
+        .prop_map(|(all, rules, end_of_message)| Ruleset {
+            join: if all { Join::And } else { Join::Or },
             rules,
             end_of_message,
         })
@@ -369,9 +368,9 @@ proptest! {
     ) {
         let params = MatcherParams { data_width_bits: width, ..MatcherParams::REFERENCE };
         let words = params.inspected_words();
-        let set_matches = |set: &RuleSet| {
+        let set_matches = |set: &Ruleset| {
             let hits = set.rules.iter().filter(|rule| rule_by_definition(words, rule, &frame)).count();
-            if set.mode == Mode::And { hits == set.rules.len() } else { hits > 0 }
+            if set.join == Join::And { hits == set.rules.len() } else { hits > 0 }
         };
         let wanted = sets.iter().position(set_matches).map_or(MatchResult::Bypass, |ruleset| {
             let id = |byte: usize| u32::from(frame[44 + byte]) << (8 * byte);

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::reference::matcher::{MatcherParams, RuleTable, TableError};
-use spinneret_sim::rules::{RuleFile, RuleFileError};
+use spinneret_rules::{MatcherParams, RuleFile, RuleFileError};
+use spinneret_sim::reference::matcher::{RuleTable, TableError};
 
 fn parse(entry: &str, params: &MatcherParams) -> Result<RuleFile, RuleFileError> {
     let text = format!("[[ruleset]]\nrules = [{entry}]\n");
@@ -166,7 +166,7 @@ fn flags_are_ports_ruleset_major() {
     let text = b"[[ruleset]]\nrules = ['ipv4', { udp-dport = 1, relative = 'ip-payload' }]\n\
                  [[ruleset]]\nrules = ['ipv4']\nend-of-message = { name = 'slmp-eom', relative = 'ip-payload' }\n";
     let file = RuleFile::parse("rules.toml", text, &MatcherParams::BOARD).expect("the rules are right");
-    let table = file.table(&MatcherParams::BOARD).expect("they fit");
+    let table = RuleTable::of(&MatcherParams::BOARD, &file).expect("they fit");
     let set: Vec<usize> = (0..16).filter(|bit| table.port_values().relative[*bit]).collect();
     assert_eq!(set, [1, 7]);
 }

@@ -105,15 +105,8 @@ impl AppBench {
         let statistics = sim.channel_sink("m_axis_stat_t", &["data", "id"], behaviour.statistics.clone());
         let host = HostMemory::new(sim.seed().0);
         let mut dma = |transfer| {
-            let way = match transfer {
-                Transfer::ToHost => "write",
-                Transfer::FromHost => "read",
-            };
-            let descriptors = format!("m_axis_data_dma_{way}_desc");
-            let status = format!("s_axis_data_dma_{way}_desc_status");
-            let ports = [&descriptors[..], &status, "data_dma_ram"];
             let config = behaviour.dma.clone();
-            CorundumDma::attach_inside(&mut sim, transfer, ports, (&host, RAM), config, &behaviour.ram)
+            CorundumDma::attach_inside(&mut sim, transfer, (&host, RAM), config, &behaviour.ram)
                 .unwrap_or_else(|error| panic!("{error}"))
         };
         let [writes, reads] = [dma(Transfer::ToHost), dma(Transfer::FromHost)];

@@ -61,7 +61,7 @@ pub const READ_OFFSET: u64 = 4096;
 pub const READ_BYTES: u64 = 64;
 
 /// First byte of the handler memory in the cluster.
-const HANDLER_MEMORY: u32 = 0x1c00_0000;
+const HANDLER_MEMORY: u32 = spinneret_regmap::pspin::HANDLER_BASE;
 
 impl Context {
     /// The context of that number with memory of its own.

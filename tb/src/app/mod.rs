@@ -37,7 +37,7 @@ pub use packets::{
     CONTEXTS, context, from_host, from_wire, is_host_tag, marked_bad, matched, message_id, random_size, rule,
     tag, unmatched,
 };
-pub use rest::{Account, DROPS};
+pub use rest::Account;
 pub use round::{Totals, run_round};
 pub use session::Session;
 pub use work::{Work, measure_work, prepare_work};

@@ -5,6 +5,7 @@ use super::context::READ_BYTES;
 use super::driver::offset_of;
 use spinneret_regmap::{egress, ingress, registers};
 use spinneret_sim::axil::Response;
+use std::collections::BTreeMap;
 
 /// Clocks of the core in which something comes to rest, with the longest pauses of any test.
 const PATIENCE: u64 = 400_000;
@@ -15,19 +16,8 @@ const REPORT_CLOCKS: u64 = 2500;
 /// The number of the first statistic.
 const FIRST_STATISTIC: u64 = 2048;
 
-/// The counters of the ingress path that say why a packet was dropped.
-pub const DROPS: [&str; 7] = [
-    "dropped_overload",
-    "dropped_no_slot",
-    "dropped_oversize",
-    "dropped_bad_frame",
-    "dropped_write_error",
-    "dropped_no_context",
-    "dropped_reset",
-];
-
 /// What became of the packets since the last reset of the core, as the counters say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// Packets that matched nothing.
     pub bypassed: u64,
@@ -35,8 +25,8 @@ pub struct Account {
     pub matched: u64,
     /// HERs that the cluster took.
     pub hers: u64,
-    /// Packets that were dropped, in the order of [`DROPS`].
-    pub drops: [u64; 7],
+    /// Packets that were dropped, by the causes that there were.
+    pub drops: BTreeMap<&'static str, u64>,
     /// Slots that are out.
     pub slots: u64,
     /// Slots that were given back although they were not out.
@@ -50,16 +40,19 @@ pub struct Account {
 impl Account {
     /// All packets that were dropped.
     pub fn dropped(&self) -> u64 {
-        self.drops.iter().sum()
+        self.drops.values().sum()
     }
 
-    /// Packets that were dropped for that cause, one of [`DROPS`].
+    /// Packets that were dropped for that cause.
     ///
     /// # Panics
-    /// If it is none.
+    /// If there is no such cause.
     pub fn dropped_for(&self, cause: &str) -> u64 {
-        let cause = DROPS.iter().position(|drop| *drop == cause);
-        self.drops[cause.unwrap_or_else(|| panic!("there is no such cause"))]
+        assert!(
+            ingress::drops().any(|(known, _)| known == cause),
+            "there is no cause {cause}"
+        );
+        self.drops.get(cause).copied().unwrap_or(0)
     }
 }
 
@@ -71,12 +64,15 @@ impl AppBench {
         let mut account = Account {
             bypassed: ingress("bypassed"),
             hers: ingress("hers"),
-            drops: DROPS.map(&mut ingress),
             slots: ingress("large_used") + ingress("small_used"),
             refused: refused.into_iter().map(&mut ingress).sum(),
             matched: ingress("matched"),
             ..Account::default()
         };
+        account.drops = ingress::drops()
+            .map(|(cause, register)| (cause, self.get(Some(register.offset)).into()))
+            .filter(|(_, dropped)| *dropped > 0)
+            .collect();
         account.frames = self.get(egress::offset("frames")).into();
         account.completions = self.get(egress::offset("completions")).into();
         account
@@ -90,14 +86,10 @@ impl AppBench {
         let account = self.wait_for_rest();
         assert_eq!(account.refused, 0, "slots that were refused: {account:?}");
         if self.model.complete {
-            let mut drops = [0; DROPS.len()];
-            drops[3] = self.model.counts.bad;
-            assert_eq!(
-                account.drops,
-                drops,
-                "drops: {account:?}, seed {}",
-                self.sim.seed()
-            );
+            let bad = self.model.counts.bad;
+            let wanted: BTreeMap<_, _> = (bad > 0).then_some(("bad_frame", bad)).into_iter().collect();
+            let seed = self.sim.seed();
+            assert_eq!(account.drops, wanted, "drops: {account:?}, seed {seed}");
         }
         self.model.rest();
         let printed = self.read_stdout();

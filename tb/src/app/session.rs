@@ -86,13 +86,12 @@ impl Session {
         let mut known: BTreeMap<u32, u32> = BTreeMap::new();
         let mut know =
             |register: Option<u32>, value: u32| _ = register.map(|register| known.insert(register, value));
-        for name in ["bypassed", "matched", "hers", "dropped_bad_frame"] {
-            let value = match name {
-                "bypassed" => counts.bypassed as u32,
-                "matched" => counts.matched as u32,
-                "hers" => good,
-                _ => counts.bad as u32,
-            };
+        for (name, value) in [
+            ("bypassed", counts.bypassed as u32),
+            ("matched", counts.matched as u32),
+            ("hers", good),
+            ("dropped_bad_frame", counts.bad as u32),
+        ] {
             know(ingress::offset(name), value);
         }
         know(egress::offset("frames"), counts.returned as u32);

@@ -3,7 +3,6 @@
 use super::cluster::{ClusterModel, Temper};
 use super::oracle::{Access, Counters, Oracle, Outcome, WRITABLE, register};
 use super::setup::Setup;
-use spinneret_regmap::bar::CONTROL_REGISTERS;
 use spinneret_sim::axil::{
     LiteMaster, LiteMasterConfig, LiteRead, LiteReadDone, LiteSlave, LiteSlaveConfig, LiteWrite,
     LiteWriteDone,
@@ -142,14 +141,8 @@ impl<M: Model> BarBench<M> {
         driven.unwrap_or_else(|error| panic!("{error}"));
         self.levels.push(self.held);
         self.sim.cycle();
-        self.observe().unwrap_or_else(|difference| {
-            panic!(
-                "{}, cycle {}: {difference} (seed {})",
-                M::NAME,
-                self.sim.cycle_count(),
-                self.sim.seed()
-            )
-        });
+        let looked_at = self.observe();
+        self.sim.expect(looked_at);
     }
 
     /// Simulates some clocks.
@@ -271,11 +264,5 @@ impl<M: Model> BarBench<M> {
                 .unwrap_or_else(|difference| panic!("{difference}"));
         }
         self.sim.finish();
-    }
-
-    /// Where the registers are in the BAR, if it reaches them.
-    pub fn registers_at(&self) -> Option<u64> {
-        let start = u64::from(CONTROL_REGISTERS.start);
-        self.setup.reaches(start).then_some(start)
     }
 }

@@ -1,6 +1,6 @@
 //! What a BAR was generated with.
 
-use spinneret_hdl::catalog;
+use crate::parameters::Parameters;
 use spinneret_sim::model::Model;
 
 /// What a BAR was generated with.
@@ -20,14 +20,8 @@ impl Setup {
     /// # Panics
     /// If there is no such model, or it is no BAR.
     pub fn of<M: Model>() -> Self {
-        let model = catalog::simulated()
-            .into_iter()
-            .find(|(name, _, _)| name == M::NAME);
-        let (_, _, values) = model.unwrap_or_else(|| panic!("{} is not in the catalog", M::NAME));
-        let get = |name: &str| {
-            let value = values.get(name).copied();
-            value.unwrap_or_else(|| panic!("{} has no parameter {name}", M::NAME))
-        };
+        let parameters = Parameters::of::<M>();
+        let get = |name| parameters.get(name);
         Self {
             address_bits: get("address_width") as u32,
             lanes: get("data_width") as usize / 32,

@@ -133,13 +133,8 @@ impl<M: Model> EgressBench<M> {
         let clears = self.clears.next(0);
         self.drive_clear(clears);
         self.sim.cycle();
-        if let Err(difference) = self.observe() {
-            panic!(
-                "cycle {}: {difference} (seed {})",
-                self.sim.cycle_count(),
-                self.sim.seed()
-            );
-        }
+        let looked_at = self.observe();
+        self.sim.expect(looked_at);
         self.cleared = clears && self.clear.is_some();
     }
 

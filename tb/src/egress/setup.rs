@@ -1,7 +1,6 @@
 //! What an egress path was generated with.
 
-use spinneret_hdl::catalog;
-use spinneret_hdl::entry::Values;
+use crate::parameters::Parameters;
 use spinneret_sim::model::Model;
 
 /// What an egress path was generated with.
@@ -33,17 +32,8 @@ impl Setup {
     /// # Panics
     /// If the catalog has no such model.
     pub fn of<M: Model>() -> Self {
-        let mut all = catalog::simulated().into_iter();
-        let found = all.find(|(name, _, _)| name == M::NAME);
-        let (_, _, values) = found.unwrap_or_else(|| panic!("the catalog has no model {}", M::NAME));
-        Self::from_values(&values)
-    }
-
-    fn from_values(values: &Values) -> Self {
-        let get = |name: &str| {
-            let value = values.get(name).copied();
-            value.unwrap_or_else(|| panic!("the path has no parameter {name}"))
-        };
+        let parameters = Parameters::of::<M>();
+        let get = |name| parameters.get(name);
         Self {
             beat: get("data_width") / 8,
             address_bits: get("address_width") as u32,

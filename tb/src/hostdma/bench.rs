@@ -100,14 +100,8 @@ impl<M: Model> HostDmaBench<M> {
     /// At the first thing that is wrong.
     pub fn cycle(&mut self) {
         self.sim.cycle();
-        if let Err(difference) = self.observe() {
-            panic!(
-                "{}, cycle {}: {difference} (seed {})",
-                M::NAME,
-                self.sim.cycle_count(),
-                self.sim.seed()
-            );
-        }
+        let looked_at = self.observe();
+        self.sim.expect(looked_at);
     }
 
     /// Simulates some cycles.

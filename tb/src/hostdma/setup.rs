@@ -1,7 +1,6 @@
 //! What a host DMA was generated with, as far as its bench depends on it.
 
-use spinneret_hdl::catalog;
-use spinneret_hdl::entry::Values;
+use crate::parameters::Parameters;
 use spinneret_sim::dma::RamShape;
 use spinneret_sim::model::Model;
 
@@ -34,22 +33,8 @@ impl Setup {
     /// # Panics
     /// If there is no such model, or the bench cannot test it.
     pub fn of<M: Model>() -> Self {
-        let model = catalog::simulated()
-            .into_iter()
-            .find(|(name, _, _)| name == M::NAME);
-        let (_, _, values) = model.unwrap_or_else(|| panic!("{} is not in the catalog", M::NAME));
-        Self::new(&values)
-    }
-
-    /// That of these parameter values.
-    ///
-    /// # Panics
-    /// If a value is missing.
-    fn new(values: &Values) -> Self {
-        let get = |name: &str| {
-            let value = values.get(name).copied();
-            value.unwrap_or_else(|| panic!("the host DMA has no parameter {name}"))
-        };
+        let parameters = Parameters::of::<M>();
+        let get = |name| parameters.get(name);
         Self {
             beat_bytes: get("data_width") / 8,
             id_bits: get("id_width") as u32,

@@ -6,7 +6,6 @@ use super::counters::{CounterPorts, Counters};
 use super::model::{HER_FIELDS, Model as Reference};
 use super::packet::Packet;
 use super::release::{Release, Releases};
-use super::rest::PATIENCE;
 use super::setup::Setup;
 use super::slots::{Class, Slot};
 use super::wire::{BypassSink, PacketSource};
@@ -18,6 +17,9 @@ use spinneret_sim::model::{Direction, Model, PortHandle};
 use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::simulation::Simulation;
 use std::rc::Rc;
+
+/// Cycles in which everything inside comes out once the input stands still, with the longest pauses of any test.
+pub(super) const PATIENCE: u64 = 50_000;
 
 /// The ingress path with bus models on all its ports; everything that comes out is compared.
 #[derive(Debug)]
@@ -108,13 +110,8 @@ impl<M: Model> IngressBench<M> {
     /// At the first thing that is wrong.
     pub fn cycle(&mut self) {
         self.sim.cycle();
-        if let Err(difference) = self.observe() {
-            panic!(
-                "cycle {}: {difference} (seed {})",
-                self.sim.cycle_count(),
-                self.sim.seed()
-            );
-        }
+        let looked_at = self.observe();
+        self.sim.expect(looked_at);
         let (counters, dut) = (&self.counters, self.sim.dut.instance());
         self.releases.step(|| counters.read(dut));
     }

@@ -1,13 +1,11 @@
 //! The path at rest: when nothing is under way, every counter is known.
 
 use super::behaviour::Outcome;
-use super::bench::IngressBench;
+use super::bench::{IngressBench, PATIENCE};
 use super::counters::{Cause, Counters};
 use super::release::Release;
 use spinneret_sim::model::Model;
 
-/// Cycles in which everything inside comes out once the input stands still, with the longest pauses of any test.
-pub(super) const PATIENCE: u64 = 50_000;
 /// Cycles in which a free, a dropped packet and the counters come to rest.
 const REST_CYCLES: u64 = 64;
 

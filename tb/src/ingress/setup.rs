@@ -2,10 +2,9 @@
 
 use super::contexts::CONTEXTS;
 use super::slots::{Class, SlotMap};
-use spinneret_hdl::catalog;
-use spinneret_hdl::entry::Values;
+use crate::parameters::Parameters;
+use spinneret_rules::MatcherParams;
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::MatcherParams;
 
 /// What a path was generated with, as far as its bench depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,22 +35,8 @@ impl Setup {
     /// # Panics
     /// If there is no such model, or the bench cannot test it.
     pub fn of<M: Model>() -> Self {
-        let model = catalog::simulated()
-            .into_iter()
-            .find(|(name, _, _)| name == M::NAME);
-        let (_, _, values) = model.unwrap_or_else(|| panic!("{} is not in the catalog", M::NAME));
-        Self::new(&values)
-    }
-
-    /// That of these parameter values.
-    ///
-    /// # Panics
-    /// If a value is missing, or the bench does not model what it says.
-    fn new(values: &Values) -> Self {
-        let get = |name: &str| {
-            let value = values.get(name).copied();
-            value.unwrap_or_else(|| panic!("the path has no parameter {name}"))
-        };
+        let parameters = Parameters::of::<M>();
+        let get = |name| parameters.get(name);
         for (name, modelled) in [
             ("contexts", CONTEXTS as u64),
             ("message_id_width", 32),
@@ -68,13 +53,7 @@ impl Setup {
         Self {
             beat_bytes,
             user_bits: get("user_width") as u32,
-            matcher: MatcherParams {
-                data_width_bits: 8 * beat_bytes,
-                rulesets: get("rulesets") as usize,
-                rules_per_ruleset: get("rules") as usize,
-                inspected_bytes: get("inspected_bytes") as usize,
-                ip_relative: get("ip_relative") == 1,
-            },
+            matcher: parameters.matcher(),
             her_message_id_bits: get("her_message_id_width") as u32,
             context_in_message_id: get("context_in_message_id") == 1,
             slots: SlotMap::new(
@@ -128,7 +107,7 @@ mod tests {
     use super::Setup;
     use crate::ingress::slots::SlotMap;
     use spinneret_models::{PspinIngressDatapath, PspinIngressDatapathBoard, PspinIngressDatapathSmall};
-    use spinneret_sim::reference::matcher::MatcherParams;
+    use spinneret_rules::MatcherParams;
 
     #[test]
     fn setups_are_those_of_the_catalog() {

@@ -1,6 +1,6 @@
 //! What a generated register block has.
 
-use spinneret_hdl::catalog;
+use crate::parameters::Parameters;
 use spinneret_regmap::model::{Registers, Variant};
 use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, caps, registers};
 use spinneret_sim::model::Model;
@@ -29,16 +29,8 @@ impl Layout {
     /// # Panics
     /// If the model is none of the register block's.
     pub fn of<M: Model>() -> Self {
-        let models = catalog::simulated();
-        let (_, _, values) = models
-            .iter()
-            .find(|(name, ..)| name == M::NAME)
-            .unwrap_or_else(|| panic!("{} is not in the catalog", M::NAME));
-        let get = |name: &str| {
-            let value = values.get(name).copied();
-            value.and_then(|value| u32::try_from(value).ok())
-        };
-        let number = |name: &str| get(name).unwrap_or_else(|| panic!("{} has no {name}", M::NAME));
+        let values = Parameters::of::<M>();
+        let number = |name| u32::try_from(values.get(name)).expect("parameters of registers have 32 bits");
         let known = [
             ("rulesets", RULESETS),
             ("rules", RULES_PER_RULESET),

@@ -3,9 +3,7 @@
 use super::contract::Seen;
 use super::layout::Layout;
 use spinneret_regmap::model::Registers;
-use spinneret_regmap::{
-    Register, bar_access, cl, egress, guard, her, her_meta, host_read, host_write, ingress, me, stats,
-};
+use spinneret_regmap::{Register, cl, guard, her, her_meta, me, stats};
 use spinneret_sim::model::{Instance, PortHandle};
 
 /// The channels of AXI4-Lite, as the block sees them.
@@ -166,14 +164,7 @@ impl LiveInputs {
         let mut status = None;
         if layout.is_extended() {
             let counters = port(dut, "counters");
-            let groups = [
-                ingress::ALL,
-                egress::ALL,
-                host_write::ALL,
-                host_read::ALL,
-                bar_access::ALL,
-            ];
-            let words = groups.into_iter().flatten().flat_map(Register::words);
+            let words = spinneret_regmap::counters().flat_map(Register::words);
             sources.extend(
                 (0..)
                     .zip(words)

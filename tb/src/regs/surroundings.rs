@@ -73,11 +73,6 @@ impl Surroundings {
         self.state.borrow().words.len()
     }
 
-    /// Changes how much happens.
-    pub fn set_activity(&self, activity: Activity) {
-        self.state.borrow_mut().activity = activity;
-    }
-
     /// The value of a register, as the contract has it.
     pub fn value(&self, offset: u32) -> Option<u32> {
         self.state.borrow().registers.value(offset)

@@ -259,14 +259,8 @@ impl<M: Model> StubBench<M> {
             self.responses.send(&[id]);
         }
         self.sim.cycle();
-        self.observe().unwrap_or_else(|difference| {
-            panic!(
-                "{}, cycle {}: {difference} (seed {})",
-                M::NAME,
-                self.sim.cycle_count(),
-                self.sim.seed()
-            )
-        });
+        let looked_at = self.observe();
+        self.sim.expect(looked_at);
     }
 
     /// Simulates some clocks.

@@ -1,14 +1,18 @@
 //! Where addresses of the cluster lie in the memory of the stand-in.
 
+use crate::parameters::Parameters;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use spinneret_hdl::catalog;
+use spinneret_regmap::pspin;
 use spinneret_sim::model::Model;
 
 /// First byte of handler and packet memory, and how many there are.
-const HANDLER_AND_PACKET: (u64, u64) = (0x1c00_0000, 0x18_0000);
+const HANDLER_AND_PACKET: (u64, u64) = (
+    pspin::HANDLER_BASE as u64,
+    (pspin::HANDLER_BYTES + pspin::PACKET_BYTES) as u64,
+);
 /// First byte of program memory, how many there are, and where they lie in 2 MiB.
-const PROGRAM: (u64, u64, u64) = (0x1d00_0000, 0x8000, 0x18_0000);
+const PROGRAM: (u64, u64, u64) = (pspin::PROGRAM_BASE as u64, pspin::PROGRAM_BYTES as u64, 0x18_0000);
 /// Parts of the memory that users of their own write to.
 const REGIONS: u64 = 4;
 
@@ -29,14 +33,8 @@ impl Places {
     /// # Panics
     /// If there is no such model, or it is no stand-in.
     pub fn of<M: Model>() -> Self {
-        let model = catalog::simulated()
-            .into_iter()
-            .find(|(name, _, _)| name == M::NAME);
-        let (_, _, values) = model.unwrap_or_else(|| panic!("{} is not in the catalog", M::NAME));
-        let get = |name: &str| {
-            let value = values.get(name).copied();
-            value.unwrap_or_else(|| panic!("{} has no parameter {name}", M::NAME))
-        };
+        let parameters = Parameters::of::<M>();
+        let get = |name| parameters.get(name);
         Self {
             memory_bytes: get("memory_bytes"),
             hers: get("her_queue"),

@@ -1,8 +1,8 @@
 //! The host at the other end of the line.
 
 use super::model::{ConsoleModel, Led};
+use spinneret_rules::MatcherParams;
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::uart::{Speed, UartSink, UartSource};
 

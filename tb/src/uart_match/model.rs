@@ -2,9 +2,8 @@
 
 use super::code;
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::reference::matcher::{
-    MatchResult, MatcherParams, Mode, ReferenceMatcher, RuleSet, RuleTable,
-};
+use spinneret_rules::{Join, MatcherParams, Ruleset};
+use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 
 /// Bytes of the answer to `HELLO`, with code and length.
 pub const OK_HELLO_BYTES: usize = 6;
@@ -161,11 +160,11 @@ impl ConsoleModel {
         let sets = self.rules.chunks(self.params.rules_per_ruleset).enumerate();
         let sets = sets.map(|(number, rules)| {
             let (end_of_message, rules) = rules.split_last().expect("a ruleset has rules");
-            RuleSet {
-                mode: if self.mode >> number & 1 == 1 {
-                    Mode::Or
+            Ruleset {
+                join: if self.mode >> number & 1 == 1 {
+                    Join::Or
                 } else {
-                    Mode::And
+                    Join::And
                 },
                 rules: rules.to_vec(),
                 end_of_message: *end_of_message,

@@ -98,7 +98,7 @@ fn a_clock_that_stops_is_a_timeout_and_then_an_error_at_once() {
         send_matched(&mut bench, &mut rng, 0, 100);
         send_unmatched(&mut bench, &mut rng, 0, 100);
         let account = bench.wait_for_rest();
-        assert_eq!((account.matched, account.dropped_for("dropped_reset")), (1, 1));
+        assert_eq!((account.matched, account.dropped_for("reset")), (1, 1));
         // It runs again.
         bench.sim.set_running(CLUSTER, true);
         bench.set_running(true);
@@ -154,10 +154,7 @@ fn contexts_that_are_off_drop_and_count() {
             send_matched(&mut bench, &mut rng, context, 200);
         }
         let account = bench.wait_for_rest();
-        assert_eq!(
-            (account.dropped_for("dropped_no_context"), account.frames),
-            (2, 2)
-        );
+        assert_eq!((account.dropped_for("no_context"), account.frames), (2, 2));
         bench.finish();
     });
 }

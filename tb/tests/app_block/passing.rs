@@ -77,7 +77,7 @@ fn interface_1_is_untouched_while_interface_0_is_overloaded() {
         );
         assert!(!bench.is_passed(), "interface 0 is overloaded still");
         let account = bench.wait_for_rest();
-        assert!(account.dropped_for("dropped_overload") + account.dropped_for("dropped_no_slot") > 0);
+        assert!(account.dropped_for("overload") + account.dropped_for("no_slot") > 0);
         bench.finish();
     });
 }

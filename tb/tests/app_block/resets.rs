@@ -74,7 +74,7 @@ fn software_resets_the_cluster_in_full_traffic() {
                 bench.run(rng.random_range(1..1500));
                 bench.release_cluster();
                 let account = bench.wait_for_rest();
-                lost = account.dropped_for("dropped_reset");
+                lost = account.dropped_for("reset");
             }
             assert!(lost > 0, "packets came while the cluster was in reset");
             works_again(&mut bench, &mut rng);

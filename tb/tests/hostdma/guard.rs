@@ -1,11 +1,10 @@
 //! Nothing outside of the windows reaches the host.
 
-use crate::support::{BASE, strobed};
+use crate::support::{BASE, strobed, test_each};
 use rand::RngExt;
-use spinneret_models::{PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::axi::{ReadRequest, Response, WriteRequest};
 use spinneret_sim::model::Model;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::test_run::TestRun;
 use spinneret_tb::hostdma::{Behaviour, HostDmaBench, Window};
 
 fn guarded<M: Model>(run: &mut TestRun) -> HostDmaBench<M> {
@@ -176,25 +175,17 @@ fn random_windows_hold_random_bursts<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
-macro_rules! tests {
-    ($($case:ident),*) => {$(
-        mod $case {
-            use super::{PspinHostmemDmaBoard, PspinHostmemDmaSmall, run_test};
+test_each!(
+    board, PspinHostmemDmaBoard:
+    edges_at_every_byte,
+    runs_are_judged_one_by_one,
+    windows_do_not_add_up,
+    every_context_has_its_window,
+    random_windows_hold_random_bursts
+);
 
-            #[test]
-            fn board() {
-                run_test(concat!("board_", stringify!($case)), 1, super::$case::<PspinHostmemDmaBoard>);
-            }
-
-            #[test]
-            fn small() {
-                run_test(concat!("small_", stringify!($case)), 1, super::$case::<PspinHostmemDmaSmall>);
-            }
-        }
-    )*};
-}
-
-tests!(
+test_each!(
+    small, PspinHostmemDmaSmall:
     edges_at_every_byte,
     runs_are_judged_one_by_one,
     windows_do_not_add_up,

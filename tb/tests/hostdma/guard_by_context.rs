@@ -1,11 +1,10 @@
 //! With `guard_by_context` a burst reaches the window of its own context, and no other.
 
-use crate::support::{BASE, burst, slow, strobed};
+use crate::support::{BASE, burst, slow, strobed, test_each};
 use rand::RngExt;
-use spinneret_models::{PspinHostmemDmaBoard, PspinHostmemDmaSmall};
 use spinneret_sim::axi::{ReadRequest, Response, WriteRequest};
 use spinneret_sim::model::Model;
-use spinneret_sim::test_run::{TestRun, run_test};
+use spinneret_sim::test_run::TestRun;
 use spinneret_tb::hostdma::{Behaviour, HostDmaBench, Window};
 
 /// From one context's window to that of the next.
@@ -129,25 +128,15 @@ fn bursts_of_all_contexts_are_told_apart<M: Model>(run: &mut TestRun) {
     bench.finish();
 }
 
-macro_rules! tests {
-    ($($case:ident),*) => {$(
-        mod $case {
-            use super::{PspinHostmemDmaBoard, PspinHostmemDmaSmall, run_test};
+test_each!(
+    board, PspinHostmemDmaBoard:
+    each_context_reaches_its_own_window_only,
+    a_context_without_a_window_reaches_nothing,
+    bursts_of_all_contexts_are_told_apart
+);
 
-            #[test]
-            fn board() {
-                run_test(concat!("board_", stringify!($case)), 1, super::$case::<PspinHostmemDmaBoard>);
-            }
-
-            #[test]
-            fn small() {
-                run_test(concat!("small_", stringify!($case)), 1, super::$case::<PspinHostmemDmaSmall>);
-            }
-        }
-    )*};
-}
-
-tests!(
+test_each!(
+    small, PspinHostmemDmaSmall:
     each_context_reaches_its_own_window_only,
     a_context_without_a_window_reaches_nothing,
     bursts_of_all_contexts_are_told_apart

@@ -2,7 +2,8 @@
 
 use spinneret_models::PspinIngressDatapathBoard;
 use spinneret_regmap::matching::Rule;
-use spinneret_sim::reference::matcher::{MatcherParams, Mode, RuleSet, RuleTable};
+use spinneret_rules::{Join, MatcherParams, Ruleset};
+use spinneret_sim::reference::matcher::RuleTable;
 use spinneret_sim::test_run::run_test;
 use spinneret_tb::ingress::{Behaviour, CONTEXTS, Contexts, IngressBench};
 use spinneret_tb::ip_frames::Headers;
@@ -17,12 +18,12 @@ fn by_udp_port() -> RuleTable {
         relative: true,
         ..Rule::equal(0, 0xffff, UDP_PORT)
     };
-    let set = RuleSet {
-        mode: Mode::And,
+    let set = Ruleset {
+        join: Join::And,
         rules: vec![rule],
         end_of_message: Rule::NEVER,
     };
-    let table = RuleTable::new(&MatcherParams::BOARD, vec![RuleSet::never(), set]);
+    let table = RuleTable::new(&MatcherParams::BOARD, vec![Ruleset::never(), set]);
     table.unwrap_or_else(|error| panic!("{error}"))
 }
 

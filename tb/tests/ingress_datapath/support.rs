@@ -2,8 +2,9 @@
 
 use spinneret_models::PspinIngressDatapath;
 use spinneret_regmap::matching::Rule;
+use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::{MatcherParams, Mode, RuleSet, RuleTable};
+use spinneret_sim::reference::matcher::RuleTable;
 use spinneret_sim::test_run::TestRun;
 use spinneret_tb::ingress::{Behaviour, Cause, Drops, IngressBench, Packet, Release, Setup, load_mark};
 use std::sync::LazyLock;
@@ -57,8 +58,8 @@ pub(crate) fn unmatched(size: usize, number: u64) -> Packet {
 
 /// Ruleset n matches packets whose first byte is n + 1; the second byte 1 ends a message.
 pub(crate) fn four_rulesets() -> RuleTable {
-    let set = |number: u32| RuleSet {
-        mode: Mode::And,
+    let set = |number: u32| Ruleset {
+        join: Join::And,
         rules: vec![Rule::equal(0, 0xff00_0000, (number + 1) << 24)],
         end_of_message: Rule::equal(0, 0x00ff_0000, 0x0001_0000),
     };

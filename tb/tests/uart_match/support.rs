@@ -2,8 +2,8 @@
 
 use spinneret_models::{UartMatch, UartMatchSmall};
 use spinneret_regmap::matching::Rule;
+use spinneret_rules::MatcherParams;
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::test_run::TestRun;
 use spinneret_tb::uart_match::{Host, Setup, code, frame, rule_frame};
 

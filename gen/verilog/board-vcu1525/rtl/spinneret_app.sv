@@ -660,17 +660,45 @@ module spinneret_app (
     assign held = link_held;
     assign cluster_path_rstn = !rst && !link_held;
 
-    // Counters in the order of the register table, the last one first.
-    assign counters = {bar_errors_o, bar_timeout_o, bar_held_o, bar_outside_o, host_rd_dma_errors_o,
-        host_rd_stray_status_o, host_rd_outside_o, host_rd_refused_o, host_rd_bursts_o, host_wr_dma_errors_o,
-        host_wr_stray_status_o, host_wr_outside_o, host_wr_refused_o, host_wr_bursts_o,
-        inject_tx_host_tag_conflict_o, inject_tx_cpl_ours_o, egress_egress_refused_o,
-        egress_egress_read_error_o, egress_egress_frames_o, ingress_small_peak_o, ingress_small_used_o,
-        ingress_large_peak_o, ingress_large_used_o, ingress_refused_early_o, ingress_refused_not_out_o,
-        ingress_refused_no_start_o, ingress_dropped_reset_o, ingress_dropped_no_context_o,
-        ingress_dropped_write_error_o, ingress_dropped_bad_frame_o, ingress_dropped_oversize_o,
-        ingress_dropped_no_slot_o, ingress_dropped_overload_o, ingress_her_pkts_o, ingress_bypassed_pkts_o,
-        ingress_matched_pkts_o};
+    always_comb begin
+        // Counters where the register table has them; one that nobody drives is an error.
+        counters[31:0] = ingress_matched_pkts_o;
+        counters[63:32] = ingress_bypassed_pkts_o;
+        counters[95:64] = ingress_her_pkts_o;
+        counters[127:96] = ingress_dropped_overload_o;
+        counters[159:128] = ingress_dropped_no_slot_o;
+        counters[191:160] = ingress_dropped_oversize_o;
+        counters[223:192] = ingress_dropped_bad_frame_o;
+        counters[255:224] = ingress_dropped_write_error_o;
+        counters[287:256] = ingress_dropped_no_context_o;
+        counters[319:288] = ingress_dropped_reset_o;
+        counters[351:320] = ingress_refused_no_start_o;
+        counters[383:352] = ingress_refused_not_out_o;
+        counters[415:384] = ingress_refused_early_o;
+        counters[447:416] = ingress_large_used_o;
+        counters[479:448] = ingress_large_peak_o;
+        counters[511:480] = ingress_small_used_o;
+        counters[543:512] = ingress_small_peak_o;
+        counters[575:544] = egress_egress_frames_o;
+        counters[607:576] = egress_egress_read_error_o;
+        counters[639:608] = egress_egress_refused_o;
+        counters[671:640] = inject_tx_cpl_ours_o;
+        counters[703:672] = inject_tx_host_tag_conflict_o;
+        counters[735:704] = host_wr_bursts_o;
+        counters[767:736] = host_wr_refused_o;
+        counters[799:768] = host_wr_outside_o;
+        counters[831:800] = host_wr_stray_status_o;
+        counters[1183:832] = host_wr_dma_errors_o;
+        counters[1215:1184] = host_rd_bursts_o;
+        counters[1247:1216] = host_rd_refused_o;
+        counters[1279:1248] = host_rd_outside_o;
+        counters[1311:1280] = host_rd_stray_status_o;
+        counters[1663:1312] = host_rd_dma_errors_o;
+        counters[1695:1664] = bar_outside_o;
+        counters[1727:1696] = bar_held_o;
+        counters[1759:1728] = bar_timeout_o;
+        counters[1791:1760] = bar_errors_o;
+    end
 
     spinneret_bar u_bar (
         .clk(clk),

@@ -2,14 +2,15 @@
 
 use super::shape::{ADDRESS, OFFSET, PLACE, StubShape};
 use crate::axi::{DECERR, INCR, KIND_BITS, OKAY, PAGE_BITS, SIZE_BITS, SLVERR};
+use spinneret_regmap::pspin;
 use spinneret_verilog::prelude::*;
 
-/// Handler and packet memory: 0x1c000000 to 0x1c17ffff.
-const HANDLER_AND_PACKET: u64 = 0x1c00_0000;
-/// Program memory: 0x1d000000 to 0x1d007fff.
-const PROGRAM: u64 = 0x1d00_0000;
+/// Handler and packet memory, one behind the other.
+const HANDLER_AND_PACKET: u64 = pspin::HANDLER_BASE as u64;
+/// Program memory.
+const PROGRAM: u64 = pspin::PROGRAM_BASE as u64;
 /// Bits of an address within the program memory.
-const PROGRAM_BITS: usize = 15;
+const PROGRAM_BITS: usize = pspin::PROGRAM_BYTES.ilog2() as usize;
 /// Bits of an address within the quarter of the memory that the program memory is part of.
 const QUARTER_BITS: usize = PLACE - 2;
 

@@ -2,6 +2,7 @@
 
 use super::SlotClass;
 use crate::entry::{Checked, ParameterError};
+use spinneret_regmap::pspin::{PACKET_BASE, PACKET_BYTES};
 use spinneret_verilog::prelude::*;
 use std::ops::RangeInclusive;
 
@@ -20,10 +21,10 @@ pub struct PoolLayout {
     #[parameter(32, range = 8..=48, verilog = "ADDR_WIDTH")]
     pub address_width: usize,
     /// Address of the packet buffer.
-    #[parameter(0x1c10_0000, range = 0..=(1_u64 << 48) - 1, verilog = "BUF_START")]
+    #[parameter(PACKET_BASE as u64, range = 0..=(1_u64 << 48) - 1, verilog = "BUF_START")]
     pub buffer_base: u64,
     /// Size of the packet buffer in bytes.
-    #[parameter(512 * 1024, range = BYTES, verilog = "BUF_SIZE")]
+    #[parameter(PACKET_BYTES as u64, range = BYTES, verilog = "BUF_SIZE")]
     pub buffer_size: u64,
     /// Bytes of a large slot, at least those of the largest packet that is to fit.
     #[parameter(1536, range = BYTES, verilog = "SLOT0_SIZE")]

@@ -2,7 +2,7 @@
 
 use crate::support::{Nic, fails, message, ok, open, open_context, open_program, ports};
 use spinneret::*;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
 #[track_caller]
@@ -167,6 +167,49 @@ fn null_pointers_are_errors() {
         "the context is a null pointer",
     );
     ok(spinneret_close(handle));
+}
+
+#[test]
+fn rules_come_from_a_file() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("rules.toml");
+    let text = "[[ruleset]]\nrules = ['ipv4']\n\
+                [[ruleset]]\nmode = 'or'\nrules = ['slmp-syn', 'slmp-ack']\nend-of-message = 'slmp-eom'\n";
+    std::fs::write(&path, text).expect("there is room");
+    let path = CString::new(path.to_str().expect("it is UTF-8")).expect("it has no 0");
+    let mut rules = ports(1, 1);
+    let mut read = |number| {
+        // SAFETY: a string and a place.
+        let count = unsafe { spinneret_read_rules(path.as_ptr(), number, &raw mut rules) };
+        (count, rules)
+    };
+    let (count, first) = read(0);
+    assert_eq!(
+        (count, first.join, first.count, first.has_messages),
+        (2, SPINNERET_ALL, 1, 0)
+    );
+    assert_eq!(first.rules[0].mask, spinneret_rule_ipv4().mask);
+    let (count, second) = read(1);
+    assert_eq!(
+        (count, second.join, second.count, second.has_messages),
+        (2, SPINNERET_ANY, 2, 1)
+    );
+    assert_eq!(
+        (second.end_of_message.word, second.end_of_message.mask),
+        (10, 0x8000)
+    );
+    wrong(read(2).0, "there is no ruleset 2, but 2 of them");
+    std::fs::write(
+        folder.path().join("rules.toml"),
+        "[[ruleset]]\nrules = ['ipv5']\n",
+    )
+    .expect("there is room");
+    wrong(read(0).0, "rules.toml:2: ruleset 0, rule 0: there is no rule");
+    // SAFETY: a string, and no place.
+    wrong(
+        unsafe { spinneret_read_rules(path.as_ptr(), 0, null_mut()) },
+        "rules is a null pointer",
+    );
 }
 
 #[test]

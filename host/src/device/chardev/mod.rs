@@ -25,7 +25,7 @@ pub use system::{DeviceFile, DmaArea, System};
 
 use super::{Area, Device, DeviceError};
 use registers::RegisterFiles;
-use spinneret_program::map::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, caps, cl, her};
 use std::io::{self, ErrorKind};
 use std::path::Path;

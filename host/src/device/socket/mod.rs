@@ -9,4 +9,5 @@ mod peer;
 mod server;
 
 pub use client::{Client, ConnectError};
-pub use server::{Served, Server};
+pub use peer::Served;
+pub use server::Server;

@@ -1,17 +1,29 @@
 //! One client of the server: what it has sent, what it has not taken yet, and what it may do.
 
 use super::message::{PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
-use super::server::Served;
 use crate::device::{Device, DeviceError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use spinneret_program::{Program, map};
-use spinneret_regmap::CONTEXTS;
+use spinneret_program::Program;
+use spinneret_regmap::{CONTEXTS, pspin};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// What came of a look at the socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// Nobody wants anything.
+    Nothing,
+    /// Requests were answered.
+    Requests,
+    /// The client wants time to pass until then.
+    Waits(Duration),
+    /// The client is gone, and what it had on the NIC is stopped.
+    Gone,
+}
 
 /// Bytes that are received at once.
 const CHUNK: usize = 64 << 10;
@@ -290,7 +302,7 @@ impl Peer {
 }
 
 fn checked_words(address: u32, bytes: usize) -> Result<usize, DeviceError> {
-    let is_there = (map::HANDLER_BASE..=u32::MAX).contains(&address);
+    let is_there = (pspin::HANDLER_BASE..=u32::MAX).contains(&address);
     match is_there && bytes <= WORDS_PIECE && address.is_multiple_of(4) && bytes.is_multiple_of(4) {
         true => Ok(bytes),
         false => Err(DeviceError::Refused(format!(

@@ -1,7 +1,7 @@
 //! The simulated NIC's end of the socket.
 
 use super::message::{Reply, VERSION, send};
-use super::peer::Peer;
+use super::peer::{Peer, Served};
 use crate::control::Control;
 use crate::device::Device;
 use spinneret_regmap::CONTEXTS;
@@ -10,7 +10,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Listens at a path; the file is removed in the end.
 #[derive(Debug)]
@@ -18,19 +17,6 @@ pub struct Server {
     listener: UnixListener,
     path: PathBuf,
     client: Option<Peer>,
-}
-
-/// What came of a look at the socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Served {
-    /// Nobody wants anything.
-    Nothing,
-    /// Requests were answered.
-    Requests,
-    /// The client wants time to pass until then.
-    Waits(Duration),
-    /// The client is gone, and what it had on the NIC is stopped.
-    Gone,
 }
 
 impl Server {

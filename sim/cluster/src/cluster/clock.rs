@@ -5,12 +5,12 @@ use crate::driver::Ended;
 use crate::event::{Event, Fault, Named, Run};
 use crate::group::Group;
 use crate::hpu::{Hpu, Outcome, SILENCE, TERMINATED, WATCHDOG};
-use crate::map::{PROGRAM_BASE, PROGRAM_BYTES};
 use crate::protect::Protection;
 use crate::queues::Ready;
 use crate::rv::Trap;
 use crate::task::Stage;
 use crate::view::World;
+use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
 
 /// Traps outside of handlers after which an HPU stands still.
 const TRAPS_OUTSIDE: usize = 8;

@@ -1,5 +1,6 @@
 //! Instructions of 32 bits.
 
+use super::compressed;
 use super::instruction::{Instruction, Op};
 
 /// `bits[high:low]`.
@@ -49,8 +50,18 @@ const fn imm_u(bits: u32) -> i32 {
     (bits & 0xffff_f000) as i32
 }
 
+impl Instruction {
+    /// Decodes the instruction in the low bits: 16 if these are no long instruction, else 32.
+    pub fn decode(bits: u32) -> Instruction {
+        match bits & 3 {
+            3 => decode(bits),
+            _ => compressed::decode(bits as u16).short(),
+        }
+    }
+}
+
 /// Decodes an instruction whose lowest two bits are set.
-pub(super) fn decode(bits: u32) -> Instruction {
+fn decode(bits: u32) -> Instruction {
     let decoded = match bits & 0x7f {
         0x37 => Some(Instruction::new(Op::Lui, rd(bits), 0, 0, imm_u(bits))),
         0x17 => Some(Instruction::new(Op::Auipc, rd(bits), 0, 0, imm_u(bits))),

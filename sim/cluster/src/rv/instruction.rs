@@ -1,7 +1,5 @@
 //! A decoded instruction.
 
-use super::{compressed, decode};
-
 /// What an instruction does. Compressed instructions have the operation of their long form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[rustfmt::skip]
@@ -77,17 +75,6 @@ impl Instruction {
     /// In `rs2`: the instruction has 16 bits.
     const SHORT: u8 = 0x80;
 
-    /// Decodes the instruction in the low bits: 16 if these are no long instruction, else 32.
-    pub fn decode(bits: u32) -> Instruction {
-        if bits & 3 == 3 {
-            decode::decode(bits)
-        } else {
-            let mut instruction = compressed::decode(bits as u16);
-            instruction.rs2 |= Self::SHORT;
-            instruction
-        }
-    }
-
     /// An instruction of 32 bits from its fields.
     pub(super) fn new(op: Op, rd: u32, rs1: u32, rs2: u32, imm: i32) -> Instruction {
         let late = match op {
@@ -101,6 +88,14 @@ impl Instruction {
             rs1: rs1 as u8 & 31,
             rs2: rs2 as u8 & 31,
             imm,
+        }
+    }
+
+    /// The same instruction, in 16 bits.
+    pub(super) fn short(self) -> Instruction {
+        Instruction {
+            rs2: self.rs2 | Self::SHORT,
+            ..self
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 const PATIENCE: u64 = 3_000_000;
 /// Where the NIC puts packets, one in each.
 const SLOT_BYTES: u32 = 2048;
-const PACKETS: u32 = 0x1c10_0000;
+const PACKETS: u32 = spinneret_regmap::pspin::PACKET_BASE;
 const SLOTS: u32 = 256;
 /// Where the context's host memory is.
 pub(crate) const HOST: u64 = 0x12_0000_0000;

@@ -122,7 +122,7 @@ fn a_trap_vector_in_the_middle_of_a_line_is_not_where_traps_go() {
 #[test]
 fn standard_output_where_there_is_none_hangs() {
     let change = (
-        "include/spin_conf.h",
+        "include/spin_map.h",
         "#define SPIN_STDOUT_ADDR 0x1a104000\n",
         "#define SPIN_STDOUT_ADDR 0x1b206000\n",
     );

@@ -1,7 +1,6 @@
 //! ELF files.
 
-use super::files::{Files, NAME, seed};
-use super::root;
+use super::files::{Files, NAME, root, seed};
 use crate::Target;
 use spinneret_cluster::{Cluster, Config, Program};
 use spinneret_nic::report::Symbols;

@@ -1,14 +1,18 @@
 //! Targets that take whole files.
 
-use super::root;
 use crate::mutate::damaged;
 use crate::{Fed, Target};
 use anyhow::Context as _;
 use rand_chacha::ChaCha8Rng;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What files are called in what is said about them.
 pub(super) const NAME: &str = "fuzzed";
+
+/// The project's root.
+pub(super) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// A reader of files: whether it has understood one, or which promise does not hold.
 type Reader = Box<dyn FnMut(&[u8]) -> Result<bool, String>>;
@@ -79,6 +83,6 @@ pub(super) fn seeds(folder: &str, endings: &[&str]) -> anyhow::Result<Vec<Vec<u8
 }
 
 /// A file to begin with.
-pub(super) fn seed(path: &std::path::Path) -> anyhow::Result<Vec<u8>> {
+pub(super) fn seed(path: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }

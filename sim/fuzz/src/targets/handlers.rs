@@ -1,15 +1,16 @@
 //! Handlers of random instructions, on the model of the cluster with the real runtime.
 
-use super::{instructions, root};
+use super::files::root;
+use super::instructions;
 use crate::{Fed, Target};
 use anyhow::{Context as _, ensure};
 use rand_chacha::ChaCha8Rng;
-use spinneret_cluster::map::{
+use spinneret_cluster::task::{Code, Her, HostAction, Meta};
+use spinneret_cluster::{Cluster, Config, Ending, Event, Program};
+use spinneret_regmap::pspin::{
     HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS, PACKET_BASE, PROGRAM_BASE, PROGRAM_BYTES,
     l1_address,
 };
-use spinneret_cluster::task::{Code, Her, HostAction, Meta};
-use spinneret_cluster::{Cluster, Config, Ending, Event, Program};
 
 /// Clocks of a handler, and of all that an input leads to.
 const WATCHDOG: u64 = 2_000;

@@ -5,7 +5,7 @@ use crate::mutate::number;
 use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
 use rand_chacha::ChaCha8Rng;
-use spinneret_cluster::map::{
+use spinneret_regmap::pspin::{
     DMA_BASE, DRIVER_BASE, HANDLER_BASE, ICACHE_BASE, L1_ALIAS, L1_BASE, L1_PACKETS, L1_SCRATCHPADS,
     L1_STRIDE, PACKET_BASE, PROGRAM_BASE, STDOUT, TERMINATE,
 };

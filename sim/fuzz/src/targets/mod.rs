@@ -11,7 +11,6 @@ mod socket;
 
 use crate::Target;
 use anyhow::{Context as _, Result};
-use std::path::{Path, PathBuf};
 
 /// A target that can be chosen.
 #[derive(Debug)]
@@ -82,8 +81,3 @@ pub const ALL: [Entry; 6] = [
         make: || Ok(Box::new(handlers::Handlers::new()?)),
     },
 ];
-
-/// The project's root.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}

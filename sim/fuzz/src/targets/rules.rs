@@ -1,11 +1,9 @@
 //! Rule files.
 
-use super::files::{Files, NAME, seed, seeds};
-use super::root;
+use super::files::{Files, NAME, root, seed, seeds};
 use crate::Target;
 use spinneret_regmap::CONTEXTS;
-use spinneret_sim::reference::matcher::MatcherParams;
-use spinneret_sim::rules::RuleFile;
+use spinneret_rules::{MatcherParams, RuleFile};
 
 /// Reads a rule file for the matching engine of a board.
 pub(super) fn target() -> anyhow::Result<Box<dyn Target>> {

@@ -1,7 +1,6 @@
 //! SLMP segments, to the handlers on a simulated NIC and to the receiver that programs have.
 
-use super::files::seeds;
-use super::root;
+use super::files::{root, seeds};
 use crate::mutate::{damaged, number};
 use crate::{Fed, Target};
 use rand::RngExt as _;

@@ -1,6 +1,6 @@
 //! Messages of programs to a NIC that is simulated for them.
 
-use super::root;
+use super::files::root;
 use crate::mutate::number;
 use crate::{Fed, Target};
 use anyhow::Context as _;
@@ -11,6 +11,7 @@ use spinneret_host::Device as _;
 use spinneret_host::device::socket::{Served, Server};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
+use spinneret_regmap::pspin::HANDLER_BASE;
 use spinneret_regmap::{caps, registers};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -98,7 +99,7 @@ impl Socket {
         match kind {
             Kind::Version => VERSION,
             Kind::Register => self.offsets.choose(rng).copied().unwrap_or(0),
-            Kind::Address => 0x1c00_0000 + rng.random_range(0..0x40_0000) * 4,
+            Kind::Address => u64::from(HANDLER_BASE) + rng.random_range(0..0x40_0000) * 4,
             Kind::Context => rng.random_range(0..5),
             Kind::Area => rng.random_range(0..1 << 22),
             Kind::Few => rng.random_range(0..256) * 4,

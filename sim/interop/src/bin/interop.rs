@@ -4,7 +4,8 @@ use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
-use spinneret_interop::run::{Request, Step, example_names, run};
+use spinneret_interop::request::{Request, Step};
+use spinneret_interop::run::{example_names, run};
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! What Corundum's Makefiles and `config.tcl` say about a card, asked for by the tools that read them in a real build.
 
-use super::write;
+use super::written::write;
 use anyhow::{Context as _, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;

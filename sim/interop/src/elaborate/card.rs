@@ -1,6 +1,6 @@
 //! A card that both checkouts have everything for.
 
-use super::write;
+use super::written::write;
 use anyhow::{Result, bail};
 use spinneret_bsp::{Board, Family};
 use spinneret_gen::Error;

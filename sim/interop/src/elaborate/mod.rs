@@ -15,6 +15,7 @@
 mod build;
 mod card;
 mod verdict;
+mod written;
 
 use crate::model;
 use crate::trees;
@@ -28,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 use verdict::{Judge, Verdict};
+use written::write;
 
 /// What is elaborated: everything of a card but its pins and transceivers.
 const TOP: &str = "fpga_core";
@@ -215,15 +217,6 @@ fn text_with(files: &[&PathBuf], wanted: &str) -> Result<(PathBuf, String)> {
     bail!(
         "none of the card's files has `{wanted}`: check out a revision of Corundum that `gen-verilog --board` takes"
     );
-}
-
-/// Writes a file with the folders above it, and answers its path.
-fn write(path: &Path, text: &str) -> Result<String> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    }
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(path.display().to_string())
 }
 
 #[cfg(test)]

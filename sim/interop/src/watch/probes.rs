@@ -1,15 +1,16 @@
 //! The probes of the model, looked at in every clock of the cluster.
 
 use super::{Open, Seen, What};
+use spinneret_regmap::pspin;
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Direction, Instance, ModelError, PortHandle};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Registers of an HPU's driver.
-const DRIVER: std::ops::Range<u32> = 0x1b20_5000..0x1b20_5400;
+const DRIVER: std::ops::Range<u32> = pspin::DRIVER_BASE..pspin::DRIVER_BASE + 0x400;
 /// Words of standard output.
-const STDOUT: std::ops::Range<u32> = 0x1a10_4000..0x1a10_5000;
+const STDOUT: std::ops::Range<u32> = pspin::STDOUT..pspin::STDOUT + pspin::STDOUT_BYTES;
 
 /// A channel with valid and ready.
 #[derive(Debug)]

@@ -25,10 +25,6 @@ use spinneret_cluster::Cluster;
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Direction, Instance, ModelError, PortHandle};
 
-/// Clocks between an address and the first beat or the response of memory: the way through the cluster's crossbars, an
-/// assumption.
-const MEMORY_CLOCKS: u64 = 6;
-
 /// The cluster, as the application's ports see it.
 #[derive(Debug)]
 pub(crate) struct ClusterSide {

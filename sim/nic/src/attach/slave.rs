@@ -1,11 +1,14 @@
 //! A port on which the application reads and writes the cluster's memory.
 
-use super::MEMORY_CLOCKS;
 use super::ports::Handshake;
 use spinneret_cluster::{BEAT_BYTES, Cluster};
 use spinneret_sim::agent::Violation;
 use spinneret_sim::model::{Direction, Instance, ModelError, PortHandle};
 use std::collections::VecDeque;
+
+/// Clocks between an address and the first beat or the response of memory: the way through the cluster's crossbars, an
+/// assumption.
+const MEMORY_CLOCKS: u64 = 6;
 
 /// Bursts of each direction that are taken before the first is done.
 const BURSTS: usize = 8;

@@ -1,6 +1,6 @@
 //! `spinneret captures`: writes the captures that are shipped with the project.
 
-use super::{Failure, print};
+use crate::terminal::{Failure, print};
 use anyhow::anyhow;
 use clap::Args;
 use spinneret_sim::capture::traffic;

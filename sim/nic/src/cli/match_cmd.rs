@@ -1,15 +1,17 @@
 //! `spinneret match`: sorts the packets of a capture as the matching engine does.
 
-use super::report::{Report, RuleSetReport, Traffic};
-use super::{Failure, Files, print};
+use super::report::{Report, RuleSetReport};
 use crate::engine::Engine;
+use crate::terminal::{Failure, Files, print};
+use crate::traffic::Traffic;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use spinneret_rules::{MatcherParams, NamedRuleset, RuleFile};
 use spinneret_sim::capture::{CaptureError, CaptureReader, CaptureWriter, Packet};
 use spinneret_sim::matching::Matcher;
-use spinneret_sim::reference::matcher::{MatchResult, MatcherParams};
-use spinneret_sim::rules::{NamedRuleSet, RuleFile};
+use spinneret_sim::reference::matcher::MatchResult;
+use spinneret_sim::reference::matcher::RuleTable;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -83,7 +85,7 @@ pub fn sort(arguments: &MatchArguments) -> Result<Report, Failure> {
     // The matcher of the public design sorts what it can, one with rules relative to the IP payload the rest.
     params.ip_relative = rules.is_relative();
     let capture = CaptureReader::open(&arguments.pcap).map_err(Failure::usage)?;
-    let table = rules.table(&params).map_err(Failure::usage)?;
+    let table = RuleTable::of(&params, &rules).map_err(Failure::usage)?;
     let matcher = arguments
         .engine
         .matcher(&params, &table)
@@ -188,7 +190,7 @@ impl Run {
 }
 
 fn empty_report(rules: &RuleFile, params: &MatcherParams, engine: &'static str) -> Report {
-    let ruleset = |(ruleset, named): (usize, &NamedRuleSet)| RuleSetReport {
+    let ruleset = |(ruleset, named): (usize, &NamedRuleset)| RuleSetReport {
         ruleset,
         name: named.name.clone(),
         traffic: Traffic::default(),

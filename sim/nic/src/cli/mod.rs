@@ -5,23 +5,14 @@
 //! that cannot be created). Nothing is written in the last case.
 
 mod captures_cmd;
-mod failure;
-mod files;
 pub mod match_cmd;
-mod print;
 mod report;
 pub mod send_cmd;
-mod store;
-mod values;
 
-pub use failure::Failure;
-pub(crate) use files::Files;
-pub(crate) use print::{print, tell};
-pub use report::{Report, RuleSetReport, Traffic};
-pub(crate) use store::Store;
-pub(crate) use values::{megabits, megahertz, seconds};
+pub use report::{Report, RuleSetReport};
 
 use crate::run::{ReceiveArguments, RunArguments, ServeArguments};
+use crate::terminal::tell;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 

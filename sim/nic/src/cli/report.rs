@@ -1,28 +1,12 @@
 //! What `spinneret match` says at the end, for people and for programs.
 
+use crate::traffic::Traffic;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::fmt;
 
 /// Clock of the network card's blocks, in megahertz.
 const CLOCK_MHZ: f64 = 250.0;
-
-/// Packets, and their bytes without the check sequence.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Traffic {
-    /// Number of packets.
-    pub packets: u64,
-    /// Bytes of them.
-    pub bytes: u64,
-}
-
-impl Traffic {
-    /// Counts a packet.
-    pub fn add(&mut self, bytes: usize) {
-        self.packets += 1;
-        self.bytes += bytes as u64;
-    }
-}
 
 /// What a ruleset matched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,7 +1,7 @@
 //! `spinneret send`: a file as an SLMP message, over this machine's network.
 
-use super::{Failure, megabits, print, seconds};
 use crate::net::Interrupt;
+use crate::terminal::{Failure, megabits, print, seconds};
 use anyhow::{Context as _, anyhow};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};

@@ -8,8 +8,7 @@ use crate::net::generator::check_reply;
 use crate::nic::{Nic, NicConfig};
 use crate::run::host_ping::HostPing;
 use spinneret_cluster::Program;
-use spinneret_sim::reference::matcher::MatcherParams;
-use spinneret_sim::rules::RuleFile;
+use spinneret_rules::{MatcherParams, RuleFile};
 
 /// Payloads in bytes.
 const PAYLOADS: [usize; 8] = [16, 216, 416, 616, 816, 1016, 1216, 1400];

@@ -10,17 +10,6 @@ use std::time::{Duration, Instant};
 const WAITING: usize = 32;
 /// Longest that packets are on their way behind the last one.
 const DRAIN_PS: u64 = 1_000_000_000_000;
-/// The causes for which the ingress path drops a matched packet.
-const CAUSES: [&str; 7] = [
-    "overload",
-    "no_slot",
-    "oversize",
-    "bad_frame",
-    "write_error",
-    "no_context",
-    "reset",
-];
-
 /// What became of the packets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
@@ -94,9 +83,8 @@ fn count_up(nic: &mut Nic, load: &mut Load) -> Result<(), BenchError> {
         let register = register.ok_or_else(|| BenchError::Wrong("a counter has no register".to_owned()))?;
         Ok(nic.get(register)?.into())
     };
-    for cause in CAUSES {
-        let dropped = get(ingress::offset(&format!("dropped_{cause}")))?;
-        load.dropped.push((cause, dropped));
+    for (cause, register) in ingress::drops() {
+        load.dropped.push((cause, get(Some(register.offset))?));
     }
     let sums = [
         load.sent,

@@ -16,8 +16,7 @@ pub use speed::{Speed, idle, traffic};
 use crate::nic::{ControlError, Nic, NicConfig, NicError};
 use crate::run::{self, BuildError};
 use spinneret_cluster::{Program, ProgramError};
-use spinneret_sim::reference::matcher::MatcherParams;
-use spinneret_sim::rules::{RuleFile, RuleFileError};
+use spinneret_rules::{MatcherParams, RuleFile, RuleFileError};
 use std::path::{Path, PathBuf};
 
 /// Why a measurement cannot be made.

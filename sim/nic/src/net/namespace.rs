@@ -2,7 +2,7 @@
 
 use super::NetError;
 use super::privileges::Need;
-use crate::cli::tell;
+use crate::terminal::tell;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -423,18 +423,11 @@ fn attach_dma(
     host: &HostMemory,
     latency: u64,
 ) -> Result<CorundumDma, ModelError> {
-    let way = match transfer {
-        Transfer::ToHost => "write",
-        Transfer::FromHost => "read",
-    };
-    let descriptors = format!("m_axis_data_dma_{way}_desc");
-    let status = format!("s_axis_data_dma_{way}_desc_status");
-    let ports = [&descriptors[..], &status, "data_dma_ram"];
     let config = DmaConfig {
         latency: Latency::exactly(latency),
         ..DmaConfig::default()
     };
-    CorundumDma::attach_inside(sim, transfer, ports, (host, RAM), config, &RamPauses::default())
+    CorundumDma::attach_inside(sim, transfer, (host, RAM), config, &RamPauses::default())
 }
 
 /// Why the NIC does not go on.

@@ -7,9 +7,8 @@ use spinneret_program::{Code, main_handler};
 use spinneret_regmap::matching::RuleRegisters;
 use spinneret_regmap::model::{Registers, Variant};
 use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, her, her_meta, me};
-use spinneret_sim::reference::matcher::{
-    MatchResult, MatcherParams, Mode, ReferenceMatcher, RuleSet, RuleTable,
-};
+use spinneret_rules::{Join, MatcherParams, Ruleset};
+use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 
 /// All bytes of a register.
 const WHOLE: u8 = 0xf;
@@ -56,7 +55,7 @@ impl Route {
         RuleTable::new(&MatcherParams::BOARD, rulesets).expect("registers hold no more than there is")
     }
 
-    fn ruleset(&self, ruleset: u32) -> RuleSet {
+    fn ruleset(&self, ruleset: u32) -> Ruleset {
         let rule = |place| {
             let value = |register: fn(u32, u32) -> Option<u32>| self.value(register(ruleset, place));
             RuleRegisters {
@@ -70,11 +69,8 @@ impl Route {
         };
         // The last rule of a ruleset tells the last packet of a message.
         let last = RULES_PER_RULESET - 1;
-        RuleSet {
-            mode: match self.value(me::mode(ruleset)) & 1 {
-                0 => Mode::And,
-                _ => Mode::Or,
-            },
+        Ruleset {
+            join: Join::of_bit(self.value(me::mode(ruleset))),
             rules: (0..last).map(rule).collect(),
             end_of_message: rule(last),
         }

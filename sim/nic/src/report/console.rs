@@ -1,5 +1,6 @@
 //! What handlers print.
 
+use crate::terminal::harmless;
 use spinneret_host::{Lines, Printed};
 
 /// Joins the characters of all HPUs to lines, each of one HPU, fit for a terminal.
@@ -28,19 +29,6 @@ impl Console {
 fn text(printed: &Printed) -> String {
     let Printed { cluster, hpu, line } = printed;
     format!("[{cluster}.{hpu}] {}", harmless(line))
-}
-
-/// A text without characters that a terminal obeys: what handlers print and names of files may hold any.
-pub(crate) fn harmless(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\t' | '\n' => shown.push(character),
-            _ if character.is_control() => shown.extend(character.escape_default()),
-            _ => shown.push(character),
-        }
-    }
-    shown
 }
 
 #[cfg(test)]

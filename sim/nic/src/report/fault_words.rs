@@ -7,6 +7,7 @@ use spinneret_cluster::{
     Config, Fault, HpuId, Named, REFUSED_COMMAND, REFUSED_HOST, REFUSED_LENGTH, SILENCE, TERMINATED, WATCHDOG,
 };
 use spinneret_regmap::MAX_FRAME;
+use spinneret_regmap::pspin;
 use std::fmt::Write as _;
 
 /// What has to be known of the cluster to explain a fault.
@@ -151,8 +152,8 @@ pub(super) fn who(fault: &Fault, symbols: &Symbols) -> String {
 
 fn l1(offset: u32) -> &'static str {
     match offset {
-        0..map::L1_PACKETS => "contexts and stacks",
-        map::L1_PACKETS..map::L1_SCRATCHPADS => "packets",
+        0..pspin::L1_PACKETS => "contexts and stacks",
+        pspin::L1_PACKETS..pspin::L1_SCRATCHPADS => "packets",
         _ => "scratchpads",
     }
 }

@@ -44,6 +44,7 @@ mod end;
 mod fault_words;
 mod faults;
 mod histogram;
+mod occupancy;
 mod options;
 mod pairing;
 mod plot;
@@ -57,10 +58,10 @@ mod tally;
 mod trace;
 
 pub use console::Console;
-pub(crate) use console::harmless;
 pub use end::End;
 pub use faults::{BrokenHpu, FaultKind};
 pub use histogram::Histogram;
+pub use occupancy::Occupancy;
 pub use options::{Options, ReportError};
 pub use profile::{FunctionCost, LineCost, ProfileReport};
 pub use progress::{Live, ShowProgress};
@@ -76,19 +77,6 @@ use spinneret_cluster::{Event, Profile, Program, Run, digest};
 use std::collections::HashMap;
 use tally::Tally;
 use trace::{Packet, Parallel, Serial};
-
-/// How full the NIC is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Occupancy {
-    /// Small slots of the packet buffer that are in use.
-    pub slots_small: u64,
-    /// Large slots of the packet buffer that are in use.
-    pub slots_large: u64,
-    /// HPUs on which a handler runs.
-    pub busy_hpus: u64,
-    /// Packets that wait for an HPU.
-    pub queued: u64,
-}
 
 /// A packet in the cluster.
 #[derive(Clone, Copy, Debug)]

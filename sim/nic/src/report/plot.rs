@@ -1,6 +1,6 @@
 //! Latency and occupancy over time, as a picture.
 
-use super::Occupancy;
+use super::occupancy::Occupancy;
 use super::series::Series;
 use plotters::coord::Shift;
 use plotters::prelude::*;

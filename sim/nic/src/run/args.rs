@@ -1,6 +1,6 @@
 //! The arguments of `spinneret run`, and those that other commands share with it.
 
-use crate::cli::{Files, megahertz, seconds};
+use crate::terminal::{Files, megahertz, seconds};
 use clap::{ArgGroup, Args};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! From a folder with handlers to their ELF file.
 
-use crate::cli::tell;
+use crate::terminal::tell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;

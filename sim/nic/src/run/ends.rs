@@ -1,12 +1,12 @@
 //! Where packets come from and go to, as the arguments say.
 
 use super::args::PacketArguments;
-use crate::cli::{Failure, tell};
 use crate::net::generator::RecipeError;
 use crate::net::{
     Generator, NetError, Next, PacketSocket, PcapSink, PcapSource, Recipe, Sink, Source, Tap, TapConfig,
     Timing,
 };
+use crate::terminal::{Failure, tell};
 use anyhow::anyhow;
 use std::os::fd::AsFd;
 use std::path::Path;

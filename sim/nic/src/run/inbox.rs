@@ -1,6 +1,6 @@
 //! What becomes of received messages: each is stored or refused, and its sender hears which.
 
-use crate::cli::{Failure, Store, print, tell};
+use crate::terminal::{Failure, Store, print, tell};
 use anyhow::{Result, anyhow, bail};
 use spinneret_slmp::{GivenUp, Received, Verdict};
 use std::path::{Path, PathBuf};

@@ -5,14 +5,14 @@ use super::ends::Ends;
 use super::host::{Attention, HostProgram};
 use super::setup::{self, Setup};
 use super::wave::Wave;
-use crate::cli::{Failure, print};
 use crate::device::Simulated;
 use crate::net::{self, Interrupt, Next, Pacer};
 use crate::nic::{DAY_PS, LAST_PS, Nic};
 use crate::report::{End, Live, Occupancy, Recorder};
+use crate::terminal::{Failure, print};
 use anyhow::anyhow;
 use spinneret_cluster::Event;
-use spinneret_regmap::registers;
+use spinneret_regmap::{Register, Word, datapath_counters, ingress};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -325,7 +325,10 @@ impl Session {
     fn count(&mut self) -> Result<(), Failure> {
         if self.counted.elapsed() >= COUNT {
             self.counted = Instant::now();
-            let counters = counters(&mut self.nic.borrow_mut(), &["ingress"])?;
+            let counters = read(
+                &mut self.nic.borrow_mut(),
+                ingress::ALL.iter().flat_map(Register::words),
+            )?;
             self.recorder.counters(&counters);
         }
         Ok(())
@@ -383,10 +386,7 @@ impl Session {
         self.is_stuck |= end.left > 0 && self.nic.borrow().is_idle();
         // Who wants an end gets it without a complaint.
         self.is_stuck &= !self.interrupt.is_set();
-        let counters = counters(
-            &mut self.nic.borrow_mut(),
-            &["ingress", "egress", "host_write", "host_read"],
-        )?;
+        let counters = read(&mut self.nic.borrow_mut(), datapath_counters())?;
         self.recorder.counters(&counters);
         for sink in self.ends.wire.into_iter().chain(self.ends.host) {
             sink.finish().map_err(Failure::work)?;
@@ -435,20 +435,11 @@ fn occupancy(nic: &Nic) -> Occupancy {
     }
 }
 
-/// The counters of the hardware, as software reads them.
-fn counters(nic: &mut Nic, groups: &[&str]) -> Result<Vec<(String, u64)>, Failure> {
-    let mut counters = Vec::new();
-    for register in registers().filter(|register| groups.contains(&register.group)) {
-        for element in 0..register.count {
-            let Some(offset) = register.address(element) else {
-                continue;
-            };
-            let name = match register.count {
-                1 => format!("{}.{}", register.group, register.name),
-                _ => format!("{}.{}[{element}]", register.group, register.name),
-            };
-            counters.push((name, nic.get(offset).map_err(Failure::work)?.into()));
-        }
-    }
-    Ok(counters)
+/// Counters of the hardware, as software reads them.
+fn read(nic: &mut Nic, counters: impl Iterator<Item = Word>) -> Result<Vec<(String, u64)>, Failure> {
+    let read = |word: Word| {
+        let value = nic.get(word.offset()).map_err(Failure::work)?;
+        Ok((word.title().to_string(), value.into()))
+    };
+    counters.map(read).collect()
 }

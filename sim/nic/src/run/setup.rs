@@ -6,15 +6,14 @@ use super::ends::{self, Ends};
 use super::host::HostProgram;
 use super::host_ping::HostPing;
 use super::wave::Wave;
-use crate::cli::{Failure, Files};
 use crate::device::Simulated;
 use crate::nic::NicConfig;
 use crate::report::{Options, Recorder};
 use crate::start::{names, start_on};
+use crate::terminal::{Failure, Files};
 use anyhow::anyhow;
 use spinneret_cluster::{Config, Program};
-use spinneret_sim::reference::matcher::MatcherParams;
-use spinneret_sim::rules::RuleFile;
+use spinneret_rules::{MatcherParams, RuleFile};
 use std::path::{Path, PathBuf};
 
 /// Longest that HPUs may take to ask for their first task, in picoseconds: 100 ms.

@@ -1,7 +1,7 @@
 //! The waveform of a run.
 
 use super::args::ResultArguments;
-use crate::cli::Failure;
+use crate::terminal::Failure;
 use anyhow::anyhow;
 use spinneret_sim::capture::whole_file::ForeignFile;
 use spinneret_sim::waveform;

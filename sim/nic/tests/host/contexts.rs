@@ -1,7 +1,8 @@
 //! Several contexts at once, and what they share with the host.
 
-use crate::support::{PATIENCE, PAYLOAD, contexts, exchange, nic, ok, open, port, udp};
+use crate::support::{PATIENCE, PAYLOAD, contexts, exchange, nic, ok, open, port};
 use spinneret_host::{Counter, Error, ErrorKind};
+use spinneret_sim::packets::udp;
 use std::time::Duration;
 
 #[test]

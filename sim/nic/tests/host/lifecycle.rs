@@ -1,7 +1,8 @@
 //! Contexts come and go, and leave nothing behind.
 
-use crate::support::{contexts, exchange, nic, ok, open, port, program, udp};
+use crate::support::{contexts, exchange, nic, ok, open, port, program};
 use spinneret_host::{ErrorKind, Nic, Options, Rule, Ruleset};
+use spinneret_sim::packets::udp;
 
 #[test]
 fn packets_of_a_closed_context_go_to_the_host() {

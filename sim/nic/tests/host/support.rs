@@ -47,22 +47,6 @@ pub(crate) fn open<D: Device>(nic: &Nic<D>, program: &Program, name: &str, rules
     ok(nic.open_context(program, name, rules, &Options::default()))
 }
 
-/// A UDP packet between two hosts.
-pub(crate) fn udp(port: u16, payload: &[u8]) -> Vec<u8> {
-    let mut packet = vec![0; PAYLOAD];
-    packet[..12].copy_from_slice(b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02");
-    packet[12..14].copy_from_slice(&[8, 0]);
-    packet[14] = 0x45;
-    packet[16..18].copy_from_slice(&(28 + payload.len() as u16).to_be_bytes());
-    packet[22..24].copy_from_slice(&[64, 17]);
-    packet[26..34].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
-    packet[34..36].copy_from_slice(&[0x12, 0x34]);
-    packet[36..38].copy_from_slice(&port.to_be_bytes());
-    packet[38..40].copy_from_slice(&(8 + payload.len() as u16).to_be_bytes());
-    packet.extend_from_slice(payload);
-    packet
-}
-
 /// Packets come from the wire, slowly enough for all to be handled, and time passes until they are: what left for the
 /// wire, and for the host.
 pub(crate) fn exchange(nic: &Simulated, packets: impl IntoIterator<Item = Vec<u8>>) -> [Vec<Out>; 2] {

@@ -4,8 +4,7 @@ use crate::support::{Shown, build};
 use spinneret_nic::nic::{Nic, NicConfig};
 use spinneret_nic::report::{End, Occupancy, Options, Recorder};
 use spinneret_regmap::{egress, ingress};
-use spinneret_sim::reference::matcher::MatcherParams;
-use spinneret_sim::rules::RuleFile;
+use spinneret_rules::{MatcherParams, RuleFile};
 use std::path::Path;
 use std::time::Instant;
 

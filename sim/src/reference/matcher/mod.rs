@@ -15,15 +15,14 @@
 //!
 //! Not modelled: time, backpressure and the stream's side band (tid, tdest, tuser).
 
-mod params;
 mod payload;
 mod table;
 
-pub use params::{MatcherParams, ParamsError};
 pub use payload::ip_payload_start;
-pub use table::{Mode, PortValues, RuleSet, RuleTable, TableError};
+pub use table::{PortValues, RuleTable, TableError};
 
 use spinneret_regmap::matching::{Rule, WORD_BYTES};
+use spinneret_rules::{Join, MatcherParams, ParamsError, Ruleset};
 
 /// First byte of the message id in a frame.
 pub const MESSAGE_ID_OFFSET: usize = 44;
@@ -126,11 +125,11 @@ impl ReferenceMatcher {
         }
     }
 
-    fn set_matches(&self, set: &RuleSet, frame: &Headers<'_>) -> bool {
+    fn set_matches(&self, set: &Ruleset, frame: &Headers<'_>) -> bool {
         let mut matches = set.rules.iter().map(|rule| self.rule_matches(rule, frame));
-        match set.mode {
-            Mode::And => matches.all(|matched| matched),
-            Mode::Or => matches.any(|matched| matched),
+        match set.join {
+            Join::And => matches.all(|matched| matched),
+            Join::Or => matches.any(|matched| matched),
         }
     }
 

@@ -1,62 +1,12 @@
 //! The rules of a matching engine, complete, and as its inputs hold them.
 
-use super::params::MatcherParams;
-use spinneret_regmap::matching::Rule;
+use spinneret_rules::{MatcherParams, RuleFile, Ruleset};
 use thiserror::Error;
-
-/// How the rules of a ruleset are joined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// All rules must match.
-    And,
-    /// One rule must match.
-    Or,
-}
-
-impl Mode {
-    /// The mode bit of the ruleset.
-    pub fn bit(self) -> u32 {
-        match self {
-            Self::And => 0,
-            Self::Or => 1,
-        }
-    }
-
-    /// The rule that changes nothing when it is joined with others in this mode.
-    pub fn neutral_rule(self) -> Rule {
-        match self {
-            Self::And => Rule::ALWAYS,
-            Self::Or => Rule::NEVER,
-        }
-    }
-}
-
-/// Rules that decide together whether a frame matches.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RuleSet {
-    /// How the rules are joined.
-    pub mode: Mode,
-    /// The rules that decide the match.
-    pub rules: Vec<Rule>,
-    /// Marks the last frame of a message; does not decide the match.
-    pub end_of_message: Rule,
-}
-
-impl RuleSet {
-    /// A ruleset that matches no frame.
-    pub fn never() -> Self {
-        Self {
-            mode: Mode::Or,
-            rules: Vec::new(),
-            end_of_message: Rule::NEVER,
-        }
-    }
-}
 
 /// A complete set of rules for a matcher: every ruleset has every rule.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RuleTable {
-    rulesets: Vec<RuleSet>,
+    rulesets: Vec<Ruleset>,
 }
 
 impl RuleTable {
@@ -65,14 +15,14 @@ impl RuleTable {
     /// # Errors
     /// If there are more rulesets or more rules than the matcher has, or a rule counts from the IP payload and the
     /// matcher does not know where that is.
-    pub fn new(params: &MatcherParams, mut rulesets: Vec<RuleSet>) -> Result<Self, TableError> {
+    pub fn new(params: &MatcherParams, mut rulesets: Vec<Ruleset>) -> Result<Self, TableError> {
         if rulesets.len() > params.rulesets {
             return Err(TableError::Rulesets {
                 given: rulesets.len(),
                 available: params.rulesets,
             });
         }
-        rulesets.resize_with(params.rulesets, RuleSet::never);
+        rulesets.resize_with(params.rulesets, Ruleset::never);
         let available = params.rules_per_ruleset.saturating_sub(1);
         for (ruleset, set) in rulesets.iter_mut().enumerate() {
             if set.rules.len() > available {
@@ -82,17 +32,25 @@ impl RuleTable {
                     available,
                 });
             }
-            let is_relative = set.end_of_message.relative || set.rules.iter().any(|rule| rule.relative);
-            if is_relative && !params.ip_relative {
+            if set.is_relative() && !params.ip_relative {
                 return Err(TableError::Relative { ruleset });
             }
-            set.rules.resize(available, set.mode.neutral_rule());
+            set.rules.resize(available, set.join.neutral_rule());
         }
         Ok(Self { rulesets })
     }
 
+    /// The rulesets of a rule file.
+    ///
+    /// # Errors
+    /// If the matcher has fewer rulesets or rules than the one that the file was checked for.
+    pub fn of(params: &MatcherParams, file: &RuleFile) -> Result<Self, TableError> {
+        let rulesets = file.rulesets.iter().map(|named| named.ruleset.clone());
+        Self::new(params, rulesets.collect())
+    }
+
     /// The rulesets, lowest first; each has all its rules.
-    pub fn rulesets(&self) -> &[RuleSet] {
+    pub fn rulesets(&self) -> &[Ruleset] {
         &self.rulesets
     }
 
@@ -100,7 +58,7 @@ impl RuleTable {
     pub fn port_values(&self) -> PortValues {
         let mut ports = PortValues::default();
         for (index, set) in self.rulesets.iter().enumerate() {
-            ports.mode |= set.mode.bit() << index;
+            ports.mode |= set.join.bit() << index;
             for rule in set.rules.iter().chain([&set.end_of_message]) {
                 let registers = rule.to_registers();
                 ports.idx.push(registers.idx);

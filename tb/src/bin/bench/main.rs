@@ -14,7 +14,6 @@ use spinneret_models::{
     PspinEgressDatapath, PspinEgressDatapathBoard, PspinHostmemDma, PspinHostmemDmaBoard,
     PspinIngressDatapath, PspinIngressDatapathBoard, PspinPktMatch, PspinPktMatchIp,
 };
-use spinneret_sim::reference::matcher::MatcherParams;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -59,12 +58,8 @@ enum Configuration {
 impl Bench {
     fn run(self, config: Configuration) -> Result<Figures> {
         match (self, config) {
-            (Self::Match, Configuration::Reference) => {
-                matching::run::<PspinPktMatch>("match", &MatcherParams::REFERENCE)
-            }
-            (Self::Match, Configuration::Board) => {
-                matching::run::<PspinPktMatchIp>("match-board", &MatcherParams::BOARD)
-            }
+            (Self::Match, Configuration::Reference) => matching::run::<PspinPktMatch>("match"),
+            (Self::Match, Configuration::Board) => matching::run::<PspinPktMatchIp>("match-board"),
             (Self::Ingress, Configuration::Reference) => ingress::run::<PspinIngressDatapath>("ingress"),
             (Self::Ingress, Configuration::Board) => {
                 ingress::run::<PspinIngressDatapathBoard>("ingress-board")

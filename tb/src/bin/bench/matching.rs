@@ -4,7 +4,6 @@ use crate::figures::{Figures, gbps, reference, table};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::simulation::Simulation;
 use spinneret_tb::measure::{Cycles, Traffic, marked, measure};
 
@@ -34,11 +33,11 @@ struct Row {
 }
 
 /// Measures all sizes in all kinds of traffic; the figures get that name.
-pub(crate) fn run<M: Model>(name: &'static str, params: &MatcherParams) -> Result<Figures> {
+pub(crate) fn run<M: Model>(name: &'static str) -> Result<Figures> {
     let (mut rows, mut cycles) = (Vec::new(), 0);
     for traffic in Traffic::ALL {
         let sim = Simulation::new(M::with_seed(1)).context("the model cannot be simulated")?;
-        let mut bench = marked(sim, params);
+        let mut bench = marked(sim);
         rows.extend(SIZES.map(|(size, reference)| Row {
             size,
             traffic,

@@ -5,11 +5,11 @@ use anyhow::Result;
 use rand::RngExt;
 use spinneret_models::{PspinPktMatch, PspinPktMatchIp};
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::MatcherParams;
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 use spinneret_tb::ip_frames::random_ip_frame;
-use spinneret_tb::pkt_match::{Counts, MatchBench, MessageId, Pauses, random_frame, random_rules};
+use spinneret_tb::parameters::Parameters;
+use spinneret_tb::pkt_match::{Counts, MatchBench, Pauses, random_frame, random_rules};
 use std::ops::AddAssign;
 
 /// Frames between two changes of the rules.
@@ -42,12 +42,13 @@ pub(crate) fn run(rounds: Rounds) -> Result<()> {
 
 fn run_round(seed: Seed, round: u64, frames: u64) -> Total {
     match round % 2 {
-        0 => run_model::<PspinPktMatch>(seed, round / 2, frames, &MatcherParams::REFERENCE),
-        _ => run_model::<PspinPktMatchIp>(seed, round / 2, frames, &MatcherParams::BOARD),
+        0 => run_model::<PspinPktMatch>(seed, round / 2, frames),
+        _ => run_model::<PspinPktMatchIp>(seed, round / 2, frames),
     }
 }
 
-fn run_model<M: Model>(seed: Seed, round: u64, frames: u64, params: &MatcherParams) -> Total {
+fn run_model<M: Model>(seed: Seed, round: u64, frames: u64) -> Total {
+    let params = Parameters::of::<M>().matcher();
     let mut rng = seed.rng("traffic");
     let pauses = match round % 4 {
         0 => Pauses::default(),
@@ -56,11 +57,11 @@ fn run_model<M: Model>(seed: Seed, round: u64, frames: u64, params: &MatcherPara
     };
     let mut sim = Simulation::new(M::with_seed(seed.0)).unwrap_or_else(|error| panic!("{error}"));
     sim.set_seed(seed);
-    let mut bench = MatchBench::new(sim, params, MessageId::REFERENCE, pauses);
+    let mut bench = MatchBench::new(sim, pauses);
     let mut total = Total::default();
     let mut left = frames;
     while left > 0 {
-        bench.load(Some(&random_rules(&mut rng, params)));
+        bench.load(Some(&random_rules(&mut rng, &params)));
         let batch = left.min(FRAMES_PER_TABLE);
         for _ in 0..batch {
             // Without headers no rule relative to the payload matches.

@@ -2,8 +2,8 @@
 
 use super::frame::{Ack, Segment};
 use crate::bench::{Bench, HOST};
-use spinneret_cluster::map::{L1_SCRATCHPADS, l1_address};
 use spinneret_cluster::{Config, Ending};
+use spinneret_regmap::pspin::{L1_SCRATCHPADS, l1_address};
 
 const MAGIC: u32 = 0x504d_4c53;
 const VERSION: u32 = 4;

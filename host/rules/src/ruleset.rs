@@ -4,7 +4,7 @@ use spinneret_regmap::RULES_PER_RULESET;
 use spinneret_regmap::matching::Rule;
 
 /// Rules that decide whether a packet matches; the last one of the hardware's marks the end of messages.
-pub(crate) const DECIDING_RULES: usize = RULES_PER_RULESET as usize - 1;
+const DECIDING_RULES: usize = RULES_PER_RULESET as usize - 1;
 
 /// How the rules of a ruleset are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,10 +16,36 @@ pub enum Join {
     Or,
 }
 
+impl Join {
+    /// The bit of the ruleset in the registers.
+    pub const fn bit(self) -> u32 {
+        match self {
+            Self::And => 0,
+            Self::Or => 1,
+        }
+    }
+
+    /// What a bit of the registers says.
+    pub const fn of_bit(bit: u32) -> Self {
+        match bit & 1 {
+            0 => Self::And,
+            _ => Self::Or,
+        }
+    }
+
+    /// The rule that changes nothing when it is joined with others.
+    pub const fn neutral_rule(self) -> Rule {
+        match self {
+            Self::And => Rule::ALWAYS,
+            Self::Or => Rule::NEVER,
+        }
+    }
+}
+
 /// Which packets go to handlers, and which of them ends a message.
 ///
 /// ```
-/// use spinneret_host::{Rule, Ruleset};
+/// use spinneret_rules::{Rule, Ruleset};
 ///
 /// let slmp = Ruleset::all()
 ///     .rule(Rule::IPV4)
@@ -31,9 +57,21 @@ pub enum Join {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ruleset {
-    join: Join,
-    rules: Vec<Rule>,
-    end_of_message: Rule,
+    /// How the rules are joined.
+    pub join: Join,
+    /// The rules that decide the match.
+    pub rules: Vec<Rule>,
+    /// Marks the last packet of a message; does not decide the match.
+    pub end_of_message: Rule,
+}
+
+/// A ruleset and what its author calls it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedRuleset {
+    /// The name in the file, if there is one.
+    pub name: Option<String>,
+    /// The rules as they are written, without unused ones.
+    pub ruleset: Ruleset,
 }
 
 /// Why the hardware cannot hold a ruleset.
@@ -59,6 +97,12 @@ pub enum RulesetError {
 }
 
 impl Ruleset {
+    /// Which packets end a message if nobody says: all of them, so that every packet is a message of its own, and the
+    /// context's handlers can be changed at any time. The public cluster joins such messages if they meet in a queue, and may
+    /// keep some until more come: there, handlers that need no end want [`Rule::NEVER`], and a message without end keeps its
+    /// handlers.
+    pub const USUAL_END: Rule = Rule::ALWAYS;
+
     /// Packets that match all rules; with no rule at all, every packet.
     pub fn all() -> Self {
         Self::joined(Join::And)
@@ -69,11 +113,16 @@ impl Ruleset {
         Self::joined(Join::Or)
     }
 
+    /// Matches no packet, and ends no message: what a place of the hardware that nobody uses holds.
+    pub fn never() -> Self {
+        Self::any().end_of_message(Rule::NEVER)
+    }
+
     fn joined(join: Join) -> Self {
         Self {
             join,
             rules: Vec::new(),
-            end_of_message: Rule::ALWAYS,
+            end_of_message: Self::USUAL_END,
         }
     }
 
@@ -84,9 +133,7 @@ impl Ruleset {
         self
     }
 
-    /// A packet that matches this ends its message; without it, every packet is a message of its own, so that the context's
-    /// handlers can be changed at any time. The public cluster joins such messages if they meet in a queue, and may keep some
-    /// until more come: there, handlers that need no end want [`Rule::NEVER`], and a message without end keeps its handlers.
+    /// A packet that matches this ends its message, instead of [`Self::USUAL_END`].
     #[must_use]
     pub fn end_of_message(mut self, rule: Rule) -> Self {
         self.end_of_message = rule;
@@ -119,21 +166,17 @@ impl Ruleset {
         }
     }
 
-    /// How its rules are joined.
-    pub fn join(&self) -> Join {
-        self.join
+    /// Whether a rule counts from the IP payload.
+    pub fn is_relative(&self) -> bool {
+        self.end_of_message.relative || self.rules.iter().any(|rule| rule.relative)
     }
 
-    /// The rule for a place in the hardware. Places that no rule was given for always match where all have to, and never
-    /// where one is enough.
-    pub(crate) fn at(&self, place: u32) -> Rule {
-        let rest = match self.join {
-            Join::And => Rule::ALWAYS,
-            Join::Or => Rule::NEVER,
-        };
-        match place as usize {
+    /// The rule for a place in the hardware, of which the last one ends messages; places that no rule was given for change
+    /// nothing.
+    pub fn at(&self, place: usize) -> Rule {
+        match place {
             DECIDING_RULES => self.end_of_message,
-            place => self.rules.get(place).copied().unwrap_or(rest),
+            place => self.rules.get(place).copied().unwrap_or(self.join.neutral_rule()),
         }
     }
 }

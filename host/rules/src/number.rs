@@ -1,6 +1,6 @@
 //! Whole numbers and ranges of them.
 
-use super::error::Problem;
+use crate::error::Problem;
 use std::ops::{Range, RangeInclusive};
 use toml::de::{DeInteger, DeValue};
 

@@ -1,10 +1,10 @@
 //! One entry of a ruleset: a name, a name with a value, or raw numbers.
 
-use super::error::Problem;
-use super::named::{self, Meaning, NamedRule};
-use super::number::{describe, range, whole};
-use super::suggest::did_you_mean;
-use crate::reference::matcher::MatcherParams;
+use crate::error::Problem;
+use crate::named::{self, Meaning, NamedRule};
+use crate::number::{describe, range, whole};
+use crate::params::MatcherParams;
+use crate::suggest::did_you_mean;
 use spinneret_regmap::matching::{Rule, WORD_BYTES};
 use std::ops::Range;
 use toml::Spanned;

@@ -1,11 +1,11 @@
 //! The file as a whole: rulesets, their keys and their rules.
 
-use super::NamedRuleSet;
-use super::error::{Problem, RulePlace};
-use super::number::describe;
-use super::rule;
-use super::suggest::did_you_mean;
-use crate::reference::matcher::{MatcherParams, Mode, RuleSet};
+use crate::error::{Problem, RulePlace};
+use crate::number::describe;
+use crate::params::MatcherParams;
+use crate::rule;
+use crate::ruleset::{Join, NamedRuleset, Ruleset};
+use crate::suggest::did_you_mean;
 use spinneret_regmap::matching::Rule;
 use std::ops::Range;
 use toml::Spanned;
@@ -16,7 +16,7 @@ const FIRST_STEPS: &str =
     "write [[ruleset]] and below it rules = [\"ipv4\"]; docs/rules.md describes the format";
 
 /// The rulesets of a file.
-pub(super) fn parse(text: &str, params: &MatcherParams) -> Result<Vec<NamedRuleSet>, Problem> {
+pub(super) fn parse(text: &str, params: &MatcherParams) -> Result<Vec<NamedRuleset>, Problem> {
     let document = DeTable::parse(text).map_err(|error| {
         let message = error.message().trim().replace('\n', ", ");
         Problem::new(
@@ -80,7 +80,7 @@ fn ruleset(
     table: &DeTable<'_>,
     span: &Range<usize>,
     params: &MatcherParams,
-) -> Result<NamedRuleSet, Problem> {
+) -> Result<NamedRuleset, Problem> {
     for key in table.keys() {
         if !KEYS.contains(&key.get_ref().as_ref()) {
             let hint = did_you_mean(key.get_ref(), &KEYS);
@@ -91,7 +91,7 @@ fn ruleset(
         }
     }
     let name = table.get("name").map(text_of_name).transpose()?;
-    let mode = table.get("mode").map_or(Ok(Mode::And), parse_mode)?;
+    let mode = table.get("mode").map_or(Ok(Join::And), parse_mode)?;
     let Some(entries) = table.get("rules") else {
         return Err(Problem::new(
             span.clone(),
@@ -105,20 +105,22 @@ fn ruleset(
         let problem = format!("there are {given} rules, but the matcher has {available} for a ruleset");
         return Err(Problem::new(entries.span(), problem));
     }
-    let end_of_message = table.get("end-of-message").map_or(Ok(Rule::NEVER), |entry| {
-        end_of_message(entry, params).map_err(|problem| problem.in_rule(RulePlace::EndOfMessage))
-    })?;
-    Ok(NamedRuleSet {
+    let end_of_message = table
+        .get("end-of-message")
+        .map_or(Ok(Ruleset::USUAL_END), |entry| {
+            end_of_message(entry, params).map_err(|problem| problem.in_rule(RulePlace::EndOfMessage))
+        })?;
+    Ok(NamedRuleset {
         name,
-        ruleset: RuleSet {
-            mode,
+        ruleset: Ruleset {
+            join: mode,
             rules,
             end_of_message,
         },
     })
 }
 
-fn rules(entries: &Spanned<DeValue<'_>>, mode: Mode, params: &MatcherParams) -> Result<Vec<Rule>, Problem> {
+fn rules(entries: &Spanned<DeValue<'_>>, mode: Join, params: &MatcherParams) -> Result<Vec<Rule>, Problem> {
     let DeValue::Array(array) = entries.get_ref() else {
         let found = describe(entries.get_ref());
         let problem = format!("\"rules\" must be a list, not {found}: write rules = [\"ipv4\"]");
@@ -131,7 +133,7 @@ fn rules(entries: &Spanned<DeValue<'_>>, mode: Mode, params: &MatcherParams) -> 
     let mut rules = Vec::new();
     for (number, entry) in array.iter().enumerate() {
         let several = |parsed: Vec<Rule>| match (mode, parsed.len()) {
-            (Mode::Or, 2..) => Err(Problem::new(
+            (Join::Or, 2..) => Err(Problem::new(
                 entry.span(),
                 "\"slmp\" is three rules that must all match: use it in a ruleset with mode = \"and\"",
             )),
@@ -168,10 +170,10 @@ fn text_of_name(value: &Spanned<DeValue<'_>>) -> Result<String, Problem> {
     }
 }
 
-fn parse_mode(value: &Spanned<DeValue<'_>>) -> Result<Mode, Problem> {
+fn parse_mode(value: &Spanned<DeValue<'_>>) -> Result<Join, Problem> {
     match value.get_ref().as_str() {
-        Some("and") => Ok(Mode::And),
-        Some("or") => Ok(Mode::Or),
+        Some("and") => Ok(Join::And),
+        Some("or") => Ok(Join::Or),
         _ => {
             let found = describe(value.get_ref());
             Err(Problem::new(

@@ -1,6 +1,5 @@
 //! Results on standard output, and what is told beside them.
 
-use crate::report::harmless;
 use anyhow::{Result, anyhow};
 use std::fmt::Display;
 use std::io::{ErrorKind, Write as _, stderr, stdout};
@@ -23,4 +22,17 @@ pub(crate) fn print(text: impl Display) -> Result<()> {
 /// Tells people something beside the result; where nobody can read it, nothing is lost.
 pub(crate) fn tell(text: impl Display) {
     let _ = writeln!(stderr(), "{}", harmless(&text.to_string()));
+}
+
+/// A text without characters that a terminal obeys: what handlers print and names of files may hold any.
+pub(crate) fn harmless(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\t' | '\n' => shown.push(character),
+            _ if character.is_control() => shown.extend(character.escape_default()),
+            _ => shown.push(character),
+        }
+    }
+    shown
 }

@@ -6,25 +6,18 @@
 //! what to write instead.
 //!
 //! ```
-//! use spinneret_sim::reference::matcher::MatcherParams;
-//! use spinneret_sim::rules::RuleFile;
+//! use spinneret_rules::{MatcherParams, RuleFile};
 //!
 //! let text = b"[[ruleset]]\nrules = ['ipv4', { ip-proto = 17 }, { udp-dport = '5000-5999' }]\n";
 //! let file = RuleFile::parse("ports.toml", text, &MatcherParams::REFERENCE)?;
 //! assert_eq!(file.rulesets.len(), 1);
-//! # Ok::<(), spinneret_sim::rules::RuleFileError>(())
+//! # Ok::<(), spinneret_rules::RuleFileError>(())
 //! ```
 
-mod document;
-mod error;
-mod named;
-mod number;
-mod rule;
-mod suggest;
-
-pub use error::{Place, RuleFileError};
-
-use crate::reference::matcher::{MatcherParams, RuleSet, RuleTable, TableError};
+use crate::document;
+use crate::error::RuleFileError;
+use crate::params::MatcherParams;
+use crate::ruleset::NamedRuleset;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -36,16 +29,7 @@ pub const MAX_FILE_BYTES: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFile {
     /// The rulesets in the order of the file; the first one that matches a frame wins.
-    pub rulesets: Vec<NamedRuleSet>,
-}
-
-/// A ruleset and what its author calls it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedRuleSet {
-    /// The name in the file, if there is one.
-    pub name: Option<String>,
-    /// The rules as they are written, without unused ones.
-    pub ruleset: RuleSet,
+    pub rulesets: Vec<NamedRuleset>,
 }
 
 impl RuleFile {
@@ -85,20 +69,6 @@ impl RuleFile {
 
     /// Whether a rule counts from the IP payload, so that the matcher must have the option `ip_relative`.
     pub fn is_relative(&self) -> bool {
-        self.rulesets.iter().any(|named| {
-            let set = &named.ruleset;
-            set.end_of_message.relative || set.rules.iter().any(|rule| rule.relative)
-        })
-    }
-
-    /// The complete table for the matcher: unused rules change nothing, unused rulesets never match.
-    ///
-    /// # Errors
-    /// If the matcher has fewer rulesets or rules than the one that the file was checked for.
-    pub fn table(&self, params: &MatcherParams) -> Result<RuleTable, TableError> {
-        RuleTable::new(
-            params,
-            self.rulesets.iter().map(|named| named.ruleset.clone()).collect(),
-        )
+        self.rulesets.iter().any(|named| named.ruleset.is_relative())
     }
 }

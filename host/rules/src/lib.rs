@@ -1,0 +1,22 @@
+//! Which packets go to handlers: what applications, rule files and testbenches mean by a ruleset.
+//!
+//! - [`Ruleset`]: rules, how they are joined, and which packets end a message;
+//! - [`RuleFile`]: rulesets in TOML, as `docs/rules.md` describes them;
+//! - [`MatcherParams`]: sizes of the matching engine that rules are for.
+#![forbid(unsafe_code)]
+
+mod document;
+mod error;
+mod file;
+mod named;
+mod number;
+mod params;
+mod rule;
+mod ruleset;
+mod suggest;
+
+pub use error::{Place, RuleFileError};
+pub use file::{MAX_FILE_BYTES, RuleFile};
+pub use params::{MatcherParams, ParamsError};
+pub use ruleset::{Join, NamedRuleset, Ruleset, RulesetError};
+pub use spinneret_regmap::matching::Rule;

@@ -1,0 +1,119 @@
+//! A device that is found by its name.
+
+use super::contract::{Area, Device, DeviceError};
+use super::{chardev, socket};
+use spinneret_program::Program;
+use std::path::Path;
+use std::time::Duration;
+
+/// A device that was found by its name.
+#[derive(Debug)]
+pub enum OpenDevice {
+    /// A simulated NIC in another process.
+    Socket(socket::Client),
+    /// A card behind its driver.
+    Card(chardev::Card),
+}
+
+/// Why no device can be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The name says nothing.
+    #[error(
+        "`{0}` is no NIC: write unix:PATH for the socket of `spinneret serve`, or /dev/pspin0 for a card"
+    )]
+    Name(String),
+    /// Nobody answers there.
+    #[error(transparent)]
+    Socket(#[from] socket::ConnectError),
+    /// The card cannot be used.
+    #[error(transparent)]
+    Card(#[from] chardev::CardError),
+}
+
+impl OpenDevice {
+    /// Opens `unix:PATH`, or a device file by its path.
+    ///
+    /// # Errors
+    /// If there is no such device, or somebody else has it.
+    pub fn open(name: &str) -> Result<Self, OpenError> {
+        if let Some(path) = name.strip_prefix("unix:") {
+            return Ok(Self::Socket(socket::Client::connect(Path::new(path))?));
+        }
+        if !name.contains('/') {
+            return Err(OpenError::Name(name.to_owned()));
+        }
+        Ok(Self::Card(chardev::Card::open(
+            chardev::Linux::default(),
+            Path::new(name),
+        )?))
+    }
+}
+
+/// Calls the same function of whatever device it is.
+macro_rules! each {
+    ($self:ident, $device:ident => $call:expr) => {
+        match $self {
+            OpenDevice::Socket($device) => $call,
+            OpenDevice::Card($device) => $call,
+        }
+    };
+}
+
+impl Device for OpenDevice {
+    fn has_register(&self, offset: u32) -> bool {
+        each!(self, device => device.has_register(offset))
+    }
+
+    fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
+        each!(self, device => device.read_register(offset))
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError> {
+        each!(self, device => device.write_register(offset, value))
+    }
+
+    fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        each!(self, device => device.read_cluster(address, bytes))
+    }
+
+    fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        each!(self, device => device.write_cluster(address, bytes))
+    }
+
+    fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
+        each!(self, device => device.load(program))
+    }
+
+    fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
+        each!(self, device => device.open_area(context, bytes))
+    }
+
+    fn close_area(&mut self, context: u32) {
+        each!(self, device => device.close_area(context));
+    }
+
+    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        each!(self, device => device.read_host(context, offset, bytes))
+    }
+
+    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        each!(self, device => device.write_host(context, offset, bytes))
+    }
+
+    fn tells_contexts(&self) -> bool {
+        each!(self, device => device.tells_contexts())
+    }
+
+    fn shape(&self) -> [u32; 2] {
+        each!(self, device => device.shape())
+    }
+
+    fn now(&self) -> Duration {
+        each!(self, device => device.now())
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
+        each!(self, device => device.wait(time))
+    }
+}

@@ -1,0 +1,146 @@
+//! PsPIN's 32-bit address space: memories, what an HPU has to itself, and how the runtime divides L1.
+//!
+//! Hardware, host library and model use these constants; the runtime's `spin_map.h` and `spin_map.ld` are made of them
+//! ([`crate::header::runtime_header`], [`crate::header::linker_script`]).
+
+/// Bytes of L1 of one cluster.
+pub const L1_BYTES: u32 = 256 << 10;
+/// L1 of cluster 0; that of cluster c is `c * L1_STRIDE` behind it.
+pub const L1_BASE: u32 = 0x1000_0000;
+/// The next cluster's L1 is so many bits' worth of bytes further.
+pub const L1_SHIFT: u32 = 22;
+/// From one cluster's L1 to the next one's.
+pub const L1_STRIDE: u32 = 1 << L1_SHIFT;
+/// L1 of the cluster that asks.
+pub const L1_ALIAS: u32 = 0x1b00_0000;
+
+/// Where the runtime keeps the contexts of the HPUs in L1.
+pub const L1_CONTEXTS: u32 = 0x400;
+/// Bytes of one.
+pub const L1_CONTEXT_BYTES: u32 = 32;
+/// Where its guard is.
+pub const L1_GUARD: u32 = 0x600;
+/// Bytes of it.
+pub const L1_GUARD_BYTES: u32 = 64;
+/// Where each HPU has its stack and its thread's variables, one area behind the other.
+pub const L1_AREAS: u32 = 0x800;
+/// Bytes of each area.
+pub const L1_AREA_BYTES: u32 = 0x780;
+/// Where packets lie in L1: behind the areas of eight HPUs.
+pub const L1_PACKETS: u32 = L1_AREAS + 8 * L1_AREA_BYTES;
+/// Bytes of L1 for packets.
+pub const L1_PACKET_BYTES: u32 = 0x1_0000;
+/// Where scratchpads lie in L1, up to its end.
+pub const L1_SCRATCHPADS: u32 = L1_PACKETS + L1_PACKET_BYTES;
+
+/// L2 memory of handlers.
+pub const HANDLER_BASE: u32 = 0x1c00_0000;
+/// Its size.
+pub const HANDLER_BYTES: u32 = 1 << 20;
+/// L2 packet buffer, which follows it.
+pub const PACKET_BASE: u32 = HANDLER_BASE + HANDLER_BYTES;
+/// Its size.
+pub const PACKET_BYTES: u32 = 512 << 10;
+/// L2 program memory.
+pub const PROGRAM_BASE: u32 = 0x1d00_0000;
+/// Its size.
+pub const PROGRAM_BYTES: u32 = 32 << 10;
+/// Where the cores look for the vector of their reset, from the start of program memory on.
+pub const RESET_VECTOR: u32 = 0x80;
+/// Where the program begins behind the vectors.
+pub const ENTRY: u32 = 0x100;
+
+/// Registers of the cluster, of the HPU's part of the copy engine, and of the HPU itself; what of it is not named here
+/// answers nobody.
+pub const PERIPHERALS: u32 = 0x1b20_0000;
+/// Bytes of them, and of what would be behind.
+pub const PERIPHERAL_BYTES: u32 = 0x10_0000;
+/// A store here ends the program of the HPU.
+pub const TERMINATE: u32 = PERIPHERALS;
+/// Registers of the cluster's instruction cache (`mp_pf_icache_ctrl_unit.sv`).
+pub const ICACHE_BASE: u32 = PERIPHERALS + 0x1400;
+/// Bytes of those that answer a write.
+pub const ICACHE_BYTES: u32 = 8;
+/// The HPU's part of the cluster's copy engine.
+pub const DMA_BASE: u32 = PERIPHERALS + 0x4400;
+/// Bytes of it.
+pub const DMA_BYTES: u32 = 0x40;
+/// What an HPU has to itself: its task and its commands.
+pub const DRIVER_BASE: u32 = PERIPHERALS + 0x5000;
+/// Bytes of it.
+pub const DRIVER_BYTES: u32 = 0x100;
+/// Standard output: a store appends a character. The address says of whom: the HPU above bit [`STDOUT_HPU_SHIFT`], the
+/// cluster above bit [`STDOUT_CLUSTER_SHIFT`] (`apb_stdout.sv`).
+pub const STDOUT: u32 = 0x1a10_4000;
+/// Bytes of it.
+pub const STDOUT_BYTES: u32 = 0x1000;
+/// Lowest bit of the HPU's number in an address of standard output.
+pub const STDOUT_HPU_SHIFT: u32 = 3;
+/// Lowest bit of the cluster's number in it.
+pub const STDOUT_CLUSTER_SHIFT: u32 = 7;
+
+/// The global address of a place in L1.
+pub const fn l1_address(cluster: usize, offset: u32) -> u32 {
+    L1_BASE + cluster as u32 * L1_STRIDE + offset
+}
+
+/// Registers of an HPU's driver, as offsets from [`DRIVER_BASE`].
+pub mod driver {
+    /// The words of the task, from offset 0 on, by their names in C.
+    pub const TASK: [&str; 20] = [
+        "HANDLER_FUN_ADDR",
+        "HANDLER_FUN_SIZE",
+        "HANDLER_MEM_ADDR",
+        "HANDLER_MEM_SIZE",
+        "PKT_ADDR",
+        "PKT_SIZE",
+        "SCRATCHPAD_0_ADDR",
+        "SCRATCHPAD_1_ADDR",
+        "SCRATCHPAD_2_ADDR",
+        "SCRATCHPAD_3_ADDR",
+        "SCRATCHPAD_0_SIZE",
+        "SCRATCHPAD_1_SIZE",
+        "SCRATCHPAD_2_SIZE",
+        "SCRATCHPAD_3_SIZE",
+        "HOST_MEM_ADDR_HIGH",
+        "HOST_MEM_ADDR_LOW",
+        "HOST_MEM_SIZE",
+        "HOST_L2_PKT_ADDR",
+        "HOME_CLUSTER_ID",
+        "FLOW_ID",
+    ];
+    /// Any access ends the task (`task_frontend`, `trigger_feedback`).
+    pub const DOORBELL: u32 = 4 * TASK.len() as u32;
+    /// A write notes that the task fails, and why; it does not end it.
+    pub const ERROR: u32 = DOORBELL + 4;
+    /// Registers below wait while no task is held (`task_frontend` grants in state `Running` only).
+    pub const TASK_END: u32 = 0x80;
+    /// A read starts the command and gives its number.
+    pub const ISSUE: u32 = 0x80;
+    /// A write of a number waits for that command.
+    pub const WAIT: u32 = 0x84;
+    /// A write of a number chooses the command that a read tells about: 1 if it is done.
+    pub const TEST: u32 = 0x88;
+    /// Kind of the command: event in bit 0, type in bits 2 and 1.
+    pub const INFO: u32 = 0x8c;
+    /// The words of the command, up to the register before [`COMMAND_END`].
+    pub const COMMAND: u32 = 0x90;
+    /// Words of a command.
+    pub const COMMAND_WORDS: u32 = 7;
+    /// Behind the last word of the command.
+    pub const COMMAND_END: u32 = COMMAND + 4 * COMMAND_WORDS;
+}
+
+/// Registers of an HPU's part of the copy engine, as offsets from [`DMA_BASE`]; `spin_dma.h` has them as a structure.
+pub mod dma {
+    /// Where the bytes are.
+    pub const SOURCE: u32 = 0x00;
+    /// Where they go.
+    pub const DESTINATION: u32 = 0x08;
+    /// How many.
+    pub const BYTES: u32 = 0x10;
+    /// A read starts the copy and gives its number.
+    pub const START: u32 = 0x18;
+    /// The number of the last copy that is done.
+    pub const DONE: u32 = 0x20;
+}

@@ -1,0 +1,13 @@
+//! What all commands share: how they fail, which files they may touch, what they print, and values of their options.
+
+mod failure;
+mod files;
+mod print;
+mod store;
+mod values;
+
+pub use failure::Failure;
+pub(crate) use files::Files;
+pub(crate) use print::{harmless, print, tell};
+pub(crate) use store::Store;
+pub(crate) use values::{megabits, megahertz, seconds};
