@@ -214,11 +214,11 @@ module pspin_her_gen_proof (
     integer place;
 
     always @* begin
-        held_0[17 +: HOST] = table_0[17*32 +: HOST];
-        held_1[17 +: HOST] = table_1[17*32 +: HOST];
+        held_0[17 +: HOST] = table_0[2*32 +: HOST];
+        held_1[17 +: HOST] = table_1[2*32 +: HOST];
         for (place = 0; place < 17; place = place + 1) begin
-            held_0[place] = table_0[33*place];
-            held_1[place] = table_1[33*place];
+            held_0[place] = table_0[33*place + (place < 2 ? 0 : HOST)];
+            held_1[place] = table_1[33*place + (place < 2 ? 0 : HOST)];
         end
     end
 

@@ -406,12 +406,12 @@ const MUTATIONS: &[Row] = &[
     (
         "pspin_hostmem_dma_wr",
         "assign last = number_now == check_length;",
-        "assign last = beat_data[19];",
+        "assign last = beat_data_fields.last;",
     ),
     // Offers a descriptor at once, before its data is written.
     (
         "pspin_hostmem_dma_wr",
-        "assign transfers_clear = !(1'(((intake_written - pieces_m_data[48:38]) - 11'd1) >> 4'd10));",
+        "assign transfers_clear = !(1'(((intake_written - pieces_m_data.position) - 11'd1) >> 4'd10));",
         "assign transfers_clear = 1'b1;",
     ),
     // Lets one wait a clock for its data, and no longer.
