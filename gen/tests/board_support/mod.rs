@@ -109,9 +109,9 @@ pub(crate) fn fake_app(request: &AppRequest) -> Result<App, Error> {
     };
     let mut library = Library::with_prefix("spinneret_", &[]);
     library.add(&block, TOP, &options).unwrap();
-    let modules = library.modules().map(|module| AppModule {
-        name: module.name.clone(),
-        text: module.text.clone(),
+    let modules = library.modules().into_iter().map(|module| AppModule {
+        name: module.name,
+        text: module.text,
     });
     Ok(App {
         modules: modules.collect(),

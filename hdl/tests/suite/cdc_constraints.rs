@@ -249,9 +249,9 @@ fn synchronisers_are_marked() {
     let design = design();
     let text = design.text();
     for declaration in [
-        "(* ASYNC_REG = \"TRUE\" *) logic [2:0] pointer_stage_0 = 3'd0;",
+        "(* ASYNC_REG = \"TRUE\" *) logic [POINTER-1:0] pointer_stage_0 = POINTER'(0);",
         "(* ASYNC_REG = \"TRUE\" *) logic stage_1 = 1'b1;",
-        "(* DONT_TOUCH = \"TRUE\" *) logic [2:0] gray = 3'd0;",
+        "(* DONT_TOUCH = \"TRUE\" *) logic [POINTER-1:0] gray = POINTER'(0);",
         "(* ram_style = \"distributed\" *)",
     ] {
         assert!(text.contains(declaration), "{declaration}");
