@@ -47,12 +47,12 @@ struct ParcelOut {
 }
 
 /// Numbers side by side.
-#[interface(SideIn, width: usize, times: usize)]
-struct SideOut {
+#[interface(width: usize, times: usize)]
+struct SideIn {
     /// Where.
-    place: Wire<Out, { times * width }>,
+    place: Wire<In, { times * width }>,
     /// How.
-    how: Wire<Out, { times }>,
+    how: Wire<In, { times }>,
 }
 
 /// Takes records apart, changes fields, and puts them together again.
