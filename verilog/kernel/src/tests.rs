@@ -80,7 +80,7 @@ fn refuses_expressions_without_hardware() {
     );
     assert_eq!(
         expression_error(parse_quote!(vec![self.a.val()])),
-        "the only macro that is a value in hardware is cat!"
+        "the only macros that are values in hardware are cat! and pack!"
     );
     assert_eq!(
         expression_error(parse_quote!(&[self.a.val()])),
@@ -325,7 +325,7 @@ fn only_wires_have_another_side() {
             .expect_err("there is no other side")
             .to_string()
     };
-    let wanted = "a port of a bundle with two sides is Wire<In, ...> or Wire<Out, ...>";
+    let wanted = "a port of a bundle with two sides is Wire<In, ...> or Wire<Out, ...>, or a bundle called ...In or ...Out";
     assert_eq!(
         error(parse_quote!(
             struct Ports {

@@ -156,8 +156,8 @@ fn fields_have_their_names_in_the_text() {
     let design = spinneret_verilog::generate(&Parcels::new(7), "parcels").expect("it has a translation");
     let text = &design.modules[0].text;
     for line in [
-        "    typedef struct packed {\n        logic       remark;\n        logic       urgent;\n        logic [6:0] place;\n    } wish_t;",
-        "        logic [2:0] holder;\n        wish_t      wish;\n    } parcel_t;",
+        "    typedef struct packed {\n        logic remark;\n        logic urgent;\n        logic [6:0] place;\n    } wish_t;",
+        "        logic [2:0] holder;\n        wish_t wish;\n    } parcel_t;",
         "    parcel_t held = 12'd0;",
         "    parcel_t word_fields;\n",
         "    assign word_fields = word;",
