@@ -114,17 +114,15 @@ impl Layout {
     }
 }
 
+/// What stands in front of the place of a field in the syntax tree, which has no fields. No signal can be called so.
+const MARK: &str = "@field$";
+
 impl Field {
     /// The record that it belongs to.
     pub fn layout(self) -> &'static Layout {
         self.layout
     }
-}
 
-/// What stands in front of the place of a field in the syntax tree, which has no fields.
-const MARK: &str = "field$";
-
-impl Field {
     /// Its lowest bit, as an expression that the back-end knows the field by.
     pub fn offset(self) -> VerilogExpression {
         let number = layouts()
