@@ -1,0 +1,291 @@
+//! One direction of a cable, from the queue of the sender to the other end, with what can happen to frames on it.
+
+use crate::number::Way;
+use crate::{MIN_FRAME_BYTES, OVERHEAD_BYTES, Ps};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Longest that a frame is held up to let others overtake it, in times of a full frame.
+const HELD_FRAMES: u64 = 8;
+/// Bytes of a full frame.
+const FULL_FRAME_BYTES: u64 = 1500;
+
+/// What happens to frames: the probability of each, 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Faults {
+    /// Frames that are lost.
+    pub loss: f64,
+    /// Frames that come twice.
+    pub duplication: f64,
+    /// Frames that others overtake.
+    pub reordering: f64,
+    /// Frames of which a bit changes, so that their check sequence is wrong.
+    pub corruption: f64,
+}
+
+/// What happened to frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Frames that were to be sent.
+    pub offered: u64,
+    /// Frames that found the sender's queue full.
+    pub queue_full: u64,
+    /// Frames that were lost on the cable.
+    pub lost: u64,
+    /// Frames that came twice.
+    pub duplicated: u64,
+    /// Frames that were held up.
+    pub held: u64,
+    /// Frames of which a bit was changed.
+    pub corrupted: u64,
+    /// Frames that came, or will, at the other end.
+    pub delivered: u64,
+    /// Most bytes that were ever in the sender's queue.
+    pub most_queued_bytes: u64,
+    /// Bytes that were sent, with what each frame takes beside its own.
+    pub wire_bytes: u64,
+}
+
+impl Counts {
+    /// Whether every frame is accounted for.
+    pub fn adds_up(&self) -> bool {
+        self.offered + self.duplicated == self.queue_full + self.lost + self.delivered
+    }
+}
+
+/// A frame that is sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) born_ps: Ps,
+    /// Its check sequence is wrong.
+    pub(crate) is_bad: bool,
+    /// The frame without its check sequence.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A frame that comes out of a cable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// When the first NIC on its way sent it.
+    pub born_ps: Ps,
+    /// When its first bit is there.
+    pub first_ps: Ps,
+    /// When its last bit is there.
+    pub last_ps: Ps,
+    /// Its number among those of this cable and direction, which orders those of one time.
+    pub number: u64,
+    /// Its check sequence is wrong.
+    pub is_bad: bool,
+    pub(crate) way: Way,
+    /// The frame without its check sequence.
+    pub bytes: Vec<u8>,
+}
+
+/// One direction of a cable: the sender's queue, a rate, a latency, and random faults from a seed.
+#[derive(Debug)]
+pub struct Cable {
+    way: Way,
+    rate_bps: u64,
+    latency_ps: Ps,
+    faults: Faults,
+    random: ChaCha8Rng,
+    /// Bytes that the sender's queue holds; it drops what does not fit. `None`: it never does.
+    buffer_bytes: Option<u64>,
+    /// Frames that have not left the queue: when each will have, and its bytes.
+    queue: VecDeque<(Ps, u64)>,
+    queued_bytes: u64,
+    /// When the sender's end is free again.
+    free_ps: Ps,
+    number: u64,
+    counts: Counts,
+}
+
+impl Cable {
+    pub(crate) fn new(way: Way, rate_bps: u64, latency_ps: Ps, faults: Faults, seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(way.index() as u64);
+        Self {
+            way,
+            rate_bps,
+            latency_ps,
+            faults,
+            random,
+            buffer_bytes: None,
+            queue: VecDeque::new(),
+            queued_bytes: 0,
+            free_ps: 0,
+            number: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// The same with a queue that is full at some size.
+    pub(crate) fn with_buffer(mut self, bytes: u64) -> Self {
+        self.buffer_bytes = Some(bytes);
+        self
+    }
+
+    /// What has happened to frames so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// How long so many bytes take.
+    pub(crate) fn takes_ps(&self, bytes: u64) -> Ps {
+        takes_ps(self.rate_bps, bytes)
+    }
+
+    /// Bytes in the sender's queue at that time, which is not before that of the last question.
+    pub fn queued_bytes(&mut self, now_ps: Ps) -> u64 {
+        while let Some((_, bytes)) = self.queue.pop_front_if(|(leaves, _)| *leaves <= now_ps) {
+            self.queued_bytes -= bytes;
+        }
+        self.queued_bytes
+    }
+
+    /// A frame is to be sent at that time, or later; it is made as long as Ethernet wants it. Gives what comes out at the
+    /// other end, which may be nothing, or the frame twice.
+    pub(crate) fn send(&mut self, ready_ps: Ps, mut frame: Sent) -> Vec<Delivery> {
+        let padded = frame.bytes.len().max(MIN_FRAME_BYTES);
+        frame.bytes.resize(padded, 0);
+        self.counts.offered += 1;
+        let size = padded as u64;
+        if self
+            .buffer_bytes
+            .is_some_and(|most| self.queued_bytes(ready_ps) + size > most)
+        {
+            self.counts.queue_full += 1;
+            return Vec::new();
+        }
+        let start_ps = self.free_ps.max(ready_ps);
+        let takes_ps = self.takes_ps(size + OVERHEAD_BYTES);
+        self.free_ps = start_ps + takes_ps;
+        self.queue.push_back((self.free_ps, size));
+        self.queued_bytes += size;
+        self.counts.most_queued_bytes = self.counts.most_queued_bytes.max(self.queued_bytes);
+        self.counts.wire_bytes += size + OVERHEAD_BYTES;
+        self.travel(start_ps, takes_ps, frame)
+    }
+
+    /// What becomes of a frame on the way.
+    fn travel(&mut self, start_ps: Ps, takes_ps: Ps, mut frame: Sent) -> Vec<Delivery> {
+        let faults = self.faults;
+        if self.happens(faults.loss) {
+            self.counts.lost += 1;
+            return Vec::new();
+        }
+        if self.happens(faults.corruption) {
+            self.counts.corrupted += 1;
+            frame.is_bad = true;
+            let bit = self.random.random_range(0..frame.bytes.len() * 8);
+            frame.bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        let mut arrives_ps = start_ps + self.latency_ps;
+        let mut deliveries = Vec::with_capacity(1);
+        if self.happens(faults.duplication) {
+            self.counts.duplicated += 1;
+            deliveries.push(self.delivery(arrives_ps, takes_ps, frame.clone()));
+        }
+        if self.happens(faults.reordering) {
+            self.counts.held += 1;
+            let frames = self.random.random_range(1..=HELD_FRAMES);
+            arrives_ps += self.takes_ps(frames * FULL_FRAME_BYTES);
+        }
+        deliveries.push(self.delivery(arrives_ps, takes_ps, frame));
+        deliveries
+    }
+
+    fn delivery(&mut self, first_ps: Ps, takes_ps: Ps, frame: Sent) -> Delivery {
+        self.number += 1;
+        self.counts.delivered += 1;
+        Delivery {
+            born_ps: frame.born_ps,
+            first_ps,
+            last_ps: first_ps + takes_ps,
+            number: self.number,
+            is_bad: frame.is_bad,
+            way: self.way,
+            bytes: frame.bytes,
+        }
+    }
+
+    fn happens(&mut self, probability: f64) -> bool {
+        probability > 0.0 && self.random.random_bool(probability.min(1.0))
+    }
+}
+
+/// How long so many bytes take at a rate in bits a second.
+pub(crate) fn takes_ps(rate_bps: u64, bytes: u64) -> Ps {
+    (u128::from(bytes) * 8_000_000_000_000).div_ceil(u128::from(rate_bps)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cable(faults: Faults) -> Cable {
+        let way = Way { cable: 0, from: 0 };
+        Cable::new(way, 100_000_000_000, 500_000, faults, 7)
+    }
+
+    fn good(bytes: Vec<u8>) -> Sent {
+        Sent {
+            born_ps: 0,
+            is_bad: false,
+            bytes,
+        }
+    }
+
+    #[test]
+    fn frames_take_their_time_and_stay_in_order() {
+        let mut cable = cable(Faults::default());
+        let one = cable.send(1000, good(vec![1; 1000]));
+        let other = cable.send(1000, good(vec![2; 14]));
+        assert_eq!(one[0].first_ps, 501_000);
+        assert_eq!(one[0].last_ps, 501_000 + 1024 * 80);
+        assert_eq!(other[0].first_ps, one[0].last_ps);
+        assert_eq!(other[0].bytes, [vec![2; 14], vec![0; 46]].concat());
+    }
+
+    #[test]
+    fn a_full_queue_drops_whole_frames() {
+        let mut cable = cable(Faults::default()).with_buffer(3000);
+        let sent: usize = (0..5).map(|_| cable.send(0, good(vec![0; 1000])).len()).sum();
+        assert_eq!((sent, cable.counts().queue_full), (3, 2));
+        assert_eq!(cable.queued_bytes(1024 * 80), 2000);
+        assert_eq!(cable.send(1024 * 80, good(vec![0; 1000])).len(), 1);
+        assert!(cable.counts().adds_up());
+    }
+
+    #[test]
+    fn faults_happen_as_often_as_they_should_and_are_counted() {
+        let mut cable = cable(Faults {
+            loss: 0.05,
+            duplication: 0.02,
+            reordering: 0.1,
+            corruption: 0.03,
+        });
+        let arrived: Vec<Delivery> = (0..10_000_u32)
+            .flat_map(|number| cable.send(0, good(number.to_le_bytes().repeat(15))))
+            .collect();
+        let counts = cable.counts();
+        assert!(counts.adds_up());
+        assert_eq!(counts.delivered, arrived.len() as u64);
+        for (range, happened) in [
+            (400..600, counts.lost),
+            (150..250, counts.duplicated),
+            (850..1100, counts.held),
+            (230..370, counts.corrupted),
+        ] {
+            assert!(range.contains(&happened), "{happened} is not in {range:?}");
+        }
+        let bad = arrived.iter().filter(|one| one.is_bad).count() as u64;
+        assert!(bad >= counts.corrupted);
+        assert!(
+            !arrived.is_sorted_by_key(|one| one.last_ps),
+            "some were overtaken"
+        );
+    }
+}

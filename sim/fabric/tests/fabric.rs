@@ -1,0 +1,255 @@
+//! Whole fabrics of NICs that are no hardware.
+
+mod support;
+
+use spinneret_fabric::topology::{NicConfig, Simple, Topology};
+use spinneret_fabric::{Alone, FabricError, Member, Outside, Settings, Watch, run};
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+use support::{Threads, chatter, random_topology, simulate};
+
+#[test]
+fn every_frame_is_accounted_for_and_threads_change_nothing() {
+    for seed in 0..40 {
+        let topology = random_topology(seed);
+        let one = simulate(&topology, 1, &mut Alone);
+        one.adds_up()
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert!(one.nics.iter().any(|nic| nic.received > 0), "seed {seed}");
+        assert!(one.cables.iter().all(|cable| cable.on_way == 0), "seed {seed}");
+        for threads in [2, 8] {
+            assert!(
+                simulate(&topology, threads, &mut Alone) == one,
+                "seed {seed}, {threads} threads"
+            );
+        }
+    }
+}
+
+#[test]
+fn ranks_change_nothing() {
+    for seed in 0..20 {
+        let topology = random_topology(seed);
+        let one = simulate(&topology, 2, &mut Alone);
+        for size in [2, 3] {
+            let reports: Vec<_> = std::thread::scope(|scope| {
+                let ranks: Vec<_> = Threads::new(size)
+                    .into_iter()
+                    .map(|mut rank| {
+                        let topology = &topology;
+                        scope.spawn(move || simulate(topology, 2, &mut rank))
+                    })
+                    .collect();
+                ranks
+                    .into_iter()
+                    .map(|rank| rank.join().expect("no rank fails"))
+                    .collect()
+            });
+            assert!(reports[0] == one, "seed {seed}, {size} ranks");
+        }
+    }
+}
+
+fn pair() -> Topology {
+    Simple::default().topology().expect("two NICs are a topology")
+}
+
+#[test]
+fn a_nic_that_fails_ends_it_with_a_sentence() {
+    let member = |name: &str, _: &NicConfig| -> Member<'_> {
+        let fails = name == "nic1";
+        Box::new(move |mut port| {
+            loop {
+                if fails {
+                    return Err("it is broken".to_owned());
+                }
+                if port.meet(u64::MAX).is_err() {
+                    return Ok(());
+                }
+            }
+        })
+    };
+    let failed = run(&pair(), Settings::default(), &mut Alone, &mut (), member);
+    assert_eq!(
+        failed.map_err(|error| error.to_string()),
+        Err("nic1: it is broken".to_owned())
+    );
+}
+
+#[test]
+fn a_rank_that_fails_ends_all() {
+    let topology = pair();
+    let ended: Vec<_> = std::thread::scope(|scope| {
+        let ranks: Vec<_> = Threads::new(2)
+            .into_iter()
+            .map(|mut rank| {
+                let topology = &topology;
+                scope.spawn(move || {
+                    let member = |name: &str, _: &NicConfig| -> Member<'_> {
+                        let fails = name == "nic1";
+                        Box::new(move |mut port| {
+                            for step in 1.. {
+                                if fails && step == 5 {
+                                    return Err("it is broken".to_owned());
+                                }
+                                if port.meet(step * 1_000_000).is_err() {
+                                    break;
+                                }
+                            }
+                            Ok(())
+                        })
+                    };
+                    run(topology, Settings::default(), &mut rank, &mut (), member)
+                })
+            })
+            .collect();
+        ranks
+            .into_iter()
+            .map(|rank| rank.join().expect("no panic"))
+            .collect()
+    });
+    assert!(matches!(&ended[0], Err(FabricError::Elsewhere)), "{:?}", ended[0]);
+    assert!(
+        matches!(&ended[1], Err(FabricError::Nic { .. })),
+        "{:?}",
+        ended[1]
+    );
+}
+
+/// Notes who held the others, and lets them go then.
+struct Noted(Vec<(String, Outside)>, mpsc::Sender<()>);
+
+impl Watch for Noted {
+    fn held(&mut self, by: &[(&str, Outside)]) {
+        self.0
+            .extend(by.iter().map(|(name, why)| ((*name).to_owned(), *why)));
+        let _ = self.1.send(());
+    }
+}
+
+#[test]
+fn who_holds_the_others_is_named_and_uses_no_processor() {
+    let (free, held) = mpsc::channel();
+    let held = std::sync::Mutex::new(held);
+    let member = |name: &str, _: &NicConfig| -> Member<'_> {
+        let (holds, held) = (name == "nic0", &held);
+        Box::new(move |mut port| {
+            if holds {
+                let wait = || held.lock().map(|held| held.recv_timeout(Duration::from_secs(60)));
+                let heard = port.outside(Outside::ApplicationToSpeak, wait);
+                return heard
+                    .map_err(drop)
+                    .and_then(|heard| heard.map_err(drop))
+                    .map_err(|()| "nobody".to_owned());
+            }
+            while port.horizon_ps() < 10_000_000 {
+                if port.meet(10_000_000).is_err() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    };
+    let mut watch = Noted(Vec::new(), free);
+    let report = run(&pair(), Settings::default(), &mut Alone, &mut watch, member);
+    assert!(report.is_ok(), "{report:?}");
+    assert_eq!(watch.0, [("nic0".to_owned(), Outside::ApplicationToSpeak)]);
+}
+
+#[test]
+fn frames_for_a_nic_that_is_gone_are_counted() {
+    let member = |name: &str, config: &NicConfig| -> Member<'_> {
+        let (sends, number) = (name == "nic0", config.number);
+        Box::new(move |port| match sends {
+            true => chatter(port, number, 2, 20, 1),
+            false => Ok(()),
+        })
+    };
+    let report = run(&pair(), Settings::default(), &mut Alone, &mut (), member).expect("nothing fails");
+    assert_eq!((report.nics[1].off, report.nics[1].received), (20, 0));
+    assert_eq!(report.adds_up(), Ok(()));
+}
+
+#[test]
+fn captures_hold_what_passes_in_the_order_of_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "[[nic]]\nname = 'a'\n[[nic]]\nname = 'b'\n[[nic]]\nname = 'c'\n[[switch]]\nname = 's'\n\
+                [[cable]]\nbetween = ['a', 's']\n[[cable]]\nbetween = ['b', 's']\n[[cable]]\nbetween = ['s', 'c']\n\
+                [[capture]]\nat = 'a'\nfile = 'a.pcap'\n[[capture]]\nat = 's'\ncable-to = 'a'\nfile = 's.pcap'\nframes = 'in'\n";
+    let topology = Topology::parse("t", text, folder.path()).unwrap_or_else(|error| panic!("{error}"));
+    let report = simulate(&topology, 2, &mut Alone);
+    let read = |name: &str| -> Vec<Duration> {
+        let reader =
+            spinneret_sim::capture::CaptureReader::open(&folder.path().join(name)).expect("a capture");
+        reader.map(|packet| packet.expect("whole").timestamp).collect()
+    };
+    let [a, s] = ["a.pcap", "s.pcap"].map(read);
+    let passed = report.cables[0].counts.delivered + report.cables[1].counts.delivered;
+    assert_eq!(a.len() as u64, passed);
+    assert_eq!(s.len() as u64, report.cables[0].counts.delivered);
+    assert!(a.is_sorted() && s.is_sorted());
+}
+
+#[test]
+fn what_is_no_topology_is_refused_with_its_line() {
+    let two = "[[nic]]\nname = 'a'\n[[nic]]\nname = 'b'\n";
+    let ring = "[[nic]]\nname = 'a'\n[[switch]]\nname = 's'\n[[switch]]\nname = 't'\n[[cable]]\nbetween = ['a', 's']\n\
+                [[cable]]\nbetween = ['s', 't']\n";
+    for (text, said) in [
+        ("".to_owned(), "t:1: there is no NIC"),
+        (two.to_owned(), "t:1: a is a NIC without a cable"),
+        (
+            format!("{two}[[nic]]\nname = 'a'\n"),
+            "t:5: there are two nodes of the name a",
+        ),
+        (
+            format!("{two}[[cable]]\nbetween = ['a', 'x']\n"),
+            "t:6: there is no NIC or switch `x`",
+        ),
+        (
+            format!("{two}[[cable]]\nbetween = ['a', 'a']\n"),
+            "t:5: a cable from a to itself",
+        ),
+        (
+            format!("{two}[[cable]]\nbetween = ['a', 'b']\nrate = '5 Tbps'\n"),
+            "t:7: `5 Tbps` is no rate: write a number and a unit, such as 100 Gbps",
+        ),
+        (
+            format!("{two}[[cable]]\nbetween = ['a', 'b']\nrate = '2000 Gbps'\n"),
+            "t:5: 2000000000000 bits a second between a and b: 1 Mbps to 1000 Gbps are possible",
+        ),
+        (
+            format!("{two}[[cable]]\nbetween = ['a', 'b']\nlatency = '5 ns'\n"),
+            "t:5: a latency of 5 ns between a and b: 100 ns to 1 s are possible",
+        ),
+        (
+            format!("{ring}[[cable]]\nbetween = ['t', 's']\n"),
+            "t:11: the cable between t and s closes a circle",
+        ),
+        (
+            format!("{ring}[[cable]]\nbetween = ['t', 's']\nflood = false\nlos = 1\n"),
+            "t:14: unknown field `los`",
+        ),
+        (
+            "[[nic]]\nname = 'a'\n[[switch]]\nname = 's'\n[[cable]]\nbetween = ['a', 's']\nflood = false\n"
+                .to_owned(),
+            "t:5: frames to everybody do not pass between a and s",
+        ),
+        (format!("{two}[[nic]]\nname = '../x'\n"), "t:5: `../x` is no name"),
+        ("[[nic]\n".to_owned(), "t:1: "),
+    ] {
+        match Topology::parse("t", &text, Path::new("")) {
+            Ok(_) => panic!("not refused: {text}"),
+            Err(error) => assert!(error.to_string().starts_with(said), "{error}\nis not\n{said}"),
+        }
+    }
+    assert!(
+        Topology::parse(
+            "t",
+            &format!("{ring}[[cable]]\nbetween = ['t', 's']\nflood = false\n"),
+            Path::new("")
+        )
+        .is_ok()
+    );
+}
