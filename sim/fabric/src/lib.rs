@@ -33,7 +33,7 @@ pub mod units;
 
 pub use cable::{Cable, Counts, Delivery, Faults};
 pub use digest::Digest;
-pub use port::{Outside, Port, Stopped};
+pub use port::{Left, Outside, Port, Stopped};
 pub use ranks::{Alone, Met, Own, Ranks, RanksError};
 pub use report::{CableReport, NicReport, PortReport, Report, Sample, SwitchReport};
 pub use rounds::{FabricError, Member, Settings, Watch, run};

@@ -21,6 +21,17 @@ pub enum Outside {
 #[error("the fabric was stopped")]
 pub struct Stopped;
 
+/// Why who runs a NIC ends before all is over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Left {
+    /// It was stopped, which is no failure.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// It has failed; the text is a sentence.
+    #[error("{0}")]
+    Failed(String),
+}
+
 /// The NIC's end of its cable.
 ///
 /// Whoever has it runs a NIC from its time 0 on, on a thread of its own: not beyond [`horizon_ps`](Self::horizon_ps), where it

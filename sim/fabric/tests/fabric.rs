@@ -3,7 +3,7 @@
 mod support;
 
 use spinneret_fabric::topology::{NicConfig, Simple, Topology};
-use spinneret_fabric::{Alone, FabricError, Member, Outside, Settings, Watch, run};
+use spinneret_fabric::{Alone, FabricError, Left, Member, Outside, Settings, Watch, run};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -62,7 +62,7 @@ fn a_nic_that_fails_ends_it_with_a_sentence() {
         Box::new(move |mut port| {
             loop {
                 if fails {
-                    return Err("it is broken".to_owned());
+                    return Err(Left::Failed("it is broken".to_owned()));
                 }
                 if port.meet(u64::MAX).is_err() {
                     return Ok(());
@@ -91,7 +91,7 @@ fn a_rank_that_fails_ends_all() {
                         Box::new(move |mut port| {
                             for step in 1.. {
                                 if fails && step == 5 {
-                                    return Err("it is broken".to_owned());
+                                    return Err(Left::Failed("it is broken".to_owned()));
                                 }
                                 if port.meet(step * 1_000_000).is_err() {
                                     break;
@@ -141,7 +141,7 @@ fn who_holds_the_others_is_named_and_uses_no_processor() {
                 return heard
                     .map_err(drop)
                     .and_then(|heard| heard.map_err(drop))
-                    .map_err(|()| "nobody".to_owned());
+                    .map_err(|()| Left::Failed("nobody".to_owned()));
             }
             while port.horizon_ps() < 10_000_000 {
                 if port.meet(10_000_000).is_err() {

@@ -6,7 +6,7 @@ mod local;
 
 use crate::capture::{Capture, Passed};
 use crate::number::Way;
-use crate::port::{Outside, Port};
+use crate::port::{Left, Outside, Port};
 use crate::ranks::{Own, Ranks, RanksError};
 use crate::report::{Report, Sample};
 use crate::topology::{NicConfig, Topology};
@@ -20,8 +20,8 @@ use std::time::Duration;
 /// How long a NIC may wait for somebody outside before it is named.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What runs a NIC; it has the port from the NIC's time 0 on until the NIC is gone. The text of an error is a sentence.
-pub type Member<'m> = Box<dyn FnOnce(Port) -> Result<(), String> + Send + 'm>;
+/// What runs a NIC; it has the port from the NIC's time 0 on until the NIC is gone.
+pub type Member<'m> = Box<dyn FnOnce(Port) -> Result<(), Left> + Send + 'm>;
 
 /// How a fabric is simulated.
 #[derive(Clone, Copy, Debug)]
@@ -114,9 +114,7 @@ pub fn run<'m>(
             let (crew, failures) = (&crew, &failures);
             let work = move || {
                 crew.begin();
-                if let Err(why) = member(port)
-                    && !crew.is_stopped()
-                {
+                if let Err(Left::Failed(why)) = member(port) {
                     let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
                     failures.push(FabricError::Nic { nic: name, why });
                     crew.stop();

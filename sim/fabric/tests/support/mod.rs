@@ -6,7 +6,7 @@ use spinneret_fabric::topology::{
     CableConfig, Kind, Mode, NicConfig, Node, SwitchConfig, Table, Topology, mac_of,
 };
 use spinneret_fabric::{
-    Delivery, Faults, Member, Met, Own, Port, Ps, Ranks, RanksError, Report, Settings, run,
+    Delivery, Faults, Left, Member, Met, Own, Port, Ps, Ranks, RanksError, Report, Settings, run,
 };
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -17,7 +17,7 @@ pub(crate) fn chatter(
     nics: usize,
     frames: u32,
     seed: u64,
-) -> Result<(), String> {
+) -> Result<(), Left> {
     let mut random = ChaCha8Rng::seed_from_u64(seed ^ (number as u64) << 32);
     let mut left = frames;
     let mut next_ps = random.random_range(0..2_000_000);
@@ -26,10 +26,8 @@ pub(crate) fn chatter(
         let due = if left > 0 { next_ps } else { Ps::MAX };
         let event = port.next_arrival_ps().unwrap_or(Ps::MAX).min(due);
         if event >= port.horizon_ps() {
-            match port.meet(due.max(now_ps)) {
-                Ok(_) => continue,
-                Err(_) => return Ok(()),
-            }
+            port.meet(due.max(now_ps))?;
+            continue;
         }
         now_ps = event;
         while let Some(frame) = port.arrival(now_ps) {
