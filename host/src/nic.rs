@@ -2,7 +2,7 @@
 
 use crate::control::{Control, Memories};
 use crate::counters::Counters;
-use crate::device::{Device, OpenDevice};
+use crate::device::{Address, Device, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
 use spinneret_program::Program;
 use spinneret_regmap::CONTEXTS;
@@ -121,6 +121,37 @@ impl<D: Device> Nic<D> {
     /// If the device fails meanwhile.
     pub fn wait(&self, time: Duration) -> Result<(), Error> {
         self.lock().device.wait(time).call("Nic::wait")
+    }
+
+    /// Says that the program has computed for so long. On a simulated NIC that much time passes, and packets are handled
+    /// meanwhile; on a card it has passed already, and nothing is done.
+    ///
+    /// # Errors
+    /// If the device fails meanwhile.
+    pub fn compute(&self, time: Duration) -> Result<(), Error> {
+        self.lock().device.compute(time).call("Nic::compute")
+    }
+
+    /// Addresses of the NIC in the network that it is part of, if it is in one that is simulated.
+    pub fn address(&self) -> Option<Address> {
+        self.lock().device.address()
+    }
+
+    /// Sends an Ethernet frame without its check sequence, as the host. Gives `false` if there is no room for it before time
+    /// passes. On a card this is what a socket of the network interface does.
+    ///
+    /// # Errors
+    /// If the NIC is not a simulated one, or the frame is none.
+    pub fn transmit(&self, frame: &[u8]) -> Result<bool, Error> {
+        self.lock().device.transmit(frame).call("Nic::transmit")
+    }
+
+    /// The next frame that came to the host because no rule matched it, without its check sequence.
+    ///
+    /// # Errors
+    /// If the NIC is not a simulated one.
+    pub fn receive(&self) -> Result<Option<Vec<u8>>, Error> {
+        self.lock().device.receive().call("Nic::receive")
     }
 
     /// Lets time pass until something is so; `what` is for the message if it is not within the limit.

@@ -13,11 +13,13 @@ mod border;
 mod context;
 mod handles;
 mod memory;
+mod network;
 mod nic;
 mod rules;
 
 pub use border::*;
 pub use context::*;
 pub use memory::*;
+pub use network::*;
 pub use nic::*;
 pub use rules::*;

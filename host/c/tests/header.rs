@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// In the order of the header.
-const SOURCES: [&str; 5] = ["border", "nic", "rules", "context", "memory"];
+const SOURCES: [&str; 6] = ["border", "nic", "network", "rules", "context", "memory"];
 
 const INTRODUCTION: &str = "\
 /*

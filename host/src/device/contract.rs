@@ -2,6 +2,7 @@
 
 use spinneret_program::Program;
 use std::fmt;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 /// A NIC as software reaches it. Everything above works on any of them.
@@ -115,6 +116,47 @@ pub trait Device: fmt::Debug {
     /// # Errors
     /// If the device fails meanwhile.
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError>;
+
+    /// The program has computed for so long: on a device whose time is simulated that much of it passes, on others it has
+    /// passed already.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    fn compute(&mut self, time: Duration) -> Result<(), DeviceError> {
+        let _ = time;
+        Ok(())
+    }
+
+    /// Addresses of the NIC in a network, if it has some.
+    fn address(&self) -> Option<Address> {
+        None
+    }
+
+    /// Sends an Ethernet frame without its check sequence, as the host. `false`: there is no room for it now.
+    ///
+    /// # Errors
+    /// If the device sends no frames for programs, or the frame is none.
+    fn transmit(&mut self, frame: &[u8]) -> Result<bool, DeviceError> {
+        let _ = frame;
+        Err(DeviceError::no_frames())
+    }
+
+    /// The next frame that came to the host, as no rule matched it.
+    ///
+    /// # Errors
+    /// If the device gives no frames to programs.
+    fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
+        Err(DeviceError::no_frames())
+    }
+}
+
+/// Addresses of a NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Address {
+    /// Ethernet.
+    pub mac: [u8; 6],
+    /// IPv4, of its host.
+    pub ip: Ipv4Addr,
 }
 
 /// Host memory as the NIC sees it.
@@ -141,4 +183,13 @@ pub enum DeviceError {
     /// There is not so much memory.
     #[error("not enough memory: {0}")]
     NoMemory(String),
+}
+
+impl DeviceError {
+    /// Frames of the host go another way.
+    fn no_frames() -> Self {
+        Self::Refused(
+            "frames of the host are the operating system's on this device: use a socket of its network interface".to_owned(),
+        )
+    }
 }

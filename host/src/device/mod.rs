@@ -5,5 +5,5 @@ mod contract;
 mod open;
 pub mod socket;
 
-pub use contract::{Area, Device, DeviceError};
+pub use contract::{Address, Area, Device, DeviceError};
 pub use open::{OpenDevice, OpenError};

@@ -1,6 +1,6 @@
 //! A device that is found by its name.
 
-use super::contract::{Area, Device, DeviceError};
+use super::contract::{Address, Area, Device, DeviceError};
 use super::{chardev, socket};
 use spinneret_program::Program;
 use std::path::Path;
@@ -115,5 +115,21 @@ impl Device for OpenDevice {
 
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
         each!(self, device => device.wait(time))
+    }
+
+    fn compute(&mut self, time: Duration) -> Result<(), DeviceError> {
+        each!(self, device => device.compute(time))
+    }
+
+    fn address(&self) -> Option<Address> {
+        each!(self, device => device.address())
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> Result<bool, DeviceError> {
+        each!(self, device => device.transmit(frame))
+    }
+
+    fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
+        each!(self, device => device.receive())
     }
 }

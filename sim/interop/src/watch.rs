@@ -229,6 +229,11 @@ impl Behind for Watch {
         0
     }
 
+    /// All of it is simulated clock by clock.
+    fn next_clocks(&self) -> Option<u64> {
+        Some(0)
+    }
+
     fn load(&mut self, _program: &Program) -> bool {
         false
     }

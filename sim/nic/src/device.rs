@@ -4,8 +4,9 @@ use crate::net::picoseconds;
 use crate::nic::{Behind, ControlError, LAST_PS, Modelled, Nic, NicConfig, NicError};
 use crate::share::Share;
 use spinneret_cluster::Program;
+use spinneret_fabric::MAX_FRAME_BYTES;
 use spinneret_host::device::Area;
-use spinneret_host::{Device, DeviceError, NOTHING_PRINTED};
+use spinneret_host::{Address, Device, DeviceError, NOTHING_PRINTED};
 use spinneret_regmap::{CONTEXTS, cl};
 use std::cell::{Ref, RefMut};
 use std::time::Duration;
@@ -15,15 +16,20 @@ pub const HOST_BASE: u64 = 0x1_0000_0000;
 /// From one context's host memory to the next one's, and the most that each can have.
 pub const HOST_STRIDE: u64 = 0x1000_0000;
 
+/// Frames of a program that wait to be sent, at most.
+const TRANSMIT_FRAMES: usize = 64;
+/// Bytes of an Ethernet header, which every frame has.
+const HEADER_BYTES: usize = 14;
+
 /// A simulated NIC, in several hands of one thread: software has one, and whoever feeds it with packets another.
 ///
 /// Nothing happens on it but while one of them lets time pass.
 #[derive(Debug)]
-pub struct Simulated<B = Modelled>(Share<Nic<B>>);
+pub struct Simulated<B = Modelled>(Share<Nic<B>>, Option<Address>);
 
 impl<B> Clone for Simulated<B> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self(self.0.clone(), self.1)
     }
 }
 
@@ -40,7 +46,7 @@ impl Simulated {
 impl<B: Behind> Simulated<B> {
     /// A NIC that is there.
     pub fn of(nic: Nic<B>) -> Self {
-        Self(Share::new(nic))
+        Self(Share::new(nic), None)
     }
 
     /// To look at it.
@@ -58,7 +64,15 @@ impl<B: Behind> Simulated<B> {
     /// # Errors
     /// If somebody has; this hand comes back.
     pub fn into_nic(self) -> Result<Nic<B>, Self> {
-        self.0.into_inner().map_err(Self)
+        let address = self.1;
+        self.0.into_inner().map_err(|inner| Self(inner, address))
+    }
+
+    /// The same NIC, which tells its addresses.
+    #[must_use]
+    pub fn with_address(mut self, address: Address) -> Self {
+        self.1 = Some(address);
+        self
     }
 
     /// Where a context's host memory begins.
@@ -170,5 +184,32 @@ impl<B: Behind> Device for Simulated<B> {
         let end_ps = nic.now_ps() + picoseconds(time);
         nic.run_until(end_ps)
             .map_err(|error| DeviceError::Gone(error.to_string()))
+    }
+
+    fn compute(&mut self, time: Duration) -> Result<(), DeviceError> {
+        self.wait(time)
+    }
+
+    fn address(&self) -> Option<Address> {
+        self.1
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> Result<bool, DeviceError> {
+        if !(HEADER_BYTES..=MAX_FRAME_BYTES).contains(&frame.len()) {
+            return Err(DeviceError::Refused(format!(
+                "a frame of {} bytes: {HEADER_BYTES} to {MAX_FRAME_BYTES} are possible",
+                frame.len()
+            )));
+        }
+        let mut nic = self.borrow_mut();
+        let has_room = nic.transmitting() < TRANSMIT_FRAMES;
+        if has_room {
+            nic.transmit(frame.to_vec());
+        }
+        Ok(has_room)
+    }
+
+    fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
+        Ok(self.borrow_mut().take_host().map(|out| out.bytes))
     }
 }

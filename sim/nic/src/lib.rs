@@ -4,6 +4,7 @@ pub mod cli;
 pub mod device;
 pub mod engine;
 pub mod experiments;
+pub mod fabric;
 pub mod laptop;
 pub mod link;
 pub mod net;

@@ -1,8 +1,9 @@
 //! The application's end of the socket.
 
 use super::message::{PIECE, Reply, Request, VERSION, WORDS_PIECE, receive, send};
-use crate::device::{Area, Device, DeviceError};
+use crate::device::{Address, Area, Device, DeviceError};
 use spinneret_program::Program;
+use std::collections::VecDeque;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,10 @@ pub struct Client {
     stream: UnixStream,
     shape: [u32; 2],
     tells_contexts: bool,
+    address: Option<Address>,
     now: Duration,
+    /// Frames that came, and nobody has taken.
+    frames: VecDeque<Vec<u8>>,
 }
 
 /// Why there is no NIC behind a socket.
@@ -68,11 +72,14 @@ impl Client {
                 version: VERSION,
                 shape,
                 tells_contexts,
+                address,
             } => Ok(Self {
                 stream,
                 shape,
                 tells_contexts,
+                address,
                 now: Duration::ZERO,
+                frames: VecDeque::new(),
             }),
             Reply::Hello { version, .. } => Err(foreign(format!(
                 "it speaks version {version} of the protocol, this program version {VERSION}"
@@ -223,5 +230,31 @@ impl Device for Client {
             }
             _ => Err(strange()),
         }
+    }
+
+    fn compute(&mut self, time: Duration) -> Result<(), DeviceError> {
+        self.wait(time)
+    }
+
+    fn address(&self) -> Option<Address> {
+        self.address
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> Result<bool, DeviceError> {
+        let frame = frame.to_vec();
+        match self.ask(&Request::Transmit { frame })? {
+            Reply::Sent(sent) => Ok(sent),
+            _ => Err(strange()),
+        }
+    }
+
+    fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
+        if self.frames.is_empty() {
+            match self.ask(&Request::Receive)? {
+                Reply::Frames(frames) => self.frames.extend(frames),
+                _ => return Err(strange()),
+            }
+        }
+        Ok(self.frames.pop_front())
     }
 }

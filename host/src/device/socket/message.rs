@@ -1,16 +1,18 @@
 //! What client and server say to each other.
 
-use crate::device::{Area, DeviceError};
+use crate::device::{Address, Area, DeviceError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// Version of these messages; both sides have to have the same.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 /// Bytes of host memory in one message; longer accesses are divided.
 pub(super) const PIECE: usize = 1 << 20;
 /// The same of the cluster's memory, of which each word is an access of its own, so that nobody waits long for others.
 pub(super) const WORDS_PIECE: usize = 4 << 10;
+/// Most frames in one message.
+pub(super) const FRAMES_PIECE: usize = 64;
 /// Largest message: an ELF file with debug information. The server may hold it twice.
 const LIMIT: usize = 8 << 20;
 
@@ -59,6 +61,10 @@ pub(super) enum Request {
     Wait {
         nanoseconds: u64,
     },
+    Transmit {
+        frame: Vec<u8>,
+    },
+    Receive,
 }
 
 /// What the server answers.
@@ -69,6 +75,7 @@ pub(super) enum Reply {
         version: u32,
         shape: [u32; 2],
         tells_contexts: bool,
+        address: Option<Address>,
     },
     /// The NIC belongs to somebody else.
     Busy,
@@ -80,6 +87,10 @@ pub(super) enum Reply {
     Time {
         nanoseconds: u64,
     },
+    /// Whether there was room for a frame.
+    Sent(bool),
+    /// Frames that came.
+    Frames(Vec<Vec<u8>>),
     Failed(DeviceError),
 }
 

@@ -1,6 +1,6 @@
 //! One client of the server: what it has sent, what it has not taken yet, and what it may do.
 
-use super::message::{PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
+use super::message::{FRAMES_PIECE, PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
 use crate::device::{Device, DeviceError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -278,6 +278,11 @@ impl Peer {
                 self.checked_host(context, offset, bytes.len())?;
                 device.write_host(context, offset, &bytes)?;
                 Reply::Done
+            }
+            Request::Transmit { frame } => Reply::Sent(device.transmit(&frame)?),
+            Request::Receive => {
+                let frames = std::iter::from_fn(|| device.receive().transpose());
+                Reply::Frames(frames.take(FRAMES_PIECE).collect::<Result<_, _>>()?)
             }
             Request::Hello { .. } | Request::Wait { .. } => time(device),
         })

@@ -127,6 +127,7 @@ impl Server {
                 version: VERSION,
                 shape: device.shape(),
                 tells_contexts: device.tells_contexts(),
+                address: device.address(),
             };
             if send(&mut stream, &hello).is_ok() {
                 self.client = Some(Peer::new(stream)?);

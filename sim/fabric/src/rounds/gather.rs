@@ -1,6 +1,6 @@
 //! Reports: of this process, and of all of them.
 
-use super::local::{Local, place, way};
+use super::local::{Local, way};
 use super::{FabricError, Ranks, RanksError};
 use crate::Counts;
 use crate::number::NodeNumber;
@@ -78,7 +78,7 @@ pub(super) fn gather(ranks: &mut dyn Ranks, topology: &Topology, own: Report) ->
     if all.is_empty() {
         return Ok(own);
     }
-    let places = place(topology, ranks.size());
+    let places = topology.ranks(ranks.size());
     let mut whole = own;
     for (rank, bytes) in all.iter().enumerate() {
         let part: Report = postcard::from_bytes(bytes).map_err(wrong)?;

@@ -71,7 +71,7 @@ impl Here {
 
 impl<'t> Local<'t> {
     pub(super) fn new(topology: &'t Topology, rank: usize, size: usize) -> Self {
-        let ranks = place(topology, size);
+        let ranks = topology.ranks(size);
         let nics: Vec<NodeNumber> = topology.nics().map(|(node, ..)| node).collect();
         let nics: Vec<NodeNumber> = nics.into_iter().filter(|node| ranks[*node] == rank).collect();
         let switches = topology.nodes.iter().enumerate().filter_map(|(node, config)| {
@@ -274,17 +274,6 @@ impl<'t> Local<'t> {
         queues.sort_by_key(|queue| queue.cable);
         queues
     }
-}
-
-/// The rank of each node: NICs in blocks of neighbours, switches in turns.
-pub(super) fn place(topology: &Topology, size: usize) -> Vec<usize> {
-    let nics = topology.nics().count();
-    let mut switches = 0..;
-    let ranks = topology.nodes.iter().map(|node| match &node.kind {
-        Kind::Nic(nic) => nic.number * size / nics,
-        Kind::Switch(_) => switches.next().unwrap_or(0) % size,
-    });
-    ranks.collect()
 }
 
 pub(super) fn way(cable: usize, end: usize) -> Way {

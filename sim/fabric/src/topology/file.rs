@@ -45,6 +45,8 @@ struct NicTable {
     handlers: Option<PathBuf>,
     rules: Option<PathBuf>,
     transmit: Option<String>,
+    to: Option<Spanned<String>>,
+    after: Option<Spanned<String>>,
     tap: Option<String>,
 }
 
@@ -151,7 +153,7 @@ impl Topology {
 
 fn build(document: &Document, folder: &Path) -> Result<Topology, Misfit> {
     let nics = document.nic.iter().enumerate();
-    let nics = nics.map(|(number, nic)| Ok(nic_of(number, nic.get_ref(), folder)));
+    let nics = nics.map(|(number, nic)| nic_of(number, nic.get_ref(), folder, document));
     let switches = document.switch.iter().map(|switch| switch_of(switch.get_ref()));
     let nodes: Vec<Node> = nics.chain(switches).collect::<Result<_, _>>()?;
     let place = |name: &Spanned<String>| {
@@ -191,8 +193,15 @@ fn build(document: &Document, folder: &Path) -> Result<Topology, Misfit> {
     })
 }
 
-fn nic_of(number: usize, table: &NicTable, folder: &Path) -> Node {
+fn nic_of(number: usize, table: &NicTable, folder: &Path, document: &Document) -> Result<Node, Misfit> {
     let here = |path: &PathBuf| folder.join(path);
+    let number_of = |name: &Spanned<String>| {
+        let found = document
+            .nic
+            .iter()
+            .position(|nic| nic.get_ref().name == *name.get_ref());
+        found.ok_or_else(|| Misfit(name.span(), format!("there is no NIC `{}`", name.get_ref())))
+    };
     let nic = NicConfig {
         number,
         application: table.application.unwrap_or(false),
@@ -200,12 +209,14 @@ fn nic_of(number: usize, table: &NicTable, folder: &Path) -> Node {
         handlers: table.handlers.as_ref().map(here),
         rules: table.rules.as_ref().map(here),
         transmit: table.transmit.clone(),
+        to: table.to.as_ref().map(number_of).transpose()?,
+        after_ps: quantity(table.after.as_ref(), units::time, 0)?,
         tap: table.tap.clone(),
     };
-    Node {
+    Ok(Node {
         name: table.name.clone(),
         kind: Kind::Nic(Box::new(nic)),
-    }
+    })
 }
 
 fn switch_of(table: &SwitchTable) -> Result<Node, Misfit> {

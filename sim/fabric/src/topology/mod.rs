@@ -72,6 +72,10 @@ pub struct NicConfig {
     pub rules: Option<PathBuf>,
     /// Packets that its host sends, as for `--generate`.
     pub transmit: Option<String>,
+    /// The number of the NIC that they are for.
+    pub to: Option<usize>,
+    /// When the first of them is sent.
+    pub after_ps: Ps,
     /// A network interface of this machine that is its host's.
     pub tap: Option<String>,
 }
@@ -215,6 +219,17 @@ impl Topology {
         cables.filter_map(move |(cable, config)| {
             Some((cable, config.ends.iter().position(|end| *end == node)?))
         })
+    }
+
+    /// The rank of each node if there are so many of them: NICs in blocks of neighbours, switches in turns.
+    pub fn ranks(&self, size: usize) -> Vec<usize> {
+        let nics = self.nics().count().max(1);
+        let mut switches = 0..;
+        let ranks = self.nodes.iter().map(|node| match &node.kind {
+            Kind::Nic(nic) => nic.number * size / nics,
+            Kind::Switch(_) => switches.next().unwrap_or(0) % size,
+        });
+        ranks.collect()
     }
 
     /// How far everybody may get ahead of the others: the shortest latency.

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// Between two calls of who looks on.
 const PAUSE: Duration = Duration::from_millis(3);
 /// Hello, and what is sent again and again: a read of a register (`host/src/device/socket/message.rs`).
-const HELLO: [u8; 6] = [2, 0, 0, 0, 0, 2];
+const HELLO: [u8; 6] = [2, 0, 0, 0, 0, 3];
 const READ: [u8; 7] = [3, 0, 0, 0, 1, 0x80, 0x22];
 /// Calls of the next client.
 const CALLS: usize = 300;

@@ -11,6 +11,7 @@ pub mod send_cmd;
 
 pub use report::{Report, RuleSetReport};
 
+use crate::fabric::FabricArguments;
 use crate::run::{ReceiveArguments, RunArguments, ServeArguments};
 use crate::terminal::tell;
 use clap::{Parser, Subcommand};
@@ -38,6 +39,8 @@ enum Command {
     Run(Box<RunArguments>),
     /// Offer a NIC to programs in other processes, through a Unix socket
     Serve(Box<ServeArguments>),
+    /// Connect many NICs by cables and switches, each for a program of its own
+    Fabric(Box<FabricArguments>),
     /// Send a file to an SLMP receiver, over this machine's network
     Send(send_cmd::SendArguments),
     /// Receive files through SLMP, by handlers on the NIC or at a UDP port
@@ -54,6 +57,7 @@ pub fn main() -> ExitCode {
         Command::Match(arguments) => match_cmd::run(arguments),
         Command::Run(arguments) => crate::run::run(arguments),
         Command::Serve(arguments) => crate::run::serve(arguments),
+        Command::Fabric(arguments) => crate::fabric::fabric(arguments),
         Command::Send(arguments) => send_cmd::run(arguments),
         Command::Receive(arguments) => crate::run::receive(arguments),
         Command::Captures(arguments) => captures_cmd::run(arguments),

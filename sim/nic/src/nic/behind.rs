@@ -21,6 +21,9 @@ pub trait Behind: fmt::Debug {
     /// It stops when it needs the application.
     fn skip(&mut self, clocks: u64) -> u64;
 
+    /// Clocks after which the cluster has something to do, if nothing comes; `None`: never.
+    fn next_clocks(&self) -> Option<u64>;
+
     /// Puts a program into memory, unless it has to go through the BAR: then it gives false.
     fn load(&mut self, program: &Program) -> bool;
 

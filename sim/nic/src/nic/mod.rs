@@ -13,14 +13,17 @@ mod activity;
 mod behind;
 mod control;
 mod hardware;
+mod line;
 mod modelled;
 mod route;
 
 pub use behind::Behind;
 pub use control::{ControlError, Place};
 pub use hardware::{Hardware, Names};
+pub use line::SLOWEST_PS;
 pub use modelled::Modelled;
 
+use line::Line;
 use route::Route;
 use spinneret_cluster::{Config, Program};
 use spinneret_regmap::{bar, cl};
@@ -53,6 +56,8 @@ pub(crate) const DAY_PS: u64 = 86_400 * 1_000_000_000_000;
 const NO_WORD: u32 = u32::MAX;
 /// Words of standard output that are kept for somebody who does not read them.
 const KEPT_WORDS: usize = 1 << 16;
+/// Frames to the host that are kept for somebody who does not take them: a queue of Corundum's driver.
+const KEPT_FRAMES: usize = 1 << 13;
 /// Highest bit of a tag: the frame is the host's.
 const HOST_TAG: u64 = 1 << 15;
 
@@ -118,6 +123,8 @@ pub struct Nic<B = Modelled> {
     alone: u64,
     wire_out: VecDeque<Out>,
     host_out: VecDeque<Out>,
+    /// Frames to the host that nobody has taken, and were dropped.
+    host_lost: u64,
     tag: u64,
     /// Words of standard output that were read, for who watches and for software, and how many were ever read.
     console: VecDeque<u32>,
@@ -126,6 +133,8 @@ pub struct Nic<B = Modelled> {
     /// A program that was loaded, and nobody has asked for yet.
     loaded: Option<Program>,
     route: Route,
+    /// The cable, if there is one.
+    line: Option<Line>,
 }
 
 impl Nic {
@@ -181,12 +190,14 @@ impl<B: Behind> Nic<B> {
             alone: 0,
             wire_out: VecDeque::new(),
             host_out: VecDeque::new(),
+            host_lost: 0,
             tag: 0,
             console: VecDeque::new(),
             stdout: VecDeque::new(),
             printed: 0,
             loaded: None,
             route: Route::new(),
+            line: None,
             config,
             sim,
         };
@@ -266,6 +277,11 @@ impl<B: Behind> Nic<B> {
         self.host_out.pop_front()
     }
 
+    /// Packets that went to the host, which had no room for them as nobody took those before.
+    pub fn lost_by_host(&self) -> u64 {
+        self.host_lost
+    }
+
     /// The next word that handlers have printed: {cluster, core, character} in the lowest 24 bits.
     pub fn take_printed(&mut self) -> Option<u32> {
         self.console.pop_front()
@@ -298,9 +314,10 @@ impl<B: Behind> Nic<B> {
     /// # Errors
     /// If the hardware breaks a rule of a bus.
     pub fn step(&mut self, limit_ps: u64) -> Result<(), NicError> {
+        self.look_at_line(self.now_ps())?;
         if self.config.skips && self.is_quiet() {
-            self.skip(limit_ps);
-            if self.now_ps() >= limit_ps {
+            let looks_again = self.skip_on_line(limit_ps)?;
+            if looks_again || self.now_ps() >= limit_ps {
                 return Ok(());
             }
         }
@@ -360,6 +377,7 @@ impl<B: Behind> Nic<B> {
 
     /// One clock of the core.
     fn clock(&mut self) -> Result<(), NicError> {
+        self.look_at_line(self.now_ps())?;
         let edges = self.sim.edges(CORE);
         while self.sim.edges(CORE) == edges {
             self.sim.try_cycle()?;
@@ -380,6 +398,10 @@ impl<B: Behind> Nic<B> {
     fn collect(&mut self) {
         let at_ps = self.now_ps();
         while let Some(packet) = self.to_host.receive() {
+            if self.host_out.len() == KEPT_FRAMES {
+                self.host_lost += 1;
+                continue;
+            }
             self.host_out.push_back(Out {
                 at_ps,
                 bytes: packet.frame.bytes,
@@ -390,6 +412,7 @@ impl<B: Behind> Nic<B> {
         while let Some(frame) = self.to_wire.receive() {
             let tag = (frame.frame.user >> 1) as u64 & (2 * HOST_TAG - 1);
             self.pending.push_back((clock + COMPLETION_CLOCKS, tag));
+            self.put_on_line(at_ps, &frame.frame.bytes);
             self.wire_out.push_back(Out {
                 at_ps,
                 bytes: frame.frame.bytes,
@@ -400,6 +423,7 @@ impl<B: Behind> Nic<B> {
             self.completions.send(&[tag]);
         }
         self.completed.receive_all();
+        self.hold_back();
     }
 
     /// Puts a program into the cluster's memory, which fetches nothing: directly, because through the BAR it would take as
@@ -439,4 +463,7 @@ pub enum NicError {
     /// It broke a rule of a bus.
     #[error("the simulated hardware failed: {0}")]
     Failed(#[from] Failure),
+    /// The fabric that it is part of is over.
+    #[error(transparent)]
+    Stopped(#[from] spinneret_fabric::Stopped),
 }

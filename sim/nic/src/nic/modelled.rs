@@ -88,6 +88,11 @@ impl Behind for Modelled {
         cluster.now() - start
     }
 
+    fn next_clocks(&self) -> Option<u64> {
+        let cluster = self.cluster.borrow();
+        cluster.next().map(|next| next.saturating_sub(cluster.now()))
+    }
+
     fn load(&mut self, program: &Program) -> bool {
         self.cluster.borrow_mut().load(program);
         true

@@ -9,9 +9,9 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// The process that stands for the hardware around the cluster.
+/// The process that stands for the hardware around the cluster of the first NIC.
 const NIC: u32 = 1;
-/// The process that stands for the HPUs.
+/// The process that stands for its HPUs.
 const HPUS: u32 = 2;
 /// Numbers of HPUs in a cluster.
 const STRIDE: usize = 8;

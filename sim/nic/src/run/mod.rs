@@ -1,7 +1,7 @@
 //! `spinneret run` and its relatives: the NIC with packets from somewhere, and handlers or a program that brings them.
 
 mod args;
-mod build;
+pub(crate) mod build;
 mod ends;
 mod host;
 pub(crate) mod host_ping;
@@ -9,7 +9,7 @@ mod inbox;
 mod receive;
 mod serve;
 mod session;
-mod setup;
+pub(crate) mod setup;
 mod wave;
 
 pub use args::{HardwareArguments, PacketArguments, ResultArguments, RunArguments};

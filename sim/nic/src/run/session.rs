@@ -315,7 +315,7 @@ impl Session {
         }
         if self.recorder.wants_occupancy() && nic.now_ps() >= self.noted_ps + OCCUPANCY_PS {
             self.noted_ps = nic.now_ps();
-            let occupancy = occupancy(&nic);
+            let occupancy = Occupancy::of(&nic);
             self.recorder.occupancy(self.noted_ps - start, &occupancy);
         }
         Ok(())
@@ -421,18 +421,6 @@ fn moment(at_ps: u64, since_ps: u64) -> Result<u64, Failure> {
             days(LAST_PS)
         ))
     })
-}
-
-/// How full everything is, as the model of the cluster knows it.
-fn occupancy(nic: &Nic) -> Occupancy {
-    let cluster = nic.cluster();
-    let [slots_small, slots_large] = cluster.packets_inside();
-    Occupancy {
-        slots_small,
-        slots_large,
-        busy_hpus: cluster.busy_hpus() as u64,
-        queued: cluster.queued() as u64,
-    }
 }
 
 /// Counters of the hardware, as software reads them.

@@ -178,7 +178,7 @@ fn rules_of(arguments: &RunArguments) -> PathBuf {
 }
 
 /// The hardware as it was asked for.
-pub(super) fn config(arguments: &HardwareArguments) -> NicConfig {
+pub(crate) fn config(arguments: &HardwareArguments) -> NicConfig {
     NicConfig {
         cluster: Config {
             clusters: arguments.clusters.into(),

@@ -161,7 +161,7 @@ fn another_version_is_told_which_one_it_is() {
     for version in [0, 1, 3, 99, u64::from(u32::MAX)] {
         let (mut raw, _) = Raw::connect(&server);
         let said = raw.refusal(&[HELLO, version]);
-        let wanted = format!("version {version} of the protocol, where this NIC speaks version 2");
+        let wanted = format!("version {version} of the protocol, where this NIC speaks version 3");
         assert!(said.ends_with(&wanted), "{said}");
         assert_eq!(raw.reply(), None, "it is dropped");
     }

@@ -1,0 +1,275 @@
+//! The command: from arguments to a fabric, and from what happened to what is printed.
+
+use super::application::Application;
+use super::args::FabricArguments;
+use super::host::Transmit;
+use super::member::{Handlers, Outcome, Plan, check_clocks};
+use super::show::Shown;
+use super::{plot, trace};
+use crate::net::{Interrupt, Recipe};
+use crate::nic::NicConfig;
+use crate::report::{Options, Recorder, ShowProgress};
+use crate::run::{build, setup};
+use crate::terminal::{Failure, Files, print, tell};
+use anyhow::{Context as _, anyhow};
+use spinneret_cluster::Program;
+use spinneret_fabric::topology::{self, Topology, ip_of, mac_of};
+use spinneret_fabric::{Alone, Left, Member, Outside, Port, Ps, Ranks, Settings, Watch, run};
+use spinneret_host::Address;
+use spinneret_host::device::socket::Server;
+use spinneret_rules::{MatcherParams, RuleFile};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Samples of all queues in a picture.
+const SAMPLE_PS: Ps = 1_000_000;
+
+/// Runs the command and prints its result.
+///
+/// # Errors
+/// If something that was asked for cannot be used, or the fabric fails; one that is interrupted is none that fails.
+pub fn fabric(arguments: &FabricArguments) -> Result<(), Failure> {
+    let interrupt = Interrupt::catch().map_err(Failure::usage)?;
+    let topology = arguments.topology()?;
+    let config = setup::config(&arguments.hardware);
+    check_clocks(&config)?;
+    let files = Files::of_command()
+        .reads("TOPOLOGY", arguments.topology.as_deref())
+        .writes("--trace", arguments.trace.as_deref())
+        .writes("--plot", arguments.plot.as_deref());
+    files.check().map_err(Failure::Usage)?;
+    let mut ranks = Alone;
+    let parts = arguments.trace.as_deref().map(trace::Parts::beside).transpose();
+    let parts = parts.map_err(|error| Failure::usage(anyhow!("--trace: {error}")))?;
+    let mut plans = plans(arguments, &topology, &config, &ranks, parts.as_ref())?;
+    tell_where(arguments, &topology);
+    let settings = Settings {
+        threads: arguments.threads(),
+        until_ps: arguments.until.unwrap_or(Ps::MAX),
+        sample_ps: arguments.plot.is_some().then_some(SAMPLE_PS),
+    };
+    let outcomes = Mutex::new(BTreeMap::new());
+    let mut watch = Look::new(interrupt, &topology);
+    let begun = Instant::now();
+    let member = |_: &str, nic: &topology::NicConfig| -> Member<'_> {
+        let (plan, number, outcomes) = (plans.remove(&nic.number), nic.number, &outcomes);
+        Box::new(move |port| work(plan, port, number, outcomes))
+    };
+    let report = run(&topology, settings, &mut ranks, &mut watch, member).map_err(Failure::work)?;
+    let outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let shown = Shown::new(report, outcomes, begun.elapsed());
+    if let Some(file) = &arguments.plot {
+        plot::draw(file, &shown.report).map_err(Failure::Work)?;
+    }
+    if let Some(parts) = parts {
+        parts.join(&shown.report).map_err(Failure::Work)?;
+    }
+    let printed = match arguments.json {
+        true => print(shown.to_json().map_err(Failure::work)? + "\n"),
+        false => print(&shown),
+    };
+    printed.map_err(Failure::Work)?;
+    match shown.trouble() {
+        Some(trouble) => Err(Failure::Work(anyhow!(trouble))),
+        None => Ok(()),
+    }
+}
+
+fn work(
+    plan: Option<Plan>,
+    port: Port,
+    number: usize,
+    outcomes: &Mutex<BTreeMap<usize, Outcome>>,
+) -> Result<(), Left> {
+    let plan = plan.ok_or_else(|| Left::Failed("there is no plan for it".to_owned()))?;
+    let outcome = plan.run(port)?;
+    let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+    outcomes.insert(number, outcome);
+    Ok(())
+}
+
+/// What there is of each NIC of this rank.
+fn plans(
+    arguments: &FabricArguments,
+    topology: &Topology,
+    config: &NicConfig,
+    ranks: &dyn Ranks,
+    parts: Option<&trace::Parts>,
+) -> Result<HashMap<usize, Plan>, Failure> {
+    let places = topology.ranks(ranks.size());
+    let mut programs = HashMap::new();
+    let mut plans = HashMap::new();
+    for (node, name, nic) in topology.nics() {
+        if places[node] != ranks.rank() {
+            continue;
+        }
+        let application = match nic.application {
+            true => Some(Application::at(bind(arguments.sockets()?, name)?, nic.when_gone)),
+            false => None,
+        };
+        let handlers = handlers(nic, config, &mut programs)?;
+        let options = Options {
+            trace: parts.map(|parts| parts.part(nic.number, name)),
+            progress: ShowProgress::No,
+            messages: Box::new(Named(format!("{name}: "), io::stderr())),
+            ..Options::default()
+        };
+        let program = handlers.as_ref().map(|handlers| &handlers.program);
+        let plan = Plan {
+            config: config.clone(),
+            address: Address {
+                mac: nic.mac(),
+                ip: nic.ip(),
+            },
+            application,
+            transmit: transmit(name, nic)?,
+            tap: nic.tap.clone(),
+            recorder: Some(Recorder::new(options, program, config).map_err(Failure::usage)?),
+            handlers,
+        };
+        plans.insert(nic.number, plan);
+    }
+    Ok(plans)
+}
+
+fn bind(folder: &Path, name: &str) -> Result<Server, Failure> {
+    let socket = folder.join(name);
+    let bound = std::fs::create_dir_all(folder).and_then(|()| Server::bind(&socket));
+    let bound = bound.with_context(|| format!("{} cannot be listened at", socket.display()));
+    bound.map_err(|error| Failure::Usage(anyhow!("{error:#}")))
+}
+
+/// The handlers of a NIC; those of several NICs are built and read once.
+fn handlers(
+    nic: &topology::NicConfig,
+    config: &NicConfig,
+    programs: &mut HashMap<(PathBuf, PathBuf), Handlers>,
+) -> Result<Option<Handlers>, Failure> {
+    let Some(path) = &nic.handlers else {
+        return Ok(None);
+    };
+    let rules = nic.rules.clone().unwrap_or_else(|| match path.is_dir() {
+        true => path.join("rules.toml"),
+        false => path.with_file_name("rules.toml"),
+    });
+    let key = (path.clone(), rules);
+    if let Some(found) = programs.get(&key) {
+        return Ok(Some(found.clone()));
+    }
+    let elf = build::program(path, config.cluster.clusters).map_err(Failure::usage)?;
+    let rules = RuleFile::read(&key.1, &MatcherParams::BOARD).map_err(Failure::usage)?;
+    let handlers = Handlers {
+        program: Program::open(&elf).map_err(Failure::usage)?,
+        rulesets: rules.rulesets,
+    };
+    programs.insert(key, handlers.clone());
+    Ok(Some(handlers))
+}
+
+/// What the host of a NIC sends, with the NIC's own addresses as the sender's.
+fn transmit(name: &str, nic: &topology::NicConfig) -> Result<Option<Transmit>, Failure> {
+    let Some(text) = &nic.transmit else {
+        return Ok(None);
+    };
+    let recipe: Result<Recipe, _> = text.parse();
+    let mut recipe =
+        recipe.map_err(|error| Failure::Usage(anyhow!("{name}: transmit = \"{text}\": {error}")))?;
+    if !text.contains("smac=") {
+        recipe.smac = nic.mac();
+    }
+    if !text.contains("src=") {
+        recipe.src = nic.ip();
+    }
+    if let Some(to) = nic.to {
+        recipe.mac = mac_of(to);
+        recipe.dst = ip_of(to);
+    }
+    Ok(Some(Transmit::new(recipe, nic.after_ps)))
+}
+
+fn tell_where(arguments: &FabricArguments, topology: &Topology) {
+    let waiting = topology.nics().filter(|(_, _, nic)| nic.application);
+    let names: Vec<&str> = waiting.map(|(_, name, _)| name).collect();
+    if let (Some(folder), [first, ..]) = (&arguments.sockets, &names[..]) {
+        let folder = folder.display();
+        tell(format_args!(
+            "{} NICs wait for applications, at unix:{folder}/{first} and so on; time begins when all have come",
+            names.len()
+        ));
+    }
+}
+
+/// Who looks at the fabric.
+struct Look {
+    interrupt: Interrupt,
+    /// Some host is this machine, so time must not be ahead of the wall's.
+    is_live: bool,
+    begun: Instant,
+}
+
+impl Look {
+    fn new(interrupt: Interrupt, topology: &Topology) -> Self {
+        Self {
+            interrupt,
+            is_live: topology.nics().any(|(_, _, nic)| nic.tap.is_some()),
+            begun: Instant::now(),
+        }
+    }
+}
+
+impl Watch for Look {
+    fn is_over(&mut self) -> bool {
+        self.interrupt.is_set()
+    }
+
+    fn held(&mut self, by: &[(&str, Outside)]) {
+        for (why, what) in [
+            (Outside::ApplicationToCome, "no application has opened"),
+            (
+                Outside::ApplicationToSpeak,
+                "time stands still until it waits or computes: the application of",
+            ),
+        ] {
+            let names: Vec<&str> = by
+                .iter()
+                .filter(|(_, held)| *held == why)
+                .map(|(name, _)| *name)
+                .collect();
+            if !names.is_empty() {
+                tell(format_args!("{what} {}", names.join(", ")));
+            }
+        }
+    }
+
+    fn time(&mut self, to_ps: Ps) {
+        if self.is_live {
+            let due = self.begun + Duration::from_nanos(to_ps / 1000);
+            match due.checked_duration_since(Instant::now()) {
+                Some(ahead) => std::thread::sleep(ahead),
+                // What the simulation is late is not caught up.
+                None => self.begun = Instant::now() - Duration::from_nanos(to_ps / 1000),
+            }
+        }
+    }
+}
+
+/// Writes a name before each message; a message comes at once.
+struct Named<W>(String, W);
+
+impl<W: Write> Write for Named<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.1.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.1.flush()
+    }
+
+    /// `writeln!` of a whole message ends here.
+    fn write_fmt(&mut self, text: std::fmt::Arguments<'_>) -> io::Result<()> {
+        self.1.write_all(format!("{}{text}", self.0).as_bytes())
+    }
+}

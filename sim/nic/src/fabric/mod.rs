@@ -1,0 +1,23 @@
+//! `spinneret fabric`: many NICs, the cables and switches between them, and one clock.
+//!
+//! ```text
+//! arguments, topology file --> plans --> spinneret_fabric::run --> tables, JSON, trace, captures
+//!                                          |  a thread for each NIC
+//!                                          v
+//!   Plan::run: Nic with a Port, and its host: application at a socket, made-up frames, this machine
+//! ```
+
+mod application;
+mod args;
+mod command;
+mod host;
+mod member;
+mod plot;
+mod programs;
+mod show;
+mod trace;
+
+pub use args::FabricArguments;
+pub use command::fabric;
+pub use member::{Handlers, Outcome};
+pub use programs::{Hosted, run_programs};

@@ -1,0 +1,60 @@
+//! Programs of this process on the NICs of a fabric.
+
+use super::member::check_clocks;
+use crate::device::Simulated;
+use crate::nic::{Nic, NicConfig};
+use spinneret_fabric::{Alone, FabricError, Left, Member, Report, Settings, Topology, run};
+use spinneret_host::Address;
+
+/// A program on a NIC. Time passes only while it lets it pass. When it ends, its NIC goes on until nothing happens anywhere.
+pub type Hosted<'p> = Box<dyn FnOnce(&Simulated) -> Result<(), Left> + Send + 'p>;
+
+/// Runs a program on each NIC of a topology, in the order of NICs.
+///
+/// # Errors
+/// If a NIC or a program fails.
+///
+/// # Panics
+/// If there are not as many programs as NICs, or clocks are too slow for a fabric.
+pub fn run_programs<'p>(
+    topology: &Topology,
+    config: &NicConfig,
+    settings: Settings,
+    programs: Vec<Hosted<'p>>,
+) -> Result<Report, FabricError> {
+    assert_eq!(programs.len(), topology.nics().count(), "a program for each NIC");
+    assert!(
+        check_clocks(config).is_ok(),
+        "clocks of NICs in a fabric are faster"
+    );
+    let mut programs: Vec<Option<Hosted<'p>>> = programs.into_iter().map(Some).collect();
+    let member = |_: &str, nic: &spinneret_fabric::topology::NicConfig| -> Member<'p> {
+        let program = programs[nic.number].take();
+        let (config, address) = (
+            config.clone(),
+            Address {
+                mac: nic.mac(),
+                ip: nic.ip(),
+            },
+        );
+        Box::new(move |port| {
+            let failed = |error: crate::nic::NicError| Left::Failed(error.to_string());
+            let mut nic = Nic::new(config).map_err(failed)?;
+            nic.connect(port);
+            let nic = Simulated::of(nic).with_address(address);
+            if let Some(program) = program {
+                program(&nic)?;
+            }
+            loop {
+                let mut nic = nic.borrow_mut();
+                nic.step(u64::MAX).map_err(|error| match error {
+                    crate::nic::NicError::Stopped(stopped) => Left::Stopped(stopped),
+                    error => failed(error),
+                })?;
+                nic.take_events();
+                while nic.take_wire().is_some() || nic.take_host().is_some() {}
+            }
+        })
+    };
+    run(topology, settings, &mut Alone, &mut (), member)
+}

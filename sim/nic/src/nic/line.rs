@@ -1,0 +1,138 @@
+//! The NIC at the end of a cable of a fabric: time passes no further than the others allow.
+
+use super::{Behind, Nic, NicError};
+use spinneret_fabric::{Outside, Port};
+use spinneret_sim::stream::Pause;
+
+/// Bytes that have left the NIC and are not on the cable, above which it sends no more: what the FIFO of Corundum's MAC
+/// holds (`TX_FIFO_DEPTH` of mqnic).
+const FIFO_BYTES: u64 = 32_768;
+/// Slowest clock of a NIC at a cable, in picoseconds: everybody gets ahead of the others by whole clocks.
+pub const SLOWEST_PS: u64 = 50_000;
+
+/// The end of the cable.
+#[derive(Debug)]
+pub(super) struct Line {
+    port: Port,
+    /// The cable takes no frames now.
+    is_full: bool,
+    /// Frames that came, for who watches.
+    log: Option<Vec<(u64, Vec<u8>)>>,
+}
+
+impl<B: Behind> Nic<B> {
+    /// Connects the NIC, which is as it was after its reset.
+    pub fn connect(&mut self, port: Port) {
+        self.line = Some(Line {
+            port,
+            is_full: false,
+            log: None,
+        });
+    }
+
+    /// Keeps frames that come from the cable for [`take_came`](Self::take_came).
+    pub fn log_what_comes(&mut self) {
+        if let Some(line) = &mut self.line {
+            line.log = Some(Vec::new());
+        }
+    }
+
+    /// Frames that came from the cable since the last call, and when.
+    pub fn take_came(&mut self) -> Vec<(u64, Vec<u8>)> {
+        let log = self.line.as_mut().and_then(|line| line.log.as_mut());
+        log.map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Waits for somebody outside of the simulation, as [`Port::outside`] does.
+    pub fn outside<R>(&self, why: Outside, wait: impl FnOnce() -> R) -> R {
+        match &self.line {
+            Some(line) => line.port.outside(why, wait),
+            None => wait(),
+        }
+    }
+
+    /// Whether the fabric is over.
+    pub fn is_stopped(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.port.is_stopped())
+    }
+
+    /// Ends the fabric.
+    pub fn stop(&self) {
+        if let Some(line) = &self.line {
+            line.port.stop();
+        }
+    }
+
+    /// How far time may pass until the next look at the cable.
+    pub(super) fn line_limit(&self) -> u64 {
+        let Some(Line { port, .. }) = &self.line else {
+            return u64::MAX;
+        };
+        let arrives = port.next_arrival_ps().unwrap_or(u64::MAX);
+        arrives.min(port.horizon_ps())
+    }
+
+    /// Meets the others if the NIC may not take another clock, and takes in what is there.
+    pub(super) fn look_at_line(&mut self, wants_ps: u64) -> Result<(), NicError> {
+        let now_ps = self.now_ps();
+        let Some(line) = &mut self.line else {
+            return Ok(());
+        };
+        while now_ps + self.config.core_ps > line.port.horizon_ps() {
+            line.port.meet(wants_ps.max(now_ps))?;
+        }
+        while let Some(frame) = line.port.arrival(now_ps) {
+            if let Some(log) = &mut line.log {
+                log.push((now_ps, frame.clone()));
+            }
+            self.rx.send(spinneret_sim::stream::Frame::new(frame));
+        }
+        Ok(())
+    }
+
+    /// While nothing happens, time goes on as far as nobody can know of anything, and not beyond the limit. Whether the
+    /// NIC has to be looked at again before a clock is simulated.
+    pub(super) fn skip_on_line(&mut self, limit_ps: u64) -> Result<bool, NicError> {
+        let until_ps = limit_ps.min(self.line_limit());
+        self.skip(until_ps);
+        let is_short = until_ps.saturating_sub(self.now_ps()) < self.config.cluster_ps;
+        if self.line_limit() == until_ps && until_ps < limit_ps && is_short && self.is_quiet() {
+            let busy_ps = self
+                .behind
+                .next_clocks()
+                .map(|clocks| clocks * self.config.cluster_ps);
+            let wants_ps = busy_ps.map_or(limit_ps, |busy_ps| limit_ps.min(self.now_ps() + busy_ps));
+            let now_ps = self.now_ps();
+            if let Some(line) = &mut self.line
+                && until_ps == line.port.horizon_ps()
+            {
+                line.port.meet(wants_ps.max(now_ps))?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Puts a frame on the cable.
+    pub(super) fn put_on_line(&mut self, at_ps: u64, bytes: &[u8]) {
+        if let Some(line) = &mut self.line {
+            line.port.send(at_ps, bytes.to_vec());
+        }
+    }
+
+    /// Holds the NIC's frames back while the cable takes none.
+    pub(super) fn hold_back(&mut self) {
+        let now_ps = self.now_ps();
+        let Some(line) = &mut self.line else {
+            return;
+        };
+        let is_full = line.port.queued_bytes(now_ps) > FIFO_BYTES;
+        if is_full != line.is_full {
+            line.is_full = is_full;
+            self.to_wire.set_pause(match is_full {
+                true => Pause::Random { percent: 100 },
+                false => Pause::Never,
+            });
+        }
+    }
+}
