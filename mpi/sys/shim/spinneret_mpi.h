@@ -68,6 +68,37 @@ int32_t spinneret_mpi_waitall(int32_t count, uint64_t *requests, struct spinnere
 int32_t spinneret_mpi_cancel(uint64_t *request);
 int32_t spinneret_mpi_request_free(uint64_t *request);
 
+/* types.c: datatypes. Counts and displacements that do not fit into an int need an MPI of version 4. */
+int32_t spinneret_mpi_named(const uint8_t *name, uint64_t *type);
+int32_t spinneret_mpi_type_name(uint64_t type, uint8_t *text, int32_t capacity);
+int32_t spinneret_mpi_contiguous(int64_t count, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_vector(int64_t count, int64_t block, int64_t stride, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_hvector(int64_t count, int64_t block, int64_t stride, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_indexed(int64_t count, const int64_t *blocks, const int64_t *starts, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_hindexed(int64_t count, const int64_t *blocks, const int64_t *starts, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_indexed_block(int64_t count, int64_t block, const int64_t *starts, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_hindexed_block(int64_t count, int64_t block, const int64_t *starts, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_structure(int64_t count, const int64_t *blocks, const int64_t *starts, const uint64_t *children, uint64_t *type);
+int32_t spinneret_mpi_subarray(int32_t dimensions, const int64_t *sizes, const int64_t *subsizes, const int64_t *starts, int32_t is_fortran, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_darray(int32_t size, int32_t rank, int32_t dimensions, const int64_t *sizes, const int32_t *distributions, const int32_t *arguments, const int32_t *grid, int32_t is_fortran, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_resized(int64_t lower_bound, int64_t extent, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_type_dup(uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_commit(uint64_t type);
+int32_t spinneret_mpi_type_free(uint64_t type);
+/* size, lower bound, extent, true lower bound, true extent */
+int32_t spinneret_mpi_bounds(uint64_t type, int64_t *five);
+
+/* contents.c: how a datatype was made, and bytes in its order */
+/* numbers of integers, addresses, large counts and types */
+int32_t spinneret_mpi_envelope(uint64_t type, int32_t *combiner, int64_t *four);
+int32_t spinneret_mpi_contents(uint64_t type, int32_t combiner, const int64_t *four, int64_t *integers, int64_t *addresses, int64_t *counts, uint64_t *types);
+int32_t spinneret_mpi_pack_size(uint64_t type, int32_t count, int32_t *bytes);
+int32_t spinneret_mpi_pack(uint64_t type, const uint8_t *memory, int32_t count, uint8_t *packed, int32_t size, int32_t *position);
+int32_t spinneret_mpi_unpack(uint64_t type, const uint8_t *packed, int32_t size, int32_t *position, uint8_t *memory, int32_t count);
+
+/* Numbers of ours for distributions: block, cyclic, none. The argument of MPI's choice is -1. */
+enum { SPINNERET_BLOCK, SPINNERET_CYCLIC, SPINNERET_NONE };
+
 /* Between handles of this MPI and 64 bits. */
 #define SPINNERET_HANDLE(Type, to, from)                                            \
     _Static_assert(sizeof(Type) <= sizeof(uint64_t), "a handle has 64 bits or less"); \

@@ -109,6 +109,30 @@ functions! {
     waitall(count: i32, requests: *mut u64, statuses: *mut RawStatus);
     cancel(request: *mut u64);
     request_free(request: *mut u64);
+
+    named(name: *const u8, type_: *mut u64);
+    type_name(type_: u64, text: *mut u8, capacity: i32);
+    contiguous(count: i64, child: u64, type_: *mut u64);
+    vector(count: i64, block: i64, stride: i64, child: u64, type_: *mut u64);
+    hvector(count: i64, block: i64, stride: i64, child: u64, type_: *mut u64);
+    indexed(count: i64, blocks: *const i64, starts: *const i64, child: u64, type_: *mut u64);
+    hindexed(count: i64, blocks: *const i64, starts: *const i64, child: u64, type_: *mut u64);
+    indexed_block(count: i64, block: i64, starts: *const i64, child: u64, type_: *mut u64);
+    hindexed_block(count: i64, block: i64, starts: *const i64, child: u64, type_: *mut u64);
+    structure(count: i64, blocks: *const i64, starts: *const i64, children: *const u64, type_: *mut u64);
+    subarray(dimensions: i32, sizes: *const i64, subsizes: *const i64, starts: *const i64, is_fortran: i32, child: u64, type_: *mut u64);
+    darray(size: i32, rank: i32, dimensions: i32, sizes: *const i64, distributions: *const i32, arguments: *const i32, grid: *const i32, is_fortran: i32, child: u64, type_: *mut u64);
+    resized(lower_bound: i64, extent: i64, child: u64, type_: *mut u64);
+    type_dup(child: u64, type_: *mut u64);
+    commit(type_: u64);
+    type_free(type_: u64);
+    bounds(type_: u64, five: *mut i64);
+
+    envelope(type_: u64, combiner: *mut i32, four: *mut i64);
+    contents(type_: u64, combiner: i32, four: *const i64, integers: *mut i64, addresses: *mut i64, counts: *mut i64, types: *mut u64);
+    pack_size(type_: u64, count: i32, bytes: *mut i32);
+    pack(type_: u64, memory: *const u8, count: i32, packed: *mut u8, size: i32, position: *mut i32);
+    unpack(type_: u64, packed: *const u8, size: i32, position: *mut i32, memory: *mut u8, count: i32);
 }
 
 #[cfg(test)]
@@ -146,7 +170,7 @@ mod tests {
             .map(|(name, arguments)| {
                 let arguments: Vec<String> = arguments
                     .iter()
-                    .map(|(name, rust)| format!("{}{name}", c_type(rust)))
+                    .map(|(name, rust)| format!("{}{}", c_type(rust), name.trim_end_matches('_')))
                     .collect();
                 let arguments = if arguments.is_empty() {
                     "void".to_owned()

@@ -30,9 +30,13 @@ mod error;
 mod functions;
 mod launcher;
 mod session;
+mod types;
 
 pub use build::{Library, VARIABLE};
 pub use comm::{Comm, Persistent, Received, Receiving, Reduction, Scope, Sending, Status};
 pub use error::{Class, Error};
 pub use launcher::{Family, Launcher, launched};
 pub use session::{Mpi, ThreadLevel, Version};
+pub use types::{
+    Block, Bounds, Combiner, Datatype, Distributed, Distribution, Field, Named, Order, Part, Tree,
+};

@@ -18,6 +18,8 @@ const SOURCES: &[(&str, &str)] = &[
     ("spinneret_mpi.h", include_str!("../../shim/spinneret_mpi.h")),
     ("world.c", include_str!("../../shim/world.c")),
     ("messages.c", include_str!("../../shim/messages.c")),
+    ("types.c", include_str!("../../shim/types.c")),
+    ("contents.c", include_str!("../../shim/contents.c")),
 ];
 
 /// The MPI of this machine, loaded, and not started yet.
