@@ -1,0 +1,120 @@
+/* The border between spinneret and MPI: what Rust calls, in types that are the same with every MPI.
+ *
+ * It is compiled with the user's MPI compiler when a program starts. Every function gives MPI's own code of an error, or 0.
+ * Handles are 64 bits that hold whatever a handle is in this MPI, a pointer or a number; 0 stands for the null handle where
+ * one can be given. Ranks and tags of -1 mean any. The declarations are those of src/functions.rs, which a test compares. */
+#ifndef SPINNERET_MPI_H
+#define SPINNERET_MPI_H
+
+#include <mpi.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What MPI says of a message. */
+struct spinneret_mpi_status {
+    int64_t bytes;     /* -1 if it cannot be said */
+    int32_t source;    /* -1 if there is none */
+    int32_t tag;       /* -1 if there is none */
+    int32_t error;     /* MPI's code */
+    int32_t cancelled; /* 1 if nothing was transferred, because it was called off */
+};
+
+/* world.c: start, end, and what is known of the library */
+int32_t spinneret_mpi_is_same_library(void);
+int32_t spinneret_mpi_init(int32_t *level);
+int32_t spinneret_mpi_attach(int32_t *is_initialised, int32_t *level);
+int32_t spinneret_mpi_finalize(void);
+int32_t spinneret_mpi_abort(int32_t code);
+int32_t spinneret_mpi_error(int32_t code, int32_t *error_class, uint8_t *text, int32_t capacity);
+int32_t spinneret_mpi_version(uint8_t *text, int32_t capacity, int32_t *version, int32_t *subversion);
+int32_t spinneret_mpi_wtime(double *seconds);
+
+/* world.c: communicators */
+int32_t spinneret_mpi_world(uint64_t *comm);
+int32_t spinneret_mpi_alone(uint64_t *comm);
+int32_t spinneret_mpi_rank(uint64_t comm, int32_t *rank);
+int32_t spinneret_mpi_size(uint64_t comm, int32_t *size);
+int32_t spinneret_mpi_dup(uint64_t comm, uint64_t *copy);
+int32_t spinneret_mpi_split(uint64_t comm, int32_t color, int32_t key, uint64_t *part);
+int32_t spinneret_mpi_comm_free(uint64_t comm);
+
+/* world.c: what all ranks do together; counts are bytes, those of allreduce and alltoall are words of 64 bits */
+int32_t spinneret_mpi_barrier(uint64_t comm);
+int32_t spinneret_mpi_bcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root);
+int32_t spinneret_mpi_gather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, int32_t root);
+int32_t spinneret_mpi_gatherv(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, const int32_t *counts, const int32_t *starts, int32_t root);
+int32_t spinneret_mpi_allgather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to);
+int32_t spinneret_mpi_allgatherv(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, const int32_t *counts, const int32_t *starts);
+int32_t spinneret_mpi_allreduce(uint64_t comm, int32_t operation, uint64_t *words, int32_t count);
+int32_t spinneret_mpi_alltoall(uint64_t comm, const uint64_t *from, uint64_t *to, int32_t count);
+int32_t spinneret_mpi_alltoallv(uint64_t comm, const uint8_t *from, const int32_t *from_counts, const int32_t *from_starts, uint8_t *to, const int32_t *to_counts, const int32_t *to_starts);
+
+/* messages.c: bytes from one rank to another */
+int32_t spinneret_mpi_send(int32_t is_synchronous, uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag);
+int32_t spinneret_mpi_recv(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag, struct spinneret_mpi_status *status);
+int32_t spinneret_mpi_probe(uint64_t comm, int32_t source, int32_t tag, struct spinneret_mpi_status *status);
+int32_t spinneret_mpi_iprobe(uint64_t comm, int32_t source, int32_t tag, int32_t *is_there, struct spinneret_mpi_status *status);
+int32_t spinneret_mpi_mprobe(uint64_t comm, int32_t source, int32_t tag, uint64_t *message, struct spinneret_mpi_status *status);
+int32_t spinneret_mpi_mrecv(uint64_t message, uint8_t *bytes, int32_t count, struct spinneret_mpi_status *status);
+int32_t spinneret_mpi_isend(int32_t is_synchronous, uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag, uint64_t *request);
+int32_t spinneret_mpi_irecv(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag, uint64_t *request);
+int32_t spinneret_mpi_send_init(int32_t is_synchronous, uint64_t comm, const uint8_t *bytes, int32_t count, int32_t destination, int32_t tag, uint64_t *request);
+int32_t spinneret_mpi_recv_init(uint64_t comm, uint8_t *bytes, int32_t count, int32_t source, int32_t tag, uint64_t *request);
+int32_t spinneret_mpi_start(uint64_t *request);
+int32_t spinneret_mpi_test(uint64_t *request, int32_t *is_done, struct spinneret_mpi_status *status);
+int32_t spinneret_mpi_wait(uint64_t *request, struct spinneret_mpi_status *status);
+int32_t spinneret_mpi_waitall(int32_t count, uint64_t *requests, struct spinneret_mpi_status *statuses);
+int32_t spinneret_mpi_cancel(uint64_t *request);
+int32_t spinneret_mpi_request_free(uint64_t *request);
+
+/* types.c: datatypes. Counts and displacements that do not fit into an int need an MPI of version 4. */
+int32_t spinneret_mpi_named(const uint8_t *name, uint64_t *type);
+int32_t spinneret_mpi_type_name(uint64_t type, uint8_t *text, int32_t capacity);
+int32_t spinneret_mpi_contiguous(int64_t count, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_vector(int64_t count, int64_t block, int64_t stride, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_hvector(int64_t count, int64_t block, int64_t stride, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_indexed(int64_t count, const int64_t *blocks, const int64_t *starts, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_hindexed(int64_t count, const int64_t *blocks, const int64_t *starts, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_indexed_block(int64_t count, int64_t block, const int64_t *starts, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_hindexed_block(int64_t count, int64_t block, const int64_t *starts, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_structure(int64_t count, const int64_t *blocks, const int64_t *starts, const uint64_t *children, uint64_t *type);
+int32_t spinneret_mpi_subarray(int32_t dimensions, const int64_t *sizes, const int64_t *subsizes, const int64_t *starts, int32_t is_fortran, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_darray(int32_t size, int32_t rank, int32_t dimensions, const int64_t *sizes, const int32_t *distributions, const int32_t *arguments, const int32_t *grid, int32_t is_fortran, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_resized(int64_t lower_bound, int64_t extent, uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_type_dup(uint64_t child, uint64_t *type);
+int32_t spinneret_mpi_commit(uint64_t type);
+int32_t spinneret_mpi_type_free(uint64_t type);
+/* size, lower bound, extent, true lower bound, true extent */
+int32_t spinneret_mpi_bounds(uint64_t type, int64_t *five);
+
+/* contents.c: how a datatype was made, and bytes in its order */
+/* numbers of integers, addresses, large counts and types */
+int32_t spinneret_mpi_envelope(uint64_t type, int32_t *combiner, int64_t *four);
+int32_t spinneret_mpi_contents(uint64_t type, int32_t combiner, const int64_t *four, int64_t *integers, int64_t *addresses, int64_t *counts, uint64_t *types);
+int32_t spinneret_mpi_pack_size(uint64_t type, int32_t count, int32_t *bytes);
+int32_t spinneret_mpi_pack(uint64_t type, const uint8_t *memory, int32_t count, uint8_t *packed, int32_t size, int32_t *position);
+int32_t spinneret_mpi_unpack(uint64_t type, const uint8_t *packed, int32_t size, int32_t *position, uint8_t *memory, int32_t count);
+
+/* Numbers of ours for distributions: block, cyclic, none. The argument of MPI's choice is -1. */
+enum { SPINNERET_BLOCK, SPINNERET_CYCLIC, SPINNERET_NONE };
+
+/* Between handles of this MPI and 64 bits. */
+#define SPINNERET_HANDLE(Type, to, from)                                            \
+    _Static_assert(sizeof(Type) <= sizeof(uint64_t), "a handle has 64 bits or less"); \
+    static inline uint64_t to(Type handle) {                                        \
+        uint64_t bits = 0;                                                          \
+        memcpy(&bits, &handle, sizeof handle);                                      \
+        return bits;                                                                \
+    }                                                                               \
+    static inline Type from(uint64_t bits) {                                        \
+        Type handle;                                                                \
+        memcpy(&handle, &bits, sizeof handle);                                      \
+        return handle;                                                              \
+    }
+SPINNERET_HANDLE(MPI_Comm, comm_bits, comm_of)
+SPINNERET_HANDLE(MPI_Request, request_bits, request_of)
+SPINNERET_HANDLE(MPI_Message, message_bits, message_of)
+SPINNERET_HANDLE(MPI_Datatype, type_bits, type_of)
+
+#endif

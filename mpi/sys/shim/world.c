@@ -1,0 +1,217 @@
+/* Start and end, communicators, and what all ranks do together. */
+#define _POSIX_C_SOURCE 200809L /* setenv, nanosleep */
+#include "spinneret_mpi.h"
+#include <stdio.h>
+#include <time.h>
+
+/* Whether this process has to be ended with MPI, by us. */
+static int is_running;
+
+/* A process that ends without MPI_Finalize leaves others waiting: Open MPI's launcher notices, MPICH's need not. */
+static void end_all(void) {
+    int is_over = 0;
+    if (!is_running || MPI_Finalized(&is_over) != MPI_SUCCESS || is_over)
+        return;
+    is_running = 0;
+    int rank = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    fprintf(stderr, "spinneret: rank %d ended without ending MPI, so all ranks are ended\n", rank);
+    /* MPICH's launcher throws away what it has not read when it learns of the end. */
+    const struct timespec pause = {0, 200000000};
+    nanosleep(&pause, NULL);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* A program may have brought another MPI with it, and then the calls of this file go there. */
+int32_t spinneret_mpi_is_same_library(void) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0;
+    if (MPI_Get_library_version(text, &length) != MPI_SUCCESS)
+        return 0;
+#if defined(OPEN_MPI)
+    return strstr(text, "Open MPI") != NULL;
+#elif defined(MPICH_VERSION)
+    return strstr(text, "Open MPI") == NULL;
+#else
+    return 1;
+#endif
+}
+
+static int32_t level_of(int provided) {
+    return provided == MPI_THREAD_SINGLE       ? 0
+           : provided == MPI_THREAD_FUNNELED   ? 1
+           : provided == MPI_THREAD_SERIALIZED ? 2
+                                               : 3;
+}
+
+int32_t spinneret_mpi_init(int32_t *level) {
+    int provided = MPI_THREAD_SINGLE;
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+    /* When one copy takes a message from process to process (4.1.4, cma), and it is longer than the area of its receive,
+     * Open MPI writes behind that area. With two copies it does not. Who has set this keeps it. */
+    setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+#endif
+    int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    if (code != MPI_SUCCESS)
+        return code;
+    *level = level_of(provided);
+    is_running = 1;
+    atexit(end_all);
+    /* MPI 3 gives errors that belong to no communicator to the first of these, MPI 4 to the second. */
+    code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    return code != MPI_SUCCESS ? code : MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+}
+
+int32_t spinneret_mpi_attach(int32_t *is_initialised, int32_t *level) {
+    int is_begun = 0, is_over = 0, provided = MPI_THREAD_SINGLE;
+    int code = MPI_Initialized(&is_begun);
+    if (code == MPI_SUCCESS)
+        code = MPI_Finalized(&is_over);
+    *is_initialised = is_begun && !is_over;
+    if (code != MPI_SUCCESS || !*is_initialised)
+        return code;
+    code = MPI_Query_thread(&provided);
+    *level = level_of(provided);
+    return code;
+}
+
+int32_t spinneret_mpi_finalize(void) {
+    is_running = 0;
+    return MPI_Finalize();
+}
+
+int32_t spinneret_mpi_abort(int32_t code) {
+    is_running = 0;
+    return MPI_Abort(MPI_COMM_WORLD, code);
+}
+
+static void copy_text(const char *from, uint8_t *to, int32_t capacity) {
+    if (capacity > 0)
+        snprintf((char *)to, (size_t)capacity, "%s", from);
+}
+
+int32_t spinneret_mpi_error(int32_t code, int32_t *error_class, uint8_t *text, int32_t capacity) {
+    /* In the order of Class in src/error.rs, from 1. */
+    const int classes[] = {
+        MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE,    MPI_ERR_TAG,      MPI_ERR_COMM,
+        MPI_ERR_RANK,   MPI_ERR_REQUEST, MPI_ERR_ROOT,  MPI_ERR_GROUP,    MPI_ERR_OP,
+        MPI_ERR_ARG,    MPI_ERR_TRUNCATE, MPI_ERR_OTHER, MPI_ERR_INTERN,  MPI_ERR_IN_STATUS,
+        MPI_ERR_PENDING, MPI_ERR_NO_MEM, MPI_ERR_UNKNOWN,
+    };
+    int own = MPI_ERR_UNKNOWN, length = 0;
+    char message[MPI_MAX_ERROR_STRING + 1] = "";
+    int result = MPI_Error_class(code, &own);
+    if (result == MPI_SUCCESS)
+        result = MPI_Error_string(code, message, &length);
+    *error_class = 0;
+    for (size_t index = 0; index < sizeof classes / sizeof classes[0]; index++)
+        if (classes[index] == own && *error_class == 0)
+            *error_class = (int32_t)index + 1;
+    copy_text(message, text, capacity);
+    return result;
+}
+
+int32_t spinneret_mpi_version(uint8_t *text, int32_t capacity, int32_t *version, int32_t *subversion) {
+    char message[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0, major = 0, minor = 0;
+    int code = MPI_Get_library_version(message, &length);
+    if (code == MPI_SUCCESS)
+        code = MPI_Get_version(&major, &minor);
+    copy_text(message, text, capacity);
+    *version = major;
+    *subversion = minor;
+    return code;
+}
+
+int32_t spinneret_mpi_wtime(double *seconds) {
+    *seconds = MPI_Wtime();
+    return MPI_SUCCESS;
+}
+
+int32_t spinneret_mpi_world(uint64_t *comm) {
+    *comm = comm_bits(MPI_COMM_WORLD);
+    return MPI_SUCCESS;
+}
+
+int32_t spinneret_mpi_alone(uint64_t *comm) {
+    *comm = comm_bits(MPI_COMM_SELF);
+    return MPI_SUCCESS;
+}
+
+int32_t spinneret_mpi_rank(uint64_t comm, int32_t *rank) { return MPI_Comm_rank(comm_of(comm), rank); }
+
+int32_t spinneret_mpi_size(uint64_t comm, int32_t *size) { return MPI_Comm_size(comm_of(comm), size); }
+
+/* Gives a new communicator, whose errors are returned, whatever those of its parent do. */
+static int32_t give(int code, MPI_Comm made, uint64_t *comm) {
+    *comm = 0;
+    if (code != MPI_SUCCESS || made == MPI_COMM_NULL)
+        return code;
+    *comm = comm_bits(made);
+    return MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+}
+
+int32_t spinneret_mpi_dup(uint64_t comm, uint64_t *copy) {
+    MPI_Comm made = MPI_COMM_NULL;
+    int code = MPI_Comm_dup(comm_of(comm), &made);
+    return give(code, made, copy);
+}
+
+int32_t spinneret_mpi_split(uint64_t comm, int32_t color, int32_t key, uint64_t *part) {
+    MPI_Comm made = MPI_COMM_NULL;
+    int code = MPI_Comm_split(comm_of(comm), color < 0 ? MPI_UNDEFINED : color, key, &made);
+    return give(code, made, part);
+}
+
+int32_t spinneret_mpi_comm_free(uint64_t comm) {
+    MPI_Comm handle = comm_of(comm);
+    return MPI_Comm_free(&handle);
+}
+
+int32_t spinneret_mpi_barrier(uint64_t comm) { return MPI_Barrier(comm_of(comm)); }
+
+int32_t spinneret_mpi_bcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root) {
+    return MPI_Bcast(bytes, count, MPI_BYTE, root, comm_of(comm));
+}
+
+int32_t spinneret_mpi_gather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, int32_t root) {
+    return MPI_Gather(from, count, MPI_BYTE, to, count, MPI_BYTE, root, comm_of(comm));
+}
+
+int32_t spinneret_mpi_gatherv(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, const int32_t *counts,
+                              const int32_t *starts, int32_t root) {
+    return MPI_Gatherv(from, count, MPI_BYTE, to, counts, starts, MPI_BYTE, root, comm_of(comm));
+}
+
+int32_t spinneret_mpi_allgather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to) {
+    return MPI_Allgather(from, count, MPI_BYTE, to, count, MPI_BYTE, comm_of(comm));
+}
+
+int32_t spinneret_mpi_allgatherv(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, const int32_t *counts,
+                                 const int32_t *starts) {
+    return MPI_Allgatherv(from, count, MPI_BYTE, to, counts, starts, MPI_BYTE, comm_of(comm));
+}
+
+/* MPICH 4.0.2 compares unsigned numbers as if they had a sign. So what is compared has one: with the highest bit turned
+ * over, the order of numbers with a sign is that of numbers without. */
+int32_t spinneret_mpi_allreduce(uint64_t comm, int32_t operation, uint64_t *words, int32_t count) {
+    const uint64_t turned = operation == 2 ? 0 : UINT64_C(1) << 63;
+    MPI_Op op = operation == 0 ? MPI_MIN : operation == 1 ? MPI_MAX : MPI_SUM;
+    MPI_Datatype type = operation == 2 ? MPI_UINT64_T : MPI_INT64_T;
+    for (int32_t index = 0; index < count; index++)
+        words[index] ^= turned;
+    int code = MPI_Allreduce(MPI_IN_PLACE, words, count, type, op, comm_of(comm));
+    for (int32_t index = 0; index < count; index++)
+        words[index] ^= turned;
+    return code;
+}
+
+int32_t spinneret_mpi_alltoall(uint64_t comm, const uint64_t *from, uint64_t *to, int32_t count) {
+    return MPI_Alltoall(from, count, MPI_UINT64_T, to, count, MPI_UINT64_T, comm_of(comm));
+}
+
+int32_t spinneret_mpi_alltoallv(uint64_t comm, const uint8_t *from, const int32_t *from_counts,
+                                const int32_t *from_starts, uint8_t *to, const int32_t *to_counts,
+                                const int32_t *to_starts) {
+    return MPI_Alltoallv(from, from_counts, from_starts, MPI_BYTE, to, to_counts, to_starts, MPI_BYTE, comm_of(comm));
+}

@@ -1,0 +1,185 @@
+//! The functions of the layer in C, by name. `shim/spinneret_mpi.h` says what each does.
+
+use libloading::os::unix::Library;
+use std::sync::atomic::AtomicU64;
+
+/// What the layer says of a message.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RawStatus {
+    pub(crate) bytes: i64,
+    pub(crate) source: i32,
+    pub(crate) tag: i32,
+    pub(crate) error: i32,
+    pub(crate) cancelled: i32,
+}
+
+/// What pointers of empty areas point to. Rust's are small numbers, and one of them is `MPI_IN_PLACE` in Open MPI.
+static NOTHING: AtomicU64 = AtomicU64::new(0);
+
+/// Where an area begins, for MPI to read.
+pub(crate) fn first<T>(area: &[T]) -> *const T {
+    if area.is_empty() {
+        NOTHING.as_ptr().cast_const().cast()
+    } else {
+        area.as_ptr()
+    }
+}
+
+/// Where an area begins, for MPI to write.
+pub(crate) fn first_mut<T>(area: &mut [T]) -> *mut T {
+    if area.is_empty() {
+        NOTHING.as_ptr().cast()
+    } else {
+        area.as_mut_ptr()
+    }
+}
+
+macro_rules! functions {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {
+        /// All functions of the layer. Each gives 0 or MPI's code of an error.
+        #[derive(Debug)]
+        pub(crate) struct Functions {
+            $(pub(crate) $name: unsafe extern "C" fn($($argument: $type),*) -> i32,)*
+        }
+
+        impl Functions {
+            /// Finds all of them.
+            ///
+            /// # Safety
+            /// The library is made of `shim/`, so that they have these signatures, and is never unloaded.
+            pub(crate) unsafe fn load(library: &Library) -> Result<Self, libloading::Error> {
+                Ok(Self {
+                    $(
+                        // SAFETY: the caller says so, and a test compares the signatures.
+                        $name: unsafe { *library.get(concat!("spinneret_mpi_", stringify!($name)).as_bytes())? },
+                    )*
+                })
+            }
+        }
+
+        #[cfg(test)]
+        const DECLARATIONS: &[(&str, &[(&str, &str)])] = &[
+            $((stringify!($name), &[$((stringify!($argument), stringify!($type))),*])),*
+        ];
+    };
+}
+
+functions! {
+    is_same_library();
+    init(level: *mut i32);
+    attach(is_initialised: *mut i32, level: *mut i32);
+    finalize();
+    abort(code: i32);
+    error(code: i32, error_class: *mut i32, text: *mut u8, capacity: i32);
+    version(text: *mut u8, capacity: i32, version: *mut i32, subversion: *mut i32);
+    wtime(seconds: *mut f64);
+
+    world(comm: *mut u64);
+    alone(comm: *mut u64);
+    rank(comm: u64, rank: *mut i32);
+    size(comm: u64, size: *mut i32);
+    dup(comm: u64, copy: *mut u64);
+    split(comm: u64, color: i32, key: i32, part: *mut u64);
+    comm_free(comm: u64);
+
+    barrier(comm: u64);
+    bcast(comm: u64, bytes: *mut u8, count: i32, root: i32);
+    gather(comm: u64, from: *const u8, count: i32, to: *mut u8, root: i32);
+    gatherv(comm: u64, from: *const u8, count: i32, to: *mut u8, counts: *const i32, starts: *const i32, root: i32);
+    allgather(comm: u64, from: *const u8, count: i32, to: *mut u8);
+    allgatherv(comm: u64, from: *const u8, count: i32, to: *mut u8, counts: *const i32, starts: *const i32);
+    allreduce(comm: u64, operation: i32, words: *mut u64, count: i32);
+    alltoall(comm: u64, from: *const u64, to: *mut u64, count: i32);
+    alltoallv(comm: u64, from: *const u8, from_counts: *const i32, from_starts: *const i32, to: *mut u8, to_counts: *const i32, to_starts: *const i32);
+
+    send(is_synchronous: i32, comm: u64, bytes: *const u8, count: i32, destination: i32, tag: i32);
+    recv(comm: u64, bytes: *mut u8, count: i32, source: i32, tag: i32, status: *mut RawStatus);
+    probe(comm: u64, source: i32, tag: i32, status: *mut RawStatus);
+    iprobe(comm: u64, source: i32, tag: i32, is_there: *mut i32, status: *mut RawStatus);
+    mprobe(comm: u64, source: i32, tag: i32, message: *mut u64, status: *mut RawStatus);
+    mrecv(message: u64, bytes: *mut u8, count: i32, status: *mut RawStatus);
+    isend(is_synchronous: i32, comm: u64, bytes: *const u8, count: i32, destination: i32, tag: i32, request: *mut u64);
+    irecv(comm: u64, bytes: *mut u8, count: i32, source: i32, tag: i32, request: *mut u64);
+    send_init(is_synchronous: i32, comm: u64, bytes: *const u8, count: i32, destination: i32, tag: i32, request: *mut u64);
+    recv_init(comm: u64, bytes: *mut u8, count: i32, source: i32, tag: i32, request: *mut u64);
+    start(request: *mut u64);
+    test(request: *mut u64, is_done: *mut i32, status: *mut RawStatus);
+    wait(request: *mut u64, status: *mut RawStatus);
+    waitall(count: i32, requests: *mut u64, statuses: *mut RawStatus);
+    cancel(request: *mut u64);
+    request_free(request: *mut u64);
+
+    named(name: *const u8, type_: *mut u64);
+    type_name(type_: u64, text: *mut u8, capacity: i32);
+    contiguous(count: i64, child: u64, type_: *mut u64);
+    vector(count: i64, block: i64, stride: i64, child: u64, type_: *mut u64);
+    hvector(count: i64, block: i64, stride: i64, child: u64, type_: *mut u64);
+    indexed(count: i64, blocks: *const i64, starts: *const i64, child: u64, type_: *mut u64);
+    hindexed(count: i64, blocks: *const i64, starts: *const i64, child: u64, type_: *mut u64);
+    indexed_block(count: i64, block: i64, starts: *const i64, child: u64, type_: *mut u64);
+    hindexed_block(count: i64, block: i64, starts: *const i64, child: u64, type_: *mut u64);
+    structure(count: i64, blocks: *const i64, starts: *const i64, children: *const u64, type_: *mut u64);
+    subarray(dimensions: i32, sizes: *const i64, subsizes: *const i64, starts: *const i64, is_fortran: i32, child: u64, type_: *mut u64);
+    darray(size: i32, rank: i32, dimensions: i32, sizes: *const i64, distributions: *const i32, arguments: *const i32, grid: *const i32, is_fortran: i32, child: u64, type_: *mut u64);
+    resized(lower_bound: i64, extent: i64, child: u64, type_: *mut u64);
+    type_dup(child: u64, type_: *mut u64);
+    commit(type_: u64);
+    type_free(type_: u64);
+    bounds(type_: u64, five: *mut i64);
+
+    envelope(type_: u64, combiner: *mut i32, four: *mut i64);
+    contents(type_: u64, combiner: i32, four: *const i64, integers: *mut i64, addresses: *mut i64, counts: *mut i64, types: *mut u64);
+    pack_size(type_: u64, count: i32, bytes: *mut i32);
+    pack(type_: u64, memory: *const u8, count: i32, packed: *mut u8, size: i32, position: *mut i32);
+    unpack(type_: u64, packed: *const u8, size: i32, position: *mut i32, memory: *mut u8, count: i32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DECLARATIONS;
+
+    fn c_type(rust: &str) -> &str {
+        match rust {
+            "i32" => "int32_t ",
+            "i64" => "int64_t ",
+            "u64" => "uint64_t ",
+            "*mut i32" => "int32_t *",
+            "*mut i64" => "int64_t *",
+            "*mut u64" => "uint64_t *",
+            "*mut u8" => "uint8_t *",
+            "*mut f64" => "double *",
+            "*const i32" => "const int32_t *",
+            "*const i64" => "const int64_t *",
+            "*const u64" => "const uint64_t *",
+            "*const u8" => "const uint8_t *",
+            "*mut RawStatus" => "struct spinneret_mpi_status *",
+            other => panic!("{other} has no counterpart in C"),
+        }
+    }
+
+    #[test]
+    fn the_header_declares_the_same() {
+        let header = include_str!("../shim/spinneret_mpi.h");
+        let declared: Vec<&str> = header
+            .lines()
+            .filter(|line| line.starts_with("int32_t spinneret_mpi_"))
+            .collect();
+        let expected: Vec<String> = DECLARATIONS
+            .iter()
+            .map(|(name, arguments)| {
+                let arguments: Vec<String> = arguments
+                    .iter()
+                    .map(|(name, rust)| format!("{}{}", c_type(rust), name.trim_end_matches('_')))
+                    .collect();
+                let arguments = if arguments.is_empty() {
+                    "void".to_owned()
+                } else {
+                    arguments.join(", ")
+                };
+                format!("int32_t spinneret_mpi_{name}({arguments});")
+            })
+            .collect();
+        assert_eq!(declared, expected);
+    }
+}

@@ -1,0 +1,42 @@
+//! The one binding of spinneret to MPI, for everything that runs as several ranks or speaks of MPI's datatypes.
+//!
+//! A small layer in C (`shim/`) is compiled with the user's own `mpicc` when a program first starts MPI, kept in the user's
+//! cache, and loaded. So nobody needs MPI to build spinneret, and one binary works with Open MPI, MPICH and whatever else
+//! brings an `mpicc` ([why](../../../docs/decisions/0016-mpi-by-a-shim.md)).
+//!
+//! ```no_run
+//! # fn main() -> Result<(), spinneret_mpi_sys::Error> {
+//! use spinneret_mpi_sys::{Mpi, Reduction};
+//!
+//! let mpi = Mpi::init()?;
+//! let world = mpi.world();
+//! let mut sum = [world.rank() as u64];
+//! world.allreduce(Reduction::Sum, &mut sum)?;
+//! println!("the ranks add up to {}", sum[0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What holds everywhere:
+//! - Only the thread that started MPI can use it: nothing here is [`Send`].
+//! - What fails is an [`Error`] with MPI's own words; MPI's handlers, which end the program, are switched off.
+//! - MPI ends when [`Mpi`] and all that came from it are dropped. A rank that panics or exits before that ends all ranks.
+//! - What MPI demands of all ranks together, such as equal lengths in a broadcast, is said at each function, and cannot be
+//!   checked here.
+
+mod build;
+mod comm;
+mod error;
+mod functions;
+mod launcher;
+mod session;
+mod types;
+
+pub use build::{Library, VARIABLE};
+pub use comm::{Comm, Persistent, Received, Receiving, Reduction, Scope, Sending, Status};
+pub use error::{Class, Error};
+pub use launcher::{Family, Launcher, launched};
+pub use session::{Mpi, ThreadLevel, Version};
+pub use types::{
+    Block, Bounds, Combiner, Datatype, Distributed, Distribution, Field, Named, Order, Part, Tree,
+};
