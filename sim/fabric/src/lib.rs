@@ -22,6 +22,7 @@
 mod cable;
 mod capture;
 mod digest;
+mod mpi;
 mod number;
 mod port;
 mod ranks;
@@ -33,6 +34,7 @@ pub mod units;
 
 pub use cable::{Cable, Counts, Delivery, Faults};
 pub use digest::Digest;
+pub use mpi::MpiRanks;
 pub use port::{Left, Outside, Port, Stopped};
 pub use ranks::{Alone, Met, Own, Ranks, RanksError};
 pub use report::{CableReport, NicReport, PortReport, Report, Sample, SwitchReport};

@@ -14,9 +14,12 @@ use crate::terminal::{Failure, Files, print, tell};
 use anyhow::{Context as _, anyhow};
 use spinneret_cluster::Program;
 use spinneret_fabric::topology::{self, Topology, ip_of, mac_of};
-use spinneret_fabric::{Alone, Left, Member, Outside, Port, Ps, Ranks, Settings, Watch, run};
+use spinneret_fabric::{
+    Alone, FabricError, Left, Member, MpiRanks, Outside, Port, Ps, Ranks, Settings, Watch, run,
+};
 use spinneret_host::Address;
 use spinneret_host::device::socket::Server;
+use spinneret_mpi_sys::{Mpi, launched};
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -27,11 +30,27 @@ use std::time::{Duration, Instant};
 /// Samples of all queues in a picture.
 const SAMPLE_PS: Ps = 1_000_000;
 
-/// Runs the command and prints its result.
+/// Runs the command and prints its result. Of processes that `mpirun` has started each has its part of the NICs.
 ///
 /// # Errors
 /// If something that was asked for cannot be used, or the fabric fails; one that is interrupted is none that fails.
 pub fn fabric(arguments: &FabricArguments) -> Result<(), Failure> {
+    match launched().filter(|launcher| launcher.size > 1) {
+        None => simulate(arguments, &mut Alone),
+        Some(_) => {
+            let mpi = Mpi::init().map_err(Failure::usage)?;
+            let ended = MpiRanks::new(&mpi)
+                .map_err(Failure::work)
+                .and_then(|mut ranks| simulate(arguments, &mut ranks));
+            // The others would wait for this one.
+            mpi.or_abort(ended);
+            Ok(())
+        }
+    }
+}
+
+/// The part of this process.
+fn simulate(arguments: &FabricArguments, ranks: &mut dyn Ranks) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let topology = arguments.topology()?;
     let config = setup::config(&arguments.hardware);
@@ -41,11 +60,10 @@ pub fn fabric(arguments: &FabricArguments) -> Result<(), Failure> {
         .writes("--trace", arguments.trace.as_deref())
         .writes("--plot", arguments.plot.as_deref());
     files.check().map_err(Failure::Usage)?;
-    let mut ranks = Alone;
     let parts = arguments.trace.as_deref().map(trace::Parts::beside).transpose();
     let parts = parts.map_err(|error| Failure::usage(anyhow!("--trace: {error}")))?;
-    let mut plans = plans(arguments, &topology, &config, &ranks, parts.as_ref())?;
-    tell_where(arguments, &topology);
+    let mut plans = plans(arguments, &topology, &config, ranks, parts.as_ref())?;
+    tell_where(arguments, &plans);
     let settings = Settings {
         threads: arguments.threads(),
         until_ps: arguments.until.unwrap_or(Ps::MAX),
@@ -58,8 +76,15 @@ pub fn fabric(arguments: &FabricArguments) -> Result<(), Failure> {
         let (plan, number, outcomes) = (plans.remove(&nic.number), nic.number, &outcomes);
         Box::new(move |port| work(plan, port, number, outcomes))
     };
-    let report = run(&topology, settings, &mut ranks, &mut watch, member).map_err(Failure::work)?;
+    let report = match run(&topology, settings, ranks, &mut watch, member) {
+        // Who has failed says why.
+        Err(FabricError::Elsewhere) => return Ok(()),
+        report => report.map_err(Failure::work)?,
+    };
     let outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let Some(outcomes) = gather(ranks, outcomes).map_err(Failure::Work)? else {
+        return Ok(());
+    };
     let shown = Shown::new(report, outcomes, begun.elapsed());
     if let Some(file) = &arguments.plot {
         plot::draw(file, &shown.report).map_err(Failure::Work)?;
@@ -76,6 +101,20 @@ pub fn fabric(arguments: &FabricArguments) -> Result<(), Failure> {
         Some(trouble) => Err(Failure::Work(anyhow!(trouble))),
         None => Ok(()),
     }
+}
+
+/// What is left of the NICs of all ranks, at the first one.
+fn gather(
+    ranks: &mut dyn Ranks,
+    own: BTreeMap<usize, Outcome>,
+) -> anyhow::Result<Option<BTreeMap<usize, Outcome>>> {
+    let rank = ranks.rank();
+    let all = ranks.gather(serde_json::to_vec(&own)?)?;
+    let mut whole = BTreeMap::new();
+    for part in all {
+        whole.extend(serde_json::from_slice::<BTreeMap<usize, Outcome>>(&part)?);
+    }
+    Ok((rank == 0).then_some(whole))
 }
 
 fn work(
@@ -190,14 +229,12 @@ fn transmit(name: &str, nic: &topology::NicConfig) -> Result<Option<Transmit>, F
     Ok(Some(Transmit::new(recipe, nic.after_ps)))
 }
 
-fn tell_where(arguments: &FabricArguments, topology: &Topology) {
-    let waiting = topology.nics().filter(|(_, _, nic)| nic.application);
-    let names: Vec<&str> = waiting.map(|(_, name, _)| name).collect();
-    if let (Some(folder), [first, ..]) = (&arguments.sockets, &names[..]) {
+fn tell_where(arguments: &FabricArguments, plans: &HashMap<usize, Plan>) {
+    let waiting = plans.values().filter(|plan| plan.application.is_some()).count();
+    if let (Some(folder), 1..) = (&arguments.sockets, waiting) {
         let folder = folder.display();
         tell(format_args!(
-            "{} NICs wait for applications, at unix:{folder}/{first} and so on; time begins when all have come",
-            names.len()
+            "{waiting} NICs wait for applications, at unix:{folder}/NAME; time begins when all have come"
         ));
     }
 }

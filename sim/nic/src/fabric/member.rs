@@ -170,10 +170,14 @@ impl Member {
             while nic.take_wire().is_some() || nic.take_printed().is_some() {}
             return Ok(());
         };
-        for (at_ps, bytes) in nic.take_came() {
+        let [came, to_host] = nic.take_log();
+        for (at_ps, bytes) in came {
             let handler = nic.handler_of(&bytes);
             recorder.received(at_ps, &bytes, handler);
         }
+        to_host
+            .iter()
+            .for_each(|(at_ps, bytes)| recorder.to_host(*at_ps, bytes));
         while let Some(out) = nic.take_wire() {
             recorder.sent(out.at_ps, out.bytes.len(), out.is_host);
         }

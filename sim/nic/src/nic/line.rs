@@ -16,8 +16,8 @@ pub(super) struct Line {
     port: Port,
     /// The cable takes no frames now.
     is_full: bool,
-    /// Frames that came, for who watches.
-    log: Option<Vec<(u64, Vec<u8>)>>,
+    /// Frames that came from the cable, and that went to the host, for who watches.
+    log: Option<[Vec<(u64, Vec<u8>)>; 2]>,
 }
 
 impl<B: Behind> Nic<B> {
@@ -30,15 +30,15 @@ impl<B: Behind> Nic<B> {
         });
     }
 
-    /// Keeps frames that come from the cable for [`take_came`](Self::take_came).
+    /// Keeps frames that come from the cable for [`take_log`](Self::take_log), and those that go to the host.
     pub fn log_what_comes(&mut self) {
         if let Some(line) = &mut self.line {
-            line.log = Some(Vec::new());
+            line.log = Some([const { Vec::new() }; 2]);
         }
     }
 
-    /// Frames that came from the cable since the last call, and when.
-    pub fn take_came(&mut self) -> Vec<(u64, Vec<u8>)> {
+    /// Frames that came from the cable since the last call, and those that went to the host, and when.
+    pub fn take_log(&mut self) -> [Vec<(u64, Vec<u8>)>; 2] {
         let log = self.line.as_mut().and_then(|line| line.log.as_mut());
         log.map(std::mem::take).unwrap_or_default()
     }
@@ -83,7 +83,7 @@ impl<B: Behind> Nic<B> {
         }
         while let Some(frame) = line.port.arrival(now_ps) {
             if let Some(log) = &mut line.log {
-                log.push((now_ps, frame.clone()));
+                log[0].push((now_ps, frame.clone()));
             }
             self.rx.send(spinneret_sim::stream::Frame::new(frame));
         }
@@ -111,6 +111,13 @@ impl<B: Behind> Nic<B> {
             }
         }
         Ok(false)
+    }
+
+    /// Notes a frame that went to the host.
+    pub(super) fn note_to_host(&mut self, at_ps: u64, bytes: &[u8]) {
+        if let Some(log) = self.line.as_mut().and_then(|line| line.log.as_mut()) {
+            log[1].push((at_ps, bytes.to_vec()));
+        }
     }
 
     /// Puts a frame on the cable.

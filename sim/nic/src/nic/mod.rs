@@ -398,6 +398,7 @@ impl<B: Behind> Nic<B> {
     fn collect(&mut self) {
         let at_ps = self.now_ps();
         while let Some(packet) = self.to_host.receive() {
+            self.note_to_host(at_ps, &packet.frame.bytes);
             if self.host_out.len() == KEPT_FRAMES {
                 self.host_lost += 1;
                 continue;
