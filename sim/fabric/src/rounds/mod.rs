@@ -15,7 +15,7 @@ use crew::Crew;
 use local::Local;
 use spinneret_sim::capture::CaptureError;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a NIC may wait for somebody outside before it is named.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -221,13 +221,16 @@ impl Rounds<'_, '_> {
         let mut named = false;
         let names = self.local.names();
         let told = self.crew.gather(|outside| {
-            let late = outside.iter().zip(&names).filter_map(|(outside, name)| {
-                let (why, since) = (*outside)?;
-                (since.elapsed() >= PATIENCE).then_some((&**name, why))
-            });
-            let late: Vec<_> = late.collect();
-            if !late.is_empty() && !named {
-                watch.held(&late);
+            let is_late = |since: Instant| since.elapsed() >= PATIENCE;
+            let out = || {
+                outside
+                    .iter()
+                    .zip(&names)
+                    .filter_map(|(outside, name)| Some((name, (*outside)?)))
+            };
+            if !named && out().any(|(_, (_, since))| is_late(since)) {
+                let all: Vec<_> = out().map(|(name, (why, _))| (&**name, why)).collect();
+                watch.held(&all);
                 named = true;
             }
             if watch.is_over() {

@@ -1,0 +1,203 @@
+//! Applications in processes of their own.
+
+use crate::support::{Folder, TICK, fabric, frame, result, with_applications};
+use spinneret_host::Nic;
+use std::io::Read as _;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Frames that one asks and the other answers.
+const ASKED: u8 = 30;
+
+/// Lets time pass until a frame comes.
+fn wait_for_frame(nic: &Nic) -> Vec<u8> {
+    loop {
+        if let Some(frame) = nic.receive().expect("the NIC is there") {
+            return frame;
+        }
+        nic.wait(TICK).expect("the NIC is there");
+    }
+}
+
+fn send(nic: &Nic, frame: &[u8]) {
+    while !nic.transmit(frame).expect("the NIC is there") {
+        nic.wait(TICK).expect("the NIC is there");
+    }
+}
+
+/// Sleeps on the wall's clock, of which the simulation must know nothing.
+fn dawdle(number: u8, much: bool) {
+    if much && number % 7 == 0 {
+        std::thread::sleep(Duration::from_millis(u64::from(number) * 3));
+    }
+}
+
+fn ping_pong(threads: &str, slow: [bool; 2]) -> serde_json::Value {
+    let folder = Folder::new();
+    let mut command = fabric();
+    command.args([
+        "--nics",
+        "2",
+        "--threads",
+        threads,
+        "--reordering",
+        "0.1",
+        "--latency",
+        "1 us",
+    ]);
+    let asks = move |nic: Nic| {
+        assert_eq!(
+            nic.address().map(|address| address.ip.to_string()),
+            Some("10.128.0.1".to_owned())
+        );
+        for number in 0..ASKED {
+            dawdle(number, slow[0]);
+            send(&nic, &frame(1, 0, &[number; 100]));
+            nic.compute(Duration::from_micros(3)).expect("the NIC is there");
+            let answer = wait_for_frame(&nic);
+            assert_eq!(answer[14..16], [number, 0xaa]);
+        }
+    };
+    let answers = move |nic: Nic| {
+        for number in 0..ASKED {
+            dawdle(number, slow[1]);
+            let asked = wait_for_frame(&nic);
+            let answer = frame(0, 1, &[&asked[14..15], &[0xaa; 600]].concat());
+            send(&nic, &answer);
+        }
+        // What is sent leaves before the NIC is taken away.
+        nic.wait(Duration::from_micros(20)).expect("the NIC is there");
+    };
+    let output = with_applications(
+        command,
+        &folder,
+        vec![("nic0", Box::new(asks)), ("nic1", Box::new(answers))],
+    );
+    result(&output)
+}
+
+#[test]
+fn the_wall_clock_and_threads_change_nothing() {
+    let one = ping_pong("1", [false, false]);
+    assert_eq!(one["report"]["nics"][1]["received"], ASKED);
+    assert_eq!(one["nics"]["0"]["lost_by_host"], 0);
+    assert!(ping_pong("2", [true, false]) == one);
+    assert!(ping_pong("1", [false, true]) == one);
+}
+
+#[test]
+fn others_go_on_when_an_application_has_gone() {
+    let folder = Folder::new();
+    let mut command = fabric();
+    command.args(["--nics", "3"]);
+    let leaves = |nic: Nic| drop(nic);
+    let talks = |to: usize, from: usize| {
+        move |nic: Nic| {
+            for number in 0..20 {
+                send(&nic, &frame(to, from, &[number; 64]));
+                wait_for_frame(&nic);
+            }
+            nic.wait(Duration::from_micros(20)).expect("the NIC is there");
+        }
+    };
+    let output = with_applications(
+        command,
+        &folder,
+        vec![
+            ("nic0", Box::new(leaves)),
+            ("nic1", Box::new(talks(2, 1))),
+            ("nic2", Box::new(talks(1, 2))),
+        ],
+    );
+    let result = result(&output);
+    assert_eq!(
+        result["report"]["nics"][1]["received"]
+            .as_u64()
+            .map(|frames| frames >= 20),
+        Some(true)
+    );
+}
+
+/// Two NICs; what happens when the application of the first has gone is up to the test.
+fn pair(when_gone: &str) -> String {
+    format!(
+        "[[nic]]\nname = 'a'\napplication = true\nwhen-gone = '{when_gone}'\n[[nic]]\nname = 'b'\napplication = true\n\
+         [[cable]]\nbetween = ['a', 'b']\n"
+    )
+}
+
+#[test]
+fn all_of_it_ends_with_an_application_if_that_is_wanted() {
+    let folder = Folder::new();
+    let mut command = fabric();
+    command.arg(folder.topology(&pair("stop")));
+    let leaves = |nic: Nic| nic.wait(Duration::from_micros(50)).expect("the NIC is there");
+    let waits = |nic: Nic| {
+        let begun = Instant::now();
+        while nic.wait(Duration::from_millis(1)).is_ok() {
+            assert!(begun.elapsed() < Duration::from_secs(60));
+        }
+    };
+    let output = with_applications(
+        command,
+        &folder,
+        vec![("a", Box::new(leaves)), ("b", Box::new(waits))],
+    );
+    assert!(result(&output)["report"]["time_ps"].as_u64() < Some(1_000_000_000));
+}
+
+#[test]
+fn time_stands_still_for_the_next_application_if_that_is_wanted() {
+    let folder = Folder::new();
+    let mut command = fabric();
+    command
+        .arg(folder.topology(&pair("hold")))
+        .args(["--until", "1 ms"]);
+    let socket = folder.path("nics/a");
+    let first = move |nic: Nic| {
+        nic.wait(Duration::from_micros(50)).expect("the NIC is there");
+        drop(nic);
+        std::thread::sleep(Duration::from_millis(200));
+        let name = format!("unix:{}", socket.display());
+        let nic = Nic::open(&name).expect("it is free again");
+        // Its own time begins here, and is that of the NIC after a wait.
+        nic.wait(Duration::from_micros(1)).expect("the NIC is there");
+        assert!((50..500).contains(&nic.now().as_micros()), "{:?}", nic.now());
+        while nic.wait(Duration::from_micros(100)).is_ok() {}
+    };
+    let other = |nic: Nic| while nic.wait(Duration::from_micros(100)).is_ok() {};
+    let output = with_applications(
+        command,
+        &folder,
+        vec![("a", Box::new(first)), ("b", Box::new(other))],
+    );
+    result(&output);
+}
+
+#[test]
+fn who_holds_the_others_is_named() {
+    let folder = Folder::new();
+    let mut child = fabric()
+        .args(["--nics", "2", "--sockets"])
+        .arg(folder.path("nics"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command was built");
+    let mut stderr = child.stderr.take().expect("it was asked for");
+    let begun = Instant::now();
+    let (mut said, mut chunk) = (String::new(), [0; 4096]);
+    while !said.contains("no application has opened nic0, nic1") {
+        let read = stderr.read(&mut chunk).expect("it says something");
+        assert!(read > 0 && begun.elapsed() < Duration::from_secs(60), "{said}");
+        said.push_str(&String::from_utf8_lossy(&chunk[..read]));
+    }
+    let interrupted = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(interrupted.expect("there is kill").success());
+    assert!(
+        child.wait().expect("it ends").code().is_some(),
+        "it ends by itself"
+    );
+}
