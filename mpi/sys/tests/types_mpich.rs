@@ -7,6 +7,8 @@ fn datatypes_of_mpich() {
     // Those of 4.0.2.
     let faults = types::Faults {
         backward_bytes: false,
+        backward_extents: true,
+        empty_fields: false,
         empty_parts: true,
         empty_arrays: false,
     };

@@ -7,6 +7,8 @@ fn datatypes_of_open_mpi() {
     // Those of 4.1.4.
     let faults = types::Faults {
         backward_bytes: true,
+        backward_extents: false,
+        empty_fields: true,
         empty_parts: false,
         empty_arrays: true,
     };

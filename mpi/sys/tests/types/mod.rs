@@ -24,6 +24,11 @@ const MOST_BYTES: i64 = 1 << 16;
 pub(crate) struct Faults {
     /// A stride of exactly -1 byte gives wrong bytes and bounds.
     pub(crate) backward_bytes: bool,
+    /// Blocks of elements with a negative extent are taken for one long row if there are several of them: after the three of
+    /// contiguous(3) of extent -1, which has extent 1, the next lies at -3.
+    pub(crate) backward_extents: bool,
+    /// Fields of no size move the bounds of a structure, but not the elements that are packed.
+    pub(crate) empty_fields: bool,
     /// A type with parts of no size can end the process (SIGFPE in `MPI_Unpack`).
     pub(crate) empty_parts: bool,
     /// An array over a type of no size is refused.
@@ -39,8 +44,12 @@ impl Faults {
             _ => 0,
         };
         let is_backward = self.backward_bytes && (stride == -1 || tree.bounds.extent == -1);
-        let is_empty = self.empty_parts && tree.bounds.size == 0;
-        is_backward || is_empty || tree.children.iter().any(|child| self.spoil(child))
+        let is_row = self.backward_extents && tree.bounds.extent < 0;
+        let is_struct = tree.combiner == Combiner::Struct;
+        let has_nothing = tree.children.iter().any(|child| child.bounds.size == 0);
+        let is_empty =
+            self.empty_parts && tree.bounds.size == 0 || self.empty_fields && is_struct && has_nothing;
+        is_backward || is_row || is_empty || tree.children.iter().any(|child| self.spoil(child))
     }
 }
 
@@ -67,11 +76,13 @@ pub(crate) fn run(test: &str, compiler: &str, faults: Faults) {
 }
 
 fn random(mpi: &Mpi, faults: Faults) {
+    // PROPTEST_CASES can ask for more.
     let config = Config {
-        cases: CASES,
         failure_persistence: None,
         ..Config::default()
     };
+    let cases = config.cases.max(CASES);
+    let config = Config { cases, ..config };
     let least = i64::from(faults.empty_parts);
     let input = (recipe::any(least), 1..4_usize, any::<u64>());
     let used = Cell::new(0);
@@ -83,7 +94,7 @@ fn random(mpi: &Mpi, faults: Faults) {
     result.unwrap_or_else(|error| panic!("{error}"));
     // What is left out must not be most of it.
     let used = used.get();
-    assert!(used > CASES / 2, "{used} of {CASES} types were packed");
+    assert!(used > cases / 2, "{used} of {cases} types were packed");
 }
 
 /// Makes a type, reads it back, and packs and unpacks elements of it; says whether it came to the latter.
