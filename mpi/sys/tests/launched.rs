@@ -39,6 +39,14 @@ fn every_function_does_what_it_says() {
 }
 
 #[test]
+fn a_program_can_start_mpi_itself() {
+    each_mpi("a_program_can_start_mpi_itself", |mpi| {
+        let ended = mpi.run(2, &["attach"]);
+        assert_eq!(ended.code, Some(0), "{mpi:?}: {ended:?}");
+    });
+}
+
+#[test]
 fn a_rank_that_goes_ends_all() {
     each_mpi("a_rank_that_goes_ends_all", |mpi| {
         let panicked = "spinneret: rank 1 of 2: it panicked; all ranks are ended";

@@ -1,5 +1,6 @@
 //! Ranks that speak to one another.
 
+mod area;
 mod collective;
 mod messages;
 mod parts;

@@ -1,8 +1,9 @@
 //! Messages that are sent or taken again and again, with the same area, rank and tag.
 
+use super::area::Area;
 use super::messages::{Status, rank, tag, wanted};
 use super::registry::Outcome;
-use super::scope::{Area, Open, Scope};
+use super::scope::{Open, Scope};
 use crate::Error;
 use crate::error::int;
 

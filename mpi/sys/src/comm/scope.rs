@@ -2,8 +2,23 @@
 //!
 //! MPI reads and writes the areas of such messages until they are done, which Rust has to know: they belong to a [`Scope`],
 //! as threads do to [`std::thread::scope`]. The areas are borrowed until its end, or until a message is waited for and gives
-//! its area back.
+//! its area back:
+//!
+//! ```no_run
+//! # fn main() -> Result<(), spinneret_mpi_sys::Error> {
+//! # let world = spinneret_mpi_sys::Mpi::init()?.world();
+//! let mut area = [0; 8];
+//! let sum = world.scope(|scope| {
+//!     let receiving = scope.irecv(&mut area, None, Some(1))?;
+//!     // Here something else is done.
+//!     let received = receiving.wait()?;
+//!     Ok::<_, spinneret_mpi_sys::Error>(received.bytes.iter().map(|&byte| u32::from(byte)).sum::<u32>())
+//! })?;
+//! # Ok(())
+//! # }
+//! ```
 
+use super::area::Area;
 use super::messages::{rank, tag, wanted};
 use super::registry::{Outcome, Registry};
 use super::{Comm, Status};
@@ -12,11 +27,23 @@ use crate::error::int;
 use crate::functions::first;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ptr::NonNull;
-use std::slice;
 
 /// Where messages may be under way. All are ended when it is left: what nobody has waited for then, receives are called off
 /// and sends are waited for. If it is left by a panic while messages are under way, all ranks are ended.
+///
+/// An area cannot be touched while MPI may write it:
+///
+/// ```compile_fail,E0502
+/// # fn main() -> Result<(), spinneret_mpi_sys::Error> {
+/// # let world = spinneret_mpi_sys::Mpi::init()?.world();
+/// let mut area = [0; 8];
+/// world.scope(|scope| {
+///     let receiving = scope.irecv(&mut area, None, Some(1))?;
+///     println!("{}", area[0]);
+///     receiving.wait().map(|_| ())
+/// })
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Scope<'scope, 'env: 'scope> {
     pub(super) comm: &'env Comm,
@@ -259,52 +286,5 @@ impl fmt::Debug for Open<'_> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         self.registry.remove(self.index);
-    }
-}
-
-/// An area that MPI may write, so that no reference to it may exist.
-#[derive(Debug)]
-pub(super) struct Area<'scope> {
-    first: NonNull<u8>,
-    pub(super) length: usize,
-    bytes: PhantomData<&'scope mut [u8]>,
-}
-
-impl<'scope> Area<'scope> {
-    pub(super) fn new(bytes: &'scope mut [u8]) -> Self {
-        let length = bytes.len();
-        let first = NonNull::from(bytes).cast();
-        Self {
-            first,
-            length,
-            bytes: PhantomData,
-        }
-    }
-
-    /// Where MPI is told that it begins.
-    pub(super) fn start(&self) -> *mut u8 {
-        if self.length == 0 {
-            first::<u8>(&[]).cast_mut()
-        } else {
-            self.first.as_ptr()
-        }
-    }
-
-    /// The area again.
-    ///
-    /// # Safety
-    /// MPI uses it no more.
-    unsafe fn give(self) -> &'scope mut [u8] {
-        // SAFETY: it was made of such a slice, which is borrowed for this long, and nobody else has it now.
-        unsafe { slice::from_raw_parts_mut(self.first.as_ptr(), self.length) }
-    }
-
-    /// The area, for as long as it is not used by MPI.
-    ///
-    /// # Safety
-    /// MPI does not use it while the result lives.
-    pub(super) unsafe fn borrow(&mut self) -> &mut [u8] {
-        // SAFETY: as for `give`, and this is borrowed meanwhile.
-        unsafe { slice::from_raw_parts_mut(self.first.as_ptr(), self.length) }
     }
 }

@@ -70,10 +70,11 @@ impl Mpi {
     /// Blocks of different types, at any places.
     ///
     /// # Errors
-    /// If a length is negative, or MPI refuses otherwise.
+    /// If a length is negative, or MPI refuses.
     pub fn structure(&self, fields: &[Field<'_>]) -> Result<Datatype, Error> {
         let lengths: Vec<i64> = fields.iter().map(|field| field.length).collect();
         let starts: Vec<i64> = fields.iter().map(|field| field.start).collect();
+        check("structure", lengths.iter().copied())?;
         let children: Vec<u64> = fields.iter().map(|field| field.child.raw).collect();
         let mut raw = 0;
         // SAFETY: there are as many of each, and the children are alive.
@@ -86,13 +87,24 @@ impl Mpi {
     }
 }
 
-/// Counts, lengths and sizes that are negative, and whatever else MPI refuses, are errors.
+/// Fails if a count or a length is negative: MPICH takes some of them.
+fn check(call: &'static str, lengths: impl IntoIterator<Item = i64>) -> Result<(), Error> {
+    match lengths.into_iter().find(|length| *length < 0) {
+        Some(length) => Err(Error::Argument {
+            call,
+            reason: format!("a count or length of {length}; give 0 or more"),
+        }),
+        None => Ok(()),
+    }
+}
+
 impl Datatype {
     /// Elements that follow one another.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If a count or length is negative, or MPI refuses.
     pub fn contiguous(&self, count: i64) -> Result<Self, Error> {
+        check("contiguous", [count])?;
         let make = self.session.functions.contiguous;
         // SAFETY: the handle is alive, and the new one has a place; so it is for all that follow.
         self.make("MPI_Type_contiguous", |raw, made| unsafe {
@@ -103,8 +115,9 @@ impl Datatype {
     /// Blocks of so many elements, with a stride in extents.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If a count or length is negative, or MPI refuses.
     pub fn vector(&self, count: i64, length: i64, stride: i64) -> Result<Self, Error> {
+        check("vector", [count, length])?;
         let make = self.session.functions.vector;
         // SAFETY: as above.
         self.make("MPI_Type_vector", |raw, made| unsafe {
@@ -115,8 +128,9 @@ impl Datatype {
     /// Blocks of so many elements, with a stride in bytes.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If a count or length is negative, or MPI refuses.
     pub fn hvector(&self, count: i64, length: i64, stride: i64) -> Result<Self, Error> {
+        check("hvector", [count, length])?;
         let make = self.session.functions.hvector;
         // SAFETY: as above.
         self.make("MPI_Type_create_hvector", |raw, made| unsafe {
@@ -127,7 +141,7 @@ impl Datatype {
     /// Blocks of any length, at places in extents.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If a count or length is negative, or MPI refuses.
     pub fn indexed(&self, blocks: &[Block]) -> Result<Self, Error> {
         self.make_blocks("MPI_Type_indexed", self.session.functions.indexed, blocks)
     }
@@ -135,7 +149,7 @@ impl Datatype {
     /// Blocks of any length, at places in bytes.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If a count or length is negative, or MPI refuses.
     pub fn hindexed(&self, blocks: &[Block]) -> Result<Self, Error> {
         self.make_blocks(
             "MPI_Type_create_hindexed",
@@ -147,8 +161,9 @@ impl Datatype {
     /// Blocks of one length, at places in extents.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If a count or length is negative, or MPI refuses.
     pub fn indexed_block(&self, length: i64, starts: &[i64]) -> Result<Self, Error> {
+        check("indexed_block", [length])?;
         let (make, count) = (self.session.functions.indexed_block, starts.len() as i64);
         // SAFETY: there are as many starts.
         self.make("MPI_Type_create_indexed_block", |raw, made| unsafe {
@@ -159,8 +174,9 @@ impl Datatype {
     /// Blocks of one length, at places in bytes.
     ///
     /// # Errors
-    /// What MPI refuses.
+    /// If a count or length is negative, or MPI refuses.
     pub fn hindexed_block(&self, length: i64, starts: &[i64]) -> Result<Self, Error> {
+        check("hindexed_block", [length])?;
         let (make, count) = (self.session.functions.hindexed_block, starts.len() as i64);
         // SAFETY: there are as many starts.
         self.make("MPI_Type_create_hindexed_block", |raw, made| unsafe {
@@ -174,6 +190,19 @@ impl Datatype {
     /// If a part is not in its dimension, there is no dimension, or MPI refuses otherwise.
     pub fn subarray(&self, parts: &[Part], order: Order) -> Result<Self, Error> {
         let dimensions = int("dimensions of an array", parts.len())?;
+        // MPICH takes parts that reach out of the array.
+        let is_inside = |part: &Part| {
+            part.start >= 0 && part.length >= 1 && part.start.saturating_add(part.length) <= part.size
+        };
+        if let Some(part) = parts.iter().find(|part| !is_inside(part)) {
+            return Err(Error::Argument {
+                call: "subarray",
+                reason: format!(
+                    "{} elements from {} on are not in a dimension of {}; give at least one that is",
+                    part.length, part.start, part.size
+                ),
+            });
+        }
         let each = |number: fn(&Part) -> i64| parts.iter().map(number).collect::<Vec<_>>();
         let (sizes, lengths) = (each(|part| part.size), each(|part| part.length));
         let starts = each(|part| part.start);
@@ -255,6 +284,7 @@ impl Datatype {
         blocks: &[Block],
     ) -> Result<Self, Error> {
         let lengths: Vec<i64> = blocks.iter().map(|block| block.length).collect();
+        check(call, lengths.iter().copied())?;
         let starts: Vec<i64> = blocks.iter().map(|block| block.start).collect();
         let count = blocks.len() as i64;
         // SAFETY: there are as many of each as blocks.

@@ -3,6 +3,7 @@
 //! `mpirun -n 4 spinneret-mpi-check` runs all checks, and prints a line for each; with names, those. It also can do what a
 //! program should not, by name, for the tests of how that ends.
 
+mod attach;
 mod collective;
 mod messages;
 mod random;
@@ -31,6 +32,15 @@ const CHECKS: &[Check] = &[
 
 fn main() -> ExitCode {
     let names: Vec<String> = env::args().skip(1).collect();
+    if names == ["attach"] {
+        return match attach::run() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                eprintln!("spinneret-mpi-check: {failure}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let mpi = match Mpi::init() {
         Ok(mpi) => mpi,
         Err(error) => {
