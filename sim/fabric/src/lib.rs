@@ -37,7 +37,7 @@ pub use digest::Digest;
 pub use mpi::MpiRanks;
 pub use port::{Left, Outside, Port, Stopped};
 pub use ranks::{Alone, Met, Own, Ranks, RanksError};
-pub use report::{CableReport, NicReport, PortReport, Report, Sample, SwitchReport};
+pub use report::{CableReport, NicReport, NicSample, PortReport, Report, Sample, SwitchReport};
 pub use rounds::{FabricError, Member, Settings, Watch, run};
 pub use switch::SwitchCounts;
 pub use topology::{Topology, TopologyError};

@@ -72,6 +72,19 @@ pub struct Sample {
     pub at_ps: Ps,
     /// Queue of each port of each switch.
     pub ports: Vec<PortReport>,
+    /// What came to each NIC since the last sample.
+    pub nics: Vec<NicSample>,
+}
+
+/// What came to a NIC between two samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NicSample {
+    /// The NIC, by its place in [`Report::nics`].
+    pub nic: usize,
+    /// Frames.
+    pub frames: u64,
+    /// From the NIC that sent a frame to the last bit at this one, the sum of all frames.
+    pub latency_ps: Ps,
 }
 
 /// The queue of a port.

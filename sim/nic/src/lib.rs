@@ -6,13 +6,13 @@ pub mod engine;
 pub mod experiments;
 pub mod fabric;
 pub mod laptop;
-pub mod link;
 pub mod net;
 pub mod nic;
 pub mod report;
 pub mod run;
 pub mod terminal;
 pub mod traffic;
+pub mod transfer;
 
 mod attach;
 mod share;

@@ -1,7 +1,8 @@
 //! SLMP from host to host, through two NICs and a cable.
 
 use spinneret_cluster::Program;
-use spinneret_nic::link::{Faults, Transfer, Transferred, transfer};
+use spinneret_fabric::Faults;
+use spinneret_nic::transfer::{Transfer, Transferred, transfer};
 use spinneret_nic::{laptop, run};
 use spinneret_slmp::frame::UdpChecksum;
 use spinneret_slmp::memory::Cause;
@@ -83,15 +84,17 @@ fn at_most_four_clusters_receive() {
 
 #[test]
 fn everything_arrives_whatever_the_cable_does() {
-    for (thousandths, seed) in [(1.0, 1), (50.0, 2)] {
+    for (loss, seed) in [(0.001, 1), (0.05, 2)] {
         let faults = Faults {
-            loss: thousandths,
-            duplication: 10.0,
-            reordering: 10.0,
+            loss,
+            duplication: 0.01,
+            reordering: 0.01,
+            corruption: 0.02,
         };
         let done = send(300_000, &with(Mode::Window(16), faults, seed));
         let lost: u64 = done.cables.iter().map(|cable| cable.lost).sum();
         assert!(done.sender.retransmissions > 0 || lost == 0);
+        assert!(done.cables.iter().any(|cable| cable.corrupted > 0));
     }
 }
 

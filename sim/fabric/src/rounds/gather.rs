@@ -108,6 +108,8 @@ pub(super) fn gather(ranks: &mut dyn Ranks, topology: &Topology, own: Report) ->
             for (entry, from) in whole.samples.iter_mut().zip(part.samples) {
                 entry.ports.extend(from.ports);
                 entry.ports.sort_by_key(|port| port.cable);
+                entry.nics.extend(from.nics);
+                entry.nics.sort_by_key(|sample| sample.nic);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::crew::{Done, Granted, Told};
 use crate::cable::Cable;
 use crate::capture::{Note, Passed};
 use crate::number::{NodeNumber, Way};
-use crate::report::PortReport;
+use crate::report::{NicSample, PortReport};
 use crate::switch::{Switch, SwitchPort, known_ps};
 use crate::topology::{Kind, NicConfig, Seen, SwitchConfig, Table, Topology, mac_of, routes};
 use crate::{Delivery, Ps};
@@ -35,6 +35,8 @@ pub(super) struct Here {
     pub(super) done: Option<Done>,
     /// Frames that came when it was gone.
     pub(super) off: u64,
+    /// Frames that came since the last sample, and the sum of their latencies.
+    since: (u64, Ps),
 }
 
 /// A frame, of which time and number decide the order.
@@ -239,6 +241,8 @@ impl<'t> Local<'t> {
                         is_sent: false,
                         bytes: &delivery.bytes,
                     });
+                    here.since.0 += 1;
+                    here.since.1 += delivery.last_ps - delivery.born_ps;
                     arrivals.push(delivery);
                 }
             }
@@ -254,6 +258,21 @@ impl<'t> Local<'t> {
             }
         }
         grants
+    }
+
+    /// What came to NICs since the last question.
+    pub(super) fn came(&mut self) -> Vec<NicSample> {
+        let nodes: Vec<usize> = self.nics.iter().map(|node| self.nic(*node).1.number).collect();
+        let here = self.here.iter_mut().zip(nodes);
+        let samples = here.map(|(here, nic)| {
+            let (frames, latency_ps) = std::mem::take(&mut here.since);
+            NicSample {
+                nic,
+                frames,
+                latency_ps,
+            }
+        });
+        samples.collect()
     }
 
     /// Queues of all ports of switches.

@@ -286,8 +286,8 @@ impl Rounds<'_, '_> {
         };
         if at_ps >= self.next_sample_ps {
             self.next_sample_ps = at_ps + every_ps;
-            let ports = self.local.queues(at_ps);
-            self.report.samples.push(Sample { at_ps, ports });
+            let (ports, nics) = (self.local.queues(at_ps), self.local.came());
+            self.report.samples.push(Sample { at_ps, ports, nics });
         }
     }
 }

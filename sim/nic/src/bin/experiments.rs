@@ -8,7 +8,7 @@ use spinneret_nic::experiments::{
     FaultRun, RoundTrip, Stack, Throughput, draw_figure7, draw_figure8, round_trips, with_faults,
     without_faults,
 };
-use spinneret_nic::link::Transferred;
+use spinneret_nic::transfer::Transferred;
 use spinneret_slmp::memory::Cause;
 use std::path::{Path, PathBuf};
 
@@ -156,11 +156,11 @@ fn faults(out: &Path, bytes: usize) -> Result<()> {
         eprintln!(
             "{} bytes, {} % loss: {:.2} Gb/s",
             done.bytes,
-            faults.loss / 10.0,
+            faults.loss * 100.0,
             done.gbps()
         );
     })?;
-    let percent = |thousandths: f64| format!("{}", thousandths / 10.0);
+    let percent = |share: f64| format!("{}", share * 100.0);
     let rows = runs.iter().map(|FaultRun { faults, done }| {
         let faults = [faults.loss, faults.duplication, faults.reordering];
         (faults.map(percent).to_vec(), done)

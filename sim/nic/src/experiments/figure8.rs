@@ -1,8 +1,9 @@
 //! Figure 8: files over SLMP between two NICs.
 
 use super::ExperimentError;
-use crate::link::{Faults, Transfer, Transferred, transfer};
+use crate::transfer::{Transfer, Transferred, transfer};
 use spinneret_cluster::Program;
+use spinneret_fabric::Faults;
 use spinneret_slmp::{Mode, SenderConfig};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,10 +17,10 @@ pub const PAPER_WINDOW_1_GBPS: f64 = 0.53;
 const SIZES: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 /// Windows in segments.
 const WINDOWS: [u16; 5] = [1, 4, 16, 32, 64];
-/// Frames of a thousand that are lost.
-const LOSSES: [f64; 3] = [0.0, 1.0, 50.0];
-/// Frames of a thousand that come twice, and that are overtaken, where frames are lost.
-const OTHERS: f64 = 10.0;
+/// Share of frames that are lost.
+const LOSSES: [f64; 3] = [0.0, 0.001, 0.05];
+/// Share of frames that come twice, and that are overtaken, where frames are lost.
+const OTHERS: f64 = 0.01;
 
 /// One point.
 #[derive(Clone, Debug)]
@@ -73,6 +74,7 @@ pub fn with_faults(bytes: usize, done: impl Fn(&FaultRun) + Sync) -> Result<Vec<
             loss: *loss,
             duplication: others,
             reordering: others,
+            corruption: 0.0,
         };
         let how = Transfer {
             faults,

@@ -11,8 +11,8 @@ pub use picture::{draw_figure7, draw_figure8};
 pub use stack::{Stack, Turnaround};
 
 use crate::laptop::BenchError;
-use crate::link::TransferError;
 use crate::net::NetError;
+use crate::transfer::TransferError;
 
 /// Why an experiment cannot be made.
 #[derive(Debug, thiserror::Error)]

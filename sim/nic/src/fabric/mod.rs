@@ -15,9 +15,11 @@ mod member;
 mod plot;
 mod programs;
 mod show;
+mod signal;
 mod trace;
 
 pub use args::FabricArguments;
 pub use command::fabric;
 pub use member::{Handlers, Outcome};
 pub use programs::{Hosted, run_programs};
+pub use signal::Signal;

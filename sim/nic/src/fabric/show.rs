@@ -53,8 +53,9 @@ impl Shown {
             "wrong",
             "latency, mean",
             "max",
-            "handlers",
+            "handled",
             "to host",
+            "dropped",
         ]);
         for (number, nic) in self.report.nics.iter().enumerate() {
             let summary = self
@@ -66,11 +67,8 @@ impl Shown {
                 let stage = stages.iter().find(|stage| stage["stage"] == name)?;
                 stage["packets"].as_u64()
             };
-            let handled: u64 = summary
-                .and_then(|summary| summary["handlers"].as_array())
-                .map_or(0, |handlers| {
-                    handlers.iter().filter_map(|one| one["packets"].as_u64()).sum()
-                });
+            let [came, handled, to_host] =
+                ["wire in", "to handlers", "to host"].map(|name| stage(name).unwrap_or(0));
             let (most_ps, sum_ps) = nic.latency_ps;
             table.add_row([
                 nic.name.clone(),
@@ -80,7 +78,8 @@ impl Shown {
                 microseconds(sum_ps.checked_div(nic.received)),
                 microseconds((nic.received > 0).then_some(most_ps)),
                 handled.to_string(),
-                stage("to host").unwrap_or(0).to_string(),
+                to_host.to_string(),
+                came.saturating_sub(handled + to_host).to_string(),
             ]);
         }
         table
