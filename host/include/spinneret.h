@@ -70,6 +70,11 @@
 #define SPINNERET_LONGEST_LINE 12289
 
 /**
+ * Most bytes of a frame, without its check sequence.
+ */
+#define SPINNERET_LARGEST_FRAME 9216
+
+/**
  * A packet matches if all rules match.
  */
 #define SPINNERET_ALL 0
@@ -113,6 +118,20 @@ typedef struct spinneret_program spinneret_program;
  * Gets the name and the value of a counter, and the pointer that came with the question.
  */
 typedef void (*spinneret_each_counter)(void *user, const char *name, uint32_t value);
+
+/**
+ * Addresses of a NIC.
+ */
+typedef struct spinneret_address {
+    /**
+     * Ethernet.
+     */
+    uint8_t mac[6];
+    /**
+     * IPv4, of its host.
+     */
+    uint8_t ip[4];
+} spinneret_address;
 
 /**
  * A rule: the word of the packet at bytes 4 * word to 4 * word + 3, first byte most significant, and with the mask, is at
@@ -249,6 +268,37 @@ int spinneret_line(struct spinneret_nic *nic,
                    size_t size,
                    uint32_t *cluster,
                    uint32_t *hpu);
+
+/**
+ * Says that the program has computed for so long. On a simulated NIC that much time passes, and packets are handled meanwhile;
+ * on a card it has passed already, and nothing is done.
+ */
+int spinneret_compute(struct spinneret_nic *nic,
+                      uint64_t nanoseconds);
+
+/**
+ * Tells the addresses of a NIC of spinneret fabric: 1 if it has some, 0 if it has none.
+ * The addresses are left at address.
+ */
+int spinneret_address(struct spinneret_nic *nic, struct spinneret_address *address);
+
+/**
+ * Sends an Ethernet frame without its check sequence from a simulated NIC, as the host: 1 if it is on its way, 0 if there is
+ * no room for it before time passes. On a card this is what a socket of the network interface does.
+ * size bytes can be read at frame.
+ */
+int spinneret_transmit(struct spinneret_nic *nic,
+                       const void *frame,
+                       size_t size);
+
+/**
+ * Takes the next Ethernet frame that came to the host of a simulated NIC because no rule matched it: its bytes, without its
+ * check sequence, or 0 if there is none. capacity is 9216 or more, so that every frame fits.
+ * capacity bytes can be written at frame.
+ */
+int spinneret_receive(struct spinneret_nic *nic,
+                      void *frame,
+                      size_t capacity);
 
 /**
  * Reads the rules of one ruleset of a rule file, as docs/rules.md describes them; its number counts from 0. Gives back how
