@@ -122,7 +122,7 @@ typedef void (*spinneret_each_counter)(void *user, const char *name, uint32_t va
 /**
  * Addresses of a NIC.
  */
-typedef struct spinneret_address {
+typedef struct spinneret_addresses {
     /**
      * Ethernet.
      */
@@ -131,7 +131,7 @@ typedef struct spinneret_address {
      * IPv4, of its host.
      */
     uint8_t ip[4];
-} spinneret_address;
+} spinneret_addresses;
 
 /**
  * A rule: the word of the packet at bytes 4 * word to 4 * word + 3, first byte most significant, and with the mask, is at
@@ -280,7 +280,7 @@ int spinneret_compute(struct spinneret_nic *nic,
  * Tells the addresses of a NIC of spinneret fabric: 1 if it has some, 0 if it has none.
  * The addresses are left at address.
  */
-int spinneret_address(struct spinneret_nic *nic, struct spinneret_address *address);
+int spinneret_address(struct spinneret_nic *nic, struct spinneret_addresses *address);
 
 /**
  * Sends an Ethernet frame without its check sequence from a simulated NIC, as the host: 1 if it is on its way, 0 if there is

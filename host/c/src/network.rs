@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Addresses of a NIC.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct spinneret_address {
+pub struct spinneret_addresses {
     /// Ethernet.
     pub mac: [u8; 6],
     /// IPv4, of its host.
@@ -35,7 +35,7 @@ pub extern "C" fn spinneret_compute(nic: *mut spinneret_nic, nanoseconds: u64) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_address(
     nic: *mut spinneret_nic,
-    address: *mut spinneret_address,
+    address: *mut spinneret_addresses,
 ) -> c_int {
     guarded(|| {
         let open: Arc<OpenNic> = handles::get(nic)?;
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn spinneret_address(
         };
         let (mac, ip) = (found.mac, found.ip.octets());
         // SAFETY: the caller promises the place.
-        unsafe { put(address, "address", spinneret_address { mac, ip }) }?;
+        unsafe { put(address, "address", spinneret_addresses { mac, ip }) }?;
         Ok(1)
     })
 }

@@ -1,7 +1,7 @@
 //! `host/include/spinneret.h` is what the sources say, and good C and C++.
 
 use cbindgen::{Builder, Config, DocumentationStyle, Language};
-use spinneret::{spinneret_options, spinneret_rule, spinneret_ruleset};
+use spinneret::{spinneret_addresses, spinneret_options, spinneret_rule, spinneret_ruleset};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -100,11 +100,13 @@ fn the_header_compiles_as_c_and_cpp() {
          _Static_assert(sizeof(spinneret_rule) == {}, \"rule\");\n\
          _Static_assert(sizeof(spinneret_ruleset) == {}, \"ruleset\");\n\
          _Static_assert(sizeof(spinneret_options) == {}, \"options\");\n\
+         _Static_assert(sizeof(spinneret_addresses) == {}, \"addresses\");\n\
          _Static_assert(SPINNERET_OK == 0 && SPINNERET_ERROR_ARGUMENT < 0, \"results\");\n\
          int main(void) {{ spinneret_nic *nic = 0; return spinneret_open(\"\", &nic) == SPINNERET_OK; }}\n",
         size_of::<spinneret_rule>(),
         size_of::<spinneret_ruleset>(),
         size_of::<spinneret_options>(),
+        size_of::<spinneret_addresses>(),
     );
     let folder = tempfile::tempdir().expect("there is room");
     // Not the file of the project, which another test may be writing.

@@ -85,6 +85,15 @@ fn null_pointers_are_errors() {
             "program is a null pointer",
         );
         wrong(spinneret_now(handle, null_mut()), "nanoseconds is a null pointer");
+        wrong(spinneret_address(handle, null_mut()), "address is a null pointer");
+        wrong(
+            spinneret_receive(handle, null_mut(), 9216),
+            "frame is a null pointer",
+        );
+        wrong(
+            spinneret_receive(handle, place.cast(), 9215),
+            "capacity is 9215, and a frame may have 9216 bytes",
+        );
         wrong(
             spinneret_counter(handle, null(), number),
             "name is a null pointer",

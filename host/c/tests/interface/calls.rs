@@ -46,6 +46,27 @@ fn memory_of_handlers_and_host_is_read_and_written() {
 }
 
 #[test]
+fn frames_of_the_host_go_another_way_on_a_card() {
+    let nic = Nic::start();
+    let handle = open(&nic);
+    let (mut address, mut frame) = (spinneret_addresses::default(), [0_u8; SPINNERET_LARGEST_FRAME]);
+    let place: *mut c_void = frame.as_mut_ptr().cast();
+    let way = "a socket of its network interface";
+    // SAFETY: places and buffers are there.
+    unsafe {
+        ok(spinneret_compute(handle, 1 << 40));
+        assert_eq!(spinneret_address(handle, &raw mut address), 0);
+        fails(spinneret_transmit(handle, place, 60), SPINNERET_ERROR_DEVICE, way);
+        fails(
+            spinneret_receive(handle, place, SPINNERET_LARGEST_FRAME),
+            SPINNERET_ERROR_DEVICE,
+            way,
+        );
+    }
+    ok(spinneret_close(handle));
+}
+
+#[test]
 fn waiting_ends_with_the_value_or_in_time() {
     const MILLISECOND: u64 = 1_000_000;
     let nic = Nic::start();
