@@ -1,6 +1,7 @@
 //! `spinneret fabric`: many NICs on one clock.
 
 mod applications;
+mod linux;
 mod refusals;
 mod results;
 mod support;
