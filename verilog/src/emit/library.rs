@@ -33,10 +33,9 @@ struct Prefix {
 }
 
 impl Prefix {
-    /// The name with the prefix, unless it has it or one of those that are kept.
+    /// The name with the prefix, unless it begins as those that are kept.
     fn apply<'a>(&self, name: &'a str) -> Cow<'a, str> {
-        let is_kept = name.starts_with(&self.text) || self.kept.iter().any(|kept| name.starts_with(kept));
-        if is_kept {
+        if self.kept.iter().any(|kept| name.starts_with(kept)) {
             Cow::Borrowed(name)
         } else {
             Cow::Owned(format!("{}{name}", self.text))
@@ -101,10 +100,24 @@ impl Library {
     /// designs, which the caller chooses, and those of verbatim modules and black boxes, which others know.
     #[must_use]
     pub fn with_prefix(prefix: &str, kept: &[&str]) -> Self {
+        let kept = kept.iter().chain([&prefix]);
         Self {
             prefix: Prefix {
                 text: prefix.to_owned(),
-                kept: kept.iter().map(|kept| (*kept).to_owned()).collect(),
+                kept: kept.map(|kept| (*kept).to_owned()).collect(),
+            },
+            ..Self::default()
+        }
+    }
+
+    /// The same, but no name stays as it is: two variants of a design, each of a library of its own with a prefix of its
+    /// own, can be compiled together.
+    #[must_use]
+    pub fn with_prefix_for_all(prefix: &str) -> Self {
+        Self {
+            prefix: Prefix {
+                text: prefix.to_owned(),
+                kept: Vec::new(),
             },
             ..Self::default()
         }
