@@ -2,7 +2,7 @@
 
 use super::ENTRY;
 use super::window::CLUSTER_ADDRESS_BITS;
-use crate::axi::AxiShape;
+use crate::axi::{AxiExtras, AxiShape};
 use spinneret_regmap::bar::{ADDRESS_BITS, CONTROL_REGISTERS};
 use spinneret_verilog::prelude::*;
 
@@ -40,6 +40,7 @@ impl BarShape {
             address: CLUSTER_ADDRESS_BITS,
             data: self.data,
             id: self.id,
+            extras: AxiExtras::NONE,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Parameters of the egress path, and the numbers that follow from them.
 
 use super::ENTRY;
-use crate::axi::{AxiShape, LENGTH_BITS, PAGE_BITS};
+use crate::axi::{AxiExtras, AxiShape, LENGTH_BITS, PAGE_BITS};
 use crate::entry::{Checked, ParameterError};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::*;
@@ -99,6 +99,7 @@ impl EgressShape {
             address: self.address,
             data: self.data,
             id: self.id,
+            extras: AxiExtras::NONE,
         }
     }
 

@@ -1,7 +1,8 @@
 //! Parameters of the host DMA, and the numbers that follow from them.
 
+use super::RamShape;
 use super::guard_entry::GUARD_ENTRY;
-use crate::axi::{AxiShape, PAGE_BITS, UserWidths};
+use crate::axi::{AxiExtras, AxiShape, PAGE_BITS, UserWidths};
 use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
 
@@ -131,23 +132,32 @@ impl HostDmaShape {
         Ok(())
     }
 
-    /// Widths of the AXI port.
+    /// The AXI port.
     pub fn axi(&self) -> AxiShape {
         AxiShape {
             address: self.address,
             data: self.data,
             id: self.id,
+            extras: AxiExtras {
+                atop: self.atomics,
+                routing: true,
+                user: UserWidths {
+                    aw: self.awuser,
+                    w: self.wuser,
+                    b: self.buser,
+                    ar: self.aruser,
+                    r: self.ruser,
+                },
+            },
         }
     }
 
-    /// Widths of its user signals.
-    pub fn user(&self) -> UserWidths {
-        UserWidths {
-            aw: self.awuser,
-            w: self.wuser,
-            b: self.buser,
-            ar: self.aruser,
-            r: self.ruser,
+    /// Widths of the RAM's ports.
+    pub fn ram(&self) -> RamShape {
+        RamShape {
+            segments: self.segments,
+            data: self.segment_data,
+            address: self.segment_address(),
         }
     }
 

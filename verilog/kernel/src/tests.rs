@@ -159,7 +159,7 @@ fn refuses_statements_without_hardware() {
         parse_quote!({
             helper(&mut self.a);
         }),
-        "the only calls that are statements are Interface::link and join",
+        "this statement has no hardware",
     );
     refused(
         parse_quote!({

@@ -104,7 +104,7 @@ impl Lowering<'_> {
                 VerilogStatement::If(conditional) => self.conditional(conditional, out)?,
                 VerilogStatement::Match(cases) => self.cases(cases, out)?,
                 VerilogStatement::Loop(repeated) => self.repeated(repeated, out)?,
-                VerilogStatement::Comment(text) => self.comment(text, out),
+                VerilogStatement::Comment(text) => self.comment(text, out)?,
                 VerilogStatement::Link(links) => {
                     for link in links {
                         out.push(self.link(link)?);
@@ -131,12 +131,19 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn comment(&mut self, text: &str, out: &mut Vec<Stmt>) {
+    fn comment(&mut self, text: &str, out: &mut Vec<Stmt>) -> Result<(), Error> {
+        if let Some(reason) = text.strip_prefix("refused: ") {
+            return Err(Error::Connection {
+                path: self.path(),
+                reason: reason.to_owned(),
+            });
+        }
         for line in comment_lines(text) {
             if !self.metadata.take(&line) {
                 out.push(Stmt::Comment(line));
             }
         }
+        Ok(())
     }
 
     fn repeated(&mut self, repeated: &VerilogLoop, out: &mut Vec<Stmt>) -> Result<(), Error> {

@@ -7,7 +7,9 @@
 mod arithmetic;
 pub mod build;
 mod byte_ram;
+mod called;
 mod clocked;
+pub mod connect;
 mod describe;
 mod heaped;
 mod named;
@@ -20,7 +22,9 @@ mod wire;
 mod word;
 
 pub use byte_ram::ByteRam;
+pub use called::Called;
 pub use clocked::Clocked;
+pub use connect::Names;
 pub use describe::{Describe, clog2, comments};
 pub use heaped::Heaped;
 pub use named::Named;

@@ -1,7 +1,7 @@
 //! Parameters of the stand-in, and the numbers that follow from them.
 
 use super::entry::ENTRY;
-use crate::axi::AxiShape;
+use crate::axi::{AxiExtras, AxiShape};
 use spinneret_verilog::prelude::*;
 
 /// Width of an address of the cluster, of a length and of a word in bits.
@@ -84,6 +84,7 @@ impl StubShape {
             address: ADDRESS,
             data: DATA,
             id: ID,
+            extras: AxiExtras::all(USER),
         }
     }
 

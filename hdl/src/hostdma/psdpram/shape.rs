@@ -2,6 +2,7 @@
 
 use super::ENTRY;
 use crate::entry::{Checked, ParameterError};
+use crate::hostdma::RamShape;
 use spinneret_verilog::prelude::*;
 
 /// Sizes of a segmented RAM.
@@ -35,6 +36,15 @@ impl PsdpramShape {
             return Err(checked.refuse("ram_addr_width", reason));
         }
         Ok(())
+    }
+
+    /// Widths of the ports.
+    pub fn ports(self) -> RamShape {
+        RamShape {
+            segments: self.segments,
+            data: self.segment_data,
+            address: self.segment_address(),
+        }
     }
 
     /// Bytes of a segment's line.

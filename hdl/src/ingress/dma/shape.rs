@@ -2,7 +2,7 @@
 
 use super::BeatFields;
 use super::entry::ENTRY;
-use crate::axi::AxiShape;
+use crate::axi::{AxiExtras, AxiShape};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::*;
 
@@ -69,6 +69,7 @@ impl DmaShape {
             address: self.address,
             data: self.data,
             id: self.axi_id,
+            extras: AxiExtras::NONE,
         }
     }
 
