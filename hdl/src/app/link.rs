@@ -9,8 +9,6 @@ use crate::ingress::her_gen::{FeedbackIn, HerOut};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
-/// Width of all user signals of the cluster's AXI ports.
-pub const USER_BITS: usize = 4;
 /// Width of a word of the handlers' standard output.
 pub const STDOUT_BITS: usize = 32;
 

@@ -24,7 +24,7 @@ pub mod stub;
 
 pub use block::SpinneretApp;
 pub(crate) use entry::{ENTRY, REPORTER_ENTRY, SIMULATED};
-pub use link::{ClusterLink, STDOUT_BITS, USER_BITS};
+pub use link::{ClusterLink, STDOUT_BITS};
 pub use shape::{AppParameters, AppShape};
 pub use sources::{
     APP_INSTANCE, AppError, AppOptions, AppSources, Cluster, SourceFile, TOP, design, sources,

@@ -1,7 +1,5 @@
 //! Parameters of the application, and those of its parts that follow.
 
-use super::USER_BITS;
-use super::entry::ENTRY;
 use crate::axi::{AxiExtras, AxiShape, UserWidths};
 use crate::bar::{self, BarShape};
 use crate::egress::{self, CommandOut, EgressShape, tx_inject};
@@ -12,6 +10,8 @@ use crate::ingress::her_gen::{FeedbackOut, HerOut};
 use crate::regs::{self, RegsShape};
 use spinneret_verilog::prelude::*;
 
+/// Width of all user signals of the cluster's AXI ports in bits.
+const USER_BITS: usize = 4;
 /// Width of an AXI id at the cluster in bits.
 const CLUSTER_ID_BITS: u64 = 6;
 
@@ -25,7 +25,7 @@ const RAM_ADDRESS: (&str, u64) = ("ram_addr_width", 14);
 
 /// Parameters of the application, which are the same in all configurations.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name)]
+#[parameters(block = "spinneret_app")]
 pub struct AppParameters {
     /// Clusters of PsPIN.
     #[parameter(2, range = 1..=8, verilog = "N_CLUSTERS")]

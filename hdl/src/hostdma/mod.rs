@@ -40,18 +40,19 @@ pub(crate) use entry::{ENTRY, READ_ENTRY, SIMULATED, WRITE_ENTRY};
 pub use guard::HostGuard;
 pub(crate) use guard_entry::GUARD_ENTRY;
 pub use intake::WriteIntake;
+pub use layout::TransferShape;
 pub use planner::ReadPlanner;
 pub use ports::{
-    CorundumRam, ERROR_BITS, GuardIn, RamReadIn, RamReadOut, RamShape, RamWriteIn, RamWriteOut, ReadDescOut,
-    StatusIn, WriteDescOut,
+    CorundumRam, ERROR_BITS, GuardIn, RamReadIn, RamReadOut, RamWriteIn, RamWriteOut, ReadDescOut, StatusIn,
+    WriteDescOut,
 };
 pub use read::PspinHostmemDmaRd;
 pub use reserve::LineReserve;
 pub use sequencer::ReadSequencer;
-pub use shape::{GuardShape, HostDmaShape, WINDOW_SIZE_BITS};
+pub use shape::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};
 pub use splitter::RunSplitter;
 pub use strobes::StrobeEdges;
-pub use transfers::{TransferQueue, TransferShape};
+pub use transfers::TransferQueue;
 pub use write::PspinHostmemDmaWr;
 
 use crate::COUNTER_WIDTH;

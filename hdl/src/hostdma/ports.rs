@@ -1,6 +1,6 @@
 //! The ports towards Corundum's DMA, in the order of the public design's ports.
 
-use super::{GuardShape, HostDmaShape, WINDOW_SIZE_BITS};
+use super::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};
 use spinneret_verilog::prelude::*;
 
 /// Descriptors of reads.
@@ -58,17 +58,6 @@ pub struct StatusIn {
 
 /// Width of the error of a status in bits.
 pub const ERROR_BITS: usize = 4;
-
-/// Widths of a segmented RAM's ports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RamShape {
-    /// Segments.
-    pub segments: usize,
-    /// Data of a segment in bits.
-    pub data: usize,
-    /// Address of a segment's word in bits.
-    pub address: usize,
-}
 
 /// Writes into the RAM, segments side by side.
 #[interface(RamWriteIn, shape: RamShape, count = shape.segments)]

@@ -1,14 +1,12 @@
 //! Parameters of the host DMA, and the numbers that follow from them.
 
-use super::RamShape;
-use super::guard_entry::GUARD_ENTRY;
 use crate::axi::{AxiExtras, AxiShape, PAGE_BITS, UserWidths};
 use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
 
 /// The windows of host memory that transfers are held to.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = GUARD_ENTRY.name)]
+#[parameters(block = "host_guard")]
 pub struct GuardShape {
     /// Width of a host address in bits.
     #[parameter(64, range = 32..=64, name = "address_width")]
@@ -99,6 +97,17 @@ pub struct HostDmaShape {
     /// 1: transfers in flight outlive a reset of this side.
     #[parameter(0, board = 1)]
     pub drain: bool,
+}
+
+/// Widths of a segmented RAM's ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RamShape {
+    /// Segments.
+    pub segments: usize,
+    /// Data of a segment in bits.
+    pub data: usize,
+    /// Address of a segment's word in bits.
+    pub address: usize,
 }
 
 impl HostDmaShape {

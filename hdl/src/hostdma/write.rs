@@ -33,11 +33,12 @@
 use super::assembler::PieceAssembler;
 use super::events::{ERROR_CODES, HalfCounters};
 use super::intake::WriteIntake;
+use super::layout::TransferShape;
 use super::layout::{
     AtomicFields, BurstFields, DataFields, DoneFields, PieceFields, TransferFields, WritePayload,
 };
 use super::splitter::RunSplitter;
-use super::transfers::{TransferQueue, TransferShape};
+use super::transfers::TransferQueue;
 use super::{GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
 use crate::COUNTER_WIDTH;
 use crate::axi::{AxiWriteTarget, DECERR, KIND_BITS, OKAY, PAGE_BITS, SLVERR};

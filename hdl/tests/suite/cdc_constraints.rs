@@ -1,9 +1,8 @@
 //! Every crossing of a nested design is found once, with its clocks, and its constraints name registers that exist.
 
-use spinneret_hdl::axi::{AxiMaster, AxiShape, AxiTarget};
+use spinneret_hdl::axi::{AxiExtras, AxiMaster, AxiShape, AxiTarget};
 use spinneret_hdl::cdc::{
-    AsyncFifo, AxiCrossing, AxiExtras, BusSync, CrossingKind, LevelSync, LinkReset, ResetSync, constraints,
-    xdc,
+    AsyncFifo, AxiCrossing, BusSync, CrossingKind, LevelSync, LinkReset, ResetSync, constraints, xdc,
 };
 use spinneret_hdl::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -13,6 +12,7 @@ const SHAPE: AxiShape = AxiShape {
     address: 16,
     data: 32,
     id: 2,
+    extras: AxiExtras::NONE,
 };
 
 /// A part with all kinds of crossings.
@@ -127,7 +127,7 @@ impl Top {
             s_axi: AxiTarget::new(SHAPE),
             m_axi: AxiMaster::new(SHAPE),
             part: Part::new(),
-            axi: AxiCrossing::new(SHAPE, 8, AxiExtras::NONE).expect("a crossing"),
+            axi: AxiCrossing::new(SHAPE, 8).expect("a crossing"),
             reset: ResetSync::new(),
         }
     }

@@ -182,7 +182,7 @@ pub fn record(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The value is that of the reference configuration, `board` that of the board's where it is another one. A parameter is
 /// called after its field, or by `name`; `verilog` is its name in the public design. With `block`, the struct has
-/// `new(&Values)`; with `check`, it has a `check(&self, Checked)` of its own for what depends on several of them. A field
+/// `new(&Values)` and `BLOCK`, the name; with `check`, it has a `check(&self, Checked)` of its own for what depends on several of them. A field
 /// with `#[parameters]` brings the parameters of its type in its place.
 #[proc_macro_derive(Parameters, attributes(parameters, parameter))]
 pub fn derive_parameters(input: TokenStream) -> TokenStream {

@@ -260,3 +260,13 @@ pub enum Error {
         name: String,
     },
 }
+
+/// The error of a name that stands for two things in the top module.
+pub(crate) fn clash(top: &str, name: &str) -> Error {
+    Error::NameClash {
+        path: top.to_owned(),
+        first: name.to_owned(),
+        second: name.to_owned(),
+        identifier: name.to_owned(),
+    }
+}

@@ -11,7 +11,7 @@ use rust_hdl::core::ast::{
 
 use super::error::Error;
 use super::infer::Inference;
-use super::ir::{Arm, DefaultArm, Expr, Kind, Stmt, Target};
+use super::ir::{Arm, DefaultArm, Expr, Kind, Stmt, Target, TopStatement};
 use super::metadata::{Metadata, comment_lines};
 use super::records::Records;
 use super::symbols::{Entry, Symbols};
@@ -19,13 +19,6 @@ use super::{literal, names};
 
 /// The most statements that one kernel may unroll to.
 const MAX_STATEMENTS: usize = 1_000_000;
-
-/// A statement of the kernel's outermost block with the comments in front of it.
-#[derive(Clone, Debug)]
-pub(crate) struct TopStatement {
-    pub(crate) comments: Vec<String>,
-    pub(crate) stmt: Stmt,
-}
 
 /// A kernel in the intermediate form.
 #[derive(Debug, Default)]

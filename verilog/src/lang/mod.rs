@@ -31,7 +31,7 @@ pub use named::Named;
 pub use optional::Optional;
 pub use packed::{Packed, Port};
 pub use ram::{Ram, RamStyle, address_width, bit_width};
-pub use record::{Field, Layout, Place};
+pub use record::{Field, Layout, Place, of_field, pack_hdl};
 pub use reg::{Reg, RegAttribute};
 pub use spinneret_kernel::{Describe, Parameters, hardware, interface, kernel, record};
 pub use wire::{Value, Wire};

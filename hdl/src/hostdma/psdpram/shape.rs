@@ -1,13 +1,12 @@
 //! Sizes of a segmented RAM.
 
-use super::ENTRY;
 use crate::entry::{Checked, ParameterError};
 use crate::hostdma::RamShape;
 use spinneret_verilog::prelude::*;
 
 /// Sizes of a segmented RAM.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name, check)]
+#[parameters(block = "spinneret_psdpram", check)]
 pub struct PsdpramShape {
     /// Bytes, a power of two.
     #[parameter(16384, range = 2..=1 << 24, power_of_two, verilog = "SIZE")]
