@@ -36,14 +36,8 @@ fn modules_that_use_each_other_are_found_behind_what_passes_them_on() {
 #[test]
 fn parents_children_and_tests_are_no_circles() {
     let found = of(&[
-        (
-            "lib.rs",
-            "mod a; mod b; pub const N: usize = a::inner::M;",
-        ),
-        (
-            "a/mod.rs",
-            "pub mod inner; pub struct A(inner::I);",
-        ),
+        ("lib.rs", "mod a; mod b; pub const N: usize = a::inner::M;"),
+        ("a/mod.rs", "pub mod inner; pub struct A(inner::I);"),
         (
             "a/inner.rs",
             "use super::A; pub struct I(Box<A>); pub const M: usize = 1;",
@@ -60,7 +54,10 @@ fn parents_children_and_tests_are_no_circles() {
 #[test]
 fn no_modules_of_the_workspace_use_each_other() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml")).unwrap().parse().unwrap();
+    let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml"))
+        .unwrap()
+        .parse()
+        .unwrap();
     let members = manifest["workspace"]["members"].as_array().unwrap();
     assert!(members.len() > 10, "{members:?}");
     for member in members {

@@ -73,7 +73,7 @@ fn connection(expr: &Expr) -> syn::Result<TokenStream> {
 
 fn connection_of_macro(invocation: &Macro) -> syn::Result<TokenStream> {
     let ClockedArguments { rst, parts, .. } = match Invocation::of(invocation)? {
-        Invocation::Clocked(arguments) => arguments,
+        Invocation::Clocked(arguments) => *arguments,
         Invocation::Connect(connections) => return connections.rust(&quote!(mark)),
     };
     let with_reset = rst.is_some();

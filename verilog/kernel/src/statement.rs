@@ -260,7 +260,7 @@ impl Parse for ClockedArguments {
 
 /// The macros that are statements.
 pub(crate) enum Invocation {
-    Clocked(ClockedArguments),
+    Clocked(Box<ClockedArguments>),
     Connect(Connections),
 }
 
@@ -272,7 +272,9 @@ impl Invocation {
             .last()
             .map(|segment| segment.ident.to_string());
         match name.as_deref() {
-            Some("clocked") => invocation.parse_body().map(Self::Clocked),
+            Some("clocked") => invocation
+                .parse_body()
+                .map(|arguments| Self::Clocked(Box::new(arguments))),
             Some("connect") => invocation.parse_body().map(Self::Connect),
             _ => Err(syn::Error::new(
                 invocation.span(),
@@ -287,7 +289,7 @@ fn macro_statement(invocation: &Macro) -> syn::Result<TokenStream> {
         Invocation::Clocked(arguments) => arguments,
         Invocation::Connect(connections) => return connections.hardware(),
     };
-    let ClockedArguments { clk, rst, parts } = arguments;
+    let ClockedArguments { clk, rst, parts } = *arguments;
     let clk = place::name(&clk)?;
     let rst = match rst {
         Some(rst) => {
