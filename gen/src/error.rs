@@ -60,6 +60,14 @@ pub enum Error {
         /// Name as given, with the module if there was one.
         name: String,
     },
+    /// A `--prefix` that no name can begin with.
+    #[error(
+        "`--prefix {text}` is not the beginning of a name: write letters, digits and `_`, no digit first, such as wide_"
+    )]
+    MalformedPrefix {
+        /// The prefix as given.
+        text: String,
+    },
     /// A setting for a module that is not generated.
     #[error("`--set {setting}` names module `{module}`, which is not selected: add `--module {module}`")]
     SettingOfUnselectedModule {

@@ -67,7 +67,7 @@ pub struct Block {
 /// # Errors
 /// A combination of parameters that a block refuses, or a construct that cannot be translated.
 pub fn render(request: &Request) -> Result<Rendered, Error> {
-    let mut library = Library::new();
+    let mut library = Library::with_prefix_for_all(&request.prefix);
     let mut blocks = BTreeMap::new();
     for chosen in &request.blocks {
         let block = (chosen.entry.build)(&chosen.values())?;
@@ -75,7 +75,7 @@ pub fn render(request: &Request) -> Result<Rendered, Error> {
             parameters: chosen.entry.verilog_parameters(&chosen.values()),
         };
         let design = library
-            .add(block.as_ref(), chosen.entry.name, &options)
+            .add(block.as_ref(), &request.top(chosen), &options)
             .map_err(|source| Error::Backend {
                 module: chosen.entry.name,
                 source,
@@ -127,7 +127,7 @@ fn file_list(request: &Request, files: &[File]) -> File {
     let mut text = format!("{HEADER}\n{LICENCE}\n");
     text.push_str("// Dependency order; names are relative to this folder (`verilator -F`).\n");
     for chosen in &request.blocks {
-        let _ = writeln!(text, "// block: {}", chosen.entry.name);
+        let _ = writeln!(text, "// block: {}", request.top(chosen));
     }
     for file in files {
         let _ = writeln!(text, "{}", file.name);

@@ -12,8 +12,10 @@ pub struct Request {
     pub config: Config,
     /// The blocks, in the order of the catalog.
     pub blocks: Vec<Chosen>,
-    /// Whether these are all shipped blocks with the values of the configuration, nothing else.
+    /// Whether these are all shipped blocks with the values and names of the configuration, nothing else.
     pub whole: bool,
+    /// What the names of all modules begin with.
+    pub prefix: String,
 }
 
 /// One block with a value for each of its parameters.
@@ -61,7 +63,31 @@ impl Request {
             config,
             blocks,
             whole: modules.is_empty() && settings.is_empty(),
+            prefix: String::new(),
         })
+    }
+
+    /// The same with something in front of the names of all modules, so that it fits into a design beside another variant.
+    ///
+    /// # Errors
+    /// If names cannot begin so.
+    pub fn with_prefix(self, prefix: &str) -> Result<Self, Error> {
+        let is_plain = prefix.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_plain || prefix.is_empty() || prefix.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(Error::MalformedPrefix {
+                text: prefix.to_owned(),
+            });
+        }
+        Ok(Self {
+            whole: false,
+            prefix: prefix.to_owned(),
+            ..self
+        })
+    }
+
+    /// The name of the top module of a block.
+    pub fn top(&self, chosen: &Chosen) -> String {
+        format!("{}{}", self.prefix, chosen.entry.name)
     }
 }
 

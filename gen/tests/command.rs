@@ -298,6 +298,15 @@ fn names_that_do_not_exist_are_refused() {
         &["--module", "pspin_pkt_macht"],
         "there is no module `pspin_pkt_macht`: did you mean `pspin_pkt_match`?",
     );
+    for prefix in ["", "2nd_", "wide-", "weit\u{e9}_"] {
+        checkout.refused(
+            &["--prefix", prefix],
+            &format!(
+                "`--prefix {prefix}` is not the beginning of a name: write letters, digits and `_`, no digit first, such \
+                 as wide_"
+            ),
+        );
+    }
     checkout.refused(
         &["--board", "vcu1526"],
         "there is no board `vcu1526`: did you mean `vcu1525`?",

@@ -1,9 +1,9 @@
 //! Everything a hardware block needs: `use spinneret_verilog::prelude::*;`.
 
 pub use crate::lang::{
-    ByteRam, Clocked, Describe, Field, Heaped, Named, Optional, Packed, Parameters, Place, Ram, RamStyle,
-    Reg, RegAttribute, Value, Wire, Word, address_width, bit_width, fill, hardware, interface, kernel, lit,
-    record, word,
+    ByteRam, Called, Clocked, Describe, Field, Heaped, Named, Names, Optional, Packed, Parameters, Place,
+    Ram, RamStyle, Reg, RegAttribute, Value, Wire, Word, address_width, bit_width, fill, hardware, interface,
+    kernel, lit, record, word,
 };
 pub use crate::{cat, clocked, pack};
 pub use rust_hdl::prelude::ToBits;

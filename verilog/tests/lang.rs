@@ -483,13 +483,3 @@ fn hardware_is_made_as_its_fields_say() {
     );
     assert_eq!(parts.both.val(), Word::new(4 << 5, 10));
 }
-
-#[test]
-fn sides_of_an_interface_join() {
-    let (mut from, mut to) = (NumberOut::new(7), NumberIn::new(7));
-    from.number.next = 99_u64.into();
-    to.taken.next = true;
-    NumberOut::join(&mut from, &mut to);
-    assert_eq!(to.number.next, Word::new(99, 7));
-    assert!(from.taken.next);
-}

@@ -292,6 +292,19 @@ fn a_prefix_keeps_sub_blocks_apart_from_modules_of_other_sources() {
 }
 
 #[test]
+fn a_prefix_for_all_is_given_to_those_that_begin_with_it_as_well() {
+    let parts = vec![
+        ("stage", inverter(None, 1)),
+        ("ours", inverter(Some("our_part"), 1)),
+    ];
+    let design = Library::with_prefix_for_all("our_")
+        .add(&chain(parts, 1), "our_top", &TopOptions::default())
+        .expect("a design");
+    assert_eq!(names(&design), ["our_stage", "our_our_part", "our_top"]);
+    elaborates(&design.text());
+}
+
+#[test]
 fn a_prefix_that_is_no_identifier_is_refused() {
     let error = Library::with_prefix("2-", &[])
         .add(

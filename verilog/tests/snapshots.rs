@@ -11,11 +11,11 @@ enum State {
 }
 
 /// A stream of words.
-#[derive(LogicInterface, Clone, Debug)]
+#[interface(width: usize)]
 struct Stream {
-    data: Wire<In>,
-    valid: Wire<In, Bit>,
-    ready: Wire<Out, Bit>,
+    data: Wire<In, { width }>,
+    valid: Wire<In, bool>,
+    ready: Wire<Out, bool>,
 }
 
 /// Adds what comes in.
@@ -48,11 +48,7 @@ impl Adder {
         Self {
             clk: Signal::default(),
             rst: Wire::bit(),
-            words: Stream {
-                data: Wire::word(width),
-                valid: Wire::bit(),
-                ready: Wire::bit(),
-            },
+            words: Stream::new(width),
             sum: Wire::word(width),
             done: Wire::bit(),
             take: Wire::bit(),
@@ -115,11 +111,7 @@ impl Store {
         Self {
             clk: Signal::default(),
             rst: Wire::bit(),
-            words: Stream {
-                data: Wire::word(width),
-                valid: Wire::bit(),
-                ready: Wire::bit(),
-            },
+            words: Stream::new(width),
             address: Wire::word(4),
             read: Wire::word(width),
             adder: Adder::new(width),
@@ -134,7 +126,7 @@ impl Logic for Store {
         clocked!(self.clk, self.rst => self.memory);
         self.adder.clk.next = self.clk.val();
         self.adder.rst.next = self.rst.val();
-        Stream::link(&mut self.words, &mut self.adder.words);
+        connect!(self.words => self.adder.words);
         self.memory.write_enable.next = self.adder.done.val();
         self.memory.write_addr.next = self.address.val();
         self.memory.write_data.next = self.adder.sum.val();

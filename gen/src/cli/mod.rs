@@ -33,7 +33,7 @@ pub struct Arguments {
     config: Option<String>,
 
     /// Board to write the whole design for
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["modules", "settings"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["modules", "settings", "prefix"])]
     board: Option<String>,
 
     /// Generation of Corundum that the board's design is for: 2023-12 or fpspin-2023 [default: 2023-12]
@@ -56,7 +56,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", requires = "board")]
     pspin_dir: Option<PathBuf>,
 
-    /// Only this module; may be given several times
+    /// Only this block and what is in it; may be given several times
     #[arg(long = "module", value_name = "NAME")]
     modules: Vec<String>,
 
@@ -64,12 +64,17 @@ pub struct Arguments {
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<String>,
 
-    /// Directory to write to [default: gen/verilog/CONFIG, gen/verilog/custom with --module or --set, target/boards/BOARD with --board]
+    /// What the names of all modules begin with, so that two variants of a block fit into one design
+    #[arg(long, value_name = "NAME")]
+    prefix: Option<String>,
+
+    /// Directory to write to [default: gen/verilog/CONFIG, gen/verilog/custom with --module, --set or --prefix,
+    /// target/boards/BOARD with --board]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
     /// Show configurations, boards, and modules with their parameters; write nothing
-    #[arg(long, conflicts_with_all = ["check", "out", "modules", "settings", "config", "board"])]
+    #[arg(long, conflicts_with_all = ["check", "out", "modules", "settings", "prefix", "config", "board"])]
     list: bool,
 
     /// Write nothing; exit with 1 and name the files if the directory differs from what would be written
@@ -113,12 +118,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         return run_board(arguments, name);
     }
     let config = arguments.config.as_deref().unwrap_or(Config::Reference.name());
-    let request = Request::new(
+    let mut request = Request::new(
         catalog::entries(),
         config,
         &arguments.modules,
         &arguments.settings,
     )?;
+    if let Some(prefix) = &arguments.prefix {
+        request = request.with_prefix(prefix)?;
+    }
     let store = open_store(arguments, &request)?;
     let rendered = render(&request)?;
     // What cannot be written is known before the first file is.
@@ -269,7 +277,7 @@ fn open_store(arguments: &Arguments, request: &Request) -> Result<Store, Error> 
 impl Arguments {
     /// Whether nothing in particular is asked for: then everything that the project keeps is brought up to date.
     fn is_bare(&self) -> bool {
-        let is_chosen = self.config.is_some() || self.out.is_some();
+        let is_chosen = self.config.is_some() || self.prefix.is_some() || self.out.is_some();
         !is_chosen && self.modules.is_empty() && self.settings.is_empty()
     }
 

@@ -28,6 +28,7 @@ impl Arguments {
         }
         self.modules.iter().for_each(|module| add("--module", module));
         self.settings.iter().for_each(|setting| add("--set", setting));
+        self.prefix.iter().for_each(|prefix| add("--prefix", prefix));
         if let Some(directory) = &self.out {
             add("--out", &directory.display().to_string());
         }
@@ -69,10 +70,12 @@ mod tests {
                 "board",
                 "--set",
                 "a.b=1",
+                "--prefix",
+                "wide_",
                 "--out",
                 "it's here"
             ]),
-            r"cargo run --release --bin gen-verilog -- --config board --set a.b=1 --out 'it'\''s here'"
+            r"cargo run --release --bin gen-verilog -- --config board --set a.b=1 --prefix wide_ --out 'it'\''s here'"
         );
     }
 }

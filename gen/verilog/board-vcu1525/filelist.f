@@ -30,8 +30,6 @@ rtl/spinneret_async_fifo.sv
 rtl/spinneret_axi_crossing_16_32x512x6.sv
 rtl/spinneret_axi_crossing_8_32x512x6.sv
 rtl/spinneret_axi_crossing_16_64x512x6_atop_user4.sv
-rtl/spinneret_to_wrap_slave_32.sv
-rtl/spinneret_from_wrap_master.sv
 rtl/spinneret_cluster_link.sv
 rtl/spinneret_axis_pack.sv
 rtl/spinneret_payload_finder.sv

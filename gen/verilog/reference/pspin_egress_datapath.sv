@@ -293,6 +293,7 @@ module pspin_egress_datapath #(
         .m_ready(reader_plan_ready)
     );
 
+    // Plans become reads.
     frame_reader u_reader (
         .clk(clk),
         .rst(path_reset),
@@ -430,6 +431,7 @@ module pspin_egress_datapath #(
         .almost_full()
     );
 
+    // Answers.
     responder u_responder (
         .clk(clk),
         .rst(path_reset),

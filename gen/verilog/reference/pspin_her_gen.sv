@@ -230,6 +230,7 @@ module pspin_her_gen #(
         .m_ready(front_m_ready)
     );
 
+    // The context that serves the packet decides where it goes.
     context_table u_table (
         .clk(clk),
         .rst(reset),

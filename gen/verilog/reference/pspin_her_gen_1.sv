@@ -197,6 +197,7 @@ module pspin_her_gen_1 (
         .m_ready(front_m_ready)
     );
 
+    // The context that serves the packet decides where it goes.
     context_table u_table (
         .clk(clk),
         .rst(reset),

@@ -205,7 +205,6 @@ module pspin_hostmem_dma #(
         STRB_WIDTH_is_fixed_at_64 u_error ();
     end
 
-    // The write channels.
     // What only some variants have.
     // Counters.
     pspin_hostmem_dma_wr u_write (
@@ -260,7 +259,6 @@ module pspin_hostmem_dma #(
         .wr_dma_errors_o(wr_dma_errors_o)
     );
 
-    // The read channels.
     pspin_hostmem_dma_rd u_read (
         .clk(clk),
         .rstn(rstn),

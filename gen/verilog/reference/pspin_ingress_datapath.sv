@@ -509,6 +509,7 @@ module pspin_ingress_datapath #(
         .events(engine_events)
     );
 
+    // To the cluster.
     pass_fifo_distributed #(.WIDTH(99), .DEPTH(32), .MARGIN(0)) u_hers (
         .clk(clk),
         .rst(path_reset),

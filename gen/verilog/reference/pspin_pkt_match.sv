@@ -211,6 +211,7 @@ module pspin_pkt_match #(
         end
     end
 
+    // Input register, and the number of the beat within its frame.
     axis_pack #(.ID(1), .DEST(8), .USER(16)) u_input (
         .s_axis_tdata(s_axis_nic_rx_tdata),
         .s_axis_tkeep(s_axis_nic_rx_tkeep),

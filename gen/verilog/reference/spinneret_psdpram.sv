@@ -18,18 +18,20 @@ module spinneret_psdpram #(
 ) (
     input  wire          clk, // Clock.
     input  wire          rstn, // Synchronous reset, active low.
-    input  wire   [63:0] ram_wr_cmd_be, // Bytes of each segment that are written.
-    input  wire   [27:0] ram_wr_cmd_addr, // Line of each segment that is written.
-    input  wire  [511:0] ram_wr_cmd_data, // Data to write.
-    input  wire    [1:0] ram_wr_cmd_valid, // The write is there.
-    output logic   [1:0] ram_wr_cmd_ready, // The write is taken in this cycle.
-    output logic   [1:0] ram_wr_done, // The write of the last cycle is in the RAM.
-    input  wire   [27:0] ram_rd_cmd_addr, // Line of each segment to read.
-    input  wire    [1:0] ram_rd_cmd_valid, // The read is there.
-    output logic   [1:0] ram_rd_cmd_ready, // The read is taken in this cycle.
-    output logic [511:0] ram_rd_resp_data, // Lines that were read.
-    output logic   [1:0] ram_rd_resp_valid, // The line is there.
-    input  wire    [1:0] ram_rd_resp_ready // The line is taken in this cycle.
+    // Writes.
+    input  wire   [63:0] ram_wr_cmd_be,
+    input  wire   [27:0] ram_wr_cmd_addr,
+    input  wire  [511:0] ram_wr_cmd_data,
+    input  wire    [1:0] ram_wr_cmd_valid,
+    output logic   [1:0] ram_wr_cmd_ready,
+    output logic   [1:0] ram_wr_done,
+    // Reads.
+    input  wire   [27:0] ram_rd_cmd_addr,
+    input  wire    [1:0] ram_rd_cmd_valid,
+    output logic   [1:0] ram_rd_cmd_ready,
+    output logic [511:0] ram_rd_resp_data,
+    output logic   [1:0] ram_rd_resp_valid,
+    input  wire    [1:0] ram_rd_resp_ready
 );
 
     // The design is fixed: another value of a parameter does not elaborate.

@@ -11,20 +11,18 @@
 //! - **Reset** (`rst`) is the core's: everything is forgotten, and the cluster reset.
 //! - **Names** of ports are those of `mqnic_app_block` and of `pspin_wrap`, the latter without `_i` and `_o`.
 
-use super::bundles::{CompletionIn, CompletionOut, CorundumRam, StatisticsOut};
-use super::wrap::{WrapMaster, WrapSlave};
-use super::{AppShape, ClusterLink, STDOUT_BITS, StatisticsReporter};
+use super::{AppShape, ClusterLink, STDOUT_BITS, StatisticsOut, StatisticsReporter};
 use crate::COUNTER_WIDTH;
-use crate::axi::{AxiLiteMaster, AxiLiteSlave, AxiMaster};
+use crate::axi::{AxiLiteSlave, AxiMaster, AxiTarget, PSPIN};
 use crate::bar::SpinneretBar;
 use crate::egress::CommandIn;
 use crate::egress::PspinEgressDatapath;
-use crate::egress::tx_inject::PspinTxInject;
+use crate::egress::tx_inject::{CompletionIn, CompletionOut, PspinTxInject};
 use crate::entry::{ParameterError, Values};
 use crate::hostdma::psdpram::SpinneretPsdpram;
-use crate::hostdma::{PspinHostmemDma, ReadDescOut, StatusIn, WriteDescOut};
+use crate::hostdma::{CorundumRam, PspinHostmemDma, ReadDescOut, StatusIn, WriteDescOut};
 use crate::ingress::datapath::PspinIngressDatapath;
-use crate::ingress::her_gen::{ContextsOut, FeedbackIn, HerOut};
+use crate::ingress::her_gen::{FeedbackIn, HerOut};
 use crate::regs::{PspinCtrlRegs, counter_places};
 use crate::stream::{AxisIn, AxisOut};
 use spinneret_regmap::{COUNTER_WORDS, ingress};
@@ -46,7 +44,7 @@ const QUEUE_FLAGS: usize = 16;
     inject = shape.inject,
     egress = shape.egress,
     her = shape.ingress.her,
-    cluster = shape.cluster_axi(),
+    slave = shape.wrap_axi(),
     command = egress.command_id(),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -70,7 +68,7 @@ pub struct SpinneretApp {
     /// Their statuses.
     pub s_axis_data_dma_write_desc_status: StatusIn<{ host.tag }>,
     /// The RAM for data from host memory, written by Corundum.
-    pub data_dma_ram: CorundumRam<{ shape.ram }>,
+    pub data_dma_ram: CorundumRam<{ shape.ram.ports() }>,
     /// Frames from the host.
     pub s_axis_if_tx: AxisIn<{ inject.axis() }>,
     /// Frames to the wire.
@@ -96,15 +94,15 @@ pub struct SpinneretApp {
     /// Message processing queues that are full.
     pub mpq_full: Wire<In, { shape.own.queues }>,
     /// Packets into L2.
-    pub ni_slave: WrapSlave<{ cluster }>,
+    pub ni_slave: Called<AxiMaster<{ slave }>, { PSPIN }>,
     /// Frames out of L2 and L1.
-    pub no_slave: WrapSlave<{ cluster }>,
+    pub no_slave: Called<AxiMaster<{ slave }>, { PSPIN }>,
     /// Accesses of the host.
-    pub host_slave: WrapSlave<{ cluster }>,
+    pub host_slave: Called<AxiMaster<{ slave }>, { PSPIN }>,
     /// Accesses to host memory.
-    pub host_master: WrapMaster<{ shape.host_axi() }>,
+    pub host_master: Called<AxiTarget<{ shape.to_host_axi() }>, { PSPIN }>,
     /// HERs.
-    pub her: HerOut<{ her }>,
+    pub her: HerOut<{ her.address }, { her.host_address }, { her.message_id }>,
     /// Packets that are done with.
     pub feedback: FeedbackIn<{ her.address }, { her.address }, { her.message_id }>,
     /// Commands.
@@ -147,26 +145,20 @@ impl Logic for SpinneretApp {
         self.held.next = self.link.held.val();
         self.cluster_path_rstn.next = !self.rst.val() && !self.link.held.val();
         clocked!(self.clk, self.rst => self.regs, self.statistics, self.link);
-        self.bar.clk.next = self.clk.val();
-        self.bar.rstn.next = self.rstn.val();
-        self.ingress.clk.next = self.clk.val();
-        self.ingress.rstn.next = self.rstn.val();
-        self.egress.clk.next = self.clk.val();
-        self.egress.rstn.next = self.rstn.val();
-        self.inject.clk.next = self.clk.val();
-        self.inject.rstn.next = self.rstn.val();
+        connect!(self => self.bar; clk, rstn);
+        connect!(self => self.ingress; clk, rstn);
+        connect!(self => self.egress; clk, rstn);
+        connect!(self => self.inject; clk, rstn);
         self.host.clk.next = self.clk.val();
         self.host.rstn.next = self.cluster_path_rstn.val();
         self.host.dma_rstn.next = self.rstn.val();
-        self.write_ram.clk.next = self.clk.val();
-        self.write_ram.rstn.next = self.rstn.val();
-        self.read_ram.clk.next = self.clk.val();
-        self.read_ram.rstn.next = self.rstn.val();
+        connect!(self => self.write_ram; clk, rstn);
+        connect!(self => self.read_ram; clk, rstn);
 
         /// The BAR: registers, and the cluster's memory.
-        AxiLiteSlave::link(&mut self.s_axil_app_ctrl, &mut self.bar.s_axil);
-        AxiLiteMaster::join(&mut self.bar.m_axil, &mut self.regs.s_axil);
-        AxiMaster::join(&mut self.bar.m_axi, &mut self.link.host);
+        connect!(self.s_axil_app_ctrl => self.bar.s_axil);
+        connect!(self.bar.m_axil => self.regs.s_axil);
+        connect!(self.bar.m_axi => self.link.host);
         self.bar.cluster_held.next = self.held.val();
 
         /// Control of the cluster.
@@ -182,16 +174,10 @@ impl Logic for SpinneretApp {
         self.link.stdout.ready.next = self.regs.stdout_rd_en.val();
 
         /// Rules and contexts.
-        self.ingress.match_valid.next = self.regs.match_valid.val();
-        self.ingress.match_mode.next = self.regs.match_mode.val();
-        self.ingress.match_idx.next = self.regs.match_idx.val();
-        self.ingress.match_mask.next = self.regs.match_mask.val();
-        self.ingress.match_start.next = self.regs.match_start.val();
-        self.ingress.match_end.next = self.regs.match_end.val();
-        self.ingress.match_relative.next = self.regs.match_relative.val();
-        self.ingress.her_gen_valid.next = self.regs.her_gen_valid.val();
-        self.ingress.her_gen_ctx_enabled.next = self.regs.her_gen_ctx_enabled.val();
-        ContextsOut::join(&mut self.regs.her_gen, &mut self.ingress.her_gen);
+        connect!(self.regs => self.ingress;
+            match_valid, match_mode, match_idx, match_mask, match_start, match_end, match_relative,
+            her_gen_valid, her_gen_ctx_enabled);
+        connect!(self.regs.her_gen => self.ingress.her_gen);
         self.host.guard.open.next = !self.regs.guard_enforce.val();
         self.host.guard.by_context.next = self.regs.guard_by_context.val();
         self.host.guard.enabled.next = self.regs.guard_enabled.val();
@@ -199,125 +185,41 @@ impl Logic for SpinneretApp {
         self.host.guard.size.next = self.regs.guard_size.val();
 
         /// From the wire to the cluster.
-        AxisIn::link(&mut self.s_axis_if_rx, &mut self.ingress.s_axis_nic_rx);
-        AxisOut::link(&mut self.m_axis_if_rx, &mut self.ingress.m_axis_nic_rx);
+        connect!(self.s_axis_if_rx => self.ingress.s_axis_nic_rx);
+        connect!(self.ingress.m_axis_nic_rx => self.m_axis_if_rx);
         self.ingress.cluster_held.next = self.held.val();
-        AxiMaster::join(&mut self.ingress.m_axi_pspin_ni, &mut self.link.ni);
+        connect!(self.ingress.m_axi_pspin_ni => self.link.ni);
         self.link.hers.data.next = self.ingress.her.pack();
-        self.link.hers.valid.next = self.ingress.her.valid.val();
-        self.ingress.her.ready.next = self.link.hers.ready.val();
+        connect!(self.ingress.her => self.link.hers; valid, ready);
         self.ingress.feedback.unpack(self.link.frees.data.val());
-        self.ingress.feedback.valid.next = self.link.frees.valid.val();
-        self.link.frees.ready.next = self.ingress.feedback.ready.val();
+        connect!(self.link.frees => self.ingress.feedback; valid, ready);
 
         /// From the cluster to the wire.
         self.egress.cluster_held.next = self.held.val();
         self.egress.egress_dma_error_clear.next = self.regs.error_clear.val();
-        AxiMaster::join(&mut self.egress.m_axi_pspin_no, &mut self.link.no);
+        connect!(self.egress.m_axi_pspin_no => self.link.no);
         self.egress.nic_cmd_req.unpack(self.link.commands.data.val());
-        self.egress.nic_cmd_req.valid.next = self.link.commands.valid.val();
-        self.link.commands.ready.next = self.egress.nic_cmd_req.ready.val();
+        connect!(self.link.commands => self.egress.nic_cmd_req; valid, ready);
         self.link.responses.data.next = self.egress.nic_cmd_resp_id.val();
         self.link.responses.valid.next = self.egress.nic_cmd_resp_valid.val();
         self.regs.egress_dma_last_error.next = self.egress.egress_dma_last_error.val();
-        AxisOut::join(&mut self.egress.m_axis_nic_tx, &mut self.inject.s_axis_pspin_tx);
-        AxisIn::link(&mut self.s_axis_if_tx, &mut self.inject.s_axis_nic_tx);
-        AxisOut::link(&mut self.m_axis_if_tx, &mut self.inject.m_axis_nic_tx);
-        self.inject.s_axis_tx_cpl_ts.next = self.s_axis_if_tx_cpl.ts.val();
-        self.inject.s_axis_tx_cpl_tag.next = self.s_axis_if_tx_cpl.tag.val();
-        self.inject.s_axis_tx_cpl_valid.next = self.s_axis_if_tx_cpl.valid.val();
-        self.s_axis_if_tx_cpl.ready.next = self.inject.s_axis_tx_cpl_ready.val();
-        self.m_axis_if_tx_cpl.ts.next = self.inject.m_axis_tx_cpl_ts.val();
-        self.m_axis_if_tx_cpl.tag.next = self.inject.m_axis_tx_cpl_tag.val();
-        self.m_axis_if_tx_cpl.valid.next = self.inject.m_axis_tx_cpl_valid.val();
-        self.inject.m_axis_tx_cpl_ready.next = self.m_axis_if_tx_cpl.ready.val();
+        connect!(self.egress.m_axis_nic_tx => self.inject.s_axis_pspin_tx);
+        connect!(self.s_axis_if_tx => self.inject.s_axis_nic_tx);
+        connect!(self.inject.m_axis_nic_tx => self.m_axis_if_tx);
+        connect!(self.s_axis_if_tx_cpl => self.inject.s_axis_tx_cpl);
+        connect!(self.inject.m_axis_tx_cpl => self.m_axis_if_tx_cpl);
 
         /// Host memory.
-        self.host.s_axi.awid.next = self.link.host_dma.awid.val();
-        self.host.s_axi.awaddr.next = self.link.host_dma.awaddr.val();
-        self.host.s_axi.awlen.next = self.link.host_dma.awlen.val();
-        self.host.s_axi.awsize.next = self.link.host_dma.awsize.val();
-        self.host.s_axi.awburst.next = self.link.host_dma.awburst.val();
-        self.host.s_axi.awlock.next = self.link.host_dma.awlock.val();
-        self.host.s_axi.awcache.next = self.link.host_dma.awcache.val();
-        self.host.s_axi.awprot.next = self.link.host_dma.awprot.val();
-        self.host.s_axi.awqos.next = 0.into();
-        self.host.s_axi.awregion.next = 0.into();
-        self.host.s_axi.awuser.next = self.link.host_dma_awuser.val();
-        self.host.s_axi.awvalid.next = self.link.host_dma.awvalid.val();
-        self.link.host_dma.awready.next = self.host.s_axi.awready.val();
-        self.host.s_axi_awatop.next = self.link.host_dma_awatop.val();
-        self.host.s_axi.wdata.next = self.link.host_dma.wdata.val();
-        self.host.s_axi.wstrb.next = self.link.host_dma.wstrb.val();
-        self.host.s_axi.wlast.next = self.link.host_dma.wlast.val();
-        self.host.s_axi.wuser.next = 0.into();
-        self.host.s_axi.wvalid.next = self.link.host_dma.wvalid.val();
-        self.link.host_dma.wready.next = self.host.s_axi.wready.val();
-        self.link.host_dma.bid.next = self.host.s_axi.bid.val();
-        self.link.host_dma.bresp.next = self.host.s_axi.bresp.val();
-        self.link.host_dma.bvalid.next = self.host.s_axi.bvalid.val();
-        self.host.s_axi.bready.next = self.link.host_dma.bready.val();
-        self.host.s_axi.arid.next = self.link.host_dma.arid.val();
-        self.host.s_axi.araddr.next = self.link.host_dma.araddr.val();
-        self.host.s_axi.arlen.next = self.link.host_dma.arlen.val();
-        self.host.s_axi.arsize.next = self.link.host_dma.arsize.val();
-        self.host.s_axi.arburst.next = self.link.host_dma.arburst.val();
-        self.host.s_axi.arlock.next = self.link.host_dma.arlock.val();
-        self.host.s_axi.arcache.next = self.link.host_dma.arcache.val();
-        self.host.s_axi.arprot.next = self.link.host_dma.arprot.val();
-        self.host.s_axi.arqos.next = 0.into();
-        self.host.s_axi.arregion.next = 0.into();
-        self.host.s_axi.aruser.next = self.link.host_dma_aruser.val();
-        self.host.s_axi.arvalid.next = self.link.host_dma.arvalid.val();
-        self.link.host_dma.arready.next = self.host.s_axi.arready.val();
-        self.link.host_dma.rid.next = self.host.s_axi.rid.val();
-        self.link.host_dma.rdata.next = self.host.s_axi.rdata.val();
-        self.link.host_dma.rresp.next = self.host.s_axi.rresp.val();
-        self.link.host_dma.rlast.next = self.host.s_axi.rlast.val();
-        self.link.host_dma.rvalid.next = self.host.s_axi.rvalid.val();
-        self.host.s_axi.rready.next = self.link.host_dma.rready.val();
-        ReadDescOut::link(
-            &mut self.m_axis_data_dma_read_desc,
-            &mut self.host.m_axis_read_desc,
-        );
-        StatusIn::link(
-            &mut self.s_axis_data_dma_read_desc_status,
-            &mut self.host.s_axis_read_desc_status,
-        );
-        WriteDescOut::link(
-            &mut self.m_axis_data_dma_write_desc,
-            &mut self.host.m_axis_write_desc,
-        );
-        StatusIn::link(
-            &mut self.s_axis_data_dma_write_desc_status,
-            &mut self.host.s_axis_write_desc_status,
-        );
-        /// Data on its way to the host.
-        self.write_ram.ram_wr_cmd_be.next = self.host.ram_wr.cmd_be.val();
-        self.write_ram.ram_wr_cmd_addr.next = self.host.ram_wr.cmd_addr.val();
-        self.write_ram.ram_wr_cmd_data.next = self.host.ram_wr.cmd_data.val();
-        self.write_ram.ram_wr_cmd_valid.next = self.host.ram_wr.cmd_valid.val();
-        self.host.ram_wr.cmd_ready.next = self.write_ram.ram_wr_cmd_ready.val();
-        self.host.ram_wr.done.next = self.write_ram.ram_wr_done.val();
-        self.write_ram.ram_rd_cmd_addr.next = self.data_dma_ram.rd_cmd_addr.val();
-        self.write_ram.ram_rd_cmd_valid.next = self.data_dma_ram.rd_cmd_valid.val();
-        self.data_dma_ram.rd_cmd_ready.next = self.write_ram.ram_rd_cmd_ready.val();
-        self.data_dma_ram.rd_resp_data.next = self.write_ram.ram_rd_resp_data.val();
-        self.data_dma_ram.rd_resp_valid.next = self.write_ram.ram_rd_resp_valid.val();
-        self.write_ram.ram_rd_resp_ready.next = self.data_dma_ram.rd_resp_ready.val();
-        /// Data on its way from the host.
-        self.read_ram.ram_wr_cmd_be.next = self.data_dma_ram.wr_cmd_be.val();
-        self.read_ram.ram_wr_cmd_addr.next = self.data_dma_ram.wr_cmd_addr.val();
-        self.read_ram.ram_wr_cmd_data.next = self.data_dma_ram.wr_cmd_data.val();
-        self.read_ram.ram_wr_cmd_valid.next = self.data_dma_ram.wr_cmd_valid.val();
-        self.data_dma_ram.wr_cmd_ready.next = self.read_ram.ram_wr_cmd_ready.val();
-        self.data_dma_ram.wr_done.next = self.read_ram.ram_wr_done.val();
-        self.read_ram.ram_rd_cmd_addr.next = self.host.ram_rd.cmd_addr.val();
-        self.read_ram.ram_rd_cmd_valid.next = self.host.ram_rd.cmd_valid.val();
-        self.host.ram_rd.cmd_ready.next = self.read_ram.ram_rd_cmd_ready.val();
-        self.host.ram_rd.resp_data.next = self.read_ram.ram_rd_resp_data.val();
-        self.host.ram_rd.resp_valid.next = self.read_ram.ram_rd_resp_valid.val();
-        self.read_ram.ram_rd_resp_ready.next = self.host.ram_rd.resp_ready.val();
+        connect!(self.link.host_dma => self.host.s_axi);
+        connect!(self.host.m_axis_read_desc => self.m_axis_data_dma_read_desc);
+        connect!(self.s_axis_data_dma_read_desc_status => self.host.s_axis_read_desc_status);
+        connect!(self.host.m_axis_write_desc => self.m_axis_data_dma_write_desc);
+        connect!(self.s_axis_data_dma_write_desc_status => self.host.s_axis_write_desc_status);
+        /// Data on its way to the host, and from it.
+        connect!(self.host.ram_wr => self.write_ram.ram_wr);
+        connect!(self.data_dma_ram.rd => self.write_ram.ram_rd);
+        connect!(self.data_dma_ram.wr => self.read_ram.ram_wr);
+        connect!(self.host.ram_rd => self.read_ram.ram_rd);
 
         /// Counters where the register table has them; one that nobody drives is an error.
         for (low, counter) in counter_places() {
@@ -516,30 +418,19 @@ impl Logic for SpinneretApp {
         self.regs.counters.next = self.counters.val();
         self.regs.alloc_dropped_pkts.next = self.ingress.alloc_dropped_pkts.val();
         self.statistics.counters.next = self.counters.val();
-        self.m_axis_stat.tdata.next = self.statistics.m_axis_stat_tdata.val();
-        self.m_axis_stat.tid.next = self.statistics.m_axis_stat_tid.val();
-        self.m_axis_stat.tvalid.next = self.statistics.m_axis_stat_tvalid.val();
-        self.statistics.m_axis_stat_tready.next = self.m_axis_stat.tready.val();
+        connect!(self.statistics.m_axis_stat => self.m_axis_stat);
 
         /// The cluster's side.
-        self.link.cluster_clk.next = self.cluster_clk.val();
-        self.link.cluster_running.next = self.cluster_running.val();
-        self.cluster_rstn.next = self.link.cluster_rstn.val();
-        self.cl_fetch_en.next = self.link.cl_fetch_en.val();
-        self.link.cl_eoc.next = self.cl_eoc.val();
-        self.link.cl_busy.next = self.cl_busy.val();
-        self.link.mpq_full.next = self.mpq_full.val();
-        WrapSlave::link(&mut self.ni_slave, &mut self.link.ni_slave);
-        WrapSlave::link(&mut self.no_slave, &mut self.link.no_slave);
-        WrapSlave::link(&mut self.host_slave, &mut self.link.host_slave);
-        WrapMaster::link(&mut self.host_master, &mut self.link.host_master);
-        HerOut::link(&mut self.her, &mut self.link.her);
-        FeedbackIn::link(&mut self.feedback, &mut self.link.feedback);
-        CommandIn::link(&mut self.nic_cmd_req, &mut self.link.nic_cmd_req);
-        self.nic_cmd_resp_valid.next = self.link.nic_cmd_resp_valid.val();
-        self.nic_cmd_resp_id.next = self.link.nic_cmd_resp_id.val();
-        self.stdout_rd_en.next = self.link.stdout_rd_en.val();
-        self.link.stdout_dout.next = self.stdout_dout.val();
-        self.link.stdout_data_valid.next = self.stdout_data_valid.val();
+        connect!(self => self.link;
+            cluster_clk, cluster_running, cluster_rstn, cl_fetch_en, cl_eoc, cl_busy, mpq_full);
+        connect!(self.link.ni_slave => self.ni_slave);
+        connect!(self.link.no_slave => self.no_slave);
+        connect!(self.link.host_slave => self.host_slave);
+        connect!(self.host_master => self.link.host_master);
+        connect!(self.link.her => self.her);
+        connect!(self.feedback => self.link.feedback);
+        connect!(self.nic_cmd_req => self.link.nic_cmd_req);
+        connect!(self.link => self;
+            nic_cmd_resp_valid, nic_cmd_resp_id, stdout_rd_en, stdout_dout, stdout_data_valid);
     }
 }

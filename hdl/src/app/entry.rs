@@ -6,7 +6,7 @@ use spinneret_verilog::prelude::*;
 
 /// The application.
 pub(crate) const ENTRY: Entry = Entry::part(
-    "spinneret_app",
+    AppParameters::BLOCK,
     "the application: everything between Corundum's interface 0 and the cluster",
     AppParameters::parameters,
     |values| Ok(Box::new(SpinneretApp::new(values)?)),

@@ -1,9 +1,8 @@
 //! The border between the core's clock and the cluster's.
 
 use super::AppShape;
-use super::wrap::{FromWrapMaster, ToWrapSlave, USER_BITS, WrapMaster, WrapSlave};
-use crate::axi::{ATOP_BITS, AxiMaster, AxiTarget};
-use crate::cdc::{AsyncFifo, AxiCrossing, AxiExtras, LevelSync, LinkReset};
+use crate::axi::{AxiMaster, AxiTarget, PSPIN};
+use crate::cdc::{AsyncFifo, AxiCrossing, LevelSync, LinkReset};
 use crate::egress::CommandIn;
 use crate::entry::ParameterError;
 use crate::ingress::her_gen::{FeedbackIn, HerOut};
@@ -40,7 +39,7 @@ pub const STDOUT_BITS: usize = 32;
     queues = shape.own.queues,
     command = shape.egress.command_id(),
     burst = shape.own.burst_places,
-    from_cluster = AxiExtras { atop: true, user: USER_BITS, },
+    slave = shape.wrap_axi(),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct ClusterLink {
@@ -70,12 +69,6 @@ pub struct ClusterLink {
     pub host: AxiTarget<{ axi }>,
     /// Accesses of the cluster to host memory.
     pub host_dma: AxiMaster<{ host }>,
-    /// Their atomic operation.
-    pub host_dma_awatop: Wire<Out, { ATOP_BITS }>,
-    /// User signal of their writes.
-    pub host_dma_awuser: Wire<Out, { USER_BITS }>,
-    /// User signal of their reads.
-    pub host_dma_aruser: Wire<Out, { USER_BITS }>,
     /// HERs, packed.
     pub hers: StreamIn<{ shape.her_place().width }>,
     /// Packets that are done with, packed.
@@ -101,15 +94,15 @@ pub struct ClusterLink {
     /// Of `queues_full`.
     pub mpq_full: Wire<In, { queues }>,
     /// Of `ni`.
-    pub ni_slave: WrapSlave<{ axi }>,
+    pub ni_slave: Called<AxiMaster<{ slave }>, { PSPIN }>,
     /// Of `no`.
-    pub no_slave: WrapSlave<{ axi }>,
+    pub no_slave: Called<AxiMaster<{ slave }>, { PSPIN }>,
     /// Of `host`.
-    pub host_slave: WrapSlave<{ axi }>,
+    pub host_slave: Called<AxiMaster<{ slave }>, { PSPIN }>,
     /// Of `host_dma`.
-    pub host_master: WrapMaster<{ host }>,
+    pub host_master: Called<AxiTarget<{ shape.to_host_axi() }>, { PSPIN }>,
     /// The cluster's side of `hers`.
-    pub her: HerOut<{ her }>,
+    pub her: HerOut<{ her.address }, { her.host_address }, { her.message_id }>,
     /// Of `frees`.
     pub feedback: FeedbackIn<{ her.address }, { her.address }, { her.message_id }>,
     /// Of `commands`.
@@ -128,14 +121,10 @@ pub struct ClusterLink {
     reset: LinkReset,
     fetch_sync: LevelSync<{ clusters }>,
     state_sync: LevelSync<{ 2 * clusters + queues }>,
-    ni_crossing: Checked<AxiCrossing<{ axi }, { burst }, { AxiExtras::NONE }>>,
-    no_crossing: Checked<AxiCrossing<{ axi }, { burst }, { AxiExtras::NONE }>>,
-    host_crossing: Checked<AxiCrossing<{ axi }, { shape.own.word_places }, { AxiExtras::NONE }>>,
-    host_dma_crossing: Checked<AxiCrossing<{ host }, { burst }, { from_cluster }>>,
-    ni_names: ToWrapSlave<{ axi }>,
-    no_names: ToWrapSlave<{ axi }>,
-    host_names: ToWrapSlave<{ axi }>,
-    host_dma_names: FromWrapMaster<{ host }>,
+    ni_crossing: Checked<AxiCrossing<{ axi }, { burst }>>,
+    no_crossing: Checked<AxiCrossing<{ axi }, { burst }>>,
+    host_crossing: Checked<AxiCrossing<{ axi }, { shape.own.word_places }>>,
+    host_dma_crossing: Checked<AxiCrossing<{ host }, { burst }>>,
     her_fifo: Checked<AsyncFifo<{ shape.her_place().width }, { shape.own.word_places }>>,
     free_fifo: Checked<AsyncFifo<{ shape.free_place().width }, { shape.own.word_places }>>,
     command_fifo: Checked<AsyncFifo<{ shape.command_place().width }, { shape.own.word_places }>>,
@@ -176,69 +165,56 @@ impl Logic for ClusterLink {
         self.ni_crossing.s_rst.next = self.near_rst.val();
         self.ni_crossing.m_clk.next = self.cluster_clk.val();
         self.ni_crossing.m_rst.next = self.far_rst.val();
-        AxiTarget::link(&mut self.ni, &mut self.ni_crossing.s);
-        AxiMaster::join(&mut self.ni_crossing.m, &mut self.ni_names.s);
-        WrapSlave::link(&mut self.ni_slave, &mut self.ni_names.m);
+        connect!(self.ni => self.ni_crossing.s);
+        connect!(self.ni_crossing.m => self.ni_slave);
         self.no_crossing.s_clk.next = self.clk.val();
         self.no_crossing.s_rst.next = self.near_rst.val();
         self.no_crossing.m_clk.next = self.cluster_clk.val();
         self.no_crossing.m_rst.next = self.far_rst.val();
-        AxiTarget::link(&mut self.no, &mut self.no_crossing.s);
-        AxiMaster::join(&mut self.no_crossing.m, &mut self.no_names.s);
-        WrapSlave::link(&mut self.no_slave, &mut self.no_names.m);
+        connect!(self.no => self.no_crossing.s);
+        connect!(self.no_crossing.m => self.no_slave);
         self.host_crossing.s_clk.next = self.clk.val();
         self.host_crossing.s_rst.next = self.near_rst.val();
         self.host_crossing.m_clk.next = self.cluster_clk.val();
         self.host_crossing.m_rst.next = self.far_rst.val();
-        AxiTarget::link(&mut self.host, &mut self.host_crossing.s);
-        AxiMaster::join(&mut self.host_crossing.m, &mut self.host_names.s);
-        WrapSlave::link(&mut self.host_slave, &mut self.host_names.m);
+        connect!(self.host => self.host_crossing.s);
+        connect!(self.host_crossing.m => self.host_slave);
         /// AXI from the cluster.
         self.host_dma_crossing.s_clk.next = self.cluster_clk.val();
         self.host_dma_crossing.s_rst.next = self.far_rst.val();
         self.host_dma_crossing.m_clk.next = self.clk.val();
         self.host_dma_crossing.m_rst.next = self.near_rst.val();
-        WrapMaster::link(&mut self.host_master, &mut self.host_dma_names.s);
-        AxiMaster::join(&mut self.host_dma_names.m, &mut self.host_dma_crossing.s);
-        self.host_dma_crossing.s_awatop.next = self.host_dma_names.m_awatop.val();
-        self.host_dma_crossing.s_awuser.next = self.host_dma_names.m_awuser.val();
-        self.host_dma_crossing.s_aruser.next = self.host_dma_names.m_aruser.val();
-        AxiMaster::link(&mut self.host_dma, &mut self.host_dma_crossing.m);
-        self.host_dma_awatop.next = self.host_dma_crossing.m_awatop.val();
-        self.host_dma_awuser.next = self.host_dma_crossing.m_awuser.val();
-        self.host_dma_aruser.next = self.host_dma_crossing.m_aruser.val();
+        connect!(self.host_master => self.host_dma_crossing.s);
+        connect!(self.host_dma_crossing.m => self.host_dma);
         /// HERs.
         self.her_fifo.s_clk.next = self.clk.val();
         self.her_fifo.s_rst.next = self.near_rst.val();
         self.her_fifo.m_clk.next = self.cluster_clk.val();
         self.her_fifo.m_rst.next = self.far_rst.val();
-        StreamIn::link(&mut self.hers, &mut self.her_fifo.s);
+        connect!(self.hers => self.her_fifo.s);
         self.her.unpack(self.her_fifo.m.data.val());
-        self.her.valid.next = self.her_fifo.m.valid.val();
-        self.her_fifo.m.ready.next = self.her.ready.val();
+        connect!(self.her_fifo.m => self.her; valid, ready);
         /// Packets that are done with.
         self.free_fifo.s_clk.next = self.cluster_clk.val();
         self.free_fifo.s_rst.next = self.far_rst.val();
         self.free_fifo.m_clk.next = self.clk.val();
         self.free_fifo.m_rst.next = self.near_rst.val();
         self.free_fifo.s.data.next = self.feedback.pack();
-        self.free_fifo.s.valid.next = self.feedback.valid.val();
-        self.feedback.ready.next = self.free_fifo.s.ready.val();
-        StreamOut::link(&mut self.frees, &mut self.free_fifo.m);
+        connect!(self.feedback => self.free_fifo.s; valid, ready);
+        connect!(self.free_fifo.m => self.frees);
         /// Commands and their responses.
         self.command_fifo.s_clk.next = self.cluster_clk.val();
         self.command_fifo.s_rst.next = self.far_rst.val();
         self.command_fifo.m_clk.next = self.clk.val();
         self.command_fifo.m_rst.next = self.near_rst.val();
         self.command_fifo.s.data.next = self.nic_cmd_req.pack();
-        self.command_fifo.s.valid.next = self.nic_cmd_req.valid.val();
-        self.nic_cmd_req.ready.next = self.command_fifo.s.ready.val();
-        StreamOut::link(&mut self.commands, &mut self.command_fifo.m);
+        connect!(self.nic_cmd_req => self.command_fifo.s; valid, ready);
+        connect!(self.command_fifo.m => self.commands);
         self.response_fifo.s_clk.next = self.clk.val();
         self.response_fifo.s_rst.next = self.near_rst.val();
         self.response_fifo.m_clk.next = self.cluster_clk.val();
         self.response_fifo.m_rst.next = self.far_rst.val();
-        StreamIn::link(&mut self.responses, &mut self.response_fifo.s);
+        connect!(self.responses => self.response_fifo.s);
         self.nic_cmd_resp_valid.next = self.response_fifo.m.valid.val();
         self.nic_cmd_resp_id.next = self.response_fifo.m.data.val();
         self.response_fifo.m.ready.next = true;
@@ -250,6 +226,6 @@ impl Logic for ClusterLink {
         self.stdout_fifo.s.data.next = self.stdout_dout.val();
         self.stdout_fifo.s.valid.next = self.stdout_data_valid.val();
         self.stdout_rd_en.next = self.stdout_data_valid.val() && self.stdout_fifo.s.ready.val();
-        StreamOut::link(&mut self.stdout, &mut self.stdout_fifo.m);
+        connect!(self.stdout_fifo.m => self.stdout);
     }
 }

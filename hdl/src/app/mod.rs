@@ -14,7 +14,6 @@
 //! ```
 
 mod block;
-mod bundles;
 pub mod corundum;
 mod entry;
 mod link;
@@ -22,15 +21,12 @@ mod shape;
 mod sources;
 mod statistics;
 pub mod stub;
-mod wrap;
 
 pub use block::SpinneretApp;
-pub use bundles::{CompletionIn, CompletionOut, CorundumRam, StatisticsOut};
 pub(crate) use entry::{ENTRY, REPORTER_ENTRY, SIMULATED};
 pub use link::{ClusterLink, STDOUT_BITS};
 pub use shape::{AppParameters, AppShape};
 pub use sources::{
     APP_INSTANCE, AppError, AppOptions, AppSources, Cluster, SourceFile, TOP, design, sources,
 };
-pub use statistics::{ID_BITS, INCREMENT_BITS, StatisticsReporter};
-pub use wrap::{FromWrapMaster, ToWrapSlave, USER_BITS, WrapMaster, WrapSlave};
+pub use statistics::{ID_BITS, INCREMENT_BITS, StatisticsOut, StatisticsReporter};

@@ -1,7 +1,6 @@
 //! Parameters of the application, and those of its parts that follow.
 
-use super::entry::ENTRY;
-use crate::axi::AxiShape;
+use crate::axi::{AxiExtras, AxiShape, UserWidths};
 use crate::bar::{self, BarShape};
 use crate::egress::{self, CommandOut, EgressShape, tx_inject};
 use crate::entry::{Config, ParameterError, Parameters as _, Values};
@@ -11,6 +10,8 @@ use crate::ingress::her_gen::{FeedbackOut, HerOut};
 use crate::regs::{self, RegsShape};
 use spinneret_verilog::prelude::*;
 
+/// Width of all user signals of the cluster's AXI ports in bits.
+const USER_BITS: usize = 4;
 /// Width of an AXI id at the cluster in bits.
 const CLUSTER_ID_BITS: u64 = 6;
 
@@ -24,7 +25,7 @@ const RAM_ADDRESS: (&str, u64) = ("ram_addr_width", 14);
 
 /// Parameters of the application, which are the same in all configurations.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name)]
+#[parameters(block = "spinneret_app")]
 pub struct AppParameters {
     /// Clusters of PsPIN.
     #[parameter(2, range = 1..=8, verilog = "N_CLUSTERS")]
@@ -147,14 +148,29 @@ impl AppShape {
         self.egress.axi()
     }
 
-    /// The cluster's port to host memory.
+    /// The same at the cluster, which has all signals.
+    pub fn wrap_axi(self) -> AxiShape {
+        self.cluster_axi().with(AxiExtras::all(USER_BITS))
+    }
+
+    /// The cluster's port to host memory, as far as the host DMA looks at it.
     pub fn host_axi(self) -> AxiShape {
-        self.host.axi()
+        self.host.axi().with(AxiExtras {
+            atop: true,
+            user: UserWidths::addresses(USER_BITS),
+            ..AxiExtras::NONE
+        })
+    }
+
+    /// The same at the cluster, which has all signals.
+    pub fn to_host_axi(self) -> AxiShape {
+        self.host_axi().with(AxiExtras::all(USER_BITS))
     }
 
     /// A HER as it crosses to the cluster.
     pub fn her_place(self) -> Place {
-        HerOut::place(self.ingress.her)
+        let her = self.ingress.her;
+        HerOut::place(her.address, her.host_address, her.message_id)
     }
 
     /// A packet that is done with.

@@ -9,6 +9,19 @@ pub const INCREMENT_BITS: usize = 24;
 /// Width of the number of a statistic in bits.
 pub const ID_BITS: usize = 12;
 
+/// Increments of statistics.
+#[interface]
+pub struct StatisticsOut {
+    /// The increment.
+    pub tdata: Wire<Out, { INCREMENT_BITS }>,
+    /// The number of its statistic.
+    pub tid: Wire<Out, { ID_BITS }>,
+    /// The increment is there.
+    pub tvalid: Wire<Out, bool>,
+    /// It is taken.
+    pub tready: Wire<In, bool>,
+}
+
 /// Looks at one counter after the other, and reports by how much each has grown since it was last reported.
 ///
 /// ```text
@@ -36,14 +49,8 @@ pub struct StatisticsReporter {
     pub rst: Wire<In, bool>,
     /// The counters side by side, counter 0 in the lowest bits.
     pub counters: Wire<In, { count * COUNTER_WIDTH }>,
-    /// The increment.
-    pub m_axis_stat_tdata: Wire<Out, { INCREMENT_BITS }>,
-    /// The number of its statistic.
-    pub m_axis_stat_tid: Wire<Out, { ID_BITS }>,
-    /// The increment is there.
-    pub m_axis_stat_tvalid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub m_axis_stat_tready: Wire<In, bool>,
+    /// Increments.
+    pub m_axis_stat: StatisticsOut,
     reported: Ram<{ RamStyle::Distributed }, { 1 << index }, { COUNTER_WIDTH }>,
     /// Entries that are not cleared yet, counted upwards; the highest bit says that all are.
     cleared: Reg<{ index + 1 }, Reset>,
@@ -85,7 +92,7 @@ impl Logic for StatisticsReporter {
         self.ready.next = self.cleared.q.val().get_bit(index);
         self.reported.read_addr.next = self.number.q.val();
         if self.ready.val() {
-            self.reported.write_enable.next = self.valid.q.val() && self.m_axis_stat_tready.val();
+            self.reported.write_enable.next = self.valid.q.val() && self.m_axis_stat.tready.val();
             self.reported.write_addr.next = self.number.q.val();
             self.reported.write_data.next = self.base.q.val() + self.increment.q.val().resize(COUNTER_WIDTH);
         } else {
@@ -128,14 +135,14 @@ impl Logic for StatisticsReporter {
             self.valid.d.next = self.growth.q.val().any()
                 && (self.number.q.val() < self._levels.start as u64
                     || self.number.q.val() >= self._levels.end as u64);
-        } else if self.m_axis_stat_tready.val() {
+        } else if self.m_axis_stat.tready.val() {
             self.valid.d.next = false;
         }
-        self.m_axis_stat_tdata.next = self.increment.q.val();
-        self.m_axis_stat_tid.next = self.number.q.val().resize(ID_BITS) + self._first_id;
-        self.m_axis_stat_tvalid.next = self.valid.q.val();
+        self.m_axis_stat.tdata.next = self.increment.q.val();
+        self.m_axis_stat.tid.next = self.number.q.val().resize(ID_BITS) + self._first_id;
+        self.m_axis_stat.tvalid.next = self.valid.q.val();
 
-        self.stays.next = self.step.q.val() == OFFER && self.valid.q.val() && !self.m_axis_stat_tready.val();
+        self.stays.next = self.step.q.val() == OFFER && self.valid.q.val() && !self.m_axis_stat.tready.val();
         if self.ready.val() && !self.stays.val() {
             self.step.d.next = self.step.q.val() + 1;
             if self.step.q.val() == NEXT {

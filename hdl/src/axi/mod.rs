@@ -1,14 +1,16 @@
 //! AXI4 and AXI4-Lite (AMBA IHI 0022).
 
 mod burst_check;
+mod channels;
 mod lite;
-mod master;
-mod slave;
+mod ports;
 
 pub use burst_check::BurstCheck;
+pub use channels::{
+    AxiAddressIn, AxiAddressOut, AxiDataIn, AxiDataOut, AxiReadIn, AxiReadOut, AxiResponseIn, AxiResponseOut,
+};
 pub use lite::{AxiLiteMaster, AxiLiteSlave};
-pub use master::{AxiMaster, AxiTarget};
-pub use slave::{AxiReadSlave, AxiSlave, AxiWriteSlave, UserWidths};
+pub use ports::{AxiMaster, AxiReadTarget, AxiTarget, AxiWriteTarget, PSPIN, PSPIN_WRAP};
 
 /// BRESP and RRESP: the transfer was done.
 pub const OKAY: u64 = 0b00;
@@ -42,9 +44,83 @@ pub struct AxiShape {
     pub data: usize,
     /// An id.
     pub id: usize,
+    /// What it has beside.
+    pub extras: AxiExtras,
+}
+
+/// Signals that only some AXI4 ports have. Where two ports meet, what one of them has not is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AxiExtras {
+    /// Atomic operations.
+    pub atop: bool,
+    /// Quality of service and region.
+    pub routing: bool,
+    /// User signals.
+    pub user: UserWidths,
+}
+
+/// Widths of the user signals in bits; 0: there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserWidths {
+    /// AWUSER.
+    pub aw: usize,
+    /// WUSER.
+    pub w: usize,
+    /// BUSER.
+    pub b: usize,
+    /// ARUSER.
+    pub ar: usize,
+    /// RUSER.
+    pub r: usize,
+}
+
+impl UserWidths {
+    /// All channels have the same.
+    pub const fn all(width: usize) -> Self {
+        Self {
+            w: width,
+            b: width,
+            r: width,
+            ..Self::addresses(width)
+        }
+    }
+
+    /// Only addresses have any.
+    pub const fn addresses(width: usize) -> Self {
+        Self {
+            aw: width,
+            w: 0,
+            b: 0,
+            ar: width,
+            r: 0,
+        }
+    }
+}
+
+impl AxiExtras {
+    /// None of them.
+    pub const NONE: Self = Self {
+        atop: false,
+        routing: false,
+        user: UserWidths::all(0),
+    };
+
+    /// All of them, with user signals of that width.
+    pub const fn all(user: usize) -> Self {
+        Self {
+            atop: true,
+            routing: true,
+            user: UserWidths::all(user),
+        }
+    }
 }
 
 impl AxiShape {
+    /// The same with other signals beside.
+    pub fn with(self, extras: AxiExtras) -> Self {
+        Self { extras, ..self }
+    }
+
     /// Strobes of a beat.
     pub fn strobes(self) -> usize {
         self.data / 8

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Variant};
 
 /// The BAR.
 pub(crate) const ENTRY: Entry = Entry::shipped(
-    "spinneret_bar",
+    BarShape::BLOCK,
     "leads the host's accesses to the control registers and to the cluster's memory",
     BarShape::parameters,
     |values| Ok(Box::new(SpinneretBar::new(BarShape::new(values)?))),

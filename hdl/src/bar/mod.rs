@@ -134,43 +134,44 @@ impl Logic for SpinneretBar {
         self.read.r_rvalid.next = self.m_axil.rvalid.val();
         self.m_axil.rready.next = true;
         /// The cluster: one word a burst.
-        self.m_axi.awid.next = 0.into();
-        self.m_axi.awaddr.next = self.write.c_awaddr.val();
-        self.m_axi.awlen.next = 0.into();
-        self.m_axi.awsize.next = WORD_SIZE.into();
-        self.m_axi.awburst.next = INCR.into();
-        self.m_axi.awlock.next = false;
-        self.m_axi.awcache.next = BUFFERABLE.into();
-        self.m_axi.awprot.next = self.write.c_awprot.val();
-        self.m_axi.awvalid.next = self.write.c_awvalid.val();
-        self.write.c_awready.next = self.m_axi.awready.val();
+        self.m_axi.aw.id.next = 0.into();
+        self.m_axi.aw.addr.next = self.write.c_awaddr.val();
+        self.m_axi.aw.len.next = 0.into();
+        self.m_axi.aw.size.next = WORD_SIZE.into();
+        self.m_axi.aw.burst.next = INCR.into();
+        self.m_axi.aw.lock.next = false;
+        self.m_axi.aw.cache.next = BUFFERABLE.into();
+        self.m_axi.aw.prot.next = self.write.c_awprot.val();
+        self.m_axi.aw.valid.next = self.write.c_awvalid.val();
+        self.write.c_awready.next = self.m_axi.aw.ready.val();
         for lane in 0..lanes {
             self.m_axi
-                .wdata
+                .w
+                .data
                 .next
                 .set_slice(WORD_BITS * lane, WORD_BITS, self.write.c_wdata.val());
         }
-        self.m_axi.wstrb.next = self.write.c_wstrb.val();
-        self.m_axi.wlast.next = true;
-        self.m_axi.wvalid.next = self.write.c_wvalid.val();
-        self.write.c_wready.next = self.m_axi.wready.val();
-        self.write.c_bresp.next = self.m_axi.bresp.val();
-        self.write.c_bvalid.next = self.m_axi.bvalid.val();
-        self.m_axi.bready.next = true;
-        self.m_axi.arid.next = 0.into();
-        self.m_axi.araddr.next = self.read.c_araddr.val();
-        self.m_axi.arlen.next = 0.into();
-        self.m_axi.arsize.next = WORD_SIZE.into();
-        self.m_axi.arburst.next = INCR.into();
-        self.m_axi.arlock.next = false;
-        self.m_axi.arcache.next = BUFFERABLE.into();
-        self.m_axi.arprot.next = self.read.c_arprot.val();
-        self.m_axi.arvalid.next = self.read.c_arvalid.val();
-        self.read.c_arready.next = self.m_axi.arready.val();
-        self.read.c_rdata.next = self.m_axi.rdata.val();
-        self.read.c_rresp.next = self.m_axi.rresp.val();
-        self.read.c_rvalid.next = self.m_axi.rvalid.val();
-        self.m_axi.rready.next = true;
+        self.m_axi.w.strb.next = self.write.c_wstrb.val();
+        self.m_axi.w.last.next = true;
+        self.m_axi.w.valid.next = self.write.c_wvalid.val();
+        self.write.c_wready.next = self.m_axi.w.ready.val();
+        self.write.c_bresp.next = self.m_axi.b.resp.val();
+        self.write.c_bvalid.next = self.m_axi.b.valid.val();
+        self.m_axi.b.ready.next = true;
+        self.m_axi.ar.id.next = 0.into();
+        self.m_axi.ar.addr.next = self.read.c_araddr.val();
+        self.m_axi.ar.len.next = 0.into();
+        self.m_axi.ar.size.next = WORD_SIZE.into();
+        self.m_axi.ar.burst.next = INCR.into();
+        self.m_axi.ar.lock.next = false;
+        self.m_axi.ar.cache.next = BUFFERABLE.into();
+        self.m_axi.ar.prot.next = self.read.c_arprot.val();
+        self.m_axi.ar.valid.next = self.read.c_arvalid.val();
+        self.read.c_arready.next = self.m_axi.ar.ready.val();
+        self.read.c_rdata.next = self.m_axi.r.data.val();
+        self.read.c_rresp.next = self.m_axi.r.resp.val();
+        self.read.c_rvalid.next = self.m_axi.r.valid.val();
+        self.m_axi.r.ready.next = true;
         /// Counters.
         self.pending.d.next = self.write.events.val() & self.read.events.val();
         self.counters.events.next = self.write.events.val() | self.read.events.val() | self.pending.q.val();

@@ -1,8 +1,7 @@
 //! Parameters of the BAR, and the numbers that follow from them.
 
-use super::ENTRY;
 use super::window::CLUSTER_ADDRESS_BITS;
-use crate::axi::AxiShape;
+use crate::axi::{AxiExtras, AxiShape};
 use spinneret_regmap::bar::{ADDRESS_BITS, CONTROL_REGISTERS};
 use spinneret_verilog::prelude::*;
 
@@ -17,7 +16,7 @@ pub const EVENTS: usize = 4;
 
 /// Parameters of the BAR, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name)]
+#[parameters(block = "spinneret_bar")]
 pub struct BarShape {
     /// Width of an address of the BAR in bits.
     #[parameter(ADDRESS_BITS, range = 16..=32, name = "address_width")]
@@ -40,6 +39,7 @@ impl BarShape {
             address: CLUSTER_ADDRESS_BITS,
             data: self.data,
             id: self.id,
+            extras: AxiExtras::NONE,
         }
     }
 

@@ -84,8 +84,7 @@ impl Logic for AsyncFifo {
         clocked!(self.s_clk => self.memory);
         clocked!(self.m_clk, self.m_rst => self.read);
 
-        self.write.valid.next = self.s.valid.val();
-        self.s.ready.next = self.write.ready.val();
+        connect!(self.s => self.write; valid, ready);
         self.memory.write_enable.next = self.write.push.val();
         self.memory.write_addr.next = self.write.place.val();
         self.memory.write_data.next = self.s.data.val();
@@ -93,9 +92,7 @@ impl Logic for AsyncFifo {
         /// Read without a clock: what is in that place is still since the write side's pointer has passed it.
         self.memory.read_addr.next = self.read.place.val();
         self.read.element.next = self.memory.read_data.val();
-        self.m.data.next = self.read.m.data.val();
-        self.m.valid.next = self.read.m.valid.val();
-        self.read.m.ready.next = self.m.ready.val();
+        connect!(self.read.m => self.m; data, valid, ready);
 
         self.write.far_pointer.next = self.read.pointer.val();
         self.write.far_resting.next = self.read.resting.val();

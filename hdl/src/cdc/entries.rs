@@ -1,10 +1,8 @@
 //! The crossings in the catalog.
 
 use super::limits::{ADDRESS, ATOP, DATA, DEPTH, ID, USER, WIDTH};
-use super::{
-    AsyncFifo, AxiCrossing, AxiExtras, AxiLiteCrossing, BusSync, LevelSync, LinkReset, LinkedFifos, ResetSync,
-};
-use crate::axi::AxiShape;
+use super::{AsyncFifo, AxiCrossing, AxiLiteCrossing, BusSync, LevelSync, LinkReset, LinkedFifos, ResetSync};
+use crate::axi::{AxiExtras, AxiShape, UserWidths};
 use crate::entry::{Entry, Parameter, Variant};
 
 /// [`AsyncFifo`].
@@ -64,12 +62,13 @@ pub(crate) const AXI_CROSSING: Entry = Entry::part(
             address: ADDRESS.of(values),
             data: DATA.of(values),
             id: ID.of(values),
+            extras: AxiExtras {
+                atop: ATOP.of(values) == 1,
+                user: UserWidths::addresses(USER.of(values)),
+                ..AxiExtras::NONE
+            },
         };
-        let extras = AxiExtras {
-            atop: ATOP.of(values) == 1,
-            user: USER.of(values),
-        };
-        Ok(Box::new(AxiCrossing::new(shape, DEPTH.of(values), extras)?))
+        Ok(Box::new(AxiCrossing::new(shape, DEPTH.of(values))?))
     },
 );
 

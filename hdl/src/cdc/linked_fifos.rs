@@ -48,33 +48,20 @@ pub struct LinkedFifos {
 impl Logic for LinkedFifos {
     #[kernel]
     fn update(&mut self) {
-        self.link.near_clk.next = self.near_clk.val();
-        self.link.near_rst.next = self.near_rst.val();
-        self.link.request.next = self.request.val();
-        self.link.far_clk.next = self.far_clk.val();
-        self.near_link_rst.next = self.link.near_link_rst.val();
-        self.far_rst.next = self.link.far_rst.val();
+        connect!(self => self.link; near_clk, near_rst, request, far_clk, near_link_rst, far_rst);
 
         self.there.s_clk.next = self.near_clk.val();
         self.there.s_rst.next = self.link.near_link_rst.val();
         self.there.m_clk.next = self.far_clk.val();
         self.there.m_rst.next = self.link.far_rst.val();
-        self.there.s.data.next = self.near_s.data.val();
-        self.there.s.valid.next = self.near_s.valid.val();
-        self.near_s.ready.next = self.there.s.ready.val();
-        self.far_m.data.next = self.there.m.data.val();
-        self.far_m.valid.next = self.there.m.valid.val();
-        self.there.m.ready.next = self.far_m.ready.val();
+        connect!(self.near_s => self.there.s; data, valid, ready);
+        connect!(self.there.m => self.far_m; data, valid, ready);
 
         self.back.s_clk.next = self.far_clk.val();
         self.back.s_rst.next = self.link.far_rst.val();
         self.back.m_clk.next = self.near_clk.val();
         self.back.m_rst.next = self.link.near_link_rst.val();
-        self.back.s.data.next = self.far_s.data.val();
-        self.back.s.valid.next = self.far_s.valid.val();
-        self.far_s.ready.next = self.back.s.ready.val();
-        self.near_m.data.next = self.back.m.data.val();
-        self.near_m.valid.next = self.back.m.valid.val();
-        self.back.m.ready.next = self.near_m.ready.val();
+        connect!(self.far_s => self.back.s; data, valid, ready);
+        connect!(self.back.m => self.near_m; data, valid, ready);
     }
 }

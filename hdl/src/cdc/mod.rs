@@ -21,7 +21,7 @@ mod reset_sync;
 mod writer;
 
 pub use async_fifo::AsyncFifo;
-pub use axi_crossing::{AxiCrossing, AxiExtras};
+pub use axi_crossing::AxiCrossing;
 pub use axi_lite_crossing::AxiLiteCrossing;
 pub use bus_sync::BusSync;
 pub use constraints::{Crossing, CrossingKind, XdcError, constraints, xdc};

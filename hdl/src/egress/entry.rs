@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Values, Variant};
 
 /// The egress path.
 pub(crate) const ENTRY: Entry = Entry::shipped(
-    "pspin_egress_datapath",
+    EgressShape::BLOCK,
     "from the cluster to the wire: reads what commands name and sends it as frames",
     EgressShape::parameters,
     |values| Ok(Box::new(PspinEgressDatapath::new(EgressShape::new(values)?)?)),

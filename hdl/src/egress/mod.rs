@@ -68,7 +68,7 @@ pub use shape::{AnswerFields, CommandFields, DoneFields, EgressShape, FrameField
 
 use crate::axi::{AxiMaster, BUFFERABLE, INCR, UNPRIVILEGED};
 use crate::entry::ParameterError;
-use crate::stream::{AxisOut, FrameFifo, OutputQueue, SkidBuffer, StreamOut};
+use crate::stream::{AxisOut, FrameFifo, OutputQueue, SkidBuffer};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
@@ -165,62 +165,56 @@ impl Logic for PspinEgressDatapath {
         clocked!(self.clk, self.path_reset => self.commands, self.plans, self.reader, self.room, self.bursts,
             self.frames, self.receiver, self.aligner, self.answers, self.dones, self.responder);
         /// What never changes: one id, whole lines, no writes, always ready.
-        self.m_axi_pspin_no.awid.next = 0.into();
-        self.m_axi_pspin_no.awaddr.next = 0.into();
-        self.m_axi_pspin_no.awlen.next = 0.into();
-        self.m_axi_pspin_no.awsize.next = (offset as u64).into();
-        self.m_axi_pspin_no.awburst.next = INCR.into();
-        self.m_axi_pspin_no.awlock.next = false;
-        self.m_axi_pspin_no.awcache.next = BUFFERABLE.into();
-        self.m_axi_pspin_no.awprot.next = UNPRIVILEGED.into();
-        self.m_axi_pspin_no.awvalid.next = false;
-        self.m_axi_pspin_no.wdata.next = Word::zero(data);
-        self.m_axi_pspin_no.wstrb.next = Word::zero(keep);
-        self.m_axi_pspin_no.wlast.next = false;
-        self.m_axi_pspin_no.wvalid.next = false;
-        self.m_axi_pspin_no.bready.next = true;
-        self.m_axi_pspin_no.arid.next = 0.into();
-        self.m_axi_pspin_no.arsize.next = (offset as u64).into();
-        self.m_axi_pspin_no.arburst.next = INCR.into();
-        self.m_axi_pspin_no.arlock.next = false;
-        self.m_axi_pspin_no.arcache.next = BUFFERABLE.into();
-        self.m_axi_pspin_no.arprot.next = UNPRIVILEGED.into();
-        self.m_axi_pspin_no.rready.next = true;
+        self.m_axi_pspin_no.aw.id.next = 0.into();
+        self.m_axi_pspin_no.aw.addr.next = 0.into();
+        self.m_axi_pspin_no.aw.len.next = 0.into();
+        self.m_axi_pspin_no.aw.size.next = (offset as u64).into();
+        self.m_axi_pspin_no.aw.burst.next = INCR.into();
+        self.m_axi_pspin_no.aw.lock.next = false;
+        self.m_axi_pspin_no.aw.cache.next = BUFFERABLE.into();
+        self.m_axi_pspin_no.aw.prot.next = UNPRIVILEGED.into();
+        self.m_axi_pspin_no.aw.valid.next = false;
+        self.m_axi_pspin_no.w.data.next = Word::zero(data);
+        self.m_axi_pspin_no.w.strb.next = Word::zero(keep);
+        self.m_axi_pspin_no.w.last.next = false;
+        self.m_axi_pspin_no.w.valid.next = false;
+        self.m_axi_pspin_no.b.ready.next = true;
+        self.m_axi_pspin_no.ar.id.next = 0.into();
+        self.m_axi_pspin_no.ar.size.next = (offset as u64).into();
+        self.m_axi_pspin_no.ar.burst.next = INCR.into();
+        self.m_axi_pspin_no.ar.lock.next = false;
+        self.m_axi_pspin_no.ar.cache.next = BUFFERABLE.into();
+        self.m_axi_pspin_no.ar.prot.next = UNPRIVILEGED.into();
+        self.m_axi_pspin_no.r.ready.next = true;
         /// Commands become plans.
         self.intake.id.next = self.nic_cmd_req.id.val();
         self.intake.source.next = self.nic_cmd_req.src_addr.val();
         self.intake.length.next = self.nic_cmd_req.length.val();
         self.commands.s.data.next = self.intake.command.val();
-        self.commands.s.valid.next = self.nic_cmd_req.valid.val();
-        self.nic_cmd_req.ready.next = self.commands.s.ready.val();
+        connect!(self.nic_cmd_req => self.commands.s; valid, ready);
         self.planner.command.next = self.commands.m.data.val();
         self.plans.s.data.next = self.planner.plan.val();
-        self.plans.s.valid.next = self.commands.m.valid.val();
-        self.commands.m.ready.next = self.plans.s.ready.val();
+        connect!(self.commands.m => self.plans.s; valid, ready);
         /// Plans become reads.
-        StreamOut::join(&mut self.plans.m, &mut self.reader.plan);
-        self.room.need.next = self.reader.need.val();
-        self.room.take.next = self.reader.take.val();
-        self.reader.roomy.next = self.room.roomy.val();
-        StreamOut::join(&mut self.reader.answer, &mut self.answers.s);
-        StreamOut::join(&mut self.reader.frame, &mut self.frames.s);
-        StreamOut::join(&mut self.reader.burst, &mut self.bursts.s);
-        self.m_axi_pspin_no.araddr.next = cat!(self.bursts.m.data.val().field(read.line), lit(0, offset));
-        self.m_axi_pspin_no.arlen.next = self.bursts.m.data.val().field(read.length);
-        self.m_axi_pspin_no.arvalid.next = self.bursts.m.valid.val();
-        self.bursts.m.ready.next = self.m_axi_pspin_no.arready.val();
+        connect!(self.plans.m => self.reader.plan);
+        connect!(self.reader => self.room; need, take, roomy);
+        connect!(self.reader.answer => self.answers.s);
+        connect!(self.reader.frame => self.frames.s);
+        connect!(self.reader.burst => self.bursts.s);
+        self.m_axi_pspin_no.ar.addr.next = cat!(self.bursts.m.data.val().field(read.line), lit(0, offset));
+        self.m_axi_pspin_no.ar.len.next = self.bursts.m.data.val().field(read.length);
+        connect!(self.bursts.m => self.m_axi_pspin_no.ar; valid, ready);
         /// Lines become beats.
-        self.receiver.data.next = self.m_axi_pspin_no.rdata.val();
-        self.receiver.response.next = self.m_axi_pspin_no.rresp.val();
-        self.receiver.valid.next = self.m_axi_pspin_no.rvalid.val();
-        StreamOut::join(&mut self.frames.m, &mut self.receiver.frame);
-        LineOut::join(&mut self.receiver.line, &mut self.aligner.line);
+        self.receiver.data.next = self.m_axi_pspin_no.r.data.val();
+        self.receiver.response.next = self.m_axi_pspin_no.r.resp.val();
+        self.receiver.valid.next = self.m_axi_pspin_no.r.valid.val();
+        connect!(self.frames.m => self.receiver.frame);
+        connect!(self.receiver.line => self.aligner.line);
         self.buffer.s.data.next = pack!(stored {
             data: self.aligner.data.val(),
             keep_above: self.aligner.keep.val().slice(1, keep - 1),
         });
-        self.buffer.s.last.next = self.aligner.last.val();
-        self.buffer.s.valid.next = self.aligner.valid.val();
+        connect!(self.aligner => self.buffer.s; last, valid);
         self.buffer.drop_frame.next = self.aligner.bad.val();
         if self._shape.cluster_reset {
             /// The frame that was coming in when the cluster was reset is forgotten.
@@ -245,11 +239,11 @@ impl Logic for PspinEgressDatapath {
         self.sent.next = self.buffer.m.valid.val() && self.m_axis_nic_tx.tready.val();
         self.room.sent.next = self.sent.val();
         /// Answers.
-        StreamOut::join(&mut self.answers.m, &mut self.responder.answer);
+        connect!(self.answers.m => self.responder.answer);
         /// There is a place for what is known of every frame that waits for its answer.
         self.dones.s.data.next = self.receiver.done.val();
         self.dones.s.valid.next = self.receiver.done_valid.val();
-        StreamOut::join(&mut self.dones.m, &mut self.responder.done);
+        connect!(self.dones.m => self.responder.done);
         self.nic_cmd_resp_valid.next = self.responder.valid.val();
         self.nic_cmd_resp_id.next = self.responder.id.val();
         self.egress_dma_last_error.next = self.responder.last_error.val();

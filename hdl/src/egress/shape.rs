@@ -1,7 +1,6 @@
 //! Parameters of the egress path, and the numbers that follow from them.
 
-use super::ENTRY;
-use crate::axi::{AxiShape, LENGTH_BITS, PAGE_BITS};
+use crate::axi::{AxiExtras, AxiShape, LENGTH_BITS, PAGE_BITS};
 use crate::entry::{Checked, ParameterError};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::*;
@@ -11,7 +10,7 @@ const MOST_BURST_BITS: usize = 6;
 
 /// Parameters of the egress path, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name, check)]
+#[parameters(block = "pspin_egress_datapath", check)]
 pub struct EgressShape {
     /// Width of a beat in bits, on the stream and on the AXI port, a power of two.
     #[parameter(512, range = 128..=1024, power_of_two, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]
@@ -99,6 +98,7 @@ impl EgressShape {
             address: self.address,
             data: self.data,
             id: self.id,
+            extras: AxiExtras::NONE,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _};
 
 /// [`HostGuard`].
 pub(crate) const GUARD_ENTRY: Entry = Entry::part(
-    "host_guard",
+    GuardShape::BLOCK,
     "holds transfers to the host windows of the execution contexts",
     GuardShape::parameters,
     |values| Ok(Box::new(HostGuard::new(GuardShape::new(values)?))),

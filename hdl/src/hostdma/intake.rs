@@ -29,7 +29,7 @@ pub struct WriteIntake {
     /// Position behind the last line whose data is in the RAM.
     pub written: Wire<Out, { shape.position() }>,
     /// To the RAM.
-    pub ram: RamWriteOut<{ shape }>,
+    pub ram: RamWriteOut<{ shape.ram() }>,
     /// Beats, as [`EdgeFields`] says.
     pub beat: StreamOut<{ edges.width }>,
     slice: ReadySlice<{ data.width }>,
@@ -65,7 +65,7 @@ impl Logic for WriteIntake {
         clocked!(self.clk, self.rst => self.slice, self.fill, self.edges_valid, self.command_valid, self.ahead,
             self.written_reg);
         clocked!(self.clk => self.edges_reg, self.command_address, self.command_enables, self.command_data);
-        StreamIn::link(&mut self.w, &mut self.slice.s);
+        connect!(self.w => self.slice.s);
         self.edges.strobes.next = self.slice.m.data.val().field(data.strobes);
         /// The segments that a line goes to.
         self.chosen.next = fill(true, count);

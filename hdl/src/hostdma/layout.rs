@@ -1,6 +1,5 @@
 //! What travels packed between the parts of the host DMA.
 
-use super::transfers::TransferShape;
 use super::{ERROR_BITS, HostDmaShape};
 use crate::axi::{ATOP_BITS, KIND_BITS, LENGTH_BITS, PAGE_BITS, SIZE_BITS};
 use spinneret_verilog::prelude::*;
@@ -230,6 +229,29 @@ pub struct WritePayload {
     pub fault: Field<1>,
     /// It has bytes outside of all windows.
     pub outside: Field<1>,
+}
+
+/// Widths of what passes through the [`TransferQueue`](super::TransferQueue).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransferShape {
+    /// Transfers that can be in flight, a power of two.
+    pub entries: usize,
+    /// What is passed on with a transfer.
+    pub payload: Place,
+    /// Bits of an address in the RAM that are used.
+    pub ram: usize,
+    /// Bits of a length that are used.
+    pub length: usize,
+}
+
+impl TransferShape {
+    /// The same for the queue, which does not look into the payload.
+    pub(super) fn closed(self) -> Self {
+        Self {
+            payload: self.payload.width.into(),
+            ..self
+        }
+    }
 }
 
 /// A transfer between host memory and the RAM of Corundum's DMA.

@@ -63,8 +63,7 @@ impl Logic for ReadPlanner {
         self.check.size.next = self.burst.data.val().field(burst.size);
         self.check.kind.next = self.burst.data.val().field(burst.kind);
         self.id.next = self.burst.data.val().field(burst.id);
-        self.length.next = self.check.length.val();
-        self.refused.next = self.check.refused.val();
+        connect!(self.check => self; length, refused);
         self.burst.ready.next = self.take.val();
         if self.take.val() {
             self.found_valid.d.next = self.burst.valid.val();
@@ -103,7 +102,7 @@ impl Logic for ReadPlanner {
             if self.take.val() {
                 self.found_context.d.next = self.burst.data.val().field(burst.asker);
             }
-            GuardIn::link(&mut self.windows, &mut self.guard.windows);
+            connect!(self.windows => self.guard.windows);
             self.guard.clk.next = self.clk.val();
             self.guard.asker.next = self.found_context.q.val();
             self.guard.first.next = cat!(
@@ -130,6 +129,6 @@ impl Logic for ReadPlanner {
             lines: self.found.q.val().field(found.stop).slice(lane, row)
                 - self.found.q.val().field(found.start).slice(lane, row),
         });
-        StreamOut::link(&mut self.plan, &mut self.planned.m);
+        connect!(self.planned.m => self.plan);
     }
 }

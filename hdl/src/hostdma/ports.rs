@@ -1,6 +1,6 @@
 //! The ports towards Corundum's DMA, in the order of the public design's ports.
 
-use super::{GuardShape, HostDmaShape, WINDOW_SIZE_BITS};
+use super::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};
 use spinneret_verilog::prelude::*;
 
 /// Descriptors of reads.
@@ -60,14 +60,14 @@ pub struct StatusIn {
 pub const ERROR_BITS: usize = 4;
 
 /// Writes into the RAM, segments side by side.
-#[interface(shape: HostDmaShape, count = shape.segments)]
+#[interface(RamWriteIn, shape: RamShape, count = shape.segments)]
 pub struct RamWriteOut {
     /// Bytes that are written.
-    pub cmd_be: Wire<Out, { count * shape.segment_bytes() }>,
+    pub cmd_be: Wire<Out, { count * shape.data / 8 }>,
     /// Words that are written.
-    pub cmd_addr: Wire<Out, { count * shape.segment_address() }>,
+    pub cmd_addr: Wire<Out, { count * shape.address }>,
     /// Data.
-    pub cmd_data: Wire<Out, { count * shape.segment_data }>,
+    pub cmd_data: Wire<Out, { count * shape.data }>,
     /// Bit s: there is a command for segment s.
     pub cmd_valid: Wire<Out, { count }>,
     /// Bit s: segment s takes its command in this cycle.
@@ -77,20 +77,29 @@ pub struct RamWriteOut {
 }
 
 /// Reads from the RAM, segments side by side.
-#[interface(shape: HostDmaShape, count = shape.segments)]
+#[interface(RamReadIn, shape: RamShape, count = shape.segments)]
 pub struct RamReadOut {
     /// Words that are read.
-    pub cmd_addr: Wire<Out, { count * shape.segment_address() }>,
+    pub cmd_addr: Wire<Out, { count * shape.address }>,
     /// Bit s: there is a command for segment s.
     pub cmd_valid: Wire<Out, { count }>,
     /// Bit s: segment s takes its command in this cycle.
     pub cmd_ready: Wire<In, { count }>,
     /// What was read.
-    pub resp_data: Wire<In, { count * shape.segment_data }>,
+    pub resp_data: Wire<In, { count * shape.data }>,
     /// Bit s: the data of segment s is there.
     pub resp_valid: Wire<In, { count }>,
-    /// Always all ones: commands are only given when there is room for the data.
+    /// Bit s: it is taken.
     pub resp_ready: Wire<Out, { count }>,
+}
+
+/// The segmented RAM as Corundum sees it: writes go to one half, reads come from the other.
+#[interface(shape: RamShape)]
+pub struct CorundumRam {
+    /// Writes.
+    pub wr: RamWriteIn<{ shape }>,
+    /// Reads.
+    pub rd: RamReadIn<{ shape }>,
 }
 
 /// The windows of host memory, side by side.

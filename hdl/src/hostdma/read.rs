@@ -36,9 +36,9 @@ use super::sequencer::ReadSequencer;
 use super::transfers::TransferQueue;
 use super::{GuardIn, HostDmaShape, RamAccount, RamReadOut, ReadDescOut, StatusIn};
 use crate::COUNTER_WIDTH;
-use crate::axi::{AxiReadSlave, DECERR, SLVERR};
+use crate::axi::{AxiReadTarget, DECERR, SLVERR};
 use crate::entry::ParameterError;
-use crate::stream::{OutputQueue, StreamIn, StreamOut};
+use crate::stream::{OutputQueue, StreamIn};
 use spinneret_verilog::prelude::*;
 
 /// Bursts that can wait for lines or a tag.
@@ -67,9 +67,9 @@ pub struct PspinHostmemDmaRd {
     /// Their statuses.
     pub s_axis_read_desc_status: StatusIn<{ shape.tag }>,
     /// To the RAM that Corundum's DMA writes.
-    pub ram_rd: RamReadOut<{ shape }>,
+    pub ram_rd: RamReadOut<{ shape.ram() }>,
     /// From the cluster.
-    pub s_axi: AxiReadSlave<{ shape.axi() }, { shape.user() }>,
+    pub s_axi: AxiReadTarget<{ shape.axi() }>,
     /// Bursts that are answered, modulo 2^32; this and all below beyond the public design.
     pub rd_bursts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Bursts that cannot be done.
@@ -139,30 +139,29 @@ impl Logic for PspinHostmemDmaRd {
             self.draining.d.next =
                 self.draining.q.val() && !(self.transfers.idle.val() && self.account.settled.val());
         }
-        self.bursts.s.valid.next = self.s_axi.arvalid.val();
-        self.s_axi.arready.next = self.bursts.s.ready.val();
+        connect!(self.s_axi.ar => self.bursts.s; valid, ready);
         self.bursts.s.data.next = pack!(burst {
-            address: self.s_axi.araddr.val(),
-            length: self.s_axi.arlen.val(),
-            size: self.s_axi.arsize.val(),
-            kind: self.s_axi.arburst.val(),
-            id: self.s_axi.arid.val(),
-            asker: self.s_axi.aruser.val().slice(0, shape.context()),
+            address: self.s_axi.ar.addr.val(),
+            length: self.s_axi.ar.len.val(),
+            size: self.s_axi.ar.size.val(),
+            kind: self.s_axi.ar.burst.val(),
+            id: self.s_axi.ar.id.val(),
+            asker: self.s_axi.ar.user.val().slice(0, shape.context()),
         });
-        StreamOut::join(&mut self.bursts.m, &mut self.planner.burst);
+        connect!(self.bursts.m => self.planner.burst);
         if shape.atomics {
-            StreamIn::link(&mut self.s_atomic, &mut self.atomics.s);
-            StreamOut::join(&mut self.atomics.m, &mut self.planner.atomic);
+            connect!(self.s_atomic => self.atomics.s);
+            connect!(self.atomics.m => self.planner.atomic);
         }
         if shape.guard {
-            GuardIn::link(&mut self.guard, &mut self.planner.windows);
+            connect!(self.guard => self.planner.windows);
         }
-        StreamOut::join(&mut self.planner.plan, &mut self.reserve.plan);
-        StreamOut::join(&mut self.reserve.transfer, &mut self.transfers.s);
+        connect!(self.planner.plan => self.reserve.plan);
+        connect!(self.reserve.transfer => self.transfers.s);
         self.transfers.clear.next = true;
         self.transfers.held_clear.next = true;
-        ReadDescOut::link(&mut self.m_axis_read_desc, &mut self.transfers.desc);
-        StatusIn::link(&mut self.s_axis_read_desc_status, &mut self.transfers.status);
+        connect!(self.transfers.desc => self.m_axis_read_desc);
+        connect!(self.s_axis_read_desc_status => self.transfers.status);
         /// A read is answered when its last part is there.
         self.last.next = self.transfers.m.data.val().field(done.payload).flag(payload.last);
         self.failed_now.next = self.failed.q.val() || self.transfers.m.data.val().field(done.error).any();
@@ -185,16 +184,14 @@ impl Logic for PspinHostmemDmaRd {
             job.response,
             self.response.val() | cat!(self.failed_now.val(), false),
         );
-        StreamOut::join(&mut self.jobs.m, &mut self.sequencer.job);
-        RamReadOut::link(&mut self.ram_rd, &mut self.sequencer.ram);
+        connect!(self.jobs.m => self.sequencer.job);
+        connect!(self.sequencer.ram => self.ram_rd);
         self.reserve.freed.next = self.sequencer.freed.val();
-        self.s_axi.rid.next = self.sequencer.id.val();
-        self.s_axi.rdata.next = self.sequencer.data.val();
-        self.s_axi.rresp.next = self.sequencer.response.val();
-        self.s_axi.rlast.next = self.sequencer.last.val();
-        self.s_axi.ruser.next = 0.into();
-        self.s_axi.rvalid.next = self.sequencer.valid.val();
-        self.sequencer.ready.next = self.s_axi.rready.val();
+        connect!(self.sequencer => self.s_axi.r; id, data);
+        self.s_axi.r.resp.next = self.sequencer.response.val();
+        self.s_axi.r.last.next = self.sequencer.last.val();
+        self.s_axi.r.user.next = 0.into();
+        connect!(self.sequencer => self.s_axi.r; valid, ready);
         /// What happens is counted.
         self.counters.in_reset.next = self.reset.val();
         self.counters.retired.next = self.retire.val();

@@ -1,8 +1,8 @@
 //! Gives reads their lines of the ring.
 
 use super::HostDmaShape;
+use super::layout::TransferShape;
 use super::layout::{HeldFields, JobFields, PlanFields, ReadPayload, TransferFields};
-use super::transfers::TransferShape;
 use crate::axi::{DECERR, OKAY, PAGE_BITS, SLVERR};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;

@@ -38,7 +38,7 @@ pub struct ReadSequencer {
     /// Reads, as [`JobFields`] says.
     pub job: StreamIn<{ job.width }>,
     /// To the RAM.
-    pub ram: RamReadOut<{ shape }>,
+    pub ram: RamReadOut<{ shape.ram() }>,
     /// A line was read for the last time.
     pub freed: Wire<Out, bool>,
     /// Id of the beat.

@@ -1,13 +1,12 @@
 //! Parameters of the host DMA, and the numbers that follow from them.
 
-use super::guard_entry::GUARD_ENTRY;
-use crate::axi::{AxiShape, PAGE_BITS, UserWidths};
+use crate::axi::{AxiExtras, AxiShape, PAGE_BITS, UserWidths};
 use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
 
 /// The windows of host memory that transfers are held to.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = GUARD_ENTRY.name)]
+#[parameters(block = "host_guard")]
 pub struct GuardShape {
     /// Width of a host address in bits.
     #[parameter(64, range = 32..=64, name = "address_width")]
@@ -100,6 +99,17 @@ pub struct HostDmaShape {
     pub drain: bool,
 }
 
+/// Widths of a segmented RAM's ports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RamShape {
+    /// Segments.
+    pub segments: usize,
+    /// Data of a segment in bits.
+    pub data: usize,
+    /// Address of a segment's word in bits.
+    pub address: usize,
+}
+
 impl HostDmaShape {
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let refuse = |parameter, reason| Err(checked.refuse(parameter, reason));
@@ -131,23 +141,32 @@ impl HostDmaShape {
         Ok(())
     }
 
-    /// Widths of the AXI port.
+    /// The AXI port.
     pub fn axi(&self) -> AxiShape {
         AxiShape {
             address: self.address,
             data: self.data,
             id: self.id,
+            extras: AxiExtras {
+                atop: self.atomics,
+                routing: true,
+                user: UserWidths {
+                    aw: self.awuser,
+                    w: self.wuser,
+                    b: self.buser,
+                    ar: self.aruser,
+                    r: self.ruser,
+                },
+            },
         }
     }
 
-    /// Widths of its user signals.
-    pub fn user(&self) -> UserWidths {
-        UserWidths {
-            aw: self.awuser,
-            w: self.wuser,
-            b: self.buser,
-            ar: self.aruser,
-            r: self.ruser,
+    /// Widths of the RAM's ports.
+    pub fn ram(&self) -> RamShape {
+        RamShape {
+            segments: self.segments,
+            data: self.segment_data,
+            address: self.segment_address(),
         }
     }
 

@@ -1,32 +1,9 @@
 //! Gives descriptors to Corundum's DMA, many at a time, and gives back what is done in their order.
 
-use super::layout::{DoneFields, KeptFields, TransferFields};
+use super::layout::{DoneFields, KeptFields, TransferFields, TransferShape};
 use super::{ERROR_BITS, HostDmaShape, ReadDescOut, StatusIn};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
-
-/// Widths of what passes through the [`TransferQueue`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TransferShape {
-    /// Transfers that can be in flight, a power of two.
-    pub entries: usize,
-    /// What is passed on with a transfer.
-    pub payload: Place,
-    /// Bits of an address in the RAM that are used.
-    pub ram: usize,
-    /// Bits of a length that are used.
-    pub length: usize,
-}
-
-impl TransferShape {
-    /// The same for the queue, which does not look into the payload.
-    fn closed(self) -> Self {
-        Self {
-            payload: self.payload.width.into(),
-            ..self
-        }
-    }
-}
 
 /// A ring of transfers: they enter at its end, are answered in any order, and leave at its head.
 ///

@@ -33,14 +33,15 @@
 use super::assembler::PieceAssembler;
 use super::events::{ERROR_CODES, HalfCounters};
 use super::intake::WriteIntake;
+use super::layout::TransferShape;
 use super::layout::{
     AtomicFields, BurstFields, DataFields, DoneFields, PieceFields, TransferFields, WritePayload,
 };
 use super::splitter::RunSplitter;
-use super::transfers::{TransferQueue, TransferShape};
+use super::transfers::TransferQueue;
 use super::{GuardIn, HostDmaShape, HostGuard, RamAccount, RamWriteOut, StatusIn, WriteDescOut};
 use crate::COUNTER_WIDTH;
-use crate::axi::{ATOP_BITS, AxiWriteSlave, DECERR, KIND_BITS, OKAY, PAGE_BITS, SLVERR};
+use crate::axi::{AxiWriteTarget, DECERR, KIND_BITS, OKAY, PAGE_BITS, SLVERR};
 use crate::entry::ParameterError;
 use crate::stream::{OutputQueue, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -76,9 +77,9 @@ pub struct PspinHostmemDmaWr {
     /// Their statuses.
     pub s_axis_write_desc_status: StatusIn<{ shape.tag }>,
     /// To the RAM that Corundum's DMA reads.
-    pub ram_wr: RamWriteOut<{ shape }>,
+    pub ram_wr: RamWriteOut<{ shape.ram() }>,
     /// From the cluster.
-    pub s_axi: AxiWriteSlave<{ shape.axi() }, { shape.user() }>,
+    pub s_axi: AxiWriteTarget<{ shape.axi() }>,
     /// Bursts that were answered, modulo 2^32; this and all below beyond the public design.
     pub wr_bursts_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Bursts that cannot be done.
@@ -89,8 +90,6 @@ pub struct PspinHostmemDmaWr {
     pub wr_stray_status_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
     pub wr_dma_errors_o: Wire<Out, { ERROR_CODES * COUNTER_WIDTH }>,
-    /// Atomic operation; only with `atop`.
-    pub s_axi_awatop: Optional<Wire<In, { ATOP_BITS }>, { shape.atomics }>,
     /// Atomic operations that want data, as [`AtomicFields`] says; only with `atop`.
     pub m_atomic: Optional<StreamOut<{ atomic.width }>, { shape.atomics }>,
     /// The windows of host memory; only with `guard`.
@@ -178,15 +177,14 @@ impl Logic for PspinHostmemDmaWr {
                 self.draining.q.val() && !(self.transfers.idle.val() && self.account.settled.val());
         }
         /// Bursts and their data.
-        self.bursts.s.valid.next = self.s_axi.awvalid.val();
-        self.s_axi.awready.next = self.bursts.s.ready.val();
+        connect!(self.s_axi.aw => self.bursts.s; valid, ready);
         self.bursts.s.data.next = pack!(burst {
-            address: self.s_axi.awaddr.val(),
-            length: self.s_axi.awlen.val(),
-            size: self.s_axi.awsize.val(),
-            kind: self.s_axi.awburst.val(),
-            id: self.s_axi.awid.val(),
-            asker: self.s_axi.awuser.val().slice(0, shape.context()),
+            address: self.s_axi.aw.addr.val(),
+            length: self.s_axi.aw.len.val(),
+            size: self.s_axi.aw.size.val(),
+            kind: self.s_axi.aw.burst.val(),
+            id: self.s_axi.aw.id.val(),
+            asker: self.s_axi.aw.user.val().slice(0, shape.context()),
             atop: lit(0, burst.atop.width),
         });
         if shape.atomics {
@@ -194,26 +192,25 @@ impl Logic for PspinHostmemDmaWr {
                 .s
                 .data
                 .next
-                .set_field(burst.atop, self.s_axi_awatop.val());
+                .set_field(burst.atop, self.s_axi.aw.atop.val());
             /// An atomic operation is refused as a burst of no kind.
             self.bursts.s.data.next.set_field(
                 burst.kind,
-                self.s_axi.awburst.val() | fill(self.s_axi_awatop.val().any(), KIND_BITS),
+                self.s_axi.aw.burst.val() | fill(self.s_axi.aw.atop.val().any(), KIND_BITS),
             );
-            StreamOut::link(&mut self.m_atomic, &mut self.splitter.atomic);
+            connect!(self.splitter.atomic => self.m_atomic);
         }
         self.intake.freed.next = self.freed.q.val();
         self.intake.w.data.next = pack!(data {
-            data: self.s_axi.wdata.val(),
-            strobes: self.s_axi.wstrb.val(),
-            last: self.s_axi.wlast.val(),
+            data: self.s_axi.w.data.val(),
+            strobes: self.s_axi.w.strb.val(),
+            last: self.s_axi.w.last.val(),
         });
-        self.intake.w.valid.next = self.s_axi.wvalid.val();
-        self.s_axi.wready.next = self.intake.w.ready.val();
-        RamWriteOut::link(&mut self.ram_wr, &mut self.intake.ram);
-        StreamOut::join(&mut self.bursts.m, &mut self.splitter.burst);
-        StreamOut::join(&mut self.intake.beat, &mut self.splitter.beat);
-        StreamOut::join(&mut self.splitter.run, &mut self.assembler.run);
+        connect!(self.s_axi.w => self.intake.w; valid, ready);
+        connect!(self.intake.ram => self.ram_wr);
+        connect!(self.bursts.m => self.splitter.burst);
+        connect!(self.intake.beat => self.splitter.beat);
+        connect!(self.splitter.run => self.assembler.run);
         /// A descriptor is given when its data is in the RAM: its position is behind that up to which all is written.
         self.pieces.s.data.next = self.assembler.piece.val();
         self.pieces.s.valid.next = self.assembler.piece_valid.val();
@@ -228,7 +225,7 @@ impl Logic for PspinHostmemDmaWr {
         }
         self.allowed.next = true;
         if shape.guard {
-            GuardIn::link(&mut self.guard, &mut self.host_guard.windows);
+            connect!(self.guard => self.host_guard.windows);
             self.host_guard.clk.next = self.clk.val();
             self.host_guard.asker.next = self.pieces.m.data.val().field(piece.asker);
             self.host_guard.first.next = cat!(
@@ -242,8 +239,7 @@ impl Logic for PspinHostmemDmaWr {
             self.allowed.next = self.host_guard.allowed.val();
         }
         self.moves.next = self.pieces.m.data.val().flag(piece.moves);
-        self.transfers.s.valid.next = self.pieces.m.valid.val();
-        self.pieces.m.ready.next = self.transfers.s.ready.val();
+        connect!(self.pieces.m => self.transfers.s; valid, ready);
         self.transfers.s.data.next = pack!(transfer {
             host_address: cat!(
                 self.pieces.m.data.val().field(piece.page),
@@ -266,16 +262,11 @@ impl Logic for PspinHostmemDmaWr {
                 outside: self.moves.val() && !self.allowed.val(),
             }),
         });
-        self.m_axis_write_desc.dma_addr.next = self.transfers.desc.dma_addr.val();
-        self.m_axis_write_desc.ram_sel.next = self.transfers.desc.ram_sel.val();
-        self.m_axis_write_desc.ram_addr.next = self.transfers.desc.ram_addr.val();
+        connect!(self.transfers.desc => self.m_axis_write_desc; dma_addr, ram_sel, ram_addr);
         self.m_axis_write_desc.imm.next = 0.into();
         self.m_axis_write_desc.imm_en.next = false;
-        self.m_axis_write_desc.len.next = self.transfers.desc.len.val();
-        self.m_axis_write_desc.tag.next = self.transfers.desc.tag.val();
-        self.m_axis_write_desc.valid.next = self.transfers.desc.valid.val();
-        self.transfers.desc.ready.next = self.m_axis_write_desc.ready.val();
-        StatusIn::link(&mut self.s_axis_write_desc_status, &mut self.transfers.status);
+        connect!(self.transfers.desc => self.m_axis_write_desc; len, tag, valid, ready);
+        connect!(self.s_axis_write_desc_status => self.transfers.status);
         /// What is done frees its lines; the last piece of a burst answers it.
         self.last.next = self.transfers.m.data.val().field(done.payload).flag(payload.last);
         self.failed_now.next = self.failed.q.val() || self.transfers.m.data.val().field(done.error).any();
@@ -296,10 +287,10 @@ impl Logic for PspinHostmemDmaWr {
                 .field(done.payload)
                 .flag(payload.outside);
         self.transfers.m.ready.next =
-            !self.last.val() || !self.response_valid.q.val() || self.s_axi.bready.val();
+            !self.last.val() || !self.response_valid.q.val() || self.s_axi.b.ready.val();
         self.retire.next = self.transfers.m.valid.val() && self.transfers.m.ready.val();
         self.answer.next = self.retire.val() && self.last.val();
-        if self.s_axi.bready.val() {
+        if self.s_axi.b.ready.val() {
             self.response_valid.d.next = false;
         }
         if self.retire.val() {
@@ -333,10 +324,10 @@ impl Logic for PspinHostmemDmaWr {
                 self.response_code.d.next = OKAY.into();
             }
         }
-        self.s_axi.bid.next = self.response_id.q.val();
-        self.s_axi.bresp.next = self.response_code.q.val();
-        self.s_axi.buser.next = 0.into();
-        self.s_axi.bvalid.next = self.response_valid.q.val();
+        self.s_axi.b.id.next = self.response_id.q.val();
+        self.s_axi.b.resp.next = self.response_code.q.val();
+        self.s_axi.b.user.next = 0.into();
+        self.s_axi.b.valid.next = self.response_valid.q.val();
         /// What happens is counted.
         self.counters.in_reset.next = self.reset.val();
         self.counters.retired.next = self.retire.val();

@@ -164,29 +164,15 @@ impl Logic for PspinCtrlRegs {
         let extended = self._shape.extended;
         clocked!(self.clk, self.rst => self.write, self.read, self.held, self.stdout_taken, self.clear);
         /// Writes.
-        self.write.awaddr.next = self.s_axil.awaddr.val();
-        self.write.awvalid.next = self.s_axil.awvalid.val();
-        self.s_axil.awready.next = self.write.awready.val();
-        self.write.wdata.next = self.s_axil.wdata.val();
-        self.write.wstrb.next = self.s_axil.wstrb.val();
-        self.write.wvalid.next = self.s_axil.wvalid.val();
-        self.s_axil.wready.next = self.write.wready.val();
-        self.s_axil.bresp.next = self.write.bresp.val();
-        self.s_axil.bvalid.next = self.write.bvalid.val();
-        self.write.bready.next = self.s_axil.bready.val();
+        connect!(self.s_axil => self.write;
+            awaddr, awvalid, awready, wdata, wstrb, wvalid, wready, bresp, bvalid, bready);
         for held in &self._map.held {
             self.held[held].select.next = 0.into();
             self.held[held].strobes.next = self.write.strobes.val().slice(0, self.held[held].strobes.width());
             self.held[held].data.next = self.write.data.val().slice(0, self.held[held].data.width());
         }
         /// Reads.
-        self.read.araddr.next = self.s_axil.araddr.val();
-        self.read.arvalid.next = self.s_axil.arvalid.val();
-        self.s_axil.arready.next = self.read.arready.val();
-        self.s_axil.rdata.next = self.read.rdata.val();
-        self.s_axil.rresp.next = self.read.rresp.val();
-        self.s_axil.rvalid.next = self.read.rvalid.val();
-        self.read.rready.next = self.s_axil.rready.val();
+        connect!(self.s_axil => self.read; araddr, arvalid, arready, rdata, rresp, rvalid, rready);
         self.read.values.next = 0.into();
         self.stdout_word.next = fill(true, WORD);
         if self.stdout_data_valid.val() {

@@ -1,8 +1,7 @@
 //! Parameters of the control registers.
 
-use super::entry::{CONSTANTS, ENTRY, parameters};
-use crate::entry::{Checked, Config, ParameterError, Values};
-use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, Word};
+use crate::entry::{Checked, Config, Parameter, ParameterError, Values};
+use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, Word, pspin};
 
 /// Parameters of the control registers, checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,13 +18,75 @@ pub struct RegsShape {
     constants: Vec<(&'static str, u64)>,
 }
 
+/// A constant of the generated hardware that software can read.
+struct Constant {
+    /// The register of the group `caps`.
+    register: &'static str,
+    /// The parameter that gives its value.
+    parameter: &'static str,
+    /// The value on a board.
+    board: u64,
+    doc: &'static str,
+}
+
+macro_rules! constants {
+    ($($register:ident = $board:expr, $doc:literal;)*) => {
+        /// Constants that are parameters; the others follow from the block itself.
+        const CONSTANTS: &[Constant] = &[$(Constant {
+            register: stringify!($register),
+            parameter: concat!("caps_", stringify!($register)),
+            board: $board,
+            doc: concat!("caps.", stringify!($register), ": ", $doc),
+        }),*];
+    };
+}
+
+constants! {
+    features = 0x1f, "options, a bit each";
+    data_width = 512, "bits of a beat";
+    mtu = 1500, "bytes of the longest frame";
+    inspected_bytes = 66, "bytes of a frame that rules see";
+    buffer_base = pspin::PACKET_BASE as u64, "address of the packet buffer";
+    buffer_size = pspin::PACKET_BYTES as u64, "bytes of the packet buffer";
+    large_slots = 256, "number of large slots";
+    large_slot_size = 1536, "bytes of a large slot";
+    small_slots = 1024, "number of small slots";
+    small_slot_size = 128, "bytes of a small slot";
+    message_id_width = 10, "bits of the message id in a HER";
+    host_tags = 64, "host transfers in flight, each way";
+    core_clock_khz = 250_000, "frequency of the NIC's clock";
+    cluster_clock_khz = 40_000, "frequency of the clusters' clock";
+}
+
 impl RegsShape {
+    /// Name of the block.
+    pub(super) const BLOCK: &str = "pspin_ctrl_regs";
+
+    /// Parameters with their values in a configuration.
+    pub(super) fn parameters(config: Config) -> Vec<Parameter> {
+        let extended = u64::from(config == Config::Board);
+        let extended_doc = "1: with the registers that the public design does not have";
+        let mut all = vec![
+            Parameter::new("address_width", 16, [16, 32], "width of an address in bits")
+                .carried_by("ADDR_WIDTH"),
+            Parameter::new("data_width", 32, [32, 32], "width of a register in bits")
+                .carried_by("DATA_WIDTH"),
+            Parameter::new("num_clusters", 2, [1, 32], "PsPIN clusters").carried_by("NUM_CLUSTERS"),
+            Parameter::new("num_mpq", 16, [1, 32], "message processing queues").carried_by("NUM_MPQ"),
+            Parameter::new("extended", extended, [0, 1], extended_doc),
+        ];
+        let word = [0, u32::MAX.into()];
+        let constants = CONSTANTS.iter();
+        all.extend(constants.map(|c| Parameter::new(c.parameter, c.board, word, c.doc)));
+        all
+    }
+
     /// Checks parameter values.
     ///
     /// # Errors
     /// Names the parameter, its value and what would be possible.
     pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let checked = Checked::new(ENTRY.name, &parameters(Config::Reference), values)?;
+        let checked = Checked::new(Self::BLOCK, &Self::parameters(Config::Reference), values)?;
         let get = |name: &str| checked.get(name);
         let mut constants = vec![
             ("rulesets", RULESETS.into()),

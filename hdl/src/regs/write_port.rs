@@ -98,8 +98,7 @@ impl Logic for WritePort {
         self.bvalid.next = self.answered.q.val();
         self.bresp.next = cat!(self.refused.q.val(), false);
         self.go.next = self.done.val();
-        self.block.next = self.decoder.block.val();
-        self.at.next = self.decoder.at.val();
+        connect!(self.decoder => self; block, at);
         self.data.next = self.word.q.val();
         self.strobes.next = self.bytes.q.val();
     }

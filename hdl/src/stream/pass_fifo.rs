@@ -77,8 +77,7 @@ impl Logic for PassFifo {
         }
         self.fifo.s.data.next = self.s.data.val();
         if self.blocked.val() {
-            self.m.valid.next = self.fifo.m.valid.val();
-            self.m.data.next = self.fifo.m.data.val();
+            connect!(self.fifo.m => self.m; valid, data);
         } else {
             self.m.valid.next = self.comes.val();
             self.m.data.next = self.s.data.val();

@@ -35,7 +35,6 @@ use super::{
 };
 use crate::entry::ParameterError;
 use crate::ingress::pkt_match::PspinPktMatch;
-use crate::stream::{AxisOut, StreamOut};
 use spinneret_verilog::prelude::*;
 
 /// Bits of a byte.
@@ -109,9 +108,7 @@ impl Logic for UartMatch {
         self.engine.rstn.next = !self.rst.val();
         /// From the line to frames.
         self.receiver.line.next = self.uart_rx.val();
-        self.reader.data.next = self.receiver.data.val();
-        self.reader.valid.next = self.receiver.valid.val();
-        self.reader.broken.next = self.receiver.broken.val();
+        connect!(self.receiver => self.reader; data, valid, broken);
         self.packet.data.next = self.receiver.data.val();
         self.packet.store.next = self.reader.payload_valid.val();
         self.packet.restart.next = self.reader.at_start.val();
@@ -123,8 +120,7 @@ impl Logic for UartMatch {
             );
         }
         /// What is to be said to a frame.
-        self.command.next = self.reader.command.val();
-        self.length.next = self.reader.length.val();
+        connect!(self.reader => self; command, length);
         self.verdict.next = lit(protocol::DONE as u64, BYTE);
         if self.reader.fault.val() != 0 {
             self.verdict.next = self.reader.fault.val();
@@ -165,7 +161,7 @@ impl Logic for UartMatch {
         self.engine.match_mask.next = self.rules.mask.val();
         self.engine.match_start.next = self.rules.start.val();
         self.engine.match_end.next = self.rules.limit.val();
-        AxisOut::join(&mut self.packet.m, &mut self.engine.s_axis_nic_rx);
+        connect!(self.packet.m => self.engine.s_axis_nic_rx);
         self.engine.m_axis_nic_rx.tready.next = true;
         self.engine.m_axis_pspin_rx.tready.next = true;
         self.engine.packet_meta_ready.next = true;
@@ -217,7 +213,7 @@ impl Logic for UartMatch {
             self.failed.d.next = self.code.q.val() != protocol::DONE as u64;
             self.state.d.next = lit(SENDING, STATE);
         }
-        StreamOut::join(&mut self.answer.m, &mut self.transmitter.s);
+        connect!(self.answer.m => self.transmitter.s);
         self.uart_tx.next = self.transmitter.line.val();
         /// The last byte has left when the transmitter is ready again.
         self.reader.answered.next = false;

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Variant};
 
 /// The console.
 pub(crate) const ENTRY: Entry = Entry::part(
-    "uart_match",
+    ConsoleShape::BLOCK,
     "a matching engine behind a serial line, for small boards",
     ConsoleShape::parameters,
     |values| Ok(Box::new(UartMatch::new(ConsoleShape::new(values)?)?)),

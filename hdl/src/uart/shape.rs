@@ -1,13 +1,12 @@
 //! Parameters of the console.
 
 use super::Timing;
-use super::entry::ENTRY;
 use crate::ingress::pkt_match::MatchShape;
 use spinneret_verilog::prelude::*;
 
 /// Parameters of the console, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name)]
+#[parameters(block = "uart_match")]
 pub struct ConsoleShape {
     /// Rulesets; the lowest that matches wins.
     #[parameter(2, range = 1..=4)]

@@ -1,9 +1,8 @@
 //! Every crossing of a nested design is found once, with its clocks, and its constraints name registers that exist.
 
-use spinneret_hdl::axi::{AxiMaster, AxiShape, AxiTarget};
+use spinneret_hdl::axi::{AxiExtras, AxiMaster, AxiShape, AxiTarget};
 use spinneret_hdl::cdc::{
-    AsyncFifo, AxiCrossing, AxiExtras, BusSync, CrossingKind, LevelSync, LinkReset, ResetSync, constraints,
-    xdc,
+    AsyncFifo, AxiCrossing, BusSync, CrossingKind, LevelSync, LinkReset, ResetSync, constraints, xdc,
 };
 use spinneret_hdl::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -13,6 +12,7 @@ const SHAPE: AxiShape = AxiShape {
     address: 16,
     data: 32,
     id: 2,
+    extras: AxiExtras::NONE,
 };
 
 /// A part with all kinds of crossings.
@@ -73,7 +73,7 @@ impl Logic for Part {
         self.fifos[0].s_rst.next = self.link.near_link_rst.val();
         self.fifos[0].m_clk.next = self.other_clk.val();
         self.fifos[0].m_rst.next = self.link.far_rst.val();
-        StreamIn::link(&mut self.s, &mut self.fifos[0].s);
+        connect!(self.s => self.fifos[0].s);
         self.fifos[1].s.data.next = self.fifos[0].m.data.val();
         self.fifos[1].s.valid.next = self.fifos[0].m.valid.val();
         self.fifos[0].m.ready.next = self.fifos[1].s.ready.val();
@@ -81,13 +81,13 @@ impl Logic for Part {
         self.fifos[1].s_rst.next = self.link.far_rst.val();
         self.fifos[1].m_clk.next = self.clk.val();
         self.fifos[1].m_rst.next = self.link.near_link_rst.val();
-        StreamOut::link(&mut self.m, &mut self.fifos[1].m);
+        connect!(self.fifos[1].m => self.m);
         self.bus.s_clk.next = self.clk.val();
         self.bus.s_rst.next = self.link.near_link_rst.val();
         self.bus.m_clk.next = self.other_clk.val();
         self.bus.m_rst.next = self.link.far_rst.val();
-        StreamIn::link(&mut self.word, &mut self.bus.s);
-        StreamOut::link(&mut self.word_out, &mut self.bus.m);
+        connect!(self.word => self.bus.s);
+        connect!(self.bus.m => self.word_out);
     }
 }
 
@@ -127,7 +127,7 @@ impl Top {
             s_axi: AxiTarget::new(SHAPE),
             m_axi: AxiMaster::new(SHAPE),
             part: Part::new(),
-            axi: AxiCrossing::new(SHAPE, 8, AxiExtras::NONE).expect("a crossing"),
+            axi: AxiCrossing::new(SHAPE, 8).expect("a crossing"),
             reset: ResetSync::new(),
         }
     }
@@ -141,10 +141,10 @@ impl Logic for Top {
         clocked!(self.nic_clk => self.part);
         self.part.rst.next = self.reset.rst.val();
         self.part.other_clk.next = self.cluster_clk.val();
-        StreamIn::link(&mut self.s, &mut self.part.s);
-        StreamOut::link(&mut self.m, &mut self.part.m);
-        StreamIn::link(&mut self.word, &mut self.part.word);
-        StreamOut::link(&mut self.word_out, &mut self.part.word_out);
+        connect!(self.s => self.part.s);
+        connect!(self.part.m => self.m);
+        connect!(self.word => self.part.word);
+        connect!(self.part.word_out => self.word_out);
         self.part.level.next = self.level.val();
         self.level_out.next = self.part.level_out.val();
         self.far.next = self.part.far.val();
@@ -152,8 +152,8 @@ impl Logic for Top {
         self.axi.s_rst.next = self.reset.rst.val();
         self.axi.m_clk.next = self.cluster_clk.val();
         self.axi.m_rst.next = self.part.far.val();
-        AxiTarget::link(&mut self.s_axi, &mut self.axi.s);
-        AxiMaster::link(&mut self.m_axi, &mut self.axi.m);
+        connect!(self.s_axi => self.axi.s);
+        connect!(self.axi.m => self.m_axi);
     }
 }
 

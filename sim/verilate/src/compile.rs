@@ -1,6 +1,7 @@
 //! From SystemVerilog to a static library, for one model.
 
 use crate::cache::Cache;
+use crate::compiler::compiler;
 use crate::error::FileContext;
 use crate::headers::{self, Headers};
 use crate::tool::Verilator;
@@ -162,35 +163,3 @@ const SECTIONS: [Section; 2] = [
         level: "O1",
     },
 ];
-
-/// The C++ compiler with the options that models and the run-time library have in common.
-///
-/// Optimisation does not follow Cargo's profile: a model that is not optimised is ten times slower, and
-/// tests would take longer than the compiler.
-pub(crate) fn compiler(verilator: &Verilator, folder: &Path) -> cc::Build {
-    let mut build = cc::Build::new();
-    build
-        .cpp(true)
-        .std("c++17")
-        .opt_level(2)
-        .debug(false)
-        .warnings(false)
-        .pic(true)
-        .cargo_metadata(false)
-        .cpp_link_stdlib(None)
-        .out_dir(folder)
-        .include(folder)
-        .include(folder.join("obj"))
-        .include(verilator.include())
-        .include(verilator.include().join("vltstd"))
-        .flag("-pthread");
-    for (name, value) in [
-        ("VM_COVERAGE", "0"),
-        ("VM_SC", "0"),
-        ("VM_TRACE", "1"),
-        ("VM_TRACE_FST", "1"),
-    ] {
-        build.define(name, value);
-    }
-    build
-}

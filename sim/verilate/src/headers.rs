@@ -1,7 +1,7 @@
 //! The headers that all models include, read by the compiler once and not once for each model, which takes longer than most
 //! models themselves.
 
-use crate::compile::compiler;
+use crate::compiler::compiler;
 use crate::error::FileContext;
 use crate::tool::Verilator;
 use crate::{Error, shim};

@@ -23,6 +23,7 @@
 mod cache;
 mod check;
 mod compile;
+mod compiler;
 mod error;
 mod headers;
 mod runtime;

@@ -1,7 +1,7 @@
 //! Verilator's run-time library, which all models share.
 
 use crate::cache::Cache;
-use crate::compile::compiler;
+use crate::compiler::compiler;
 use crate::error::FileContext;
 use crate::tool::Verilator;
 use crate::{Error, shim};

@@ -1,11 +1,14 @@
-//! Holds the dependencies to `deny.toml`, without a network: licences, bans and sources.
+//! Holds the dependencies to `deny.toml`, without a network: licences, bans and sources; and modules to use no other one
+//! that uses them.
 //!
 //! `cargo deny` reads the same file and does more, such as looking for advisories; this is what every machine can hold to
 //! before each change. What the file says and this crate does not know is an error, so that nothing is only written down.
 
+mod circles;
 mod metadata;
 mod rules;
 
+pub use circles::circles;
 pub use metadata::{Dependency, Metadata, Package};
 pub use rules::Rules;
 

@@ -9,12 +9,13 @@ use syn::{Expr, Ident, Token, Type};
 
 /// A parameter of the constructor, `name: Type`, a value that follows from those before it, `name = expression`, which
 /// the kernel has, too, with its type, `name: Type = expression`, a condition, `_ = expression?`, or the error of a
-/// constructor that can fail, `error = Type`.
+/// constructor that can fail, `error = Type`, or how the ports of a bundle are called, `names = expression`.
 enum Argument {
     Parameter(Ident, Type),
     Value(Ident, Option<Type>, Expr),
     Condition(Expr),
     Error(Type),
+    Names(Expr),
 }
 
 impl Parse for Argument {
@@ -27,9 +28,10 @@ impl Parse for Argument {
         let name: Ident = input.parse()?;
         if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
-            return match name == "error" {
-                true => input.parse().map(Self::Error),
-                false => Ok(Self::Value(name, None, input.parse()?)),
+            return match name.to_string().as_str() {
+                "error" => input.parse().map(Self::Error),
+                "names" => input.parse().map(Self::Names),
+                _ => Ok(Self::Value(name, None, input.parse()?)),
             };
         }
         input.parse::<Token![:]>()?;
@@ -53,6 +55,8 @@ pub(crate) struct Arguments {
     pub(crate) statements: Vec<TokenStream>,
     /// The error of a constructor that can fail.
     pub(crate) error: Option<Type>,
+    /// How the ports of a bundle are called.
+    pub(crate) names: Option<Expr>,
 }
 
 impl Parse for Arguments {
@@ -75,6 +79,7 @@ impl Parse for Arguments {
                     return Err(syn::Error::new(kind.span(), "a constructor has one error"));
                 }
                 Argument::Error(kind) => all.error = Some(kind),
+                Argument::Names(names) => all.names = Some(names),
             }
         }
         Ok(all)

@@ -1,7 +1,7 @@
 //! What a kernel drives, as calls that mark it as connected.
 
 use crate::place;
-use crate::statement::{ClockedArguments, link_path, target};
+use crate::statement::{ClockedArguments, Invocation, target};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Block, Expr, Macro, Stmt};
@@ -67,26 +67,15 @@ fn connection(expr: &Expr) -> syn::Result<TokenStream> {
             Ok(quote!({ #body }))
         }
         Expr::Macro(invocation) => connection_of_macro(&invocation.mac),
-        Expr::Call(call) => {
-            let Some((path, function)) = link_path(call) else {
-                return Ok(TokenStream::new());
-            };
-            // The interface is named, so that one in an `Optional` is dereferenced.
-            let types = if function == "link" {
-                quote!(#path)
-            } else {
-                quote!(#path, _)
-            };
-            let function = quote::format_ident!("logic_connect_{function}_fn");
-            let arguments = &call.args;
-            Ok(quote!(::spinneret_verilog::prelude::logic::#function::<#types>(#arguments);))
-        }
         _ => Ok(TokenStream::new()),
     }
 }
 
 fn connection_of_macro(invocation: &Macro) -> syn::Result<TokenStream> {
-    let ClockedArguments { rst, parts, .. } = invocation.parse_body()?;
+    let ClockedArguments { rst, parts, .. } = match Invocation::of(invocation)? {
+        Invocation::Clocked(arguments) => *arguments,
+        Invocation::Connect(connections) => return connections.rust(&quote!(mark)),
+    };
     let with_reset = rst.is_some();
     Ok(quote!(#(::spinneret_verilog::prelude::Clocked::connect_clock(&mut #parts, #with_reset);)*))
 }

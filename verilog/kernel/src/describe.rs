@@ -32,6 +32,10 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
             const DOC: &'static [&'static str] = &[#(#doc),*];
             const FIELDS: &'static [(&'static str, &'static [&'static str])] = &[#(#fields),*];
         }
+
+        impl #generics ::spinneret_verilog::lang::connect::Root for #name #types #bounds {
+            const IS_PART: bool = true;
+        }
         #clocked
     })
 }

@@ -281,8 +281,10 @@ fn packing(invocation: &ExprMacro) -> syn::Result<TokenStream> {
     let fields = packed.fields.iter().map(|field| {
         let (name, value) = (&field.member, &field.expr);
         let node = hardware(value)?;
-        Ok(quote!((#record.#name, ::spinneret_verilog::lang::build::of_field(#node, #value, #record.#name))))
+        Ok(quote!((#record.#name, ::spinneret_verilog::lang::of_field(#node, #value, #record.#name))))
     });
     let fields = fields.collect::<syn::Result<Vec<_>>>()?;
-    Ok(build(&quote!(pack(::std::vec![#(#fields),*]))))
+    Ok(quote!(::spinneret_verilog::lang::pack_hdl(
+        ::std::vec![#(#fields),*]
+    )))
 }

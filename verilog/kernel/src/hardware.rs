@@ -10,6 +10,9 @@ use syn::{Fields, FieldsNamed, ItemStruct, Type, parse_quote};
 /// The block as Rust knows it, and its constructor. Parameters, and values with a type, become fields, where the kernel
 /// finds them: `_shape` is the parameter `shape`. What is borrowed cannot stay.
 pub(crate) fn expand(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
+    if let Some(names) = &arguments.names {
+        return Err(syn::Error::new(names.span(), "only an #[interface] has names"));
+    }
     let mut values = field_values(&mut item)?;
     let named = named(&mut item)?;
     for (name, kind) in arguments.parameters.iter().chain(&arguments.kept) {

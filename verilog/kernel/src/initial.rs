@@ -69,6 +69,11 @@ fn type_value(kind: &mut Type) -> syn::Result<TokenStream> {
             let value = type_value(part)?;
             quote_spanned!(span=> #made::new(#value))
         }
+        ("Called", [part], [names]) => {
+            let value = type_value(part)?;
+            quote_spanned!(span=> #made::new(#value, #names))
+        }
+        ("Called", ..) => return refuse("say how its ports are called: Called<Bundle, { names }>"),
         ("Optional", [part], [condition]) => {
             let value = type_value(part)?;
             quote_spanned! {span=> #made::from(if #condition {

@@ -29,33 +29,93 @@ impl Parse for Sides {
     }
 }
 
-/// The bundle, its other side, and how they are joined.
+/// The bundle and its other side.
 pub(crate) fn expand(sides: &Sides, item: ItemStruct) -> syn::Result<TokenStream> {
     let other = sides
         .other
         .as_ref()
         .map(|other| flipped(&item, other))
         .transpose()?;
-    let joined = sides.other.as_ref().map(|other| join(&item, other));
     let this = bundle(&sides.arguments, item)?;
     let other = other.map(|other| bundle(&sides.arguments, other)).transpose()?;
     Ok(quote! {
         #this
         #other
-        #joined
     })
 }
 
 fn bundle(arguments: &Arguments, mut item: ItemStruct) -> syn::Result<TokenStream> {
     let packing = packing(arguments, &item)?;
-    let values = field_values(&mut item)?;
+    let mut values = field_values(&mut item)?;
+    let ports: Vec<_> = item
+        .fields
+        .iter()
+        .filter_map(|field| field.ident.clone())
+        .collect();
+    if let Some(names) = &arguments.names {
+        let named = named(&mut item)?;
+        named
+            .named
+            .push(parse_quote!(_names: ::spinneret_verilog::lang::Names));
+        values.push(quote!(_names: #names));
+    }
     let constructor = constructor(arguments, &item, &values);
+    let traits = traits(&item, &ports, arguments.names.is_some());
     Ok(quote! {
-        #[derive(LogicInterface, Clone, Debug)]
+        #[derive(Clone, Debug)]
         #item
         #constructor
+        #traits
         #packing
     })
+}
+
+/// What rust-hdl, and `connect!`, want of a bundle.
+fn traits(item: &ItemStruct, ports: &[Ident], has_names: bool) -> TokenStream {
+    let name = &item.ident;
+    let (generics, types, bounds) = item.generics.split_for_impl();
+    let prelude = quote!(::spinneret_verilog::prelude);
+    let connect = quote!(::spinneret_verilog::lang::connect);
+    let hdl = has_names.then(|| {
+        quote! {
+            fn hdl(&self) -> #prelude::Verilog {
+                #prelude::Verilog::Custom(self._names.text())
+            }
+        }
+    });
+    quote! {
+        impl #generics #prelude::Logic for #name #types #bounds {
+            fn update(&mut self) {}
+            #hdl
+        }
+
+        impl #generics #prelude::Block for #name #types #bounds {
+            fn connect_all(&mut self) {
+                #(self.#ports.connect_all();)*
+            }
+            fn update_all(&mut self) {
+                #(self.#ports.update_all();)*
+            }
+            fn has_changed(&self) -> bool {
+                #(self.#ports.has_changed())||*
+            }
+            fn accept(&self, name: &str, probe: &mut dyn #prelude::Probe) {
+                probe.visit_start_namespace(name, self);
+                #(self.#ports.accept(stringify!(#ports), probe);)*
+                probe.visit_end_namespace(name, self);
+            }
+        }
+
+        impl #generics #connect::Ports for #name #types #bounds {
+            fn leaves<'leaf>(&'leaf mut self, path: &str, found: &mut ::std::vec::Vec<#connect::Leaf<'leaf>>) {
+                #(self.#ports.leaves(&#connect::below(path, stringify!(#ports)), found);)*
+            }
+        }
+
+        impl #generics #connect::Root for #name #types #bounds {
+            const IS_PART: bool = false;
+        }
+    }
 }
 
 /// The same ports, each in the other direction.
@@ -95,6 +155,14 @@ fn flip(kind: &mut Type) -> syn::Result<()> {
         return Err(refuse());
     };
     let last = path.path.segments.last_mut().ok_or_else(refuse)?;
+    if let ("Optional", PathArguments::AngleBracketed(arguments)) =
+        (last.ident.to_string().as_str(), &mut last.arguments)
+    {
+        return match arguments.args.first_mut() {
+            Some(GenericArgument::Type(part)) => flip(part),
+            _ => Err(refuse()),
+        };
+    }
     if last.ident != "Wire" {
         last.ident = other_side(&last.ident).ok_or_else(refuse)?;
         return Ok(());
@@ -112,20 +180,4 @@ fn flip(kind: &mut Type) -> syn::Result<()> {
     };
     arguments.args[0] = GenericArgument::Type(flipped);
     Ok(())
-}
-
-/// Every port of one side feeds, or is fed by, that of the other.
-fn join(item: &ItemStruct, other: &Ident) -> TokenStream {
-    let (name, visibility) = (&item.ident, &item.vis);
-    let (generics, types, bounds) = item.generics.split_for_impl();
-    let ports: Vec<_> = item.fields.iter().map(|field| &field.ident).collect();
-    let doc = format!("Joins it with a [`{other}`], port by port.");
-    quote! {
-        impl #generics #name #types #bounds {
-            #[doc = #doc]
-            #visibility fn join(&mut self, other: &mut #other #types) {
-                #(self.#ports.join(&mut other.#ports);)*
-            }
-        }
-    }
 }

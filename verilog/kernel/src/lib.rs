@@ -11,6 +11,7 @@
 //! `if self.valid.val() { ... }` is a multiplexer.
 
 mod arguments;
+mod connect;
 mod connection;
 mod describe;
 mod docs;
@@ -93,6 +94,7 @@ pub fn derive_describe(input: TokenStream) -> TokenStream {
 /// | `[Part; n]` | `Vec<Part>` | `vec![part; n]` |
 /// | `Optional<Part, { is_there }>` | `Optional<Part>` | `Some(part)` if `is_there` |
 /// | `Named<Part, { names }>` | `Named<Part>` | `Named::new(names, \|_\| part)` |
+/// | `Called<Bundle, { names }>` | `Called<Bundle>` | `Called::new(bundle, names)`: its ports have these `Names` |
 /// | `Checked<Part>` | `Part` | `part?`, its constructor can fail |
 /// | `Heaped<Part>` | itself | `Heaped::new(part)` |
 /// | `Fifo<{ a }, { b }>`, or any other type with values | `Fifo` | `Fifo::new(a, b)` |
@@ -122,7 +124,8 @@ pub fn hardware(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// `StreamIn` has the same ports, each in the other direction, and a kernel joins the two:
-/// `StreamOut::join(&mut self.producer.m, &mut self.consumer.s)`. Without a name before the parameters there is no other side.
+/// `connect!(self.producer.m => self.consumer.s)`. Without a name before the parameters there is no other side. Among the
+/// parameters, `names = expression` says how the ports are called, as `lang::Names`.
 #[proc_macro_attribute]
 pub fn interface(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let sides = parse_macro_input!(arguments as interface::Sides);
@@ -179,7 +182,7 @@ pub fn record(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The value is that of the reference configuration, `board` that of the board's where it is another one. A parameter is
 /// called after its field, or by `name`; `verilog` is its name in the public design. With `block`, the struct has
-/// `new(&Values)`; with `check`, it has a `check(&self, Checked)` of its own for what depends on several of them. A field
+/// `new(&Values)` and `BLOCK`, the name; with `check`, it has a `check(&self, Checked)` of its own for what depends on several of them. A field
 /// with `#[parameters]` brings the parameters of its type in its place.
 #[proc_macro_derive(Parameters, attributes(parameters, parameter))]
 pub fn derive_parameters(input: TokenStream) -> TokenStream {
@@ -198,6 +201,7 @@ fn expand(arguments: &numbers::Arguments, mut function: ItemFn) -> syn::Result<p
     };
     let numbers = arguments.numbers.expand()?;
     docs::strip_docs(&mut function.block);
+    connect::expand(&mut function.block)?;
     Ok(quote! {
         #[allow(clippy::nonminimal_bool, clippy::assign_op_pattern, clippy::needless_range_loop)]
         #function

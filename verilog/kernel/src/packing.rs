@@ -12,6 +12,23 @@ enum Content {
     Word(Expr),
     /// Another bundle, by its type without arguments, and those.
     Bundle(TypePath, Vec<Expr>),
+    /// A port that is there on a condition.
+    Optional(Box<Content>, Expr),
+}
+
+impl Content {
+    /// Its place in a record, as an expression.
+    fn place(&self) -> TokenStream {
+        match self {
+            Self::Bit => quote!(::spinneret_verilog::lang::Place::from(1)),
+            Self::Word(width) => quote!(::spinneret_verilog::lang::Place::from(#width)),
+            Self::Bundle(kind, arguments) => quote!(#kind::place(#(#arguments),*)),
+            Self::Optional(port, condition) => {
+                let place = port.place();
+                quote!(if #condition { #place } else { ::spinneret_verilog::lang::Place::from(0) })
+            }
+        }
+    }
 }
 
 /// The functions, if all ports but `valid` and `ready` have one direction.
@@ -32,7 +49,7 @@ pub(crate) fn packing(arguments: &Arguments, item: &ItemStruct) -> syn::Result<T
         direction = side.or(direction);
         ports.push((name, content));
     }
-    if ports.is_empty()
+    if direction.is_none()
         || item
             .fields
             .iter()
@@ -56,11 +73,7 @@ fn functions(arguments: &Arguments, item: &ItemStruct, ports: &[(Ident, Content)
         .iter()
         .map(|(name, kind)| quote!(#name: #kind));
     let names: Vec<_> = ports.iter().map(|(name, _)| name).collect();
-    let places = ports.iter().map(|(_, content)| match content {
-        Content::Bit => quote!(::spinneret_verilog::lang::Place::from(1)),
-        Content::Word(width) => quote!(::spinneret_verilog::lang::Place::from(#width)),
-        Content::Bundle(kind, arguments) => quote!(#kind::place(#(#arguments),*)),
-    });
+    let places = ports.iter().map(|(_, content)| content.place());
     quote! {
         impl #generics #name #types #bounds {
             /// What it carries as one word, the first port lowest, without `valid` and `ready`.
@@ -93,6 +106,14 @@ fn content(kind: &Type) -> Option<(Option<Ident>, Content)> {
     let Type::Path(path) = kind else { return None };
     let last = path.path.segments.last()?;
     let (types, values) = split(&last.arguments);
+    if let ("Optional", [part], [condition]) = (
+        last.ident.to_string().as_str(),
+        types.as_slice(),
+        values.as_slice(),
+    ) {
+        let (side, port) = content(part)?;
+        return Some((side, Content::Optional(Box::new(port), condition.clone())));
+    }
     if last.ident != "Wire" {
         let bundle = last.ident.to_string();
         let mut bare = path.clone();

@@ -221,12 +221,15 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
     let new = whole.block.map(|block| {
         quote! {
             impl #name {
+                /// Name of the block that the parameters are of.
+                #visibility const BLOCK: &'static str = #block;
+
                 /// Checks parameter values.
                 ///
                 /// # Errors
                 /// Names the parameter, its value and what would be possible.
                 #visibility fn new(values: &crate::entry::Values) -> Result<Self, crate::entry::ParameterError> {
-                    <Self as crate::entry::Parameters>::of(#block, values)
+                    <Self as crate::entry::Parameters>::of(Self::BLOCK, values)
                 }
             }
         }

@@ -1,15 +1,13 @@
 //! Statements of a kernel as statements of the syntax tree.
 
+use crate::connect::Connections;
 use crate::docs::{attributes, comments};
 use crate::{expression, place};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{
-    Block, Expr, ExprAssign, ExprCall, ExprIf, ExprMatch, ExprMethodCall, Lit, Macro, Member, Pat, Stmt,
-    Token,
-};
+use syn::{Block, Expr, ExprAssign, ExprIf, ExprMatch, ExprMethodCall, Lit, Macro, Member, Pat, Stmt, Token};
 
 /// Statements that push the block's hardware onto `__statements` when hardware is generated.
 pub(crate) fn hardware(block: &Block) -> syn::Result<TokenStream> {
@@ -36,7 +34,11 @@ fn statement(stmt: &Stmt) -> syn::Result<TokenStream> {
             let node = node(expr)?;
             Ok(quote!(#comments #node))
         }
-        Stmt::Macro(invocation) => macro_statement(&invocation.mac),
+        Stmt::Macro(invocation) => {
+            let comments = comments(&invocation.attrs);
+            let node = macro_statement(&invocation.mac)?;
+            Ok(quote!(#comments #node))
+        }
         Stmt::Item(item) => Err(syn::Error::new(item.span(), "items do not belong into a kernel")),
     }
 }
@@ -63,7 +65,6 @@ fn node(expr: &Expr) -> syn::Result<TokenStream> {
         Expr::Macro(invocation) => macro_statement(&invocation.mac),
         Expr::MethodCall(call) if call.method == "unpack" => unpacking(call),
         Expr::MethodCall(call) => partial_assignment(call),
-        Expr::Call(call) => link(call),
         other => Err(syn::Error::new(other.span(), "this statement has no hardware")),
     }
 }
@@ -257,19 +258,38 @@ impl Parse for ClockedArguments {
     }
 }
 
-fn macro_statement(invocation: &Macro) -> syn::Result<TokenStream> {
-    if invocation
-        .path
-        .segments
-        .last()
-        .is_none_or(|segment| segment.ident != "clocked")
-    {
-        return Err(syn::Error::new(
-            invocation.span(),
-            "the only macro statement in a kernel is clocked!",
-        ));
+/// The macros that are statements.
+pub(crate) enum Invocation {
+    Clocked(Box<ClockedArguments>),
+    Connect(Connections),
+}
+
+impl Invocation {
+    pub(crate) fn of(invocation: &Macro) -> syn::Result<Self> {
+        let name = invocation
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.to_string());
+        match name.as_deref() {
+            Some("clocked") => invocation
+                .parse_body()
+                .map(|arguments| Self::Clocked(Box::new(arguments))),
+            Some("connect") => invocation.parse_body().map(Self::Connect),
+            _ => Err(syn::Error::new(
+                invocation.span(),
+                "the only macros that are statements of a kernel are clocked! and connect!",
+            )),
+        }
     }
-    let ClockedArguments { clk, rst, parts } = invocation.parse_body()?;
+}
+
+fn macro_statement(invocation: &Macro) -> syn::Result<TokenStream> {
+    let arguments = match Invocation::of(invocation)? {
+        Invocation::Clocked(arguments) => arguments,
+        Invocation::Connect(connections) => return connections.hardware(),
+    };
+    let ClockedArguments { clk, rst, parts } = *arguments;
     let clk = place::name(&clk)?;
     let rst = match rst {
         Some(rst) => {
@@ -288,37 +308,4 @@ fn macro_statement(invocation: &Macro) -> syn::Result<TokenStream> {
         })
         .collect::<syn::Result<TokenStream>>()?;
     Ok(parts)
-}
-
-/// `Interface::link(&mut self.a, &mut self.b)` and `join`.
-fn link(call: &ExprCall) -> syn::Result<TokenStream> {
-    let Some((path, function)) = link_path(call) else {
-        return Err(syn::Error::new(
-            call.span(),
-            "the only calls that are statements are Interface::link and join",
-        ));
-    };
-    let (Some(left), Some(right)) = (call.args.first(), call.args.iter().nth(1)) else {
-        return Err(syn::Error::new(call.span(), "link and join take two interfaces"));
-    };
-    let (left, right) = (place::name(left)?, place::name(right)?);
-    let (owner, method) = match function.as_str() {
-        "link" => (quote!(LogicLink), quote!(link_hdl)),
-        _ => (quote!(LogicJoin), quote!(join_hdl)),
-    };
-    Ok(push(
-        &quote!(::spinneret_verilog::prelude::ast::VerilogStatement::Link(
-            <#path as ::spinneret_verilog::prelude::#owner>::#method("", &#left, &#right)
-        )),
-    ))
-}
-
-pub(crate) fn link_path(call: &ExprCall) -> Option<(syn::Path, String)> {
-    let Expr::Path(path) = &*call.func else {
-        return None;
-    };
-    let mut owner = path.path.clone();
-    let function = owner.segments.pop()?.into_value().ident.to_string();
-    owner.segments.pop_punct();
-    (!owner.segments.is_empty() && (function == "link" || function == "join")).then_some((owner, function))
 }

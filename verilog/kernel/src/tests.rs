@@ -126,7 +126,7 @@ fn refuses_statements_without_hardware() {
         parse_quote!({
             println!("x");
         }),
-        "the only macro statement in a kernel is clocked!",
+        "the only macros that are statements of a kernel are clocked! and connect!",
     );
     refused(
         parse_quote!({
@@ -159,7 +159,19 @@ fn refuses_statements_without_hardware() {
         parse_quote!({
             helper(&mut self.a);
         }),
-        "the only calls that are statements are Interface::link and join",
+        "this statement has no hardware",
+    );
+    refused(
+        parse_quote!({
+            connect!(self.a => self.b, but valid);
+        }),
+        "behind a comma comes `except`",
+    );
+    refused(
+        parse_quote!({
+            connect!(other => self.b);
+        }),
+        "connect! joins ports: write self.field, self.part.field",
     );
     refused(
         parse_quote!({

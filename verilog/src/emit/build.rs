@@ -6,10 +6,10 @@ use rust_hdl::core::ast::Verilog;
 
 use super::check::check;
 use super::design::{Child, Design, Parameter, Port};
-use super::error::Error;
+use super::entry::Origin;
+use super::error::{Error, clash};
 use super::file::Body;
 use super::ir::{Kind, SignalId};
-use super::library::{Library, Origin, clash};
 use super::lower::lower;
 use super::metadata::{Metadata, ModuleParameter};
 use super::module;
@@ -17,6 +17,7 @@ use super::names;
 use super::plan::{Plan, plan};
 use super::prune::{drop_overwritten, drop_unread};
 use super::records::Views;
+use super::store::Store;
 use super::symbols::{self, Symbols};
 use super::tables::{self, Instance, Made};
 use super::verbatim;
@@ -39,9 +40,9 @@ enum Naming<'a> {
     Child,
 }
 
-/// Builds the modules of one design into a library.
+/// Builds the modules of one design into the store of a library.
 pub(crate) struct Builder<'a> {
-    pub(crate) library: &'a mut Library,
+    pub(crate) store: &'a mut Store,
     /// Name of the top module, which no other module may take.
     pub(crate) top: &'a str,
 }
@@ -60,7 +61,7 @@ impl Builder<'_> {
         };
         Ok(Design {
             name: name.to_owned(),
-            modules: self.library.closure(name),
+            modules: self.store.closure(name),
             ports,
         })
     }
@@ -73,7 +74,7 @@ impl Builder<'_> {
                 let cores = self.external(scope, &wrapper.cores)?;
                 let (built, ports) = self.custom(scope, &wrapper.code, true, naming)?;
                 if let (Built::Module(made), Some(cores)) = (&built, cores) {
-                    self.library.add_instance(&made.name, cores);
+                    self.store.add_instance(&made.name, cores);
                 }
                 Ok((built, ports))
             }
@@ -214,11 +215,11 @@ impl Builder<'_> {
         origin: Origin,
     ) -> Result<String, Error> {
         if let Naming::Top(name, parameters) = naming {
-            self.library.place_top(name, parameters, body, origin)?;
+            self.store.place_top(name, parameters, body, origin)?;
             return Ok((*name).to_owned());
         }
         let field = names::identifier(&names::without_index(&scope.name));
-        let base = self.library.child_name(wish.unwrap_or(&field));
+        let base = self.store.child_name(wish.unwrap_or(&field));
         if !names::is_identifier(&base) {
             return Err(Error::Identifier {
                 path: scope.path.clone(),
@@ -226,7 +227,7 @@ impl Builder<'_> {
             });
         }
         Ok(self
-            .library
+            .store
             .place_child(&base, wish.is_some(), self.top, body, origin))
     }
 
@@ -242,7 +243,7 @@ impl Builder<'_> {
                 advice: "it must declare the module that it stands for",
             });
         };
-        if name == self.top || !self.library.place_verbatim(name, code) {
+        if name == self.top || !self.store.place_verbatim(name, code) {
             return Err(Error::ModuleNameTaken {
                 path: scope.path.clone(),
                 name: name.to_owned(),

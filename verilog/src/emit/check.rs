@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_bigint::BigUint;
 
 use super::error::Error;
-use super::ir::{Expr, Part, SignalId, Stmt};
+use super::ir::{Expr, Part, SignalId, Stmt, TopStatement};
 use super::literal::ones;
-use super::lower::TopStatement;
 use super::symbols::{Role, Symbols};
 
 /// Checks the kernel of a block.

@@ -19,6 +19,14 @@ pub enum Error {
         /// The name as the kernel writes it.
         name: String,
     },
+    /// Two bundles of ports that `connect!` cannot join.
+    #[error("{path}: connect! cannot join {reason}: name ports that differ after `except`, and assign them")]
+    Connection {
+        /// Path of the block.
+        path: String,
+        /// The two, and why.
+        reason: String,
+    },
     /// Two enum types of one name give one value name different encodings.
     #[error(
         "{path}: the enum value `{name}` is defined differently by two types of the same name: rename one of the types"
@@ -251,4 +259,14 @@ pub enum Error {
         /// The name.
         name: String,
     },
+}
+
+/// The error of a name that stands for two things in the top module.
+pub(crate) fn clash(top: &str, name: &str) -> Error {
+    Error::NameClash {
+        path: top.to_owned(),
+        first: name.to_owned(),
+        second: name.to_owned(),
+        identifier: name.to_owned(),
+    }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::design::{Child, Module};
+use super::entry::{Content, Entry};
 use super::file::{self, Finished};
-use super::library::{Content, Entry};
 use super::variants::{Group, Settled, Variant};
 use super::verbatim;
 

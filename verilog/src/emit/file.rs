@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::design::{Parameter, Port, PortDirection};
-use super::variants::Declared;
+use super::parameters::Declared;
 
 /// Above modules that stand for several variants of a block.
 const MADE_FOR: &str = "// It is made for the values of its parameters that instances in this design set.\n";

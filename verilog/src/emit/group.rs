@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ir::{SignalId, Stmt};
-use super::lower::TopStatement;
+use super::ir::{SignalId, Stmt, TopStatement};
 
 /// What one statement, or one group, reads and writes.
 #[derive(Clone, Debug, Default)]

@@ -286,3 +286,10 @@ impl Stmt {
         }
     }
 }
+
+/// A statement of the kernel's outermost block with the comments in front of it.
+#[derive(Clone, Debug)]
+pub(crate) struct TopStatement {
+    pub(crate) comments: Vec<String>,
+    pub(crate) stmt: Stmt,
+}

@@ -1,17 +1,14 @@
 //! The modules of all designs: equal ones once, each variant under a name of its own.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rust_hdl::core::block::Block;
 
 use super::build::Builder;
-use super::design::{Child, Design, Module, Parameter, TopOptions};
-use super::error::Error;
-use super::family;
-use super::file::Body;
+use super::design::{Design, Module, TopOptions};
+use super::error::{Error, clash};
 use super::names;
-use super::parameters::Named;
+use super::store::Store;
 use super::walk::walk;
 
 /// Stack of the translation, in bytes: enough for the deepest kernel that is accepted.
@@ -19,62 +16,7 @@ const STACK_BYTES: usize = 256 << 20;
 
 /// Name space of modules shared by several top-level designs.
 #[derive(Debug, Default)]
-pub struct Library {
-    entries: Vec<Entry>,
-    by_name: BTreeMap<String, usize>,
-    prefix: Prefix,
-}
-
-/// What is put before the names of sub-blocks, and which names need nothing before them.
-#[derive(Debug, Default)]
-struct Prefix {
-    text: String,
-    kept: Vec<String>,
-}
-
-impl Prefix {
-    /// The name with the prefix, unless it has it or one of those that are kept.
-    fn apply<'a>(&self, name: &'a str) -> Cow<'a, str> {
-        let is_kept = name.starts_with(&self.text) || self.kept.iter().any(|kept| name.starts_with(kept));
-        if is_kept {
-            Cow::Borrowed(name)
-        } else {
-            Cow::Owned(format!("{}{name}", self.text))
-        }
-    }
-}
-
-/// A variant of a module.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    /// Its name, unless it becomes one module with others.
-    pub(crate) name: String,
-    /// The name that it asks for, if it is not called so anyway.
-    pub(crate) wish: Option<String>,
-    pub(crate) content: Content,
-    /// Parameters of a top that can have one value only.
-    pub(crate) fixed: Vec<Parameter>,
-    pub(crate) origin: Origin,
-    /// Other modules that it needs, which its text does not name.
-    pub(crate) cores: Vec<String>,
-}
-
-/// What is known of a module beside its text.
-#[derive(Debug, Default)]
-pub(crate) struct Origin {
-    /// The block that it was made of.
-    pub(crate) block: String,
-    pub(crate) children: Vec<Child>,
-    /// Numbers that the kernel names.
-    pub(crate) named: Vec<Named>,
-}
-
-/// What a module is made of.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Content {
-    Translated(Body),
-    Verbatim(String),
-}
+pub struct Library(Store);
 
 /// Translates one block into a design in a library of its own.
 ///
@@ -101,13 +43,18 @@ impl Library {
     /// designs, which the caller chooses, and those of verbatim modules and black boxes, which others know.
     #[must_use]
     pub fn with_prefix(prefix: &str, kept: &[&str]) -> Self {
-        Self {
-            prefix: Prefix {
-                text: prefix.to_owned(),
-                kept: kept.iter().map(|kept| (*kept).to_owned()).collect(),
-            },
-            ..Self::default()
-        }
+        let kept = kept.iter().chain([&prefix]);
+        Self(Store::with_prefix(
+            prefix,
+            kept.map(|kept| (*kept).to_owned()).collect(),
+        ))
+    }
+
+    /// The same, but no name stays as it is: two variants of a design, each of a library of its own with a prefix of its
+    /// own, can be compiled together.
+    #[must_use]
+    pub fn with_prefix_for_all(prefix: &str) -> Self {
+        Self(Store::with_prefix(prefix, Vec::new()))
     }
 
     /// The modules of all designs that were added, each once, children before those that instantiate them.
@@ -119,12 +66,7 @@ impl Library {
     /// top that is a sub-block of another one has to be added first.
     #[must_use]
     pub fn modules(&self) -> Vec<Module> {
-        family::modules(&self.entries)
-    }
-
-    /// The name that a sub-block gets which asks for `name`.
-    pub(crate) fn child_name<'a>(&self, name: &'a str) -> Cow<'a, str> {
-        self.prefix.apply(name)
+        self.0.modules()
     }
 
     /// Adds a top-level design under the given name and returns it with all modules it needs.
@@ -147,7 +89,7 @@ impl Library {
         std::thread::scope(|threads| {
             let translate = move || {
                 let mut builder = Builder {
-                    library: self,
+                    store: &mut self.0,
                     top: name,
                 };
                 builder.design(&scope, name, &options.parameters)
@@ -165,123 +107,6 @@ impl Library {
                 }),
             }
         })
-    }
-
-    fn find(&self, name: &str) -> Option<&Entry> {
-        self.by_name.get(name).map(|index| &self.entries[*index])
-    }
-
-    /// Adds the module of a top-level design, unless it is there already.
-    pub(crate) fn place_top(
-        &mut self,
-        name: &str,
-        parameters: &[Parameter],
-        body: Body,
-        origin: Origin,
-    ) -> Result<(), Error> {
-        let content = Content::Translated(body);
-        match self.find(name) {
-            None => self.insert(name, None, content, parameters, origin),
-            Some(entry) if entry.content == content && entry.fixed == parameters => {}
-            Some(_) => {
-                return Err(Error::ModuleNameTaken {
-                    path: name.to_owned(),
-                    name: name.to_owned(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// Finds or adds the module of a sub-block and returns its name: `base`, with a number if another module
-    /// has that name. If the block does not insist on its name, any equal module will do.
-    pub(crate) fn place_child(
-        &mut self,
-        base: &str,
-        insists: bool,
-        top: &str,
-        body: Body,
-        origin: Origin,
-    ) -> String {
-        let content = Content::Translated(body);
-        let equal = self.entries.iter().find(|entry| entry.content == content);
-        if let (false, Some(entry)) = (insists, equal) {
-            return entry.name.clone();
-        }
-        let mut name = base.to_owned();
-        for number in 1_usize.. {
-            match self.find(&name) {
-                Some(entry) if entry.content == content => return name,
-                None if name != top => break,
-                _ => name = format!("{base}_{number}"),
-            }
-        }
-        self.insert(&name, Some(base.to_owned()), content, &[], origin);
-        name
-    }
-
-    /// Adds a verbatim module; false if another module has its name.
-    pub(crate) fn place_verbatim(&mut self, name: &str, code: &str) -> bool {
-        let content = Content::Verbatim(code.to_owned());
-        match self.find(name) {
-            Some(entry) => entry.content == content,
-            None => {
-                self.insert(name, None, content, &[], Origin::default());
-                true
-            }
-        }
-    }
-
-    /// Notes that a module instantiates another one.
-    pub(crate) fn add_instance(&mut self, name: &str, instance: String) {
-        if let Some(index) = self.by_name.get(name) {
-            let cores = &mut self.entries[*index].cores;
-            if !cores.contains(&instance) {
-                cores.push(instance);
-            }
-        }
-    }
-
-    fn insert(
-        &mut self,
-        name: &str,
-        wish: Option<String>,
-        content: Content,
-        fixed: &[Parameter],
-        origin: Origin,
-    ) {
-        self.by_name.insert(name.to_owned(), self.entries.len());
-        self.entries.push(Entry {
-            name: name.to_owned(),
-            wish,
-            content,
-            fixed: fixed.to_vec(),
-            origin,
-            cores: Vec::new(),
-        });
-    }
-
-    /// The modules that `top` needs, children first.
-    pub(crate) fn closure(&self, top: &str) -> Vec<Module> {
-        let modules = self.modules();
-        let by_name: BTreeMap<&str, &Module> = modules
-            .iter()
-            .map(|module| (module.name.as_str(), module))
-            .collect();
-        let mut needed = BTreeSet::new();
-        let mut open = vec![top];
-        while let Some(name) = open.pop() {
-            if let Some(module) = by_name.get(name)
-                && needed.insert(name)
-            {
-                open.extend(module.instances.iter().map(String::as_str));
-            }
-        }
-        modules
-            .iter()
-            .filter(|module| needed.contains(module.name.as_str()))
-            .cloned()
-            .collect()
     }
 }
 
@@ -302,14 +127,4 @@ fn check_names(name: &str, options: &TopOptions) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// The error of a name that stands for two things in the top module.
-pub(crate) fn clash(top: &str, name: &str) -> Error {
-    Error::NameClash {
-        path: top.to_owned(),
-        first: name.to_owned(),
-        second: name.to_owned(),
-        identifier: name.to_owned(),
-    }
 }

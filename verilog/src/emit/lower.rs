@@ -11,7 +11,7 @@ use rust_hdl::core::ast::{
 
 use super::error::Error;
 use super::infer::Inference;
-use super::ir::{Arm, DefaultArm, Expr, Kind, Stmt, Target};
+use super::ir::{Arm, DefaultArm, Expr, Kind, Stmt, Target, TopStatement};
 use super::metadata::{Metadata, comment_lines};
 use super::records::Records;
 use super::symbols::{Entry, Symbols};
@@ -19,13 +19,6 @@ use super::{literal, names};
 
 /// The most statements that one kernel may unroll to.
 const MAX_STATEMENTS: usize = 1_000_000;
-
-/// A statement of the kernel's outermost block with the comments in front of it.
-#[derive(Clone, Debug)]
-pub(crate) struct TopStatement {
-    pub(crate) comments: Vec<String>,
-    pub(crate) stmt: Stmt,
-}
 
 /// A kernel in the intermediate form.
 #[derive(Debug, Default)]
@@ -104,7 +97,7 @@ impl Lowering<'_> {
                 VerilogStatement::If(conditional) => self.conditional(conditional, out)?,
                 VerilogStatement::Match(cases) => self.cases(cases, out)?,
                 VerilogStatement::Loop(repeated) => self.repeated(repeated, out)?,
-                VerilogStatement::Comment(text) => self.comment(text, out),
+                VerilogStatement::Comment(text) => self.comment(text, out)?,
                 VerilogStatement::Link(links) => {
                     for link in links {
                         out.push(self.link(link)?);
@@ -131,12 +124,19 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn comment(&mut self, text: &str, out: &mut Vec<Stmt>) {
+    fn comment(&mut self, text: &str, out: &mut Vec<Stmt>) -> Result<(), Error> {
+        if let Some(reason) = text.strip_prefix("refused: ") {
+            return Err(Error::Connection {
+                path: self.path(),
+                reason: reason.to_owned(),
+            });
+        }
         for line in comment_lines(text) {
             if !self.metadata.take(&line) {
                 out.push(Stmt::Comment(line));
             }
         }
+        Ok(())
     }
 
     fn repeated(&mut self, repeated: &VerilogLoop, out: &mut Vec<Stmt>) -> Result<(), Error> {

@@ -91,12 +91,14 @@ impl Metadata {
     /// The documentation of the interface that the port at `path` belongs to, if the port before it belongs
     /// to another one.
     pub(crate) fn heading(&self, path: &str, before: Option<&str>) -> Option<&str> {
-        let (interface, _) = path.rsplit_once('$')?;
-        let same = before
-            .and_then(|path| path.rsplit_once('$'))
-            .is_some_and(|(before, _)| before == interface);
-        let text = self.doc(interface);
-        (!same && !text.is_empty()).then_some(text)
+        let ends = path.match_indices('$').map(|(end, _)| end);
+        let mut interfaces = ends.map(|end| path.split_at(end).0);
+        let interface = interfaces.find(|interface| !self.doc(interface).is_empty())?;
+        let is_same = |path: &str| {
+            path.strip_prefix(interface)
+                .is_some_and(|rest| rest.starts_with('$'))
+        };
+        (!before.is_some_and(is_same)).then(|| self.doc(interface))
     }
 
     /// Takes the metadata from the head of verbatim Verilog and returns the rest.

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::with_doc;
-use super::ir::{ConstantId, Expr, Part, SignalId, Stmt};
+use super::ir::{ConstantId, Expr, Part, SignalId, Stmt, TopStatement};
 use super::loops;
-use super::lower::TopStatement;
 use super::marks::{self, literal};
 use super::metadata::Metadata;
 use super::plan::{Clocked, Plan};

@@ -191,6 +191,14 @@ fn with_offset(text: &str, offset: i64) -> String {
     }
 }
 
+/// What stands in the list of parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Declared {
+    Parameter(String, i64),
+    /// A number that follows from parameters.
+    Number(String, String),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::group::{Group, access, group};
-use super::ir::{Expr, Kind, Part, SignalId, Stmt, Target};
-use super::lower::TopStatement;
+use super::ir::{Expr, Kind, Part, SignalId, Stmt, Target, TopStatement};
 use super::prune::without_holds;
 use super::symbols::{Role, Symbols};
 

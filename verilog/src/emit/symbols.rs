@@ -180,7 +180,7 @@ impl Symbols {
                 });
             }
         };
-        self.add_signal(&atom.name, &names::identifier(&atom.name), atom, role);
+        self.add_signal(&atom.name, &atom.identifier, atom, role);
         self.add_enums(&atom.descriptor);
         Ok(())
     }
@@ -226,7 +226,7 @@ impl Symbols {
         let signed = is_signed(&atom.descriptor);
         let value = self.constant_value(atom)?;
         let id = self.push_constant(NamedConstant {
-            identifier: names::identifier(&atom.name),
+            identifier: atom.identifier.clone(),
             width: atom.width,
             signed,
             value,

@@ -39,7 +39,7 @@ pub(crate) fn of_kernel(
         .filter_map(|child| Some((child, register_shape(child)?)))
         .collect();
     for (child, _) in &registers {
-        identifiers.claim(&symbols.block, &child.name)?;
+        identifiers.claim(&symbols.block, &child.name, &names::identifier(&child.name))?;
     }
     for (child, shape) in registers {
         add_register(&mut symbols, &mut identifiers, child, &shape)?;
@@ -62,7 +62,7 @@ pub(crate) fn of_atoms(scope: &Scope) -> Result<(Symbols, Identifiers), Error> {
     let mut symbols = Symbols::new(&scope.path);
     let mut identifiers = Identifiers::default();
     for atom in &scope.atoms {
-        identifiers.claim(&scope.path, &atom.name)?;
+        identifiers.claim(&scope.path, &atom.name, &atom.identifier)?;
         symbols.add_atom(atom)?;
     }
     Ok((symbols, identifiers))
@@ -90,10 +90,11 @@ fn add_instance(
                 advice: "a tri-state port of a sub-block cannot be connected: keep the tri-state buffer in the top block",
             });
         }
-        let identifier = identifiers.derive(&names::identifier(&path));
+        let within = format!("{}_{}", names::identifier(&scope.name), atom.identifier);
+        let identifier = identifiers.derive(&within);
         let id = symbols.add_signal(&path, &identifier, atom, role);
         symbols.add_enums(&atom.descriptor);
-        ports.push((names::identifier(&atom.name), id));
+        ports.push((atom.identifier.clone(), id));
     }
     symbols.children.push(Child {
         name: scope.name.clone(),
@@ -253,21 +254,20 @@ pub(crate) struct Identifiers {
 
 impl Identifiers {
     /// Takes the identifier of a field, which must be valid and free.
-    pub(crate) fn claim(&mut self, block: &str, path: &str) -> Result<(), Error> {
-        let identifier = names::identifier(path);
-        if !names::is_identifier(&identifier) {
+    pub(crate) fn claim(&mut self, block: &str, path: &str, identifier: &str) -> Result<(), Error> {
+        if !names::is_identifier(identifier) {
             return Err(Error::Identifier {
                 path: block.to_owned(),
                 name: names::display(path),
             });
         }
-        match self.taken.insert(identifier.clone(), path.to_owned()) {
+        match self.taken.insert(identifier.to_owned(), path.to_owned()) {
             None => Ok(()),
             Some(first) => Err(Error::NameClash {
                 path: block.to_owned(),
                 first: names::display(&first),
                 second: names::display(path),
-                identifier,
+                identifier: identifier.to_owned(),
             }),
         }
     }

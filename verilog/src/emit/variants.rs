@@ -10,7 +10,7 @@ use super::design::Port;
 use super::file::wrap;
 use super::loops::variable;
 use super::marks::{self, Piece, Shape, WRAP};
-use super::parameters::{Formula, Named, Table};
+use super::parameters::{Declared, Formula, Named, Table};
 
 /// A module that is instantiated: the number of its group, and the values that a variant sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,14 +50,6 @@ struct Affine {
 pub(crate) struct Group<'a> {
     variants: Vec<Variant<'a>>,
     formulas: Vec<Formula>,
-}
-
-/// What stands in the list of parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Declared {
-    Parameter(String, i64),
-    /// A number that follows from parameters.
-    Number(String, String),
 }
 
 impl<'a> Variant<'a> {

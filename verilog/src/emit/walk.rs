@@ -9,6 +9,7 @@ use rust_hdl::core::timing::TimingInfo;
 use rust_hdl::core::type_descriptor::TypeDescriptor;
 
 use super::literal;
+use super::names;
 
 /// A block as the probe sees it.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(crate) struct Scope {
 pub(crate) struct AtomInfo {
     /// Canonical path inside the scope.
     pub(crate) name: String,
+    /// What the text calls it.
+    pub(crate) identifier: String,
     pub(crate) kind: AtomKind,
     pub(crate) width: usize,
     pub(crate) descriptor: TypeDescriptor,
@@ -46,7 +49,45 @@ pub(crate) fn walk(top: &dyn Block, name: &str) -> Option<Scope> {
 struct Walker {
     /// The scopes being visited, each with the name spaces open in it.
     stack: Vec<(Scope, Vec<String>)>,
+    /// The names of a bundle that has some, while its ports are visited.
+    names: Option<Names>,
     root: Option<Scope>,
+}
+
+/// How the ports of a bundle are called.
+struct Names {
+    /// Name spaces that are open with the bundle, its own included.
+    depth: usize,
+    /// Ports of the scope that are in front of it.
+    before: usize,
+    between: String,
+    input: String,
+    output: String,
+    order: Vec<String>,
+}
+
+impl Names {
+    /// The name of a port within the bundle, without what says its direction.
+    fn within(&self, path: &str) -> String {
+        let parts = path.split('$').skip(self.depth);
+        parts.collect::<Vec<_>>().join(&self.between)
+    }
+
+    fn identifier(&self, path: &str, kind: AtomKind) -> String {
+        let bundle: Vec<_> = path.split('$').take(self.depth).collect();
+        let direction = match kind {
+            AtomKind::InputParameter => &self.input,
+            _ => &self.output,
+        };
+        names::identifier(&format!("{}${}{direction}", bundle.join("$"), self.within(path)))
+    }
+
+    /// The place of a port, if the names say one.
+    fn rank(&self, path: &str) -> usize {
+        let name = self.within(path);
+        let place = self.order.iter().position(|port| *port == name);
+        place.unwrap_or(self.order.len())
+    }
 }
 
 impl Walker {
@@ -65,7 +106,7 @@ impl Probe for Walker {
     fn visit_start_scope(&mut self, name: &str, node: &dyn Block) {
         let name = self.qualified(name);
         let path = match self.stack.last() {
-            Some((parent, _)) => format!("{}.{}", parent.path, super::names::display(&name)),
+            Some((parent, _)) => format!("{}.{}", parent.path, names::display(&name)),
             None => name.clone(),
         };
         let scope = Scope {
@@ -79,15 +120,34 @@ impl Probe for Walker {
         self.stack.push((scope, Vec::new()));
     }
 
-    fn visit_start_namespace(&mut self, name: &str, _node: &dyn Block) {
-        if let Some((_, spaces)) = self.stack.last_mut() {
-            spaces.push(name.to_owned());
+    fn visit_start_namespace(&mut self, name: &str, node: &dyn Block) {
+        let Some((scope, spaces)) = self.stack.last_mut() else {
+            return;
+        };
+        spaces.push(name.to_owned());
+        if let (None, Verilog::Custom(text)) = (&self.names, node.hdl()) {
+            let mut lines = text.lines();
+            let mut line = || lines.next().unwrap_or_default().to_owned();
+            self.names = Some(Names {
+                depth: spaces.iter().map(|space| space.split('$').count()).sum(),
+                before: scope.atoms.len(),
+                between: line(),
+                input: line(),
+                output: line(),
+                order: line().split_whitespace().map(str::to_owned).collect(),
+            });
         }
     }
 
     fn visit_atom(&mut self, name: &str, signal: &dyn Atom) {
+        let name = self.qualified(name);
+        let identifier = match &self.names {
+            Some(names) => names.identifier(&name, signal.kind()),
+            None => names::identifier(&name),
+        };
         let atom = AtomInfo {
-            name: self.qualified(name),
+            name,
+            identifier,
             kind: signal.kind(),
             width: signal.bits(),
             descriptor: signal.descriptor(),
@@ -103,8 +163,13 @@ impl Probe for Walker {
     }
 
     fn visit_end_namespace(&mut self, _name: &str, _node: &dyn Block) {
-        if let Some((_, spaces)) = self.stack.last_mut() {
-            spaces.pop();
+        let Some((scope, spaces)) = self.stack.last_mut() else {
+            return;
+        };
+        spaces.pop();
+        let depth: usize = spaces.iter().map(|space| space.split('$').count()).sum();
+        if let Some(names) = self.names.take_if(|names| depth < names.depth) {
+            scope.atoms[names.before..].sort_by_key(|atom| names.rank(&atom.name));
         }
     }
 

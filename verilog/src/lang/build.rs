@@ -1,6 +1,5 @@
 //! Short names for making nodes of rust-hdl's syntax tree; what `#[kernel]` expands to.
 
-use super::record::{Field, in_order};
 use super::word::Word;
 use rust_hdl::core::ast::{VerilogExpression, VerilogLiteral, VerilogOp, VerilogOpUnary, VerilogStatement};
 
@@ -111,24 +110,6 @@ pub fn cat(parts: Vec<(VerilogExpression, usize)>) -> VerilogExpression {
         })
         .reduce(|high, low| binary(high, VerilogOp::BitOr, low))
         .expect("cat! takes at least one part that has a width")
-}
-
-/// A part of a record.
-///
-/// # Panics
-/// If the value does not have the width of the field.
-pub fn of_field(node: VerilogExpression, value: impl Into<Word>, field: Field) -> VerilogExpression {
-    let _ = value.into().sized(field.width);
-    node
-}
-
-/// A record of its parts.
-///
-/// # Panics
-/// If the fields are not those of one record, each once.
-pub fn pack(parts: Vec<(Field, VerilogExpression)>) -> VerilogExpression {
-    let parts = in_order(parts).into_iter().rev();
-    cat(parts.map(|(field, part)| (part, field.width)).collect())
 }
 
 /// A value of `width` bits with its bytes in the other order.

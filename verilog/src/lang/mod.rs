@@ -7,7 +7,9 @@
 mod arithmetic;
 pub mod build;
 mod byte_ram;
+mod called;
 mod clocked;
+pub mod connect;
 mod describe;
 mod heaped;
 mod named;
@@ -20,14 +22,16 @@ mod wire;
 mod word;
 
 pub use byte_ram::ByteRam;
+pub use called::Called;
 pub use clocked::Clocked;
+pub use connect::Names;
 pub use describe::{Describe, clog2, comments};
 pub use heaped::Heaped;
 pub use named::Named;
 pub use optional::Optional;
 pub use packed::{Packed, Port};
 pub use ram::{Ram, RamStyle, address_width, bit_width};
-pub use record::{Field, Layout, Place};
+pub use record::{Field, Layout, Place, of_field, pack_hdl};
 pub use reg::{Reg, RegAttribute};
 pub use spinneret_kernel::{Describe, Parameters, hardware, interface, kernel, record};
 pub use wire::{Value, Wire};

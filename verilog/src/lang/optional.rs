@@ -1,8 +1,8 @@
 //! Parts of a block that only some of its variants have.
 
 use super::clocked::Clocked;
-use rust_hdl::core::ast::{VerilogLink, VerilogStatement};
-use rust_hdl::prelude::{Block, Clock, Logic, LogicJoin, Probe};
+use rust_hdl::core::ast::VerilogStatement;
+use rust_hdl::prelude::{Block, Clock, Logic, Probe};
 use std::ops::{Deref, DerefMut};
 
 /// A port, register or block that is there in some variants of a block and absent in others.
@@ -52,6 +52,11 @@ impl<T> Optional<T> {
         Self(present.then(make))
     }
 
+    /// The part, if it is there.
+    pub(super) fn part(&self) -> Option<&T> {
+        self.0.as_ref()
+    }
+
     /// Whether the part is there.
     pub fn is_present(&self) -> bool {
         self.0.is_some()
@@ -92,19 +97,6 @@ impl<T: Logic> Logic for Optional<T> {
         if let Some(part) = &mut self.0 {
             part.connect();
         }
-    }
-}
-
-/// The far side of a join; the near side is named by its type, and dereferenced.
-impl<T: LogicJoin> LogicJoin for Optional<T> {
-    fn join_connect(&mut self) {
-        if let Some(part) = &mut self.0 {
-            part.join_connect();
-        }
-    }
-
-    fn join_hdl(my_name: &str, this: &str, that: &str) -> Vec<VerilogLink> {
-        T::join_hdl(my_name, this, that)
     }
 }
 

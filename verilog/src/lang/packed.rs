@@ -1,6 +1,7 @@
 //! Bundles of ports as one word.
 
 use super::build;
+use super::optional::Optional;
 use super::record::{Field, Layout, Place};
 use super::wire::Wire;
 use super::word::Word;
@@ -36,7 +37,9 @@ pub trait Packed {
         let mut at = 0;
         for port in self.ports_mut() {
             let width = port.bits();
-            port.drive(word.slice(at, width));
+            if width > 0 {
+                port.drive(word.slice(at, width));
+            }
             at += width;
         }
     }
@@ -70,6 +73,7 @@ pub trait Packed {
     /// [`Packed::unpack`] in the syntax tree.
     fn unpack_hdl(&self, path: &str, word: &VerilogExpression) -> Vec<VerilogStatement> {
         let ports = self.ports().into_iter().zip(self.fields());
+        let ports = ports.filter(|(_, field)| field.width > 0);
         let assign = |((name, port), field): ((&str, &dyn Port), Field)| {
             let value = build::slice(word.clone(), field.offset(), field.width);
             port.drive_hdl(&format!("{path}${name}"), &value)
@@ -133,6 +137,39 @@ wire!(In, Word, |word| word);
 wire!(Out, Word, |word| word);
 wire!(In, bool, |word: Word| word.any());
 wire!(Out, bool, |word: Word| word.any());
+
+/// A port that is not there has no bits.
+impl<P: Port> Port for Optional<P> {
+    fn bits(&self) -> usize {
+        self.part().map_or(0, P::bits)
+    }
+    fn place(&self) -> Place {
+        self.part().map_or(0.into(), P::place)
+    }
+    fn value(&self, part: usize, parts: usize) -> Word {
+        self.part()
+            .map_or_else(|| Word::zero(0), |port| port.value(part, parts))
+    }
+    fn drive(&mut self, value: Word) {
+        if self.is_present() {
+            P::drive(self, value);
+        }
+    }
+    fn mark_driven(&mut self) {
+        if self.is_present() {
+            P::mark_driven(self);
+        }
+    }
+    fn read_hdl(&self, path: &str, part: usize, parts: usize) -> VerilogExpression {
+        // It has no width, so it leaves no trace.
+        self.part()
+            .map_or_else(|| build::literal(&false), |port| port.read_hdl(path, part, parts))
+    }
+    fn drive_hdl(&self, path: &str, value: &VerilogExpression) -> Vec<VerilogStatement> {
+        self.part()
+            .map_or_else(Vec::new, |port| port.drive_hdl(path, value))
+    }
+}
 
 impl<P: Packed> Port for P {
     fn bits(&self) -> usize {

@@ -209,6 +209,24 @@ pub(crate) fn in_order<T>(mut fields: Vec<(Field, T)>) -> Vec<(Field, T)> {
     fields
 }
 
+/// A part of a record, in the syntax tree.
+///
+/// # Panics
+/// If the value does not have the width of the field.
+pub fn of_field(node: VerilogExpression, value: impl Into<Word>, field: Field) -> VerilogExpression {
+    let _ = value.into().sized(field.width);
+    node
+}
+
+/// A record of its parts, in the syntax tree.
+///
+/// # Panics
+/// If the fields are not those of one record, each once.
+pub fn pack_hdl(parts: Vec<(Field, VerilogExpression)>) -> VerilogExpression {
+    let parts = in_order(parts).into_iter().rev();
+    build::cat(parts.map(|(field, part)| (part, field.width)).collect())
+}
+
 /// Puts a word together from the fields of a record: `pack!(request { address: self.a.val(), is_write: true })`.
 ///
 /// All fields stand there once, in any order; those of no width may be left out.

@@ -1,12 +1,11 @@
 //! Signals whose width is known when hardware is generated.
 
 use super::word::Word;
-use rust_hdl::core::ast::{VerilogLink, VerilogLinkDetails, VerilogLiteral};
+use rust_hdl::core::ast::VerilogLiteral;
 use rust_hdl::core::constraint::PinConstraint;
 use rust_hdl::core::signal::get_signal_id;
 use rust_hdl::prelude::{
-    Atom, AtomKind, Block, Direction, In, Local, Logic, LogicJoin, LogicLink, Out, Probe, Synth,
-    TypeDescriptor, TypeKind, VCDValue,
+    Atom, AtomKind, Block, Direction, In, Local, Logic, Out, Probe, Synth, TypeDescriptor, TypeKind, VCDValue,
 };
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -127,22 +126,12 @@ impl<T: Value> Wire<In, T> {
     pub fn val(&self) -> T {
         self.val.clone()
     }
-
-    /// Takes the value of a driver's output.
-    pub fn join(&mut self, other: &mut Wire<Out, T>) {
-        self.next = other.val();
-    }
 }
 
 impl<T: Value> Wire<Out, T> {
     /// The value that the block drives.
     pub fn val(&self) -> T {
         self.next.clone().fit(&self.val)
-    }
-
-    /// Gives its value to an input.
-    pub fn join(&mut self, other: &mut Wire<In, T>) {
-        other.next = self.val();
     }
 }
 
@@ -202,55 +191,5 @@ impl<D: Direction, T: Value> Block for Wire<D, T> {
     }
     fn accept(&self, name: &str, probe: &mut dyn Probe) {
         probe.visit_atom(name, self);
-    }
-}
-
-fn link_details(my_name: &str, owner_name: &str, other_name: &str) -> VerilogLinkDetails {
-    VerilogLinkDetails {
-        my_name: my_name.into(),
-        owner_name: owner_name.into(),
-        other_name: other_name.into(),
-    }
-}
-
-impl<T: Value> LogicLink for Wire<In, T> {
-    fn link(&mut self, other: &mut Self) {
-        other.next = self.val();
-    }
-    fn link_hdl(my_name: &str, owner: &str, other: &str) -> Vec<VerilogLink> {
-        vec![VerilogLink::Forward(link_details(my_name, owner, other))]
-    }
-    fn link_connect_source(&mut self) {}
-    fn link_connect_dest(&mut self) {
-        self.connect();
-    }
-}
-
-impl<T: Value> LogicLink for Wire<Out, T> {
-    fn link(&mut self, other: &mut Self) {
-        self.next = other.val();
-    }
-    fn link_hdl(my_name: &str, owner: &str, other: &str) -> Vec<VerilogLink> {
-        vec![VerilogLink::Backward(link_details(my_name, owner, other))]
-    }
-    fn link_connect_source(&mut self) {
-        self.connect();
-    }
-    fn link_connect_dest(&mut self) {}
-}
-
-impl<T: Value> LogicJoin for Wire<In, T> {
-    fn join_connect(&mut self) {
-        self.connect();
-    }
-    fn join_hdl(my_name: &str, owner: &str, other: &str) -> Vec<VerilogLink> {
-        vec![VerilogLink::Backward(link_details(my_name, owner, other))]
-    }
-}
-
-impl<T: Value> LogicJoin for Wire<Out, T> {
-    fn join_connect(&mut self) {}
-    fn join_hdl(my_name: &str, owner: &str, other: &str) -> Vec<VerilogLink> {
-        vec![VerilogLink::Forward(link_details(my_name, owner, other))]
     }
 }

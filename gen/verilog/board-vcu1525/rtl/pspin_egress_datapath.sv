@@ -243,6 +243,7 @@ module pspin_egress_datapath (
         .m_ready(reader_plan_ready)
     );
 
+    // Plans become reads.
     spinneret_frame_reader u_reader (
         .clk(clk),
         .rst(path_reset),
@@ -380,6 +381,7 @@ module pspin_egress_datapath (
         .almost_full()
     );
 
+    // Answers.
     spinneret_responder u_responder (
         .clk(clk),
         .rst(path_reset),

@@ -198,6 +198,7 @@ module pspin_her_gen (
         .m_ready(front_m_ready)
     );
 
+    // The context that serves the packet decides where it goes.
     spinneret_context_table u_table (
         .clk(clk),
         .rst(reset),

@@ -58,6 +58,7 @@ module pspin_hostmem_dma (
     input  wire     [3:0] s_axi_awqos,
     input  wire     [3:0] s_axi_awregion,
     input  wire     [3:0] s_axi_awuser,
+    input  wire     [5:0] s_axi_awatop,
     input  wire           s_axi_awvalid,
     output logic          s_axi_awready,
     input  wire   [511:0] s_axi_wdata,
@@ -101,7 +102,6 @@ module pspin_hostmem_dma (
     output logic   [31:0] rd_outside_o, // Read bursts with bytes outside of all windows.
     output logic   [31:0] rd_stray_status_o, // Statuses of reads for tags that were not in flight.
     output logic  [351:0] rd_dma_errors_o, // Statuses of reads by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
-    input  wire     [5:0] s_axi_awatop, // Atomic operation; only with `atop`.
     // The windows of host memory; only with `guard`.
     input  wire           guard_open,
     input  wire           guard_by_context,
@@ -115,9 +115,7 @@ module pspin_hostmem_dma (
     logic write_m_atomic_valid;
     logic read_s_atomic_ready;
 
-    // The write channels.
     // Counters.
-    // What only some variants have.
     pspin_hostmem_dma_wr u_write (
         .clk(clk),
         .rstn(rstn),
@@ -150,6 +148,7 @@ module pspin_hostmem_dma (
         .s_axi_awqos(s_axi_awqos),
         .s_axi_awregion(s_axi_awregion),
         .s_axi_awuser(s_axi_awuser),
+        .s_axi_awatop(s_axi_awatop),
         .s_axi_awvalid(s_axi_awvalid),
         .s_axi_awready(s_axi_awready),
         .s_axi_wdata(s_axi_wdata),
@@ -168,7 +167,6 @@ module pspin_hostmem_dma (
         .wr_outside_o(wr_outside_o),
         .wr_stray_status_o(wr_stray_status_o),
         .wr_dma_errors_o(wr_dma_errors_o),
-        .s_axi_awatop(s_axi_awatop),
         .m_atomic_data(write_m_atomic_data),
         .m_atomic_valid(write_m_atomic_valid),
         .m_atomic_ready(read_s_atomic_ready),
@@ -180,7 +178,7 @@ module pspin_hostmem_dma (
         .dma_rstn(dma_rstn)
     );
 
-    // The read channels.
+    // What only some variants have.
     pspin_hostmem_dma_rd u_read (
         .clk(clk),
         .rstn(rstn),

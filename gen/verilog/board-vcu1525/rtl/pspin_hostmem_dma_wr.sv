@@ -39,6 +39,7 @@ module pspin_hostmem_dma_wr (
     input  wire     [3:0] s_axi_awqos,
     input  wire     [3:0] s_axi_awregion,
     input  wire     [3:0] s_axi_awuser,
+    input  wire     [5:0] s_axi_awatop,
     input  wire           s_axi_awvalid,
     output logic          s_axi_awready,
     input  wire   [511:0] s_axi_wdata,
@@ -57,7 +58,6 @@ module pspin_hostmem_dma_wr (
     output logic   [31:0] wr_outside_o, // Bursts with bytes outside of all windows.
     output logic   [31:0] wr_stray_status_o, // Statuses for tags that were not in flight.
     output logic  [351:0] wr_dma_errors_o, // Statuses by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
-    input  wire     [5:0] s_axi_awatop, // Atomic operation; only with `atop`.
     // Atomic operations that want data, as `AtomicFields` says; only with `atop`.
     output logic   [13:0] m_atomic_data,
     output logic          m_atomic_valid,

@@ -430,6 +430,7 @@ module pspin_ingress_datapath (
         .events(engine_events)
     );
 
+    // To the cluster.
     spinneret_pass_fifo_distributed u_hers (
         .clk(clk),
         .rst(path_reset),

@@ -170,6 +170,7 @@ module pspin_pkt_match (
         end
     end
 
+    // Input register, and the number of the beat within its frame.
     spinneret_axis_pack #(.ID(8), .DEST(16), .USER(97)) u_input (
         .s_axis_tdata(s_axis_nic_rx_tdata),
         .s_axis_tkeep(s_axis_nic_rx_tkeep),

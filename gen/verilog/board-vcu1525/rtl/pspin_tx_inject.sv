@@ -33,14 +33,16 @@ module pspin_tx_inject (
     output logic  [15:0] m_axis_nic_tx_tid,
     output logic   [7:0] m_axis_nic_tx_tdest,
     output logic  [16:0] m_axis_nic_tx_tuser,
-    input  wire   [95:0] s_axis_tx_cpl_ts, // Completion from the wire: when the frame was sent.
-    input  wire   [15:0] s_axis_tx_cpl_tag, // Tag of the frame.
-    input  wire          s_axis_tx_cpl_valid, // The completion is there.
-    output logic         s_axis_tx_cpl_ready, // The completion is taken in this cycle.
-    output logic  [95:0] m_axis_tx_cpl_ts, // Completion to Corundum's TX engine: when the frame was sent.
-    output logic  [15:0] m_axis_tx_cpl_tag, // Tag of the frame.
-    output logic         m_axis_tx_cpl_valid, // The completion is there.
-    input  wire          m_axis_tx_cpl_ready, // The completion is taken in this cycle.
+    // Completions from the wire.
+    input  wire   [95:0] s_axis_tx_cpl_ts,
+    input  wire   [15:0] s_axis_tx_cpl_tag,
+    input  wire          s_axis_tx_cpl_valid,
+    output logic         s_axis_tx_cpl_ready,
+    // Completions to Corundum's TX engine.
+    output logic  [95:0] m_axis_tx_cpl_ts,
+    output logic  [15:0] m_axis_tx_cpl_tag,
+    output logic         m_axis_tx_cpl_valid,
+    input  wire          m_axis_tx_cpl_ready,
     output logic  [31:0] tx_cpl_ours_o, // Completions of our frames, which were swallowed.
     output logic  [31:0] tx_host_tag_conflict_o // Frames of the host whose tag is one of ours.
 );
@@ -90,6 +92,7 @@ module pspin_tx_inject (
     assign counters_events = {host_m_valid && slices_0_s_ready && host_m_last && !host_m_data[616],
         s_axis_tx_cpl_valid && completions_s_ready && !cpl_host};
 
+    // Both streams to the arbiter; of our frames the error bit and the highest bit of the tag are 0.
     spinneret_axis_pack #(.ID(16), .DEST(8), .USER(17)) u_host (
         .s_axis_tdata(s_axis_nic_tx_tdata),
         .s_axis_tkeep(s_axis_nic_tx_tkeep),

@@ -497,6 +497,8 @@ module spinneret_app (
     logic link_host_dma_awlock;
     logic [3:0] link_host_dma_awcache;
     logic [2:0] link_host_dma_awprot;
+    logic [3:0] link_host_dma_awuser;
+    logic [5:0] link_host_dma_awatop;
     logic link_host_dma_awvalid;
     logic [511:0] link_host_dma_wdata;
     logic [63:0] link_host_dma_wstrb;
@@ -511,11 +513,9 @@ module spinneret_app (
     logic link_host_dma_arlock;
     logic [3:0] link_host_dma_arcache;
     logic [2:0] link_host_dma_arprot;
+    logic [3:0] link_host_dma_aruser;
     logic link_host_dma_arvalid;
     logic link_host_dma_rready;
-    logic [5:0] link_host_dma_awatop;
-    logic [3:0] link_host_dma_awuser;
-    logic [3:0] link_host_dma_aruser;
     logic [714:0] link_hers_data;
     logic link_hers_ready;
     logic [73:0] link_frees_data;
@@ -718,6 +718,7 @@ module spinneret_app (
         counters[1791:1760] = bar_errors_o;
     end
 
+    // The BAR: registers, and the cluster's memory.
     spinneret_bar u_bar (
         .clk(clk),
         .rstn(rstn),
@@ -996,6 +997,8 @@ module spinneret_app (
         .host_dma_awlock(link_host_dma_awlock),
         .host_dma_awcache(link_host_dma_awcache),
         .host_dma_awprot(link_host_dma_awprot),
+        .host_dma_awuser(link_host_dma_awuser),
+        .host_dma_awatop(link_host_dma_awatop),
         .host_dma_awvalid(link_host_dma_awvalid),
         .host_dma_awready(host_s_axi_awready),
         .host_dma_wdata(link_host_dma_wdata),
@@ -1015,6 +1018,7 @@ module spinneret_app (
         .host_dma_arlock(link_host_dma_arlock),
         .host_dma_arcache(link_host_dma_arcache),
         .host_dma_arprot(link_host_dma_arprot),
+        .host_dma_aruser(link_host_dma_aruser),
         .host_dma_arvalid(link_host_dma_arvalid),
         .host_dma_arready(host_s_axi_arready),
         .host_dma_rid(host_s_axi_rid),
@@ -1023,9 +1027,6 @@ module spinneret_app (
         .host_dma_rlast(host_s_axi_rlast),
         .host_dma_rvalid(host_s_axi_rvalid),
         .host_dma_rready(link_host_dma_rready),
-        .host_dma_awatop(link_host_dma_awatop),
-        .host_dma_awuser(link_host_dma_awuser),
-        .host_dma_aruser(link_host_dma_aruser),
         .hers_data(link_hers_data),
         .hers_valid(ingress_her_valid),
         .hers_ready(link_hers_ready),
@@ -1274,6 +1275,7 @@ module spinneret_app (
     );
 
     // Rules and contexts.
+    // From the wire to the cluster.
     pspin_ingress_datapath u_ingress (
         .clk(clk),
         .rstn(rstn),
@@ -1559,6 +1561,7 @@ module spinneret_app (
         .s_axi_awqos(4'd0),
         .s_axi_awregion(4'd0),
         .s_axi_awuser(link_host_dma_awuser),
+        .s_axi_awatop(link_host_dma_awatop),
         .s_axi_awvalid(link_host_dma_awvalid),
         .s_axi_awready(host_s_axi_awready),
         .s_axi_wdata(link_host_dma_wdata),
@@ -1602,7 +1605,6 @@ module spinneret_app (
         .rd_outside_o(host_rd_outside_o),
         .rd_stray_status_o(host_rd_stray_status_o),
         .rd_dma_errors_o(host_rd_dma_errors_o),
-        .s_axi_awatop(link_host_dma_awatop),
         .guard_open(!regs_guard_enforce),
         .guard_by_context(regs_guard_by_context),
         .guard_enabled(regs_guard_enabled),
@@ -1612,7 +1614,7 @@ module spinneret_app (
     );
 
     // What Corundum reads from, for writes to host memory.
-    // Data on its way to the host.
+    // Data on its way to the host, and from it.
     spinneret_psdpram u_write_ram (
         .clk(clk),
         .rstn(rstn),
@@ -1631,7 +1633,6 @@ module spinneret_app (
     );
 
     // What Corundum writes to, for reads from host memory.
-    // Data on its way from the host.
     spinneret_psdpram u_read_ram (
         .clk(clk),
         .rstn(rstn),

@@ -82,37 +82,63 @@ module spinneret_axi_crossing_16_32x512x6 (
     output logic         m_rready
 );
 
-    logic [58:0] aw_m_data;
-    logic [576:0] w_m_data;
-    logic [7:0] b_m_data;
-    logic [58:0] ar_m_data;
-    logic [520:0] r_m_data;
+    typedef struct packed {
+        logic [2:0] prot;
+        logic [3:0] cache;
+        logic lock;
+        logic [1:0] burst;
+        logic [2:0] size;
+        logic [7:0] len;
+        logic [31:0] addr;
+        logic [5:0] id;
+    } axi_address_t;
+    typedef struct packed {
+        logic last;
+        logic [63:0] strb;
+        logic [511:0] data;
+    } axi_data_t;
+    typedef struct packed {
+        logic [1:0] resp;
+        logic [5:0] id;
+    } axi_response_t;
+    typedef struct packed {
+        logic last;
+        logic [1:0] resp;
+        logic [511:0] data;
+        logic [5:0] id;
+    } axi_read_t;
 
-    assign m_awid = aw_m_data[5:0];
-    assign m_awaddr = aw_m_data[37:6];
-    assign m_awlen = aw_m_data[45:38];
-    assign m_awsize = aw_m_data[48:46];
-    assign m_awburst = aw_m_data[50:49];
-    assign m_awlock = aw_m_data[51];
-    assign m_awcache = aw_m_data[55:52];
-    assign m_awprot = aw_m_data[58:56];
-    assign m_wdata = w_m_data[511:0];
-    assign m_wstrb = w_m_data[575:512];
-    assign m_wlast = w_m_data[576];
-    assign s_bid = b_m_data[5:0];
-    assign s_bresp = b_m_data[7:6];
-    assign m_arid = ar_m_data[5:0];
-    assign m_araddr = ar_m_data[37:6];
-    assign m_arlen = ar_m_data[45:38];
-    assign m_arsize = ar_m_data[48:46];
-    assign m_arburst = ar_m_data[50:49];
-    assign m_arlock = ar_m_data[51];
-    assign m_arcache = ar_m_data[55:52];
-    assign m_arprot = ar_m_data[58:56];
-    assign s_rid = r_m_data[5:0];
-    assign s_rdata = r_m_data[517:6];
-    assign s_rresp = r_m_data[519:518];
-    assign s_rlast = r_m_data[520];
+    axi_address_t aw_m_data;
+    axi_data_t w_m_data;
+    axi_response_t b_m_data;
+    axi_address_t ar_m_data;
+    axi_read_t r_m_data;
+
+    assign m_awid = aw_m_data.id;
+    assign m_awaddr = aw_m_data.addr;
+    assign m_awlen = aw_m_data.len;
+    assign m_awsize = aw_m_data.size;
+    assign m_awburst = aw_m_data.burst;
+    assign m_awlock = aw_m_data.lock;
+    assign m_awcache = aw_m_data.cache;
+    assign m_awprot = aw_m_data.prot;
+    assign m_wdata = w_m_data.data;
+    assign m_wstrb = w_m_data.strb;
+    assign m_wlast = w_m_data.last;
+    assign s_bid = b_m_data.id;
+    assign s_bresp = b_m_data.resp;
+    assign m_arid = ar_m_data.id;
+    assign m_araddr = ar_m_data.addr;
+    assign m_arlen = ar_m_data.len;
+    assign m_arsize = ar_m_data.size;
+    assign m_arburst = ar_m_data.burst;
+    assign m_arlock = ar_m_data.lock;
+    assign m_arcache = ar_m_data.cache;
+    assign m_arprot = ar_m_data.prot;
+    assign s_rid = r_m_data.id;
+    assign s_rdata = r_m_data.data;
+    assign s_rresp = r_m_data.resp;
+    assign s_rlast = r_m_data.last;
 
     spinneret_async_fifo #(.DEPTH(16), .WIDTH(59)) u_aw (
         .s_clk(s_clk),

@@ -17,6 +17,8 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
     input  wire          s_awlock,
     input  wire    [3:0] s_awcache,
     input  wire    [2:0] s_awprot,
+    input  wire    [3:0] s_awuser,
+    input  wire    [5:0] s_awatop,
     input  wire          s_awvalid,
     output logic         s_awready,
     input  wire  [511:0] s_wdata,
@@ -36,6 +38,7 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
     input  wire          s_arlock,
     input  wire    [3:0] s_arcache,
     input  wire    [2:0] s_arprot,
+    input  wire    [3:0] s_aruser,
     input  wire          s_arvalid,
     output logic         s_arready,
     output logic   [5:0] s_rid,
@@ -44,9 +47,6 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
     output logic         s_rlast,
     output logic         s_rvalid,
     input  wire          s_rready,
-    input  wire    [5:0] s_awatop, // Atomic operation.
-    input  wire    [3:0] s_awuser, // User signal of a write.
-    input  wire    [3:0] s_aruser, // User signal of a read.
     // Bursts out.
     output logic   [5:0] m_awid,
     output logic  [63:0] m_awaddr,
@@ -56,6 +56,8 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
     output logic         m_awlock,
     output logic   [3:0] m_awcache,
     output logic   [2:0] m_awprot,
+    output logic   [3:0] m_awuser,
+    output logic   [5:0] m_awatop,
     output logic         m_awvalid,
     input  wire          m_awready,
     output logic [511:0] m_wdata,
@@ -75,6 +77,7 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
     output logic         m_arlock,
     output logic   [3:0] m_arcache,
     output logic   [2:0] m_arprot,
+    output logic   [3:0] m_aruser,
     output logic         m_arvalid,
     input  wire          m_arready,
     input  wire    [5:0] m_rid,
@@ -82,59 +85,88 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
     input  wire    [1:0] m_rresp,
     input  wire          m_rlast,
     input  wire          m_rvalid,
-    output logic         m_rready,
-    output logic   [5:0] m_awatop, // Atomic operation.
-    output logic   [3:0] m_awuser, // User signal of a write.
-    output logic   [3:0] m_aruser // User signal of a read.
+    output logic         m_rready
 );
 
+    typedef struct packed {
+        logic [5:0] atop;
+        logic [3:0] user;
+        logic [2:0] prot;
+        logic [3:0] cache;
+        logic lock;
+        logic [1:0] burst;
+        logic [2:0] size;
+        logic [7:0] len;
+        logic [63:0] addr;
+        logic [5:0] id;
+    } axi_address_t;
+    typedef struct packed {
+        logic last;
+        logic [63:0] strb;
+        logic [511:0] data;
+    } axi_data_t;
+    typedef struct packed {
+        logic [1:0] resp;
+        logic [5:0] id;
+    } axi_response_t;
+    typedef struct packed {
+        logic [3:0] user;
+        logic [2:0] prot;
+        logic [3:0] cache;
+        logic lock;
+        logic [1:0] burst;
+        logic [2:0] size;
+        logic [7:0] len;
+        logic [63:0] addr;
+        logic [5:0] id;
+    } axi_address_t_1;
+    typedef struct packed {
+        logic last;
+        logic [1:0] resp;
+        logic [511:0] data;
+        logic [5:0] id;
+    } axi_read_t;
+
     logic [100:0] aw_s_data;
-    logic [100:0] aw_m_data;
-    logic [576:0] w_m_data;
-    logic [7:0] b_m_data;
+    axi_address_t aw_m_data;
+    axi_data_t w_m_data;
+    axi_response_t b_m_data;
     logic [94:0] ar_s_data;
-    logic [94:0] ar_m_data;
-    logic [520:0] r_m_data;
+    axi_address_t_1 ar_m_data;
+    axi_read_t r_m_data;
 
-    always_comb begin
-        aw_s_data = {10'd0, s_awprot, s_awcache, s_awlock, s_awburst, s_awsize, s_awlen, s_awaddr, s_awid};
-        aw_s_data[100:95] = s_awatop;
-        aw_s_data[94:91] = s_awuser;
-    end
-
-    always_comb begin
-        ar_s_data = {4'd0, s_arprot, s_arcache, s_arlock, s_arburst, s_arsize, s_arlen, s_araddr, s_arid};
-        ar_s_data[94:91] = s_aruser;
-    end
-
-    assign m_awatop = aw_m_data[100:95];
-    assign m_awuser = aw_m_data[94:91];
-    assign m_aruser = ar_m_data[94:91];
-    assign m_awid = aw_m_data[5:0];
-    assign m_awaddr = aw_m_data[69:6];
-    assign m_awlen = aw_m_data[77:70];
-    assign m_awsize = aw_m_data[80:78];
-    assign m_awburst = aw_m_data[82:81];
-    assign m_awlock = aw_m_data[83];
-    assign m_awcache = aw_m_data[87:84];
-    assign m_awprot = aw_m_data[90:88];
-    assign m_wdata = w_m_data[511:0];
-    assign m_wstrb = w_m_data[575:512];
-    assign m_wlast = w_m_data[576];
-    assign s_bid = b_m_data[5:0];
-    assign s_bresp = b_m_data[7:6];
-    assign m_arid = ar_m_data[5:0];
-    assign m_araddr = ar_m_data[69:6];
-    assign m_arlen = ar_m_data[77:70];
-    assign m_arsize = ar_m_data[80:78];
-    assign m_arburst = ar_m_data[82:81];
-    assign m_arlock = ar_m_data[83];
-    assign m_arcache = ar_m_data[87:84];
-    assign m_arprot = ar_m_data[90:88];
-    assign s_rid = r_m_data[5:0];
-    assign s_rdata = r_m_data[517:6];
-    assign s_rresp = r_m_data[519:518];
-    assign s_rlast = r_m_data[520];
+    assign aw_s_data = {s_awatop, s_awuser, s_awprot, s_awcache, s_awlock, s_awburst, s_awsize, s_awlen,
+        s_awaddr, s_awid};
+    assign m_awid = aw_m_data.id;
+    assign m_awaddr = aw_m_data.addr;
+    assign m_awlen = aw_m_data.len;
+    assign m_awsize = aw_m_data.size;
+    assign m_awburst = aw_m_data.burst;
+    assign m_awlock = aw_m_data.lock;
+    assign m_awcache = aw_m_data.cache;
+    assign m_awprot = aw_m_data.prot;
+    assign m_awuser = aw_m_data.user;
+    assign m_awatop = aw_m_data.atop;
+    assign m_wdata = w_m_data.data;
+    assign m_wstrb = w_m_data.strb;
+    assign m_wlast = w_m_data.last;
+    assign s_bid = b_m_data.id;
+    assign s_bresp = b_m_data.resp;
+    assign ar_s_data = {s_aruser, s_arprot, s_arcache, s_arlock, s_arburst, s_arsize, s_arlen, s_araddr,
+        s_arid};
+    assign m_arid = ar_m_data.id;
+    assign m_araddr = ar_m_data.addr;
+    assign m_arlen = ar_m_data.len;
+    assign m_arsize = ar_m_data.size;
+    assign m_arburst = ar_m_data.burst;
+    assign m_arlock = ar_m_data.lock;
+    assign m_arcache = ar_m_data.cache;
+    assign m_arprot = ar_m_data.prot;
+    assign m_aruser = ar_m_data.user;
+    assign s_rid = r_m_data.id;
+    assign s_rdata = r_m_data.data;
+    assign s_rresp = r_m_data.resp;
+    assign s_rlast = r_m_data.last;
 
     spinneret_async_fifo #(.DEPTH(16), .WIDTH(101)) u_aw (
         .s_clk(s_clk),

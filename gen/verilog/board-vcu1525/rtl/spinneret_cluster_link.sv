@@ -131,6 +131,8 @@ module spinneret_cluster_link (
     output logic         host_dma_awlock,
     output logic   [3:0] host_dma_awcache,
     output logic   [2:0] host_dma_awprot,
+    output logic   [3:0] host_dma_awuser,
+    output logic   [5:0] host_dma_awatop,
     output logic         host_dma_awvalid,
     input  wire          host_dma_awready,
     output logic [511:0] host_dma_wdata,
@@ -150,6 +152,7 @@ module spinneret_cluster_link (
     output logic         host_dma_arlock,
     output logic   [3:0] host_dma_arcache,
     output logic   [2:0] host_dma_arprot,
+    output logic   [3:0] host_dma_aruser,
     output logic         host_dma_arvalid,
     input  wire          host_dma_arready,
     input  wire    [5:0] host_dma_rid,
@@ -158,9 +161,6 @@ module spinneret_cluster_link (
     input  wire          host_dma_rlast,
     input  wire          host_dma_rvalid,
     output logic         host_dma_rready,
-    output logic   [5:0] host_dma_awatop, // Their atomic operation.
-    output logic   [3:0] host_dma_awuser, // User signal of their writes.
-    output logic   [3:0] host_dma_aruser, // User signal of their reads.
     // HERs, packed.
     input  wire  [714:0] hers_data,
     input  wire          hers_valid,
@@ -456,149 +456,6 @@ module spinneret_cluster_link (
     logic reset_near_link_rst;
     logic reset_far_rst;
     logic [19:0] state_sync_q;
-    logic [5:0] ni_crossing_m_awid;
-    logic [31:0] ni_crossing_m_awaddr;
-    logic [7:0] ni_crossing_m_awlen;
-    logic [2:0] ni_crossing_m_awsize;
-    logic [1:0] ni_crossing_m_awburst;
-    logic ni_crossing_m_awlock;
-    logic [3:0] ni_crossing_m_awcache;
-    logic [2:0] ni_crossing_m_awprot;
-    logic ni_crossing_m_awvalid;
-    logic [511:0] ni_crossing_m_wdata;
-    logic [63:0] ni_crossing_m_wstrb;
-    logic ni_crossing_m_wlast;
-    logic ni_crossing_m_wvalid;
-    logic ni_crossing_m_bready;
-    logic [5:0] ni_crossing_m_arid;
-    logic [31:0] ni_crossing_m_araddr;
-    logic [7:0] ni_crossing_m_arlen;
-    logic [2:0] ni_crossing_m_arsize;
-    logic [1:0] ni_crossing_m_arburst;
-    logic ni_crossing_m_arlock;
-    logic [3:0] ni_crossing_m_arcache;
-    logic [2:0] ni_crossing_m_arprot;
-    logic ni_crossing_m_arvalid;
-    logic ni_crossing_m_rready;
-    logic [5:0] no_crossing_m_awid;
-    logic [31:0] no_crossing_m_awaddr;
-    logic [7:0] no_crossing_m_awlen;
-    logic [2:0] no_crossing_m_awsize;
-    logic [1:0] no_crossing_m_awburst;
-    logic no_crossing_m_awlock;
-    logic [3:0] no_crossing_m_awcache;
-    logic [2:0] no_crossing_m_awprot;
-    logic no_crossing_m_awvalid;
-    logic [511:0] no_crossing_m_wdata;
-    logic [63:0] no_crossing_m_wstrb;
-    logic no_crossing_m_wlast;
-    logic no_crossing_m_wvalid;
-    logic no_crossing_m_bready;
-    logic [5:0] no_crossing_m_arid;
-    logic [31:0] no_crossing_m_araddr;
-    logic [7:0] no_crossing_m_arlen;
-    logic [2:0] no_crossing_m_arsize;
-    logic [1:0] no_crossing_m_arburst;
-    logic no_crossing_m_arlock;
-    logic [3:0] no_crossing_m_arcache;
-    logic [2:0] no_crossing_m_arprot;
-    logic no_crossing_m_arvalid;
-    logic no_crossing_m_rready;
-    logic [5:0] host_crossing_m_awid;
-    logic [31:0] host_crossing_m_awaddr;
-    logic [7:0] host_crossing_m_awlen;
-    logic [2:0] host_crossing_m_awsize;
-    logic [1:0] host_crossing_m_awburst;
-    logic host_crossing_m_awlock;
-    logic [3:0] host_crossing_m_awcache;
-    logic [2:0] host_crossing_m_awprot;
-    logic host_crossing_m_awvalid;
-    logic [511:0] host_crossing_m_wdata;
-    logic [63:0] host_crossing_m_wstrb;
-    logic host_crossing_m_wlast;
-    logic host_crossing_m_wvalid;
-    logic host_crossing_m_bready;
-    logic [5:0] host_crossing_m_arid;
-    logic [31:0] host_crossing_m_araddr;
-    logic [7:0] host_crossing_m_arlen;
-    logic [2:0] host_crossing_m_arsize;
-    logic [1:0] host_crossing_m_arburst;
-    logic host_crossing_m_arlock;
-    logic [3:0] host_crossing_m_arcache;
-    logic [2:0] host_crossing_m_arprot;
-    logic host_crossing_m_arvalid;
-    logic host_crossing_m_rready;
-    logic host_dma_crossing_s_awready;
-    logic host_dma_crossing_s_wready;
-    logic [5:0] host_dma_crossing_s_bid;
-    logic [1:0] host_dma_crossing_s_bresp;
-    logic host_dma_crossing_s_bvalid;
-    logic host_dma_crossing_s_arready;
-    logic [5:0] host_dma_crossing_s_rid;
-    logic [511:0] host_dma_crossing_s_rdata;
-    logic [1:0] host_dma_crossing_s_rresp;
-    logic host_dma_crossing_s_rlast;
-    logic host_dma_crossing_s_rvalid;
-    logic ni_names_s_awready;
-    logic ni_names_s_wready;
-    logic [5:0] ni_names_s_bid;
-    logic [1:0] ni_names_s_bresp;
-    logic ni_names_s_bvalid;
-    logic ni_names_s_arready;
-    logic [5:0] ni_names_s_rid;
-    logic [511:0] ni_names_s_rdata;
-    logic [1:0] ni_names_s_rresp;
-    logic ni_names_s_rlast;
-    logic ni_names_s_rvalid;
-    logic no_names_s_awready;
-    logic no_names_s_wready;
-    logic [5:0] no_names_s_bid;
-    logic [1:0] no_names_s_bresp;
-    logic no_names_s_bvalid;
-    logic no_names_s_arready;
-    logic [5:0] no_names_s_rid;
-    logic [511:0] no_names_s_rdata;
-    logic [1:0] no_names_s_rresp;
-    logic no_names_s_rlast;
-    logic no_names_s_rvalid;
-    logic host_names_s_awready;
-    logic host_names_s_wready;
-    logic [5:0] host_names_s_bid;
-    logic [1:0] host_names_s_bresp;
-    logic host_names_s_bvalid;
-    logic host_names_s_arready;
-    logic [5:0] host_names_s_rid;
-    logic [511:0] host_names_s_rdata;
-    logic [1:0] host_names_s_rresp;
-    logic host_names_s_rlast;
-    logic host_names_s_rvalid;
-    logic [5:0] host_dma_names_m_awid;
-    logic [63:0] host_dma_names_m_awaddr;
-    logic [7:0] host_dma_names_m_awlen;
-    logic [2:0] host_dma_names_m_awsize;
-    logic [1:0] host_dma_names_m_awburst;
-    logic host_dma_names_m_awlock;
-    logic [3:0] host_dma_names_m_awcache;
-    logic [2:0] host_dma_names_m_awprot;
-    logic host_dma_names_m_awvalid;
-    logic [511:0] host_dma_names_m_wdata;
-    logic [63:0] host_dma_names_m_wstrb;
-    logic host_dma_names_m_wlast;
-    logic host_dma_names_m_wvalid;
-    logic host_dma_names_m_bready;
-    logic [5:0] host_dma_names_m_arid;
-    logic [63:0] host_dma_names_m_araddr;
-    logic [7:0] host_dma_names_m_arlen;
-    logic [2:0] host_dma_names_m_arsize;
-    logic [1:0] host_dma_names_m_arburst;
-    logic host_dma_names_m_arlock;
-    logic [3:0] host_dma_names_m_arcache;
-    logic [2:0] host_dma_names_m_arprot;
-    logic host_dma_names_m_arvalid;
-    logic host_dma_names_m_rready;
-    logic [5:0] host_dma_names_m_awatop;
-    logic [3:0] host_dma_names_m_awuser;
-    logic [3:0] host_dma_names_m_aruser;
     her_t her_fifo_m_data;
     logic stdout_fifo_s_ready;
 
@@ -611,6 +468,32 @@ module spinneret_cluster_link (
     assign eoc = state_sync_q[1:0];
     assign busy = state_sync_q[3:2];
     assign queues_full = state_sync_q[19:4];
+    assign ni_slave_aw_qos = 4'd0;
+    assign ni_slave_aw_region = 4'd0;
+    assign ni_slave_aw_user = 4'd0;
+    assign ni_slave_aw_atop = 6'd0;
+    assign ni_slave_w_user = 4'd0;
+    assign ni_slave_ar_qos = 4'd0;
+    assign ni_slave_ar_region = 4'd0;
+    assign ni_slave_ar_user = 4'd0;
+    assign no_slave_aw_qos = 4'd0;
+    assign no_slave_aw_region = 4'd0;
+    assign no_slave_aw_user = 4'd0;
+    assign no_slave_aw_atop = 6'd0;
+    assign no_slave_w_user = 4'd0;
+    assign no_slave_ar_qos = 4'd0;
+    assign no_slave_ar_region = 4'd0;
+    assign no_slave_ar_user = 4'd0;
+    assign host_slave_aw_qos = 4'd0;
+    assign host_slave_aw_region = 4'd0;
+    assign host_slave_aw_user = 4'd0;
+    assign host_slave_aw_atop = 6'd0;
+    assign host_slave_w_user = 4'd0;
+    assign host_slave_ar_qos = 4'd0;
+    assign host_slave_ar_region = 4'd0;
+    assign host_slave_ar_user = 4'd0;
+    assign host_master_b_user = 4'd0;
+    assign host_master_r_user = 4'd0;
     assign her_msgid = her_fifo_m_data.msgid;
     assign her_is_eom = her_fifo_m_data.is_eom;
     assign her_addr = her_fifo_m_data.addr;
@@ -707,41 +590,41 @@ module spinneret_cluster_link (
         .s_rlast(ni_rlast),
         .s_rvalid(ni_rvalid),
         .s_rready(ni_rready),
-        .m_awid(ni_crossing_m_awid),
-        .m_awaddr(ni_crossing_m_awaddr),
-        .m_awlen(ni_crossing_m_awlen),
-        .m_awsize(ni_crossing_m_awsize),
-        .m_awburst(ni_crossing_m_awburst),
-        .m_awlock(ni_crossing_m_awlock),
-        .m_awcache(ni_crossing_m_awcache),
-        .m_awprot(ni_crossing_m_awprot),
-        .m_awvalid(ni_crossing_m_awvalid),
-        .m_awready(ni_names_s_awready),
-        .m_wdata(ni_crossing_m_wdata),
-        .m_wstrb(ni_crossing_m_wstrb),
-        .m_wlast(ni_crossing_m_wlast),
-        .m_wvalid(ni_crossing_m_wvalid),
-        .m_wready(ni_names_s_wready),
-        .m_bid(ni_names_s_bid),
-        .m_bresp(ni_names_s_bresp),
-        .m_bvalid(ni_names_s_bvalid),
-        .m_bready(ni_crossing_m_bready),
-        .m_arid(ni_crossing_m_arid),
-        .m_araddr(ni_crossing_m_araddr),
-        .m_arlen(ni_crossing_m_arlen),
-        .m_arsize(ni_crossing_m_arsize),
-        .m_arburst(ni_crossing_m_arburst),
-        .m_arlock(ni_crossing_m_arlock),
-        .m_arcache(ni_crossing_m_arcache),
-        .m_arprot(ni_crossing_m_arprot),
-        .m_arvalid(ni_crossing_m_arvalid),
-        .m_arready(ni_names_s_arready),
-        .m_rid(ni_names_s_rid),
-        .m_rdata(ni_names_s_rdata),
-        .m_rresp(ni_names_s_rresp),
-        .m_rlast(ni_names_s_rlast),
-        .m_rvalid(ni_names_s_rvalid),
-        .m_rready(ni_crossing_m_rready)
+        .m_awid(ni_slave_aw_id),
+        .m_awaddr(ni_slave_aw_addr),
+        .m_awlen(ni_slave_aw_len),
+        .m_awsize(ni_slave_aw_size),
+        .m_awburst(ni_slave_aw_burst),
+        .m_awlock(ni_slave_aw_lock),
+        .m_awcache(ni_slave_aw_cache),
+        .m_awprot(ni_slave_aw_prot),
+        .m_awvalid(ni_slave_aw_valid),
+        .m_awready(ni_slave_aw_ready),
+        .m_wdata(ni_slave_w_data),
+        .m_wstrb(ni_slave_w_strb),
+        .m_wlast(ni_slave_w_last),
+        .m_wvalid(ni_slave_w_valid),
+        .m_wready(ni_slave_w_ready),
+        .m_bid(ni_slave_b_id),
+        .m_bresp(ni_slave_b_resp),
+        .m_bvalid(ni_slave_b_valid),
+        .m_bready(ni_slave_b_ready),
+        .m_arid(ni_slave_ar_id),
+        .m_araddr(ni_slave_ar_addr),
+        .m_arlen(ni_slave_ar_len),
+        .m_arsize(ni_slave_ar_size),
+        .m_arburst(ni_slave_ar_burst),
+        .m_arlock(ni_slave_ar_lock),
+        .m_arcache(ni_slave_ar_cache),
+        .m_arprot(ni_slave_ar_prot),
+        .m_arvalid(ni_slave_ar_valid),
+        .m_arready(ni_slave_ar_ready),
+        .m_rid(ni_slave_r_id),
+        .m_rdata(ni_slave_r_data),
+        .m_rresp(ni_slave_r_resp),
+        .m_rlast(ni_slave_r_last),
+        .m_rvalid(ni_slave_r_valid),
+        .m_rready(ni_slave_r_ready)
     );
 
     spinneret_axi_crossing_16_32x512x6 u_no_crossing (
@@ -784,41 +667,41 @@ module spinneret_cluster_link (
         .s_rlast(no_rlast),
         .s_rvalid(no_rvalid),
         .s_rready(no_rready),
-        .m_awid(no_crossing_m_awid),
-        .m_awaddr(no_crossing_m_awaddr),
-        .m_awlen(no_crossing_m_awlen),
-        .m_awsize(no_crossing_m_awsize),
-        .m_awburst(no_crossing_m_awburst),
-        .m_awlock(no_crossing_m_awlock),
-        .m_awcache(no_crossing_m_awcache),
-        .m_awprot(no_crossing_m_awprot),
-        .m_awvalid(no_crossing_m_awvalid),
-        .m_awready(no_names_s_awready),
-        .m_wdata(no_crossing_m_wdata),
-        .m_wstrb(no_crossing_m_wstrb),
-        .m_wlast(no_crossing_m_wlast),
-        .m_wvalid(no_crossing_m_wvalid),
-        .m_wready(no_names_s_wready),
-        .m_bid(no_names_s_bid),
-        .m_bresp(no_names_s_bresp),
-        .m_bvalid(no_names_s_bvalid),
-        .m_bready(no_crossing_m_bready),
-        .m_arid(no_crossing_m_arid),
-        .m_araddr(no_crossing_m_araddr),
-        .m_arlen(no_crossing_m_arlen),
-        .m_arsize(no_crossing_m_arsize),
-        .m_arburst(no_crossing_m_arburst),
-        .m_arlock(no_crossing_m_arlock),
-        .m_arcache(no_crossing_m_arcache),
-        .m_arprot(no_crossing_m_arprot),
-        .m_arvalid(no_crossing_m_arvalid),
-        .m_arready(no_names_s_arready),
-        .m_rid(no_names_s_rid),
-        .m_rdata(no_names_s_rdata),
-        .m_rresp(no_names_s_rresp),
-        .m_rlast(no_names_s_rlast),
-        .m_rvalid(no_names_s_rvalid),
-        .m_rready(no_crossing_m_rready)
+        .m_awid(no_slave_aw_id),
+        .m_awaddr(no_slave_aw_addr),
+        .m_awlen(no_slave_aw_len),
+        .m_awsize(no_slave_aw_size),
+        .m_awburst(no_slave_aw_burst),
+        .m_awlock(no_slave_aw_lock),
+        .m_awcache(no_slave_aw_cache),
+        .m_awprot(no_slave_aw_prot),
+        .m_awvalid(no_slave_aw_valid),
+        .m_awready(no_slave_aw_ready),
+        .m_wdata(no_slave_w_data),
+        .m_wstrb(no_slave_w_strb),
+        .m_wlast(no_slave_w_last),
+        .m_wvalid(no_slave_w_valid),
+        .m_wready(no_slave_w_ready),
+        .m_bid(no_slave_b_id),
+        .m_bresp(no_slave_b_resp),
+        .m_bvalid(no_slave_b_valid),
+        .m_bready(no_slave_b_ready),
+        .m_arid(no_slave_ar_id),
+        .m_araddr(no_slave_ar_addr),
+        .m_arlen(no_slave_ar_len),
+        .m_arsize(no_slave_ar_size),
+        .m_arburst(no_slave_ar_burst),
+        .m_arlock(no_slave_ar_lock),
+        .m_arcache(no_slave_ar_cache),
+        .m_arprot(no_slave_ar_prot),
+        .m_arvalid(no_slave_ar_valid),
+        .m_arready(no_slave_ar_ready),
+        .m_rid(no_slave_r_id),
+        .m_rdata(no_slave_r_data),
+        .m_rresp(no_slave_r_resp),
+        .m_rlast(no_slave_r_last),
+        .m_rvalid(no_slave_r_valid),
+        .m_rready(no_slave_r_ready)
     );
 
     spinneret_axi_crossing_8_32x512x6 u_host_crossing (
@@ -861,41 +744,41 @@ module spinneret_cluster_link (
         .s_rlast(host_rlast),
         .s_rvalid(host_rvalid),
         .s_rready(host_rready),
-        .m_awid(host_crossing_m_awid),
-        .m_awaddr(host_crossing_m_awaddr),
-        .m_awlen(host_crossing_m_awlen),
-        .m_awsize(host_crossing_m_awsize),
-        .m_awburst(host_crossing_m_awburst),
-        .m_awlock(host_crossing_m_awlock),
-        .m_awcache(host_crossing_m_awcache),
-        .m_awprot(host_crossing_m_awprot),
-        .m_awvalid(host_crossing_m_awvalid),
-        .m_awready(host_names_s_awready),
-        .m_wdata(host_crossing_m_wdata),
-        .m_wstrb(host_crossing_m_wstrb),
-        .m_wlast(host_crossing_m_wlast),
-        .m_wvalid(host_crossing_m_wvalid),
-        .m_wready(host_names_s_wready),
-        .m_bid(host_names_s_bid),
-        .m_bresp(host_names_s_bresp),
-        .m_bvalid(host_names_s_bvalid),
-        .m_bready(host_crossing_m_bready),
-        .m_arid(host_crossing_m_arid),
-        .m_araddr(host_crossing_m_araddr),
-        .m_arlen(host_crossing_m_arlen),
-        .m_arsize(host_crossing_m_arsize),
-        .m_arburst(host_crossing_m_arburst),
-        .m_arlock(host_crossing_m_arlock),
-        .m_arcache(host_crossing_m_arcache),
-        .m_arprot(host_crossing_m_arprot),
-        .m_arvalid(host_crossing_m_arvalid),
-        .m_arready(host_names_s_arready),
-        .m_rid(host_names_s_rid),
-        .m_rdata(host_names_s_rdata),
-        .m_rresp(host_names_s_rresp),
-        .m_rlast(host_names_s_rlast),
-        .m_rvalid(host_names_s_rvalid),
-        .m_rready(host_crossing_m_rready)
+        .m_awid(host_slave_aw_id),
+        .m_awaddr(host_slave_aw_addr),
+        .m_awlen(host_slave_aw_len),
+        .m_awsize(host_slave_aw_size),
+        .m_awburst(host_slave_aw_burst),
+        .m_awlock(host_slave_aw_lock),
+        .m_awcache(host_slave_aw_cache),
+        .m_awprot(host_slave_aw_prot),
+        .m_awvalid(host_slave_aw_valid),
+        .m_awready(host_slave_aw_ready),
+        .m_wdata(host_slave_w_data),
+        .m_wstrb(host_slave_w_strb),
+        .m_wlast(host_slave_w_last),
+        .m_wvalid(host_slave_w_valid),
+        .m_wready(host_slave_w_ready),
+        .m_bid(host_slave_b_id),
+        .m_bresp(host_slave_b_resp),
+        .m_bvalid(host_slave_b_valid),
+        .m_bready(host_slave_b_ready),
+        .m_arid(host_slave_ar_id),
+        .m_araddr(host_slave_ar_addr),
+        .m_arlen(host_slave_ar_len),
+        .m_arsize(host_slave_ar_size),
+        .m_arburst(host_slave_ar_burst),
+        .m_arlock(host_slave_ar_lock),
+        .m_arcache(host_slave_ar_cache),
+        .m_arprot(host_slave_ar_prot),
+        .m_arvalid(host_slave_ar_valid),
+        .m_arready(host_slave_ar_ready),
+        .m_rid(host_slave_r_id),
+        .m_rdata(host_slave_r_data),
+        .m_rresp(host_slave_r_resp),
+        .m_rlast(host_slave_r_last),
+        .m_rvalid(host_slave_r_valid),
+        .m_rready(host_slave_r_ready)
     );
 
     // AXI from the cluster.
@@ -904,44 +787,44 @@ module spinneret_cluster_link (
         .s_rst(far_rst),
         .m_clk(clk),
         .m_rst(near_rst),
-        .s_awid(host_dma_names_m_awid),
-        .s_awaddr(host_dma_names_m_awaddr),
-        .s_awlen(host_dma_names_m_awlen),
-        .s_awsize(host_dma_names_m_awsize),
-        .s_awburst(host_dma_names_m_awburst),
-        .s_awlock(host_dma_names_m_awlock),
-        .s_awcache(host_dma_names_m_awcache),
-        .s_awprot(host_dma_names_m_awprot),
-        .s_awvalid(host_dma_names_m_awvalid),
-        .s_awready(host_dma_crossing_s_awready),
-        .s_wdata(host_dma_names_m_wdata),
-        .s_wstrb(host_dma_names_m_wstrb),
-        .s_wlast(host_dma_names_m_wlast),
-        .s_wvalid(host_dma_names_m_wvalid),
-        .s_wready(host_dma_crossing_s_wready),
-        .s_bid(host_dma_crossing_s_bid),
-        .s_bresp(host_dma_crossing_s_bresp),
-        .s_bvalid(host_dma_crossing_s_bvalid),
-        .s_bready(host_dma_names_m_bready),
-        .s_arid(host_dma_names_m_arid),
-        .s_araddr(host_dma_names_m_araddr),
-        .s_arlen(host_dma_names_m_arlen),
-        .s_arsize(host_dma_names_m_arsize),
-        .s_arburst(host_dma_names_m_arburst),
-        .s_arlock(host_dma_names_m_arlock),
-        .s_arcache(host_dma_names_m_arcache),
-        .s_arprot(host_dma_names_m_arprot),
-        .s_arvalid(host_dma_names_m_arvalid),
-        .s_arready(host_dma_crossing_s_arready),
-        .s_rid(host_dma_crossing_s_rid),
-        .s_rdata(host_dma_crossing_s_rdata),
-        .s_rresp(host_dma_crossing_s_rresp),
-        .s_rlast(host_dma_crossing_s_rlast),
-        .s_rvalid(host_dma_crossing_s_rvalid),
-        .s_rready(host_dma_names_m_rready),
-        .s_awatop(host_dma_names_m_awatop),
-        .s_awuser(host_dma_names_m_awuser),
-        .s_aruser(host_dma_names_m_aruser),
+        .s_awid(host_master_aw_id),
+        .s_awaddr(host_master_aw_addr),
+        .s_awlen(host_master_aw_len),
+        .s_awsize(host_master_aw_size),
+        .s_awburst(host_master_aw_burst),
+        .s_awlock(host_master_aw_lock),
+        .s_awcache(host_master_aw_cache),
+        .s_awprot(host_master_aw_prot),
+        .s_awuser(host_master_aw_user),
+        .s_awatop(host_master_aw_atop),
+        .s_awvalid(host_master_aw_valid),
+        .s_awready(host_master_aw_ready),
+        .s_wdata(host_master_w_data),
+        .s_wstrb(host_master_w_strb),
+        .s_wlast(host_master_w_last),
+        .s_wvalid(host_master_w_valid),
+        .s_wready(host_master_w_ready),
+        .s_bid(host_master_b_id),
+        .s_bresp(host_master_b_resp),
+        .s_bvalid(host_master_b_valid),
+        .s_bready(host_master_b_ready),
+        .s_arid(host_master_ar_id),
+        .s_araddr(host_master_ar_addr),
+        .s_arlen(host_master_ar_len),
+        .s_arsize(host_master_ar_size),
+        .s_arburst(host_master_ar_burst),
+        .s_arlock(host_master_ar_lock),
+        .s_arcache(host_master_ar_cache),
+        .s_arprot(host_master_ar_prot),
+        .s_aruser(host_master_ar_user),
+        .s_arvalid(host_master_ar_valid),
+        .s_arready(host_master_ar_ready),
+        .s_rid(host_master_r_id),
+        .s_rdata(host_master_r_data),
+        .s_rresp(host_master_r_resp),
+        .s_rlast(host_master_r_last),
+        .s_rvalid(host_master_r_valid),
+        .s_rready(host_master_r_ready),
         .m_awid(host_dma_awid),
         .m_awaddr(host_dma_awaddr),
         .m_awlen(host_dma_awlen),
@@ -950,6 +833,8 @@ module spinneret_cluster_link (
         .m_awlock(host_dma_awlock),
         .m_awcache(host_dma_awcache),
         .m_awprot(host_dma_awprot),
+        .m_awuser(host_dma_awuser),
+        .m_awatop(host_dma_awatop),
         .m_awvalid(host_dma_awvalid),
         .m_awready(host_dma_awready),
         .m_wdata(host_dma_wdata),
@@ -969,6 +854,7 @@ module spinneret_cluster_link (
         .m_arlock(host_dma_arlock),
         .m_arcache(host_dma_arcache),
         .m_arprot(host_dma_arprot),
+        .m_aruser(host_dma_aruser),
         .m_arvalid(host_dma_arvalid),
         .m_arready(host_dma_arready),
         .m_rid(host_dma_rid),
@@ -976,345 +862,7 @@ module spinneret_cluster_link (
         .m_rresp(host_dma_rresp),
         .m_rlast(host_dma_rlast),
         .m_rvalid(host_dma_rvalid),
-        .m_rready(host_dma_rready),
-        .m_awatop(host_dma_awatop),
-        .m_awuser(host_dma_awuser),
-        .m_aruser(host_dma_aruser)
-    );
-
-    spinneret_to_wrap_slave_32 u_ni_names (
-        .s_awid(ni_crossing_m_awid),
-        .s_awaddr(ni_crossing_m_awaddr),
-        .s_awlen(ni_crossing_m_awlen),
-        .s_awsize(ni_crossing_m_awsize),
-        .s_awburst(ni_crossing_m_awburst),
-        .s_awlock(ni_crossing_m_awlock),
-        .s_awcache(ni_crossing_m_awcache),
-        .s_awprot(ni_crossing_m_awprot),
-        .s_awvalid(ni_crossing_m_awvalid),
-        .s_awready(ni_names_s_awready),
-        .s_wdata(ni_crossing_m_wdata),
-        .s_wstrb(ni_crossing_m_wstrb),
-        .s_wlast(ni_crossing_m_wlast),
-        .s_wvalid(ni_crossing_m_wvalid),
-        .s_wready(ni_names_s_wready),
-        .s_bid(ni_names_s_bid),
-        .s_bresp(ni_names_s_bresp),
-        .s_bvalid(ni_names_s_bvalid),
-        .s_bready(ni_crossing_m_bready),
-        .s_arid(ni_crossing_m_arid),
-        .s_araddr(ni_crossing_m_araddr),
-        .s_arlen(ni_crossing_m_arlen),
-        .s_arsize(ni_crossing_m_arsize),
-        .s_arburst(ni_crossing_m_arburst),
-        .s_arlock(ni_crossing_m_arlock),
-        .s_arcache(ni_crossing_m_arcache),
-        .s_arprot(ni_crossing_m_arprot),
-        .s_arvalid(ni_crossing_m_arvalid),
-        .s_arready(ni_names_s_arready),
-        .s_rid(ni_names_s_rid),
-        .s_rdata(ni_names_s_rdata),
-        .s_rresp(ni_names_s_rresp),
-        .s_rlast(ni_names_s_rlast),
-        .s_rvalid(ni_names_s_rvalid),
-        .s_rready(ni_crossing_m_rready),
-        .m_aw_addr(ni_slave_aw_addr),
-        .m_aw_prot(ni_slave_aw_prot),
-        .m_aw_region(ni_slave_aw_region),
-        .m_aw_len(ni_slave_aw_len),
-        .m_aw_size(ni_slave_aw_size),
-        .m_aw_burst(ni_slave_aw_burst),
-        .m_aw_lock(ni_slave_aw_lock),
-        .m_aw_atop(ni_slave_aw_atop),
-        .m_aw_cache(ni_slave_aw_cache),
-        .m_aw_qos(ni_slave_aw_qos),
-        .m_aw_id(ni_slave_aw_id),
-        .m_aw_user(ni_slave_aw_user),
-        .m_aw_valid(ni_slave_aw_valid),
-        .m_aw_ready(ni_slave_aw_ready),
-        .m_ar_addr(ni_slave_ar_addr),
-        .m_ar_prot(ni_slave_ar_prot),
-        .m_ar_region(ni_slave_ar_region),
-        .m_ar_len(ni_slave_ar_len),
-        .m_ar_size(ni_slave_ar_size),
-        .m_ar_burst(ni_slave_ar_burst),
-        .m_ar_lock(ni_slave_ar_lock),
-        .m_ar_cache(ni_slave_ar_cache),
-        .m_ar_qos(ni_slave_ar_qos),
-        .m_ar_id(ni_slave_ar_id),
-        .m_ar_user(ni_slave_ar_user),
-        .m_ar_valid(ni_slave_ar_valid),
-        .m_ar_ready(ni_slave_ar_ready),
-        .m_w_data(ni_slave_w_data),
-        .m_w_strb(ni_slave_w_strb),
-        .m_w_user(ni_slave_w_user),
-        .m_w_last(ni_slave_w_last),
-        .m_w_valid(ni_slave_w_valid),
-        .m_w_ready(ni_slave_w_ready),
-        .m_r_data(ni_slave_r_data),
-        .m_r_resp(ni_slave_r_resp),
-        .m_r_last(ni_slave_r_last),
-        .m_r_id(ni_slave_r_id),
-        .m_r_user(ni_slave_r_user),
-        .m_r_valid(ni_slave_r_valid),
-        .m_r_ready(ni_slave_r_ready),
-        .m_b_resp(ni_slave_b_resp),
-        .m_b_id(ni_slave_b_id),
-        .m_b_user(ni_slave_b_user),
-        .m_b_valid(ni_slave_b_valid),
-        .m_b_ready(ni_slave_b_ready)
-    );
-
-    spinneret_to_wrap_slave_32 u_no_names (
-        .s_awid(no_crossing_m_awid),
-        .s_awaddr(no_crossing_m_awaddr),
-        .s_awlen(no_crossing_m_awlen),
-        .s_awsize(no_crossing_m_awsize),
-        .s_awburst(no_crossing_m_awburst),
-        .s_awlock(no_crossing_m_awlock),
-        .s_awcache(no_crossing_m_awcache),
-        .s_awprot(no_crossing_m_awprot),
-        .s_awvalid(no_crossing_m_awvalid),
-        .s_awready(no_names_s_awready),
-        .s_wdata(no_crossing_m_wdata),
-        .s_wstrb(no_crossing_m_wstrb),
-        .s_wlast(no_crossing_m_wlast),
-        .s_wvalid(no_crossing_m_wvalid),
-        .s_wready(no_names_s_wready),
-        .s_bid(no_names_s_bid),
-        .s_bresp(no_names_s_bresp),
-        .s_bvalid(no_names_s_bvalid),
-        .s_bready(no_crossing_m_bready),
-        .s_arid(no_crossing_m_arid),
-        .s_araddr(no_crossing_m_araddr),
-        .s_arlen(no_crossing_m_arlen),
-        .s_arsize(no_crossing_m_arsize),
-        .s_arburst(no_crossing_m_arburst),
-        .s_arlock(no_crossing_m_arlock),
-        .s_arcache(no_crossing_m_arcache),
-        .s_arprot(no_crossing_m_arprot),
-        .s_arvalid(no_crossing_m_arvalid),
-        .s_arready(no_names_s_arready),
-        .s_rid(no_names_s_rid),
-        .s_rdata(no_names_s_rdata),
-        .s_rresp(no_names_s_rresp),
-        .s_rlast(no_names_s_rlast),
-        .s_rvalid(no_names_s_rvalid),
-        .s_rready(no_crossing_m_rready),
-        .m_aw_addr(no_slave_aw_addr),
-        .m_aw_prot(no_slave_aw_prot),
-        .m_aw_region(no_slave_aw_region),
-        .m_aw_len(no_slave_aw_len),
-        .m_aw_size(no_slave_aw_size),
-        .m_aw_burst(no_slave_aw_burst),
-        .m_aw_lock(no_slave_aw_lock),
-        .m_aw_atop(no_slave_aw_atop),
-        .m_aw_cache(no_slave_aw_cache),
-        .m_aw_qos(no_slave_aw_qos),
-        .m_aw_id(no_slave_aw_id),
-        .m_aw_user(no_slave_aw_user),
-        .m_aw_valid(no_slave_aw_valid),
-        .m_aw_ready(no_slave_aw_ready),
-        .m_ar_addr(no_slave_ar_addr),
-        .m_ar_prot(no_slave_ar_prot),
-        .m_ar_region(no_slave_ar_region),
-        .m_ar_len(no_slave_ar_len),
-        .m_ar_size(no_slave_ar_size),
-        .m_ar_burst(no_slave_ar_burst),
-        .m_ar_lock(no_slave_ar_lock),
-        .m_ar_cache(no_slave_ar_cache),
-        .m_ar_qos(no_slave_ar_qos),
-        .m_ar_id(no_slave_ar_id),
-        .m_ar_user(no_slave_ar_user),
-        .m_ar_valid(no_slave_ar_valid),
-        .m_ar_ready(no_slave_ar_ready),
-        .m_w_data(no_slave_w_data),
-        .m_w_strb(no_slave_w_strb),
-        .m_w_user(no_slave_w_user),
-        .m_w_last(no_slave_w_last),
-        .m_w_valid(no_slave_w_valid),
-        .m_w_ready(no_slave_w_ready),
-        .m_r_data(no_slave_r_data),
-        .m_r_resp(no_slave_r_resp),
-        .m_r_last(no_slave_r_last),
-        .m_r_id(no_slave_r_id),
-        .m_r_user(no_slave_r_user),
-        .m_r_valid(no_slave_r_valid),
-        .m_r_ready(no_slave_r_ready),
-        .m_b_resp(no_slave_b_resp),
-        .m_b_id(no_slave_b_id),
-        .m_b_user(no_slave_b_user),
-        .m_b_valid(no_slave_b_valid),
-        .m_b_ready(no_slave_b_ready)
-    );
-
-    spinneret_to_wrap_slave_32 u_host_names (
-        .s_awid(host_crossing_m_awid),
-        .s_awaddr(host_crossing_m_awaddr),
-        .s_awlen(host_crossing_m_awlen),
-        .s_awsize(host_crossing_m_awsize),
-        .s_awburst(host_crossing_m_awburst),
-        .s_awlock(host_crossing_m_awlock),
-        .s_awcache(host_crossing_m_awcache),
-        .s_awprot(host_crossing_m_awprot),
-        .s_awvalid(host_crossing_m_awvalid),
-        .s_awready(host_names_s_awready),
-        .s_wdata(host_crossing_m_wdata),
-        .s_wstrb(host_crossing_m_wstrb),
-        .s_wlast(host_crossing_m_wlast),
-        .s_wvalid(host_crossing_m_wvalid),
-        .s_wready(host_names_s_wready),
-        .s_bid(host_names_s_bid),
-        .s_bresp(host_names_s_bresp),
-        .s_bvalid(host_names_s_bvalid),
-        .s_bready(host_crossing_m_bready),
-        .s_arid(host_crossing_m_arid),
-        .s_araddr(host_crossing_m_araddr),
-        .s_arlen(host_crossing_m_arlen),
-        .s_arsize(host_crossing_m_arsize),
-        .s_arburst(host_crossing_m_arburst),
-        .s_arlock(host_crossing_m_arlock),
-        .s_arcache(host_crossing_m_arcache),
-        .s_arprot(host_crossing_m_arprot),
-        .s_arvalid(host_crossing_m_arvalid),
-        .s_arready(host_names_s_arready),
-        .s_rid(host_names_s_rid),
-        .s_rdata(host_names_s_rdata),
-        .s_rresp(host_names_s_rresp),
-        .s_rlast(host_names_s_rlast),
-        .s_rvalid(host_names_s_rvalid),
-        .s_rready(host_crossing_m_rready),
-        .m_aw_addr(host_slave_aw_addr),
-        .m_aw_prot(host_slave_aw_prot),
-        .m_aw_region(host_slave_aw_region),
-        .m_aw_len(host_slave_aw_len),
-        .m_aw_size(host_slave_aw_size),
-        .m_aw_burst(host_slave_aw_burst),
-        .m_aw_lock(host_slave_aw_lock),
-        .m_aw_atop(host_slave_aw_atop),
-        .m_aw_cache(host_slave_aw_cache),
-        .m_aw_qos(host_slave_aw_qos),
-        .m_aw_id(host_slave_aw_id),
-        .m_aw_user(host_slave_aw_user),
-        .m_aw_valid(host_slave_aw_valid),
-        .m_aw_ready(host_slave_aw_ready),
-        .m_ar_addr(host_slave_ar_addr),
-        .m_ar_prot(host_slave_ar_prot),
-        .m_ar_region(host_slave_ar_region),
-        .m_ar_len(host_slave_ar_len),
-        .m_ar_size(host_slave_ar_size),
-        .m_ar_burst(host_slave_ar_burst),
-        .m_ar_lock(host_slave_ar_lock),
-        .m_ar_cache(host_slave_ar_cache),
-        .m_ar_qos(host_slave_ar_qos),
-        .m_ar_id(host_slave_ar_id),
-        .m_ar_user(host_slave_ar_user),
-        .m_ar_valid(host_slave_ar_valid),
-        .m_ar_ready(host_slave_ar_ready),
-        .m_w_data(host_slave_w_data),
-        .m_w_strb(host_slave_w_strb),
-        .m_w_user(host_slave_w_user),
-        .m_w_last(host_slave_w_last),
-        .m_w_valid(host_slave_w_valid),
-        .m_w_ready(host_slave_w_ready),
-        .m_r_data(host_slave_r_data),
-        .m_r_resp(host_slave_r_resp),
-        .m_r_last(host_slave_r_last),
-        .m_r_id(host_slave_r_id),
-        .m_r_user(host_slave_r_user),
-        .m_r_valid(host_slave_r_valid),
-        .m_r_ready(host_slave_r_ready),
-        .m_b_resp(host_slave_b_resp),
-        .m_b_id(host_slave_b_id),
-        .m_b_user(host_slave_b_user),
-        .m_b_valid(host_slave_b_valid),
-        .m_b_ready(host_slave_b_ready)
-    );
-
-    spinneret_from_wrap_master u_host_dma_names (
-        .s_aw_addr(host_master_aw_addr),
-        .s_aw_prot(host_master_aw_prot),
-        .s_aw_region(host_master_aw_region),
-        .s_aw_len(host_master_aw_len),
-        .s_aw_size(host_master_aw_size),
-        .s_aw_burst(host_master_aw_burst),
-        .s_aw_lock(host_master_aw_lock),
-        .s_aw_atop(host_master_aw_atop),
-        .s_aw_cache(host_master_aw_cache),
-        .s_aw_qos(host_master_aw_qos),
-        .s_aw_id(host_master_aw_id),
-        .s_aw_user(host_master_aw_user),
-        .s_aw_valid(host_master_aw_valid),
-        .s_aw_ready(host_master_aw_ready),
-        .s_ar_addr(host_master_ar_addr),
-        .s_ar_prot(host_master_ar_prot),
-        .s_ar_region(host_master_ar_region),
-        .s_ar_len(host_master_ar_len),
-        .s_ar_size(host_master_ar_size),
-        .s_ar_burst(host_master_ar_burst),
-        .s_ar_lock(host_master_ar_lock),
-        .s_ar_cache(host_master_ar_cache),
-        .s_ar_qos(host_master_ar_qos),
-        .s_ar_id(host_master_ar_id),
-        .s_ar_user(host_master_ar_user),
-        .s_ar_valid(host_master_ar_valid),
-        .s_ar_ready(host_master_ar_ready),
-        .s_w_data(host_master_w_data),
-        .s_w_strb(host_master_w_strb),
-        .s_w_user(host_master_w_user),
-        .s_w_last(host_master_w_last),
-        .s_w_valid(host_master_w_valid),
-        .s_w_ready(host_master_w_ready),
-        .s_r_data(host_master_r_data),
-        .s_r_resp(host_master_r_resp),
-        .s_r_last(host_master_r_last),
-        .s_r_id(host_master_r_id),
-        .s_r_user(host_master_r_user),
-        .s_r_valid(host_master_r_valid),
-        .s_r_ready(host_master_r_ready),
-        .s_b_resp(host_master_b_resp),
-        .s_b_id(host_master_b_id),
-        .s_b_user(host_master_b_user),
-        .s_b_valid(host_master_b_valid),
-        .s_b_ready(host_master_b_ready),
-        .m_awid(host_dma_names_m_awid),
-        .m_awaddr(host_dma_names_m_awaddr),
-        .m_awlen(host_dma_names_m_awlen),
-        .m_awsize(host_dma_names_m_awsize),
-        .m_awburst(host_dma_names_m_awburst),
-        .m_awlock(host_dma_names_m_awlock),
-        .m_awcache(host_dma_names_m_awcache),
-        .m_awprot(host_dma_names_m_awprot),
-        .m_awvalid(host_dma_names_m_awvalid),
-        .m_awready(host_dma_crossing_s_awready),
-        .m_wdata(host_dma_names_m_wdata),
-        .m_wstrb(host_dma_names_m_wstrb),
-        .m_wlast(host_dma_names_m_wlast),
-        .m_wvalid(host_dma_names_m_wvalid),
-        .m_wready(host_dma_crossing_s_wready),
-        .m_bid(host_dma_crossing_s_bid),
-        .m_bresp(host_dma_crossing_s_bresp),
-        .m_bvalid(host_dma_crossing_s_bvalid),
-        .m_bready(host_dma_names_m_bready),
-        .m_arid(host_dma_names_m_arid),
-        .m_araddr(host_dma_names_m_araddr),
-        .m_arlen(host_dma_names_m_arlen),
-        .m_arsize(host_dma_names_m_arsize),
-        .m_arburst(host_dma_names_m_arburst),
-        .m_arlock(host_dma_names_m_arlock),
-        .m_arcache(host_dma_names_m_arcache),
-        .m_arprot(host_dma_names_m_arprot),
-        .m_arvalid(host_dma_names_m_arvalid),
-        .m_arready(host_dma_crossing_s_arready),
-        .m_rid(host_dma_crossing_s_rid),
-        .m_rdata(host_dma_crossing_s_rdata),
-        .m_rresp(host_dma_crossing_s_rresp),
-        .m_rlast(host_dma_crossing_s_rlast),
-        .m_rvalid(host_dma_crossing_s_rvalid),
-        .m_rready(host_dma_names_m_rready),
-        .m_awatop(host_dma_names_m_awatop),
-        .m_awuser(host_dma_names_m_awuser),
-        .m_aruser(host_dma_names_m_aruser)
+        .m_rready(host_dma_rready)
     );
 
     // HERs.

@@ -8,10 +8,11 @@ module spinneret_statistics_reporter (
     input  wire           clk, // Clock.
     input  wire           rst, // Synchronous reset.
     input  wire  [1791:0] counters, // The counters side by side, counter 0 in the lowest bits.
-    output logic   [23:0] m_axis_stat_tdata, // The increment.
-    output logic   [11:0] m_axis_stat_tid, // The number of its statistic.
-    output logic          m_axis_stat_tvalid, // The increment is there.
-    input  wire           m_axis_stat_tready // It is taken in this cycle.
+    // Increments.
+    output logic   [23:0] m_axis_stat_tdata,
+    output logic   [11:0] m_axis_stat_tid,
+    output logic          m_axis_stat_tvalid,
+    input  wire           m_axis_stat_tready
 );
 
     logic [31:0] chosen;

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Variant};
 
 /// The stand-in, with the name of the public design's cluster.
 pub(crate) const ENTRY: Entry = Entry::part(
-    "pspin_wrap",
+    StubShape::BLOCK,
     "stand-in for the PsPIN cluster: memory, and fixed things that a packet is done with",
     StubShape::parameters,
     |values| Ok(Box::new(ClusterStub::new(StubShape::new(values)?)?)),

@@ -39,37 +39,40 @@ mod copy;
 mod entry;
 mod fetch;
 mod memory;
-mod ports;
 mod read_port;
 mod sequencer;
 mod shape;
 mod slave;
 mod write_port;
 
-pub use bench::{NamedMaster, NamedSlave, PspinWrapBench};
+pub use bench::PspinWrapBench;
 pub use burst::StubBurst;
 pub use copy::HostCopy;
 pub(crate) use entry::{BENCH_ENTRY, ENTRY, SIMULATED};
 pub use fetch::HostFetch;
 pub use memory::{RoundRobin, StubMemory};
-pub use ports::{
-    WrapCommand, WrapFeedback, WrapHer, WrapMaster, WrapMasterTarget, WrapResponse, WrapSlave,
-    WrapSlaveDriver,
-};
 pub use read_port::StubReadPort;
 pub use sequencer::HerSequencer;
 pub use shape::{StubShape, operation};
 pub use slave::StubSlave;
 pub use write_port::StubWritePort;
 
-use crate::axi::{BUFFERABLE, INCR, UNPRIVILEGED};
+use crate::axi::{AxiMaster, AxiTarget, BUFFERABLE, INCR, PSPIN_WRAP, UNPRIVILEGED};
+use crate::egress::CommandOut;
 use crate::entry::ParameterError;
-use crate::stream::{Fifo, FifoConfig, StreamOut};
+use crate::ingress::her_gen::{FeedbackOut, HerIn};
+use crate::stream::{Fifo, FifoConfig};
 use fetch::HOST_LINE;
 use sequencer::HerFields;
-use shape::{ADDRESS, CONTEXT, HOST_ADDRESS, MESSAGE_ID, OFFSET, USER};
+use shape::{ADDRESS, COMMAND_ID, CONTEXT, HOST_ADDRESS, MESSAGE_ID, OFFSET, USER};
 use spinneret_verilog::prelude::*;
 
+/// Names with a direction behind them.
+const SIDED: Names = Names {
+    input: "_i",
+    output: "_o",
+    ..Names::OF_FIELDS
+};
 /// The numbers of those who use the memory.
 const NIC_IN: usize = 0;
 const NIC_OUT: usize = 1;
@@ -100,21 +103,23 @@ pub struct ClusterStub {
     /// Bit q: message processing queue q is full.
     pub mpq_full_o: Wire<Out, { shape.queues }>,
     /// Packets from the ingress path.
-    pub ni_slave: WrapSlave,
+    pub ni_slave: Called<AxiTarget<{ StubShape::slave() }>, { PSPIN_WRAP }>,
     /// Packets to the egress path.
-    pub no_slave: WrapSlave,
+    pub no_slave: Called<AxiTarget<{ StubShape::slave() }>, { PSPIN_WRAP }>,
     /// The host.
-    pub host_slave: WrapSlave,
+    pub host_slave: Called<AxiTarget<{ StubShape::slave() }>, { PSPIN_WRAP }>,
     /// Memory of the host.
-    pub host_master: WrapMaster,
+    pub host_master: Called<AxiMaster<{ StubShape::master() }>, { PSPIN_WRAP }>,
     /// Packets to be done.
-    pub her: WrapHer,
+    pub her: Called<HerIn<{ ADDRESS }, { HOST_ADDRESS }, { MESSAGE_ID }>, { SIDED }>,
     /// Packets that are done.
-    pub feedback: WrapFeedback,
+    pub feedback: Called<FeedbackOut<{ ADDRESS }, { ADDRESS }, { MESSAGE_ID }>, { SIDED }>,
     /// Packets to be sent.
-    pub nic_cmd_req: WrapCommand,
-    /// They are sent.
-    pub nic_cmd_resp: WrapResponse,
+    pub nic_cmd_req: Called<CommandOut<{ COMMAND_ID }, { HOST_ADDRESS }, { ADDRESS }>, { SIDED }>,
+    /// One of them is sent.
+    pub nic_cmd_resp_valid_i: Wire<In, bool>,
+    /// Its id.
+    pub nic_cmd_resp_id_i: Wire<In, { COMMAND_ID }>,
     /// Takes the oldest word of stdout.
     pub stdout_rd_en: Wire<In, bool>,
     /// The oldest word of stdout.
@@ -147,29 +152,29 @@ impl Logic for ClusterStub {
         clocked!(self.clk_i, self.reset => self.memory, self.slaves, self.hers, self.sequencer, self.fetch, self.copy,
             self.stdout, self.enabled, self.busy, self.worked, self.ended);
         /// The slaves and the memory.
-        WrapSlave::link(&mut self.ni_slave, &mut self.slaves[NIC_IN].port);
-        WrapSlave::link(&mut self.no_slave, &mut self.slaves[NIC_OUT].port);
-        WrapSlave::link(&mut self.host_slave, &mut self.slaves[HOST].port);
+        connect!(self.ni_slave => self.slaves[NIC_IN].port);
+        connect!(self.no_slave => self.slaves[NIC_OUT].port);
+        connect!(self.host_slave => self.slaves[HOST].port);
         for user in 0..HERS {
-            StreamOut::join(&mut self.slaves[user].write, &mut self.memory.write[user]);
-            StreamOut::join(&mut self.slaves[user].read, &mut self.memory.read[user]);
+            connect!(self.slaves[user].write => self.memory.write[user]);
+            connect!(self.slaves[user].read => self.memory.read[user]);
             self.slaves[user].memory_data.next = self.memory.data.val();
         }
-        StreamOut::join(&mut self.fetch.write, &mut self.memory.write[HERS]);
-        StreamOut::join(&mut self.copy.read, &mut self.memory.read[HERS]);
+        connect!(self.fetch.write => self.memory.write[HERS]);
+        connect!(self.copy.read => self.memory.read[HERS]);
         self.copy.memory_data.next = self.memory.data.val();
         /// HERs come in.
         self.enabled.d.next = self.cl_fetch_en_i.val().any();
-        self.her.ready_o.next = self.hers.s.ready.val() && self.enabled.q.val();
-        self.hers.s.valid.next = self.her.valid_i.val() && self.enabled.q.val();
+        self.her.ready.next = self.hers.s.ready.val() && self.enabled.q.val();
+        self.hers.s.valid.next = self.her.valid.val() && self.enabled.q.val();
         self.hers.s.data.next = cat!(
-            self.her.meta_ph_addr_i.val().slice(0, operation::COUNT),
-            self.her.meta_handler_mem_addr_i.val(),
-            self.her.meta_host_mem_addr_i.val(),
-            self.her.msgid_i.val(),
-            self.her.xfer_size_i.val(),
-            self.her.size_i.val(),
-            self.her.addr_i.val()
+            self.her.meta.ph_addr.val().slice(0, operation::COUNT),
+            self.her.meta.handler_mem_addr.val(),
+            self.her.meta.host_mem_addr.val(),
+            self.her.msgid.val(),
+            self.her.xfer_size.val(),
+            self.her.size.val(),
+            self.her.addr.val()
         );
         self.sequencer.her_addr.next = self.hers.m.data.val().slice(HerFields::ADDRESS, ADDRESS);
         self.sequencer.her_size.next = self.hers.m.data.val().slice(HerFields::SIZE, ADDRESS);
@@ -206,57 +211,57 @@ impl Logic for ClusterStub {
         } else {
             self.sequencer.code.next = self.copy.code.val();
         }
-        self.host_master.aw_addr_o.next = cat!(self.copy.aw_line.val(), lit(0, OFFSET));
-        self.host_master.aw_prot_o.next = UNPRIVILEGED.into();
-        self.host_master.aw_region_o.next = 0.into();
-        self.host_master.aw_len_o.next = self.copy.aw_len.val();
-        self.host_master.aw_size_o.next = (OFFSET as u64).into();
-        self.host_master.aw_burst_o.next = INCR.into();
-        self.host_master.aw_lock_o.next = false;
-        self.host_master.aw_atop_o.next = 0.into();
-        self.host_master.aw_cache_o.next = BUFFERABLE.into();
-        self.host_master.aw_qos_o.next = 0.into();
-        self.host_master.aw_id_o.next = 0.into();
-        self.host_master.aw_user_o.next = self.sequencer.her_message.val().slice(0, CONTEXT).resize(USER);
-        self.host_master.aw_valid_o.next = self.copy.aw_valid.val();
-        self.copy.aw_ready.next = self.host_master.aw_ready_i.val();
-        self.host_master.ar_addr_o.next = cat!(self.fetch.ar_line.val(), lit(0, OFFSET));
-        self.host_master.ar_prot_o.next = UNPRIVILEGED.into();
-        self.host_master.ar_region_o.next = 0.into();
-        self.host_master.ar_len_o.next = 0.into();
-        self.host_master.ar_size_o.next = (OFFSET as u64).into();
-        self.host_master.ar_burst_o.next = INCR.into();
-        self.host_master.ar_lock_o.next = false;
-        self.host_master.ar_cache_o.next = BUFFERABLE.into();
-        self.host_master.ar_qos_o.next = 0.into();
-        self.host_master.ar_id_o.next = 0.into();
-        self.host_master.ar_user_o.next = self.sequencer.her_message.val().slice(0, CONTEXT).resize(USER);
-        self.host_master.ar_valid_o.next = self.fetch.ar_valid.val();
-        self.fetch.ar_ready.next = self.host_master.ar_ready_i.val();
-        self.host_master.w_data_o.next = self.copy.w_data.val();
-        self.host_master.w_strb_o.next = self.copy.w_strb.val();
-        self.host_master.w_user_o.next = 0.into();
-        self.host_master.w_last_o.next = self.copy.w_last.val();
-        self.host_master.w_valid_o.next = self.copy.w_valid.val();
-        self.copy.w_ready.next = self.host_master.w_ready_i.val();
-        self.fetch.r_data.next = self.host_master.r_data_i.val();
-        self.fetch.r_resp.next = self.host_master.r_resp_i.val();
-        self.fetch.r_valid.next = self.host_master.r_valid_i.val();
-        self.host_master.r_ready_o.next = true;
-        self.copy.b_resp.next = self.host_master.b_resp_i.val();
-        self.copy.b_valid.next = self.host_master.b_valid_i.val();
-        self.host_master.b_ready_o.next = true;
+        self.host_master.aw.addr.next = cat!(self.copy.aw_line.val(), lit(0, OFFSET));
+        self.host_master.aw.prot.next = UNPRIVILEGED.into();
+        self.host_master.aw.region.next = 0.into();
+        self.host_master.aw.len.next = self.copy.aw_len.val();
+        self.host_master.aw.size.next = (OFFSET as u64).into();
+        self.host_master.aw.burst.next = INCR.into();
+        self.host_master.aw.lock.next = false;
+        self.host_master.aw.atop.next = 0.into();
+        self.host_master.aw.cache.next = BUFFERABLE.into();
+        self.host_master.aw.qos.next = 0.into();
+        self.host_master.aw.id.next = 0.into();
+        self.host_master.aw.user.next = self.sequencer.her_message.val().slice(0, CONTEXT).resize(USER);
+        self.host_master.aw.valid.next = self.copy.aw_valid.val();
+        self.copy.aw_ready.next = self.host_master.aw.ready.val();
+        self.host_master.ar.addr.next = cat!(self.fetch.ar_line.val(), lit(0, OFFSET));
+        self.host_master.ar.prot.next = UNPRIVILEGED.into();
+        self.host_master.ar.region.next = 0.into();
+        self.host_master.ar.len.next = 0.into();
+        self.host_master.ar.size.next = (OFFSET as u64).into();
+        self.host_master.ar.burst.next = INCR.into();
+        self.host_master.ar.lock.next = false;
+        self.host_master.ar.cache.next = BUFFERABLE.into();
+        self.host_master.ar.qos.next = 0.into();
+        self.host_master.ar.id.next = 0.into();
+        self.host_master.ar.user.next = self.sequencer.her_message.val().slice(0, CONTEXT).resize(USER);
+        self.host_master.ar.valid.next = self.fetch.ar_valid.val();
+        self.fetch.ar_ready.next = self.host_master.ar.ready.val();
+        self.host_master.w.data.next = self.copy.w_data.val();
+        self.host_master.w.strb.next = self.copy.w_strb.val();
+        self.host_master.w.user.next = 0.into();
+        self.host_master.w.last.next = self.copy.w_last.val();
+        self.host_master.w.valid.next = self.copy.w_valid.val();
+        self.copy.w_ready.next = self.host_master.w.ready.val();
+        self.fetch.r_data.next = self.host_master.r.data.val();
+        self.fetch.r_resp.next = self.host_master.r.resp.val();
+        self.fetch.r_valid.next = self.host_master.r.valid.val();
+        self.host_master.r.ready.next = true;
+        self.copy.b_resp.next = self.host_master.b.resp.val();
+        self.copy.b_valid.next = self.host_master.b.valid.val();
+        self.host_master.b.ready.next = true;
         /// Commands.
-        self.nic_cmd_req.valid_o.next = self.sequencer.command_valid.val();
-        self.nic_cmd_req.id_o.next = self.sequencer.command_id.val();
-        self.nic_cmd_req.nid_o.next = 0.into();
-        self.nic_cmd_req.fid_o.next = 0.into();
-        self.nic_cmd_req.src_addr_o.next = self.sequencer.command_source.val().resize(HOST_ADDRESS);
-        self.nic_cmd_req.length_o.next = self.sequencer.command_length.val();
-        self.nic_cmd_req.user_ptr_o.next = 0.into();
-        self.sequencer.command_ready.next = self.nic_cmd_req.ready_i.val();
-        self.sequencer.response_valid.next = self.nic_cmd_resp.valid_i.val();
-        self.sequencer.response_id.next = self.nic_cmd_resp.id_i.val();
+        self.nic_cmd_req.valid.next = self.sequencer.command_valid.val();
+        self.nic_cmd_req.id.next = self.sequencer.command_id.val();
+        self.nic_cmd_req.nid.next = 0.into();
+        self.nic_cmd_req.fid.next = 0.into();
+        self.nic_cmd_req.src_addr.next = self.sequencer.command_source.val().resize(HOST_ADDRESS);
+        self.nic_cmd_req.length.next = self.sequencer.command_length.val();
+        self.nic_cmd_req.user_ptr.next = 0.into();
+        self.sequencer.command_ready.next = self.nic_cmd_req.ready.val();
+        self.sequencer.response_valid.next = self.nic_cmd_resp_valid_i.val();
+        self.sequencer.response_id.next = self.nic_cmd_resp_id_i.val();
         /// Words; one that finds no room is dropped.
         self.stdout.s.data.next = self.sequencer.word.val();
         self.stdout.s.valid.next = self.sequencer.word_valid.val();
@@ -264,11 +269,11 @@ impl Logic for ClusterStub {
         self.stdout_data_valid.next = self.stdout.m.valid.val();
         self.stdout.m.ready.next = self.stdout_rd_en.val();
         /// Feedback.
-        self.feedback.valid_o.next = self.sequencer.feedback_valid.val();
-        self.feedback.her_addr_o.next = self.hers.m.data.val().slice(HerFields::ADDRESS, ADDRESS);
-        self.feedback.her_size_o.next = self.hers.m.data.val().slice(HerFields::XFER_SIZE, ADDRESS);
-        self.feedback.msgid_o.next = self.hers.m.data.val().slice(HerFields::MESSAGE, MESSAGE_ID);
-        self.sequencer.feedback_ready.next = self.feedback.ready_i.val();
+        self.feedback.valid.next = self.sequencer.feedback_valid.val();
+        self.feedback.her_addr.next = self.hers.m.data.val().slice(HerFields::ADDRESS, ADDRESS);
+        self.feedback.her_size.next = self.hers.m.data.val().slice(HerFields::XFER_SIZE, ADDRESS);
+        self.feedback.msgid.next = self.hers.m.data.val().slice(HerFields::MESSAGE, MESSAGE_ID);
+        self.sequencer.feedback_ready.next = self.feedback.ready.val();
         /// Status.
         self.busy.d.next = self.hers.level.val().any();
         if self.sequencer.her_done.val() {

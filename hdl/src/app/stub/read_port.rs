@@ -1,8 +1,8 @@
 //! The read channels of a slave of the stand-in.
 
 use super::burst::StubBurst;
-use super::shape::{ADDRESS, DATA, ID, StubShape};
-use crate::axi::{KIND_BITS, LENGTH_BITS, OKAY, SIZE_BITS};
+use super::shape::{ADDRESS, DATA, ID, StubShape, USER};
+use crate::axi::{AxiAddressIn, AxiReadOut, LENGTH_BITS, OKAY, SIZE_BITS};
 use crate::entry::ParameterError;
 use crate::stream::{OutputQueue, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -20,32 +20,10 @@ pub struct StubReadPort {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
-    /// Address of a burst.
-    pub ar_addr: Wire<In, { ADDRESS }>,
-    /// Its beats, minus 1.
-    pub ar_len: Wire<In, { LENGTH_BITS }>,
-    /// Bytes of a beat, as a power of two.
-    pub ar_size: Wire<In, { SIZE_BITS }>,
-    /// Its kind.
-    pub ar_burst: Wire<In, { KIND_BITS }>,
-    /// Its id.
-    pub ar_id: Wire<In, { ID }>,
-    /// It is there.
-    pub ar_valid: Wire<In, bool>,
-    /// It is taken in this cycle.
-    pub ar_ready: Wire<Out, bool>,
-    /// Data of a beat; 0 if the burst failed.
-    pub r_data: Wire<Out, { DATA }>,
-    /// How the burst went.
-    pub r_resp: Wire<Out, 2>,
-    /// Last beat of its burst.
-    pub r_last: Wire<Out, bool>,
-    /// Id of the burst.
-    pub r_id: Wire<Out, { ID }>,
-    /// The beat is there.
-    pub r_valid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub r_ready: Wire<In, bool>,
+    /// Bursts.
+    pub ar: AxiAddressIn<{ StubShape::slave() }, { USER }, { false }>,
+    /// Their beats; 0 if the burst failed.
+    pub r: AxiReadOut<{ StubShape::slave() }>,
     /// Reads of the memory: line.
     pub read: StreamOut<{ shape.line() }>,
     /// The line that was asked for in the clock before.
@@ -78,17 +56,17 @@ impl Logic for StubReadPort {
         clocked!(self.clk, self.rst => self.queue, self.open, self.active, self.asked);
         clocked!(self.clk => self.address, self.size, self.left, self.id, self.response, self.asked_last,
             self.asked_id, self.asked_response);
-        self.got.next = self.ar_valid.val() && self.open.q.val();
+        self.got.next = self.ar.valid.val() && self.open.q.val();
         self.open.d.next = !self.got.val() && !self.active.q.val();
-        self.ar_ready.next = self.open.q.val();
+        self.ar.ready.next = self.open.q.val();
         if self.active.q.val() {
             self.burst.address.next = self.address.q.val();
             self.burst.size.next = self.size.q.val();
         } else {
-            self.burst.address.next = self.ar_addr.val();
-            self.burst.size.next = self.ar_size.val();
+            self.burst.address.next = self.ar.addr.val();
+            self.burst.size.next = self.ar.size.val();
         }
-        self.burst.kind.next = self.ar_burst.val();
+        self.burst.kind.next = self.ar.burst.val();
         self.read.data.next = self.burst.line.val();
         self.read.valid.next = self.active.q.val() && !self.queue.almost_full.val();
         self.granted.next = self.read.valid.val() && self.read.ready.val();
@@ -98,10 +76,10 @@ impl Logic for StubReadPort {
         self.asked_response.d.next = self.response.q.val();
         if self.got.val() {
             self.active.d.next = true;
-            self.address.d.next = self.ar_addr.val();
-            self.size.d.next = self.ar_size.val();
-            self.left.d.next = self.ar_len.val();
-            self.id.d.next = self.ar_id.val();
+            self.address.d.next = self.ar.addr.val();
+            self.size.d.next = self.ar.size.val();
+            self.left.d.next = self.ar.len.val();
+            self.id.d.next = self.ar.id.val();
             self.response.d.next = self.burst.response.val();
         } else if self.granted.val() {
             self.address.d.next = self.burst.following.val();
@@ -121,11 +99,11 @@ impl Logic for StubReadPort {
             self.asked_id.q.val(),
             self.data.val()
         );
-        self.r_data.next = self.queue.m.data.val().slice(0, DATA);
-        self.r_id.next = self.queue.m.data.val().slice(DATA, ID);
-        self.r_resp.next = self.queue.m.data.val().slice(DATA + ID, 2);
-        self.r_last.next = self.queue.m.data.val().get_bit(DATA + ID + 2);
-        self.r_valid.next = self.queue.m.valid.val();
-        self.queue.m.ready.next = self.r_ready.val();
+        self.r.data.next = self.queue.m.data.val().slice(0, DATA);
+        self.r.id.next = self.queue.m.data.val().slice(DATA, ID);
+        self.r.resp.next = self.queue.m.data.val().slice(DATA + ID, 2);
+        self.r.last.next = self.queue.m.data.val().get_bit(DATA + ID + 2);
+        self.r.user.next = 0.into();
+        connect!(self.queue.m => self.r; valid, ready);
     }
 }

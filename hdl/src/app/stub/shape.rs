@@ -1,7 +1,6 @@
 //! Parameters of the stand-in, and the numbers that follow from them.
 
-use super::entry::ENTRY;
-use crate::axi::AxiShape;
+use crate::axi::{AxiExtras, AxiShape};
 use spinneret_verilog::prelude::*;
 
 /// Width of an address of the cluster, of a length and of a word in bits.
@@ -43,7 +42,7 @@ pub mod operation {
 
 /// Parameters of the stand-in, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name)]
+#[parameters(block = "pspin_wrap")]
 pub struct StubShape {
     /// Clusters, each with its bits of status.
     #[parameter(2, range = 1..=64, verilog = "N_CLUSTERS")]
@@ -84,6 +83,7 @@ impl StubShape {
             address: ADDRESS,
             data: DATA,
             id: ID,
+            extras: AxiExtras::all(USER),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The write channels of a slave of the stand-in.
 
 use super::burst::StubBurst;
-use super::shape::{ADDRESS, DATA, ID, STROBES, StubShape};
-use crate::axi::{KIND_BITS, LENGTH_BITS, OKAY, SIZE_BITS};
+use super::shape::{ADDRESS, DATA, ID, STROBES, StubShape, USER};
+use crate::axi::{AxiAddressIn, AxiDataIn, AxiResponseOut, LENGTH_BITS, OKAY, SIZE_BITS};
 use crate::entry::ParameterError;
 use crate::stream::{SkidBuffer, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -15,36 +15,12 @@ pub struct StubWritePort {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset.
     pub rst: Wire<In, bool>,
-    /// Address of a burst.
-    pub aw_addr: Wire<In, { ADDRESS }>,
-    /// Its beats, minus 1.
-    pub aw_len: Wire<In, { LENGTH_BITS }>,
-    /// Bytes of a beat, as a power of two.
-    pub aw_size: Wire<In, { SIZE_BITS }>,
-    /// Its kind.
-    pub aw_burst: Wire<In, { KIND_BITS }>,
-    /// Its id.
-    pub aw_id: Wire<In, { ID }>,
-    /// It is there.
-    pub aw_valid: Wire<In, bool>,
-    /// It is taken in this cycle.
-    pub aw_ready: Wire<Out, bool>,
-    /// Data of a beat.
-    pub w_data: Wire<In, { DATA }>,
-    /// Bytes that are written.
-    pub w_strb: Wire<In, { STROBES }>,
-    /// The beat is there.
-    pub w_valid: Wire<In, bool>,
-    /// It is taken in this cycle.
-    pub w_ready: Wire<Out, bool>,
-    /// How the burst went.
-    pub b_resp: Wire<Out, 2>,
-    /// Its id.
-    pub b_id: Wire<Out, { ID }>,
-    /// The response is there.
-    pub b_valid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub b_ready: Wire<In, bool>,
+    /// Bursts.
+    pub aw: AxiAddressIn<{ StubShape::slave() }, { USER }, { true }>,
+    /// Their beats.
+    pub w: AxiDataIn<{ StubShape::slave() }>,
+    /// How they went.
+    pub b: AxiResponseOut<{ StubShape::slave() }>,
     /// Writes to the memory: {line, strobes, data}.
     pub write: StreamOut<{ shape.write() }>,
     beats: Checked<SkidBuffer<{ STROBES + DATA }>>,
@@ -68,21 +44,20 @@ impl Logic for StubWritePort {
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.beats, self.open, self.active, self.response_valid);
         clocked!(self.clk => self.address, self.size, self.left, self.id, self.response);
-        self.beats.s.data.next = cat!(self.w_strb.val(), self.w_data.val());
-        self.beats.s.valid.next = self.w_valid.val();
-        self.w_ready.next = self.beats.s.ready.val();
-        self.got.next = self.aw_valid.val() && self.open.q.val();
+        self.beats.s.data.next = cat!(self.w.strb.val(), self.w.data.val());
+        connect!(self.w => self.beats.s; valid, ready);
+        self.got.next = self.aw.valid.val() && self.open.q.val();
         self.open.d.next = !self.got.val() && !self.active.q.val() && !self.response_valid.q.val();
-        self.aw_ready.next = self.open.q.val();
+        self.aw.ready.next = self.open.q.val();
         /// The address that is judged is the one that comes in; the line is that of the beat at hand.
         if self.active.q.val() {
             self.burst.address.next = self.address.q.val();
             self.burst.size.next = self.size.q.val();
         } else {
-            self.burst.address.next = self.aw_addr.val();
-            self.burst.size.next = self.aw_size.val();
+            self.burst.address.next = self.aw.addr.val();
+            self.burst.size.next = self.aw.size.val();
         }
-        self.burst.kind.next = self.aw_burst.val();
+        self.burst.kind.next = self.aw.burst.val();
         self.strobes.next = 0.into();
         if self.response.q.val() == OKAY {
             self.strobes.next = self.beats.m.data.val().slice(DATA, STROBES);
@@ -94,15 +69,15 @@ impl Logic for StubWritePort {
             self.beats.m.data.val().slice(0, DATA)
         );
         self.beats.m.ready.next = self.active.q.val() && self.write.ready.val();
-        if self.response_valid.q.val() && self.b_ready.val() {
+        if self.response_valid.q.val() && self.b.ready.val() {
             self.response_valid.d.next = false;
         }
         if self.got.val() {
             self.active.d.next = true;
-            self.address.d.next = self.aw_addr.val();
-            self.size.d.next = self.aw_size.val();
-            self.left.d.next = self.aw_len.val();
-            self.id.d.next = self.aw_id.val();
+            self.address.d.next = self.aw.addr.val();
+            self.size.d.next = self.aw.size.val();
+            self.left.d.next = self.aw.len.val();
+            self.id.d.next = self.aw.id.val();
             self.response.d.next = self.burst.response.val();
         } else if self.write.valid.val() && self.write.ready.val() {
             self.address.d.next = self.burst.following.val();
@@ -112,8 +87,9 @@ impl Logic for StubWritePort {
                 self.response_valid.d.next = true;
             }
         }
-        self.b_resp.next = self.response.q.val();
-        self.b_id.next = self.id.q.val();
-        self.b_valid.next = self.response_valid.q.val();
+        self.b.resp.next = self.response.q.val();
+        self.b.id.next = self.id.q.val();
+        self.b.user.next = 0.into();
+        self.b.valid.next = self.response_valid.q.val();
     }
 }

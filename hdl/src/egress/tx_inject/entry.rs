@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Values, Variant};
 
 /// The block that joins our frames with Corundum's.
 pub(crate) const ENTRY: Entry = Entry::shipped(
-    "pspin_tx_inject",
+    TxInjectShape::BLOCK,
     "joins our frames with Corundum's, and keeps the completions of ours from it",
     TxInjectShape::parameters,
     |values| Ok(Box::new(PspinTxInject::new(TxInjectShape::new(values)?)?)),

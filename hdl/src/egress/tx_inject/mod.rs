@@ -21,7 +21,7 @@
 //! - **Latency:** 1 clock for a beat whose turn it is, 1 for a completion.
 //! - **Throughput:** one beat a clock, also from frame to frame; one completion a clock.
 //! - **Backpressure:** `m_axis_nic_tx_tready` low stops both streams; a stream that pauses within its frame holds
-//!   the output. `m_axis_tx_cpl_ready` low stops the completions; frames and completions never wait for each other.
+//!   the output. `m_axis_tx_cpl.ready` low stops the completions; frames and completions never wait for each other.
 //! - **Completions:** those of ours are swallowed, one a clock, and counted by `tx_cpl_ours_o`. All others leave
 //!   unchanged, in their order; those of ours before them cost one clock each and never stop them.
 //! - **Bad input:** a frame of the host with 0 in the highest bit of its tag passes unchanged and is counted by
@@ -33,7 +33,7 @@
 //!
 //! # Source
 //! Corundum, `fpga/common/rtl/tx_engine.v`: `m_axis_tx_desc_user_next[1+TX_TAG_WIDTH-1 +: 1] = 1'b1` where a
-//! frame starts, and `s_axis_tx_cpl_valid && s_axis_tx_cpl_tag[TX_TAG_WIDTH-1]` where a completion comes back;
+//! frame starts, and `s_axis_tx_cpl.valid && s_axis_tx_cpl.tag[TX_TAG_WIDTH-1]` where a completion comes back;
 //! `fpga/common/rtl/mqnic_interface_tx.v` for `TX_TAG_WIDTH`.
 
 mod entry;
@@ -43,7 +43,7 @@ pub(crate) use entry::{ENTRY, SIMULATED};
 pub use shape::TxInjectShape;
 
 use crate::entry::ParameterError;
-use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, FrameArbiter, FrameOut, ReadySlice, SkidBuffer};
+use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, FrameArbiter, ReadySlice, SkidBuffer};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
@@ -56,6 +56,19 @@ const STREAMS: usize = 2;
 const CPL_OURS: usize = 0;
 const HOST_TAG_CONFLICT: usize = 1;
 const EVENTS: usize = 2;
+
+/// Completions of frames that were sent.
+#[interface(CompletionIn, shape: TxInjectShape)]
+pub struct CompletionOut {
+    /// When the frame was sent.
+    pub ts: Wire<Out, { shape.timestamp }>,
+    /// Its tag.
+    pub tag: Wire<Out, { shape.tag }>,
+    /// The completion is there.
+    pub valid: Wire<Out, bool>,
+    /// The completion is taken in this cycle.
+    pub ready: Wire<In, bool>,
+}
 
 /// Joins our frames with Corundum's, and keeps the completions of ours from it.
 #[hardware(shape: TxInjectShape, error = ParameterError, beat = shape.axis().fields().width)]
@@ -71,22 +84,10 @@ pub struct PspinTxInject {
     pub s_axis_pspin_tx: AxisIn<{ shape.axis() }>,
     /// All frames, to the wire.
     pub m_axis_nic_tx: AxisOut<{ shape.axis() }>,
-    /// Completion from the wire: when the frame was sent.
-    pub s_axis_tx_cpl_ts: Wire<In, { shape.timestamp }>,
-    /// Tag of the frame.
-    pub s_axis_tx_cpl_tag: Wire<In, { shape.tag }>,
-    /// The completion is there.
-    pub s_axis_tx_cpl_valid: Wire<In, bool>,
-    /// The completion is taken in this cycle.
-    pub s_axis_tx_cpl_ready: Wire<Out, bool>,
-    /// Completion to Corundum's TX engine: when the frame was sent.
-    pub m_axis_tx_cpl_ts: Wire<Out, { shape.timestamp }>,
-    /// Tag of the frame.
-    pub m_axis_tx_cpl_tag: Wire<Out, { shape.tag }>,
-    /// The completion is there.
-    pub m_axis_tx_cpl_valid: Wire<Out, bool>,
-    /// The completion is taken in this cycle.
-    pub m_axis_tx_cpl_ready: Wire<In, bool>,
+    /// Completions from the wire.
+    pub s_axis_tx_cpl: CompletionIn<{ shape }>,
+    /// Completions to Corundum's TX engine.
+    pub m_axis_tx_cpl: CompletionOut<{ shape }>,
     /// Completions of our frames, which were swallowed.
     pub tx_cpl_ours_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Frames of the host whose tag is one of ours.
@@ -117,40 +118,36 @@ impl Logic for PspinTxInject {
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.slices, self.arbiter, self.completions, self.counters);
         /// Both streams to the arbiter; of our frames the error bit and the highest bit of the tag are 0.
-        AxisIn::link(&mut self.s_axis_nic_tx, &mut self.host.s_axis);
-        AxisIn::link(&mut self.s_axis_pspin_tx, &mut self.ours.s_axis);
+        connect!(self.s_axis_nic_tx => self.host.s_axis);
+        connect!(self.s_axis_pspin_tx => self.ours.s_axis);
         self.slices[HOST].s.data.next = cat!(self.host.m.last.val(), self.host.m.data.val());
-        self.slices[HOST].s.valid.next = self.host.m.valid.val();
-        self.host.m.ready.next = self.slices[HOST].s.ready.val();
+        connect!(self.host.m => self.slices[HOST].s; valid, ready);
         self.slices[OURS].s.data.next = cat!(self.ours.m.last.val(), self.ours.m.data.val());
         self.slices[OURS].s.data.next.set_bit(error_at, false);
         self.slices[OURS].s.data.next.set_bit(top_at, false);
-        self.slices[OURS].s.valid.next = self.ours.m.valid.val();
-        self.ours.m.ready.next = self.slices[OURS].s.ready.val();
+        connect!(self.ours.m => self.slices[OURS].s; valid, ready);
         for stream in 0..STREAMS {
             self.arbiter.s[stream].data.next = self.slices[stream].m.data.val().slice(0, beat);
             self.arbiter.s[stream].last.next = self.slices[stream].m.data.val().get_bit(beat);
-            self.arbiter.s[stream].valid.next = self.slices[stream].m.valid.val();
-            self.slices[stream].m.ready.next = self.arbiter.s[stream].ready.val();
+            connect!(self.slices[stream].m => self.arbiter.s[stream]; valid, ready);
         }
-        FrameOut::join(&mut self.arbiter.m, &mut self.joined.s);
-        AxisOut::link(&mut self.m_axis_nic_tx, &mut self.joined.m_axis);
+        connect!(self.arbiter.m => self.joined.s);
+        connect!(self.joined.m_axis => self.m_axis_nic_tx);
         /// Completions: those of ours end here.
-        self.cpl_host.next = self.s_axis_tx_cpl_tag.val().get_bit(tag - 1);
-        self.completions.s.data.next = cat!(self.s_axis_tx_cpl_tag.val(), self.s_axis_tx_cpl_ts.val());
-        self.completions.s.valid.next = self.s_axis_tx_cpl_valid.val() && self.cpl_host.val();
-        self.s_axis_tx_cpl_ready.next = self.completions.s.ready.val();
-        self.m_axis_tx_cpl_ts.next = self.completions.m.data.val().slice(0, timestamp);
-        self.m_axis_tx_cpl_tag.next = self.completions.m.data.val().slice(timestamp, tag);
-        self.m_axis_tx_cpl_valid.next = self.completions.m.valid.val();
-        self.completions.m.ready.next = self.m_axis_tx_cpl_ready.val();
+        self.cpl_host.next = self.s_axis_tx_cpl.tag.val().get_bit(tag - 1);
+        self.completions.s.data.next = cat!(self.s_axis_tx_cpl.tag.val(), self.s_axis_tx_cpl.ts.val());
+        self.completions.s.valid.next = self.s_axis_tx_cpl.valid.val() && self.cpl_host.val();
+        self.s_axis_tx_cpl.ready.next = self.completions.s.ready.val();
+        self.m_axis_tx_cpl.ts.next = self.completions.m.data.val().slice(0, timestamp);
+        self.m_axis_tx_cpl.tag.next = self.completions.m.data.val().slice(timestamp, tag);
+        connect!(self.completions.m => self.m_axis_tx_cpl; valid, ready);
         /// Events, the one with the highest number first.
         self.counters.events.next = cat!(
             self.host.m.valid.val()
                 && self.slices[HOST].s.ready.val()
                 && self.host.m.last.val()
                 && !self.host.m.data.val().get_bit(top_at),
-            self.s_axis_tx_cpl_valid.val() && self.completions.s.ready.val() && !self.cpl_host.val()
+            self.s_axis_tx_cpl.valid.val() && self.completions.s.ready.val() && !self.cpl_host.val()
         );
         self.tx_cpl_ours_o.next = self.counters.counts[CPL_OURS].val();
         self.tx_host_tag_conflict_o.next = self.counters.counts[HOST_TAG_CONFLICT].val();

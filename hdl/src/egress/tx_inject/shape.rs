@@ -1,13 +1,12 @@
 //! Widths of the block that joins our frames with Corundum's.
 
-use super::ENTRY;
 use crate::entry::{Checked, ParameterError};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::*;
 
 /// Widths of the block that joins our frames with Corundum's, in bits.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name, check)]
+#[parameters(block = "pspin_tx_inject", check)]
 pub struct TxInjectShape {
     /// Width of tdata in bits, a multiple of 8.
     #[parameter(512, range = 8..=1024, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Values, Variant};
 
 /// The segmented RAM.
 pub(crate) const ENTRY: Entry = Entry::shipped(
-    "spinneret_psdpram",
+    PsdpramShape::BLOCK,
     "segmented RAM between the host DMA and Corundum's DMA engine",
     PsdpramShape::parameters,
     |values| Ok(Box::new(SpinneretPsdpram::new(PsdpramShape::new(values)?))),

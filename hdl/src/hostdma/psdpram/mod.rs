@@ -38,6 +38,7 @@ pub(crate) use entry::{ENTRY, SIMULATED};
 pub use segment::RamSegment;
 pub use shape::PsdpramShape;
 
+use crate::hostdma::{RamReadIn, RamWriteIn};
 use spinneret_verilog::prelude::*;
 
 /// Segmented RAM for Corundum's DMA engine.
@@ -48,30 +49,10 @@ pub struct SpinneretPsdpram {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
-    /// Bytes of each segment that are written.
-    pub ram_wr_cmd_be: Wire<In, { flags * shape.segment_bytes() }>,
-    /// Line of each segment that is written.
-    pub ram_wr_cmd_addr: Wire<In, { flags * shape.segment_address() }>,
-    /// Data to write.
-    pub ram_wr_cmd_data: Wire<In, { flags * shape.segment_data }>,
-    /// The write is there.
-    pub ram_wr_cmd_valid: Wire<In, { flags }>,
-    /// The write is taken in this cycle.
-    pub ram_wr_cmd_ready: Wire<Out, { flags }>,
-    /// The write of the last cycle is in the RAM.
-    pub ram_wr_done: Wire<Out, { flags }>,
-    /// Line of each segment to read.
-    pub ram_rd_cmd_addr: Wire<In, { flags * shape.segment_address() }>,
-    /// The read is there.
-    pub ram_rd_cmd_valid: Wire<In, { flags }>,
-    /// The read is taken in this cycle.
-    pub ram_rd_cmd_ready: Wire<Out, { flags }>,
-    /// Lines that were read.
-    pub ram_rd_resp_data: Wire<Out, { flags * shape.segment_data }>,
-    /// The line is there.
-    pub ram_rd_resp_valid: Wire<Out, { flags }>,
-    /// The line is taken in this cycle.
-    pub ram_rd_resp_ready: Wire<In, { flags }>,
+    /// Writes.
+    pub ram_wr: RamWriteIn<{ shape.ports() }>,
+    /// Reads.
+    pub ram_rd: RamReadIn<{ shape.ports() }>,
     reset: Wire<Local, bool>,
     segments: [RamSegment<{ shape }>; flags],
 }
@@ -83,34 +64,39 @@ impl Logic for SpinneretPsdpram {
         let (address, line) = (self._shape.segment_address(), self._shape.line_bits());
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.segments);
-        self.ram_wr_cmd_ready.next = 0.into();
-        self.ram_wr_done.next = 0.into();
-        self.ram_rd_cmd_ready.next = 0.into();
-        self.ram_rd_resp_valid.next = 0.into();
-        self.ram_rd_resp_data.next = 0.into();
+        self.ram_wr.cmd_ready.next = 0.into();
+        self.ram_wr.done.next = 0.into();
+        self.ram_rd.cmd_ready.next = 0.into();
+        self.ram_rd.resp_valid.next = 0.into();
+        self.ram_rd.resp_data.next = 0.into();
         for s in 0..self.segments.len() {
-            self.segments[s].write_be.next = self.ram_wr_cmd_be.val().slice(bytes * s, bytes);
-            self.segments[s].write_addr.next = self.ram_wr_cmd_addr.val().slice(address * s, line);
-            self.segments[s].write_data.next = self.ram_wr_cmd_data.val().slice(data * s, data);
-            self.segments[s].write_valid.next = self.ram_wr_cmd_valid.val().get_bit(s);
-            self.ram_wr_cmd_ready
+            self.segments[s].write_be.next = self.ram_wr.cmd_be.val().slice(bytes * s, bytes);
+            self.segments[s].write_addr.next = self.ram_wr.cmd_addr.val().slice(address * s, line);
+            self.segments[s].write_data.next = self.ram_wr.cmd_data.val().slice(data * s, data);
+            self.segments[s].write_valid.next = self.ram_wr.cmd_valid.val().get_bit(s);
+            self.ram_wr
+                .cmd_ready
                 .next
                 .set_bit(s, self.segments[s].write_ready.val());
-            self.ram_wr_done
+            self.ram_wr
+                .done
                 .next
                 .set_bit(s, self.segments[s].write_done.val());
-            self.segments[s].read_addr.next = self.ram_rd_cmd_addr.val().slice(address * s, line);
-            self.segments[s].read_valid.next = self.ram_rd_cmd_valid.val().get_bit(s);
-            self.ram_rd_cmd_ready
+            self.segments[s].read_addr.next = self.ram_rd.cmd_addr.val().slice(address * s, line);
+            self.segments[s].read_valid.next = self.ram_rd.cmd_valid.val().get_bit(s);
+            self.ram_rd
+                .cmd_ready
                 .next
                 .set_bit(s, self.segments[s].read_ready.val());
-            self.ram_rd_resp_data
+            self.ram_rd
+                .resp_data
                 .next
                 .set_slice(data * s, data, self.segments[s].response_data.val());
-            self.ram_rd_resp_valid
+            self.ram_rd
+                .resp_valid
                 .next
                 .set_bit(s, self.segments[s].response_valid.val());
-            self.segments[s].response_ready.next = self.ram_rd_resp_ready.val().get_bit(s);
+            self.segments[s].response_ready.next = self.ram_rd.resp_ready.val().get_bit(s);
         }
     }
 }

@@ -81,8 +81,7 @@ impl Logic for RamSegment {
         self.write_ready.next = self.open.q.val();
         self.writes.next = self.write_valid.val() && self.open.q.val();
         self.memory.write_enable.next = self.write_be.val() & fill(self.writes.val(), self.write_be.width());
-        self.memory.write_addr.next = self.write_addr.val();
-        self.memory.write_data.next = self.write_data.val();
+        connect!(self => self.memory; write_addr, write_data);
         self.done.d.next = self.writes.val();
         self.write_done.next = self.done.q.val();
         /// Reads: each register goes on when the one behind it does.

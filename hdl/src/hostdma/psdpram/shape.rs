@@ -1,12 +1,12 @@
 //! Sizes of a segmented RAM.
 
-use super::ENTRY;
 use crate::entry::{Checked, ParameterError};
+use crate::hostdma::RamShape;
 use spinneret_verilog::prelude::*;
 
 /// Sizes of a segmented RAM.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name, check)]
+#[parameters(block = "spinneret_psdpram", check)]
 pub struct PsdpramShape {
     /// Bytes, a power of two.
     #[parameter(16384, range = 2..=1 << 24, power_of_two, verilog = "SIZE")]
@@ -35,6 +35,15 @@ impl PsdpramShape {
             return Err(checked.refuse("ram_addr_width", reason));
         }
         Ok(())
+    }
+
+    /// Widths of the ports.
+    pub fn ports(self) -> RamShape {
+        RamShape {
+            segments: self.segments,
+            data: self.segment_data,
+            address: self.segment_address(),
+        }
     }
 
     /// Bytes of a segment's line.

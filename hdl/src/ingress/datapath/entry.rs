@@ -1,17 +1,14 @@
 //! The ingress path in the catalog.
 
-use super::{DatapathShape, PathShape, PspinIngressDatapath};
-use crate::entry::{Config, Entry, Parameter, Parameters as _, Variant};
-use crate::ingress::dma::{self, DmaShape};
-use crate::ingress::her_gen::HerShape;
-use crate::ingress::pkt_match::MatchShape;
-use crate::ingress::slots::PoolLayout;
+use super::{DatapathShape, PspinIngressDatapath};
+use crate::entry::{Entry, Variant};
+use crate::ingress::dma;
 
 /// The ingress path.
 pub(crate) const ENTRY: Entry = Entry::shipped(
-    "pspin_ingress_datapath",
+    DatapathShape::BLOCK,
     "from the wire to the cluster: matches packets, writes them into slots, makes HERs",
-    parameters,
+    DatapathShape::parameters,
     |values| Ok(Box::new(PspinIngressDatapath::new(DatapathShape::new(values)?)?)),
 )
 .derives(dma::ENTRY.derived);
@@ -48,44 +45,3 @@ pub(crate) const SIMULATED: &[Variant] = &[
     ),
     ENTRY.model("pspin_ingress_datapath_board", &[]).of_boards(),
 ];
-
-/// Parameters of the parts that follow from others here.
-const DERIVED: &[&str] = &["burst_beats", "tag_message_id_width"];
-
-/// Parameters of the slots for which the public design has no names here.
-const UNNAMED: &[&str] = &[
-    "large_slot_size",
-    "large_slots",
-    "small_slot_size",
-    "small_slots",
-    "alignment",
-];
-
-/// Parameters with their values in a configuration: those of the parts, and its own.
-///
-/// What several parts have has one value, which has to suit all of them.
-pub(super) fn parameters(config: Config) -> Vec<Parameter> {
-    let parts = [
-        MatchShape::parameters(config),
-        DmaShape::parameters(config),
-        HerShape::parameters(config),
-        PoolLayout::parameters(config),
-        PathShape::parameters(config),
-    ];
-    let mut all: Vec<Parameter> = Vec::new();
-    for mut parameter in parts.concat() {
-        if DERIVED.contains(&parameter.name) {
-            continue;
-        }
-        if let Some(earlier) = all.iter_mut().find(|earlier| earlier.name == parameter.name) {
-            earlier.min = earlier.min.max(parameter.min);
-            earlier.max = earlier.max.min(parameter.max);
-            continue;
-        }
-        if UNNAMED.contains(&parameter.name) {
-            parameter.verilog = None;
-        }
-        all.push(parameter);
-    }
-    all
-}

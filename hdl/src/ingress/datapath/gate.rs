@@ -136,14 +136,14 @@ impl Logic for AdmissionGate {
         );
         self.queue.s.valid.next =
             self.accept.val() && self.verdict.val() && (!self.beyond.val() || self.last.val());
-        StreamOut::link(&mut self.m, &mut self.queue.m);
+        connect!(self.queue.m => self.m);
         /// Metadata of frames that are dropped ends here.
         self.meta_s.ready.next = self.verdicts.m.valid.val() && self.metas.s.ready.val();
         self.verdicts.m.ready.next = self.meta_s.valid.val() && self.metas.s.ready.val();
         self.metas.s.data.next = self.meta_s.data.val();
         self.metas.s.valid.next =
             self.meta_s.valid.val() && self.verdicts.m.valid.val() && self.verdicts.m.data.val().any();
-        StreamOut::link(&mut self.meta_m, &mut self.metas.m);
+        connect!(self.metas.m => self.meta_m);
         /// Frames inside, so that there is a place for the metadata of each.
         self.enters.next = self.accept.val() && self.first.val() && self.verdict.val();
         self.leaves.next = self.metas.m.valid.val() && self.meta_m.ready.val();

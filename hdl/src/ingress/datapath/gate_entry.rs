@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Variant};
 
 /// [`AdmissionGate`].
 pub(crate) const ENTRY: Entry = Entry::part(
-    "admission_gate",
+    GateShape::BLOCK,
     "admits matched frames while there is room, and marks their beats",
     GateShape::parameters,
     |values| Ok(Box::new(AdmissionGate::new(GateShape::new(values)?)?)),

@@ -63,7 +63,7 @@ use crate::ingress::dma::{WriteEngine, judge};
 use crate::ingress::her_gen::{ContextsIn, FeedbackIn, HerOut, PspinHerGen};
 use crate::ingress::pkt_match::PspinPktMatch;
 use crate::ingress::slots::SlotPool;
-use crate::stream::{AxisIn, AxisOut, Fifo, FifoConfig, FrameArbiter, PassFifo, ReadySlice, StreamOut};
+use crate::stream::{AxisIn, AxisOut, Fifo, FifoConfig, FrameArbiter, PassFifo, ReadySlice};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
@@ -122,7 +122,7 @@ pub struct PspinIngressDatapath {
     /// Port into the packet buffer; nothing is read.
     pub m_axi_pspin_ni: AxiMaster<{ dma.axi() }>,
     /// To the cluster.
-    pub her: HerOut<{ her }>,
+    pub her: HerOut<{ her.address }, { her.host_address }, { her.message_id }>,
     /// Slots that come back; only their address is looked at.
     pub feedback: FeedbackIn<{ dma.address }, { dma.length }, { her.message_id }>,
     /// Matched packets that the buffer did not take: the sum of overload, no slot and oversize.
@@ -215,24 +215,19 @@ impl Logic for PspinIngressDatapath {
             clocked!(self.clk, self.reset => self.valve);
         }
         self.pool.counters_rst.next = self.reset.val();
-        self.matcher.clk.next = self.clk.val();
-        self.matcher.rstn.next = self.rstn.val();
+        connect!(self => self.matcher; clk, rstn);
         self.generator.clk.next = self.clk.val();
         self.generator.rstn.next = self.path_rstn.val();
         self.her_taken.next = self.generator.her.valid.val() && self.her.ready.val();
         self.unserved.next = self.generator.m_free_valid.val() && self.frees.s[FROM_HER].ready.val();
         /// Matching.
-        self.matcher.match_valid.next = self.match_valid.val();
-        self.matcher.match_mode.next = self.match_mode.val();
-        self.matcher.match_idx.next = self.match_idx.val();
-        self.matcher.match_mask.next = self.match_mask.val();
-        self.matcher.match_start.next = self.match_start.val();
-        self.matcher.match_end.next = self.match_end.val();
+        connect!(self => self.matcher;
+            match_valid, match_mode, match_idx, match_mask, match_start, match_end);
         if self._shape.matcher.ip_relative {
             self.matcher.match_relative.next = self.match_relative.val();
         }
-        AxisIn::link(&mut self.s_axis_nic_rx, &mut self.matcher.s_axis_nic_rx);
-        AxisOut::link(&mut self.m_axis_nic_rx, &mut self.matcher.m_axis_nic_rx);
+        connect!(self.s_axis_nic_rx => self.matcher.s_axis_nic_rx);
+        connect!(self.matcher.m_axis_nic_rx => self.m_axis_nic_rx);
         /// Matched frames: {bad, tlast, tkeep, tdata}, and what is known of them.
         self.matched.next = cat!(
             self.matcher.m_axis_pspin_rx.tuser.val().get_bit(0),
@@ -252,8 +247,8 @@ impl Logic for PspinIngressDatapath {
             self.valve.meta_s.data.next = self.known.val();
             self.valve.meta_s.valid.next = self.matcher.packet_meta_valid.val();
             self.matcher.packet_meta_ready.next = self.valve.meta_s.ready.val();
-            StreamOut::join(&mut self.valve.m, &mut self.gate.s);
-            StreamOut::join(&mut self.valve.meta_m, &mut self.gate.meta_s);
+            connect!(self.valve.m => self.gate.s);
+            connect!(self.valve.meta_m => self.gate.meta_s);
             self.valve.left.next = cat!(
                 self.her_taken.val(),
                 self.unserved.val(),
@@ -273,43 +268,38 @@ impl Logic for PspinIngressDatapath {
         /// Into slots.
         self.chooser.enough.next = self.engine.seen.val().get_bit(small_beats - 1);
         self.chooser.last.next = self.engine.last.val().slice(0, small_beats);
-        StreamOut::join(&mut self.pool.small, &mut self.chooser.small);
-        StreamOut::join(&mut self.pool.large, &mut self.chooser.large);
-        StreamOut::join(&mut self.chooser.m, &mut self.engine.slot);
-        StreamOut::join(&mut self.gate.m, &mut self.engine.beat);
-        StreamOut::join(&mut self.gate.meta_m, &mut self.engine.meta);
-        AxiMaster::link(&mut self.m_axi_pspin_ni, &mut self.engine.m_axi);
+        connect!(self.pool.small => self.chooser.small);
+        connect!(self.pool.large => self.chooser.large);
+        connect!(self.chooser.m => self.engine.slot);
+        connect!(self.gate.m => self.engine.beat);
+        connect!(self.gate.meta_m => self.engine.meta);
+        connect!(self.engine.m_axi => self.m_axi_pspin_ni);
         /// To the cluster.
-        StreamOut::join(&mut self.engine.good, &mut self.hers.s);
+        connect!(self.engine.good => self.hers.s);
         self.generator.gen_addr.next = self.hers.m.data.val().slice(0, address);
         self.generator.gen_len.next = self.hers.m.data.val().slice(address, length);
         self.generator.gen_tag.next = self.hers.m.data.val().slice(address + length, tag);
         self.generator.gen_valid.next = self.hers.m.valid.val();
         self.hers.m.ready.next = self.generator.gen_ready.val();
-        ContextsIn::link(&mut self.her_gen, &mut self.generator.conf);
+        connect!(self.her_gen => self.generator.conf);
         self.generator.conf_valid.next = self.her_gen_valid.val();
         self.generator.conf_ctx_enabled.next = self.her_gen_ctx_enabled.val();
-        HerOut::link(&mut self.her, &mut self.generator.her);
+        connect!(self.generator.her => self.her);
         /// Slots come back from three sides, one a clock.
         self.returned.s.data.next = self.feedback.her_addr.val();
-        self.returned.s.valid.next = self.feedback.valid.val();
-        self.feedback.ready.next = self.returned.s.ready.val();
-        StreamOut::join(&mut self.engine.failed, &mut self.failed.s);
+        connect!(self.feedback => self.returned.s; valid, ready);
+        connect!(self.engine.failed => self.failed.s);
         self.frees.s[FROM_CLUSTER].data.next = self.returned.m.data.val();
         self.frees.s[FROM_CLUSTER].last.next = true;
-        self.frees.s[FROM_CLUSTER].valid.next = self.returned.m.valid.val();
-        self.returned.m.ready.next = self.frees.s[FROM_CLUSTER].ready.val();
+        connect!(self.returned.m => self.frees.s[FROM_CLUSTER]; valid, ready);
         self.frees.s[FROM_ENGINE].data.next = self.failed.m.data.val();
         self.frees.s[FROM_ENGINE].last.next = true;
-        self.frees.s[FROM_ENGINE].valid.next = self.failed.m.valid.val();
-        self.failed.m.ready.next = self.frees.s[FROM_ENGINE].ready.val();
+        connect!(self.failed.m => self.frees.s[FROM_ENGINE]; valid, ready);
         self.frees.s[FROM_HER].data.next = self.generator.m_free_addr.val();
         self.frees.s[FROM_HER].last.next = true;
         self.frees.s[FROM_HER].valid.next = self.generator.m_free_valid.val();
         self.generator.m_free_ready.next = self.frees.s[FROM_HER].ready.val();
-        self.pool.free.data.next = self.frees.m.data.val();
-        self.pool.free.valid.next = self.frees.m.valid.val();
-        self.frees.m.ready.next = self.pool.free.ready.val();
+        connect!(self.frees.m => self.pool.free; data, valid, ready);
         /// The cluster can free what it has, and nothing that is still on its way to it.
         self.pool.free_trusted.next = self.frees.source.val() != FROM_CLUSTER as u64;
         self.pool.hand_valid.next = self.her_taken.val();

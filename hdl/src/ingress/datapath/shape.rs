@@ -1,8 +1,6 @@
 //! Parameters of the ingress path, and the numbers that follow from them.
 
-use super::entry::{self, parameters};
-use super::gate_entry;
-use crate::entry::{Checked, Config, ParameterError, Parameters as _, Values};
+use crate::entry::{Checked, Config, Parameter, ParameterError, Parameters as _, Values};
 use crate::ingress::dma::{BeatFields, DmaShape};
 use crate::ingress::her_gen::HerShape;
 use crate::ingress::pkt_match::MatchShape;
@@ -49,14 +47,58 @@ pub struct PathShape {
     pub cluster_reset: bool,
 }
 
+/// Parameters of the parts that follow from others here.
+const DERIVED: &[&str] = &["burst_beats", "tag_message_id_width"];
+
+/// Parameters of the slots for which the public design has no names here.
+const UNNAMED: &[&str] = &[
+    "large_slot_size",
+    "large_slots",
+    "small_slot_size",
+    "small_slots",
+    "alignment",
+];
+
 impl DatapathShape {
+    /// Name of the block.
+    pub(super) const BLOCK: &str = "pspin_ingress_datapath";
+
+    /// Parameters with their values in a configuration: those of the parts, and its own.
+    ///
+    /// What several parts have has one value, which has to suit all of them.
+    pub(super) fn parameters(config: Config) -> Vec<Parameter> {
+        let parts = [
+            MatchShape::parameters(config),
+            DmaShape::parameters(config),
+            HerShape::parameters(config),
+            PoolLayout::parameters(config),
+            PathShape::parameters(config),
+        ];
+        let mut all: Vec<Parameter> = Vec::new();
+        for mut parameter in parts.concat() {
+            if DERIVED.contains(&parameter.name) {
+                continue;
+            }
+            if let Some(earlier) = all.iter_mut().find(|earlier| earlier.name == parameter.name) {
+                earlier.min = earlier.min.max(parameter.min);
+                earlier.max = earlier.max.min(parameter.max);
+                continue;
+            }
+            if UNNAMED.contains(&parameter.name) {
+                parameter.verilog = None;
+            }
+            all.push(parameter);
+        }
+        all
+    }
+
     /// Checks parameter values.
     ///
     /// # Errors
     /// Names the parameter, its value and what would be possible.
     pub fn new(values: &Values) -> Result<Self, ParameterError> {
-        let block = entry::ENTRY.name;
-        let checked = Checked::new(block, &parameters(Config::Reference), values)?;
+        let block = Self::BLOCK;
+        let checked = Checked::new(block, &Self::parameters(Config::Reference), values)?;
         let matcher = MatchShape::of(block, values)?;
         let slots = PoolLayout::read(checked)?;
         let path = PathShape::read(checked)?;
@@ -134,7 +176,7 @@ fn named_here(error: ParameterError) -> ParameterError {
 
 /// Parameters of the gate; those of its own in the catalog are small, so that every queue fills often.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = gate_entry::ENTRY.name, check)]
+#[parameters(block = "admission_gate", check)]
 pub struct GateShape {
     /// Width of a beat in bits, a power of two.
     #[parameter(32, range = 16..=1024, power_of_two, name = "data_width")]

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Values, Variant};
 
 /// The ingress DMA.
 pub(crate) const ENTRY: Entry = Entry::shipped(
-    "pspin_ingress_dma",
+    DmaShape::BLOCK,
     "writes packets into their slots, several in flight",
     DmaShape::parameters,
     |values| Ok(Box::new(PspinIngressDma::new(DmaShape::new(values)?)?)),

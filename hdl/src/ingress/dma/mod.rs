@@ -54,7 +54,7 @@ pub use writer::FrameWriter;
 
 use crate::axi::AxiMaster;
 use crate::entry::ParameterError;
-use crate::stream::{AxisIn, Fifo, FifoConfig, OutputQueue, ReadySlice, StreamOut};
+use crate::stream::{AxisIn, Fifo, FifoConfig, OutputQueue, ReadySlice};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
@@ -156,14 +156,14 @@ impl Logic for PspinIngressDma {
         );
         self.beats.s.valid.next = self.s_axis_pspin_rx.tvalid.val();
         self.s_axis_pspin_rx.tready.next = self.beats.s.ready.val();
-        StreamOut::join(&mut self.beats.m, &mut self.marker.s);
-        StreamOut::join(&mut self.plans.m, &mut self.marker.plan);
-        StreamOut::join(&mut self.marker.m, &mut self.engine.beat);
-        StreamOut::join(&mut self.slots.m, &mut self.engine.slot);
-        StreamOut::join(&mut self.metas.m, &mut self.engine.meta);
-        AxiMaster::link(&mut self.m_axi_pspin, &mut self.engine.m_axi);
-        StreamOut::join(&mut self.engine.good, &mut self.hers.s);
-        StreamOut::join(&mut self.engine.failed, &mut self.frees.s);
+        connect!(self.beats.m => self.marker.s);
+        connect!(self.plans.m => self.marker.plan);
+        connect!(self.marker.m => self.engine.beat);
+        connect!(self.slots.m => self.engine.slot);
+        connect!(self.metas.m => self.engine.meta);
+        connect!(self.engine.m_axi => self.m_axi_pspin);
+        connect!(self.engine.good => self.hers.s);
+        connect!(self.engine.failed => self.frees.s);
         /// Packets that are written, and slots of those that are not.
         self.her_gen_addr.next = self.hers.m.data.val().slice(0, address);
         self.her_gen_len.next = self.hers.m.data.val().slice(address, length);

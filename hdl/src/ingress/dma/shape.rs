@@ -1,14 +1,13 @@
 //! Parameters of the ingress DMA, and the numbers that follow from them.
 
 use super::BeatFields;
-use super::entry::ENTRY;
-use crate::axi::AxiShape;
+use crate::axi::{AxiExtras, AxiShape};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::*;
 
 /// Parameters of the ingress DMA, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name)]
+#[parameters(block = "pspin_ingress_dma")]
 pub struct DmaShape {
     /// Width of a beat in bits, on the stream and on the AXI port, a power of two.
     #[parameter(512, range = 128..=1024, power_of_two, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]
@@ -69,6 +68,7 @@ impl DmaShape {
             address: self.address,
             data: self.data,
             id: self.axi_id,
+            extras: AxiExtras::NONE,
         }
     }
 

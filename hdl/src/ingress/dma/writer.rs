@@ -112,9 +112,8 @@ impl Logic for FrameWriter {
             self.record_valid_reg, self.in_frame, self.bursting);
         clocked!(self.clk => self.address_reg, self.length_reg, self.data_reg, self.strobes_reg, self.last_reg,
             self.record_reg, self.burst_left, self.slotless, self.bad, self.base, self.place, self.lane);
-        StreamIn::link(&mut self.beat, &mut self.window.s);
-        self.seen.next = self.window.seen.val();
-        self.last.next = self.window.last.val();
+        connect!(self.beat => self.window.s);
+        connect!(self.window => self; seen, last);
         self.head_last.next = self.window.head.val().flag(beat.last);
         /// The packet: where it goes, and what is known of it so far.
         self.first.next = !self.in_frame.q.val();

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Variant};
 
 /// The HER generator.
 pub(crate) const ENTRY: Entry = Entry::shipped(
-    "pspin_her_gen",
+    HerShape::BLOCK,
     "tells the cluster of every packet, with its execution context",
     HerShape::parameters,
     |values| Ok(Box::new(PspinHerGen::new(HerShape::new(values)?))),

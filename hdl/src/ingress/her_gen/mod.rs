@@ -56,7 +56,7 @@ pub struct PspinHerGen {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// To the cluster.
-    pub her: HerOut<{ shape }>,
+    pub her: HerOut<{ shape.address }, { shape.host_address }, { shape.message_id }>,
     /// The contexts, context 0 in the lowest bits of each field.
     pub conf: ContextsIn<{ shape.contexts }, { shape.host_address }>,
     /// 1: contexts are taken, 0: those taken last stay in force.
@@ -139,7 +139,7 @@ impl Logic for PspinHerGen {
             .field(packet.message_id)
             .resize(shape.her_id_bits());
         /// The context that serves the packet decides where it goes.
-        ContextsIn::link(&mut self.conf, &mut self.table.conf);
+        connect!(self.conf => self.table.conf);
         self.table.load.next = self.conf_valid.val();
         self.table.ctx_enabled.next = self.conf_ctx_enabled.val();
         self.table.wanted.next = self.front.m.data.val().field(packet.context_number);

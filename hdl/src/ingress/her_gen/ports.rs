@@ -1,6 +1,5 @@
 //! The cluster's side of a packet: HERs with their execution context, and feedback.
 
-use super::HerShape;
 use spinneret_verilog::prelude::*;
 
 /// Width in bits of every field but `host_mem_addr`.
@@ -49,24 +48,24 @@ pub struct ContextsOut {
 }
 
 /// HERs, where they come from.
-#[interface(HerIn, her: HerShape)]
+#[interface(HerIn, address: usize, host_address: usize, message_id: usize)]
 pub struct HerOut {
     /// The cluster takes it in this cycle.
     pub ready: Wire<In, bool>,
     /// It is there.
     pub valid: Wire<Out, bool>,
     /// Message that the packet belongs to.
-    pub msgid: Wire<Out, { her.message_id }>,
+    pub msgid: Wire<Out, { message_id }>,
     /// The packet is the last of its message.
     pub is_eom: Wire<Out, bool>,
     /// Address of the packet in L2.
-    pub addr: Wire<Out, { her.address }>,
+    pub addr: Wire<Out, { address }>,
     /// Its length in bytes.
-    pub size: Wire<Out, { her.address }>,
+    pub size: Wire<Out, { address }>,
     /// Bytes of it that are copied to L1.
-    pub xfer_size: Wire<Out, { her.address }>,
+    pub xfer_size: Wire<Out, { address }>,
     /// The context that serves the packet.
-    pub meta: ContextsOut<1, { her.host_address }>,
+    pub meta: ContextsOut<1, { host_address }>,
 }
 
 /// Packets that are done with, where they come from.

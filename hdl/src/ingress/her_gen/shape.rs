@@ -1,13 +1,12 @@
 //! Parameters of the HER generator, and the numbers that follow from them.
 
-use super::entry::ENTRY;
 use super::ports::ContextsOut;
 use crate::entry::{Checked, ParameterError};
 use spinneret_verilog::prelude::*;
 
 /// Parameters of the HER generator, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name, check)]
+#[parameters(block = "pspin_her_gen", check)]
 pub struct HerShape {
     /// Width of the message id in a HER in bits.
     #[parameter(32, board = 10, range = 1..=32, name = "message_id_width", verilog = "C_MSGID_WIDTH")]

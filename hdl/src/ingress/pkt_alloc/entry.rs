@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Variant};
 
 /// The allocator.
 pub(crate) const ENTRY: Entry = Entry::shipped(
-    "pspin_pkt_alloc",
+    AllocLayout::BLOCK,
     "gives packets a slot of the packet buffer, and takes it back",
     AllocLayout::parameters,
     |values| Ok(Box::new(PspinPktAlloc::new(AllocLayout::new(values)?)?)),

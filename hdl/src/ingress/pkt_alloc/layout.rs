@@ -1,13 +1,12 @@
 //! Parameters of the allocator.
 
-use super::entry::ENTRY;
 use crate::entry::{Checked, ParameterError};
 use crate::ingress::slots::PoolLayout;
 use spinneret_verilog::prelude::*;
 
 /// Parameters of the allocator, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name, check)]
+#[parameters(block = "pspin_pkt_alloc", check)]
 pub struct AllocLayout {
     /// Width of a packet's length in bits.
     #[parameter(32, board = 16, range = 8..=32, verilog = "LEN_WIDTH")]

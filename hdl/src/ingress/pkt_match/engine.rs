@@ -122,8 +122,7 @@ impl Logic for MatchEngine {
             self.rules[rule].mask.next = self.mask.val().slice(32 * rule, 32).swap_bytes();
             self.rules[rule].start.next = self.start.val().slice(32 * rule, 32).swap_bytes();
             self.rules[rule].limit.next = self.limit.val().slice(32 * rule, 32).swap_bytes();
-            self.rules[rule].beat_data.next = self.beat_data.val();
-            self.rules[rule].beat_number.next = self.beat_number.val();
+            connect!(self => self.rules[rule]; beat_data, beat_number);
             if !self._shape.ip_relative {
                 self.rules[rule].beat_words.next = self.words.val();
                 self.rules[rule].beat_valid.next = self.beat_valid.val();
@@ -151,8 +150,7 @@ impl Logic for MatchEngine {
                 self.rules[rule].relative.next = self.relative.val().get_bit(rule);
                 self.rules[rule].beat_words.next = self.words_1.q.val();
                 self.rules[rule].payload_words.next = self.payload_words_1.q.val();
-                self.rules[rule].payload_base.next = self.payload_base.val();
-                self.rules[rule].payload_back.next = self.payload_back.val();
+                connect!(self => self.rules[rule]; payload_base, payload_back);
                 self.rules[rule].beat_valid.next = self.inspected.val();
             }
         }

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Values, Variant};
 
 /// The matching engine.
 pub(crate) const ENTRY: Entry = Entry::shipped(
-    "pspin_pkt_match",
+    MatchShape::BLOCK,
     "sorts packets by rules, one beat a clock",
     MatchShape::parameters,
     |values| Ok(Box::new(PspinPktMatch::new(MatchShape::new(values)?)?)),

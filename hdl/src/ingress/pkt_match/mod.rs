@@ -52,9 +52,7 @@ pub use select::WordSelect;
 pub use shape::MatchShape;
 
 use crate::entry::ParameterError;
-use crate::stream::{
-    AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FrameDemux, FrameOut, StreamOut,
-};
+use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FrameDemux};
 use payload::HEADER_BITS;
 use shape::HEADER_WORDS;
 use spinneret_verilog::prelude::*;
@@ -165,7 +163,7 @@ impl Logic for PspinPktMatch {
             self.next_number, self.ready, self.in_frame, self.active, self.stale, self.payload, self.engine, self.meter,
             self.buffer, self.decisions, self.metas, self.demux);
         /// Input register, and the number of the beat within its frame.
-        AxisIn::link(&mut self.s_axis_nic_rx, &mut self.input.s_axis);
+        connect!(self.s_axis_nic_rx => self.input.s_axis);
         self.input.m.ready.next = self.ready.q.val();
         self.accept.next = self.input.m.valid.val() & self.ready.q.val();
         self.beat.d.next = self.input.m.data.val();
@@ -295,13 +293,12 @@ impl Logic for PspinPktMatch {
             .data
             .val()
             .get_bit(self._shape.axis().fields().width);
-        self.demux.s.valid.next = self.buffer.m.valid.val();
-        self.buffer.m.ready.next = self.demux.s.ready.val();
-        StreamOut::join(&mut self.decisions.m, &mut self.demux.select);
-        FrameOut::join(&mut self.demux.m[NIC], &mut self.nic.s);
-        AxisOut::link(&mut self.m_axis_nic_rx, &mut self.nic.m_axis);
-        FrameOut::join(&mut self.demux.m[PSPIN], &mut self.pspin.s);
-        AxisOut::link(&mut self.m_axis_pspin_rx, &mut self.pspin.m_axis);
+        connect!(self.buffer.m => self.demux.s; valid, ready);
+        connect!(self.decisions.m => self.demux.select);
+        connect!(self.demux.m[NIC] => self.nic.s);
+        connect!(self.nic.m_axis => self.m_axis_nic_rx);
+        connect!(self.demux.m[PSPIN] => self.pspin.s);
+        connect!(self.pspin.m_axis => self.m_axis_pspin_rx);
         /// Metadata: {size, message id, end of message, ruleset} in the queue.
         self.packet_meta_tag.next = self
             .metas

@@ -89,10 +89,7 @@ impl Logic for MatchRule {
             self.select.idx.next =
                 cat!(self.beat.q.val(), self.lane.q.val()).resize(self._shape.place_width());
             self.select.relative.next = self.relative_value.q.val();
-            self.select.beat_data.next = self.beat_data.val();
-            self.select.beat_number.next = self.beat_number.val();
-            self.select.payload_base.next = self.payload_base.val();
-            self.select.payload_back.next = self.payload_back.val();
+            connect!(self => self.select; beat_data, beat_number, payload_base, payload_back);
             self.raw.next = self.select.word.val();
         } else {
             self.raw.next = self.beat_data.val().slice(self.lane.q.val().index() * 32, 32);

@@ -1,6 +1,5 @@
 //! Parameters of the matching engine, and the numbers that follow from them.
 
-use super::entry::ENTRY;
 use crate::entry::{Checked, ParameterError};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::*;
@@ -18,7 +17,7 @@ const LARGEST_PAYLOAD_BASE: usize = 4 + 2 + 15;
 
 /// Parameters of the matching engine, checked.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name, check)]
+#[parameters(block = "pspin_pkt_match", check)]
 pub struct MatchShape {
     /// Width of a beat in bits, a power of two.
     #[parameter(512, range = 64..=1024, power_of_two, name = "data_width", verilog = "AXIS_IF_DATA_WIDTH")]

@@ -183,8 +183,7 @@ impl Logic for FreeList {
         self.front.s.valid.next = self.list.m.valid.val() & self.open.val();
         self.list.m.ready.next = self.front.s.ready.val() & self.open.val();
         self.slot.data.next = self.front.m.data.val().slice(0, self.slot.data.width());
-        self.slot.valid.next = self.front.m.valid.val();
-        self.front.m.ready.next = self.slot.ready.val();
+        connect!(self.front.m => self.slot; valid, ready);
 
         /// The slot is out one cycle after it was given, long before it can come back.
         self.give.next = self.front.m.valid.val() & self.slot.ready.val();
@@ -205,8 +204,7 @@ impl Logic for FreeList {
             self.handed_again.read_addr.next = self.gave_entry.q.val().slice(0, index);
             self.cleared_again.read_addr.next = self.hand_index.val();
             self.handed.write_enable.next = self.fill.val() | self.hand.val();
-            self.cleared.write_enable.next = self.taken.write_enable.val();
-            self.cleared.write_addr.next = self.taken.write_addr.val();
+            connect!(self.taken => self.cleared; write_enable, write_addr);
             if self.fill.val() {
                 self.handed.write_addr.next = self.fill_index.val();
                 self.handed.write_data.next = lit(0, 1);
@@ -216,12 +214,8 @@ impl Logic for FreeList {
                 self.handed.write_data.next = !self.cleared_again.read_data.val();
                 self.cleared.write_data.next = self.handed_again.read_data.val();
             }
-            self.handed_again.write_enable.next = self.handed.write_enable.val();
-            self.handed_again.write_addr.next = self.handed.write_addr.val();
-            self.handed_again.write_data.next = self.handed.write_data.val();
-            self.cleared_again.write_enable.next = self.cleared.write_enable.val();
-            self.cleared_again.write_addr.next = self.cleared.write_addr.val();
-            self.cleared_again.write_data.next = self.cleared.write_data.val();
+            connect!(self.handed => self.handed_again; write_enable, write_addr, write_data);
+            connect!(self.cleared => self.cleared_again; write_enable, write_addr, write_data);
         }
 
         /// The level follows one cycle later, which keeps its carries off the path from a packet's length.

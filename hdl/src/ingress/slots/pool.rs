@@ -190,12 +190,8 @@ impl Logic for SlotPool {
             self.small_list.hand_index.next = self.find_small_handed.index.val();
         }
 
-        self.large.data.next = self.large_list.slot.data.val();
-        self.large.valid.next = self.large_list.slot.valid.val();
-        self.large_list.slot.ready.next = self.large.ready.val();
-        self.small.data.next = self.small_list.slot.data.val();
-        self.small.valid.next = self.small_list.slot.valid.val();
-        self.small_list.slot.ready.next = self.small.ready.val();
+        connect!(self.large_list.slot => self.large; data, valid, ready);
+        connect!(self.small_list.slot => self.small; data, valid, ready);
 
         /// Events, the one with the highest number first.
         self.counters.events.next = cat!(

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Parameters as _, Variant};
 
 /// [`SpinneretRateLimiter`].
 pub(crate) const ENTRY: Entry = Entry::shipped(
-    "spinneret_rate_limiter",
+    RateLimiterShape::BLOCK,
     "passes frames at a rate that is set, none of them cut",
     RateLimiterShape::parameters,
     |values| {

@@ -151,10 +151,9 @@ impl Logic for SpinneretRateLimiter {
         self.gate_ready.next = !self.gate_valid.q.val() || self.passes.val();
         self.counted_ready.next = !self.counted_valid.q.val() || self.gate_ready.val();
 
-        AxisIn::link(&mut self.s_axis, &mut self.packed.s_axis);
+        connect!(self.s_axis => self.packed.s_axis);
         self.slice.s.data.next = cat!(self.packed.m.last.val(), self.packed.m.data.val());
-        self.slice.s.valid.next = self.packed.m.valid.val();
-        self.packed.m.ready.next = self.slice.s.ready.val();
+        connect!(self.packed.m => self.slice.s; valid, ready);
         self.slice.m.ready.next = self.counted_ready.val();
 
         /// The bytes of a beat are counted in two clocks, as one sum of all would be too deep.
@@ -195,7 +194,7 @@ impl Logic for SpinneretRateLimiter {
         self.output.s.data.next = self.data.q.val();
         self.output.s.last.next = self.last.q.val();
         self.output.s.valid.next = self.valid.q.val();
-        AxisOut::link(&mut self.m_axis, &mut self.output.m_axis);
+        connect!(self.output.m_axis => self.m_axis);
 
         self.fee.next =
             self.gate_bytes.q.val() & fill(self.passes.val() && self.limit_enforce.val(), self._bytes);

@@ -1,13 +1,13 @@
 //! Parameters of the rate limiter.
 
-use super::{ENTRY, GROUP};
+use super::GROUP;
 use crate::entry::{Checked, ParameterError};
 use crate::stream::AxisShape;
 use spinneret_verilog::prelude::*;
 
 /// Widths of the rate limiter, and the unit of its rate.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = ENTRY.name, check)]
+#[parameters(block = "spinneret_rate_limiter", check)]
 pub struct RateLimiterShape {
     /// Width of tdata in bits, a multiple of 8.
     #[parameter(512, range = 8..=1024, name = "data_width")]
