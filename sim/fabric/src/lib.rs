@@ -35,7 +35,7 @@ pub mod units;
 pub use cable::{Cable, Counts, Delivery, Faults};
 pub use digest::Digest;
 pub use mpi::MpiRanks;
-pub use port::{Left, Outside, Port, Stopped};
+pub use port::{Left, Outside, Port, SLACK_PS, Stopped};
 pub use ranks::{Alone, Met, Own, Ranks, RanksError};
 pub use report::{CableReport, NicReport, NicSample, PortReport, Report, Sample, SwitchReport};
 pub use rounds::{FabricError, Member, Settings, Watch, run};

@@ -32,6 +32,10 @@ pub enum Left {
     Failed(String),
 }
 
+/// How much earlier than a frame comes, or than it wants, a NIC may act: it skips whole clocks of its cluster. Nobody goes further
+/// than what such a NIC could still send allows.
+pub const SLACK_PS: Ps = 50_000;
+
 /// The NIC's end of its cable.
 ///
 /// Whoever has it runs a NIC from its time 0 on, on a thread of its own: not beyond [`horizon_ps`](Self::horizon_ps), where it

@@ -4,6 +4,7 @@ use super::crew::{Done, Granted, Told};
 use crate::cable::Cable;
 use crate::capture::{Note, Passed};
 use crate::number::{NodeNumber, Way};
+use crate::port::SLACK_PS;
 use crate::report::{NicSample, PortReport};
 use crate::switch::{Switch, SwitchPort, known_ps};
 use crate::topology::{Kind, NicConfig, Seen, SwitchConfig, Table, Topology, mac_of, routes};
@@ -251,7 +252,7 @@ impl<'t> Local<'t> {
                 None => grants.push((
                     place,
                     Granted {
-                        horizon_ps: until_ps,
+                        horizon_ps: until_ps - SLACK_PS,
                         arrivals,
                     },
                 )),

@@ -1,12 +1,11 @@
 //! A host that sends what it was told, and one that is this machine.
 
 use crate::net::{
-    Generator, InterfaceAddress, NetError, Next, Recipe, Sink as _, Source as _, Tap, TapConfig, TapEnd,
-    TapSink, TapSource,
+    Generator, InterfaceAddress, NetError, Next, Recipe, Sink as _, Source as _, TapEnd, TapSink, TapSource,
 };
 use crate::nic::{Nic, Out};
 use crate::report::Recorder;
-use std::net::Ipv4Addr;
+use spinneret_host::Address;
 
 /// Frames that wait at the NIC's input before more are taken from their source.
 const WAITING: usize = 32;
@@ -71,25 +70,19 @@ fn send(nic: &mut Nic, recorder: &mut Option<Recorder>, bytes: Vec<u8>) {
 pub(super) struct TapHost {
     source: TapSource,
     sink: TapSink,
-    /// Nobody listens to its other end, but it lives as long as this one.
-    _wire: TapEnd,
 }
 
 impl TapHost {
     /// Makes the interface.
-    pub(super) fn create(name: &str, ip: Ipv4Addr) -> Result<Self, NetError> {
-        let host = InterfaceAddress {
-            address: ip.into(),
+    pub(super) fn create(name: &str, address: &Address) -> Result<Self, NetError> {
+        let network = InterfaceAddress {
+            address: address.ip.into(),
             prefix_bits: 16,
         };
-        let tap = Tap::create(&TapConfig {
-            host,
-            ..TapConfig::new(name)
-        })?;
+        let end = TapEnd::in_namespace(name, &network, address.mac)?;
         Ok(Self {
-            source: tap.host.source(),
-            sink: tap.host.sink(),
-            _wire: tap.wire,
+            source: end.source(),
+            sink: end.sink(),
         })
     }
 

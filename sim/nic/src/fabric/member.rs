@@ -88,10 +88,10 @@ impl Plan {
         if self.recorder.is_some() {
             nic.log_what_comes();
         }
-        let ip = self.address.ip;
+        let address = self.address;
         let tap = self
             .tap
-            .map(|name| TapHost::create(&name, ip).map_err(|error| Left::Failed(error.to_string())));
+            .map(|name| TapHost::create(&name, &address).map_err(|error| Left::Failed(error.to_string())));
         let mut member = Member {
             nic: Simulated::of(nic).with_address(self.address),
             application: self.application,

@@ -14,7 +14,7 @@
 
 use super::namespace::{Namespace, ip};
 use super::privileges::Need;
-use super::tap_config::TapConfig;
+use super::tap_config::{InterfaceAddress, TapConfig};
 use super::{NetError, Next, Sink, Source, pad, sys};
 use std::cell::Cell;
 use std::fs::File;
@@ -55,6 +55,26 @@ impl Tap {
             host: TapEnd::new(config.name.clone(), host, None),
             wire: TapEnd::new(wire_name, wire, Some(namespace)),
         })
+    }
+}
+
+impl TapEnd {
+    /// Creates one interface in a namespace of the same name, with an IP and a MAC address, and brings it up: Linux as the
+    /// host of a NIC, beside other hosts on the same machine.
+    ///
+    /// # Errors
+    /// As [`Tap::create`].
+    pub fn in_namespace(name: &str, address: &InterfaceAddress, mac: [u8; 6]) -> Result<Self, NetError> {
+        TapConfig::new(name).check_name()?;
+        Need::Interfaces.check(&format!("making the interface {name}"))?;
+        let namespace = Namespace::create(name)?;
+        let file = interface(name)?;
+        namespace.take(name)?;
+        let mac = mac.map(|byte| format!("{byte:02x}")).join(":");
+        namespace.ip(&["link", "set", "dev", name, "address", &mac])?;
+        namespace.ip(&["address", "add", &address.to_string(), "dev", name])?;
+        namespace.ip(&["link", "set", "dev", name, "up"])?;
+        Ok(Self::new(name.to_owned(), file, Some(namespace)))
     }
 }
 

@@ -7,8 +7,8 @@ use spinneret_sim::stream::Pause;
 /// Bytes that have left the NIC and are not on the cable, above which it sends no more: what the FIFO of Corundum's MAC
 /// holds (`TX_FIFO_DEPTH` of mqnic).
 const FIFO_BYTES: u64 = 32_768;
-/// Slowest clock of a NIC at a cable, in picoseconds: everybody gets ahead of the others by whole clocks.
-pub const SLOWEST_PS: u64 = 50_000;
+/// Slowest clock of a NIC at a cable, in picoseconds.
+pub const SLOWEST_PS: u64 = spinneret_fabric::SLACK_PS;
 
 /// The end of the cable.
 #[derive(Debug)]
@@ -90,27 +90,24 @@ impl<B: Behind> Nic<B> {
         Ok(())
     }
 
-    /// While nothing happens, time goes on as far as nobody can know of anything, and not beyond the limit. Whether the
-    /// NIC has to be looked at again before a clock is simulated.
-    pub(super) fn skip_on_line(&mut self, limit_ps: u64) -> Result<bool, NicError> {
-        let until_ps = limit_ps.min(self.line_limit());
-        self.skip(until_ps);
-        let is_short = until_ps.saturating_sub(self.now_ps()) < self.config.cluster_ps;
-        if self.line_limit() == until_ps && until_ps < limit_ps && is_short && self.is_quiet() {
-            let busy_ps = self
-                .behind
-                .next_clocks()
-                .map(|clocks| clocks * self.config.cluster_ps);
-            let wants_ps = busy_ps.map_or(limit_ps, |busy_ps| limit_ps.min(self.now_ps() + busy_ps));
+    /// While nothing happens, time goes on to the limit, or shortly before a frame comes. Whoever has told the others that
+    /// nothing happens here before some moment is not asked before it: it would act in what is the past for them.
+    pub(super) fn skip_on_line(&mut self, limit_ps: u64) -> Result<(), NicError> {
+        loop {
+            let until_ps = limit_ps.min(self.line_limit());
+            self.skip(until_ps);
             let now_ps = self.now_ps();
-            if let Some(line) = &mut self.line
-                && until_ps == line.port.horizon_ps()
-            {
-                line.port.meet(wants_ps.max(now_ps))?;
-                return Ok(true);
-            }
+            let busy_clocks = self.behind.next_clocks();
+            let is_quiet = self.is_quiet();
+            let is_there = until_ps.saturating_sub(now_ps) < self.config.cluster_ps;
+            let Some(line) = self.line.as_mut().filter(|line| {
+                is_quiet && is_there && until_ps < limit_ps && until_ps == line.port.horizon_ps()
+            }) else {
+                return Ok(());
+            };
+            let busy_ps = busy_clocks.map_or(u64::MAX, |clocks| now_ps + clocks * self.config.cluster_ps);
+            line.port.meet(limit_ps.min(busy_ps).max(now_ps))?;
         }
-        Ok(false)
     }
 
     /// Notes a frame that went to the host.

@@ -316,8 +316,8 @@ impl<B: Behind> Nic<B> {
     pub fn step(&mut self, limit_ps: u64) -> Result<(), NicError> {
         self.look_at_line(self.now_ps())?;
         if self.config.skips && self.is_quiet() {
-            let looks_again = self.skip_on_line(limit_ps)?;
-            if looks_again || self.now_ps() >= limit_ps {
+            self.skip_on_line(limit_ps)?;
+            if self.now_ps() >= limit_ps {
                 return Ok(());
             }
         }
