@@ -3,6 +3,7 @@
 use crate::cache::Cache;
 use crate::error::FileContext;
 use crate::headers::{self, Headers};
+use crate::inputs;
 use crate::tool::Verilator;
 use crate::{Error, Model, shim};
 use std::fs;
@@ -63,9 +64,10 @@ impl Job<'_> {
         let shim = shim::text(self.model);
         let arguments = self.arguments().join(" ");
         format!(
-            "{}\n{arguments}\n{}\n{SECTIONS:?}\n{shim}\n{sources}",
+            "{}\n{arguments}\n{}\n{SECTIONS:?}\n{:?}\n{shim}\n{sources}",
             self.verilator.version(),
-            shim::HEADER
+            shim::HEADER,
+            inputs::PATCH
         )
     }
 
@@ -131,6 +133,8 @@ impl Job<'_> {
         // Templates are made out at the very end, with what then holds.
         rare += "#pragma GCC reset_options\n";
         text.extend(names.iter().map(|name| include(name)));
+        let followed = inputs::patch(&self.model.ports, &generated)?;
+        text += &shim::followed(&followed);
         let unity = folder.join("model.cpp");
         fs::write(&unity, text + &shim::text(self.model) + &rare).at("write", &unity)?;
         Ok(unity)

@@ -25,6 +25,7 @@ mod check;
 mod compile;
 mod error;
 mod headers;
+mod inputs;
 mod runtime;
 mod rust_text;
 pub mod schedule;
