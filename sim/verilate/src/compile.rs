@@ -64,7 +64,7 @@ impl Job<'_> {
         let shim = shim::text(self.model);
         let arguments = self.arguments().join(" ");
         format!(
-            "{}\n{arguments}\n{}\n{SECTIONS:?}\n{:?}\n{shim}\n{sources}",
+            "{}\n{arguments}\n{}\n{OPTIMISATION} {SECTIONS:?}\n{:?}\n{shim}\n{sources}",
             self.verilator.version(),
             shim::HEADER,
             inputs::PATCH
@@ -167,6 +167,10 @@ const SECTIONS: [Section; 2] = [
     },
 ];
 
+/// The compiler's level of optimisation. With the third, loops over words of wide signals vanish: 8 % fewer instructions in
+/// a large model, for the same time of compilation.
+pub(crate) const OPTIMISATION: u32 = 3;
+
 /// The C++ compiler with the options that models and the run-time library have in common.
 ///
 /// Optimisation does not follow Cargo's profile: a model that is not optimised is ten times slower, and
@@ -176,7 +180,7 @@ pub(crate) fn compiler(verilator: &Verilator, folder: &Path) -> cc::Build {
     build
         .cpp(true)
         .std("c++17")
-        .opt_level(2)
+        .opt_level(OPTIMISATION)
         .debug(false)
         .warnings(false)
         .pic(true)
