@@ -154,10 +154,22 @@ impl Watch {
     }
 
     /// Checks one cycle; whether there is a transfer, which is for the caller to count.
+    #[inline]
     pub(crate) fn check(&mut self, dut: &Instance) -> Result<bool, Violation> {
         let valid = dut.is_high(self.bus.valid);
         let ready = dut.is_high(self.bus.ready);
         self.levels = Levels { valid, ready };
+        if !valid && !self.waiting {
+            // As most channels are most of the time.
+            self.counts.idles += u64::from(ready);
+            return Ok(false);
+        }
+        self.check_valid(dut)
+    }
+
+    /// Checks a cycle in which something is offered, or has to be.
+    fn check_valid(&mut self, dut: &Instance) -> Result<bool, Violation> {
+        let Levels { valid, ready } = self.levels;
         self.counts.stalls += u64::from(valid && !ready);
         self.counts.idles += u64::from(!valid && ready);
         if self.waiting {

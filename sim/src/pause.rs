@@ -62,7 +62,15 @@ impl Pauses {
     }
 
     /// Whether there is a pause in this cycle, with that many transfers done so far; called once per cycle.
+    #[inline]
     pub fn next(&mut self, transfers: u64) -> bool {
+        match self.pause {
+            Pause::Never => false,
+            _ => self.next_of_pattern(transfers),
+        }
+    }
+
+    fn next_of_pattern(&mut self, transfers: u64) -> bool {
         match &self.pause {
             Pause::Never => false,
             Pause::AlwaysAfter(count) => transfers >= *count,

@@ -54,7 +54,8 @@ module transfer_queue #(
     logic push;
     logic pop;
     logic moves;
-    logic [63:0] answered; // Bit n: a status for tag n that can be meant.
+    logic meant; // A status whose tag can be meant.
+    logic [63:0] answered; // Bit n: that status is for tag n.
     logic [63:0] entered;
     logic withdraw;
     logic [63:0] withdrawn;
@@ -92,28 +93,11 @@ module transfer_queue #(
     assign desc_len = {3'd0, length};
     assign desc_tag = {10'd0, tag};
 
-    always_comb begin
-        // A status counts if its tag is in flight: given, and not answered yet.
-        answered = 64'd0;
-        for (int i = 0; i < 64; i++) begin
-            answered[i] = status_valid && status_tag == 16'(i) && !(held && tag == 6'(i));
-        end
-    end
-
-    always_comb begin
-        entered = 64'd0;
-        for (int i = 0; i < 64; i++) begin
-            entered[i] = push && moves && tail[5:0] == 6'(i);
-        end
-    end
-
-    always_comb begin
-        withdrawn = 64'd0;
-        for (int i = 0; i < 64; i++) begin
-            withdrawn[i] = withdraw && tag == 6'(i);
-        end
-    end
-
+    // A status counts if its tag is in flight: given, and not answered yet.
+    assign meant = status_valid && !(|(status_tag >> 3'd6)) && !(held && tag == status_tag[5:0]);
+    assign answered = {64{meant}} & (64'd1 << status_tag[5:0]);
+    assign entered = {64{push && moves}} & (64'd1 << tail[5:0]);
+    assign withdrawn = {64{withdraw}} & (64'd1 << tag);
     assign errors_write_enable = |(pending & answered);
     assign stray = status_valid && !errors_write_enable;
     assign idle = !(|pending);

@@ -71,7 +71,9 @@ pub struct TransferQueue {
     push: Wire<Local, bool>,
     pop: Wire<Local, bool>,
     moves: Wire<Local, bool>,
-    /// Bit n: a status for tag n that can be meant.
+    /// A status whose tag can be meant.
+    meant: Wire<Local, bool>,
+    /// Bit n: that status is for tag n.
     answered: Wire<Local, { transfers.entries }>,
     entered: Wire<Local, { transfers.entries }>,
     withdraw: Wire<Local, bool>,
@@ -130,24 +132,14 @@ impl Logic for TransferQueue {
         self.desc.len.next = self.length.q.val().resize(shape.length);
         self.desc.tag.next = self.tag.q.val().resize(shape.tag);
         /// A status counts if its tag is in flight: given, and not answered yet.
-        self.answered.next = 0.into();
-        self.entered.next = 0.into();
-        self.withdrawn.next = 0.into();
-        for entry in 0..entries {
-            self.answered.next.set_bit(
-                entry,
-                self.status.valid.val()
-                    && self.status.tag.val() == entry as u64
-                    && !(self.held.q.val() && self.tag.q.val() == entry as u64),
-            );
-            self.withdrawn
-                .next
-                .set_bit(entry, self.withdraw.val() && self.tag.q.val() == entry as u64);
-            self.entered.next.set_bit(
-                entry,
-                self.push.val() && self.moves.val() && self.tail.q.val().slice(0, index) == entry as u64,
-            );
-        }
+        self.meant.next = self.status.valid.val()
+            && !(self.status.tag.val() >> index as u64).any()
+            && !(self.held.q.val() && self.tag.q.val() == self.status.tag.val().slice(0, index));
+        self.answered.next =
+            fill(self.meant.val(), entries) & (lit(1, entries) << self.status.tag.val().slice(0, index));
+        self.entered.next = fill(self.push.val() && self.moves.val(), entries)
+            & (lit(1, entries) << self.tail.q.val().slice(0, index));
+        self.withdrawn.next = fill(self.withdraw.val(), entries) & (lit(1, entries) << self.tag.q.val());
         self.pending.d.next =
             (self.pending.q.val() & !self.answered.val() & !self.withdrawn.val()) | self.entered.val();
         self.errors.write_enable.next = (self.pending.q.val() & self.answered.val()).any();

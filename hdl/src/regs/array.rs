@@ -80,7 +80,7 @@ fn suffix(elements: &[Element]) -> String {
 }
 
 impl Logic for RegisterArray {
-    #[kernel(suffix = &self._suffix, parameters(RESET = self._reset))]
+    #[kernel(suffix = &self._suffix, parameters(RESET_VALUE = self._reset))]
     fn update(&mut self) {
         clocked!(self.clk, self.rst => self.elements);
         self.values.next = 0.into();

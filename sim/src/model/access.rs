@@ -2,6 +2,8 @@
 //!
 //! The `unsafe` here relies on what `instance.rs` says about the addresses of ports.
 
+use super::instance::Changed;
+use super::table::RawPort;
 use super::value::Value;
 use super::{Direction, Instance, PortHandle};
 use num_bigint::BigUint;
@@ -41,8 +43,22 @@ impl Instance {
         // SAFETY: the model stores the port in that many bytes, and nobody else reads or writes it while
         // the instance is borrowed exclusively.
         let storage = unsafe { slice::from_raw_parts_mut(raw.data, raw.bytes) };
-        storage[..count].copy_from_slice(&value[..count]);
-        storage[count..].fill(0);
+        let is_same = storage[..count] == value[..count] && storage[count..].iter().all(|byte| *byte == 0);
+        if !is_same {
+            storage[..count].copy_from_slice(&value[..count]);
+            storage[count..].fill(0);
+            self.changes(raw);
+        }
+    }
+
+    /// An input has another value than before.
+    #[inline]
+    fn changes(&mut self, port: RawPort) {
+        let change = match port.followed {
+            true => Changed::Followed,
+            false => Changed::Unfollowed,
+        };
+        self.changed = self.changed.max(change);
     }
 
     /// The value of a port of at most 128 bits.
@@ -51,7 +67,17 @@ impl Instance {
     /// If the port is wider.
     #[inline]
     pub fn value(&self, port: PortHandle) -> u128 {
-        let bytes = self.bytes(port);
+        // Most ports are small; copies whose length is known take one instruction.
+        match *self.bytes(port) {
+            [byte] => byte.into(),
+            [a, b] => u16::from_le_bytes([a, b]).into(),
+            [a, b, c, d] => u32::from_le_bytes([a, b, c, d]).into(),
+            [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]).into(),
+            ref bytes => self.wide_value(port, bytes),
+        }
+    }
+
+    fn wide_value(&self, port: PortHandle, bytes: &[u8]) -> u128 {
         let mut value = [0; 16];
         assert!(
             bytes.len() <= value.len(),
@@ -68,7 +94,11 @@ impl Instance {
     /// If the port is an output or the value does not fit.
     #[inline]
     pub fn set_value(&mut self, port: PortHandle, value: u128) {
-        self.set_bytes(port, &value.to_le_bytes());
+        // What is driven again and again mostly stays as it is.
+        let stays = port.width <= 128 && self.value(port) == value;
+        if !stays || self.infos[port.index].direction != Direction::Input {
+            self.set_bytes(port, &value.to_le_bytes());
+        }
     }
 
     /// Whether a port of one bit is high.
@@ -83,7 +113,10 @@ impl Instance {
     /// If the port is an output.
     #[inline]
     pub fn set_high(&mut self, port: PortHandle, high: bool) {
-        self.set_bytes(port, &[u8::from(high)]);
+        let stays = *self.bytes(port) == [u8::from(high)];
+        if !stays || self.infos[port.index].direction != Direction::Input {
+            self.set_bytes(port, &[u8::from(high)]);
+        }
     }
 
     /// The value of the port with that number, as the typed accessors read it.
@@ -112,6 +145,8 @@ impl Instance {
         }
         // SAFETY: as for reading, and the instance is borrowed exclusively.
         unsafe { raw.data.cast::<V::Raw>().write_unaligned(value.into_raw()) };
+        // Comparing would take longer than most designs that are driven in this way.
+        self.changes(raw);
     }
 }
 

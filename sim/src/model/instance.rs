@@ -27,9 +27,21 @@ pub struct Instance {
     object: NonNull<c_void>,
     pub(super) infos: &'static [PortInfo],
     pub(super) storage: Box<[RawPort]>,
+    pub(super) changed: Changed,
     time_ps: u64,
     /// The waveform that is being written.
     wave: Option<PathBuf>,
+}
+
+/// Which inputs have changed since the design was evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Changed {
+    /// None: the design has settled.
+    Nothing,
+    /// Some that only registers and edges read.
+    Unfollowed,
+    /// Some that other logic follows.
+    Followed,
 }
 
 unsafe extern "C" {
@@ -64,7 +76,8 @@ impl Instance {
         let mut storage = vec![
             RawPort {
                 data: ptr::null_mut(),
-                bytes: 0
+                bytes: 0,
+                followed: true,
             };
             infos.len()
         ]
@@ -89,6 +102,7 @@ impl Instance {
             object,
             infos,
             storage,
+            changed: Changed::Followed,
             time_ps: 0,
             wave: None,
         }
@@ -130,15 +144,22 @@ impl Instance {
         Ok(port)
     }
 
-    /// Settles the design: outputs and registers follow the inputs and the clock.
+    /// Settles the design: outputs and registers follow the inputs and the clock. Without a change of an input since the
+    /// last call, there is nothing to do.
     ///
     /// # Errors
     /// If the design does not settle or stops; every later call says the same.
     #[inline]
     pub fn eval(&mut self) -> Result<(), ModelError> {
+        if self.changed == Changed::Nothing {
+            return Ok(());
+        }
+        let follow = self.changed == Changed::Followed;
         // SAFETY: the object is alive and borrowed exclusively.
-        let failure = unsafe { (self.table.eval)(self.object.as_ptr()) };
-        self.check(failure)
+        let failure = unsafe { (self.table.eval)(self.object.as_ptr(), follow) };
+        self.check(failure)?;
+        self.changed = Changed::Nothing;
+        Ok(())
     }
 
     /// Time in picoseconds, as last set by [`advance`](Self::advance).

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 /// Version of the interface that this file describes.
-pub(super) const ABI: u32 = 1;
+pub(super) const ABI: u32 = 2;
 
 /// What a Verilated model exports.
 ///
@@ -17,7 +17,7 @@ pub struct Table {
     pub(super) create: unsafe extern "C" fn(seed: u32) -> *mut c_void,
     pub(super) destroy: unsafe extern "C" fn(*mut c_void),
     pub(super) ports: unsafe extern "C" fn(*mut c_void, *mut RawPort),
-    pub(super) eval: unsafe extern "C" fn(*mut c_void) -> *const c_char,
+    pub(super) eval: unsafe extern "C" fn(*mut c_void, follow: bool) -> *const c_char,
     pub(super) trace: unsafe extern "C" fn(*mut c_void, *const c_char) -> *const c_char,
     pub(super) advance: unsafe extern "C" fn(*mut c_void, u64) -> *const c_char,
 }
@@ -28,6 +28,8 @@ pub struct Table {
 pub(super) struct RawPort {
     pub(super) data: *mut u8,
     pub(super) bytes: usize,
+    /// Whether logic between inputs and registers or outputs may read it.
+    pub(super) followed: bool,
 }
 
 /// How many bytes Verilator uses to store a port of that width in bits.

@@ -127,7 +127,9 @@ impl Timing {
         }
         self.next_ps = Some(time_ps + half);
         let jitter = self.domain.jitter_ps;
-        self.period_ps = self.domain.period_ps - jitter + self.rng.random_range(0..=2 * jitter);
+        if jitter > 0 {
+            self.period_ps = self.domain.period_ps - jitter + self.rng.random_range(0..=2 * jitter);
+        }
     }
 
     /// Lets the clock stand as it is.

@@ -19,12 +19,14 @@
 #include "verilated_fst_c.h"
 #endif
 
-#define SPINNERET_ABI 1
+#define SPINNERET_ABI 2
 
 // Where the value of a port is stored, and how many bytes it takes.
 struct SpinneretPort {
     void* data;
     size_t bytes;
+    // Whether logic between inputs and registers or outputs may read the port: then a change of it is to be followed.
+    bool followed;
 };
 
 // What a model can do. Texts live until the next call with the same instance.
@@ -36,8 +38,9 @@ struct SpinneretTable {
     void (*destroy)(void* instance);
     // Fills port_count entries.
     void (*ports)(void* instance, SpinneretPort* out);
-    // Settles the model; null, or why it cannot be simulated any further.
-    const char* (*eval)(void* instance);
+    // Settles the model; null, or why it cannot be simulated any further. With `follow` false, no port that is followed
+    // has changed since the last call, so only what edges of clocks change is evaluated.
+    const char* (*eval)(void* instance, bool follow);
     // Opens a waveform file (FST); null, or why it cannot.
     const char* (*trace)(void* instance, const char* path);
     // Sets the time in picoseconds and adds all changes to the waveform, if one is open; null, or why not.
@@ -49,6 +52,10 @@ namespace spinneret {
 // Verilator seeds its random numbers per process, not per context: two models that are made at the
 // same time would disturb each other's initial values.
 inline std::mutex creation;
+
+// Whether the model that this thread evaluates follows its inputs: what Verilator wrote asks for it, see
+// verilate/src/inputs.rs.
+static thread_local bool follow_inputs = true;
 
 template <class V>
 struct Instance {
@@ -66,6 +73,8 @@ struct Instance {
         try {
             auto made = std::make_unique<Instance>();
             // Random registers show a missing reset; a seed of zero would take the time of day.
+            // A model runs on the thread that evaluates it: with more, each context would keep a pool of threads.
+            made->context.threads(1);
             made->context.randReset(2);
             made->context.randSeed(static_cast<int>(seed % 0x7fffffffu + 1u));
             // A waveform may be asked for at any time.
@@ -88,7 +97,8 @@ struct Instance {
         delete self;
     }
 
-    static const char* eval(void* instance) {
+    static const char* eval(void* instance, bool follow) {
+        follow_inputs = follow;
         return of(instance)->guarded([](Instance* self) { self->model->eval(); });
     }
 

@@ -1,9 +1,10 @@
 //! From SystemVerilog to a static library, for one model.
 
 use crate::cache::Cache;
-use crate::compiler::compiler;
+use crate::compiler::{OPTIMISATION, compiler};
 use crate::error::FileContext;
 use crate::headers::{self, Headers};
+use crate::inputs;
 use crate::tool::Verilator;
 use crate::{Error, Model, shim};
 use std::fs;
@@ -64,9 +65,10 @@ impl Job<'_> {
         let shim = shim::text(self.model);
         let arguments = self.arguments().join(" ");
         format!(
-            "{}\n{arguments}\n{}\n{SECTIONS:?}\n{shim}\n{sources}",
+            "{}\n{arguments}\n{}\n{OPTIMISATION} {SECTIONS:?}\n{:?}\n{shim}\n{sources}",
             self.verilator.version(),
-            shim::HEADER
+            shim::HEADER,
+            inputs::PATCH
         )
     }
 
@@ -132,6 +134,8 @@ impl Job<'_> {
         // Templates are made out at the very end, with what then holds.
         rare += "#pragma GCC reset_options\n";
         text.extend(names.iter().map(|name| include(name)));
+        let followed = inputs::patch(&self.model.ports, &generated)?;
+        text += &shim::followed(&followed);
         let unity = folder.join("model.cpp");
         fs::write(&unity, text + &shim::text(self.model) + &rare).at("write", &unity)?;
         Ok(unity)

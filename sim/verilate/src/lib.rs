@@ -26,6 +26,7 @@ mod compile;
 mod compiler;
 mod error;
 mod headers;
+mod inputs;
 mod runtime;
 mod rust_text;
 pub mod schedule;

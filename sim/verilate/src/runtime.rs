@@ -1,7 +1,7 @@
 //! Verilator's run-time library, which all models share.
 
 use crate::cache::Cache;
-use crate::compiler::compiler;
+use crate::compiler::{OPTIMISATION, compiler};
 use crate::error::FileContext;
 use crate::tool::Verilator;
 use crate::{Error, shim};
@@ -30,7 +30,12 @@ impl Job<'_> {
             ("spinneret_runtime.cpp", shim::RUNTIME),
             ("spinneret_fst.cpp", shim::WAVEFORMS),
         ];
-        let key = format!("{}\n{}\n{}", self.verilator.version(), ours[0].1, ours[1].1);
+        let key = format!(
+            "{}\n{OPTIMISATION}\n{}\n{}",
+            self.verilator.version(),
+            ours[0].1,
+            ours[1].1
+        );
         if library.is_file() && fs::read_to_string(&stamp).is_ok_and(|old| old == key) {
             return Ok(());
         }

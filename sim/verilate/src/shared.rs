@@ -150,8 +150,9 @@ impl Build<'_> {
             (
                 "model.cpp",
                 format!(
-                    "#include \"obj/{}.h\"\n{}",
+                    "#include \"obj/{}.h\"\n{}{}",
                     shim::class(&self.shared.model.name),
+                    shim::followed(&vec![true; self.shared.model.ports.len()]),
                     shim::text(&self.shared.model)
                 ),
             ),

@@ -37,6 +37,16 @@ pub(crate) fn storage_bytes(port: &Port) -> usize {
     }
 }
 
+/// Name of the array that says of each port whether it is followed.
+const FOLLOWED: &str = "spinneret_followed";
+
+/// C++ text of that array, which stands before the table.
+pub(crate) fn followed(ports: &[bool]) -> String {
+    let values: String = ports.iter().map(|followed| format!("{followed}, ")).collect();
+    // C++ has no empty arrays.
+    format!("[[maybe_unused]] static const bool {FOLLOWED}[] = {{{values}true}};\n")
+}
+
 /// C++ text of the table of one model.
 pub(crate) fn text(model: &Model) -> String {
     let class = class(&model.name);
@@ -48,7 +58,7 @@ pub(crate) fn text(model: &Model) -> String {
         .iter()
         .enumerate()
         .map(|(index, Port { name, .. })| {
-            format!("    out[{index}] = {{&model.{name}, sizeof(model.{name})}};\n")
+            format!("    out[{index}] = {{&model.{name}, sizeof(model.{name}), {FOLLOWED}[{index}]}};\n")
         })
         .collect();
     format!(

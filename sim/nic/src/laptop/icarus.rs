@@ -56,6 +56,7 @@ pub fn icarus(folder: &Path, clocks: u64) -> Result<Speed, BenchError> {
         clocks: rate,
         passed: rate,
         instructions: 0.0,
+        share: 0.0,
     })
 }
 

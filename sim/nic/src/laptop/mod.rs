@@ -1,13 +1,15 @@
-//! What `./dev bench laptop` measures: how fast the simulation is, and what the simulated NIC does.
+//! What `./dev bench laptop` and `./dev bench nic` measure: how fast the simulation is, and what the simulated NIC does.
 
 mod icarus;
 mod load;
+mod mixes;
 mod ping;
 mod plot;
 mod speed;
 
 pub use icarus::icarus;
 pub use load::{Load, full_load};
+pub use mixes::{MIXES, under_load};
 pub(crate) use ping::{HEADERS, recipe};
 pub use ping::{PAPER_ICMP, PAPER_UDP, RoundTrip, ping_pong, round_trips};
 pub use plot::plot;

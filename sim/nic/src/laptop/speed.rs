@@ -17,6 +17,8 @@ pub struct Speed {
     pub passed: f64,
     /// Instructions of all HPUs.
     pub instructions: f64,
+    /// Part of the second in which this program had a processor; 0 if the system does not tell.
+    pub share: f64,
 }
 
 /// With packets of 1400 bytes of payload for `icmp_ping`, as fast as the NIC takes them, for so many clocks of the core.
@@ -55,23 +57,36 @@ pub fn idle(clocks: u64, skips: bool) -> Result<Speed, BenchError> {
     })
 }
 
-fn measure(
+/// Lets so many clocks of the core pass, step by step.
+pub(super) fn measure(
     nic: &mut Nic,
     clocks: u64,
     mut step: impl FnMut(&mut Nic) -> Result<(), BenchError>,
 ) -> Result<Speed, BenchError> {
     let state = |nic: &Nic| [nic.simulated_clocks(), nic.now_ps(), nic.cluster().instructions()];
-    let (begun, before) = (Instant::now(), state(nic));
+    let (begun, had, before) = (Instant::now(), processor_seconds(), state(nic));
     let end = before[1] + clocks * nic.config().core_ps;
     while nic.now_ps() < end {
         step(nic)?;
     }
     let seconds = begun.elapsed().as_secs_f64();
+    let had = processor_seconds() - had;
     let after = state(nic);
     let rate = |place: usize| (after[place] - before[place]) as f64 / seconds;
     Ok(Speed {
         clocks: rate(0),
         passed: rate(1) / nic.config().core_ps as f64,
         instructions: rate(2),
+        share: had / seconds,
     })
+}
+
+/// For how long this thread has had a processor, as Linux tells (`proc_pid_schedstat`, in nanoseconds).
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text
+        .split_whitespace()
+        .next()
+        .and_then(|text| text.parse::<f64>().ok());
+    nanoseconds.unwrap_or(0.0) / 1e9
 }

@@ -53,6 +53,8 @@ const OPENING_CLOCKS: u64 = 1100;
 #[derive(Debug)]
 pub(super) struct Activity {
     offers: Vec<PortHandle>,
+    /// Where in this list something was offered last: there it mostly is again.
+    last: usize,
     cluster_runs: PortHandle,
     /// Clocks in which slots are still made ready.
     opening: u64,
@@ -67,10 +69,22 @@ impl Activity {
         };
         Ok(Self {
             offers: OFFERS.iter().map(find).collect::<Result<_, _>>()?,
+            last: 0,
             cluster_runs: dut.port("cluster_rstn", Direction::Output)?,
             opening: OPENING_CLOCKS,
             quiet: 0,
         })
+    }
+
+    /// Whether something is offered at any port.
+    fn offers(&mut self, dut: &Instance) -> bool {
+        let is_offered = |port: &PortHandle| dut.value(*port) != 0;
+        if is_offered(&self.offers[self.last]) {
+            return true;
+        }
+        let place = self.offers.iter().position(is_offered);
+        self.last = place.unwrap_or(self.last);
+        place.is_some()
     }
 
     /// Clocks since something moved.
@@ -88,7 +102,7 @@ impl Agent for Activity {
             true => self.opening.saturating_sub(1),
             false => OPENING_CLOCKS,
         };
-        let moves = is_opening || self.offers.iter().any(|port| dut.value(*port) != 0);
+        let moves = is_opening || self.offers(dut);
         self.quiet = if moves { 0 } else { self.quiet + 1 };
         Ok(())
     }
