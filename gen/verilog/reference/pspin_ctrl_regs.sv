@@ -731,7 +731,7 @@ module pspin_ctrl_regs #(
         .values(held_me_mode_values)
     );
 
-    register_array_16x32 #(.RESET(0)) u_held_me_idx (
+    register_array_16x32 #(.RESET_VALUE(0)) u_held_me_idx (
         .clk(clk),
         .rst(rst),
         .select(held_me_idx_select),
@@ -740,7 +740,7 @@ module pspin_ctrl_regs #(
         .values(held_me_idx_values)
     );
 
-    register_array_16x32 #(.RESET(0)) u_held_me_mask (
+    register_array_16x32 #(.RESET_VALUE(0)) u_held_me_mask (
         .clk(clk),
         .rst(rst),
         .select(held_me_mask_select),
@@ -749,7 +749,7 @@ module pspin_ctrl_regs #(
         .values(held_me_mask_values)
     );
 
-    register_array_16x32 #(.RESET(1)) u_held_me_start (
+    register_array_16x32 #(.RESET_VALUE(1)) u_held_me_start (
         .clk(clk),
         .rst(rst),
         .select(held_me_start_select),
@@ -758,7 +758,7 @@ module pspin_ctrl_regs #(
         .values(held_me_start_values)
     );
 
-    register_array_16x32 #(.RESET(0)) u_held_me_end (
+    register_array_16x32 #(.RESET_VALUE(0)) u_held_me_end (
         .clk(clk),
         .rst(rst),
         .select(held_me_end_select),

@@ -885,7 +885,7 @@ module pspin_ctrl_regs (
         .values(held_me_mode_values)
     );
 
-    spinneret_register_array_16x32 #(.RESET(0)) u_held_me_idx (
+    spinneret_register_array_16x32 #(.RESET_VALUE(0)) u_held_me_idx (
         .clk(clk),
         .rst(rst),
         .select(held_me_idx_select),
@@ -894,7 +894,7 @@ module pspin_ctrl_regs (
         .values(held_me_idx_values)
     );
 
-    spinneret_register_array_16x32 #(.RESET(0)) u_held_me_mask (
+    spinneret_register_array_16x32 #(.RESET_VALUE(0)) u_held_me_mask (
         .clk(clk),
         .rst(rst),
         .select(held_me_mask_select),
@@ -903,7 +903,7 @@ module pspin_ctrl_regs (
         .values(held_me_mask_values)
     );
 
-    spinneret_register_array_16x32 #(.RESET(1)) u_held_me_start (
+    spinneret_register_array_16x32 #(.RESET_VALUE(1)) u_held_me_start (
         .clk(clk),
         .rst(rst),
         .select(held_me_start_select),
@@ -912,7 +912,7 @@ module pspin_ctrl_regs (
         .values(held_me_start_values)
     );
 
-    spinneret_register_array_16x32 #(.RESET(0)) u_held_me_end (
+    spinneret_register_array_16x32 #(.RESET_VALUE(0)) u_held_me_end (
         .clk(clk),
         .rst(rst),
         .select(held_me_end_select),

@@ -7,7 +7,7 @@
 // A value that is written is at the output one clock later.
 // It is made for the values of its parameters that instances in this design set.
 module spinneret_register_array_16x32 #(
-    parameter integer RESET = 0
+    parameter integer RESET_VALUE = 0
 ) (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset: every element has its first value.
@@ -17,22 +17,22 @@ module spinneret_register_array_16x32 #(
     output logic [511:0] values // The elements side by side, the first in the lowest bits.
 );
 
-    logic [31:0] elements_0 = 32'(RESET);
-    logic [31:0] elements_1 = 32'(RESET);
-    logic [31:0] elements_2 = 32'(RESET);
-    logic [31:0] elements_3 = 32'(RESET);
-    logic [31:0] elements_4 = 32'(RESET);
-    logic [31:0] elements_5 = 32'(RESET);
-    logic [31:0] elements_6 = 32'(RESET);
-    logic [31:0] elements_7 = 32'(RESET);
-    logic [31:0] elements_8 = 32'(RESET);
-    logic [31:0] elements_9 = 32'(RESET);
-    logic [31:0] elements_10 = 32'(RESET);
-    logic [31:0] elements_11 = 32'(RESET);
-    logic [31:0] elements_12 = 32'(RESET);
-    logic [31:0] elements_13 = 32'(RESET);
-    logic [31:0] elements_14 = 32'(RESET);
-    logic [31:0] elements_15 = 32'(RESET);
+    logic [31:0] elements_0 = 32'(RESET_VALUE);
+    logic [31:0] elements_1 = 32'(RESET_VALUE);
+    logic [31:0] elements_2 = 32'(RESET_VALUE);
+    logic [31:0] elements_3 = 32'(RESET_VALUE);
+    logic [31:0] elements_4 = 32'(RESET_VALUE);
+    logic [31:0] elements_5 = 32'(RESET_VALUE);
+    logic [31:0] elements_6 = 32'(RESET_VALUE);
+    logic [31:0] elements_7 = 32'(RESET_VALUE);
+    logic [31:0] elements_8 = 32'(RESET_VALUE);
+    logic [31:0] elements_9 = 32'(RESET_VALUE);
+    logic [31:0] elements_10 = 32'(RESET_VALUE);
+    logic [31:0] elements_11 = 32'(RESET_VALUE);
+    logic [31:0] elements_12 = 32'(RESET_VALUE);
+    logic [31:0] elements_13 = 32'(RESET_VALUE);
+    logic [31:0] elements_14 = 32'(RESET_VALUE);
+    logic [31:0] elements_15 = 32'(RESET_VALUE);
 
     always_comb begin
         values = 512'd0;
@@ -136,22 +136,22 @@ module spinneret_register_array_16x32 #(
             end
         end
         if (rst) begin
-            elements_0 <= 32'(RESET);
-            elements_1 <= 32'(RESET);
-            elements_2 <= 32'(RESET);
-            elements_3 <= 32'(RESET);
-            elements_4 <= 32'(RESET);
-            elements_5 <= 32'(RESET);
-            elements_6 <= 32'(RESET);
-            elements_7 <= 32'(RESET);
-            elements_8 <= 32'(RESET);
-            elements_9 <= 32'(RESET);
-            elements_10 <= 32'(RESET);
-            elements_11 <= 32'(RESET);
-            elements_12 <= 32'(RESET);
-            elements_13 <= 32'(RESET);
-            elements_14 <= 32'(RESET);
-            elements_15 <= 32'(RESET);
+            elements_0 <= 32'(RESET_VALUE);
+            elements_1 <= 32'(RESET_VALUE);
+            elements_2 <= 32'(RESET_VALUE);
+            elements_3 <= 32'(RESET_VALUE);
+            elements_4 <= 32'(RESET_VALUE);
+            elements_5 <= 32'(RESET_VALUE);
+            elements_6 <= 32'(RESET_VALUE);
+            elements_7 <= 32'(RESET_VALUE);
+            elements_8 <= 32'(RESET_VALUE);
+            elements_9 <= 32'(RESET_VALUE);
+            elements_10 <= 32'(RESET_VALUE);
+            elements_11 <= 32'(RESET_VALUE);
+            elements_12 <= 32'(RESET_VALUE);
+            elements_13 <= 32'(RESET_VALUE);
+            elements_14 <= 32'(RESET_VALUE);
+            elements_15 <= 32'(RESET_VALUE);
         end
     end
 endmodule : spinneret_register_array_16x32
