@@ -10,6 +10,9 @@ const FIFO_BYTES: u64 = 32_768;
 /// Slowest clock of a NIC at a cable, in picoseconds.
 pub const SLOWEST_PS: u64 = spinneret_fabric::SLACK_PS;
 
+/// A frame, and when it came.
+pub type Timed = (u64, Vec<u8>);
+
 /// The end of the cable.
 #[derive(Debug)]
 pub(super) struct Line {
@@ -17,7 +20,7 @@ pub(super) struct Line {
     /// The cable takes no frames now.
     is_full: bool,
     /// Frames that came from the cable, and that went to the host, for who watches.
-    log: Option<[Vec<(u64, Vec<u8>)>; 2]>,
+    log: Option<[Vec<Timed>; 2]>,
 }
 
 impl<B: Behind> Nic<B> {
@@ -38,7 +41,7 @@ impl<B: Behind> Nic<B> {
     }
 
     /// Frames that came from the cable since the last call, and those that went to the host, and when.
-    pub fn take_log(&mut self) -> [Vec<(u64, Vec<u8>)>; 2] {
+    pub fn take_log(&mut self) -> [Vec<Timed>; 2] {
         let log = self.line.as_mut().and_then(|line| line.log.as_mut());
         log.map(std::mem::take).unwrap_or_default()
     }

@@ -20,7 +20,7 @@ mod route;
 pub use behind::Behind;
 pub use control::{ControlError, Place};
 pub use hardware::{Hardware, Names};
-pub use line::SLOWEST_PS;
+pub use line::{SLOWEST_PS, Timed};
 pub use modelled::Modelled;
 
 use line::Line;
