@@ -6,5 +6,6 @@
 #![deny(unsafe_code)]
 
 pub mod layout;
+pub mod nic;
 
 pub use layout::{Layout, LayoutError, Overlap, Piece};
