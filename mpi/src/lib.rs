@@ -6,6 +6,8 @@
 #![deny(unsafe_code)]
 
 pub mod layout;
+pub mod library;
 pub mod nic;
 
 pub use layout::{Layout, LayoutError, Overlap, Piece};
+pub use library::Library;

@@ -138,6 +138,11 @@ impl NicLayout {
         })
     }
 
+    /// That of so many bytes in one piece.
+    pub fn contiguous(bytes: u32) -> Self {
+        Self::plain(bytes, 0)
+    }
+
     fn plain(run: u32, start: u32) -> Self {
         Self {
             kind: 0,

@@ -1,0 +1,346 @@
+//! Sends: announced, granted, and then sent over SLMP by the rank's own NIC. Segments are packed one by one, from where the
+//! elements are.
+
+use super::control::{Announcement, Control, Host, PORT};
+use super::error::Error;
+use super::receive::Status;
+use super::{Buffer, Config, Library, Request};
+use crate::layout::Layout;
+use crate::nic::Segments;
+use spinneret_host::{Device, HostMemory};
+use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
+use spinneret_slmp::wire::{self, Header};
+use spinneret_slmp::{Sender, Step};
+use std::net::SocketAddrV4;
+use std::time::Duration;
+
+/// UDP port that segments come from: another one than that of control, so that acknowledgements come to the host.
+const DATA_PORT: u16 = PORT + 1;
+
+/// To whom a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct To {
+    /// The rank.
+    pub rank: usize,
+    /// The tag.
+    pub tag: i32,
+    /// The communicator, as a number on which both sides have agreed.
+    pub communicator: u32,
+}
+
+/// How far a send is.
+#[derive(Debug)]
+enum State {
+    Inactive,
+    Announced {
+        since: Duration,
+        next: Duration,
+    },
+    Sending {
+        id: u32,
+        sender: Box<Sender>,
+        wait: Duration,
+    },
+    Ended(Result<Status, Error>),
+}
+
+#[derive(Debug)]
+struct Sending {
+    buffer: Buffer,
+    origin: u32,
+    layout: Layout,
+    to: To,
+    number: u32,
+    state: State,
+    is_freed: bool,
+}
+
+/// All sends.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    config: Config,
+    sends: Vec<Option<Sending>>,
+    /// The number of the next announcement to each rank.
+    numbers: Vec<u32>,
+    /// Whose turn it is, so that messages go on together.
+    turn: usize,
+    frames: u16,
+}
+
+impl<D: Device> Library<D> {
+    /// Prepares a send of elements at `origin` of a buffer.
+    ///
+    /// # Errors
+    /// If the buffer is not of this library or too small, there is no such rank, or the message is too long.
+    pub fn send_init(
+        &mut self,
+        buffer: &Buffer,
+        origin: u32,
+        layout: &Layout,
+        to: To,
+    ) -> Result<Request, Error> {
+        self.check_layout(buffer, origin, layout)?;
+        self.host_of(to.rank)?;
+        let unit = self.outbox.config.sender.segment_bytes;
+        Segments::new(layout.bytes(), u32::try_from(unit).unwrap_or(u32::MAX))?;
+        // What the sender refuses is found out now.
+        Sender::new(self.outbox.config.sender, 1, layout.bytes())?;
+        let number = self.outbox.add(Sending {
+            buffer: *buffer,
+            origin,
+            layout: layout.clone(),
+            to,
+            number: 0,
+            state: State::Inactive,
+            is_freed: false,
+        });
+        Ok(Request {
+            library: self.name,
+            number,
+            is_receive: false,
+        })
+    }
+}
+
+impl Outbox {
+    pub(super) fn new(config: Config, ranks: usize) -> Self {
+        Self {
+            config,
+            sends: Vec::new(),
+            numbers: vec![0; ranks],
+            turn: 0,
+            frames: 0,
+        }
+    }
+
+    fn add(&mut self, send: Sending) -> usize {
+        let number = self.sends.iter().position(Option::is_none);
+        let number = number.unwrap_or_else(|| {
+            self.sends.push(None);
+            self.sends.len() - 1
+        });
+        self.sends[number] = Some(send);
+        number
+    }
+
+    pub(super) fn uses(&self, buffer: &Buffer) -> bool {
+        self.sends.iter().flatten().any(|send| send.buffer == *buffer)
+    }
+
+    pub(super) fn is_there(&self, number: usize) -> bool {
+        matches!(self.sends.get(number), Some(Some(send)) if !send.is_freed)
+    }
+
+    pub(super) fn start(&mut self, number: usize, now: Duration) -> Result<(), Error> {
+        let send = self.sends[number].as_mut().ok_or(Error::NoRequest)?;
+        if !matches!(send.state, State::Inactive) {
+            return Err(Error::Active);
+        }
+        let next = &mut self.numbers[send.to.rank];
+        send.number = *next;
+        *next = next.wrapping_add(1);
+        send.state = State::Announced {
+            since: now,
+            next: now,
+        };
+        Ok(())
+    }
+
+    pub(super) fn test(&mut self, number: usize) -> Result<Option<Status>, Error> {
+        let send = self.sends[number].as_mut().ok_or(Error::NoRequest)?;
+        match std::mem::replace(&mut send.state, State::Inactive) {
+            State::Inactive => Err(Error::Inactive),
+            State::Ended(result) => result.map(Some),
+            going_on => {
+                send.state = going_on;
+                Ok(None)
+            }
+        }
+    }
+
+    pub(super) fn free(&mut self, number: usize) {
+        if let Some(send) = &mut self.sends[number] {
+            send.is_freed = true;
+        }
+        self.clean();
+    }
+
+    /// Takes away what was freed and has ended.
+    fn clean(&mut self) {
+        for send in &mut self.sends {
+            let has_ended =
+                |send: &Sending| send.is_freed && matches!(send.state, State::Inactive | State::Ended(_));
+            if send.as_ref().is_some_and(has_ended) {
+                *send = None;
+            }
+        }
+    }
+
+    /// A message was granted, or is not wanted.
+    pub(super) fn grant(&mut self, rank: usize, number: u32, id: u32, now: Duration) {
+        let is_it = |send: &&mut Sending| {
+            send.to.rank == rank && send.number == number && matches!(send.state, State::Announced { .. })
+        };
+        let Some(send) = self.sends.iter_mut().flatten().find(is_it) else {
+            return;
+        };
+        let status = send.status();
+        send.state = match id {
+            // Too long for its receive, which knows; for the sender that is no error.
+            0 => State::Ended(Ok(status)),
+            _ => match Sender::new(self.config.sender, id, send.layout.bytes()) {
+                Ok(sender) => State::Sending {
+                    id,
+                    sender: Box::new(sender),
+                    wait: now,
+                },
+                Err(error) => State::Ended(Err(error.into())),
+            },
+        };
+    }
+
+    /// An acknowledgement has come.
+    pub(super) fn acknowledge(&mut self, rank: usize, header: &Header, now: Duration) {
+        for send in self
+            .sends
+            .iter_mut()
+            .flatten()
+            .filter(|send| send.to.rank == rank)
+        {
+            if let State::Sending { id, sender, wait } = &mut send.state
+                && *id == header.message_id
+            {
+                sender.acknowledge(header, now);
+                *wait = now;
+            }
+        }
+    }
+
+    /// The next frame that is to be sent now. Messages take turns.
+    pub(super) fn next<D: Device>(
+        &mut self,
+        now: Duration,
+        own: Host,
+        ranks: &[Host],
+        memory: &HostMemory<D>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let count = self.sends.len();
+        for step in 0..count {
+            let index = (self.turn + step) % count;
+            let Some(send) = &mut self.sends[index] else {
+                continue;
+            };
+            let to = ranks[send.to.rank];
+            self.frames = self.frames.wrapping_add(1);
+            if let Some(frame) = send.next(now, &self.config, own, to, self.frames, memory)? {
+                self.turn = index + 1;
+                return Ok(Some(frame));
+            }
+        }
+        self.clean();
+        Ok(None)
+    }
+}
+
+impl Sending {
+    fn status(&self) -> Status {
+        Status {
+            bytes: self.layout.bytes() as u32,
+            rank: self.to.rank,
+            tag: self.to.tag,
+        }
+    }
+
+    fn next<D: Device>(
+        &mut self,
+        now: Duration,
+        config: &Config,
+        own: Host,
+        to: Host,
+        identification: u16,
+        memory: &HostMemory<D>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let (rank, status) = (self.to.rank, self.status());
+        match &mut self.state {
+            State::Inactive | State::Ended(_) => Ok(None),
+            State::Announced { since, .. } if now.saturating_sub(*since) >= config.patience => {
+                let seconds = config.patience.as_secs_f64();
+                self.state = State::Ended(Err(Error::NotGranted { rank, seconds }));
+                Ok(None)
+            }
+            State::Announced { next, .. } => {
+                if now < *next {
+                    return Ok(None);
+                }
+                *next = now + config.repeat;
+                let announcement = Announcement {
+                    number: self.number,
+                    communicator: self.to.communicator,
+                    tag: self.to.tag,
+                    bytes: status.bytes,
+                    unit: config.sender.segment_bytes as u32,
+                    port: DATA_PORT,
+                };
+                Ok(Some(Control::Announce(announcement).frame(own, to)))
+            }
+            State::Sending { sender, wait, .. } => {
+                if now < *wait {
+                    return Ok(None);
+                }
+                match sender.poll(now) {
+                    Step::Send(segment) => {
+                        let mut payload = vec![0; segment.range.len()];
+                        self.pack(segment.range.start, &mut payload, memory)?;
+                        Ok(frame(segment.header, &payload, own, to, identification))
+                    }
+                    Step::Wait(until) => {
+                        *wait = until;
+                        Ok(None)
+                    }
+                    Step::Done => {
+                        self.state = State::Ended(Ok(status));
+                        Ok(None)
+                    }
+                    Step::Failed(source) => {
+                        self.state = State::Ended(Err(Error::NotDelivered { rank, source }));
+                        Ok(None)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gets a part of the message from its elements.
+    fn pack<D: Device>(
+        &self,
+        offset: usize,
+        payload: &mut [u8],
+        memory: &HostMemory<D>,
+    ) -> Result<(), Error> {
+        let start = i64::from(self.buffer.start) + i64::from(self.origin);
+        for piece in self.layout.place(offset as u64, payload.len() as u64) {
+            let at = piece.offset as usize - offset;
+            // The elements were found to lie in the buffer.
+            memory.read(
+                (start + piece.start) as u32,
+                &mut payload[at..at + piece.bytes as usize],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn frame(header: Header, payload: &[u8], own: Host, to: Host, identification: u16) -> Option<Vec<u8>> {
+    let end = |host: Host, port| Endpoint {
+        mac: host.mac,
+        socket: SocketAddrV4::new(host.ip, port),
+    };
+    let frame = Frame {
+        from: end(own, DATA_PORT),
+        to: end(to, wire::PORT),
+        header,
+        payload,
+    };
+    // Segments of SLMP fit into frames.
+    frame.build(identification, UdpChecksum::Absent).ok()
+}

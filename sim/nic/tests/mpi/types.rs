@@ -1,0 +1,1 @@
+//! Types of all kinds, over good and bad cables.
