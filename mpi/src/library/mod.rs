@@ -263,9 +263,9 @@ impl<D: Device> Library<D> {
         }
     }
 
-    /// Checks that elements at `origin` of a buffer lie in it.
-    fn check_layout(&self, buffer: &Buffer, origin: u32, layout: &Layout) -> Result<(), Error> {
-        let at = |offset: i64| offset.saturating_add(i64::from(origin));
+    /// Checks that elements lie in a buffer, the first of which has its address at `origin`, which may be outside.
+    fn check_layout(&self, buffer: &Buffer, origin: i64, layout: &Layout) -> Result<(), Error> {
+        let at = |offset: i64| offset.saturating_add(origin);
         self.check_range(buffer, at(layout.first()), at(layout.end()))
     }
 

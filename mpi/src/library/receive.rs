@@ -61,7 +61,7 @@ enum State {
 #[derive(Debug)]
 pub(super) struct Receiving {
     pub(super) buffer: Buffer,
-    origin: u32,
+    origin: i64,
     layout: Layout,
     from: From,
     /// The words of its type; they are those of one run in other memory if the host unpacks.
@@ -141,7 +141,7 @@ impl From {
 }
 
 impl<D: Device> Library<D> {
-    /// Prepares a receive: the elements lie at `origin` of the buffer. What is compiled of the type is kept; the type itself is
+    /// Prepares a receive of elements, the first of which has its address at `origin` of the buffer. What is compiled of the type is kept; the type itself is
     /// not needed any more.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl<D: Device> Library<D> {
     pub fn recv_init(
         &mut self,
         buffer: &Buffer,
-        origin: u32,
+        origin: i64,
         layout: &Layout,
         from: From,
         copies: Copies,
@@ -178,7 +178,9 @@ impl<D: Device> Library<D> {
             None => None,
         };
         match (compiled, place) {
-            (Some(form), Some(place)) => form.put(&mut words, place, buffer.start + origin),
+            (Some(form), Some(place)) => {
+                form.put(&mut words, place, (i64::from(buffer.start) + origin) as u32)
+            }
             _ => {
                 let free = self.area.free();
                 let start = self.area.take(bytes).ok_or(Error::NoRoom { bytes, free })?;
@@ -376,7 +378,7 @@ impl<D: Device> Library<D> {
         };
         let mut message = vec![0; bytes as usize];
         self.host.read(*staging, &mut message)?;
-        let start = i64::from(buffer.start) + i64::from(*origin);
+        let start = i64::from(buffer.start) + origin;
         for piece in layout.place(0, bytes.into()) {
             let part = &message[piece.offset as usize..][..piece.bytes as usize];
             // The elements were found to lie in the buffer.

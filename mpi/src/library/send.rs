@@ -47,7 +47,7 @@ enum State {
 #[derive(Debug)]
 struct Sending {
     buffer: Buffer,
-    origin: u32,
+    origin: i64,
     layout: Layout,
     to: To,
     number: u32,
@@ -68,14 +68,14 @@ pub(super) struct Outbox {
 }
 
 impl<D: Device> Library<D> {
-    /// Prepares a send of elements at `origin` of a buffer.
+    /// Prepares a send of elements, the first of which has its address at `origin` of the buffer.
     ///
     /// # Errors
     /// If the buffer is not of this library or too small, there is no such rank, or the message is too long.
     pub fn send_init(
         &mut self,
         buffer: &Buffer,
-        origin: u32,
+        origin: i64,
         layout: &Layout,
         to: To,
     ) -> Result<Request, Error> {
@@ -317,7 +317,7 @@ impl Sending {
         payload: &mut [u8],
         memory: &HostMemory<D>,
     ) -> Result<(), Error> {
-        let start = i64::from(self.buffer.start) + i64::from(self.origin);
+        let start = i64::from(self.buffer.start) + self.origin;
         for piece in self.layout.place(offset as u64, payload.len() as u64) {
             let at = piece.offset as usize - offset;
             // The elements were found to lie in the buffer.

@@ -38,6 +38,25 @@ fn sixteen(layout: Layout, window: u16) -> Exchange {
 }
 
 #[test]
+fn probe() {
+    let w: u16 = std::env::var("W").map_or(16, |w| w.parse().expect("number"));
+    measure(
+        "simple",
+        &Exchange {
+            rounds: 1,
+            ..sixteen(simple(count()), w)
+        },
+    );
+    measure(
+        "complex",
+        &Exchange {
+            rounds: 1,
+            ..sixteen(complex(count()), w)
+        },
+    );
+}
+
+#[test]
 fn sixteen_messages() {
     for (window, least) in [(1, [10.0, 8.0]), (4, [14.0, 11.0]), (16, [14.0, 11.0])] {
         let rates = [

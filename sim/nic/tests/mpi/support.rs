@@ -117,8 +117,8 @@ fn byte(seed: u64, message: usize, round: u32, index: u64) -> u8 {
 }
 
 /// Where elements are in a buffer that has guards, and its bytes.
-pub(crate) fn room(layout: &Layout) -> (u32, u32) {
-    let origin = (i64::from(GUARD) - layout.first()) as u32;
+pub(crate) fn room(layout: &Layout) -> (i64, u32) {
+    let origin = i64::from(GUARD) - layout.first();
     let bytes = (layout.end() - layout.first()) as u32 + 2 * GUARD;
     (origin, bytes)
 }
@@ -242,7 +242,7 @@ fn expected(layout: &Layout, byte: impl Fn(u64) -> u8) -> Vec<u8> {
     let (origin, bytes) = room(layout);
     let mut memory = vec![FILL; bytes as usize];
     for Piece { start, bytes, .. } in layout.place(0, u64::MAX) {
-        let first = (i64::from(origin) + start) as u64;
+        let first = (origin + start) as u64;
         for at in first..first + bytes {
             memory[at as usize] = byte(at);
         }
