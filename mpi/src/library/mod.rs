@@ -15,8 +15,11 @@
 mod area;
 mod control;
 mod error;
+mod inbox;
 mod receive;
+mod requests;
 mod send;
+mod side;
 mod slots;
 
 pub use control::PORT;
@@ -25,34 +28,28 @@ pub use receive::{Copies, From, Status};
 pub use send::To;
 
 use crate::layout::Layout;
-use crate::nic::memory::{BUFFERS, COUNTERS, Counter, HPUS, LOCAL_BYTES, SLOTS};
-use area::Area;
+use crate::nic::memory::{COUNTERS, Counter, HPUS};
 use control::{Control, Host};
-use receive::{Inbox, Receiving};
+use inbox::Inbox;
+use receive::Receiving;
 use send::Outbox;
-use slots::Slots;
-use spinneret_host::{
-    Address, Context, Device, HostMemory, Nic, OpenDevice, Options, Program, Rule, Ruleset,
-};
+use side::{SIDES, Side};
+use spinneret_host::{Address, Device, Nic, OpenDevice, Program};
 use spinneret_slmp::frame::Frame;
 use spinneret_slmp::{SenderConfig, wire};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
-/// The handlers' name in their program.
-const HANDLERS: &str = "mpi_types";
 /// Clusters in which tasks have scratchpads.
 const CLUSTERS: u32 = 4;
-/// Between two looks of somebody who waits.
-const LOOK: Duration = Duration::from_nanos(500);
 
 /// How a library is opened.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Host memory for buffers, and for messages that the host unpacks.
+    /// Host memory of each of two contexts, for buffers, and for messages that the host unpacks.
     pub host_bytes: u32,
-    /// Handler memory for tables of runs, 8 B a run and some more; types that do not fit are unpacked by the host.
+    /// Handler memory of each for tables of runs, 8 B a run and some more; types that do not fit are unpacked by the host.
     pub table_bytes: u32,
     /// How messages are sent.
     pub sender: SenderConfig,
@@ -86,6 +83,7 @@ impl Default for Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
     library: u64,
+    side: usize,
     start: u32,
     bytes: u32,
 }
@@ -128,13 +126,9 @@ pub struct Counts {
 pub struct Library<D: Device = OpenDevice> {
     name: u64,
     nic: Nic<D>,
-    // Dropped last of what is on the NIC.
-    context: Context<D>,
-    host: HostMemory<D>,
+    sides: Vec<Side<D>>,
     own: Host,
     ranks: Vec<Host>,
-    area: Area,
-    slots: Slots<D>,
     inbox: Inbox,
     receives: Vec<Option<Receiving>>,
     outbox: Outbox,
@@ -144,7 +138,7 @@ pub struct Library<D: Device = OpenDevice> {
 }
 
 impl<D: Device> Library<D> {
-    /// Opens a context with the handlers of `runtime/examples/mpi_types`. `ranks` are the addresses of all ranks in their
+    /// Opens two contexts with the handlers of `runtime/examples/mpi_types`. `ranks` are the addresses of all ranks in their
     /// order; that of the NIC itself is one of them.
     ///
     /// # Errors
@@ -155,31 +149,20 @@ impl<D: Device> Library<D> {
             return Err(Error::TooManyClusters(clusters));
         }
         let own = nic.address().ok_or(Error::NoAddress)?;
-        let options = Options {
-            host_bytes: config.host_bytes.max(BUFFERS as u32),
-            handler_bytes: Some(Slots::<D>::bytes(config.table_bytes)),
-            scratchpad_bytes: Some((SLOTS * LOCAL_BYTES) as u32),
-        };
-        // No packet comes before memory is ready.
-        let context = nic.open_context(program, HANDLERS, &Ruleset::any(), &options)?;
-        let host = context.host_memory();
-        host.write(0, &vec![0; BUFFERS])?;
         let seed = RandomState::new().hash_one(nic.now());
-        let slots = Slots::open(context.handler_memory(), seed as u32)?;
-        context.set_ruleset(&rules())?;
+        let sides: Result<Vec<Side<D>>, Error> = (0..SIDES)
+            .map(|number| Side::open(nic, program, &config, number, seed))
+            .collect();
         let address = |address: &Address| Host {
             mac: address.mac,
             ip: address.ip,
         };
         Ok(Self {
             name: seed,
-            area: Area::new(BUFFERS as u32, host.len()),
             nic: nic.clone(),
-            context,
-            host,
+            sides: sides?,
             own: address(&own),
             ranks: ranks.iter().map(address).collect(),
-            slots,
             inbox: Inbox::new(ranks.len()),
             receives: Vec::new(),
             outbox: Outbox::new(config, ranks.len()),
@@ -188,21 +171,26 @@ impl<D: Device> Library<D> {
         })
     }
 
-    /// Takes a buffer.
+    /// Takes a buffer, of the context that has more room.
     ///
     /// # Errors
     /// If there is no room for it.
     pub fn buffer(&mut self, bytes: u32) -> Result<Buffer, Error> {
-        let (room, bytes_wanted) = (self.area.free(), u64::from(bytes));
-        let start = self.area.take(bytes_wanted).ok_or(Error::NoRoom {
-            bytes: bytes_wanted,
-            free: room,
-        })?;
-        Ok(Buffer {
-            library: self.name,
-            start,
-            bytes,
-        })
+        let sides = self.sides.iter_mut().enumerate();
+        let most = sides.max_by_key(|(number, side)| (side.area.free(), std::cmp::Reverse(*number)));
+        let taken = most.map(|(number, side)| (number, side.area.free(), side.area.take(bytes.into())));
+        match taken {
+            Some((side, _, Some(start))) => Ok(Buffer {
+                library: self.name,
+                side,
+                start,
+                bytes,
+            }),
+            other => Err(Error::NoRoom {
+                bytes: bytes.into(),
+                free: other.map_or(0, |(_, free, _)| free),
+            }),
+        }
     }
 
     /// Gives a buffer back.
@@ -220,7 +208,7 @@ impl<D: Device> Library<D> {
         match is_used {
             true => Err(Error::Active),
             false => {
-                self.area.give(buffer.start);
+                self.sides[buffer.side].area.give(buffer.start);
                 Ok(())
             }
         }
@@ -232,7 +220,7 @@ impl<D: Device> Library<D> {
     /// If they are not in it, or it is not of this library.
     pub fn read(&self, buffer: &Buffer, offset: u32, bytes: &mut [u8]) -> Result<(), Error> {
         self.check_range(buffer, i64::from(offset), i64::from(offset) + bytes.len() as i64)?;
-        Ok(self.host.read(buffer.start + offset, bytes)?)
+        Ok(self.sides[buffer.side].host.read(buffer.start + offset, bytes)?)
     }
 
     /// Writes bytes of a buffer.
@@ -241,7 +229,7 @@ impl<D: Device> Library<D> {
     /// As [`read`](Self::read).
     pub fn write(&self, buffer: &Buffer, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         self.check_range(buffer, i64::from(offset), i64::from(offset) + bytes.len() as i64)?;
-        Ok(self.host.write(buffer.start + offset, bytes)?)
+        Ok(self.sides[buffer.side].host.write(buffer.start + offset, bytes)?)
     }
 
     fn check(&self, buffer: &Buffer) -> Result<(), Error> {
@@ -274,90 +262,6 @@ impl<D: Device> Library<D> {
         self.ranks.get(rank).copied().ok_or(Error::NoRank { rank, ranks })
     }
 
-    /// Starts a request.
-    ///
-    /// # Errors
-    /// If it is active, was freed, or the NIC does not answer.
-    pub fn start(&mut self, request: Request) -> Result<(), Error> {
-        self.of(request)?;
-        match request.is_receive {
-            true => self.start_receive(request.number)?,
-            false => self.outbox.start(request.number, self.nic.now())?,
-        }
-        self.progress()
-    }
-
-    /// Whether a request has ended: what came of it, once. A send gives its own numbers.
-    ///
-    /// # Errors
-    /// If it is not active, or has failed: it is inactive then, and can be started again.
-    pub fn test(&mut self, request: Request) -> Result<Option<Status>, Error> {
-        self.of(request)?;
-        self.progress()?;
-        match request.is_receive {
-            true => self.test_receive(request.number),
-            false => self.outbox.test(request.number),
-        }
-    }
-
-    /// Lets time pass until a request has ended.
-    ///
-    /// # Errors
-    /// As [`test`](Self::test), or if it has not ended in that time.
-    pub fn wait(&mut self, request: Request, limit: Duration) -> Result<Status, Error> {
-        let begun = self.nic.now();
-        loop {
-            if let Some(status) = self.test(request)? {
-                return Ok(status);
-            }
-            if self.nic.now().saturating_sub(begun) >= limit {
-                return Err(Error::TimedOut {
-                    seconds: limit.as_secs_f64(),
-                });
-            }
-            self.nic.wait(LOOK)?;
-        }
-    }
-
-    /// Lets time pass, and does meanwhile what is to be done for requests.
-    ///
-    /// # Errors
-    /// If the NIC does not answer.
-    pub fn run_for(&mut self, time: Duration) -> Result<(), Error> {
-        let end = self.nic.now() + time;
-        while self.nic.now() < end {
-            self.progress()?;
-            self.nic.wait(LOOK)?;
-        }
-        Ok(())
-    }
-
-    /// Frees a request. An active one ends first, and its result is lost.
-    ///
-    /// # Errors
-    /// If it was freed before.
-    pub fn free(&mut self, request: Request) -> Result<(), Error> {
-        self.of(request)?;
-        match request.is_receive {
-            true => self.free_receive(request.number),
-            false => {
-                self.outbox.free(request.number);
-                Ok(())
-            }
-        }
-    }
-
-    fn of(&self, request: Request) -> Result<(), Error> {
-        let is_there = match request.is_receive {
-            true => matches!(self.receives.get(request.number), Some(Some(receive)) if !receive.is_freed),
-            false => self.outbox.is_there(request.number),
-        };
-        match request.library == self.name && is_there {
-            true => Ok(()),
-            false => Err(Error::NoRequest),
-        }
-    }
-
     /// Does what is to be done now. Time does not pass here.
     ///
     /// # Errors
@@ -376,7 +280,7 @@ impl<D: Device> Library<D> {
                 }
             }
             let now = self.nic.now();
-            match self.outbox.next(now, self.own, &self.ranks, &self.host)? {
+            match self.outbox.next(now, self.own, &self.ranks, &self.sides)? {
                 Some(frame) => self.waiting.push_back(frame),
                 None => return Ok(()),
             }
@@ -405,7 +309,7 @@ impl<D: Device> Library<D> {
     /// What was done so far.
     pub fn counts(&self) -> Counts {
         Counts {
-            words_written: self.slots.words_written(),
+            words_written: self.sides.iter().map(|side| side.slots.words_written()).sum(),
             ..self.counts
         }
     }
@@ -417,24 +321,19 @@ impl<D: Device> Library<D> {
     pub fn handler_count(&self, counter: Counter) -> Result<u32, Error> {
         let [clusters, hpus] = self.nic.device().shape();
         let mut bytes = vec![0; 4 * COUNTERS * HPUS.min((clusters * hpus) as usize)];
-        let memory = self.context.handler_memory();
-        memory.read(crate::nic::memory::common::COUNTERS as u32, &mut bytes)?;
-        let (words, _) = bytes.as_chunks();
-        let rows = words.iter().skip(counter as usize).step_by(COUNTERS);
-        Ok(rows.fold(0, |sum: u32, word| sum.wrapping_add(u32::from_le_bytes(*word))))
+        let mut sum = 0_u32;
+        for side in &self.sides {
+            let memory = side.context.handler_memory();
+            memory.read(crate::nic::memory::common::COUNTERS as u32, &mut bytes)?;
+            let (words, _) = bytes.as_chunks();
+            let rows = words.iter().skip(counter as usize).step_by(COUNTERS);
+            sum = rows.fold(sum, |sum, word| sum.wrapping_add(u32::from_le_bytes(*word)));
+        }
+        Ok(sum)
     }
 
     /// The NIC.
     pub fn nic(&self) -> &Nic<D> {
         &self.nic
     }
-}
-
-/// Segments of SLMP; for the NIC they are of messages without end, since the handlers keep their own books.
-fn rules() -> Ruleset {
-    Ruleset::all()
-        .rule(Rule::IPV4)
-        .rule(Rule::ip_protocol(17, 17))
-        .rule(Rule::udp_destination_port(wire::PORT, wire::PORT))
-        .end_of_message(Rule::NEVER)
 }

@@ -1,6 +1,6 @@
 //! Receives: matching by the host, placing by the NIC, and what the host does if a type does not fit.
 
-use super::control::{Announcement, Control};
+use super::control::Announcement;
 use super::error::Error;
 use super::slots::Words;
 use super::{Buffer, Library, Request};
@@ -8,12 +8,6 @@ use crate::layout::{Layout, Overlap};
 use crate::nic::memory::{MOST_BYTES, request};
 use crate::nic::{NicLayout, NicLayoutError, Segments};
 use spinneret_host::Device;
-use std::collections::{BTreeMap, VecDeque};
-
-/// Grants that are kept for announcements that are repeated, for each rank.
-const GRANTS: usize = 1024;
-/// Announcements of a rank that may be ahead of one that was lost, at most.
-const AHEAD: usize = 1024;
 
 /// Whom a receive takes messages from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,64 +68,6 @@ pub(super) struct Receiving {
     started: u64,
 }
 
-/// What is announced.
-#[derive(Debug)]
-pub(super) struct Inbox {
-    ranks: Vec<FromRank>,
-    /// Announcements in the order in which they can be matched.
-    unmatched: VecDeque<(usize, Announcement)>,
-    starts: u64,
-    answers: Vec<(usize, Control)>,
-}
-
-#[derive(Debug, Default)]
-struct FromRank {
-    /// The number of the next announcement.
-    next: u32,
-    /// Those that came before their turn.
-    ahead: BTreeMap<u32, Announcement>,
-    grants: VecDeque<(u32, u32)>,
-}
-
-impl Inbox {
-    pub(super) fn new(ranks: usize) -> Self {
-        Self {
-            ranks: (0..ranks).map(|_| FromRank::default()).collect(),
-            unmatched: VecDeque::new(),
-            starts: 0,
-            answers: Vec::new(),
-        }
-    }
-
-    /// An announcement has come. MPI's messages do not overtake each other, so they are looked at in their order.
-    pub(super) fn announce(&mut self, rank: usize, announcement: Announcement) {
-        let from = &mut self.ranks[rank];
-        let number = announcement.number;
-        if let Some(&(_, id)) = from.grants.iter().find(|(granted, _)| *granted == number) {
-            self.answers.push((rank, Control::Grant { number, id }));
-            return;
-        }
-        let distance = number.wrapping_sub(from.next);
-        if distance as usize >= AHEAD {
-            return;
-        }
-        from.ahead.insert(number, announcement);
-        while let Some(next) = from.ahead.remove(&from.next) {
-            self.unmatched.push_back((rank, next));
-            from.next = from.next.wrapping_add(1);
-        }
-    }
-
-    fn grant(&mut self, rank: usize, number: u32, id: u32) {
-        let grants = &mut self.ranks[rank].grants;
-        grants.push_back((number, id));
-        if grants.len() > GRANTS {
-            grants.pop_front();
-        }
-        self.answers.push((rank, Control::Grant { number, id }));
-    }
-}
-
 impl From {
     fn takes(self, rank: usize, announcement: &Announcement) -> bool {
         self.communicator == announcement.communicator
@@ -172,7 +108,7 @@ impl<D: Device> Library<D> {
         let place = match &compiled {
             Some(form) if form.table_bytes() == 0 => Some(0),
             Some(form) => {
-                table = self.slots.put_table(&form.table_words())?;
+                table = self.sides[buffer.side].slots.put_table(&form.table_words())?;
                 table
             }
             None => None,
@@ -182,8 +118,9 @@ impl<D: Device> Library<D> {
                 form.put(&mut words, place, (i64::from(buffer.start) + origin) as u32)
             }
             _ => {
-                let free = self.area.free();
-                let start = self.area.take(bytes).ok_or(Error::NoRoom { bytes, free })?;
+                let area = &mut self.sides[buffer.side].area;
+                let free = area.free();
+                let start = area.take(bytes).ok_or(Error::NoRoom { bytes, free })?;
                 staging = Some(start);
                 NicLayout::contiguous(bytes as u32).put(&mut words, 0, start);
             }
@@ -249,15 +186,14 @@ impl<D: Device> Library<D> {
 
     fn remove(&mut self, number: usize) {
         if let Some(receive) = self.receives[number].take() {
-            receive
-                .table
-                .into_iter()
-                .for_each(|table| self.slots.free_table(table));
-            receive
-                .staging
-                .into_iter()
-                .for_each(|staging| self.area.give(staging));
-            self.slots.unbind(number);
+            let side = &mut self.sides[receive.buffer.side];
+            if let Some(table) = receive.table {
+                side.slots.free_table(table);
+            }
+            if let Some(staging) = receive.staging {
+                side.area.give(staging);
+            }
+            side.slots.unbind(number);
         }
     }
 
@@ -300,7 +236,8 @@ impl<D: Device> Library<D> {
     /// Lets a message come, or refuses it: whether that was possible.
     fn arm(&mut self, number: usize, rank: usize, announcement: &Announcement) -> Result<bool, Error> {
         let ip = self.ranks[rank].ip;
-        let Some(slot) = self.slots.find(number) else {
+        let side = self.receive(number)?.buffer.side;
+        let Some(slot) = self.sides[side].slots.find(number) else {
             return Ok(false);
         };
         let Announcement { bytes, unit, tag, .. } = *announcement;
@@ -334,7 +271,7 @@ impl<D: Device> Library<D> {
         receive.words[request::PORT / 4] = announcement.port.to_be().into();
         receive.state = State::Armed(slot, Status { bytes, rank, tag });
         let words = receive.words;
-        let id = self.slots.arm(slot, number, &words)?;
+        let id = self.sides[side].slots.arm(slot, number, &words)?;
         self.inbox.grant(rank, announcement.number, id);
         Ok(true)
     }
@@ -344,13 +281,15 @@ impl<D: Device> Library<D> {
         for number in 0..self.receives.len() {
             let Some(Receiving {
                 state: State::Armed(slot, status),
+                buffer,
                 ..
             }) = &self.receives[number]
             else {
                 continue;
             };
             let (slot, status) = (*slot, *status);
-            if self.slots.take(slot, &self.host)?.is_none() {
+            let side = &mut self.sides[buffer.side];
+            if side.slots.take(slot, &side.host)?.is_none() {
                 continue;
             }
             self.unpack(number, status.bytes)?;
@@ -377,12 +316,13 @@ impl<D: Device> Library<D> {
             return Ok(());
         };
         let mut message = vec![0; bytes as usize];
-        self.host.read(*staging, &mut message)?;
+        let host = &self.sides[buffer.side].host;
+        host.read(*staging, &mut message)?;
         let start = i64::from(buffer.start) + origin;
         for piece in layout.place(0, bytes.into()) {
             let part = &message[piece.offset as usize..][..piece.bytes as usize];
             // The elements were found to lie in the buffer.
-            self.host.write((start + piece.start) as u32, part)?;
+            host.write((start + piece.start) as u32, part)?;
         }
         self.counts.unpacked += 1;
         Ok(())

@@ -4,18 +4,23 @@
 use super::control::{Announcement, Control, Host, PORT};
 use super::error::Error;
 use super::receive::Status;
-use super::{Buffer, Config, Library, Request};
+use super::{Buffer, Config, Library, Request, Side};
 use crate::layout::Layout;
 use crate::nic::Segments;
-use spinneret_host::{Device, HostMemory};
+use spinneret_host::Device;
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::wire::{self, Header};
-use spinneret_slmp::{Sender, Step};
+use spinneret_slmp::{Mode, Sender, Step};
 use std::net::SocketAddrV4;
 use std::time::Duration;
 
 /// UDP port that segments come from: another one than that of control, so that acknowledgements come to the host.
 const DATA_PORT: u16 = PORT + 1;
+
+/// Segments that are under way to one rank at most, of all messages together. Its 16 HPUs work on as many, its NIC has room for
+/// some 250 long ones, and what
+/// waits there longer than its sender thinks is sent again.
+const UNDER_WAY: usize = 64;
 
 /// To whom a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +183,14 @@ impl Outbox {
 
     /// A message was granted, or is not wanted.
     pub(super) fn grant(&mut self, rank: usize, number: u32, id: u32, now: Duration) {
+        let is_active = |send: &&Sending| {
+            send.to.rank == rank && matches!(send.state, State::Announced { .. } | State::Sending { .. })
+        };
+        let active = self.sends.iter().flatten().filter(is_active).count().max(1);
+        let mut config = self.config.sender;
+        if let Mode::Window(window) = &mut config.mode {
+            *window = (*window).min((UNDER_WAY / active).max(1) as u16);
+        }
         let is_it = |send: &&mut Sending| {
             send.to.rank == rank && send.number == number && matches!(send.state, State::Announced { .. })
         };
@@ -188,7 +201,7 @@ impl Outbox {
         send.state = match id {
             // Too long for its receive, which knows; for the sender that is no error.
             0 => State::Ended(Ok(status)),
-            _ => match Sender::new(self.config.sender, id, send.layout.bytes()) {
+            _ => match Sender::new(config, id, send.layout.bytes()) {
                 Ok(sender) => State::Sending {
                     id,
                     sender: Box::new(sender),
@@ -222,7 +235,7 @@ impl Outbox {
         now: Duration,
         own: Host,
         ranks: &[Host],
-        memory: &HostMemory<D>,
+        sides: &[Side<D>],
     ) -> Result<Option<Vec<u8>>, Error> {
         let count = self.sends.len();
         for step in 0..count {
@@ -232,7 +245,7 @@ impl Outbox {
             };
             let to = ranks[send.to.rank];
             self.frames = self.frames.wrapping_add(1);
-            if let Some(frame) = send.next(now, &self.config, own, to, self.frames, memory)? {
+            if let Some(frame) = send.next(now, &self.config, own, to, self.frames, sides)? {
                 self.turn = index + 1;
                 return Ok(Some(frame));
             }
@@ -258,7 +271,7 @@ impl Sending {
         own: Host,
         to: Host,
         identification: u16,
-        memory: &HostMemory<D>,
+        sides: &[Side<D>],
     ) -> Result<Option<Vec<u8>>, Error> {
         let (rank, status) = (self.to.rank, self.status());
         match &mut self.state {
@@ -290,7 +303,7 @@ impl Sending {
                 match sender.poll(now) {
                     Step::Send(segment) => {
                         let mut payload = vec![0; segment.range.len()];
-                        self.pack(segment.range.start, &mut payload, memory)?;
+                        self.pack(segment.range.start, &mut payload, sides)?;
                         Ok(frame(segment.header, &payload, own, to, identification))
                     }
                     Step::Wait(until) => {
@@ -311,17 +324,13 @@ impl Sending {
     }
 
     /// Gets a part of the message from its elements.
-    fn pack<D: Device>(
-        &self,
-        offset: usize,
-        payload: &mut [u8],
-        memory: &HostMemory<D>,
-    ) -> Result<(), Error> {
+    fn pack<D: Device>(&self, offset: usize, payload: &mut [u8], sides: &[Side<D>]) -> Result<(), Error> {
         let start = i64::from(self.buffer.start) + self.origin;
         for piece in self.layout.place(offset as u64, payload.len() as u64) {
             let at = piece.offset as usize - offset;
             // The elements were found to lie in the buffer.
-            memory.read(
+            let host = &sides[self.buffer.side].host;
+            host.read(
                 (start + piece.start) as u32,
                 &mut payload[at..at + piece.bytes as usize],
             )?;

@@ -27,6 +27,9 @@ pub(super) struct Slots<D: Device> {
     memory: HandlerMemory<D>,
     tables: Area,
     slots: [Slot; SLOTS],
+    /// Its slots are every so many, from the first on.
+    first: usize,
+    step: usize,
     generation: u32,
     words_written: u64,
 }
@@ -42,7 +45,12 @@ impl<D: Device> Slots<D> {
     }
 
     /// Prepares handler memory; ids count from a random number on.
-    pub(super) fn open(memory: HandlerMemory<D>, seed: u32) -> Result<Self, Error> {
+    pub(super) fn open(
+        memory: HandlerMemory<D>,
+        seed: u32,
+        first: usize,
+        step: usize,
+    ) -> Result<Self, Error> {
         memory.write(0, &vec![0; Self::tables_at() as usize])?;
         memory.store(common::SLOTS as u32, SLOTS as u32)?;
         memory.store(common::VERSION as u32, VERSION)?;
@@ -51,6 +59,8 @@ impl<D: Device> Slots<D> {
             tables: Area::new(Self::tables_at(), memory.len()),
             memory,
             slots: [Slot::default(); SLOTS],
+            first,
+            step,
             generation: seed >> 4,
             words_written: 0,
         })
@@ -81,9 +91,8 @@ impl<D: Device> Slots<D> {
     /// A slot in which no message is to come: that of the request, or one of nobody, or any.
     pub(super) fn find(&self, receive: usize) -> Option<usize> {
         let free = |is_good: &dyn Fn(&Slot) -> bool| {
-            self.slots
-                .iter()
-                .position(|slot| !slot.is_active && is_good(slot))
+            let mut own = (self.first..SLOTS).step_by(self.step);
+            own.find(|&number| !self.slots[number].is_active && is_good(&self.slots[number]))
         };
         free(&|slot| slot.bound == Some(receive))
             .or_else(|| free(&|slot| slot.bound.is_none()))

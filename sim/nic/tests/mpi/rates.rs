@@ -1,14 +1,20 @@
 //! How fast messages land, in simulated time, with all that is in the way: hosts, both NICs, the cable, host memory.
 //!
-//! A part of the paper's message lengths is enough here; SPINNERET_MPI_COUNT asks for so many elements in each message.
+//! A test is content with one element of 110 592 B in each message and one window; the paper's messages have 2 to 20, which
+//! SPINNERET_MPI_COUNT asks for, with all windows. Short messages are slower, by what it takes to begin and to end.
 
 use super::support::{Exchange, Exchanged, bytes, complex, exchange, hvector, simple};
 use spinneret_fabric::Faults;
 use spinneret_mpi::Layout;
 
+/// Elements of a message, if more than one is asked for.
+fn asked() -> Option<u64> {
+    let count = std::env::var("SPINNERET_MPI_COUNT").ok()?;
+    Some(count.parse().expect("SPINNERET_MPI_COUNT is a number"))
+}
+
 fn count() -> u64 {
-    let count = std::env::var("SPINNERET_MPI_COUNT");
-    count.map_or(1, |count| count.parse().expect("SPINNERET_MPI_COUNT is a number"))
+    asked().unwrap_or(1)
 }
 
 fn measure(what: &str, how: &Exchange) -> Exchanged {
@@ -38,59 +44,59 @@ fn sixteen(layout: Layout, window: u16) -> Exchange {
 }
 
 #[test]
-fn probe() {
-    let w: u16 = std::env::var("W").map_or(16, |w| w.parse().expect("number"));
-    measure(
-        "simple",
-        &Exchange {
-            rounds: 1,
-            ..sixteen(simple(count()), w)
-        },
-    );
-    measure(
-        "complex",
-        &Exchange {
-            rounds: 1,
-            ..sixteen(complex(count()), w)
-        },
-    );
+fn sixteen_messages_one_segment_of_each_at_a_time() {
+    let simple = measure("simple", &sixteen(simple(count()), 1)).gbps();
+    let complex = measure("complex", &sixteen(complex(count()), 1)).gbps();
+    assert!(simple >= 10.0 && complex >= 8.0, "{simple} and {complex} Gb/s");
 }
 
 #[test]
-fn sixteen_messages() {
-    for (window, least) in [(1, [10.0, 8.0]), (4, [14.0, 11.0]), (16, [14.0, 11.0])] {
-        let rates = [
-            measure("simple", &sixteen(simple(count()), window)).gbps(),
-            measure("complex", &sixteen(complex(count()), window)).gbps(),
-        ];
-        println!("{rates:?} of {least:?}");
+fn sixteen_messages_with_windows() {
+    let windows: &[u16] = if asked().is_some() { &[4, 16, 64] } else { &[4] };
+    for &window in windows {
+        let simple = measure("simple", &sixteen(simple(count()), window)).gbps();
+        let complex = measure("complex", &sixteen(complex(count()), window)).gbps();
+        assert!(simple >= 14.0 && complex >= 11.0, "{simple} and {complex} Gb/s");
     }
 }
 
 #[test]
 fn strided_blocks() {
-    for block in [128, 256, 1024] {
-        let column =
-            Layout::of(&hvector(110_592 / block, 2 * block, bytes(block), 0), 1).expect("it has a layout");
-        measure(&format!("blocks of {block} B"), &sixteen(column, 16));
+    let blocks: &[i64] = if asked().is_some() {
+        &[128, 256, 512, 1024]
+    } else {
+        &[128]
+    };
+    for &block in blocks {
+        let column = hvector(count() as i64 * 110_592 / block, 2 * block, bytes(block), 0);
+        let column = Layout::of(&column, 1).expect("it has a layout");
+        let rate = measure(&format!("blocks of {block} B"), &sixteen(column, 16)).gbps();
+        assert!(rate >= 9.0, "{rate} Gb/s");
     }
 }
 
 #[test]
-fn a_bad_cable() {
+fn a_bad_cable_costs_little() {
     let faults = Faults {
         loss: 0.05,
         duplication: 0.01,
         reordering: 0.01,
         ..Faults::default()
     };
-    for window in [4, 16, 64] {
+    let windows: &[u16] = if asked().is_some() { &[4, 16, 64] } else { &[16] };
+    for &window in windows {
         let good = measure("complex", &sixteen(complex(count()), window)).gbps();
         let bad = Exchange {
             faults,
             ..sixteen(complex(count()), window)
         };
         let bad = measure("complex", &bad).gbps();
-        println!("window {window}: {:.0} %", 100.0 * bad / good);
+        println!(
+            "window {window}: {:.0} % of the rate without faults",
+            100.0 * bad / good
+        );
+        // Of short messages the ends are a large part, and who loses an end waits for a timeout.
+        let least = if asked().is_some() { 0.9 } else { 0.75 };
+        assert!(bad >= least * good, "{bad} of {good} Gb/s");
     }
 }
