@@ -17,9 +17,8 @@ use std::time::Duration;
 /// UDP port that segments come from: another one than that of control, so that acknowledgements come to the host.
 const DATA_PORT: u16 = PORT + 1;
 
-/// Segments that are under way to one rank at most, of all messages together. Its 16 HPUs work on as many, its NIC has room for
-/// some 250 long ones, and what
-/// waits there longer than its sender thinks is sent again.
+/// Segments that are under way to one rank at most, of all messages together. Its 16 HPUs work on as many and its NIC has room
+/// for some 250 long ones, but what waits there longer than its sender thinks is sent again.
 const UNDER_WAY: usize = 64;
 
 /// To whom a message goes.

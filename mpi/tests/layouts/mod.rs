@@ -94,11 +94,15 @@ fn check(mpi: &Mpi, faults: Faults, recipe: &Recipe, count: usize, seed: u64) ->
     }
     let layout = Layout::of(&tree, count as u64).map_err(|error| failed(&error))?;
     proptest::prop_assert_eq!(layout.bytes(), (tree.bounds.size * count as i64) as u64);
-    // MPI's bounds may be further (MPICH's of some arrays are), and `unpack` wants memory for all that they say.
-    let far = (count as i64 - 1) * tree.bounds.extent;
-    let lowest = tree.bounds.true_lower_bound + far.min(0);
-    let highest = tree.bounds.true_lower_bound + tree.bounds.true_extent + far.max(0);
-    let (first, end) = (layout.first().min(lowest), layout.end().max(highest));
+    // MPI's bounds may be further (MPICH's of some arrays are), and `unpack` wants memory for all that they say. A type of no
+    // size has none.
+    let (mut first, mut end) = (layout.first(), layout.end());
+    if layout.bytes() != 0 {
+        let far = (count as i64 - 1) * tree.bounds.extent;
+        let lowest = tree.bounds.true_lower_bound + far.min(0);
+        first = first.min(lowest);
+        end = end.max(tree.bounds.true_lower_bound + tree.bounds.true_extent + far.max(0));
+    }
     let length = end - first + 2 * GUARD as i64;
     let Ok(origin) = usize::try_from(GUARD as i64 - first) else {
         return Ok(false);

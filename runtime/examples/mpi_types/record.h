@@ -85,12 +85,35 @@ static __attribute__((noinline, cold)) void wait_for_flags(volatile uint32_t *wa
     }
 }
 
+/* How often an HPU looks again by itself before it gets into line: a change of the record takes some ten clocks. */
+#define TRIES 32
+
+/* Raises the flag: whether it is the only one. If it is not, the sum is another one. */
+static inline bool is_alone(volatile uint32_t *wants, uint32_t hpu) {
+    ((volatile uint8_t *)wants)[hpu] = 1;
+    return wants[0] + wants[1] == 1u << hpu * 8 % 32;
+}
+
+/* Takes the flag away and looks again a little later, each HPU after another time. */
+static __attribute__((noinline, cold)) void try_again(volatile uint32_t *wants, uint32_t hpu) {
+    for (uint32_t tries = 0; tries < TRIES; ++tries) {
+        ((volatile uint8_t *)wants)[hpu] = 0;
+        for (uint32_t wait = 0; wait <= hpu; ++wait) {
+            asm volatile("nop");
+        }
+        while ((wants[0] | wants[1]) != 0 && ++tries < TRIES) {
+        }
+        if (is_alone(wants, hpu)) {
+            return;
+        }
+    }
+    wait_for_flags(wants, hpu);
+}
+
 /* Makes this HPU the only one of its cluster that changes the record, until it gives it back. */
 static inline void lock_record(record_t *record, uint32_t hpu) {
-    ((volatile uint8_t *)record->wants)[hpu] = 1;
-    /* It is the only flag, or the sum is another one. */
-    if (record->wants[0] + record->wants[1] != 1u << hpu * 8 % 32) {
-        wait_for_flags(record->wants, hpu);
+    if (!is_alone(record->wants, hpu)) {
+        try_again(record->wants, hpu);
     }
 }
 

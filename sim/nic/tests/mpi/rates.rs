@@ -60,6 +60,19 @@ fn sixteen_messages_with_windows() {
     }
 }
 
+/// All segments are of one message, so HPUs meet at its record.
+#[test]
+fn one_message_alone() {
+    let alone = |layout: Layout| Exchange {
+        window: 64,
+        rounds: 2,
+        ..Exchange::of(vec![layout])
+    };
+    let simple = measure("simple", &alone(simple(4 * count()))).gbps();
+    let complex = measure("complex", &alone(complex(4 * count()))).gbps();
+    assert!(simple >= 14.0 && complex >= 11.0, "{simple} and {complex} Gb/s");
+}
+
 #[test]
 fn strided_blocks() {
     let blocks: &[i64] = if asked().is_some() {

@@ -210,7 +210,7 @@ fn a_sender_that_means_harm() {
                 offset: number * 1462,
             };
             let frame = Frame {
-                from: end(if number % 2 == 0 { 0 } else { 2 }, 9332),
+                from: end(if number.is_multiple_of(2) { 0 } else { 2 }, 9332),
                 to: end(1, PORT),
                 header,
                 payload: &[0xbd; 700],

@@ -86,7 +86,7 @@ fn what_does_not_fit_is_unpacked_by_the_host() {
     let mut layouts = Vec::new();
     while layouts.len() < 4 {
         let layout = random_layout(&mut random);
-        if matches!(layout.shape(), Shape::Table(_)) == (layouts.len() % 2 == 0) {
+        if matches!(layout.shape(), Shape::Table(_)) == layouts.len().is_multiple_of(2) {
             layouts.push(layout);
         }
     }

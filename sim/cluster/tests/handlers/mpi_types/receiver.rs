@@ -87,7 +87,7 @@ impl Receiver {
             memory,
             table: Self::tables(),
             buffer: BUFFERS as u64,
-            generation: 0x5eed_100,
+            generation: 0x05ee_d100,
             checked: 0,
         };
         let size = receiver.bench.meta.handler_memory[1] as usize;

@@ -12,11 +12,11 @@ const CLOCK_HZ: u64 = 40_000_000;
 const HOST_CLOCKS: u64 = 18;
 
 /// Clocks of an HPU for a segment in the middle of a message, and clocks between segments with 16 HPUs.
-fn measure(tree: &Tree, count: u64, unit: u32) -> (f64, f64) {
+fn measure(messages: usize, tree: &Tree, count: u64, unit: u32) -> (f64, f64) {
     let mut receiver = Receiver::new();
     receiver.bench.host_clocks = HOST_CLOCKS;
     receiver.bench.send_clocks = HOST_CLOCKS;
-    let messages: Vec<Message> = (0..8)
+    let messages: Vec<Message> = (0..messages)
         .map(|slot| receiver.post(slot, tree, count, unit))
         .collect();
     let cut: Vec<Vec<Segment>> = messages.iter().map(Message::segments).collect();
@@ -35,7 +35,11 @@ fn measure(tree: &Tree, count: u64, unit: u32) -> (f64, f64) {
 }
 
 fn report(what: &str, tree: &Tree, count: u64, unit: u32, most: f64) {
-    let (hpu, between) = measure(tree, count, unit);
+    let (hpu, between) = measure(8, tree, count, unit);
+    tell(what, hpu, between, unit, most);
+}
+
+fn tell(what: &str, hpu: f64, between: f64, unit: u32, most: f64) {
     let rate = f64::from(unit) * 8.0 * CLOCK_HZ as f64 / between / 1e9;
     println!(
         "{what}: {hpu:.0} clocks of an HPU, one segment every {between:.1} clocks, {rate:.2} Gb/s simulated"
@@ -61,4 +65,13 @@ fn segments_take_few_clocks() {
         FULL,
         60.0,
     );
+}
+
+/// All HPUs work on one message, and meet at its record.
+#[test]
+fn one_message_is_as_fast_as_many() {
+    let (hpu, between) = measure(1, &trees::complex(), 4, FULL);
+    tell("one complex message", hpu, between, FULL, 42.0);
+    let (hpu, between) = measure(1, &trees::simple(), 4, FULL);
+    tell("one simple message", hpu, between, FULL, 33.0);
 }

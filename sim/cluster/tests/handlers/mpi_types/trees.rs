@@ -89,7 +89,7 @@ pub(crate) fn any() -> BoxedStrategy<Tree> {
                     (length, start)
                 };
                 let mut blocks: Vec<(i64, i64)> = blocks.into_iter().map(&mut place).collect();
-                if blocks.len() % 2 == 0 {
+                if blocks.len().is_multiple_of(2) {
                     blocks.reverse();
                 }
                 hindexed(&blocks, child, at + gap)
