@@ -19,6 +19,7 @@ mod inbox;
 mod receive;
 mod requests;
 mod send;
+mod sending;
 mod side;
 mod slots;
 

@@ -1,21 +1,17 @@
-//! Sends: announced, granted, and then sent over SLMP by the rank's own NIC. Segments are packed one by one, from where the
-//! elements are.
+//! Sends: announced, granted, and then sent over SLMP by the rank's own NIC.
 
-use super::control::{Announcement, Control, Host, PORT};
+use super::control::Host;
 use super::error::Error;
 use super::receive::Status;
-use super::{Buffer, Config, Library, Request, Side};
+use super::sending::{Sending, State};
+use super::side::Side;
+use super::{Buffer, Config, Library, Request};
 use crate::layout::Layout;
 use crate::nic::Segments;
 use spinneret_host::Device;
-use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
-use spinneret_slmp::wire::{self, Header};
-use spinneret_slmp::{Mode, Sender, Step};
-use std::net::SocketAddrV4;
+use spinneret_slmp::wire::Header;
+use spinneret_slmp::{Mode, Sender};
 use std::time::Duration;
-
-/// UDP port that segments come from: another one than that of control, so that acknowledgements come to the host.
-const DATA_PORT: u16 = PORT + 1;
 
 /// Segments that are under way to one rank at most, of all messages together. Its 16 HPUs work on as many and its NIC has room
 /// for some 250 long ones, but what waits there longer than its sender thinks is sent again.
@@ -30,33 +26,6 @@ pub struct To {
     pub tag: i32,
     /// The communicator, as a number on which both sides have agreed.
     pub communicator: u32,
-}
-
-/// How far a send is.
-#[derive(Debug)]
-enum State {
-    Inactive,
-    Announced {
-        since: Duration,
-        next: Duration,
-    },
-    Sending {
-        id: u32,
-        sender: Box<Sender>,
-        wait: Duration,
-    },
-    Ended(Result<Status, Error>),
-}
-
-#[derive(Debug)]
-struct Sending {
-    buffer: Buffer,
-    origin: i64,
-    layout: Layout,
-    to: To,
-    number: u32,
-    state: State,
-    is_freed: bool,
 }
 
 /// All sends.
@@ -252,103 +221,4 @@ impl Outbox {
         self.clean();
         Ok(None)
     }
-}
-
-impl Sending {
-    fn status(&self) -> Status {
-        Status {
-            bytes: self.layout.bytes() as u32,
-            rank: self.to.rank,
-            tag: self.to.tag,
-        }
-    }
-
-    fn next<D: Device>(
-        &mut self,
-        now: Duration,
-        config: &Config,
-        own: Host,
-        to: Host,
-        identification: u16,
-        sides: &[Side<D>],
-    ) -> Result<Option<Vec<u8>>, Error> {
-        let (rank, status) = (self.to.rank, self.status());
-        match &mut self.state {
-            State::Inactive | State::Ended(_) => Ok(None),
-            State::Announced { since, .. } if now.saturating_sub(*since) >= config.patience => {
-                let seconds = config.patience.as_secs_f64();
-                self.state = State::Ended(Err(Error::NotGranted { rank, seconds }));
-                Ok(None)
-            }
-            State::Announced { next, .. } => {
-                if now < *next {
-                    return Ok(None);
-                }
-                *next = now + config.repeat;
-                let announcement = Announcement {
-                    number: self.number,
-                    communicator: self.to.communicator,
-                    tag: self.to.tag,
-                    bytes: status.bytes,
-                    unit: config.sender.segment_bytes as u32,
-                    port: DATA_PORT,
-                };
-                Ok(Some(Control::Announce(announcement).frame(own, to)))
-            }
-            State::Sending { sender, wait, .. } => {
-                if now < *wait {
-                    return Ok(None);
-                }
-                match sender.poll(now) {
-                    Step::Send(segment) => {
-                        let mut payload = vec![0; segment.range.len()];
-                        self.pack(segment.range.start, &mut payload, sides)?;
-                        Ok(frame(segment.header, &payload, own, to, identification))
-                    }
-                    Step::Wait(until) => {
-                        *wait = until;
-                        Ok(None)
-                    }
-                    Step::Done => {
-                        self.state = State::Ended(Ok(status));
-                        Ok(None)
-                    }
-                    Step::Failed(source) => {
-                        self.state = State::Ended(Err(Error::NotDelivered { rank, source }));
-                        Ok(None)
-                    }
-                }
-            }
-        }
-    }
-
-    /// Gets a part of the message from its elements.
-    fn pack<D: Device>(&self, offset: usize, payload: &mut [u8], sides: &[Side<D>]) -> Result<(), Error> {
-        let start = i64::from(self.buffer.start) + self.origin;
-        for piece in self.layout.place(offset as u64, payload.len() as u64) {
-            let at = piece.offset as usize - offset;
-            // The elements were found to lie in the buffer.
-            let host = &sides[self.buffer.side].host;
-            host.read(
-                (start + piece.start) as u32,
-                &mut payload[at..at + piece.bytes as usize],
-            )?;
-        }
-        Ok(())
-    }
-}
-
-fn frame(header: Header, payload: &[u8], own: Host, to: Host, identification: u16) -> Option<Vec<u8>> {
-    let end = |host: Host, port| Endpoint {
-        mac: host.mac,
-        socket: SocketAddrV4::new(host.ip, port),
-    };
-    let frame = Frame {
-        from: end(own, DATA_PORT),
-        to: end(to, wire::PORT),
-        header,
-        payload,
-    };
-    // Segments of SLMP fit into frames.
-    frame.build(identification, UdpChecksum::Absent).ok()
 }

@@ -60,7 +60,7 @@ fn sixteen_messages_with_windows() {
     }
 }
 
-/// All segments are of one message, so HPUs meet at its record.
+/// All segments are of one message, so HPUs meet at its record, and all wait while it begins and ends.
 #[test]
 fn one_message_alone() {
     let alone = |layout: Layout| Exchange {
@@ -70,7 +70,7 @@ fn one_message_alone() {
     };
     let simple = measure("simple", &alone(simple(4 * count()))).gbps();
     let complex = measure("complex", &alone(complex(4 * count()))).gbps();
-    assert!(simple >= 14.0 && complex >= 11.0, "{simple} and {complex} Gb/s");
+    assert!(simple >= 10.0 && complex >= 9.0, "{simple} and {complex} Gb/s");
 }
 
 #[test]
