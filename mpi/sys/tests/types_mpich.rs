@@ -4,13 +4,5 @@ mod types;
 
 #[test]
 fn datatypes_of_mpich() {
-    // Those of 4.0.2.
-    let faults = types::Faults {
-        backward_bytes: false,
-        backward_extents: true,
-        empty_fields: false,
-        empty_parts: true,
-        empty_arrays: false,
-    };
-    types::run("datatypes_of_mpich", "mpicc.mpich", faults);
+    types::run("datatypes_of_mpich", "mpicc.mpich", types::Faults::MPICH);
 }

@@ -5,6 +5,7 @@ mod contention;
 mod examples;
 mod faults;
 mod mistakes;
+mod mpi_types;
 mod packets;
 mod slmp;
 mod time;

@@ -5,7 +5,7 @@
 
 mod causes;
 mod clusters;
-mod frame;
+pub(crate) mod frame;
 mod frames;
 mod model;
 mod order;

@@ -1,0 +1,176 @@
+//! What the hosts say to each other before a message: the sender announces it, and the receiver grants it an id.
+//!
+//! Both go by UDP between ports [`PORT`]. The sender repeats an announcement until it is granted, and the receiver repeats
+//! the grant for each announcement that comes again, so neither may be lost for good.
+
+use std::net::Ipv4Addr;
+
+/// UDP port of the library.
+pub const PORT: u16 = 9331;
+/// The first word: "MPC1".
+const MAGIC: u32 = 0x3143_504d;
+/// Words of the payload.
+const WORDS: usize = 9;
+/// Bytes of the headers of Ethernet, IPv4 and UDP.
+const HEADERS: usize = 42;
+
+/// What a host says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Control {
+    /// There is a message.
+    Announce(Announcement),
+    /// It may come.
+    Grant {
+        /// The number of its announcement.
+        number: u32,
+        /// Its id; 0 if it is not wanted, because it is too long.
+        id: u32,
+    },
+}
+
+/// A message that is to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Announcement {
+    /// Messages from this host to that one are counted from 0 on.
+    pub(super) number: u32,
+    pub(super) communicator: u32,
+    pub(super) tag: i32,
+    pub(super) bytes: u32,
+    /// Payload of all segments but the last.
+    pub(super) unit: u32,
+    /// UDP port that segments come from.
+    pub(super) port: u16,
+}
+
+/// A host, as frames name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Host {
+    pub(super) mac: [u8; 6],
+    pub(super) ip: Ipv4Addr,
+}
+
+impl Control {
+    /// The frame.
+    pub(super) fn frame(self, from: Host, to: Host) -> Vec<u8> {
+        let words = match self {
+            Self::Announce(what) => [
+                MAGIC,
+                0,
+                what.number,
+                what.communicator,
+                what.tag as u32,
+                what.bytes,
+                what.unit,
+                what.port.into(),
+                0,
+            ],
+            Self::Grant { number, id } => [MAGIC, 1, number, 0, 0, 0, 0, 0, id],
+        };
+        let mut frame = Vec::with_capacity(HEADERS + 4 * WORDS);
+        frame.extend(to.mac);
+        frame.extend(from.mac);
+        frame.extend([0x08, 0x00, 0x45, 0]);
+        frame.extend(((28 + 4 * WORDS) as u16).to_be_bytes());
+        frame.extend([0, 0, 0x40, 0, 64, 17, 0, 0]);
+        frame.extend(from.ip.octets());
+        frame.extend(to.ip.octets());
+        let checksum = !sum(&frame[14..34]);
+        frame[24..26].copy_from_slice(&checksum.to_be_bytes());
+        frame.extend(PORT.to_be_bytes());
+        frame.extend(PORT.to_be_bytes());
+        frame.extend(((8 + 4 * WORDS) as u16).to_be_bytes());
+        frame.extend([0, 0]);
+        frame.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        // The checksum of UDP covers all that is not in the header of IP.
+        let length = (8 + 4 * WORDS) as u16;
+        let pseudo = [&frame[26..34], &[0, 17], &length.to_be_bytes(), &frame[34..]].concat();
+        let checksum = match !sum(&pseudo) {
+            0 => 0xffff,
+            checksum => checksum,
+        };
+        frame[40..42].copy_from_slice(&checksum.to_be_bytes());
+        frame
+    }
+
+    /// What a frame says and where it comes from, if it is one of these and whole.
+    pub(super) fn parse(frame: &[u8]) -> Option<(Ipv4Addr, Self)> {
+        let is_udp = frame.get(12..15)? == [0x08, 0x00, 0x45] && *frame.get(23)? == 17;
+        let half = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
+        let length = half(38)?;
+        let datagram = frame.get(34..34 + usize::from(length))?;
+        if !is_udp || half(36)? != PORT || datagram.len() != 8 + 4 * WORDS || sum(&frame[14..34]) != 0xffff {
+            return None;
+        }
+        let pseudo = [&frame[26..34], &[0, 17], &length.to_be_bytes(), datagram].concat();
+        if sum(&pseudo) != 0xffff {
+            return None;
+        }
+        let (words, _) = datagram[8..].as_chunks();
+        let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let source = Ipv4Addr::new(frame[26], frame[27], frame[28], frame[29]);
+        let control = match words[..2] {
+            [MAGIC, 0] => Self::Announce(Announcement {
+                number: words[2],
+                communicator: words[3],
+                tag: words[4] as i32,
+                bytes: words[5],
+                unit: words[6],
+                port: u16::try_from(words[7]).ok()?,
+            }),
+            [MAGIC, 1] => Self::Grant {
+                number: words[2],
+                id: words[8],
+            },
+            _ => return None,
+        };
+        Some((source, control))
+    }
+}
+
+/// The ones' complement sum of bytes in network order; 0xffff over what holds a right checksum.
+fn sum(bytes: &[u8]) -> u16 {
+    let word = |word: &[u8]| u32::from(word[0]) << 8 | word.get(1).copied().map_or(0, u32::from);
+    let sum: u32 = bytes.chunks(2).map(word).sum();
+    let sum = (sum & 0xffff) + (sum >> 16);
+    ((sum & 0xffff) + (sum >> 16)) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Announcement, Control, Host};
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn what_is_said_is_understood_and_damage_is_not() {
+        let host = |number| Host {
+            mac: [2, 0, 0, 0, 0, number],
+            ip: Ipv4Addr::new(10, 128, 0, number),
+        };
+        let announcement = Announcement {
+            number: 7,
+            communicator: 3,
+            tag: -5,
+            bytes: 1 << 25,
+            unit: 1462,
+            port: 40_001,
+        };
+        for control in [
+            Control::Announce(announcement),
+            Control::Grant {
+                number: 9,
+                id: 0xffff_fff1,
+            },
+        ] {
+            let frame = control.frame(host(1), host(2));
+            assert_eq!(Control::parse(&frame), Some((host(1).ip, control)));
+            for bit in 8 * 12..8 * frame.len() {
+                let mut damaged = frame.clone();
+                damaged[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(Control::parse(&damaged), None, "bit {bit}");
+            }
+            for length in 0..frame.len() {
+                assert_eq!(Control::parse(&frame[..length]), None, "{length} B");
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What can go wrong.
+
+use crate::Overlap;
+use crate::nic::NicLayoutError;
+use spinneret_slmp::{SendError, SenderConfigError};
+
+/// Why something was refused, or did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The NIC does not do what it is asked for.
+    #[error(transparent)]
+    Nic(#[from] spinneret_host::Error),
+    /// The context's host memory has no room for a buffer.
+    #[error(
+        "a buffer of {bytes} B does not fit: {free} B of the context's host memory are free; free others, or open the library with more host_bytes"
+    )]
+    NoRoom {
+        /// Bytes that were asked for.
+        bytes: u64,
+        /// Bytes that are free, not all in one place.
+        free: u64,
+    },
+    /// A buffer of somebody else.
+    #[error(
+        "the buffer is not in the host memory of this library's context, so the NIC cannot write to it; take one from Library::buffer of the same library"
+    )]
+    ForeignBuffer,
+    /// Elements reach out of their buffer.
+    #[error(
+        "the elements lie from byte {first} to {end} of a buffer of {bytes} B; give one that holds them, or fewer elements"
+    )]
+    OutsideBuffer {
+        /// The lowest byte, from the begin of the buffer.
+        first: i64,
+        /// The byte behind the highest.
+        end: i64,
+        /// Bytes of the buffer.
+        bytes: u32,
+    },
+    /// Bytes of a receive belong to the same place.
+    #[error("{}", overlap_words(*.0))]
+    Overlapping(Overlap),
+    /// The message is too long, or cut into too many segments.
+    #[error(transparent)]
+    Layout(#[from] NicLayoutError),
+    /// There is no such rank.
+    #[error("there is no rank {rank}: the library knows {ranks}")]
+    NoRank {
+        /// The rank that was named.
+        rank: usize,
+        /// How many there are.
+        ranks: usize,
+    },
+    /// The request is none of this library, or was freed.
+    #[error("the request was freed, or is that of another library")]
+    NoRequest,
+    /// The request was started, and has not ended.
+    #[error("the request is active: wait for it before it is started again")]
+    Active,
+    /// The request was not started.
+    #[error("the request is not active: start it before it is waited for")]
+    Inactive,
+    /// A message was longer than its receive.
+    #[error(
+        "MPI_ERR_TRUNCATE: a message of {sent} B came from rank {source_rank} with tag {tag} for a receive of {room} B; nothing of it was written"
+    )]
+    Truncated {
+        /// Bytes of the message.
+        sent: u32,
+        /// Bytes of the receive.
+        room: u64,
+        /// Who has sent it.
+        source_rank: usize,
+        /// With which tag.
+        tag: i32,
+    },
+    /// The sender gave up.
+    #[error("the message to rank {rank} was not delivered: {source}")]
+    NotDelivered {
+        /// To whom.
+        rank: usize,
+        /// Why.
+        source: SendError,
+    },
+    /// Nobody has granted a message.
+    #[error(
+        "rank {rank} has not started a receive for the message within {seconds} s; check that it runs, and that source, tag and communicator agree"
+    )]
+    NotGranted {
+        /// To whom.
+        rank: usize,
+        /// How long.
+        seconds: f64,
+    },
+    /// A message cannot be sent like this.
+    #[error(transparent)]
+    Sender(#[from] SenderConfigError),
+    /// The request did not end in time.
+    #[error("the request has not ended within {seconds} s; look at both sides' counters, or wait longer")]
+    TimedOut {
+        /// How long.
+        seconds: f64,
+    },
+    /// The device has no address in a network.
+    #[error("the NIC has no address, so it cannot send: use one of a fabric")]
+    NoAddress,
+    /// The NIC has too many clusters.
+    #[error("the NIC has {0} clusters, and handlers have scratchpads in 4: use a NIC with fewer")]
+    TooManyClusters(u32),
+}
+
+fn overlap_words(overlap: Overlap) -> String {
+    let what = match overlap {
+        Overlap::Undecided => {
+            "it takes too long to find out whether bytes of the message belong to the same place"
+        }
+        _ => "bytes of the message belong to the same place",
+    };
+    format!("{what}, which MPI forbids in receives; if all copies of a byte are equal, say Copies::Equal")
+}

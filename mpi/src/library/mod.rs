@@ -1,0 +1,340 @@
+//! Receives that land in place: what an MPI program uses, on one rank with its NIC.
+//!
+//! ```text
+//! sender                                   receiver
+//!   send: start                              recv: start
+//!   announcement {tag, communicator, bytes} -->  matched by the host, in MPI's order
+//!   <------------------------ grant {id}         the id is armed in a slot of the NIC first
+//!   SLMP with a window, from the host ======>    handlers place each segment
+//!   <----------------- acknowledgements          by the NIC alone
+//!                                            completion word in host memory: test, wait
+//! ```
+//!
+//! Everything happens inside of [`Library::progress`], which all other functions that wait call. Nothing here starts threads.
+
+mod area;
+mod control;
+mod error;
+mod inbox;
+mod receive;
+mod requests;
+mod send;
+mod sending;
+mod side;
+mod slots;
+
+pub use control::PORT;
+pub use error::Error;
+pub use receive::{Copies, From, Status};
+pub use send::To;
+
+use crate::layout::Layout;
+use crate::nic::memory::{COUNTERS, Counter, HPUS};
+use control::{Control, Host};
+use inbox::Inbox;
+use receive::Receiving;
+use send::Outbox;
+use side::{SIDES, Side};
+use spinneret_host::{Address, Device, Nic, OpenDevice, Program};
+use spinneret_slmp::frame::Frame;
+use spinneret_slmp::{SenderConfig, wire};
+use std::collections::VecDeque;
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::Duration;
+
+/// Clusters in which tasks have scratchpads.
+const CLUSTERS: u32 = 4;
+
+/// How a library is opened.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Host memory of each of two contexts, for buffers, and for messages that the host unpacks.
+    pub host_bytes: u32,
+    /// Handler memory of each for tables of runs, 8 B a run and some more; types that do not fit are unpacked by the host.
+    pub table_bytes: u32,
+    /// How messages are sent.
+    pub sender: SenderConfig,
+    /// Time after which an announcement is repeated if it was not granted.
+    pub repeat: Duration,
+    /// Time after which a message that nobody has granted is given up.
+    pub patience: Duration,
+}
+
+impl Default for Config {
+    /// For round trips of some ten microseconds.
+    fn default() -> Self {
+        Self {
+            host_bytes: 64 << 20,
+            table_bytes: 256 << 10,
+            sender: SenderConfig {
+                mode: spinneret_slmp::Mode::Window(16),
+                initial_timeout: Duration::from_micros(500),
+                min_timeout: Duration::from_micros(100),
+                max_timeout: Duration::from_millis(20),
+                give_up: Duration::from_secs(1),
+                ..SenderConfig::default()
+            },
+            repeat: Duration::from_micros(100),
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Memory that the NIC can write to. It is given back by [`Library::free_buffer`], or with the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    library: u64,
+    side: usize,
+    start: u32,
+    bytes: u32,
+}
+
+impl Buffer {
+    /// Its bytes.
+    pub fn len(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+}
+
+/// A persistent receive or send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    library: u64,
+    number: usize,
+    is_receive: bool,
+}
+
+/// What the library has done, and what the handlers have counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages that handlers have put in place.
+    pub placed: u64,
+    /// Messages that the host has unpacked, as their type does not fit the NIC.
+    pub unpacked: u64,
+    /// Messages that were longer than their receive.
+    pub truncated: u64,
+    /// Registers and words of the NIC that were written for starts of receives.
+    pub words_written: u64,
+}
+
+/// The library of one rank.
+#[derive(Debug)]
+pub struct Library<D: Device = OpenDevice> {
+    name: u64,
+    nic: Nic<D>,
+    sides: Vec<Side<D>>,
+    own: Host,
+    ranks: Vec<Host>,
+    inbox: Inbox,
+    receives: Vec<Option<Receiving>>,
+    outbox: Outbox,
+    /// Frames that the NIC had no room for.
+    waiting: VecDeque<Vec<u8>>,
+    counts: Counts,
+}
+
+impl<D: Device> Library<D> {
+    /// Opens two contexts with the handlers of `runtime/examples/mpi_types`. `ranks` are the addresses of all ranks in their
+    /// order; that of the NIC itself is one of them.
+    ///
+    /// # Errors
+    /// If the NIC has no room for it, has too many clusters or no address, or does not answer.
+    pub fn open(nic: &Nic<D>, program: &Program, ranks: &[Address], config: Config) -> Result<Self, Error> {
+        let [clusters, _] = nic.device().shape();
+        if clusters > CLUSTERS {
+            return Err(Error::TooManyClusters(clusters));
+        }
+        let own = nic.address().ok_or(Error::NoAddress)?;
+        let seed = RandomState::new().hash_one(nic.now());
+        let sides: Result<Vec<Side<D>>, Error> = (0..SIDES)
+            .map(|number| Side::open(nic, program, &config, number, seed))
+            .collect();
+        let address = |address: &Address| Host {
+            mac: address.mac,
+            ip: address.ip,
+        };
+        Ok(Self {
+            name: seed,
+            nic: nic.clone(),
+            sides: sides?,
+            own: address(&own),
+            ranks: ranks.iter().map(address).collect(),
+            inbox: Inbox::new(ranks.len()),
+            receives: Vec::new(),
+            outbox: Outbox::new(config, ranks.len()),
+            waiting: VecDeque::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Takes a buffer, of the context that has more room.
+    ///
+    /// # Errors
+    /// If there is no room for it.
+    pub fn buffer(&mut self, bytes: u32) -> Result<Buffer, Error> {
+        let sides = self.sides.iter_mut().enumerate();
+        let most = sides.max_by_key(|(number, side)| (side.area.free(), std::cmp::Reverse(*number)));
+        let taken = most.map(|(number, side)| (number, side.area.free(), side.area.take(bytes.into())));
+        match taken {
+            Some((side, _, Some(start))) => Ok(Buffer {
+                library: self.name,
+                side,
+                start,
+                bytes,
+            }),
+            other => Err(Error::NoRoom {
+                bytes: bytes.into(),
+                free: other.map_or(0, |(_, free, _)| free),
+            }),
+        }
+    }
+
+    /// Gives a buffer back.
+    ///
+    /// # Errors
+    /// If it is not of this library, or a request that was not freed uses it.
+    pub fn free_buffer(&mut self, buffer: Buffer) -> Result<(), Error> {
+        self.check(&buffer)?;
+        let is_used = self
+            .receives
+            .iter()
+            .flatten()
+            .any(|receive| receive.buffer == buffer)
+            || self.outbox.uses(&buffer);
+        match is_used {
+            true => Err(Error::Active),
+            false => {
+                self.sides[buffer.side].area.give(buffer.start);
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads bytes of a buffer.
+    ///
+    /// # Errors
+    /// If they are not in it, or it is not of this library.
+    pub fn read(&self, buffer: &Buffer, offset: u32, bytes: &mut [u8]) -> Result<(), Error> {
+        self.check_range(buffer, i64::from(offset), i64::from(offset) + bytes.len() as i64)?;
+        Ok(self.sides[buffer.side].host.read(buffer.start + offset, bytes)?)
+    }
+
+    /// Writes bytes of a buffer.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn write(&self, buffer: &Buffer, offset: u32, bytes: &[u8]) -> Result<(), Error> {
+        self.check_range(buffer, i64::from(offset), i64::from(offset) + bytes.len() as i64)?;
+        Ok(self.sides[buffer.side].host.write(buffer.start + offset, bytes)?)
+    }
+
+    fn check(&self, buffer: &Buffer) -> Result<(), Error> {
+        match buffer.library == self.name {
+            true => Ok(()),
+            false => Err(Error::ForeignBuffer),
+        }
+    }
+
+    fn check_range(&self, buffer: &Buffer, first: i64, end: i64) -> Result<(), Error> {
+        self.check(buffer)?;
+        match first >= 0 && end <= i64::from(buffer.bytes) {
+            true => Ok(()),
+            false => Err(Error::OutsideBuffer {
+                first,
+                end,
+                bytes: buffer.bytes,
+            }),
+        }
+    }
+
+    /// Checks that elements lie in a buffer, the first of which has its address at `origin`, which may be outside.
+    fn check_layout(&self, buffer: &Buffer, origin: i64, layout: &Layout) -> Result<(), Error> {
+        let at = |offset: i64| offset.saturating_add(origin);
+        self.check_range(buffer, at(layout.first()), at(layout.end()))
+    }
+
+    fn host_of(&self, rank: usize) -> Result<Host, Error> {
+        let ranks = self.ranks.len();
+        self.ranks.get(rank).copied().ok_or(Error::NoRank { rank, ranks })
+    }
+
+    /// Does what is to be done now. Time does not pass here.
+    ///
+    /// # Errors
+    /// If the NIC does not answer.
+    pub fn progress(&mut self) -> Result<(), Error> {
+        while let Some(frame) = self.nic.receive()? {
+            self.take_frame(&frame);
+        }
+        self.look_for_completions()?;
+        self.match_announcements()?;
+        loop {
+            while let Some(frame) = self.waiting.pop_front() {
+                if !self.nic.transmit(&frame)? {
+                    self.waiting.push_front(frame);
+                    return Ok(());
+                }
+            }
+            let now = self.nic.now();
+            match self.outbox.next(now, self.own, &self.ranks, &self.sides)? {
+                Some(frame) => self.waiting.push_back(frame),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn take_frame(&mut self, frame: &[u8]) {
+        let rank_of = |ranks: &[Host], ip| ranks.iter().position(|host| host.ip == ip);
+        if let Some((ip, control)) = Control::parse(frame) {
+            if let Some(rank) = rank_of(&self.ranks, ip) {
+                match control {
+                    Control::Announce(announcement) => self.inbox.announce(rank, announcement),
+                    Control::Grant { number, id } => {
+                        self.outbox.grant(rank, number, id, self.nic.now());
+                    }
+                }
+            }
+        } else if let Ok(frame) = Frame::parse(frame)
+            && frame.from.socket.port() == wire::PORT
+            && let Some(rank) = rank_of(&self.ranks, *frame.from.socket.ip())
+        {
+            self.outbox.acknowledge(rank, &frame.header, self.nic.now());
+        }
+    }
+
+    /// What was done so far.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            words_written: self.sides.iter().map(|side| side.slots.words_written()).sum(),
+            ..self.counts
+        }
+    }
+
+    /// What the handlers have counted under a name, of all HPUs.
+    ///
+    /// # Errors
+    /// If the NIC does not answer.
+    pub fn handler_count(&self, counter: Counter) -> Result<u32, Error> {
+        let [clusters, hpus] = self.nic.device().shape();
+        let mut bytes = vec![0; 4 * COUNTERS * HPUS.min((clusters * hpus) as usize)];
+        let mut sum = 0_u32;
+        for side in &self.sides {
+            let memory = side.context.handler_memory();
+            memory.read(crate::nic::memory::common::COUNTERS as u32, &mut bytes)?;
+            let (words, _) = bytes.as_chunks();
+            let rows = words.iter().skip(counter as usize).step_by(COUNTERS);
+            sum = rows.fold(sum, |sum, word| sum.wrapping_add(u32::from_le_bytes(*word)));
+        }
+        Ok(sum)
+    }
+
+    /// The NIC.
+    pub fn nic(&self) -> &Nic<D> {
+        &self.nic
+    }
+}

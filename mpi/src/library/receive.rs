@@ -1,0 +1,330 @@
+//! Receives: matching by the host, placing by the NIC, and what the host does if a type does not fit.
+
+use super::control::Announcement;
+use super::error::Error;
+use super::slots::Words;
+use super::{Buffer, Library, Request};
+use crate::layout::{Layout, Overlap};
+use crate::nic::memory::{MOST_BYTES, request};
+use crate::nic::{NicLayout, NicLayoutError, Segments};
+use spinneret_host::Device;
+
+/// Whom a receive takes messages from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct From {
+    /// The rank; all, if not given (`MPI_ANY_SOURCE`).
+    pub rank: Option<usize>,
+    /// The tag; all, if not given (`MPI_ANY_TAG`).
+    pub tag: Option<i32>,
+    /// The communicator, as a number on which both sides have agreed.
+    pub communicator: u32,
+}
+
+/// What the program says of bytes of a message that belong to the same place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// There are none; a type that has some is refused, as MPI says.
+    Refused,
+    /// All copies of a byte are equal, since the sender has packed them from the same type.
+    Equal,
+}
+
+/// What came of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Bytes of the message; elements are these by the type's size.
+    pub bytes: u32,
+    /// The other rank.
+    pub rank: usize,
+    /// The tag.
+    pub tag: i32,
+}
+
+/// How far a receive is.
+#[derive(Debug)]
+enum State {
+    Inactive,
+    /// It is to be matched.
+    Started,
+    /// A message is to come in a slot.
+    Armed(usize, Status),
+    Ended(Result<Status, Error>),
+}
+
+/// A persistent receive.
+#[derive(Debug)]
+pub(super) struct Receiving {
+    pub(super) buffer: Buffer,
+    origin: i64,
+    layout: Layout,
+    from: From,
+    /// The words of its type; they are those of one run in other memory if the host unpacks.
+    words: Words,
+    table: Option<u32>,
+    staging: Option<u32>,
+    state: State,
+    pub(super) is_freed: bool,
+    /// Order of starts.
+    started: u64,
+}
+
+impl From {
+    fn takes(self, rank: usize, announcement: &Announcement) -> bool {
+        self.communicator == announcement.communicator
+            && self.rank.is_none_or(|wanted| wanted == rank)
+            && self.tag.is_none_or(|wanted| wanted == announcement.tag)
+    }
+}
+
+impl<D: Device> Library<D> {
+    /// Prepares a receive of elements, the first of which has its address at `origin` of the buffer. What is compiled of the type is kept; the type itself is
+    /// not needed any more.
+    ///
+    /// # Errors
+    /// If the buffer is not of this library or too small, the type overlaps itself, or the message is too long for SLMP.
+    pub fn recv_init(
+        &mut self,
+        buffer: &Buffer,
+        origin: i64,
+        layout: &Layout,
+        from: From,
+        copies: Copies,
+    ) -> Result<Request, Error> {
+        self.check_layout(buffer, origin, layout)?;
+        if let Some(rank) = from.rank {
+            self.host_of(rank)?;
+        }
+        let overlap = layout.overlap();
+        if overlap != Overlap::None && copies == Copies::Refused {
+            return Err(Error::Overlapping(overlap));
+        }
+        let bytes = layout.bytes();
+        if bytes >= MOST_BYTES {
+            return Err(NicLayoutError::TooLong { bytes }.into());
+        }
+        let mut words = [0; request::SIZE / 4];
+        let (mut table, mut staging) = (None, None);
+        let compiled = NicLayout::new(layout).ok();
+        let place = match &compiled {
+            Some(form) if form.table_bytes() == 0 => Some(0),
+            Some(form) => {
+                table = self.sides[buffer.side].slots.put_table(&form.table_words())?;
+                table
+            }
+            None => None,
+        };
+        match (compiled, place) {
+            (Some(form), Some(place)) => {
+                form.put(&mut words, place, (i64::from(buffer.start) + origin) as u32)
+            }
+            _ => {
+                let area = &mut self.sides[buffer.side].area;
+                let free = area.free();
+                let start = area.take(bytes).ok_or(Error::NoRoom { bytes, free })?;
+                staging = Some(start);
+                NicLayout::contiguous(bytes as u32).put(&mut words, 0, start);
+            }
+        }
+        let receive = Receiving {
+            buffer: *buffer,
+            origin,
+            layout: layout.clone(),
+            from,
+            words,
+            table,
+            staging,
+            state: State::Inactive,
+            is_freed: false,
+            started: 0,
+        };
+        let number = self.receives.iter().position(Option::is_none);
+        let number = number.unwrap_or_else(|| {
+            self.receives.push(None);
+            self.receives.len() - 1
+        });
+        self.receives[number] = Some(receive);
+        Ok(Request {
+            library: self.name,
+            number,
+            is_receive: true,
+        })
+    }
+
+    pub(super) fn start_receive(&mut self, number: usize) -> Result<(), Error> {
+        let receive = self.receive(number)?;
+        if !matches!(receive.state, State::Inactive) {
+            return Err(Error::Active);
+        }
+        receive.state = State::Started;
+        self.inbox.starts += 1;
+        let started = self.inbox.starts;
+        self.receive(number)?.started = started;
+        Ok(())
+    }
+
+    pub(super) fn test_receive(&mut self, number: usize) -> Result<Option<Status>, Error> {
+        let receive = self.receive(number)?;
+        match std::mem::replace(&mut receive.state, State::Inactive) {
+            State::Inactive => Err(Error::Inactive),
+            State::Ended(result) => result.map(Some),
+            going_on => {
+                receive.state = going_on;
+                Ok(None)
+            }
+        }
+    }
+
+    pub(super) fn free_receive(&mut self, number: usize) -> Result<(), Error> {
+        let receive = self.receive(number)?;
+        receive.is_freed = true;
+        // One that is to be matched may still get a message, as MPI says; only then it ends.
+        if matches!(receive.state, State::Inactive | State::Ended(_)) {
+            self.remove(number);
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, number: usize) {
+        if let Some(receive) = self.receives[number].take() {
+            let side = &mut self.sides[receive.buffer.side];
+            if let Some(table) = receive.table {
+                side.slots.free_table(table);
+            }
+            if let Some(staging) = receive.staging {
+                side.area.give(staging);
+            }
+            side.slots.unbind(number);
+        }
+    }
+
+    fn receive(&mut self, number: usize) -> Result<&mut Receiving, Error> {
+        self.receives
+            .get_mut(number)
+            .and_then(Option::as_mut)
+            .ok_or(Error::NoRequest)
+    }
+
+    /// Gives each announcement to the receive that was started first of those that take it.
+    pub(super) fn match_announcements(&mut self) -> Result<(), Error> {
+        let mut index = 0;
+        while index < self.inbox.unmatched.len() {
+            let (rank, announcement) = self.inbox.unmatched[index];
+            let receives = self.receives.iter().enumerate();
+            let takes = receives.filter_map(|(number, receive)| {
+                let receive = receive.as_ref()?;
+                let takes =
+                    matches!(receive.state, State::Started) && receive.from.takes(rank, &announcement);
+                takes.then_some((receive.started, number))
+            });
+            let Some((_, number)) = takes.min() else {
+                index += 1;
+                continue;
+            };
+            if !self.arm(number, rank, &announcement)? {
+                // No slot is free: nobody may be overtaken by another message.
+                break;
+            }
+            self.inbox.unmatched.remove(index);
+        }
+        for (rank, control) in std::mem::take(&mut self.inbox.answers) {
+            let frame = control.frame(self.own, self.ranks[rank]);
+            self.waiting.push_back(frame);
+        }
+        Ok(())
+    }
+
+    /// Lets a message come, or refuses it: whether that was possible.
+    fn arm(&mut self, number: usize, rank: usize, announcement: &Announcement) -> Result<bool, Error> {
+        let ip = self.ranks[rank].ip;
+        let side = self.receive(number)?.buffer.side;
+        let Some(slot) = self.sides[side].slots.find(number) else {
+            return Ok(false);
+        };
+        let Announcement { bytes, unit, tag, .. } = *announcement;
+        let receive = self.receive(number)?;
+        let segments = Segments::new(bytes.into(), unit);
+        let room = receive.layout.bytes();
+        let refusal = match segments {
+            _ if u64::from(bytes) > room => Some(Error::Truncated {
+                sent: bytes,
+                room,
+                source_rank: rank,
+                tag,
+            }),
+            Err(error) => Some(error.into()),
+            Ok(segments) => {
+                segments.put(&mut receive.words);
+                None
+            }
+        };
+        if let Some(error) = refusal {
+            receive.state = State::Ended(Err(error));
+            let is_freed = receive.is_freed;
+            self.counts.truncated += 1;
+            self.inbox.grant(rank, announcement.number, 0);
+            if is_freed {
+                self.remove(number);
+            }
+            return Ok(true);
+        }
+        receive.words[request::SOURCE / 4] = u32::from_le_bytes(ip.octets());
+        receive.words[request::PORT / 4] = announcement.port.to_be().into();
+        receive.state = State::Armed(slot, Status { bytes, rank, tag });
+        let words = receive.words;
+        let id = self.sides[side].slots.arm(slot, number, &words)?;
+        self.inbox.grant(rank, announcement.number, id);
+        Ok(true)
+    }
+
+    /// Ends receives whose message is complete.
+    pub(super) fn look_for_completions(&mut self) -> Result<(), Error> {
+        for number in 0..self.receives.len() {
+            let Some(Receiving {
+                state: State::Armed(slot, status),
+                buffer,
+                ..
+            }) = &self.receives[number]
+            else {
+                continue;
+            };
+            let (slot, status) = (*slot, *status);
+            let side = &mut self.sides[buffer.side];
+            if side.slots.take(slot, &side.host)?.is_none() {
+                continue;
+            }
+            self.unpack(number, status.bytes)?;
+            let receive = self.receive(number)?;
+            receive.state = State::Ended(Ok(status));
+            if receive.is_freed {
+                self.remove(number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a message into its place that the NIC could not.
+    fn unpack(&mut self, number: usize, bytes: u32) -> Result<(), Error> {
+        let Some(Receiving {
+            staging: Some(staging),
+            layout,
+            buffer,
+            origin,
+            ..
+        }) = &self.receives[number]
+        else {
+            self.counts.placed += 1;
+            return Ok(());
+        };
+        let mut message = vec![0; bytes as usize];
+        let host = &self.sides[buffer.side].host;
+        host.read(*staging, &mut message)?;
+        let start = i64::from(buffer.start) + origin;
+        for piece in layout.place(0, bytes.into()) {
+            let part = &message[piece.offset as usize..][..piece.bytes as usize];
+            // The elements were found to lie in the buffer.
+            host.write((start + piece.start) as u32, part)?;
+        }
+        self.counts.unpacked += 1;
+        Ok(())
+    }
+}

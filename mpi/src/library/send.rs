@@ -1,0 +1,224 @@
+//! Sends: announced, granted, and then sent over SLMP by the rank's own NIC.
+
+use super::control::Host;
+use super::error::Error;
+use super::receive::Status;
+use super::sending::{Sending, State};
+use super::side::Side;
+use super::{Buffer, Config, Library, Request};
+use crate::layout::Layout;
+use crate::nic::Segments;
+use spinneret_host::Device;
+use spinneret_slmp::wire::Header;
+use spinneret_slmp::{Mode, Sender};
+use std::time::Duration;
+
+/// Segments that are under way to one rank at most, of all messages together. Its 16 HPUs work on as many and its NIC has room
+/// for some 250 long ones, but what waits there longer than its sender thinks is sent again.
+const UNDER_WAY: usize = 64;
+
+/// To whom a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct To {
+    /// The rank.
+    pub rank: usize,
+    /// The tag.
+    pub tag: i32,
+    /// The communicator, as a number on which both sides have agreed.
+    pub communicator: u32,
+}
+
+/// All sends.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    config: Config,
+    sends: Vec<Option<Sending>>,
+    /// The number of the next announcement to each rank.
+    numbers: Vec<u32>,
+    /// Whose turn it is, so that messages go on together.
+    turn: usize,
+    frames: u16,
+}
+
+impl<D: Device> Library<D> {
+    /// Prepares a send of elements, the first of which has its address at `origin` of the buffer.
+    ///
+    /// # Errors
+    /// If the buffer is not of this library or too small, there is no such rank, or the message is too long.
+    pub fn send_init(
+        &mut self,
+        buffer: &Buffer,
+        origin: i64,
+        layout: &Layout,
+        to: To,
+    ) -> Result<Request, Error> {
+        self.check_layout(buffer, origin, layout)?;
+        self.host_of(to.rank)?;
+        let unit = self.outbox.config.sender.segment_bytes;
+        Segments::new(layout.bytes(), u32::try_from(unit).unwrap_or(u32::MAX))?;
+        // What the sender refuses is found out now.
+        Sender::new(self.outbox.config.sender, 1, layout.bytes())?;
+        let number = self.outbox.add(Sending {
+            buffer: *buffer,
+            origin,
+            layout: layout.clone(),
+            to,
+            number: 0,
+            state: State::Inactive,
+            is_freed: false,
+        });
+        Ok(Request {
+            library: self.name,
+            number,
+            is_receive: false,
+        })
+    }
+}
+
+impl Outbox {
+    pub(super) fn new(config: Config, ranks: usize) -> Self {
+        Self {
+            config,
+            sends: Vec::new(),
+            numbers: vec![0; ranks],
+            turn: 0,
+            frames: 0,
+        }
+    }
+
+    fn add(&mut self, send: Sending) -> usize {
+        let number = self.sends.iter().position(Option::is_none);
+        let number = number.unwrap_or_else(|| {
+            self.sends.push(None);
+            self.sends.len() - 1
+        });
+        self.sends[number] = Some(send);
+        number
+    }
+
+    pub(super) fn uses(&self, buffer: &Buffer) -> bool {
+        self.sends.iter().flatten().any(|send| send.buffer == *buffer)
+    }
+
+    pub(super) fn is_there(&self, number: usize) -> bool {
+        matches!(self.sends.get(number), Some(Some(send)) if !send.is_freed)
+    }
+
+    pub(super) fn start(&mut self, number: usize, now: Duration) -> Result<(), Error> {
+        let send = self.sends[number].as_mut().ok_or(Error::NoRequest)?;
+        if !matches!(send.state, State::Inactive) {
+            return Err(Error::Active);
+        }
+        let next = &mut self.numbers[send.to.rank];
+        send.number = *next;
+        *next = next.wrapping_add(1);
+        send.state = State::Announced {
+            since: now,
+            next: now,
+        };
+        Ok(())
+    }
+
+    pub(super) fn test(&mut self, number: usize) -> Result<Option<Status>, Error> {
+        let send = self.sends[number].as_mut().ok_or(Error::NoRequest)?;
+        match std::mem::replace(&mut send.state, State::Inactive) {
+            State::Inactive => Err(Error::Inactive),
+            State::Ended(result) => result.map(Some),
+            going_on => {
+                send.state = going_on;
+                Ok(None)
+            }
+        }
+    }
+
+    pub(super) fn free(&mut self, number: usize) {
+        if let Some(send) = &mut self.sends[number] {
+            send.is_freed = true;
+        }
+        self.clean();
+    }
+
+    /// Takes away what was freed and has ended.
+    fn clean(&mut self) {
+        for send in &mut self.sends {
+            let has_ended =
+                |send: &Sending| send.is_freed && matches!(send.state, State::Inactive | State::Ended(_));
+            if send.as_ref().is_some_and(has_ended) {
+                *send = None;
+            }
+        }
+    }
+
+    /// A message was granted, or is not wanted.
+    pub(super) fn grant(&mut self, rank: usize, number: u32, id: u32, now: Duration) {
+        let is_active = |send: &&Sending| {
+            send.to.rank == rank && matches!(send.state, State::Announced { .. } | State::Sending { .. })
+        };
+        let active = self.sends.iter().flatten().filter(is_active).count().max(1);
+        let mut config = self.config.sender;
+        if let Mode::Window(window) = &mut config.mode {
+            *window = (*window).min((UNDER_WAY / active).max(1) as u16);
+        }
+        let is_it = |send: &&mut Sending| {
+            send.to.rank == rank && send.number == number && matches!(send.state, State::Announced { .. })
+        };
+        let Some(send) = self.sends.iter_mut().flatten().find(is_it) else {
+            return;
+        };
+        let status = send.status();
+        send.state = match id {
+            // Too long for its receive, which knows; for the sender that is no error.
+            0 => State::Ended(Ok(status)),
+            _ => match Sender::new(config, id, send.layout.bytes()) {
+                Ok(sender) => State::Sending {
+                    id,
+                    sender: Box::new(sender),
+                    wait: now,
+                },
+                Err(error) => State::Ended(Err(error.into())),
+            },
+        };
+    }
+
+    /// An acknowledgement has come.
+    pub(super) fn acknowledge(&mut self, rank: usize, header: &Header, now: Duration) {
+        for send in self
+            .sends
+            .iter_mut()
+            .flatten()
+            .filter(|send| send.to.rank == rank)
+        {
+            if let State::Sending { id, sender, wait } = &mut send.state
+                && *id == header.message_id
+            {
+                sender.acknowledge(header, now);
+                *wait = now;
+            }
+        }
+    }
+
+    /// The next frame that is to be sent now. Messages take turns.
+    pub(super) fn next<D: Device>(
+        &mut self,
+        now: Duration,
+        own: Host,
+        ranks: &[Host],
+        sides: &[Side<D>],
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let count = self.sends.len();
+        for step in 0..count {
+            let index = (self.turn + step) % count;
+            let Some(send) = &mut self.sends[index] else {
+                continue;
+            };
+            let to = ranks[send.to.rank];
+            self.frames = self.frames.wrapping_add(1);
+            if let Some(frame) = send.next(now, &self.config, own, to, self.frames, sides)? {
+                self.turn = index + 1;
+                return Ok(Some(frame));
+            }
+        }
+        self.clean();
+        Ok(None)
+    }
+}

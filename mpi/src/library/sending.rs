@@ -1,0 +1,146 @@
+//! One send: what it says and sends next. Segments are packed one by one, from where the elements are.
+
+use super::control::{Announcement, Control, Host, PORT};
+use super::error::Error;
+use super::receive::Status;
+use super::send::To;
+use super::side::Side;
+use super::{Buffer, Config};
+use crate::layout::Layout;
+use spinneret_host::Device;
+use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
+use spinneret_slmp::wire::{self, Header};
+use spinneret_slmp::{Sender, Step};
+use std::net::SocketAddrV4;
+use std::time::Duration;
+
+/// UDP port that segments come from: another one than that of control, so that acknowledgements come to the host.
+const DATA_PORT: u16 = PORT + 1;
+
+/// How far a send is.
+#[derive(Debug)]
+pub(super) enum State {
+    Inactive,
+    Announced {
+        since: Duration,
+        next: Duration,
+    },
+    Sending {
+        id: u32,
+        sender: Box<Sender>,
+        wait: Duration,
+    },
+    Ended(Result<Status, Error>),
+}
+
+/// A persistent send.
+#[derive(Debug)]
+pub(super) struct Sending {
+    pub(super) buffer: Buffer,
+    pub(super) origin: i64,
+    pub(super) layout: Layout,
+    pub(super) to: To,
+    pub(super) number: u32,
+    pub(super) state: State,
+    pub(super) is_freed: bool,
+}
+
+impl Sending {
+    pub(super) fn status(&self) -> Status {
+        Status {
+            bytes: self.layout.bytes() as u32,
+            rank: self.to.rank,
+            tag: self.to.tag,
+        }
+    }
+
+    /// The next frame that is to be sent now.
+    pub(super) fn next<D: Device>(
+        &mut self,
+        now: Duration,
+        config: &Config,
+        own: Host,
+        to: Host,
+        identification: u16,
+        sides: &[Side<D>],
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let (rank, status) = (self.to.rank, self.status());
+        match &mut self.state {
+            State::Inactive | State::Ended(_) => Ok(None),
+            State::Announced { since, .. } if now.saturating_sub(*since) >= config.patience => {
+                let seconds = config.patience.as_secs_f64();
+                self.state = State::Ended(Err(Error::NotGranted { rank, seconds }));
+                Ok(None)
+            }
+            State::Announced { next, .. } => {
+                if now < *next {
+                    return Ok(None);
+                }
+                *next = now + config.repeat;
+                let announcement = Announcement {
+                    number: self.number,
+                    communicator: self.to.communicator,
+                    tag: self.to.tag,
+                    bytes: status.bytes,
+                    unit: config.sender.segment_bytes as u32,
+                    port: DATA_PORT,
+                };
+                Ok(Some(Control::Announce(announcement).frame(own, to)))
+            }
+            State::Sending { sender, wait, .. } => {
+                if now < *wait {
+                    return Ok(None);
+                }
+                match sender.poll(now) {
+                    Step::Send(segment) => {
+                        let mut payload = vec![0; segment.range.len()];
+                        self.pack(segment.range.start, &mut payload, sides)?;
+                        Ok(frame(segment.header, &payload, own, to, identification))
+                    }
+                    Step::Wait(until) => {
+                        *wait = until;
+                        Ok(None)
+                    }
+                    Step::Done => {
+                        self.state = State::Ended(Ok(status));
+                        Ok(None)
+                    }
+                    Step::Failed(source) => {
+                        self.state = State::Ended(Err(Error::NotDelivered { rank, source }));
+                        Ok(None)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Gets a part of the message from its elements.
+    fn pack<D: Device>(&self, offset: usize, payload: &mut [u8], sides: &[Side<D>]) -> Result<(), Error> {
+        let start = i64::from(self.buffer.start) + self.origin;
+        for piece in self.layout.place(offset as u64, payload.len() as u64) {
+            let at = piece.offset as usize - offset;
+            // The elements were found to lie in the buffer.
+            let host = &sides[self.buffer.side].host;
+            host.read(
+                (start + piece.start) as u32,
+                &mut payload[at..at + piece.bytes as usize],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn frame(header: Header, payload: &[u8], own: Host, to: Host, identification: u16) -> Option<Vec<u8>> {
+    let end = |host: Host, port| Endpoint {
+        mac: host.mac,
+        socket: SocketAddrV4::new(host.ip, port),
+    };
+    let frame = Frame {
+        from: end(own, DATA_PORT),
+        to: end(to, wire::PORT),
+        header,
+        payload,
+    };
+    // Segments of SLMP fit into frames.
+    frame.build(identification, UdpChecksum::Absent).ok()
+}

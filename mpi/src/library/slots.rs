@@ -1,0 +1,173 @@
+//! The slots of the NIC: requests that handlers look for messages in, and tables of runs.
+
+use super::area::Area;
+use super::error::Error;
+use crate::nic::memory::{COMPLETION_STRIDE, COMPLETION_VALID, MAGIC, SLOTS, VERSION, common, request};
+use spinneret_host::{Device, HandlerMemory, HostMemory};
+
+/// Words of a request.
+pub(super) type Words = [u32; request::SIZE / 4];
+
+/// What is known of a slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    /// The request whose words are there.
+    bound: Option<usize>,
+    /// A message is to come.
+    is_active: bool,
+    /// Its id, or that of the last one.
+    id: u32,
+    source: [u32; 2],
+    length: u32,
+    unit: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Slots<D: Device> {
+    memory: HandlerMemory<D>,
+    tables: Area,
+    slots: [Slot; SLOTS],
+    /// Its slots are every so many, from the first on.
+    first: usize,
+    step: usize,
+    generation: u32,
+    words_written: u64,
+}
+
+impl<D: Device> Slots<D> {
+    /// Handler memory that is needed with so much for tables.
+    pub(super) fn bytes(table_bytes: u32) -> u32 {
+        (Self::tables_at() + table_bytes).next_multiple_of(64)
+    }
+
+    fn tables_at() -> u32 {
+        (common::SIZE + SLOTS * request::SIZE) as u32
+    }
+
+    /// Prepares handler memory; ids count from a random number on.
+    pub(super) fn open(
+        memory: HandlerMemory<D>,
+        seed: u32,
+        first: usize,
+        step: usize,
+    ) -> Result<Self, Error> {
+        memory.write(0, &vec![0; Self::tables_at() as usize])?;
+        memory.store(common::SLOTS as u32, SLOTS as u32)?;
+        memory.store(common::VERSION as u32, VERSION)?;
+        memory.store(common::MAGIC as u32, MAGIC)?;
+        Ok(Self {
+            tables: Area::new(Self::tables_at(), memory.len()),
+            memory,
+            slots: [Slot::default(); SLOTS],
+            first,
+            step,
+            generation: seed >> 4,
+            words_written: 0,
+        })
+    }
+
+    /// Puts a table into handler memory: where it is, or nothing if there is no room.
+    pub(super) fn put_table(&mut self, words: &[u32]) -> Result<Option<u32>, Error> {
+        let Some(start) = self.tables.take(4 * words.len() as u64) else {
+            return Ok(None);
+        };
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.memory.write(start, &bytes)?;
+        Ok(Some(start))
+    }
+
+    /// Takes it away again.
+    pub(super) fn free_table(&mut self, start: u32) {
+        self.tables.give(start);
+    }
+
+    /// The words of a request are no longer those of any slot.
+    pub(super) fn unbind(&mut self, receive: usize) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.bound == Some(receive)) {
+            slot.bound = None;
+        }
+    }
+
+    /// A slot in which no message is to come: that of the request, or one of nobody, or any.
+    pub(super) fn find(&self, receive: usize) -> Option<usize> {
+        let free = |is_good: &dyn Fn(&Slot) -> bool| {
+            let mut own = (self.first..SLOTS).step_by(self.step);
+            own.find(|&number| !self.slots[number].is_active && is_good(&self.slots[number]))
+        };
+        free(&|slot| slot.bound == Some(receive))
+            .or_else(|| free(&|slot| slot.bound.is_none()))
+            .or_else(|| free(&|_| true))
+    }
+
+    /// Lets a message come: its id. If the slot's words are those of the request already, only those are written that differ
+    /// from the message before.
+    pub(super) fn arm(&mut self, number: usize, receive: usize, words: &Words) -> Result<u32, Error> {
+        self.generation = self.generation.wrapping_add(1);
+        // 28 bits, and never 0.
+        let id = (self.generation << 4).max(1 << 4) | number as u32;
+        let at = (common::SIZE + number * request::SIZE) as u32;
+        let slot = self.slots[number];
+        let field = |offset: usize| words[offset / 4];
+        self.store(at + request::PREVIOUS as u32, slot.id)?;
+        self.store(at + request::ID as u32, 0)?;
+        let source = [field(request::SOURCE), field(request::PORT)];
+        let (length, unit) = (field(request::LENGTH), field(request::UNIT));
+        let offsets: Vec<usize> = if slot.bound == Some(receive) {
+            let groups: [(bool, &[usize]); 3] = [
+                (slot.source != source, &[request::SOURCE, request::PORT]),
+                (
+                    slot.length != length || slot.unit != unit,
+                    &[request::LENGTH, request::LAST],
+                ),
+                (
+                    slot.unit != unit,
+                    &[request::UNIT, request::UNIT_RECIPROCAL, request::UNIT_SHIFT],
+                ),
+            ];
+            let changed = groups.iter().filter(|(has_changed, _)| *has_changed);
+            changed.flat_map(|(_, offsets)| offsets.iter().copied()).collect()
+        } else {
+            // All but those that are written apart, and that of handlers.
+            let apart = [request::ID, request::PREVIOUS, request::COMPLETING];
+            (0..request::SIZE)
+                .step_by(4)
+                .filter(|offset| !apart.contains(offset))
+                .collect()
+        };
+        for offset in offsets {
+            self.store(at + offset as u32, field(offset))?;
+        }
+        self.store(at + request::ID as u32, id)?;
+        self.slots[number] = Slot {
+            bound: Some(receive),
+            is_active: true,
+            id,
+            source,
+            length,
+            unit,
+        };
+        Ok(id)
+    }
+
+    /// Whether the message of a slot is complete: its length. The slot is free then.
+    pub(super) fn take(&mut self, number: usize, host: &HostMemory<D>) -> Result<Option<u32>, Error> {
+        let word: u64 = host.load((number * COMPLETION_STRIDE) as u32)?;
+        let (id, high) = (word as u32, (word >> 32) as u32);
+        let slot = &mut self.slots[number];
+        if !slot.is_active || id != slot.id || high & COMPLETION_VALID == 0 {
+            return Ok(None);
+        }
+        slot.is_active = false;
+        Ok(Some(high & !COMPLETION_VALID))
+    }
+
+    /// Words that were written for messages.
+    pub(super) fn words_written(&self) -> u64 {
+        self.words_written
+    }
+
+    fn store(&mut self, offset: u32, value: u32) -> Result<(), Error> {
+        self.words_written += 1;
+        Ok(self.memory.store(offset, value)?)
+    }
+}

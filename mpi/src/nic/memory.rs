@@ -1,0 +1,154 @@
+//! The memory that the handlers for datatypes share with the host: one table for the host and for the C header.
+//!
+//! All words are 32-bit little-endian. Offsets are in bytes.
+
+/// What the first word of the memory holds: "MPIT".
+pub const MAGIC: u32 = 0x5449_504d;
+/// Version of this layout.
+pub const VERSION: u32 = 1;
+/// Most messages that are received at once. The slot of a message is the lowest bits of its id.
+pub const SLOTS: usize = 16;
+/// Most segments of a message; as many bits has each bitmap.
+pub const MAX_SEGMENTS: usize = BITMAP_WORDS * 32;
+/// Words of a bitmap of segments.
+pub const BITMAP_WORDS: usize = 1008;
+/// Bytes of each cluster's scratchpad that handlers need for each slot: a copy of the request, some words, a bitmap.
+pub const LOCAL_BYTES: usize = request::SIZE + 64 + 4 * BITMAP_WORDS;
+/// Counters of each HPU.
+pub const COUNTERS: usize = 16;
+/// Most HPUs that a NIC has; each has counters for itself.
+pub const HPUS: usize = 64;
+/// Most bytes of a message: what the reciprocals of [`Divisor`](super::Divisor) are exact for.
+pub const MOST_BYTES: u64 = 1 << 26;
+/// Levels of strides.
+pub const LEVELS: usize = crate::layout::LEVELS;
+/// The kind of a request with a table; others are numbers of levels.
+pub const TABLE: u32 = 5;
+/// Bytes of a run in a table: bytes of the element before it, and its place.
+pub const RUN_BYTES: usize = 8;
+/// Distance of the completions of two slots, which are 64-bit words at the start of the context's host memory.
+pub const COMPLETION_STRIDE: usize = 64;
+/// In the upper half of a completion: there is one, and the other bits are the length of the message.
+pub const COMPLETION_VALID: u32 = 0x8000_0000;
+/// Where buffers may start in the context's host memory.
+pub const BUFFERS: usize = 4096;
+
+/// One word or array of the layout.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name in capitals; C has it in small letters.
+    pub name: &'static str,
+    /// First byte of it.
+    pub offset: usize,
+    /// Number of words.
+    pub words: usize,
+    /// What it holds.
+    pub about: &'static str,
+}
+
+/// Writes a module with the offset of each field as a constant, and all of them as a table.
+macro_rules! layout {
+    ($(#[$doc:meta])* $module:ident: $bytes:literal bytes { $($name:ident $offset:literal $words:literal $about:literal;)* }) => {
+        $(#[$doc])*
+        pub mod $module {
+            use super::Field;
+
+            $(
+                #[doc = concat!("Offset of: ", $about, ".")]
+                pub const $name: usize = $offset;
+            )*
+            /// Number of bytes of all of it.
+            pub const SIZE: usize = $bytes;
+            /// All fields in the order of their offsets.
+            pub const FIELDS: &[Field] =
+                &[$(Field { name: stringify!($name), offset: $offset, words: $words, about: $about }),*];
+        }
+    };
+}
+
+layout! {
+    /// What all messages share, at the start of the context's handler memory. The requests follow it, and behind them
+    /// tables of runs.
+    common: 0x1040 bytes {
+        MAGIC 0x000 1 "magic number";
+        VERSION 0x004 1 "version of this layout";
+        SLOTS 0x008 1 "number of slots, 1 to 16";
+        COUNTERS 0x040 1024 "16 counters of each HPU: segments by cause, and more";
+    }
+}
+
+layout! {
+    /// A message that is to come, and where its bytes belong; slot s is at [`common::SIZE`] + s * [`SIZE`](request::SIZE).
+    request: 0xc0 bytes {
+        ID 0x00 1 "message id in host order, 0 if no message is to come";
+        PREVIOUS 0x04 1 "id of the message that came before, 0 if there is none";
+        SOURCE 0x08 1 "source address as loaded from the packet";
+        PORT 0x0c 1 "source port as loaded from the packet";
+        LENGTH 0x10 1 "bytes of the message";
+        UNIT 0x14 1 "payload of all segments but the last";
+        UNIT_RECIPROCAL 0x18 1 "to divide by it";
+        UNIT_SHIFT 0x1c 1 "to divide by it";
+        LAST 0x20 1 "index of the last segment";
+        BASE 0x24 1 "offset of the buffer's address in the context's host memory, modulo 2^32";
+        KIND 0x28 1 "number of levels, 0 to 4, or TABLE";
+        RUN 0x2c 1 "bytes of a run; of an element if there is a table";
+        RUN_RECIPROCAL 0x30 1 "to divide by it";
+        RUN_SHIFT 0x34 1 "to divide by it";
+        TABLE 0x38 1 "offset of the table of runs in handler memory";
+        RUNS 0x3c 1 "runs of an element; the table has one more, that begins where the element ends";
+        INDEX 0x40 1 "offset of the index in handler memory: for each part of an element, its first run";
+        INDEX_SHIFT 0x44 1 "a part has 2^this bytes";
+        EXTENT 0x48 1 "bytes from one element to the next, modulo 2^32";
+        COMPLETING 0x4c 1 "the handlers': id of the message that one of them completes";
+        LEVEL 0x60 20 "for each level from the inside: count, stride, reciprocal and shift of the count, step";
+    }
+}
+
+/// Words of a level.
+pub const LEVEL_WORDS: usize = 5;
+
+/// Writes an enumeration whose numbers are part of the layout.
+macro_rules! numbered {
+    ($(#[$doc:meta])* $type:ident { $($name:ident $value:literal $about:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u32)]
+        pub enum $type {
+            $(
+                #[doc = concat!($about, ".")]
+                $name = $value,
+            )*
+        }
+
+        impl $type {
+            /// All of them in the order of their numbers.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// What it means, in a few words.
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Self::$name => $about,)*
+                }
+            }
+        }
+    };
+}
+
+numbered! {
+    /// What became of a segment, by the numbers of SLMP; and two counters more.
+    Counter {
+        Accepted 0 "segments of messages that are complete, each once";
+        Duplicate 1 "segments that were there already, or whose message is complete";
+        Malformed 2 "frames whose parts or lengths do not agree";
+        IpChecksum 3 "frames with a wrong IP header checksum";
+        UdpChecksum 4 "frames with a wrong UDP checksum";
+        NotASegment 5 "acknowledgements, which are no segments";
+        Misplaced 6 "segments whose length or offset does not fit the message's segments";
+        TooLong 7 "segments that reach behind the end of the message";
+        Foreign 8 "segments of a message that is awaited, from another source";
+        Unknown 9 "segments of no message that is awaited";
+        Stuck 10 "segments that had to wait for a handler that does not get on";
+        AcksSent 11 "acknowledgements of whole messages, and of what came twice";
+        Completed 12 "messages that were completed";
+    }
+}

@@ -1,0 +1,220 @@
+//! The handlers with their host: requests, completions and what was written.
+
+use crate::bench::{Bench, HOST};
+use crate::packets::{EOM, SYN};
+use crate::slmp::frame::{Ack, Segment};
+use spinneret_cluster::{Config, Ending};
+use spinneret_mpi::Layout;
+use spinneret_mpi::nic::memory::{
+    BUFFERS, COMPLETION_STRIDE, COMPLETION_VALID, COUNTERS, Counter, HPUS, LOCAL_BYTES, MAGIC, SLOTS,
+    VERSION, common, request,
+};
+use spinneret_mpi::nic::{NicLayout, Segments};
+use spinneret_mpi_sys::Tree;
+use std::collections::BTreeMap;
+
+/// Where the context's scratchpads are in each L1.
+const PAD: u32 = 0x1000;
+/// Packets under way at once.
+const PLACES: usize = 200;
+/// Bytes between two buffers.
+const GAP: u64 = 0x100;
+/// Payload of segments that are as long as they can be.
+pub(crate) const FULL: u32 = 1462;
+
+/// A message that was posted.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub(crate) id: u32,
+    pub(crate) layout: Layout,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) unit: u32,
+    /// Where the buffer's address is in host memory.
+    pub(crate) buffer: u64,
+}
+
+impl Message {
+    /// Its segments, all of which ask for an acknowledgement.
+    pub(crate) fn segments(&self) -> Vec<Segment> {
+        let count = self.bytes.len().div_ceil(self.unit as usize).max(1);
+        (0..count)
+            .map(|number| {
+                let start = number * self.unit as usize;
+                let end = self.bytes.len().min(start + self.unit as usize);
+                let flags = if number + 1 == count { SYN | EOM } else { SYN };
+                Segment::new(flags, self.id, start as u32, &self.bytes[start..end])
+            })
+            .collect()
+    }
+
+    /// The bytes of host memory that it writes, as the interpreter says. Where copies are not equal, the last one stays.
+    pub(crate) fn expected(&self, host: &mut BTreeMap<u64, u8>) {
+        for piece in self.layout.place(0, u64::MAX) {
+            let place = HOST + self.buffer.wrapping_add_signed(piece.start);
+            let bytes = &self.bytes[piece.offset as usize..][..piece.bytes as usize];
+            host.extend((place..).zip(bytes.iter().copied()));
+        }
+    }
+}
+
+/// The handlers on a cluster, and the host's side.
+pub(crate) struct Receiver {
+    pub(crate) bench: Bench,
+    memory: u32,
+    table: u32,
+    buffer: u64,
+    generation: u32,
+    checked: usize,
+}
+
+impl Receiver {
+    pub(crate) fn new() -> Self {
+        Self::on(Config::default())
+    }
+
+    pub(crate) fn on(config: Config) -> Self {
+        let clusters = config.clusters;
+        let mut bench = Bench::new("examples/mpi_types", config);
+        bench.meta.handler_memory[1] = 0x8_0000;
+        bench.meta.host_memory.1 = 0x4000_0000;
+        for (cluster, pad) in bench.meta.scratchpads.iter_mut().enumerate() {
+            let is_there = u32::from(cluster < clusters);
+            *pad = [PAD * is_there, (SLOTS * LOCAL_BYTES) as u32 * is_there];
+        }
+        let memory = bench.meta.handler_memory[0];
+        let mut receiver = Self {
+            bench,
+            memory,
+            table: Self::tables(),
+            buffer: BUFFERS as u64,
+            generation: 0x05ee_d100,
+            checked: 0,
+        };
+        let size = receiver.bench.meta.handler_memory[1] as usize;
+        assert!(receiver.bench.cluster.write(memory, &vec![0; size]));
+        receiver.write(common::VERSION as u32, VERSION);
+        receiver.write(common::SLOTS as u32, SLOTS as u32);
+        receiver.write(common::MAGIC as u32, MAGIC);
+        receiver
+    }
+
+    /// Where tables begin in handler memory.
+    fn tables() -> u32 {
+        (common::SIZE + SLOTS * request::SIZE) as u32
+    }
+
+    /// A word of handler memory.
+    pub(crate) fn write(&mut self, offset: u32, value: u32) {
+        let there = self
+            .bench
+            .cluster
+            .write(self.memory + offset, &value.to_le_bytes());
+        assert!(there, "handler memory is there");
+    }
+
+    fn slot_at(slot: usize) -> u32 {
+        (common::SIZE + slot * request::SIZE) as u32
+    }
+
+    /// Posts a receive of some elements in a slot, with random bytes to come. Buffers and tables of earlier messages stay.
+    pub(crate) fn post(&mut self, slot: usize, tree: &Tree, count: u64, unit: u32) -> Message {
+        let layout = Layout::of(tree, count).expect("it has a layout");
+        self.post_layout(slot, layout, unit)
+    }
+
+    pub(crate) fn post_layout(&mut self, slot: usize, layout: Layout, unit: u32) -> Message {
+        let form = NicLayout::new(&layout).expect("it fits");
+        let at = Self::slot_at(slot);
+        let previous = self.bench.variable(self.memory + at + request::ID as u32);
+        self.generation += 1;
+        let id = self.generation << 4 | slot as u32;
+        let buffer = self.buffer.wrapping_add_signed(-layout.first());
+        self.buffer += (layout.end() - layout.first()) as u64 + GAP;
+        if self.table as usize + form.table_bytes() > self.bench.meta.handler_memory[1] as usize {
+            self.table = Self::tables();
+        }
+        let mut words = [0; request::SIZE / 4];
+        Segments::new(layout.bytes(), unit)
+            .expect("it fits")
+            .put(&mut words);
+        form.put(&mut words, self.table, buffer as u32);
+        for word in form.table_words() {
+            self.write(self.table, word);
+            self.table += 4;
+        }
+        words[request::SOURCE / 4] = u32::from_le_bytes([10, 0, 0, 1]);
+        words[request::PORT / 4] = 0x3412;
+        words[request::PREVIOUS / 4] = previous;
+        self.write(at, 0);
+        for (number, word) in words.into_iter().enumerate().skip(1) {
+            self.write(at + 4 * number as u32, word);
+        }
+        self.write(at, id);
+        let bytes = (0..layout.bytes() as u32)
+            .map(|byte| (byte.wrapping_mul(0x9e37_79b1).wrapping_add(id) >> 13) as u8)
+            .collect();
+        Message {
+            id,
+            layout,
+            bytes,
+            unit,
+            buffer,
+        }
+    }
+
+    /// Segments come as fast as they can, each to a cluster: the acknowledgements.
+    pub(crate) fn send(&mut self, segments: &[Segment], cluster: impl Fn(usize) -> u32) -> Vec<Ack> {
+        let freed = self.bench.freed.len();
+        for (number, segment) in segments.iter().enumerate() {
+            // The bench has so many places for packets, and does not look whether one is free.
+            while number - (self.bench.freed.len() - freed) >= PLACES {
+                self.bench.clock();
+            }
+            self.bench.push(cluster(number), false, &segment.frame());
+        }
+        self.bench.run();
+        self.acks()
+    }
+
+    /// The acknowledgements since the last call; all handlers have ended well.
+    pub(crate) fn acks(&mut self) -> Vec<Ack> {
+        let endings: Vec<Ending> = self
+            .bench
+            .runs()
+            .skip(self.checked)
+            .map(|run| run.ending)
+            .collect();
+        self.checked += endings.len();
+        assert!(
+            endings.iter().all(|ending| *ending == Ending::Done),
+            "{endings:?}"
+        );
+        let sent = self.bench.sent.drain(..);
+        sent.map(|(_, frame)| Ack::read(&frame)).collect()
+    }
+
+    /// All counters.
+    pub(crate) fn count(&self, counter: Counter) -> u32 {
+        let row = |hpu: usize| common::COUNTERS + 4 * (hpu * COUNTERS + counter as usize);
+        (0..HPUS)
+            .map(|hpu| self.bench.variable(self.memory + row(hpu) as u32))
+            .sum()
+    }
+
+    /// Whether a message is complete.
+    pub(crate) fn is_complete(&self, message: &Message) -> bool {
+        let start = HOST + u64::from(message.id) % SLOTS as u64 * COMPLETION_STRIDE as u64;
+        let byte = |index: u64| {
+            u64::from(self.bench.host.get(&(start + index)).copied().unwrap_or(0)) << (8 * index)
+        };
+        let word: u64 = (0..8).map(byte).sum();
+        let high = COMPLETION_VALID | message.bytes.len() as u32;
+        word == u64::from(high) << 32 | u64::from(message.id)
+    }
+
+    /// What was written to buffers.
+    pub(crate) fn written(&self) -> BTreeMap<u64, u8> {
+        let buffers = self.bench.host.range(HOST + BUFFERS as u64..);
+        buffers.map(|(place, byte)| (*place, *byte)).collect()
+    }
+}
