@@ -40,8 +40,11 @@ pub(crate) fn open(nic: &Simulated, ranks: usize, config: Config) -> Rank {
     Library::open(&nic, &program(), &ranks, config).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A program of a rank, on its NIC.
+pub(crate) type Program<'p> = Box<dyn FnOnce(&Simulated) + Send + 'p>;
+
 /// Runs a program on each NIC; a panic of one is that of the test.
-pub(crate) fn ranks<'p>(faults: Faults, seed: u64, programs: Vec<Box<dyn FnOnce(&Simulated) + Send + 'p>>) {
+pub(crate) fn ranks<'p>(faults: Faults, seed: u64, programs: Vec<Program<'p>>) {
     let topology = Simple {
         nics: programs.len(),
         faults,
