@@ -69,12 +69,12 @@ impl Default for Config {
             sender: SenderConfig {
                 mode: spinneret_slmp::Mode::Window(16),
                 initial_timeout: Duration::from_micros(500),
-                min_timeout: Duration::from_micros(100),
+                min_timeout: Duration::from_micros(50),
                 max_timeout: Duration::from_millis(20),
                 give_up: Duration::from_secs(1),
                 ..SenderConfig::default()
             },
-            repeat: Duration::from_micros(100),
+            repeat: Duration::from_micros(50),
             patience: Duration::from_secs(10),
         }
     }
