@@ -41,10 +41,10 @@ pub(crate) fn open(nic: &Simulated, ranks: usize, config: Config) -> Rank {
 }
 
 /// A program of a rank, on its NIC.
-pub(crate) type Program<'p> = Box<dyn FnOnce(&Simulated) + Send + 'p>;
+pub(crate) type Work<'p> = Box<dyn FnOnce(&Simulated) + Send + 'p>;
 
 /// Runs a program on each NIC; a panic of one is that of the test.
-pub(crate) fn ranks<'p>(faults: Faults, seed: u64, programs: Vec<Program<'p>>) {
+pub(crate) fn ranks<'p>(faults: Faults, seed: u64, programs: Vec<Work<'p>>) {
     let topology = Simple {
         nics: programs.len(),
         faults,
