@@ -86,7 +86,11 @@ fn main() -> Result<()> {
             How::Ranks("mpirun.mpich"),
         ] {
             // Ranks are measured where threads are, on two NICs.
-            if matches!(how, How::Ranks(_)) && !(nics == 2 && is_busy) || nics == 2 && !is_busy {
+            let is_left_out = match how {
+                How::Ranks(_) => nics != 2 || !is_busy,
+                How::Threads(_) => false,
+            };
+            if is_left_out {
                 continue;
             }
             let Some(measured) = measure(&arguments.spinneret, &file, how)? else {

@@ -27,7 +27,7 @@ fn send(nic: &Nic, frame: &[u8]) {
 
 /// Sleeps on the wall's clock, of which the simulation must know nothing.
 fn dawdle(number: u8, much: bool) {
-    if much && number % 7 == 0 {
+    if much && number.is_multiple_of(7) {
         std::thread::sleep(Duration::from_millis(u64::from(number) * 3));
     }
 }

@@ -77,11 +77,14 @@ pub(crate) fn result(output: &Output) -> Value {
     result
 }
 
+/// A program on a NIC.
+pub(crate) type Application = Box<dyn FnOnce(Nic) + Send>;
+
 /// Starts a fabric for applications, which are started then, each on a thread of its own.
 pub(crate) fn with_applications(
     mut command: Command,
     folder: &Folder,
-    applications: Vec<(&str, Box<dyn FnOnce(Nic) + Send>)>,
+    applications: Vec<(&str, Application)>,
 ) -> Output {
     let child = command
         .arg("--json")
