@@ -87,11 +87,11 @@ pub(super) enum Reply {
     Time {
         nanoseconds: u64,
     },
+    Failed(DeviceError),
     /// Whether there was room for a frame.
     Sent(bool),
     /// Frames that came.
     Frames(Vec<Vec<u8>>),
-    Failed(DeviceError),
 }
 
 /// Sends a message.

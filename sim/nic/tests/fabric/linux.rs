@@ -71,7 +71,7 @@ fn linux_pings_linux_through_two_nics_and_a_handler_answers() {
         &[
             "-INT",
             "-f",
-            &format!("spinneret fabric {}", folder.path("").display()),
+            &format!("^[^ ]*spinneret fabric {}", folder.path("").display()),
         ],
     );
     let ended = child.wait().expect("it is ours");

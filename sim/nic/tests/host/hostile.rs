@@ -63,7 +63,7 @@ impl Raw {
         loop {
             let (mut raw, greeting) = Self::connect(server);
             if greeting == GREETED {
-                raw.send(&message(&[HELLO, 2]));
+                raw.send(&message(&[HELLO, 3]));
                 return raw;
             }
             assert_eq!(greeting, BUSY);
@@ -158,7 +158,7 @@ fn packets_come_during_a_wait_that_was_sent_with_the_rules() {
 #[test]
 fn another_version_is_told_which_one_it_is() {
     let server = Server::start(&[]);
-    for version in [0, 1, 3, 99, u64::from(u32::MAX)] {
+    for version in [0, 1, 2, 99, u64::from(u32::MAX)] {
         let (mut raw, _) = Raw::connect(&server);
         let said = raw.refusal(&[HELLO, version]);
         let wanted = format!("version {version} of the protocol, where this NIC speaks version 3");

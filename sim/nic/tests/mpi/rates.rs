@@ -72,7 +72,7 @@ fn one_message_alone() {
     };
     let simple = measure("simple", &alone(simple(4 * count()))).gbps();
     let complex = measure("complex", &alone(complex(4 * count()))).gbps();
-    assert!(simple >= 10.0 && complex >= 9.0, "{simple} and {complex} Gb/s");
+    assert!(simple >= 10.0 && complex >= 8.5, "{simple} and {complex} Gb/s");
 }
 
 #[test]
