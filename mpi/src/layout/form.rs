@@ -1,14 +1,7 @@
 //! What types are while they are read: nothing, a nest of strides of any depth, or a list of runs.
 
-use super::{LEVELS, LayoutError, Level, MOST_RUNS, Run, Strided, recognise};
-
-/// Runs of one length, nested in any number of levels.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Nest {
-    pub(super) run: Run,
-    /// The innermost first.
-    pub(super) levels: Vec<Level>,
-}
+use super::recognise::{self, Nest};
+use super::{LEVELS, LayoutError, Level, MOST_RUNS, Run, Strided};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Form {

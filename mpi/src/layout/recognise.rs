@@ -1,7 +1,14 @@
 //! Finds strides in lists of runs, so that it does not matter by which constructor a type was made.
 
-use super::form::Nest;
 use super::{LEVELS, Level, Run};
+
+/// Runs of one length, nested in any number of levels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Nest {
+    pub(super) run: Run,
+    /// The innermost first.
+    pub(super) levels: Vec<Level>,
+}
 
 /// The nest of at most [`LEVELS`] levels that a list of two or more runs is, if it is one.
 pub(super) fn nest(runs: &[Run]) -> Option<Nest> {

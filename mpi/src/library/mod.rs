@@ -26,7 +26,7 @@ mod slots;
 pub use control::PORT;
 pub use error::Error;
 pub use receive::{Copies, From, Status};
-pub use send::To;
+pub use sending::To;
 
 use crate::layout::Layout;
 use crate::nic::memory::{COUNTERS, Counter, HPUS};

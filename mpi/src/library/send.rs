@@ -3,7 +3,7 @@
 use super::control::Host;
 use super::error::Error;
 use super::receive::Status;
-use super::sending::{Sending, State};
+use super::sending::{Sending, State, To};
 use super::side::Side;
 use super::{Buffer, Config, Library, Request};
 use crate::layout::Layout;
@@ -16,17 +16,6 @@ use std::time::Duration;
 /// Segments that are under way to one rank at most, of all messages together. Its 16 HPUs work on as many and its NIC has room
 /// for some 250 long ones, but what waits there longer than its sender thinks is sent again.
 const UNDER_WAY: usize = 64;
-
-/// To whom a message goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct To {
-    /// The rank.
-    pub rank: usize,
-    /// The tag.
-    pub tag: i32,
-    /// The communicator, as a number on which both sides have agreed.
-    pub communicator: u32,
-}
 
 /// All sends.
 #[derive(Debug)]

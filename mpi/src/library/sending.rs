@@ -3,7 +3,6 @@
 use super::control::{Announcement, Control, Host, PORT};
 use super::error::Error;
 use super::receive::Status;
-use super::send::To;
 use super::side::Side;
 use super::{Buffer, Config};
 use crate::layout::Layout;
@@ -13,6 +12,17 @@ use spinneret_slmp::wire::{self, Header};
 use spinneret_slmp::{Sender, Step};
 use std::net::SocketAddrV4;
 use std::time::Duration;
+
+/// To whom a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct To {
+    /// The rank.
+    pub rank: usize,
+    /// The tag.
+    pub tag: i32,
+    /// The communicator, as a number on which both sides have agreed.
+    pub communicator: u32,
+}
 
 /// UDP port that segments come from: another one than that of control, so that acknowledgements come to the host.
 const DATA_PORT: u16 = PORT + 1;

@@ -22,6 +22,7 @@
 mod cable;
 mod capture;
 mod digest;
+mod meeting;
 mod mpi;
 mod number;
 mod port;
@@ -34,8 +35,9 @@ pub mod units;
 
 pub use cable::{Cable, Counts, Delivery, Faults};
 pub use digest::Digest;
+pub use meeting::{Left, Outside, SLACK_PS, Stopped};
 pub use mpi::MpiRanks;
-pub use port::{Left, Outside, Port, SLACK_PS, Stopped};
+pub use port::Port;
 pub use ranks::{Alone, Met, Own, Ranks, RanksError};
 pub use report::{CableReport, NicReport, NicSample, PortReport, Report, Sample, SwitchReport};
 pub use rounds::{FabricError, Member, Settings, Watch, run};

@@ -1,7 +1,7 @@
 //! Threads of NICs that run while the others wait, as many at once as there are processors for them.
 
 use crate::cable::{Counts, Delivery};
-use crate::port::{Outside, Stopped};
+use crate::meeting::{Outside, Stopped};
 use crate::{NicReport, Ps};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

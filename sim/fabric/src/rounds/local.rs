@@ -3,8 +3,8 @@
 use super::crew::{Done, Granted, Told};
 use crate::cable::Cable;
 use crate::capture::{Note, Passed};
+use crate::meeting::SLACK_PS;
 use crate::number::{NodeNumber, Way};
-use crate::port::SLACK_PS;
 use crate::report::{NicSample, PortReport};
 use crate::switch::{Switch, SwitchPort, known_ps};
 use crate::topology::{Kind, NicConfig, Seen, SwitchConfig, Table, Topology, mac_of, routes};

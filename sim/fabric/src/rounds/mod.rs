@@ -5,8 +5,9 @@ mod gather;
 mod local;
 
 use crate::capture::{Capture, Passed};
+use crate::meeting::{Left, Outside};
 use crate::number::Way;
-use crate::port::{Left, Outside, Port};
+use crate::port::Port;
 use crate::ranks::{Own, Ranks, RanksError};
 use crate::report::{Report, Sample};
 use crate::topology::{NicConfig, Topology};

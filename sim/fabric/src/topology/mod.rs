@@ -16,7 +16,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 /// Shortest latency of a cable: it is how far everybody may get ahead of the others, and a NIC gets ahead by whole clocks.
-pub const MIN_LATENCY_PS: Ps = 2 * crate::SLACK_PS;
+pub const MIN_LATENCY_PS: Ps = 2 * crate::meeting::SLACK_PS;
 /// Longest latency of a cable.
 pub const MAX_LATENCY_PS: Ps = 1_000_000_000_000;
 /// Slowest and fastest cable.
