@@ -3,6 +3,7 @@
 use crate::device::{Area, Device, DeviceError, OpenDevice};
 use crate::error::{Error, ErrorKind, In as _};
 use crate::nic::Nic;
+use std::ptr::NonNull;
 
 /// Bytes of the words of the cluster's memory.
 const WORD: u32 = 4;
@@ -75,6 +76,17 @@ impl<D: Device> HostMemory<D> {
     /// Its address as the NIC sees it, which handlers get in their task.
     pub fn address(&self) -> u64 {
         self.area.address
+    }
+
+    /// Where it begins in this process, for who wants no copies: [`len`](Self::len) bytes, until the context is dropped. The NIC
+    /// writes there whenever its handlers want; words that say that something is complete are read by [`load`](Self::load).
+    ///
+    /// # Errors
+    /// If there is none, or its context is gone.
+    pub fn pointer(&self) -> Result<NonNull<u8>, Error> {
+        let pointer = self.nic.lock().device.host_pointer(self.context);
+        let none = || DeviceError::NoMemory("the context has no host memory".to_owned());
+        pointer.ok_or_else(none).of("HostMemory::pointer", self.context)
     }
 
     /// Reads bytes.

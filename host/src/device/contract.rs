@@ -3,6 +3,8 @@
 use spinneret_program::Program;
 use std::fmt;
 use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
+use std::ptr::NonNull;
 use std::time::Duration;
 
 /// A NIC as software reaches it. Everything above works on any of them.
@@ -77,6 +79,20 @@ pub trait Device: fmt::Debug {
     /// # Errors
     /// If the device is gone.
     fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError>;
+
+    /// Where in this process the host memory of a context begins, which was taken and is not empty. It stays there until it is
+    /// given back.
+    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>>;
+
+    /// The file in which the host memory of a context lies, for another process to map.
+    ///
+    /// # Errors
+    /// If it is in no file, as that of cards is, or was not taken.
+    fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
+        Err(DeviceError::Refused(format!(
+            "the host memory of context {context} is in no file"
+        )))
+    }
 
     /// Whether the cluster tells the host DMA which context asks, so that each can be held to its own memory.
     fn tells_contexts(&self) -> bool;

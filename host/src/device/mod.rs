@@ -2,8 +2,10 @@
 
 pub mod chardev;
 mod contract;
+mod mapping;
 mod open;
 pub mod socket;
 
 pub use contract::{Address, Area, Device, DeviceError};
+pub use mapping::{Mapping, SharedMemory};
 pub use open::{OpenDevice, OpenError};

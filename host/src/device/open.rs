@@ -4,6 +4,7 @@ use super::contract::{Address, Area, Device, DeviceError};
 use super::{chardev, socket};
 use spinneret_program::Program;
 use std::path::Path;
+use std::ptr::NonNull;
 use std::time::Duration;
 
 /// A device that was found by its name.
@@ -99,6 +100,10 @@ impl Device for OpenDevice {
 
     fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
         each!(self, device => device.write_host(context, offset, bytes))
+    }
+
+    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
+        each!(self, device => device.host_pointer(context))
     }
 
     fn tells_contexts(&self) -> bool {

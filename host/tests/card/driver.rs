@@ -1,7 +1,8 @@
 //! What the public driver and the card behind it do, and the books that they keep.
 
 use rustix::io::Errno;
-use spinneret_host::chardev::{DmaArea, Mapping};
+use spinneret_host::chardev::DmaArea;
+use spinneret_host::device::Mapping;
 use spinneret_regmap::model::{Registers, Response, Variant};
 use spinneret_regmap::{CONTEXTS, bar, cl, find, her, her_meta, me, pspin};
 use std::fs::File;

@@ -2,7 +2,8 @@
 
 use crate::driver::{Driver, PAGE};
 use rustix::io::Errno;
-use spinneret_host::chardev::{DeviceFile, DmaArea, Mapping, System};
+use spinneret_host::chardev::{DeviceFile, DmaArea, System};
+use spinneret_host::device::Mapping;
 use spinneret_regmap::model::Variant;
 use spinneret_regmap::{Word, words};
 use std::collections::BTreeMap;

@@ -29,6 +29,7 @@ mod comm;
 mod error;
 mod functions;
 mod launcher;
+mod mpi;
 mod session;
 mod types;
 
@@ -36,7 +37,8 @@ pub use build::{Library, VARIABLE};
 pub use comm::{Comm, Persistent, Received, Receiving, Reduction, Scope, Sending, Status};
 pub use error::{Class, Error};
 pub use launcher::{Family, Launcher, launched};
-pub use session::{Mpi, ThreadLevel, Version};
+pub use mpi::{Mpi, Version};
+pub use session::ThreadLevel;
 pub use types::{
     Block, Bounds, Combiner, Datatype, Distributed, Distribution, Field, Named, Order, Part, Tree,
 };

@@ -5,16 +5,23 @@ use crate::nic::{Behind, ControlError, LAST_PS, Modelled, Nic, NicConfig, NicErr
 use crate::share::Share;
 use spinneret_cluster::Program;
 use spinneret_fabric::MAX_FRAME_BYTES;
-use spinneret_host::device::Area;
+use spinneret_host::device::{Area, SharedMemory};
 use spinneret_host::{Address, Device, DeviceError, NOTHING_PRINTED};
 use spinneret_regmap::{CONTEXTS, cl};
-use std::cell::{Ref, RefMut};
+use spinneret_sim::dma::Backing;
+use std::cell::{Ref, RefCell, RefMut};
+use std::os::fd::OwnedFd;
+use std::ptr::NonNull;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// Where the host memory of the first context is; an address above 4 GiB, so that no upper half is forgotten.
 pub const HOST_BASE: u64 = 0x1_0000_0000;
 /// From one context's host memory to the next one's, and the most that each can have.
 pub const HOST_STRIDE: u64 = 0x1000_0000;
+
+/// Host memory is a multiple of this.
+const PAGE_BYTES: u32 = 4096;
 
 /// Frames of a program that wait to be sent, at most.
 const TRANSMIT_FRAMES: usize = 64;
@@ -25,11 +32,34 @@ const HEADER_BYTES: usize = 14;
 ///
 /// Nothing happens on it but while one of them lets time pass.
 #[derive(Debug)]
-pub struct Simulated<B = Modelled>(Share<Nic<B>>, Option<Address>);
+pub struct Simulated<B = Modelled> {
+    nic: Share<Nic<B>>,
+    /// Host memory of each context, which the simulated DMA, this program and maybe another one have.
+    areas: Rc<RefCell<[Option<Rc<HostArea>>; CONTEXTS as usize]>>,
+    address: Option<Address>,
+}
 
 impl<B> Clone for Simulated<B> {
     fn clone(&self) -> Self {
-        Self(self.0.clone(), self.1)
+        Self {
+            nic: self.nic.clone(),
+            areas: Rc::clone(&self.areas),
+            address: self.address,
+        }
+    }
+}
+
+/// Host memory of a context.
+#[derive(Debug)]
+struct HostArea(SharedMemory);
+
+impl Backing for HostArea {
+    fn read(&self, offset: u64, bytes: &mut [u8]) {
+        self.0.mapping().read(offset as usize, bytes);
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) {
+        self.0.mapping().write(offset as usize, bytes);
     }
 }
 
@@ -46,17 +76,21 @@ impl Simulated {
 impl<B: Behind> Simulated<B> {
     /// A NIC that is there.
     pub fn of(nic: Nic<B>) -> Self {
-        Self(Share::new(nic), None)
+        Self {
+            nic: Share::new(nic),
+            areas: Rc::default(),
+            address: None,
+        }
     }
 
     /// To look at it.
     pub fn borrow(&self) -> Ref<'_, Nic<B>> {
-        self.0.borrow()
+        self.nic.borrow()
     }
 
     /// To use it. No other hand may use it meanwhile.
     pub fn borrow_mut(&self) -> RefMut<'_, Nic<B>> {
-        self.0.borrow_mut()
+        self.nic.borrow_mut()
     }
 
     /// The NIC itself, if nobody else has it.
@@ -64,14 +98,15 @@ impl<B: Behind> Simulated<B> {
     /// # Errors
     /// If somebody has; this hand comes back.
     pub fn into_nic(self) -> Result<Nic<B>, Self> {
-        let address = self.1;
-        self.0.into_inner().map_err(|inner| Self(inner, address))
+        let (areas, address) = (self.areas, self.address);
+        let inner = self.nic.into_inner();
+        inner.map_err(|nic| Self { nic, areas, address })
     }
 
     /// The same NIC, which tells its addresses.
     #[must_use]
     pub fn with_address(mut self, address: Address) -> Self {
-        self.1 = Some(address);
+        self.address = Some(address);
         self
     }
 
@@ -140,13 +175,28 @@ impl<B: Behind> Device for Simulated<B> {
             )));
         }
         let address = Self::host(context, 0);
+        self.close_area(context);
+        // What is behind it is 0 as well: handlers of a cluster that tells no contexts reach it.
         self.borrow().host_memory().zero(address..address + HOST_STRIDE);
+        if bytes == 0 {
+            return Ok(Area { address, bytes });
+        }
+        let bytes = bytes.next_multiple_of(PAGE_BYTES);
+        let area = SharedMemory::new(bytes as usize)
+            .map_err(|error| DeviceError::NoMemory(format!("{bytes} bytes of host memory: {error}")))?;
+        let area = Rc::new(HostArea(area));
+        let backing = Rc::clone(&area) as Rc<dyn Backing>;
+        self.borrow()
+            .host_memory()
+            .back(address..address + u64::from(bytes), backing);
+        self.areas.borrow_mut()[context as usize] = Some(area);
         Ok(Area { address, bytes })
     }
 
     fn close_area(&mut self, context: u32) {
         let start = Self::host(context, 0);
         self.borrow().host_memory().forget(start..start + HOST_STRIDE);
+        self.areas.borrow_mut()[context as usize] = None;
     }
 
     fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
@@ -160,6 +210,20 @@ impl<B: Behind> Device for Simulated<B> {
             .host_memory()
             .set(Self::host(context, offset), bytes);
         Ok(())
+    }
+
+    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
+        let areas = self.areas.borrow();
+        Some(areas.get(context as usize)?.as_ref()?.0.mapping().start())
+    }
+
+    fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
+        let refused = |why: String| DeviceError::Refused(format!("host memory of context {context}: {why}"));
+        let areas = self.areas.borrow();
+        let area = areas.get(context as usize).and_then(Option::as_ref);
+        let area = area.ok_or_else(|| refused("it was not taken".to_owned()))?;
+        let file = area.0.file().try_clone_to_owned();
+        file.map_err(|error| refused(error.to_string()))
     }
 
     fn tells_contexts(&self) -> bool {
@@ -191,7 +255,7 @@ impl<B: Behind> Device for Simulated<B> {
     }
 
     fn address(&self) -> Option<Address> {
-        self.1
+        self.address
     }
 
     fn transmit(&mut self, frame: &[u8]) -> Result<bool, DeviceError> {

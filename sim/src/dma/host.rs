@@ -39,8 +39,18 @@ struct State {
     pages: BTreeMap<u64, Box<Page>>,
     /// Numbers of pages that are 0 until somebody writes them.
     zeros: Vec<Range<u64>>,
+    /// Numbers of pages whose bytes are elsewhere.
+    backed: Vec<(Range<u64>, Rc<dyn Backing>)>,
     /// Numbers of the pages that may differ from what is wanted, each once.
     touched: Vec<u64>,
+}
+
+/// Memory that somebody else has as well, such as another process. It is written and read at once, and never compared.
+pub trait Backing: fmt::Debug {
+    /// Reads bytes from an offset on.
+    fn read(&self, offset: u64, bytes: &mut [u8]);
+    /// Writes bytes from an offset on.
+    fn write(&self, offset: u64, bytes: &[u8]);
 }
 
 /// How many bytes are listed of those that are wrong.
@@ -80,6 +90,7 @@ impl HostMemory {
             is_compared,
             pages: BTreeMap::new(),
             zeros: Vec::new(),
+            backed: Vec::new(),
             touched: Vec::new(),
         };
         Self {
@@ -116,6 +127,10 @@ impl HostMemory {
     pub fn read_to(&self, address: u64, bytes: &mut [u8]) {
         let state = self.state.borrow();
         for (number, offset, range) in parts(address, bytes.len()) {
+            if let Some((backing, start)) = state.backing(number) {
+                backing.read(start + offset as u64, &mut bytes[range]);
+                continue;
+            }
             match state.pages.get(&number) {
                 Some(page) => page.read(offset, &mut bytes[range]),
                 None if state.is_zero(number) => bytes[range].fill(0),
@@ -137,15 +152,21 @@ impl HostMemory {
         let mut state = self.state.borrow_mut();
         state.pages.retain(|number, _| !numbers.contains(number));
         state.touched.retain(|number| !numbers.contains(number));
-        state
-            .zeros
-            .retain(|zeros| zeros.end <= numbers.start || numbers.end <= zeros.start);
+        let is_apart = |area: &Range<u64>| area.end <= numbers.start || numbers.end <= area.start;
+        state.zeros.retain(is_apart);
+        state.backed.retain(|(area, _)| is_apart(area));
     }
 
     /// Makes an area of whole pages 0, which takes no memory until somebody uses it.
     pub fn zero(&self, area: Range<u64>) {
         self.forget(area.clone());
         self.state.borrow_mut().zeros.push(pages(&area));
+    }
+
+    /// Lets an area of whole pages be memory that somebody else has as well; nothing can be
+    /// expected there. [`forget`](Self::forget) ends it.
+    pub fn back(&self, area: Range<u64>, backing: Rc<dyn Backing>) {
+        self.state.borrow_mut().backed.push((pages(&area), backing));
     }
 
     /// Compares what the DMA has written since the last comparison with what it had to write.
@@ -188,6 +209,7 @@ impl HostMemory {
         let mut state = self.state.borrow_mut();
         state.pages.clear();
         state.zeros.clear();
+        state.backed.clear();
         state.touched.clear();
     }
 }
@@ -201,6 +223,12 @@ impl State {
     /// Whether a page that nobody has written is 0.
     fn is_zero(&self, number: u64) -> bool {
         self.zeros.iter().any(|area| area.contains(&number))
+    }
+
+    /// Where a page is that is elsewhere, and at which offset.
+    fn backing(&self, number: u64) -> Option<(&Rc<dyn Backing>, u64)> {
+        let found = self.backed.iter().find(|(area, _)| area.contains(&number));
+        found.map(|(area, backing)| (backing, (number - area.start) * PAGE_BYTES))
     }
 
     fn page(&mut self, number: u64) -> &mut Page {
@@ -220,6 +248,10 @@ impl State {
         action: impl Fn(&mut Page, usize, &[u8]),
     ) {
         for (number, offset, range) in parts(address, bytes.len()) {
+            if let Some((backing, start)) = self.backing(number) {
+                backing.write(start + offset as u64, &bytes[range]);
+                continue;
+            }
             let page = self.page(number);
             let newly = touch && !page.touched;
             page.touched |= touch;
@@ -287,7 +319,9 @@ fn parts(address: u64, count: usize) -> impl Iterator<Item = (u64, usize, Range<
 
 #[cfg(test)]
 mod tests {
-    use super::HostMemory;
+    use super::{Backing, HostMemory};
+    use std::cell::RefCell;
+    use std::rc::Rc;
 
     fn text(host: &HostMemory) -> String {
         host.check()
@@ -303,6 +337,36 @@ mod tests {
         assert_ne!(one.read(0, 64), one.read(4096, 64));
         assert_eq!(one.read(3, 5)[..], one.read(0, 8)[3..]);
         assert_eq!(text(&one), "right");
+    }
+
+    #[derive(Debug)]
+    struct Elsewhere(RefCell<Vec<u8>>);
+
+    impl Backing for Elsewhere {
+        fn read(&self, offset: u64, bytes: &mut [u8]) {
+            bytes.copy_from_slice(&self.0.borrow()[offset as usize..][..bytes.len()]);
+        }
+
+        fn write(&self, offset: u64, bytes: &[u8]) {
+            self.0.borrow_mut()[offset as usize..][..bytes.len()].copy_from_slice(bytes);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_elsewhere_are_read_and_written_there_until_they_are_forgotten() {
+        let host = HostMemory::not_compared(1);
+        let before = host.read(0x2ffe, 4);
+        let elsewhere = Rc::new(Elsewhere(RefCell::new(vec![0; 0x2000])));
+        host.set(0x3000, &[1; 0x2000]);
+        host.back(0x3000..0x5000, Rc::clone(&elsewhere) as Rc<dyn Backing>);
+        host.write(0x3ffe, &[1, 2, 3]);
+        host.set(0x2fff, &[8, 9]);
+        assert_eq!(elsewhere.0.borrow()[0xffe..0x1002], [1, 2, 3, 0]);
+        assert_eq!(elsewhere.0.borrow()[..2], [9, 0]);
+        elsewhere.0.borrow_mut()[0x1fff] = 7;
+        assert_eq!(host.read(0x4ffe, 2), [0, 7]);
+        host.forget(0x3000..0x5000);
+        assert_eq!(host.read(0x2ffe, 4), [before[0], 8, before[2], before[3]]);
     }
 
     #[test]

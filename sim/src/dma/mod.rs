@@ -40,7 +40,7 @@ pub use crate::pause::Pause;
 pub use config::{DmaConfig, DmaFaults, RamConfig, Transfer};
 pub use descriptor::{Accepted, Descriptor, Status};
 pub use engine::CorundumDma;
-pub use host::{Difference, HostMemory};
+pub use host::{Backing, Difference, HostMemory};
 pub use master::RamPauses;
 pub use ram::{RamShape, SegmentedRam};
 pub use ram_read::RamReadPort;

@@ -62,11 +62,7 @@ fn no_modules_of_the_workspace_use_each_other() {
     assert!(members.len() > 10, "{members:?}");
     for member in members {
         let source = root.join(member.as_str().unwrap()).join("src");
-        let mut found = circles(&source).unwrap();
-        if member.as_str() == Some("mpi/sys") {
-            // A session of MPI gives out communicators, and each of them keeps its session.
-            found.retain(|circle| *circle != ["comm", "session"]);
-        }
+        let found = circles(&source).unwrap();
         assert!(
             found.is_empty(),
             "in {} modules use each other; move what they share to a home of its own: {found:?}",

@@ -3,7 +3,8 @@
 #![allow(unsafe_code)]
 
 use super::message::{Message, QUERY, READ_WORD, WRITE_WORD};
-use super::{DeviceFile, DmaArea, Mapping, System};
+use super::{DeviceFile, DmaArea, System};
+use crate::device::Mapping;
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater, ioctl};
 use std::fs::{File, OpenOptions, TryLockError};

@@ -13,22 +13,21 @@
 
 mod failure;
 mod linux;
-mod mapping;
 mod message;
 mod registers;
 mod system;
 
 pub use failure::CardError;
 pub use linux::{Linux, LinuxFile};
-pub use mapping::Mapping;
 pub use system::{DeviceFile, DmaArea, System};
 
-use super::{Area, Device, DeviceError};
+use super::{Area, Device, DeviceError, Mapping};
 use registers::RegisterFiles;
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, caps, cl, her};
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 /// Bytes that the driver's words have, which it accesses with one call.
@@ -269,6 +268,10 @@ impl<S: System> Device for Card<S> {
         let (mapping, offset) = self.area(context, offset, bytes.len())?;
         mapping.write(offset, bytes);
         Ok(())
+    }
+
+    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
+        Some(self.areas.get(context as usize)?.as_ref()?.start())
     }
 
     fn tells_contexts(&self) -> bool {

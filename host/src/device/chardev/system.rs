@@ -1,6 +1,6 @@
 //! What the back-end asks of the system, so that tests can answer in the driver's place.
 
-use super::Mapping;
+use crate::device::Mapping;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,16 @@
 //! The application's end of the socket.
 
-use super::message::{PIECE, Reply, Request, VERSION, WORDS_PIECE, receive, send};
-use crate::device::{Address, Area, Device, DeviceError};
+use super::message::{Reply, Request, VERSION, WORDS_PIECE, receive, send};
+use super::passing::Reader;
+use crate::device::{Address, Area, Device, DeviceError, Mapping, SharedMemory};
 use spinneret_program::Program;
+use spinneret_regmap::CONTEXTS;
 use std::collections::VecDeque;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
 use std::time::Duration;
 
 /// A NIC in another process.
@@ -17,6 +21,10 @@ pub struct Client {
     tells_contexts: bool,
     address: Option<Address>,
     now: Duration,
+    /// Host memory of each context.
+    areas: [Option<Mapping>; CONTEXTS as usize],
+    /// Files that came with replies.
+    files: VecDeque<OwnedFd>,
     /// Frames that came, and nobody has taken.
     frames: VecDeque<Vec<u8>>,
 }
@@ -79,6 +87,8 @@ impl Client {
                 tells_contexts,
                 address,
                 now: Duration::ZERO,
+                areas: Default::default(),
+                files: VecDeque::new(),
                 frames: VecDeque::new(),
             }),
             Reply::Hello { version, .. } => Err(foreign(format!(
@@ -96,10 +106,25 @@ impl Client {
             io::ErrorKind::InvalidData => DeviceError::Refused(error.to_string()),
             _ => gone(error),
         })?;
-        match receive(&mut self.stream).map_err(gone)? {
+        let (stream, files) = (&self.stream, &mut self.files);
+        match receive(&mut Reader { stream, files }).map_err(gone)? {
             Reply::Failed(error) => Err(error),
             reply => Ok(reply),
         }
+    }
+
+    /// The host memory of a context, if the bytes are in it.
+    fn area(&self, context: u32, offset: u32, bytes: usize) -> Result<&Mapping, DeviceError> {
+        let mapping = self.areas.get(context as usize).and_then(Option::as_ref);
+        let size = mapping.map_or(0, Mapping::len);
+        let is_in = (offset as usize)
+            .checked_add(bytes)
+            .is_some_and(|end| end <= size);
+        mapping.filter(|_| is_in).ok_or_else(|| {
+            DeviceError::Refused(format!(
+                "{bytes} bytes at {offset:#x} are not within the {size} bytes of host memory of context {context}"
+            ))
+        })
     }
 
     /// A request that is answered by bytes.
@@ -177,7 +202,14 @@ impl Device for Client {
 
     fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
         match self.ask(&Request::OpenArea { context, bytes })? {
-            Reply::Area(area) => Ok(area),
+            Reply::Area(area @ Area { bytes: 0, .. }) => Ok(area),
+            Reply::Area(area) => {
+                let place = self.areas.get_mut(context as usize).ok_or_else(strange)?;
+                let file = self.files.pop_front().ok_or_else(strange)?;
+                let mapping = SharedMemory::map(file, area.bytes as usize);
+                *place = Some(mapping.map_err(|error| DeviceError::NoMemory(error.to_string()))?);
+                Ok(area)
+            }
             _ => Err(strange()),
         }
     }
@@ -185,28 +217,25 @@ impl Device for Client {
     fn close_area(&mut self, context: u32) {
         // If the NIC is gone, so is its memory.
         let _ = self.tell(&Request::CloseArea { context });
+        if let Some(place) = self.areas.get_mut(context as usize) {
+            *place = None;
+        }
     }
 
     fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        for (within, piece) in pieces(bytes.len(), PIECE) {
-            let request = Request::ReadHost {
-                context,
-                offset: offset + within,
-                bytes: piece.len() as u32,
-            };
-            self.fetch(&request, &mut bytes[piece])?;
-        }
+        self.area(context, offset, bytes.len())?
+            .read(offset as usize, bytes);
         Ok(())
     }
 
     fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        pieces(bytes.len(), PIECE).try_for_each(|(within, piece)| {
-            self.tell(&Request::WriteHost {
-                context,
-                offset: offset + within,
-                bytes: bytes[piece].to_vec(),
-            })
-        })
+        self.area(context, offset, bytes.len())?
+            .write(offset as usize, bytes);
+        Ok(())
+    }
+
+    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
+        Some(self.areas.get(context as usize)?.as_ref()?.start())
     }
 
     fn tells_contexts(&self) -> bool {

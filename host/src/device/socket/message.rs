@@ -6,10 +6,9 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// Version of these messages; both sides have to have the same.
-pub(super) const VERSION: u32 = 3;
-/// Bytes of host memory in one message; longer accesses are divided.
-pub(super) const PIECE: usize = 1 << 20;
-/// The same of the cluster's memory, of which each word is an access of its own, so that nobody waits long for others.
+pub(super) const VERSION: u32 = 4;
+/// Bytes of the cluster's memory in one message; longer accesses are divided. Each word is an access of its own, so that
+/// nobody waits long for others.
 pub(super) const WORDS_PIECE: usize = 4 << 10;
 /// Most frames in one message.
 pub(super) const FRAMES_PIECE: usize = 64;
@@ -19,51 +18,16 @@ const LIMIT: usize = 8 << 20;
 /// What the client wants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Request {
-    Hello {
-        version: u32,
-    },
-    ReadRegister {
-        offset: u32,
-    },
-    WriteRegister {
-        offset: u32,
-        value: u32,
-    },
-    ReadCluster {
-        address: u32,
-        bytes: u32,
-    },
-    WriteCluster {
-        address: u32,
-        bytes: Vec<u8>,
-    },
-    Load {
-        name: String,
-        file: Vec<u8>,
-    },
-    OpenArea {
-        context: u32,
-        bytes: u32,
-    },
-    CloseArea {
-        context: u32,
-    },
-    ReadHost {
-        context: u32,
-        offset: u32,
-        bytes: u32,
-    },
-    WriteHost {
-        context: u32,
-        offset: u32,
-        bytes: Vec<u8>,
-    },
-    Wait {
-        nanoseconds: u64,
-    },
-    Transmit {
-        frame: Vec<u8>,
-    },
+    Hello { version: u32 },
+    ReadRegister { offset: u32 },
+    WriteRegister { offset: u32, value: u32 },
+    ReadCluster { address: u32, bytes: u32 },
+    WriteCluster { address: u32, bytes: Vec<u8> },
+    Load { name: String, file: Vec<u8> },
+    OpenArea { context: u32, bytes: u32 },
+    CloseArea { context: u32 },
+    Wait { nanoseconds: u64 },
+    Transmit { frame: Vec<u8> },
     Receive,
 }
 
@@ -82,6 +46,7 @@ pub(super) enum Reply {
     Done,
     Word(u32),
     Bytes(Vec<u8>),
+    /// Where the NIC sees host memory; a file comes with it, for the client to map, unless there is none.
     Area(Area),
     /// It is that late on the NIC now.
     Time {
@@ -163,9 +128,8 @@ mod tests {
     fn a_message_comes_out_as_it_went_in_however_it_is_cut() {
         let requests = [
             Request::Hello { version: VERSION },
-            Request::WriteHost {
-                context: 3,
-                offset: 9,
+            Request::WriteCluster {
+                address: 9,
                 bytes: vec![7; 300],
             },
         ];

@@ -1,10 +1,12 @@
 //! A NIC that another process simulates, over a Unix socket.
 //!
 //! The client sends a request and waits for its reply; both are frames of a length (4 bytes, little-endian) and a message.
-//! One client has the NIC at a time. When it goes, by whatever way, the NIC is cleared as a driver would.
+//! Host memory is shared: the client maps the
+//! file that it gets for each context. One client has the NIC at a time. When it goes, by whatever way, the NIC is cleared as a driver would.
 
 mod client;
 mod message;
+mod passing;
 mod peer;
 mod server;
 

@@ -1,13 +1,15 @@
 //! One client of the server: what it has sent, what it has not taken yet, and what it may do.
 
-use super::message::{FRAMES_PIECE, PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
+use super::message::{FRAMES_PIECE, Reply, Request, VERSION, WORDS_PIECE, send, take};
+use super::passing;
 use crate::device::{Device, DeviceError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use spinneret_program::Program;
 use spinneret_regmap::{CONTEXTS, pspin};
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -43,6 +45,8 @@ pub(super) struct Peer {
     received: Vec<u8>,
     /// Replies that it has not taken yet.
     unsent: VecDeque<u8>,
+    /// A file that goes with the next of them.
+    file: Option<OwnedFd>,
     /// It has said hello.
     is_known: bool,
     /// Since when it should have said hello, or taken something.
@@ -51,8 +55,6 @@ pub(super) struct Peer {
     until: Option<Duration>,
     /// For how long it has waited, or does.
     waited: Duration,
-    /// Host memory of each context.
-    areas: [u32; CONTEXTS as usize],
 }
 
 impl Peer {
@@ -62,11 +64,11 @@ impl Peer {
             stream,
             received: Vec::new(),
             unsent: VecDeque::new(),
+            file: None,
             is_known: false,
             owes_since: Instant::now(),
             until: None,
             waited: Duration::ZERO,
-            areas: [0; CONTEXTS as usize],
         })
     }
 
@@ -168,9 +170,10 @@ impl Peer {
     fn flush(&mut self) -> io::Result<bool> {
         while !self.unsent.is_empty() {
             let (front, _) = self.unsent.as_slices();
-            match self.stream.write(front) {
+            match passing::write(&self.stream, front, self.file.as_ref()) {
                 Ok(count) => {
                     self.unsent.drain(..count);
+                    self.file = None;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
@@ -251,32 +254,14 @@ impl Peer {
                 Reply::Done
             }
             Request::OpenArea { context, bytes } => {
-                let area = device.open_area(self.area(context).map(|_| context)?, bytes)?;
-                self.areas[context as usize] = area.bytes;
+                let area = device.open_area(checked_context(context)?, bytes)?;
+                if area.bytes > 0 {
+                    self.file = Some(device.host_file(context)?);
+                }
                 Reply::Area(area)
             }
             Request::CloseArea { context } => {
-                self.area(context)?;
-                self.areas[context as usize] = 0;
-                device.close_area(context);
-                Reply::Done
-            }
-            Request::ReadHost {
-                context,
-                offset,
-                bytes,
-            } => {
-                let mut read = vec![0; self.checked_host(context, offset, bytes as usize)?];
-                device.read_host(context, offset, &mut read)?;
-                Reply::Bytes(read)
-            }
-            Request::WriteHost {
-                context,
-                offset,
-                bytes,
-            } => {
-                self.checked_host(context, offset, bytes.len())?;
-                device.write_host(context, offset, &bytes)?;
+                device.close_area(checked_context(context)?);
                 Reply::Done
             }
             Request::Transmit { frame } => Reply::Sent(device.transmit(&frame)?),
@@ -287,22 +272,13 @@ impl Peer {
             Request::Hello { .. } | Request::Wait { .. } => time(device),
         })
     }
+}
 
-    fn area(&self, context: u32) -> Result<u32, DeviceError> {
-        let area = self.areas.get(context as usize).copied();
-        area.ok_or_else(|| DeviceError::Refused(format!("there is no context {context}")))
-    }
-
-    /// A client may be wrong, so everything that the device takes for granted is looked at here.
-    fn checked_host(&self, context: u32, offset: u32, bytes: usize) -> Result<usize, DeviceError> {
-        let area = self.area(context)?;
-        let end = u64::from(offset) + bytes as u64;
-        match bytes <= PIECE && end <= u64::from(area) {
-            true => Ok(bytes),
-            false => Err(DeviceError::Refused(format!(
-                "{bytes} bytes at {offset:#x} are not within the {area} bytes of host memory"
-            ))),
-        }
+/// A client may be wrong, so what the device takes for granted is looked at here.
+fn checked_context(context: u32) -> Result<u32, DeviceError> {
+    match context < CONTEXTS {
+        true => Ok(context),
+        false => Err(DeviceError::Refused(format!("there is no context {context}"))),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::device::{Area, DeviceError};
+use std::ptr::NonNull;
 
 const NUMBER: usize = 1;
 const REGION: u32 = 4096;
@@ -77,6 +78,10 @@ impl Device for Memories {
     fn write_host(&mut self, _: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
         self.host[offset as usize..][..bytes.len()].copy_from_slice(bytes);
         Ok(())
+    }
+
+    fn host_pointer(&self, _: u32) -> Option<NonNull<u8>> {
+        None
     }
 
     fn tells_contexts(&self) -> bool {

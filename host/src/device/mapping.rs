@@ -2,10 +2,11 @@
 
 #![allow(unsafe_code)]
 
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use std::ffi::c_void;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{Ordering, fence};
 
@@ -46,6 +47,11 @@ impl Mapping {
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
+    }
+
+    /// Where it begins; it is there as long as this lives. The device writes to it at any time.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start.cast()
     }
 
     /// Reads bytes, lowest address first.
@@ -115,6 +121,52 @@ impl Mapping {
     }
 }
 
+/// Memory, all of it 0 at first, in a file without a name that other processes can map. Nobody can make it shorter.
+#[derive(Debug)]
+pub struct SharedMemory {
+    file: OwnedFd,
+    mapping: Mapping,
+}
+
+impl SharedMemory {
+    /// Takes so many bytes, at least 1. They fill no memory before they are used.
+    ///
+    /// # Errors
+    /// If the system gives no more.
+    pub fn new(bytes: usize) -> io::Result<Self> {
+        let file = memfd_create("spinneret", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&file, bytes as u64)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        let mapping = Mapping::new(&file, 0, bytes)?;
+        Ok(Self { file, mapping })
+    }
+
+    /// The file, for another process.
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// What is in it.
+    pub fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+
+    /// Maps memory of another process.
+    ///
+    /// # Errors
+    /// If the file is shorter, or cannot be mapped.
+    pub fn map(file: impl AsFd, bytes: usize) -> io::Result<Mapping> {
+        let size = fstat(&file)?.st_size;
+        match u64::try_from(size).is_ok_and(|size| size >= bytes as u64) {
+            true => Mapping::new(file, 0, bytes),
+            false => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("a file of {size} bytes for {bytes} bytes of memory"),
+            )),
+        }
+    }
+}
+
 /// Bytes that are accessed at once at an offset: mappings begin at a page, so the offset tells the alignment.
 fn unit(offset: usize, left: usize) -> usize {
     [8, 4, 2]
@@ -159,6 +211,19 @@ mod tests {
             prop_assert_eq!(&whole[start..start + bytes.len()], &bytes[..]);
             prop_assert!(whole[..start].iter().chain(&whole[start + bytes.len()..]).all(|byte| *byte == 0));
         }
+    }
+
+    #[test]
+    fn memory_of_another_process_is_the_same_and_keeps_its_size() {
+        let memory = SharedMemory::new(BYTES).expect("there is room");
+        let other = SharedMemory::map(memory.file(), BYTES).expect("it can be mapped");
+        other.write(8, &[1, 2, 3]);
+        let mut read = [9; 5];
+        memory.mapping().read(7, &mut read);
+        assert_eq!(read, [0, 1, 2, 3, 0]);
+        assert!(ftruncate(memory.file(), 0).is_err());
+        let error = SharedMemory::map(memory.file(), BYTES + 1).unwrap_err();
+        assert_eq!(error.to_string(), "a file of 4096 bytes for 4097 bytes of memory");
     }
 
     #[test]
