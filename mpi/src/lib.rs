@@ -8,6 +8,8 @@
 pub mod layout;
 pub mod library;
 pub mod nic;
+pub mod rank;
 
 pub use layout::{Layout, LayoutError, Overlap, Piece};
 pub use library::Library;
+pub use rank::Rank;

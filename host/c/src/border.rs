@@ -31,18 +31,21 @@ pub const SPINNERET_LONGEST_NAME: usize = 4095;
 
 /// What a call that failed gives back, and what it leaves to be read.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     code: c_int,
     message: String,
 }
 
 impl Failure {
-    pub(crate) fn argument(message: impl Into<String>) -> Self {
+    /// A failure with one of the header's numbers.
+    pub fn new(code: c_int, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self {
-            code: SPINNERET_ERROR_ARGUMENT,
-            message,
-        }
+        Self { code, message }
+    }
+
+    /// An argument is wrong.
+    pub fn argument(message: impl Into<String>) -> Self {
+        Self::new(SPINNERET_ERROR_ARGUMENT, message)
     }
 
     fn internal(panic: &(dyn Any + Send)) -> Self {
@@ -98,7 +101,7 @@ thread_local! {
 }
 
 /// Runs a call. Panics do not get out of it.
-pub(crate) fn guarded(call: impl FnOnce() -> Result<c_int, Failure>) -> c_int {
+pub fn guarded(call: impl FnOnce() -> Result<c_int, Failure>) -> c_int {
     // What a panic leaves half done is locked by nobody and used by nobody: the next call begins anew.
     let result = catch_unwind(AssertUnwindSafe(call));
     match result.unwrap_or_else(|panic| Err(Failure::internal(&*panic))) {
@@ -111,7 +114,7 @@ pub(crate) fn guarded(call: impl FnOnce() -> Result<c_int, Failure>) -> c_int {
 }
 
 /// Text for C, in which a 0 would be the end.
-pub(crate) fn c_string(text: &str) -> CString {
+pub fn c_string(text: &str) -> CString {
     CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default()
 }
 
@@ -126,7 +129,7 @@ pub extern "C" fn spinneret_error_message() -> *const c_char {
 ///
 /// # Safety
 /// It is null, or points to a string with a 0 at its end that does not change meanwhile.
-pub(crate) unsafe fn text<'c>(string: *const c_char, what: &str) -> Result<&'c str, Failure> {
+pub unsafe fn text<'c>(string: *const c_char, what: &str) -> Result<&'c str, Failure> {
     if string.is_null() {
         return Err(Failure::argument(format!("{what} is a null pointer")));
     }
@@ -149,7 +152,7 @@ pub(crate) unsafe fn text<'c>(string: *const c_char, what: &str) -> Result<&'c s
 ///
 /// # Safety
 /// The place is null, or a value can be written there.
-pub(crate) unsafe fn put<T>(place: *mut T, what: &str, value: T) -> Result<(), Failure> {
+pub unsafe fn put<T>(place: *mut T, what: &str, value: T) -> Result<(), Failure> {
     check_place(place, what)?;
     // SAFETY: the caller says that it can be written.
     unsafe { place.write_unaligned(value) };
@@ -157,7 +160,7 @@ pub(crate) unsafe fn put<T>(place: *mut T, what: &str, value: T) -> Result<(), F
 }
 
 /// Whether there is a place at all, before something is done whose result would have none.
-pub(crate) fn check_place<T>(place: *mut T, what: &str) -> Result<(), Failure> {
+pub fn check_place<T>(place: *mut T, what: &str) -> Result<(), Failure> {
     match place.is_null() {
         true => Err(Failure::argument(format!("{what} is a null pointer"))),
         false => Ok(()),
@@ -168,7 +171,7 @@ pub(crate) fn check_place<T>(place: *mut T, what: &str) -> Result<(), Failure> {
 ///
 /// # Safety
 /// `bytes` is null, or so many bytes can be read there and do not change meanwhile.
-pub(crate) unsafe fn bytes<'c>(bytes: *const c_void, count: usize) -> Result<&'c [u8], Failure> {
+pub unsafe fn bytes<'c>(bytes: *const c_void, count: usize) -> Result<&'c [u8], Failure> {
     check_buffer(bytes, count)?;
     match count {
         0 => Ok(&[]),
@@ -181,7 +184,7 @@ pub(crate) unsafe fn bytes<'c>(bytes: *const c_void, count: usize) -> Result<&'c
 ///
 /// # Safety
 /// The buffer is null, or so many bytes can be written there.
-pub(crate) unsafe fn put_bytes(buffer: *mut c_void, bytes: &[u8]) -> Result<(), Failure> {
+pub unsafe fn put_bytes(buffer: *mut c_void, bytes: &[u8]) -> Result<(), Failure> {
     check_buffer(buffer, bytes.len())?;
     if !bytes.is_empty() {
         // SAFETY: the caller says that there is room, which is not ours.

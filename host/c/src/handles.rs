@@ -8,13 +8,13 @@ use std::ptr::without_provenance_mut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What can have a handle.
-pub(crate) trait Kind: Object {
+pub trait Kind: Object {
     /// Its name in messages.
     const NAME: &str;
 }
 
 /// The same, of any kind.
-pub(crate) trait Object: Any + Send + Sync {
+pub trait Object: Any + Send + Sync {
     /// The handle of what it belongs to, and is closed with.
     fn owner(&self) -> Option<usize> {
         None
@@ -42,7 +42,7 @@ fn table() -> MutexGuard<'static, Table> {
 }
 
 /// Gives it a handle.
-pub(crate) fn insert<K: Kind, C>(object: K) -> *mut C {
+pub fn insert<K: Kind, C>(object: K) -> *mut C {
     let mut table = table();
     table.last += 1;
     let handle = table.last;
@@ -51,7 +51,7 @@ pub(crate) fn insert<K: Kind, C>(object: K) -> *mut C {
 }
 
 /// What a handle is for.
-pub(crate) fn get<K: Kind, C>(handle: *mut C) -> Result<Arc<K>, Failure> {
+pub fn get<K: Kind, C>(handle: *mut C) -> Result<Arc<K>, Failure> {
     let table = table();
     let object = table.objects.get(&handle.addr()).cloned();
     object
@@ -60,14 +60,14 @@ pub(crate) fn get<K: Kind, C>(handle: *mut C) -> Result<Arc<K>, Failure> {
 }
 
 /// Takes a handle away.
-pub(crate) fn remove<K: Kind, C>(handle: *mut C) -> Result<Arc<K>, Failure> {
+pub fn remove<K: Kind, C>(handle: *mut C) -> Result<Arc<K>, Failure> {
     let found = get::<K, C>(handle)?;
     table().objects.remove(&handle.addr());
     Ok(found)
 }
 
 /// Takes the handles of everything away that belongs to another one.
-pub(crate) fn remove_all<C>(owner: *mut C) -> Vec<Arc<dyn Object>> {
+pub fn remove_all<C>(owner: *mut C) -> Vec<Arc<dyn Object>> {
     let mut table = table();
     let belongs = |object: &mut Arc<dyn Object>| object.owner() == Some(owner.addr());
     let removed = table.objects.extract_if(.., |_, object| belongs(object));

@@ -5,13 +5,17 @@
 //! spinneret_* ── border: strings, places and buffers of the caller; results; panics end here
 //!      └─────── handles: what the caller has, by numbers that are never used twice
 //! ```
+//!
+//! Both are there for other libraries for C, too.
 
 // Names are those of the header. Types without `repr(C)` are handles, which the header names and does not describe.
 #![allow(non_camel_case_types)]
 
-mod border;
+#[doc(hidden)]
+pub mod border;
 mod context;
-mod handles;
+#[doc(hidden)]
+pub mod handles;
 mod memory;
 mod network;
 mod nic;

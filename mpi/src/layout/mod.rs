@@ -160,6 +160,28 @@ impl Layout {
         Self::new(shape)
     }
 
+    /// Bytes one behind the other, from the address on.
+    pub fn contiguous(bytes: u32) -> Self {
+        let run = Run {
+            start: 0,
+            bytes: bytes.into(),
+        };
+        let strided = Strided {
+            run,
+            levels: Vec::new(),
+        };
+        Self {
+            shape: if bytes == 0 {
+                Shape::Empty
+            } else {
+                Shape::Strided(strided)
+            },
+            bytes: bytes.into(),
+            first: 0,
+            end: bytes.into(),
+        }
+    }
+
     fn new(shape: Shape) -> Result<Self, LayoutError> {
         let (bytes, first, end) = match &shape {
             Shape::Empty => (0, 0, 0),

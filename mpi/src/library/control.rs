@@ -92,8 +92,8 @@ impl Control {
         frame
     }
 
-    /// What a frame says and where it comes from, if it is one of these and whole.
-    pub(super) fn parse(frame: &[u8]) -> Option<(Ipv4Addr, Self)> {
+    /// What a frame says and whose it is: from where, and to where. Nothing if it is none of these, or not whole.
+    pub(super) fn parse(frame: &[u8]) -> Option<([Ipv4Addr; 2], Self)> {
         let is_udp = frame.get(12..15)? == [0x08, 0x00, 0x45] && *frame.get(23)? == 17;
         let half = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
         let length = half(38)?;
@@ -107,7 +107,8 @@ impl Control {
         }
         let (words, _) = datagram[8..].as_chunks();
         let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let source = Ipv4Addr::new(frame[26], frame[27], frame[28], frame[29]);
+        let [from, to] =
+            [26, 30].map(|at| Ipv4Addr::new(frame[at], frame[at + 1], frame[at + 2], frame[at + 3]));
         let control = match words[..2] {
             [MAGIC, 0] => Self::Announce(Announcement {
                 number: words[2],
@@ -123,7 +124,7 @@ impl Control {
             },
             _ => return None,
         };
-        Some((source, control))
+        Some(([from, to], control))
     }
 }
 
@@ -162,7 +163,8 @@ mod tests {
             },
         ] {
             let frame = control.frame(host(1), host(2));
-            assert_eq!(Control::parse(&frame), Some((host(1).ip, control)));
+            let ends = [host(1).ip, host(2).ip];
+            assert_eq!(Control::parse(&frame), Some((ends, control)));
             for bit in 8 * 12..8 * frame.len() {
                 let mut damaged = frame.clone();
                 damaged[bit / 8] ^= 1 << (bit % 8);

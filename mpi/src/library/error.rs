@@ -2,6 +2,7 @@
 
 use crate::Overlap;
 use crate::nic::NicLayoutError;
+use spinneret_host::device::OpenError;
 use spinneret_slmp::{SendError, SenderConfigError};
 
 /// Why something was refused, or did not come to its end.
@@ -104,6 +105,23 @@ pub enum Error {
     /// The device has no address in a network.
     #[error("the NIC has no address, so it cannot send: use one of a fabric")]
     NoAddress,
+    /// There is no NIC of that name, or somebody else has it.
+    #[error(transparent)]
+    Open(Box<OpenError>),
+    /// Another rank could not open its NIC.
+    #[error("rank {0} has no NIC of a network: it has said why; all ranks need one")]
+    OtherWithoutNic(usize),
+    /// A rank of a communicator has no NIC here.
+    #[error(
+        "rank {world_rank} of MPI_COMM_WORLD is none of those that this library was opened with: open it with a communicator that holds all"
+    )]
+    NotHere {
+        /// Its number in `MPI_COMM_WORLD`.
+        world_rank: usize,
+    },
+    /// MPI itself.
+    #[error(transparent)]
+    Mpi(#[from] spinneret_mpi_sys::Error),
     /// The NIC has too many clusters.
     #[error("the NIC has {0} clusters, and handlers have scratchpads in 4: use a NIC with fewer")]
     TooManyClusters(u32),

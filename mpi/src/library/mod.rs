@@ -40,6 +40,8 @@ use spinneret_slmp::frame::Frame;
 use spinneret_slmp::{SenderConfig, wire};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, RandomState};
+use std::net::Ipv4Addr;
+use std::ptr::NonNull;
 use std::time::Duration;
 
 /// Clusters in which tasks have scratchpads.
@@ -215,6 +217,18 @@ impl<D: Device> Library<D> {
         }
     }
 
+    /// Where a buffer begins in this process, for who wants no copies: its bytes, until it is freed or the library is dropped.
+    /// The NIC writes to it while a receive is active.
+    ///
+    /// # Errors
+    /// If it is not of this library.
+    pub fn pointer(&self, buffer: &Buffer) -> Result<NonNull<u8>, Error> {
+        self.check(buffer)?;
+        let start = self.sides[buffer.side].host.pointer()?;
+        let address = start.map_addr(|address| address.saturating_add(buffer.start as usize));
+        Ok(address)
+    }
+
     /// Reads bytes of a buffer.
     ///
     /// # Errors
@@ -288,10 +302,15 @@ impl<D: Device> Library<D> {
         }
     }
 
+    /// Takes a frame that came. Switches send those to everybody whose address they do not know yet, so it may be for another.
     fn take_frame(&mut self, frame: &[u8]) {
-        let rank_of = |ranks: &[Host], ip| ranks.iter().position(|host| host.ip == ip);
-        if let Some((ip, control)) = Control::parse(frame) {
-            if let Some(rank) = rank_of(&self.ranks, ip) {
+        let own = self.own.ip;
+        let rank_of = |ranks: &[Host], [from, to]: [Ipv4Addr; 2]| {
+            let rank = ranks.iter().position(|host| host.ip == from);
+            rank.filter(|_| to == own)
+        };
+        if let Some((ends, control)) = Control::parse(frame) {
+            if let Some(rank) = rank_of(&self.ranks, ends) {
                 match control {
                     Control::Announce(announcement) => self.inbox.announce(rank, announcement),
                     Control::Grant { number, id } => {
@@ -301,7 +320,7 @@ impl<D: Device> Library<D> {
             }
         } else if let Ok(frame) = Frame::parse(frame)
             && frame.from.socket.port() == wire::PORT
-            && let Some(rank) = rank_of(&self.ranks, *frame.from.socket.ip())
+            && let Some(rank) = rank_of(&self.ranks, [frame.from, frame.to].map(|end| *end.socket.ip()))
         {
             self.outbox.acknowledge(rank, &frame.header, self.nic.now());
         }

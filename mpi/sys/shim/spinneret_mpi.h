@@ -37,6 +37,7 @@ int32_t spinneret_mpi_rank(uint64_t comm, int32_t *rank);
 int32_t spinneret_mpi_size(uint64_t comm, int32_t *size);
 int32_t spinneret_mpi_dup(uint64_t comm, uint64_t *copy);
 int32_t spinneret_mpi_split(uint64_t comm, int32_t color, int32_t key, uint64_t *part);
+int32_t spinneret_mpi_world_ranks(uint64_t comm, int32_t *ranks);
 int32_t spinneret_mpi_comm_free(uint64_t comm);
 
 /* world.c: what all ranks do together; counts are bytes, those of allreduce and alltoall are words of 64 bits */

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* setenv, nanosleep */
 #include "spinneret_mpi.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* Whether this process has to be ended with MPI, by us. */
@@ -161,6 +162,34 @@ int32_t spinneret_mpi_split(uint64_t comm, int32_t color, int32_t key, uint64_t 
     MPI_Comm made = MPI_COMM_NULL;
     int code = MPI_Comm_split(comm_of(comm), color < 0 ? MPI_UNDEFINED : color, key, &made);
     return give(code, made, part);
+}
+
+/* Which rank of MPI_COMM_WORLD each rank of a communicator is, in as many numbers as it has ranks; MPI_UNDEFINED is -1. */
+int32_t spinneret_mpi_world_ranks(uint64_t comm, int32_t *ranks) {
+    int size = 0;
+    MPI_Group own = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+    int code = MPI_Comm_size(comm_of(comm), &size);
+    int *numbers = code == MPI_SUCCESS ? malloc(sizeof *numbers * (size_t)size) : NULL;
+    if (code == MPI_SUCCESS && !numbers)
+        code = MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_group(comm_of(comm), &own);
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_group(MPI_COMM_WORLD, &world);
+    if (code == MPI_SUCCESS) {
+        for (int rank = 0; rank < size; rank++)
+            numbers[rank] = rank;
+        code = MPI_Group_translate_ranks(own, size, numbers, world, ranks);
+    }
+    for (int rank = 0; rank < size && code == MPI_SUCCESS; rank++)
+        if (ranks[rank] == MPI_UNDEFINED)
+            ranks[rank] = -1;
+    free(numbers);
+    if (own != MPI_GROUP_NULL)
+        MPI_Group_free(&own);
+    if (world != MPI_GROUP_NULL)
+        MPI_Group_free(&world);
+    return code;
 }
 
 int32_t spinneret_mpi_comm_free(uint64_t comm) {

@@ -81,6 +81,7 @@ functions! {
     size(comm: u64, size: *mut i32);
     dup(comm: u64, copy: *mut u64);
     split(comm: u64, color: i32, key: i32, part: *mut u64);
+    world_ranks(comm: u64, ranks: *mut i32);
     comm_free(comm: u64);
 
     barrier(comm: u64);

@@ -113,6 +113,15 @@ impl Mpi {
         Comm::predefined(&self.session, self.session.functions.alone)
     }
 
+    /// A communicator that is somebody else's, such as the C program's around this one: the bytes of an `MPI_Comm`, the lowest
+    /// first, and zeros. It is not freed here, and its errors go to its own handler.
+    ///
+    /// # Safety
+    /// It is the handle of a communicator in the MPI that this is, and is not freed as long as what is given back is used.
+    pub unsafe fn comm(&self, handle: u64) -> Comm {
+        Comm::foreign(&self.session, handle)
+    }
+
     /// Which threads might call MPI.
     pub fn thread_level(&self) -> ThreadLevel {
         self.session.level

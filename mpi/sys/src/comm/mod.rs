@@ -37,6 +37,10 @@ impl Comm {
         Self::new(session, raw, false)
     }
 
+    pub(crate) fn foreign(session: &Rc<Session>, raw: u64) -> Self {
+        Self::new(session, raw, false)
+    }
+
     fn new(session: &Rc<Session>, raw: u64, is_owned: bool) -> Self {
         let (mut rank, mut size) = (0, 0);
         // SAFETY: the handle is a communicator's, and the others are places for numbers; the calls only fail for handles that
@@ -62,6 +66,25 @@ impl Comm {
     /// How many they are, at least 1.
     pub fn size(&self) -> usize {
         self.size
+    }
+
+    /// Which rank of `MPI_COMM_WORLD` each of its ranks is. No other rank takes part.
+    ///
+    /// # Errors
+    /// If one of them is none, because it was started later, or MPI refuses.
+    pub fn world_ranks(&self) -> Result<Vec<usize>, Error> {
+        const CALL: &str = "MPI_Group_translate_ranks";
+        let mut ranks = vec![-1; self.size];
+        // SAFETY: the handle is alive, and there is a number for each rank.
+        let code = unsafe { (self.session.functions.world_ranks)(self.raw, ranks.as_mut_ptr()) };
+        self.session.check(CALL, code)?;
+        let number = |rank: i32| {
+            usize::try_from(rank).map_err(|_| Error::Argument {
+                call: CALL,
+                reason: "a rank of the communicator is none of MPI_COMM_WORLD".to_owned(),
+            })
+        };
+        ranks.into_iter().map(number).collect()
     }
 
     /// The same ranks, with messages of their own. All of them have to call this.

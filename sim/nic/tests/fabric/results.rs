@@ -3,6 +3,7 @@
 use crate::support::{Folder, fabric, on_ranks, result, run};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -43,8 +44,11 @@ fn handlers_answer_and_neither_threads_nor_ranks_change_anything() {
         let folder = Folder::new();
         let topology = folder.topology(&pings(seed));
         let one = result(&run(fabric().arg(&topology).args(["--threads", "1", "--json"])));
-        let handled = one["nics"]["1"]["summary"]["handlers"][0]["packets"].as_u64();
-        assert!(handled > Some(20), "seed {seed}: {handled:?}");
+        // Whom the pings go to differs from seed to seed.
+        let nics = one["nics"].as_object().expect("there are NICs").values();
+        let packets = |nic: &Value| nic["summary"]["handlers"][0]["packets"].as_u64();
+        let handled: u64 = nics.filter_map(packets).sum();
+        assert!(handled > 20, "seed {seed}: {handled} packets of 40 and more");
         let two = result(&run(fabric().arg(&topology).args(["--threads", "2", "--json"])));
         assert!(one == two, "seed {seed}: two threads");
         for mpirun in ["mpirun.openmpi", "mpirun.mpich"] {
@@ -122,7 +126,7 @@ fn a_trace_holds_all_nics_and_captures_and_a_picture_are_written() {
         dropped > 0,
         "two that send at full rate do not fit into one cable"
     );
-    let events: serde_json::Value =
+    let events: Value =
         serde_json::from_slice(&std::fs::read(trace).expect("it was written")).expect("it is JSON");
     let events = events["traceEvents"].as_array().expect("there are events");
     let names: BTreeSet<&str> = events

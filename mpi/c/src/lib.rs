@@ -1,0 +1,20 @@
+//! MPI's messages by the NIC, for programs in C. cbindgen makes `mpi/include/spinneret_rank.h` from these files
+//! (`tests/rank_header.rs`).
+//!
+//! ```text
+//! spinneret_rank_* ── memory, requests: numbers and pointers of the caller become buffers and requests
+//!      │        └──── failure: errors become numbers and a message
+//!      └── spinneret_mpi::Rank, behind a lock
+//! ```
+
+// Names are those of the header. Types without `repr(C)` are handles, which the header names and does not describe.
+#![allow(non_camel_case_types)]
+
+mod failure;
+mod open;
+mod rank;
+mod requests;
+
+pub use failure::*;
+pub use rank::*;
+pub use requests::*;

@@ -1,0 +1,119 @@
+//! What is behind a handle: a rank, and the numbers and places that its program has for what belongs to it.
+
+use crate::failure::Failed;
+use spinneret::border::Failure;
+use spinneret::handles::{Kind, Object};
+use spinneret_host::OpenDevice;
+use spinneret_mpi::library::{Buffer, Request};
+use spinneret_mpi::rank::Communicator;
+use spinneret_mpi::{Layout, Rank};
+use spinneret_mpi_sys::{Library, Mpi};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A rank with a handle. Calls of several threads come one after the other.
+#[derive(Debug)]
+pub(crate) struct OpenRank(Mutex<Inner>);
+
+impl Kind for OpenRank {
+    const NAME: &str = "rank";
+}
+
+impl Object for OpenRank {}
+
+/// What a program has.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) rank: Rank<OpenDevice>,
+    /// Memory, by its address.
+    pub(crate) memory: BTreeMap<usize, Buffer>,
+    /// Communicators; a program's number for one is its place here.
+    pub(crate) communicators: Vec<Communicator>,
+    /// Requests, with the place of their communicator.
+    pub(crate) requests: BTreeMap<u64, (Request, usize)>,
+    last: u64,
+}
+
+impl OpenRank {
+    pub(crate) fn new(rank: Rank<OpenDevice>) -> Self {
+        let communicators = vec![rank.world()];
+        Self(Mutex::new(Inner {
+            rank,
+            memory: BTreeMap::new(),
+            communicators,
+            requests: BTreeMap::new(),
+            last: 0,
+        }))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic has ended the call that it was in, and is a fault that was reported.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The rank itself, if no other call uses it.
+    pub(crate) fn into_rank(this: Arc<Self>) -> Result<Rank<OpenDevice>, Failed> {
+        let only = Arc::into_inner(this)
+            .ok_or_else(|| Failure::argument("another thread is in a call with the rank"))?;
+        let inner = only.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(inner.rank)
+    }
+}
+
+impl Inner {
+    /// The memory in which elements lie, the first of which has its address there; and where that is in it.
+    pub(crate) fn buffer(&self, address: usize, layout: &Layout) -> Result<(Buffer, i64), Failed> {
+        let lowest = address.wrapping_add_signed(layout.first() as isize);
+        let below = self.memory.range(..=lowest).next_back();
+        let found = below.filter(|(start, buffer)| lowest - **start <= buffer.len() as usize);
+        let (start, buffer) = found.ok_or_else(|| {
+            Failure::argument(format!(
+                "the elements begin at {lowest:#x}, which is no memory of spinneret_rank_alloc of this rank, so the NIC cannot \
+                 reach it"
+            ))
+        })?;
+        Ok((*buffer, address.wrapping_sub(*start) as isize as i64))
+    }
+
+    pub(crate) fn communicator(&self, number: u32) -> Result<&Communicator, Failed> {
+        self.communicators.get(number as usize).ok_or_else(|| {
+            let count = self.communicators.len();
+            Failure::argument(format!(
+                "there is no communicator {number}: spinneret_rank_communicator has given 0 to {}",
+                count - 1
+            ))
+            .into()
+        })
+    }
+
+    pub(crate) fn request(&self, number: u64) -> Result<(Request, usize), Failed> {
+        let request = self.requests.get(&number).copied();
+        request
+            .ok_or_else(|| Failure::argument(format!("there is no request {number}, or it was freed")).into())
+    }
+
+    /// A number for a request, which is never used twice.
+    pub(crate) fn keep(&mut self, request: Request, communicator: u32) -> u64 {
+        self.last += 1;
+        self.requests.insert(self.last, (request, communicator as usize));
+        self.last
+    }
+}
+
+/// The MPI that the program has started.
+///
+/// # Safety
+/// The program has, and this is a thread that may call it.
+pub(crate) unsafe fn mpi() -> Result<Mpi, Failed> {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    let library = match LIBRARY.get() {
+        Some(library) => library,
+        None => {
+            let found = Library::find()?;
+            LIBRARY.get_or_init(|| found)
+        }
+    };
+    // SAFETY: the caller says that MPI may be called; whatever is made of this is dropped in the same call, and the only message
+    // has the same length on all ranks.
+    Ok(unsafe { Mpi::attach(library) }?)
+}

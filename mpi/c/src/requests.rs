@@ -1,0 +1,214 @@
+//! Persistent receives and sends.
+
+use crate::failure::Failed;
+use crate::open::{Inner, mpi};
+use crate::rank::{spinneret_rank, with};
+use spinneret::border::{Failure, SPINNERET_OK, check_place, put};
+use spinneret_mpi::Layout;
+use spinneret_mpi::library::{Copies, Status};
+use std::ffi::{c_int, c_void};
+use std::time::Duration;
+
+/// Messages of every rank.
+pub const SPINNERET_ANY_SOURCE: c_int = -1;
+/// Messages with every tag.
+pub const SPINNERET_ANY_TAG: c_int = -1;
+/// Bytes of the type that have the same place are equal in all messages, so that a receive of it is allowed.
+pub const SPINNERET_EQUAL_COPIES: u32 = 1;
+
+/// The same number for both, as in MPI.
+const ANY: c_int = SPINNERET_ANY_SOURCE;
+const _: () = assert!(SPINNERET_ANY_TAG == ANY);
+
+/// What came of a request.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct spinneret_status {
+    /// Bytes of the message.
+    pub bytes: u32,
+    /// The other rank, in the communicator of the request.
+    pub source: c_int,
+    /// The tag.
+    pub tag: c_int,
+}
+
+/// Prepares a receive of `count` elements of a type into memory of `spinneret_rank_alloc`, from a rank of a communicator with a
+/// tag, or `SPINNERET_ANY_SOURCE` and `SPINNERET_ANY_TAG`. `type` is `spinneret_type` of it; it has to be committed, and may be freed afterwards. `flags` is 0
+/// or `SPINNERET_EQUAL_COPIES`.
+///
+/// # Safety
+/// `type` is a datatype; MPI runs, and this thread may call it; the number of the request is left at `request`.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "these are those of MPI_Recv_init")]
+pub unsafe extern "C" fn spinneret_rank_recv_init(
+    rank: *mut spinneret_rank,
+    memory: *mut c_void,
+    count: c_int,
+    type_: u64,
+    source: c_int,
+    tag: c_int,
+    communicator: u32,
+    flags: u32,
+    request: *mut u64,
+) -> c_int {
+    with(rank, |open| {
+        check_place(request, "request")?;
+        // SAFETY: the caller promises a datatype.
+        let layout = unsafe { layout(type_, count) }?;
+        let (buffer, origin) = open.buffer(memory.addr(), &layout)?;
+        let source = any(source, "source")?.map(|source| source as usize);
+        let tag = any(tag, "tag")?;
+        let copies = match flags {
+            0 => Copies::Refused,
+            SPINNERET_EQUAL_COPIES => Copies::Equal,
+            flags => return Err(Failure::argument(format!("there are no flags {flags:#x}")).into()),
+        };
+        let of = open.communicator(communicator)?.clone();
+        let made = open
+            .rank
+            .recv_init((&buffer, origin), &layout, (source, tag), &of, copies)?;
+        let number = open.keep(made, communicator);
+        // SAFETY: the caller promises the place.
+        unsafe { put(request, "request", number) }?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Prepares a send of `count` elements of a type from memory of `spinneret_rank_alloc`, to a rank of a communicator, with a tag.
+/// `type` is `spinneret_type` of it; it has to be committed, and may be freed afterwards.
+///
+/// # Safety
+/// As for `spinneret_rank_recv_init`.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "these are those of MPI_Send_init")]
+pub unsafe extern "C" fn spinneret_rank_send_init(
+    rank: *mut spinneret_rank,
+    memory: *const c_void,
+    count: c_int,
+    type_: u64,
+    destination: c_int,
+    tag: c_int,
+    communicator: u32,
+    request: *mut u64,
+) -> c_int {
+    with(rank, |open| {
+        check_place(request, "request")?;
+        // SAFETY: the caller promises a datatype.
+        let layout = unsafe { layout(type_, count) }?;
+        let (buffer, origin) = open.buffer(memory.addr(), &layout)?;
+        let number = |value: c_int, what: &str| {
+            any(value, what)?.ok_or_else(|| Failed(Failure::argument(format!("a message needs a {what}"))))
+        };
+        let to = (number(destination, "destination")? as usize, number(tag, "tag")?);
+        let of = open.communicator(communicator)?.clone();
+        let made = open.rank.send_init((&buffer, origin), &layout, to, &of)?;
+        let number = open.keep(made, communicator);
+        // SAFETY: the caller promises the place.
+        unsafe { put(request, "request", number) }?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Starts a request that is not active.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_rank_start(rank: *mut spinneret_rank, request: u64) -> c_int {
+    with(rank, |open| {
+        let (request, _) = open.request(request)?;
+        open.rank.library().start(request)?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Whether a request has ended: 1 if it has, and can be started again, 0 if not. Time does not pass here on a simulated NIC.
+///
+/// # Safety
+/// What came of it is left at `status`, unless that is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_rank_test(
+    rank: *mut spinneret_rank,
+    request: u64,
+    status: *mut spinneret_status,
+) -> c_int {
+    with(rank, |open| {
+        let (of, communicator) = open.request(request)?;
+        let Some(ended) = open.rank.library().test(of)? else {
+            return Ok(0);
+        };
+        // SAFETY: the caller promises the place.
+        unsafe { leave(open, communicator, ended, status) }?;
+        Ok(1)
+    })
+}
+
+/// Waits until a request has ended, for so many nanoseconds at most.
+///
+/// # Safety
+/// As for `spinneret_rank_test`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spinneret_rank_wait(
+    rank: *mut spinneret_rank,
+    request: u64,
+    nanoseconds: u64,
+    status: *mut spinneret_status,
+) -> c_int {
+    with(rank, |open| {
+        let (of, communicator) = open.request(request)?;
+        let ended = open.rank.library().wait(of, Duration::from_nanos(nanoseconds))?;
+        // SAFETY: the caller promises the place.
+        unsafe { leave(open, communicator, ended, status) }?;
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Frees a request. An active one ends first, and what comes of it is lost.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_rank_free(rank: *mut spinneret_rank, request: u64) -> c_int {
+    with(rank, |open| {
+        let (of, _) = open.request(request)?;
+        open.rank.library().free(of)?;
+        open.requests.remove(&request);
+        Ok(SPINNERET_OK)
+    })
+}
+
+/// Where the bytes of elements lie.
+///
+/// # Safety
+/// It is a datatype of the MPI that runs, and this thread may call that.
+unsafe fn layout(datatype: u64, count: c_int) -> Result<Layout, Failed> {
+    let count = u64::try_from(count)
+        .map_err(|_| Failure::argument(format!("MPI_ERR_COUNT: {count} elements; 0 is the least")))?;
+    // SAFETY: the caller says so; it is not kept.
+    let datatype = unsafe { mpi()?.datatype(datatype) };
+    Ok(Layout::of(&datatype.contents()?, count)?)
+}
+
+/// A rank or a tag, unless all are meant.
+fn any(value: c_int, what: &str) -> Result<Option<c_int>, Failed> {
+    match value {
+        ANY => Ok(None),
+        0.. => Ok(Some(value)),
+        _ => Err(Failure::argument(format!("the {what} is {value}; 0 is the least")).into()),
+    }
+}
+
+/// # Safety
+/// `place` is null, or a status can be written there.
+unsafe fn leave(
+    open: &Inner,
+    communicator: usize,
+    ended: Status,
+    place: *mut spinneret_status,
+) -> Result<(), Failed> {
+    if place.is_null() {
+        return Ok(());
+    }
+    let source = open.communicators[communicator].find(ended.rank);
+    let status = spinneret_status {
+        bytes: ended.bytes,
+        source: source.map_or(SPINNERET_ANY_SOURCE, |source| source as c_int),
+        tag: ended.tag,
+    };
+    // SAFETY: the caller says so.
+    Ok(unsafe { put(place, "status", status) }?)
+}

@@ -1,0 +1,245 @@
+/*
+ * What a program of MPI uses a spinneret NIC with for its messages. Made from mpi/c; docs/host/mpi.md explains it.
+ *
+ * Calls give back what those of spinneret.h do. Those that take an MPI_Comm or an MPI_Datatype take what spinneret_comm() and
+ * spinneret_type() make of it.
+ */
+
+#ifndef SPINNERET_RANK_H
+#define SPINNERET_RANK_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include "spinneret.h"
+
+/* A communicator, as the calls below take it. */
+static inline uint64_t spinneret_comm(MPI_Comm comm) {
+    uint64_t bytes = 0;
+    memcpy(&bytes, &comm, sizeof comm);
+    return bytes;
+}
+
+/* A datatype, as the calls below take it. */
+static inline uint64_t spinneret_type(MPI_Datatype type) {
+    uint64_t bytes = 0;
+    memcpy(&bytes, &type, sizeof type);
+    return bytes;
+}
+
+
+/**
+ * A message was longer than its receive; nothing of it was written.
+ */
+#define SPINNERET_ERROR_TRUNCATED -9
+
+/**
+ * MPI refused something.
+ */
+#define SPINNERET_ERROR_MPI -10
+
+/**
+ * Messages of every rank.
+ */
+#define SPINNERET_ANY_SOURCE -1
+
+/**
+ * Messages with every tag.
+ */
+#define SPINNERET_ANY_TAG -1
+
+/**
+ * Bytes of the type that have the same place are equal in all messages, so that a receive of it is allowed.
+ */
+#define SPINNERET_EQUAL_COPIES 1
+
+/**
+ * A rank with its NIC.
+ */
+typedef struct spinneret_rank spinneret_rank;
+
+/**
+ * How a rank is opened. 0 stands for what is usual.
+ */
+typedef struct spinneret_rank_options {
+    /**
+     * Bytes of memory that the NIC can reach, for spinneret_rank_alloc; 67108864 if it is 0.
+     */
+    uint32_t host_bytes;
+    /**
+     * Bytes of the NIC's memory for tables of types that follow no pattern; 262144 if it is 0.
+     */
+    uint32_t table_bytes;
+    /**
+     * Segments of a message that are under way at a time; 16 if it is 0.
+     */
+    uint16_t window;
+} spinneret_rank_options;
+
+/**
+ * What was done so far.
+ */
+typedef struct spinneret_rank_counts {
+    /**
+     * Messages that handlers on the NIC have put in place.
+     */
+    uint64_t placed;
+    /**
+     * Messages that the host has unpacked, because their type does not fit the NIC.
+     */
+    uint64_t unpacked;
+    /**
+     * Messages that were longer than their receive.
+     */
+    uint64_t truncated;
+} spinneret_rank_counts;
+
+/**
+ * What came of a request.
+ */
+typedef struct spinneret_status {
+    /**
+     * Bytes of the message.
+     */
+    uint32_t bytes;
+    /**
+     * The other rank, in the communicator of the request.
+     */
+    int source;
+    /**
+     * The tag.
+     */
+    int tag;
+} spinneret_status;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Opens the NIC of this rank by its name, as spinneret_open does, with the program of the handlers mpi_types. All ranks of a
+ * communicator call it, after MPI_Init, each with a NIC of its own in one network. comm is spinneret_comm of it.
+ * name and program are strings; the options can be read, or are null; comm is a communicator; MPI runs, and this thread
+ * may call it; the handle is left at rank.
+ */
+int spinneret_rank_open(const char *name,
+                        const char *program,
+                        uint64_t comm,
+                        const struct spinneret_rank_options *options,
+                        struct spinneret_rank **rank);
+
+/**
+ * Closes a rank, once all others close theirs; its memory and requests are gone then. The handle is used up, even if something
+ * fails.
+ */
+int spinneret_rank_close(struct spinneret_rank *rank);
+
+/**
+ * Takes memory that the NIC can reach: messages are received into it and sent from it. It begins at a multiple of 64.
+ * Its address is left at memory.
+ */
+int spinneret_rank_alloc(struct spinneret_rank *rank,
+                         size_t bytes,
+                         void **memory);
+
+/**
+ * Gives memory back that no request uses any more.
+ */
+int spinneret_rank_release(struct spinneret_rank *rank, void *memory);
+
+/**
+ * Gives a number to a communicator, of some of the ranks of the one that was opened, which has number 0. All of its ranks call
+ * it, and those that do so for several in the same order. comm is spinneret_comm of it.
+ * comm is a communicator; MPI runs, and this thread may call it; the number is left at communicator.
+ */
+int spinneret_rank_communicator(struct spinneret_rank *rank,
+                                uint64_t comm,
+                                uint32_t *communicator);
+
+/**
+ * Waits until all ranks of a communicator have called this. On simulated NICs this is to be used in place of MPI_Barrier,
+ * which lets no simulated time pass.
+ */
+int spinneret_rank_barrier(struct spinneret_rank *rank,
+                           uint32_t communicator);
+
+/**
+ * Says that the program has computed for so long: on a simulated NIC that much time passes.
+ */
+int spinneret_rank_compute(struct spinneret_rank *rank, uint64_t nanoseconds);
+
+/**
+ * Time since the NIC was opened, in nanoseconds: simulated for a simulated one.
+ * The time is left at nanoseconds.
+ */
+int spinneret_rank_now(struct spinneret_rank *rank, uint64_t *nanoseconds);
+
+/**
+ * What was done so far.
+ * It is left at counts.
+ */
+int spinneret_rank_count(struct spinneret_rank *rank, struct spinneret_rank_counts *counts);
+
+/**
+ * Prepares a receive of count elements of a type into memory of spinneret_rank_alloc, from a rank of a communicator with a
+ * tag, or SPINNERET_ANY_SOURCE and SPINNERET_ANY_TAG. type is spinneret_type of it; it has to be committed, and may be freed afterwards. flags is 0
+ * or SPINNERET_EQUAL_COPIES.
+ * type is a datatype; MPI runs, and this thread may call it; the number of the request is left at request.
+ */
+int spinneret_rank_recv_init(struct spinneret_rank *rank,
+                             void *memory,
+                             int count,
+                             uint64_t type,
+                             int source,
+                             int tag,
+                             uint32_t communicator,
+                             uint32_t flags,
+                             uint64_t *request);
+
+/**
+ * Prepares a send of count elements of a type from memory of spinneret_rank_alloc, to a rank of a communicator, with a tag.
+ * type is spinneret_type of it; it has to be committed, and may be freed afterwards.
+ * As for spinneret_rank_recv_init.
+ */
+int spinneret_rank_send_init(struct spinneret_rank *rank,
+                             const void *memory,
+                             int count,
+                             uint64_t type,
+                             int destination,
+                             int tag,
+                             uint32_t communicator,
+                             uint64_t *request);
+
+/**
+ * Starts a request that is not active.
+ */
+int spinneret_rank_start(struct spinneret_rank *rank, uint64_t request);
+
+/**
+ * Whether a request has ended: 1 if it has, and can be started again, 0 if not. Time does not pass here on a simulated NIC.
+ * What came of it is left at status, unless that is null.
+ */
+int spinneret_rank_test(struct spinneret_rank *rank,
+                        uint64_t request,
+                        struct spinneret_status *status);
+
+/**
+ * Waits until a request has ended, for so many nanoseconds at most.
+ * As for spinneret_rank_test.
+ */
+int spinneret_rank_wait(struct spinneret_rank *rank,
+                        uint64_t request,
+                        uint64_t nanoseconds,
+                        struct spinneret_status *status);
+
+/**
+ * Frees a request. An active one ends first, and what comes of it is lost.
+ */
+int spinneret_rank_free(struct spinneret_rank *rank, uint64_t request);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SPINNERET_RANK_H */

@@ -1,0 +1,66 @@
+//! Barriers: nobody leaves one before all have come, as their common clock tells.
+
+use super::support::{LIMIT, Work, program, ranks};
+use spinneret_fabric::Faults;
+use spinneret_fabric::topology::{ip_of, mac_of};
+use spinneret_host::{Address, Nic};
+use spinneret_mpi::Rank;
+use spinneret_mpi::library::Config;
+use spinneret_nic::Simulated;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Barriers one after the other.
+const BARRIERS: usize = 4;
+
+fn open(nic: &Simulated, own: usize, size: usize) -> Rank<Simulated> {
+    let addresses: Vec<Address> = (0..size)
+        .map(|rank| Address {
+            mac: mac_of(rank),
+            ip: ip_of(rank),
+        })
+        .collect();
+    let nic = Nic::new(nic.clone()).expect("it is a NIC");
+    let config = Config {
+        patience: LIMIT,
+        ..Config::default()
+    };
+    let world = (own, (0..size).collect());
+    Rank::new(&nic, &program(), &addresses, world, config).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn nobody_leaves_before_all_have_come() {
+    for (size, loss) in [(2, 0.0), (3, 0.0), (5, 0.02)] {
+        let times: Mutex<Vec<[Duration; 2]>> = Mutex::default();
+        let work = |own: usize| -> Work<'_> {
+            let times = &times;
+            Box::new(move |nic: &Simulated| {
+                let mut rank = open(nic, own, size);
+                let world = rank.world();
+                for barrier in 0..BARRIERS {
+                    let late = Duration::from_micros((own * 7 + barrier * 13) as u64 % 50);
+                    rank.library().nic().compute(late).expect("it is there");
+                    let come = rank.library().nic().now();
+                    rank.barrier(&world)
+                        .unwrap_or_else(|error| panic!("rank {own}: {error}"));
+                    let left = rank.library().nic().now();
+                    times.lock().expect("nobody panicked").push([come, left]);
+                }
+                rank.close().unwrap_or_else(|error| panic!("rank {own}: {error}"));
+            })
+        };
+        let faults = Faults {
+            loss,
+            ..Faults::default()
+        };
+        ranks(faults, 3, (0..size).map(work).collect());
+        let mut times = times.into_inner().expect("nobody panicked");
+        assert_eq!(times.len(), size * BARRIERS);
+        times.sort();
+        for barrier in times.chunks(size) {
+            let last = barrier.iter().map(|[come, _]| come).max();
+            assert!(barrier.iter().all(|[_, left]| Some(left) >= last), "{barrier:?}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Programs of MPI in C, each rank with its own NIC in one fabric.
+
+mod build;
+mod columns;
+mod refusals;
