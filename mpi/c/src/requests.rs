@@ -5,7 +5,7 @@ use crate::open::{Inner, mpi};
 use crate::rank::{spinneret_rank, with};
 use spinneret::border::{Failure, SPINNERET_OK, check_place, put};
 use spinneret_mpi::Layout;
-use spinneret_mpi::library::{Copies, Status};
+use spinneret_mpi::library::{Copies, Request, Status};
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn spinneret_rank_recv_init(
         check_place(request, "request")?;
         // SAFETY: the caller promises a datatype.
         let layout = unsafe { layout(type_, count) }?;
-        let (buffer, origin) = open.buffer(memory.addr(), &layout)?;
+        let place = open.buffer(memory.addr(), &layout)?;
         let source = any(source, "source")?.map(|source| source as usize);
         let tag = any(tag, "tag")?;
         let copies = match flags {
@@ -66,11 +66,9 @@ pub unsafe extern "C" fn spinneret_rank_recv_init(
         let of = open.communicator(communicator)?.clone();
         let made = open
             .rank
-            .recv_init((&buffer, origin), &layout, (source, tag), &of, copies)?;
-        let number = open.keep(made, communicator);
+            .recv_init((&place.0, place.1), &layout, (source, tag), &of, copies)?;
         // SAFETY: the caller promises the place.
-        unsafe { put(request, "request", number) }?;
-        Ok(SPINNERET_OK)
+        unsafe { give(open, made, communicator, request) }
     })
 }
 
@@ -95,17 +93,15 @@ pub unsafe extern "C" fn spinneret_rank_send_init(
         check_place(request, "request")?;
         // SAFETY: the caller promises a datatype.
         let layout = unsafe { layout(type_, count) }?;
-        let (buffer, origin) = open.buffer(memory.addr(), &layout)?;
+        let place = open.buffer(memory.addr(), &layout)?;
         let number = |value: c_int, what: &str| {
             any(value, what)?.ok_or_else(|| Failed(Failure::argument(format!("a message needs a {what}"))))
         };
         let to = (number(destination, "destination")? as usize, number(tag, "tag")?);
         let of = open.communicator(communicator)?.clone();
-        let made = open.rank.send_init((&buffer, origin), &layout, to, &of)?;
-        let number = open.keep(made, communicator);
+        let made = open.rank.send_init((&place.0, place.1), &layout, to, &of)?;
         // SAFETY: the caller promises the place.
-        unsafe { put(request, "request", number) }?;
-        Ok(SPINNERET_OK)
+        unsafe { give(open, made, communicator, request) }
     })
 }
 
@@ -169,6 +165,17 @@ pub extern "C" fn spinneret_rank_free(rank: *mut spinneret_rank, request: u64) -
         open.requests.remove(&request);
         Ok(SPINNERET_OK)
     })
+}
+
+/// Gives a request a number, and the caller that.
+///
+/// # Safety
+/// A number can be written at the place.
+unsafe fn give(open: &mut Inner, made: Request, communicator: u32, place: *mut u64) -> Result<c_int, Failed> {
+    let number = open.keep(made, communicator);
+    // SAFETY: the caller says so.
+    unsafe { put(place, "request", number) }?;
+    Ok(SPINNERET_OK)
 }
 
 /// Where the bytes of elements lie.

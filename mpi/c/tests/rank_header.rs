@@ -1,12 +1,10 @@
 //! `mpi/include/spinneret_rank.h` is what the sources say, and good C and C++ with both MPIs.
 
-use cbindgen::{Builder, Config, DocumentationStyle, Language};
-use spinneret_rank::{spinneret_rank_counts, spinneret_rank_options, spinneret_status};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+#[path = "../../../host/c/tests/header/header.rs"]
+mod header;
 
-/// In the order of the header.
-const SOURCES: [&str; 3] = ["failure", "rank", "requests"];
+use header::Header;
+use spinneret_rank::{spinneret_rank_counts, spinneret_rank_options, spinneret_status};
 
 const INTRODUCTION: &str = "\
 /*
@@ -33,85 +31,31 @@ static inline uint64_t spinneret_type(MPI_Datatype type) {
 }
 ";
 
-fn folder() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn header() -> PathBuf {
-    folder().join("../include/spinneret_rank.h")
-}
-
-/// What the header should be.
-fn made() -> String {
-    let config = Config {
-        language: Language::C,
-        cpp_compat: true,
-        header: Some(INTRODUCTION.to_owned()),
-        include_guard: Some("SPINNERET_RANK_H".to_owned()),
-        no_includes: true,
-        sys_includes: ["mpi.h", "stddef.h", "stdint.h", "string.h"]
-            .map(str::to_owned)
-            .to_vec(),
-        includes: vec!["spinneret.h".to_owned()],
-        after_includes: Some(format!("\n{HANDLES}")),
-        usize_is_size_t: true,
-        documentation_style: DocumentationStyle::Doxy,
-        line_length: 112,
-        tab_width: 4,
-        ..Config::default()
-    };
-    let builder = SOURCES
-        .iter()
-        .fold(Builder::new().with_config(config), |builder, source| {
-            builder.with_src(folder().join(format!("src/{source}.rs")))
-        });
-    let made = builder.generate().expect("the compiler has taken the sources");
-    let mut text = Vec::new();
-    made.write(&mut text);
-    let text = String::from_utf8(text).expect("the sources are UTF-8");
-    // Comments are Markdown, of which C knows nothing; what callers promise follows what the call does.
-    text.replace('`', "")
-        .replace(" *\n * # Safety\n", "")
-        .replace("type_", "type")
-}
+const HEADER: Header = Header {
+    folder: env!("CARGO_MANIFEST_DIR"),
+    path: "../include/spinneret_rank.h",
+    sources: &["failure", "rank", "requests"],
+    introduction: INTRODUCTION,
+    guard: "SPINNERET_RANK_H",
+    includes: [&["mpi.h", "stddef.h", "stdint.h", "string.h"], &["spinneret.h"]],
+    prelude: HANDLES,
+    update: "SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-mpi-c --test rank_header",
+};
 
 #[test]
 fn the_header_is_up_to_date() {
-    let wanted = made();
-    if std::env::var_os("SPINNERET_UPDATE_DOCS").is_some() {
-        std::fs::write(header(), &wanted).expect("it can be written");
-    }
-    let found = std::fs::read_to_string(header()).unwrap_or_default();
-    assert!(
-        found == wanted,
-        "mpi/include/spinneret_rank.h differs from mpi/c: run `SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-mpi-c --test rank_header`"
-    );
+    HEADER.check();
 }
 
-/// cbindgen leaves out what it does not know, and says so to nobody.
 #[test]
 fn no_call_is_left_out() {
-    let header = made();
-    let sources = SOURCES.map(|source| {
-        std::fs::read_to_string(folder().join(format!("src/{source}.rs"))).expect("it is a source file")
-    });
-    let sources = sources.concat();
-    let calls: Vec<&str> = sources.split("#[unsafe(no_mangle)]").skip(1).collect();
-    assert!(calls.len() > 10, "{} calls", calls.len());
-    for call in calls {
-        let (_, named) = call.split_once("fn ").expect("calls are marked");
-        let (name, _) = named.split_once('(').expect("calls have arguments");
-        assert!(
-            header.contains(&format!("int {name}(")),
-            "{name} is not in the header"
-        );
-    }
+    HEADER.check_calls();
 }
 
 /// A program that does not compile if structures are not as large, or functions not there, as the header says.
 #[test]
 fn the_header_compiles_as_c_and_cpp_with_both_mpis() {
-    let source = format!(
+    let sizes = format!(
         "#include <spinneret_rank.h>\n\
          #ifdef __cplusplus\n#define _Static_assert static_assert\n#endif\n\
          _Static_assert(sizeof(spinneret_status) == {}, \"status\");\n\
@@ -122,29 +66,20 @@ fn the_header_compiles_as_c_and_cpp_with_both_mpis() {
         size_of::<spinneret_rank_options>(),
         size_of::<spinneret_rank_counts>(),
     );
-    let build = tempfile::tempdir().expect("there is room");
-    // Not the file of the project, which another test may be writing.
-    std::fs::write(build.path().join("spinneret_rank.h"), made()).expect("there is room");
-    for (compiler, name, standard) in [
-        ("mpicc.openmpi", "uses.c", "-std=c11"),
-        ("mpicc.mpich", "uses.c", "-std=c11"),
-        ("mpicxx.openmpi", "uses.cpp", "-std=c++11"),
-        ("mpicxx.mpich", "uses.cpp", "-std=c++11"),
-    ] {
-        let path = build.path().join(name);
-        std::fs::write(&path, &source).expect("there is room");
-        let checked = Command::new(compiler)
-            // The old bindings for C++ of both MPIs have warnings of their own.
-            .args([standard, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX"])
-            .args(["-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I"])
-            .args([build.path(), Path::new("-I")])
-            .args([&folder().join("../../host/include"), &path])
-            .output()
-            .unwrap_or_else(|error| panic!("{compiler} does not run ({error}): ./dev setup installs it"));
-        assert!(
-            checked.status.success(),
-            "{compiler}: {}",
-            String::from_utf8_lossy(&checked.stderr)
-        );
-    }
+    let c: &[&str] = &["-std=c11"];
+    // The old bindings for C++ of both MPIs have warnings of their own.
+    let cpp: &[&str] = &[
+        "-std=c++11",
+        "-x",
+        "c++",
+        "-DOMPI_SKIP_MPICXX",
+        "-DMPICH_SKIP_MPICXX",
+    ];
+    let compilers = [
+        ("mpicc.openmpi", c),
+        ("mpicc.mpich", c),
+        ("mpicxx.openmpi", cpp),
+        ("mpicxx.mpich", cpp),
+    ];
+    HEADER.compile(&sizes, &["../../host/include"], &compilers);
 }

@@ -1,0 +1,60 @@
+//! `host/include/spinneret.h` is what the sources say, and good C and C++.
+
+mod header;
+
+use header::Header;
+use spinneret::{spinneret_addresses, spinneret_options, spinneret_rule, spinneret_ruleset};
+
+const INTRODUCTION: &str = "\
+/*
+ * What applications use a spinneret NIC with. Made from host/c; docs/host/library.md explains it.
+ *
+ * Calls that give back an int succeed with 0, or what they say instead, and fail with one of the negative numbers below;
+ * spinneret_error_message() says why. Strings are UTF-8, and end with a 0.
+ *
+ * Handles are closed once, by the call that has close in its name. A handle that is closed, or of another kind, is an error,
+ * and so is a null pointer where none is allowed. Every call may be made by every thread.
+ */";
+
+const HEADER: Header = Header {
+    folder: env!("CARGO_MANIFEST_DIR"),
+    path: "../include/spinneret.h",
+    sources: &["border", "nic", "network", "rules", "context", "memory"],
+    introduction: INTRODUCTION,
+    guard: "SPINNERET_H",
+    includes: [&["stddef.h", "stdint.h"], &[]],
+    prelude: "",
+    update: "SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-c --test header",
+};
+
+#[test]
+fn the_header_is_up_to_date() {
+    HEADER.check();
+}
+
+#[test]
+fn no_call_is_left_out() {
+    HEADER.check_calls();
+}
+
+/// A program that does not compile if structures are not as large, or functions not there, as the header says.
+#[test]
+fn the_header_compiles_as_c_and_cpp() {
+    let sizes = format!(
+        "#include <spinneret.h>\n\
+         #ifdef __cplusplus\n#define _Static_assert static_assert\n#endif\n\
+         _Static_assert(sizeof(spinneret_rule) == {}, \"rule\");\n\
+         _Static_assert(sizeof(spinneret_ruleset) == {}, \"ruleset\");\n\
+         _Static_assert(sizeof(spinneret_options) == {}, \"options\");\n\
+         _Static_assert(sizeof(spinneret_addresses) == {}, \"addresses\");\n\
+         _Static_assert(SPINNERET_OK == 0 && SPINNERET_ERROR_ARGUMENT < 0, \"results\");\n\
+         int main(void) {{ spinneret_nic *nic = 0; return spinneret_open(\"\", &nic) == SPINNERET_OK; }}\n",
+        size_of::<spinneret_rule>(),
+        size_of::<spinneret_ruleset>(),
+        size_of::<spinneret_options>(),
+        size_of::<spinneret_addresses>(),
+    );
+    let c: &[&str] = &["-std=c11", "-pedantic"];
+    let cpp: &[&str] = &["-std=c++11", "-pedantic", "-x", "c++"];
+    HEADER.compile(&sizes, &[], &[("gcc", c), ("g++", cpp)]);
+}
