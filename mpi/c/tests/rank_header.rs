@@ -15,7 +15,7 @@ const INTRODUCTION: &str = "\
  */";
 
 /// What needs the user's own `mpi.h`: handles are numbers in some MPIs and pointers in others.
-const HANDLES: &str = "\
+const HANDLES: &str = "
 /* A communicator, as the calls below take it. */
 static inline uint64_t spinneret_comm(MPI_Comm comm) {
     uint64_t bytes = 0;
