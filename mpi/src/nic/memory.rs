@@ -5,9 +5,12 @@
 /// What the first word of the memory holds: "MPIT".
 pub const MAGIC: u32 = 0x5449_504d;
 /// Version of this layout.
-pub const VERSION: u32 = 1;
-/// Most messages that are received at once. The slot of a message is the lowest bits of its id.
+pub const VERSION: u32 = 2;
+/// Most messages that are received at once.
 pub const SLOTS: usize = 16;
+/// Where the slot is in a message's id: the lowest bits of the byte that comes first on the wire. The NIC takes the queue of a
+/// message from these, and so the cluster that it prefers: messages of neighbouring slots prefer different ones.
+pub const SLOT_SHIFT: u32 = 24;
 /// Most segments of a message; as many bits has each bitmap.
 pub const MAX_SEGMENTS: usize = BITMAP_WORDS * 32;
 /// Words of a bitmap of segments.
@@ -32,6 +35,17 @@ pub const COMPLETION_STRIDE: usize = 64;
 pub const COMPLETION_VALID: u32 = 0x8000_0000;
 /// Where buffers may start in the context's host memory.
 pub const BUFFERS: usize = 4096;
+
+/// The id of a message in a slot, which is not 0; of its generation count 28 bits.
+pub fn message_id(generation: u32, slot: usize) -> u32 {
+    let id = (generation << SLOTS.ilog2()).max(SLOTS as u32) | slot as u32;
+    id.rotate_left(SLOT_SHIFT)
+}
+
+/// The slot of a message.
+pub fn slot_of(id: u32) -> usize {
+    (id >> SLOT_SHIFT) as usize % SLOTS
+}
 
 /// One word or array of the layout.
 #[derive(Clone, Copy, Debug)]

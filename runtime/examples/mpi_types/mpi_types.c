@@ -146,7 +146,7 @@ __handler__ void mpi_types_ph(handler_args_t *args) {
         count(memory, (enum mpi_types_counter)cause, 1);
         return;
     }
-    uint32_t slot = segment.message_id % MPI_TYPES_SLOTS;
+    uint32_t slot = (segment.message_id >> MPI_TYPES_SLOT_SHIFT) % MPI_TYPES_SLOTS;
     record_t *record = record_of(task, cluster, slot);
     if (!likely(record != NULL)) {
         count(memory, MPI_TYPES_UNKNOWN, 1);
