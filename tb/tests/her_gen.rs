@@ -165,7 +165,10 @@ fn contexts_share_no_message_id_on_a_board() {
                 });
                 bench.settle();
                 let her = bench.her().0;
-                assert_eq!((her.message_id, her.context), (high | used << 2 | low, context(used + 1)));
+                assert_eq!(
+                    (her.message_id, her.context),
+                    (high | used << 2 | low, context(used + 1))
+                );
             }
         }
         bench.finish();

@@ -63,9 +63,10 @@ impl AppParameters {
     /// HERs of boards have their context in the message id, within the bits that choose one of so many queues.
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         match self.queues {
-            queues if queues < 1 << QUEUE_BITS => {
-                Err(checked.refuse("queues", "with less than 16 contexts would meet in a queue".into()))
-            }
+            queues if queues < 1 << QUEUE_BITS => Err(checked.refuse(
+                "queues",
+                "with less than 16 contexts would meet in a queue".into(),
+            )),
             _ => Ok(()),
         }
     }

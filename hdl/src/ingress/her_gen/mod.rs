@@ -164,10 +164,9 @@ impl Logic for PspinHerGen {
             self.her_context.d.next = self.table.chosen.val();
             if shape.context_in_message_id && shape.her_id_bits() > HerShape::LOW_ID_BITS {
                 self.her_message_id.d.next = cat!(
-                    self.message_id.val().slice(
-                        HerShape::LOW_ID_BITS,
-                        shape.her_id_bits() - HerShape::LOW_ID_BITS
-                    ),
+                    self.message_id
+                        .val()
+                        .slice(HerShape::LOW_ID_BITS, shape.her_id_bits() - HerShape::LOW_ID_BITS),
                     self.table.used.val(),
                     self.message_id.val().slice(0, HerShape::LOW_ID_BITS)
                 );
