@@ -118,8 +118,8 @@ impl<D: Device> Slots<D> {
             let changed = groups.iter().filter(|(has_changed, _)| *has_changed);
             changed.flat_map(|(_, offsets)| offsets.iter().copied()).collect()
         } else {
-            // All but those that are written apart, and that of handlers.
-            let apart = [request::ID, request::PREVIOUS, request::COMPLETING];
+            // All but those that are written apart.
+            let apart = [request::ID, request::PREVIOUS];
             (0..request::SIZE)
                 .step_by(4)
                 .filter(|offset| !apart.contains(offset))

@@ -16,7 +16,7 @@ pub const MAX_SEGMENTS: usize = BITMAP_WORDS * 32;
 /// Words of a bitmap of segments.
 pub const BITMAP_WORDS: usize = 1008;
 /// Bytes of each cluster's scratchpad that handlers need for each slot: a copy of the request, some words, a bitmap.
-pub const LOCAL_BYTES: usize = request::SIZE + 64 + 4 * BITMAP_WORDS;
+pub const LOCAL_BYTES: usize = request::SIZE + 80 + 4 * BITMAP_WORDS;
 /// Counters of each HPU.
 pub const COUNTERS: usize = 16;
 /// Most HPUs that a NIC has; each has counters for itself.
@@ -113,7 +113,6 @@ layout! {
         INDEX 0x40 1 "offset of the index in handler memory: for each part of an element, its first run";
         INDEX_SHIFT 0x44 1 "a part has 2^this bytes";
         EXTENT 0x48 1 "bytes from one element to the next, modulo 2^32";
-        COMPLETING 0x4c 1 "the handlers': id of the message that one of them completes";
         LEVEL 0x60 20 "for each level from the inside: count, stride, reciprocal and shift of the count, step";
     }
 }
@@ -164,5 +163,24 @@ numbered! {
         Stuck 10 "segments that had to wait for a handler that does not get on";
         AcksSent 11 "acknowledgements of whole messages, and of what came twice";
         Completed 12 "messages that were completed";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SLOTS, message_id, slot_of};
+
+    #[test]
+    fn the_first_byte_of_an_id_on_the_wire_says_its_slot() {
+        for slot in 0..SLOTS {
+            let ids = [0, 1, 0x123_4567, u32::MAX].map(|generation| message_id(generation, slot));
+            for id in ids {
+                assert!(id != 0 && slot_of(id) == slot);
+                assert_eq!(usize::from(id.to_be_bytes()[0]) % SLOTS, slot);
+            }
+        }
+        // The lowest 28 bits of a generation make ids of their own, but for 0, which is taken for 1.
+        assert_eq!(message_id(0, 3), message_id(1, 3));
+        assert_ne!(message_id(1, 3), message_id(1 << 27, 3));
     }
 }
