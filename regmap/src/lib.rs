@@ -10,6 +10,7 @@
 //!   [`her_meta`], [`guard`], [`caps`]), and [`words`], the same word by word;
 //! - [`model`]: what accesses to them do, for tests of hardware and software;
 //! - [`matching`]: one rule of the matching engine, in plain numbers and as its registers hold it;
+//! - [`message_id`]: where the context stands in the message id of a request for a handler;
 //! - [`render`]: the tables as Markdown, from which `docs/registers.md` is made;
 //! - [`header`]: the tables as C headers and a linker script, from which `include/spinneret_regs.h` and the runtime's
 //!   `spin_map.h` and `spin_map.ld` are made.
@@ -29,6 +30,7 @@ pub mod bar;
 mod groups;
 pub mod header;
 pub mod matching;
+pub mod message_id;
 pub mod model;
 pub mod pspin;
 mod register;

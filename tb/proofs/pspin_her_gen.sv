@@ -176,7 +176,7 @@ module pspin_her_gen_proof (
     end
 
     wire [1:0] at_outputs = her_valid + free_valid;
-    wire [TAG_ID+1:0] id = {tag[TAG_ID+2:3], 2'd0} | expected_1;
+    wire [TAG_ID+1:0] id = {tag[TAG_ID+2:5], 1'b0, expected_1, tag[4:3]};
 
     always @* begin
         gives_only_what_it_has: assert (at_outputs <= inside);

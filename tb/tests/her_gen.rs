@@ -152,7 +152,12 @@ fn contexts_share_no_message_id_on_a_board() {
         bench.configure(&configuration([1, 2, 3, 4], 0b1011));
         // Context 2 is disabled, so that it is context 0 that is used.
         for (wanted, used) in [(0, 0), (1, 1), (2, 0), (3, 3)] {
-            for (id, low) in [(0, 0), (0xff, 0xff), (0x1234_56a5, 0xa5), (0xffff_ff00, 0)] {
+            for (id, high, low) in [
+                (0, 0, 0),
+                (0xff, 0x3f0, 3),
+                (0x1234_56a5, 0x290, 1),
+                (0xffff_ff00, 0, 0),
+            ] {
                 bench.send(Packet {
                     address: ADDRESS,
                     length: 64,
@@ -162,7 +167,7 @@ fn contexts_share_no_message_id_on_a_board() {
                 let her = bench.her().0;
                 assert_eq!(
                     (her.message_id, her.context),
-                    (low << 2 | used, context(used + 1))
+                    (high | used << 2 | low, context(used + 1))
                 );
             }
         }

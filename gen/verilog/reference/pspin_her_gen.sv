@@ -8,7 +8,7 @@
 //   tag_width = 64 (width of the packet tag in bits)
 //   contexts = 4 (execution contexts)
 //   tag_message_id_width = 32 (bits of the message id in the tag)
-//   context_in_message_id = 0 (1: the lowest 2 bits of a HER's message id are its context, so that contexts share no queue)
+//   context_in_message_id = 0 (1: bits 3:2 of a HER's message id are its context, between those of the id, so that contexts share no queue)
 //   transfer_limit = 0 (most bytes of a packet that the cluster copies to L1; 0: all of it)
 `default_nettype none
 

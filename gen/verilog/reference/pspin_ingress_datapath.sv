@@ -22,7 +22,7 @@
 //   free_queue = 8 (slots of failed packets that can wait for the allocator)
 //   host_address_width = 64 (width of a host address in bits)
 //   contexts = 4 (execution contexts)
-//   context_in_message_id = 0 (1: the lowest 2 bits of a HER's message id are its context, so that contexts share no queue)
+//   context_in_message_id = 0 (1: bits 3:2 of a HER's message id are its context, between those of the id, so that contexts share no queue)
 //   transfer_limit = 0 (most bytes of a packet that the cluster copies to L1; 0: all of it)
 //   buffer_base = 470810624 (address of the packet buffer)
 //   buffer_size = 524288 (size of the packet buffer in bytes)

@@ -3,11 +3,12 @@
 use crate::axi::{AxiExtras, AxiShape, UserWidths};
 use crate::bar::{self, BarShape};
 use crate::egress::{self, CommandOut, EgressShape, tx_inject};
-use crate::entry::{Config, ParameterError, Parameters as _, Values};
+use crate::entry::{Checked, Config, ParameterError, Parameters as _, Values};
 use crate::hostdma::{self, HostDmaShape, psdpram};
 use crate::ingress::datapath::{self, DatapathShape};
 use crate::ingress::her_gen::{FeedbackOut, HerOut};
 use crate::regs::{self, RegsShape};
+use spinneret_regmap::message_id::QUEUE_BITS;
 use spinneret_verilog::prelude::*;
 
 /// Width of all user signals of the cluster's AXI ports in bits.
@@ -25,7 +26,7 @@ const RAM_ADDRESS: (&str, u64) = ("ram_addr_width", 14);
 
 /// Parameters of the application, which are the same in all configurations.
 #[derive(Parameters, Clone, Copy, Debug, PartialEq, Eq)]
-#[parameters(block = "spinneret_app")]
+#[parameters(block = "spinneret_app", check)]
 pub struct AppParameters {
     /// Clusters of PsPIN.
     #[parameter(2, range = 1..=8, verilog = "N_CLUSTERS")]
@@ -56,6 +57,19 @@ pub struct AppParameters {
     /// 1: the cluster is the stand-in, as software can read.
     #[parameter(0)]
     pub stub: bool,
+}
+
+impl AppParameters {
+    /// HERs of boards have their context in the message id, within the bits that choose one of so many queues.
+    fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
+        match self.queues {
+            queues if queues < 1 << QUEUE_BITS => Err(checked.refuse(
+                "queues",
+                "with less than 16 contexts would meet in a queue".into(),
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The application's parameters and those of its parts, checked.

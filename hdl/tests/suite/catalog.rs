@@ -264,6 +264,18 @@ fn slot_layouts_that_fill_all_addresses_are_generated() {
 }
 
 #[test]
+fn contexts_meet_in_no_queue_of_an_application() {
+    let entry = catalog::find("spinneret_app").unwrap();
+    let mut values = entry.values(Config::Board);
+    build(entry, &values);
+    values.insert("queues".to_owned(), 8);
+    let error = (entry.build)(&values).err().map(|error| error.to_string());
+    let expected =
+        "spinneret_app: queues = 8 is not possible: with less than 16 contexts would meet in a queue";
+    assert_eq!(error.as_deref(), Some(expected));
+}
+
+#[test]
 fn impossible_dma_parameters_are_refused_with_a_reason() {
     let entry = catalog::find("pspin_ingress_dma").unwrap();
     for (name, value, reason) in [
@@ -303,8 +315,8 @@ fn impossible_her_generator_parameters_are_refused_with_a_reason() {
         (
             Config::Board,
             "message_id_width",
-            2,
-            "the context takes 2 bits of it, so it is 3 at least",
+            3,
+            "it has 2 bits of the id and 2 of the context, so it is 4 at least",
         ),
     ] {
         let mut values = entry.values(config);

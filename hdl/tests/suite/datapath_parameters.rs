@@ -64,8 +64,8 @@ const REFUSALS: &[Refusal] = &[
     ),
     (&[("her_message_id_width", 0)], "it is 1 to 32"),
     (
-        &[("her_message_id_width", 2), ("context_in_message_id", 1)],
-        "the context takes 2 bits of it, so it is 3 at least",
+        &[("her_message_id_width", 3), ("context_in_message_id", 1)],
+        "it has 2 bits of the id and 2 of the context, so it is 4 at least",
     ),
 ];
 

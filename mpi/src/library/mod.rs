@@ -16,11 +16,11 @@ mod area;
 mod control;
 mod error;
 mod inbox;
+mod open;
 mod receive;
 mod requests;
 mod send;
 mod sending;
-mod side;
 mod slots;
 
 pub use control::PORT;
@@ -29,30 +29,27 @@ pub use receive::{Copies, From, Status};
 pub use sending::To;
 
 use crate::layout::Layout;
-use crate::nic::memory::{COUNTERS, Counter, HPUS};
+use crate::nic::memory::{COUNTERS, Counter, HPUS, common};
+use area::Area;
 use control::{Control, Host};
 use inbox::Inbox;
 use receive::Receiving;
 use send::Outbox;
-use side::{SIDES, Side};
-use spinneret_host::{Address, Device, Nic, OpenDevice, Program};
+use slots::Slots;
+use spinneret_host::{Context, Device, HostMemory, Nic, OpenDevice};
 use spinneret_slmp::frame::Frame;
 use spinneret_slmp::{SenderConfig, wire};
 use std::collections::VecDeque;
-use std::hash::{BuildHasher as _, RandomState};
 use std::net::Ipv4Addr;
 use std::ptr::NonNull;
 use std::time::Duration;
 
-/// Clusters in which tasks have scratchpads.
-const CLUSTERS: u32 = 4;
-
 /// How a library is opened.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Host memory of each of two contexts, for buffers, and for messages that the host unpacks.
+    /// Host memory for buffers, and for messages that the host unpacks.
     pub host_bytes: u32,
-    /// Handler memory of each for tables of runs, 8 B a run and some more; types that do not fit are unpacked by the host.
+    /// Handler memory for tables of runs, 8 B a run and some more; types that do not fit are unpacked by the host.
     pub table_bytes: u32,
     /// How messages are sent.
     pub sender: SenderConfig,
@@ -66,8 +63,8 @@ impl Default for Config {
     /// For round trips of some ten microseconds.
     fn default() -> Self {
         Self {
-            host_bytes: 64 << 20,
-            table_bytes: 256 << 10,
+            host_bytes: 128 << 20,
+            table_bytes: 512 << 10,
             sender: SenderConfig {
                 mode: spinneret_slmp::Mode::Window(16),
                 initial_timeout: Duration::from_micros(500),
@@ -86,7 +83,6 @@ impl Default for Config {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
     library: u64,
-    side: usize,
     start: u32,
     bytes: u32,
 }
@@ -129,7 +125,10 @@ pub struct Counts {
 pub struct Library<D: Device = OpenDevice> {
     name: u64,
     nic: Nic<D>,
-    sides: Vec<Side<D>>,
+    context: Context<D>,
+    host: HostMemory<D>,
+    area: Area,
+    slots: Slots<D>,
     own: Host,
     ranks: Vec<Host>,
     inbox: Inbox,
@@ -141,59 +140,21 @@ pub struct Library<D: Device = OpenDevice> {
 }
 
 impl<D: Device> Library<D> {
-    /// Opens two contexts with the handlers of `runtime/examples/mpi_types`. `ranks` are the addresses of all ranks in their
-    /// order; that of the NIC itself is one of them.
-    ///
-    /// # Errors
-    /// If the NIC has no room for it, has too many clusters or no address, or does not answer.
-    pub fn open(nic: &Nic<D>, program: &Program, ranks: &[Address], config: Config) -> Result<Self, Error> {
-        let [clusters, _] = nic.device().shape();
-        if clusters > CLUSTERS {
-            return Err(Error::TooManyClusters(clusters));
-        }
-        let own = nic.address().ok_or(Error::NoAddress)?;
-        let seed = RandomState::new().hash_one(nic.now());
-        let sides: Result<Vec<Side<D>>, Error> = (0..SIDES)
-            .map(|number| Side::open(nic, program, &config, number, seed))
-            .collect();
-        let address = |address: &Address| Host {
-            mac: address.mac,
-            ip: address.ip,
-        };
-        Ok(Self {
-            name: seed,
-            nic: nic.clone(),
-            sides: sides?,
-            own: address(&own),
-            ranks: ranks.iter().map(address).collect(),
-            inbox: Inbox::new(ranks.len()),
-            receives: Vec::new(),
-            outbox: Outbox::new(config, ranks.len()),
-            waiting: VecDeque::new(),
-            counts: Counts::default(),
-        })
-    }
-
-    /// Takes a buffer, of the context that has more room.
+    /// Takes a buffer.
     ///
     /// # Errors
     /// If there is no room for it.
     pub fn buffer(&mut self, bytes: u32) -> Result<Buffer, Error> {
-        let sides = self.sides.iter_mut().enumerate();
-        let most = sides.max_by_key(|(number, side)| (side.area.free(), std::cmp::Reverse(*number)));
-        let taken = most.map(|(number, side)| (number, side.area.free(), side.area.take(bytes.into())));
-        match taken {
-            Some((side, _, Some(start))) => Ok(Buffer {
-                library: self.name,
-                side,
-                start,
-                bytes,
-            }),
-            other => Err(Error::NoRoom {
-                bytes: bytes.into(),
-                free: other.map_or(0, |(_, free, _)| free),
-            }),
-        }
+        let (free, bytes_taken) = (self.area.free(), u64::from(bytes));
+        let start = self.area.take(bytes_taken).ok_or(Error::NoRoom {
+            bytes: bytes_taken,
+            free,
+        })?;
+        Ok(Buffer {
+            library: self.name,
+            start,
+            bytes,
+        })
     }
 
     /// Gives a buffer back.
@@ -211,7 +172,7 @@ impl<D: Device> Library<D> {
         match is_used {
             true => Err(Error::Active),
             false => {
-                self.sides[buffer.side].area.give(buffer.start);
+                self.area.give(buffer.start);
                 Ok(())
             }
         }
@@ -224,7 +185,7 @@ impl<D: Device> Library<D> {
     /// If it is not of this library.
     pub fn pointer(&self, buffer: &Buffer) -> Result<NonNull<u8>, Error> {
         self.check(buffer)?;
-        let start = self.sides[buffer.side].host.pointer()?;
+        let start = self.host.pointer()?;
         let address = start.map_addr(|address| address.saturating_add(buffer.start as usize));
         Ok(address)
     }
@@ -235,7 +196,7 @@ impl<D: Device> Library<D> {
     /// If they are not in it, or it is not of this library.
     pub fn read(&self, buffer: &Buffer, offset: u32, bytes: &mut [u8]) -> Result<(), Error> {
         self.check_range(buffer, i64::from(offset), i64::from(offset) + bytes.len() as i64)?;
-        Ok(self.sides[buffer.side].host.read(buffer.start + offset, bytes)?)
+        Ok(self.host.read(buffer.start + offset, bytes)?)
     }
 
     /// Writes bytes of a buffer.
@@ -244,7 +205,7 @@ impl<D: Device> Library<D> {
     /// As [`read`](Self::read).
     pub fn write(&self, buffer: &Buffer, offset: u32, bytes: &[u8]) -> Result<(), Error> {
         self.check_range(buffer, i64::from(offset), i64::from(offset) + bytes.len() as i64)?;
-        Ok(self.sides[buffer.side].host.write(buffer.start + offset, bytes)?)
+        Ok(self.host.write(buffer.start + offset, bytes)?)
     }
 
     fn check(&self, buffer: &Buffer) -> Result<(), Error> {
@@ -295,7 +256,7 @@ impl<D: Device> Library<D> {
                 }
             }
             let now = self.nic.now();
-            match self.outbox.next(now, self.own, &self.ranks, &self.sides)? {
+            match self.outbox.next(now, self.own, &self.ranks, &self.host)? {
                 Some(frame) => self.waiting.push_back(frame),
                 None => return Ok(()),
             }
@@ -329,7 +290,7 @@ impl<D: Device> Library<D> {
     /// What was done so far.
     pub fn counts(&self) -> Counts {
         Counts {
-            words_written: self.sides.iter().map(|side| side.slots.words_written()).sum(),
+            words_written: self.slots.words_written(),
             ..self.counts
         }
     }
@@ -341,15 +302,11 @@ impl<D: Device> Library<D> {
     pub fn handler_count(&self, counter: Counter) -> Result<u32, Error> {
         let [clusters, hpus] = self.nic.device().shape();
         let mut bytes = vec![0; 4 * COUNTERS * HPUS.min((clusters * hpus) as usize)];
-        let mut sum = 0_u32;
-        for side in &self.sides {
-            let memory = side.context.handler_memory();
-            memory.read(crate::nic::memory::common::COUNTERS as u32, &mut bytes)?;
-            let (words, _) = bytes.as_chunks();
-            let rows = words.iter().skip(counter as usize).step_by(COUNTERS);
-            sum = rows.fold(sum, |sum, word| sum.wrapping_add(u32::from_le_bytes(*word)));
-        }
-        Ok(sum)
+        let memory = self.context.handler_memory();
+        memory.read(common::COUNTERS as u32, &mut bytes)?;
+        let (words, _) = bytes.as_chunks();
+        let rows = words.iter().skip(counter as usize).step_by(COUNTERS);
+        Ok(rows.fold(0_u32, |sum, word| sum.wrapping_add(u32::from_le_bytes(*word))))
     }
 
     /// The NIC.

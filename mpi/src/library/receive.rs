@@ -108,7 +108,7 @@ impl<D: Device> Library<D> {
         let place = match &compiled {
             Some(form) if form.table_bytes() == 0 => Some(0),
             Some(form) => {
-                table = self.sides[buffer.side].slots.put_table(&form.table_words())?;
+                table = self.slots.put_table(&form.table_words())?;
                 table
             }
             None => None,
@@ -118,9 +118,8 @@ impl<D: Device> Library<D> {
                 form.put(&mut words, place, (i64::from(buffer.start) + origin) as u32)
             }
             _ => {
-                let area = &mut self.sides[buffer.side].area;
-                let free = area.free();
-                let start = area.take(bytes).ok_or(Error::NoRoom { bytes, free })?;
+                let free = self.area.free();
+                let start = self.area.take(bytes).ok_or(Error::NoRoom { bytes, free })?;
                 staging = Some(start);
                 NicLayout::contiguous(bytes as u32).put(&mut words, 0, start);
             }
@@ -186,14 +185,13 @@ impl<D: Device> Library<D> {
 
     fn remove(&mut self, number: usize) {
         if let Some(receive) = self.receives[number].take() {
-            let side = &mut self.sides[receive.buffer.side];
             if let Some(table) = receive.table {
-                side.slots.free_table(table);
+                self.slots.free_table(table);
             }
             if let Some(staging) = receive.staging {
-                side.area.give(staging);
+                self.area.give(staging);
             }
-            side.slots.unbind(number);
+            self.slots.unbind(number);
         }
     }
 
@@ -236,8 +234,7 @@ impl<D: Device> Library<D> {
     /// Lets a message come, or refuses it: whether that was possible.
     fn arm(&mut self, number: usize, rank: usize, announcement: &Announcement) -> Result<bool, Error> {
         let ip = self.ranks[rank].ip;
-        let side = self.receive(number)?.buffer.side;
-        let Some(slot) = self.sides[side].slots.find(number) else {
+        let Some(slot) = self.slots.find(number) else {
             return Ok(false);
         };
         let Announcement { bytes, unit, tag, .. } = *announcement;
@@ -271,7 +268,7 @@ impl<D: Device> Library<D> {
         receive.words[request::PORT / 4] = announcement.port.to_be().into();
         receive.state = State::Armed(slot, Status { bytes, rank, tag });
         let words = receive.words;
-        let id = self.sides[side].slots.arm(slot, number, &words)?;
+        let id = self.slots.arm(slot, number, &words)?;
         self.inbox.grant(rank, announcement.number, id);
         Ok(true)
     }
@@ -281,15 +278,13 @@ impl<D: Device> Library<D> {
         for number in 0..self.receives.len() {
             let Some(Receiving {
                 state: State::Armed(slot, status),
-                buffer,
                 ..
             }) = &self.receives[number]
             else {
                 continue;
             };
             let (slot, status) = (*slot, *status);
-            let side = &mut self.sides[buffer.side];
-            if side.slots.take(slot, &side.host)?.is_none() {
+            if self.slots.take(slot, &self.host)?.is_none() {
                 continue;
             }
             self.unpack(number, status.bytes)?;
@@ -316,13 +311,12 @@ impl<D: Device> Library<D> {
             return Ok(());
         };
         let mut message = vec![0; bytes as usize];
-        let host = &self.sides[buffer.side].host;
-        host.read(*staging, &mut message)?;
+        self.host.read(*staging, &mut message)?;
         let start = i64::from(buffer.start) + origin;
         for piece in layout.place(0, bytes.into()) {
             let part = &message[piece.offset as usize..][..piece.bytes as usize];
             // The elements were found to lie in the buffer.
-            host.write((start + piece.start) as u32, part)?;
+            self.host.write((start + piece.start) as u32, part)?;
         }
         self.counts.unpacked += 1;
         Ok(())

@@ -4,11 +4,10 @@ use super::control::Host;
 use super::error::Error;
 use super::receive::Status;
 use super::sending::{Sending, State, To};
-use super::side::Side;
 use super::{Buffer, Config, Library, Request};
 use crate::layout::Layout;
 use crate::nic::Segments;
-use spinneret_host::Device;
+use spinneret_host::{Device, HostMemory};
 use spinneret_slmp::wire::Header;
 use spinneret_slmp::{Mode, Sender};
 use std::time::Duration;
@@ -192,7 +191,7 @@ impl Outbox {
         now: Duration,
         own: Host,
         ranks: &[Host],
-        sides: &[Side<D>],
+        host: &HostMemory<D>,
     ) -> Result<Option<Vec<u8>>, Error> {
         let count = self.sends.len();
         for step in 0..count {
@@ -202,7 +201,7 @@ impl Outbox {
             };
             let to = ranks[send.to.rank];
             self.frames = self.frames.wrapping_add(1);
-            if let Some(frame) = send.next(now, &self.config, own, to, self.frames, sides)? {
+            if let Some(frame) = send.next(now, &self.config, own, to, self.frames, host)? {
                 self.turn = index + 1;
                 return Ok(Some(frame));
             }

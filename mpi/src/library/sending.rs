@@ -3,10 +3,9 @@
 use super::control::{Announcement, Control, Host, PORT};
 use super::error::Error;
 use super::receive::Status;
-use super::side::Side;
 use super::{Buffer, Config};
 use crate::layout::Layout;
-use spinneret_host::Device;
+use spinneret_host::{Device, HostMemory};
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::wire::{self, Header};
 use spinneret_slmp::{Sender, Step};
@@ -72,7 +71,7 @@ impl Sending {
         own: Host,
         to: Host,
         identification: u16,
-        sides: &[Side<D>],
+        host: &HostMemory<D>,
     ) -> Result<Option<Vec<u8>>, Error> {
         let (rank, status) = (self.to.rank, self.status());
         match &mut self.state {
@@ -104,7 +103,7 @@ impl Sending {
                 match sender.poll(now) {
                     Step::Send(segment) => {
                         let mut payload = vec![0; segment.range.len()];
-                        self.pack(segment.range.start, &mut payload, sides)?;
+                        self.pack(segment.range.start, &mut payload, host)?;
                         Ok(frame(segment.header, &payload, own, to, identification))
                     }
                     Step::Wait(until) => {
@@ -125,12 +124,11 @@ impl Sending {
     }
 
     /// Gets a part of the message from its elements.
-    fn pack<D: Device>(&self, offset: usize, payload: &mut [u8], sides: &[Side<D>]) -> Result<(), Error> {
+    fn pack<D: Device>(&self, offset: usize, payload: &mut [u8], host: &HostMemory<D>) -> Result<(), Error> {
         let start = i64::from(self.buffer.start) + self.origin;
         for piece in self.layout.place(offset as u64, payload.len() as u64) {
             let at = piece.offset as usize - offset;
             // The elements were found to lie in the buffer.
-            let host = &sides[self.buffer.side].host;
             host.read(
                 (start + piece.start) as u32,
                 &mut payload[at..at + piece.bytes as usize],

@@ -2,7 +2,9 @@
 
 use super::area::Area;
 use super::error::Error;
-use crate::nic::memory::{COMPLETION_STRIDE, COMPLETION_VALID, MAGIC, SLOTS, VERSION, common, request};
+use crate::nic::memory::{
+    COMPLETION_STRIDE, COMPLETION_VALID, MAGIC, SLOTS, VERSION, common, message_id, request,
+};
 use spinneret_host::{Device, HandlerMemory, HostMemory};
 
 /// Words of a request.
@@ -27,9 +29,6 @@ pub(super) struct Slots<D: Device> {
     memory: HandlerMemory<D>,
     tables: Area,
     slots: [Slot; SLOTS],
-    /// Its slots are every so many, from the first on.
-    first: usize,
-    step: usize,
     generation: u32,
     words_written: u64,
 }
@@ -45,12 +44,7 @@ impl<D: Device> Slots<D> {
     }
 
     /// Prepares handler memory; ids count from a random number on.
-    pub(super) fn open(
-        memory: HandlerMemory<D>,
-        seed: u32,
-        first: usize,
-        step: usize,
-    ) -> Result<Self, Error> {
+    pub(super) fn open(memory: HandlerMemory<D>, seed: u32) -> Result<Self, Error> {
         memory.write(0, &vec![0; Self::tables_at() as usize])?;
         memory.store(common::SLOTS as u32, SLOTS as u32)?;
         memory.store(common::VERSION as u32, VERSION)?;
@@ -59,9 +53,7 @@ impl<D: Device> Slots<D> {
             tables: Area::new(Self::tables_at(), memory.len()),
             memory,
             slots: [Slot::default(); SLOTS],
-            first,
-            step,
-            generation: seed >> 4,
+            generation: seed,
             words_written: 0,
         })
     }
@@ -91,8 +83,8 @@ impl<D: Device> Slots<D> {
     /// A slot in which no message is to come: that of the request, or one of nobody, or any.
     pub(super) fn find(&self, receive: usize) -> Option<usize> {
         let free = |is_good: &dyn Fn(&Slot) -> bool| {
-            let mut own = (self.first..SLOTS).step_by(self.step);
-            own.find(|&number| !self.slots[number].is_active && is_good(&self.slots[number]))
+            let mut slots = self.slots.iter();
+            slots.position(|slot| !slot.is_active && is_good(slot))
         };
         free(&|slot| slot.bound == Some(receive))
             .or_else(|| free(&|slot| slot.bound.is_none()))
@@ -103,8 +95,7 @@ impl<D: Device> Slots<D> {
     /// from the message before.
     pub(super) fn arm(&mut self, number: usize, receive: usize, words: &Words) -> Result<u32, Error> {
         self.generation = self.generation.wrapping_add(1);
-        // 28 bits, and never 0.
-        let id = (self.generation << 4).max(1 << 4) | number as u32;
+        let id = message_id(self.generation, number);
         let at = (common::SIZE + number * request::SIZE) as u32;
         let slot = self.slots[number];
         let field = |offset: usize| words[offset / 4];
@@ -127,8 +118,8 @@ impl<D: Device> Slots<D> {
             let changed = groups.iter().filter(|(has_changed, _)| *has_changed);
             changed.flat_map(|(_, offsets)| offsets.iter().copied()).collect()
         } else {
-            // All but those that are written apart, and that of handlers.
-            let apart = [request::ID, request::PREVIOUS, request::COMPLETING];
+            // All but those that are written apart.
+            let apart = [request::ID, request::PREVIOUS];
             (0..request::SIZE)
                 .step_by(4)
                 .filter(|offset| !apart.contains(offset))

@@ -13,6 +13,7 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("MAGIC", format!("{:#010x}", memory::MAGIC)),
         ("VERSION", memory::VERSION.to_string()),
         ("SLOTS", memory::SLOTS.to_string()),
+        ("SLOT_SHIFT", memory::SLOT_SHIFT.to_string()),
         ("MAX_SEGMENTS", memory::MAX_SEGMENTS.to_string()),
         ("BITMAP_WORDS", memory::BITMAP_WORDS.to_string()),
         ("LOCAL_BYTES", memory::LOCAL_BYTES.to_string()),

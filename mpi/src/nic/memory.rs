@@ -5,15 +5,18 @@
 /// What the first word of the memory holds: "MPIT".
 pub const MAGIC: u32 = 0x5449_504d;
 /// Version of this layout.
-pub const VERSION: u32 = 1;
-/// Most messages that are received at once. The slot of a message is the lowest bits of its id.
+pub const VERSION: u32 = 2;
+/// Most messages that are received at once.
 pub const SLOTS: usize = 16;
+/// Where the slot is in a message's id: the lowest bits of the byte that comes first on the wire. The NIC takes the queue of a
+/// message from these, and so the cluster that it prefers: messages of neighbouring slots prefer different ones.
+pub const SLOT_SHIFT: u32 = 24;
 /// Most segments of a message; as many bits has each bitmap.
 pub const MAX_SEGMENTS: usize = BITMAP_WORDS * 32;
 /// Words of a bitmap of segments.
 pub const BITMAP_WORDS: usize = 1008;
 /// Bytes of each cluster's scratchpad that handlers need for each slot: a copy of the request, some words, a bitmap.
-pub const LOCAL_BYTES: usize = request::SIZE + 64 + 4 * BITMAP_WORDS;
+pub const LOCAL_BYTES: usize = request::SIZE + 80 + 4 * BITMAP_WORDS;
 /// Counters of each HPU.
 pub const COUNTERS: usize = 16;
 /// Most HPUs that a NIC has; each has counters for itself.
@@ -32,6 +35,17 @@ pub const COMPLETION_STRIDE: usize = 64;
 pub const COMPLETION_VALID: u32 = 0x8000_0000;
 /// Where buffers may start in the context's host memory.
 pub const BUFFERS: usize = 4096;
+
+/// The id of a message in a slot, which is not 0; of its generation count 28 bits.
+pub fn message_id(generation: u32, slot: usize) -> u32 {
+    let id = (generation << SLOTS.ilog2()).max(SLOTS as u32) | slot as u32;
+    id.rotate_left(SLOT_SHIFT)
+}
+
+/// The slot of a message.
+pub fn slot_of(id: u32) -> usize {
+    (id >> SLOT_SHIFT) as usize % SLOTS
+}
 
 /// One word or array of the layout.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +113,6 @@ layout! {
         INDEX 0x40 1 "offset of the index in handler memory: for each part of an element, its first run";
         INDEX_SHIFT 0x44 1 "a part has 2^this bytes";
         EXTENT 0x48 1 "bytes from one element to the next, modulo 2^32";
-        COMPLETING 0x4c 1 "the handlers': id of the message that one of them completes";
         LEVEL 0x60 20 "for each level from the inside: count, stride, reciprocal and shift of the count, step";
     }
 }
@@ -150,5 +163,24 @@ numbered! {
         Stuck 10 "segments that had to wait for a handler that does not get on";
         AcksSent 11 "acknowledgements of whole messages, and of what came twice";
         Completed 12 "messages that were completed";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SLOTS, message_id, slot_of};
+
+    #[test]
+    fn the_first_byte_of_an_id_on_the_wire_says_its_slot() {
+        for slot in 0..SLOTS {
+            let ids = [0, 1, 0x123_4567, u32::MAX].map(|generation| message_id(generation, slot));
+            for id in ids {
+                assert!(id != 0 && slot_of(id) == slot);
+                assert_eq!(usize::from(id.to_be_bytes()[0]) % SLOTS, slot);
+            }
+        }
+        // The lowest 28 bits of a generation make ids of their own, but for 0, which is taken for 1.
+        assert_eq!(message_id(0, 3), message_id(1, 3));
+        assert_ne!(message_id(1, 3), message_id(1 << 27, 3));
     }
 }

@@ -20,7 +20,7 @@ static __attribute__((noinline, cold)) void complete_if_whole(const task_t *task
                                                               uint32_t id, segment_t *segment) {
     record_t *own = record_of(task, rt_cluster_id(), slot);
     uint32_t last = own->request.last, length = own->request.length, unit = own->request.unit;
-    if (!is_whole(task, slot, id, last) || amo_swap(&memory->request[slot].completing, id) == id) {
+    if (!is_whole(task, slot, id, last) || !claim(task, slot, id)) {
         return;
     }
     if (!close_all(task, slot, id)) {
@@ -146,7 +146,7 @@ __handler__ void mpi_types_ph(handler_args_t *args) {
         count(memory, (enum mpi_types_counter)cause, 1);
         return;
     }
-    uint32_t slot = segment.message_id % MPI_TYPES_SLOTS;
+    uint32_t slot = (segment.message_id >> MPI_TYPES_SLOT_SHIFT) % MPI_TYPES_SLOTS;
     record_t *record = record_of(task, cluster, slot);
     if (!likely(record != NULL)) {
         count(memory, MPI_TYPES_UNKNOWN, 1);

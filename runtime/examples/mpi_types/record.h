@@ -11,8 +11,8 @@
  *  2. When its copies are done it sets the segment's bit, counts it if it was not set, and clears `active`.
  *  3. Who has placed the last segment of the message (by its index) says so in the records of all clusters. From then on
  *     everybody who has counted looks whether all segments are there: counts first, and then the bits.
- *  4. Of those who find that, one closes the message in the records of all clusters, and waits until nobody is active for
- *     it. Then it tells the host.
+ *  4. Of those who find that, one claims it. It closes the message in the records of all clusters, and waits until nobody is
+ *     active for it. Then it tells the host.
  *
  * An HPU's accesses are answered one after the other. So an HPU that found the message open had shown itself before it was
  * closed, and is waited for; and of the one who says that the last segment is there, and another who counts, at least one
@@ -36,6 +36,9 @@ typedef struct {
     volatile uint32_t wants[2]; /* a byte of each HPU: whether it wants to change the record, or just does */
     volatile uint32_t asked;    /* whether its end asks to be acknowledged */
     volatile uint32_t active[8]; /* for each HPU, the message that it may write to the host for */
+    volatile uint32_t claimed;   /* the message that an HPU of the cluster wants to complete */
+    volatile uint32_t completed; /* in the first cluster: the message that an HPU completes */
+    volatile uint32_t claims[2]; /* there: a byte of each cluster: whether it wants to change that word, or just does */
     volatile uint32_t bits[MPI_TYPES_BITMAP_WORDS];
 } record_t;
 static_assert(sizeof(record_t) == MPI_TYPES_LOCAL_BYTES, "the host asks for so much");
@@ -110,14 +113,19 @@ static __attribute__((noinline, cold)) void try_again(volatile uint32_t *wants, 
     wait_for_flags(wants, hpu);
 }
 
-/* Makes this HPU the only one of its cluster that changes the record, until it gives it back. */
-static inline void lock_record(record_t *record, uint32_t hpu) {
-    if (!is_alone(record->wants, hpu)) {
-        try_again(record->wants, hpu);
+/* Lets nobody else in who has a flag among these, until the flag is taken away. */
+static inline void lock_flags(volatile uint32_t *wants, uint32_t own) {
+    if (!is_alone(wants, own)) {
+        try_again(wants, own);
     }
 }
 
-static inline void unlock_record(record_t *record, uint32_t hpu) { ((volatile uint8_t *)record->wants)[hpu] = 0; }
+static inline void unlock_flags(volatile uint32_t *wants, uint32_t own) { ((volatile uint8_t *)wants)[own] = 0; }
+
+/* Makes this HPU the only one of its cluster that changes the record, until it gives it back. */
+static inline void lock_record(record_t *record, uint32_t hpu) { lock_flags(record->wants, hpu); }
+
+static inline void unlock_record(record_t *record, uint32_t hpu) { unlock_flags(record->wants, hpu); }
 
 /* Sets a segment's bit, and counts it if it is the first time. */
 static inline void set_bit(record_t *record, uint32_t hpu, uint32_t index) {
@@ -131,30 +139,55 @@ static inline void set_bit(record_t *record, uint32_t hpu, uint32_t index) {
     unlock_record(record, hpu);
 }
 
-/* Whether all segments have a bit in some cluster. */
-static inline bool is_whole(const task_t *task, uint32_t slot, uint32_t id, uint32_t last) {
-    record_t *records[SPIN_TASK_CLUSTERS];
+/* Whether all segments have a bit in some cluster. Nobody else has work then, so this is made to be fast, not small. */
+static __attribute__((noinline)) bool is_whole(const task_t *task, uint32_t slot, uint32_t id, uint32_t last) {
+    const volatile uint32_t *bits[SPIN_TASK_CLUSTERS];
     uint32_t count = 0, clusters = count_clusters(), there = 0;
     for (uint32_t cluster = 0; cluster < clusters; ++cluster) {
-        record_t *record = record_of(task, cluster, slot);
+        const record_t *record = record_of(task, cluster, slot);
         if (record != NULL && record->id == id) {
-            records[there++] = record;
+            bits[there++] = record->bits;
             count += record->count;
         }
     }
     if (count <= last) {
         return false;
     }
+    /* Bits behind the last one are not needed. */
+    uint32_t behind = ~0u << last % 32 << 1;
+    const volatile uint32_t *one = bits[0], *other = bits[there - 1];
     for (uint32_t word = 0; word <= last / 32; ++word) {
-        uint32_t all = word == last / 32 ? ~0u >> (31 - last % 32) : ~0u, found = 0;
-        for (uint32_t number = 0; number < there && (found & all) != all; ++number) {
-            found |= records[number]->bits[word];
-        }
-        if ((found & all) != all) {
-            return false;
+        uint32_t found = one[word] | other[word] | (word == last / 32 ? behind : 0);
+        for (uint32_t number = 1; !likely(found == ~0u); ++number) {
+            if (number >= there) {
+                return false;
+            }
+            found |= bits[number][word];
         }
     }
     return true;
+}
+
+/*
+ * Whether this HPU is the one that completes a message: the first of its cluster, and of those the first one. It takes flags in
+ * L1, since an atomic operation on L2 goes through the runtime's guard, some 1000 clocks with two who want it and none of its
+ * code in the cache, while nobody else has work.
+ */
+static inline bool claim(const task_t *task, uint32_t slot, uint32_t id) {
+    uint32_t cluster = rt_cluster_id(), hpu = rt_core_id();
+    record_t *own = record_of(task, cluster, slot), *first = record_of(task, 0, slot);
+    lock_record(own, hpu);
+    bool is_mine = own->claimed != id;
+    own->claimed = id;
+    unlock_record(own, hpu);
+    if (!is_mine || first == NULL) {
+        return false;
+    }
+    lock_flags(first->claims, cluster);
+    is_mine = first->completed != id;
+    first->completed = id;
+    unlock_flags(first->claims, cluster);
+    return is_mine;
 }
 
 /* Closes the message, so that nobody writes to the host for it any more: whether all have ended who did. */

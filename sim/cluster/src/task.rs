@@ -152,7 +152,7 @@ pub struct NicCommand {
 pub struct HostCommand {
     /// Who asked.
     pub id: CommandId,
-    /// Message whose handler asked: its lowest bits are the context.
+    /// Message whose handler asked; a part of it is the context.
     pub message: u32,
     /// Address in host memory.
     pub host: u64,

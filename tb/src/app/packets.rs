@@ -3,6 +3,7 @@
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use spinneret_regmap::matching::{Rule, WORD_BYTES};
+use spinneret_regmap::message_id;
 use spinneret_sim::stream::Frame;
 
 /// First byte of a packet for context 0; the next values are for the others.
@@ -28,14 +29,14 @@ pub fn context(bytes: &[u8]) -> Option<usize> {
     (number < CONTEXTS).then_some(number)
 }
 
-/// The message id of a packet's HER: eight bits of its own, two of the context.
+/// The message id of a packet's HER: eight bits of its own, with those of the context between them.
 pub fn message_id(bytes: &[u8], context: usize) -> u32 {
     let own = if bytes.len() >= MESSAGE_ID.end {
         u32::from(bytes[MESSAGE_ID.start])
     } else {
         0
     };
-    own << 2 | context as u32
+    message_id::compose(own.into(), context as u32) as u32
 }
 
 /// Random bytes that match nothing.

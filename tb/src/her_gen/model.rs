@@ -1,5 +1,7 @@
 //! The contract of the HER generator, cycle by cycle.
 
+use spinneret_regmap::message_id;
+
 /// Fields of an execution context, in the order of the ports.
 pub const FIELDS: [&str; 18] = [
     "handler_mem_addr",
@@ -59,7 +61,7 @@ pub struct HerParams {
     pub contexts: usize,
     /// Bits of the message id in the tag.
     pub tag_message_id_bits: u32,
-    /// Whether the context is the lowest bits of the message id in a HER.
+    /// Whether the context is bits 3:2 of the message id in a HER.
     pub context_in_message_id: bool,
     /// Most bytes that are copied to L1; 0: all.
     pub transfer_limit: u64,
@@ -104,7 +106,7 @@ impl HerParams {
         let used = configuration.serves(packet.tag & 3)?;
         let id = low(packet.tag >> 3, self.tag_message_id_bits);
         let message_id = if self.context_in_message_id {
-            id << 2 | used
+            message_id::compose(id, used as u32)
         } else {
             id
         };

@@ -3,6 +3,7 @@
 use super::contexts::CONTEXTS;
 use super::slots::{Class, SlotMap};
 use crate::parameters::Parameters;
+use spinneret_regmap::message_id;
 use spinneret_rules::MatcherParams;
 use spinneret_sim::model::Model;
 
@@ -17,7 +18,7 @@ pub struct Setup {
     pub matcher: MatcherParams,
     /// Width of the message id in a HER in bits.
     pub her_message_id_bits: u32,
-    /// Whether the two lowest bits of that are the context.
+    /// Whether bits 3:2 of that are the context.
     pub context_in_message_id: bool,
     /// The slots of the packet buffer.
     pub slots: SlotMap,
@@ -94,7 +95,7 @@ impl Setup {
     pub fn her_message_id(&self, message_id: u32, context: usize) -> u64 {
         let id = u64::from(message_id);
         let id = if self.context_in_message_id {
-            id << 2 | context as u64
+            message_id::compose(id, context as u32)
         } else {
             id
         };
@@ -139,10 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn a_message_id_is_cut_behind_its_context() {
+    fn a_message_id_has_its_context_between_its_bits() {
         let reference = Setup::of::<PspinIngressDatapath>();
         assert_eq!(reference.her_message_id(0x8765_4321, 3), 0x8765_4321);
         let small = Setup::of::<PspinIngressDatapathSmall>();
-        assert_eq!(small.her_message_id(0x8765_43a5, 2), 0x296);
+        assert_eq!(small.her_message_id(0x8765_43a5, 2), 0x299);
     }
 }

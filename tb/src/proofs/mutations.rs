@@ -168,6 +168,12 @@ const MUTATIONS: &[Row] = &[
         "used = wanted & {2{wanted_enabled}};",
         "used = wanted;",
     ),
+    // Puts the context lowest, so that all messages of a context prefer one cluster.
+    (
+        "pspin_her_gen_board",
+        "{message_id[2], table_used, message_id[1:0]}",
+        "{message_id, table_used}",
+    ),
     // Frees a slot that is free, so that it would be in the list twice.
     ("slot_pool", "free_done = free & out;", "free_done = free;"),
     // Looks only at what is written, so that a slot can be freed twice, one cycle after the other.

@@ -166,7 +166,7 @@ module pspin_her_gen (
             her_address <= address;
             her_length <= length;
             her_context <= table_chosen;
-            her_message_id <= {message_id, table_used};
+            her_message_id <= {message_id[7:2], table_used, message_id[1:0]};
         end
         if (free_free) begin
             free_held <= to_free;

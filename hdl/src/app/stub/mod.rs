@@ -23,7 +23,7 @@
 //!   memory; bit 0, send the packet as a NIC command and wait for its response; bit 3, write the message id to
 //!   stdout. Then the feedback. HERs name lines of the memory without a check: addresses outside repeat.
 //! - **Host**: one burst at a time, id 0, INCR, full lines, strobes for the bytes of the packet, never across 4 KiB.
-//!   AWUSER and ARUSER are the context: the lowest 2 bits of the message id. A response that is not OKAY writes 0xdead0000 plus the response to stdout, and work goes on.
+//!   AWUSER and ARUSER are the context: bits 3:2 of the message id. A response that is not OKAY writes 0xdead0000 plus the response to stdout, and work goes on.
 //! - **Commands** carry ids that count up from 0, nid, fid and user pointer 0. Responses with another id are ignored.
 //! - **stdout** is first-word-fall-through: the oldest word is at `stdout_dout` while `stdout_data_valid` is 1, and
 //!   `stdout_rd_en` takes it. The newest word is dropped when it is full.
@@ -64,7 +64,8 @@ use crate::ingress::her_gen::{FeedbackOut, HerIn};
 use crate::stream::{Fifo, FifoConfig};
 use fetch::HOST_LINE;
 use sequencer::HerFields;
-use shape::{ADDRESS, COMMAND_ID, CONTEXT, HOST_ADDRESS, MESSAGE_ID, OFFSET, USER};
+use shape::{ADDRESS, COMMAND_ID, HOST_ADDRESS, MESSAGE_ID, OFFSET, USER};
+use spinneret_regmap::message_id::{CONTEXT_BITS, ID_BITS};
 use spinneret_verilog::prelude::*;
 
 /// Names with a direction behind them.
@@ -131,6 +132,8 @@ pub struct ClusterStub {
     slaves: [Checked<StubSlave<{ shape }>>; HERS],
     hers: Checked<Fifo<{ FifoConfig::distributed(HerFields::WIDTH, shape.hers).registered() }>>,
     sequencer: HerSequencer,
+    /// The context of the HER.
+    asker: Wire<Local, { CONTEXT_BITS as usize }>,
     fetch: HostFetch<{ shape }>,
     copy: HostCopy<{ shape }>,
     stdout: Checked<Fifo<{ FifoConfig::block(ADDRESS, shape.stdout_words) }>>,
@@ -179,6 +182,11 @@ impl Logic for ClusterStub {
         self.sequencer.her_addr.next = self.hers.m.data.val().slice(HerFields::ADDRESS, ADDRESS);
         self.sequencer.her_size.next = self.hers.m.data.val().slice(HerFields::SIZE, ADDRESS);
         self.sequencer.her_message.next = self.hers.m.data.val().slice(HerFields::MESSAGE, MESSAGE_ID);
+        self.asker.next = self
+            .sequencer
+            .her_message
+            .val()
+            .slice(ID_BITS as usize, CONTEXT_BITS as usize);
         self.sequencer.her_operations.next = self
             .hers
             .m
@@ -222,7 +230,7 @@ impl Logic for ClusterStub {
         self.host_master.aw.cache.next = BUFFERABLE.into();
         self.host_master.aw.qos.next = 0.into();
         self.host_master.aw.id.next = 0.into();
-        self.host_master.aw.user.next = self.sequencer.her_message.val().slice(0, CONTEXT).resize(USER);
+        self.host_master.aw.user.next = self.asker.val().resize(USER);
         self.host_master.aw.valid.next = self.copy.aw_valid.val();
         self.copy.aw_ready.next = self.host_master.aw.ready.val();
         self.host_master.ar.addr.next = cat!(self.fetch.ar_line.val(), lit(0, OFFSET));
@@ -235,7 +243,7 @@ impl Logic for ClusterStub {
         self.host_master.ar.cache.next = BUFFERABLE.into();
         self.host_master.ar.qos.next = 0.into();
         self.host_master.ar.id.next = 0.into();
-        self.host_master.ar.user.next = self.sequencer.her_message.val().slice(0, CONTEXT).resize(USER);
+        self.host_master.ar.user.next = self.asker.val().resize(USER);
         self.host_master.ar.valid.next = self.fetch.ar_valid.val();
         self.fetch.ar_ready.next = self.host_master.ar.ready.val();
         self.host_master.w.data.next = self.copy.w_data.val();

@@ -17,8 +17,6 @@ pub(super) const OFFSET: usize = STROBES.trailing_zeros() as usize;
 pub(super) const ID: usize = 6;
 /// Width of the AXI user signals in bits.
 pub(super) const USER: usize = 4;
-/// Lowest bits of a message id that are the context.
-pub(super) const CONTEXT: usize = 2;
 /// Width of a message id in bits.
 pub(super) const MESSAGE_ID: usize = 10;
 /// Width of a command's id in bits.

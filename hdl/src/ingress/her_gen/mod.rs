@@ -14,7 +14,7 @@
 //! - **Behaviour**: a packet {address, length, tag} becomes a handler execution request (HER). The tag is
 //!   {message id, end of message, context id (2 bits)}. `her_size` is the length, `her_xfer_size` the length or
 //!   `transfer_limit`, whichever is less. `her_msgid` is the lowest bits of the message id; with
-//!   `context_in_message_id` it is {lowest bits of the message id, context that is used (2 bits)}.
+//!   `context_in_message_id` it is {further bits of the message id, context that is used (2 bits), its 2 lowest bits}.
 //! - **Contexts** (`conf_*`) are taken, all together, at the end of every cycle with `conf_valid` 1, and held
 //!   while it is 0. A HER is made of the contexts that are in force in the cycle before it becomes valid, and
 //!   does not change any more. After reset no context is enabled.
@@ -162,8 +162,16 @@ impl Logic for PspinHerGen {
                 }
             }
             self.her_context.d.next = self.table.chosen.val();
-            if shape.context_in_message_id {
-                self.her_message_id.d.next = cat!(self.message_id.val(), self.table.used.val());
+            if shape.context_in_message_id && shape.her_id_bits() > HerShape::LOW_ID_BITS {
+                self.her_message_id.d.next = cat!(
+                    self.message_id
+                        .val()
+                        .slice(HerShape::LOW_ID_BITS, shape.her_id_bits() - HerShape::LOW_ID_BITS),
+                    self.table.used.val(),
+                    self.message_id.val().slice(0, HerShape::LOW_ID_BITS)
+                );
+            } else if shape.context_in_message_id {
+                self.her_message_id.d.next = cat!(self.table.used.val(), self.message_id.val());
             } else {
                 self.her_message_id.d.next = self.message_id.val();
             }

@@ -2,6 +2,7 @@
 
 use super::ports::ContextsOut;
 use crate::entry::{Checked, ParameterError};
+use spinneret_regmap::message_id::{CONTEXT_BITS, ID_BITS, QUEUE_BITS};
 use spinneret_verilog::prelude::*;
 
 /// Parameters of the HER generator, checked.
@@ -29,7 +30,7 @@ pub struct HerShape {
     /// Bits of the message id in the tag.
     #[parameter(32, range = 1..=32, name = "tag_message_id_width")]
     pub tag_message_id: usize,
-    /// 1: the lowest 2 bits of a HER's message id are its context, so that contexts share no queue.
+    /// 1: bits 3:2 of a HER's message id are its context, between those of the id, so that contexts share no queue.
     #[parameter(0, board = 1)]
     pub context_in_message_id: bool,
     /// Most bytes of a packet that the cluster copies to L1; 0: all of it.
@@ -39,7 +40,9 @@ pub struct HerShape {
 
 impl HerShape {
     /// Bits of a context's number.
-    pub(super) const CONTEXT_BITS: usize = 2;
+    pub(super) const CONTEXT_BITS: usize = CONTEXT_BITS as usize;
+    /// Lowest bits of a message's id, which stay lowest if its HER has the context as well.
+    pub(super) const LOW_ID_BITS: usize = ID_BITS as usize;
 
     fn check(&self, checked: Checked<'_>) -> Result<(), ParameterError> {
         let refuse = |parameter, reason| Err(checked.refuse(parameter, reason));
@@ -53,8 +56,8 @@ impl HerShape {
             let reason = format!("a size in a HER has as many bits as an address, {}", self.address);
             return refuse("length_width", reason);
         }
-        if self.context_in_message_id && self.message_id <= Self::CONTEXT_BITS {
-            let reason = "the context takes 2 bits of it, so it is 3 at least";
+        if self.context_in_message_id && self.message_id < QUEUE_BITS as usize {
+            let reason = "it has 2 bits of the id and 2 of the context, so it is 4 at least";
             return refuse("message_id_width", reason.into());
         }
         Ok(())

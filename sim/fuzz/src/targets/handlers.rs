@@ -7,6 +7,7 @@ use anyhow::{Context as _, ensure};
 use rand_chacha::ChaCha8Rng;
 use spinneret_cluster::task::{Code, Her, HostAction, Meta};
 use spinneret_cluster::{Cluster, Config, Ending, Event, Program};
+use spinneret_regmap::message_id;
 use spinneret_regmap::pspin::{
     HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS, PACKET_BASE, PROGRAM_BASE, PROGRAM_BYTES,
     l1_address,
@@ -99,8 +100,7 @@ impl Handlers {
             let bytes = vec![number as u8; PACKET as usize];
             cluster.write(slot(number), &bytes);
             cluster.push(Her {
-                // The lowest bits of a message are its context.
-                message: (number << 2) | (number % 2),
+                message: message_id::compose(number.into(), number % 2) as u32,
                 is_last: true,
                 address: slot(number),
                 size: PACKET,

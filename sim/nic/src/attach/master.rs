@@ -3,7 +3,7 @@
 use super::ports::Handshake;
 use spinneret_cluster::task::{CommandId, HostAction, HostCommand};
 use spinneret_cluster::{BEAT_BYTES, Cluster, REFUSED_HOST};
-use spinneret_regmap::CONTEXTS;
+use spinneret_regmap::message_id;
 use spinneret_sim::agent::Violation;
 use spinneret_sim::model::{Direction, Instance, ModelError, PortHandle};
 use std::collections::VecDeque;
@@ -255,8 +255,8 @@ impl MasterPort {
             let mut burst = Burst {
                 line,
                 beats: (address + (here - 1) - line) / BEAT as u64 + 1,
-                // The hardware makes message ids so, and tells contexts apart by AWUSER and ARUSER.
-                context: message % CONTEXTS,
+                // The hardware tells contexts apart by AWUSER and ARUSER.
+                context: message_id::context(message),
                 ends: done + here == bytes,
                 id,
                 into: (0, 0, 0),

@@ -45,8 +45,13 @@ fn sixteen(layout: Layout, window: u16) -> Exchange {
 
 #[test]
 fn sixteen_messages_one_segment_of_each_at_a_time() {
-    let simple = measure("simple", &sixteen(simple(count()), 1)).gbps();
-    let complex = measure("complex", &sixteen(complex(count()), 1)).gbps();
+    let simple = measure("simple", &sixteen(simple(count()), 1));
+    let complex = measure("complex", &sixteen(complex(count()), 1));
+    // One context does not leave a cluster without work.
+    for done in [&simple, &complex] {
+        assert!(done.load.iter().all(|load| *load >= 0.7), "{:?}", done.load);
+    }
+    let (simple, complex) = (simple.gbps(), complex.gbps());
     assert!(simple >= 10.0 && complex >= 8.0, "{simple} and {complex} Gb/s");
 }
 
@@ -72,7 +77,7 @@ fn one_message_alone() {
     };
     let simple = measure("simple", &alone(simple(4 * count()))).gbps();
     let complex = measure("complex", &alone(complex(4 * count()))).gbps();
-    assert!(simple >= 10.0 && complex >= 8.5, "{simple} and {complex} Gb/s");
+    assert!(simple >= 10.0 && complex >= 9.0, "{simple} and {complex} Gb/s");
 }
 
 #[test]

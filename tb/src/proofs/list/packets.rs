@@ -80,7 +80,7 @@ pub(super) const PROOFS: &[Proof] = &[
         harness: "pspin_her_gen",
         block: "pspin_her_gen",
         settings: &[
-            ("message_id_width", 4),
+            ("message_id_width", 5),
             ("address_width", 3),
             ("host_address_width", 1),
             ("length_width", 2),

@@ -22,9 +22,9 @@ pub(super) fn hers_carry_message_ids_lengths_and_the_context_that_serves<M: Mode
             assert_eq!(bench.settle().hers, 1);
             let values = bench.last_her.take().map(|item| item.values).unwrap_or_default();
             let bits = setup.her_message_id_bits;
-            // The contract's words, without the model: all of the id, or its low bits in front of the context.
+            // The contract's words, without the model: all of the id, or its low bits with the context between them.
             let id = if setup.context_in_message_id {
-                (u64::from(id) % (1 << (bits - 2))) * 4 + context as u64
+                (u64::from(id) % (1 << (bits - 2)) / 4) * 16 + context as u64 * 4 + u64::from(id) % 4
             } else {
                 id.into()
             };

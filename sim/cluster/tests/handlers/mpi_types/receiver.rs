@@ -7,7 +7,7 @@ use spinneret_cluster::{Config, Ending};
 use spinneret_mpi::Layout;
 use spinneret_mpi::nic::memory::{
     BUFFERS, COMPLETION_STRIDE, COMPLETION_VALID, COUNTERS, Counter, HPUS, LOCAL_BYTES, MAGIC, SLOTS,
-    VERSION, common, request,
+    VERSION, common, message_id, request, slot_of,
 };
 use spinneret_mpi::nic::{NicLayout, Segments};
 use spinneret_mpi_sys::Tree;
@@ -127,7 +127,7 @@ impl Receiver {
         let at = Self::slot_at(slot);
         let previous = self.bench.variable(self.memory + at + request::ID as u32);
         self.generation += 1;
-        let id = self.generation << 4 | slot as u32;
+        let id = message_id(self.generation, slot);
         let buffer = self.buffer.wrapping_add_signed(-layout.first());
         self.buffer += (layout.end() - layout.first()) as u64 + GAP;
         if self.table as usize + form.table_bytes() > self.bench.meta.handler_memory[1] as usize {
@@ -203,7 +203,7 @@ impl Receiver {
 
     /// Whether a message is complete.
     pub(crate) fn is_complete(&self, message: &Message) -> bool {
-        let start = HOST + u64::from(message.id) % SLOTS as u64 * COMPLETION_STRIDE as u64;
+        let start = HOST + (slot_of(message.id) * COMPLETION_STRIDE) as u64;
         let byte = |index: u64| {
             u64::from(self.bench.host.get(&(start + index)).copied().unwrap_or(0)) << (8 * index)
         };
