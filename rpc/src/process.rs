@@ -1,0 +1,453 @@
+//! The state machines of both sides.
+//!
+//! Each port belongs to one side at a time: to the client while its outbox equals its inbox, else to the server. A side
+//! gives a port away by inverting its own outbox, which nobody else writes.
+//!
+//! | | what happens |
+//! |---|---|
+//! | send | waits for the port, fills the packet, gives the port away |
+//! | receive | gives the port away **if the last thing was a receive as well**, waits for it, uses the packet |
+//! | close | the server gives the port away if it still has it; then both unlock |
+//!
+//! So only a second receive in a row acknowledges the first one. Every send is mirrored by a receive; a client starts with
+//! a send.
+
+use crate::layout::{Layout, LayoutError};
+use crate::lock::Locks;
+use crate::memory::Memory;
+use crate::packet::{Cut, Join, Packet};
+use core::fmt;
+use core::mem;
+
+/// The mask of lanes: there is one.
+const MASK: u64 = 1;
+
+/// Why a port cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault<E> {
+    /// The memory cannot be reached.
+    Memory(E),
+    /// The other side's mailbox holds what no side writes: it would never become equal by inverting.
+    Mailbox {
+        /// The port.
+        port: u32,
+        /// What stands in the mailbox.
+        value: u32,
+    },
+}
+
+impl<E> From<E> for Fault<E> {
+    fn from(error: E) -> Self {
+        Self::Memory(error)
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for Fault<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory(error) => error.fmt(f),
+            Self::Mailbox { port, value } => {
+                write!(f, "the other side's mailbox of port {port} holds {value}: it is 0 or 1")
+            }
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> core::error::Error for Fault<E> {}
+
+/// What the client wrote when it opened a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Which lanes count.
+    pub mask: u64,
+    /// The call.
+    pub opcode: u32,
+    /// Another one in each call of a client that may be restarted; LLVM's clients never write it.
+    pub generation: u32,
+}
+
+impl Header {
+    fn to_words(self) -> [u64; 2] {
+        [
+            self.mask,
+            u64::from(self.opcode) | u64::from(self.generation) << 32,
+        ]
+    }
+
+    fn from_words([mask, word]: [u64; 2]) -> Self {
+        Self {
+            mask,
+            opcode: word as u32,
+            generation: (word >> 32) as u32,
+        }
+    }
+}
+
+/// What one side knows of a port that it has opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State {
+    index: u32,
+    out: u32,
+    receive: bool,
+    owns: bool,
+}
+
+impl State {
+    /// The number of the port.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Whether the port is this side's, as far as it has looked.
+    pub fn owns(&self) -> bool {
+        self.owns
+    }
+}
+
+/// One side of all ports of a buffer. Nothing here waits: what begins with `try` says whether it was possible.
+#[derive(Debug)]
+pub struct Process<M, const IS_SERVER: bool> {
+    memory: M,
+    layout: Layout,
+    locks: Locks,
+}
+
+impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
+    /// One side of the ports in a buffer that is all zero, or was left idle.
+    ///
+    /// # Errors
+    /// If the layout does not fit the memory, or its packets have more than one lane.
+    pub fn new(memory: M, layout: Layout) -> Result<Self, LayoutError> {
+        let (has, needs) = (memory.bytes(), layout.bytes());
+        if has < needs {
+            return Err(LayoutError::Memory { has, needs });
+        }
+        if layout.lanes() != 1 {
+            return Err(LayoutError::ManyLanes(layout.lanes()));
+        }
+        Ok(Self {
+            memory,
+            layout,
+            locks: Locks::new(),
+        })
+    }
+
+    /// How the buffer is laid out.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The memory of the buffer.
+    pub fn memory(&self) -> &M {
+        &self.memory
+    }
+
+    /// What the other side has written to a port's mailbox.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    #[inline]
+    pub fn inbox(&self, port: u32) -> Result<u32, M::Error> {
+        self.memory.load(match IS_SERVER {
+            true => self.layout.secondary(port),
+            false => self.layout.primary(port),
+        })
+    }
+
+    /// What this side has written to a port's mailbox.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    #[inline]
+    pub fn outbox(&self, port: u32) -> Result<u32, M::Error> {
+        self.memory.load(self.outbox_place(port))
+    }
+
+    #[inline]
+    fn outbox_place(&self, port: u32) -> u32 {
+        match IS_SERVER {
+            true => self.layout.primary(port),
+            false => self.layout.secondary(port),
+        }
+    }
+
+    /// Takes a port's lock, of this side only.
+    pub fn try_lock(&self, port: u32) -> bool {
+        self.locks.try_take(port)
+    }
+
+    /// Frees a port's lock.
+    pub fn unlock(&self, port: u32) {
+        self.locks.free(port);
+    }
+
+    /// Whether a port's lock is taken.
+    pub fn is_locked(&self, port: u32) -> bool {
+        self.locks.is_taken(port)
+    }
+
+    /// What the client wrote when it opened the port.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    #[inline]
+    pub fn header(&self, port: u32) -> Result<Header, M::Error> {
+        let mut words = [0; 2];
+        self.memory.read(self.layout.header(port), &mut words)?;
+        Ok(Header::from_words(words))
+    }
+
+    /// Takes the first port from `start` on that is free and this side's. A port whose mailboxes hold what no side writes
+    /// is passed over.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn try_open(&self, start: u32) -> Result<Option<State>, M::Error> {
+        for port in start..self.layout.ports() {
+            // A server looks before it locks, as most of its ports are idle.
+            if IS_SERVER && self.take_owned(port)?.is_none() {
+                continue;
+            }
+            if !self.try_lock(port) {
+                continue;
+            }
+            if let Some(state) = self.take_owned(port)? {
+                return Ok(Some(state));
+            }
+            self.unlock(port);
+        }
+        Ok(None)
+    }
+
+    /// A port as it is at an open, if it is this side's now.
+    fn take_owned(&self, index: u32) -> Result<Option<State>, M::Error> {
+        let (inbox, out) = (self.inbox(index)?, self.outbox(index)?);
+        if inbox > 1 || out > 1 || (inbox != out) != IS_SERVER {
+            return Ok(None);
+        }
+        self.memory.acquire();
+        Ok(Some(State {
+            index,
+            out,
+            receive: false,
+            owns: true,
+        }))
+    }
+
+    /// A port that this side has not opened, for a side that keeps its ports between calls.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached, or this side's mailbox holds what no side writes.
+    pub fn idle(&self, index: u32) -> Result<State, Fault<M::Error>> {
+        match self.outbox(index)? {
+            out @ 0..=1 => Ok(State {
+                index,
+                out,
+                receive: false,
+                owns: false,
+            }),
+            value => Err(Fault::Mailbox { port: index, value }),
+        }
+    }
+
+    /// Clears both mailboxes of a port, which neither side may use meanwhile.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn clear(&self, index: u32) -> Result<State, M::Error> {
+        self.memory.store(self.layout.primary(index), 0)?;
+        self.memory.store(self.layout.secondary(index), 0)?;
+        Ok(State {
+            index,
+            out: 0,
+            receive: false,
+            owns: false,
+        })
+    }
+
+    /// Whether a port is the other side's, by a look that changes nothing. A mailbox that no side writes counts as such.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn is_given_back(&self, state: &State) -> Result<bool, M::Error> {
+        let inbox = self.inbox(state.index)?;
+        Ok(!state.owns && (inbox > 1 || (inbox != state.out) != IS_SERVER))
+    }
+
+    /// Looks whether the port is this side's.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached, or the other side's mailbox holds what no side writes.
+    #[inline]
+    pub fn try_own(&self, state: &mut State) -> Result<bool, Fault<M::Error>> {
+        if !state.owns {
+            let value = self.inbox(state.index)?;
+            if value > 1 {
+                let port = state.index;
+                return Err(Fault::Mailbox { port, value });
+            }
+            state.owns = (value != state.out) == IS_SERVER;
+            if state.owns {
+                self.memory.acquire();
+            }
+        }
+        Ok(state.owns)
+    }
+
+    /// Sends a packet that begins with these words, at most eight. What stood behind them in the packet stays.
+    ///
+    /// # Errors
+    /// As [`try_own`](Self::try_own).
+    #[inline]
+    pub fn try_send(&self, state: &mut State, words: &[u64]) -> Result<bool, Fault<M::Error>> {
+        if !self.try_own(state)? {
+            return Ok(false);
+        }
+        self.memory.write(self.layout.packet(state.index), words)?;
+        self.give_away(state)?;
+        state.receive = false;
+        Ok(true)
+    }
+
+    /// Receives the first words of a packet, at most eight.
+    ///
+    /// # Errors
+    /// As [`try_own`](Self::try_own).
+    #[inline]
+    pub fn try_receive(&self, state: &mut State, words: &mut [u64]) -> Result<bool, Fault<M::Error>> {
+        if mem::take(&mut state.receive) {
+            self.give_away(state)?;
+        }
+        if !self.try_own(state)? {
+            return Ok(false);
+        }
+        self.memory.read(self.layout.packet(state.index), words)?;
+        state.receive = true;
+        Ok(true)
+    }
+
+    /// Makes the port the other side's: all that was written arrives before the mailbox.
+    #[inline]
+    fn give_away(&self, state: &mut State) -> Result<(), M::Error> {
+        self.memory.release()?;
+        state.out ^= 1;
+        state.owns = false;
+        self.memory.store(self.outbox_place(state.index), state.out)
+    }
+
+    /// Ends a call, without the lock: a server gives back what it still has.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    #[inline]
+    pub fn finish(&self, state: &mut State) -> Result<(), M::Error> {
+        state.receive = false;
+        match IS_SERVER && state.owns {
+            true => self.give_away(state),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes what a call begins with. The generation is the next one of the port.
+    pub(crate) fn write_header(&self, port: u32, opcode: u32) -> Result<(), M::Error> {
+        let header = Header {
+            mask: MASK,
+            opcode,
+            generation: self.header(port)?.generation.wrapping_add(1),
+        };
+        self.memory.write(self.layout.header(port), &header.to_words())
+    }
+}
+
+/// A port that is open, for those that may wait. It is closed when it is dropped.
+#[derive(Debug)]
+pub struct Port<'p, M: Memory, const IS_SERVER: bool> {
+    process: &'p Process<M, IS_SERVER>,
+    state: State,
+}
+
+impl<'p, M: Memory, const IS_SERVER: bool> Port<'p, M, IS_SERVER> {
+    /// A port that [`Process::try_open`] has given.
+    pub fn new(process: &'p Process<M, IS_SERVER>, state: State) -> Self {
+        Self { process, state }
+    }
+
+    /// What this side knows of it.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Sends a packet that begins with these words, at most eight.
+    ///
+    /// # Errors
+    /// As [`Process::try_own`].
+    pub fn send(&mut self, words: &[u64]) -> Result<(), Fault<M::Error>> {
+        self.wait(|process, state| process.try_send(state, words))
+    }
+
+    /// Receives the first words of a packet, at most eight.
+    ///
+    /// # Errors
+    /// As [`Process::try_own`].
+    pub fn receive(&mut self, words: &mut [u64]) -> Result<(), Fault<M::Error>> {
+        self.wait(|process, state| process.try_receive(state, words))
+    }
+
+    /// Sends a stream of bytes, `send_n`.
+    ///
+    /// # Errors
+    /// As [`Process::try_own`].
+    pub fn send_stream(&mut self, bytes: &[u8]) -> Result<(), Fault<M::Error>> {
+        Cut::new(bytes).try_for_each(|packet| self.send(&packet.0))
+    }
+
+    /// Receives a stream of bytes, `recv_n`, and gives its length. What does not fit is received and forgotten.
+    ///
+    /// # Errors
+    /// As [`Process::try_own`].
+    pub fn receive_stream(&mut self, bytes: &mut [u8]) -> Result<u64, Fault<M::Error>> {
+        let (mut join, mut packet, mut at) = (Join::default(), Packet::default(), 0);
+        loop {
+            self.receive(&mut packet.0)?;
+            let is_last = join.take(&packet, |now| {
+                let room = &mut bytes[at..];
+                let kept = now.len().min(room.len());
+                room[..kept].copy_from_slice(&now[..kept]);
+                at += kept;
+            });
+            if let (true, Some(length)) = (is_last, join.length()) {
+                return Ok(length);
+            }
+        }
+    }
+
+    /// Closes the port: a server gives back what it still has.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn close(mut self) -> Result<(), M::Error> {
+        let finished = self.process.finish(&mut self.state);
+        drop(self);
+        finished
+    }
+
+    fn wait(
+        &mut self,
+        mut attempt: impl FnMut(&Process<M, IS_SERVER>, &mut State) -> Result<bool, Fault<M::Error>>,
+    ) -> Result<(), Fault<M::Error>> {
+        let mut looks = 0_u32;
+        while !attempt(self.process, &mut self.state)? {
+            looks = looks.wrapping_add(1);
+            self.process.memory.pause(looks);
+        }
+        Ok(())
+    }
+}
+
+impl<M: Memory, const IS_SERVER: bool> Drop for Port<'_, M, IS_SERVER> {
+    fn drop(&mut self) {
+        // After a close there is nothing to give back any more; else the memory may be gone, and nobody is left to tell.
+        let _ = self.process.finish(&mut self.state);
+        self.process.unlock(self.state.index);
+    }
+}
