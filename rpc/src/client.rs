@@ -31,6 +31,7 @@ impl<M: Memory> Client<M> {
     ///
     /// # Errors
     /// If the memory cannot be reached.
+    #[inline]
     pub fn try_open(&self, opcode: u32) -> Result<Option<ClientPort<'_, M>>, M::Error> {
         let Some(state) = self.0.try_open(0)? else {
             return Ok(None);
@@ -44,6 +45,7 @@ impl<M: Memory> Client<M> {
     ///
     /// # Errors
     /// If the memory cannot be reached.
+    #[inline]
     pub fn open(&self, opcode: u32) -> Result<ClientPort<'_, M>, M::Error> {
         let mut looks = 0_u32;
         loop {

@@ -22,7 +22,7 @@ pub const HEADER_BYTES: u32 = 16;
 pub const ALIGNMENT: usize = 64;
 
 /// Bytes of a mailbox.
-const MAILBOX_BYTES: u32 = 4;
+pub const MAILBOX_BYTES: u32 = 4;
 /// What headers and packets are aligned to.
 const WORD_BYTES: u32 = 8;
 

@@ -44,7 +44,7 @@ pub mod test_calls;
 #[cfg(feature = "server")]
 pub use clib::Libc;
 #[cfg(feature = "server")]
-pub use server::{Call, Refusal, Server, Service};
+pub use server::{Call, Refusal, Server, Service, Way};
 #[cfg(feature = "server")]
 pub use shared::{Buffer, Mapping};
 #[cfg(feature = "server")]

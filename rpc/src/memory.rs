@@ -79,6 +79,7 @@ impl<'a> Words<'a> {
         Self(words)
     }
 
+    #[inline]
     fn pairs(&self, offset: u32, words: usize) -> &[[AtomicU32; 2]] {
         let first = offset as usize / size_of::<AtomicU32>();
         self.0[first..first + 2 * words].as_chunks().0

@@ -12,7 +12,7 @@
 //! So only a second receive in a row acknowledges the first one. Every send is mirrored by a receive; a client starts with
 //! a send.
 
-use crate::layout::{Layout, LayoutError};
+use crate::layout::{HEADER_BYTES, Layout, LayoutError, MAILBOX_BYTES, PACKET_BYTES};
 use crate::lock::Locks;
 use crate::memory::Memory;
 use crate::packet::{Cut, Join, Packet};
@@ -98,6 +98,11 @@ impl State {
         self.index
     }
 
+    /// What this side wrote to its mailbox last.
+    pub fn out(&self) -> u32 {
+        self.out
+    }
+
     /// Whether the port is this side's, as far as it has looked.
     pub fn owns(&self) -> bool {
         self.owns
@@ -109,7 +114,17 @@ impl State {
 pub struct Process<M, const IS_SERVER: bool> {
     memory: M,
     layout: Layout,
+    places: Places,
     locks: Locks,
+}
+
+/// Where the parts of the first port lie; those of the others follow.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    inbox: u32,
+    outbox: u32,
+    header: u32,
+    packet: u32,
 }
 
 impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
@@ -125,8 +140,18 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
         if layout.lanes() != 1 {
             return Err(LayoutError::ManyLanes(layout.lanes()));
         }
+        let (inbox, outbox) = match IS_SERVER {
+            true => (layout.secondary(0), layout.primary(0)),
+            false => (layout.primary(0), layout.secondary(0)),
+        };
         Ok(Self {
             memory,
+            places: Places {
+                inbox,
+                outbox,
+                header: layout.header(0),
+                packet: layout.packet(0),
+            },
             layout,
             locks: Locks::new(),
         })
@@ -148,10 +173,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
     /// If the memory cannot be reached.
     #[inline]
     pub fn inbox(&self, port: u32) -> Result<u32, M::Error> {
-        self.memory.load(match IS_SERVER {
-            true => self.layout.secondary(port),
-            false => self.layout.primary(port),
-        })
+        self.memory.load(self.places.inbox + MAILBOX_BYTES * port)
     }
 
     /// What this side has written to a port's mailbox.
@@ -165,10 +187,18 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
 
     #[inline]
     fn outbox_place(&self, port: u32) -> u32 {
-        match IS_SERVER {
-            true => self.layout.primary(port),
-            false => self.layout.secondary(port),
-        }
+        self.places.outbox + MAILBOX_BYTES * port
+    }
+
+    #[inline]
+    fn header_place(&self, port: u32) -> u32 {
+        self.places.header + HEADER_BYTES * port
+    }
+
+    /// Of packets with one lane.
+    #[inline]
+    fn packet_place(&self, port: u32) -> u32 {
+        self.places.packet + PACKET_BYTES * port
     }
 
     /// Takes a port's lock, of this side only.
@@ -193,7 +223,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
     #[inline]
     pub fn header(&self, port: u32) -> Result<Header, M::Error> {
         let mut words = [0; 2];
-        self.memory.read(self.layout.header(port), &mut words)?;
+        self.memory.read(self.header_place(port), &mut words)?;
         Ok(Header::from_words(words))
     }
 
@@ -202,6 +232,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
     ///
     /// # Errors
     /// If the memory cannot be reached.
+    #[inline]
     pub fn try_open(&self, start: u32) -> Result<Option<State>, M::Error> {
         for port in start..self.layout.ports() {
             // A server looks before it locks, as most of its ports are idle.
@@ -220,6 +251,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
     }
 
     /// A port as it is at an open, if it is this side's now.
+    #[inline]
     fn take_owned(&self, index: u32) -> Result<Option<State>, M::Error> {
         let (inbox, out) = (self.inbox(index)?, self.outbox(index)?);
         if inbox > 1 || out > 1 || (inbox != out) != IS_SERVER {
@@ -303,7 +335,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
         if !self.try_own(state)? {
             return Ok(false);
         }
-        self.memory.write(self.layout.packet(state.index), words)?;
+        self.memory.write(self.packet_place(state.index), words)?;
         self.give_away(state)?;
         state.receive = false;
         Ok(true)
@@ -321,7 +353,7 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
         if !self.try_own(state)? {
             return Ok(false);
         }
-        self.memory.read(self.layout.packet(state.index), words)?;
+        self.memory.read(self.packet_place(state.index), words)?;
         state.receive = true;
         Ok(true)
     }
@@ -349,13 +381,14 @@ impl<M: Memory, const IS_SERVER: bool> Process<M, IS_SERVER> {
     }
 
     /// Writes what a call begins with. The generation is the next one of the port.
+    #[inline]
     pub(crate) fn write_header(&self, port: u32, opcode: u32) -> Result<(), M::Error> {
         let header = Header {
             mask: MASK,
             opcode,
             generation: self.header(port)?.generation.wrapping_add(1),
         };
-        self.memory.write(self.layout.header(port), &header.to_words())
+        self.memory.write(self.header_place(port), &header.to_words())
     }
 }
 
@@ -381,6 +414,7 @@ impl<'p, M: Memory, const IS_SERVER: bool> Port<'p, M, IS_SERVER> {
     ///
     /// # Errors
     /// As [`Process::try_own`].
+    #[inline]
     pub fn send(&mut self, words: &[u64]) -> Result<(), Fault<M::Error>> {
         self.wait(|process, state| process.try_send(state, words))
     }
@@ -389,6 +423,7 @@ impl<'p, M: Memory, const IS_SERVER: bool> Port<'p, M, IS_SERVER> {
     ///
     /// # Errors
     /// As [`Process::try_own`].
+    #[inline]
     pub fn receive(&mut self, words: &mut [u64]) -> Result<(), Fault<M::Error>> {
         self.wait(|process, state| process.try_receive(state, words))
     }
@@ -425,12 +460,14 @@ impl<'p, M: Memory, const IS_SERVER: bool> Port<'p, M, IS_SERVER> {
     ///
     /// # Errors
     /// If the memory cannot be reached.
+    #[inline]
     pub fn close(mut self) -> Result<(), M::Error> {
         let finished = self.process.finish(&mut self.state);
         drop(self);
         finished
     }
 
+    #[inline]
     fn wait(
         &mut self,
         mut attempt: impl FnMut(&Process<M, IS_SERVER>, &mut State) -> Result<bool, Fault<M::Error>>,
@@ -445,6 +482,7 @@ impl<'p, M: Memory, const IS_SERVER: bool> Port<'p, M, IS_SERVER> {
 }
 
 impl<M: Memory, const IS_SERVER: bool> Drop for Port<'_, M, IS_SERVER> {
+    #[inline]
     fn drop(&mut self) {
         // After a close there is nothing to give back any more; else the memory may be gone, and nobody is left to tell.
         let _ = self.process.finish(&mut self.state);

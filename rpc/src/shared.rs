@@ -16,9 +16,7 @@ const WORDS_A_LINE: usize = ALIGNMENT / size_of::<AtomicU32>();
 
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
-struct Line(
-    #[expect(dead_code, reason = "words are reached by the address of the first one")] [AtomicU32; WORDS_A_LINE],
-);
+struct Line([AtomicU32; WORDS_A_LINE]);
 
 /// Memory that threads of this process share, all zero at first.
 #[derive(Debug)]
@@ -33,6 +31,7 @@ impl Buffer {
 
     /// As the protocol reaches it.
     pub fn words(&self) -> Words<'_> {
+        const { assert!(size_of::<Line>() == size_of::<[AtomicU32; WORDS_A_LINE]>()) };
         let first = self.0.as_ptr().cast::<AtomicU32>();
         // SAFETY: a line is exactly its words, so the lines are an array of them, which lives as long as `self`; only
         // atomic operations change words.

@@ -1,7 +1,8 @@
 //! The calls of LLVM's own tests.
 
 use crate::opcode::{TEST_INCREMENT, TEST_INTERFACE, TEST_STREAM};
-use crate::server::{Answer, Call, Service};
+use crate::packet::Packet;
+use crate::server::{Answer, Call, Service, Way};
 use std::rc::Rc;
 
 /// Longest stream that is sent back.
@@ -12,22 +13,24 @@ const STREAM_BYTES: usize = 1 << 20;
 pub struct TestCalls;
 
 impl Service for TestCalls {
-    fn handles(&self, opcode: u32) -> bool {
-        matches!(opcode, TEST_INCREMENT | TEST_INTERFACE | TEST_STREAM)
+    fn handles(&self, opcode: u32) -> Option<Way> {
+        match opcode {
+            TEST_INCREMENT => Some(Way::AtOnce),
+            TEST_INTERFACE | TEST_STREAM => Some(Way::Stepwise),
+            _ => None,
+        }
+    }
+
+    fn at_once(&self, _: u32, request: &Packet) -> Option<Packet> {
+        Some(Packet::of(&[request.0[0].wrapping_add(1)]))
     }
 
     fn call(self: Rc<Self>, call: Call) -> Answer {
         match call.opcode() {
             TEST_INTERFACE => Box::pin(interface(call)),
-            TEST_STREAM => Box::pin(stream(call)),
-            _ => Box::pin(increment(call)),
+            _ => Box::pin(stream(call)),
         }
     }
-}
-
-async fn increment(mut call: Call) {
-    let [word, ..] = call.receive().await.0;
-    call.send(&[word.wrapping_add(1)]).await;
 }
 
 /// What one side does in [`TEST_INTERFACE`] after the flag, but for the last step, which the flag chooses.

@@ -23,7 +23,7 @@ pub use config::{Access, Config, Heap, HostFunction, Limits, Permissions};
 
 use crate::layout::Version;
 use crate::opcode;
-use crate::server::{Answer, Call, Service};
+use crate::server::{Answer, Call, Service, Way};
 use calls::{files as file, print, process, read, status, write};
 use config::Host;
 use files::Files;
@@ -64,8 +64,13 @@ impl Libc {
 }
 
 impl Service for Libc {
-    fn handles(&self, opcode: u32) -> bool {
-        opcode.wrapping_sub(opcode::NOOP) < opcode::LIBC_CALLS
+    fn handles(&self, opcode: u32) -> Option<Way> {
+        match opcode.wrapping_sub(opcode::NOOP) {
+            // The default answer is none, which is right.
+            0 => Some(Way::AtOnce),
+            1..opcode::LIBC_CALLS => Some(Way::Stepwise),
+            _ => None,
+        }
     }
 
     fn call(self: Rc<Self>, call: Call) -> Answer {
@@ -93,8 +98,7 @@ impl Service for Libc {
             | opcode::FTELL
             | opcode::FFLUSH
             | opcode::UNGETC => Box::pin(status::of_stream(self, call)),
-            opcode::PRINTF_TO_STDOUT..=opcode::PRINTF_TO_STREAM_PACKED => Box::pin(print::print(self, call)),
-            _ => Box::pin(process::nothing(call)),
+            _ => Box::pin(print::print(self, call)),
         }
     }
 }

@@ -13,6 +13,9 @@ use std::task::{Context, Poll, Wake, Waker};
 /// Packets of a port in one go. A client that sends as fast as the server receives must not keep it from others.
 const PACKETS_A_VISIT: u32 = 16;
 
+/// What no mailbox holds, but for one whose port is passed over in any case.
+const NEVER_QUIET: u32 = u32::MAX;
+
 /// Whether a parked call wants to go on.
 #[derive(Debug, Default)]
 struct Flag(AtomicBool);
@@ -50,6 +53,16 @@ impl Line {
             active: None,
             waker: Waker::from(Arc::clone(&flag)),
             flag,
+        }
+    }
+
+    /// What the other side's mailbox holds as long as there is nothing to do. A parked call can go on by itself, so its port
+    /// is looked at in any case.
+    pub(crate) fn quiet(&self) -> u32 {
+        let is_parked = self.is_active() && self.slot.want.get() == Want::Nothing;
+        match self.state.owns() || is_parked {
+            true => NEVER_QUIET,
+            false => self.state.out(),
         }
     }
 

@@ -20,11 +20,12 @@ mod service;
 pub use call::Call;
 pub use refusal::{Counts, End, Refusal};
 pub use running::Running;
-pub use service::{Answer, Service};
+pub use service::{Answer, Service, Way};
 
 use crate::layout::{Layout, LayoutError};
 use crate::memory::Memory;
 use crate::opcode;
+use crate::packet::Packet;
 use crate::process::{Fault, Header, Process};
 use line::Line;
 use refusal::Board;
@@ -38,6 +39,8 @@ pub struct Server<M> {
     process: Process<M, true>,
     services: Vec<(u8, Rc<dyn Service>)>,
     lines: Vec<Line>,
+    /// [`Line::quiet`] of each line, close together.
+    quiet: Vec<u32>,
     board: Rc<Board>,
 }
 
@@ -73,8 +76,10 @@ impl<M: Memory> Server<M> {
             Err(Fault::Memory(error)) => Err(ServerError::Memory(error)),
             Err(Fault::Mailbox { port, value }) => Err(ServerError::Mailbox { port, value }),
         };
+        let lines: Vec<Line> = (0..layout.ports()).map(line).collect::<Result<_, _>>()?;
         Ok(Self {
-            lines: (0..layout.ports()).map(line).collect::<Result<_, _>>()?,
+            quiet: lines.iter().map(Line::quiet).collect(),
+            lines,
             process,
             services: Vec::new(),
             board: Rc::default(),
@@ -107,8 +112,12 @@ impl<M: Memory> Server<M> {
     /// If the memory cannot be reached.
     pub fn poll(&mut self) -> Result<bool, M::Error> {
         let mut is_busy = false;
-        for port in 0..self.process.layout().ports() {
-            is_busy |= self.visit(port)?;
+        for port in 0..self.quiet.len() {
+            // Most ports are idle, and are passed over by this alone.
+            if self.quiet[port] != self.process.inbox(port as u32)? {
+                is_busy |= self.visit(port as u32)?;
+                self.quiet[port] = self.lines[port].quiet();
+            }
         }
         Ok(is_busy)
     }
@@ -156,6 +165,7 @@ impl<M: Memory> Server<M> {
         if was_active {
             self.board.refuse(Refusal::ABANDONED);
             self.process.finish(&mut line.state)?;
+            self.quiet[port as usize] = line.quiet();
         }
         Ok(was_active)
     }
@@ -165,10 +175,11 @@ impl<M: Memory> Server<M> {
     /// # Errors
     /// If the memory cannot be reached.
     pub fn reset(&mut self) -> Result<(), M::Error> {
-        for line in &mut self.lines {
+        for (line, quiet) in self.lines.iter_mut().zip(&mut self.quiet) {
             line.forget();
             line.is_quarantined = false;
             line.state = self.process.clear(line.state.index())?;
+            *quiet = line.quiet();
         }
         Ok(())
     }
@@ -195,33 +206,44 @@ impl<M: Memory> Server<M> {
             if line.forget() {
                 self.board.refuse(Refusal::ABANDONED);
             }
-            self.begin(port, header);
+            let begun = self.begin(port, header);
+            if self.judge(port, begun)? {
+                return Ok(true);
+            }
         }
         let line = &mut self.lines[port as usize];
-        if !line.is_active() {
-            self.process.finish(&mut line.state)?;
-            return Ok(true);
-        }
         let visited = line.advance(&self.process);
         self.judge(port, visited)
     }
 
-    fn begin(&mut self, port: u32, header: Header) {
-        if header.mask & 1 == 0 {
-            self.board.refuse(Refusal::NO_LANE);
-            return;
-        }
-        let opcode = header.opcode;
-        let handles =
-            |(class, service): &&(u8, Rc<dyn Service>)| *class == opcode::class(opcode) && service.handles(opcode);
-        let Some((_, service)) = self.services.iter().find(handles) else {
-            self.board.refuse(Refusal::UNKNOWN_OPCODE);
-            return;
-        };
-        self.board.calls.set(self.board.calls.get() + 1);
+    /// Begins a call, and says whether it is answered already.
+    fn begin(&mut self, port: u32, header: Header) -> Result<bool, Fault<M::Error>> {
         let line = &mut self.lines[port as usize];
-        let call = Call::new(Rc::clone(&line.slot), Rc::clone(&self.board), opcode, port);
-        line.begin(Rc::clone(service).call(call), header.generation);
+        let opcode = header.opcode;
+        let found = self.services.iter().find_map(|(class, service)| {
+            let way = (*class == opcode::class(opcode)).then(|| service.handles(opcode))?;
+            Some((service, way?))
+        });
+        match found {
+            Some((service, Way::AtOnce)) if header.mask & 1 != 0 => {
+                self.board.calls.set(self.board.calls.get() + 1);
+                let mut request = Packet::default();
+                self.process.try_receive(&mut line.state, &mut request.0)?;
+                if let Some(answer) = service.at_once(opcode, &request) {
+                    self.process.try_send(&mut line.state, &answer.0)?;
+                }
+            }
+            Some((service, Way::Stepwise)) if header.mask & 1 != 0 => {
+                self.board.calls.set(self.board.calls.get() + 1);
+                let call = Call::new(Rc::clone(&line.slot), Rc::clone(&self.board), opcode, port);
+                line.begin(Rc::clone(service).call(call), header.generation);
+                return Ok(false);
+            }
+            Some(_) => self.board.refuse(Refusal::NO_LANE),
+            None => self.board.refuse(Refusal::UNKNOWN_OPCODE),
+        }
+        self.process.finish(&mut line.state)?;
+        Ok(true)
     }
 
     /// A port whose mailbox is wrong is passed over, and its call forgotten.

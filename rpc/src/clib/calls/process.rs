@@ -12,11 +12,6 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
-/// `> anything`, without an answer.
-pub(in crate::clib) async fn nothing(mut call: Call) {
-    call.receive().await;
-}
-
 /// `> anything < anything > status`.
 pub(in crate::clib) async fn exit(libc: Rc<Libc>, mut call: Call) {
     let status = farewell(&mut call).await as i32;
