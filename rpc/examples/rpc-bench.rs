@@ -143,7 +143,7 @@ fn llvm(options: &Options, folder: &Path) -> Result<Vec<Measured>, String> {
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let program = scratch.path().join("bench");
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "g++".into());
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/llvm/bench.cpp");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/llvm_headers/bench.cpp");
     let header = folder.join("shared/rpc.h");
     let text = fs::read_to_string(&header).map_err(|error| format!("{}: {error}", header.display()))?;
     let compiled = Command::new(&compiler)

@@ -9,6 +9,8 @@ mod float;
 mod integer;
 mod render;
 mod spec;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use arguments::{Item, Packing};
 pub(crate) use render::{Dialect, render};

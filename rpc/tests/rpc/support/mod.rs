@@ -1,33 +1,36 @@
 //! What the tests share: a server on a thread, and the calls of libc as a handler makes them.
 
-#![allow(dead_code, reason = "each test uses a part")]
-
-pub mod handler;
+pub(crate) mod handler;
 
 use spinneret_rpc::clib::Config;
 use spinneret_rpc::server::{Counts, End, Running};
-use spinneret_rpc::{Buffer, Client, Layout, Libc, Server, TestCalls, Version, opcode};
+use spinneret_rpc::{Buffer, Client, Layout, Libc, Memory, Server, TestCalls, Version, opcode};
 use std::convert::Infallible;
 use std::io::{self, Write};
+use std::process::Child;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long another process may take on a machine that does other things.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server with all calls, and its client.
-pub struct Bench {
-    pub buffer: Arc<Buffer>,
-    pub client: Client<Arc<Buffer>>,
-    pub layout: Layout,
+pub(crate) struct Bench {
+    pub(crate) client: Client<Arc<Buffer>>,
+    pub(crate) layout: Layout,
     running: Running<Infallible>,
 }
 
 impl Bench {
     /// The configuration is made on the server's thread.
-    pub fn start(version: Version, ports: u32, config: impl FnOnce() -> Config + Send + 'static) -> Self {
+    pub(crate) fn start(version: Version, ports: u32, config: impl FnOnce() -> Config + Send + 'static) -> Self {
         Self::with(version, ports, config, |_| {})
     }
 
     /// As `start`, with more services.
-    pub fn with(
+    pub(crate) fn with(
         version: Version,
         ports: u32,
         config: impl FnOnce() -> Config + Send + 'static,
@@ -44,15 +47,14 @@ impl Bench {
             server
         });
         Self {
-            client: Client::new(Arc::clone(&buffer), layout).unwrap(),
-            buffer,
+            client: Client::new(buffer, layout).unwrap(),
             layout,
             running: running.unwrap(),
         }
     }
 
     /// Stops the server; every port is idle then.
-    pub fn stop(self) -> (Counts, Option<End>) {
+    pub(crate) fn stop(self) -> (Counts, Option<End>) {
         let Ok(done) = self.running.stop();
         let process = self.client.process();
         for port in 0..self.layout.ports() {
@@ -64,10 +66,10 @@ impl Bench {
 
 /// Output that a test reads.
 #[derive(Clone, Debug, Default)]
-pub struct Captured(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Captured(Arc<Mutex<Vec<u8>>>);
 
 impl Captured {
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
@@ -82,8 +84,36 @@ impl Write for Captured {
     }
 }
 
+/// A process that does not outlive its test, however that ends.
+pub(crate) struct Process(pub(crate) Child);
+
+impl Process {
+    /// Serves until the process has ended, and says whether it ended well.
+    pub(crate) fn serve<M: Memory<Error = Infallible>>(&mut self, server: &mut Server<M>) -> bool {
+        let start = Instant::now();
+        loop {
+            let Ok(is_busy) = server.poll();
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status.success();
+            }
+            assert!(start.elapsed() < PATIENCE, "the client does not end");
+            if !is_busy {
+                thread::yield_now();
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A number of cases from the environment, so that tests can run for as long as one likes.
-pub fn from_environment(name: &str, usual: u64) -> u64 {
+pub(crate) fn from_environment(name: &str, usual: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}: give a number")),
         Err(_) => usual,

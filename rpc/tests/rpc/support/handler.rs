@@ -5,13 +5,13 @@ use spinneret_rpc::{Client, Memory, opcode};
 use std::fmt::Debug;
 
 /// Streams of the device, by tag.
-pub const STDIN: u64 = 1;
-pub const STDOUT: u64 = 2;
-pub const STDERR: u64 = 3;
+pub(crate) const STDIN: u64 = 1;
+pub(crate) const STDOUT: u64 = 2;
+pub(crate) const STDERR: u64 = 3;
 
 /// An argument of printf.
 #[derive(Clone, Debug)]
-pub enum Argument {
+pub(crate) enum Argument {
     Int(i32),
     Long(i64),
     Double(f64),
@@ -20,7 +20,7 @@ pub enum Argument {
 }
 
 /// Calls over a client.
-pub struct Handler<'c, M>(pub &'c Client<M>);
+pub(crate) struct Handler<'c, M>(pub(crate) &'c Client<M>);
 
 impl<M: Memory<Error: Debug>> Handler<'_, M> {
     fn open(&self, opcode: u32) -> ClientPort<'_, M> {
@@ -34,29 +34,29 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
     }
 
     /// A call of one packet each way.
-    pub fn call(&self, opcode: u32, words: &[u64]) -> i64 {
+    pub(crate) fn call(&self, opcode: u32, words: &[u64]) -> i64 {
         let mut port = self.open(opcode);
         port.send(words).unwrap();
         Self::one(&mut port)
     }
 
     /// A call of one stream and an answer.
-    pub fn call_with(&self, opcode: u32, bytes: &[u8]) -> i64 {
+    pub(crate) fn call_with(&self, opcode: u32, bytes: &[u8]) -> i64 {
         let mut port = self.open(opcode);
         port.send_stream(bytes).unwrap();
         Self::one(&mut port)
     }
 
-    pub fn noop(&self) {
+    pub(crate) fn noop(&self) {
         self.open(opcode::NOOP).send(&[7]).unwrap();
     }
 
-    pub fn increment(&self, value: u64) -> u64 {
+    pub(crate) fn increment(&self, value: u64) -> u64 {
         self.call(opcode::TEST_INCREMENT, &[value]) as u64
     }
 
     /// Both endings of LLVM's test of the interface; gives the count.
-    pub fn interface(&self, ends_with_send: bool) -> u64 {
+    pub(crate) fn interface(&self, ends_with_send: bool) -> u64 {
         let mut port = self.open(opcode::TEST_INTERFACE);
         port.send(&[ends_with_send.into()]).unwrap();
         let mut count = 0;
@@ -77,7 +77,7 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
         }
     }
 
-    pub fn echo(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn echo(&self, bytes: &[u8]) -> Vec<u8> {
         let mut port = self.open(opcode::TEST_STREAM);
         port.send_stream(bytes).unwrap();
         let mut back = vec![0; bytes.len() + 100];
@@ -86,12 +86,12 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
         back
     }
 
-    pub fn puts(&self, text: &str) -> i64 {
+    pub(crate) fn puts(&self, text: &str) -> i64 {
         self.call_with(opcode::WRITE_TO_STDOUT_NEWLINE, text.as_bytes())
     }
 
     /// As fwrite, fputs and fputc of a device do: the standard streams have opcodes of their own.
-    pub fn write(&self, stream: u64, bytes: &[u8]) -> i64 {
+    pub(crate) fn write(&self, stream: u64, bytes: &[u8]) -> i64 {
         match stream {
             STDOUT => self.call_with(opcode::WRITE_TO_STDOUT, bytes),
             STDERR => self.call_with(opcode::WRITE_TO_STDERR, bytes),
@@ -104,7 +104,7 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
         }
     }
 
-    pub fn read(&self, stream: u64, count: u64) -> Vec<u8> {
+    pub(crate) fn read(&self, stream: u64, count: u64) -> Vec<u8> {
         let mut port = self.open(opcode::READ_FROM_STREAM);
         port.send(&[count, stream]).unwrap();
         let mut bytes = vec![0; count.min(1 << 20) as usize];
@@ -115,12 +115,12 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
     }
 
     /// The character, or -1.
-    pub fn getc(&self, stream: u64) -> i64 {
+    pub(crate) fn getc(&self, stream: u64) -> i64 {
         self.read(stream, 1).first().map_or(-1, |byte| i64::from(*byte))
     }
 
     /// The line without its NUL.
-    pub fn gets(&self, stream: u64, count: i32) -> Option<String> {
+    pub(crate) fn gets(&self, stream: u64, count: i32) -> Option<String> {
         let mut port = self.open(opcode::READ_FGETS);
         port.send(&[count as u64, stream]).unwrap();
         let mut bytes = vec![0; count.max(0) as usize];
@@ -130,7 +130,7 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
         Some(String::from_utf8(line.to_vec()).unwrap())
     }
 
-    pub fn fopen(&self, path: &str, mode: &str) -> u64 {
+    pub(crate) fn fopen(&self, path: &str, mode: &str) -> u64 {
         let mut words = [0; 8];
         for (index, byte) in mode.bytes().enumerate() {
             words[index / 8] |= u64::from(byte) << (index % 8 * 8);
@@ -141,54 +141,54 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
         Self::one(&mut port) as u64
     }
 
-    pub fn fclose(&self, stream: u64) -> i64 {
+    pub(crate) fn fclose(&self, stream: u64) -> i64 {
         self.call(opcode::CLOSE_FILE, &[stream])
     }
 
-    pub fn seek(&self, stream: u64, offset: i64, whence: u64) -> i64 {
+    pub(crate) fn seek(&self, stream: u64, offset: i64, whence: u64) -> i64 {
         self.call(opcode::FSEEK, &[stream, offset as u64, whence])
     }
 
-    pub fn tell(&self, stream: u64) -> i64 {
+    pub(crate) fn tell(&self, stream: u64) -> i64 {
         self.call(opcode::FTELL, &[stream])
     }
 
-    pub fn ungetc(&self, character: i64, stream: u64) -> i64 {
+    pub(crate) fn ungetc(&self, character: i64, stream: u64) -> i64 {
         self.call(opcode::UNGETC, &[character as u64, stream])
     }
 
-    pub fn is_at_end(&self, stream: u64) -> bool {
+    pub(crate) fn is_at_end(&self, stream: u64) -> bool {
         self.call(opcode::FEOF, &[stream]) != 0
     }
 
-    pub fn has_failed(&self, stream: u64) -> bool {
+    pub(crate) fn has_failed(&self, stream: u64) -> bool {
         self.call(opcode::FERROR, &[stream]) != 0
     }
 
-    pub fn remove(&self, path: &str) -> i64 {
+    pub(crate) fn remove(&self, path: &str) -> i64 {
         self.call_with(opcode::REMOVE, &terminated(path))
     }
 
-    pub fn rename(&self, from: &str, to: &str) -> i64 {
+    pub(crate) fn rename(&self, from: &str, to: &str) -> i64 {
         let mut port = self.open(opcode::RENAME);
         port.send_stream(&terminated(from)).unwrap();
         port.send_stream(&terminated(to)).unwrap();
         Self::one(&mut port)
     }
 
-    pub fn system(&self, command: &str) -> i64 {
+    pub(crate) fn system(&self, command: &str) -> i64 {
         self.call_with(opcode::SYSTEM, &terminated(command))
     }
 
     /// `exit` and `abort`, up to where the client would stop.
-    pub fn leave(&self, opcode: u32, status: u64) {
+    pub(crate) fn leave(&self, opcode: u32, status: u64) {
         let mut port = self.open(opcode);
         port.send(&[0]).unwrap();
         Self::one(&mut port);
         port.send(&[status]).unwrap();
     }
 
-    pub fn host_call(&self, function: u64, arguments: &[u8]) -> i64 {
+    pub(crate) fn host_call(&self, function: u64, arguments: &[u8]) -> i64 {
         let mut port = self.open(opcode::HOST_CALL);
         port.send_stream(arguments).unwrap();
         port.send(&[function]).unwrap();
@@ -196,7 +196,7 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
     }
 
     /// `printf` and `fprintf`, and the addresses of strings in the order in which the server asked for them.
-    pub fn print(&self, opcode: u32, stream: u64, format: &str, arguments: &[Argument]) -> (i64, Vec<u64>) {
+    pub(crate) fn print(&self, opcode: u32, stream: u64, format: &str, arguments: &[Argument]) -> (i64, Vec<u64>) {
         let mut port = self.open(opcode);
         let is_packed = (opcode::PRINTF_TO_STDOUT_PACKED..=opcode::PRINTF_TO_STREAM_PACKED).contains(&opcode);
         if matches!(opcode, opcode::PRINTF_TO_STREAM | opcode::PRINTF_TO_STREAM_PACKED) {
@@ -225,13 +225,13 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
         }
     }
 
-    pub fn printf(&self, format: &str, arguments: &[Argument]) -> i64 {
+    pub(crate) fn printf(&self, format: &str, arguments: &[Argument]) -> i64 {
         self.print(opcode::PRINTF_TO_STDOUT, STDOUT, format, arguments).0
     }
 }
 
 /// What stands for the address of a string: its argument's place, in thousands.
-pub const STRING_DISTANCE: u64 = 1000;
+pub(crate) const STRING_DISTANCE: u64 = 1000;
 
 /// Arguments as a device of 64 bits lays them out.
 fn packed(arguments: &[Argument], is_packed: bool) -> Vec<u8> {
