@@ -155,15 +155,24 @@ fn llvm(options: &Options, folder: &Path) -> Result<Vec<Measured>, String> {
         .status();
     if !compiled.is_ok_and(|status| status.success()) {
         let compiler = compiler.display();
-        return Err(format!("{compiler} does not compile LLVM's {}: set CXX to a compiler of C++17", header.display()));
+        return Err(format!(
+            "{compiler} does not compile LLVM's {}: set CXX to a compiler of C++17",
+            header.display()
+        ));
     }
     let output = Command::new(&program)
-        .args([options.ports.to_string(), options.runs.to_string(), options.calls.to_string()])
+        .args([
+            options.ports.to_string(),
+            options.runs.to_string(),
+            options.calls.to_string(),
+        ])
         .output()
         .map_err(|error| error.to_string())?;
     let lines = String::from_utf8_lossy(&output.stdout).into_owned();
     let runs = |name| {
-        let figures = lines.lines().filter_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        let figures = lines
+            .lines()
+            .filter_map(|line| line.strip_prefix(name)?.trim().parse().ok());
         figures.collect()
     };
     let generation = match text.contains("Doorbell") {
@@ -171,7 +180,14 @@ fn llvm(options: &Options, folder: &Path) -> Result<Vec<Measured>, String> {
         false => Version::V22,
     };
     let who = format!("LLVM {}'s own headers, in C++", generation.number());
-    let measured = |threads, name| Measured { who: who.clone(), threads, runs: runs(name) }.sorted();
+    let measured = |threads, name| {
+        Measured {
+            who: who.clone(),
+            threads,
+            runs: runs(name),
+        }
+        .sorted()
+    };
     Ok(vec![measured(1, "one "), measured(2, "two ")])
 }
 
@@ -188,7 +204,10 @@ fn print(options: &Options, all: &[Measured]) {
             })
         });
         let rows: Vec<_> = rows.collect();
-        println!("{}", json!({ "calls": options.calls, "ports": options.ports, "increment": rows }));
+        println!(
+            "{}",
+            json!({ "calls": options.calls, "ports": options.ports, "increment": rows })
+        );
         return;
     }
     let mut table = Table::new();
@@ -204,5 +223,8 @@ fn print(options: &Options, all: &[Measured]) {
         ]);
     }
     println!("{table}");
-    println!("{} runs of {} calls, {} ports", options.runs, options.calls, options.ports);
+    println!(
+        "{} runs of {} calls, {} ports",
+        options.runs, options.calls, options.ports
+    );
 }

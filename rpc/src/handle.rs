@@ -39,7 +39,10 @@ impl<T> Handles<T> {
     /// # Panics
     /// If there are more than [`MOST`], or the kind has more than four bits.
     pub fn new(kind: u32, most: usize) -> Self {
-        assert!(most <= MOST && kind >> KIND_BITS == 0, "handles have no such bits");
+        assert!(
+            most <= MOST && kind >> KIND_BITS == 0,
+            "handles have no such bits"
+        );
         Self {
             kind,
             most,

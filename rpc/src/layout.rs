@@ -112,9 +112,15 @@ impl fmt::Display for LayoutError {
             ),
             Self::Offset(offset) => write!(f, "the buffer is at {offset:#x}: give a multiple of {ALIGNMENT}"),
             Self::Memory { has, needs } => {
-                write!(f, "the memory has {has} bytes and the layout needs {needs}: give more, or fewer ports")
+                write!(
+                    f,
+                    "the memory has {has} bytes and the layout needs {needs}: give more, or fewer ports"
+                )
             }
-            Self::ManyLanes(lanes) => write!(f, "packets of {lanes} lanes: a client and a server of ours have 1"),
+            Self::ManyLanes(lanes) => write!(
+                f,
+                "packets of {lanes} lanes: a client and a server of ours have 1"
+            ),
         }
     }
 }
@@ -219,7 +225,9 @@ impl Announcement {
     /// # Errors
     /// If one of them is none that [`to_words`](Self::to_words) gives.
     pub fn from_words([version, offset, ports, lanes]: [u32; 4]) -> Result<Self, LayoutError> {
-        let known = Version::ALL.into_iter().find(|known| Self::word(*known) == version);
+        let known = Version::ALL
+            .into_iter()
+            .find(|known| Self::word(*known) == version);
         let layout = Layout::with_lanes(known.ok_or(LayoutError::Version(version))?, ports, lanes)?;
         match (offset as usize).is_multiple_of(ALIGNMENT) {
             true => Ok(Self { layout, offset }),

@@ -47,7 +47,9 @@ impl Packet {
 
 /// Packets of a stream of so many bytes.
 pub const fn packets(bytes: u64) -> u64 {
-    1 + bytes.saturating_sub(FIRST_BYTES as u64).div_ceil(NEXT_BYTES as u64)
+    1 + bytes
+        .saturating_sub(FIRST_BYTES as u64)
+        .div_ceil(NEXT_BYTES as u64)
 }
 
 /// The packets of a stream.

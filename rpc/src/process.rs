@@ -47,7 +47,10 @@ impl<E: fmt::Display> fmt::Display for Fault<E> {
         match self {
             Self::Memory(error) => error.fmt(f),
             Self::Mailbox { port, value } => {
-                write!(f, "the other side's mailbox of port {port} holds {value}: it is 0 or 1")
+                write!(
+                    f,
+                    "the other side's mailbox of port {port} holds {value}: it is 0 or 1"
+                )
             }
         }
     }

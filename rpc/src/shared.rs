@@ -76,7 +76,8 @@ impl Mapping {
             .ok()
             .filter(|bytes| *bytes >= 4)
             .ok_or_else(|| {
-                let why = format!("a buffer for calls is a file of 4 bytes to 4 GiB, and this one has {size}");
+                let why =
+                    format!("a buffer for calls is a file of 4 bytes to 4 GiB, and this one has {size}");
                 io::Error::new(io::ErrorKind::InvalidInput, why)
             })? as usize;
         let access = ProtFlags::READ | ProtFlags::WRITE;

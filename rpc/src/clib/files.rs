@@ -58,9 +58,7 @@ impl Mode {
         let end = text.iter().position(|byte| *byte == 0)?;
         let (&first, rest) = text[..end].split_first()?;
         let is_known = matches!(first, b'r' | b'w' | b'a')
-            && rest
-                .iter()
-                .all(|byte| matches!(byte, b'+' | b'b' | b'e' | b'x'));
+            && rest.iter().all(|byte| matches!(byte, b'+' | b'b' | b'e' | b'x'));
         is_known.then(|| Self {
             first,
             is_update: rest.contains(&b'+'),
@@ -152,15 +150,16 @@ impl Files {
 
     /// Opens a file and gives its handle.
     pub(super) fn open(&mut self, path: &[u8], mode: &[u8]) -> Result<u32, Failure> {
-        let folder = self.folder.as_ref().ok_or(Failure::Refused(refused::NOT_ALLOWED))?;
+        let folder = self
+            .folder
+            .as_ref()
+            .ok_or(Failure::Refused(refused::NOT_ALLOWED))?;
         let mode = Mode::parse(mode).ok_or(Failure::Refused(refused::MODE))?;
         if !self.open.has_room() {
             return Err(Failure::Refused(refused::FILES));
         }
         let stream = folder.open_file(as_path(path)?, mode)?;
-        self.open
-            .insert(stream)
-            .ok_or(Failure::Refused(refused::FILES))
+        self.open.insert(stream).ok_or(Failure::Refused(refused::FILES))
     }
 
     /// Closes a file.
@@ -168,10 +167,7 @@ impl Files {
         if name & TAG != 0 {
             return Err(Failure::Refused(refused::STANDARD));
         }
-        let mut stream = self
-            .open
-            .remove(name)
-            .ok_or(Failure::Refused(refused::HANDLE))?;
+        let mut stream = self.open.remove(name).ok_or(Failure::Refused(refused::HANDLE))?;
         match stream.flush() {
             true => Ok(()),
             false => Err(Failure::System),

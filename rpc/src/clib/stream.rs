@@ -190,8 +190,6 @@ impl Stream {
         let Kind::File(file) = &mut self.kind else {
             return None;
         };
-        file.stream_position()
-            .ok()?
-            .checked_sub(self.ahead.len() as u64)
+        file.stream_position().ok()?.checked_sub(self.ahead.len() as u64)
     }
 }

@@ -94,17 +94,16 @@ impl Line {
     }
 
     /// Does what the call can do now, and says whether it did anything.
-    pub(crate) fn advance<M: Memory>(
-        &mut self,
-        process: &Process<M, true>,
-    ) -> Result<bool, Fault<M::Error>> {
+    pub(crate) fn advance<M: Memory>(&mut self, process: &Process<M, true>) -> Result<bool, Fault<M::Error>> {
         let Some(active) = &mut self.active else {
             return Ok(false);
         };
         let mut context = Context::from_waker(&self.waker);
         for packets in 0..PACKETS_A_VISIT {
             let can_go_on = match self.slot.want.get() {
-                Want::Nothing => self.flag.0.load(Ordering::Relaxed) && self.flag.0.swap(false, Ordering::Acquire),
+                Want::Nothing => {
+                    self.flag.0.load(Ordering::Relaxed) && self.flag.0.swap(false, Ordering::Acquire)
+                }
                 Want::Send => process.try_send(&mut self.state, &self.slot.packet.get().0)?,
                 Want::Receive => {
                     let mut packet = Packet::default();

@@ -54,7 +54,9 @@ pub enum ServerError<E> {
     #[error("{0}")]
     Memory(E),
     /// The server's own mailbox holds what no server writes.
-    #[error("the server's mailbox of port {port} holds {value}, not 0 or 1: clear the buffer before a server starts")]
+    #[error(
+        "the server's mailbox of port {port} holds {value}, not 0 or 1: clear the buffer before a server starts"
+    )]
     Mailbox {
         /// The port.
         port: u32,

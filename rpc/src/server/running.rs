@@ -17,11 +17,14 @@ const LOOKS: u32 = 64;
 /// How long calls may go on when it is stopped.
 const DRAIN: Duration = Duration::from_secs(1);
 
+/// What a server has done, and how a client has ended itself.
+type Done = (Counts, Option<End>);
+
 /// A server on a thread of its own, until it is stopped or dropped.
 #[derive(Debug)]
 pub struct Running<E> {
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Result<(Counts, Option<End>), E>>>,
+    thread: Option<JoinHandle<Result<Done, E>>>,
 }
 
 impl<E: Send + 'static> Running<E> {
@@ -60,7 +63,9 @@ impl<E: Send + 'static> Running<E> {
     pub fn stop(mut self) -> Result<(Counts, Option<End>), E> {
         self.stop.store(true, Ordering::Relaxed);
         let thread = self.thread.take().expect("only this takes it");
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 

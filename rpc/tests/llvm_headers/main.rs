@@ -18,8 +18,8 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{Captured, Process};
 use support::handler::{Argument, Handler, STDOUT};
+use support::{Captured, Process};
 
 const VARIABLE: &str = "SPINNERET_LLVM_LIBC";
 const PORTS: u32 = 3;
@@ -32,7 +32,8 @@ fn with_headers(test: &str, run: impl Fn(&Path, Version)) {
     };
     for folder in std::env::split_paths(&folders) {
         let header = folder.join("shared/rpc.h");
-        let text = fs::read_to_string(&header).unwrap_or_else(|error| panic!("{}: {error}", header.display()));
+        let text =
+            fs::read_to_string(&header).unwrap_or_else(|error| panic!("{}: {error}", header.display()));
         let version = match text.contains("Doorbell") {
             true => Version::V23,
             false => Version::V22,
@@ -44,21 +45,34 @@ fn with_headers(test: &str, run: impl Fn(&Path, Version)) {
 /// Compiles a program of ours with LLVM's headers.
 fn compile(headers: &Path, version: Version, name: &str, scratch: &Path) -> PathBuf {
     let program = scratch.join(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/llvm_headers").join(name).with_extension("cpp");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/llvm_headers")
+        .join(name)
+        .with_extension("cpp");
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "g++".into());
     let mut command = Command::new(compiler);
-    command.args(["-std=c++17", "-O1", "-w", "-pthread", "-I"]).arg(headers);
+    command
+        .args(["-std=c++17", "-O1", "-w", "-pthread", "-I"])
+        .arg(headers);
     if version == Version::V23 {
         command.arg("-DLIBC_CALLS");
     }
     let status = command.arg("-o").arg(&program).arg(source).status().unwrap();
-    assert!(status.success(), "{name} does not compile with {}", headers.display());
+    assert!(
+        status.success(),
+        "{name} does not compile with {}",
+        headers.display()
+    );
     program
 }
 
 fn shared(layout: Layout) -> (Arc<Mapping>, String) {
     let mapping = Mapping::create(layout.bytes()).unwrap();
-    let path = format!("/proc/{}/fd/{}", std::process::id(), mapping.file().as_fd().as_raw_fd());
+    let path = format!(
+        "/proc/{}/fd/{}",
+        std::process::id(),
+        mapping.file().as_fd().as_raw_fd()
+    );
     (Arc::new(mapping), path)
 }
 
@@ -84,16 +98,32 @@ fn llvms_client_is_answered_by_our_server() {
         let mut server = Server::new(mapping, layout).unwrap();
         server.add(opcode::LIBC, Rc::new(TestCalls));
         server.add(opcode::LIBC, Rc::new(Libc::new(version, config).unwrap()));
-        let client = Command::new(program).args([&path, &PORTS.to_string()]).spawn().unwrap();
-        assert!(Process(client).serve(&mut server), "LLVM's client found something wrong");
+        let client = Command::new(program)
+            .args([&path, &PORTS.to_string()])
+            .spawn()
+            .unwrap();
+        assert!(
+            Process(client).serve(&mut server),
+            "LLVM's client found something wrong"
+        );
         assert_eq!(server.drain(Duration::from_secs(1)), Ok(true));
-        assert_eq!(output.text(), "by puts\n7 (null) text 0.50 -1\n009onetwo\nplain\n");
+        assert_eq!(
+            output.text(),
+            "by puts\n7 (null) text 0.50 -1\n009onetwo\nplain\n"
+        );
         let expected = format!("first\n{}", "x".repeat(1000));
-        assert_eq!(fs::read_to_string(folder.path().join("renamed")).unwrap(), expected);
+        assert_eq!(
+            fs::read_to_string(folder.path().join("renamed")).unwrap(),
+            expected
+        );
         let counts = server.counts();
         assert_eq!(counts.of(Refusal::UNKNOWN_OPCODE), 1);
         assert_eq!(counts.refusals.values().sum::<u64>(), 4, "{counts:?}");
-        println!("LLVM {}'s client: {} calls answered", version.number(), counts.calls);
+        println!(
+            "LLVM {}'s client: {} calls answered",
+            version.number(),
+            counts.calls
+        );
     });
 }
 
@@ -117,7 +147,10 @@ fn our_client_is_answered_by_llvms_server() {
                 scope.spawn(move || {
                     let handler = Handler(client);
                     for round in 0..20 {
-                        assert_eq!(handler.increment(thread * 1000 + round), thread * 1000 + round + 1);
+                        assert_eq!(
+                            handler.increment(thread * 1000 + round),
+                            thread * 1000 + round + 1
+                        );
                         handler.noop();
                         let bytes = vec![thread as u8; (round as usize * 7) % 400];
                         assert_eq!(handler.echo(&bytes), bytes);
@@ -132,7 +165,13 @@ fn our_client_is_answered_by_llvms_server() {
         }
         drop(server.0.stdin.take());
         let mut output = String::new();
-        server.0.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+        server
+            .0
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut output)
+            .unwrap();
         assert!(server.0.wait().unwrap().success());
         if version == Version::V23 {
             assert_eq!(output, "by us\n5 text (null) 0.250\n");
@@ -144,7 +183,10 @@ fn our_client_is_answered_by_llvms_server() {
 }
 
 /// What LLVM 23's own handler answers, in the same packets as ours.
-fn calls_of_libc<M: spinneret_rpc::Memory<Error = std::convert::Infallible>>(handler: &Handler<'_, M>, folder: &Path) {
+fn calls_of_libc<M: spinneret_rpc::Memory<Error = std::convert::Infallible>>(
+    handler: &Handler<'_, M>,
+    folder: &Path,
+) {
     assert_eq!(handler.puts("by us"), 6);
     let arguments = [
         Argument::Int(5),
@@ -159,8 +201,14 @@ fn calls_of_libc<M: spinneret_rpc::Memory<Error = std::convert::Infallible>>(han
     let file = handler.fopen(path, "w+");
     assert_ne!(file, 0);
     assert_eq!(handler.write(file, b"line\nmore"), 9);
-    assert_eq!((handler.seek(file, 0, 0), handler.gets(file, 50).as_deref()), (0, Some("line\n")));
+    assert_eq!(
+        (handler.seek(file, 0, 0), handler.gets(file, 50).as_deref()),
+        (0, Some("line\n"))
+    );
     assert_eq!(handler.tell(file), 5);
-    assert_eq!((handler.read(file, 10), handler.is_at_end(file)), (b"more".to_vec(), true));
+    assert_eq!(
+        (handler.read(file, 10), handler.is_at_end(file)),
+        (b"more".to_vec(), true)
+    );
     assert_eq!((handler.fclose(file), handler.remove(path)), (0, 0));
 }

@@ -121,7 +121,10 @@ fn under_fire(version: Version, seed: u64, time: Duration) -> u64 {
         stop.store(true, Ordering::Relaxed);
         calls
     });
-    let outside: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let outside: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
     assert_eq!(outside, ["inner"], "seed {seed}: something left the folder");
     calls
 }
@@ -132,6 +135,9 @@ fn random_bytes_in_ports_and_mailboxes_stop_no_server() {
     let seed = from_environment("SPINNERET_RPC_SEED", 1);
     for version in Version::ALL {
         let calls = under_fire(version, seed, Duration::from_millis(milliseconds));
-        assert!(calls > milliseconds / 10, "seed {seed}: only {calls} calls in {milliseconds} ms");
+        assert!(
+            calls > milliseconds / 10,
+            "seed {seed}: only {calls} calls in {milliseconds} ms"
+        );
     }
 }

@@ -59,10 +59,16 @@ fn impossible_layouts_are_refused() {
     for (version, most) in [(Version::V22, 4096), (Version::V23, 16384)] {
         assert!(Layout::new(version, most).is_ok());
         for ports in [0, most + 1, u32::MAX] {
-            assert_eq!(Layout::new(version, ports), Err(LayoutError::Ports { ports, most }));
+            assert_eq!(
+                Layout::new(version, ports),
+                Err(LayoutError::Ports { ports, most })
+            );
         }
         for lanes in [0, 2, 16, 33, 128] {
-            assert_eq!(Layout::with_lanes(version, 1, lanes), Err(LayoutError::Lanes(lanes)));
+            assert_eq!(
+                Layout::with_lanes(version, 1, lanes),
+                Err(LayoutError::Lanes(lanes))
+            );
         }
     }
     let error = Layout::new(Version::V22, 5000).unwrap_err();
@@ -117,7 +123,16 @@ proptest! {
 
 #[test]
 fn packets_of_a_stream() {
-    for (bytes, packets) in [(0, 1), (1, 1), (56, 1), (57, 2), (120, 2), (121, 3), (1024, 17), (64 << 10, 1025)] {
+    for (bytes, packets) in [
+        (0, 1),
+        (1, 1),
+        (56, 1),
+        (57, 2),
+        (120, 2),
+        (121, 3),
+        (1024, 17),
+        (64 << 10, 1025),
+    ] {
         assert_eq!(packet::packets(bytes), packets, "{bytes} bytes");
     }
 }

@@ -1,13 +1,13 @@
 //! What LLVM's own tests of its RPC check, with our client against our server: threads for threads of a GPU.
 
+use crate::support::handler::Handler;
+use crate::support::{Bench, from_environment};
 use rand::{RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use spinneret_rpc::Version;
 use spinneret_rpc::clib::Config;
 use std::thread;
 use std::time::Duration;
-use crate::support::handler::Handler;
-use crate::support::{Bench, from_environment};
 
 /// Runs this in so many threads, each with its number, against a server of each version.
 fn in_threads(ports: u32, threads: u64, run: impl Fn(&Bench, u64) + Sync) {
@@ -96,7 +96,10 @@ fn bursts_and_pauses_of_threads_that_diverge() {
 fn more_threads_than_ports_take_turns() {
     in_threads(1, 4, |bench, thread| {
         for round in 0..50 {
-            assert_eq!(Handler(&bench.client).increment(thread * 100 + round), thread * 100 + round + 1);
+            assert_eq!(
+                Handler(&bench.client).increment(thread * 100 + round),
+                thread * 100 + round + 1
+            );
         }
     });
 }

@@ -1,10 +1,10 @@
 //! printf over the protocol: results of LLVM's own test, the order of strings, and who formats.
 
-use spinneret_rpc::clib::Config;
-use spinneret_rpc::{Version, opcode};
 use crate::support::handler::Argument::{Double, Int, Long, String};
 use crate::support::handler::{Argument, Handler, STDOUT};
 use crate::support::{Bench, Captured};
+use spinneret_rpc::clib::Config;
+use spinneret_rpc::{Version, opcode};
 
 fn captured(version: Version) -> (Bench, Captured) {
     let output = Captured::default();
@@ -43,7 +43,11 @@ fn results_are_those_of_llvms_test() {
         let handler = Handler(&bench.client);
         let mut all = std::string::String::new();
         for (format, arguments, expected) in &cases {
-            assert_eq!(handler.printf(format, arguments), expected.len() as i64, "{format:?}");
+            assert_eq!(
+                handler.printf(format, arguments),
+                expected.len() as i64,
+                "{format:?}"
+            );
             all.push_str(expected);
             assert_eq!(output.text(), all, "{format:?}");
         }
@@ -79,7 +83,11 @@ fn threads_print_different_arguments() {
         bench.stop();
         let text = output.text();
         assert_eq!(text.lines().count(), 80);
-        assert!(text.lines().all(|line| line.len() == 20 || line == SIMPLE.trim_end()), "lines are whole");
+        assert!(
+            text.lines()
+                .all(|line| line.len() == 20 || line == SIMPLE.trim_end()),
+            "lines are whole"
+        );
     }
 }
 
@@ -95,7 +103,8 @@ fn strings_are_asked_for_from_the_last_one_on() {
     for version in Version::ALL {
         for opcode in [opcode::PRINTF_TO_STDOUT, opcode::PRINTF_TO_STDOUT_PACKED] {
             let (bench, output) = captured(version);
-            let (result, asked) = Handler(&bench.client).print(opcode, STDOUT, "%s %.6s %d %-5s|%.2s|", &arguments);
+            let (result, asked) =
+                Handler(&bench.client).print(opcode, STDOUT, "%s %.6s %d %-5s|%.2s|", &arguments);
             assert_eq!((result, asked), (22, vec![5000, 4000, 1000]));
             bench.stop();
             assert_eq!(output.text(), "one (null) 7 two  |th|");

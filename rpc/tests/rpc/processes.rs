@@ -21,7 +21,10 @@ fn client_of_another_process() {
         return;
     };
     let (path, version) = text.split_once(' ').unwrap();
-    let version = Version::ALL.into_iter().find(|known| known.number().to_string() == version).unwrap();
+    let version = Version::ALL
+        .into_iter()
+        .find(|known| known.number().to_string() == version)
+        .unwrap();
     let file = OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mapping = Mapping::open(file).unwrap();
     let client = Client::new(mapping, Layout::new(version, PORTS).unwrap()).unwrap();
@@ -43,7 +46,11 @@ fn two_processes_share_a_buffer() {
     for version in Version::ALL {
         let layout = Layout::new(version, PORTS).unwrap();
         let mapping = Mapping::create(layout.bytes()).unwrap();
-        let path = format!("/proc/{}/fd/{}", std::process::id(), mapping.file().as_fd().as_raw_fd());
+        let path = format!(
+            "/proc/{}/fd/{}",
+            std::process::id(),
+            mapping.file().as_fd().as_raw_fd()
+        );
         let mut server = Server::new(mapping, layout).unwrap();
         server.add(opcode::LIBC, Rc::new(TestCalls));
         let output = crate::support::Captured::default();
@@ -54,7 +61,11 @@ fn two_processes_share_a_buffer() {
         config.permissions.exit = true;
         server.add(opcode::LIBC, Rc::new(Libc::new(version, config).unwrap()));
         let client = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "processes::client_of_another_process", "--test-threads=1"])
+            .args([
+                "--exact",
+                "processes::client_of_another_process",
+                "--test-threads=1",
+            ])
             .env(VARIABLE, format!("{path} {}", version.number()))
             .stdout(Stdio::null())
             .spawn()
@@ -80,5 +91,8 @@ fn a_mapping_cannot_be_made_shorter_by_its_clients() {
         refused.to_string(),
         "a buffer for calls is a file of 4 bytes to 4 GiB, and this one has 0"
     );
-    assert!(Mapping::open(File::open(path).unwrap()).is_err(), "it has to be writable");
+    assert!(
+        Mapping::open(File::open(path).unwrap()).is_err(),
+        "it has to be writable"
+    );
 }

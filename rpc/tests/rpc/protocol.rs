@@ -1,7 +1,9 @@
 //! The state machines, step by step, as LLVM's headers behave.
 
 use spinneret_rpc::process::State;
-use spinneret_rpc::{Buffer, Client, Fault, Layout, LayoutError, Memory as _, Process, Refusal, Server, TestCalls};
+use spinneret_rpc::{
+    Buffer, Client, Fault, Layout, LayoutError, Memory as _, Process, Refusal, Server, TestCalls,
+};
 use spinneret_rpc::{Version, opcode};
 use std::rc::Rc;
 
@@ -118,12 +120,20 @@ fn only_a_second_receive_acknowledges_the_first() {
         };
         assert_eq!(pair.server.try_receive(&mut server, &mut word), Ok(true));
         assert_eq!(pair.server.try_send(&mut server, &[2]), Ok(true));
-        assert_eq!(pair.server.try_send(&mut server, &[3]), Ok(false), "the client has not taken the first");
+        assert_eq!(
+            pair.server.try_send(&mut server, &[3]),
+            Ok(false),
+            "the client has not taken the first"
+        );
         assert_eq!(pair.client.try_receive(&mut client, &mut word), Ok(true));
         assert_eq!(pair.mailboxes(), [1, 1]);
         assert_eq!(pair.client.try_receive(&mut client, &mut word), Ok(false));
         assert_eq!(pair.mailboxes(), [0, 1]);
-        assert_eq!(pair.client.try_receive(&mut client, &mut word), Ok(false), "it is acknowledged once");
+        assert_eq!(
+            pair.client.try_receive(&mut client, &mut word),
+            Ok(false),
+            "it is acknowledged once"
+        );
         assert_eq!(pair.mailboxes(), [0, 1]);
         assert_eq!(pair.server.try_send(&mut server, &[3]), Ok(true));
         assert_eq!(pair.mailboxes(), [0, 0]);
@@ -166,7 +176,10 @@ fn a_client_finds_a_mailbox_that_no_server_writes() {
     let Ok(()) = buffer.words().store(layout(Version::V23).primary(0), 5);
     let fault = port.receive(&mut [0]).unwrap_err();
     assert_eq!(fault, Fault::Mailbox { port: 0, value: 5 });
-    assert_eq!(fault.to_string(), "the other side's mailbox of port 0 holds 5: it is 0 or 1");
+    assert_eq!(
+        fault.to_string(),
+        "the other side's mailbox of port 0 holds 5: it is 0 or 1"
+    );
 }
 
 #[test]
@@ -193,7 +206,13 @@ fn a_client_and_a_server_in_one_thread() {
 
 #[test]
 fn an_unknown_call_gets_its_own_packet_back() {
-    for opcode in [0x63ff_0000, 0x0000_0000, 0x6f00_0001, u32::MAX, opcode::LIBC_CALLS | 0x6300_0000] {
+    for opcode in [
+        0x63ff_0000,
+        0x0000_0000,
+        0x6f00_0001,
+        u32::MAX,
+        opcode::LIBC_CALLS | 0x6300_0000,
+    ] {
         let buffer = buffer(Version::V22);
         let client = Client::new(buffer.words(), layout(Version::V22)).unwrap();
         let mut server = Server::new(buffer.words(), layout(Version::V22)).unwrap();
@@ -234,7 +253,10 @@ fn what_fits_no_side_is_refused() {
     assert_eq!(refused, LayoutError::Memory { has: 64, needs });
     let lanes = Layout::with_lanes(Version::V22, 1, 32).unwrap();
     let large = Buffer::new(lanes.bytes());
-    assert_eq!(Client::new(large.words(), lanes).unwrap_err(), LayoutError::ManyLanes(32));
+    assert_eq!(
+        Client::new(large.words(), lanes).unwrap_err(),
+        LayoutError::ManyLanes(32)
+    );
     let buffer = buffer(Version::V22);
     let Ok(()) = buffer.words().store(layout(Version::V22).primary(2), 8);
     let refused = Server::new(buffer.words(), layout(Version::V22)).unwrap_err();

@@ -4,7 +4,9 @@ use crate::support::Bench;
 use crate::support::handler::Handler;
 use spinneret_rpc::clib::Config;
 use spinneret_rpc::server::{Answer, Refusal};
-use spinneret_rpc::{Buffer, Call, Client, Layout, Memory as _, Packet, Server, Service, TestCalls, Version, Way, opcode};
+use spinneret_rpc::{
+    Buffer, Call, Client, Layout, Memory as _, Packet, Server, Service, TestCalls, Version, Way, opcode,
+};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -150,7 +152,10 @@ fn a_call_whose_client_is_gone_is_abandoned_by_the_host() {
         assert_eq!(driven.server.is_idle(), Ok(false));
         let free = driven.client.process().try_open(0).map(|port| port.is_some());
         assert_eq!(free, Ok(false), "the port is the server's, as its call is parked");
-        assert_eq!((driven.server.abandon(0), driven.server.abandon(0)), (Ok(true), Ok(false)));
+        assert_eq!(
+            (driven.server.abandon(0), driven.server.abandon(0)),
+            (Ok(true), Ok(false))
+        );
         driven.increments();
         assert_eq!(driven.server.counts().of(Refusal::ABANDONED), 1);
     });
@@ -181,7 +186,11 @@ fn a_context_that_restarts_clears_everything() {
             std::mem::forget(port);
         }
         assert_eq!(driven.server.poll(), Ok(true));
-        assert_eq!(driven.server.drain(Duration::from_millis(1)), Ok(false), "both are parked");
+        assert_eq!(
+            driven.server.drain(Duration::from_millis(1)),
+            Ok(false),
+            "both are parked"
+        );
         let Ok(()) = driven.server.reset();
         driven.restart();
         assert_eq!(driven.server.is_idle(), Ok(true));

@@ -1,5 +1,7 @@
 //! libc's calls, as a handler makes them.
 
+use crate::support::handler::{Argument, Handler, STDERR, STDIN, STDOUT};
+use crate::support::{Bench, Captured};
 use spinneret_rpc::clib::{Access, Config, Heap, Limits, Permissions, refused};
 use spinneret_rpc::server::{End, Refusal};
 use spinneret_rpc::{Version, opcode};
@@ -9,8 +11,6 @@ use std::io::{self, Read};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use crate::support::handler::{Argument, Handler, STDERR, STDIN, STDOUT};
-use crate::support::{Bench, Captured};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -50,7 +50,11 @@ fn a_file_is_written_and_read_again() {
         assert!(file != 0 && file % 4 == 0 && u32::try_from(file).is_ok());
         assert_eq!(handler.write(file, b"first\nsecond"), 12);
         assert_eq!(handler.call(opcode::FFLUSH, &[file]), 0);
-        assert_eq!(handler.read(file, 4), b"", "a file that is only written has nothing to read");
+        assert_eq!(
+            handler.read(file, 4),
+            b"",
+            "a file that is only written has nothing to read"
+        );
         assert!(handler.has_failed(file));
         handler.call(opcode::CLEARERR, &[file]);
         assert!(!handler.has_failed(file));
@@ -58,7 +62,11 @@ fn a_file_is_written_and_read_again() {
         assert_eq!(fs::read(folder.join("file.txt")).unwrap(), b"first\nsecond");
 
         let file = handler.fopen("file.txt", "r");
-        assert_eq!(handler.write(file, b"no"), 0, "a file that is only read takes nothing");
+        assert_eq!(
+            handler.write(file, b"no"),
+            0,
+            "a file that is only read takes nothing"
+        );
         assert!(handler.has_failed(file));
         handler.call(opcode::CLEARERR, &[file]);
         assert_eq!(handler.gets(file, 100).as_deref(), Some("first\n"));
@@ -110,7 +118,10 @@ fn files_are_renamed_and_removed() {
         assert_eq!(handler.rename("a", "b"), 0);
         assert_eq!(handler.rename("a", "c"), -1);
         assert!(!folder.join("a").exists() && folder.join("b").exists());
-        assert_eq!((handler.remove("b"), handler.remove("b"), handler.remove("empty")), (0, -1, 0));
+        assert_eq!(
+            (handler.remove("b"), handler.remove("b"), handler.remove("empty")),
+            (0, -1, 0)
+        );
         assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
     });
 }
@@ -125,7 +136,11 @@ fn a_command_runs_in_the_folder_and_holds_nobody() {
             }
             assert!(!waits.is_finished());
             fs::write(folder.join("go"), "").unwrap();
-            assert_eq!(waits.join().unwrap(), 3 << 8, "the status is as C's system gives it");
+            assert_eq!(
+                waits.join().unwrap(),
+                3 << 8,
+                "the status is as C's system gives it"
+            );
         });
     });
 }
@@ -154,7 +169,10 @@ fn output_goes_where_the_application_wants_it() {
         drop(port);
         assert_eq!(handler.call(opcode::FFLUSH, &[STDOUT]), 0);
         let (result, _) = handler.print(opcode::PRINTF_TO_STREAM, STDERR, "%d", &[Argument::Int(5)]);
-        assert_eq!((result, handler.tell(STDOUT), handler.seek(STDOUT, 0, 0)), (1, -1, -1));
+        assert_eq!(
+            (result, handler.tell(STDOUT), handler.seek(STDOUT, 0, 0)),
+            (1, -1, -1)
+        );
         let (counts, _) = bench.stop();
         assert!(counts.refusals.is_empty(), "{counts:?}");
         long.insert_str(0, "a line\n\nbytes ");
@@ -196,14 +214,24 @@ fn who_waits_for_input_holds_nobody() {
         assert_eq!(handler.read(STDIN, 2), b"mo");
         // Two at once share what comes.
         std::thread::scope(|scope| {
-            let pair = [scope.spawn(|| handler.read(STDIN, 3)), scope.spawn(|| handler.read(STDIN, 3))];
+            let pair = [
+                scope.spawn(|| handler.read(STDIN, 3)),
+                scope.spawn(|| handler.read(STDIN, 3)),
+            ];
             send.send(b"1234").unwrap();
             drop(send);
             let mut all: Vec<u8> = pair.into_iter().flat_map(|read| read.join().unwrap()).collect();
             all.sort_unstable();
             assert_eq!(all, b"1234er");
         });
-        assert_eq!((handler.is_at_end(STDIN), handler.getc(STDIN), handler.is_at_end(STDIN)), (false, -1, true));
+        assert_eq!(
+            (
+                handler.is_at_end(STDIN),
+                handler.getc(STDIN),
+                handler.is_at_end(STDIN)
+            ),
+            (false, -1, true)
+        );
         assert_eq!(handler.ungetc(65, STDIN), 65);
         assert_eq!((handler.getc(STDIN), handler.getc(STDIN)), (65, -1));
         bench.stop();
@@ -225,19 +253,43 @@ fn no_path_leads_out_of_the_folder() {
     let bench = Bench::start(Version::V23, 1, open_to(&inner));
     let handler = Handler(&bench.client);
     let secret = secret.to_str().unwrap().to_owned();
-    let paths = [&*secret, "/etc/passwd", "../secret", "sub/../../secret", "absolute", "relative", "up/secret", ".."];
+    let paths = [
+        &*secret,
+        "/etc/passwd",
+        "../secret",
+        "sub/../../secret",
+        "absolute",
+        "relative",
+        "up/secret",
+        "..",
+    ];
     for path in paths {
         for mode in ["r", "w", "a+"] {
             assert_eq!(handler.fopen(path, mode), 0, "{path}");
         }
     }
     for path in [&*secret, "../secret", "up/secret", "sub/../../secret"] {
-        assert_eq!((handler.remove(path), handler.rename(path, "x"), handler.rename("own", path)), (-1, -1, -1));
+        assert_eq!(
+            (
+                handler.remove(path),
+                handler.rename(path, "x"),
+                handler.rename("own", path)
+            ),
+            (-1, -1, -1)
+        );
     }
-    assert_ne!((handler.fopen("fine", "r"), handler.fopen("sub/../own", "r")), (0, 0), "inside all paths are good");
+    assert_ne!(
+        (handler.fopen("fine", "r"), handler.fopen("sub/../own", "r")),
+        (0, 0),
+        "inside all paths are good"
+    );
     assert_eq!(handler.remove("absolute"), 0, "a link itself is inside");
     let (counts, _) = bench.stop();
-    assert_eq!(counts.of(refused::OUTSIDE), paths.len() as u64 * 3 + 12, "{counts:?}");
+    assert_eq!(
+        counts.of(refused::OUTSIDE),
+        paths.len() as u64 * 3 + 12,
+        "{counts:?}"
+    );
     assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
     assert_eq!(fs::read_to_string(inner.join("own")).unwrap(), "own");
 }
@@ -261,14 +313,34 @@ fn what_is_no_regular_file_is_not_opened() {
 fn nothing_is_allowed_by_itself() {
     let bench = Bench::start(Version::V22, 1, Config::default);
     let handler = Handler(&bench.client);
-    assert_eq!((handler.fopen("/etc/hostname", "r"), handler.fopen("file", "w")), (0, 0));
-    assert_eq!((handler.remove("file"), handler.rename("a", "b"), handler.system("true")), (-1, -1, -1));
-    assert_eq!((handler.host_call(0x40_1000, b"arguments"), handler.call(opcode::MALLOC, &[2 << 20])), (-1, 0));
+    assert_eq!(
+        (handler.fopen("/etc/hostname", "r"), handler.fopen("file", "w")),
+        (0, 0)
+    );
+    assert_eq!(
+        (
+            handler.remove("file"),
+            handler.rename("a", "b"),
+            handler.system("true")
+        ),
+        (-1, -1, -1)
+    );
+    assert_eq!(
+        (
+            handler.host_call(0x40_1000, b"arguments"),
+            handler.call(opcode::MALLOC, &[2 << 20])
+        ),
+        (-1, 0)
+    );
     handler.leave(opcode::EXIT, 3);
     handler.leave(opcode::ABORT, 0);
     assert_eq!(handler.increment(1), 2, "the port is usable");
     let (counts, end) = bench.stop();
-    assert_eq!((counts.of(refused::NOT_ALLOWED), counts.of(refused::FUNCTION), end), (8, 1, None), "{counts:?}");
+    assert_eq!(
+        (counts.of(refused::NOT_ALLOWED), counts.of(refused::FUNCTION), end),
+        (8, 1, None),
+        "{counts:?}"
+    );
 }
 
 #[test]
@@ -278,14 +350,21 @@ fn a_folder_to_read_is_not_written() {
     let path = Some(folder.path().to_owned());
     let bench = Bench::start(Version::V23, 1, move || Config {
         folder: path,
-        permissions: Permissions { remove: true, rename: true, ..Permissions::default() },
+        permissions: Permissions {
+            remove: true,
+            rename: true,
+            ..Permissions::default()
+        },
         ..Config::default()
     });
     let handler = Handler(&bench.client);
     for mode in ["w", "a", "r+", "w+x"] {
         assert_eq!(handler.fopen("file", mode), 0, "{mode}");
     }
-    assert_eq!((handler.remove("file"), handler.rename("file", "other")), (-1, -1));
+    assert_eq!(
+        (handler.remove("file"), handler.rename("file", "other")),
+        (-1, -1)
+    );
     assert_eq!(handler.read(handler.fopen("file", "rb"), 10), b"text");
     let (counts, _) = bench.stop();
     assert_eq!(counts.of(refused::NOT_ALLOWED), 6);
@@ -313,12 +392,29 @@ fn handles_are_good_only_while_their_file_is_open() {
     assert_eq!(handler.fclose(first), 0);
     let second = handler.fopen("a", "w");
     assert_ne!(first, second, "the place is the same, the generation another");
-    let wrong = [0, first, second + 4, second | 1 << 40, second ^ 1 << 10, u64::MAX & !3, 0x7fff_1234_5678];
+    let wrong = [
+        0,
+        first,
+        second + 4,
+        second | 1 << 40,
+        second ^ 1 << 10,
+        !3,
+        0x7fff_1234_5678,
+    ];
     for stream in wrong {
-        assert_eq!((handler.write(stream, b"x"), handler.fclose(stream)), (0, -1), "{stream:#x}");
+        assert_eq!(
+            (handler.write(stream, b"x"), handler.fclose(stream)),
+            (0, -1),
+            "{stream:#x}"
+        );
         assert_eq!((handler.tell(stream), handler.read(stream, 5)), (-1, Vec::new()));
         assert!(handler.is_at_end(stream) && handler.has_failed(stream));
-        let (result, _) = handler.print(opcode::PRINTF_TO_STREAM, stream, "%s", &[Argument::String(Some("x"))]);
+        let (result, _) = handler.print(
+            opcode::PRINTF_TO_STREAM,
+            stream,
+            "%s",
+            &[Argument::String(Some("x"))],
+        );
         assert_eq!(result, -1);
     }
     assert_eq!((handler.fclose(STDOUT), handler.write(second, b"good")), (-1, 4));
@@ -335,23 +431,44 @@ fn lengths_are_refused_and_the_port_goes_on() {
     let bench = Bench::start(Version::V23, 1, move || Config {
         folder: path,
         access: Access::Write,
-        limits: Limits { path: 16, format: 32, stream: 100, files: 2 },
+        limits: Limits {
+            path: 16,
+            format: 32,
+            stream: 100,
+            files: 2,
+        },
         ..Config::default()
     });
     let handler = Handler(&bench.client);
     let file = handler.fopen("file", "w+");
-    assert_eq!((handler.write(file, &[1; 101]), handler.has_failed(file)), (0, true));
+    assert_eq!(
+        (handler.write(file, &[1; 101]), handler.has_failed(file)),
+        (0, true)
+    );
     assert_eq!(handler.write(file, &[1; 100]), 100);
-    assert_eq!((handler.read(file, 101), handler.read(file, u64::MAX)), (Vec::new(), Vec::new()));
-    assert_eq!((handler.fopen("a path that is longer", "r"), handler.fopen("file", "q")), (0, 0));
+    assert_eq!(
+        (handler.read(file, 101), handler.read(file, u64::MAX)),
+        (Vec::new(), Vec::new())
+    );
+    assert_eq!(
+        (
+            handler.fopen("a path that is longer", "r"),
+            handler.fopen("file", "q")
+        ),
+        (0, 0)
+    );
     assert_eq!(handler.fopen("file", &"r".repeat(64)), 0, "a mode without an end");
     assert_ne!(handler.fopen("second", "w"), 0);
     assert_eq!(handler.fopen("third", "w"), 0);
     assert_eq!(handler.printf(&"x".repeat(40), &[]), -1);
     assert_eq!(handler.printf("%101d", &[Argument::Int(1)]), -1);
     assert_eq!(handler.printf("%2147483647d", &[Argument::Int(1)]), -1);
-    assert_eq!(handler.printf("%.*f", &[Argument::Int(i32::MAX), Argument::Double(1.0)]), -1);
-    let long = "a string that is much longer than all that may be printed by one call of printf: one hundred bytes";
+    assert_eq!(
+        handler.printf("%.*f", &[Argument::Int(i32::MAX), Argument::Double(1.0)]),
+        -1
+    );
+    let long =
+        "a string that is much longer than all that may be printed by one call of printf: one hundred bytes";
     let strings = [Argument::String(Some("short")), Argument::String(Some(long))];
     assert_eq!(handler.printf("%s%s", &strings), -1);
     assert_eq!(handler.increment(1), 2);
@@ -381,17 +498,27 @@ impl Heap for Numbers {
 #[test]
 fn functions_and_memory_are_the_applications() {
     let bench = Bench::start(Version::V22, 1, || Config {
-        functions: HashMap::from([(7, Box::new(|bytes: &[u8]| bytes.iter().map(|byte| u64::from(*byte)).sum()) as _)]),
+        functions: HashMap::from([(
+            7,
+            Box::new(|bytes: &[u8]| bytes.iter().map(|byte| u64::from(*byte)).sum()) as _,
+        )]),
         heap: Some(Box::new(Numbers::default())),
         ..Config::default()
     });
     let handler = Handler(&bench.client);
-    assert_eq!((handler.host_call(7, &[1, 2, 3]), handler.host_call(8, &[1])), (6, -1));
+    assert_eq!(
+        (handler.host_call(7, &[1, 2, 3]), handler.host_call(8, &[1])),
+        (6, -1)
+    );
     let address = handler.call(opcode::MALLOC, &[64]) as u64;
     assert_eq!((address, handler.call(opcode::MALLOC, &[65])), (0x1c10_0000, 0));
     for address in [address, 0, 12] {
         bench.client.open(opcode::FREE).unwrap().send(&[address]).unwrap();
     }
     let (counts, _) = bench.stop();
-    assert_eq!((counts.of(refused::FUNCTION), counts.of(refused::NOT_ALLOWED)), (1, 1), "{counts:?}");
+    assert_eq!(
+        (counts.of(refused::FUNCTION), counts.of(refused::NOT_ALLOWED)),
+        (1, 1),
+        "{counts:?}"
+    );
 }

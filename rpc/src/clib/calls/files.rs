@@ -49,9 +49,11 @@ pub(in crate::clib) async fn remove(libc: Rc<Libc>, mut call: Call) {
 pub(in crate::clib) async fn rename(libc: Rc<Libc>, mut call: Call) {
     let from = call.receive_stream(libc.limits.path).await;
     let to = call.receive_stream(libc.limits.path).await;
-    let status = from.zip(to).map_or(FAILED, |(from, to)| match libc.permissions.rename {
-        true => status(&call, libc.files.borrow().rename(&from, &to)),
-        false => status(&call, Err(Failure::Refused(refused::NOT_ALLOWED))),
-    });
+    let status = from
+        .zip(to)
+        .map_or(FAILED, |(from, to)| match libc.permissions.rename {
+            true => status(&call, libc.files.borrow().rename(&from, &to)),
+            false => status(&call, Err(Failure::Refused(refused::NOT_ALLOWED))),
+        });
     call.send(&[status]).await;
 }

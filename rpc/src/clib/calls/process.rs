@@ -62,7 +62,10 @@ pub(in crate::clib) async fn system(libc: Rc<Libc>, mut call: Call) {
 fn run(command: &[u8], folder: Option<PathBuf>) -> io::Result<i32> {
     let command = command.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut shell = Command::new("sh");
-    shell.arg("-c").arg(OsStr::from_bytes(command)).stdin(Stdio::null());
+    shell
+        .arg("-c")
+        .arg(OsStr::from_bytes(command))
+        .stdin(Stdio::null());
     if let Some(folder) = folder {
         shell.current_dir(folder);
     }

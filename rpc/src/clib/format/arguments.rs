@@ -101,7 +101,9 @@ impl<'a> Arguments<'a> {
         let shape = Shape {
             flags,
             width: width.unsigned_abs(),
-            precision: self.number(spec.precision).and_then(|value| value.try_into().ok()),
+            precision: self
+                .number(spec.precision)
+                .and_then(|value| value.try_into().ok()),
         };
         match spec.conversion {
             b'd' | b'i' => Item::Signed(shape, self.signed(spec.length)),

@@ -18,9 +18,18 @@ pub(crate) fn float(shape: &Shape, letter: u8, value: f64) -> Parts {
     let (prefix, digits) = match letter.to_ascii_lowercase() {
         _ if magnitude.is_nan() => ("", "nan".to_owned()),
         _ if magnitude.is_infinite() => ("", "inf".to_owned()),
-        b'f' => ("", fixed(magnitude, precision.unwrap_or(DEFAULT_PRECISION), point)),
-        b'e' => ("", exponential(magnitude, precision.unwrap_or(DEFAULT_PRECISION), point)),
-        b'g' => ("", shortest(magnitude, precision.unwrap_or(DEFAULT_PRECISION), point)),
+        b'f' => (
+            "",
+            fixed(magnitude, precision.unwrap_or(DEFAULT_PRECISION), point),
+        ),
+        b'e' => (
+            "",
+            exponential(magnitude, precision.unwrap_or(DEFAULT_PRECISION), point),
+        ),
+        b'g' => (
+            "",
+            shortest(magnitude, precision.unwrap_or(DEFAULT_PRECISION), point),
+        ),
         _ => ("0x", hexadecimal(magnitude, precision, point)),
     };
     let front = match (front, prefix) {
@@ -62,7 +71,11 @@ fn exponential(magnitude: f64, precision: usize, point: bool) -> String {
     if point && precision == 0 {
         digits.push('.');
     }
-    format!("{digits}e{}{:02}", exponent_sign(exponent), exponent.unsigned_abs())
+    format!(
+        "{digits}e{}{:02}",
+        exponent_sign(exponent),
+        exponent.unsigned_abs()
+    )
 }
 
 fn exponent_sign(exponent: i64) -> char {
@@ -135,7 +148,11 @@ fn round(mantissa: u64, digits: usize) -> u64 {
     if dropped == 0 {
         return mantissa;
     }
-    let (kept, rest, half) = (mantissa >> dropped, mantissa & ((1 << dropped) - 1), 1 << (dropped - 1));
+    let (kept, rest, half) = (
+        mantissa >> dropped,
+        mantissa & ((1 << dropped) - 1),
+        1 << (dropped - 1),
+    );
     let is_up = rest > half || rest == half && kept & 1 == 1;
     (kept + u64::from(is_up)) << dropped
 }

@@ -24,7 +24,12 @@ pub(crate) fn sign(shape: &Shape, is_negative: bool) -> &'static str {
 
 /// `%d`.
 pub(crate) fn signed(shape: &Shape, value: i64) -> Parts {
-    parts(shape, sign(shape, value < 0), value.unsigned_abs().to_string(), value == 0)
+    parts(
+        shape,
+        sign(shape, value < 0),
+        value.unsigned_abs().to_string(),
+        value == 0,
+    )
 }
 
 /// `%u`, `%o`, `%x`, `%X`, `%b`, `%B`.

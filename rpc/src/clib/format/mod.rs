@@ -30,7 +30,5 @@ pub(crate) fn argument_bytes(format: &[u8], packing: Packing) -> usize {
 /// A format with its arguments.
 pub(crate) fn bind<'f>(format: &'f [u8], arguments: &[u8], packing: Packing) -> Vec<Item<'f>> {
     let mut arguments = Arguments::new(arguments, packing);
-    Pieces::new(format)
-        .map(|piece| arguments.item(piece))
-        .collect()
+    Pieces::new(format).map(|piece| arguments.item(piece)).collect()
 }

@@ -38,7 +38,9 @@ pub(crate) fn render(
             Item::Unsigned(shape, base, value) => {
                 number(&mut text, checked(shape)?, &unsigned(shape, *base, *value));
             }
-            Item::Float(shape, letter, value) => number(&mut text, checked(shape)?, &float(shape, *letter, *value)),
+            Item::Float(shape, letter, value) => {
+                number(&mut text, checked(shape)?, &float(shape, *letter, *value))
+            }
             Item::Character(shape, byte) => padded(&mut text, checked(&shape.of_text())?, &[*byte]),
             Item::Pointer(shape, 0) => {
                 let null: &[u8] = match dialect {

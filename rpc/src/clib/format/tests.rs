@@ -32,9 +32,39 @@ fn value() -> impl Strategy<Value = i64> {
 }
 
 fn number() -> impl Strategy<Value = f64> {
-    let special = [0.0, -0.0, 0.5, 1.5, 2.5, 9.5, 99.5, 1e15, 1e16, 123_456.0, 999_999.5, f64::INFINITY, f64::NEG_INFINITY];
-    let special = [&special[..], &[f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::NAN, 0.0001, 0.000_099_999_99]].concat();
-    prop_oneof![any::<f64>(), -1000.0..1000.0, prop::sample::select(special), (-99_i32..99).prop_map(|n| f64::from(n) / 8.0)]
+    let special = [
+        0.0,
+        -0.0,
+        0.5,
+        1.5,
+        2.5,
+        9.5,
+        99.5,
+        1e15,
+        1e16,
+        123_456.0,
+        999_999.5,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+    ];
+    let special = [
+        &special[..],
+        &[
+            f64::MIN_POSITIVE,
+            5e-324,
+            f64::MAX,
+            f64::NAN,
+            0.0001,
+            0.000_099_999_99,
+        ],
+    ]
+    .concat();
+    prop_oneof![
+        any::<f64>(),
+        -1000.0..1000.0,
+        prop::sample::select(special),
+        (-99_i32..99).prop_map(|n| f64::from(n) / 8.0)
+    ]
 }
 
 proptest! {
@@ -104,12 +134,20 @@ proptest! {
 
 #[test]
 fn text_without_conversions_is_itself() {
-    assert_eq!(ours("plain \u{e4} %%|%5%|%k|%", &[], &[]), "plain \u{e4} %|%|%k|%");
+    assert_eq!(
+        ours("plain \u{e4} %%|%5%|%k|%", &[], &[]),
+        "plain \u{e4} %|%|%k|%"
+    );
 }
 
 #[test]
 fn zeros_stay_in_the_alternative_form() {
-    for (value, expected) in [(999_999.5, "1.00000e+06"), (1.0, "1.00000"), (0.0, "0.00000"), (1e-5, "1.00000e-05")] {
+    for (value, expected) in [
+        (999_999.5, "1.00000e+06"),
+        (1.0, "1.00000"),
+        (0.0, "0.00000"),
+        (1e-5, "1.00000e-05"),
+    ] {
         assert_eq!(ours("%#g", &f64::to_le_bytes(value), &[]), expected);
     }
 }

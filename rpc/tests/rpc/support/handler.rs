@@ -196,7 +196,13 @@ impl<M: Memory<Error: Debug>> Handler<'_, M> {
     }
 
     /// `printf` and `fprintf`, and the addresses of strings in the order in which the server asked for them.
-    pub(crate) fn print(&self, opcode: u32, stream: u64, format: &str, arguments: &[Argument]) -> (i64, Vec<u64>) {
+    pub(crate) fn print(
+        &self,
+        opcode: u32,
+        stream: u64,
+        format: &str,
+        arguments: &[Argument],
+    ) -> (i64, Vec<u64>) {
         let mut port = self.open(opcode);
         let is_packed = (opcode::PRINTF_TO_STDOUT_PACKED..=opcode::PRINTF_TO_STREAM_PACKED).contains(&opcode);
         if matches!(opcode, opcode::PRINTF_TO_STREAM | opcode::PRINTF_TO_STREAM_PACKED) {

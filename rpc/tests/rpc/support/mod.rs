@@ -25,7 +25,11 @@ pub(crate) struct Bench {
 
 impl Bench {
     /// The configuration is made on the server's thread.
-    pub(crate) fn start(version: Version, ports: u32, config: impl FnOnce() -> Config + Send + 'static) -> Self {
+    pub(crate) fn start(
+        version: Version,
+        ports: u32,
+        config: impl FnOnce() -> Config + Send + 'static,
+    ) -> Self {
         Self::with(version, ports, config, |_| {})
     }
 
@@ -58,7 +62,11 @@ impl Bench {
         let Ok(done) = self.running.stop();
         let process = self.client.process();
         for port in 0..self.layout.ports() {
-            assert_eq!(process.inbox(port), process.outbox(port), "port {port} is not idle");
+            assert_eq!(
+                process.inbox(port),
+                process.outbox(port),
+                "port {port} is not idle"
+            );
         }
         done
     }
@@ -115,7 +123,9 @@ impl Drop for Process {
 /// A number of cases from the environment, so that tests can run for as long as one likes.
 pub(crate) fn from_environment(name: &str, usual: u64) -> u64 {
     match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}: give a number")),
+        Ok(text) => text
+            .parse()
+            .unwrap_or_else(|_| panic!("{name} is {text:?}: give a number")),
         Err(_) => usual,
     }
 }
