@@ -2,7 +2,8 @@
 
 use crate::layout::{Layout, LayoutError};
 use crate::memory::Memory;
-use crate::process::{Port, Process};
+use crate::port::Port;
+use crate::process::Process;
 
 /// The side that asks, for any number of threads.
 ///

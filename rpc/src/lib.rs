@@ -17,18 +17,22 @@
 #![cfg_attr(not(feature = "server"), no_std)]
 
 pub mod client;
+mod fault;
 pub mod layout;
 mod lock;
 pub mod memory;
 pub mod opcode;
 pub mod packet;
+mod port;
 pub mod process;
 
 pub use client::Client;
+pub use fault::Fault;
 pub use layout::{Announcement, Layout, LayoutError, Version};
 pub use memory::{Memory, Words};
 pub use packet::Packet;
-pub use process::{Fault, Port, Process};
+pub use port::Port;
+pub use process::Process;
 
 #[cfg(feature = "server")]
 pub mod clib;

@@ -2,9 +2,10 @@
 
 use super::call::{Slot, Want};
 use super::service::Answer;
+use crate::fault::Fault;
 use crate::memory::Memory;
 use crate::packet::Packet;
-use crate::process::{Fault, Process, State};
+use crate::process::{Process, State};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -22,11 +22,12 @@ pub use refusal::{Counts, End, Refusal};
 pub use running::Running;
 pub use service::{Answer, Service, Way};
 
+use crate::fault::Fault;
 use crate::layout::{Layout, LayoutError};
 use crate::memory::Memory;
 use crate::opcode;
 use crate::packet::Packet;
-use crate::process::{Fault, Header, Process};
+use crate::process::{Header, Process};
 use line::Line;
 use refusal::Board;
 use std::fmt;

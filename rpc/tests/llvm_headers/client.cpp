@@ -33,7 +33,7 @@ constexpr uint32_t NOOP = libc(0), WRITE_STREAM = libc(4), PUTS = libc(5), READ 
 
 rpc::Client *client;
 
-// LLVM 22's ports are closed by a call, those of LLVM 23 when they are gone.
+// LLVM 22's ports are closed by a call, those of LLVM 23 when they are gone: so each has a scope of its own.
 template <typename P> auto close(P &port, int) -> decltype(port.close()) { port.close(); }
 template <typename P> void close(P &, long) {}
 
@@ -149,30 +149,38 @@ void files() {
   CHECK(file != 0 && write(file, bytes) == 1006 && call<CLOSE>({file}) == 0);
   CHECK(write(file, "closed") == 0 && call<CLOSE>({file}) == UINT64_MAX);
   file = open("by-llvm", "r");
-  auto port = client->open<GETS>();
-  send(port, {100, file});
-  CHECK(receive_stream(port) == terminated("first\n"));
-  close(port, 0);
+  {
+    auto port = client->open<GETS>();
+    send(port, {100, file});
+    CHECK(receive_stream(port) == terminated("first\n"));
+    close(port, 0);
+  }
   CHECK(call<TELL>({file}) == 6 && call<SEEK>({file, 4, 0}) == 0);
-  auto reader = client->open<READ>();
-  send(reader, {2000, file});
-  CHECK(receive_stream(reader) == bytes.substr(4) && receive(reader)[0] == 1002);
-  close(reader, 0);
+  {
+    auto port = client->open<READ>();
+    send(port, {2000, file});
+    CHECK(receive_stream(port) == bytes.substr(4) && receive(port)[0] == 1002);
+    close(port, 0);
+  }
   CHECK(call<CLOSE>({file}) == 0);
-  auto renamer = client->open<RENAME>();
-  renamer.send_n("by-llvm", 8);
-  renamer.send_n("renamed", 8);
-  CHECK(receive(renamer)[0] == 0);
-  close(renamer, 0);
+  {
+    auto port = client->open<RENAME>();
+    port.send_n("by-llvm", 8);
+    port.send_n("renamed", 8);
+    CHECK(receive(port)[0] == 0);
+    close(port, 0);
+  }
   CHECK(call_with<REMOVE>(terminated("by-llvm")) == UINT64_MAX);
 }
 
 void from_thread(uint64_t thread) {
   for (uint64_t round = 0; round < 20; ++round) {
     CHECK(call<INCREMENT>({thread * 1000 + round}) == thread * 1000 + round + 1);
-    auto port = client->open<NOOP>();
-    send(port, {round});
-    close(port, 0);
+    {
+      auto port = client->open<NOOP>();
+      send(port, {round});
+      close(port, 0);
+    }
     std::string bytes((thread * 37 + round) % 256, char('a' + thread));
     CHECK(echo(bytes) == bytes);
     interface(round % 2);

@@ -6,6 +6,7 @@ mod llvm_tests;
 mod printf;
 mod processes;
 mod protocol;
+mod refusals;
 mod services;
 mod stdio;
 mod support;

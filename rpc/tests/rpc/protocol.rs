@@ -2,9 +2,10 @@
 
 use spinneret_rpc::process::State;
 use spinneret_rpc::{
-    Buffer, Client, Fault, Layout, LayoutError, Memory as _, Process, Refusal, Server, TestCalls,
+    Buffer, Client, Fault, Layout, LayoutError, Memory, Process, Refusal, Server, TestCalls,
 };
 use spinneret_rpc::{Version, opcode};
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 fn layout(version: Version) -> Layout {
@@ -264,4 +265,80 @@ fn what_fits_no_side_is_refused() {
         refused.to_string(),
         "the server's mailbox of port 2 holds 8, not 0 or 1: clear the buffer before a server starts"
     );
+}
+
+/// Memory that is reached by bytes and may be gone, as that of a device.
+struct Device {
+    bytes: RefCell<Vec<u8>>,
+    is_gone: Cell<bool>,
+}
+
+/// What it says then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Gone;
+
+impl Device {
+    fn reach<T>(&self, offset: u32, bytes: usize, act: impl FnOnce(&mut [u8]) -> T) -> Result<T, Gone> {
+        let start = offset as usize;
+        match self.is_gone.get() {
+            true => Err(Gone),
+            false => Ok(act(&mut self.bytes.borrow_mut()[start..start + bytes])),
+        }
+    }
+}
+
+impl Memory for &Device {
+    type Error = Gone;
+
+    fn bytes(&self) -> u32 {
+        self.bytes.borrow().len() as u32
+    }
+
+    fn load(&self, offset: u32) -> Result<u32, Gone> {
+        self.reach(offset, 4, |bytes| u32::from_le_bytes(bytes.try_into().unwrap()))
+    }
+
+    fn store(&self, offset: u32, value: u32) -> Result<(), Gone> {
+        self.reach(offset, 4, |bytes| bytes.copy_from_slice(&value.to_le_bytes()))
+    }
+
+    fn read(&self, offset: u32, words: &mut [u64]) -> Result<(), Gone> {
+        self.reach(offset, 8 * words.len(), |bytes| {
+            for (word, bytes) in words.iter_mut().zip(bytes.chunks(8)) {
+                *word = u64::from_le_bytes(bytes.try_into().unwrap());
+            }
+        })
+    }
+
+    fn write(&self, offset: u32, words: &[u64]) -> Result<(), Gone> {
+        self.reach(offset, 8 * words.len(), |bytes| {
+            for (word, bytes) in words.iter().zip(bytes.chunks_mut(8)) {
+                bytes.copy_from_slice(&word.to_le_bytes());
+            }
+        })
+    }
+}
+
+#[test]
+fn memory_of_a_device_is_as_good_and_may_be_gone() {
+    for version in Version::ALL {
+        let device = Device {
+            bytes: RefCell::new(vec![0; layout(version).bytes() as usize]),
+            is_gone: Cell::new(false),
+        };
+        let client = Client::new(&device, layout(version)).unwrap();
+        let mut server = Server::new(&device, layout(version)).unwrap();
+        server.add(opcode::LIBC, Rc::new(TestCalls));
+        let mut port = client.open(opcode::TEST_INCREMENT).unwrap();
+        port.send(&[1]).unwrap();
+        assert_eq!(server.poll(), Ok(true));
+        let mut word = [0];
+        port.receive(&mut word).unwrap();
+        assert_eq!((word, port.close()), ([2], Ok(())));
+        device.is_gone.set(true);
+        assert_eq!((server.poll(), server.is_idle()), (Err(Gone), Err(Gone)));
+        assert_eq!(client.open(opcode::NOOP).err(), Some(Gone));
+        device.is_gone.set(false);
+        assert_eq!(server.is_idle(), Ok(true));
+    }
 }
