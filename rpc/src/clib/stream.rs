@@ -1,0 +1,195 @@
+//! A stream, as C has it.
+
+use super::source::Source;
+use cap_std::fs::File;
+use std::collections::VecDeque;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::task::{Context, Poll, ready};
+
+/// Bytes of one read from a file.
+const CHUNK_BYTES: usize = 4096;
+/// Bytes that can be pushed back; C promises one.
+const PUSHED_BACK: usize = 8;
+
+/// Where the bytes of a stream come from or go to.
+pub(super) enum Kind {
+    Input(Source),
+    Output(Box<dyn Write>),
+    /// A regular file, so it never blocks for long.
+    File(File),
+}
+
+/// A stream, with its two flags and what was read ahead or pushed back.
+pub(super) struct Stream {
+    kind: Kind,
+    ahead: VecDeque<u8>,
+    pushed_back: usize,
+    is_at_end: bool,
+    has_failed: bool,
+}
+
+impl Stream {
+    pub(super) fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            ahead: VecDeque::new(),
+            pushed_back: 0,
+            is_at_end: false,
+            has_failed: false,
+        }
+    }
+
+    /// `feof`.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.is_at_end
+    }
+
+    /// `ferror`.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed
+    }
+
+    /// `clearerr`.
+    pub(super) fn clear(&mut self) {
+        (self.is_at_end, self.has_failed) = (false, false);
+    }
+
+    /// Notes an error that was found outside.
+    pub(super) fn fail(&mut self) {
+        self.has_failed = true;
+    }
+
+    /// Writes, and says how many bytes were.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> usize {
+        let written = self.begin_write().map_or(0, |()| self.write_all(bytes));
+        self.has_failed |= written < bytes.len();
+        written
+    }
+
+    /// A file goes on where its reader was, not where the bytes end that were read ahead.
+    fn begin_write(&mut self) -> io::Result<()> {
+        if !self.ahead.is_empty()
+            && let Some(place) = self.tell()
+        {
+            self.place(SeekFrom::Start(place))?;
+        }
+        Ok(())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> usize {
+        let mut written = 0;
+        while written < bytes.len() {
+            let now = match &mut self.kind {
+                Kind::Input(_) => return 0,
+                Kind::Output(output) => output.write(&bytes[written..]),
+                Kind::File(file) => file.write(&bytes[written..]),
+            };
+            match now {
+                Ok(0) => break,
+                Ok(now) => written += now,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        written
+    }
+
+    /// `fflush`: says whether it worked.
+    pub(super) fn flush(&mut self) -> bool {
+        let flushed = match &mut self.kind {
+            Kind::Input(_) => Ok(()),
+            Kind::Output(output) => output.flush(),
+            Kind::File(file) => file.flush(),
+        };
+        self.has_failed |= flushed.is_err();
+        flushed.is_ok()
+    }
+
+    /// Reads until there are so many bytes, or one that ends the reading, or no more. What is there is kept in `bytes` while
+    /// a call waits.
+    pub(super) fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+        wanted: usize,
+        last: Option<u8>,
+        bytes: &mut Vec<u8>,
+    ) -> Poll<()> {
+        while bytes.len() < wanted {
+            let Some(byte) = self.ahead.pop_front() else {
+                if self.is_at_end || !ready!(self.fill(context)) {
+                    break;
+                }
+                continue;
+            };
+            self.pushed_back = self.pushed_back.saturating_sub(1);
+            bytes.push(byte);
+            if Some(byte) == last {
+                break;
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// Reads ahead, and says whether there was anything.
+    fn fill(&mut self, context: &mut Context<'_>) -> Poll<bool> {
+        let read = match &mut self.kind {
+            Kind::Input(source) => ready!(source.poll_read(context)),
+            Kind::Output(_) => Err(io::ErrorKind::Unsupported.into()),
+            Kind::File(file) => {
+                let mut bytes = Vec::with_capacity(CHUNK_BYTES);
+                let read = file.take(CHUNK_BYTES as u64).read_to_end(&mut bytes);
+                read.map(|_| bytes)
+            }
+        };
+        match read {
+            Ok(bytes) if bytes.is_empty() => self.is_at_end = true,
+            Ok(bytes) => self.ahead.extend(bytes),
+            Err(_) => self.has_failed = true,
+        }
+        Poll::Ready(!self.ahead.is_empty())
+    }
+
+    /// `ungetc`: says whether there was room.
+    pub(super) fn push_back(&mut self, byte: u8) -> bool {
+        let can_be_read = !matches!(self.kind, Kind::Output(_));
+        let has_room = can_be_read && self.pushed_back < PUSHED_BACK;
+        if has_room {
+            self.ahead.push_front(byte);
+            self.pushed_back += 1;
+            self.is_at_end = false;
+        }
+        has_room
+    }
+
+    /// `fseek`: says whether it worked. Only files have places.
+    pub(super) fn seek(&mut self, offset: i64, whence: u64) -> bool {
+        let place = match whence {
+            0 => u64::try_from(offset).ok().map(SeekFrom::Start),
+            1 => self
+                .tell()
+                .and_then(|place| place.checked_add_signed(offset))
+                .map(SeekFrom::Start),
+            2 => Some(SeekFrom::End(offset)),
+            _ => None,
+        };
+        place.is_some_and(|place| self.place(place).is_ok())
+    }
+
+    fn place(&mut self, place: SeekFrom) -> io::Result<()> {
+        let Kind::File(file) = &mut self.kind else {
+            return Err(io::ErrorKind::NotSeekable.into());
+        };
+        file.seek(place)?;
+        self.ahead.clear();
+        (self.pushed_back, self.is_at_end) = (0, false);
+        Ok(())
+    }
+
+    /// `ftell`. Before the first byte, where only `ungetc` leads, there is no place.
+    pub(super) fn tell(&mut self) -> Option<u64> {
+        let Kind::File(file) = &mut self.kind else {
+            return None;
+        };
+        file.stream_position().ok()?.checked_sub(self.ahead.len() as u64)
+    }
+}

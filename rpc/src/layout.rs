@@ -1,0 +1,237 @@
+//! Where things lie in the buffer, in both generations of LLVM's layout.
+//!
+//! | part | offset | bytes | who writes |
+//! |---|---|---:|---|
+//! | doorbell, from LLVM 23 on | 0 | 64 | nobody: zeros, so no client rings |
+//! | primary mailboxes, u32: the server's outbox, the client's inbox | D | 4 P | server |
+//! | secondary mailboxes, u32: the client's outbox, the server's inbox | D + 4 P | 4 P | client |
+//! | headers: u64 mask of lanes, u32 opcode, u32 generation | behind, at a multiple of 8 | 16 P | client |
+//! | packets: 8 words of u64 for each lane | behind, at a multiple of 8 | 64 P L | the owner |
+//!
+//! D is the size of the doorbell, P the number of ports, L the number of lanes. All is little-endian, starts as zeros, and its
+//! first byte lies at a multiple of 64. LLVM leaves the last four bytes of a header alone; a client of ours that may be
+//! restarted in the middle of a call writes a new number there whenever it opens a port, so the server drops what it had.
+
+use core::fmt;
+
+/// Bytes of one lane of a packet.
+pub const PACKET_BYTES: u32 = 64;
+/// Bytes of a header.
+pub const HEADER_BYTES: u32 = 16;
+/// What the address of the buffer is a multiple of.
+pub const ALIGNMENT: usize = 64;
+
+/// Bytes of a mailbox.
+pub const MAILBOX_BYTES: u32 = 4;
+/// What headers and packets are aligned to.
+const WORD_BYTES: u32 = 8;
+
+/// A generation of the layout. Nothing in the buffer tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// LLVM 22: the mailboxes are first.
+    V22,
+    /// LLVM 23 and its main: a doorbell is first.
+    V23,
+}
+
+impl Version {
+    /// Both, the older first.
+    pub const ALL: [Self; 2] = [Self::V22, Self::V23];
+
+    /// LLVM's number of it.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::V22 => 22,
+            Self::V23 => 23,
+        }
+    }
+
+    /// Most ports of a buffer, LLVM's `MAX_PORT_COUNT`.
+    pub const fn max_ports(self) -> u32 {
+        match self {
+            Self::V22 => 4096,
+            Self::V23 => 16384,
+        }
+    }
+
+    /// Bytes of the doorbell.
+    pub const fn doorbell_bytes(self) -> u32 {
+        match self {
+            Self::V22 => 0,
+            Self::V23 => 64,
+        }
+    }
+}
+
+/// Where the parts of a buffer lie, as offsets in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    version: Version,
+    ports: u32,
+    lanes: u32,
+}
+
+/// A number that no layout can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayoutError {
+    /// The number of ports.
+    Ports {
+        /// What was asked for.
+        ports: u32,
+        /// Most that there can be.
+        most: u32,
+    },
+    /// The number of lanes, which is none that LLVM has.
+    Lanes(u32),
+    /// The version word of an [`Announcement`].
+    Version(u32),
+    /// The offset of an [`Announcement`], which is no multiple of 64.
+    Offset(u32),
+    /// The layout is longer than the memory that it is to lie in.
+    Memory {
+        /// Bytes of the memory.
+        has: u32,
+        /// Bytes of the layout.
+        needs: u32,
+    },
+    /// Packets of many lanes, which LLVM's GPUs have and our sides do not.
+    ManyLanes(u32),
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ports { ports, most } => write!(f, "{ports} ports: give 1 to {most}"),
+            Self::Lanes(lanes) => write!(f, "{lanes} lanes: a packet has 1, 32 or 64"),
+            Self::Version(word) => write!(
+                f,
+                "the version word is {word:#010x}: known are {:#010x} and {:#010x}",
+                Announcement::word(Version::V22),
+                Announcement::word(Version::V23)
+            ),
+            Self::Offset(offset) => write!(f, "the buffer is at {offset:#x}: give a multiple of {ALIGNMENT}"),
+            Self::Memory { has, needs } => {
+                write!(
+                    f,
+                    "the memory has {has} bytes and the layout needs {needs}: give more, or fewer ports"
+                )
+            }
+            Self::ManyLanes(lanes) => write!(
+                f,
+                "packets of {lanes} lanes: a client and a server of ours have 1"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for LayoutError {}
+
+impl Layout {
+    /// The layout of a number of ports with one lane each, as all of ours are.
+    ///
+    /// # Errors
+    /// If there is no port, or there are more than the version can have.
+    pub const fn new(version: Version, ports: u32) -> Result<Self, LayoutError> {
+        Self::with_lanes(version, ports, 1)
+    }
+
+    /// The layout of a number of ports with 1, 32 or 64 lanes.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and if there is another number of lanes.
+    pub const fn with_lanes(version: Version, ports: u32, lanes: u32) -> Result<Self, LayoutError> {
+        if ports == 0 || ports > version.max_ports() {
+            let most = version.max_ports();
+            return Err(LayoutError::Ports { ports, most });
+        }
+        if !matches!(lanes, 1 | 32 | 64) {
+            return Err(LayoutError::Lanes(lanes));
+        }
+        Ok(Self {
+            version,
+            ports,
+            lanes,
+        })
+    }
+
+    /// Its generation.
+    pub const fn version(&self) -> Version {
+        self.version
+    }
+
+    /// The number of ports.
+    pub const fn ports(&self) -> u32 {
+        self.ports
+    }
+
+    /// Lanes of a packet.
+    pub const fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// The server's outbox, which is the client's inbox.
+    pub const fn primary(&self, port: u32) -> u32 {
+        self.version.doorbell_bytes() + MAILBOX_BYTES * port
+    }
+
+    /// The client's outbox, which is the server's inbox.
+    pub const fn secondary(&self, port: u32) -> u32 {
+        self.primary(self.ports) + MAILBOX_BYTES * port
+    }
+
+    /// The header of a port.
+    pub const fn header(&self, port: u32) -> u32 {
+        self.secondary(self.ports).next_multiple_of(WORD_BYTES) + HEADER_BYTES * port
+    }
+
+    /// The first lane of a port's packet.
+    pub const fn packet(&self, port: u32) -> u32 {
+        self.header(self.ports) + PACKET_BYTES * self.lanes * port
+    }
+
+    /// The size of the buffer.
+    pub const fn bytes(&self) -> u32 {
+        self.packet(self.ports)
+    }
+}
+
+/// What a host writes beside a buffer, outside of it, before a client starts: four words of 32 bits that tell what LLVM's
+/// buffer does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Announcement {
+    /// How the buffer is laid out.
+    pub layout: Layout,
+    /// Where it begins in the memory of host and client, in bytes.
+    pub offset: u32,
+}
+
+impl Announcement {
+    /// "RPC" in the upper bytes of the version word, so that memory that was never written is no announcement.
+    const MAGIC: u32 = 0x5250_4300;
+
+    const fn word(version: Version) -> u32 {
+        Self::MAGIC | version.number()
+    }
+
+    /// The version word, the offset, the number of ports, the number of lanes.
+    pub const fn to_words(&self) -> [u32; 4] {
+        let version = Self::word(self.layout.version);
+        [version, self.offset, self.layout.ports, self.layout.lanes]
+    }
+
+    /// Reads the four words.
+    ///
+    /// # Errors
+    /// If one of them is none that [`to_words`](Self::to_words) gives.
+    pub fn from_words([version, offset, ports, lanes]: [u32; 4]) -> Result<Self, LayoutError> {
+        let known = Version::ALL
+            .into_iter()
+            .find(|known| Self::word(*known) == version);
+        let layout = Layout::with_lanes(known.ok_or(LayoutError::Version(version))?, ports, lanes)?;
+        match (offset as usize).is_multiple_of(ALIGNMENT) {
+            true => Ok(Self { layout, offset }),
+            false => Err(LayoutError::Offset(offset)),
+        }
+    }
+}

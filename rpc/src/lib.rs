@@ -1,0 +1,55 @@
+//! Host services from handlers: LLVM libc's RPC protocol, brought to the NIC.
+//!
+//! A handler asks and the host answers, through a buffer in host memory: two mailboxes, a header and a packet of 64 bytes
+//! for each port. The buffer is byte for byte that of LLVM 22 or of LLVM 23 ([`Layout`]), so LLVM's own clients and servers
+//! work with ours.
+//!
+//! ```text
+//!  client (handler)          buffer in host memory           server (host)
+//!  Client -> Port --send--> header, packet, mailbox --> Server -> Call -> Service: Libc, TestCalls, yours
+//!                 <--recv--        packet, mailbox <--
+//! ```
+//!
+//! The protocol ([`Process`], [`Client`]) needs neither `std` nor allocation, and reaches the buffer through [`Memory`] alone.
+//! The feature `server`, on by default, adds the [`server`], the opcodes of LLVM's libc ([`clib`]), and memory that threads
+//! ([`Buffer`]) and processes ([`Mapping`]) share.
+
+#![cfg_attr(not(feature = "server"), no_std)]
+
+pub mod client;
+mod fault;
+pub mod layout;
+mod lock;
+pub mod memory;
+pub mod opcode;
+pub mod packet;
+mod port;
+pub mod process;
+
+pub use client::Client;
+pub use fault::Fault;
+pub use layout::{Announcement, Layout, LayoutError, Version};
+pub use memory::{Memory, Words};
+pub use packet::Packet;
+pub use port::Port;
+pub use process::Process;
+
+#[cfg(feature = "server")]
+pub mod clib;
+#[cfg(feature = "server")]
+pub mod handle;
+#[cfg(feature = "server")]
+pub mod server;
+#[cfg(feature = "server")]
+pub mod shared;
+#[cfg(feature = "server")]
+pub mod test_calls;
+
+#[cfg(feature = "server")]
+pub use clib::Libc;
+#[cfg(feature = "server")]
+pub use server::{Call, Refusal, Server, Service, Way};
+#[cfg(feature = "server")]
+pub use shared::{Buffer, Mapping};
+#[cfg(feature = "server")]
+pub use test_calls::TestCalls;

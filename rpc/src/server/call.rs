@@ -1,0 +1,122 @@
+//! One call, as a service sees it.
+
+use super::refusal::{Board, End, Refusal};
+use crate::packet::{Cut, Join, Packet};
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+/// What a call waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// Nothing of the client's: it runs, or is parked until its service wakes it.
+    #[default]
+    Nothing,
+    /// The next packet.
+    Receive,
+    /// That its packet can be sent.
+    Send,
+}
+
+/// Where a call and the server that drives it meet.
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    pub(crate) want: Cell<Want>,
+    pub(crate) packet: Cell<Packet>,
+}
+
+/// One call of a client, from its first packet to the last.
+///
+/// Whatever is awaited parks the call: its port is passed over, and all others go on. The call is dropped where it waits if
+/// the client begins another one, so a service must be right after each `await`.
+#[derive(Debug)]
+pub struct Call {
+    slot: Rc<Slot>,
+    board: Rc<Board>,
+    opcode: u32,
+    port: u32,
+}
+
+impl Call {
+    pub(crate) fn new(slot: Rc<Slot>, board: Rc<Board>, opcode: u32, port: u32) -> Self {
+        Self {
+            slot,
+            board,
+            opcode,
+            port,
+        }
+    }
+
+    /// What is called.
+    pub fn opcode(&self) -> u32 {
+        self.opcode
+    }
+
+    /// The port that it came by.
+    pub fn port(&self) -> u32 {
+        self.port
+    }
+
+    /// The next packet. It is a copy, which nobody changes any more.
+    pub async fn receive(&mut self) -> Packet {
+        self.wait(Want::Receive).await;
+        self.slot.packet.get()
+    }
+
+    /// Sends a packet that begins with these words, at most eight; the others are 0.
+    pub async fn send(&mut self, words: &[u64]) {
+        self.send_packet(Packet::of(words)).await;
+    }
+
+    /// Receives a stream of at most so many bytes. A longer one is received to its end, so that the client finds the answer
+    /// where it expects it, but not kept; it is counted, and there is nothing to return.
+    pub async fn receive_stream(&mut self, most: usize) -> Option<Vec<u8>> {
+        let mut packet = self.receive().await;
+        let is_kept = packet.0[0] <= most as u64;
+        if !is_kept {
+            self.refuse(Refusal::TOO_LONG);
+        }
+        let (mut join, mut bytes) = (Join::default(), Vec::new());
+        let mut keep = |now: &[u8]| {
+            if is_kept {
+                bytes.extend_from_slice(now);
+            }
+        };
+        while !join.take(&packet, &mut keep) {
+            packet = self.receive().await;
+        }
+        is_kept.then_some(bytes)
+    }
+
+    /// Sends a stream.
+    pub async fn send_stream(&mut self, bytes: &[u8]) {
+        for packet in Cut::new(bytes) {
+            self.send_packet(packet).await;
+        }
+    }
+
+    /// Counts something that is not done. The client has to be answered all the same.
+    pub fn refuse(&self, refusal: Refusal) {
+        self.board.refuse(refusal);
+    }
+
+    /// Notes that the client has ended itself.
+    pub fn end(&self, end: End) {
+        self.board.end(end);
+    }
+
+    async fn send_packet(&mut self, packet: Packet) {
+        self.slot.packet.set(packet);
+        self.wait(Want::Send).await;
+    }
+
+    async fn wait(&mut self, want: Want) {
+        self.slot.want.set(want);
+        poll_fn(|_| match self.slot.want.get() {
+            Want::Nothing => Poll::Ready(()),
+            Want::Receive | Want::Send => Poll::Pending,
+        })
+        .await;
+    }
+}

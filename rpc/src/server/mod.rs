@@ -1,0 +1,279 @@
+//! The side that answers.
+//!
+//! ```text
+//!  Server::poll: each port in turn
+//!    idle    --request--> find the service, begin the call
+//!    active  call waits for a packet or to send one: done as soon as the port is the server's
+//!            call is parked: passed over until its service wakes it
+//!    quarantined: the mailbox holds neither 0 nor 1, passed over until it does
+//! ```
+//!
+//! Nothing of a client can stop it: header and packet are copied before they are looked at, a call that does not go on
+//! only keeps its own port, and lengths are compared with limits before anything is kept.
+
+mod call;
+mod line;
+mod refusal;
+mod running;
+mod service;
+
+pub use call::Call;
+pub use refusal::{Counts, End, Refusal};
+pub use running::Running;
+pub use service::{Answer, Service, Way};
+
+use crate::fault::Fault;
+use crate::layout::{Layout, LayoutError};
+use crate::memory::Memory;
+use crate::opcode;
+use crate::packet::Packet;
+use crate::process::{Header, Process};
+use line::Line;
+use refusal::Board;
+use std::fmt;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// The side that answers, for one buffer. It belongs to one thread.
+pub struct Server<M> {
+    process: Process<M, true>,
+    services: Vec<(u8, Rc<dyn Service>)>,
+    lines: Vec<Line>,
+    /// [`Line::quiet`] of each line, close together.
+    quiet: Vec<u32>,
+    board: Rc<Board>,
+}
+
+/// Why there is no server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ServerError<E> {
+    /// The layout.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// The buffer cannot be reached.
+    #[error("{0}")]
+    Memory(E),
+    /// The server's own mailbox holds what no server writes.
+    #[error(
+        "the server's mailbox of port {port} holds {value}, not 0 or 1: clear the buffer before a server starts"
+    )]
+    Mailbox {
+        /// The port.
+        port: u32,
+        /// What stands in the mailbox.
+        value: u32,
+    },
+}
+
+impl<M: Memory> Server<M> {
+    /// The server of a buffer that is all zero, or that another server has left idle. It answers nothing before services
+    /// are added.
+    ///
+    /// # Errors
+    /// If the layout does not fit the memory, its packets have more than one lane, or the buffer is no such buffer.
+    pub fn new(memory: M, layout: Layout) -> Result<Self, ServerError<M::Error>> {
+        let process = Process::new(memory, layout)?;
+        let line = |port| match process.idle(port) {
+            Ok(state) => Ok(Line::new(state)),
+            Err(Fault::Memory(error)) => Err(ServerError::Memory(error)),
+            Err(Fault::Mailbox { port, value }) => Err(ServerError::Mailbox { port, value }),
+        };
+        let lines: Vec<Line> = (0..layout.ports()).map(line).collect::<Result<_, _>>()?;
+        Ok(Self {
+            quiet: lines.iter().map(Line::quiet).collect(),
+            lines,
+            process,
+            services: Vec::new(),
+            board: Rc::default(),
+        })
+    }
+
+    /// Adds a service for a class of opcodes. Of several of a class, the first one that handles a call gets it.
+    pub fn add(&mut self, class: u8, service: Rc<dyn Service>) {
+        self.services.push((class, service));
+    }
+
+    /// The ports.
+    pub fn process(&self) -> &Process<M, true> {
+        &self.process
+    }
+
+    /// What was done and refused so far.
+    pub fn counts(&self) -> Counts {
+        self.board.counts()
+    }
+
+    /// Whether a client has ended itself, by a call that was allowed. The server goes on; whoever has it ends the context.
+    pub fn ended(&self) -> Option<End> {
+        self.board.ended()
+    }
+
+    /// Looks at every port once and does what can be done. Says whether anything was.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn poll(&mut self) -> Result<bool, M::Error> {
+        let mut is_busy = false;
+        for port in 0..self.quiet.len() {
+            // Most ports are idle, and are passed over by this alone.
+            if self.quiet[port] != self.process.inbox(port as u32)? {
+                is_busy |= self.visit(port as u32)?;
+                self.quiet[port] = self.lines[port].quiet();
+            }
+        }
+        Ok(is_busy)
+    }
+
+    /// Whether every port is idle: no call is under way, and no request waits.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn is_idle(&self) -> Result<bool, M::Error> {
+        for line in &self.lines {
+            if line.is_active() || !self.process.is_given_back(&line.state)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Answers what is under way, at most for some time. Says whether every port is idle then.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn drain(&mut self, at_most: Duration) -> Result<bool, M::Error> {
+        let start = Instant::now();
+        while !self.is_idle()? {
+            if !self.poll()? {
+                if start.elapsed() > at_most {
+                    return Ok(false);
+                }
+                std::thread::yield_now();
+            }
+        }
+        Ok(true)
+    }
+
+    /// Forgets the call of a port whose client will not go on. Says whether there was one. A request that waits is then
+    /// answered as any other.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn abandon(&mut self, port: u32) -> Result<bool, M::Error> {
+        let Some(line) = self.lines.get_mut(port as usize) else {
+            return Ok(false);
+        };
+        let was_active = line.forget();
+        if was_active {
+            self.board.refuse(Refusal::ABANDONED);
+            self.process.finish(&mut line.state)?;
+            self.quiet[port as usize] = line.quiet();
+        }
+        Ok(was_active)
+    }
+
+    /// Forgets all calls and clears all mailboxes, of both sides, for clients that start afresh. No client may run.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn reset(&mut self) -> Result<(), M::Error> {
+        for (line, quiet) in self.lines.iter_mut().zip(&mut self.quiet) {
+            line.forget();
+            line.is_quarantined = false;
+            line.state = self.process.clear(line.state.index())?;
+            *quiet = line.quiet();
+        }
+        Ok(())
+    }
+
+    fn visit(&mut self, port: u32) -> Result<bool, M::Error> {
+        let line = &mut self.lines[port as usize];
+        let visited = match line.state.owns() {
+            true => line.advance(&self.process),
+            false => match self.process.try_own(&mut line.state) {
+                Ok(true) => return self.take(port),
+                Ok(false) => line.advance(&self.process),
+                Err(fault) => Err(fault),
+            },
+        };
+        self.judge(port, visited)
+    }
+
+    /// A packet of the client has come, or it has acknowledged one of ours.
+    fn take(&mut self, port: u32) -> Result<bool, M::Error> {
+        let header = self.process.header(port)?;
+        let line = &mut self.lines[port as usize];
+        line.is_quarantined = false;
+        if !line.goes_on(header.generation) {
+            if line.forget() {
+                self.board.refuse(Refusal::ABANDONED);
+            }
+            let begun = self.begin(port, header);
+            if self.judge(port, begun)? {
+                return Ok(true);
+            }
+        }
+        let line = &mut self.lines[port as usize];
+        let visited = line.advance(&self.process);
+        self.judge(port, visited)
+    }
+
+    /// Begins a call, and says whether it is answered already.
+    fn begin(&mut self, port: u32, header: Header) -> Result<bool, Fault<M::Error>> {
+        let line = &mut self.lines[port as usize];
+        let opcode = header.opcode;
+        let found = self.services.iter().find_map(|(class, service)| {
+            let way = (*class == opcode::class(opcode)).then(|| service.handles(opcode))?;
+            Some((service, way?))
+        });
+        match found {
+            Some((service, Way::AtOnce)) if header.mask & 1 != 0 => {
+                self.board.calls.set(self.board.calls.get() + 1);
+                let mut request = Packet::default();
+                self.process.try_receive(&mut line.state, &mut request.0)?;
+                if let Some(answer) = service.at_once(opcode, &request) {
+                    self.process.try_send(&mut line.state, &answer.0)?;
+                }
+            }
+            Some((service, Way::Stepwise)) if header.mask & 1 != 0 => {
+                self.board.calls.set(self.board.calls.get() + 1);
+                let call = Call::new(Rc::clone(&line.slot), Rc::clone(&self.board), opcode, port);
+                line.begin(Rc::clone(service).call(call), header.generation);
+                return Ok(false);
+            }
+            Some(_) => self.board.refuse(Refusal::NO_LANE),
+            None => self.board.refuse(Refusal::UNKNOWN_OPCODE),
+        }
+        self.process.finish(&mut line.state)?;
+        Ok(true)
+    }
+
+    /// A port whose mailbox is wrong is passed over, and its call forgotten.
+    fn judge(&mut self, port: u32, visited: Result<bool, Fault<M::Error>>) -> Result<bool, M::Error> {
+        match visited {
+            Ok(is_busy) => Ok(is_busy),
+            Err(Fault::Memory(error)) => Err(error),
+            Err(Fault::Mailbox { .. }) => {
+                let line = &mut self.lines[port as usize];
+                line.forget();
+                if !line.is_quarantined {
+                    line.is_quarantined = true;
+                    self.board.refuse(Refusal::MAILBOX);
+                }
+                Ok(false)
+            }
+        }
+    }
+}
+
+impl<M> fmt::Debug for Server<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let active = self.lines.iter().filter(|line| line.is_active()).count();
+        f.debug_struct("Server")
+            .field("ports", &self.lines.len())
+            .field("active", &active)
+            .field("counts", &self.board.counts())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,138 @@
+//! The layouts, number by number, as LLVM's headers give them.
+
+use proptest::prelude::*;
+use spinneret_rpc::{Announcement, Layout, LayoutError, Version, packet};
+
+/// Ports, lanes, then primary, secondary, header, packet and total.
+type Row = (u32, u32, [u32; 5]);
+
+const V22: [Row; 6] = [
+    (1, 1, [0, 4, 8, 24, 88]),
+    (15, 1, [0, 60, 120, 360, 1320]),
+    (16, 1, [0, 64, 128, 384, 1408]),
+    (16, 32, [0, 64, 128, 384, 33152]),
+    (32, 1, [0, 128, 256, 768, 2816]),
+    (64, 1, [0, 256, 512, 1536, 5632]),
+];
+
+const V23: [Row; 6] = [
+    (1, 1, [64, 68, 72, 88, 152]),
+    (15, 1, [64, 124, 184, 424, 1384]),
+    (16, 1, [64, 128, 192, 448, 1472]),
+    (16, 32, [64, 128, 192, 448, 33216]),
+    (32, 1, [64, 192, 320, 832, 2880]),
+    (64, 1, [64, 320, 576, 1600, 5696]),
+];
+
+#[test]
+fn parts_lie_where_llvm_has_them() {
+    for (version, rows) in [(Version::V22, V22), (Version::V23, V23)] {
+        for (ports, lanes, expected) in rows {
+            let layout = Layout::with_lanes(version, ports, lanes).unwrap();
+            let places = [
+                layout.primary(0),
+                layout.secondary(0),
+                layout.header(0),
+                layout.packet(0),
+                layout.bytes(),
+            ];
+            assert_eq!(places, expected, "{version:?}, {ports} ports, {lanes} lanes");
+        }
+    }
+}
+
+#[test]
+fn ports_follow_one_another() {
+    for version in Version::ALL {
+        let layout = Layout::with_lanes(version, 15, 32).unwrap();
+        for port in 0..15 {
+            assert_eq!(layout.primary(port), layout.primary(0) + 4 * port);
+            assert_eq!(layout.secondary(port), layout.secondary(0) + 4 * port);
+            assert_eq!(layout.header(port), layout.header(0) + 16 * port);
+            assert_eq!(layout.packet(port), layout.packet(0) + 64 * 32 * port);
+        }
+    }
+}
+
+#[test]
+fn impossible_layouts_are_refused() {
+    for (version, most) in [(Version::V22, 4096), (Version::V23, 16384)] {
+        assert!(Layout::new(version, most).is_ok());
+        for ports in [0, most + 1, u32::MAX] {
+            assert_eq!(
+                Layout::new(version, ports),
+                Err(LayoutError::Ports { ports, most })
+            );
+        }
+        for lanes in [0, 2, 16, 33, 128] {
+            assert_eq!(
+                Layout::with_lanes(version, 1, lanes),
+                Err(LayoutError::Lanes(lanes))
+            );
+        }
+    }
+    let error = Layout::new(Version::V22, 5000).unwrap_err();
+    assert_eq!(error.to_string(), "5000 ports: give 1 to 4096");
+}
+
+#[test]
+fn memory_that_was_never_written_is_no_announcement() {
+    assert_eq!(Announcement::from_words([0; 4]), Err(LayoutError::Version(0)));
+    let words = Announcement {
+        layout: Layout::new(Version::V23, 16).unwrap(),
+        offset: 0x1_0000,
+    }
+    .to_words();
+    assert_eq!(words, [0x5250_4317, 0x1_0000, 16, 1]);
+    assert_eq!(
+        Announcement::from_words([words[0], 0x1_0020, 16, 1]),
+        Err(LayoutError::Offset(0x1_0020))
+    );
+}
+
+proptest! {
+    #[test]
+    fn announcements_come_back(
+        is_new in any::<bool>(), ports in 1_u32..4096, lanes in 0_usize..3, line in 0_u32..1 << 26
+    ) {
+        let layout = Layout::with_lanes(Version::ALL[usize::from(is_new)], ports, [1, 32, 64][lanes]).unwrap();
+        let announcement = Announcement { layout, offset: line * 64 };
+        prop_assert_eq!(Announcement::from_words(announcement.to_words()), Ok(announcement));
+    }
+
+    #[test]
+    fn any_words_are_read_or_refused(words in any::<[u32; 4]>()) {
+        if let Ok(announcement) = Announcement::from_words(words) {
+            prop_assert_eq!(announcement.to_words(), words);
+        }
+    }
+
+    #[test]
+    fn streams_come_back_in_as_many_packets_as_llvm_sends(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
+        let (mut join, mut back, mut packets) = (packet::Join::default(), Vec::new(), 0);
+        for part in packet::Cut::new(&bytes) {
+            packets += 1;
+            let is_last = join.take(&part, |now| back.extend_from_slice(now));
+            prop_assert_eq!(is_last, back.len() == bytes.len());
+        }
+        prop_assert_eq!(packets, packet::packets(bytes.len() as u64));
+        prop_assert_eq!(join.length(), Some(bytes.len() as u64));
+        prop_assert_eq!(back, bytes);
+    }
+}
+
+#[test]
+fn packets_of_a_stream() {
+    for (bytes, packets) in [
+        (0, 1),
+        (1, 1),
+        (56, 1),
+        (57, 2),
+        (120, 2),
+        (121, 3),
+        (1024, 17),
+        (64 << 10, 1025),
+    ] {
+        assert_eq!(packet::packets(bytes), packets, "{bytes} bytes");
+    }
+}
