@@ -1,0 +1,219 @@
+//! Messages and elements of known programs, counted over all ranks.
+
+mod programs;
+
+use programs::{Case, gauss_seidel, hop, lu, neighbours, product, red_black, stencil, transposition};
+use spinneret_molly_model::{Geometry, Level, Limits, Plan};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+fn plan((program, sizes): &Case, geometry: &str) -> Plan {
+    let start = std::time::Instant::now();
+    let plan = Plan::new(
+        program,
+        sizes,
+        &Geometry::parse(geometry).unwrap(),
+        Limits::default(),
+    )
+    .unwrap();
+    println!("{} on {geometry}: {:?}", program.name, start.elapsed());
+    plan
+}
+
+/// Sends of a level and chunk: how many of each length.
+fn lengths(plan: &Plan, level: Level, chunk: &[i64]) -> BTreeMap<u64, u64> {
+    let mut lengths = BTreeMap::new();
+    for rank in 0..plan.geometry.ranks() {
+        let Ok(()) = plan.messages(rank, |message| {
+            if message.is_send && plan.channels[message.channel].level == level && message.chunk == chunk {
+                *lengths.entry(plan.count(rank, &message)).or_default() += 1;
+            }
+            Ok::<(), Infallible>(())
+        });
+    }
+    lengths
+}
+
+/// Messages and elements of all that is sent at a level, with a chunk.
+fn sent(plan: &Plan, level: Level, chunk: &[i64]) -> (u64, u64) {
+    let lengths = lengths(plan, level, chunk);
+    (
+        lengths.values().sum(),
+        lengths.iter().map(|(length, count)| length * count).sum(),
+    )
+}
+
+/// Levels at which values of a field travel.
+fn levels(plan: &Plan) -> Vec<Level> {
+    let mut levels: Vec<Level> = plan.flows.iter().filter_map(|flow| flow.level).collect();
+    levels.sort();
+    levels.dedup();
+    levels
+}
+
+fn star_2d(size: i64) -> Case {
+    stencil("5-point", &[size, size], 1, 100, &neighbours(2, true))
+}
+
+fn box_2d(size: i64) -> Case {
+    stencil("9-point", &[size, size], 1, 100, &neighbours(2, false))
+}
+
+#[test]
+fn five_points_on_8x8() {
+    let plan = plan(&star_2d(1024), "8x8");
+    assert_eq!(levels(&plan), [Level::Initial, Level::Time(1)]);
+    assert_eq!(
+        lengths(&plan, Level::Time(1), &[0, 50]),
+        BTreeMap::from([(128, 168), (127, 56)])
+    );
+    assert_eq!(sent(&plan, Level::Time(1), &[0, 50]), (224, 28616));
+    assert_eq!(sent(&plan, Level::Initial, &[]), (224, 28616));
+    // 100 iterations are the initial chunk and 99 others.
+    assert_eq!(plan.check_progress(None).unwrap(), 22400);
+    assert!(plan.channels.iter().all(|channel| channel.buffers == 1));
+    let mut sends = BTreeMap::new();
+    for rank in 0..64 {
+        let mut count = 0;
+        let Ok(()) = plan.messages(rank, |message| {
+            count += usize::from(message.is_send && message.chunk == [0, 50]);
+            Ok::<(), Infallible>(())
+        });
+        *sends.entry(count).or_insert(0) += 1;
+    }
+    assert_eq!(sends, BTreeMap::from([(4, 36), (3, 24), (2, 4)]));
+}
+
+#[test]
+fn five_points_on_2x2() {
+    let plan = plan(&star_2d(1024), "2x2");
+    assert_eq!(
+        lengths(&plan, Level::Time(1), &[0, 50]),
+        BTreeMap::from([(511, 8)])
+    );
+    assert_eq!(sent(&plan, Level::Time(1), &[0, 50]), (8, 4088));
+}
+
+#[test]
+fn nine_points_are_merged_with_their_corners() {
+    let small = plan(&box_2d(1024), "2x2");
+    assert_eq!(
+        lengths(&small, Level::Time(1), &[0, 50]),
+        BTreeMap::from([(511, 8), (1, 4)])
+    );
+    assert_eq!(sent(&small, Level::Initial, &[]), (12, 4100));
+    let large = plan(&box_2d(1024), "8x8");
+    assert_eq!(sent(&large, Level::Time(1), &[0, 50]), (420, 28812));
+    assert_eq!(sent(&large, Level::Initial, &[]), (420, 28868));
+}
+
+#[test]
+fn heat_in_three_dimensions() {
+    let case = stencil("heat", &[256, 256, 256], 1, 100, &neighbours(3, true));
+    let large = plan(&case, "4x4x4");
+    assert_eq!(sent(&large, Level::Time(1), &[0, 50]), (288, 1161288));
+    let lengths_of_faces: Vec<u64> = lengths(&large, Level::Time(1), &[0, 50]).into_keys().collect();
+    assert_eq!(lengths_of_faces, [3969, 4032, 4096]);
+    assert_eq!(
+        lengths(&plan(&case, "2x2x2"), Level::Time(1), &[0, 50]),
+        BTreeMap::from([(16129, 24)])
+    );
+}
+
+#[test]
+fn one_dimension() {
+    let plan_of = plan(&stencil("jacobi", &[4096], 1, 100, &neighbours(1, true)), "4");
+    assert_eq!(sent(&plan_of, Level::Time(1), &[0, 50]), (6, 6));
+    let offsets: Vec<Vec<i64>> = (-3..=3).map(|by| vec![by]).collect();
+    let wide = plan(&stencil("radius 3", &[16], 3, 100, &offsets), "8");
+    assert_eq!(sent(&wide, Level::Time(1), &[0, 50]), (18, 26));
+}
+
+#[test]
+fn gauss_seidel_in_place() {
+    let plan = plan(&gauss_seidel(1024, 3), "2x2");
+    let of_reads: Vec<Vec<Level>> = (0..4)
+        .map(|read| {
+            let flows = plan
+                .flows
+                .iter()
+                .filter(|flow| flow.to == Some((0, read)) && flow.from.is_some());
+            flows.filter_map(|flow| flow.level).collect()
+        })
+        .collect();
+    let time = |level| vec![Level::Time(level)];
+    assert_eq!(of_reads, [time(3), time(1), time(5), time(1)]);
+    assert_eq!(sent(&plan, Level::Time(1), &[0, 1]), (4, 2044));
+    assert_eq!(sent(&plan, Level::Time(3), &[0, 1, 0, 512]), (2, 1022));
+    let mut all = (0, 0);
+    for x in 1..1023 {
+        let (messages, elements) = sent(&plan, Level::Time(5), &[0, 1, 0, x, 0, 512]);
+        all = (all.0 + messages, all.1 + elements);
+    }
+    assert_eq!(all, (1022, 1022));
+}
+
+#[test]
+fn red_and_black() {
+    let plan = plan(&red_black(1024, 10), "4x4");
+    assert_eq!(levels(&plan), [Level::Initial, Level::Time(1), Level::Time(2)]);
+    assert_eq!(sent(&plan, Level::Time(2), &[0, 5, 1]), (48, 6132));
+    assert_eq!(sent(&plan, Level::Time(1), &[0, 5]), (48, 6132));
+    let lengths: Vec<u64> = lengths(&plan, Level::Time(2), &[0, 5, 1]).into_keys().collect();
+    assert_eq!(lengths, [127, 128]);
+}
+
+#[test]
+fn sites_of_a_periodic_lattice() {
+    let small = plan(&hop(8, 4, 10), "2x2x2x2");
+    assert_eq!(levels(&small), [Level::Initial, Level::Time(1), Level::Time(2)]);
+    assert_eq!(
+        lengths(&small, Level::Time(2), &[0, 5, 1]),
+        BTreeMap::from([(64, 64)])
+    );
+    assert_eq!(
+        lengths(&small, Level::Time(1), &[0, 5]),
+        BTreeMap::from([(64, 64)])
+    );
+    let large = plan(&hop(16, 4, 10), "4x4x4x4");
+    assert_eq!(
+        lengths(&large, Level::Time(1), &[0, 5]),
+        BTreeMap::from([(32, 8 * 256)])
+    );
+}
+
+#[test]
+fn elimination_without_pivots() {
+    let plan = plan(&lu(64), "4x4");
+    let mut messages = 0;
+    let mut elements = 0;
+    for rank in 0..16 {
+        let Ok(()) = plan.messages(rank, |message| {
+            if message.is_send && message.chunk.get(1) == Some(&20) {
+                println!("{rank} {message:?} {}", plan.count(rank, &message));
+                messages += 1;
+                elements += plan.count(rank, &message);
+            }
+            Ok::<(), Infallible>(())
+        });
+    }
+    assert_eq!((messages, elements), (12, 172));
+}
+
+#[test]
+fn a_product_of_matrices() {
+    let case = product(1024);
+    assert_eq!(sent(&plan(&case, "2x2"), Level::Initial, &[]), (8, 2097152));
+    let large = plan(&case, "4x4");
+    assert_eq!(
+        lengths(&large, Level::Initial, &[]),
+        BTreeMap::from([(65536, 96)])
+    );
+}
+
+#[test]
+fn a_transposition() {
+    let case = transposition(1024);
+    assert_eq!(sent(&plan(&case, "2x2"), Level::Initial, &[]), (2, 524288));
+    assert_eq!(sent(&plan(&case, "4x4"), Level::Initial, &[]), (12, 786432));
+}
