@@ -13,7 +13,7 @@ macro_rules! opaque {
     )* };
 }
 
-opaque!(isl_ctx isl_set isl_map isl_union_set isl_union_map isl_map_list isl_union_access_info isl_union_flow isl_point
+opaque!(isl_ctx isl_set isl_map isl_union_map isl_map_list isl_basic_set isl_basic_set_list isl_union_access_info isl_union_flow isl_point
     isl_val isl_id isl_ast_build isl_ast_node isl_ast_node_list isl_ast_expr);
 
 /// `ISL_ON_ERROR_CONTINUE`: errors are answers, and nothing is printed.
@@ -56,10 +56,13 @@ declare! {
     fn isl_set_params(*mut isl_set) -> *mut isl_set;
     fn isl_set_identity(*mut isl_set) -> *mut isl_map;
     fn isl_set_project_out(*mut isl_set, c_int, c_uint, c_uint) -> *mut isl_set;
-    fn isl_set_move_dims(*mut isl_set, c_int, c_uint, c_int, c_uint, c_uint) -> *mut isl_set;
-    fn isl_set_set_dim_name(*mut isl_set, c_int, c_uint, *const c_char) -> *mut isl_set;
     fn isl_set_set_tuple_name(*mut isl_set, *const c_char) -> *mut isl_set;
     fn isl_set_sample_point(*mut isl_set) -> *mut isl_point;
+    fn isl_set_get_basic_set_list(*mut isl_set) -> *mut isl_basic_set_list;
+    fn isl_basic_set_list_n_basic_set(*mut isl_basic_set_list) -> c_int;
+    fn isl_basic_set_list_get_basic_set(*mut isl_basic_set_list, c_int) -> *mut isl_basic_set;
+    fn isl_basic_set_list_free(*mut isl_basic_set_list) -> *mut isl_basic_set_list;
+    fn isl_set_from_basic_set(*mut isl_basic_set) -> *mut isl_set;
     fn isl_set_is_empty(*mut isl_set) -> c_int;
     fn isl_set_is_equal(*mut isl_set, *mut isl_set) -> c_int;
     fn isl_set_is_subset(*mut isl_set, *mut isl_set) -> c_int;
@@ -89,9 +92,9 @@ declare! {
     fn isl_map_project_out(*mut isl_map, c_int, c_uint, c_uint) -> *mut isl_map;
     fn isl_map_set_tuple_name(*mut isl_map, c_int, *const c_char) -> *mut isl_map;
     fn isl_map_get_tuple_name(*mut isl_map, c_int) -> *const c_char;
-    fn isl_map_range_is_wrapping(*mut isl_map) -> c_int;
     fn isl_map_range_factor_domain(*mut isl_map) -> *mut isl_map;
     fn isl_map_is_empty(*mut isl_map) -> c_int;
+    fn isl_map_is_single_valued(*mut isl_map) -> c_int;
     fn isl_map_is_equal(*mut isl_map, *mut isl_map) -> c_int;
     fn isl_map_is_subset(*mut isl_map, *mut isl_map) -> c_int;
     fn isl_map_dim(*mut isl_map, c_int) -> c_int;

@@ -5,8 +5,7 @@ use crate::ffi;
 use crate::object::{Given, asking, object, taking};
 use std::ffi::{CStr, CString};
 
-/// `isl_dim_param`, `isl_dim_in`, `isl_dim_out` and `isl_dim_set`.
-const PARAM: i32 = 1;
+/// `isl_dim_in`, `isl_dim_out` and `isl_dim_set`.
 const IN: i32 = 2;
 const OUT: i32 = 3;
 const SET: i32 = 3;
@@ -27,6 +26,7 @@ object!(Point, isl_point, isl_point_free);
 object!(pub(crate) Val, isl_val, isl_val_free);
 object!(AccessInfo, isl_union_access_info, isl_union_access_info_free);
 object!(Flow, isl_union_flow, isl_union_flow_free);
+object!(BasicSetList, isl_basic_set_list, isl_basic_set_list_free);
 object!(MapList, isl_map_list, isl_map_list_free);
 
 taking! { Set:
@@ -112,6 +112,8 @@ asking! { Set:
 }
 
 asking! { Map:
+    /// Whether each first has at most one second.
+    is_single_valued() = isl_map_is_single_valued;
     /// Whether there is no pair.
     is_empty() = isl_map_is_empty;
     /// Whether both have the same pairs.
@@ -174,32 +176,25 @@ impl Set {
         unsafe { Self::own(ffi::isl_set_set_tuple_name(self.give(), name.as_ptr()), context) }
     }
 
-    /// The first coordinates as parameters of these names, which the set must not have yet.
+    /// Parts without holes that together are the set, and may overlap.
     ///
     /// # Errors
-    /// If there are fewer coordinates than names.
-    pub fn parametrise(self, names: &[String]) -> Result<Self> {
-        let context = self.context.clone();
-        // SAFETY: the set is valid and stays.
-        let old = context.number(unsafe { ffi::isl_set_dim(self.keep(), PARAM) })? as u32;
-        // SAFETY: the set is given away, the answer is owned.
-        let mut set = unsafe {
-            Self::own(
-                ffi::isl_set_move_dims(self.give(), PARAM, old, SET, 0, names.len() as u32),
-                context.clone(),
-            )?
+    /// If there is no memory.
+    pub fn parts(&self) -> Result<Vec<Self>> {
+        let context = &self.context;
+        // SAFETY: the set stays, the list is owned.
+        let list =
+            unsafe { BasicSetList::own(ffi::isl_set_get_basic_set_list(self.keep()), context.clone())? };
+        // SAFETY: the list is valid and stays.
+        let count = context.number(unsafe { ffi::isl_basic_set_list_n_basic_set(list.keep()) })?;
+        let part = |at| {
+            // SAFETY: the list stays, its member is owned and given away, what comes is owned.
+            unsafe {
+                let part = ffi::isl_basic_set_list_get_basic_set(list.keep(), at);
+                Self::own(ffi::isl_set_from_basic_set(part), context.clone())
+            }
         };
-        for (name, at) in names.iter().zip(old..) {
-            let name = c_string(name)?;
-            // SAFETY: as above; the name lives through the call.
-            set = unsafe {
-                Self::own(
-                    ffi::isl_set_set_dim_name(set.give(), PARAM, at, name.as_ptr()),
-                    context.clone(),
-                )?
-            };
-        }
-        Ok(set)
+        (0..count as i32).map(part).collect()
     }
 
     /// Some point of the set, if there is one with coordinates of 64 bits.
@@ -271,9 +266,18 @@ impl Map {
 
     /// The name of the space of the firsts, if it has one.
     pub fn domain_name(&self) -> Option<String> {
+        self.name(IN)
+    }
+
+    /// The name of the space of the seconds, if it has one.
+    pub fn range_name(&self) -> Option<String> {
+        self.name(OUT)
+    }
+
+    fn name(&self, side: i32) -> Option<String> {
         // SAFETY: the relation is valid and stays; the name belongs to it and is copied at once.
         unsafe {
-            let name = ffi::isl_map_get_tuple_name(self.keep(), IN);
+            let name = ffi::isl_map_get_tuple_name(self.keep(), side);
             (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
         }
     }

@@ -62,15 +62,12 @@ fn samples_say_where() {
 }
 
 #[test]
-fn coordinates_become_parameters() {
-    let set = Set::parse("{ [p, x] : 8p <= x < 8p + 8 }")
-        .unwrap()
-        .parametrise(&["p".into()])
-        .unwrap();
-    assert!(
-        set.is_equal(&Set::parse("[p] -> { [x] : 8p <= x < 8p + 8 }").unwrap())
-            .unwrap()
-    );
+fn a_set_is_its_parts() {
+    let set = Set::parse("{ [x] : 0 <= x < 4 or 8 <= x < 12 }").unwrap();
+    let parts = set.parts().unwrap();
+    assert_eq!(parts.len(), 2);
+    let again = parts.into_iter().reduce(|a, b| a.union(b).unwrap()).unwrap();
+    assert!(again.is_equal(&set).unwrap());
 }
 
 #[test]

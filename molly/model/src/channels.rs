@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::flow::{Level, Remote};
 use crate::nest::Nest;
 use crate::text::{all, names};
-use crate::tree::Tree;
+use crate::tree::{Points, Tree};
 use spinneret_isl::{Map, Set, UnionMap, loops};
 
 /// Buffers that a pair of ranks can have for one channel, in each direction.
@@ -21,15 +21,21 @@ pub struct Channel {
     pub depth: usize,
     /// Messages between two ranks that have to fit into buffers, so that no rank ever waits for one that waits for it.
     pub buffers: usize,
+    /// Receivers and chunks of messages to send at some moment: the chunk, then the receiver's coordinates. Parameters are
+    /// the own coordinates and the beginning of time after which they are sent.
+    pub to: Points,
+    /// Senders of messages to receive: their coordinates. Parameters are the own coordinates and the chunk.
+    pub from: Points,
     /// Elements of a message, in its order. Parameters are coordinates of the sender, of the receiver, and the chunk.
-    pub contents: Tree,
+    pub contents: Points,
 }
 
-/// A channel as sets: `[q, p, k, e]` are elements, `[q, p, k, u]` is the beginning of time after which a message is sent.
+/// A channel and when ranks look at it: beginnings of time after which messages are sent, and chunks.
 #[derive(Debug)]
 pub(crate) struct Messages {
     pub(crate) channel: Channel,
-    pub(crate) sends: Set,
+    pub(crate) sent: Set,
+    pub(crate) chunks: Set,
 }
 
 /// Names of coordinates: sender, receiver, chunk, time of sending, element.
@@ -74,41 +80,74 @@ fn messages(nest: &Nest<'_>, remote: Remote) -> Result<Messages> {
         e: names("e", nest.shape(field).len()),
     };
     let Names { q, p, k, u, e } = &names;
-    let (whole, message) = (
-        [q, u, p, k, e].map(|part| &part[..]).concat(),
-        [&q[..], p, k].concat(),
-    );
+    let whole = [q, u, p, k, e].map(|part| &part[..]).concat();
+    let part = |set: &Set, from: &[String], of: &[&[String]]| -> Result<Set> {
+        let to = format!("[{}]", of.concat().join(", "));
+        Ok(set.clone().apply(relation(&[], from, &to, "")?)?.coalesce()?)
+    };
     let pairs = pairs.coalesce()?;
-
-    let contents = pairs.clone().apply(relation(
-        &[],
-        &whole,
-        &format!("[{}]", [&message[..], e].concat().join(", ")),
-        "",
-    )?)?;
-    let contents = elements(contents.coalesce()?, &message, e)?;
-    let sends = format!("[[{}] -> [{}]]", message.join(", "), u.join(", "));
-    let sends = pairs
-        .apply(relation(&[], &whole, &sends, "")?)?
-        .coalesce()?
-        .unwrap()?
-        .lexmax()?;
-    let sends = in_order(sends, &names)?;
-    let buffers = buffers(&sends, &names)?.ok_or_else(|| Error::Depth {
-        field: nest.program.fields[field].clone(),
-        limit: MOST_BUFFERS,
-    })?;
+    let contents = elements(part(&pairs, &whole, &[q, p, k, e])?, &[&q[..], p, k].concat(), e)?;
+    let message = [&q[..], p, k, u].concat();
+    let Some((sends, buffers)) = ordered(part(&pairs, &whole, &[q, p, k, u])?, &names)? else {
+        return Err(Error::Depth {
+            field: nest.program.fields[field].clone(),
+            limit: MOST_BUFFERS,
+        });
+    };
+    let to = elements(
+        part(&sends, &message, &[q, u, k, p])?,
+        &[&q[..], u].concat(),
+        &[&k[..], p].concat(),
+    )?;
+    let from = elements(part(&sends, &message, &[p, k, q])?, &[&p[..], k].concat(), q)?;
     let channel = Channel {
         field,
         level,
         depth,
         buffers,
+        to,
+        from,
         contents,
     };
     Ok(Messages {
         channel,
-        sends: sends.wrap()?.flatten()?,
+        sent: part(&sends, &message, &[u])?,
+        chunks: part(&sends, &message, &[k])?,
     })
+}
+
+/// The moment after which each message is sent, `[q, p, k, u]`, and how many buffers that takes; `sends` has all moments at
+/// which something of the message is made. Nothing if there are not enough buffers.
+fn ordered(sends: Set, names: &Names) -> Result<Option<(Set, usize)>> {
+    let Names { q, p, k, u, .. } = names;
+    // Mostly a chunk is made at one moment, wherever it goes; that is seen without looking at ranks.
+    let all_ranks = Names {
+        q: Vec::new(),
+        p: Vec::new(),
+        k: k.clone(),
+        u: u.clone(),
+        e: Vec::new(),
+    };
+    let message = [&q[..], p, k, u].concat();
+    let moments = format!("[[{}] -> [{}]]", k.join(", "), u.join(", "));
+    let moments = sends
+        .clone()
+        .apply(relation(&[], &message, &moments, "")?)?
+        .coalesce()?
+        .unwrap()?;
+    if moments.is_single_valued()? && in_order(moments.clone(), &all_ranks)?.is_equal(&moments)? {
+        return Ok(buffers(&moments, &all_ranks)?.map(|buffers| (sends, buffers)));
+    }
+    let each = format!("[[{}] -> [{}]]", [&q[..], p, k].concat().join(", "), u.join(", "));
+    let each = sends
+        .apply(relation(&[], &message, &each, "")?)?
+        .unwrap()?
+        .lexmax()?;
+    let each = in_order(each, names)?;
+    let Some(buffers) = buffers(&each, names)? else {
+        return Ok(None);
+    };
+    Ok(Some((each.wrap()?.flatten()?, buffers)))
 }
 
 /// `[params] -> { [from] -> to : condition }`.
@@ -121,21 +160,27 @@ fn relation(params: &[String], from: &[String], to: &str, condition: &str) -> Re
     ))?)
 }
 
-/// Loops over the coordinates `of` of a set, with the others, which come before them, as parameters.
-pub(crate) fn elements(set: Set, params: &[String], of: &[String]) -> Result<Tree> {
-    let all_names = [params, of].concat();
+/// The coordinates `of` of a set, with the others, which come before them, as parameters.
+pub(crate) fn elements(set: Set, params: &[String], of: &[String]) -> Result<Points> {
     // A parameter cannot have the name of a coordinate of the same relation.
-    let inner: Vec<String> = all_names.iter().map(|name| format!("{name}_")).collect();
+    let inner: Vec<String> = params.iter().chain(of).map(|name| format!("{name}_")).collect();
     let same: Vec<String> = params
         .iter()
         .zip(&inner)
         .map(|(name, inner)| format!("{name} = {inner}"))
         .collect();
     let target = format!("E[{}]", inner[params.len()..].join(", "));
-    let set = set.apply(relation(params, &inner, &target, &all(&same))?)?;
-    let context = set.clone().params()?;
-    let ast = loops(UnionMap::from(set.coalesce()?.identity()?), context)?;
-    Tree::read(ast, params)
+    let set = set
+        .apply(relation(params, &inner, &target, &all(&same))?)?
+        .coalesce()?;
+    // Loops for all parts at once would be much more work for isl, as it would keep them apart for all parameters.
+    let mut trees = Vec::new();
+    for part in set.parts()? {
+        let everything = Set::parse(&format!("[{}] -> {{ : }}", params.join(", ")))?;
+        let ast = loops(UnionMap::from(part.identity()?), everything)?;
+        trees.push(Tree::read(ast, params)?);
+    }
+    Ok(Points(trees))
 }
 
 /// The later of two chunks between the same ranks: `[q, p, k] -> [q, p, k']` with k before k', or k' itself.
@@ -143,15 +188,16 @@ fn later(names: &Names, or_same: bool) -> Result<Map> {
     let Names { q, p, k, .. } = names;
     let next: Vec<String> = k.iter().map(|name| format!("{name}_")).collect();
     let sign = if or_same { "<<=" } else { "<<" };
-    let pairs = [&q[..], p].concat().join(", ");
+    let pairs = [&q[..], p].concat();
+    let (old, new) = (
+        [&pairs[..], k].concat().join(", "),
+        [&pairs[..], &next].concat().join(", "),
+    );
     let text = match k.is_empty() {
         // There is only one chunk.
-        true if or_same => format!("{{ [{pairs}] -> [{pairs}] }}"),
-        true => format!("{{ [{pairs}] -> [{pairs}] : false }}"),
+        true => format!("{{ [{old}] -> [{new}] : {or_same} }}"),
         false => format!(
-            "{{ [{pairs}, {}] -> [{pairs}, {}] : {} {sign} {} }}",
-            k.join(", "),
-            next.join(", "),
+            "{{ [{old}] -> [{new}] : {} {sign} {} }}",
             k.join(", "),
             next.join(", ")
         ),

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::nest::Nest;
 use crate::text::{all, names};
-use spinneret_isl::{Map, Set, UnionMap, last_writers};
+use spinneret_isl::{Map, Set, last_writers};
 
 /// When the values of a flow travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,20 +60,14 @@ pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Flow>, Vec<Remote>)> {
                 writes = writes.union(nest.access(body, at)?.into())?;
             }
         }
-        let (end, end_order) = nest.everything("L", field, nest.end())?;
-        let reads = accesses.iter().filter(|(_, _, access)| !access.is_write);
-        let mut sinks: Vec<(End, UnionMap)> = Vec::new();
-        for &(body, at, _) in reads {
-            sinks.push((Some((body, at)), nest.access(body, at)?.into()));
+        let (mut reads, end_order) = nest.everything("L", field, nest.end())?;
+        for &(body, at, _) in accesses.iter().filter(|(_, _, access)| !access.is_write) {
+            reads = reads.union(nest.access(body, at)?.into())?;
         }
-        sinks.push((None, end));
-        let order = order.union(end_order)?;
-        for (to, reads) in sinks {
-            for flow in last_writers(reads, writes.clone(), order.clone())?.maps()? {
-                let from = writer(&flow);
-                if from.is_none() && to.is_none() {
-                    continue;
-                }
+        for flow in last_writers(reads, writes, order.union(end_order)?)?.maps()? {
+            let from = flow.domain_name().and_then(access);
+            let to = flow.clone().range_factor_domain()?.range_name().and_then(access);
+            if from.is_some() || to.is_some() {
                 let found = remote_part(nest, field, from, to, flow)?;
                 all.push(Flow {
                     field,
@@ -85,12 +79,12 @@ pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Flow>, Vec<Remote>)> {
             }
         }
     }
+    all.sort_by_key(|flow| (flow.field, flow.to, flow.from));
     Ok((all, remote))
 }
 
-/// Body and access of `A{body}_{access}`; nothing for `I{field}`.
-fn writer(flow: &Map) -> End {
-    let name = flow.domain_name()?;
+/// Body and access of `A{body}_{access}`; nothing for `I{field}` and `L{field}`.
+fn access(name: String) -> End {
     let (body, at) = name.strip_prefix('A')?.split_once('_')?;
     Some((body.parse().ok()?, at.parse().ok()?))
 }

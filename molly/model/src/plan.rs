@@ -8,9 +8,8 @@ use crate::nest::Nest;
 use crate::program::{Program, Sizes};
 use crate::schedule::schedule;
 use crate::text::names;
-use crate::tree::{Call, Tree};
+use crate::tree::{Call, Points, Row, Run, Tree};
 use spinneret_isl::{Set, limited};
-use std::convert::Infallible;
 
 /// What every rank does. One plan serves all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +27,7 @@ pub struct Plan {
     /// Messages only.
     events: Tree,
     /// For each dimension of each field the indices that a rank needs, in any order, some of them more than once.
-    needs: Vec<Vec<Tree>>,
+    needs: Vec<Vec<Points>>,
 }
 
 /// Part of a field in one dimension: `len` indices from `from` on, where the first follows the last one of the field.
@@ -106,19 +105,42 @@ impl Plan {
         self.geometry.coordinates(rank)
     }
 
-    /// The message of a row of [`Call::Send`] or [`Call::Receive`], or nothing for another one.
-    pub fn message(&self, call: Call, arguments: &[i64]) -> Option<Message> {
-        let (is_send, channel) = match call {
+    /// Visits the messages that a row of [`Call::Send`] or [`Call::Receive`] in [`Plan::tree`] stands for.
+    ///
+    /// # Errors
+    /// The first one of `visit`.
+    pub fn messages_of<E>(
+        &self,
+        rank: usize,
+        row: Row<'_>,
+        visit: &mut impl FnMut(Message) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (is_send, channel) = match row.call {
             Call::Send(channel) => (true, channel),
             Call::Receive(channel) => (false, channel),
-            _ => return None,
+            _ => return Ok(()),
         };
-        let (chunk, peer) = arguments.split_at(self.channels[channel].depth);
-        Some(Message {
-            is_send,
-            channel,
-            peer: self.geometry.rank(peer),
-            chunk: chunk.to_vec(),
+        let peers = if is_send {
+            &self.channels[channel].to
+        } else {
+            &self.channels[channel].from
+        };
+        let chunk_in_peers = if is_send { self.channels[channel].depth } else { 0 };
+        row.each(|moment| {
+            let mut slots = self.geometry.coordinates(rank);
+            slots.extend(moment);
+            peers.runs(&slots).iter().try_for_each(|run| {
+                run.each(|point| {
+                    let (chunk, peer) = point.split_at(chunk_in_peers);
+                    let chunk = if is_send { chunk } else { moment };
+                    visit(Message {
+                        is_send,
+                        channel,
+                        peer: self.geometry.rank(peer),
+                        chunk: chunk.to_vec(),
+                    })
+                })
+            })
         })
     }
 
@@ -132,40 +154,29 @@ impl Plan {
         mut visit: impl FnMut(Message) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         self.events.visit(&mut self.slots(rank), &mut |row| {
-            let mut arguments = row.arguments.to_vec();
-            for _ in 0..row.count {
-                self.message(row.call, &arguments).map_or(Ok(()), &mut visit)?;
-                if let Some(last) = arguments.last_mut() {
-                    *last += row.step;
-                }
-            }
-            Ok(())
+            self.messages_of(rank, row, &mut visit)
         })
     }
 
-    /// Visits the elements of a message in its order: the first element of a run, the step of its last index, and how many.
-    pub fn elements(&self, rank: usize, message: &Message, mut visit: impl FnMut(&[i64], i64, i64)) {
+    /// The elements of a message, in its order.
+    pub fn elements(&self, rank: usize, message: &Message) -> Vec<Run> {
         let (from, to) = if message.is_send {
             (rank, message.peer)
         } else {
             (message.peer, rank)
         };
-        let mut slots = self.geometry.coordinates(from);
-        slots.extend(self.geometry.coordinates(to));
-        slots.extend(&message.chunk);
-        let Ok(()) = self.channels[message.channel]
-            .contents
-            .visit(&mut slots, &mut |row| {
-                visit(row.arguments, row.step, row.count);
-                Ok::<(), Infallible>(())
-            });
+        let mut params = self.geometry.coordinates(from);
+        params.extend(self.geometry.coordinates(to));
+        params.extend(&message.chunk);
+        self.channels[message.channel].contents.runs(&params)
     }
 
     /// Number of elements of a message.
     pub fn count(&self, rank: usize, message: &Message) -> u64 {
-        let mut elements = 0;
-        self.elements(rank, message, |_, _, count| elements += count as u64);
-        elements
+        self.elements(rank, message)
+            .iter()
+            .map(|run| run.count as u64)
+            .sum()
     }
 
     /// The part of a field that a rank stores: what it owns, and what it reads and writes of others, widened to the
@@ -173,13 +184,12 @@ impl Plan {
     pub fn storage(&self, rank: usize, field: usize) -> Vec<Span> {
         let shape = &self.sizes.shapes[field];
         let mut spans: Vec<Span> = Vec::new();
-        for (tree, &size) in self.needs[field].iter().zip(shape) {
-            let mut runs = Vec::new();
-            let Ok(()) = tree.visit(&mut self.slots(rank), &mut |row| {
-                let (first, last) = (row.arguments[0], row.arguments[0] + row.step * (row.count - 1));
-                runs.push((first.min(last), first.max(last)));
-                Ok::<(), Infallible>(())
-            });
+        for (indices, &size) in self.needs[field].iter().zip(shape) {
+            let ends = |run: &Run| {
+                let (first, last) = (run.first[0], run.first[0] + run.step * (run.count - 1));
+                (first.min(last), first.max(last))
+            };
+            let runs = indices.runs(&self.slots(rank)).iter().map(ends).collect();
             spans.push(span(runs, size));
         }
         if spans.iter().any(|span| span.len == 0) {
@@ -217,7 +227,7 @@ fn span(mut runs: Vec<(i64, i64)>, size: i64) -> Span {
 }
 
 /// For each dimension the indices that a rank owns or accesses.
-fn needs(nest: &Nest<'_>, field: usize) -> Result<Vec<Tree>> {
+fn needs(nest: &Nest<'_>, field: usize) -> Result<Vec<Points>> {
     let (grid, time, dims) = (
         nest.geometry.extents().len(),
         nest.time_dims(),

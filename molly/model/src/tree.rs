@@ -3,17 +3,18 @@
 use crate::error::Result;
 pub use spinneret_isl::Op;
 use spinneret_isl::{Ast, Expr};
+use std::convert::Infallible;
 
 /// What is visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     /// Instances of a body.
     Body(usize),
-    /// Messages of a channel to send: the chunk, then coordinates of the receiver.
+    /// Messages of a channel to send: the beginning of time that is over.
     Send(usize),
-    /// Messages of a channel to receive: the chunk, then coordinates of the sender.
+    /// Messages of a channel to receive: the chunk that begins.
     Receive(usize),
-    /// Elements of a field.
+    /// Elements of a set.
     Element,
 }
 
@@ -78,6 +79,123 @@ pub struct Row<'a> {
     pub step: i64,
     /// Number of calls, at least 1.
     pub count: i64,
+}
+
+/// Points of a set whose coordinates are parameters and then its own; the points for given parameters are visited by several
+/// trees, some perhaps more than once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Points(pub Vec<Tree>);
+
+/// Points of which only the last coordinate differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// The first one.
+    pub first: Vec<i64>,
+    /// From one last coordinate to the next.
+    pub step: i64,
+    /// Number of points, at least 1.
+    pub count: i64,
+}
+
+impl Points {
+    /// All points, in the order of their coordinates, each once.
+    pub fn runs(&self, params: &[i64]) -> Vec<Run> {
+        let (mut runs, mut trees) = (Vec::new(), 0);
+        for tree in &self.0 {
+            let before = runs.len();
+            let Ok(()) = tree.visit(&mut params.to_vec(), &mut |row| {
+                runs.push(Run {
+                    first: row.arguments.to_vec(),
+                    step: row.step,
+                    count: row.count,
+                });
+                Ok::<(), Infallible>(())
+            });
+            trees += usize::from(runs.len() > before);
+        }
+        match trees {
+            // A tree visits its points in order.
+            0 | 1 => runs,
+            _ => joined(&runs),
+        }
+    }
+
+    /// Whether a parameter does not matter.
+    pub fn ignores(&self, param: usize) -> bool {
+        !self.0.iter().any(|tree| tree.uses(param))
+    }
+}
+
+/// The points of runs in order, each once, as runs.
+fn joined(runs: &[Run]) -> Vec<Run> {
+    let mut points = Vec::new();
+    for run in runs {
+        let Ok(()) = run.each(|point| {
+            points.push(point.to_vec());
+            Ok::<(), Infallible>(())
+        });
+    }
+    points.sort_unstable();
+    points.dedup();
+    let mut joined: Vec<Run> = Vec::new();
+    for point in points {
+        if let Some(run) = joined.last_mut()
+            && let (Some((last, others)), Some((first, same))) = (point.split_last(), run.first.split_last())
+            && others == same
+            && (run.count == 1 || *last == first + run.step * run.count)
+        {
+            if run.count == 1 {
+                run.step = last - first;
+            }
+            run.count += 1;
+        } else {
+            joined.push(Run {
+                first: point,
+                step: 0,
+                count: 1,
+            });
+        }
+    }
+    joined
+}
+
+impl Run {
+    /// Visits its points one by one.
+    ///
+    /// # Errors
+    /// The first one of `visit`.
+    pub fn each<E>(
+        &self,
+        visit: impl FnMut(&[i64]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        Row {
+            call: Call::Element,
+            arguments: &self.first,
+            step: self.step,
+            count: self.count,
+        }
+        .each(visit)
+    }
+}
+
+impl Row<'_> {
+    /// Visits its calls one by one.
+    ///
+    /// # Errors
+    /// The first one of `visit`.
+    pub fn each<E>(
+        &self,
+        mut visit: impl FnMut(&[i64]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let mut arguments = self.arguments.to_vec();
+        for _ in 0..self.count {
+            visit(&arguments)?;
+            if let Some(last) = arguments.last_mut() {
+                *last += self.step;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Value {
@@ -298,6 +416,23 @@ impl Tree {
                     count: (to - from) / step + 1,
                 })
             }
+        }
+    }
+
+    fn uses(&self, slot: usize) -> bool {
+        let any = |values: &[Value]| values.iter().any(|value| value.uses(slot));
+        match self {
+            Self::Block(parts) => parts.iter().any(|part| part.uses(slot)),
+            Self::For { from, to, body, .. } => from.uses(slot) || to.uses(slot) || body.uses(slot),
+            Self::If(condition, then, otherwise) => {
+                condition.uses(slot)
+                    || then.uses(slot)
+                    || otherwise.as_ref().is_some_and(|otherwise| otherwise.uses(slot))
+            }
+            Self::Call(_, arguments) => any(arguments),
+            Self::Row {
+                from, to, arguments, ..
+            } => from.uses(slot) || to.uses(slot) || any(arguments),
         }
     }
 

@@ -2,7 +2,9 @@
 
 mod programs;
 
-use programs::{Case, gauss_seidel, hop, lu, neighbours, product, red_black, stencil, transposition};
+use programs::{
+    Case, elimination, gauss_seidel, hop, neighbours, product, red_black, stencil, transposition,
+};
 use spinneret_molly_model::{Geometry, Level, Limits, Plan};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -184,20 +186,23 @@ fn sites_of_a_periodic_lattice() {
 
 #[test]
 fn elimination_without_pivots() {
-    let plan = plan(&lu(64), "4x4");
-    let mut messages = 0;
-    let mut elements = 0;
-    for rank in 0..16 {
-        let Ok(()) = plan.messages(rank, |message| {
-            if message.is_send && message.chunk.get(1) == Some(&20) {
-                println!("{rank} {message:?} {}", plan.count(rank, &message));
-                messages += 1;
-                elements += plan.count(rank, &message);
-            }
-            Ok::<(), Infallible>(())
-        });
-    }
-    assert_eq!((messages, elements), (12, 172));
+    let update = plan(&elimination(64, false), "4x4");
+    assert_eq!(levels(&update), [Level::Initial, Level::Time(1)]);
+    assert_eq!(
+        lengths(&update, Level::Time(1), &[0, 20]),
+        BTreeMap::from([(16, 8), (11, 4)])
+    );
+    assert_eq!(sent(&update, Level::Time(1), &[0, 20]), (12, 172));
+    // Who divides needs the element on the diagonal as well.
+    let whole = plan(&elimination(64, true), "4x4");
+    assert_eq!(
+        lengths(&whole, Level::Time(1), &[0, 20]),
+        BTreeMap::from([(16, 4), (12, 2)])
+    );
+    assert_eq!(
+        lengths(&whole, Level::Time(2), &[0, 20, 1]),
+        BTreeMap::from([(16, 4), (11, 2)])
+    );
 }
 
 #[test]

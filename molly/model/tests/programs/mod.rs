@@ -3,14 +3,14 @@
 use spinneret_molly_model::{Access, Body, Bounds, Comparison, Cond, Expr, Node, Program, Site, Sizes};
 
 /// A program with its sizes.
-pub type Case = (Program, Sizes);
+pub(crate) type Case = (Program, Sizes);
 
 /// The variable of the loop at this depth.
-pub fn at(depth: usize) -> Expr {
+pub(crate) fn at(depth: usize) -> Expr {
     Expr::Loop(depth)
 }
 
-pub fn body(accesses: Vec<Access>) -> Node {
+pub(crate) fn body(accesses: Vec<Access>) -> Node {
     Node::Body(Body {
         accesses,
         site: Site::default(),
@@ -18,7 +18,7 @@ pub fn body(accesses: Vec<Access>) -> Node {
 }
 
 /// Loops around something, outermost first.
-pub fn loops(bounds: Vec<Bounds>, inner: Vec<Node>) -> Node {
+pub(crate) fn loops(bounds: Vec<Bounds>, inner: Vec<Node>) -> Node {
     let mut nodes = inner;
     for bounds in bounds.into_iter().rev() {
         nodes = vec![Node::Loop(bounds, nodes)];
@@ -26,7 +26,7 @@ pub fn loops(bounds: Vec<Bounds>, inner: Vec<Node>) -> Node {
     nodes.remove(0)
 }
 
-pub fn program(name: &str, fields: &[&str], shapes: Vec<Vec<i64>>, nodes: Vec<Node>) -> Case {
+pub(crate) fn program(name: &str, fields: &[&str], shapes: Vec<Vec<i64>>, nodes: Vec<Node>) -> Case {
     let fields = fields.iter().map(|field| field.to_string()).collect();
     let program = Program {
         name: name.to_owned(),
@@ -57,7 +57,7 @@ fn reads(first: usize, offsets: &[Vec<i64>]) -> Vec<Access> {
 }
 
 /// `steps` times: field 1 from field 0 at all offsets, and back.
-pub fn stencil(name: &str, shape: &[i64], radius: i64, steps: i64, offsets: &[Vec<i64>]) -> Case {
+pub(crate) fn stencil(name: &str, shape: &[i64], radius: i64, steps: i64, offsets: &[Vec<i64>]) -> Case {
     let dims = shape.len();
     let here: Vec<Expr> = (1..=dims).map(at).collect();
     let inner: Vec<Bounds> = shape
@@ -76,7 +76,7 @@ pub fn stencil(name: &str, shape: &[i64], radius: i64, steps: i64, offsets: &[Ve
 }
 
 /// All offsets of at most 1 in each dimension; only along one dimension if `star`.
-pub fn neighbours(dims: usize, star: bool) -> Vec<Vec<i64>> {
+pub(crate) fn neighbours(dims: usize, star: bool) -> Vec<Vec<i64>> {
     let mut offsets = vec![Vec::new()];
     for _ in 0..dims {
         offsets = offsets
@@ -88,7 +88,7 @@ pub fn neighbours(dims: usize, star: bool) -> Vec<Vec<i64>> {
     offsets
 }
 
-pub fn gauss_seidel(size: i64, steps: i64) -> Case {
+pub(crate) fn gauss_seidel(size: i64, steps: i64) -> Case {
     let mut accesses = reads(1, &[vec![-1, 0], vec![1, 0], vec![0, -1], vec![0, 1]]);
     accesses.push(Access::write(0, vec![at(1), at(2)]));
     let bounds = vec![
@@ -105,7 +105,7 @@ pub fn gauss_seidel(size: i64, steps: i64) -> Case {
 }
 
 /// Red points, then black ones, in place.
-pub fn red_black(size: i64, steps: i64) -> Case {
+pub(crate) fn red_black(size: i64, steps: i64) -> Case {
     let colour = |colour: i64| {
         let mut accesses = reads(1, &[vec![-1, 0], vec![1, 0], vec![0, -1], vec![0, 1]]);
         accesses.push(Access::write(0, vec![at(1), at(2)]));
@@ -121,7 +121,7 @@ pub fn red_black(size: i64, steps: i64) -> Case {
 }
 
 /// Even sites from odd ones, then odd from even ones, over periodic borders in all dimensions.
-pub fn hop(size: i64, dims: usize, steps: i64) -> Case {
+pub(crate) fn hop(size: i64, dims: usize, steps: i64) -> Case {
     let half = |parity: i64| {
         let mut accesses = Vec::new();
         for dim in 0..dims {
@@ -143,27 +143,28 @@ pub fn hop(size: i64, dims: usize, steps: i64) -> Case {
     program("hop", &["psi"], vec![vec![size; dims]], nodes)
 }
 
-/// `for k { for i > k { a[i][k] /= a[k][k]; for j > k { a[i][j] -= a[i][k] * a[k][j] } } }`, as two sweeps.
-pub fn lu(size: i64) -> Case {
+/// `for k { for i > k { for j > k { a[i][j] -= a[i][k] * a[k][j] } } }`; if `divide`, with `a[i][k] /= a[k][k]` before it.
+pub(crate) fn elimination(size: i64, divide: bool) -> Case {
     let after = || Bounds::new(at(0) + 1, size);
     let (k, i, j) = (at(0), at(1), at(2));
-    let divide = vec![
-        Access::read(0, vec![i.clone(), k.clone()]),
-        Access::read(0, vec![k.clone(), k.clone()]),
-        Access::write(0, vec![i.clone(), k.clone()]),
+    let element = |x: &Expr, y: &Expr| vec![x.clone(), y.clone()];
+    let divided = vec![
+        Access::read(0, element(&i, &k)),
+        Access::read(0, element(&k, &k)),
+        Access::write(0, element(&i, &k)),
     ];
-    let update = vec![
-        Access::read(0, vec![i.clone(), j.clone()]),
-        Access::read(0, vec![i.clone(), k.clone()]),
-        Access::read(0, vec![k, j.clone()]),
-        Access::write(0, vec![i, j]),
+    let updated = vec![
+        Access::read(0, element(&i, &j)),
+        Access::read(0, element(&i, &k)),
+        Access::read(0, element(&k, &j)),
+        Access::write(0, element(&i, &j)),
     ];
-    let nodes = vec![
-        loops(vec![after()], vec![body(divide)]),
-        loops(vec![after(), after()], vec![body(update)]),
-    ];
+    let mut nodes = vec![loops(vec![after(), after()], vec![body(updated)])];
+    if divide {
+        nodes.insert(0, loops(vec![after()], vec![body(divided)]));
+    }
     program(
-        "lu",
+        "elimination",
         &["a"],
         vec![vec![size, size]],
         vec![Node::Loop(Bounds::new(0, size), nodes)],
@@ -171,7 +172,7 @@ pub fn lu(size: i64) -> Case {
 }
 
 /// `c[i][j] = sum over k of a[i][k] * b[k][j]`.
-pub fn product(size: i64) -> Case {
+pub(crate) fn product(size: i64) -> Case {
     let over_k = |subscripts: Vec<Expr>, field| Access {
         inner: vec![Bounds::new(0, size)],
         ..Access::read(field, subscripts)
@@ -185,7 +186,7 @@ pub fn product(size: i64) -> Case {
     program("product", &["a", "b", "c"], vec![vec![size, size]; 3], nodes)
 }
 
-pub fn transposition(size: i64) -> Case {
+pub(crate) fn transposition(size: i64) -> Case {
     let accesses = vec![
         Access::read(0, vec![at(1), at(0)]),
         Access::write(1, vec![at(0), at(1)]),
