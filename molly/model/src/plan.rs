@@ -171,6 +171,13 @@ impl Plan {
         self.channels[message.channel].contents.runs(&params)
     }
 
+    /// Whether the messages of a channel between two ranks have the same elements in all chunks.
+    pub fn is_same_in_all_chunks(&self, channel: usize) -> bool {
+        let (first, Channel { contents, depth, .. }) =
+            (2 * self.geometry.extents().len(), &self.channels[channel]);
+        (first..first + depth).all(|param| contents.ignores(param))
+    }
+
     /// Number of elements of a message.
     pub fn count(&self, rank: usize, message: &Message) -> u64 {
         self.elements(rank, message)
