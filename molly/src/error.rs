@@ -9,8 +9,10 @@ pub enum Error {
     #[error(transparent)]
     Plan(#[from] spinneret_molly_model::Error),
     /// Another rank did not do its part.
-    #[error("rank {rank} waited {waited:?} for rank {peer} to {what} message {number} of {line}; all ranks have to call \
-             the same functions with the same numbers")]
+    #[error(
+        "rank {rank} waited {waited:?} for rank {peer} to {what} message {number} of {line}; all ranks have to call \
+             the same functions with the same numbers"
+    )]
     TimeOut {
         /// The rank that waited,
         rank: usize,
@@ -52,7 +54,9 @@ pub enum Error {
         expected: usize,
     },
     /// A field that lives on another grid of ranks.
-    #[error("`{field}` was made for another rank or grid than the one that runs it; make fields with `Rank::field`")]
+    #[error(
+        "`{field}` was made for another rank or grid than the one that runs it; make fields with `Rank::field`"
+    )]
     Foreign {
         /// The field.
         field: String,

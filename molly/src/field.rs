@@ -37,7 +37,10 @@ impl<T: Pod, const D: usize> Field<T, D> {
         fill: impl FnMut([i64; D]) -> T,
     ) -> Self {
         let (from, len) = geometry.block(&shape, rank);
-        let home = (std::array::from_fn(|dim| from[dim]), std::array::from_fn(|dim| len[dim]));
+        let home = (
+            std::array::from_fn(|dim| from[dim]),
+            std::array::from_fn(|dim| len[dim]),
+        );
         Self::with_home(shape, home, Some((geometry.clone(), rank)), fill)
     }
 
@@ -47,11 +50,23 @@ impl<T: Pod, const D: usize> Field<T, D> {
         owner: Option<(Geometry, usize)>,
         mut fill: impl FnMut([i64; D]) -> T,
     ) -> Self {
-        assert!(shape.iter().all(|&size| size >= 0), "a field cannot have the sizes {shape:?}");
-        let stored = std::array::from_fn(|dim| Span { from: home.0[dim], len: home.1[dim] });
+        assert!(
+            shape.iter().all(|&size| size >= 0),
+            "a field cannot have the sizes {shape:?}"
+        );
+        let stored = std::array::from_fn(|dim| Span {
+            from: home.0[dim],
+            len: home.1[dim],
+        });
         let mut data = Vec::with_capacity(home.1.iter().product::<i64>() as usize);
         each(home, |at| data.push(fill(at)));
-        Self { shape, home, owner, stored, data }
+        Self {
+            shape,
+            home,
+            owner,
+            stored,
+            data,
+        }
     }
 
     /// The size in a dimension.
@@ -96,7 +111,9 @@ impl<T: Pod, const D: usize> Field<T, D> {
 
     /// Whether it belongs to this rank of this grid.
     pub(crate) fn belongs_to(&self, geometry: &Geometry, rank: usize) -> bool {
-        self.owner.as_ref().is_some_and(|owner| (&owner.0, owner.1) == (geometry, rank))
+        self.owner
+            .as_ref()
+            .is_some_and(|owner| (&owner.0, owner.1) == (geometry, rank))
     }
 
     /// Stores these spans, and what the rank owns in them as it is.
@@ -106,7 +123,10 @@ impl<T: Pod, const D: usize> Field<T, D> {
             return;
         }
         let len = stored.iter().map(|span| span.len).product::<i64>() as usize;
-        let old = Self { data: std::mem::replace(&mut self.data, vec![T::zeroed(); len]), ..self.clone() };
+        let old = Self {
+            data: std::mem::replace(&mut self.data, vec![T::zeroed(); len]),
+            ..self.clone()
+        };
         self.stored = stored;
         each(self.home, |at| self[at] = old[at]);
     }
@@ -132,7 +152,11 @@ impl<T: Pod, const D: usize> Field<T, D> {
         for (dim, span) in self.stored.iter().enumerate() {
             let inside = (0..self.shape[dim]).contains(&index[dim]);
             let at = (index[dim] - span.from).rem_euclid(self.shape[dim].max(1));
-            assert!(inside && at < span.len, "element {index:?} is not stored here, of a field of {:?}", self.shape);
+            assert!(
+                inside && at < span.len,
+                "element {index:?} is not stored here, of a field of {:?}",
+                self.shape
+            );
             place = place * span.len + at;
         }
         place as usize
@@ -147,7 +171,9 @@ fn each<const D: usize>((from, len): ([i64; D], [i64; D]), mut visit: impl FnMut
     let mut at = from;
     loop {
         visit(at);
-        let Some(dim) = (0..D).rev().find(|&dim| at[dim] + 1 < from[dim] + len[dim]) else { return };
+        let Some(dim) = (0..D).rev().find(|&dim| at[dim] + 1 < from[dim] + len[dim]) else {
+            return;
+        };
         at[dim] += 1;
         at[dim + 1..].copy_from_slice(&from[dim + 1..]);
     }
@@ -173,7 +199,7 @@ impl<T: Pod, const D: usize> IndexMut<[i64; D]> for Field<T, D> {
 
 /// The elements of a field that a rank stores, for the code that `#[molly::scop]` writes.
 #[derive(Debug, Clone, Copy)]
-pub struct View<'a, T, const D: usize> {
+pub struct View<'a, T: Copy, const D: usize> {
     cells: &'a [Cell<T>],
     from: [i64; D],
     strides: [i64; D],
@@ -208,7 +234,10 @@ impl<T: Copy, const D: usize> View<'_, T, D> {
             }
             place += at * self.strides[dim];
         }
-        debug_assert!((0..self.cells.len() as i64).contains(&place), "{index:?} is not stored here");
+        debug_assert!(
+            (0..self.cells.len() as i64).contains(&place),
+            "{index:?} is not stored here"
+        );
         place as usize
     }
 
@@ -262,7 +291,9 @@ impl<T: Pod, const D: usize> Storage for View<'_, T, D> {
     }
 
     fn pack(&self, run: &Run, bytes: &mut Vec<u8>) {
-        self.cells(run, |cell| bytes.extend_from_slice(bytemuck::bytes_of(&cell.get())));
+        self.cells(run, |cell| {
+            bytes.extend_from_slice(bytemuck::bytes_of(&cell.get()))
+        });
     }
 
     fn unpack<'b>(&self, run: &Run, mut bytes: &'b [u8]) -> &'b [u8] {
@@ -288,7 +319,14 @@ mod tests {
         assert_eq!(field[[2, 1]], 21);
         let view = field.view();
         assert!(view.wraps());
-        view.unpack(&Run { first: vec![5, 0], step: 1, count: 3 }, bytemuck::cast_slice(&[50, 51, 52]));
+        view.unpack(
+            &Run {
+                first: vec![5, 0],
+                step: 1,
+                count: 3,
+            },
+            bytemuck::cast_slice(&[50, 51, 52]),
+        );
         assert_eq!([field[[5, 2]], field[[0, 0]], field[[2, 2]]], [52, 0, 22]);
         assert_eq!(field.owned(), [0, 1, 2, 10, 11, 12, 20, 21, 22]);
     }

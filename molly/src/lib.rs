@@ -39,6 +39,9 @@
 //! What the attribute accepts, and what a plan is, is in
 //! [docs/molly.md](https://github.com/spinneret-nic/spinneret/blob/main/docs/molly.md).
 
+// What the attribute writes names this crate as its users do.
+extern crate self as molly;
+
 mod error;
 mod field;
 pub mod programs;

@@ -1,8 +1,5 @@
 //! Programs of the field, as users write them: for `molly` on the command line, for tests and for measurements.
 
-// What the attribute writes names this crate as its users do.
-extern crate self as molly;
-
 use crate::Field;
 
 /// Game of Life with the four nearest neighbours and the cell itself: a cell lives with two or three of them.
@@ -54,8 +51,12 @@ pub fn heat(now: &mut Field<f64, 3>, next: &mut Field<f64, 3>, steps: i64, rate:
         for x in 1..now.len(0) - 1 {
             for y in 1..now.len(1) - 1 {
                 for z in 1..now.len(2) - 1 {
-                    let around = now[[x - 1, y, z]] + now[[x + 1, y, z]] + now[[x, y - 1, z]]
-                        + now[[x, y + 1, z]] + now[[x, y, z - 1]] + now[[x, y, z + 1]];
+                    let around = now[[x - 1, y, z]]
+                        + now[[x + 1, y, z]]
+                        + now[[x, y - 1, z]]
+                        + now[[x, y + 1, z]]
+                        + now[[x, y, z - 1]]
+                        + now[[x, y, z + 1]];
                     next[[x, y, z]] = now[[x, y, z]] + rate * (around - 6.0 * now[[x, y, z]]);
                 }
             }

@@ -47,7 +47,15 @@ const GATHER: usize = 0;
 
 impl Rank {
     pub(crate) fn new(rank: usize, geometry: Geometry, transport: Box<dyn Transport>, plans: Plans) -> Self {
-        Self { rank, geometry, transport, plans, lines: HashMap::new(), tags: HashMap::new(), next_tag: GATHER + 1 }
+        Self {
+            rank,
+            geometry,
+            transport,
+            plans,
+            lines: HashMap::new(),
+            tags: HashMap::new(),
+            next_tag: GATHER + 1,
+        }
     }
 
     /// Its number.
@@ -64,7 +72,11 @@ impl Rank {
     ///
     /// # Panics
     /// If a size is negative.
-    pub fn field<T: Pod, const D: usize>(&self, shape: [i64; D], fill: impl FnMut([i64; D]) -> T) -> Field<T, D> {
+    pub fn field<T: Pod, const D: usize>(
+        &self,
+        shape: [i64; D],
+        fill: impl FnMut([i64; D]) -> T,
+    ) -> Field<T, D> {
         Field::block(shape, &self.geometry, self.rank, fill)
     }
 
@@ -77,7 +89,9 @@ impl Rank {
         if self.rank != 0 {
             let owned = field.owned();
             let line = self.line(0, true, GATHER, 1, 0)?;
-            self.transport.buffer(line)?.extend_from_slice(bytemuck::cast_slice(&owned));
+            self.transport
+                .buffer(line)?
+                .extend_from_slice(bytemuck::cast_slice(&owned));
             self.transport.start(line)?;
             return Ok(None);
         }
@@ -88,13 +102,19 @@ impl Rank {
                 field.owned().into_iter()
             } else {
                 let line = self.line(peer, false, GATHER, 1, 0)?;
-                let elements = bytemuck::pod_collect_to_vec(self.transport.wait(line)?);
+                let bytes = self.transport.wait(line)?.chunks_exact(size_of::<T>().max(1));
+                let elements: Vec<T> = bytes.map(bytemuck::pod_read_unaligned).collect();
                 self.transport.release(line)?;
                 elements.into_iter()
             };
             let (found, expected) = (elements.len(), block.stored());
             if found != expected {
-                return Err(Error::Length { rank: 0, peer, found, expected });
+                return Err(Error::Length {
+                    rank: 0,
+                    peer,
+                    found,
+                    expected,
+                });
             }
             block.fill(|at| {
                 let element = elements.next().unwrap_or(T::zeroed());
@@ -139,7 +159,9 @@ impl Rank {
         field: &mut Field<T, D>,
     ) -> Result<()> {
         if !field.belongs_to(&self.geometry, self.rank) {
-            return Err(Error::Foreign { field: program.fields[number].clone() });
+            return Err(Error::Foreign {
+                field: program.fields[number].clone(),
+            });
         }
         field.cover(&plan.storage(self.rank, number));
         Ok(())
@@ -157,25 +179,49 @@ impl Rank {
         fields: &[&dyn Storage],
         mut body: impl FnMut(usize, &[i64], i64, i64),
     ) -> Result<Traffic> {
-        let first_tag = self.tags.get(&(program.name.clone(), plan.sizes.clone())).copied().unwrap_or(GATHER + 1);
-        let mut run = Execution { plan, fields, first_tag, contents: HashMap::new(), traffic: Traffic::default() };
+        let first_tag = self
+            .tags
+            .get(&(program.name.clone(), plan.sizes.clone()))
+            .copied()
+            .unwrap_or(GATHER + 1);
+        let mut run = Execution {
+            plan,
+            fields,
+            first_tag,
+            contents: HashMap::new(),
+            traffic: Traffic::default(),
+        };
         run.open(self)?;
-        plan.tree.visit(&mut plan.slots(self.rank), &mut |row: Row<'_>| match row.call {
-            Call::Body(number) => {
-                body(number, row.arguments, row.step, row.count);
-                Ok(())
-            }
-            _ => plan.messages_of(self.rank, row, &mut |message| run.exchange(self, &message)),
-        })?;
+        plan.tree
+            .visit(&mut plan.slots(self.rank), &mut |row: Row<'_>| match row.call {
+                Call::Body(number) => {
+                    body(number, row.arguments, row.step, row.count);
+                    Ok(())
+                }
+                _ => plan.messages_of(self.rank, row, &mut |message| run.exchange(self, &message)),
+            })?;
         Ok(run.traffic)
     }
 
     /// The line of messages to or from a rank, opened if it is not.
-    fn line(&mut self, peer: usize, is_send: bool, tag: usize, buffers: usize, capacity: usize) -> Result<usize> {
+    fn line(
+        &mut self,
+        peer: usize,
+        is_send: bool,
+        tag: usize,
+        buffers: usize,
+        capacity: usize,
+    ) -> Result<usize> {
         if let Some(&line) = self.lines.get(&(peer, is_send, tag)) {
             return Ok(line);
         }
-        let line = self.transport.open(&Line { peer, is_send, tag, buffers, capacity })?;
+        let line = self.transport.open(&Line {
+            peer,
+            is_send,
+            tag,
+            buffers,
+            capacity,
+        })?;
         self.lines.insert((peer, is_send, tag), line);
         Ok(line)
     }
@@ -199,7 +245,11 @@ impl Execution<'_> {
         let plan = self.plan;
         plan.messages(rank.rank, |message| {
             let key = (message.channel, message.peer, message.is_send);
-            let elements: i64 = self.elements(rank.rank, &message).iter().map(|run| run.count).sum();
+            let elements: i64 = self
+                .elements(rank.rank, &message)
+                .iter()
+                .map(|run| run.count)
+                .sum();
             let bytes = elements as usize * self.fields[plan.channels[message.channel].field].element_bytes();
             let place = *places.entry(key).or_insert(capacities.len());
             match capacities.get_mut(place) {
@@ -209,7 +259,13 @@ impl Execution<'_> {
             Ok::<(), Error>(())
         })?;
         for ((channel, peer, is_send), capacity) in capacities {
-            rank.line(peer, is_send, self.first_tag + channel, plan.channels[channel].buffers, capacity)?;
+            rank.line(
+                peer,
+                is_send,
+                self.first_tag + channel,
+                plan.channels[channel].buffers,
+                capacity,
+            )?;
         }
         Ok(())
     }
@@ -230,7 +286,13 @@ impl Execution<'_> {
         let runs = self.elements(rank.rank, message);
         let channel = &self.plan.channels[message.channel];
         let field = self.fields[channel.field];
-        let line = rank.line(message.peer, message.is_send, self.first_tag + message.channel, channel.buffers, 0)?;
+        let line = rank.line(
+            message.peer,
+            message.is_send,
+            self.first_tag + message.channel,
+            channel.buffers,
+            0,
+        )?;
         if message.is_send {
             let buffer = rank.transport.buffer(line)?;
             runs.iter().for_each(|run| field.pack(run, buffer));
@@ -243,7 +305,12 @@ impl Execution<'_> {
         let elements: i64 = runs.iter().map(|run| run.count).sum();
         let (found, expected) = (bytes.len(), elements as usize * field.element_bytes());
         if found != expected {
-            return Err(Error::Length { rank: rank.rank, peer: message.peer, found, expected });
+            return Err(Error::Length {
+                rank: rank.rank,
+                peer: message.peer,
+                found,
+                expected,
+            });
         }
         runs.iter().fold(bytes, |bytes, run| field.unpack(run, bytes));
         rank.transport.release(line)

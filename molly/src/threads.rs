@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::transport::{Line, Transport};
-use rand::{Rng as _, SeedableRng as _};
+use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,11 @@ pub struct Network {
 
 impl Default for Network {
     fn default() -> Self {
-        Self { eager: 0, delays: None, patience: Duration::from_secs(30) }
+        Self {
+            eager: 0,
+            delays: None,
+            patience: Duration::from_secs(30),
+        }
     }
 }
 
@@ -79,13 +83,28 @@ impl Hub {
 
 impl Threads {
     pub(crate) fn new(rank: usize, hub: Arc<Hub>, network: Network) -> Self {
-        let delays = network.delays.map(|seed| ChaCha8Rng::seed_from_u64(seed ^ ((rank as u64) << 32)));
-        Self { rank, hub, network, delays, lines: Vec::new() }
+        let delays = network
+            .delays
+            .map(|seed| ChaCha8Rng::seed_from_u64(seed ^ ((rank as u64) << 32)));
+        Self {
+            rank,
+            hub,
+            network,
+            delays,
+            lines: Vec::new(),
+        }
     }
 
     /// Waits until something is so, and gives the state in which it is.
-    fn until(&self, line: usize, what: &'static str, so: impl Fn(&State) -> bool) -> Result<MutexGuard<'_, State>> {
-        let Opened { line, shared, count, .. } = &self.lines[line];
+    fn until(
+        &self,
+        line: usize,
+        what: &'static str,
+        so: impl Fn(&State) -> bool,
+    ) -> Result<MutexGuard<'_, State>> {
+        let Opened {
+            line, shared, count, ..
+        } = &self.lines[line];
         let start = Instant::now();
         let mut state = lock(&shared.state);
         while !so(&state) {
@@ -104,7 +123,11 @@ impl Threads {
             }
             // A message that is held back becomes visible without a notice.
             let pause = Duration::from_micros(if self.delays.is_some() { 50 } else { 20_000 });
-            state = shared.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner).0;
+            state = shared
+                .changed
+                .wait_timeout(state, pause)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         Ok(state)
     }
@@ -117,9 +140,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Transport for Threads {
     fn open(&mut self, line: &Line) -> Result<usize> {
-        let (from, to) = if line.is_send { (self.rank, line.peer) } else { (line.peer, self.rank) };
-        let shared = lock(&self.hub.lines).entry((from, to, line.tag)).or_default().clone();
-        self.lines.push(Opened { line: line.clone(), shared, buffer: Vec::new(), count: 0 });
+        let (from, to) = if line.is_send {
+            (self.rank, line.peer)
+        } else {
+            (line.peer, self.rank)
+        };
+        let shared = lock(&self.hub.lines)
+            .entry((from, to, line.tag))
+            .or_default()
+            .clone();
+        self.lines.push(Opened {
+            line: line.clone(),
+            shared,
+            buffer: Vec::new(),
+            count: 0,
+        });
         Ok(self.lines.len() - 1)
     }
 
@@ -133,11 +168,16 @@ impl Transport for Threads {
     }
 
     fn start(&mut self, line: usize) -> Result<()> {
-        let hold = self.delays.as_mut().map_or(0, |delays| delays.random_range(0..400));
+        let hold = self
+            .delays
+            .as_mut()
+            .map_or(0, |delays| delays.random_range(0..400));
         let opened = &mut self.lines[line];
         let message = std::mem::take(&mut opened.buffer);
         let mut state = lock(&opened.shared.state);
-        state.messages.push_back((Instant::now() + Duration::from_micros(hold), message));
+        state
+            .messages
+            .push_back((Instant::now() + Duration::from_micros(hold), message));
         state.sent += 1;
         opened.count += 1;
         opened.shared.changed.notify_all();
@@ -166,5 +206,8 @@ impl Transport for Threads {
 
 /// Whether the next message can be received.
 fn has_come(state: &State) -> bool {
-    state.messages.front().is_some_and(|(when, _)| *when <= Instant::now())
+    state
+        .messages
+        .front()
+        .is_some_and(|(when, _)| *when <= Instant::now())
 }

@@ -14,7 +14,13 @@ fn same<const D: usize>(
 ) {
     for grid in grids {
         let whole = molly::threads(&Geometry::parse(grid).unwrap(), &Network::default(), &one).unwrap();
-        let bits = |field: &Field<f64, D>| field.owned().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        let bits = |field: &Field<f64, D>| {
+            field
+                .owned()
+                .iter()
+                .map(|value| value.to_bits())
+                .collect::<Vec<_>>()
+        };
         assert!(whole[0].as_ref().map(&bits) == Some(bits(serial)), "on {grid}");
     }
 }
@@ -33,7 +39,7 @@ fn lives_are_the_same() {
             true => life9(&mut front, &mut back, steps),
             false => life5(&mut front, &mut back, steps),
         }
-        for grid in GRIDS {
+        for grid in if torus { &GRIDS[1..2] } else { &GRIDS[..] } {
             let whole = molly::threads(&Geometry::parse(grid).unwrap(), &Network::default(), |rank| {
                 let (mut front, mut back) = (rank.field(shape, alive), rank.field(shape, |_| 0));
                 match torus {
@@ -42,7 +48,11 @@ fn lives_are_the_same() {
                 };
                 rank.gather(&front)
             });
-            assert_eq!(whole.unwrap()[0].as_ref().map(Field::owned), Some(front.owned()), "{grid}, torus {torus}");
+            assert_eq!(
+                whole.unwrap()[0].as_ref().map(Field::owned),
+                Some(front.owned()),
+                "{grid}, torus {torus}"
+            );
         }
     }
 }

@@ -25,7 +25,10 @@ pub(crate) fn accesses(statements: &[Stmt], scope: &Scope, depth: usize) -> syn:
         inner: Vec::new(),
         when: Vec::new(),
         unsure: 0,
-        found: Accesses { tokens: Vec::new(), writes: false },
+        found: Accesses {
+            tokens: Vec::new(),
+            writes: false,
+        },
         error: None,
     };
     for statement in statements {
@@ -39,14 +42,22 @@ pub(crate) fn accesses(statements: &[Stmt], scope: &Scope, depth: usize) -> syn:
 
 /// Whether part of a program writes a field.
 pub(crate) fn writes(statement: &Stmt, scope: &Scope) -> bool {
-    let mut find = Find { scope, writes: false, mentions: false };
+    let mut find = Find {
+        scope,
+        writes: false,
+        mentions: false,
+    };
     find.visit_stmt(statement);
     find.writes
 }
 
 /// Whether a field is named.
 pub(crate) fn mentions(expr: &Expr, scope: &Scope) -> bool {
-    let mut find = Find { scope, writes: false, mentions: false };
+    let mut find = Find {
+        scope,
+        writes: false,
+        mentions: false,
+    };
     find.visit_expr(expr);
     find.mentions
 }
@@ -111,7 +122,9 @@ impl Collect {
 
     /// The answer, or nothing, and then the first error is kept.
     fn keep<T>(&mut self, result: syn::Result<T>) -> Option<T> {
-        result.map_err(|error| self.error.get_or_insert(error).span()).ok()
+        result
+            .map_err(|error| self.error.get_or_insert(error).span())
+            .ok()
     }
 
     fn access(&mut self, field: usize, index: &ExprIndex, is_write: bool) {
@@ -120,11 +133,19 @@ impl Collect {
             return self.refuse(index.index.span(), text);
         };
         let scope = self.scope.clone();
-        let subscripts: syn::Result<Vec<TokenStream>> =
-            array.elems.iter().map(|index| Ok(affine(index, &scope)?.tokens)).collect();
-        let Some(subscripts) = self.keep(subscripts) else { return };
+        let subscripts: syn::Result<Vec<TokenStream>> = array
+            .elems
+            .iter()
+            .map(|index| Ok(affine(index, &scope)?.tokens))
+            .collect();
+        let Some(subscripts) = self.keep(subscripts) else {
+            return;
+        };
         if is_write && !self.inner.is_empty() {
-            return self.refuse(index.span(), "this writes an element in a loop that the analysis takes for one that does not");
+            return self.refuse(
+                index.span(),
+                "this writes an element in a loop that the analysis takes for one that does not",
+            );
         }
         let site = quote_spanned!(index.span()=> Site { file: file!().to_owned(), line: line!(), column: column!() });
         // Where a write happens is not for a condition inside of the body to say.
@@ -153,7 +174,10 @@ impl Collect {
                 self.access(field, index, true);
             }
             None if mentions(left, &self.scope) => {
-                self.refuse(left.span(), "elements are written as a whole: write `field[[x, y]] = value`");
+                self.refuse(
+                    left.span(),
+                    "elements are written as a whole: write `field[[x, y]] = value`",
+                );
             }
             None => self.visit_expr(left),
         }
@@ -181,7 +205,10 @@ impl<'ast> Visit<'ast> for Collect {
             return self.access(field, index, false);
         }
         if self.scope.field(expr).is_some() {
-            return self.refuse(expr.span(), "a field can only be indexed, as `field[[x, y]]`, and asked for its `len`");
+            return self.refuse(
+                expr.span(),
+                "a field can only be indexed, as `field[[x, y]]`, and asked for its `len`",
+            );
         }
         match expr {
             Expr::Assign(assign) => {
@@ -196,8 +223,13 @@ impl<'ast> Visit<'ast> for Collect {
                 let known = affine(expr, &self.scope);
                 self.keep(known);
             }
-            Expr::Reference(reference) if reference.mutability.is_some() && mentions(&reference.expr, &self.scope) => {
-                self.refuse(expr.span(), "elements are not borrowed mutably: write `field[[x, y]] = value`");
+            Expr::Reference(reference)
+                if reference.mutability.is_some() && mentions(&reference.expr, &self.scope) =>
+            {
+                self.refuse(
+                    expr.span(),
+                    "elements are not borrowed mutably: write `field[[x, y]] = value`",
+                );
             }
             Expr::If(branch) => {
                 let known = condition(&branch.cond, &self.scope).ok();
@@ -223,10 +255,14 @@ impl<'ast> Visit<'ast> for Collect {
                     return visit::visit_expr(self, expr);
                 }
                 let scope = self.scope.clone();
-                let Some((variable, bounds)) = self.keep(bounds(looped, &scope)) else { return };
+                let Some((variable, bounds)) = self.keep(bounds(looped, &scope)) else {
+                    return;
+                };
                 let number = self.depth + self.inner.len();
                 if let Some(variable) = variable {
-                    let bound = self.scope.bind(&variable, Binding::Affine(quote!(Expr::Loop(#number)), true));
+                    let bound = self
+                        .scope
+                        .bind(&variable, Binding::Affine(quote!(Expr::Loop(#number)), true));
                     self.keep(bound);
                 }
                 self.inner.push(bounds);
@@ -235,10 +271,16 @@ impl<'ast> Visit<'ast> for Collect {
                 self.scope = scope;
             }
             Expr::While(_) | Expr::Loop(_) | Expr::Closure(_) if mentions(expr, &self.scope) => {
-                self.refuse(expr.span(), "only `for` loops over ranges can access fields, no `while`, `loop` or closure");
+                self.refuse(
+                    expr.span(),
+                    "only `for` loops over ranges can access fields, no `while`, `loop` or closure",
+                );
             }
             Expr::Return(_) | Expr::Try(_) | Expr::Break(_) | Expr::Continue(_) => {
-                self.refuse(expr.span(), "loops run to their end: no return, `?`, break or continue; use conditions");
+                self.refuse(
+                    expr.span(),
+                    "loops run to their end: no return, `?`, break or continue; use conditions",
+                );
             }
             _ => visit::visit_expr(self, expr),
         }
@@ -271,7 +313,10 @@ impl<'ast> Visit<'ast> for Collect {
             _ => false,
         };
         if flat(call.tokens.clone()).into_iter().any(hidden) {
-            self.refuse(call.span(), "a macro cannot name a field; read the element into a variable first");
+            self.refuse(
+                call.span(),
+                "a macro cannot name a field; read the element into a variable first",
+            );
         }
     }
 }

@@ -6,7 +6,8 @@ use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprForLoop, ExprMethodCall, Ident, Lit, Pat, UnOp};
 
-const WRITE: &str = "write sums of loop variables times constants, parameters, and div_euclid or rem_euclid by constants";
+const WRITE: &str =
+    "write sums of loop variables times constants, parameters, and div_euclid or rem_euclid by constants";
 
 /// A description of an integer, and whether it varies with a loop.
 #[derive(Debug, Clone)]
@@ -18,9 +19,18 @@ pub(crate) struct Affine {
 /// Rust's text of an expression, close to how a person writes it.
 fn text(expr: &impl ToTokens) -> String {
     let text = expr.to_token_stream().to_string();
-    [(" . ", "."), (" (", "("), ("( ", "("), (" )", ")"), (" ,", ","), ("[ ", "["), (" ]", "]"), (" [", "[")]
-        .iter()
-        .fold(text, |text, (from, to)| text.replace(from, to))
+    [
+        (" . ", "."),
+        (" (", "("),
+        ("( ", "("),
+        (" )", ")"),
+        (" ,", ","),
+        ("[ ", "["),
+        (" ]", "]"),
+        (" [", "["),
+    ]
+    .iter()
+    .fold(text, |text, (from, to)| text.replace(from, to))
 }
 
 fn refuse<T>(expr: &impl ToTokens, why: &str) -> syn::Result<T> {
@@ -28,7 +38,12 @@ fn refuse<T>(expr: &impl ToTokens, why: &str) -> syn::Result<T> {
 }
 
 pub(crate) fn affine(expr: &Expr, scope: &Scope) -> syn::Result<Affine> {
-    let number = |tokens| Ok(Affine { tokens, varies: false });
+    let number = |tokens| {
+        Ok(Affine {
+            tokens,
+            varies: false,
+        })
+    };
     match expr {
         Expr::Paren(paren) => affine(&paren.expr, scope),
         Expr::Group(group) => affine(&group.expr, scope),
@@ -42,10 +57,16 @@ pub(crate) fn affine(expr: &Expr, scope: &Scope) -> syn::Result<Affine> {
         Expr::Cast(cast) if text(&cast.ty) == "i64" => affine(&cast.expr, scope),
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => {
             let Affine { tokens, varies } = affine(&unary.expr, scope)?;
-            Ok(Affine { tokens: quote!((-#tokens)), varies })
+            Ok(Affine {
+                tokens: quote!((-#tokens)),
+                varies,
+            })
         }
         Expr::Path(path) => match path.path.get_ident().and_then(|name| scope.get(name)) {
-            Some(Binding::Affine(tokens, varies)) => Ok(Affine { tokens: tokens.clone(), varies: *varies }),
+            Some(Binding::Affine(tokens, varies)) => Ok(Affine {
+                tokens: tokens.clone(),
+                varies: *varies,
+            }),
             Some(Binding::Field(_)) => refuse(expr, "is a field; only its elements and `len` are integers"),
             Some(Binding::Value) => refuse(expr, &format!("is not known before the loops run; {WRITE}")),
             None => {
@@ -60,7 +81,9 @@ pub(crate) fn affine(expr: &Expr, scope: &Scope) -> syn::Result<Affine> {
                 BinOp::Add(_) => quote!(+),
                 BinOp::Sub(_) => quote!(-),
                 BinOp::Mul(_) => quote!(*),
-                BinOp::Div(_) => return refuse(expr, "rounds towards zero, which is not affine; use div_euclid"),
+                BinOp::Div(_) => {
+                    return refuse(expr, "rounds towards zero, which is not affine; use div_euclid");
+                }
                 BinOp::Rem(_) => return refuse(expr, "can be negative, which is not affine; use rem_euclid"),
                 _ => return refuse(expr, &format!("is not affine; {WRITE}")),
             };
@@ -69,7 +92,10 @@ pub(crate) fn affine(expr: &Expr, scope: &Scope) -> syn::Result<Affine> {
                 return refuse(expr, &format!("is not affine: both vary in this nest; {WRITE}"));
             }
             let (varies, a, b) = (a.varies || b.varies, a.tokens, b.tokens);
-            Ok(Affine { tokens: quote!((#a #sign #b)), varies })
+            Ok(Affine {
+                tokens: quote!((#a #sign #b)),
+                varies,
+            })
         }
         Expr::MethodCall(call) => method(call, scope),
         _ => refuse(expr, &format!("is not affine; {WRITE}")),
@@ -83,14 +109,20 @@ fn method(call: &ExprMethodCall, scope: &Scope) -> syn::Result<Affine> {
     };
     if let Some(field) = scope.field(&call.receiver) {
         return match (name.as_str(), argument) {
-            ("len", Expr::Lit(dim)) => Ok(Affine { tokens: quote!(Expr::Len(#field, #dim)), varies: false }),
+            ("len", Expr::Lit(dim)) => Ok(Affine {
+                tokens: quote!(Expr::Len(#field, #dim)),
+                varies: false,
+            }),
             _ => refuse(call, "is no size of a field; write `len` of a number"),
         };
     }
     let (a, b) = (affine(&call.receiver, scope)?, affine(argument, scope)?);
     let function = match name.as_str() {
         "rem_euclid" | "div_euclid" if b.varies => {
-            return refuse(call, "is not affine: it divides by what varies in this nest; divide by a constant or a parameter");
+            return refuse(
+                call,
+                "is not affine: it divides by what varies in this nest; divide by a constant or a parameter",
+            );
         }
         "rem_euclid" => quote!(rem),
         "div_euclid" => quote!(div),
@@ -99,7 +131,10 @@ fn method(call: &ExprMethodCall, scope: &Scope) -> syn::Result<Affine> {
         _ => return refuse(call, &format!("is not affine; {WRITE}")),
     };
     let (varies, a, b) = (a.varies || b.varies, a.tokens, b.tokens);
-    Ok(Affine { tokens: quote!(#a.#function(#b)), varies })
+    Ok(Affine {
+        tokens: quote!(#a.#function(#b)),
+        varies,
+    })
 }
 
 /// A condition.
@@ -127,7 +162,10 @@ pub(crate) fn condition(expr: &Expr, scope: &Scope) -> syn::Result<TokenStream> 
                 BinOp::Ge(_) => quote!(Ge),
                 _ => return refuse(expr, "is no condition on loop variables"),
             };
-            let (a, b) = (affine(&binary.left, scope)?.tokens, affine(&binary.right, scope)?.tokens);
+            let (a, b) = (
+                affine(&binary.left, scope)?.tokens,
+                affine(&binary.right, scope)?.tokens,
+            );
             Ok(quote!(Cond::Compare(#a, Comparison::#comparison, #b)))
         }
         _ => refuse(expr, "is no condition on loop variables"),
@@ -154,8 +192,12 @@ pub(crate) fn bounds(looped: &ExprForLoop, scope: &Scope) -> syn::Result<(Option
         }
     }
     let ranges = "is no range that the analysis knows; write a..b or a..=b, with .rev() and .step_by(number)";
-    let Expr::Range(range) = expr else { return refuse(&looped.expr, ranges) };
-    let (Some(from), Some(to)) = (&range.start, &range.end) else { return refuse(range, ranges) };
+    let Expr::Range(range) = expr else {
+        return refuse(&looped.expr, ranges);
+    };
+    let (Some(from), Some(to)) = (&range.start, &range.end) else {
+        return refuse(range, ranges);
+    };
     let (from, mut to) = (affine(from, scope)?.tokens, affine(to, scope)?.tokens);
     if matches!(range.limits, syn::RangeLimits::Closed(_)) {
         to = quote!((#to + Expr::Number(1)));
@@ -165,7 +207,9 @@ pub(crate) fn bounds(looped: &ExprForLoop, scope: &Scope) -> syn::Result<(Option
         match (call.method.to_string().as_str(), call.args.first()) {
             ("rev", None) if !reversed => reversed = true,
             ("step_by", Some(Expr::Lit(lit))) if step.is_none() => {
-                let Lit::Int(int) = &lit.lit else { return refuse(lit, "is no step; write a number from 1") };
+                let Lit::Int(int) = &lit.lit else {
+                    return refuse(lit, "is no step; write a number from 1");
+                };
                 let value: i64 = int.base10_parse()?;
                 if value < 1 {
                     return refuse(lit, "is no step; write a number from 1");
@@ -176,6 +220,7 @@ pub(crate) fn bounds(looped: &ExprForLoop, scope: &Scope) -> syn::Result<(Option
         }
     }
     let step = step.unwrap_or(1);
-    let tokens = quote!(Bounds { from: #from, to: #to, step: #step, from_end: #from_end, reversed: #reversed });
+    let tokens =
+        quote!(Bounds { from: #from, to: #to, step: #step, from_end: #from_end, reversed: #reversed });
     Ok((variable, tokens))
 }

@@ -28,17 +28,30 @@ pub(crate) fn expand(function: &ItemFn) -> syn::Result<TokenStream> {
     let refuse = |span: Span, text: &str| Err(syn::Error::new(span, text));
     let signature = &function.sig;
     if !signature.generics.params.is_empty() {
-        return refuse(signature.generics.span(), "a function over fields has no generic parameters; name the types");
+        return refuse(
+            signature.generics.span(),
+            "a function over fields has no generic parameters; name the types",
+        );
     }
     if !matches!(signature.output, ReturnType::Default) {
-        return refuse(signature.output.span(), "a function over fields returns nothing; write what it computes to a field");
+        return refuse(
+            signature.output.span(),
+            "a function over fields returns nothing; write what it computes to a field",
+        );
     }
-    if let Some(modifier) = signature.asyncness.map(|it| it.span()).or(signature.unsafety.map(|it| it.span())) {
+    if let Some(modifier) = signature
+        .asyncness
+        .map(|it| it.span())
+        .or(signature.unsafety.map(|it| it.span()))
+    {
         return refuse(modifier, "a function over fields is neither async nor unsafe");
     }
     let arguments = arguments(function)?;
     if arguments.fields.is_empty() {
-        return refuse(signature.ident.span(), "there is no field: give the function a `&mut Field<T, D>`");
+        return refuse(
+            signature.ident.span(),
+            "there is no field: give the function a `&mut Field<T, D>`",
+        );
     }
     let mut around = Around::default();
     around.scope = scope(&arguments)?;
@@ -66,7 +79,10 @@ fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
     let mut arguments = Arguments::default();
     for argument in &function.sig.inputs {
         let FnArg::Typed(typed) = argument else {
-            return Err(syn::Error::new(argument.span(), "a function over fields is no method"));
+            return Err(syn::Error::new(
+                argument.span(),
+                "a function over fields is no method",
+            ));
         };
         let Pat::Ident(pat) = &*typed.pat else {
             return Err(syn::Error::new(typed.pat.span(), "arguments have plain names"));
@@ -80,7 +96,8 @@ fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
                 arguments.fields.push((name, element));
             }
             (Type::Reference(_), None) => {
-                let text = "arguments are `&mut Field<T, D>`, `&Field<T, D>`, or values, such as i64 for sizes";
+                let text =
+                    "arguments are `&mut Field<T, D>`, `&Field<T, D>`, or values, such as i64 for sizes";
                 return Err(syn::Error::new(ty.span(), text));
             }
             _ => {
@@ -97,10 +114,16 @@ fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
 
 /// `T, D` of `&mut Field<T, D>`.
 fn field(ty: &Type) -> Option<TokenStream> {
-    let Type::Reference(reference) = ty else { return None };
-    let Type::Path(path) = &*reference.elem else { return None };
+    let Type::Reference(reference) = ty else {
+        return None;
+    };
+    let Type::Path(path) = &*reference.elem else {
+        return None;
+    };
     let last = path.path.segments.last()?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
     let arguments: Vec<&GenericArgument> = arguments.args.iter().collect();
     (last.ident == "Field" && arguments.len() == 2).then(|| quote!(#(#arguments),*))
 }
@@ -115,14 +138,21 @@ fn module(
     let (visibility, name) = (&function.vis, &function.sig.ident);
     let (fields, elements): (Vec<_>, Vec<_>) = arguments.fields.iter().cloned().unzip();
     let (values, types): (Vec<_>, Vec<_>) = arguments.values.iter().cloned().unzip();
-    let typed: Vec<_> =
-        fields.iter().zip(&elements).map(|(name, element)| quote!(#name: ::molly::View<'_, #element>)).collect();
+    let typed: Vec<_> = fields
+        .iter()
+        .zip(&elements)
+        .map(|(name, element)| quote!(#name: ::molly::View<'_, #element>))
+        .collect();
     let (plain, plain_types): (Vec<_>, Vec<_>) = arguments.plain.iter().cloned().unzip();
     let (params, all) = (&arguments.params, &arguments.all);
-    let (field_names, param_names) =
-        (fields.iter().map(Ident::to_string), params.iter().map(Ident::to_string));
+    let (field_names, param_names) = (
+        fields.iter().map(Ident::to_string),
+        params.iter().map(Ident::to_string),
+    );
     let numbers = 0..fields.len();
-    let bodies: Vec<Ident> = (0..leaves.len()).map(|number| format_ident!("body_{number}")).collect();
+    let bodies: Vec<Ident> = (0..leaves.len())
+        .map(|number| format_ident!("body_{number}"))
+        .collect();
     let body_numbers = 0..leaves.len();
     let given = quote!(#(#fields,)* #(#values,)* __at, __step, __count);
     let taken = quote!(#(#typed,)* #(#values: #types,)* __at: &[i64], __step: i64, __count: i64);
@@ -194,11 +224,17 @@ fn module(
 fn leaf_code(leaf: Leaf, scope: &Scope) -> TokenStream {
     let mut statements = leaf.statements;
     let mut rewrite = Rewrite(scope);
-    statements.iter_mut().for_each(|statement| rewrite.visit_stmt_mut(statement));
+    statements
+        .iter_mut()
+        .for_each(|statement| rewrite.visit_stmt_mut(statement));
     let named = |(at, variable): (usize, &Option<Ident>)| {
-        variable.as_ref().map(|variable| quote!(let #variable: i64 = __at[#at];))
+        variable
+            .as_ref()
+            .map(|variable| quote!(let #variable: i64 = __at[#at];))
     };
-    let Some((last, outer)) = leaf.loops.split_last() else { return quote!(#(#statements)*) };
+    let Some((last, outer)) = leaf.loops.split_last() else {
+        return quote!(#(#statements)*);
+    };
     let outer = outer.iter().enumerate().filter_map(named);
     let at = leaf.loops.len() - 1;
     let last = last.clone().unwrap_or_else(|| format_ident!("__last"));

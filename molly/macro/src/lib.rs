@@ -21,8 +21,10 @@ use syn::{ItemFn, parse_macro_input};
 pub fn scop(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let _nothing = parse_macro_input!(arguments as syn::parse::Nothing);
     let function = parse_macro_input!(item as ItemFn);
-    expand::expand(&function).unwrap_or_else(|error| {
-        let error = error.to_compile_error();
-        quote::quote!(#function #error)
-    }).into()
+    expand::expand(&function)
+        .unwrap_or_else(|error| {
+            let error = error.to_compile_error();
+            quote::quote!(#function #error)
+        })
+        .into()
 }

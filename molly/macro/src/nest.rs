@@ -29,7 +29,11 @@ pub(crate) struct Around {
 }
 
 /// Reads a block into code that describes it, and its bodies into `leaves`.
-pub(crate) fn nodes(block: &Block, mut around: Around, leaves: &mut Vec<Leaf>) -> syn::Result<Vec<TokenStream>> {
+pub(crate) fn nodes(
+    block: &Block,
+    mut around: Around,
+    leaves: &mut Vec<Leaf>,
+) -> syn::Result<Vec<TokenStream>> {
     let (mut nodes, mut pending) = (Vec::new(), Vec::new());
     for statement in &block.stmts {
         let is_write = writes(statement, &around.scope);
@@ -44,7 +48,9 @@ pub(crate) fn nodes(block: &Block, mut around: Around, leaves: &mut Vec<Leaf>) -
                         flush(&mut pending, &around, &mut nodes, leaves)?;
                         let then = self::nodes(&branch.then_branch, around.clone(), leaves)?;
                         let otherwise = match &branch.else_branch {
-                            Some((_, otherwise)) => self::nodes(&as_block(otherwise), around.clone(), leaves)?,
+                            Some((_, otherwise)) => {
+                                self::nodes(&as_block(otherwise), around.clone(), leaves)?
+                            }
                             None => Vec::new(),
                         };
                         nodes.push(quote!(Node::If(#known, vec![#(#then),*], vec![#(#otherwise),*])));
@@ -86,19 +92,27 @@ pub(crate) fn nodes(block: &Block, mut around: Around, leaves: &mut Vec<Leaf>) -
 fn as_block(expr: &Expr) -> Block {
     match expr {
         Expr::Block(block) => block.block.clone(),
-        other => Block { brace_token: Default::default(), stmts: vec![Stmt::Expr(other.clone(), None)] },
+        other => Block {
+            brace_token: Default::default(),
+            stmts: vec![Stmt::Expr(other.clone(), None)],
+        },
     }
 }
 
 fn nest(looped: &ExprForLoop, around: &Around, leaves: &mut Vec<Leaf>) -> syn::Result<TokenStream> {
     if let Some(label) = &looped.label {
-        return Err(syn::Error::new(label.span(), "loops run to their end, so they need no label"));
+        return Err(syn::Error::new(
+            label.span(),
+            "loops run to their end, so they need no label",
+        ));
     }
     let (variable, bounds) = bounds(looped, &around.scope)?;
     let mut inside = around.clone();
     let number = inside.loops.len();
     if let Some(variable) = &variable {
-        inside.scope.bind(variable, Binding::Affine(quote!(Expr::Loop(#number)), true))?;
+        inside
+            .scope
+            .bind(variable, Binding::Affine(quote!(Expr::Loop(#number)), true))?;
     }
     inside.loops.push(variable);
     let inner = nodes(&looped.body, inside, leaves)?;
@@ -112,8 +126,11 @@ fn flush(
     nodes: &mut Vec<TokenStream>,
     leaves: &mut Vec<Leaf>,
 ) -> syn::Result<()> {
-    let Some(first) = pending.first() else { return Ok(()) };
-    let site = quote_spanned!(first.span()=> Site { file: file!().to_owned(), line: line!(), column: column!() });
+    let Some(first) = pending.first() else {
+        return Ok(());
+    };
+    let site =
+        quote_spanned!(first.span()=> Site { file: file!().to_owned(), line: line!(), column: column!() });
     let found = accesses(pending, &around.scope, around.loops.len())?;
     if !found.writes {
         let text = "this writes no field; move what it computes to where it is used, or keep it in a field";
@@ -123,21 +140,27 @@ fn flush(
     nodes.push(quote!(Node::Body(Body { accesses: vec![#(#tokens),*], site: #site })));
     let mut statements = around.lets.clone();
     statements.append(pending);
-    leaves.push(Leaf { loops: around.loops.clone(), statements });
+    leaves.push(Leaf {
+        loops: around.loops.clone(),
+        statements,
+    });
     Ok(())
 }
 
 /// Whether a `let` depends on nothing but what is the same wherever it is computed: no field, and no name of the statements
 /// before it.
 fn is_constant(statement: &Stmt, pending: &[Stmt], scope: &Scope) -> bool {
-    let Stmt::Local(local) = statement else { return false };
+    let Stmt::Local(local) = statement else {
+        return false;
+    };
     let Some(init) = &local.init else { return false };
     if matches!(&local.pat, Pat::Ident(pat) if pat.mutability.is_some()) || reads(&init.expr, scope) {
         return false;
     }
     let mut bound = Names::default();
     pending.iter().for_each(|statement| bound.visit_stmt(statement));
-    let is_bound = |tree: TokenTree| matches!(tree, TokenTree::Ident(name) if bound.0.contains(&name.to_string()));
+    let is_bound =
+        |tree: TokenTree| matches!(tree, TokenTree::Ident(name) if bound.0.contains(&name.to_string()));
     !flat(init.expr.to_token_stream()).into_iter().any(is_bound)
 }
 

@@ -6,9 +6,9 @@
 
 use crate::error::{Error, Result};
 use crate::geometry::Geometry;
-use crate::program::{Access, Body, Node, Program, Sizes};
+use crate::program::{Access, Body, Expr, Node, Program, Sizes};
 use crate::text::{Writer, all, home, inside, names};
-use spinneret_isl::{Map, UnionMap};
+use spinneret_isl::{Map, Set, UnionMap};
 
 #[derive(Debug)]
 pub(crate) struct Nest<'a> {
@@ -162,8 +162,18 @@ impl<'a> Nest<'a> {
         for condition in &access.when {
             inner.push(writer.cond(condition)?);
         }
+        let around = [&statement.domain[..], &inner].concat();
         for (dim, subscript) in access.subscripts.iter().enumerate() {
-            inner.push(format!("e{dim} = {}", writer.expr(subscript)?));
+            inner.push(match subscript {
+                Expr::Rem(of, by) => self.rest(
+                    &writer,
+                    &around,
+                    statement.depth + access.inner.len(),
+                    dim,
+                    (of, by),
+                )?,
+                _ => format!("e{dim} = {}", writer.expr(subscript)?),
+            });
         }
         let variables: Vec<String> = (statement.depth..statement.depth + access.inner.len())
             .map(|at| format!("i{at}"))
@@ -178,6 +188,49 @@ impl<'a> Nest<'a> {
             self.instance(body, at),
             all(&statement.domain)
         ))?)
+    }
+
+    /// The condition that `e{dim}` is the rest of a division. Over periodic borders the quotient has two or three values; with
+    /// a case for each of them there is no division left for isl to carry through everything.
+    fn rest(
+        &self,
+        writer: &Writer<'_>,
+        around: &[String],
+        depth: usize,
+        dim: usize,
+        (of, by): (&Expr, &Expr),
+    ) -> Result<String> {
+        const MOST_CASES: usize = 4;
+        let whole = Expr::Rem(Box::new(of.clone()), Box::new(by.clone()));
+        let (Some(size), of) = (writer.constant(by)?.filter(|size| *size > 0), writer.expr(of)?) else {
+            return Ok(format!("e{dim} = {}", writer.expr(&whole)?));
+        };
+        let variables = names("i", depth);
+        let quotient = format!("{size} * c <= {of} and {of} < {size} * c + {size}");
+        let exists = match variables.is_empty() {
+            true => quotient,
+            false => format!(
+                "exists ({} : {} and {quotient})",
+                variables.join(", "),
+                all(around)
+            ),
+        };
+        let mut quotients = Set::parse(&format!("{{ [c] : {exists} }}"))?;
+        let mut cases = Vec::new();
+        while let Some(found) = quotients.sample()? {
+            if cases.len() == MOST_CASES {
+                return Ok(format!("e{dim} = {}", writer.expr(&whole)?));
+            }
+            let start = found[0] * size;
+            cases.push(format!(
+                "({start} <= {of} and {of} < {start} + {size} and e{dim} = {of} - ({start}))"
+            ));
+            quotients = quotients.subtract(Set::parse(&format!("{{ [{}] }}", found[0]))?)?;
+        }
+        Ok(match cases.is_empty() {
+            true => "false".to_owned(),
+            false => format!("({})", cases.join(" or ")),
+        })
     }
 
     /// `F{field}[e0, ...]`.
@@ -258,7 +311,7 @@ impl<'a> Nest<'a> {
             let shape = self.shape(access.field);
             let relation = self.access(body, at)?;
             let inside = format!("{{ {} : {} }}", self.element(access.field), inside(shape));
-            let inside = spinneret_isl::Set::parse(&inside)?;
+            let inside = Set::parse(&inside)?;
             let beyond = relation.clone().range()?.subtract(inside)?;
             if let Some(point) = relation.intersect_range(beyond)?.wrap()?.sample()? {
                 let (instance, element) = point.split_at(self.statements[body].depth);

@@ -34,7 +34,7 @@ impl Writer<'_> {
     }
 
     /// The value of an expression without loop variables.
-    fn constant(&self, expr: &Expr) -> Result<Option<i64>> {
+    pub(crate) fn constant(&self, expr: &Expr) -> Result<Option<i64>> {
         let two = |a: &Expr, b: &Expr, op: fn(i64, i64) -> Option<i64>| {
             let (Some(a), Some(b)) = (self.constant(a)?, self.constant(b)?) else {
                 return Ok(None);
