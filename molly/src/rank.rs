@@ -18,8 +18,8 @@ pub struct Rank {
     geometry: Geometry,
     transport: Box<dyn Transport>,
     plans: Plans,
-    /// Lines of messages: to or from a rank, with a tag.
-    lines: HashMap<(usize, bool, usize), usize>,
+    /// Lines of messages, to or from a rank, with a tag; and how long messages can be.
+    lines: HashMap<(usize, bool, usize), (usize, usize)>,
     /// Tags of the channels of each plan begin here.
     tags: HashMap<(String, Sizes), usize>,
     next_tag: usize,
@@ -88,7 +88,7 @@ impl Rank {
         let shape = field.shape();
         if self.rank != 0 {
             let owned = field.owned();
-            let line = self.line(0, true, GATHER, 1, 0)?;
+            let line = self.line(0, true, GATHER, 1, size_of_val(&owned[..]))?;
             self.transport
                 .buffer(line)?
                 .extend_from_slice(bytemuck::cast_slice(&owned));
@@ -101,7 +101,7 @@ impl Rank {
             let mut elements = if peer == 0 {
                 field.owned().into_iter()
             } else {
-                let line = self.line(peer, false, GATHER, 1, 0)?;
+                let line = self.line(peer, false, GATHER, 1, block.stored() * size_of::<T>())?;
                 let bytes = self.transport.wait(line)?.chunks_exact(size_of::<T>().max(1));
                 let elements: Vec<T> = bytes.map(bytemuck::pod_read_unaligned).collect();
                 self.transport.release(line)?;
@@ -203,7 +203,7 @@ impl Rank {
         Ok(run.traffic)
     }
 
-    /// The line of messages to or from a rank, opened if it is not.
+    /// The line of messages to or from a rank, opened if there is none for messages of this length.
     fn line(
         &mut self,
         peer: usize,
@@ -212,18 +212,20 @@ impl Rank {
         buffers: usize,
         capacity: usize,
     ) -> Result<usize> {
-        if let Some(&line) = self.lines.get(&(peer, is_send, tag)) {
-            return Ok(line);
+        match self.lines.get(&(peer, is_send, tag)) {
+            Some(&(line, longest)) if capacity <= longest => Ok(line),
+            _ => {
+                let line = self.transport.open(&Line {
+                    peer,
+                    is_send,
+                    tag,
+                    buffers,
+                    capacity,
+                })?;
+                self.lines.insert((peer, is_send, tag), (line, capacity));
+                Ok(line)
+            }
         }
-        let line = self.transport.open(&Line {
-            peer,
-            is_send,
-            tag,
-            buffers,
-            capacity,
-        })?;
-        self.lines.insert((peer, is_send, tag), line);
-        Ok(line)
     }
 }
 

@@ -109,3 +109,69 @@ fn linear_algebra_is_the_same() {
         rank.gather(&d)
     });
 }
+
+#[test]
+fn messages_may_come_in_any_order_and_time() {
+    let mut serial = Field::new([12, 10], value);
+    red_black(&mut serial, 2);
+    for (eager, delays) in [
+        (0, None),
+        (1, None),
+        (usize::MAX >> 1, None),
+        (0, Some(1)),
+        (1, Some(2)),
+    ] {
+        let network = Network {
+            eager,
+            delays,
+            ..Network::default()
+        };
+        let whole = molly::threads(&Geometry::parse("3x2").unwrap(), &network, |rank| {
+            let mut u = rank.field([12, 10], value);
+            let traffic = red_black::run(rank, &mut u, 2)?;
+            assert!(traffic.messages > 0 && traffic.bytes == 8 * traffic.elements);
+            rank.gather(&u)
+        });
+        assert_eq!(
+            whole.unwrap()[0].as_ref(),
+            Some(&serial),
+            "eager {eager}, delays {delays:?}"
+        );
+    }
+}
+
+#[test]
+fn a_rank_that_stays_away_is_named() {
+    let network = Network {
+        patience: std::time::Duration::from_millis(200),
+        ..Network::default()
+    };
+    let result = molly::threads(&Geometry::parse("2").unwrap(), &network, |rank| {
+        let mut u = rank.field([4, 4], value);
+        match rank.rank() {
+            0 => gauss_seidel::run(rank, &mut u, 1).map(|_| ()),
+            _ => {
+                std::thread::sleep(std::time::Duration::from_millis(600));
+                Ok(())
+            }
+        }
+    });
+    let text = result.unwrap_err().to_string();
+    assert!(
+        text.starts_with("rank 0 waited 200ms for rank 1 to send message 0 of channel"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_element_outside_of_a_field_is_named_with_its_place() {
+    let result = molly::threads(&Geometry::parse("2").unwrap(), &Network::default(), |rank| {
+        let (mut a, mut b) = (rank.field([4, 3], value), rank.field([4, 4], value));
+        transposition::run(rank, &mut a, &mut b)
+    });
+    let text = result.unwrap_err().to_string();
+    assert!(
+        text.starts_with("molly/src/programs.rs:") && text.contains(": `a` has no element ["),
+        "{text}"
+    );
+}
