@@ -63,7 +63,7 @@ fn sweep(rng: &mut ChaCha8Rng, shape: &[i64], fields: usize) -> Node {
     let mut accesses = Vec::new();
     for _ in 0..rng.random_range(1..=3) {
         let offset = |(expr, size): (&Expr, &i64), by: i64| match is_periodic {
-            true => (expr.clone() + by).rem(*size),
+            true => (expr.clone() + by).rem_euclid(*size),
             false => expr.clone() + by,
         };
         let subscripts: Vec<Expr> = here
@@ -80,7 +80,11 @@ fn sweep(rng: &mut ChaCha8Rng, shape: &[i64], fields: usize) -> Node {
     })];
     if rng.random_bool(0.3) {
         let sum = here.iter().cloned().reduce(|sum, next| sum + next).unwrap();
-        let condition = Cond::Compare(sum.rem(2), Comparison::Eq, Expr::Number(rng.random_range(0..2)));
+        let condition = Cond::Compare(
+            sum.rem_euclid(2),
+            Comparison::Eq,
+            Expr::Number(rng.random_range(0..2)),
+        );
         nodes = vec![Node::If(condition, nodes, Vec::new())];
     }
     for size in shape.iter().rev() {
@@ -320,13 +324,16 @@ fn carried(plan: &Plan) -> BTreeSet<(usize, usize, Vec<i64>)> {
     carried
 }
 
+/// The bodies of a program, in their order.
 fn leaves(nodes: &[Node]) -> Vec<&Body> {
-    let each = |node| match node {
-        Node::Loop(_, inner) => leaves(inner),
-        Node::If(_, then, otherwise) => [leaves(then), leaves(otherwise)].concat(),
-        Node::Body(body) => vec![body],
-    };
-    nodes.iter().flat_map(each).collect()
+    fn of(node: &Node) -> Vec<&Body> {
+        match node {
+            Node::Loop(_, inner) => leaves(inner),
+            Node::If(_, then, otherwise) => [leaves(then), leaves(otherwise)].concat(),
+            Node::Body(body) => vec![body],
+        }
+    }
+    nodes.iter().flat_map(of).collect()
 }
 
 #[test]

@@ -48,15 +48,12 @@ declare! {
     fn isl_set_intersect(*mut isl_set, *mut isl_set) -> *mut isl_set;
     fn isl_set_subtract(*mut isl_set, *mut isl_set) -> *mut isl_set;
     fn isl_set_coalesce(*mut isl_set) -> *mut isl_set;
-    fn isl_set_gist(*mut isl_set, *mut isl_set) -> *mut isl_set;
     fn isl_set_apply(*mut isl_set, *mut isl_map) -> *mut isl_set;
     fn isl_set_flatten(*mut isl_set) -> *mut isl_set;
     fn isl_set_unwrap(*mut isl_set) -> *mut isl_map;
     fn isl_set_lexmax(*mut isl_set) -> *mut isl_set;
-    fn isl_set_params(*mut isl_set) -> *mut isl_set;
     fn isl_set_identity(*mut isl_set) -> *mut isl_map;
     fn isl_set_project_out(*mut isl_set, c_int, c_uint, c_uint) -> *mut isl_set;
-    fn isl_set_set_tuple_name(*mut isl_set, *const c_char) -> *mut isl_set;
     fn isl_set_sample_point(*mut isl_set) -> *mut isl_point;
     fn isl_set_get_basic_set_list(*mut isl_set) -> *mut isl_basic_set_list;
     fn isl_basic_set_list_n_basic_set(*mut isl_basic_set_list) -> c_int;
@@ -65,7 +62,6 @@ declare! {
     fn isl_set_from_basic_set(*mut isl_basic_set) -> *mut isl_set;
     fn isl_set_is_empty(*mut isl_set) -> c_int;
     fn isl_set_is_equal(*mut isl_set, *mut isl_set) -> c_int;
-    fn isl_set_is_subset(*mut isl_set, *mut isl_set) -> c_int;
     fn isl_set_dim(*mut isl_set, c_int) -> c_int;
 
     fn isl_map_read_from_str(*mut isl_ctx, *const c_char) -> *mut isl_map;
@@ -83,20 +79,16 @@ declare! {
     fn isl_map_range(*mut isl_map) -> *mut isl_set;
     fn isl_map_apply_domain(*mut isl_map, *mut isl_map) -> *mut isl_map;
     fn isl_map_apply_range(*mut isl_map, *mut isl_map) -> *mut isl_map;
-    fn isl_map_range_product(*mut isl_map, *mut isl_map) -> *mut isl_map;
     fn isl_map_product(*mut isl_map, *mut isl_map) -> *mut isl_map;
     fn isl_map_flatten(*mut isl_map) -> *mut isl_map;
     fn isl_map_wrap(*mut isl_map) -> *mut isl_set;
     fn isl_map_lexmin(*mut isl_map) -> *mut isl_map;
     fn isl_map_lexmax(*mut isl_map) -> *mut isl_map;
-    fn isl_map_project_out(*mut isl_map, c_int, c_uint, c_uint) -> *mut isl_map;
-    fn isl_map_set_tuple_name(*mut isl_map, c_int, *const c_char) -> *mut isl_map;
     fn isl_map_get_tuple_name(*mut isl_map, c_int) -> *const c_char;
     fn isl_map_range_factor_domain(*mut isl_map) -> *mut isl_map;
     fn isl_map_is_empty(*mut isl_map) -> c_int;
     fn isl_map_is_single_valued(*mut isl_map) -> c_int;
     fn isl_map_is_equal(*mut isl_map, *mut isl_map) -> c_int;
-    fn isl_map_is_subset(*mut isl_map, *mut isl_map) -> c_int;
     fn isl_map_dim(*mut isl_map, c_int) -> c_int;
 
     fn isl_union_map_read_from_str(*mut isl_ctx, *const c_char) -> *mut isl_union_map;

@@ -38,8 +38,6 @@ taking! { Set:
     subtract(other: Set) -> Set = isl_set_subtract();
     /// The same points with fewer conditions, where isl finds them.
     coalesce() -> Set = isl_set_coalesce();
-    /// What is left to say where `context` is known.
-    gist(context: Set) -> Set = isl_set_gist();
     /// What `map` relates the points to.
     apply(map: Map) -> Set = isl_set_apply();
     /// Without nesting: `[A -> B]` is `[a, b]`.
@@ -48,8 +46,6 @@ taking! { Set:
     unwrap() -> Map = isl_set_unwrap();
     /// The last point in the order of the coordinates, for all values of parameters.
     lexmax() -> Set = isl_set_lexmax();
-    /// The values of parameters for which there are points.
-    params() -> Set = isl_set_params();
     /// Every point to itself.
     identity() -> Map = isl_set_identity();
     /// Without coordinates `first` to `first + count`: points for which there is some value of them.
@@ -79,8 +75,6 @@ taking! { Map:
     apply_domain(other: Map) -> Map = isl_map_apply_domain();
     /// The seconds replaced by what `other` relates them to.
     apply_range(other: Map) -> Map = isl_map_apply_range();
-    /// `A -> [B -> C]` of `A -> B` and `A -> C`.
-    range_product(other: Map) -> Map = isl_map_range_product();
     /// `[A -> C] -> [B -> D]` of `A -> B` and `C -> D`.
     product(other: Map) -> Map = isl_map_product();
     /// Without nesting on either side.
@@ -93,8 +87,6 @@ taking! { Map:
     lexmax() -> Map = isl_map_lexmax();
     /// `A -> B` of `A -> [B -> C]`.
     range_factor_domain() -> Map = isl_map_range_factor_domain();
-    /// Without coordinates `first` to `first + count` of the seconds.
-    project_out_range(first: u32, count: u32) -> Map = isl_map_project_out(OUT);
 }
 
 taking! { UnionMap:
@@ -107,8 +99,6 @@ asking! { Set:
     is_empty() = isl_set_is_empty;
     /// Whether both have the same points.
     is_equal(other: &Set) = isl_set_is_equal;
-    /// Whether all points are in `other`.
-    is_subset(other: &Set) = isl_set_is_subset;
 }
 
 asking! { Map:
@@ -118,8 +108,6 @@ asking! { Map:
     is_empty() = isl_map_is_empty;
     /// Whether both have the same pairs.
     is_equal(other: &Map) = isl_map_is_equal;
-    /// Whether all pairs are in `other`.
-    is_subset(other: &Map) = isl_map_is_subset;
 }
 
 /// A string for isl.
@@ -164,16 +152,6 @@ impl Set {
     pub fn dims(&self) -> Result<usize> {
         // SAFETY: the set is valid and stays.
         self.context.number(unsafe { ffi::isl_set_dim(self.keep(), SET) })
-    }
-
-    /// The same points in a space of this name.
-    ///
-    /// # Errors
-    /// If the name has a zero byte.
-    pub fn named(self, name: &str) -> Result<Self> {
-        let (context, name) = (self.context.clone(), c_string(name)?);
-        // SAFETY: the set is given away, the name lives through the call, the answer is owned.
-        unsafe { Self::own(ffi::isl_set_set_tuple_name(self.give(), name.as_ptr()), context) }
     }
 
     /// Parts without holes that together are the set, and may overlap.
@@ -279,21 +257,6 @@ impl Map {
         unsafe {
             let name = ffi::isl_map_get_tuple_name(self.keep(), side);
             (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
-        }
-    }
-
-    /// The seconds in a space of this name.
-    ///
-    /// # Errors
-    /// If the name has a zero byte.
-    pub fn range_named(self, name: &str) -> Result<Self> {
-        let (context, name) = (self.context.clone(), c_string(name)?);
-        // SAFETY: the relation is given away, the name lives through the call, the answer is owned.
-        unsafe {
-            Self::own(
-                ffi::isl_map_set_tuple_name(self.give(), OUT, name.as_ptr()),
-                context,
-            )
         }
     }
 }

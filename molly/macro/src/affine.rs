@@ -124,8 +124,8 @@ fn method(call: &ExprMethodCall, scope: &Scope) -> syn::Result<Affine> {
                 "is not affine: it divides by what varies in this nest; divide by a constant or a parameter",
             );
         }
-        "rem_euclid" => quote!(rem),
-        "div_euclid" => quote!(div),
+        "rem_euclid" => quote!(rem_euclid),
+        "div_euclid" => quote!(div_euclid),
         "min" => quote!(min),
         "max" => quote!(max),
         _ => return refuse(call, &format!("is not affine; {WRITE}")),

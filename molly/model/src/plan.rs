@@ -248,8 +248,7 @@ fn needs(nest: &Nest<'_>, field: usize) -> Result<Vec<Points>> {
     for owned in owned.maps()? {
         all.push(flat(owned.apply_domain(nest.home("L", field, 0)?)?)?);
     }
-    for (body, at, access) in nest.accesses().filter(|(_, _, access)| access.field == field) {
-        let _ = access;
+    for (body, at, _) in nest.accesses().filter(|(_, _, access)| access.field == field) {
         all.push(flat(nest.access(body, at)?.apply_domain(nest.place(body, at)?)?)?);
     }
     let mut trees = Vec::new();

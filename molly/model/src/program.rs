@@ -51,12 +51,12 @@ pub enum Expr {
 
 impl Expr {
     /// The rest of a division by `divisor`.
-    pub fn rem(self, divisor: impl Into<Expr>) -> Self {
+    pub fn rem_euclid(self, divisor: impl Into<Expr>) -> Self {
         Self::Rem(self.into(), Box::new(divisor.into()))
     }
 
     /// The quotient by `divisor`, rounded down.
-    pub fn div(self, divisor: impl Into<Expr>) -> Self {
+    pub fn div_euclid(self, divisor: impl Into<Expr>) -> Self {
         Self::Div(self.into(), Box::new(divisor.into()))
     }
 

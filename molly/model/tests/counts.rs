@@ -3,9 +3,10 @@
 mod programs;
 
 use programs::{
-    Case, elimination, gauss_seidel, hop, neighbours, product, red_black, stencil, transposition,
+    Case, at, body, elimination, gauss_seidel, hop, loops, neighbours, product, program, red_black, stencil,
+    transposition,
 };
-use spinneret_molly_model::{Geometry, Level, Limits, Plan};
+use spinneret_molly_model::{Access, Bounds, Error, Geometry, Level, Limits, Node, Plan};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
@@ -221,4 +222,70 @@ fn a_transposition() {
     let case = transposition(1024);
     assert_eq!(sent(&plan(&case, "2x2"), Level::Initial, &[]), (2, 524288));
     assert_eq!(sent(&plan(&case, "4x4"), Level::Initial, &[]), (12, 786432));
+}
+
+/// `for i { a[i][x] = ..; b[i][x] = a[i - distance][x - 1] + a[i - distance][x + 1] }`.
+fn delayed(distance: i64) -> Case {
+    let write = |field| Access::write(field, vec![at(0), at(1)]);
+    let read = |by: i64| Access::read(0, vec![at(0) - distance, at(1) + by]);
+    let sweep = |accesses| loops(vec![Bounds::new(1, 11)], vec![body(accesses)]);
+    let nodes = vec![sweep(vec![write(0)]), sweep(vec![read(-1), read(1), write(1)])];
+    let nodes = vec![Node::Loop(Bounds::new(distance, 20), nodes)];
+    program("delayed", &["a", "b"], vec![vec![20, 12]; 2], nodes)
+}
+
+#[test]
+fn chunks_that_are_made_long_before_need_more_buffers() {
+    // The first dimension is not cut.
+    let near = plan(&delayed(1), "1x2");
+    assert!(near.channels.iter().all(|channel| channel.buffers == 1));
+    let far = plan(&delayed(3), "1x2");
+    let buffers: Vec<usize> = far.channels.iter().map(|channel| channel.buffers).collect();
+    assert_eq!(buffers, [1, 2]);
+    far.check_progress(None).unwrap();
+    let stuck = far.check_progress(Some(1)).unwrap_err();
+    assert!(
+        stuck
+            .to_string()
+            .starts_with("2 ranks wait for each other; after "),
+        "{stuck}"
+    );
+}
+
+#[test]
+fn messages_are_sent_in_the_order_in_which_they_are_received() {
+    // Element n - 1 - i is written in iteration n - 1 - i and read in iteration i: later chunks were made earlier.
+    let accesses = vec![
+        Access::read(0, vec![at(0) * -1 + 15]),
+        Access::write(0, vec![at(0)]),
+    ];
+    let case = program(
+        "mirror",
+        &["a"],
+        vec![vec![16]],
+        vec![loops(vec![Bounds::new(0, 16)], vec![body(accesses)])],
+    );
+    let plan = plan(&case, "4");
+    plan.check_progress(None).unwrap();
+    let written = plan
+        .channels
+        .iter()
+        .position(|channel| channel.level == Level::Time(1))
+        .unwrap();
+    let mut chunks = Vec::new();
+    let Ok(()) = plan.messages(0, |message| {
+        if message.is_send && message.channel == written {
+            chunks.push(message.chunk[1]);
+        }
+        Ok::<(), Infallible>(())
+    });
+    assert_eq!(chunks, [12, 13, 14, 15]);
+}
+
+#[test]
+fn a_limit_on_the_analysis_is_an_error() {
+    let (program, sizes) = star_2d(1024);
+    let grid = Geometry::parse("2x2").unwrap();
+    let error = Plan::new(&program, &sizes, &grid, Limits { operations: 1000 }).unwrap_err();
+    assert_eq!(error, Error::Isl(spinneret_isl::Error::Limit { limit: 1000 }));
 }

@@ -109,7 +109,7 @@ pub(crate) fn red_black(size: i64, steps: i64) -> Case {
     let colour = |colour: i64| {
         let mut accesses = reads(1, &[vec![-1, 0], vec![1, 0], vec![0, -1], vec![0, 1]]);
         accesses.push(Access::write(0, vec![at(1), at(2)]));
-        let is_colour = Cond::Compare((at(1) + at(2)).rem(2), Comparison::Eq, colour.into());
+        let is_colour = Cond::Compare((at(1) + at(2)).rem_euclid(2), Comparison::Eq, colour.into());
         let bounds = vec![Bounds::new(1, size - 1), Bounds::new(1, size - 1)];
         loops(
             bounds,
@@ -127,13 +127,13 @@ pub(crate) fn hop(size: i64, dims: usize, steps: i64) -> Case {
         for dim in 0..dims {
             for by in [-1, 1] {
                 let mut subscripts: Vec<Expr> = (1..=dims).map(at).collect();
-                subscripts[dim] = (at(1 + dim) + by).rem(size);
+                subscripts[dim] = (at(1 + dim) + by).rem_euclid(size);
                 accesses.push(Access::read(0, subscripts));
             }
         }
         accesses.push(Access::write(0, (1..=dims).map(at).collect::<Vec<_>>()));
         let sum = (2..=dims).fold(at(1), |sum, dim| sum + at(dim));
-        let is_half = Cond::Compare(sum.rem(2), Comparison::Eq, parity.into());
+        let is_half = Cond::Compare(sum.rem_euclid(2), Comparison::Eq, parity.into());
         loops(
             vec![Bounds::new(0, size); dims],
             vec![Node::If(is_half, vec![body(accesses)], Vec::new())],
