@@ -1,0 +1,133 @@
+//! The wrapper: answers, errors without an end of the program, limits.
+
+use spinneret_isl::{Ast, Error, Expr, Map, Set, UnionMap, last_writers, limited, loops};
+
+#[test]
+fn sets_and_relations_are_counted_and_copied() {
+    let square = Set::parse("{ [x, y] : 0 <= x, y < 4 }").unwrap();
+    let diagonal = Set::parse("{ [x, x] }").unwrap();
+    let rest = square.clone().subtract(diagonal.clone()).unwrap();
+    assert!(!rest.is_empty().unwrap());
+    let again = rest.union(square.clone().intersect(diagonal).unwrap()).unwrap();
+    assert!(again.is_equal(&square).unwrap());
+    assert_eq!(again.dims().unwrap(), 2);
+    drop(square);
+    assert!(
+        again
+            .coalesce()
+            .unwrap()
+            .project_out(1, 1)
+            .unwrap()
+            .is_equal(&Set::parse("{ [x] : 0 <= x < 4 }").unwrap())
+            .unwrap()
+    );
+}
+
+#[test]
+fn a_wrong_text_is_an_error_with_the_text() {
+    let error = Set::parse("{ [x] : x * x * }").unwrap_err();
+    assert!(
+        matches!(&error, Error::Isl(words) if words.ends_with(" in { [x] : x * x * }")),
+        "{error}"
+    );
+    assert_eq!(Set::parse("{ [x\0] }").unwrap_err(), Error::Text);
+    // The error is forgotten.
+    assert!(Set::parse("{ [x] : x > 0 }").is_ok());
+}
+
+#[test]
+fn spaces_that_do_not_fit_are_an_error() {
+    let (one, two) = (
+        Set::parse("{ A[x] }").unwrap(),
+        Set::parse("{ B[x, y] }").unwrap(),
+    );
+    let error = one.union(two).unwrap_err();
+    assert!(matches!(error, Error::Isl(_)), "{error}");
+}
+
+#[test]
+fn a_limit_ends_the_work_and_is_gone_afterwards() {
+    let work = || Set::parse("{ [x, y, z] : 7x + 11y + 13z = 1000003 and 0 <= x < y < z }")?.lexmax();
+    assert_eq!(limited(20, work).unwrap_err(), Error::Limit { limit: 20 });
+    let error = limited(1_000_000, || Set::parse("{ [x] : * }")).unwrap_err();
+    assert!(matches!(error, Error::Isl(_)), "{error}");
+    assert!(work().is_ok());
+}
+
+#[test]
+fn samples_say_where() {
+    let set = Set::parse("{ [x, y] : 5 <= x < 6 and y = 2x }").unwrap();
+    assert_eq!(set.sample().unwrap(), Some(vec![5, 10]));
+    assert_eq!(Set::parse("{ [x] : false }").unwrap().sample().unwrap(), None);
+}
+
+#[test]
+fn a_set_is_its_parts() {
+    let set = Set::parse("{ [x] : 0 <= x < 4 or 8 <= x < 12 }").unwrap();
+    let parts = set.parts().unwrap();
+    assert_eq!(parts.len(), 2);
+    let again = parts.into_iter().reduce(|a, b| a.union(b).unwrap()).unwrap();
+    assert!(again.is_equal(&set).unwrap());
+}
+
+#[test]
+fn the_last_writer_is_the_one_before() {
+    let parse = |text| UnionMap::parse(text).unwrap();
+    let flow = last_writers(
+        parse("{ R[i] -> F[0] : 0 <= i < 4 }"),
+        parse("{ W[i] -> F[0] : 0 <= i < 4 }"),
+        parse("{ R[i] -> [i, 0]; W[i] -> [i, 1] }"),
+    );
+    let maps = flow.unwrap().maps().unwrap();
+    let [map] = &maps[..] else { panic!("{maps:?}") };
+    assert_eq!(map.domain_name().as_deref(), Some("W"));
+    assert!(
+        map.is_equal(&Map::parse("{ W[i] -> [R[i + 1] -> F[0]] : 0 <= i < 3 }").unwrap())
+            .unwrap()
+    );
+}
+
+#[test]
+fn loops_visit_each_point_once() {
+    let schedule =
+        UnionMap::parse("[n] -> { S[x, y] -> [x, y] : 0 <= x < n and 0 <= y < 8 and y mod 2 = 1 }").unwrap();
+    let ast = loops(schedule, Set::parse("[n] -> { : n > 0 }").unwrap()).unwrap();
+    let Ast::For {
+        variable,
+        init,
+        step,
+        body,
+        ..
+    } = ast
+    else {
+        panic!("{ast:?}")
+    };
+    assert_eq!((init, step), (Expr::Number(0), 1));
+    let Ast::For {
+        variable: inner,
+        init,
+        step,
+        body,
+        ..
+    } = *body
+    else {
+        panic!("{body:?}")
+    };
+    assert_eq!((init, step), (Expr::Number(1), 2));
+    assert_eq!(
+        *body,
+        Ast::Call("S".into(), vec![Expr::Name(variable), Expr::Name(inner)])
+    );
+}
+
+#[test]
+fn threads_have_contexts_of_their_own() {
+    std::thread::scope(|scope| {
+        for at in 0..4 {
+            scope.spawn(move || {
+                let set = Set::parse(&format!("{{ [{at}] }}")).unwrap();
+                assert_eq!(set.sample().unwrap(), Some(vec![at]));
+            });
+        }
+    });
+}

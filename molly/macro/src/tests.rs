@@ -1,0 +1,166 @@
+//! What is refused, with the place and the words.
+
+use crate::expand::expand;
+
+/// The error of a function whose body has these lines; lines count from 1 at the function's first.
+fn error(body: &str) -> String {
+    let text = format!("fn f(a: &mut Field<f64, 2>, b: &Field<f64, 2>, n: i64, w: f64) {{\n{body}\n}}");
+    error_of(&text)
+}
+
+fn error_of(text: &str) -> String {
+    let error = expand(&syn::parse_str(text).unwrap()).expect_err("this is not refused");
+    let start = error.span().start();
+    format!("{}:{}: {error}", start.line, start.column + 1)
+}
+
+/// A loop over x and y around something.
+fn nest(inner: &str) -> String {
+    error(&format!("for x in 0..n {{ for y in 0..n {{\n{inner}\n}} }}"))
+}
+
+#[test]
+fn subscripts_that_are_not_affine() {
+    let write =
+        "write sums of loop variables times constants, parameters, and div_euclid or rem_euclid by constants";
+    assert_eq!(
+        nest("a[[x * y, y]] = 1.0;"),
+        format!("3:4: `x * y` is not affine: both vary in this nest; {write}")
+    );
+    assert_eq!(
+        nest("a[[x / 2, y]] = 1.0;"),
+        "3:4: `x / 2` rounds towards zero, which is not affine; use div_euclid"
+    );
+    assert_eq!(
+        nest("a[[x % 2, y]] = 1.0;"),
+        "3:4: `x % 2` can be negative, which is not affine; use rem_euclid"
+    );
+    assert_eq!(
+        nest("a[[x.rem_euclid(y), y]] = 1.0;"),
+        "3:4: `x.rem_euclid(y)` is not affine: it divides by what varies in this nest; divide by a constant or a parameter"
+    );
+    assert_eq!(
+        nest("a[[w as i64, y]] = 1.0;"),
+        format!("3:4: `w` is not known before the loops run; {write}")
+    );
+    assert_eq!(
+        nest("a[[g(x), y]] = 1.0;"),
+        format!("3:4: `g(x)` is not affine; {write}")
+    );
+    assert_eq!(
+        nest("a[x] = 1.0;"),
+        "3:3: fields are indexed by arrays: write `field[[x, y]]`"
+    );
+}
+
+#[test]
+fn loops_that_are_no_ranges() {
+    let ranges = "is no range that the analysis knows; write a..b or a..=b, with .rev() and .step_by(number)";
+    assert_eq!(
+        error("for x in 0.. { a[[x, x]] = w; }"),
+        format!("2:10: `0 ..` {ranges}")
+    );
+    assert_eq!(
+        error("for x in v.iter() { a[[0, 0]] = w; }"),
+        format!("2:10: `v.iter()` {ranges}")
+    );
+    assert_eq!(
+        error("for x in (0..n).step_by(0) { a[[x, x]] = w; }"),
+        "2:25: `0` is no step; write a number from 1"
+    );
+    assert_eq!(
+        error("while w > 0.0 { a[[0, 0]] = w; }"),
+        "2:1: loops that write fields stand in `for` loops, blocks and conditions on loop variables only"
+    );
+    assert_eq!(
+        error("for x in 0..n { if w > 1.0 { for y in 0..n { a[[x, y]] = w; } } }"),
+        "2:20: `w` is not known before the loops run; write sums of loop variables times constants, parameters, and \
+         div_euclid or rem_euclid by constants"
+    );
+}
+
+#[test]
+fn bodies_that_do_what_a_plan_cannot_see() {
+    assert_eq!(
+        nest("a[[x, y]] = g(b);"),
+        "3:15: a field can only be indexed, as `field[[x, y]]`, and asked for its `len`"
+    );
+    assert_eq!(
+        nest("g(&mut a[[x, y]]); a[[x, y]] = w;"),
+        "3:3: elements are not borrowed mutably: write `field[[x, y]] = value`"
+    );
+    assert_eq!(
+        nest("a[[x, y]].re = w; a[[x, y]] = w;"),
+        "3:1: elements are written as a whole: write `field[[x, y]] = value`"
+    );
+    assert_eq!(
+        nest("println!(\"{}\", b[[x, y]]); a[[x, y]] = w;"),
+        "3:1: a macro cannot name a field; read the element into a variable first"
+    );
+    assert_eq!(
+        nest("if w > 1.0 { return; } a[[x, y]] = w;"),
+        "3:14: loops run to their end: no return, `?`, break or continue; use conditions"
+    );
+    assert_eq!(
+        nest("let f = || b[[x, y]]; a[[x, y]] = f();"),
+        "3:9: only `for` loops over ranges can access fields, no `while`, `loop` or closure"
+    );
+}
+
+#[test]
+fn values_that_would_be_carried_from_body_to_body() {
+    assert_eq!(
+        error("for x in 0..n { let s = b[[x, 0]]; for y in 0..n { a[[x, y]] = s; } }"),
+        "2:17: this writes no field; move what it computes to where it is used, or keep it in a field"
+    );
+    assert_eq!(
+        error("let mut s = 0.0; for x in 0..n { a[[x, x]] = s; }"),
+        "2:1: this writes no field; move what it computes to where it is used, or keep it in a field"
+    );
+    assert_eq!(
+        error("for a in 0..n { b[[a, a]] = w; }"),
+        "2:5: `a` is a field here; give this another name"
+    );
+    assert_eq!(
+        error("let c = 1; let c = 2; for x in 0..n { a[[x, c]] = w; }"),
+        "2:16: there is a `c` already; give this another name"
+    );
+}
+
+#[test]
+fn functions_of_another_form() {
+    assert_eq!(
+        error_of("fn f<T>(a: &mut Field<T, 2>) {}"),
+        "1:6: a function over fields has no generic parameters; name the types"
+    );
+    assert_eq!(
+        error_of("fn f(a: &mut Field<f64, 2>) -> f64 { 0.0 }"),
+        "1:29: a function over fields returns nothing; write what it computes to a field"
+    );
+    assert_eq!(
+        error_of("fn f(n: i64) {}"),
+        "1:4: there is no field: give the function a `&mut Field<T, D>`"
+    );
+    assert_eq!(
+        error_of("fn f(a: &mut Field<f64, 2>, v: &[f64]) {}"),
+        "1:32: arguments are `&mut Field<T, D>`, `&Field<T, D>`, or values, such as i64 for sizes"
+    );
+}
+
+#[test]
+fn what_is_accepted_becomes_a_module() {
+    let accepted = [
+        "for x in (1..n).rev() { a[[x, 0]] = b[[x - 1, 0]]; }",
+        "for x in (0..=n - 1).step_by(2) { a[[x, x.div_euclid(2)]] += w; }",
+        "let m = n - 1; for x in 0..m.min(a.len(0)) { let z = 2 * x; a[[z.rem_euclid(m), 0]] = w; }",
+        "for x in 0..n { if x > 2 && !(x == 5) { a[[x, 0]] = w; } else { a[[x, 1]] = w; } }",
+        "for x in 0..n { let mut s = 0.0; for k in 0..n { s += b[[x, k]]; } if s > 1.0 { a[[x, 0]] = s; } }",
+        "for x in 0..n { a[[x, 0]] = if x == 0 { 0.0 } else { b[[x - 1, 0]] }; }",
+    ];
+    for body in accepted {
+        let text = format!("fn f(a: &mut Field<f64, 2>, b: &Field<f64, 2>, n: i64, w: f64) {{ {body} }}");
+        let code = expand(&syn::parse_str(&text).unwrap()).unwrap_or_else(|error| panic!("{body}: {error}"));
+        let file: syn::File = syn::parse2(code).unwrap();
+        assert_eq!(file.items.len(), 2, "{body}");
+    }
+}

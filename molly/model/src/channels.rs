@@ -1,0 +1,261 @@
+//! Channels: what travels together, in which messages, sent and received when, with how many buffers.
+
+use crate::error::{Error, Result};
+use crate::flow::{Level, Remote};
+use crate::nest::Nest;
+use crate::text::{all, names};
+use crate::tree::{Points, Tree};
+use spinneret_isl::{Map, Set, UnionMap, loops};
+
+/// Buffers that a pair of ranks can have for one channel, in each direction.
+const MOST_BUFFERS: usize = 16;
+
+/// All values of a field that travel at the same level. In each chunk, one message goes from a rank to another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Channel {
+    /// The field.
+    pub field: usize,
+    /// When.
+    pub level: Level,
+    /// Numbers that name a chunk: a beginning of time.
+    pub depth: usize,
+    /// Messages between two ranks that have to fit into buffers, so that no rank ever waits for one that waits for it.
+    pub buffers: usize,
+    /// Receivers and chunks of messages to send at some moment: the chunk, then the receiver's coordinates. Parameters are
+    /// the own coordinates and the beginning of time after which they are sent.
+    pub to: Points,
+    /// Senders of messages to receive: their coordinates. Parameters are the own coordinates and the chunk.
+    pub from: Points,
+    /// Elements of a message, in its order. Parameters are coordinates of the sender, of the receiver, and the chunk.
+    pub contents: Points,
+}
+
+/// A channel and when ranks look at it: beginnings of time after which messages are sent, and chunks.
+#[derive(Debug)]
+pub(crate) struct Messages {
+    pub(crate) channel: Channel,
+    pub(crate) sent: Set,
+    pub(crate) chunks: Set,
+}
+
+/// Names of coordinates: sender, receiver, chunk, time of sending, element.
+#[derive(Debug)]
+struct Names {
+    q: Vec<String>,
+    p: Vec<String>,
+    k: Vec<String>,
+    u: Vec<String>,
+    e: Vec<String>,
+}
+
+/// Merges what has the same field and level.
+pub(crate) fn merge(nest: &Nest<'_>, remote: Vec<Remote>) -> Result<Vec<Messages>> {
+    let mut merged: Vec<Remote> = Vec::new();
+    for next in remote {
+        match merged
+            .iter_mut()
+            .find(|old| (old.field, old.level) == (next.field, next.level))
+        {
+            Some(old) => old.pairs = old.pairs.clone().union(next.pairs)?,
+            None => merged.push(next),
+        }
+    }
+    merged.sort_by_key(|remote| (remote.level, remote.field));
+    merged.into_iter().map(|remote| messages(nest, remote)).collect()
+}
+
+fn messages(nest: &Nest<'_>, remote: Remote) -> Result<Messages> {
+    let Remote {
+        field,
+        level,
+        depth,
+        pairs,
+    } = remote;
+    let grid = nest.geometry.extents().len();
+    let names = Names {
+        q: names("q", grid),
+        p: names("p", grid),
+        k: names("k", depth),
+        u: names("u", depth),
+        e: names("e", nest.shape(field).len()),
+    };
+    let Names { q, p, k, u, e } = &names;
+    let whole = [q, u, p, k, e].map(|part| &part[..]).concat();
+    let part = |set: &Set, from: &[String], of: &[&[String]]| -> Result<Set> {
+        let to = format!("[{}]", of.concat().join(", "));
+        Ok(set.clone().apply(relation(&[], from, &to, "")?)?.coalesce()?)
+    };
+    let pairs = pairs.coalesce()?;
+    let contents = elements(part(&pairs, &whole, &[q, p, k, e])?, &[&q[..], p, k].concat(), e)?;
+    let message = [&q[..], p, k, u].concat();
+    let Some((sends, buffers)) = ordered(part(&pairs, &whole, &[q, p, k, u])?, &names)? else {
+        return Err(Error::Depth {
+            field: nest.program.fields[field].clone(),
+            limit: MOST_BUFFERS,
+        });
+    };
+    let to = elements(
+        part(&sends, &message, &[q, u, k, p])?,
+        &[&q[..], u].concat(),
+        &[&k[..], p].concat(),
+    )?;
+    let from = elements(part(&sends, &message, &[p, k, q])?, &[&p[..], k].concat(), q)?;
+    let channel = Channel {
+        field,
+        level,
+        depth,
+        buffers,
+        to,
+        from,
+        contents,
+    };
+    Ok(Messages {
+        channel,
+        sent: part(&sends, &message, &[u])?,
+        chunks: part(&sends, &message, &[k])?,
+    })
+}
+
+/// The moment after which each message is sent, `[q, p, k, u]`, and how many buffers that takes; `sends` has all moments at
+/// which something of the message is made. Nothing if there are not enough buffers.
+fn ordered(sends: Set, names: &Names) -> Result<Option<(Set, usize)>> {
+    let Names { q, p, k, u, .. } = names;
+    // Mostly a chunk is made at one moment, wherever it goes; that is seen without looking at ranks.
+    let all_ranks = Names {
+        q: Vec::new(),
+        p: Vec::new(),
+        k: k.clone(),
+        u: u.clone(),
+        e: Vec::new(),
+    };
+    let message = [&q[..], p, k, u].concat();
+    let moments = format!("[[{}] -> [{}]]", k.join(", "), u.join(", "));
+    let moments = sends
+        .clone()
+        .apply(relation(&[], &message, &moments, "")?)?
+        .coalesce()?
+        .unwrap()?;
+    if moments.is_single_valued()? && in_order(moments.clone(), &all_ranks)?.is_equal(&moments)? {
+        return Ok(buffers(&moments, &all_ranks)?.map(|buffers| (sends, buffers)));
+    }
+    let each = format!("[[{}] -> [{}]]", [&q[..], p, k].concat().join(", "), u.join(", "));
+    let each = sends
+        .apply(relation(&[], &message, &each, "")?)?
+        .unwrap()?
+        .lexmax()?;
+    let each = in_order(each, names)?;
+    let Some(buffers) = buffers(&each, names)? else {
+        return Ok(None);
+    };
+    Ok(Some((each.wrap()?.flatten()?, buffers)))
+}
+
+/// `[params] -> { [from] -> to : condition }`.
+fn relation(params: &[String], from: &[String], to: &str, condition: &str) -> Result<Map> {
+    let condition = if condition.is_empty() { "true" } else { condition };
+    Ok(Map::parse(&format!(
+        "[{}] -> {{ [{}] -> {to} : {condition} }}",
+        params.join(", "),
+        from.join(", ")
+    ))?)
+}
+
+/// The coordinates `of` of a set, with the others, which come before them, as parameters.
+pub(crate) fn elements(set: Set, params: &[String], of: &[String]) -> Result<Points> {
+    // A parameter cannot have the name of a coordinate of the same relation.
+    let inner: Vec<String> = params.iter().chain(of).map(|name| format!("{name}_")).collect();
+    let same: Vec<String> = params
+        .iter()
+        .zip(&inner)
+        .map(|(name, inner)| format!("{name} = {inner}"))
+        .collect();
+    let target = format!("E[{}]", inner[params.len()..].join(", "));
+    let set = set
+        .apply(relation(params, &inner, &target, &all(&same))?)?
+        .coalesce()?;
+    // Loops for all parts at once would be much more work for isl, as it would keep them apart for all parameters.
+    let mut trees = Vec::new();
+    for part in set.parts()? {
+        let everything = Set::parse(&format!("[{}] -> {{ : }}", params.join(", ")))?;
+        let ast = loops(UnionMap::from(part.identity()?), everything)?;
+        trees.push(Tree::read(ast, params)?);
+    }
+    Ok(Points(trees))
+}
+
+/// The later of two chunks between the same ranks: `[q, p, k] -> [q, p, k']` with k before k', or k' itself.
+fn later(names: &Names, or_same: bool) -> Result<Map> {
+    let Names { q, p, k, .. } = names;
+    let next: Vec<String> = k.iter().map(|name| format!("{name}_")).collect();
+    let sign = if or_same { "<<=" } else { "<<" };
+    let pairs = [&q[..], p].concat();
+    let (old, new) = (
+        [&pairs[..], k].concat().join(", "),
+        [&pairs[..], &next].concat().join(", "),
+    );
+    let text = match k.is_empty() {
+        // There is only one chunk.
+        true => format!("{{ [{old}] -> [{new}] : {or_same} }}"),
+        false => format!(
+            "{{ [{old}] -> [{new}] : {} {sign} {} }}",
+            k.join(", "),
+            next.join(", ")
+        ),
+    };
+    Ok(Map::parse(&text)?)
+}
+
+/// Between two ranks messages are received in the order of their chunks, so they are sent in that order: none before the
+/// ones of earlier chunks can be.
+fn in_order(sends: Map, names: &Names) -> Result<Map> {
+    let chunks = sends.clone().domain()?;
+    let earlier = later(names, true)?
+        .reverse()?
+        .intersect_domain(chunks.clone())?
+        .intersect_range(chunks)?;
+    let latest = earlier.apply_range(sends.clone())?.lexmax()?;
+    Ok(if latest.is_equal(&sends)? {
+        sends
+    } else {
+        latest.coalesce()?
+    })
+}
+
+/// The least number of buffers with which nobody waits in a circle.
+///
+/// With n buffers on each side, a rank that wants to send chunk k waits until the receiver has taken chunk k - 2 n out of its
+/// buffer. If that is always earlier in the order of time, as is every send before its receive, then every wait is for
+/// something earlier, and there is no circle.
+fn buffers(sends: &Map, names: &Names) -> Result<Option<usize>> {
+    let chunks = sends.clone().domain()?;
+    let next = later(names, false)?
+        .intersect_domain(chunks.clone())?
+        .intersect_range(chunks)?
+        .lexmin()?;
+    let Names { q, p, k, u, .. } = names;
+    // Pairs of a chunk and a time of sending that is before the chunk is received.
+    let message = [&q[..], p, k].concat().join(", ");
+    let too_early = match k.is_empty() {
+        true => Map::parse(&format!("{{ [{message}] -> [] : false }}"))?,
+        false => Map::parse(&format!(
+            "{{ [{message}] -> [{}] : {} << {} }}",
+            u.join(", "),
+            u.join(", "),
+            k.join(", ")
+        ))?,
+    };
+    let mut ahead = next.clone();
+    for buffers in 1..=MOST_BUFFERS {
+        ahead = ahead.apply_range(next.clone())?;
+        if ahead
+            .clone()
+            .apply_range(sends.clone())?
+            .intersect(too_early.clone())?
+            .is_empty()?
+        {
+            return Ok(Some(buffers));
+        }
+        ahead = ahead.apply_range(next.clone())?;
+    }
+    Ok(None)
+}

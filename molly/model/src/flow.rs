@@ -1,0 +1,151 @@
+//! Which value goes from which rank to which, and how many values can travel together.
+
+use crate::error::Result;
+use crate::nest::Nest;
+use crate::text::{all, names};
+use spinneret_isl::{Map, Set, last_writers};
+
+/// When the values of a flow travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Before everything: what the field was when the program began.
+    Initial,
+    /// For each value of the first coordinates of time, up to and with this one: before the first instance that has it.
+    Time(usize),
+    /// After everything, to the element's home.
+    Final,
+}
+
+/// What one access reads of what one access wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flow {
+    /// The field.
+    pub field: usize,
+    /// Body and access that wrote; nothing for what was there at the beginning.
+    pub from: Option<(usize, usize)>,
+    /// Body and access that read; nothing for what is there at the end.
+    pub to: Option<(usize, usize)>,
+    /// When it travels; nothing if no value goes to another rank.
+    pub level: Option<Level>,
+}
+
+/// Values that go to other ranks: `[q, u, p, k, e]` is rank q's value of element e, made at a time that begins with u, for
+/// rank p where time begins with k. `depth` is the length of u and of k.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    pub(crate) field: usize,
+    pub(crate) level: Level,
+    pub(crate) depth: usize,
+    pub(crate) pairs: Set,
+}
+
+/// The end of a flow: an access, or the beginning or end of the program.
+type End = Option<(usize, usize)>;
+
+/// All flows of a program, and what of them goes to other ranks.
+pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Flow>, Vec<Remote>)> {
+    let (mut all, mut remote) = (Vec::new(), Vec::new());
+    for field in 0..nest.program.fields.len() {
+        let accesses: Vec<_> = nest
+            .accesses()
+            .filter(|(_, _, access)| access.field == field)
+            .collect();
+        if accesses.is_empty() {
+            continue;
+        }
+        let (mut writes, mut order) = nest.everything("I", field, -1)?;
+        for &(body, at, access) in &accesses {
+            order = order.union(nest.order(body, at)?)?;
+            if access.is_write {
+                writes = writes.union(nest.access(body, at)?.into())?;
+            }
+        }
+        let (mut reads, end_order) = nest.everything("L", field, nest.end())?;
+        for &(body, at, _) in accesses.iter().filter(|(_, _, access)| !access.is_write) {
+            reads = reads.union(nest.access(body, at)?.into())?;
+        }
+        for flow in last_writers(reads, writes, order.union(end_order)?)?.maps()? {
+            let from = flow.domain_name().and_then(access);
+            let to = flow.clone().range_factor_domain()?.range_name().and_then(access);
+            if from.is_some() || to.is_some() {
+                let found = remote_part(nest, field, from, to, flow)?;
+                all.push(Flow {
+                    field,
+                    from,
+                    to,
+                    level: found.as_ref().map(|found| found.level),
+                });
+                remote.extend(found);
+            }
+        }
+    }
+    all.sort_by_key(|flow| (flow.field, flow.to, flow.from));
+    Ok((all, remote))
+}
+
+/// Body and access of `A{body}_{access}`; nothing for `I{field}` and `L{field}`.
+fn access(name: String) -> End {
+    let (body, at) = name.strip_prefix('A')?.split_once('_')?;
+    Some((body.parse().ok()?, at.parse().ok()?))
+}
+
+/// What of a flow goes to other ranks, and when it can.
+fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, flow: Map) -> Result<Option<Remote>> {
+    let (grid, time, dims) = (
+        nest.geometry.extents().len(),
+        nest.time_dims(),
+        nest.shape(field).len(),
+    );
+    let place = |end: End, space, first| match end {
+        Some((body, at)) => nest.place(body, at),
+        None => nest.home(space, field, first),
+    };
+    let element = nest.element(field);
+    let same = Map::parse(&format!("{{ {element} -> {element} }}"))?;
+    let reader = place(to, "L", nest.end())?.product(same)?;
+    let pairs = flow
+        .apply_domain(place(from, "I", -1)?)?
+        .apply_range(reader)?
+        .wrap()?
+        .flatten()?;
+
+    let (q, p) = (names("q", grid), names("p", grid));
+    let (u, k, e) = (names("u", time), names("k", time), names("e", dims));
+    let space = [&q[..], &u, &p, &k, &e].concat().join(", ");
+    let equal = |a: &[String], b: &[String]| -> Result<Set> {
+        let conditions: Vec<String> = a.iter().zip(b).map(|(a, b)| format!("{a} = {b}")).collect();
+        Ok(Set::parse(&format!("{{ [{space}] : {} }}", all(&conditions)))?)
+    };
+    let pairs = pairs.subtract(equal(&q, &p)?)?.coalesce()?;
+    if pairs.is_empty()? {
+        return Ok(None);
+    }
+    let (level, depth) = match (from, to) {
+        (None, _) => (Level::Initial, 0),
+        (_, None) => (Level::Final, 0),
+        // Values can travel together where what is written for a prefix of time all has a smaller one. What is read comes
+        // after what wrote it, so it is enough that no pair has the same.
+        _ => {
+            let mut depth = 1;
+            while depth < time
+                && !pairs
+                    .clone()
+                    .intersect(equal(&u[..depth], &k[..depth])?)?
+                    .is_empty()?
+            {
+                depth += 1;
+            }
+            (Level::Time(depth - 1), depth)
+        }
+    };
+    let short = [&q[..], &u[..depth], &p, &k[..depth], &e].concat().join(", ");
+    let pairs = pairs
+        .apply(Map::parse(&format!("{{ [{space}] -> [{short}] }}"))?)?
+        .coalesce()?;
+    Ok(Some(Remote {
+        field,
+        level,
+        depth,
+        pairs,
+    }))
+}

@@ -1,0 +1,284 @@
+//! The plan: what every rank does, in which order, as loops with a rank's coordinates as parameters.
+
+use crate::channels::{Channel, elements, merge};
+use crate::error::Result;
+use crate::flow::{Flow, flows};
+use crate::geometry::Geometry;
+use crate::nest::Nest;
+use crate::program::{Program, Sizes};
+use crate::schedule::schedule;
+use crate::text::names;
+use crate::tree::{Call, Points, Row, Run, Tree};
+use spinneret_isl::{Set, limited};
+
+/// What every rank does. One plan serves all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The grid of ranks.
+    pub geometry: Geometry,
+    /// The numbers it was made with.
+    pub sizes: Sizes,
+    /// What is read of what.
+    pub flows: Vec<Flow>,
+    /// What travels.
+    pub channels: Vec<Channel>,
+    /// What a rank does. The parameters are its coordinates.
+    pub tree: Tree,
+    /// Messages only.
+    events: Tree,
+    /// For each dimension of each field the indices that a rank needs, in any order, some of them more than once.
+    needs: Vec<Vec<Points>>,
+}
+
+/// Part of a field in one dimension: `len` indices from `from` on, where the first follows the last one of the field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The first index.
+    pub from: i64,
+    /// Number of indices.
+    pub len: i64,
+}
+
+/// A message to send or to receive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Whether it is sent, or received.
+    pub is_send: bool,
+    /// The channel.
+    pub channel: usize,
+    /// The other rank.
+    pub peer: usize,
+    /// The chunk.
+    pub chunk: Vec<i64>,
+}
+
+/// How much a plan may ask of isl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// isl's operations; 0 is no limit.
+    pub operations: u64,
+}
+
+impl Default for Limits {
+    /// Enough for minutes, which is far more than any program in the tests needs.
+    fn default() -> Self {
+        Self {
+            operations: 2_000_000_000,
+        }
+    }
+}
+
+impl Plan {
+    /// Analyses a program.
+    ///
+    /// # Errors
+    /// If sizes do not fit the program, an element is accessed that a field does not have, something is not affine with
+    /// these sizes, or isl needs more than it is allowed.
+    pub fn new(program: &Program, sizes: &Sizes, geometry: &Geometry, limits: Limits) -> Result<Self> {
+        limited(limits.operations, || Self::make(program, sizes, geometry))
+    }
+
+    fn make(program: &Program, sizes: &Sizes, geometry: &Geometry) -> Result<Self> {
+        let nest = Nest::new(program, sizes, geometry)?;
+        nest.check_bounds()?;
+        let (flows, remote) = flows(&nest)?;
+        let messages = merge(&nest, remote)?;
+        let tree = schedule(&nest, &messages)?;
+        let is_message = |call| matches!(call, Call::Send(_) | Call::Receive(_));
+        let events = tree.only(&is_message).unwrap_or(Tree::Block(Vec::new()));
+        let needs = (0..program.fields.len())
+            .map(|field| needs(&nest, field))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            geometry: geometry.clone(),
+            sizes: sizes.clone(),
+            flows,
+            channels: messages.into_iter().map(|messages| messages.channel).collect(),
+            tree,
+            events,
+            needs,
+        })
+    }
+
+    /// Slots with a rank's coordinates, for [`Tree::visit`] of [`Plan::tree`].
+    pub fn slots(&self, rank: usize) -> Vec<i64> {
+        self.geometry.coordinates(rank)
+    }
+
+    /// Visits the messages that a row of [`Call::Send`] or [`Call::Receive`] in [`Plan::tree`] stands for.
+    ///
+    /// # Errors
+    /// The first one of `visit`.
+    pub fn messages_of<E>(
+        &self,
+        rank: usize,
+        row: Row<'_>,
+        visit: &mut impl FnMut(Message) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (is_send, channel) = match row.call {
+            Call::Send(channel) => (true, channel),
+            Call::Receive(channel) => (false, channel),
+            _ => return Ok(()),
+        };
+        let peers = if is_send {
+            &self.channels[channel].to
+        } else {
+            &self.channels[channel].from
+        };
+        let chunk_in_peers = if is_send { self.channels[channel].depth } else { 0 };
+        row.each(|moment| {
+            let mut slots = self.geometry.coordinates(rank);
+            slots.extend(moment);
+            peers.runs(&slots).iter().try_for_each(|run| {
+                run.each(|point| {
+                    let (chunk, peer) = point.split_at(chunk_in_peers);
+                    let chunk = if is_send { chunk } else { moment };
+                    visit(Message {
+                        is_send,
+                        channel,
+                        peer: self.geometry.rank(peer),
+                        chunk: chunk.to_vec(),
+                    })
+                })
+            })
+        })
+    }
+
+    /// Visits all messages of a rank in the order in which it sends and receives them.
+    ///
+    /// # Errors
+    /// The first one of `visit`.
+    pub fn messages<E>(
+        &self,
+        rank: usize,
+        mut visit: impl FnMut(Message) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        self.events.visit(&mut self.slots(rank), &mut |row| {
+            self.messages_of(rank, row, &mut visit)
+        })
+    }
+
+    /// The elements of a message, in its order.
+    pub fn elements(&self, rank: usize, message: &Message) -> Vec<Run> {
+        let (from, to) = if message.is_send {
+            (rank, message.peer)
+        } else {
+            (message.peer, rank)
+        };
+        let mut params = self.geometry.coordinates(from);
+        params.extend(self.geometry.coordinates(to));
+        params.extend(&message.chunk);
+        self.channels[message.channel].contents.runs(&params)
+    }
+
+    /// Whether the messages of a channel between two ranks have the same elements in all chunks.
+    pub fn is_same_in_all_chunks(&self, channel: usize) -> bool {
+        let (first, Channel { contents, depth, .. }) =
+            (2 * self.geometry.extents().len(), &self.channels[channel]);
+        (first..first + depth).all(|param| contents.ignores(param))
+    }
+
+    /// Number of elements of a message.
+    pub fn count(&self, rank: usize, message: &Message) -> u64 {
+        self.elements(rank, message)
+            .iter()
+            .map(|run| run.count as u64)
+            .sum()
+    }
+
+    /// The part of a field that a rank stores: what it owns, and what it reads and writes of others, widened to the
+    /// shortest span in each dimension. Where the field is periodic, a span can go over its end.
+    pub fn storage(&self, rank: usize, field: usize) -> Vec<Span> {
+        let shape = &self.sizes.shapes[field];
+        let mut spans: Vec<Span> = Vec::new();
+        for (indices, &size) in self.needs[field].iter().zip(shape) {
+            let ends = |run: &Run| {
+                let (first, last) = (run.first[0], run.first[0] + run.step * (run.count - 1));
+                (first.min(last), first.max(last))
+            };
+            let runs = indices.runs(&self.slots(rank)).iter().map(ends).collect();
+            spans.push(span(runs, size));
+        }
+        if spans.iter().any(|span| span.len == 0) {
+            spans.fill(Span { from: 0, len: 0 });
+        }
+        spans
+    }
+}
+
+/// The shortest span around all runs of a ring of `size` indices: what is left without the longest gap. Without need, the
+/// span does not go over the end.
+fn span(mut runs: Vec<(i64, i64)>, size: i64) -> Span {
+    runs.sort_unstable();
+    let (Some(&(first, _)), Some(end)) = (runs.first(), runs.iter().map(|run| run.1).max()) else {
+        return Span { from: 0, len: 0 };
+    };
+    // The gap over the end, and then those between runs.
+    let mut gap = size - (end - first + 1);
+    let mut found = Span {
+        from: first,
+        len: size - gap,
+    };
+    let mut reached = runs[0].1;
+    for &(from, to) in &runs[1..] {
+        if from - reached - 1 > gap {
+            gap = from - reached - 1;
+            found = Span {
+                from,
+                len: size - gap,
+            };
+        }
+        reached = reached.max(to);
+    }
+    found
+}
+
+/// For each dimension the indices that a rank owns or accesses.
+fn needs(nest: &Nest<'_>, field: usize) -> Result<Vec<Points>> {
+    let (grid, time, dims) = (
+        nest.geometry.extents().len(),
+        nest.time_dims(),
+        nest.shape(field).len(),
+    );
+    let (p, t, e) = (names("p", grid), names("t", time), names("e", dims));
+    let space = [&p[..], &t, &e].concat().join(", ");
+    let flat = |map: spinneret_isl::Map| map.wrap()?.flatten();
+    let (owned, _) = nest.everything("L", field, 0)?;
+    let mut all: Vec<Set> = Vec::new();
+    for owned in owned.maps()? {
+        all.push(flat(owned.apply_domain(nest.home("L", field, 0)?)?)?);
+    }
+    for (body, at, _) in nest.accesses().filter(|(_, _, access)| access.field == field) {
+        all.push(flat(nest.access(body, at)?.apply_domain(nest.place(body, at)?)?)?);
+    }
+    let mut trees = Vec::new();
+    for dim in &e {
+        let index = spinneret_isl::Map::parse(&format!("{{ [{space}] -> [{}, {dim}] }}", p.join(", ")))?;
+        let mut indices: Option<Set> = None;
+        for accessed in &all {
+            let next = accessed.clone().apply(index.clone())?.coalesce()?;
+            indices = Some(match indices {
+                Some(indices) => indices.union(next)?.coalesce()?,
+                None => next,
+            });
+        }
+        let indices = indices.map_or_else(|| Set::parse("{ [] : false }"), Ok)?;
+        trees.push(elements(indices, &p, std::slice::from_ref(dim))?);
+    }
+    Ok(trees)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Span, span};
+
+    #[test]
+    fn spans_go_over_the_end_only_if_that_is_shorter() {
+        let of = |runs: &[(i64, i64)], size| span(runs.to_vec(), size);
+        assert_eq!(of(&[(3, 4), (2, 2)], 10), Span { from: 2, len: 3 });
+        assert_eq!(of(&[(0, 3), (9, 9)], 10), Span { from: 9, len: 5 });
+        assert_eq!(of(&[(0, 9)], 10), Span { from: 0, len: 10 });
+        assert_eq!(of(&[], 10), Span { from: 0, len: 0 });
+        assert_eq!(of(&[(0, 0), (2, 2)], 4), Span { from: 0, len: 3 });
+    }
+}

@@ -1,0 +1,246 @@
+//! What a function with loops over fields is to the analysis: loops, conditions, and which elements are read and written.
+//!
+//! Sizes and parameters have names here, and numbers from [`Sizes`] when a plan is made.
+
+use std::fmt;
+use std::ops::{Add, Mul, Neg, Sub};
+
+/// A place in a user's source.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// The file, as the compiler names it.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its column, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// An integer that is affine in the variables of the loops around it, once parameters and sizes are numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expr {
+    /// A number.
+    Number(i64),
+    /// The variable of a loop, counted from the outermost one.
+    Loop(usize),
+    /// A parameter.
+    Param(usize),
+    /// The size of a field in a dimension.
+    Len(usize, usize),
+    /// A sum.
+    Add(Box<Expr>, Box<Expr>),
+    /// A difference.
+    Sub(Box<Expr>, Box<Expr>),
+    /// A product, of which one factor has no variable.
+    Mul(Box<Expr>, Box<Expr>),
+    /// The quotient of `div_euclid` by what has no variable and is positive.
+    Div(Box<Expr>, Box<Expr>),
+    /// The rest of `rem_euclid` by what has no variable and is positive.
+    Rem(Box<Expr>, Box<Expr>),
+    /// The lesser.
+    Min(Box<Expr>, Box<Expr>),
+    /// The greater.
+    Max(Box<Expr>, Box<Expr>),
+}
+
+impl Expr {
+    /// The rest of a division by `divisor`.
+    pub fn rem_euclid(self, divisor: impl Into<Expr>) -> Self {
+        Self::Rem(self.into(), Box::new(divisor.into()))
+    }
+
+    /// The quotient by `divisor`, rounded down.
+    pub fn div_euclid(self, divisor: impl Into<Expr>) -> Self {
+        Self::Div(self.into(), Box::new(divisor.into()))
+    }
+
+    /// The lesser of two.
+    pub fn min(self, other: impl Into<Expr>) -> Self {
+        Self::Min(self.into(), Box::new(other.into()))
+    }
+
+    /// The greater of two.
+    pub fn max(self, other: impl Into<Expr>) -> Self {
+        Self::Max(self.into(), Box::new(other.into()))
+    }
+}
+
+impl From<i64> for Expr {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl<T: Into<Expr>> Add<T> for Expr {
+    type Output = Self;
+    fn add(self, other: T) -> Self {
+        Self::Add(self.into(), Box::new(other.into()))
+    }
+}
+
+impl<T: Into<Expr>> Sub<T> for Expr {
+    type Output = Self;
+    fn sub(self, other: T) -> Self {
+        Self::Sub(self.into(), Box::new(other.into()))
+    }
+}
+
+impl<T: Into<Expr>> Mul<T> for Expr {
+    type Output = Self;
+    fn mul(self, other: T) -> Self {
+        Self::Mul(self.into(), Box::new(other.into()))
+    }
+}
+
+impl Neg for Expr {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self::Number(0) - self
+    }
+}
+
+/// How two numbers compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// Equal.
+    Eq,
+    /// Not equal.
+    Ne,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Le,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Ge,
+}
+
+/// A condition on loop variables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cond {
+    /// A comparison.
+    Compare(Expr, Comparison, Expr),
+    /// Both hold.
+    And(Box<Cond>, Box<Cond>),
+    /// One holds.
+    Or(Box<Cond>, Box<Cond>),
+    /// It does not hold.
+    Not(Box<Cond>),
+}
+
+/// The values that the variable of a loop takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bounds {
+    /// The least that is possible.
+    pub from: Expr,
+    /// One more than the greatest that is possible.
+    pub to: Expr,
+    /// Only every `step`-th value, positive,
+    pub step: i64,
+    /// counted from the greatest and not from the least.
+    pub from_end: bool,
+    /// Whether the greatest comes first.
+    pub reversed: bool,
+}
+
+impl Bounds {
+    /// All values from `from` to one before `to`.
+    pub fn new(from: impl Into<Expr>, to: impl Into<Expr>) -> Self {
+        Self {
+            from: from.into(),
+            to: to.into(),
+            step: 1,
+            from_end: false,
+            reversed: false,
+        }
+    }
+}
+
+/// Part of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node {
+    /// A loop. Its variable is the next one of [`Expr::Loop`].
+    Loop(Bounds, Vec<Node>),
+    /// What is done if a condition holds, and what otherwise.
+    If(Cond, Vec<Node>, Vec<Node>),
+    /// Statements that are executed as one.
+    Body(Body),
+}
+
+/// Statements without loops that write fields, executed as one, where the element lives that they write first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Body {
+    /// Reads and writes in the order in which they happen.
+    pub accesses: Vec<Access>,
+    /// Where it begins.
+    pub site: Site,
+}
+
+/// Elements that a body reads or writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// Whether they are written.
+    pub is_write: bool,
+    /// The field.
+    pub field: usize,
+    /// One index for each dimension.
+    pub subscripts: Vec<Expr>,
+    /// Loops inside of the body, whose variables come after those of the loops around it.
+    pub inner: Vec<Bounds>,
+    /// Conditions inside of the body that all hold where there is the access.
+    pub when: Vec<Cond>,
+    /// Where it stands.
+    pub site: Site,
+}
+
+impl Access {
+    /// A read.
+    pub fn read(field: usize, subscripts: impl Into<Vec<Expr>>) -> Self {
+        let subscripts = subscripts.into();
+        Self {
+            is_write: false,
+            field,
+            subscripts,
+            inner: Vec::new(),
+            when: Vec::new(),
+            site: Site::default(),
+        }
+    }
+
+    /// A write.
+    pub fn write(field: usize, subscripts: impl Into<Vec<Expr>>) -> Self {
+        Self {
+            is_write: true,
+            ..Self::read(field, subscripts)
+        }
+    }
+}
+
+/// A function with loops over fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// Names of its parameters.
+    pub params: Vec<String>,
+    /// Names of its fields.
+    pub fields: Vec<String>,
+    /// What it does.
+    pub nodes: Vec<Node>,
+}
+
+/// The numbers that a program is started with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Sizes {
+    /// Parameters, in the order of the program's.
+    pub params: Vec<i64>,
+    /// The size of each field in each of its dimensions.
+    pub shapes: Vec<Vec<i64>>,
+}

@@ -1,0 +1,151 @@
+//! A program with its numbers, in isl's notation. All names are made here: loops are `i0`, `i1`, ..., coordinates of ranks
+//! `p0`, ..., of elements `e0`, ..., of time `t0`, ....
+
+use crate::error::{Error, Result};
+use crate::geometry::Geometry;
+use crate::program::{Bounds, Comparison, Cond, Expr, Site, Sizes};
+
+/// `prefix0, prefix1, ...`.
+pub(crate) fn names(prefix: &str, count: usize) -> Vec<String> {
+    (0..count).map(|at| format!("{prefix}{at}")).collect()
+}
+
+/// Joins conditions; none is `true`.
+pub(crate) fn all(conditions: &[String]) -> String {
+    match conditions.is_empty() {
+        true => "true".to_owned(),
+        false => conditions.join(" and "),
+    }
+}
+
+/// Writes expressions of one body.
+#[derive(Debug)]
+pub(crate) struct Writer<'a> {
+    pub(crate) sizes: &'a Sizes,
+    pub(crate) site: &'a Site,
+}
+
+impl Writer<'_> {
+    fn not_affine<T>(&self, what: impl Into<String>) -> Result<T> {
+        Err(Error::NotAffine {
+            site: self.site.clone(),
+            what: what.into(),
+        })
+    }
+
+    /// The value of an expression without loop variables.
+    pub(crate) fn constant(&self, expr: &Expr) -> Result<Option<i64>> {
+        let two = |a: &Expr, b: &Expr, op: fn(i64, i64) -> Option<i64>| {
+            let (Some(a), Some(b)) = (self.constant(a)?, self.constant(b)?) else {
+                return Ok(None);
+            };
+            match op(a, b) {
+                Some(value) => Ok(Some(value)),
+                None => self.not_affine(format!("{a} and {b} have no such sum, product, quotient or rest")),
+            }
+        };
+        match expr {
+            Expr::Number(number) => Ok(Some(*number)),
+            Expr::Loop(_) => Ok(None),
+            Expr::Param(at) => Ok(Some(self.sizes.params[*at])),
+            Expr::Len(field, dim) => Ok(Some(self.sizes.shapes[*field][*dim])),
+            Expr::Add(a, b) => two(a, b, i64::checked_add),
+            Expr::Sub(a, b) => two(a, b, i64::checked_sub),
+            Expr::Mul(a, b) => two(a, b, i64::checked_mul),
+            Expr::Div(a, b) => two(a, b, i64::checked_div_euclid),
+            Expr::Rem(a, b) => two(a, b, i64::checked_rem_euclid),
+            Expr::Min(a, b) => two(a, b, |a, b| Some(a.min(b))),
+            Expr::Max(a, b) => two(a, b, |a, b| Some(a.max(b))),
+        }
+    }
+
+    /// A divisor: a positive number.
+    fn divisor(&self, expr: &Expr) -> Result<i64> {
+        match self.constant(expr)? {
+            Some(number) if number > 0 => Ok(number),
+            Some(number) => self.not_affine(format!("a division by {number}; divide by a positive number")),
+            None => self.not_affine("a division by a loop's variable; divide by a number or a parameter"),
+        }
+    }
+
+    pub(crate) fn expr(&self, expr: &Expr) -> Result<String> {
+        if let Some(number) = self.constant(expr)? {
+            return Ok(format!("({number})"));
+        }
+        Ok(match expr {
+            Expr::Number(_) | Expr::Param(_) | Expr::Len(..) => unreachable!("constants are written above"),
+            Expr::Loop(at) => format!("i{at}"),
+            Expr::Add(a, b) => format!("({} + {})", self.expr(a)?, self.expr(b)?),
+            Expr::Sub(a, b) => format!("({} - {})", self.expr(a)?, self.expr(b)?),
+            Expr::Mul(a, b) => match (self.constant(a)?, self.constant(b)?) {
+                (Some(factor), _) => format!("({factor} * {})", self.expr(b)?),
+                (_, Some(factor)) => format!("({factor} * {})", self.expr(a)?),
+                _ => return self.not_affine("a product of two loops' variables"),
+            },
+            Expr::Div(a, b) => format!("floor({} / {})", self.expr(a)?, self.divisor(b)?),
+            Expr::Rem(a, b) => format!("({} mod {})", self.expr(a)?, self.divisor(b)?),
+            Expr::Min(a, b) => format!("min({}, {})", self.expr(a)?, self.expr(b)?),
+            Expr::Max(a, b) => format!("max({}, {})", self.expr(a)?, self.expr(b)?),
+        })
+    }
+
+    pub(crate) fn cond(&self, cond: &Cond) -> Result<String> {
+        Ok(match cond {
+            Cond::Compare(a, comparison, b) => {
+                let sign = match comparison {
+                    Comparison::Eq => "=",
+                    Comparison::Ne => "!=",
+                    Comparison::Lt => "<",
+                    Comparison::Le => "<=",
+                    Comparison::Gt => ">",
+                    Comparison::Ge => ">=",
+                };
+                format!("({} {sign} {})", self.expr(a)?, self.expr(b)?)
+            }
+            Cond::And(a, b) => format!("({} and {})", self.cond(a)?, self.cond(b)?),
+            Cond::Or(a, b) => format!("({} or {})", self.cond(a)?, self.cond(b)?),
+            Cond::Not(a) => format!("(not {})", self.cond(a)?),
+        })
+    }
+
+    /// The conditions on the variable of a loop.
+    pub(crate) fn bounds(&self, variable: usize, bounds: &Bounds) -> Result<String> {
+        let (from, to) = (self.expr(&bounds.from)?, self.expr(&bounds.to)?);
+        let mut text = format!("({from} <= i{variable} and i{variable} < {to}");
+        if bounds.step != 1 {
+            let origin = if bounds.from_end {
+                format!("({to} - 1)")
+            } else {
+                from
+            };
+            text += &format!(" and (i{variable} - {origin}) mod {} = 0", bounds.step);
+        }
+        Ok(text + ")")
+    }
+}
+
+/// The conditions under which a rank with coordinates `p0`, ... is the home of the element with these indices, which is
+/// one block of [`Geometry::block`] without a division: `p N div P <= e` is `P e >= p N - P + 1`.
+pub(crate) fn home(geometry: &Geometry, shape: &[i64], indices: &[String]) -> String {
+    let mut conditions = Vec::new();
+    for (dim, &ranks) in geometry.extents().iter().enumerate() {
+        conditions.push(match (shape.get(dim), indices.get(dim)) {
+            (Some(size), Some(index)) => format!(
+                "0 <= p{dim} < {ranks} and {ranks}*({index}) >= {size}*p{dim} - {ranks} + 1 \
+                 and {ranks}*({index}) + {ranks} <= {size}*p{dim} + {size}"
+            ),
+            _ => format!("p{dim} = 0"),
+        });
+    }
+    all(&conditions)
+}
+
+/// The conditions that `e0`, ... are indices of a field.
+pub(crate) fn inside(shape: &[i64]) -> String {
+    let conditions: Vec<String> = shape
+        .iter()
+        .enumerate()
+        .map(|(dim, size)| format!("0 <= e{dim} < {size}"))
+        .collect();
+    all(&conditions)
+}

@@ -1,0 +1,504 @@
+//! Loops as data: what a rank does, or the elements of a message, visited row by row.
+
+use crate::error::Result;
+pub use spinneret_isl::Op;
+use spinneret_isl::{Ast, Expr};
+use std::convert::Infallible;
+
+/// What is visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// Instances of a body.
+    Body(usize),
+    /// Messages of a channel to send: the beginning of time that is over.
+    Send(usize),
+    /// Messages of a channel to receive: the chunk that begins.
+    Receive(usize),
+    /// Elements of a set.
+    Element,
+}
+
+/// An expression. Conditions are 1 and 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// A number.
+    Number(i64),
+    /// What is in a slot: a parameter or a loop's variable.
+    Slot(usize),
+    /// An operation.
+    Op(Op, Vec<Value>),
+}
+
+/// Loops over slots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tree {
+    /// One after the other.
+    Block(Vec<Tree>),
+    /// A loop.
+    For {
+        /// Where its variable is.
+        slot: usize,
+        /// The first value,
+        from: Value,
+        /// the last possible one,
+        to: Value,
+        /// and from one to the next.
+        step: i64,
+        /// What is repeated.
+        body: Box<Tree>,
+    },
+    /// One of two.
+    If(Value, Box<Tree>, Option<Box<Tree>>),
+    /// A call with these arguments.
+    Call(Call, Vec<Value>),
+    /// A loop around one call in which only the last argument changes, always by the same.
+    Row {
+        /// Where the variable of the loop is.
+        slot: usize,
+        /// The first value,
+        from: Value,
+        /// the last possible one,
+        to: Value,
+        /// and from one to the next.
+        step: i64,
+        /// What is called.
+        call: Call,
+        /// With which arguments.
+        arguments: Vec<Value>,
+    },
+}
+
+/// Calls of which only the last argument differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// What is called.
+    pub call: Call,
+    /// The arguments of the first call.
+    pub arguments: &'a [i64],
+    /// From one last argument to the next.
+    pub step: i64,
+    /// Number of calls, at least 1.
+    pub count: i64,
+}
+
+/// Points of a set whose coordinates are parameters and then its own; the points for given parameters are visited by several
+/// trees, some perhaps more than once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Points(pub Vec<Tree>);
+
+/// Points of which only the last coordinate differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// The first one.
+    pub first: Vec<i64>,
+    /// From one last coordinate to the next.
+    pub step: i64,
+    /// Number of points, at least 1.
+    pub count: i64,
+}
+
+impl Points {
+    /// All points, in the order of their coordinates, each once.
+    pub fn runs(&self, params: &[i64]) -> Vec<Run> {
+        let (mut runs, mut trees) = (Vec::new(), 0);
+        for tree in &self.0 {
+            let before = runs.len();
+            let Ok(()) = tree.visit(&mut params.to_vec(), &mut |row| {
+                runs.push(Run {
+                    first: row.arguments.to_vec(),
+                    step: row.step,
+                    count: row.count,
+                });
+                Ok::<(), Infallible>(())
+            });
+            trees += usize::from(runs.len() > before);
+        }
+        match trees {
+            // A tree visits its points in order.
+            0 | 1 => runs,
+            _ => joined(&runs),
+        }
+    }
+
+    /// Whether a parameter does not matter.
+    pub fn ignores(&self, param: usize) -> bool {
+        !self.0.iter().any(|tree| tree.uses(param))
+    }
+}
+
+/// The points of runs in order, each once, as runs.
+fn joined(runs: &[Run]) -> Vec<Run> {
+    let mut points = Vec::new();
+    for run in runs {
+        let Ok(()) = run.each(|point| {
+            points.push(point.to_vec());
+            Ok::<(), Infallible>(())
+        });
+    }
+    points.sort_unstable();
+    points.dedup();
+    let mut joined: Vec<Run> = Vec::new();
+    for point in points {
+        if let Some(run) = joined.last_mut()
+            && let (Some((last, others)), Some((first, same))) = (point.split_last(), run.first.split_last())
+            && others == same
+            && (run.count == 1 || *last == first + run.step * run.count)
+        {
+            if run.count == 1 {
+                run.step = last - first;
+            }
+            run.count += 1;
+        } else {
+            joined.push(Run {
+                first: point,
+                step: 0,
+                count: 1,
+            });
+        }
+    }
+    joined
+}
+
+impl Run {
+    /// Visits its points one by one.
+    ///
+    /// # Errors
+    /// The first one of `visit`.
+    pub fn each<E>(
+        &self,
+        visit: impl FnMut(&[i64]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        Row {
+            call: Call::Element,
+            arguments: &self.first,
+            step: self.step,
+            count: self.count,
+        }
+        .each(visit)
+    }
+}
+
+impl Row<'_> {
+    /// Visits its calls one by one.
+    ///
+    /// # Errors
+    /// The first one of `visit`.
+    pub fn each<E>(
+        &self,
+        mut visit: impl FnMut(&[i64]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let mut arguments = self.arguments.to_vec();
+        for _ in 0..self.count {
+            visit(&arguments)?;
+            if let Some(last) = arguments.last_mut() {
+                *last += self.step;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Value {
+    /// Its value.
+    pub fn get(&self, slots: &[i64]) -> i64 {
+        match self {
+            Self::Number(number) => *number,
+            Self::Slot(slot) => slots[*slot],
+            Self::Op(op, operands) => {
+                let at = |place: usize| operands[place].get(slots);
+                let each = || operands.iter().map(|operand| operand.get(slots));
+                match op {
+                    Op::And => i64::from(each().all(|value| value != 0)),
+                    Op::Or => i64::from(each().any(|value| value != 0)),
+                    Op::Max => each().max().unwrap_or(i64::MIN),
+                    Op::Min => each().min().unwrap_or(i64::MAX),
+                    Op::Neg => -at(0),
+                    Op::Add => at(0) + at(1),
+                    Op::Sub => at(0) - at(1),
+                    Op::Mul => at(0) * at(1),
+                    Op::Div => at(0).div_euclid(at(1)),
+                    Op::Rem => at(0).rem_euclid(at(1)),
+                    Op::Select => at(if at(0) != 0 { 1 } else { 2 }),
+                    Op::Eq => i64::from(at(0) == at(1)),
+                    Op::Le => i64::from(at(0) <= at(1)),
+                    Op::Lt => i64::from(at(0) < at(1)),
+                    Op::Ge => i64::from(at(0) >= at(1)),
+                    Op::Gt => i64::from(at(0) > at(1)),
+                }
+            }
+        }
+    }
+
+    fn uses(&self, slot: usize) -> bool {
+        match self {
+            Self::Number(_) => false,
+            Self::Slot(other) => *other == slot,
+            Self::Op(_, operands) => operands.iter().any(|operand| operand.uses(slot)),
+        }
+    }
+
+    /// Whether it grows by the same whenever the slot does.
+    fn is_linear_in(&self, slot: usize) -> bool {
+        match self {
+            Self::Op(Op::Add | Op::Sub | Op::Neg, operands) => {
+                operands.iter().all(|operand| operand.is_linear_in(slot))
+            }
+            Self::Op(Op::Mul, operands) => {
+                operands.iter().all(|operand| operand.is_linear_in(slot))
+                    && operands.iter().any(|operand| !operand.uses(slot))
+            }
+            Self::Op(..) => !self.uses(slot),
+            Self::Number(_) | Self::Slot(_) => true,
+        }
+    }
+
+    fn read(expr: Expr, slots: &[String]) -> Self {
+        match expr {
+            Expr::Number(number) => Self::Number(number),
+            Expr::Name(name) => {
+                let slot = slots.iter().rposition(|slot| *slot == name);
+                Self::Slot(slot.expect("isl names parameters and the loops around"))
+            }
+            Expr::Op(op, operands) => Self::Op(
+                op,
+                operands
+                    .into_iter()
+                    .map(|operand| Self::read(operand, slots))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+/// What isl's call is: `B` a body, `S` and `R` messages, `E` an element.
+fn call(name: &str) -> Call {
+    let number = || name[1..].parse().expect("calls are numbered here");
+    match &name[..1] {
+        "B" => Call::Body(number()),
+        "S" => Call::Send(number()),
+        "R" => Call::Receive(number()),
+        _ => Call::Element,
+    }
+}
+
+impl Tree {
+    /// isl's loops; the first slots are parameters of these names.
+    pub(crate) fn read(ast: Ast, params: &[String]) -> Result<Self> {
+        Self::read_within(ast, &mut params.to_vec())
+    }
+
+    fn read_within(ast: Ast, slots: &mut Vec<String>) -> Result<Self> {
+        Ok(match ast {
+            Ast::Block(parts) => Self::Block(
+                parts
+                    .into_iter()
+                    .map(|part| Self::read_within(part, slots))
+                    .collect::<Result<_>>()?,
+            ),
+            Ast::If {
+                condition,
+                then,
+                otherwise,
+            } => Self::If(
+                Value::read(condition, slots),
+                Box::new(Self::read_within(*then, slots)?),
+                otherwise
+                    .map(|otherwise| Self::read_within(*otherwise, slots))
+                    .transpose()?
+                    .map(Box::new),
+            ),
+            Ast::Call(name, arguments) => Self::Call(
+                call(&name),
+                arguments
+                    .into_iter()
+                    .map(|argument| Value::read(argument, slots))
+                    .collect(),
+            ),
+            Ast::For {
+                variable,
+                init,
+                condition,
+                step,
+                body,
+            } => {
+                let from = Value::read(init, slots);
+                let slot = slots.len();
+                slots.push(variable.clone());
+                let to = last(condition, &variable, &from, slots)?;
+                let body = Self::read_within(*body, slots);
+                slots.pop();
+                match body? {
+                    Self::Call(call, arguments) if is_row(&arguments, slot) => Self::Row {
+                        slot,
+                        from,
+                        to,
+                        step,
+                        call,
+                        arguments,
+                    },
+                    body => Self::For {
+                        slot,
+                        from,
+                        to,
+                        step,
+                        body: Box::new(body),
+                    },
+                }
+            }
+        })
+    }
+
+    /// Visits all calls in their order. `slots` begins with the parameters; loops put their variables behind.
+    ///
+    /// # Errors
+    /// The first one of `visit`.
+    pub fn visit<E>(
+        &self,
+        slots: &mut Vec<i64>,
+        visit: &mut impl FnMut(Row<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        match self {
+            Self::Block(parts) => parts.iter().try_for_each(|part| part.visit(slots, visit)),
+            Self::For {
+                slot,
+                from,
+                to,
+                step,
+                body,
+            } => {
+                let (mut at, to) = (from.get(slots), to.get(slots));
+                while at <= to {
+                    slots.truncate(*slot);
+                    slots.push(at);
+                    body.visit(slots, visit)?;
+                    at += step;
+                }
+                slots.truncate(*slot);
+                Ok(())
+            }
+            Self::If(condition, then, otherwise) => match (condition.get(slots) != 0, otherwise) {
+                (true, _) => then.visit(slots, visit),
+                (false, Some(otherwise)) => otherwise.visit(slots, visit),
+                (false, None) => Ok(()),
+            },
+            Self::Call(call, arguments) => {
+                let arguments: Vec<i64> = arguments.iter().map(|argument| argument.get(slots)).collect();
+                visit(Row {
+                    call: *call,
+                    arguments: &arguments,
+                    step: 0,
+                    count: 1,
+                })
+            }
+            Self::Row {
+                slot,
+                from,
+                to,
+                step,
+                call,
+                arguments,
+            } => {
+                let (from, to) = (from.get(slots), to.get(slots));
+                if from > to {
+                    return Ok(());
+                }
+                slots.truncate(*slot);
+                slots.push(from);
+                let first: Vec<i64> = arguments.iter().map(|argument| argument.get(slots)).collect();
+                slots[*slot] = from + step;
+                let second = arguments.last().map_or(0, |argument| argument.get(slots));
+                slots.truncate(*slot);
+                let row_step = first.last().map_or(0, |first| second - first);
+                visit(Row {
+                    call: *call,
+                    arguments: &first,
+                    step: row_step,
+                    count: (to - from) / step + 1,
+                })
+            }
+        }
+    }
+
+    fn uses(&self, slot: usize) -> bool {
+        let any = |values: &[Value]| values.iter().any(|value| value.uses(slot));
+        match self {
+            Self::Block(parts) => parts.iter().any(|part| part.uses(slot)),
+            Self::For { from, to, body, .. } => from.uses(slot) || to.uses(slot) || body.uses(slot),
+            Self::If(condition, then, otherwise) => {
+                condition.uses(slot)
+                    || then.uses(slot)
+                    || otherwise.as_ref().is_some_and(|otherwise| otherwise.uses(slot))
+            }
+            Self::Call(_, arguments) => any(arguments),
+            Self::Row {
+                from, to, arguments, ..
+            } => from.uses(slot) || to.uses(slot) || any(arguments),
+        }
+    }
+
+    /// The same without calls that are not wanted, and without loops around nothing.
+    pub fn only(&self, wanted: &impl Fn(Call) -> bool) -> Option<Self> {
+        match self {
+            Self::Block(parts) => {
+                let parts: Vec<Self> = parts.iter().filter_map(|part| part.only(wanted)).collect();
+                (!parts.is_empty()).then_some(Self::Block(parts))
+            }
+            Self::For {
+                slot,
+                from,
+                to,
+                step,
+                body,
+            } => {
+                let (from, to, body) = (from.clone(), to.clone(), Box::new(body.only(wanted)?));
+                Some(Self::For {
+                    slot: *slot,
+                    from,
+                    to,
+                    step: *step,
+                    body,
+                })
+            }
+            Self::If(condition, then, otherwise) => {
+                let otherwise = otherwise
+                    .as_ref()
+                    .and_then(|otherwise| otherwise.only(wanted))
+                    .map(Box::new);
+                match (then.only(wanted), otherwise) {
+                    (None, None) => None,
+                    (then, otherwise) => {
+                        let then = Box::new(then.unwrap_or(Self::Block(Vec::new())));
+                        Some(Self::If(condition.clone(), then, otherwise))
+                    }
+                }
+            }
+            Self::Call(call, _) | Self::Row { call, .. } => wanted(*call).then(|| self.clone()),
+        }
+    }
+}
+
+/// Whether only the last argument changes with the slot, and evenly.
+fn is_row(arguments: &[Value], slot: usize) -> bool {
+    match arguments.split_last() {
+        Some((last, others)) => last.is_linear_in(slot) && !others.iter().any(|argument| argument.uses(slot)),
+        None => false,
+    }
+}
+
+/// The last value that a loop's condition allows. isl writes it as one upper bound.
+fn last(condition: Option<Expr>, variable: &str, from: &Value, slots: &[String]) -> Result<Value> {
+    let Some(condition) = condition else {
+        return Ok(from.clone());
+    };
+    if let Expr::Op(op @ (Op::Le | Op::Lt), operands) = &condition
+        && let [Expr::Name(name), bound] = &operands[..]
+        && name == variable
+    {
+        let bound = Value::read(bound.clone(), slots);
+        return Ok(match op {
+            Op::Le => bound,
+            _ => Value::Op(Op::Sub, vec![bound, Value::Number(1)]),
+        });
+    }
+    Err(spinneret_isl::Error::Isl(format!("a loop with the condition {condition:?}")).into())
+}

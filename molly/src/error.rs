@@ -1,0 +1,67 @@
+//! What can go wrong while ranks run.
+
+use std::time::Duration;
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// There is no plan.
+    #[error(transparent)]
+    Plan(#[from] spinneret_molly_model::Error),
+    /// Another rank did not do its part.
+    #[error(
+        "rank {rank} waited {waited:?} for rank {peer} to {what} message {number} of {line}; all ranks have to call \
+             the same functions with the same numbers"
+    )]
+    TimeOut {
+        /// The rank that waited,
+        rank: usize,
+        /// the one that it waited for,
+        peer: usize,
+        /// what that one did not do,
+        what: &'static str,
+        /// the message, counted from 0,
+        number: usize,
+        /// in which line of messages,
+        line: String,
+        /// and how long.
+        waited: Duration,
+    },
+    /// Another rank failed, so this one stopped.
+    #[error("rank {rank} stopped, as another rank failed")]
+    OtherFailed {
+        /// The rank that stopped.
+        rank: usize,
+    },
+    /// A rank panicked.
+    #[error("rank {rank} panicked: {message}")]
+    Panicked {
+        /// The rank.
+        rank: usize,
+        /// What it said.
+        message: String,
+    },
+    /// A message of another length than the plan says.
+    #[error("rank {rank} received {found} bytes from rank {peer} where {expected} were planned")]
+    Length {
+        /// The receiver.
+        rank: usize,
+        /// The sender.
+        peer: usize,
+        /// Bytes that came.
+        found: usize,
+        /// Bytes that the plan says.
+        expected: usize,
+    },
+    /// A field that lives on another grid of ranks.
+    #[error(
+        "`{field}` was made for another rank or grid than the one that runs it; make fields with `Rank::field`"
+    )]
+    Foreign {
+        /// The field.
+        field: String,
+    },
+}
+
+/// What was done, or what went wrong.
+pub type Result<T> = std::result::Result<T, Error>;

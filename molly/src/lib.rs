@@ -1,0 +1,61 @@
+//! Affine loops over distributed fields.
+//!
+//! A plain Rust function with loops over fields gets an attribute. It stays what it is, and runs serially; beside it there is
+//! a module of its name with `run`, which many ranks call together. Each rank executes the iterations whose results it owns,
+//! and what it needs of others comes in messages that an exact analysis of the loops has planned: one message for each
+//! neighbour and step, with exactly the elements that are needed.
+//!
+//! ```
+//! use molly::{Field, Geometry, Network};
+//!
+//! #[molly::scop]
+//! fn smooth(a: &mut Field<f64, 1>, b: &mut Field<f64, 1>, steps: i64) {
+//!     for _ in 0..steps {
+//!         for x in 1..a.len(0) - 1 {
+//!             b[[x]] = 0.5 * a[[x]] + 0.25 * (a[[x - 1]] + a[[x + 1]]);
+//!         }
+//!         for x in 1..a.len(0) - 1 {
+//!             a[[x]] = b[[x]];
+//!         }
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), molly::Error> {
+//! let start = |[x]: [i64; 1]| (x * x % 7) as f64;
+//! let (mut a, mut b) = (Field::new([40], start), Field::new([40], start));
+//! smooth(&mut a, &mut b, 10);
+//!
+//! let geometry = Geometry::parse("3")?;
+//! let whole = molly::threads(&geometry, &Network::default(), |rank| {
+//!     let (mut a, mut b) = (rank.field([40], start), rank.field([40], start));
+//!     smooth::run(rank, &mut a, &mut b, 10)?;
+//!     rank.gather(&a)
+//! })?;
+//! assert_eq!(whole[0], Some(a));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What the attribute accepts, and what a plan is, is in
+//! [docs/molly.md](https://github.com/spinneret-nic/spinneret/blob/main/docs/molly.md).
+
+// What the attribute writes names this crate as its users do.
+extern crate self as molly;
+
+mod error;
+mod field;
+pub mod programs;
+mod rank;
+mod threads;
+mod transport;
+mod world;
+
+pub use error::{Error, Result};
+pub use field::{Field, Storage, View};
+pub use rank::{Rank, Traffic};
+pub use spinneret_molly_macro::scop;
+pub use spinneret_molly_model as model;
+pub use spinneret_molly_model::Geometry;
+pub use threads::Network;
+pub use transport::{Line, Transport};
+pub use world::threads;

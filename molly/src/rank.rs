@@ -1,0 +1,320 @@
+//! A rank: its fields, and how it executes plans.
+
+use crate::error::{Error, Result};
+use crate::field::{Field, Storage};
+use crate::transport::{Line, Transport};
+use bytemuck::Pod;
+use spinneret_molly_model::{Call, Geometry, Limits, Message, Plan, Program, Row, Run, Sizes};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Plans that were made, by the names of functions and their numbers.
+pub(crate) type Plans = Arc<Mutex<HashMap<(String, Sizes), Arc<Plan>>>>;
+
+/// One of the ranks that run a program together.
+pub struct Rank {
+    rank: usize,
+    geometry: Geometry,
+    transport: Box<dyn Transport>,
+    plans: Plans,
+    /// Lines of messages, to or from a rank, with a tag; and how long messages can be.
+    lines: HashMap<(usize, bool, usize), (usize, usize)>,
+    /// Tags of the channels of each plan begin here.
+    tags: HashMap<(String, Sizes), usize>,
+    next_tag: usize,
+}
+
+impl std::fmt::Debug for Rank {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "rank {} of {}", self.rank, self.geometry)
+    }
+}
+
+/// What a rank did in one run of a function.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Messages that it sent.
+    pub messages: u64,
+    /// Elements in them.
+    pub elements: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+}
+
+/// The tag of messages of [`Rank::gather`]; plans' tags are above.
+const GATHER: usize = 0;
+
+impl Rank {
+    pub(crate) fn new(rank: usize, geometry: Geometry, transport: Box<dyn Transport>, plans: Plans) -> Self {
+        Self {
+            rank,
+            geometry,
+            transport,
+            plans,
+            lines: HashMap::new(),
+            tags: HashMap::new(),
+            next_tag: GATHER + 1,
+        }
+    }
+
+    /// Its number.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// The grid of ranks.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// This rank's block of a field, filled. All ranks make the same fields.
+    ///
+    /// # Panics
+    /// If a size is negative.
+    pub fn field<T: Pod, const D: usize>(
+        &self,
+        shape: [i64; D],
+        fill: impl FnMut([i64; D]) -> T,
+    ) -> Field<T, D> {
+        Field::block(shape, &self.geometry, self.rank, fill)
+    }
+
+    /// The whole field on rank 0, nothing elsewhere. All ranks call it.
+    ///
+    /// # Errors
+    /// If a rank does not.
+    pub fn gather<T: Pod, const D: usize>(&mut self, field: &Field<T, D>) -> Result<Option<Field<T, D>>> {
+        let shape = field.shape();
+        if self.rank != 0 {
+            let owned = field.owned();
+            let line = self.line(0, true, GATHER, 1, size_of_val(&owned[..]))?;
+            self.transport
+                .buffer(line)?
+                .extend_from_slice(bytemuck::cast_slice(&owned));
+            self.transport.start(line)?;
+            return Ok(None);
+        }
+        let mut whole = Field::new(shape, |_| T::zeroed());
+        for peer in 0..self.geometry.ranks() {
+            let mut block = Field::block(shape, &self.geometry, peer, |_| T::zeroed());
+            let mut elements = if peer == 0 {
+                field.owned().into_iter()
+            } else {
+                let line = self.line(peer, false, GATHER, 1, block.stored() * size_of::<T>())?;
+                let bytes = self.transport.wait(line)?.chunks_exact(size_of::<T>().max(1));
+                let elements: Vec<T> = bytes.map(bytemuck::pod_read_unaligned).collect();
+                self.transport.release(line)?;
+                elements.into_iter()
+            };
+            let (found, expected) = (elements.len(), block.stored());
+            if found != expected {
+                return Err(Error::Length {
+                    rank: 0,
+                    peer,
+                    found,
+                    expected,
+                });
+            }
+            block.fill(|at| {
+                let element = elements.next().unwrap_or(T::zeroed());
+                whole[at] = element;
+                element
+            });
+        }
+        Ok(Some(whole))
+    }
+
+    /// The plan of a program with these numbers; one rank makes it, if nobody has yet.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn plan(&mut self, program: &Program, sizes: &Sizes) -> Result<Arc<Plan>> {
+        let key = (program.name.clone(), sizes.clone());
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let plan = match plans.get(&key) {
+            Some(plan) => plan.clone(),
+            None => {
+                let plan = Arc::new(Plan::new(program, sizes, &self.geometry, Limits::default())?);
+                plans.insert(key.clone(), plan.clone());
+                plan
+            }
+        };
+        if !self.tags.contains_key(&key) {
+            self.tags.insert(key, self.next_tag);
+            self.next_tag += plan.channels.len();
+        }
+        Ok(plan)
+    }
+
+    /// Makes a field store what a plan needs of it.
+    ///
+    /// # Errors
+    /// If the field belongs to another rank.
+    pub fn prepare<T: Pod, const D: usize>(
+        &self,
+        program: &Program,
+        plan: &Plan,
+        number: usize,
+        field: &mut Field<T, D>,
+    ) -> Result<()> {
+        if !field.belongs_to(&self.geometry, self.rank) {
+            return Err(Error::Foreign {
+                field: program.fields[number].clone(),
+            });
+        }
+        field.cover(&plan.storage(self.rank, number));
+        Ok(())
+    }
+
+    /// Does a rank's part of a plan: calls `body` with a body's number, the values of the loops' variables, and how often and
+    /// in which steps the last one grows; and sends and receives.
+    ///
+    /// # Errors
+    /// If another rank does not do its part.
+    pub fn execute(
+        &mut self,
+        program: &Program,
+        plan: &Plan,
+        fields: &[&dyn Storage],
+        mut body: impl FnMut(usize, &[i64], i64, i64),
+    ) -> Result<Traffic> {
+        let first_tag = self
+            .tags
+            .get(&(program.name.clone(), plan.sizes.clone()))
+            .copied()
+            .unwrap_or(GATHER + 1);
+        let mut run = Execution {
+            plan,
+            fields,
+            first_tag,
+            contents: HashMap::new(),
+            traffic: Traffic::default(),
+        };
+        run.open(self)?;
+        plan.tree
+            .visit(&mut plan.slots(self.rank), &mut |row: Row<'_>| match row.call {
+                Call::Body(number) => {
+                    body(number, row.arguments, row.step, row.count);
+                    Ok(())
+                }
+                _ => plan.messages_of(self.rank, row, &mut |message| run.exchange(self, &message)),
+            })?;
+        Ok(run.traffic)
+    }
+
+    /// The line of messages to or from a rank, opened if there is none for messages of this length.
+    fn line(
+        &mut self,
+        peer: usize,
+        is_send: bool,
+        tag: usize,
+        buffers: usize,
+        capacity: usize,
+    ) -> Result<usize> {
+        match self.lines.get(&(peer, is_send, tag)) {
+            Some(&(line, longest)) if capacity <= longest => Ok(line),
+            _ => {
+                let line = self.transport.open(&Line {
+                    peer,
+                    is_send,
+                    tag,
+                    buffers,
+                    capacity,
+                })?;
+                self.lines.insert((peer, is_send, tag), (line, capacity));
+                Ok(line)
+            }
+        }
+    }
+}
+
+/// One run of a plan.
+struct Execution<'a> {
+    plan: &'a Plan,
+    fields: &'a [&'a dyn Storage],
+    first_tag: usize,
+    /// Elements of messages that are the same in all chunks.
+    contents: HashMap<(usize, usize, bool), Rc<Vec<Run>>>,
+    traffic: Traffic,
+}
+
+impl Execution<'_> {
+    /// Opens all lines, with the length of their longest messages.
+    fn open(&mut self, rank: &mut Rank) -> Result<()> {
+        let mut capacities: Vec<((usize, usize, bool), usize)> = Vec::new();
+        let mut places = HashMap::new();
+        let plan = self.plan;
+        plan.messages(rank.rank, |message| {
+            let key = (message.channel, message.peer, message.is_send);
+            let elements: i64 = self
+                .elements(rank.rank, &message)
+                .iter()
+                .map(|run| run.count)
+                .sum();
+            let bytes = elements as usize * self.fields[plan.channels[message.channel].field].element_bytes();
+            let place = *places.entry(key).or_insert(capacities.len());
+            match capacities.get_mut(place) {
+                Some((_, capacity)) => *capacity = bytes.max(*capacity),
+                None => capacities.push((key, bytes)),
+            }
+            Ok::<(), Error>(())
+        })?;
+        for ((channel, peer, is_send), capacity) in capacities {
+            rank.line(
+                peer,
+                is_send,
+                self.first_tag + channel,
+                plan.channels[channel].buffers,
+                capacity,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn elements(&mut self, rank: usize, message: &Message) -> Rc<Vec<Run>> {
+        let key = (message.channel, message.peer, message.is_send);
+        if let Some(runs) = self.contents.get(&key) {
+            return runs.clone();
+        }
+        let runs = Rc::new(self.plan.elements(rank, message));
+        if self.plan.is_same_in_all_chunks(message.channel) {
+            self.contents.insert(key, runs.clone());
+        }
+        runs
+    }
+
+    fn exchange(&mut self, rank: &mut Rank, message: &Message) -> Result<()> {
+        let runs = self.elements(rank.rank, message);
+        let channel = &self.plan.channels[message.channel];
+        let field = self.fields[channel.field];
+        let line = rank.line(
+            message.peer,
+            message.is_send,
+            self.first_tag + message.channel,
+            channel.buffers,
+            0,
+        )?;
+        if message.is_send {
+            let buffer = rank.transport.buffer(line)?;
+            runs.iter().for_each(|run| field.pack(run, buffer));
+            self.traffic.messages += 1;
+            self.traffic.elements += runs.iter().map(|run| run.count as u64).sum::<u64>();
+            self.traffic.bytes += buffer.len() as u64;
+            return rank.transport.start(line);
+        }
+        let bytes = rank.transport.wait(line)?;
+        let elements: i64 = runs.iter().map(|run| run.count).sum();
+        let (found, expected) = (bytes.len(), elements as usize * field.element_bytes());
+        if found != expected {
+            return Err(Error::Length {
+                rank: rank.rank,
+                peer: message.peer,
+                found,
+                expected,
+            });
+        }
+        runs.iter().fold(bytes, |bytes, run| field.unpack(run, bytes));
+        rank.transport.release(line)
+    }
+}

@@ -1,0 +1,61 @@
+//! How messages go from rank to rank.
+
+use crate::error::Result;
+
+/// Messages of one kind from one rank to another one, in their order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Line {
+    /// The other rank.
+    pub peer: usize,
+    /// Whether they are sent, or received.
+    pub is_send: bool,
+    /// What tells lines between the same ranks apart; the same number on both sides.
+    pub tag: usize,
+    /// Buffers on each side, at least 1.
+    pub buffers: usize,
+    /// Bytes of the longest message.
+    pub capacity: usize,
+}
+
+/// Persistent lines of messages of one rank. Each line has its buffers from when it is opened.
+///
+/// A sender gets a free buffer ([`Transport::buffer`]), fills it and starts it ([`Transport::start`]). A receiver waits for a
+/// message ([`Transport::wait`]), reads it, and gives its buffer back ([`Transport::release`]). A transport may hold a message
+/// back until the receiver has a free buffer; plans have enough buffers that no rank then waits for itself.
+pub trait Transport {
+    /// Opens a line, whose number it gives. Both sides open their lines with a tag in the same order.
+    ///
+    /// # Errors
+    /// If the other rank cannot be reached.
+    fn open(&mut self, line: &Line) -> Result<usize>;
+
+    /// Waits until a buffer of a line for sending is free.
+    ///
+    /// # Errors
+    /// If the receiver does not take messages.
+    fn buffer(&mut self, line: usize) -> Result<&mut Vec<u8>>;
+
+    /// Sends what is in the buffer that [`Transport::buffer`] gave.
+    ///
+    /// # Errors
+    /// If the other rank cannot be reached.
+    fn start(&mut self, line: usize) -> Result<()>;
+
+    /// Whether the next message of a line is there.
+    ///
+    /// # Errors
+    /// If the other rank cannot be reached.
+    fn test(&mut self, line: usize) -> Result<bool>;
+
+    /// Waits for the next message of a line.
+    ///
+    /// # Errors
+    /// If it does not come.
+    fn wait(&mut self, line: usize) -> Result<&[u8]>;
+
+    /// Frees the buffer of the message that [`Transport::wait`] gave.
+    ///
+    /// # Errors
+    /// If the other rank cannot be reached.
+    fn release(&mut self, line: usize) -> Result<()>;
+}

@@ -1,0 +1,177 @@
+//! Known programs on many ranks give the bits of the serial function.
+
+use molly::programs::{factors, gauss_seidel, heat, life5, life9, product, red_black, transposition};
+use molly::{Error, Field, Geometry, Network, Rank};
+
+/// Geometries of two dimensions, some with ranks that own nothing.
+const GRIDS: [&str; 6] = ["1x1", "2x2", "3x2", "1x5", "4x3", "12x1"];
+
+/// What `one` gives on rank 0 is the serial field, on each grid.
+fn same<const D: usize>(
+    grids: &[&str],
+    serial: &Field<f64, D>,
+    one: impl Fn(&mut Rank) -> Result<Option<Field<f64, D>>, Error> + Sync,
+) {
+    for grid in grids {
+        let whole = molly::threads(&Geometry::parse(grid).unwrap(), &Network::default(), &one).unwrap();
+        let bits = |field: &Field<f64, D>| {
+            field
+                .owned()
+                .iter()
+                .map(|value| value.to_bits())
+                .collect::<Vec<_>>()
+        };
+        assert!(whole[0].as_ref().map(&bits) == Some(bits(serial)), "on {grid}");
+    }
+}
+
+fn value<const D: usize>(at: [i64; D]) -> f64 {
+    at.iter().fold(1, |sum, index| (sum * 31 + index * 17 + 3) % 101) as f64 / 7.0
+}
+
+#[test]
+fn lives_are_the_same() {
+    let alive = |[x, y]: [i64; 2]| u8::from((x * x * 7 + y * 5 + x * y) % 3 == 0);
+    let (shape, steps) = ([17, 13], 6);
+    for torus in [false, true] {
+        let (mut front, mut back) = (Field::new(shape, alive), Field::new(shape, |_| 0));
+        match torus {
+            true => life9(&mut front, &mut back, steps),
+            false => life5(&mut front, &mut back, steps),
+        }
+        for grid in if torus { &GRIDS[1..2] } else { &GRIDS[..] } {
+            let whole = molly::threads(&Geometry::parse(grid).unwrap(), &Network::default(), |rank| {
+                let (mut front, mut back) = (rank.field(shape, alive), rank.field(shape, |_| 0));
+                match torus {
+                    true => life9::run(rank, &mut front, &mut back, steps)?,
+                    false => life5::run(rank, &mut front, &mut back, steps)?,
+                };
+                rank.gather(&front)
+            });
+            assert_eq!(
+                whole.unwrap()[0].as_ref().map(Field::owned),
+                Some(front.owned()),
+                "{grid}, torus {torus}"
+            );
+        }
+    }
+}
+
+#[test]
+fn heat_is_the_same() {
+    let shape = [7, 9, 6];
+    let (mut now, mut next) = (Field::new(shape, value), Field::new(shape, value));
+    heat(&mut now, &mut next, 4, 0.1);
+    same(&["1x1x1", "2x2x2", "3x1x2", "1x4x1", "2x2"], &now, |rank| {
+        let (mut now, mut next) = (rank.field(shape, value), rank.field(shape, value));
+        heat::run(rank, &mut now, &mut next, 4, 0.1)?;
+        rank.gather(&now)
+    });
+}
+
+#[test]
+fn sweeps_in_place_are_the_same() {
+    let mut serial = Field::new([12, 10], value);
+    gauss_seidel(&mut serial, 3);
+    same(&GRIDS, &serial, |rank| {
+        let mut u = rank.field([12, 10], value);
+        gauss_seidel::run(rank, &mut u, 3)?;
+        rank.gather(&u)
+    });
+    red_black(&mut serial, 3);
+    same(&GRIDS, &serial, |rank| {
+        let mut u = rank.field([12, 10], value);
+        gauss_seidel::run(rank, &mut u, 3)?;
+        red_black::run(rank, &mut u, 3)?;
+        rank.gather(&u)
+    });
+}
+
+#[test]
+fn linear_algebra_is_the_same() {
+    let diagonal = |[i, j]: [i64; 2]| value([i, j]) + if i == j { 100.0 } else { 0.0 };
+    let mut serial = Field::new([11, 11], diagonal);
+    factors(&mut serial);
+    same(&GRIDS, &serial, |rank| {
+        let mut a = rank.field([11, 11], diagonal);
+        factors::run(rank, &mut a)?;
+        rank.gather(&a)
+    });
+    let (a, b) = (Field::new([7, 5], value), Field::new([5, 8], value));
+    let (mut c, mut d) = (Field::new([7, 8], value), Field::new([8, 7], value));
+    product(&a, &b, &mut c);
+    transposition(&c, &mut d);
+    same(&GRIDS, &d, |rank| {
+        let (mut a, mut b) = (rank.field([7, 5], value), rank.field([5, 8], value));
+        let (mut c, mut d) = (rank.field([7, 8], value), rank.field([8, 7], value));
+        product::run(rank, &mut a, &mut b, &mut c)?;
+        transposition::run(rank, &mut c, &mut d)?;
+        rank.gather(&d)
+    });
+}
+
+#[test]
+fn messages_may_come_in_any_order_and_time() {
+    let mut serial = Field::new([12, 10], value);
+    red_black(&mut serial, 2);
+    for (eager, delays) in [
+        (0, None),
+        (1, None),
+        (usize::MAX >> 1, None),
+        (0, Some(1)),
+        (1, Some(2)),
+    ] {
+        let network = Network {
+            eager,
+            delays,
+            ..Network::default()
+        };
+        let whole = molly::threads(&Geometry::parse("3x2").unwrap(), &network, |rank| {
+            let mut u = rank.field([12, 10], value);
+            let traffic = red_black::run(rank, &mut u, 2)?;
+            assert!(traffic.messages > 0 && traffic.bytes == 8 * traffic.elements);
+            rank.gather(&u)
+        });
+        assert_eq!(
+            whole.unwrap()[0].as_ref(),
+            Some(&serial),
+            "eager {eager}, delays {delays:?}"
+        );
+    }
+}
+
+#[test]
+fn a_rank_that_stays_away_is_named() {
+    let network = Network {
+        patience: std::time::Duration::from_millis(200),
+        ..Network::default()
+    };
+    let result = molly::threads(&Geometry::parse("2").unwrap(), &network, |rank| {
+        let mut u = rank.field([4, 4], value);
+        match rank.rank() {
+            0 => gauss_seidel::run(rank, &mut u, 1).map(|_| ()),
+            _ => {
+                std::thread::sleep(std::time::Duration::from_millis(600));
+                Ok(())
+            }
+        }
+    });
+    let text = result.unwrap_err().to_string();
+    assert!(
+        text.starts_with("rank 0 waited 200ms for rank 1 to send message 0 of channel"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_element_outside_of_a_field_is_named_with_its_place() {
+    let result = molly::threads(&Geometry::parse("2").unwrap(), &Network::default(), |rank| {
+        let (mut a, mut b) = (rank.field([4, 3], value), rank.field([4, 4], value));
+        transposition::run(rank, &mut a, &mut b)
+    });
+    let text = result.unwrap_err().to_string();
+    assert!(
+        text.starts_with("molly/src/programs.rs:") && text.contains(": `a` has no element ["),
+        "{text}"
+    );
+}
