@@ -86,7 +86,7 @@ fn packets_go_as_on_the_cluster() {
         };
         let model = example::attempt(nic(1_000_000), name, [0, 0], &mut |_| ());
         let mut model = model.unwrap_or_else(|error| panic!("{name}: {error:#}"));
-        if name == &ONE_CLUSTER {
+        if *name == ONE_CLUSTER {
             for (real, model) in real.iter().zip(&mut model.figures) {
                 model.crowd_tenths = real.crowd_tenths;
             }
