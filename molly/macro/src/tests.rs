@@ -131,7 +131,7 @@ fn values_that_would_be_carried_from_body_to_body() {
 fn functions_of_another_form() {
     assert_eq!(
         error_of("fn f<T>(a: &mut Field<T, 2>) {}"),
-        "1:6: a function over fields has no generic parameters; name the types"
+        "1:5: a function over fields has no generic parameters; name the types"
     );
     assert_eq!(
         error_of("fn f(a: &mut Field<f64, 2>) -> f64 { 0.0 }"),
