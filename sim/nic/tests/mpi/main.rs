@@ -1,5 +1,6 @@
 //! Receives of MPI's datatypes that land in place: two ranks, each with its NIC, in one fabric.
 
+mod overlap;
 mod rates;
 mod refusals;
 mod support;
