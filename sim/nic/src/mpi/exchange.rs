@@ -146,6 +146,9 @@ pub struct Exchange {
     pub rounds: u32,
     /// What is sent in one more round before, if it is something shorter: so the NIC is warm.
     pub warm_up: Option<Layout>,
+    /// Whether the sender says nothing of the next round for an eighth of this one. Announcements are repeated until they are
+    /// granted, and a receiver that computes would find all of them with the end of this round.
+    pub rests: bool,
     /// Handler memory for tables of runs.
     pub table_bytes: u32,
     /// NICs that are simulated at once.
@@ -163,6 +166,7 @@ impl Exchange {
             seed: 1,
             rounds: 1,
             warm_up: None,
+            rests: false,
             table_bytes: 256 << 10,
             threads: 2,
         }
@@ -193,6 +197,14 @@ impl Exchange {
     fn byte(&self, message: usize, round: u32, index: u64) -> u8 {
         let mixed = self.seed ^ (message as u64) << 40 ^ u64::from(round) << 32 ^ index;
         mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0]
+    }
+
+    /// Time between the end of a round and what the sender says of the next one.
+    fn rest(&self, round: Duration) -> Duration {
+        match self.rests {
+            true => round / 8,
+            false => Duration::ZERO,
+        }
     }
 
     /// All rounds, and whether they are warm-up.
@@ -316,12 +328,14 @@ fn send(how: &Exchange, mut rank: Rank) -> Result<(), ExchangeError> {
             let bytes: Vec<u8> = bytes.map(|at| how.byte(number, round, at)).collect();
             rank.write(buffer, 0, &bytes)?;
         }
+        let begun = rank.nic().now();
         for (_, requests) in &sends {
             rank.start(requests[usize::from(is_warm_up)])?;
         }
         for (_, requests) in &sends {
             rank.wait(requests[usize::from(is_warm_up)], LIMIT)?;
         }
+        rank.run_for(how.rest(rank.nic().now() - begun))?;
     }
     Ok(())
 }
@@ -345,17 +359,19 @@ fn receive_all(
         buffers.push(buffer);
     }
     let mut exchanged = Exchanged::default();
+    let mut rest = Duration::ZERO;
     for (round, is_warm_up) in how.all_rounds() {
         for buffer in &buffers {
             rank.write(buffer, 0, &vec![FILL; buffer.len() as usize])?;
         }
-        rank.run_for(BEFORE)?;
+        rank.run_for(BEFORE + rest)?;
         let (begun, before) = (rank.nic().now(), busy(&rank));
         let goes_on = match is_warm_up {
             true => start_and_wait(round, &mut rank, &requests)?,
             false => receive(round - u32::from(how.warm_up.is_some()), &mut rank, &requests)?,
         };
         let time = rank.nic().now() - begun;
+        rest = how.rest(time);
         for (number, (layout, buffer)) in how.layouts.iter().zip(&buffers).enumerate() {
             let sent = how.sent(layout, is_warm_up).bytes();
             let byte = |at| how.byte(number, round, at);

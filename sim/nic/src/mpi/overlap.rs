@@ -89,7 +89,7 @@ impl Tuning {
 }
 
 /// Messages without computation: the host looks for their end all the time.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Alone {
     /// From the start of the first receive until the library says that the last one has ended.
     pub time: Duration,
@@ -105,7 +105,7 @@ impl Alone {
 }
 
 /// Messages with computation: {multiply, look} until the library says that the last one has ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Trial {
     /// What acts of the host took.
     pub prices: Prices,
@@ -140,7 +140,7 @@ impl Trial {
 }
 
 /// What came of it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Overlapped {
     /// Without computation, with the stated prices.
     pub alone: Alone,
@@ -161,6 +161,7 @@ pub fn overlap(
     let mut tuning = Tuning::new();
     let how = Exchange {
         rounds: 1 + TRIALS * prices.len() as u32,
+        rests: true,
         ..how.clone()
     };
     exchange_with(&how, |round, rank, requests| {

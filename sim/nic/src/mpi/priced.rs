@@ -16,7 +16,7 @@ use std::time::Duration;
 const WORDS_OF_A_LOOK: u64 = 16;
 
 /// What an act takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Prices {
     /// A look for something new: at the queue of frames, or at 16 words of host memory.
     pub look: Duration,
@@ -52,7 +52,7 @@ impl Prices {
 }
 
 /// How often the host did what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Acts {
     /// Looks at the queue of frames.
     pub looks: u64,

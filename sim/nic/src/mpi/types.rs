@@ -7,7 +7,7 @@ use spinneret_mpi_sys::{Bounds, Combiner, Datatype, Error, Mpi, Named, Tree};
 const FLOAT_BYTES: i64 = 4;
 
 /// A type of Figure 9.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum PaperType {
     /// One run.
     Simple,
