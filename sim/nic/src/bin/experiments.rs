@@ -5,10 +5,11 @@ use clap::{Parser, ValueEnum};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
 use spinneret_nic::experiments::{
-    FaultRun, Point, RoundTrip, Spec, Stack, Throughput, draw_figure7, draw_figure8, draw_figure9, draw_figure10, figure9, figure10_csv,
-    points, round_trips, unpack_everywhere, unpack_with, with_faults, without_faults,
+    ELEMENT_BYTES, ELEMENTS, FaultRun, Point, RoundTrip, Spec, Stack, Throughput, Unpacking, draw_figure7,
+    draw_figure8, draw_figure9, draw_figure10, figure9, figure10_csv, points, round_trips, unpack_everywhere,
+    unpack_with, with_faults, without_faults,
 };
-use spinneret_nic::mpi::{PaperType, Trial};
+use spinneret_nic::mpi::PaperType;
 use spinneret_nic::transfer::Transferred;
 use spinneret_slmp::memory::Cause;
 use std::path::{Path, PathBuf};
@@ -248,16 +249,7 @@ fn figure_10(arguments: &Arguments) -> Result<()> {
         .collect();
     let all = Mutex::new(known);
     points(&wanted, |point| {
-        let Point { spec, done } = point;
-        eprintln!(
-            "{} x {} B of {}, window {}: {:.2} Gb/s, R {:.4?}",
-            spec.messages,
-            spec.bytes(),
-            spec.kind.name(),
-            spec.window,
-            done.alone.gbps(),
-            done.trials.iter().map(Trial::ratio).collect::<Vec<_>>()
-        );
+        eprintln!("{point}");
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(point.clone());
         if let Err(error) = write_points(path, &all) {
@@ -270,11 +262,26 @@ fn figure_10(arguments: &Arguments) -> Result<()> {
         eprintln!("without what the MPI of {compiler} takes to unpack here: {why}");
     });
     for unpacking in &unpackings {
-        println!("{}, measured: {:.1?} GB/s", unpacking.library, PaperType::ALL.map(|kind| unpacking.rate(kind, 20)));
+        show_unpacking(unpacking);
     }
     let csv = figure10_csv(&points, &unpackings);
     write(&arguments.out.join("figure10.csv"), &csv)?;
     Ok(draw_figure10(&arguments.out.join("figure10.svg"), &points)?)
+}
+
+/// The rates at which an MPI unpacks here.
+fn show_unpacking(unpacking: &Unpacking) {
+    let mut table = table(&["bytes", "simple, GB/s", "complex, GB/s"]);
+    let rate = |kind, elements| unpacking.rate(kind, elements).map(|rate| format!("{rate:.1}"));
+    for elements in (2..=ELEMENTS).step_by(2) {
+        let mut row = vec![(elements * ELEMENT_BYTES).to_string()];
+        row.extend(PaperType::ALL.map(|kind| rate(kind, elements).unwrap_or_default()));
+        table.add_row(row);
+    }
+    println!(
+        "MPI_Unpack of {}, measured on this machine:\n{table}",
+        unpacking.library
+    );
 }
 
 fn read_points(path: &Path) -> Result<Vec<Point>> {

@@ -4,6 +4,7 @@ use super::ExperimentError;
 use super::parallel::in_parallel;
 use crate::mpi::{Exchange, ExchangeError, Multiplication, Overlapped, PaperType, Prices, overlap};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Bytes of an element of either type.
 pub const ELEMENT_BYTES: u64 = 110_592;
@@ -113,6 +114,30 @@ pub struct Point {
     pub spec: Spec,
     /// What came of it; trials are those of [`TIMES`].
     pub done: Overlapped,
+}
+
+/// For progress.
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { spec, done } = self;
+        let Spec {
+            kind,
+            window,
+            messages,
+            ..
+        } = spec;
+        write!(
+            f,
+            "{messages} x {} B of {}, window {window}: ",
+            spec.bytes(),
+            kind.name()
+        )?;
+        write!(f, "{:.2} Gb/s simulated", done.alone.gbps())?;
+        for (times, trial) in TIMES.iter().zip(&done.trials) {
+            write!(f, ", R {:.4} with prices times {times}", trial.ratio())?;
+        }
+        Ok(())
+    }
 }
 
 /// Measures points, with the paper's multiplication.

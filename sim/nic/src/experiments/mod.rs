@@ -10,11 +10,11 @@ mod stack;
 mod table10;
 mod unpack;
 
+pub use figure7::{Mode, PAPER_7, Protocol, RoundTrip, round_trips};
+pub use figure8::{FaultRun, PAPER_BEST_GBPS, PAPER_WINDOW_1_GBPS, Throughput, with_faults, without_faults};
 pub use figure10::{
     ELEMENT_BYTES, ELEMENTS, MESSAGES, PAPER_LENGTHS, PAPER_MESSAGES, Paper, Point, Spec, TIMES, points,
 };
-pub use figure7::{Mode, PAPER_7, Protocol, RoundTrip, round_trips};
-pub use figure8::{FaultRun, PAPER_BEST_GBPS, PAPER_WINDOW_1_GBPS, Throughput, with_faults, without_faults};
 pub use picture::{draw_figure7, draw_figure8, draw_figure9, draw_figure10};
 pub use promises::{Promise, of_points, promised, promises};
 pub use stack::{Stack, Turnaround};
@@ -22,8 +22,8 @@ pub use table10::{csv as figure10_csv, figure9, of_paper};
 pub use unpack::{Unpacking, unpack_everywhere, unpack_with};
 
 use crate::laptop::BenchError;
-use crate::net::NetError;
 use crate::mpi::ExchangeError;
+use crate::net::NetError;
 use crate::transfer::TransferError;
 
 /// Why an experiment cannot be made.

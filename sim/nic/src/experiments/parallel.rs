@@ -18,7 +18,8 @@ pub(super) fn in_parallel<W: Sync, R: Send, E: Send>(
     std::thread::scope(|scope| {
         for _ in 0..threads.min(all.len()) {
             scope.spawn(|| {
-                let next = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+                let next =
+                    || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
                 while let Ok(left_before) = next() {
                     let place = left_before - 1;
                     let result = work(&all[place]);

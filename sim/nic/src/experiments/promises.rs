@@ -155,11 +155,22 @@ fn of_bad_cables() -> Result<Option<Promise>, ExperimentError> {
     let layout = PaperType::Complex.layout(SHORTEST)?;
     let rates = in_parallel(&[Faults::default(), FAULTS], |faults| {
         let how = warm(Exchange::sixteen(layout.clone(), WIDE));
-        Ok::<_, ExperimentError>(exchange(&Exchange { faults: *faults, ..how })?.gbps())
+        Ok::<_, ExperimentError>(
+            exchange(&Exchange {
+                faults: *faults,
+                ..how
+            })?
+            .gbps(),
+        )
     })?;
     let what = "complex with 5 % loss, 1 % doubled, 1 % reordered, of the rate without".to_owned();
     let place = format!("{:.2} of {:.2} Gb/s, window {WIDE}", rates[1], rates[0]);
-    Ok(Promise::of(what, "", 0.9, [(place, rates[1] / rates[0])].into_iter()))
+    Ok(Promise::of(
+        what,
+        "",
+        0.9,
+        [(place, rates[1] / rates[0])].into_iter(),
+    ))
 }
 
 /// Measured the second time.

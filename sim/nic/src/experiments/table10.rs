@@ -43,7 +43,9 @@ pub fn of_paper(spec: &Spec) -> [Option<f64>; 4] {
     if let Some(paper) = length.filter(|_| spec.messages == MESSAGES) {
         return paper.medians[kind].map(Some);
     }
-    let messages = PAPER_MESSAGES.iter().find(|(messages, _)| *messages == spec.messages);
+    let messages = PAPER_MESSAGES
+        .iter()
+        .find(|(messages, _)| *messages == spec.messages);
     let reference = messages.filter(|_| spec.elements == ELEMENTS);
     [reference.map(|(_, medians)| medians[kind]), None, None, None]
 }

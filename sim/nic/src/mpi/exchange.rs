@@ -68,7 +68,10 @@ pub enum ExchangeError {
 /// # Errors
 /// If they cannot be built.
 pub fn program() -> Result<Program, ExchangeError> {
-    let elf = run::program(&laptop::example("mpi_types"), NicConfig::default().cluster.clusters)?;
+    let elf = run::program(
+        &laptop::example("mpi_types"),
+        NicConfig::default().cluster.clusters,
+    )?;
     Ok(Program::open(&elf)?)
 }
 
@@ -256,11 +259,7 @@ pub fn room(layout: &Layout) -> (i64, u32) {
 }
 
 /// Starts all receives, and waits for all of them.
-pub(super) fn start_and_wait(
-    _: u32,
-    rank: &mut Rank,
-    requests: &[Request],
-) -> Result<bool, ExchangeError> {
+pub(super) fn start_and_wait(_: u32, rank: &mut Rank, requests: &[Request]) -> Result<bool, ExchangeError> {
     for request in requests {
         rank.start(*request)?;
     }
@@ -375,8 +374,9 @@ fn receive_all(
         for (number, (layout, buffer)) in how.layouts.iter().zip(&buffers).enumerate() {
             let sent = how.sent(layout, is_warm_up).bytes();
             let byte = |at| how.byte(number, round, at);
-            check(&rank, layout, sent, buffer, byte)
-                .map_err(|error| ExchangeError::Wrong(format!("message {number} of round {round}: {error}")))?;
+            check(&rank, layout, sent, buffer, byte).map_err(|error| {
+                ExchangeError::Wrong(format!("message {number} of round {round}: {error}"))
+            })?;
         }
         let after = busy(&rank);
         let clocks = time.as_secs_f64() * 40e6 * 8.0;
@@ -387,7 +387,9 @@ fn receive_all(
             counts: rank.counts(),
             accepted: rank.handler_count(Counter::Accepted)?,
             duplicates: rank.handler_count(Counter::Duplicate)?,
-            load: load.map(|(after, before)| (after - before) as f64 / clocks).collect(),
+            load: load
+                .map(|(after, before)| (after - before) as f64 / clocks)
+                .collect(),
         };
         if !goes_on {
             return Ok((exchanged, true));
@@ -425,7 +427,11 @@ fn check(
     }
     let mut found = vec![0; bytes as usize];
     rank.read(buffer, 0, &mut found)?;
-    match found.iter().zip(&expected).position(|(found, expected)| found != expected) {
+    match found
+        .iter()
+        .zip(&expected)
+        .position(|(found, expected)| found != expected)
+    {
         None => Ok(()),
         Some(at) => Err(ExchangeError::Wrong(format!(
             "byte {at} of {bytes} is {:#04x} and should be {:#04x}",

@@ -13,7 +13,8 @@ mod priced;
 mod types;
 
 pub use exchange::{
-    Exchange, ExchangeError, Exchanged, FILL, GUARD, LIMIT, Rank, Work, exchange, program, rank_on, ranks, room,
+    Exchange, ExchangeError, Exchanged, FILL, GUARD, LIMIT, Rank, Work, exchange, program, rank_on, ranks,
+    room,
 };
 pub use overlap::{Alone, Multiplication, Overlapped, Trial, overlap};
 pub use priced::{Acts, Priced, Prices};

@@ -303,7 +303,11 @@ mod tests {
             let tuning = Tuning::expect(&Multiplication::PAPER, transfer);
             let each = Multiplication::PAPER.time(tuning.dimension);
             let looks = transfer.as_nanos().div_ceil(each.as_nanos());
-            assert!((15..=20).contains(&looks), "{micros} us: {looks} of dimension {}", tuning.dimension);
+            assert!(
+                (15..=20).contains(&looks),
+                "{micros} us: {looks} of dimension {}",
+                tuning.dimension
+            );
         }
         // 221 184 B of the simple type, 16 messages, at the paper's 1.114 Gb/s: 450 there.
         let transfer = Duration::from_micros(25_400);
@@ -320,8 +324,14 @@ mod tests {
             words_read: 2,
             frames: 1,
         };
-        assert_eq!(acts.price(&Prices::STATED), Duration::from_nanos(300 + 200 + 400 + 1800 + 100));
-        assert_eq!(acts.price(&Prices::STATED.times(10)), Duration::from_nanos(28_000));
+        assert_eq!(
+            acts.price(&Prices::STATED),
+            Duration::from_nanos(300 + 200 + 400 + 1800 + 100)
+        );
+        assert_eq!(
+            acts.price(&Prices::STATED.times(10)),
+            Duration::from_nanos(28_000)
+        );
         assert_eq!(acts.price(&Prices::NONE), Duration::ZERO);
     }
 }

@@ -209,7 +209,9 @@ impl<D: Device> Device for Priced<D> {
     }
 
     fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.act(written(bytes.len()), |device| device.write_cluster(address, bytes))
+        self.act(written(bytes.len()), |device| {
+            device.write_cluster(address, bytes)
+        })
     }
 
     fn load(&mut self, program: &Program) -> Result<(), DeviceError> {

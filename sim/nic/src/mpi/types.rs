@@ -61,10 +61,7 @@ impl Step {
     /// In the words of MPI.
     pub fn words(&self) -> String {
         let Self {
-            count,
-            block,
-            stride,
-            ..
+            count, block, stride, ..
         } = self;
         match self.constructor {
             Constructor::Contiguous => format!("contiguous({count})"),
@@ -233,12 +230,21 @@ mod tests {
     fn types_of_figure_9() {
         let sizes = |kind: PaperType| -> Vec<[i64; 2]> {
             let stages = kind.stages();
-            stages.iter().map(|stage| [stage.bounds.size, stage.bounds.extent]).collect()
+            stages
+                .iter()
+                .map(|stage| [stage.bounds.size, stage.bounds.extent])
+                .collect()
         };
         assert_eq!(sizes(PaperType::Simple), [[110_592; 2]]);
         assert_eq!(
             sizes(PaperType::Complex),
-            [[72, 72], [13_824, 18_288], [27_648, 24_432], [55_296, 36_720], [110_592, 55_152]]
+            [
+                [72, 72],
+                [13_824, 18_288],
+                [27_648, 24_432],
+                [55_296, 36_720],
+                [110_592, 55_152]
+            ]
         );
         let complex = PaperType::Complex.layout(20).expect("it has a layout");
         assert_eq!(complex.bytes(), 2_211_840);

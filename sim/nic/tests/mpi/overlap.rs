@@ -38,10 +38,16 @@ fn a_host_computes_while_a_message_comes() {
         assert!(trial.polling() <= acts.price(&prices) + slack, "{trial:?}");
         let multiplication = Multiplication::PAPER.time(trial.dimension);
         let computed = multiplication * trial.multiplications;
-        assert!(trial.computed >= computed && trial.computed <= computed + slack, "{trial:?}");
+        assert!(
+            trial.computed >= computed && trial.computed <= computed + slack,
+            "{trial:?}"
+        );
         assert!(trial.elapsed >= done.alone.time - slack, "{done:?}");
         // The host notices the end by the next look.
-        assert!(trial.elapsed <= done.alone.time + multiplication + trial.polling() + slack, "{done:?}");
+        assert!(
+            trial.elapsed <= done.alone.time + multiplication + trial.polling() + slack,
+            "{done:?}"
+        );
     }
     assert!(done.trials[0].ratio() > 0.97, "{done:?}");
     assert!(done.trials[1].ratio() < done.trials[0].ratio(), "{done:?}");

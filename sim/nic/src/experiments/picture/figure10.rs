@@ -2,7 +2,9 @@
 
 use super::mark::{Mark, Shape, Style};
 use super::{COLORS, Drawing, draw};
-use crate::experiments::{ELEMENTS, ExperimentError, MESSAGES, PAPER_LENGTHS, PAPER_MESSAGES, Point, Spec, of_paper};
+use crate::experiments::{
+    ELEMENTS, ExperimentError, MESSAGES, PAPER_LENGTHS, PAPER_MESSAGES, Point, Spec, of_paper,
+};
 use crate::mpi::{PaperType, Trial};
 use plotters::coord::ranged1d::{Ranged, ValueFormatter};
 use plotters::coord::types::RangedCoordf64;
@@ -65,9 +67,14 @@ impl Sweep {
         match self {
             Self::Length => {
                 let lengths = PAPER_LENGTHS.iter();
-                lengths.map(|paper| spec(MESSAGES, paper.bytes / crate::experiments::ELEMENT_BYTES)).collect()
+                lengths
+                    .map(|paper| spec(MESSAGES, paper.bytes / crate::experiments::ELEMENT_BYTES))
+                    .collect()
             }
-            Self::Messages => PAPER_MESSAGES.iter().map(|(messages, _)| spec(*messages, ELEMENTS)).collect(),
+            Self::Messages => PAPER_MESSAGES
+                .iter()
+                .map(|(messages, _)| spec(*messages, ELEMENTS))
+                .collect(),
         }
     }
 }
@@ -91,7 +98,11 @@ pub fn draw_figure10(path: &Path, points: &[Point]) -> Result<(), ExperimentErro
 /// Ours: simple is full, complex is hollow; window 1 are circles and lines, wider ones triangles and dashes.
 fn ours(kind: PaperType, window: u16) -> Style {
     Style {
-        shape: Some(if window == 1 { Shape::Circle } else { Shape::Triangle }),
+        shape: Some(if window == 1 {
+            Shape::Circle
+        } else {
+            Shape::Triangle
+        }),
         color: COLORS[usize::from(kind == PaperType::Complex)],
         is_full: kind == PaperType::Simple,
         line: Some(2),
@@ -138,14 +149,17 @@ fn of_ours(
     let mut windows: Vec<u16> = points.iter().map(|point| point.spec.window).collect();
     windows.sort_unstable();
     windows.dedup();
-    let all = windows.into_iter().flat_map(|window| PaperType::ALL.map(|kind| (kind, window)));
+    let all = windows
+        .into_iter()
+        .flat_map(|window| PaperType::ALL.map(|kind| (kind, window)));
     all.map(|(kind, window)| {
         let own = points.iter().filter(|point| {
             let spec = &point.spec;
             spec.kind == kind && spec.window == window && sweep.has(spec)
         });
-        let mut own: Vec<(f64, f64)> =
-            own.filter_map(|point| Some((sweep.place(&point.spec), value(point)?))).collect();
+        let mut own: Vec<(f64, f64)> = own
+            .filter_map(|point| Some((sweep.place(&point.spec), value(point)?)))
+            .collect();
         own.sort_by(|left, right| left.0.total_cmp(&right.0));
         (style(ours(kind, window)), own)
     })
@@ -156,7 +170,9 @@ fn of_ours(
 fn of_theirs(sweep: Sweep, style: impl Fn(PaperType) -> Style, column: usize) -> Vec<Series> {
     let of = |kind: PaperType| {
         let specs = sweep.paper(kind);
-        let values = specs.iter().filter_map(|spec| Some((sweep.place(spec), of_paper(spec)[column]?)));
+        let values = specs
+            .iter()
+            .filter_map(|spec| Some((sweep.place(spec), of_paper(spec)[column]?)));
         (style(kind), values.collect())
     };
     PaperType::ALL.map(of).to_vec()
@@ -183,6 +199,7 @@ fn throughput(area: &Drawing<'_>, sweep: Sweep, points: &[Point]) -> Result<(), 
         .build_cartesian_2d(x, GBPS.log_scale())?;
     chart
         .configure_mesh()
+        .max_light_lines(1)
         .x_desc(x_desc)
         .y_desc("throughput, Gb/s")
         .x_label_formatter(&|x| format!("{x:.0}"))
@@ -199,7 +216,11 @@ fn overlap(area: &Drawing<'_>, sweep: Sweep, points: &[Point]) -> Result<(), Box
         of_ours(sweep, points, |style| style, ratio(0)),
     ]
     .concat();
-    let lowest = points.iter().flat_map(|point| &point.done.trials).map(Trial::ratio).fold(RATIO, f64::min);
+    let lowest = points
+        .iter()
+        .flat_map(|point| &point.done.trials)
+        .map(Trial::ratio)
+        .fold(RATIO, f64::min);
     let lowest = (lowest * 50.0).floor() / 50.0;
     let (x_desc, x) = sweep.axis();
     let mut chart = ChartBuilder::on(area)
@@ -209,6 +230,7 @@ fn overlap(area: &Drawing<'_>, sweep: Sweep, points: &[Point]) -> Result<(), Box
         .build_cartesian_2d(x, lowest..1.004)?;
     chart
         .configure_mesh()
+        .max_light_lines(1)
         .x_desc(x_desc)
         .y_desc("overlap ratio R")
         .x_label_formatter(&|x| format!("{x:.0}"))
@@ -247,11 +269,26 @@ fn legend(area: &Drawing<'_>) -> Result<(), Box<dyn Error>> {
         (ours(Simple, 16), "simple, window 16: here, simulated"),
         (ours(Complex, 16), "complex, window 16: here, simulated"),
         (computing(ours(Simple, 1)), "crosses: while the host computes"),
-        (theirs(Simple, Shape::Square), "simple, window 1: paper, measured; its sender sleeps"),
-        (theirs(Complex, Shape::Square), "complex, window 1: paper, measured; its sender sleeps"),
-        (theirs(Simple, Shape::Diamond), "simple: MPICH on the paper's hosts, measured"),
-        (theirs(Complex, Shape::Diamond), "complex: MPICH on the paper's hosts, measured"),
-        (dear(ours(Simple, 1)), "thin: what the host does takes ten times as long"),
+        (
+            theirs(Simple, Shape::Square),
+            "simple, window 1: paper, measured; its sender sleeps",
+        ),
+        (
+            theirs(Complex, Shape::Square),
+            "complex, window 1: paper, measured; its sender sleeps",
+        ),
+        (
+            theirs(Simple, Shape::Diamond),
+            "simple: MPICH on the paper's hosts, measured",
+        ),
+        (
+            theirs(Complex, Shape::Diamond),
+            "complex: MPICH on the paper's hosts, measured",
+        ),
+        (
+            dear(ours(Simple, 1)),
+            "thin: what the host does takes ten times as long",
+        ),
     ];
     let font = ("sans-serif", 13).into_font();
     for (number, (style, text)) in entries.into_iter().enumerate() {
@@ -265,7 +302,10 @@ fn legend(area: &Drawing<'_>) -> Result<(), Box<dyn Error>> {
                 false => area.draw(&PathElement::new(ends, line))?,
             }
         }
-        area.draw(&Mark { at: (x + 16, y), style })?;
+        area.draw(&Mark {
+            at: (x + 16, y),
+            style,
+        })?;
         area.draw(&Text::new(text, (x + 42, y - 6), font.clone()))?;
     }
     Ok(())

@@ -46,17 +46,26 @@ fn rows() -> Result<Vec<Row>, ExperimentError> {
 }
 
 fn runs(area: &Drawing<'_>, rows: &[Row]) -> Result<(), Box<dyn Error>> {
-    let end = rows.iter().flat_map(|(.., runs)| runs.last()).map(|[_, end]| *end).fold(0.0, f64::max);
+    let end = rows
+        .iter()
+        .flat_map(|(.., runs)| runs.last())
+        .map(|[_, end]| *end)
+        .fold(0.0, f64::max);
     let lowest = rows.len() as f64;
     let mut chart = ChartBuilder::on(area)
-        .caption("One element of each type: 110 592 B in the order of the message, from above", ("sans-serif", 18))
+        .caption(
+            "One element of each type: 110 592 B in the order of the message, from above",
+            ("sans-serif", 18),
+        )
         .margin(10)
         .margin_right(24)
         .x_label_area_size(36)
         .y_label_area_size(130)
         .build_cartesian_2d(0.0..end, lowest..0.0)?;
     let names = |y: &f64| {
-        let row = rows.get((y.floor()) as usize).filter(|_| (y.fract() - 0.5).abs() < 0.01);
+        let row = rows
+            .get((y.floor()) as usize)
+            .filter(|_| (y.fract() - 0.5).abs() < 0.01);
         row.map(|(name, ..)| name.clone()).unwrap_or_default()
     };
     chart

@@ -38,7 +38,17 @@ impl Shape {
     /// Corners around a middle.
     fn corners(self) -> &'static [(i32, i32)] {
         match self {
-            Self::Circle => &[(-4, -2), (-2, -4), (2, -4), (4, -2), (4, 2), (2, 4), (-2, 4), (-4, 2), (-4, -2)],
+            Self::Circle => &[
+                (-4, -2),
+                (-2, -4),
+                (2, -4),
+                (4, -2),
+                (4, 2),
+                (2, 4),
+                (-2, 4),
+                (-4, 2),
+                (-4, -2),
+            ],
             Self::Triangle => &[(-5, 4), (0, -5), (5, 4), (-5, 4)],
             Self::Square => &[(-4, -4), (4, -4), (4, 4), (-4, 4), (-4, -4)],
             Self::Diamond => &[(-5, 0), (0, -5), (5, 0), (0, 5), (-5, 0)],
@@ -69,7 +79,11 @@ impl<C, B: DrawingBackend> Drawable<B> for Mark<C> {
         for (x, y) in points {
             let corners = || shape.corners().iter().map(|(right, down)| (x + right, y + down));
             if shape != Shape::Cross {
-                let inside = if self.style.is_full { self.style.color } else { WHITE };
+                let inside = if self.style.is_full {
+                    self.style.color
+                } else {
+                    WHITE
+                };
                 backend.fill_polygon(corners(), &inside)?;
             }
             backend.draw_path(corners(), &self.style.color.stroke_width(1))?;
