@@ -1,9 +1,10 @@
 //! A device of which everything that the host does takes a stated time.
 //!
 //! A simulated NIC lets time pass only while somebody waits, so software on it takes none. Here each act of the host has a
-//! price, and simulated time passes for it. What an access takes in the simulation counts towards its price. That is little
-//! for a card behind PCIe and far too much for a function call; what it leaves out is caches, memory that is shared with a
-//! computation, system calls and interrupts.
+//! price, and simulated time passes for it. What a read takes in the simulation counts towards its price. Writes are posted: the
+//! host goes on after their price, also if the simulated access is answered later; the device's clock is ahead of the host's
+//! then, until the host waits or computes. What prices leave out is caches, memory that is shared with a computation, system
+//! calls and interrupts.
 
 use spinneret_host::device::Area;
 use spinneret_host::{Address, Device, DeviceError, Program};
@@ -101,7 +102,7 @@ impl Sub for Acts {
 }
 
 impl Acts {
-    /// What they take together, if no access took longer than its price.
+    /// What they take together, if no read took longer than its price.
     pub fn price(&self, prices: &Prices) -> Duration {
         let nanos = |price: Duration| price.as_nanos() as u64;
         let looks = (self.looks * WORDS_OF_A_LOOK + self.words_seen) * nanos(prices.look);
@@ -119,6 +120,8 @@ pub struct Priced<D> {
     acts: Acts,
     /// Time that has passed for the host, and not yet on the device.
     owed: Duration,
+    /// Time that has passed on the device, and not yet for the host.
+    ahead: Duration,
 }
 
 impl<D: Device> Priced<D> {
@@ -129,6 +132,7 @@ impl<D: Device> Priced<D> {
             prices: Prices::NONE,
             acts: Acts::default(),
             owed: Duration::ZERO,
+            ahead: Duration::ZERO,
         }
     }
 
@@ -152,27 +156,52 @@ impl<D: Device> Priced<D> {
         acts.price(&self.prices)
     }
 
-    /// Does something that the device sees, after what the host did before.
+    /// Does something that the device sees, after what the host did before: what came of it, and how long it took there.
     fn act<T>(
+        &mut self,
+        what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
+    ) -> Result<(T, Duration), DeviceError> {
+        self.settle(Duration::ZERO)?;
+        let begun = self.device.now();
+        let result = what(&mut self.device)?;
+        Ok((result, self.device.now().saturating_sub(begun)))
+    }
+
+    /// The host waits for the answer.
+    fn ask<T>(
         &mut self,
         acts: Acts,
         what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
     ) -> Result<T, DeviceError> {
-        self.settle(Duration::ZERO)?;
-        let begun = self.device.now();
-        let result = what(&mut self.device)?;
-        let passed = self.device.now().saturating_sub(begun);
+        let (result, passed) = self.act(what)?;
         let price = self.count(acts);
         self.owed += price.saturating_sub(passed);
+        Ok(result)
+    }
+
+    /// The host goes on.
+    fn post<T>(
+        &mut self,
+        acts: Acts,
+        what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        let (result, passed) = self.act(what)?;
+        let price = self.count(acts);
+        self.owed += price.saturating_sub(passed);
+        if self.prices != Prices::NONE {
+            self.ahead += passed.saturating_sub(price);
+        }
         Ok(result)
     }
 
     /// Lets the time pass that has passed for the host, and some more.
     fn settle(&mut self, more: Duration) -> Result<(), DeviceError> {
         let time = std::mem::take(&mut self.owed) + more;
-        match time.is_zero() {
-            true => Ok(()),
-            false => self.device.wait(time),
+        let known = time.min(self.ahead);
+        self.ahead -= known;
+        match time - known {
+            Duration::ZERO => Ok(()),
+            time => self.device.wait(time),
         }
     }
 }
@@ -197,19 +226,19 @@ impl<D: Device> Device for Priced<D> {
     }
 
     fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
-        self.act(read(4), |device| device.read_register(offset))
+        self.ask(read(4), |device| device.read_register(offset))
     }
 
     fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError> {
-        self.act(written(4), |device| device.write_register(offset, value))
+        self.post(written(4), |device| device.write_register(offset, value))
     }
 
     fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
-        self.act(read(bytes.len()), |device| device.read_cluster(address, bytes))
+        self.ask(read(bytes.len()), |device| device.read_cluster(address, bytes))
     }
 
     fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
-        self.act(written(bytes.len()), |device| {
+        self.post(written(bytes.len()), |device| {
             device.write_cluster(address, bytes)
         })
     }
@@ -259,7 +288,7 @@ impl<D: Device> Device for Priced<D> {
     }
 
     fn now(&self) -> Duration {
-        self.device.now() + self.owed
+        self.device.now() + self.owed - self.ahead
     }
 
     fn last_moment(&self) -> Duration {
@@ -283,7 +312,7 @@ impl<D: Device> Device for Priced<D> {
             frames: 1,
             ..Acts::default()
         };
-        self.act(acts, |device| device.transmit(frame))
+        self.post(acts, |device| device.transmit(frame))
     }
 
     fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
@@ -291,6 +320,6 @@ impl<D: Device> Device for Priced<D> {
             looks: 1,
             ..Acts::default()
         };
-        self.act(acts, Device::receive)
+        self.ask(acts, Device::receive)
     }
 }
