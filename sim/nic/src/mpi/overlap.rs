@@ -32,6 +32,11 @@ impl Multiplication {
     pub fn time(&self, dimension: u32) -> Duration {
         Duration::from_secs_f64(2.0 * f64::from(dimension).powi(3) / (self.gflops * 1e9))
     }
+
+    /// The dimension that the paper's rule finds for a transfer of so long.
+    pub fn dimension(&self, transfer: Duration) -> u32 {
+        Tuning::expect(self, transfer).dimension
+    }
 }
 
 /// The rule by which the dimension is found. The paper repeats a trial until it is right five times; simulated time is the same
@@ -260,78 +265,5 @@ fn check(rank: &Rank, begun: Duration) -> Result<(), ExchangeError> {
             "messages have not come within {} s",
             LIMIT.as_secs()
         ))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Acts, Alone, Multiplication, Prices, Trial, Tuning};
-    use std::time::Duration;
-
-    #[test]
-    fn arithmetic_of_overlap() {
-        let trial = Trial {
-            prices: Prices::STATED,
-            dimension: 100,
-            multiplications: 16,
-            elapsed: Duration::from_micros(200),
-            computed: Duration::from_micros(190),
-            acts: Acts::default(),
-        };
-        let alone = Alone {
-            time: Duration::from_micros(160),
-            bytes: 200_000,
-        };
-        assert_eq!(trial.polling(), Duration::from_micros(10));
-        assert!((trial.ratio() - 0.95).abs() < 1e-12);
-        assert!((trial.availability(&alone, Duration::ZERO) - 0.9375).abs() < 1e-12);
-        assert!((trial.availability(&alone, Duration::from_micros(70)) - 0.5).abs() < 1e-12);
-        assert!((alone.gbps() - 10.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn a_multiplication_takes_what_the_rate_says() {
-        let time = Multiplication::PAPER.time(1040);
-        assert!((time.as_secs_f64() - 0.012_856).abs() < 1e-6, "{time:?}");
-    }
-
-    /// The paper's own dimensions, from the times of its transfers: the rule stops within a few steps of them.
-    #[test]
-    fn the_rule_ends_within_15_to_20_multiplications() {
-        for micros in [50_u64, 170, 2_000, 31_800, 281_000, 1_000_000] {
-            let transfer = Duration::from_micros(micros);
-            let tuning = Tuning::expect(&Multiplication::PAPER, transfer);
-            let each = Multiplication::PAPER.time(tuning.dimension);
-            let looks = transfer.as_nanos().div_ceil(each.as_nanos());
-            assert!(
-                (15..=20).contains(&looks),
-                "{micros} us: {looks} of dimension {}",
-                tuning.dimension
-            );
-        }
-        // 221 184 B of the simple type, 16 messages, at the paper's 1.114 Gb/s: 450 there.
-        let transfer = Duration::from_micros(25_400);
-        let tuning = Tuning::expect(&Multiplication::PAPER, transfer);
-        assert!((430..=560).contains(&tuning.dimension), "{}", tuning.dimension);
-    }
-
-    #[test]
-    fn acts_cost_what_is_stated() {
-        let acts = Acts {
-            looks: 3,
-            words_seen: 32,
-            words_written: 4,
-            words_read: 2,
-            frames: 1,
-        };
-        assert_eq!(
-            acts.price(&Prices::STATED),
-            Duration::from_nanos(300 + 200 + 400 + 1800 + 100)
-        );
-        assert_eq!(
-            acts.price(&Prices::STATED.times(10)),
-            Duration::from_nanos(28_000)
-        );
-        assert_eq!(acts.price(&Prices::NONE), Duration::ZERO);
     }
 }
