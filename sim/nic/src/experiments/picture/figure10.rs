@@ -298,7 +298,7 @@ fn legend(area: &Drawing<'_>) -> Result<(), Box<dyn Error>> {
         if let Some(width) = style.line {
             let line = style.color.stroke_width(width);
             match style.is_dashed {
-                true => area.draw(&DashedPathElement::new(ends.into_iter(), 7, 4, line))?,
+                true => area.draw(&DashedPathElement::new(ends, 7, 4, line))?,
                 false => area.draw(&PathElement::new(ends, line))?,
             }
         }
