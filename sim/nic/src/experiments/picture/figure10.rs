@@ -268,7 +268,10 @@ fn legend(area: &Drawing<'_>) -> Result<(), Box<dyn Error>> {
         (ours(Complex, 1), "complex, window 1: here, simulated"),
         (ours(Simple, 16), "simple, window 16: here, simulated"),
         (ours(Complex, 16), "complex, window 16: here, simulated"),
-        (computing(ours(Simple, 1)), "crosses: while the host computes, here and in the paper"),
+        (
+            computing(ours(Simple, 1)),
+            "crosses: while the host computes, here and in the paper",
+        ),
         (
             theirs(Simple, Shape::Square),
             "simple, window 1: paper, measured; its sender sleeps",
