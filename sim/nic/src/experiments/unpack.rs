@@ -4,6 +4,7 @@ use super::ExperimentError;
 use super::figure10::{MESSAGES, Spec};
 use crate::mpi::PaperType;
 use serde::{Deserialize, Serialize};
+use spinneret_mpi::Layout;
 use spinneret_mpi_sys::{Library, Mpi};
 use std::path::Path;
 use std::process::Command;
@@ -54,6 +55,16 @@ pub fn unpack_with(compiler: &Path) -> Result<Unpacking, ExperimentError> {
     let mpi = Mpi::init_with(&Library::with(compiler, None).map_err(wrong)?).map_err(wrong)?;
     let mut times = Vec::new();
     for kind in PaperType::ALL {
+        let tree = kind
+            .datatype(&mpi)
+            .and_then(|datatype| datatype.contents())
+            .map_err(wrong)?;
+        if Layout::of(&tree, 1)? != kind.layout(1)? {
+            let name = kind.name();
+            return Err(ExperimentError::Wrong(format!(
+                "the {name} type of this MPI is another one than ours"
+            )));
+        }
         for elements in (2..=20).step_by(2) {
             times.push((kind, elements, unpack(&mpi, kind, elements).map_err(wrong)?));
         }
@@ -95,10 +106,10 @@ pub fn unpack_everywhere(program: &Path, mut missing: impl FnMut(&str, String)) 
                 Ok(unpacking) => found.push(unpacking),
                 Err(error) => missing(compiler, error.to_string()),
             },
-            Ok(output) => missing(
-                compiler,
-                String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-            ),
+            Ok(output) => {
+                let words = String::from_utf8_lossy(&output.stderr);
+                missing(compiler, words.lines().next().unwrap_or_default().to_owned());
+            }
             Err(error) => missing(compiler, error.to_string()),
         }
     }
