@@ -10,7 +10,8 @@ use spinneret_nic::mpi::Prices;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Holds messages of MPI's datatypes to their bars, in simulated time: throughput, and how much a host computes meanwhile.
+/// Holds messages of MPI's datatypes to their bars, in simulated time: throughput, and how much a host computes
+/// meanwhile.
 #[derive(Debug, Parser)]
 #[command(name = "bench mpi")]
 struct Arguments {
@@ -28,8 +29,8 @@ fn main() -> Result<ExitCode> {
     let (points, promises) = promises(&arguments.elements, |point| eprintln!("{point}"))?;
     show(&promises);
     println!(
-        "All of it is simulated: NICs at 250 MHz, clusters at 40 MHz. A look of the host takes {:?}, a word that it writes {:?}, one that it reads \
-         {:?}; prices times {}: so much more. The host that sends takes no time.",
+        "All of it is simulated: NICs at 250 MHz, clusters at 40 MHz. A look of the host takes {:?}, a word that it \
+         writes {:?}, one that it reads {:?}; prices times {}: so much more. The host that sends takes no time.",
         Prices::STATED.look,
         Prices::STATED.written,
         Prices::STATED.read,

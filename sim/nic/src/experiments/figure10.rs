@@ -15,8 +15,9 @@ pub const ELEMENTS: u64 = 20;
 /// How many times as high prices of the host are, in the order of trials.
 pub const TIMES: [u32; 2] = [1, 10];
 
-/// The paper's medians of 20 runs, 16 messages, from the CSV files beside its artefact: without computation and with it in Gb/s,
-/// MPICH on the same hosts in Gb/s, R. A sleeping sender bounds the first two: it waits 100 us and more for each segment.
+/// The paper's medians of 20 runs, 16 messages, from the CSV files beside its artefact: without computation and with
+/// it in Gb/s, MPICH on the same hosts in Gb/s, R. A sleeping sender bounds the first two: it waits 100 us and more
+/// for each segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
     /// Of a message.

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Simulations do not share anything, so as many run at once as there are processors; results come in the order of `all`. The
-/// last ones are begun first: lists have their longest there. Nothing is begun any more after a failure.
+/// Simulations do not share anything, so as many run at once as there are processors; results come in the order of
+/// `all`. The last ones are begun first: lists have their longest there. Nothing is begun any more after a failure.
 ///
 /// # Errors
 /// The first failure of the list, if there is one.

@@ -50,7 +50,8 @@ pub fn of_paper(spec: &Spec) -> [Option<f64>; 4] {
     [reference.map(|(_, medians)| medians[kind]), None, None, None]
 }
 
-/// The header, and a row for each point and set of prices; what is simulated and what is measured stands in different columns.
+/// The header, and a row for each point and set of prices; what is simulated and what is measured stands in different
+/// columns.
 pub fn csv(points: &[Point], unpackings: &[Unpacking]) -> String {
     let mut header: Vec<String> = COLUMNS.iter().map(|name| (*name).to_owned()).collect();
     for unpacking in unpackings {

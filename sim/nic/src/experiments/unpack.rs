@@ -94,7 +94,8 @@ fn unpack(mpi: &Mpi, kind: PaperType, elements: u64) -> Result<Duration, spinner
 }
 
 /// Measures with all MPIs of this machine, each in a process of its own: that of a program which prints what
-/// [`unpack_with`] gives, as JSON, for `unpack --mpicc COMPILER`. Those that are missing are left out, with a word of why.
+/// [`unpack_with`] gives, as JSON, for `unpack --mpicc COMPILER`. Those that are missing are left out, with a word of
+/// why.
 pub fn unpack_everywhere(program: &Path, mut missing: impl FnMut(&str, String)) -> Vec<Unpacking> {
     let mut found = Vec::new();
     for compiler in COMPILERS {

@@ -1,18 +1,11 @@
 //! Messages from one rank to another.
 
-use super::priced::Priced;
+use super::ranks::{ExchangeError, Rank, program, rank_on, ranks};
 use crate::device::Simulated;
-use crate::fabric::{Hosted, run_programs};
-use crate::nic::NicConfig;
-use crate::run::BuildError;
-use crate::{laptop, run};
-use spinneret_cluster::{Program, ProgramError};
-use spinneret_fabric::topology::{Simple, ip_of, mac_of};
-use spinneret_fabric::{FabricError, Faults, Left, Settings, TopologyError};
-use spinneret_host::{Address, Nic};
-use spinneret_mpi::library::{Buffer, Config, Copies, Counts, From, Library, Request, To};
+use spinneret_fabric::Faults;
+use spinneret_mpi::library::{Buffer, Config, Copies, Counts, From, Request, To};
 use spinneret_mpi::nic::memory::Counter;
-use spinneret_mpi::{Layout, LayoutError, Piece};
+use spinneret_mpi::{Layout, Piece};
 use spinneret_slmp::{Mode, SenderConfig};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -27,110 +20,6 @@ pub const FILL: u8 = 0x5a;
 const BEFORE: Duration = Duration::from_micros(150);
 /// Time after the last round on a bad cable: acknowledgements may be lost, and asked for again.
 const AFTER_FAULTS: Duration = Duration::from_millis(4);
-
-/// A rank of MPI.
-pub type Rank = Library<Priced<Simulated>>;
-
-/// A program of a rank, on its NIC.
-pub type Work<'p> = Box<dyn FnOnce(&Simulated) -> Result<(), ExchangeError> + Send + 'p>;
-
-/// Why messages did not come as they should.
-#[derive(Debug, thiserror::Error)]
-pub enum ExchangeError {
-    /// The library.
-    #[error(transparent)]
-    Mpi(#[from] spinneret_mpi::library::Error),
-    /// The NIC.
-    #[error(transparent)]
-    Host(#[from] spinneret_host::Error),
-    /// A type.
-    #[error(transparent)]
-    Layout(#[from] LayoutError),
-    /// The handlers cannot be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// Their program cannot be read.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// There is no such cable.
-    #[error(transparent)]
-    Topology(#[from] TopologyError),
-    /// The simulation.
-    #[error(transparent)]
-    Fabric(#[from] FabricError),
-    /// Something else came, or nothing.
-    #[error("{0}")]
-    Wrong(String),
-}
-
-/// The handlers.
-///
-/// # Errors
-/// If they cannot be built.
-pub fn program() -> Result<Program, ExchangeError> {
-    let elf = run::program(
-        &laptop::example("mpi_types"),
-        NicConfig::default().cluster.clusters,
-    )?;
-    Ok(Program::open(&elf)?)
-}
-
-/// A library on a NIC of a fabric of so many.
-///
-/// # Errors
-/// If it cannot be opened.
-pub fn rank_on(
-    nic: &Simulated,
-    program: &Program,
-    ranks: usize,
-    config: Config,
-) -> Result<Rank, ExchangeError> {
-    let address = |number| Address {
-        mac: mac_of(number),
-        ip: ip_of(number),
-    };
-    let ranks: Vec<Address> = (0..ranks).map(address).collect();
-    let nic = Nic::new(Priced::new(nic.clone()))?;
-    Ok(Library::open(&nic, program, &ranks, config)?)
-}
-
-/// Runs a program on each NIC, so many NICs at once.
-///
-/// # Errors
-/// If one of them fails.
-pub fn ranks(
-    faults: Faults,
-    seed: u64,
-    threads: usize,
-    programs: Vec<Work<'_>>,
-) -> Result<(), ExchangeError> {
-    let topology = Simple {
-        nics: programs.len(),
-        faults,
-        seed,
-        ..Simple::default()
-    };
-    let programs = programs.into_iter().map(|program| {
-        Box::new(move |nic: &Simulated| {
-            // Who is stopped by another's end has not failed.
-            program(nic).map_err(|error| match nic.borrow().is_stopped() {
-                true => Left::Stopped(spinneret_fabric::Stopped),
-                false => Left::Failed(error.to_string()),
-            })
-        }) as Hosted<'_>
-    });
-    let settings = Settings {
-        threads,
-        ..Settings::default()
-    };
-    run_programs(
-        &topology.topology()?,
-        &NicConfig::default(),
-        settings,
-        programs.collect(),
-    )?;
-    Ok(())
-}
 
 /// Messages from rank 0 to rank 1, all at once.
 #[derive(Clone, Debug)]
@@ -149,8 +38,8 @@ pub struct Exchange {
     pub rounds: u32,
     /// What is sent in one more round before, if it is something shorter: so the NIC is warm.
     pub warm_up: Option<Layout>,
-    /// Whether the sender says nothing of the next round for an eighth of this one. Announcements are repeated until they are
-    /// granted, and a receiver that computes would find all of them with the end of this round.
+    /// Whether the sender says nothing of the next round for an eighth of this one. Announcements are repeated until
+    /// they are granted, and a receiver that computes would find all of them with the end of this round.
     pub rests: bool,
     /// Handler memory for tables of runs.
     pub table_bytes: u32,
@@ -277,8 +166,8 @@ pub fn exchange(how: &Exchange) -> Result<Exchanged, ExchangeError> {
     exchange_with(how, start_and_wait)
 }
 
-/// The same with somebody else who starts and ends the receives of each round, warm-up aside, and says whether there shall be
-/// more of them.
+/// The same with somebody else who starts and ends the receives of each round, warm-up aside, and says whether there
+/// shall be more of them.
 ///
 /// # Errors
 /// If something fails, or is not as it was sent.

@@ -1,11 +1,13 @@
 //! How much a host computes while messages come: the paper's trial, in simulated time.
 //!
-//! The clock is that of the simulation. It starts before the first receive is started, and so before anybody asks the sender for
-//! something, and stops when the library says that the last message is there. A multiplication of matrices lets a fixed time
-//! pass. All that the library does is in the time that is not computation, by the prices of [`Priced`](super::Priced).
+//! The clock is that of the simulation. It starts before the first receive is started, and so before anybody asks the
+//! sender for something, and stops when the library says that the last message is there. A multiplication of matrices
+//! lets a fixed time pass. All that the library does is in the time that is not computation, by the prices of
+//! [`Priced`](super::Priced).
 
-use super::exchange::{Exchange, ExchangeError, LIMIT, Rank, exchange_with, gbps};
+use super::exchange::{Exchange, LIMIT, exchange_with, gbps};
 use super::priced::{Acts, Prices};
+use super::ranks::{ExchangeError, Rank};
 use spinneret_mpi::library::Request;
 use std::time::Duration;
 
@@ -39,8 +41,8 @@ impl Multiplication {
     }
 }
 
-/// The rule by which the dimension is found. The paper repeats a trial until it is right five times; simulated time is the same
-/// each time, so once is enough.
+/// The rule by which the dimension is found. The paper repeats a trial until it is right five times; simulated time
+/// is the same each time, so once is enough.
 #[derive(Debug)]
 struct Tuning {
     dimension: u32,
@@ -58,8 +60,9 @@ impl Tuning {
         }
     }
 
-    /// Whether a trial with so many multiplications is as it should be; if not, the dimension is another one now. Too few say
-    /// that it is too large. Where one step is too far, steps become shorter, which the paper does after a first hit.
+    /// Whether a trial with so many multiplications is as it should be; if not, the dimension is another one now. Too
+    /// few say that it is too large. Where one step is too far, steps become shorter, which the paper does after a
+    /// first hit.
     fn learn(&mut self, multiplications: u32) -> bool {
         if WANTED.contains(&multiplications) {
             return true;
@@ -137,8 +140,8 @@ impl Trial {
         self.computed.as_secs_f64() / self.elapsed.as_secs_f64()
     }
 
-    /// Share of the transfer's own time that the library leaves to the program, which long computations cannot raise. The host
-    /// may have more to do for the messages, such as to unpack them.
+    /// Share of the transfer's own time that the library leaves to the program, which long computations cannot raise.
+    /// The host may have more to do for the messages, such as to unpack them.
     pub fn availability(&self, alone: &Alone, more: Duration) -> f64 {
         1.0 - (self.polling() + more).as_secs_f64() / alone.time.as_secs_f64()
     }

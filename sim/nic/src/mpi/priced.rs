@@ -1,10 +1,10 @@
 //! A device of which everything that the host does takes a stated time.
 //!
-//! A simulated NIC lets time pass only while somebody waits, so software on it takes none. Here each act of the host has a
-//! price, and simulated time passes for it. What a read takes in the simulation counts towards its price. Writes are posted: the
-//! host goes on after their price, also if the simulated access is answered later; the device's clock is ahead of the host's
-//! then, until the host waits or computes. What prices leave out is caches, memory that is shared with a computation, system
-//! calls and interrupts.
+//! A simulated NIC lets time pass only while somebody waits, so software on it takes none. Here each act of the host
+//! has a price, and simulated time passes for it. What a read takes in the simulation counts towards its price.
+//! Writes are posted: the host goes on after their price, also if the simulated access is answered later; the
+//! device's clock is ahead of the host's then, until the host waits or computes. What prices leave out is caches,
+//! memory that is shared with a computation, system calls and interrupts.
 
 use spinneret_host::device::Area;
 use spinneret_host::{Address, Device, DeviceError, Program};
@@ -156,7 +156,8 @@ impl<D: Device> Priced<D> {
         acts.price(&self.prices)
     }
 
-    /// Does something that the device sees, after what the host did before: what came of it, and how long it took there.
+    /// Does something that the device sees, after what the host did before: what came of it, and how long it took
+    /// there.
     fn act<T>(
         &mut self,
         what: impl FnOnce(&mut D) -> Result<T, DeviceError>,

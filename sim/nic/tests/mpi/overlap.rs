@@ -1,4 +1,5 @@
-//! Computation while messages come: the arithmetic, and one short point, of which everything must add up; the paper's types.
+//! Computation while messages come: the arithmetic, and one short point, of which everything must add up; the paper's
+//! types.
 
 use spinneret_mpi::layout::Shape;
 use spinneret_nic::mpi::{
@@ -15,8 +16,8 @@ fn measure(prices: &[Prices]) -> Overlapped {
     overlap(&how, &Multiplication::PAPER, prices).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// One message, which is less than the paper's shortest. What the host did has its price, and that is the time that is not
-/// computation, but for the rounding of clocks.
+/// One message, which is less than the paper's shortest. What the host did has its price, and that is the time that
+/// is not computation, but for the rounding of clocks.
 #[test]
 fn a_host_computes_while_a_message_comes() {
     let prices = [Prices::STATED, Prices::STATED.times(10)];
