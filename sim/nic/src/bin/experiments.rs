@@ -1,16 +1,19 @@
-//! `./dev experiments`: the paper's Figures 7 and 8.
+//! `./dev experiments`: the paper's Figures 7 to 10.
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, ValueEnum};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
 use spinneret_nic::experiments::{
-    FaultRun, RoundTrip, Stack, Throughput, draw_figure7, draw_figure8, round_trips, with_faults,
-    without_faults,
+    ELEMENT_BYTES, ELEMENTS, FaultRun, Point, RoundTrip, Spec, Stack, Throughput, Unpacking, draw_figure7,
+    draw_figure8, draw_figure9, draw_figure10, figure9, figure10_csv, points, round_trips, unpack_everywhere,
+    unpack_with, with_faults, without_faults,
 };
+use spinneret_nic::mpi::PaperType;
 use spinneret_nic::transfer::Transferred;
 use spinneret_slmp::memory::Cause;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Reproduces the paper's experiments on simulated NICs.
 #[derive(Debug, Parser)]
@@ -25,6 +28,18 @@ struct Arguments {
     /// Where results go
     #[arg(long, value_name = "DIR", default_value = "docs/results")]
     out: PathBuf,
+    /// Figure 10 with every third length, and 1, 4 and 16 messages
+    #[arg(long)]
+    quick: bool,
+    /// Windows of Figure 10
+    #[arg(long, value_name = "SEGMENTS", value_delimiter = ',', default_values_t = [1, 16])]
+    windows: Vec<u16>,
+    /// Points of Figure 10: those that are in this file are taken, and others are added to it
+    #[arg(long, value_name = "FILE", default_value = "target/experiments/figure10.json")]
+    points: PathBuf,
+    /// The compiler of the MPI that is measured
+    #[arg(long, value_name = "MPICC", default_value = "mpicc")]
+    mpicc: PathBuf,
 }
 
 /// An experiment.
@@ -36,6 +51,12 @@ enum Which {
     Figure8,
     /// A file over SLMP on bad cables
     Faults,
+    /// The types of Figure 10
+    Figure9,
+    /// Messages of MPI's datatypes, and computation meanwhile; takes an hour, and has to be named
+    Figure10,
+    /// What MPI takes to unpack on this machine, as JSON
+    Unpack,
 }
 
 fn main() -> Result<()> {
@@ -43,6 +64,10 @@ fn main() -> Result<()> {
     std::fs::create_dir_all(&arguments.out)
         .with_context(|| format!("{} cannot be made", arguments.out.display()))?;
     let wants = |which| arguments.only.is_none_or(|only| only == which);
+    if arguments.only == Some(Which::Unpack) {
+        println!("{}", serde_json::to_string(&unpack_with(&arguments.mpicc)?)?);
+        return Ok(());
+    }
     if wants(Which::Figure7) {
         figure7(&arguments.out)?;
     }
@@ -51,6 +76,12 @@ fn main() -> Result<()> {
     }
     if wants(Which::Faults) {
         faults(&arguments.out, arguments.largest)?;
+    }
+    if wants(Which::Figure9) {
+        figure_9(&arguments.out)?;
+    }
+    if arguments.only == Some(Which::Figure10) {
+        figure_10(&arguments)?;
     }
     Ok(())
 }
@@ -188,6 +219,85 @@ fn show<'d>(
     }
     println!("{table}");
     write(path, &csv)
+}
+
+fn figure_9(out: &Path) -> Result<()> {
+    let header = ["type", "constructor", "size_bytes", "extent_bytes"];
+    let mut table = table(&header);
+    let mut csv = header.join(",") + "\n";
+    for row in figure9() {
+        // Constructors have commas.
+        let [kind, constructor, size, extent] = &row;
+        csv += &format!("{kind},\"{constructor}\",{size},{extent}\n");
+        table.add_row(row);
+    }
+    println!("{table}");
+    write(&out.join("figure9.csv"), &csv)?;
+    Ok(draw_figure9(&out.join("figure9.svg"))?)
+}
+
+/// Points are written as they come, so that what was measured stays if the rest is not waited for.
+fn figure_10(arguments: &Arguments) -> Result<()> {
+    let path = &arguments.points;
+    let known = read_points(path)?;
+    let wanted: Vec<Spec> = arguments
+        .windows
+        .iter()
+        .rev()
+        .flat_map(|&window| Spec::all(window, arguments.quick))
+        .filter(|spec| known.iter().all(|point| point.spec != *spec))
+        .collect();
+    let all = Mutex::new(known);
+    points(&wanted, |point| {
+        eprintln!("{point}");
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(point.clone());
+        if let Err(error) = write_points(path, &all) {
+            eprintln!("{error:#}");
+        }
+    })?;
+    let mut points = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    points.sort_by_key(|Point { spec, .. }| (spec.kind.name(), spec.window, spec.messages, spec.elements));
+    let unpackings = unpack_everywhere(&std::env::current_exe()?, |compiler, why| {
+        eprintln!("without what the MPI of {compiler} takes to unpack here: {why}");
+    });
+    for unpacking in &unpackings {
+        show_unpacking(unpacking);
+    }
+    let csv = figure10_csv(&points, &unpackings);
+    write(&arguments.out.join("figure10.csv"), &csv)?;
+    Ok(draw_figure10(&arguments.out.join("figure10.svg"), &points)?)
+}
+
+/// The rates at which an MPI unpacks here.
+fn show_unpacking(unpacking: &Unpacking) {
+    let mut table = table(&["bytes", "simple, GB/s", "complex, GB/s"]);
+    let rate = |kind, elements| unpacking.rate(kind, elements).map(|rate| format!("{rate:.1}"));
+    for elements in (2..=ELEMENTS).step_by(2) {
+        let mut row = vec![(elements * ELEMENT_BYTES).to_string()];
+        row.extend(PaperType::ALL.map(|kind| rate(kind, elements).unwrap_or_default()));
+        table.add_row(row);
+    }
+    println!(
+        "MPI_Unpack of {}, measured on this machine:\n{table}",
+        unpacking.library
+    );
+}
+
+fn read_points(path: &Path) -> Result<Vec<Point>> {
+    match std::fs::read(path) {
+        Ok(text) => serde_json::from_slice(&text)
+            .with_context(|| format!("{} does not hold points of Figure 10; remove it", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    }
+}
+
+fn write_points(path: &Path, points: &[Point]) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    std::fs::write(path, serde_json::to_string_pretty(points)?)
+        .with_context(|| format!("{} cannot be written", path.display()))
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

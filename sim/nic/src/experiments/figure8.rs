@@ -1,12 +1,11 @@
 //! Figure 8: files over SLMP between two NICs.
 
 use super::ExperimentError;
+use super::parallel::in_parallel;
 use crate::transfer::{Transfer, Transferred, transfer};
 use spinneret_cluster::Program;
 use spinneret_fabric::Faults;
 use spinneret_slmp::{Mode, SenderConfig};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Best median of the paper.
 pub const PAPER_BEST_GBPS: f64 = 6.68;
@@ -52,11 +51,12 @@ pub fn without_faults(
     let all: Vec<(usize, u16)> = sizes
         .flat_map(|size| WINDOWS.map(|window| (size, window)))
         .collect();
-    in_parallel(&all, |program, (size, window)| {
+    let program = program()?;
+    in_parallel(&all, |(size, window)| {
         let how = with_window(*window);
         let point = Throughput {
             window: *window,
-            done: transfer(program, &file(*size), &how)?,
+            done: transfer(&program, &file(*size), &how)?,
         };
         done(&point);
         Ok(point)
@@ -68,7 +68,8 @@ pub fn without_faults(
 /// # Errors
 /// If it does not arrive as it was sent.
 pub fn with_faults(bytes: usize, done: impl Fn(&FaultRun) + Sync) -> Result<Vec<FaultRun>, ExperimentError> {
-    in_parallel(&LOSSES, |program, loss| {
+    let program = program()?;
+    in_parallel(&LOSSES, |loss| {
         let others = if *loss > 0.0 { OTHERS } else { 0.0 };
         let faults = Faults {
             loss: *loss,
@@ -82,7 +83,7 @@ pub fn with_faults(bytes: usize, done: impl Fn(&FaultRun) + Sync) -> Result<Vec<
         };
         let run = FaultRun {
             faults,
-            done: transfer(program, &file(bytes), &how)?,
+            done: transfer(&program, &file(bytes), &how)?,
         };
         done(&run);
         Ok(run)
@@ -104,38 +105,6 @@ fn with_window(window: u16) -> Transfer {
 fn file(bytes: usize) -> Vec<u8> {
     let mix = |place: usize| (place as u32).wrapping_mul(0x9e37_79b1).to_be_bytes()[0];
     (0..bytes).map(mix).collect()
-}
-
-/// Simulations do not share anything, so as many run at once as there are processors; results come in the order of `all`.
-fn in_parallel<W: Sync, R: Send>(
-    all: &[W],
-    work: impl Fn(&Program, &W) -> Result<R, ExperimentError> + Sync,
-) -> Result<Vec<R>, ExperimentError> {
-    let program = program()?;
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, Result<R, ExperimentError>)>> = Mutex::new(Vec::new());
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(all.len()) {
-            scope.spawn(|| {
-                loop {
-                    // The longest ones are last in the list, and are begun first.
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(place) = all.len().checked_sub(place + 1) else {
-                        return;
-                    };
-                    let result = work(&program, &all[place]);
-                    let mut results = results.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    results.push((place, result));
-                }
-            });
-        }
-    });
-    let mut results = results
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    results.sort_unstable_by_key(|(place, _)| *place);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 fn program() -> Result<Program, ExperimentError> {

@@ -1,12 +1,12 @@
 //! Barriers: nobody leaves one before all have come, as their common clock tells.
 
-use super::support::{LIMIT, Work, program, ranks};
+use super::support::{LIMIT, Work, ranks};
 use spinneret_fabric::Faults;
 use spinneret_fabric::topology::{ip_of, mac_of};
 use spinneret_host::{Address, Nic};
 use spinneret_mpi::Rank;
 use spinneret_mpi::library::Config;
-use spinneret_nic::Simulated;
+use spinneret_nic::{Simulated, mpi};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -28,7 +28,8 @@ fn open(nic: &Simulated, own: usize) -> Rank<Simulated> {
         ..Config::default()
     };
     let world = (own, (0..SIZE).collect());
-    Rank::new(&nic, &program(), &addresses, world, config).unwrap_or_else(|error| panic!("{error}"))
+    let program = mpi::program().unwrap_or_else(|error| panic!("{error}"));
+    Rank::new(&nic, &program, &addresses, world, config).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]

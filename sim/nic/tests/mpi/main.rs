@@ -1,6 +1,7 @@
 //! Receives of MPI's datatypes that land in place: two ranks, each with its NIC, in one fabric.
 
 mod barrier;
+mod overlap;
 mod rates;
 mod refusals;
 mod support;

@@ -3,9 +3,10 @@
 //! A test is content with one element of 110 592 B in each message and one window; the paper's messages have 2 to 20, which
 //! SPINNERET_MPI_COUNT asks for, with all windows. Short messages are slower, by what it takes to begin and to end.
 
-use super::support::{Exchange, Exchanged, bytes, complex, exchange, hvector, simple};
+use super::support::{Exchange, Exchanged, complex, exchange, simple};
 use spinneret_fabric::Faults;
 use spinneret_mpi::Layout;
+use spinneret_nic::mpi::blocks;
 
 /// Elements of a message, if more than one is asked for.
 fn asked() -> Option<u64> {
@@ -37,9 +38,8 @@ fn measure(what: &str, how: &Exchange) -> Exchanged {
 
 fn sixteen(layout: Layout, window: u16) -> Exchange {
     Exchange {
-        window,
         rounds: 2,
-        ..Exchange::of(vec![layout; 16])
+        ..Exchange::sixteen(layout, window)
     }
 }
 
@@ -82,14 +82,13 @@ fn one_message_alone() {
 
 #[test]
 fn strided_blocks() {
-    let blocks: &[i64] = if asked().is_some() {
+    let lengths: &[i64] = if asked().is_some() {
         &[128, 256, 512, 1024]
     } else {
         &[128]
     };
-    for &block in blocks {
-        let column = hvector(count() as i64 * 110_592 / block, 2 * block, bytes(block), 0);
-        let column = Layout::of(&column, 1).expect("it has a layout");
+    for &block in lengths {
+        let column = blocks(block, count() as i64 * 110_592).expect("it has a layout");
         let rate = measure(&format!("blocks of {block} B"), &sixteen(column, 16)).gbps();
         assert!(rate >= 9.0, "{rate} Gb/s");
     }

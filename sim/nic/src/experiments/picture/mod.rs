@@ -1,5 +1,12 @@
 //! The experiments as pictures, with the paper's values beside ours.
 
+mod figure10;
+mod figure9;
+mod mark;
+
+pub use figure9::draw_figure9;
+pub use figure10::draw_figure10;
+
 use super::ExperimentError;
 use super::figure7::{Mode, PAPER_7, Protocol, RoundTrip};
 use super::figure8::{PAPER_BEST_GBPS, PAPER_WINDOW_1_GBPS, Throughput};
@@ -27,7 +34,7 @@ type Drawing<'d> = DrawingArea<SVGBackend<'d>, Shift>;
 /// # Errors
 /// If the file cannot be written.
 pub fn draw_figure7(path: &Path, trips: &[RoundTrip]) -> Result<(), ExperimentError> {
-    draw(path, |area| {
+    draw(path, SIZE, |area| {
         let [icmp, udp] = &area.split_evenly((1, 2))[..] else {
             return Ok(());
         };
@@ -41,15 +48,16 @@ pub fn draw_figure7(path: &Path, trips: &[RoundTrip]) -> Result<(), ExperimentEr
 /// # Errors
 /// If the file cannot be written.
 pub fn draw_figure8(path: &Path, points: &[Throughput]) -> Result<(), ExperimentError> {
-    draw(path, |area| throughput(area, points))
+    draw(path, SIZE, |area| throughput(area, points))
 }
 
 fn draw(
     path: &Path,
+    size: (u32, u32),
     picture: impl FnOnce(&Drawing<'_>) -> Result<(), Box<dyn Error>>,
 ) -> Result<(), ExperimentError> {
     let paint = || -> Result<(), Box<dyn Error>> {
-        let area = SVGBackend::new(path, SIZE).into_drawing_area();
+        let area = SVGBackend::new(path, size).into_drawing_area();
         area.fill(&WHITE)?;
         picture(&area)?;
         Ok(area.present()?)

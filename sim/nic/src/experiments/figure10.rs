@@ -1,0 +1,158 @@
+//! Figure 10: messages of MPI's datatypes that land in place, and how much the host computes meanwhile.
+
+use super::ExperimentError;
+use super::parallel::in_parallel;
+use crate::mpi::{Exchange, ExchangeError, Multiplication, Overlapped, PaperType, Prices, overlap};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Bytes of an element of either type.
+pub const ELEMENT_BYTES: u64 = 110_592;
+/// Messages of the sweep over lengths.
+pub const MESSAGES: usize = 16;
+/// Elements of the sweep over messages.
+pub const ELEMENTS: u64 = 20;
+/// How many times as high prices of the host are, in the order of trials.
+pub const TIMES: [u32; 2] = [1, 10];
+
+/// The paper's medians of 20 runs, 16 messages, from the CSV files beside its artefact: without computation and with
+/// it in Gb/s, MPICH on the same hosts in Gb/s, R. A sleeping sender bounds the first two: it waits 100 us and more
+/// for each segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// Of a message.
+    pub bytes: u64,
+    /// Of the simple and the complex type.
+    pub medians: [[f64; 4]; 2],
+}
+
+/// For each length.
+pub const PAPER_LENGTHS: [Paper; 10] = [
+    paper(2, [[1.114, 0.885, 6.56, 0.939], [0.759, 0.629, 3.94, 0.990]]),
+    paper(4, [[1.148, 0.928, 8.64, 0.983], [0.782, 0.639, 3.69, 0.999]]),
+    paper(6, [[1.153, 0.978, 7.86, 0.995], [0.782, 0.650, 4.18, 0.999]]),
+    paper(8, [[1.152, 0.983, 7.36, 0.981], [0.775, 0.655, 3.91, 0.993]]),
+    paper(10, [[1.156, 0.982, 7.43, 0.985], [0.788, 0.645, 4.12, 0.999]]),
+    paper(12, [[1.157, 0.977, 7.52, 0.999], [0.789, 0.628, 3.90, 0.995]]),
+    paper(14, [[1.159, 1.007, 7.40, 0.999], [0.785, 0.640, 4.35, 0.993]]),
+    paper(16, [[1.160, 1.019, 8.21, 0.999], [0.790, 0.639, 3.89, 0.995]]),
+    paper(18, [[1.159, 1.015, 9.68, 0.999], [0.786, 0.646, 4.43, 0.994]]),
+    paper(20, [[1.153, 0.994, 9.25, 0.993], [0.789, 0.656, 4.47, 0.995]]),
+];
+
+/// For messages of 20 elements, without computation: how many, and Gb/s of the simple and the complex type.
+pub const PAPER_MESSAGES: [(usize, [f64; 2]); 5] = [
+    (1, [0.074, 0.052]),
+    (2, [0.146, 0.102]),
+    (4, [0.290, 0.203]),
+    (8, [0.578, 0.405]),
+    (16, [1.152, 0.789]),
+];
+
+const fn paper(elements: u64, medians: [[f64; 4]; 2]) -> Paper {
+    Paper {
+        bytes: elements * ELEMENT_BYTES,
+        medians,
+    }
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spec {
+    /// The type.
+    pub kind: PaperType,
+    /// Segments of a message that are under way at most.
+    pub window: u16,
+    /// Messages at once.
+    pub messages: usize,
+    /// Elements of each.
+    pub elements: u64,
+}
+
+impl Spec {
+    /// Bytes of a message.
+    pub fn bytes(&self) -> u64 {
+        self.elements * ELEMENT_BYTES
+    }
+
+    /// All points of both sweeps for a window, or every third length and number of messages.
+    pub fn all(window: u16, is_quick: bool) -> Vec<Self> {
+        let lengths = (1..=10).map(|half| (MESSAGES, 2 * half));
+        let messages = [1, 2, 4, 8].map(|messages| (messages, ELEMENTS));
+        let wanted = |&(messages, elements): &(usize, u64)| match messages {
+            MESSAGES => elements % 6 == 2,
+            fewer => [1, 4].contains(&fewer),
+        };
+        let points = messages.into_iter().chain(lengths);
+        let points = points.filter(|point| !is_quick || wanted(point));
+        let of = |(messages, elements)| {
+            PaperType::ALL.map(|kind| Self {
+                kind,
+                window,
+                messages,
+                elements,
+            })
+        };
+        points.flat_map(of).collect()
+    }
+
+    /// The exchange, once with a shorter message before.
+    pub fn exchange(&self) -> Result<Exchange, ExchangeError> {
+        Ok(Exchange {
+            window: self.window,
+            warm_up: Some(self.kind.layout(1)?),
+            // Points run side by side.
+            threads: 1,
+            ..Exchange::of(vec![self.kind.layout(self.elements)?; self.messages])
+        })
+    }
+}
+
+/// A point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// What was measured.
+    pub spec: Spec,
+    /// What came of it; trials are those of [`TIMES`].
+    pub done: Overlapped,
+}
+
+/// For progress.
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { spec, done } = self;
+        let Spec {
+            kind,
+            window,
+            messages,
+            ..
+        } = spec;
+        write!(
+            f,
+            "{messages} x {} B of {}, window {window}: ",
+            spec.bytes(),
+            kind.name()
+        )?;
+        write!(f, "{:.2} Gb/s simulated", done.alone.gbps())?;
+        for (times, trial) in TIMES.iter().zip(&done.trials) {
+            write!(f, ", R {:.4} with prices times {times}", trial.ratio())?;
+        }
+        Ok(())
+    }
+}
+
+/// Measures points, with the paper's multiplication.
+///
+/// # Errors
+/// If a message does not arrive as it was sent.
+pub fn points(specs: &[Spec], done: impl Fn(&Point) + Sync) -> Result<Vec<Point>, ExperimentError> {
+    let prices = TIMES.map(|times| Prices::STATED.times(times));
+    in_parallel(specs, |spec| {
+        let point = Point {
+            spec: *spec,
+            done: overlap(&spec.exchange()?, &Multiplication::PAPER, &prices)?,
+        };
+        done(&point);
+        Ok(point)
+    })
+}

@@ -1,0 +1,272 @@
+//! How much a host computes while messages come: the paper's trial, in simulated time.
+//!
+//! The clock is that of the simulation. It starts before the first receive is started, and so before anybody asks the
+//! sender for something, and stops when the library says that the last message is there. A multiplication of matrices
+//! lets a fixed time pass. All that the library does is in the time that is not computation, by the prices of
+//! [`Priced`](super::Priced).
+
+use super::exchange::{Exchange, LIMIT, exchange_with, gbps};
+use super::priced::{Acts, Prices};
+use super::ranks::{ExchangeError, Rank};
+use spinneret_mpi::library::Request;
+use std::time::Duration;
+
+/// Multiplications in which the last look shall be, by the paper's rule.
+const WANTED: std::ops::RangeInclusive<u32> = 15..=20;
+/// Dimension from which the rule starts, and its step.
+const DIMENSION: u32 = 1500;
+const STEP: u32 = 10;
+/// Trials with one set of prices at most, until one is as the rule wants it.
+const TRIALS: u32 = 4;
+
+/// C = A B + 2 C of square matrices, on a host that is as fast as is said.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Multiplication {
+    /// 10^9 operations a second; a multiplication has two for each triple of indices.
+    pub gflops: f64,
+}
+
+impl Multiplication {
+    /// What the paper's eight cores reach with OpenBLAS.
+    pub const PAPER: Self = Self { gflops: 175.0 };
+
+    /// How long one takes.
+    pub fn time(&self, dimension: u32) -> Duration {
+        Duration::from_secs_f64(2.0 * f64::from(dimension).powi(3) / (self.gflops * 1e9))
+    }
+
+    /// The dimension that the paper's rule finds for a transfer of so long.
+    pub fn dimension(&self, transfer: Duration) -> u32 {
+        Tuning::expect(self, transfer).dimension
+    }
+}
+
+/// The rule by which the dimension is found. The paper repeats a trial until it is right five times; simulated time
+/// is the same each time, so once is enough.
+#[derive(Debug)]
+struct Tuning {
+    dimension: u32,
+    step: u32,
+    /// Whether the last one was too large.
+    was_large: Option<bool>,
+}
+
+impl Tuning {
+    fn new() -> Self {
+        Self {
+            dimension: DIMENSION,
+            step: STEP,
+            was_large: None,
+        }
+    }
+
+    /// Whether a trial with so many multiplications is as it should be; if not, the dimension is another one now. Too
+    /// few say that it is too large. Where one step is too far, steps become shorter, which the paper does after a
+    /// first hit.
+    fn learn(&mut self, multiplications: u32) -> bool {
+        if WANTED.contains(&multiplications) {
+            return true;
+        }
+        let is_large = multiplications < *WANTED.start();
+        if self.was_large.is_some_and(|was_large| was_large != is_large) {
+            self.step = (self.step / 2).max(1);
+        }
+        self.was_large = Some(is_large);
+        self.dimension = match is_large {
+            true => self.dimension.saturating_sub(self.step).max(1),
+            false => self.dimension + self.step,
+        };
+        false
+    }
+
+    /// Follows the rule with what a transfer that takes so long would do, so that only few trials have to be simulated.
+    fn expect(multiplication: &Multiplication, transfer: Duration) -> Self {
+        let mut tuning = Self::new();
+        let multiplications = |dimension| {
+            let each = multiplication.time(dimension).max(Duration::from_nanos(1));
+            transfer.as_nanos().div_ceil(each.as_nanos()) as u32
+        };
+        // From 1500 down to 1 in steps of 1.
+        for _ in 0..DIMENSION {
+            if tuning.learn(multiplications(tuning.dimension)) {
+                break;
+            }
+        }
+        tuning
+    }
+}
+
+/// Messages without computation: the host looks for their end all the time.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Alone {
+    /// From the start of the first receive until the library says that the last one has ended.
+    pub time: Duration,
+    /// Bytes of all messages.
+    pub bytes: u64,
+}
+
+impl Alone {
+    /// Payload a second, in gigabits.
+    pub fn gbps(&self) -> f64 {
+        gbps(self.bytes, self.time)
+    }
+}
+
+/// Messages with computation: {multiply, look} until the library says that the last one has ended.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Trial {
+    /// What acts of the host took.
+    pub prices: Prices,
+    /// Of the matrices.
+    pub dimension: u32,
+    /// How many multiplications there were.
+    pub multiplications: u32,
+    /// From before the first start of a receive to the end of the last look.
+    pub elapsed: Duration,
+    /// The part of it in which the host multiplied: T_MM.
+    pub computed: Duration,
+    /// What the host did in the rest.
+    pub acts: Acts,
+}
+
+impl Trial {
+    /// What is not computation: T_Poll, with starts and requests.
+    pub fn polling(&self) -> Duration {
+        self.elapsed - self.computed
+    }
+
+    /// The paper's R = T_MM / (T_MM + T_Poll).
+    pub fn ratio(&self) -> f64 {
+        self.computed.as_secs_f64() / self.elapsed.as_secs_f64()
+    }
+
+    /// Share of the transfer's own time that the library leaves to the program, which long computations cannot raise.
+    /// The host may have more to do for the messages, such as to unpack them.
+    pub fn availability(&self, alone: &Alone, more: Duration) -> f64 {
+        1.0 - (self.polling() + more).as_secs_f64() / alone.time.as_secs_f64()
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Overlapped {
+    /// Without computation, with the stated prices.
+    pub alone: Alone,
+    /// With it, for each set of prices.
+    pub trials: Vec<Trial>,
+}
+
+/// Exchanges messages alone, and then with each set of prices while the host computes.
+///
+/// # Errors
+/// If a message is not as it was sent, something fails, or no dimension is as the rule wants it.
+pub fn overlap(
+    how: &Exchange,
+    multiplication: &Multiplication,
+    prices: &[Prices],
+) -> Result<Overlapped, ExchangeError> {
+    let mut done = Overlapped::default();
+    let mut tuning = Tuning::new();
+    let how = Exchange {
+        rounds: 1 + TRIALS * prices.len() as u32,
+        rests: true,
+        ..how.clone()
+    };
+    exchange_with(&how, |round, rank, requests| {
+        if round == 0 {
+            done.alone = Alone {
+                time: alone(rank, requests)?,
+                bytes: how.layouts.iter().map(spinneret_mpi::Layout::bytes).sum(),
+            };
+            tuning = Tuning::expect(multiplication, done.alone.time);
+        } else {
+            let prices = prices[done.trials.len()];
+            let trial = trial(rank, requests, prices, tuning.dimension, multiplication)?;
+            if tuning.learn(trial.multiplications) {
+                done.trials.push(trial);
+                tuning = Tuning::expect(multiplication, done.alone.time);
+            }
+        }
+        Ok(done.trials.len() < prices.len())
+    })?;
+    match done.trials.len() == prices.len() {
+        true => Ok(done),
+        false => Err(ExchangeError::Wrong(format!(
+            "no dimension lets a transfer of {:?} end after {WANTED:?} multiplications",
+            done.alone.time
+        ))),
+    }
+}
+
+fn alone(rank: &mut Rank, requests: &[Request]) -> Result<Duration, ExchangeError> {
+    let begun = rank.nic().now();
+    rank.nic().device().set_prices(Prices::STATED);
+    start(rank, requests)?;
+    let mut ended = 0;
+    while !look(rank, requests, &mut ended)? {
+        check(rank, begun)?;
+    }
+    rank.nic().device().set_prices(Prices::NONE);
+    Ok(rank.nic().now() - begun)
+}
+
+fn trial(
+    rank: &mut Rank,
+    requests: &[Request],
+    prices: Prices,
+    dimension: u32,
+    multiplication: &Multiplication,
+) -> Result<Trial, ExchangeError> {
+    let time = multiplication.time(dimension);
+    let (begun, acts) = (rank.nic().now(), rank.nic().device().acts());
+    rank.nic().device().set_prices(prices);
+    start(rank, requests)?;
+    let (mut ended, mut multiplications, mut computed) = (0, 0, Duration::ZERO);
+    loop {
+        let before = rank.nic().now();
+        rank.nic().compute(time)?;
+        computed += rank.nic().now() - before;
+        multiplications += 1;
+        if look(rank, requests, &mut ended)? {
+            break;
+        }
+        check(rank, begun)?;
+    }
+    rank.nic().device().set_prices(Prices::NONE);
+    Ok(Trial {
+        prices,
+        dimension,
+        multiplications,
+        elapsed: rank.nic().now() - begun,
+        computed,
+        acts: rank.nic().device().acts() - acts,
+    })
+}
+
+fn start(rank: &mut Rank, requests: &[Request]) -> Result<(), ExchangeError> {
+    for request in requests {
+        rank.start(*request)?;
+    }
+    Ok(())
+}
+
+/// A look at what has not ended, in the order of the requests: whether all have.
+fn look(rank: &mut Rank, requests: &[Request], ended: &mut usize) -> Result<bool, ExchangeError> {
+    while let Some(request) = requests.get(*ended) {
+        if rank.test(*request)?.is_none() {
+            return Ok(false);
+        }
+        *ended += 1;
+    }
+    Ok(true)
+}
+
+fn check(rank: &Rank, begun: Duration) -> Result<(), ExchangeError> {
+    match rank.nic().now() - begun < LIMIT {
+        true => Ok(()),
+        false => Err(ExchangeError::Wrong(format!(
+            "messages have not come within {} s",
+            LIMIT.as_secs()
+        ))),
+    }
+}

@@ -1,0 +1,326 @@
+//! A device of which everything that the host does takes a stated time.
+//!
+//! A simulated NIC lets time pass only while somebody waits, so software on it takes none. Here each act of the host
+//! has a price, and simulated time passes for it. What a read takes in the simulation counts towards its price.
+//! Writes are posted: the host goes on after their price, also if the simulated access is answered later; the
+//! device's clock is ahead of the host's then, until the host waits or computes. What prices leave out is caches,
+//! memory that is shared with a computation, system calls and interrupts.
+
+use spinneret_host::device::Area;
+use spinneret_host::{Address, Device, DeviceError, Program};
+use std::ops::{Add, AddAssign, Sub};
+use std::os::fd::OwnedFd;
+use std::ptr::NonNull;
+use std::time::Duration;
+
+/// Words that a program sees in one look: those of 16 HPUs, or of 16 messages.
+const WORDS_OF_A_LOOK: u64 = 16;
+
+/// What an act takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Prices {
+    /// A look for something new: at the queue of frames, or at 16 words of host memory.
+    pub look: Duration,
+    /// A word that is written to the NIC, also that which tells it of a frame.
+    pub written: Duration,
+    /// A word that is read from the NIC.
+    pub read: Duration,
+}
+
+impl Prices {
+    /// Nothing takes time.
+    pub const NONE: Self = Self {
+        look: Duration::ZERO,
+        written: Duration::ZERO,
+        read: Duration::ZERO,
+    };
+    /// A look as in Figure 7; a write that is posted, and a read that waits, behind PCIe.
+    pub const STATED: Self = Self {
+        look: Duration::from_nanos(100),
+        written: Duration::from_nanos(100),
+        read: Duration::from_nanos(900),
+    };
+
+    /// So many times as high.
+    #[must_use]
+    pub fn times(self, factor: u32) -> Self {
+        Self {
+            look: self.look * factor,
+            written: self.written * factor,
+            read: self.read * factor,
+        }
+    }
+}
+
+/// How often the host did what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Acts {
+    /// Looks at the queue of frames.
+    pub looks: u64,
+    /// Words of host memory that were looked at.
+    pub words_seen: u64,
+    /// Words that were written to the NIC.
+    pub words_written: u64,
+    /// Words that were read from the NIC.
+    pub words_read: u64,
+    /// Frames that were sent.
+    pub frames: u64,
+}
+
+impl Add for Acts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            looks: self.looks + other.looks,
+            words_seen: self.words_seen + other.words_seen,
+            words_written: self.words_written + other.words_written,
+            words_read: self.words_read + other.words_read,
+            frames: self.frames + other.frames,
+        }
+    }
+}
+
+impl AddAssign for Acts {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Acts {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self {
+            looks: self.looks - other.looks,
+            words_seen: self.words_seen - other.words_seen,
+            words_written: self.words_written - other.words_written,
+            words_read: self.words_read - other.words_read,
+            frames: self.frames - other.frames,
+        }
+    }
+}
+
+impl Acts {
+    /// What they take together, if no read took longer than its price.
+    pub fn price(&self, prices: &Prices) -> Duration {
+        let nanos = |price: Duration| price.as_nanos() as u64;
+        let looks = (self.looks * WORDS_OF_A_LOOK + self.words_seen) * nanos(prices.look);
+        let looks = looks.div_ceil(WORDS_OF_A_LOOK);
+        let writes = (self.words_written + self.frames) * nanos(prices.written);
+        Duration::from_nanos(looks + writes + self.words_read * nanos(prices.read))
+    }
+}
+
+/// A device with prices.
+#[derive(Debug)]
+pub struct Priced<D> {
+    device: D,
+    prices: Prices,
+    acts: Acts,
+    /// Time that has passed for the host, and not yet on the device.
+    owed: Duration,
+    /// Time that has passed on the device, and not yet for the host.
+    ahead: Duration,
+}
+
+impl<D: Device> Priced<D> {
+    /// A device on which nothing takes time yet.
+    pub fn new(device: D) -> Self {
+        Self {
+            device,
+            prices: Prices::NONE,
+            acts: Acts::default(),
+            owed: Duration::ZERO,
+            ahead: Duration::ZERO,
+        }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// What acts take from now on.
+    pub fn set_prices(&mut self, prices: Prices) {
+        self.prices = prices;
+    }
+
+    /// What was done so far.
+    pub fn acts(&self) -> Acts {
+        self.acts
+    }
+
+    fn count(&mut self, acts: Acts) -> Duration {
+        self.acts += acts;
+        acts.price(&self.prices)
+    }
+
+    /// Does something that the device sees, after what the host did before: what came of it, and how long it took
+    /// there.
+    fn act<T>(
+        &mut self,
+        what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
+    ) -> Result<(T, Duration), DeviceError> {
+        self.settle(Duration::ZERO)?;
+        let begun = self.device.now();
+        let result = what(&mut self.device)?;
+        Ok((result, self.device.now().saturating_sub(begun)))
+    }
+
+    /// The host waits for the answer.
+    fn ask<T>(
+        &mut self,
+        acts: Acts,
+        what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        let (result, passed) = self.act(what)?;
+        let price = self.count(acts);
+        self.owed += price.saturating_sub(passed);
+        Ok(result)
+    }
+
+    /// The host goes on.
+    fn post<T>(
+        &mut self,
+        acts: Acts,
+        what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        let (result, passed) = self.act(what)?;
+        let price = self.count(acts);
+        self.owed += price.saturating_sub(passed);
+        if self.prices != Prices::NONE {
+            self.ahead += passed.saturating_sub(price);
+        }
+        Ok(result)
+    }
+
+    /// Lets the time pass that has passed for the host, and some more.
+    fn settle(&mut self, more: Duration) -> Result<(), DeviceError> {
+        let time = std::mem::take(&mut self.owed) + more;
+        let known = time.min(self.ahead);
+        self.ahead -= known;
+        match time - known {
+            Duration::ZERO => Ok(()),
+            time => self.device.wait(time),
+        }
+    }
+}
+
+fn written(bytes: usize) -> Acts {
+    Acts {
+        words_written: bytes as u64 / 4,
+        ..Acts::default()
+    }
+}
+
+fn read(bytes: usize) -> Acts {
+    Acts {
+        words_read: bytes as u64 / 4,
+        ..Acts::default()
+    }
+}
+
+impl<D: Device> Device for Priced<D> {
+    fn has_register(&self, offset: u32) -> bool {
+        self.device.has_register(offset)
+    }
+
+    fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
+        self.ask(read(4), |device| device.read_register(offset))
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError> {
+        self.post(written(4), |device| device.write_register(offset, value))
+    }
+
+    fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        self.ask(read(bytes.len()), |device| device.read_cluster(address, bytes))
+    }
+
+    fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.post(written(bytes.len()), |device| {
+            device.write_cluster(address, bytes)
+        })
+    }
+
+    fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
+        self.device.load(program)
+    }
+
+    fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
+        self.device.open_area(context, bytes)
+    }
+
+    fn close_area(&mut self, context: u32) {
+        self.device.close_area(context);
+    }
+
+    /// A word is looked at; more is what the program itself does with its data.
+    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        if bytes.len() <= 8 {
+            let price = self.count(Acts {
+                words_seen: 1,
+                ..Acts::default()
+            });
+            self.owed += price;
+        }
+        self.device.read_host(context, offset, bytes)
+    }
+
+    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.device.write_host(context, offset, bytes)
+    }
+
+    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
+        self.device.host_pointer(context)
+    }
+
+    fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
+        self.device.host_file(context)
+    }
+
+    fn tells_contexts(&self) -> bool {
+        self.device.tells_contexts()
+    }
+
+    fn shape(&self) -> [u32; 2] {
+        self.device.shape()
+    }
+
+    fn now(&self) -> Duration {
+        self.device.now() + self.owed - self.ahead
+    }
+
+    fn last_moment(&self) -> Duration {
+        self.device.last_moment()
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
+        self.settle(time)
+    }
+
+    fn compute(&mut self, time: Duration) -> Result<(), DeviceError> {
+        self.settle(time)
+    }
+
+    fn address(&self) -> Option<Address> {
+        self.device.address()
+    }
+
+    fn transmit(&mut self, frame: &[u8]) -> Result<bool, DeviceError> {
+        let acts = Acts {
+            frames: 1,
+            ..Acts::default()
+        };
+        self.post(acts, |device| device.transmit(frame))
+    }
+
+    fn receive(&mut self) -> Result<Option<Vec<u8>>, DeviceError> {
+        let acts = Acts {
+            looks: 1,
+            ..Acts::default()
+        };
+        self.ask(acts, Device::receive)
+    }
+}
