@@ -227,8 +227,8 @@ impl<T: Copy, const D: usize> View<'_, T, D> {
     #[inline(always)]
     fn place<const WRAPS: bool>(&self, index: [i64; D]) -> usize {
         let mut place = 0;
-        for dim in 0..D {
-            let mut at = index[dim] - self.from[dim];
+        for (dim, at) in index.into_iter().enumerate() {
+            let mut at = at - self.from[dim];
             if WRAPS && at < 0 {
                 at += self.shape[dim];
             }
@@ -243,22 +243,20 @@ impl<T: Copy, const D: usize> View<'_, T, D> {
 
     /// An element. Unless `WRAPS`, what is stored must not go over the end of the field.
     ///
-    /// # Safety
-    /// The element is stored here.
+    /// # Panics
+    /// If the element's place is beyond what is stored here.
     #[inline(always)]
-    pub unsafe fn get<const WRAPS: bool>(&self, index: [i64; D]) -> T {
-        // SAFETY: an element that is stored has its place among the cells.
-        unsafe { self.cells.get_unchecked(self.place::<WRAPS>(index)) }.get()
+    pub fn get<const WRAPS: bool>(&self, index: [i64; D]) -> T {
+        self.cells[self.place::<WRAPS>(index)].get()
     }
 
     /// Writes an element. Unless `WRAPS`, what is stored must not go over the end of the field.
     ///
-    /// # Safety
-    /// The element is stored here.
+    /// # Panics
+    /// As [`get`](Self::get).
     #[inline(always)]
-    pub unsafe fn set<const WRAPS: bool>(&self, index: [i64; D], value: T) {
-        // SAFETY: an element that is stored has its place among the cells.
-        unsafe { self.cells.get_unchecked(self.place::<WRAPS>(index)) }.set(value);
+    pub fn set<const WRAPS: bool>(&self, index: [i64; D], value: T) {
+        self.cells[self.place::<WRAPS>(index)].set(value);
     }
 }
 

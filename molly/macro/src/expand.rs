@@ -160,7 +160,7 @@ fn module(
         let code = leaf_code(leaf, scope);
         quote! {
             #[inline(never)]
-            unsafe fn #body<const WRAPS: bool>(#taken) {
+            fn #body<const WRAPS: bool>(#taken) {
                 #code
             }
         }
@@ -206,10 +206,8 @@ fn module(
                 let __wraps = false #(|| #fields.wraps())*;
                 rank.execute(&__program, &__plan, &[#(&#fields),*], |__body, __at, __step, __count| {
                     match (__body, __wraps) {
-                        // SAFETY: the plan's storage has every element that the body accesses in these instances, and
-                        // does not go over the end of a field unless `__wraps`.
-                        #((#body_numbers, false) => unsafe { #bodies::<false>(#given) },
-                        (#body_numbers, true) => unsafe { #bodies::<true>(#given) },)*
+                        #((#body_numbers, false) => #bodies::<false>(#given),
+                        (#body_numbers, true) => #bodies::<true>(#given),)*
                         _ => unreachable!("a plan has the bodies of its program"),
                     }
                 })
@@ -271,16 +269,16 @@ impl VisitMut for Rewrite<'_> {
             *expr = match op {
                 None => syn::parse_quote!({
                     let __value = #right;
-                    unsafe { #field.set::<WRAPS>(#index, __value) }
+                    #field.set::<WRAPS>(#index, __value)
                 }),
                 Some(op) => syn::parse_quote!({
-                    let __value = unsafe { #field.get::<WRAPS>(#index) } #op (#right);
-                    unsafe { #field.set::<WRAPS>(#index, __value) }
+                    let __value = #field.get::<WRAPS>(#index) #op (#right);
+                    #field.set::<WRAPS>(#index, __value)
                 }),
             };
         } else if let Some((_, index)) = self.0.element(expr) {
             let (field, index) = (&index.expr, &index.index);
-            *expr = syn::parse_quote!((unsafe { #field.get::<WRAPS>(#index) }));
+            *expr = syn::parse_quote!((#field.get::<WRAPS>(#index)));
         } else {
             visit_mut::visit_expr_mut(self, expr);
         }

@@ -12,7 +12,7 @@ use syn::{Expr, Ident, Token, Type};
 /// constructor that can fail, `error = Type`, or how the ports of a bundle are called, `names = expression`.
 enum Argument {
     Parameter(Ident, Type),
-    Value(Ident, Option<Type>, Expr),
+    Value(Ident, Option<Type>, Box<Expr>),
     Condition(Expr),
     Error(Type),
     Names(Expr),
@@ -31,14 +31,14 @@ impl Parse for Argument {
             return match name.to_string().as_str() {
                 "error" => input.parse().map(Self::Error),
                 "names" => input.parse().map(Self::Names),
-                _ => Ok(Self::Value(name, None, input.parse()?)),
+                _ => Ok(Self::Value(name, None, Box::new(input.parse()?))),
             };
         }
         input.parse::<Token![:]>()?;
         let kind = input.parse()?;
         if input.peek(Token![=]) {
             input.parse::<Token![=]>()?;
-            return Ok(Self::Value(name, Some(kind), input.parse()?));
+            return Ok(Self::Value(name, Some(kind), Box::new(input.parse()?)));
         }
         Ok(Self::Parameter(name, kind))
     }
