@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "spinneret.h"
+
 /* A communicator, as the calls below take it. */
 static inline uint64_t spinneret_comm(MPI_Comm comm) {
     uint64_t bytes = 0;

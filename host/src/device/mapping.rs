@@ -3,14 +3,14 @@
 #![allow(unsafe_code)]
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{Ordering, fence};
 
-/// A shared mapping of a file. Child processes do not get it.
+/// A shared mapping, of a file or of memory that is nobody else's. Child processes do not get it.
 ///
 /// Nothing refers to its bytes: they are read and written by accesses that the compiler neither joins nor drops, in units of
 /// up to 8 bytes at multiples of their size, each at once. What is written first is seen first by the device.
@@ -31,7 +31,27 @@ impl Mapping {
     pub fn new(file: impl AsFd, offset: u64, bytes: usize) -> io::Result<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the system chooses the place, so nothing that is there already is replaced.
-        let start = unsafe { mmap(null_mut(), bytes, access, MapFlags::SHARED, file, offset)? };
+        Self::own(
+            unsafe { mmap(null_mut(), bytes, access, MapFlags::SHARED, file, offset)? },
+            bytes,
+        )
+    }
+
+    /// Takes so many bytes, at least 1, all of them 0.
+    ///
+    /// # Errors
+    /// If the system gives no more.
+    pub fn anonymous(bytes: usize) -> io::Result<Self> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the system chooses the place, so nothing that is there already is replaced.
+        Self::own(
+            unsafe { mmap_anonymous(null_mut(), bytes, access, MapFlags::SHARED)? },
+            bytes,
+        )
+    }
+
+    /// Takes what was mapped just now.
+    fn own(start: *mut c_void, bytes: usize) -> io::Result<Self> {
         let start = NonNull::new(start).ok_or_else(|| io::Error::other("memory was mapped to address 0"))?;
         let mapping = Self { start, bytes };
         // SAFETY: the range was mapped just now, and the advice changes nothing in this process.
@@ -124,26 +144,32 @@ impl Mapping {
 /// Memory, all of it 0 at first, in a file without a name that other processes can map. Nobody can make it shorter.
 #[derive(Debug)]
 pub struct SharedMemory {
-    file: OwnedFd,
+    /// Why there is none, if so.
+    file: io::Result<OwnedFd>,
     mapping: Mapping,
 }
 
 impl SharedMemory {
-    /// Takes so many bytes, at least 1. They fill no memory before they are used.
+    /// Takes so many bytes, at least 1. They fill no memory before they are used. If the system gives no such file, for example
+    /// because files may not be as large (`ulimit -f`), it is memory of this process alone.
     ///
     /// # Errors
     /// If the system gives no more.
     pub fn new(bytes: usize) -> io::Result<Self> {
-        let file = memfd_create("spinneret", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        ftruncate(&file, bytes as u64)?;
-        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        let mapping = Mapping::new(&file, 0, bytes)?;
+        let file = sealed_file(bytes);
+        let mapping = match &file {
+            Ok(file) => Mapping::new(file, 0, bytes)?,
+            Err(_) => Mapping::anonymous(bytes)?,
+        };
         Ok(Self { file, mapping })
     }
 
     /// The file, for another process.
-    pub fn file(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn file(&self) -> Result<BorrowedFd<'_>, &io::Error> {
+        self.file.as_ref().map(AsFd::as_fd)
     }
 
     /// What is in it.
@@ -165,6 +191,13 @@ impl SharedMemory {
             )),
         }
     }
+}
+
+fn sealed_file(bytes: usize) -> io::Result<OwnedFd> {
+    let file = memfd_create("spinneret", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    ftruncate(&file, bytes as u64)?;
+    fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    Ok(file)
 }
 
 /// Bytes that are accessed at once at an offset: mappings begin at a page, so the offset tells the alignment.
@@ -216,13 +249,14 @@ mod tests {
     #[test]
     fn memory_of_another_process_is_the_same_and_keeps_its_size() {
         let memory = SharedMemory::new(BYTES).expect("there is room");
-        let other = SharedMemory::map(memory.file(), BYTES).expect("it can be mapped");
+        let file = memory.file().expect("there is one");
+        let other = SharedMemory::map(file, BYTES).expect("it can be mapped");
         other.write(8, &[1, 2, 3]);
         let mut read = [9; 5];
         memory.mapping().read(7, &mut read);
         assert_eq!(read, [0, 1, 2, 3, 0]);
-        assert!(ftruncate(memory.file(), 0).is_err());
-        let error = SharedMemory::map(memory.file(), BYTES + 1).unwrap_err();
+        assert!(ftruncate(file, 0).is_err());
+        let error = SharedMemory::map(file, BYTES + 1).unwrap_err();
         assert_eq!(error.to_string(), "a file of 4096 bytes for 4097 bytes of memory");
     }
 

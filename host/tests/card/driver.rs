@@ -220,6 +220,13 @@ impl Driver {
         }
     }
 
+    /// The file of a context's host memory, for tests in which another process has it.
+    #[allow(dead_code, reason = "only some tests have another process")]
+    pub(crate) fn host_file(&self, context: u32) -> std::os::fd::OwnedFd {
+        let area = self.areas[context as usize].as_ref().expect("it was mapped");
+        area.file.try_clone().expect("there are few files").into()
+    }
+
     pub(crate) fn unmap(&mut self, context: u32) {
         assert!(
             !self.serves(context),

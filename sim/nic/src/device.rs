@@ -222,8 +222,9 @@ impl<B: Behind> Device for Simulated<B> {
         let areas = self.areas.borrow();
         let area = areas.get(context as usize).and_then(Option::as_ref);
         let area = area.ok_or_else(|| refused("it was not taken".to_owned()))?;
-        let file = area.0.file().try_clone_to_owned();
-        file.map_err(|error| refused(error.to_string()))
+        let file = area.0.file().map_err(|error| refused(error.to_string()))?;
+        file.try_clone_to_owned()
+            .map_err(|error| refused(error.to_string()))
     }
 
     fn tells_contexts(&self) -> bool {

@@ -10,4 +10,5 @@ mod program;
 
 mod arguments;
 mod calls;
+mod served;
 mod support;

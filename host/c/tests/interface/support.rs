@@ -1,15 +1,14 @@
 //! A NIC that the interface can open, and what it gives back.
 
-use crate::fake::{Fake, PSPIN};
+use crate::fake::Fake;
 use crate::program::program;
+use crate::served::ServedCard;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use spinneret::*;
 use spinneret_host::Device as _;
-use spinneret_host::chardev::Card;
 use spinneret_host::device::socket::{Served, Server};
 use spinneret_regmap::model::Variant;
 use std::ffi::{CStr, CString, c_int};
-use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +53,7 @@ impl Drop for Nic {
 }
 
 fn serve(mut server: Server, fake: Fake, is_over: &AtomicBool) {
-    let mut card = Card::open(fake, Path::new(PSPIN)).expect("it is free");
+    let mut card = ServedCard::open(fake);
     while !is_over.load(Ordering::Relaxed) {
         let milliseconds = match server.serve(&mut card).expect("the socket works") {
             Served::Waits(until) => {

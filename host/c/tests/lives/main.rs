@@ -8,6 +8,8 @@ mod driver;
 mod fake;
 #[path = "../../../tests/card/program.rs"]
 mod program;
+#[path = "../interface/served.rs"]
+mod served;
 #[path = "../interface/support.rs"]
 #[allow(dead_code, reason = "other tests use more of it")]
 mod support;

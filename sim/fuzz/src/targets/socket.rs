@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Requests, by their numbers (`host/src/device/socket/message.rs`): what their numbers stand for, and whether bytes follow.
-const REQUESTS: [(&[Kind], bool); 13] = [
+const REQUESTS: [(&[Kind], bool); 11] = [
     (&[Kind::Version], false),
     (&[Kind::Register], false),
     (&[Kind::Register, Kind::Any], false),
@@ -28,14 +28,12 @@ const REQUESTS: [(&[Kind], bool); 13] = [
     (&[Kind::Name], true),
     (&[Kind::Context, Kind::Area], false),
     (&[Kind::Context], false),
-    (&[Kind::Context, Kind::Few, Kind::Few], false),
-    (&[Kind::Context, Kind::Few], true),
     (&[Kind::Wait], false),
     (&[], true),
     (&[], false),
 ];
 /// Version of the protocol.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 /// Says so, with the message's length before it.
 const HELLO: [u8; 6] = [2, 0, 0, 0, 0, VERSION as u8];
 /// Messages of a client.

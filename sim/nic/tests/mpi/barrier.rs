@@ -52,11 +52,7 @@ fn nobody_leaves_before_all_have_come() {
             rank.close().unwrap_or_else(|error| panic!("rank {own}: {error}"));
         })
     };
-    let faults = Faults {
-        loss: 0.02,
-        ..Faults::default()
-    };
-    ranks(faults, 3, (0..SIZE).map(work).collect());
+    ranks(Faults::default(), 3, (0..SIZE).map(work).collect());
     let mut times = times.into_inner().expect("nobody panicked");
     assert_eq!(times.len(), SIZE * BARRIERS);
     times.sort();
