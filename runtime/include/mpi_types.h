@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define MPI_TYPES_MAGIC 0x5449504d
-#define MPI_TYPES_VERSION 2
+#define MPI_TYPES_VERSION 3
 #define MPI_TYPES_SLOTS 16
 #define MPI_TYPES_SLOT_SHIFT 24
 #define MPI_TYPES_MAX_SEGMENTS 32256
@@ -85,7 +85,9 @@ struct mpi_types_request {
     uint32_t index; /* +0x040 offset of the index in handler memory: for each part of an element, its first run */
     uint32_t index_shift; /* +0x044 a part has 2^this bytes */
     uint32_t extent; /* +0x048 bytes from one element to the next, modulo 2^32 */
-    uint32_t reserved0[5];
+    uint32_t previous_source; /* +0x04c source address of the message that came before */
+    uint32_t previous_port; /* +0x050 source port of the message that came before */
+    uint32_t reserved0[3];
     struct mpi_types_level level[MPI_TYPES_LEVELS]; /* +0x060 for each level from the inside: count, stride, reciprocal and shift of the count, step */
     uint32_t reserved1[4];
 };
@@ -108,6 +110,8 @@ static_assert(offsetof(struct mpi_types_request, runs) == 0x03c, "mpi_types_requ
 static_assert(offsetof(struct mpi_types_request, index) == 0x040, "mpi_types_request.index");
 static_assert(offsetof(struct mpi_types_request, index_shift) == 0x044, "mpi_types_request.index_shift");
 static_assert(offsetof(struct mpi_types_request, extent) == 0x048, "mpi_types_request.extent");
+static_assert(offsetof(struct mpi_types_request, previous_source) == 0x04c, "mpi_types_request.previous_source");
+static_assert(offsetof(struct mpi_types_request, previous_port) == 0x050, "mpi_types_request.previous_port");
 static_assert(offsetof(struct mpi_types_request, level) == 0x060, "mpi_types_request.level");
 static_assert(sizeof(struct mpi_types_request) == 0xc0, "mpi_types_request");
 

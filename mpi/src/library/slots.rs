@@ -20,6 +20,8 @@ struct Slot {
     /// Its id, or that of the last one.
     id: u32,
     source: [u32; 2],
+    /// Address and port of the message before, as the NIC knows them.
+    previous_source: [u32; 2],
     length: u32,
     unit: u32,
 }
@@ -99,6 +101,12 @@ impl<D: Device> Slots<D> {
         let at = (common::SIZE + number * request::SIZE) as u32;
         let slot = self.slots[number];
         let field = |offset: usize| words[offset / 4];
+        let previous = [request::PREVIOUS_SOURCE, request::PREVIOUS_PORT];
+        if slot.previous_source != slot.source {
+            for (offset, value) in previous.into_iter().zip(slot.source) {
+                self.store(at + offset as u32, value)?;
+            }
+        }
         self.store(at + request::PREVIOUS as u32, slot.id)?;
         self.store(at + request::ID as u32, 0)?;
         let source = [field(request::SOURCE), field(request::PORT)];
@@ -119,7 +127,7 @@ impl<D: Device> Slots<D> {
             changed.flat_map(|(_, offsets)| offsets.iter().copied()).collect()
         } else {
             // All but those that are written apart.
-            let apart = [request::ID, request::PREVIOUS];
+            let apart = [request::ID, request::PREVIOUS, previous[0], previous[1]];
             (0..request::SIZE)
                 .step_by(4)
                 .filter(|offset| !apart.contains(offset))
@@ -134,6 +142,7 @@ impl<D: Device> Slots<D> {
             is_active: true,
             id,
             source,
+            previous_source: slot.source,
             length,
             unit,
         };

@@ -5,7 +5,7 @@
 /// What the first word of the memory holds: "MPIT".
 pub const MAGIC: u32 = 0x5449_504d;
 /// Version of this layout.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Most messages that are received at once.
 pub const SLOTS: usize = 16;
 /// Where the slot is in a message's id: the lowest bits of the byte that comes first on the wire. The NIC takes the queue of a
@@ -113,6 +113,8 @@ layout! {
         INDEX 0x40 1 "offset of the index in handler memory: for each part of an element, its first run";
         INDEX_SHIFT 0x44 1 "a part has 2^this bytes";
         EXTENT 0x48 1 "bytes from one element to the next, modulo 2^32";
+        PREVIOUS_SOURCE 0x4c 1 "source address of the message that came before";
+        PREVIOUS_PORT 0x50 1 "source port of the message that came before";
         LEVEL 0x60 20 "for each level from the inside: count, stride, reciprocal and shift of the count, step";
     }
 }

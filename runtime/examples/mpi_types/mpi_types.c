@@ -60,7 +60,8 @@ static __attribute__((noinline, cold)) bool look_for(memory_t *memory, record_t 
     switch (prepare(record, &memory->request[slot], segment->message_id, rt_core_id())) {
     case READY: return true;
     case PAST:
-        if (segment->source == request->source && segment->port == request->port) {
+        /* The message that is awaited now may be another sender's. */
+        if (segment->source == request->previous_source && segment->port == request->previous_port) {
             again(memory, segment, true);
         } else {
             count(memory, MPI_TYPES_FOREIGN, 1);

@@ -145,6 +145,8 @@ impl Receiver {
         words[request::SOURCE / 4] = u32::from_le_bytes([10, 0, 0, 1]);
         words[request::PORT / 4] = 0x3412;
         words[request::PREVIOUS / 4] = previous;
+        words[request::PREVIOUS_SOURCE / 4] = words[request::SOURCE / 4];
+        words[request::PREVIOUS_PORT / 4] = words[request::PORT / 4];
         self.write(at, 0);
         for (number, word) in words.into_iter().enumerate().skip(1) {
             self.write(at + 4 * number as u32, word);
