@@ -16,6 +16,7 @@ pub mod traffic;
 pub mod transfer;
 
 mod attach;
+mod picture;
 mod share;
 mod start;
 

@@ -1,26 +1,12 @@
 //! Queues, drops and latencies over time, as a picture.
 
-use anyhow::{Context as _, Result, anyhow};
-use plotters::prelude::*;
+use crate::picture::{Area, Axis, COLORS, Painted, Panel, Series, Style, save};
+use anyhow::{Result, anyhow};
 use spinneret_fabric::Report;
-use spinneret_sim::capture::whole_file::WholeFile;
-use std::io::Write as _;
 use std::path::Path;
 
 /// Width and height of the picture.
 const SIZE: (u32, u32) = (900, 900);
-
-/// Colours that are told apart by most eyes, and on paper (Okabe and Ito, without the yellow).
-const COLORS: [RGBColor; 8] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-    RGBColor(136, 136, 136),
-];
 
 /// A curve: the name of a port, and its points.
 type Curve = (String, Vec<(f64, f64)>);
@@ -28,15 +14,12 @@ type Curve = (String, Vec<(f64, f64)>);
 /// Draws the queues of all ports of switches that ever had something in them, the drops, and latencies.
 ///
 /// # Errors
-/// If there is nothing to draw, or the file cannot be written.
+/// If the file cannot be written.
 pub(super) fn draw(file: &Path, report: &Report) -> Result<()> {
-    let mut picture = String::new();
     let (queues, drops) = curves(report);
     let latencies = latencies(report);
     let range = range([&queues, &drops, &latencies]);
-    {
-        let area = SVGBackend::with_string(&mut picture, SIZE).into_drawing_area();
-        area.fill(&WHITE).map_err(|error| anyhow!("{error}"))?;
+    save(file, SIZE, |area| {
         let thirds = area.split_evenly((3, 1));
         chart(&thirds[0], "Bytes in the queues of ports", "KiB", &queues, range)?;
         chart(
@@ -52,13 +35,9 @@ pub(super) fn draw(file: &Path, report: &Report) -> Result<()> {
             "us",
             &latencies,
             range,
-        )?;
-        area.present().map_err(|error| anyhow!("{error}"))?;
-    }
-    let unwritten = || format!("the plot {} cannot be written", file.display());
-    let mut whole = WholeFile::create(file).with_context(unwritten)?;
-    whole.write_all(picture.as_bytes()).with_context(unwritten)?;
-    whole.finish().with_context(unwritten)
+        )
+    })
+    .map_err(|error| anyhow!("the plot {} cannot be written: {error}", file.display()))
 }
 
 fn curves(report: &Report) -> (Vec<Curve>, Vec<Curve>) {
@@ -110,47 +89,29 @@ fn range(all: [&Vec<Curve>; 3]) -> (f64, f64) {
     (if left < right { left * 0.98 } else { 0.0 }, right)
 }
 
-fn chart<'a>(
-    area: &DrawingArea<SVGBackend<'a>, plotters::coord::Shift>,
-    title: &str,
-    unit: &str,
-    curves: &[Curve],
-    (left, right): (f64, f64),
-) -> Result<()> {
+fn chart(area: &Area<'_>, title: &str, unit: &str, curves: &[Curve], (left, right): (f64, f64)) -> Painted {
     let points = || curves.iter().flat_map(|(_, points)| points);
     let top = points().map(|(_, y)| *y).fold(1.0, f64::max) * 1.1;
-    let failed = |error: DrawingAreaErrorKind<_>| anyhow!("the plot cannot be drawn: {error}");
-    let mut chart = ChartBuilder::on(area)
-        .caption(title, ("sans-serif", 18))
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(60)
-        .margin_right(180)
-        .build_cartesian_2d(left..right, 0.0..top)
-        .map_err(failed)?;
-    chart
-        .configure_mesh()
-        .x_desc("simulated time in us")
-        .y_desc(unit)
-        .light_line_style(WHITE)
-        .draw()
-        .map_err(failed)?;
-    for (place, (name, points)) in curves.iter().enumerate() {
-        let color = &COLORS[place % COLORS.len()];
-        chart
-            .draw_series(LineSeries::new(
-                points.iter().copied().filter(|(x, _)| *x >= left),
-                color.stroke_width(2),
-            ))
-            .map_err(failed)?;
-        // The name stands beside the picture, where it covers nothing.
-        let y = 40 + 18 * place as i32;
-        area.draw(&Text::new(
-            name.clone(),
-            (SIZE.0 as i32 - 160, y),
-            ("sans-serif", 13).into_font().color(color),
-        ))
-        .map_err(failed)?;
-    }
-    Ok(())
+    let series = curves.iter().enumerate().map(|(place, (name, points))| {
+        let color = COLORS[place % COLORS.len()];
+        // Once all colours are used, they come again with dashes.
+        let style = match place / COLORS.len() % 2 {
+            0 => Style::line(color),
+            _ => Style::dashed(color),
+        };
+        let points = points.iter().copied().filter(|(x, _)| *x >= left);
+        Series {
+            name: name.clone(),
+            style,
+            points: points.collect(),
+            band: None,
+        }
+    });
+    let panel = Panel {
+        title: title.to_owned(),
+        x: Axis::linear("simulated time, us", left..right),
+        y: Axis::linear(unit, 0.0..top),
+        series: series.collect(),
+    };
+    panel.draw(area)
 }

@@ -2,12 +2,12 @@
 
 use super::occupancy::Occupancy;
 use super::series::Series;
-use plotters::coord::Shift;
-use plotters::prelude::*;
+use crate::picture::{self, Area, Axis, Band, COLORS, Painted, Panel, Shape, Style};
 use std::error::Error;
 
 const SIZE: (u32, u32) = (1000, 1050);
-const FONT: &str = "sans-serif";
+/// Most points that are drawn as points.
+const DOTS: usize = 200;
 
 /// What is drawn.
 #[derive(Clone, Debug, Default)]
@@ -22,10 +22,8 @@ pub(crate) struct Plot {
     slots_large: Series,
 }
 
-/// One curve: its name, its colour, its values and what a unit of the axis is in them.
-type Curve<'a> = (&'a str, RGBColor, &'a Series);
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// One curve: its name, and its values.
+type Curve<'a> = (&'a str, &'a Series);
 
 impl Plot {
     pub(crate) fn latency(&mut self, at_ps: u64, latency_ps: u64) {
@@ -49,40 +47,46 @@ impl Plot {
 
     /// The picture, as SVG.
     pub(crate) fn svg(&self) -> Result<String, Box<dyn Error>> {
-        let mut text = String::new();
-        let root = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
-        root.fill(&WHITE)?;
+        picture::svg(SIZE, |area| self.paint(area))
+    }
+
+    fn paint(&self, area: &Area<'_>) -> Painted {
         let (name, unit) = time_unit(self.latency.maximum());
-        let latency = [("from the wire until free", BLUE, &self.latency)];
-        let handlers = [("run time of handlers", BLUE, &self.handlers)];
-        let cluster = [
-            ("busy HPUs", BLUE, &self.busy_hpus),
-            ("waiting packets", RED, &self.queued),
+        let latency = format!("latency, {name}");
+        let panels: [(&str, &str, f64, &[Curve<'_>]); 4] = [
+            (
+                "Latency of packets",
+                &latency,
+                unit,
+                &[("from the wire until free", &self.latency)],
+            ),
+            (
+                "Handlers",
+                "run time, clocks of the cluster",
+                1.0,
+                &[("run time of handlers", &self.handlers)],
+            ),
+            (
+                "Cluster",
+                "number",
+                1.0,
+                &[("busy HPUs", &self.busy_hpus), ("waiting packets", &self.queued)],
+            ),
+            (
+                "Packet buffer",
+                "slots",
+                1.0,
+                &[
+                    ("small slots in use", &self.slots_small),
+                    ("large slots in use", &self.slots_large),
+                ],
+            ),
         ];
-        let slots = [
-            ("small slots in use", BLUE, &self.slots_small),
-            ("large slots in use", RED, &self.slots_large),
-        ];
-        let areas = root.split_evenly((4, 1));
-        self.panel(
-            &areas[0],
-            "Latency of packets",
-            &format!("latency ({name})"),
-            unit,
-            &latency,
-        )?;
-        self.panel(
-            &areas[1],
-            "Handlers",
-            "run time (clocks of the cluster)",
-            1.0,
-            &handlers,
-        )?;
-        self.panel(&areas[2], "Cluster", "number", 1.0, &cluster)?;
-        self.panel(&areas[3], "Packet buffer", "slots", 1.0, &slots)?;
-        root.present()?;
-        drop((areas, root));
-        Ok(text)
+        let areas = area.split_evenly((panels.len(), 1));
+        for (area, (title, label, unit, curves)) in areas.iter().zip(panels) {
+            self.panel(title, label, unit, curves).draw(area)?;
+        }
+        Ok(())
     }
 
     /// First and last time of all curves.
@@ -96,67 +100,50 @@ impl Plot {
         (first.min(last), last)
     }
 
-    fn panel(
-        &self,
-        area: &Area<'_>,
-        title: &str,
-        label: &str,
-        unit: f64,
-        curves: &[Curve<'_>],
-    ) -> Result<(), Box<dyn Error>> {
+    fn panel(&self, title: &str, label: &str, unit: f64, curves: &[Curve<'_>]) -> Panel {
         let (first, last) = self.times();
         let (time_name, time) = time_unit(last as f64);
         let (first, last) = (first as f64 / time, last as f64 / time);
         // One point needs some room around it.
         let room = ((last - first) * 0.01).max(last.abs() * 1e-3).max(1e-3);
-        let top = curves
-            .iter()
-            .map(|(_, _, series)| series.maximum())
-            .fold(0.0, f64::max)
-            / unit;
+        let top = curves.iter().map(|(_, series)| series.maximum());
+        let top = top.fold(0.0, f64::max) / unit;
         let top = if top > 0.0 { top * 1.1 } else { 1.0 };
-        let mut chart = ChartBuilder::on(area)
-            .caption(title, (FONT, 20))
-            .margin(10)
-            .x_label_area_size(42)
-            .y_label_area_size(70)
-            .build_cartesian_2d(first - room..last + room, 0.0..top)?;
-        chart
-            .configure_mesh()
-            .x_desc(format!("simulated time ({time_name})"))
-            .y_desc(label)
-            .x_labels(10)
-            .y_labels(6)
-            .light_line_style(WHITE)
-            .bold_line_style(RGBColor(225, 225, 225))
-            .label_style((FONT, 14))
-            .draw()?;
-        for (name, color, series) in curves.iter().copied() {
+        let series = curves.iter().zip(COLORS).map(|((name, series), color)| {
             let place = |at_ps: u64, value: f64| (at_ps as f64 / time, value / unit);
             let points = series.points();
-            let mean = points.iter().map(|point| place(point.at_ps, point.mean()));
-            if !series.is_exact() {
+            let band = (!series.is_exact()).then(|| {
                 let upper = points.iter().map(|point| place(point.at_ps, point.maximum));
                 let lower = points.iter().rev().map(|point| place(point.at_ps, point.minimum));
-                let outline: Vec<_> = upper.chain(lower).collect();
-                chart.draw_series([Polygon::new(outline, color.mix(0.2))])?;
+                Band {
+                    outline: upper.chain(lower).collect(),
+                    color,
+                }
+            });
+            let line = Style {
+                line: Some(1),
+                ..Style::line(color)
+            };
+            picture::Series {
+                name: legend(name, series),
+                style: if points.len() <= DOTS {
+                    line.with(Shape::Dot)
+                } else {
+                    line
+                },
+                points: points
+                    .iter()
+                    .map(|point| place(point.at_ps, point.mean()))
+                    .collect(),
+                band,
             }
-            chart
-                .draw_series(LineSeries::new(mean.clone(), color.stroke_width(1)))?
-                .label(legend(name, series))
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(3)));
-            if points.len() <= 200 {
-                chart.draw_series(mean.map(|at| Circle::new(at, 2, color.filled())))?;
-            }
+        });
+        Panel {
+            title: title.to_owned(),
+            x: Axis::linear(format!("simulated time, {time_name}"), first - room..last + room),
+            y: Axis::linear(label, 0.0..top),
+            series: series.collect(),
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.8))
-            .border_style(RGBColor(200, 200, 200))
-            .label_font((FONT, 14))
-            .draw()?;
-        Ok(())
     }
 }
 

@@ -1,16 +1,11 @@
 //! Figure 10: throughput and overlap of messages of MPI's datatypes, over their length and over how many there are.
 
-use super::mark::{Mark, Shape, Style};
-use super::{COLORS, Drawing, draw};
+use super::draw;
 use crate::experiments::{
-    ELEMENTS, ExperimentError, MESSAGES, PAPER_LENGTHS, PAPER_MESSAGES, Point, Spec, of_paper,
+    ELEMENT_BYTES, ELEMENTS, ExperimentError, MESSAGES, PAPER_LENGTHS, PAPER_MESSAGES, Point, Spec, of_paper,
 };
 use crate::mpi::{PaperType, Trial};
-use plotters::coord::ranged1d::{Ranged, ValueFormatter};
-use plotters::coord::types::RangedCoordf64;
-use plotters::element::DashedPathElement;
-use plotters::prelude::*;
-use std::error::Error;
+use crate::picture::{Area, Axis, COLORS, Painted, Panel, Series, Shape, Style, legend};
 use std::ops::Range;
 use std::path::Path;
 
@@ -21,11 +16,6 @@ const LEGEND: u32 = 130;
 const GBPS: Range<f64> = 0.04..30.0;
 /// R from where on the axis begins, unless something is below.
 const RATIO: f64 = 0.9;
-/// Of the paper's values.
-const PAPER: RGBColor = RGBColor(70, 70, 70);
-
-/// Points of a series, and how they are drawn.
-type Series = (Style, Vec<(f64, f64)>);
 
 /// What stands on the horizontal axis.
 #[derive(Clone, Copy)]
@@ -49,10 +39,10 @@ impl Sweep {
         }
     }
 
-    fn axis(self) -> (&'static str, Range<f64>) {
+    fn axis(self) -> Axis {
         match self {
-            Self::Length => ("length of each of 16 messages, kB", 0.0..2350.0),
-            Self::Messages => ("messages of 2212 kB at once", 0.0..17.0),
+            Self::Length => Axis::linear("length of each of 16 messages, kB", 0.0..2350.0),
+            Self::Messages => Axis::linear("messages of 2212 kB at once", 0.0..17.0),
         }
     }
 
@@ -68,7 +58,7 @@ impl Sweep {
             Self::Length => {
                 let lengths = PAPER_LENGTHS.iter();
                 lengths
-                    .map(|paper| spec(MESSAGES, paper.bytes / crate::experiments::ELEMENT_BYTES))
+                    .map(|paper| spec(MESSAGES, paper.bytes / ELEMENT_BYTES))
                     .collect()
             }
             Self::Messages => PAPER_MESSAGES
@@ -88,10 +78,10 @@ pub fn draw_figure10(path: &Path, points: &[Point]) -> Result<(), ExperimentErro
         let (panels, below) = area.split_vertically(SIZE.1 - LEGEND);
         let panels = panels.split_evenly((2, 2));
         for (number, sweep) in [Sweep::Length, Sweep::Messages].into_iter().enumerate() {
-            throughput(&panels[number], sweep, points)?;
-            overlap(&panels[2 + number], sweep, points)?;
+            throughput(sweep, points).draw(&panels[number])?;
+            overlap(sweep, points).draw(&panels[2 + number])?;
         }
-        legend(&below)
+        names(&below)
     })
 }
 
@@ -114,10 +104,8 @@ fn ours(kind: PaperType, window: u16) -> Style {
 fn theirs(kind: PaperType, shape: Shape) -> Style {
     Style {
         shape: Some(shape),
-        color: PAPER,
         is_full: kind == PaperType::Simple,
-        line: None,
-        is_dashed: false,
+        ..Style::published(shape)
     }
 }
 
@@ -161,7 +149,7 @@ fn of_ours(
             .filter_map(|point| Some((sweep.place(&point.spec), value(point)?)))
             .collect();
         own.sort_by(|left, right| left.0.total_cmp(&right.0));
-        (style(ours(kind, window)), own)
+        unnamed(style(ours(kind, window)), own)
     })
     .collect()
 }
@@ -173,12 +161,22 @@ fn of_theirs(sweep: Sweep, style: impl Fn(PaperType) -> Style, column: usize) ->
         let values = specs
             .iter()
             .filter_map(|spec| Some((sweep.place(spec), of_paper(spec)[column]?)));
-        (style(kind), values.collect())
+        unnamed(style(kind), values.collect())
     };
     PaperType::ALL.map(of).to_vec()
 }
 
-fn throughput(area: &Drawing<'_>, sweep: Sweep, points: &[Point]) -> Result<(), Box<dyn Error>> {
+/// The legend is below all panels.
+fn unnamed(style: Style, points: Vec<(f64, f64)>) -> Series {
+    Series {
+        name: String::new(),
+        style,
+        points,
+        band: None,
+    }
+}
+
+fn throughput(sweep: Sweep, points: &[Point]) -> Panel {
     let gbps = |point: &Point| Some(point.done.alone.gbps());
     let meanwhile = |point: &Point| {
         let elapsed = point.done.trials.first()?.elapsed.as_secs_f64();
@@ -191,77 +189,37 @@ fn throughput(area: &Drawing<'_>, sweep: Sweep, points: &[Point]) -> Result<(), 
         of_ours(sweep, points, |style| style, gbps),
         of_ours(sweep, points, computing, meanwhile),
     ];
-    let (x_desc, x) = sweep.axis();
-    let mut chart = ChartBuilder::on(area)
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(56)
-        .build_cartesian_2d(x, GBPS.log_scale())?;
-    chart
-        .configure_mesh()
-        .max_light_lines(1)
-        .x_desc(x_desc)
-        .y_desc("throughput, Gb/s")
-        .x_label_formatter(&|x| format!("{x:.0}"))
-        .y_label_formatter(&|gbps| format!("{gbps}"))
-        .draw()?;
-    draw_series(&mut chart, &series.concat())
+    Panel {
+        title: String::new(),
+        x: sweep.axis(),
+        y: Axis::log("throughput, Gb/s", GBPS),
+        series: series.concat(),
+    }
 }
 
-fn overlap(area: &Drawing<'_>, sweep: Sweep, points: &[Point]) -> Result<(), Box<dyn Error>> {
+fn overlap(sweep: Sweep, points: &[Point]) -> Panel {
     let ratio = |number: usize| move |point: &Point| point.done.trials.get(number).map(Trial::ratio);
     let series = [
         of_ours(sweep, points, dear, ratio(1)),
         of_theirs(sweep, |kind| theirs(kind, Shape::Square), 3),
         of_ours(sweep, points, |style| style, ratio(0)),
-    ]
-    .concat();
+    ];
     let lowest = points
         .iter()
         .flat_map(|point| &point.done.trials)
         .map(Trial::ratio)
         .fold(RATIO, f64::min);
     let lowest = (lowest * 50.0).floor() / 50.0;
-    let (x_desc, x) = sweep.axis();
-    let mut chart = ChartBuilder::on(area)
-        .margin(12)
-        .x_label_area_size(36)
-        .y_label_area_size(56)
-        .build_cartesian_2d(x, lowest..1.004)?;
-    chart
-        .configure_mesh()
-        .max_light_lines(1)
-        .x_desc(x_desc)
-        .y_desc("overlap ratio R")
-        .x_label_formatter(&|x| format!("{x:.0}"))
-        .y_label_formatter(&|ratio| format!("{ratio:.2}"))
-        .draw()?;
-    draw_series(&mut chart, &series)
-}
-
-fn draw_series<Y: Ranged<ValueType = f64> + ValueFormatter<f64>>(
-    chart: &mut ChartContext<'_, SVGBackend<'_>, Cartesian2d<RangedCoordf64, Y>>,
-    series: &[Series],
-) -> Result<(), Box<dyn Error>> {
-    for (style, points) in series {
-        let points = points.iter().copied();
-        match style.line {
-            Some(width) if style.is_dashed => {
-                let line = DashedLineSeries::new(points.clone(), 7, 4, style.color.stroke_width(width));
-                chart.draw_series(line)?;
-            }
-            Some(width) => {
-                chart.draw_series(LineSeries::new(points.clone(), style.color.stroke_width(width)))?;
-            }
-            None => {}
-        }
-        chart.draw_series(points.map(|at| Mark { at, style: *style }))?;
+    Panel {
+        title: String::new(),
+        x: sweep.axis(),
+        y: Axis::linear("overlap ratio R", lowest..1.004),
+        series: series.concat(),
     }
-    Ok(())
 }
 
-/// Two columns below the panels, so that nothing is covered.
-fn legend(area: &Drawing<'_>) -> Result<(), Box<dyn Error>> {
+/// Below the panels, for all of them.
+fn names(area: &Area<'_>) -> Painted {
     use PaperType::{Complex, Simple};
     let entries = [
         (ours(Simple, 1), "simple, window 1: here, simulated"),
@@ -293,23 +251,5 @@ fn legend(area: &Drawing<'_>) -> Result<(), Box<dyn Error>> {
             "thin: what the host does takes ten times as long",
         ),
     ];
-    let font = ("sans-serif", 13).into_font();
-    for (number, (style, text)) in entries.into_iter().enumerate() {
-        let (column, row) = (number as i32 / 5, number as i32 % 5);
-        let (x, y) = (70 + 450 * column, 16 + 22 * row);
-        let ends = [(x, y), (x + 32, y)];
-        if let Some(width) = style.line {
-            let line = style.color.stroke_width(width);
-            match style.is_dashed {
-                true => area.draw(&DashedPathElement::new(ends, 7, 4, line))?,
-                false => area.draw(&PathElement::new(ends, line))?,
-            }
-        }
-        area.draw(&Mark {
-            at: (x + 16, y),
-            style,
-        })?;
-        area.draw(&Text::new(text, (x + 42, y - 6), font.clone()))?;
-    }
-    Ok(())
+    legend(area, &entries)
 }

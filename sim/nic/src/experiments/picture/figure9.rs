@@ -1,10 +1,10 @@
 //! Figure 9: which bytes belong to an element of the two types.
 
-use super::{COLORS, Drawing, draw};
+use super::draw;
 use crate::experiments::ExperimentError;
 use crate::mpi::PaperType;
+use crate::picture::{Area, COLORS, FONT, Painted, plain};
 use plotters::prelude::*;
-use std::error::Error;
 use std::path::Path;
 
 /// Size of the picture in points.
@@ -45,7 +45,7 @@ fn rows() -> Result<Vec<Row>, ExperimentError> {
     Ok(rows)
 }
 
-fn runs(area: &Drawing<'_>, rows: &[Row]) -> Result<(), Box<dyn Error>> {
+fn runs(area: &Area<'_>, rows: &[Row]) -> Painted {
     let end = rows
         .iter()
         .flat_map(|(.., runs)| runs.last())
@@ -55,7 +55,7 @@ fn runs(area: &Drawing<'_>, rows: &[Row]) -> Result<(), Box<dyn Error>> {
     let mut chart = ChartBuilder::on(area)
         .caption(
             "One element of each type: 110 592 B in the order of the message, from above",
-            ("sans-serif", 18),
+            (FONT, 18),
         )
         .margin(10)
         .margin_right(24)
@@ -72,7 +72,7 @@ fn runs(area: &Drawing<'_>, rows: &[Row]) -> Result<(), Box<dyn Error>> {
         .configure_mesh()
         .disable_y_mesh()
         .x_desc("byte of memory, from the address of the element")
-        .x_label_formatter(&|byte| format!("{byte:.0}"))
+        .x_label_formatter(&|byte| plain(*byte))
         .y_labels(2 * rows.len() + 1)
         .y_label_formatter(&names)
         .draw()?;

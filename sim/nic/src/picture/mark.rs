@@ -7,8 +7,10 @@ use std::iter::{Once, once};
 
 /// A form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Circle,
+    /// A small circle.
+    Dot,
     Triangle,
     Square,
     Diamond,
@@ -17,14 +19,14 @@ pub(super) enum Shape {
 
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Style {
-    pub(super) shape: Option<Shape>,
-    pub(super) color: RGBColor,
+pub(crate) struct Style {
+    pub(crate) shape: Option<Shape>,
+    pub(crate) color: RGBColor,
     /// Forms are full or hollow.
-    pub(super) is_full: bool,
+    pub(crate) is_full: bool,
     /// Width of the line between them.
-    pub(super) line: Option<u32>,
-    pub(super) is_dashed: bool,
+    pub(crate) line: Option<u32>,
+    pub(crate) is_dashed: bool,
 }
 
 /// A form somewhere.
@@ -34,21 +36,59 @@ pub(super) struct Mark<C> {
     pub(super) style: Style,
 }
 
+impl Style {
+    /// A line of that colour.
+    pub(crate) fn line(color: RGBColor) -> Self {
+        Self {
+            shape: None,
+            color,
+            is_full: true,
+            line: Some(2),
+            is_dashed: false,
+        }
+    }
+
+    /// The same, dashed.
+    pub(crate) fn dashed(color: RGBColor) -> Self {
+        Self {
+            is_dashed: true,
+            ..Self::line(color)
+        }
+    }
+
+    /// With forms at its points, too.
+    pub(crate) fn with(self, shape: Shape) -> Self {
+        Self {
+            shape: Some(shape),
+            ..self
+        }
+    }
+
+    /// Hollow forms without a line, as what was published elsewhere has them.
+    pub(crate) fn published(shape: Shape) -> Self {
+        Self {
+            shape: Some(shape),
+            color: super::PUBLISHED,
+            is_full: false,
+            line: None,
+            is_dashed: false,
+        }
+    }
+
+    /// Only what is between two lines.
+    pub(crate) fn area(color: RGBColor) -> Self {
+        Self {
+            line: None,
+            ..Self::line(color)
+        }
+    }
+}
+
 impl Shape {
     /// Corners around a middle.
     fn corners(self) -> &'static [(i32, i32)] {
         match self {
-            Self::Circle => &[
-                (-4, -2),
-                (-2, -4),
-                (2, -4),
-                (4, -2),
-                (4, 2),
-                (2, 4),
-                (-2, 4),
-                (-4, 2),
-                (-4, -2),
-            ],
+            Self::Circle | Self::Dot => &[],
             Self::Triangle => &[(-5, 4), (0, -5), (5, 4), (-5, 4)],
             Self::Square => &[(-4, -4), (4, -4), (4, 4), (-4, 4), (-4, -4)],
             Self::Diamond => &[(-5, 0), (0, -5), (5, 0), (0, 5), (-5, 0)],
@@ -77,6 +117,19 @@ impl<C, B: DrawingBackend> Drawable<B> for Mark<C> {
             return Ok(());
         };
         for (x, y) in points {
+            if let Shape::Circle | Shape::Dot = shape {
+                let inside = if self.style.is_full {
+                    self.style.color
+                } else {
+                    WHITE
+                };
+                let is_dot = shape == Shape::Dot;
+                backend.draw_circle((x, y), if is_dot { 2 } else { 4 }, &inside, true)?;
+                if !is_dot {
+                    backend.draw_circle((x, y), 4, &self.style.color.stroke_width(1), false)?;
+                }
+                continue;
+            }
             let corners = || shape.corners().iter().map(|(right, down)| (x + right, y + down));
             if shape != Shape::Cross {
                 let inside = if self.style.is_full {

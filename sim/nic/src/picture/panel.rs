@@ -1,0 +1,160 @@
+//! A panel: axes, what is drawn between them, and a legend above.
+
+use super::mark::Mark;
+use super::{Area, Axis, FONT, Painted, Shape, Style};
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+
+/// Height of a line of a legend, and room before its text.
+const LINE: i32 = 20;
+const SAMPLE: i32 = 42;
+/// About the width of a letter.
+const LETTER: i32 = 7;
+
+/// Between a line above and one below, filled.
+#[derive(Clone, Debug)]
+pub(crate) struct Band {
+    pub(crate) outline: Vec<(f64, f64)>,
+    pub(crate) color: RGBColor,
+}
+
+/// Points, and how they are drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    /// What the legend says; nothing if it is empty.
+    pub(crate) name: String,
+    pub(crate) style: Style,
+    pub(crate) points: Vec<(f64, f64)>,
+    pub(crate) band: Option<Band>,
+}
+
+/// Two axes with series, drawn in their order.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) series: Vec<Series>,
+}
+
+impl Panel {
+    /// Draws it, with the names of series that have one between title and axes.
+    pub(crate) fn draw(&self, area: &Area<'_>) -> Painted {
+        let entries: Vec<(Style, &str)> = self
+            .series
+            .iter()
+            .filter(|series| !series.name.is_empty())
+            .map(|series| (series.style, &*series.name))
+            .collect();
+        let mut below = area.clone();
+        if !self.title.is_empty() {
+            let (title, rest) = below.split_vertically(32);
+            let (middle, _) = title.dim_in_pixel();
+            let centred = plotters::style::text_anchor::Pos::new(
+                plotters::style::text_anchor::HPos::Center,
+                plotters::style::text_anchor::VPos::Top,
+            );
+            let style = (FONT, 18).into_text_style(&title).pos(centred);
+            title.draw_text(&self.title, &style, (middle as i32 / 2, 10))?;
+            below = rest;
+        }
+        let (width, _) = below.dim_in_pixel();
+        let lines = places(&entries, width as i32)
+            .last()
+            .map_or(0, |(_, line)| line + 1);
+        if lines > 0 {
+            let (names, rest) = below.split_vertically(lines * LINE + 4);
+            legend(&names, &entries)?;
+            below = rest;
+        }
+        self.axes(&below)
+    }
+
+    fn axes(&self, area: &Area<'_>) -> Painted {
+        let mut chart = ChartBuilder::on(area)
+            .margin(10)
+            .margin_right(18)
+            .x_label_area_size(38)
+            .y_label_area_size(60)
+            .build_cartesian_2d(self.x.clone(), self.y.clone())?;
+        chart
+            .configure_mesh()
+            .max_light_lines(0)
+            .bold_line_style(RGBColor(225, 225, 225))
+            .label_style((FONT, 13))
+            .x_desc(&self.x.label)
+            .y_desc(&self.y.label)
+            .x_label_formatter(&|value| (self.x.words)(*value))
+            .y_label_formatter(&|value| (self.y.words)(*value))
+            .draw()?;
+        for series in &self.series {
+            if let Some(band) = &series.band {
+                let outline = band.outline.clone();
+                chart.draw_series([Polygon::new(outline, band.color.mix(0.2))])?;
+            }
+            let style = series.style;
+            let points = series.points.iter().copied();
+            match style.line {
+                Some(width) if style.is_dashed => {
+                    let line = style.color.stroke_width(width);
+                    chart.draw_series(DashedLineSeries::new(points.clone(), 7, 4, line))?;
+                }
+                Some(width) => {
+                    let line = style.color.stroke_width(width);
+                    chart.draw_series(LineSeries::new(points.clone(), line))?;
+                }
+                None => {}
+            }
+            if style.shape.is_some() {
+                chart.draw_series(points.map(|at| Mark { at, style }))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the entries of a legend begin, and in which line.
+fn places(entries: &[(Style, &str)], width: i32) -> Vec<(i32, i32)> {
+    let (mut x, mut line) = (0, 0);
+    let room = |text: &str| SAMPLE + LETTER * text.chars().count() as i32 + 18;
+    let place = |(_, text): &(Style, &str)| {
+        if x > 0 && x + room(text) > width - SAMPLE {
+            (x, line) = (0, line + 1);
+        }
+        let at = (x, line);
+        x += room(text);
+        at
+    };
+    entries.iter().map(place).collect()
+}
+
+/// Draws samples of styles, each with its name, one beside the other and in lines.
+pub(crate) fn legend(area: &Area<'_>, entries: &[(Style, &str)]) -> Painted {
+    let (width, _) = area.dim_in_pixel();
+    let font = (FONT, 13).into_font();
+    for ((style, text), (x, line)) in entries.iter().zip(places(entries, width as i32)) {
+        let (x, y) = (SAMPLE + x, 10 + LINE * line);
+        let ends = [(x, y), (x + 28, y)];
+        if let Some(width) = style.line {
+            let line = style.color.stroke_width(width.max(2));
+            match style.is_dashed {
+                true => area.draw(&DashedPathElement::new(ends, 7, 4, line))?,
+                false => area.draw(&PathElement::new(ends, line))?,
+            }
+        }
+        if style.shape.is_none() && style.line.is_none() {
+            let corners = [(x, y - 5), (x + 28, y + 5)];
+            area.draw(&Rectangle::new(corners, style.color.mix(0.2).filled()))?;
+        }
+        let at = (x + 14, y);
+        if style.shape.is_some_and(|shape| shape != Shape::Dot) {
+            area.draw(&Mark { at, style: *style })?;
+        }
+        area.draw(&Text::new(
+            (*text).to_owned(),
+            (x + SAMPLE - 6, y - 7),
+            font.clone(),
+        ))?;
+    }
+    Ok(())
+}
