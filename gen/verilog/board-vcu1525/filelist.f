@@ -27,9 +27,8 @@ rtl/spinneret_fifo_writer.sv
 rtl/spinneret_fifo_reader.sv
 rtl/spinneret_ram_distributed.sv
 rtl/spinneret_async_fifo.sv
-rtl/spinneret_axi_crossing_16_32x512x6.sv
-rtl/spinneret_axi_crossing_8_32x512x6.sv
-rtl/spinneret_axi_crossing_16_64x512x6_atop_user4.sv
+rtl/spinneret_axi_crossing_32x512x6.sv
+rtl/spinneret_axi_crossing_64x512x6_atop_user4.sv
 rtl/spinneret_cluster_link.sv
 rtl/spinneret_axis_pack.sv
 rtl/spinneret_payload_finder.sv

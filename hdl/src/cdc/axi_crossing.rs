@@ -21,6 +21,7 @@ use spinneret_verilog::prelude::*;
 
 /// Most places of the channels that have one element a burst.
 const MAX_BURSTS: usize = 16;
+
 /// Passes AXI4 bursts from one clock to another.
 /// # Parameters
 /// `depth`, of data and answers, is a power of two from 4 to 1024; data are a power of two of bytes.
@@ -73,12 +74,12 @@ impl AxiCrossing {
             0 => String::new(),
             width => format!("_user{width}"),
         };
-        format!("{}_{address}x{data}x{id}{atop}{user}", self._depth)
+        format!("{address}x{data}x{id}{atop}{user}")
     }
 }
 
 impl Logic for AxiCrossing {
-    #[kernel(suffix = self.variant())]
+    #[kernel(parameters(DEPTH = self._depth), suffix = self.variant())]
     fn update(&mut self) {
         connect!(self => self.aw; s_clk, s_rst, m_clk, m_rst);
         connect!(self => self.w; s_clk, s_rst, m_clk, m_rst);

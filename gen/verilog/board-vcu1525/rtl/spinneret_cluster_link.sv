@@ -550,7 +550,7 @@ module spinneret_cluster_link (
     );
 
     // AXI towards the cluster.
-    spinneret_axi_crossing_16_32x512x6 u_ni_crossing (
+    spinneret_axi_crossing_32x512x6 #(.DEPTH(16)) u_ni_crossing (
         .s_clk(clk),
         .s_rst(near_rst),
         .m_clk(cluster_clk),
@@ -627,7 +627,7 @@ module spinneret_cluster_link (
         .m_rready(ni_slave_r_ready)
     );
 
-    spinneret_axi_crossing_16_32x512x6 u_no_crossing (
+    spinneret_axi_crossing_32x512x6 #(.DEPTH(16)) u_no_crossing (
         .s_clk(clk),
         .s_rst(near_rst),
         .m_clk(cluster_clk),
@@ -704,7 +704,7 @@ module spinneret_cluster_link (
         .m_rready(no_slave_r_ready)
     );
 
-    spinneret_axi_crossing_8_32x512x6 u_host_crossing (
+    spinneret_axi_crossing_32x512x6 #(.DEPTH(8)) u_host_crossing (
         .s_clk(clk),
         .s_rst(near_rst),
         .m_clk(cluster_clk),
@@ -782,7 +782,7 @@ module spinneret_cluster_link (
     );
 
     // AXI from the cluster.
-    spinneret_axi_crossing_16_64x512x6_atop_user4 u_host_dma_crossing (
+    spinneret_axi_crossing_64x512x6_atop_user4 u_host_dma_crossing (
         .s_clk(cluster_clk),
         .s_rst(far_rst),
         .m_clk(clk),

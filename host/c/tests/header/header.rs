@@ -97,11 +97,24 @@ impl Header {
         assert!(calls > 0, "no calls are found in the sources");
     }
 
-    /// Compiles a program that uses it by compilers, each with its arguments; others' headers are in these folders.
-    pub(crate) fn compile(&self, source: &str, others: &[&str], compilers: &[(&str, &[&str])]) {
+    /// Compiles a program that does not compile if structures are not as large as here, and whose
+    /// `main` is `result`, by compilers, each with its arguments; others' headers are in these folders.
+    pub(crate) fn compile(
+        &self,
+        structures: &[(&str, usize)],
+        result: &str,
+        others: &[&str],
+        compilers: &[(&str, &[&str])],
+    ) {
         let folder = tempfile::tempdir().expect("there is room");
         // Not the file of the project, which another test may be writing.
         let name = self.file().file_name().expect("it has a name").to_owned();
+        let mut source = format!("#include <{}>\n", name.display());
+        source += "#ifdef __cplusplus\n#define _Static_assert static_assert\n#endif\n";
+        for (structure, size) in structures {
+            source += &format!("_Static_assert(sizeof({structure}) == {size}, \"{structure}\");\n");
+        }
+        source += &format!("int main(void) {{ {result} }}\n");
         std::fs::write(folder.path().join(name), self.made()).expect("there is room");
         let uses = folder.path().join("uses.c");
         std::fs::write(&uses, source).expect("there is room");

@@ -1,13 +1,13 @@
 //! `./dev experiments`: the paper's Figures 7 to 10.
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use clap::{Parser, ValueEnum};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
 use spinneret_nic::experiments::{
     ELEMENT_BYTES, ELEMENTS, FaultRun, Point, RoundTrip, Spec, Stack, Throughput, Unpacking, draw_figure7,
-    draw_figure8, draw_figure9, draw_figure10, figure9, figure10_csv, points, round_trips, unpack_everywhere,
-    unpack_with, with_faults, without_faults,
+    draw_figure8, draw_figure9, draw_figure10, figure7_csv, figure9, figure10_csv, points, read_figure7,
+    round_trips, unpack_everywhere, unpack_with, with_faults, without_faults,
 };
 use spinneret_nic::mpi::PaperType;
 use spinneret_nic::transfer::Transferred;
@@ -28,6 +28,9 @@ struct Arguments {
     /// Where results go
     #[arg(long, value_name = "DIR", default_value = "docs/results")]
     out: PathBuf,
+    /// Draw Figure 7 from the table that is there: the host's part of it is of a quiet machine
+    #[arg(long)]
+    redraw: bool,
     /// Figure 10 with every third length, and 1, 4 and 16 messages
     #[arg(long)]
     quick: bool,
@@ -69,7 +72,7 @@ fn main() -> Result<()> {
         return Ok(());
     }
     if wants(Which::Figure7) {
-        figure7(&arguments.out)?;
+        figure7(&arguments.out, !arguments.redraw)?;
     }
     if wants(Which::Figure8) {
         figure8(&arguments.out, arguments.largest)?;
@@ -86,23 +89,15 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn figure7(out: &Path) -> Result<()> {
-    let stack = match Stack::open() {
-        Ok(stack) => Some(stack),
-        Err(error) => {
-            eprintln!("without the host's round trips, for which Linux's network stack is measured: {error}");
-            None
-        }
+fn figure7(out: &Path, anew: bool) -> Result<()> {
+    let file = out.join("figure7.csv");
+    let trips = if anew {
+        measure_figure7()?
+    } else {
+        let text = std::fs::read_to_string(&file);
+        let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
+        read_figure7(&text).map_err(|line| anyhow!("{}:{line}: no round trip", file.display()))?
     };
-    let trips = round_trips(stack.as_ref(), |trip| {
-        eprintln!(
-            "{} {} {} bytes: {:.1} us",
-            trip.protocol.name(),
-            trip.mode.name(),
-            trip.payload,
-            trip.total()
-        );
-    })?;
     let mut table = table(&[
         "protocol",
         "who answers",
@@ -111,30 +106,33 @@ fn figure7(out: &Path) -> Result<()> {
         "Linux, us",
         "together, us",
     ]);
-    let mut csv = String::from("protocol,mode,payload_bytes,simulated_us,measured_us,total_us\n");
     for trip in &trips {
-        let RoundTrip {
-            protocol,
-            mode,
-            payload,
-            simulated,
-            measured,
-        } = *trip;
-        let total = trip.total();
         table.add_row([
-            protocol.name().to_owned(),
-            mode.name().to_owned(),
-            payload.to_string(),
-            format!("{simulated:.1}"),
-            format!("{measured:.1}"),
-            format!("{total:.1}"),
+            trip.protocol.name().to_owned(),
+            trip.mode.name().to_owned(),
+            trip.payload.to_string(),
+            format!("{:.1}", trip.simulated),
+            format!("{:.1}", trip.measured),
+            format!("{:.1}", trip.total()),
         ]);
-        let (protocol, mode) = (protocol.name(), mode.name());
-        csv += &format!("{protocol},{mode},{payload},{simulated:.3},{measured:.3},{total:.3}\n");
     }
     println!("{table}");
-    write(&out.join("figure7.csv"), &csv)?;
+    write(&file, &figure7_csv(&trips))?;
     Ok(draw_figure7(&out.join("figure7.svg"), &trips)?)
+}
+
+fn measure_figure7() -> Result<Vec<RoundTrip>> {
+    let stack = match Stack::open() {
+        Ok(stack) => Some(stack),
+        Err(error) => {
+            eprintln!("without the host's round trips, for which Linux's network stack is measured: {error}");
+            None
+        }
+    };
+    Ok(round_trips(stack.as_ref(), |trip| {
+        let (protocol, mode) = (trip.protocol.name(), trip.mode.name());
+        eprintln!("{protocol} {mode} {} bytes: {:.1} us", trip.payload, trip.total());
+    })?)
 }
 
 /// Columns of a transfer, in tables and files.

@@ -107,6 +107,50 @@ impl RoundTrip {
     pub fn total(&self) -> f64 {
         self.simulated + self.measured
     }
+
+    fn read(line: &str) -> Option<Self> {
+        let mut cells = line.split(',');
+        let (protocol, mode) = (cells.next()?, cells.next()?);
+        Some(Self {
+            protocol: Protocol::ALL.into_iter().find(|one| one.name() == protocol)?,
+            mode: Mode::ALL.into_iter().find(|one| one.name() == mode)?,
+            payload: cells.next()?.parse().ok()?,
+            simulated: cells.next()?.parse().ok()?,
+            measured: cells.next()?.parse().ok()?,
+        })
+    }
+}
+
+/// The first line of the table.
+const COLUMNS: &str = "protocol,mode,payload_bytes,simulated_us,measured_us,total_us";
+
+/// Round trips as a table.
+pub fn figure7_csv(trips: &[RoundTrip]) -> String {
+    let mut csv = format!("{COLUMNS}\n");
+    for trip in trips {
+        let (protocol, mode, total) = (trip.protocol.name(), trip.mode.name(), trip.total());
+        let [simulated, measured] = [trip.simulated, trip.measured];
+        csv += &format!(
+            "{protocol},{mode},{},{simulated:.3},{measured:.3},{total:.3}\n",
+            trip.payload
+        );
+    }
+    csv
+}
+
+/// Round trips from such a table.
+///
+/// # Errors
+/// The number of the first line, from 1, that is none of it.
+pub fn read_figure7(csv: &str) -> Result<Vec<RoundTrip>, usize> {
+    let mut lines = csv.lines();
+    if lines.next() != Some(COLUMNS) {
+        return Err(1);
+    }
+    let trips = lines
+        .enumerate()
+        .map(|(at, line)| RoundTrip::read(line).ok_or(at + 2));
+    trips.collect()
 }
 
 /// All points; without a stack, those of the host alone are left out.
@@ -218,4 +262,29 @@ fn pass(nic: &mut Nic, request: &[u8]) -> Result<u64, ExperimentError> {
     let down = nic.take_wire().ok_or_else(missing)?.at_ps - sent;
     let config = nic.config();
     Ok(up + down + 2 * config.host_latency * config.core_ps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_read_as_they_were_written() {
+        let trips = [
+            (Protocol::Icmp, Mode::HostSpin, 16),
+            (Protocol::Udp, Mode::Host, 1400),
+        ];
+        let trips = trips.map(|(protocol, mode, payload)| RoundTrip {
+            protocol,
+            mode,
+            payload,
+            simulated: 10.736,
+            measured: 0.25,
+        });
+        let csv = figure7_csv(&trips);
+        assert_eq!(read_figure7(&csv), Ok(trips.to_vec()));
+        assert_eq!(read_figure7(&csv.replace("1400", "many")), Err(3));
+        assert_eq!(read_figure7("protocol\n"), Err(1));
+        assert_eq!(read_figure7(""), Err(1));
+    }
 }

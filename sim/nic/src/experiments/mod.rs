@@ -10,7 +10,7 @@ mod stack;
 mod table10;
 mod unpack;
 
-pub use figure7::{Mode, PAPER_7, Protocol, RoundTrip, round_trips};
+pub use figure7::{Mode, PAPER_7, Protocol, RoundTrip, figure7_csv, read_figure7, round_trips};
 pub use figure8::{FaultRun, PAPER_BEST_GBPS, PAPER_WINDOW_1_GBPS, Throughput, with_faults, without_faults};
 pub use figure10::{
     ELEMENT_BYTES, ELEMENTS, MESSAGES, PAPER_LENGTHS, PAPER_MESSAGES, Paper, Point, Spec, TIMES, points,

@@ -100,7 +100,7 @@ fn many_packets_make_no_larger_plot() {
     assert!(record(folder.path(), 30_000).is_empty());
     let svg = fs::read_to_string(folder.path().join("plot.svg")).unwrap();
     assert!(
-        svg.len() < 600_000 && svg.contains("latency (µs)"),
+        svg.len() < 600_000 && svg.contains("latency, µs"),
         "{} bytes",
         svg.len()
     );

@@ -3,7 +3,7 @@
 `default_nettype none
 
 // Passes AXI4 bursts from one clock to another.
-module spinneret_axi_crossing_16_64x512x6_atop_user4 (
+module spinneret_axi_crossing_64x512x6_atop_user4 (
     input  wire          s_clk, // Clock of the side that asks.
     input  wire          s_rst, // Synchronous reset of that side.
     input  wire          m_clk, // Clock of the side that is asked.
@@ -232,6 +232,6 @@ module spinneret_axi_crossing_16_64x512x6_atop_user4 (
         .m_valid(s_rvalid),
         .m_ready(s_rready)
     );
-endmodule : spinneret_axi_crossing_16_64x512x6_atop_user4
+endmodule : spinneret_axi_crossing_64x512x6_atop_user4
 
 `default_nettype wire

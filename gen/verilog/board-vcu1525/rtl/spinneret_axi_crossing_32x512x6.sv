@@ -3,7 +3,10 @@
 `default_nettype none
 
 // Passes AXI4 bursts from one clock to another.
-module spinneret_axi_crossing_8_32x512x6 (
+// It is made for the values of its parameters that instances in this design set.
+module spinneret_axi_crossing_32x512x6 #(
+    parameter integer DEPTH = 16
+) (
     input  wire          s_clk, // Clock of the side that asks.
     input  wire          s_rst, // Synchronous reset of that side.
     input  wire          m_clk, // Clock of the side that is asked.
@@ -140,7 +143,7 @@ module spinneret_axi_crossing_8_32x512x6 (
     assign s_rresp = r_m_data.resp;
     assign s_rlast = r_m_data.last;
 
-    spinneret_async_fifo #(.DEPTH(8), .WIDTH(59)) u_aw (
+    spinneret_async_fifo #(.DEPTH(DEPTH), .WIDTH(59)) u_aw (
         .s_clk(s_clk),
         .s_rst(s_rst),
         .s_data({s_awprot, s_awcache, s_awlock, s_awburst, s_awsize, s_awlen, s_awaddr, s_awid}),
@@ -153,7 +156,7 @@ module spinneret_axi_crossing_8_32x512x6 (
         .m_ready(m_awready)
     );
 
-    spinneret_async_fifo #(.DEPTH(8), .WIDTH(577)) u_w (
+    spinneret_async_fifo #(.DEPTH(DEPTH), .WIDTH(577)) u_w (
         .s_clk(s_clk),
         .s_rst(s_rst),
         .s_data({s_wlast, s_wstrb, s_wdata}),
@@ -166,7 +169,7 @@ module spinneret_axi_crossing_8_32x512x6 (
         .m_ready(m_wready)
     );
 
-    spinneret_async_fifo #(.DEPTH(8), .WIDTH(8)) u_b (
+    spinneret_async_fifo #(.DEPTH(DEPTH), .WIDTH(8)) u_b (
         .s_clk(m_clk),
         .s_rst(m_rst),
         .s_data({m_bresp, m_bid}),
@@ -179,7 +182,7 @@ module spinneret_axi_crossing_8_32x512x6 (
         .m_ready(s_bready)
     );
 
-    spinneret_async_fifo #(.DEPTH(8), .WIDTH(59)) u_ar (
+    spinneret_async_fifo #(.DEPTH(DEPTH), .WIDTH(59)) u_ar (
         .s_clk(s_clk),
         .s_rst(s_rst),
         .s_data({s_arprot, s_arcache, s_arlock, s_arburst, s_arsize, s_arlen, s_araddr, s_arid}),
@@ -192,7 +195,7 @@ module spinneret_axi_crossing_8_32x512x6 (
         .m_ready(m_arready)
     );
 
-    spinneret_async_fifo #(.DEPTH(8), .WIDTH(521)) u_r (
+    spinneret_async_fifo #(.DEPTH(DEPTH), .WIDTH(521)) u_r (
         .s_clk(m_clk),
         .s_rst(m_rst),
         .s_data({m_rlast, m_rresp, m_rdata, m_rid}),
@@ -204,6 +207,6 @@ module spinneret_axi_crossing_8_32x512x6 (
         .m_valid(s_rvalid),
         .m_ready(s_rready)
     );
-endmodule : spinneret_axi_crossing_8_32x512x6
+endmodule : spinneret_axi_crossing_32x512x6
 
 `default_nettype wire
