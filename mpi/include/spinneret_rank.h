@@ -238,6 +238,36 @@ int spinneret_rank_wait(struct spinneret_rank *rank,
  */
 int spinneret_rank_free(struct spinneret_rank *rank, uint64_t request);
 
+/**
+ * Starts count requests that are not active, each of which is there once. Nothing is started if that is not so. It takes less
+ * of the host's time than as many calls of spinneret_rank_start.
+ * So many numbers can be read at requests.
+ */
+int spinneret_rank_start_all(struct spinneret_rank *rank,
+                             size_t count,
+                             const uint64_t *requests);
+
+/**
+ * Whether all of these requests have ended: 1 if they have, and can be started again, 0 if not. Time does not pass here on a
+ * simulated NIC.
+ * So many numbers can be read at requests. What came of each is left at statuses, unless that is null: there is room for so
+ * many.
+ */
+int spinneret_rank_test_all(struct spinneret_rank *rank,
+                            size_t count,
+                            const uint64_t *requests,
+                            struct spinneret_status *statuses);
+
+/**
+ * Waits until all of these requests have ended, for so many nanoseconds at most.
+ * As for spinneret_rank_test_all.
+ */
+int spinneret_rank_wait_all(struct spinneret_rank *rank,
+                            size_t count,
+                            const uint64_t *requests,
+                            uint64_t nanoseconds,
+                            struct spinneret_status *statuses);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

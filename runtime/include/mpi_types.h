@@ -17,12 +17,12 @@
 #include <stdint.h>
 
 #define MPI_TYPES_MAGIC 0x5449504d
-#define MPI_TYPES_VERSION 3
+#define MPI_TYPES_VERSION 4
 #define MPI_TYPES_SLOTS 16
 #define MPI_TYPES_SLOT_SHIFT 24
 #define MPI_TYPES_MAX_SEGMENTS 32256
 #define MPI_TYPES_BITMAP_WORDS 1008
-#define MPI_TYPES_LOCAL_BYTES 4304
+#define MPI_TYPES_LOCAL_BYTES 4368
 #define MPI_TYPES_COUNTERS 16
 #define MPI_TYPES_HPUS 64
 #define MPI_TYPES_LEVELS 4
@@ -67,7 +67,7 @@ struct mpi_types_run {
 /* A message that is to come, and where its bytes belong. */
 struct mpi_types_request {
     uint32_t id; /* +0x000 message id in host order, 0 if no message is to come */
-    uint32_t previous; /* +0x004 id of the message that came before, 0 if there is none */
+    uint32_t reserved0[1];
     uint32_t source; /* +0x008 source address as loaded from the packet */
     uint32_t port; /* +0x00c source port as loaded from the packet */
     uint32_t length; /* +0x010 bytes of the message */
@@ -85,14 +85,11 @@ struct mpi_types_request {
     uint32_t index; /* +0x040 offset of the index in handler memory: for each part of an element, its first run */
     uint32_t index_shift; /* +0x044 a part has 2^this bytes */
     uint32_t extent; /* +0x048 bytes from one element to the next, modulo 2^32 */
-    uint32_t previous_source; /* +0x04c source address of the message that came before */
-    uint32_t previous_port; /* +0x050 source port of the message that came before */
-    uint32_t reserved0[3];
+    uint32_t reserved1[5];
     struct mpi_types_level level[MPI_TYPES_LEVELS]; /* +0x060 for each level from the inside: count, stride, reciprocal and shift of the count, step */
-    uint32_t reserved1[4];
+    uint32_t reserved2[4];
 };
 static_assert(offsetof(struct mpi_types_request, id) == 0x000, "mpi_types_request.id");
-static_assert(offsetof(struct mpi_types_request, previous) == 0x004, "mpi_types_request.previous");
 static_assert(offsetof(struct mpi_types_request, source) == 0x008, "mpi_types_request.source");
 static_assert(offsetof(struct mpi_types_request, port) == 0x00c, "mpi_types_request.port");
 static_assert(offsetof(struct mpi_types_request, length) == 0x010, "mpi_types_request.length");
@@ -110,8 +107,6 @@ static_assert(offsetof(struct mpi_types_request, runs) == 0x03c, "mpi_types_requ
 static_assert(offsetof(struct mpi_types_request, index) == 0x040, "mpi_types_request.index");
 static_assert(offsetof(struct mpi_types_request, index_shift) == 0x044, "mpi_types_request.index_shift");
 static_assert(offsetof(struct mpi_types_request, extent) == 0x048, "mpi_types_request.extent");
-static_assert(offsetof(struct mpi_types_request, previous_source) == 0x04c, "mpi_types_request.previous_source");
-static_assert(offsetof(struct mpi_types_request, previous_port) == 0x050, "mpi_types_request.previous_port");
 static_assert(offsetof(struct mpi_types_request, level) == 0x060, "mpi_types_request.level");
 static_assert(sizeof(struct mpi_types_request) == 0xc0, "mpi_types_request");
 

@@ -2,7 +2,7 @@
 //! (`tests/rank_header.rs`).
 //!
 //! ```text
-//! spinneret_rank_* ── memory, requests: numbers and pointers of the caller become buffers and requests
+//! spinneret_rank_* ── memory, requests, many: numbers and pointers of the caller become buffers and requests
 //!      │        └──── failure: errors become numbers and a message
 //!      └── spinneret_mpi::Rank, behind a lock
 //! ```
@@ -11,10 +11,12 @@
 #![allow(non_camel_case_types)]
 
 mod failure;
+mod many;
 mod open;
 mod rank;
 mod requests;
 
 pub use failure::*;
+pub use many::*;
 pub use rank::*;
 pub use requests::*;

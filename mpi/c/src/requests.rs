@@ -199,9 +199,11 @@ fn any(value: c_int, what: &str) -> Result<Option<c_int>, Failed> {
     }
 }
 
+/// Leaves what came of a request.
+///
 /// # Safety
 /// `place` is null, or a status can be written there.
-unsafe fn leave(
+pub(crate) unsafe fn leave(
     open: &Inner,
     communicator: usize,
     ended: Status,

@@ -34,7 +34,7 @@ static inline uint64_t spinneret_type(MPI_Datatype type) {
 const HEADER: Header = Header {
     folder: env!("CARGO_MANIFEST_DIR"),
     path: "../include/spinneret_rank.h",
-    sources: &["failure", "rank", "requests"],
+    sources: &["failure", "rank", "requests", "many"],
     introduction: INTRODUCTION,
     guard: "SPINNERET_RANK_H",
     includes: [&["mpi.h", "stddef.h", "stdint.h", "string.h"], &["spinneret.h"]],

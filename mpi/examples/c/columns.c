@@ -44,9 +44,9 @@ int main(int argc, char **argv) {
     MPI_Type_vector(ROWS, 1, COLUMNS, MPI_DOUBLE, &column);
     MPI_Type_commit(&column);
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
-    uint64_t receive, send;
-    check(spinneret_rank_recv_init(nic, &matrix[0][0], 1, spinneret_type(column), left, TAG, 0, 0, &receive));
-    check(spinneret_rank_send_init(nic, &matrix[0][COLUMNS - 1], 1, spinneret_type(column), right, TAG, 0, &send));
+    uint64_t requests[2];
+    check(spinneret_rank_recv_init(nic, &matrix[0][0], 1, spinneret_type(column), left, TAG, 0, 0, &requests[0]));
+    check(spinneret_rank_send_init(nic, &matrix[0][COLUMNS - 1], 1, spinneret_type(column), right, TAG, 0, &requests[1]));
     MPI_Type_free(&column);
 
     int wrong = 0;
@@ -54,13 +54,11 @@ int main(int argc, char **argv) {
         for (int row = 0; row < ROWS; row++)
             for (int place = 0; place < COLUMNS; place++)
                 matrix[row][place] = place == COLUMNS - 1 ? value(rank, step, row) : -1;
-        check(spinneret_rank_start(nic, receive));
-        check(spinneret_rank_start(nic, send));
+        check(spinneret_rank_start_all(nic, 2, requests));
         check(spinneret_rank_compute(nic, 20000));
-        spinneret_status status;
-        check(spinneret_rank_wait(nic, receive, SECOND, &status));
-        check(spinneret_rank_wait(nic, send, SECOND, NULL));
-        wrong += status.source != left || status.tag != TAG || status.bytes != ROWS * sizeof(double);
+        spinneret_status status[2];
+        check(spinneret_rank_wait_all(nic, 2, requests, SECOND, status));
+        wrong += status[0].source != left || status[0].tag != TAG || status[0].bytes != ROWS * sizeof(double);
         for (int row = 0; row < ROWS; row++)
             for (int place = 0; place < COLUMNS - 1; place++)
                 wrong += matrix[row][place] != (place == 0 ? value(left, step, row) : -1);

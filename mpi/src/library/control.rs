@@ -7,25 +7,32 @@ use std::net::Ipv4Addr;
 
 /// UDP port of the library.
 pub const PORT: u16 = 9331;
-/// The first word: "MPC1".
-const MAGIC: u32 = 0x3143_504d;
-/// Words of the payload.
-const WORDS: usize = 9;
+/// The first word: "MPC2".
+const MAGIC: u32 = 0x3243_504d;
 /// Bytes of the headers of Ethernet, IPv4 and UDP.
 const HEADERS: usize = 42;
+/// Words of an announcement, and of a grant.
+const ANNOUNCEMENT: usize = 6;
+const GRANT: usize = 2;
+/// Most announcements or grants in a frame, which has 1500 bytes behind the header of Ethernet.
+pub(super) const MOST: usize = 60;
 
-/// What a host says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a host says, of one message or many.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Control {
-    /// There is a message.
-    Announce(Announcement),
-    /// It may come.
-    Grant {
-        /// The number of its announcement.
-        number: u32,
-        /// Its id; 0 if it is not wanted, because it is too long.
-        id: u32,
-    },
+    /// There are messages.
+    Announce(Vec<Announcement>),
+    /// They may come.
+    Grant(Vec<Grant>),
+}
+
+/// That a message may come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Grant {
+    /// The number of its announcement.
+    pub(super) number: u32,
+    /// Its id; 0 if it is not wanted, because it is too long.
+    pub(super) id: u32,
 }
 
 /// A message that is to be sent.
@@ -51,26 +58,24 @@ pub(super) struct Host {
 
 impl Control {
     /// The frame.
-    pub(super) fn frame(self, from: Host, to: Host) -> Vec<u8> {
-        let words = match self {
-            Self::Announce(what) => [
-                MAGIC,
-                0,
-                what.number,
-                what.communicator,
-                what.tag as u32,
-                what.bytes,
-                what.unit,
-                what.port.into(),
-                0,
-            ],
-            Self::Grant { number, id } => [MAGIC, 1, number, 0, 0, 0, 0, 0, id],
-        };
-        let mut frame = Vec::with_capacity(HEADERS + 4 * WORDS);
+    pub(super) fn frame(&self, from: Host, to: Host) -> Vec<u8> {
+        let mut words = vec![MAGIC];
+        match self {
+            Self::Announce(announcements) => {
+                words.push(0);
+                words.extend(announcements.iter().flat_map(|what| what.words()));
+            }
+            Self::Grant(grants) => {
+                words.push(1);
+                words.extend(grants.iter().flat_map(|grant| [grant.number, grant.id]));
+            }
+        }
+        let length = (8 + 4 * words.len()) as u16;
+        let mut frame = Vec::with_capacity(HEADERS + 4 * words.len());
         frame.extend(to.mac);
         frame.extend(from.mac);
         frame.extend([0x08, 0x00, 0x45, 0]);
-        frame.extend(((28 + 4 * WORDS) as u16).to_be_bytes());
+        frame.extend((20 + length).to_be_bytes());
         frame.extend([0, 0, 0x40, 0, 64, 17, 0, 0]);
         frame.extend(from.ip.octets());
         frame.extend(to.ip.octets());
@@ -78,11 +83,10 @@ impl Control {
         frame[24..26].copy_from_slice(&checksum.to_be_bytes());
         frame.extend(PORT.to_be_bytes());
         frame.extend(PORT.to_be_bytes());
-        frame.extend(((8 + 4 * WORDS) as u16).to_be_bytes());
+        frame.extend(length.to_be_bytes());
         frame.extend([0, 0]);
         frame.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         // The checksum of UDP covers all that is not in the header of IP.
-        let length = (8 + 4 * WORDS) as u16;
         let pseudo = [&frame[26..34], &[0, 17], &length.to_be_bytes(), &frame[34..]].concat();
         let checksum = match !sum(&pseudo) {
             0 => 0xffff,
@@ -98,33 +102,61 @@ impl Control {
         let half = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
         let length = half(38)?;
         let datagram = frame.get(34..34 + usize::from(length))?;
-        if !is_udp || half(36)? != PORT || datagram.len() != 8 + 4 * WORDS || sum(&frame[14..34]) != 0xffff {
+        if !is_udp || half(36)? != PORT || datagram.len() < 8 || sum(&frame[14..34]) != 0xffff {
             return None;
         }
         let pseudo = [&frame[26..34], &[0, 17], &length.to_be_bytes(), datagram].concat();
         if sum(&pseudo) != 0xffff {
             return None;
         }
-        let (words, _) = datagram[8..].as_chunks();
+        let (words, []) = datagram[8..].as_chunks() else {
+            return None;
+        };
         let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
         let [from, to] =
             [26, 30].map(|at| Ipv4Addr::new(frame[at], frame[at + 1], frame[at + 2], frame[at + 3]));
-        let control = match words[..2] {
-            [MAGIC, 0] => Self::Announce(Announcement {
-                number: words[2],
-                communicator: words[3],
-                tag: words[4] as i32,
-                bytes: words[5],
-                unit: words[6],
-                port: u16::try_from(words[7]).ok()?,
-            }),
-            [MAGIC, 1] => Self::Grant {
-                number: words[2],
-                id: words[8],
-            },
+        let control = match words.split_first_chunk()? {
+            ([MAGIC, 0], rest) => Self::Announce(each(rest, Announcement::of)?),
+            ([MAGIC, 1], rest) => Self::Grant(each(rest, |[number, id]: [u32; GRANT]| {
+                Some(Grant { number, id })
+            })?),
             _ => return None,
         };
         Some(([from, to], control))
+    }
+}
+
+impl Announcement {
+    fn words(self) -> [u32; ANNOUNCEMENT] {
+        let Self {
+            number,
+            communicator,
+            tag,
+            bytes,
+            unit,
+            port,
+        } = self;
+        [number, communicator, tag as u32, bytes, unit, port.into()]
+    }
+
+    fn of([number, communicator, tag, bytes, unit, port]: [u32; ANNOUNCEMENT]) -> Option<Self> {
+        Some(Self {
+            number,
+            communicator,
+            tag: tag as i32,
+            bytes,
+            unit,
+            port: u16::try_from(port).ok()?,
+        })
+    }
+}
+
+/// What records of so many words say, if there are only whole ones, and one at least.
+fn each<const WORDS: usize, T>(words: &[u32], what: impl Fn([u32; WORDS]) -> Option<T>) -> Option<Vec<T>> {
+    match words.as_chunks() {
+        ([], _) => None,
+        (records, []) => records.iter().map(|record| what(*record)).collect(),
+        _ => None,
     }
 }
 
@@ -138,7 +170,7 @@ fn sum(bytes: &[u8]) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Announcement, Control, Host};
+    use super::{Announcement, Control, Grant, Host, MOST};
     use std::net::Ipv4Addr;
 
     #[test]
@@ -155,12 +187,17 @@ mod tests {
             unit: 1462,
             port: 40_001,
         };
+        let most = Control::Announce(vec![announcement; MOST]);
+        assert!(most.frame(host(1), host(2)).len() <= 1514);
+        let grant = Grant {
+            number: 9,
+            id: 0xffff_fff1,
+        };
         for control in [
-            Control::Announce(announcement),
-            Control::Grant {
-                number: 9,
-                id: 0xffff_fff1,
-            },
+            Control::Announce(vec![announcement]),
+            Control::Announce(vec![announcement; 3]),
+            Control::Grant(vec![grant]),
+            Control::Grant(vec![grant; 5]),
         ] {
             let frame = control.frame(host(1), host(2));
             let ends = [host(1).ip, host(2).ip];

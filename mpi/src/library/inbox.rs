@@ -1,6 +1,6 @@
 //! Announcements of messages, in the order in which MPI matches them, and the answers to them.
 
-use super::control::{Announcement, Control};
+use super::control::{Announcement, Control, Grant, MOST};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Grants that are kept for announcements that are repeated, for each rank.
@@ -16,7 +16,8 @@ pub(super) struct Inbox {
     pub(super) unmatched: VecDeque<(usize, Announcement)>,
     /// Receives that were started.
     pub(super) starts: u64,
-    pub(super) answers: Vec<(usize, Control)>,
+    /// What is to be answered, for each rank.
+    answers: BTreeMap<usize, Vec<Grant>>,
 }
 
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ struct FromRank {
     next: u32,
     /// Those that came before their turn.
     ahead: BTreeMap<u32, Announcement>,
-    grants: VecDeque<(u32, u32)>,
+    grants: VecDeque<Grant>,
 }
 
 impl Inbox {
@@ -34,7 +35,7 @@ impl Inbox {
             ranks: (0..ranks).map(|_| FromRank::default()).collect(),
             unmatched: VecDeque::new(),
             starts: 0,
-            answers: Vec::new(),
+            answers: BTreeMap::new(),
         }
     }
 
@@ -42,8 +43,8 @@ impl Inbox {
     pub(super) fn announce(&mut self, rank: usize, announcement: Announcement) {
         let from = &mut self.ranks[rank];
         let number = announcement.number;
-        if let Some(&(_, id)) = from.grants.iter().find(|(granted, _)| *granted == number) {
-            self.answers.push((rank, Control::Grant { number, id }));
+        if let Some(grant) = from.grants.iter().find(|grant| grant.number == number) {
+            self.answers.entry(rank).or_default().push(*grant);
             return;
         }
         let distance = number.wrapping_sub(from.next);
@@ -60,10 +61,22 @@ impl Inbox {
     /// Answers an announcement, now and whenever it comes again.
     pub(super) fn grant(&mut self, rank: usize, number: u32, id: u32) {
         let grants = &mut self.ranks[rank].grants;
-        grants.push_back((number, id));
+        let grant = Grant { number, id };
+        grants.push_back(grant);
         if grants.len() > GRANTS {
             grants.pop_front();
         }
-        self.answers.push((rank, Control::Grant { number, id }));
+        self.answers.entry(rank).or_default().push(grant);
+    }
+
+    /// The answers that were not taken yet, as many in a frame as go into one: each with the rank that it is for.
+    pub(super) fn answers(&mut self) -> Vec<(usize, Control)> {
+        let answers = std::mem::take(&mut self.answers);
+        let frames = answers.iter().flat_map(|(rank, grants)| {
+            grants
+                .chunks(MOST)
+                .map(move |grants| (*rank, Control::Grant(grants.to_vec())))
+        });
+        frames.collect()
     }
 }

@@ -53,7 +53,7 @@ pub struct Config {
     pub table_bytes: u32,
     /// How messages are sent.
     pub sender: SenderConfig,
-    /// Time after which an announcement is repeated if it was not granted.
+    /// Time after which an announcement is repeated if it was not granted; each time twice as long, up to 16 times that.
     pub repeat: Duration,
     /// Time after which a message that nobody has granted is given up.
     pub patience: Duration,
@@ -243,10 +243,20 @@ impl<D: Device> Library<D> {
     /// # Errors
     /// If the NIC does not answer.
     pub fn progress(&mut self) -> Result<(), Error> {
+        self.take_frames()?;
+        self.look_for_completions()?;
+        self.go_on()
+    }
+
+    fn take_frames(&mut self) -> Result<(), Error> {
         while let Some(frame) = self.nic.receive()? {
             self.take_frame(&frame);
         }
-        self.look_for_completions()?;
+        Ok(())
+    }
+
+    /// Grants and sends what can be granted and sent now.
+    fn go_on(&mut self) -> Result<(), Error> {
         self.match_announcements()?;
         loop {
             while let Some(frame) = self.waiting.pop_front() {
@@ -273,9 +283,16 @@ impl<D: Device> Library<D> {
         if let Some((ends, control)) = Control::parse(frame) {
             if let Some(rank) = rank_of(&self.ranks, ends) {
                 match control {
-                    Control::Announce(announcement) => self.inbox.announce(rank, announcement),
-                    Control::Grant { number, id } => {
-                        self.outbox.grant(rank, number, id, self.nic.now());
+                    Control::Announce(announcements) => {
+                        announcements
+                            .into_iter()
+                            .for_each(|announcement| self.inbox.announce(rank, announcement));
+                    }
+                    Control::Grant(grants) => {
+                        let now = self.nic.now();
+                        grants
+                            .into_iter()
+                            .for_each(|grant| self.outbox.grant(rank, grant, now));
                     }
                 }
             }

@@ -2,6 +2,7 @@
 
 use super::control::Announcement;
 use super::error::Error;
+use super::requests::Activity;
 use super::slots::Words;
 use super::{Buffer, Library, Request};
 use crate::layout::{Layout, Overlap};
@@ -161,6 +162,15 @@ impl<D: Device> Library<D> {
         Ok(())
     }
 
+    pub(super) fn receive_activity(&self, number: usize) -> Activity {
+        let receive = self.receives.get(number).and_then(Option::as_ref);
+        match receive.map(|receive| &receive.state) {
+            Some(State::Started | State::Armed(..)) => Activity::GoesOn,
+            Some(State::Ended(_)) => Activity::HasEnded,
+            Some(State::Inactive) | None => Activity::Inactive,
+        }
+    }
+
     pub(super) fn test_receive(&mut self, number: usize) -> Result<Option<Status>, Error> {
         let receive = self.receive(number)?;
         match std::mem::replace(&mut receive.state, State::Inactive) {
@@ -224,7 +234,7 @@ impl<D: Device> Library<D> {
             }
             self.inbox.unmatched.remove(index);
         }
-        for (rank, control) in std::mem::take(&mut self.inbox.answers) {
+        for (rank, control) in self.inbox.answers() {
             let frame = control.frame(self.own, self.ranks[rank]);
             self.waiting.push_back(frame);
         }
@@ -276,23 +286,29 @@ impl<D: Device> Library<D> {
     /// Ends receives whose message is complete.
     pub(super) fn look_for_completions(&mut self) -> Result<(), Error> {
         for number in 0..self.receives.len() {
-            let Some(Receiving {
-                state: State::Armed(slot, status),
-                ..
-            }) = &self.receives[number]
-            else {
-                continue;
-            };
-            let (slot, status) = (*slot, *status);
-            if self.slots.take(slot, &self.host)?.is_none() {
-                continue;
-            }
-            self.unpack(number, status.bytes)?;
-            let receive = self.receive(number)?;
-            receive.state = State::Ended(Ok(status));
-            if receive.is_freed {
-                self.remove(number);
-            }
+            self.look_for_completion(number)?;
+        }
+        Ok(())
+    }
+
+    /// Ends a receive if its message is complete.
+    pub(super) fn look_for_completion(&mut self, number: usize) -> Result<(), Error> {
+        let Some(Some(Receiving {
+            state: State::Armed(slot, status),
+            ..
+        })) = self.receives.get(number)
+        else {
+            return Ok(());
+        };
+        let (slot, status) = (*slot, *status);
+        if self.slots.take(slot, &self.host)?.is_none() {
+            return Ok(());
+        }
+        self.unpack(number, status.bytes)?;
+        let receive = self.receive(number)?;
+        receive.state = State::Ended(Ok(status));
+        if receive.is_freed {
+            self.remove(number);
         }
         Ok(())
     }

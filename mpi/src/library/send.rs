@@ -1,8 +1,9 @@
 //! Sends: announced, granted, and then sent over SLMP by the rank's own NIC.
 
-use super::control::Host;
+use super::control::{Control, Grant, Host, MOST};
 use super::error::Error;
 use super::receive::Status;
+use super::requests::Activity;
 use super::sending::{Sending, State, To};
 use super::{Buffer, Config, Library, Request};
 use crate::layout::Layout;
@@ -103,8 +104,17 @@ impl Outbox {
         send.state = State::Announced {
             since: now,
             next: now,
+            pause: self.config.repeat,
         };
         Ok(())
+    }
+
+    pub(super) fn activity(&self, number: usize) -> Activity {
+        match self.sends[number].as_ref().map(|send| &send.state) {
+            Some(State::Announced { .. } | State::Sending { .. }) => Activity::GoesOn,
+            Some(State::Ended(_)) => Activity::HasEnded,
+            Some(State::Inactive) | None => Activity::Inactive,
+        }
     }
 
     pub(super) fn test(&mut self, number: usize) -> Result<Option<Status>, Error> {
@@ -138,7 +148,7 @@ impl Outbox {
     }
 
     /// A message was granted, or is not wanted.
-    pub(super) fn grant(&mut self, rank: usize, number: u32, id: u32, now: Duration) {
+    pub(super) fn grant(&mut self, rank: usize, Grant { number, id }: Grant, now: Duration) {
         let is_active = |send: &&Sending| {
             send.to.rank == rank && matches!(send.state, State::Announced { .. } | State::Sending { .. })
         };
@@ -185,6 +195,18 @@ impl Outbox {
         }
     }
 
+    /// Announcements to one rank that are due, in one frame.
+    fn announce(&mut self, now: Duration, own: Host, ranks: &[Host]) -> Option<Vec<u8>> {
+        let config = &self.config;
+        let is_due = |send: &Sending| send.is_to_announce(now, config);
+        let rank = self.sends.iter().flatten().find(|send| is_due(send))?.to.rank;
+        let due = self.sends.iter_mut().flatten();
+        let due = due.filter(|send| send.to.rank == rank && is_due(send)).take(MOST);
+        let announcements = due.filter_map(|send| send.announce(now, config));
+        let control = Control::Announce(announcements.collect());
+        Some(control.frame(own, ranks[rank]))
+    }
+
     /// The next frame that is to be sent now. Messages take turns.
     pub(super) fn next<D: Device>(
         &mut self,
@@ -193,6 +215,9 @@ impl Outbox {
         ranks: &[Host],
         host: &HostMemory<D>,
     ) -> Result<Option<Vec<u8>>, Error> {
+        if let Some(frame) = self.announce(now, own, ranks) {
+            return Ok(Some(frame));
+        }
         let count = self.sends.len();
         for step in 0..count {
             let index = (self.turn + step) % count;

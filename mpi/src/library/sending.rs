@@ -1,6 +1,6 @@
 //! One send: what it says and sends next. Segments are packed one by one, from where the elements are.
 
-use super::control::{Announcement, Control, Host, PORT};
+use super::control::{Announcement, Host, PORT};
 use super::error::Error;
 use super::receive::Status;
 use super::{Buffer, Config};
@@ -26,6 +26,9 @@ pub struct To {
 /// UDP port that segments come from: another one than that of control, so that acknowledgements come to the host.
 const DATA_PORT: u16 = PORT + 1;
 
+/// Longest pause between two announcements, in pauses between the first two.
+const LONGEST_PAUSE: u32 = 16;
+
 /// How far a send is.
 #[derive(Debug)]
 pub(super) enum State {
@@ -33,6 +36,8 @@ pub(super) enum State {
     Announced {
         since: Duration,
         next: Duration,
+        /// From then to the one after it.
+        pause: Duration,
     },
     Sending {
         id: u32,
@@ -63,7 +68,33 @@ impl Sending {
         }
     }
 
-    /// The next frame that is to be sent now.
+    /// Whether it is to be announced now, for the first time or again.
+    pub(super) fn is_to_announce(&self, now: Duration, config: &Config) -> bool {
+        let State::Announced { since, next, .. } = &self.state else {
+            return false;
+        };
+        now >= *next && now.saturating_sub(*since) < config.patience
+    }
+
+    /// Its announcement, which is not sent again for some time.
+    pub(super) fn announce(&mut self, now: Duration, config: &Config) -> Option<Announcement> {
+        let bytes = self.status().bytes;
+        let State::Announced { next, pause, .. } = &mut self.state else {
+            return None;
+        };
+        *next = now + *pause;
+        *pause = (*pause * 2).min(config.repeat * LONGEST_PAUSE);
+        Some(Announcement {
+            number: self.number,
+            communicator: self.to.communicator,
+            tag: self.to.tag,
+            bytes,
+            unit: config.sender.segment_bytes as u32,
+            port: DATA_PORT,
+        })
+    }
+
+    /// The next frame of its segments that is to be sent now.
     pub(super) fn next<D: Device>(
         &mut self,
         now: Duration,
@@ -81,21 +112,7 @@ impl Sending {
                 self.state = State::Ended(Err(Error::NotGranted { rank, seconds }));
                 Ok(None)
             }
-            State::Announced { next, .. } => {
-                if now < *next {
-                    return Ok(None);
-                }
-                *next = now + config.repeat;
-                let announcement = Announcement {
-                    number: self.number,
-                    communicator: self.to.communicator,
-                    tag: self.to.tag,
-                    bytes: status.bytes,
-                    unit: config.sender.segment_bytes as u32,
-                    port: DATA_PORT,
-                };
-                Ok(Some(Control::Announce(announcement).frame(own, to)))
-            }
+            State::Announced { .. } => Ok(None),
             State::Sending { sender, wait, .. } => {
                 if now < *wait {
                     return Ok(None);

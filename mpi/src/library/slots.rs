@@ -20,8 +20,6 @@ struct Slot {
     /// Its id, or that of the last one.
     id: u32,
     source: [u32; 2],
-    /// Address and port of the message before, as the NIC knows them.
-    previous_source: [u32; 2],
     length: u32,
     unit: u32,
 }
@@ -94,21 +92,13 @@ impl<D: Device> Slots<D> {
     }
 
     /// Lets a message come: its id. If the slot's words are those of the request already, only those are written that differ
-    /// from the message before.
+    /// from the message before, and often that is the id alone.
     pub(super) fn arm(&mut self, number: usize, receive: usize, words: &Words) -> Result<u32, Error> {
         self.generation = self.generation.wrapping_add(1);
         let id = message_id(self.generation, number);
         let at = (common::SIZE + number * request::SIZE) as u32;
         let slot = self.slots[number];
         let field = |offset: usize| words[offset / 4];
-        let previous = [request::PREVIOUS_SOURCE, request::PREVIOUS_PORT];
-        if slot.previous_source != slot.source {
-            for (offset, value) in previous.into_iter().zip(slot.source) {
-                self.store(at + offset as u32, value)?;
-            }
-        }
-        self.store(at + request::PREVIOUS as u32, slot.id)?;
-        self.store(at + request::ID as u32, 0)?;
         let source = [field(request::SOURCE), field(request::PORT)];
         let (length, unit) = (field(request::LENGTH), field(request::UNIT));
         let offsets: Vec<usize> = if slot.bound == Some(receive) {
@@ -126,13 +116,15 @@ impl<D: Device> Slots<D> {
             let changed = groups.iter().filter(|(has_changed, _)| *has_changed);
             changed.flat_map(|(_, offsets)| offsets.iter().copied()).collect()
         } else {
-            // All but those that are written apart.
-            let apart = [request::ID, request::PREVIOUS, previous[0], previous[1]];
             (0..request::SIZE)
                 .step_by(4)
-                .filter(|offset| !apart.contains(offset))
+                .filter(|offset| *offset != request::ID)
                 .collect()
         };
+        if !offsets.is_empty() {
+            // Nobody copies a request while it changes.
+            self.store(at + request::ID as u32, 0)?;
+        }
         for offset in offsets {
             self.store(at + offset as u32, field(offset))?;
         }
@@ -142,7 +134,6 @@ impl<D: Device> Slots<D> {
             is_active: true,
             id,
             source,
-            previous_source: slot.source,
             length,
             unit,
         };

@@ -5,7 +5,7 @@
 /// What the first word of the memory holds: "MPIT".
 pub const MAGIC: u32 = 0x5449_504d;
 /// Version of this layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Most messages that are received at once.
 pub const SLOTS: usize = 16;
 /// Where the slot is in a message's id: the lowest bits of the byte that comes first on the wire. The NIC takes the queue of a
@@ -15,8 +15,9 @@ pub const SLOT_SHIFT: u32 = 24;
 pub const MAX_SEGMENTS: usize = BITMAP_WORDS * 32;
 /// Words of a bitmap of segments.
 pub const BITMAP_WORDS: usize = 1008;
-/// Bytes of each cluster's scratchpad that handlers need for each slot: a copy of the request, some words, a bitmap.
-pub const LOCAL_BYTES: usize = request::SIZE + 80 + 4 * BITMAP_WORDS;
+/// Bytes of each cluster's scratchpad that handlers need for each slot: a copy of the request, some words, the messages
+/// before, a bitmap.
+pub const LOCAL_BYTES: usize = request::SIZE + 80 + 64 + 4 * BITMAP_WORDS;
 /// Counters of each HPU.
 pub const COUNTERS: usize = 16;
 /// Most HPUs that a NIC has; each has counters for itself.
@@ -95,7 +96,6 @@ layout! {
     /// A message that is to come, and where its bytes belong; slot s is at [`common::SIZE`] + s * [`SIZE`](request::SIZE).
     request: 0xc0 bytes {
         ID 0x00 1 "message id in host order, 0 if no message is to come";
-        PREVIOUS 0x04 1 "id of the message that came before, 0 if there is none";
         SOURCE 0x08 1 "source address as loaded from the packet";
         PORT 0x0c 1 "source port as loaded from the packet";
         LENGTH 0x10 1 "bytes of the message";
@@ -113,8 +113,6 @@ layout! {
         INDEX 0x40 1 "offset of the index in handler memory: for each part of an element, its first run";
         INDEX_SHIFT 0x44 1 "a part has 2^this bytes";
         EXTENT 0x48 1 "bytes from one element to the next, modulo 2^32";
-        PREVIOUS_SOURCE 0x4c 1 "source address of the message that came before";
-        PREVIOUS_PORT 0x50 1 "source port of the message that came before";
         LEVEL 0x60 20 "for each level from the inside: count, stride, reciprocal and shift of the count, step";
     }
 }

@@ -53,23 +53,27 @@ static __attribute__((noinline, cold)) void again(memory_t *memory, segment_t *s
 /* A segment whose message the own record is not of: whether it is now. */
 static __attribute__((noinline, cold)) bool look_for(memory_t *memory, record_t *record, uint32_t slot,
                                                      segment_t *segment) {
-    volatile struct mpi_types_request *request = &memory->request[slot];
     if (memory->magic != MPI_TYPES_MAGIC || memory->version != MPI_TYPES_VERSION || slot >= memory->slots) {
         return false;
     }
-    switch (prepare(record, &memory->request[slot], segment->message_id, rt_core_id())) {
-    case READY: return true;
-    case PAST:
-        /* The message that is awaited now may be another sender's. */
-        if (segment->source == request->previous_source && segment->port == request->previous_port) {
-            again(memory, segment, true);
-        } else {
-            count(memory, MPI_TYPES_FOREIGN, 1);
-        }
-        return false;
-    case WAITING: count(memory, MPI_TYPES_STUCK, 1); return false;
-    default: count(memory, MPI_TYPES_UNKNOWN, 1); return false;
+    uint32_t id = segment->message_id;
+    awaited_t awaited = prepare(record, &memory->request[slot], id, rt_core_id());
+    if (awaited == READY) {
+        return true;
     }
+    if (awaited == WAITING) {
+        count(memory, MPI_TYPES_STUCK, 1);
+        return false;
+    }
+    const past_t *past = id != 0 ? find_past(record, id) : NULL;
+    if (past == NULL) {
+        count(memory, MPI_TYPES_UNKNOWN, 1);
+    } else if (past->source == segment->source && past->port == segment->port) {
+        again(memory, segment, true);
+    } else {
+        count(memory, MPI_TYPES_FOREIGN, 1);
+    }
+    return false;
 }
 
 /* Whether the segment is one of the message: MPI_TYPES_ACCEPTED, or why not. */

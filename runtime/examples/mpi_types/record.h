@@ -26,6 +26,16 @@
 #include <handler.h>
 #include <mpi_types.h>
 
+/* Messages of a slot whose late segments are still acknowledged, beside the one in the record. */
+#define PAST_MESSAGES 5
+
+/* A message that is complete, and whose it was. */
+typedef struct {
+    volatile uint32_t id;
+    volatile uint32_t source;
+    volatile uint32_t port;
+} past_t;
+
 typedef struct {
     struct mpi_types_request request;
     volatile uint32_t id;     /* the message that all of this is of, 0 while it is being prepared */
@@ -39,6 +49,8 @@ typedef struct {
     volatile uint32_t claimed;   /* the message that an HPU of the cluster wants to complete */
     volatile uint32_t completed; /* in the first cluster: the message that an HPU completes */
     volatile uint32_t claims[2]; /* there: a byte of each cluster: whether it wants to change that word, or just does */
+    past_t past[PAST_MESSAGES];
+    volatile uint32_t turn; /* which of them is the oldest */
     volatile uint32_t bits[MPI_TYPES_BITMAP_WORDS];
 } record_t;
 static_assert(sizeof(record_t) == MPI_TYPES_LOCAL_BYTES, "the host asks for so much");
@@ -190,13 +202,36 @@ static inline bool claim(const task_t *task, uint32_t slot, uint32_t id) {
     return is_mine;
 }
 
+/* Keeps that a message is complete. L1 may hold anything at first. */
+static inline void remember(record_t *record, uint32_t id, uint32_t source, uint32_t port) {
+    uint32_t turn = record->turn < PAST_MESSAGES ? record->turn : 0;
+    past_t *past = &record->past[turn];
+    past->id = 0;
+    past->source = source;
+    past->port = port;
+    past->id = id;
+    record->turn = turn + 1;
+}
+
+/* The message with that id among those that are kept, or NULL. */
+static inline const past_t *find_past(const record_t *record, uint32_t id) {
+    for (uint32_t number = 0; number < PAST_MESSAGES; ++number) {
+        if (record->past[number].id == id) {
+            return &record->past[number];
+        }
+    }
+    return NULL;
+}
+
 /* Closes the message, so that nobody writes to the host for it any more: whether all have ended who did. */
 static inline bool close_all(const task_t *task, uint32_t slot, uint32_t id) {
-    uint32_t clusters = count_clusters();
+    const record_t *own = record_of(task, rt_cluster_id(), slot);
+    uint32_t clusters = count_clusters(), source = own->request.source, port = own->request.port;
     for (uint32_t cluster = 0; cluster < clusters; ++cluster) {
         record_t *record = record_of(task, cluster, slot);
         if (record != NULL) {
             record->closed = id;
+            remember(record, id, source, port);
         }
     }
     for (uint32_t cluster = 0; cluster < clusters; ++cluster) {
@@ -226,7 +261,6 @@ static inline void tell_end(const task_t *task, uint32_t slot, uint32_t id, bool
 /* What came of a look for a message. */
 typedef enum {
     READY,   /* the record is its */
-    PAST,    /* it was complete before the one that is awaited now */
     NOBODY,  /* nobody awaits it */
     WAITING, /* somebody prepares the record, and does not get on */
 } awaited_t;
@@ -235,11 +269,8 @@ typedef enum {
 static __attribute__((noinline, cold)) awaited_t prepare(record_t *record, struct mpi_types_request *shared,
                                                          uint32_t id, uint32_t hpu) {
     volatile struct mpi_types_request *request = shared;
-    if (id == 0) {
+    if (id == 0 || request->id != id) {
         return NOBODY;
-    }
-    if (request->id != id) {
-        return request->previous == id ? PAST : NOBODY;
     }
     lock_record(record, hpu);
     bool is_mine = record->lock != id;

@@ -14,6 +14,8 @@ use std::path::Path;
 /// Where the tables begin and end in the page.
 const BEGIN: &str = "<!-- begin of what ./dev interop --record writes -->";
 const END: &str = "<!-- end of what ./dev interop --record writes -->";
+/// Before the revision of Corundum.
+const CORUNDUM: &str = ", Corundum ";
 
 /// Writes the tables of `docs/interop.md` anew, from everything that is recorded.
 ///
@@ -30,8 +32,13 @@ pub fn write(fpspin: &Path, corundum: Option<&Path>) -> Result<()> {
     };
     let mut text = page[..begin + BEGIN.len()].to_owned();
     let _ = write!(text, "\n\nFPsPIN {}", trees::revision(fpspin));
+    let corundum = match corundum {
+        Some(corundum) => Some(trees::revision(corundum)),
+        // What was found with one is still there.
+        None => corundum_of(&page[begin..end]).map(ToOwned::to_owned),
+    };
     if let Some(corundum) = corundum {
-        let _ = write!(text, ", Corundum {}", trees::revision(corundum));
+        let _ = write!(text, "{CORUNDUM}{corundum}");
     }
     text.push_str(".\n\n");
     add_examples(&mut text)?;
@@ -40,6 +47,12 @@ pub fn write(fpspin: &Path, corundum: Option<&Path>) -> Result<()> {
     add_answers(&mut text)?;
     text.push_str(&page[end..]);
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The revision of Corundum that tables say they are of.
+fn corundum_of(tables: &str) -> Option<&str> {
+    let (_, rest) = tables.lines().find_map(|line| line.split_once(CORUNDUM))?;
+    rest.strip_suffix('.')
 }
 
 fn add_examples(text: &mut String) -> Result<()> {
@@ -118,4 +131,18 @@ fn add_answers(text: &mut String) -> Result<()> {
     }
     text.push('\n');
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::corundum_of;
+
+    #[test]
+    fn the_revision_of_corundum_is_kept() {
+        assert_eq!(
+            corundum_of("\n\nFPsPIN f5fec, Corundum 1ca01.\n\n### Examples"),
+            Some("1ca01")
+        );
+        assert_eq!(corundum_of("\n\nFPsPIN f5fec.\n"), None);
+    }
 }

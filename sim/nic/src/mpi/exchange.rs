@@ -149,12 +149,8 @@ pub fn room(layout: &Layout) -> (i64, u32) {
 
 /// Starts all receives, and waits for all of them.
 pub(super) fn start_and_wait(_: u32, rank: &mut Rank, requests: &[Request]) -> Result<bool, ExchangeError> {
-    for request in requests {
-        rank.start(*request)?;
-    }
-    for request in requests {
-        rank.wait(*request, LIMIT)?;
-    }
+    rank.start_all(requests)?;
+    rank.wait_all(requests, LIMIT)?;
     Ok(true)
 }
 
@@ -217,12 +213,12 @@ fn send(how: &Exchange, mut rank: Rank) -> Result<(), ExchangeError> {
             rank.write(buffer, 0, &bytes)?;
         }
         let begun = rank.nic().now();
-        for (_, requests) in &sends {
-            rank.start(requests[usize::from(is_warm_up)])?;
-        }
-        for (_, requests) in &sends {
-            rank.wait(requests[usize::from(is_warm_up)], LIMIT)?;
-        }
+        let requests: Vec<Request> = sends
+            .iter()
+            .map(|(_, requests)| requests[usize::from(is_warm_up)])
+            .collect();
+        rank.start_all(&requests)?;
+        rank.wait_all(&requests, LIMIT)?;
         rank.run_for(how.rest(rank.nic().now() - begun))?;
     }
     Ok(())

@@ -201,9 +201,8 @@ pub fn overlap(
 fn alone(rank: &mut Rank, requests: &[Request]) -> Result<Duration, ExchangeError> {
     let begun = rank.nic().now();
     rank.nic().device().set_prices(Prices::STATED);
-    start(rank, requests)?;
-    let mut ended = 0;
-    while !look(rank, requests, &mut ended)? {
+    rank.start_all(requests)?;
+    while rank.test_all(requests)?.is_none() {
         check(rank, begun)?;
     }
     rank.nic().device().set_prices(Prices::NONE);
@@ -220,14 +219,14 @@ fn trial(
     let time = multiplication.time(dimension);
     let (begun, acts) = (rank.nic().now(), rank.nic().device().acts());
     rank.nic().device().set_prices(prices);
-    start(rank, requests)?;
-    let (mut ended, mut multiplications, mut computed) = (0, 0, Duration::ZERO);
+    rank.start_all(requests)?;
+    let (mut multiplications, mut computed) = (0, Duration::ZERO);
     loop {
         let before = rank.nic().now();
         rank.nic().compute(time)?;
         computed += rank.nic().now() - before;
         multiplications += 1;
-        if look(rank, requests, &mut ended)? {
+        if rank.test_all(requests)?.is_some() {
             break;
         }
         check(rank, begun)?;
@@ -241,24 +240,6 @@ fn trial(
         computed,
         acts: rank.nic().device().acts() - acts,
     })
-}
-
-fn start(rank: &mut Rank, requests: &[Request]) -> Result<(), ExchangeError> {
-    for request in requests {
-        rank.start(*request)?;
-    }
-    Ok(())
-}
-
-/// A look at what has not ended, in the order of the requests: whether all have.
-fn look(rank: &mut Rank, requests: &[Request], ended: &mut usize) -> Result<bool, ExchangeError> {
-    while let Some(request) = requests.get(*ended) {
-        if rank.test(*request)?.is_none() {
-            return Ok(false);
-        }
-        *ended += 1;
-    }
-    Ok(true)
 }
 
 fn check(rank: &Rank, begun: Duration) -> Result<(), ExchangeError> {

@@ -29,10 +29,10 @@ fn a_host_computes_while_a_message_comes() {
         assert_eq!(trial.prices, prices);
         assert!((15..=20).contains(&trial.multiplications), "{trial:?}");
         let acts = Acts {
-            // One at the start, one in each test, one for the end of announcements at most.
+            // One at the start, and one in each test; the id of the message alone is written.
             looks: u64::from(trial.multiplications) + 1,
             words_seen: u64::from(trial.multiplications),
-            words_written: 3,
+            words_written: 1,
             words_read: 0,
             frames: 1,
         };
@@ -53,7 +53,7 @@ fn a_host_computes_while_a_message_comes() {
             "{done:?}"
         );
     }
-    assert!(done.trials[0].ratio() > 0.97, "{done:?}");
+    assert!(done.trials[0].ratio() > 0.98, "{done:?}");
     assert!(done.trials[1].ratio() < done.trials[0].ratio(), "{done:?}");
 }
 

@@ -102,8 +102,12 @@ int main(int argc, char **argv) {
     FINE(spinneret_rank_start(nic, in_world));
     FINE(spinneret_rank_start(nic, to_back));
     FINE(spinneret_rank_wait(nic, to_back, 1, NULL) == SPINNERET_ERROR_TIMEOUT ? 0 : 1);
-    FINE(spinneret_rank_start(nic, in_back));
-    FINE(spinneret_rank_start(nic, to_world));
+    const uint64_t same[] = {in_back, in_back}, both[] = {in_back, to_world};
+    REFUSED(spinneret_rank_start_all(nic, 2, same), ARGUMENT, "active");
+    REFUSED(spinneret_rank_test_all(nic, 2, both, NULL), ARGUMENT, "not active");
+    REFUSED(spinneret_rank_start_all(nic, 2, NULL), ARGUMENT, "no buffer");
+    REFUSED(spinneret_rank_start_all(nic, SIZE_MAX, both), ARGUMENT, "requests");
+    FINE(spinneret_rank_start_all(nic, 2, both));
     FINE(spinneret_rank_wait(nic, in_back, second, &status));
     wrong = words[8] != 10 || status.source != rank;
     FINE(spinneret_rank_wait(nic, in_world, second, &status));

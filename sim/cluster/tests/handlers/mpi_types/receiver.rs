@@ -125,7 +125,6 @@ impl Receiver {
     pub(crate) fn post_layout(&mut self, slot: usize, layout: Layout, unit: u32) -> Message {
         let form = NicLayout::new(&layout).expect("it fits");
         let at = Self::slot_at(slot);
-        let previous = self.bench.variable(self.memory + at + request::ID as u32);
         self.generation += 1;
         let id = message_id(self.generation, slot);
         let buffer = self.buffer.wrapping_add_signed(-layout.first());
@@ -144,9 +143,6 @@ impl Receiver {
         }
         words[request::SOURCE / 4] = u32::from_le_bytes([10, 0, 0, 1]);
         words[request::PORT / 4] = 0x3412;
-        words[request::PREVIOUS / 4] = previous;
-        words[request::PREVIOUS_SOURCE / 4] = words[request::SOURCE / 4];
-        words[request::PREVIOUS_PORT / 4] = words[request::PORT / 4];
         self.write(at, 0);
         for (number, word) in words.into_iter().enumerate().skip(1) {
             self.write(at + 4 * number as u32, word);

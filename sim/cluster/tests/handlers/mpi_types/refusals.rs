@@ -5,6 +5,7 @@ use super::trees;
 use crate::packets::{EOM, SYN};
 use crate::slmp::frame::{ACK, Segment};
 use spinneret_mpi::nic::memory::Counter;
+use std::slice;
 
 const UNIT: u32 = 100;
 
@@ -22,7 +23,7 @@ fn refuse(receiver: &mut Receiver, segment: &Segment, wanted: Counter, what: &st
         .map(|counter| receiver.count(*counter))
         .collect();
     let host = receiver.bench.host.clone();
-    let acks = receiver.send(std::slice::from_ref(segment), |_| 0);
+    let acks = receiver.send(slice::from_ref(segment), |_| 0);
     assert!(acks.is_empty(), "{what}: {acks:?}");
     assert_eq!(receiver.bench.host, host, "{what}: something was written");
     for (counter, before) in Counter::ALL.iter().zip(before) {
@@ -113,8 +114,35 @@ fn what_comes_after_the_end_is_answered_and_not_written() {
     receiver.send(&next.segments(), |number| number as u32);
     assert!(receiver.is_complete(&next));
     assert_eq!(receiver.send(&segments, |_| 0).len(), 5);
-    receiver.post(2, &trees::bytes(300), 1, UNIT);
-    refuse(&mut receiver, &segments[0], Counter::Unknown, "two messages ago");
+}
+
+/// A sender whose last acknowledgement was lost asks again, even if the slot has had other messages since.
+#[test]
+fn the_last_five_messages_of_a_slot_are_remembered_in_both_clusters() {
+    let (mut receiver, message) = posted();
+    let mut messages = vec![message];
+    for _ in 0..6 {
+        let last = &messages[messages.len() - 1];
+        receiver.send(&last.segments(), |_| 0);
+        assert!(receiver.is_complete(last));
+        messages.push(receiver.post(2, &trees::bytes(300), 1, UNIT));
+    }
+    receiver.bench.host.clear();
+    for cluster in [0, 1] {
+        for past in &messages[1..6] {
+            let mut segment = past.segments()[0].clone();
+            assert_eq!(receiver.send(slice::from_ref(&segment), |_| cluster).len(), 1);
+            segment.port ^= 1;
+            refuse(&mut receiver, &segment, Counter::Foreign, "another port");
+        }
+    }
+    refuse(
+        &mut receiver,
+        &messages[0].segments()[0],
+        Counter::Unknown,
+        "six messages ago",
+    );
+    assert!(receiver.written().is_empty());
 }
 
 #[test]
