@@ -1,6 +1,6 @@
 //! The handlers with their host: requests, completions and what was written.
 
-use crate::bench::{Bench, HOST};
+use crate::bench::{Bench, HOST, build};
 use crate::packets::{EOM, SYN};
 use crate::slmp::frame::{Ack, Segment};
 use spinneret_cluster::{Config, Ending};
@@ -12,6 +12,7 @@ use spinneret_mpi::nic::memory::{
 use spinneret_mpi::nic::{NicLayout, Segments};
 use spinneret_mpi_sys::Tree;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Where the context's scratchpads are in each L1.
 const PAD: u32 = 0x1000;
@@ -73,8 +74,13 @@ impl Receiver {
     }
 
     pub(crate) fn on(config: Config) -> Self {
+        Self::with(&build("examples/mpi_types"), config)
+    }
+
+    /// With these handlers.
+    pub(crate) fn with(elf: &Path, config: Config) -> Self {
         let clusters = config.clusters;
-        let mut bench = Bench::new("examples/mpi_types", config);
+        let mut bench = Bench::with(elf, config);
         bench.meta.handler_memory[1] = 0x8_0000;
         bench.meta.host_memory.1 = 0x4000_0000;
         for (cluster, pad) in bench.meta.scratchpads.iter_mut().enumerate() {

@@ -3,8 +3,15 @@
 
 use super::receiver::{FULL, Message, Receiver};
 use super::trees;
+use crate::bench::{make, runtime};
 use crate::slmp::frame::Segment;
+use spinneret_cluster::Config;
+use spinneret_mpi::Layout;
+use spinneret_mpi::nic::NicLayout;
+use spinneret_mpi::nic::memory::{TABLE, request};
 use spinneret_mpi_sys::Tree;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The clock of the reference design's cluster.
 const CLOCK_HZ: u64 = 40_000_000;
@@ -13,7 +20,10 @@ const HOST_CLOCKS: u64 = 18;
 
 /// Clocks of an HPU for a segment in the middle of a message, and clocks between segments with 16 HPUs.
 fn measure(messages: usize, tree: &Tree, count: u64, unit: u32) -> (f64, f64) {
-    let mut receiver = Receiver::new();
+    measure_on(Receiver::new(), messages, tree, count, unit)
+}
+
+fn measure_on(mut receiver: Receiver, messages: usize, tree: &Tree, count: u64, unit: u32) -> (f64, f64) {
     receiver.bench.host_clocks = HOST_CLOCKS;
     receiver.bench.send_clocks = HOST_CLOCKS;
     let messages: Vec<Message> = (0..messages)
@@ -74,4 +84,48 @@ fn one_message_is_as_fast_as_many() {
     tell("one complex message", hpu, between, FULL, 42.0);
     let (hpu, between) = measure(1, &trees::simple(), 4, FULL);
     tell("one simple message", hpu, between, FULL, 33.0);
+}
+
+/// Handlers with code for one type: their ELF file.
+fn specialise(name: &str, tree: &Tree) -> PathBuf {
+    let layout = Layout::of(tree, 1).expect("it has a layout");
+    let form = NicLayout::new(&layout).expect("it fits");
+    let mut words = [0; request::SIZE / 4];
+    form.put(&mut words, 0, 0);
+    let levels = words[request::KIND / 4];
+    assert!(levels < TABLE, "{name} has a table");
+    let words = words.map(|word| format!("{word}u")).join(", ");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("special").join(name);
+    let runtime = runtime().canonicalize().expect("it is there");
+    fs::create_dir_all(&folder).expect("there is room");
+    let special = runtime.join("tests/mpi_special/special.h");
+    let source = format!(
+        "#define SPECIAL_WORDS {words}\n#define SPECIAL_LEVELS {levels}\n#include \"{}\"\n",
+        special.display()
+    );
+    let makefile = format!(
+        "HANDLER = {name}\nSPIN_CFLAGS = -fno-jump-tables -Wno-missing-braces\ninclude {}/spin.mk\n",
+        runtime.display()
+    );
+    fs::write(folder.join(format!("{name}.c")), source).expect("there is room");
+    fs::write(folder.join("Makefile"), makefile).expect("there is room");
+    make(&folder, &folder.join("build"))
+}
+
+/// What code for one type gains, so that nobody has to believe that it does not pay (docs/host/mpi.md).
+#[test]
+fn code_for_one_type_gains_little() {
+    let column = trees::hvector(512, 256, trees::bytes(128), 0);
+    for (name, tree) in [
+        ("simple", trees::simple()),
+        ("complex", trees::complex()),
+        ("blocks_of_128", column),
+    ] {
+        let (any, _) = measure(8, &tree, 1, FULL);
+        let receiver = Receiver::with(&specialise(name, &tree), Config::default());
+        let (special, _) = measure_on(receiver, 8, &tree, 1, FULL);
+        let gain = 100.0 * (any - special) / any;
+        println!("{name}: {any:.0} clocks of an HPU, {special:.0} with code for the type: {gain:.1} % less");
+        assert!((0.0..10.0).contains(&gain), "{name}: {gain} %");
+    }
 }
