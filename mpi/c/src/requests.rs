@@ -5,7 +5,7 @@ use crate::open::{Inner, mpi};
 use crate::rank::{spinneret_rank, with};
 use spinneret::border::{Failure, SPINNERET_OK, check_place, put};
 use spinneret_mpi::Layout;
-use spinneret_mpi::library::{Copies, Request, Status};
+use spinneret_mpi::library::{Buffer, Copies, Request, Status};
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
 
@@ -54,8 +54,7 @@ pub unsafe extern "C" fn spinneret_rank_recv_init(
     with(rank, |open| {
         check_place(request, "request")?;
         // SAFETY: the caller promises a datatype.
-        let layout = unsafe { layout(type_, count) }?;
-        let place = open.buffer(memory.addr(), &layout)?;
+        let (layout, buffer, origin) = unsafe { elements(open, memory, count, type_) }?;
         let source = any(source, "source")?.map(|source| source as usize);
         let tag = any(tag, "tag")?;
         let copies = match flags {
@@ -66,7 +65,7 @@ pub unsafe extern "C" fn spinneret_rank_recv_init(
         let of = open.communicator(communicator)?.clone();
         let made = open
             .rank
-            .recv_init((&place.0, place.1), &layout, (source, tag), &of, copies)?;
+            .recv_init((&buffer, origin), &layout, (source, tag), &of, copies)?;
         // SAFETY: the caller promises the place.
         unsafe { give(open, made, communicator, request) }
     })
@@ -92,14 +91,13 @@ pub unsafe extern "C" fn spinneret_rank_send_init(
     with(rank, |open| {
         check_place(request, "request")?;
         // SAFETY: the caller promises a datatype.
-        let layout = unsafe { layout(type_, count) }?;
-        let place = open.buffer(memory.addr(), &layout)?;
+        let (layout, buffer, origin) = unsafe { elements(open, memory, count, type_) }?;
         let number = |value: c_int, what: &str| {
             any(value, what)?.ok_or_else(|| Failed(Failure::argument(format!("a message needs a {what}"))))
         };
         let to = (number(destination, "destination")? as usize, number(tag, "tag")?);
         let of = open.communicator(communicator)?.clone();
-        let made = open.rank.send_init((&place.0, place.1), &layout, to, &of)?;
+        let made = open.rank.send_init((&buffer, origin), &layout, to, &of)?;
         // SAFETY: the caller promises the place.
         unsafe { give(open, made, communicator, request) }
     })
@@ -178,16 +176,23 @@ unsafe fn give(open: &mut Inner, made: Request, communicator: u32, place: *mut u
     Ok(SPINNERET_OK)
 }
 
-/// Where the bytes of elements lie.
+/// Where the bytes of elements lie, the memory in which they are, and where the address of the first is in it.
 ///
 /// # Safety
 /// It is a datatype of the MPI that runs, and this thread may call that.
-unsafe fn layout(datatype: u64, count: c_int) -> Result<Layout, Failed> {
+unsafe fn elements(
+    open: &Inner,
+    memory: *const c_void,
+    count: c_int,
+    datatype: u64,
+) -> Result<(Layout, Buffer, i64), Failed> {
     let count = u64::try_from(count)
         .map_err(|_| Failure::argument(format!("MPI_ERR_COUNT: {count} elements; 0 is the least")))?;
     // SAFETY: the caller says so; it is not kept.
     let datatype = unsafe { mpi()?.datatype(datatype) };
-    Ok(Layout::of(&datatype.contents()?, count)?)
+    let layout = Layout::of(&datatype.contents()?, count)?;
+    let (buffer, origin) = open.buffer(memory.addr(), &layout)?;
+    Ok((layout, buffer, origin))
 }
 
 /// A rank or a tag, unless all are meant.

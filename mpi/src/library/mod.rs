@@ -13,6 +13,7 @@
 //! Everything happens inside of [`Library::progress`], which all other functions that wait call. Nothing here starts threads.
 
 mod area;
+mod arrive;
 mod control;
 mod error;
 mod inbox;

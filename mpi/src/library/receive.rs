@@ -1,4 +1,4 @@
-//! Receives: matching by the host, placing by the NIC, and what the host does if a type does not fit.
+//! Receives: what a program says of them, and how far they are.
 
 use super::control::Announcement;
 use super::error::Error;
@@ -7,7 +7,7 @@ use super::slots::Words;
 use super::{Buffer, Library, Request};
 use crate::layout::{Layout, Overlap};
 use crate::nic::memory::{MOST_BYTES, request};
-use crate::nic::{NicLayout, NicLayoutError, Segments};
+use crate::nic::{NicLayout, NicLayoutError};
 use spinneret_host::Device;
 
 /// Whom a receive takes messages from.
@@ -43,7 +43,7 @@ pub struct Status {
 
 /// How far a receive is.
 #[derive(Debug)]
-enum State {
+pub(super) enum State {
     Inactive,
     /// It is to be matched.
     Started,
@@ -56,21 +56,21 @@ enum State {
 #[derive(Debug)]
 pub(super) struct Receiving {
     pub(super) buffer: Buffer,
-    origin: i64,
-    layout: Layout,
-    from: From,
+    pub(super) origin: i64,
+    pub(super) layout: Layout,
+    pub(super) from: From,
     /// The words of its type; they are those of one run in other memory if the host unpacks.
-    words: Words,
+    pub(super) words: Words,
     table: Option<u32>,
-    staging: Option<u32>,
-    state: State,
+    pub(super) staging: Option<u32>,
+    pub(super) state: State,
     pub(super) is_freed: bool,
     /// Order of starts.
-    started: u64,
+    pub(super) started: u64,
 }
 
 impl From {
-    fn takes(self, rank: usize, announcement: &Announcement) -> bool {
+    pub(super) fn takes(self, rank: usize, announcement: &Announcement) -> bool {
         self.communicator == announcement.communicator
             && self.rank.is_none_or(|wanted| wanted == rank)
             && self.tag.is_none_or(|wanted| wanted == announcement.tag)
@@ -193,7 +193,7 @@ impl<D: Device> Library<D> {
         Ok(())
     }
 
-    fn remove(&mut self, number: usize) {
+    pub(super) fn remove(&mut self, number: usize) {
         if let Some(receive) = self.receives[number].take() {
             if let Some(table) = receive.table {
                 self.slots.free_table(table);
@@ -205,136 +205,10 @@ impl<D: Device> Library<D> {
         }
     }
 
-    fn receive(&mut self, number: usize) -> Result<&mut Receiving, Error> {
+    pub(super) fn receive(&mut self, number: usize) -> Result<&mut Receiving, Error> {
         self.receives
             .get_mut(number)
             .and_then(Option::as_mut)
             .ok_or(Error::NoRequest)
-    }
-
-    /// Gives each announcement to the receive that was started first of those that take it.
-    pub(super) fn match_announcements(&mut self) -> Result<(), Error> {
-        let mut index = 0;
-        while index < self.inbox.unmatched.len() {
-            let (rank, announcement) = self.inbox.unmatched[index];
-            let receives = self.receives.iter().enumerate();
-            let takes = receives.filter_map(|(number, receive)| {
-                let receive = receive.as_ref()?;
-                let takes =
-                    matches!(receive.state, State::Started) && receive.from.takes(rank, &announcement);
-                takes.then_some((receive.started, number))
-            });
-            let Some((_, number)) = takes.min() else {
-                index += 1;
-                continue;
-            };
-            if !self.arm(number, rank, &announcement)? {
-                // No slot is free: nobody may be overtaken by another message.
-                break;
-            }
-            self.inbox.unmatched.remove(index);
-        }
-        for (rank, control) in self.inbox.answers() {
-            let frame = control.frame(self.own, self.ranks[rank]);
-            self.waiting.push_back(frame);
-        }
-        Ok(())
-    }
-
-    /// Lets a message come, or refuses it: whether that was possible.
-    fn arm(&mut self, number: usize, rank: usize, announcement: &Announcement) -> Result<bool, Error> {
-        let ip = self.ranks[rank].ip;
-        let Some(slot) = self.slots.find(number) else {
-            return Ok(false);
-        };
-        let Announcement { bytes, unit, tag, .. } = *announcement;
-        let receive = self.receive(number)?;
-        let segments = Segments::new(bytes.into(), unit);
-        let room = receive.layout.bytes();
-        let refusal = match segments {
-            _ if u64::from(bytes) > room => Some(Error::Truncated {
-                sent: bytes,
-                room,
-                source_rank: rank,
-                tag,
-            }),
-            Err(error) => Some(error.into()),
-            Ok(segments) => {
-                segments.put(&mut receive.words);
-                None
-            }
-        };
-        if let Some(error) = refusal {
-            receive.state = State::Ended(Err(error));
-            let is_freed = receive.is_freed;
-            self.counts.truncated += 1;
-            self.inbox.grant(rank, announcement.number, 0);
-            if is_freed {
-                self.remove(number);
-            }
-            return Ok(true);
-        }
-        receive.words[request::SOURCE / 4] = u32::from_le_bytes(ip.octets());
-        receive.words[request::PORT / 4] = announcement.port.to_be().into();
-        receive.state = State::Armed(slot, Status { bytes, rank, tag });
-        let words = receive.words;
-        let id = self.slots.arm(slot, number, &words)?;
-        self.inbox.grant(rank, announcement.number, id);
-        Ok(true)
-    }
-
-    /// Ends receives whose message is complete.
-    pub(super) fn look_for_completions(&mut self) -> Result<(), Error> {
-        for number in 0..self.receives.len() {
-            self.look_for_completion(number)?;
-        }
-        Ok(())
-    }
-
-    /// Ends a receive if its message is complete.
-    pub(super) fn look_for_completion(&mut self, number: usize) -> Result<(), Error> {
-        let Some(Some(Receiving {
-            state: State::Armed(slot, status),
-            ..
-        })) = self.receives.get(number)
-        else {
-            return Ok(());
-        };
-        let (slot, status) = (*slot, *status);
-        if self.slots.take(slot, &self.host)?.is_none() {
-            return Ok(());
-        }
-        self.unpack(number, status.bytes)?;
-        let receive = self.receive(number)?;
-        receive.state = State::Ended(Ok(status));
-        if receive.is_freed {
-            self.remove(number);
-        }
-        Ok(())
-    }
-
-    /// Puts a message into its place that the NIC could not.
-    fn unpack(&mut self, number: usize, bytes: u32) -> Result<(), Error> {
-        let Some(Receiving {
-            staging: Some(staging),
-            layout,
-            buffer,
-            origin,
-            ..
-        }) = &self.receives[number]
-        else {
-            self.counts.placed += 1;
-            return Ok(());
-        };
-        let mut message = vec![0; bytes as usize];
-        self.host.read(*staging, &mut message)?;
-        let start = i64::from(buffer.start) + origin;
-        for piece in layout.place(0, bytes.into()) {
-            let part = &message[piece.offset as usize..][..piece.bytes as usize];
-            // The elements were found to lie in the buffer.
-            self.host.write((start + piece.start) as u32, part)?;
-        }
-        self.counts.unpacked += 1;
-        Ok(())
     }
 }

@@ -156,16 +156,20 @@ impl<D: Device> Priced<D> {
         acts.price(&self.prices)
     }
 
-    /// Does something that the device sees, after what the host did before: what came of it, and how long it took
-    /// there.
+    /// Does something that the device sees, after what the host did before: what came of it, and how much longer than its
+    /// price it took there.
     fn act<T>(
         &mut self,
+        acts: Acts,
         what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
     ) -> Result<(T, Duration), DeviceError> {
         self.settle(Duration::ZERO)?;
         let begun = self.device.now();
         let result = what(&mut self.device)?;
-        Ok((result, self.device.now().saturating_sub(begun)))
+        let passed = self.device.now().saturating_sub(begun);
+        let price = self.count(acts);
+        self.owed += price.saturating_sub(passed);
+        Ok((result, passed.saturating_sub(price)))
     }
 
     /// The host waits for the answer.
@@ -174,10 +178,7 @@ impl<D: Device> Priced<D> {
         acts: Acts,
         what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
     ) -> Result<T, DeviceError> {
-        let (result, passed) = self.act(what)?;
-        let price = self.count(acts);
-        self.owed += price.saturating_sub(passed);
-        Ok(result)
+        Ok(self.act(acts, what)?.0)
     }
 
     /// The host goes on.
@@ -186,11 +187,9 @@ impl<D: Device> Priced<D> {
         acts: Acts,
         what: impl FnOnce(&mut D) -> Result<T, DeviceError>,
     ) -> Result<T, DeviceError> {
-        let (result, passed) = self.act(what)?;
-        let price = self.count(acts);
-        self.owed += price.saturating_sub(passed);
+        let (result, longer) = self.act(acts, what)?;
         if self.prices != Prices::NONE {
-            self.ahead += passed.saturating_sub(price);
+            self.ahead += longer;
         }
         Ok(result)
     }

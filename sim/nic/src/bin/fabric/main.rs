@@ -1,18 +1,15 @@
 //! `./dev bench fabric`: how fast many NICs are, on threads, on ranks of MPI, and idle.
 
+mod ring;
+
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::Parser;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
+use ring::{ring, rings};
 use serde_json::{Value, json};
-use spinneret_fabric::topology::{NicConfig as Config, Simple, SwitchConfig, Table as Addresses, mac_of};
-use spinneret_fabric::{Left, Settings};
-use spinneret_nic::Simulated;
-use spinneret_nic::fabric::{Hosted, run_programs};
-use spinneret_nic::nic::{Nic, NicConfig};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
 /// Runs of which the median counts.
 const RUNS: usize = 5;
@@ -228,126 +225,6 @@ fn measure(spinneret: &Path, file: &Path, how: How) -> Result<Option<Measured>> 
         rate: [rates[RUNS / 2], rates[0], rates[RUNS - 1]],
         digest,
     }))
-}
-
-/// A token on rings of 1, some and many NICs, each in a process of its own.
-fn rings(nics: usize) -> Result<Vec<Value>> {
-    let mut table = table(&[
-        "NICs on a ring",
-        "made in s",
-        "token round in s",
-        "memory, MB",
-        "MB a NIC",
-    ]);
-    let mut rows = Vec::new();
-    for nics in [1, 10, nics] {
-        let output = Command::new(std::env::current_exe()?)
-            .args(["--ring", &nics.to_string()])
-            .output()?;
-        ensure!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let row: Value = serde_json::from_slice(&output.stdout)?;
-        let figure = |name: &str| row[name].as_f64().unwrap_or(0.0);
-        let memory = figure("memory_bytes") / 1e6;
-        table.add_row([
-            nics.to_string(),
-            format!("{:.2}", figure("made_seconds")),
-            format!("{:.3}", figure("round_seconds")),
-            format!("{memory:.1}"),
-            format!("{:.2}", memory / nics as f64),
-        ]);
-        rows.push(row);
-    }
-    println!("{}", right(table));
-    Ok(rows)
-}
-
-/// A token goes once round a ring of NICs, around a switch; one NIC is a NIC alone.
-fn ring(nics: usize) -> Result<Value> {
-    let begun = Instant::now();
-    if nics == 1 {
-        let nic = Nic::new(NicConfig::default())?;
-        let made = begun.elapsed();
-        let memory = memory()?;
-        drop(nic);
-        return Ok(
-            json!({"nics": 1, "made_seconds": made.as_secs_f64(), "round_seconds": 0.0, "memory_bytes": memory}),
-        );
-    }
-    let topology = Simple {
-        nics,
-        switch: SwitchConfig {
-            table: Addresses::Static,
-            ..SwitchConfig::default()
-        },
-        nic: Config::default(),
-        ..Simple::default()
-    };
-    let topology = topology.topology()?;
-    let (made, times) = std::sync::mpsc::channel();
-    let programs = (0..nics).map(|number| {
-        let made = made.clone();
-        let program: Hosted<'_> = Box::new(move |nic: &Simulated| {
-            let _ = made.send(Instant::now());
-            pass_on(nic, number, nics)
-        });
-        program
-    });
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let settings = Settings {
-        threads,
-        ..Settings::default()
-    };
-    let report = run_programs(&topology, &NicConfig::default(), settings, programs.collect())?;
-    let ended = Instant::now();
-    ensure!(
-        report.nics.iter().all(|nic| nic.received == 1),
-        "the token was not everywhere once"
-    );
-    let made = times.try_iter().max().context("NICs were made")?;
-    Ok(json!({
-        "nics": nics,
-        "made_seconds": made.duration_since(begun).as_secs_f64(),
-        "round_seconds": ended.duration_since(made).as_secs_f64(),
-        "simulated_us": report.time_ps as f64 / 1e6,
-        "rounds": report.rounds,
-        "memory_bytes": memory()?,
-    }))
-}
-
-/// The first NIC sends the token, and every other one passes it on when it has it.
-fn pass_on(nic: &Simulated, number: usize, nics: usize) -> Result<(), Left> {
-    let failed = |error: spinneret_nic::nic::NicError| Left::Failed(error.to_string());
-    let send = |nic: &mut Nic| {
-        let token = [
-            &mac_of((number + 1) % nics)[..],
-            &mac_of(number),
-            &[0x88, 0xb5],
-            &[7; 50],
-        ]
-        .concat();
-        nic.transmit(token);
-    };
-    if number == 0 {
-        send(&mut nic.borrow_mut());
-        return Ok(());
-    }
-    while nic.borrow_mut().take_host().is_none() {
-        nic.borrow_mut().step(u64::MAX).map_err(failed)?;
-    }
-    send(&mut nic.borrow_mut());
-    Ok(())
-}
-
-/// Most memory that this process ever had, in bytes.
-fn memory() -> Result<u64> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    Ok(kibibytes.context("Linux tells the memory of a process")? << 10)
 }
 
 fn table(header: &[&str]) -> Table {
