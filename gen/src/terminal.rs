@@ -1,23 +1,10 @@
 //! Output to people: tables, and printing that survives a reader who leaves early.
 
-use comfy_table::{
-    Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, Width, presets,
-};
+pub use spinneret_table::table;
+use spinneret_table::{Cell, CellAlignment, ColumnConstraint, Table, Width};
 use std::fmt;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
-
-/// An empty table in the style of all our tables.
-pub fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_style(TableComponent::HeaderLines, '─')
-        .set_style(TableComponent::MiddleHeaderIntersections, '─')
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(header);
-    table
-}
 
 /// Wraps a last column of running text, also where the width of the terminal is unknown.
 pub fn limit_last_column(table: &mut Table) {

@@ -4,7 +4,7 @@ use super::nextpnr::Placed;
 use crate::page;
 use crate::synth::Error;
 use crate::terminal::{number, table};
-use comfy_table::{Cell, Row};
+use spinneret_table::{Cell, Row};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

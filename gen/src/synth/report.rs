@@ -4,9 +4,9 @@ use super::depth::{Depth, Path};
 use super::figures::{Reference, reference};
 use super::resources::Resources;
 use crate::terminal::{number, table};
-use comfy_table::{Cell, Row};
 use serde::Serialize;
 use serde_json::{Value, json};
+use spinneret_table::{Cell, Row};
 use std::fmt::Write as _;
 
 /// The figures of one block.

@@ -2,8 +2,8 @@
 
 use anyhow::{Result, anyhow};
 use clap::Parser;
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
+use spinneret_table::Table;
 use spinneret_tb::proofs::{
     Ledger, Method, Outcome, Proof, Question, Verdict, find, prepare, proofs, questions,
 };
@@ -164,10 +164,7 @@ fn settings(proof: &Proof) -> String {
 }
 
 fn list(proofs: &[&Proof]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_header(["proof", "block", "shows"]);
+    let mut table = spinneret_table::table(["proof", "block", "shows"]);
     for proof in proofs {
         let block = format!("{} {}", proof.block, settings(proof));
         table.add_row([proof.name, &block, proof.shows]);
@@ -176,10 +173,8 @@ fn list(proofs: &[&Proof]) -> Table {
 }
 
 fn table(outcomes: &[Outcome]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_header(["proof", "parameters", "method", "seconds", "result"]);
+    let headings = ["proof", "parameters", "method", "seconds", "result"];
+    let mut table = spinneret_table::figures(headings, &[0, 1, 2, 4]);
     for outcome in outcomes {
         table.add_row([
             outcome.proof.name.to_owned(),
@@ -188,9 +183,6 @@ fn table(outcomes: &[Outcome]) -> Table {
             format!("{:.1}", outcome.time.as_secs_f64()),
             result(&outcome.verdict).to_owned(),
         ]);
-    }
-    if let Some(column) = table.column_mut(3) {
-        column.set_cell_alignment(CellAlignment::Right);
     }
     table
 }

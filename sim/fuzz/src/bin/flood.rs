@@ -6,10 +6,10 @@
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
-use comfy_table::{Table, presets};
 use serde::Serialize;
 use spinneret_host::{Device as _, Nic};
 use spinneret_regmap::caps;
+use spinneret_table::{Table, figures};
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -231,16 +231,15 @@ fn row(client: &'static str, mut times: Vec<Duration>, requests: u64, server: &S
 }
 
 fn table(rows: &[Row]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
-    table.set_header([
+    let headings = [
         "client",
         "its requests",
         "calls of others",
         "median ms",
         "p99 ms",
         "server KiB",
-    ]);
+    ];
+    let mut table = figures(headings, &[0, 1]);
     for row in rows {
         table.add_row([
             row.client.to_owned(),

@@ -2,7 +2,6 @@
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use comfy_table::{CellAlignment, Table, presets};
 use spinneret_fuzz::engine::{Figures, Plan, drive, take};
 use spinneret_fuzz::targets::{ALL, Entry};
 use spinneret_sim::seed::Seed;
@@ -117,9 +116,7 @@ fn whole(entry: &Entry, arguments: &Arguments) -> Result<Figures> {
 }
 
 fn table(all: &[Figures], seed: u64) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN);
-    table.set_header([
+    let headings = [
         "target",
         "pieces",
         "",
@@ -128,7 +125,8 @@ fn table(all: &[Figures], seed: u64) -> String {
         "s",
         "slowest ms",
         "growth KiB",
-    ]);
+    ];
+    let mut table = spinneret_table::figures(headings, &[0, 2]);
     for figures in all {
         table.add_row([
             figures.target.clone(),
@@ -143,11 +141,6 @@ fn table(all: &[Figures], seed: u64) -> String {
             format!("{:.0}", figures.slowest_ms),
             (figures.growth_bytes >> 10).to_string(),
         ]);
-    }
-    for column in [1, 3, 4, 5, 6, 7] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
     }
     format!("{table}\nno panic, no hang, every promise held; seed {seed}")
 }

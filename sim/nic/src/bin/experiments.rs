@@ -2,8 +2,6 @@
 
 use anyhow::{Context as _, Result, anyhow};
 use clap::{Parser, ValueEnum};
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
 use spinneret_nic::experiments::{
     ELEMENT_BYTES, ELEMENTS, FaultRun, Point, RoundTrip, Spec, Stack, Throughput, Unpacking, draw_figure7,
     draw_figure8, draw_figure9, draw_figure10, figure7_csv, figure9, figure10_csv, points, read_figure7,
@@ -12,6 +10,7 @@ use spinneret_nic::experiments::{
 use spinneret_nic::mpi::PaperType;
 use spinneret_nic::transfer::Transferred;
 use spinneret_slmp::memory::Cause;
+use spinneret_table::figures;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -98,14 +97,17 @@ fn figure7(out: &Path, anew: bool) -> Result<()> {
         let text = text.with_context(|| format!("{} cannot be read", file.display()))?;
         read_figure7(&text).map_err(|line| anyhow!("{}:{line}: no round trip", file.display()))?
     };
-    let mut table = table(&[
-        "protocol",
-        "who answers",
-        "payload",
-        "NIC, us",
-        "Linux, us",
-        "together, us",
-    ]);
+    let mut table = figures(
+        [
+            "protocol",
+            "who answers",
+            "payload",
+            "NIC, us",
+            "Linux, us",
+            "together, us",
+        ],
+        &[],
+    );
     for trip in &trips {
         table.add_row([
             trip.protocol.name().to_owned(),
@@ -208,7 +210,7 @@ fn show<'d>(
     rows: impl Iterator<Item = (Vec<String>, &'d Transferred)>,
 ) -> Result<()> {
     let header = [names, &TRANSFER].concat();
-    let mut table = table(&header);
+    let mut table = figures(header.iter().copied(), &[]);
     let mut csv = header.join(",") + "\n";
     for (first, done) in rows {
         let row = [first, transfer(done).to_vec()].concat();
@@ -221,7 +223,7 @@ fn show<'d>(
 
 fn figure_9(out: &Path) -> Result<()> {
     let header = ["type", "constructor", "size_bytes", "extent_bytes"];
-    let mut table = table(&header);
+    let mut table = figures(header, &[]);
     let mut csv = header.join(",") + "\n";
     for row in figure9() {
         // Constructors have commas.
@@ -269,7 +271,7 @@ fn figure_10(arguments: &Arguments) -> Result<()> {
 
 /// The rates at which an MPI unpacks here.
 fn show_unpacking(unpacking: &Unpacking) {
-    let mut table = table(&["bytes", "simple, GB/s", "complex, GB/s"]);
+    let mut table = figures(["bytes", "simple, GB/s", "complex, GB/s"], &[]);
     let rate = |kind, elements| unpacking.rate(kind, elements).map(|rate| format!("{rate:.1}"));
     for elements in (2..=ELEMENTS).step_by(2) {
         let mut row = vec![(elements * ELEMENT_BYTES).to_string()];
@@ -302,13 +304,4 @@ fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     eprintln!("{}", path.display());
     Ok(())
-}
-
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED).set_header(header);
-    for column in table.column_iter_mut() {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
 }

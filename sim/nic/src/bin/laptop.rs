@@ -2,13 +2,12 @@
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
 use serde_json::{Value, json};
 use spinneret_nic::laptop::{
     Load, PAPER_ICMP, PAPER_UDP, RoundTrip, Speed, full_load, icarus, idle, ping_pong, plot, round_trips,
     traffic,
 };
+use spinneret_table::figures;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -102,12 +101,15 @@ fn millis(time: Duration) -> f64 {
 
 /// Clocks and instructions a second, and Icarus beside it.
 fn speeds(verilog: Option<&Path>) -> Result<Value> {
-    let mut table = table(&[
-        "simulation",
-        "simulated clocks/s",
-        "clocks that pass/s",
-        "MIPS of the HPUs",
-    ]);
+    let mut table = figures(
+        [
+            "simulation",
+            "simulated clocks/s",
+            "clocks that pass/s",
+            "MIPS of the HPUs",
+        ],
+        &[0],
+    );
     let mut figures = serde_json::Map::new();
     let mut row = |name: &str, speed: Speed| {
         let rate = |value: f64| format!("{value:.0}");
@@ -131,19 +133,22 @@ fn speeds(verilog: Option<&Path>) -> Result<Value> {
             icarus(folder, ICARUS_CLOCKS)?,
         );
     }
-    println!("{}", right(table));
+    println!("{}", table);
     Ok(Value::Object(figures))
 }
 
 fn show_round_trips(icmp: &[RoundTrip], udp: &[RoundTrip]) {
-    let mut table = table(&[
-        "payload",
-        "ICMP, us",
-        "paper",
-        "clocks of the handler",
-        "UDP, us",
-        "clocks of the handler",
-    ]);
+    let mut table = figures(
+        [
+            "payload",
+            "ICMP, us",
+            "paper",
+            "clocks of the handler",
+            "UDP, us",
+            "clocks of the handler",
+        ],
+        &[0],
+    );
     for (icmp, udp) in icmp.iter().zip(udp) {
         let paper = PAPER_ICMP.iter().find(|(payload, _)| *payload == icmp.payload);
         table.add_row([
@@ -157,7 +162,7 @@ fn show_round_trips(icmp: &[RoundTrip], udp: &[RoundTrip]) {
             udp.cycles.to_string(),
         ]);
     }
-    println!("{}", right(table));
+    println!("{}", table);
     println!(
         "Round trips are those of the NIC, from its first input to its last output; the paper's contain a client, its NIC and \
          a cable. UDP took {} to {} us there.",
@@ -189,17 +194,4 @@ fn show_load(load: &Load) {
 fn trips(trips: &[RoundTrip]) -> Vec<Value> {
     let one = |trip: &RoundTrip| json!({ "payload": trip.payload, "microseconds": trip.microseconds, "cycles": trip.cycles });
     trips.iter().map(one).collect()
-}
-
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED).set_header(header);
-    table
-}
-
-fn right(mut table: Table) -> Table {
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
 }

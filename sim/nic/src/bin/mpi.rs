@@ -2,11 +2,10 @@
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
 use serde_json::json;
 use spinneret_nic::experiments::{Point, Promise, TIMES, promises};
 use spinneret_nic::mpi::Prices;
+use spinneret_table::figures;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -48,10 +47,7 @@ fn main() -> Result<ExitCode> {
 }
 
 fn show(promises: &[Promise]) {
-    let mut table = Table::new();
-    table
-        .load_preset(UTF8_FULL_CONDENSED)
-        .set_header(["simulated", "bar", "lowest", "", "at", ""]);
+    let mut table = figures(["simulated", "bar", "lowest", "", "at", ""], &[0, 3, 4, 5]);
     for promise in promises {
         let digits = if promise.unit.is_empty() { 3 } else { 2 };
         table.add_row([
@@ -62,9 +58,6 @@ fn show(promises: &[Promise]) {
             promise.place.clone(),
             if promise.is_kept() { "kept" } else { "MISSED" }.to_owned(),
         ]);
-    }
-    for column in table.column_iter_mut().skip(1).take(2) {
-        column.set_cell_alignment(CellAlignment::Right);
     }
     println!("{table}");
 }

@@ -2,8 +2,6 @@
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
 use serde_json::json;
 use spinneret_nic::laptop::{MIXES, Speed, under_load};
 use std::path::{Path, PathBuf};
@@ -26,15 +24,17 @@ struct Arguments {
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let machine = machine();
-    let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED).set_header([
-        "frames, back to back",
-        "clocks/s",
-        "least",
-        "most",
-        "clocks/s of the processor",
-        "MIPS of the HPUs",
-    ]);
+    let mut table = spinneret_table::figures(
+        [
+            "frames, back to back",
+            "clocks/s",
+            "least",
+            "most",
+            "clocks/s of the processor",
+            "MIPS of the HPUs",
+        ],
+        &[0],
+    );
     let mut figures = serde_json::Map::new();
     for (name, mix) in MIXES {
         let mut speeds = under_load(mix, arguments.clocks, arguments.runs.max(1))?;
@@ -55,9 +55,6 @@ fn main() -> Result<()> {
             (*name).to_owned(),
             json!({ "median": median.clocks, "runs": runs, "share": median.share, "instructions": median.instructions }),
         );
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
     }
     println!("{table}");
     println!(

@@ -1,8 +1,8 @@
 //! What `spinneret match` says at the end, for people and for programs.
 
 use crate::traffic::Traffic;
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
+use spinneret_table::{Table, figures};
 use std::fmt;
 
 /// Clock of the network card's blocks, in megahertz.
@@ -75,9 +75,8 @@ impl fmt::Display for Report {
 
 impl Report {
     fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.load_preset(presets::UTF8_BORDERS_ONLY);
-        table.set_header(["ruleset", "name", "packets", "bytes", "end of message"]);
+        let headings = ["ruleset", "name", "packets", "bytes", "end of message"];
+        let mut table = figures(headings, &[0, 1]);
         for set in &self.rulesets {
             let name = set.name.clone().unwrap_or_default();
             table.add_row(row(
@@ -94,9 +93,6 @@ impl Report {
             String::new(),
         ));
         table.add_row(row("total".to_owned(), String::new(), self.total, String::new()));
-        for column in table.column_iter_mut().skip(2) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
         table
     }
 }

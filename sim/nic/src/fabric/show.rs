@@ -1,9 +1,10 @@
 //! What is printed about a fabric.
 
 use super::member::Outcome;
-use comfy_table::{CellAlignment, Table, presets};
+
 use serde::Serialize;
 use spinneret_fabric::{CableReport, Report};
+use spinneret_table::{Table, figures};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -46,17 +47,18 @@ impl Shown {
     }
 
     fn nic_table(&self) -> Table {
-        let mut table = table(&[
+        let headings = [
             "NIC",
             "frames in",
             "bytes in",
             "wrong",
-            "latency, mean",
-            "max",
+            "mean us",
+            "max us",
             "handled",
             "to host",
             "dropped",
-        ]);
+        ];
+        let mut table = figures(headings, &[0]);
         for (number, nic) in self.report.nics.iter().enumerate() {
             let summary = self
                 .nics
@@ -86,7 +88,7 @@ impl Shown {
     }
 
     fn cable_table(&self) -> Table {
-        let mut table = table(&[
+        let headings = [
             "from",
             "to",
             "sent",
@@ -95,8 +97,9 @@ impl Shown {
             "twice",
             "held",
             "wrong",
-            "most queued",
-        ]);
+            "deepest",
+        ];
+        let mut table = figures(headings, &[0, 1]);
         for CableReport { from, to, counts, .. } in &self.report.cables {
             table.add_row([
                 from.clone(),
@@ -114,7 +117,8 @@ impl Shown {
     }
 
     fn switch_table(&self) -> Option<Table> {
-        let mut table = table(&["switch", "frames in", "forwarded", "flooded", "filtered", "wrong"]);
+        let headings = ["switch", "frames in", "forwarded", "flooded", "filtered", "wrong"];
+        let mut table = figures(headings, &[0]);
         for switch in &self.report.switches {
             let counts = switch.counts;
             let figures = [
@@ -133,11 +137,11 @@ impl Shown {
 
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.nic_table())?;
+        writeln!(f, "{}\n", self.nic_table())?;
         if let Some(table) = self.switch_table() {
-            writeln!(f, "{table}")?;
+            writeln!(f, "{table}\n")?;
         }
-        writeln!(f, "{}", self.cable_table())?;
+        writeln!(f, "{}\n", self.cable_table())?;
         let clocks: u64 = self.nics.values().map(|nic| nic.simulated_clocks).sum();
         let simulated = self.report.time_ps as f64 / 1e12;
         writeln!(
@@ -157,18 +161,5 @@ impl fmt::Display for Shown {
 }
 
 fn microseconds(ps: Option<u64>) -> String {
-    ps.map_or_else(String::new, |ps| format!("{:.2} us", ps as f64 / 1e6))
-}
-
-/// A table whose figures stand right.
-fn table(heads: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED).set_header(heads);
-    for (place, head) in heads.iter().enumerate() {
-        let is_name = matches!(*head, "NIC" | "switch" | "from" | "to");
-        if let (false, Some(column)) = (is_name, table.column_mut(place)) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
+    ps.map_or_else(String::new, |ps| format!("{:.2}", ps as f64 / 1e6))
 }

@@ -1,9 +1,9 @@
 //! Where handlers and runtime spend their clocks: by function, and by line.
 
 use super::symbols::Symbols;
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use spinneret_cluster::{Profile, Spent};
+use spinneret_table::figures;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -114,13 +114,13 @@ fn add(sum: &mut Spent, spent: &Spent) {
 /// Shows two tables.
 impl fmt::Display for ProfileReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = table(["function", "cycles", "waited", "instructions", "%"]);
+        let mut table = figures(["function", "cycles", "waited", "instructions", "%"], &[0]);
         for cost in &self.functions {
             let (cycles, waited) = (cost.cycles.to_string(), cost.waited.to_string());
             let (times, percent) = (cost.instructions.to_string(), format!("{:.1}", cost.percent));
             table.add_row([cost.function.clone(), cycles, waited, times, percent]);
         }
-        writeln!(f, "{table}")?;
+        writeln!(f, "\n{table}")?;
         if self.unknown > 0 {
             writeln!(
                 f,
@@ -134,7 +134,8 @@ impl fmt::Display for ProfileReport {
                 "the program has no line numbers: compile it with -g to see them"
             );
         }
-        let mut table = self::table(["line", "cycles", "waited", "%", "source"]);
+        writeln!(f)?;
+        let mut table = figures(["line", "cycles", "waited", "%", "source"], &[0, 4]);
         for cost in &self.lines {
             let place = format!("{}:{}", short(&cost.file), cost.line);
             let (cycles, waited) = (cost.cycles.to_string(), cost.waited.to_string());
@@ -142,21 +143,8 @@ impl fmt::Display for ProfileReport {
             let source: String = source.chars().take(70).collect();
             table.add_row([place, cycles, waited, format!("{:.1}", cost.percent), source]);
         }
-        if let Some(source) = table.column_mut(4) {
-            source.set_cell_alignment(CellAlignment::Left);
-        }
         writeln!(f, "{table}")
     }
-}
-
-fn table<const N: usize>(header: [&str; N]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_BORDERS_ONLY);
-    table.set_header(header);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
 }
 
 /// The last two parts of a path.

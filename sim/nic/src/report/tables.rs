@@ -1,18 +1,18 @@
 //! The summary for people.
 
 use super::summary::{Distribution, Summary};
-use comfy_table::{CellAlignment, Table, presets};
+use spinneret_table::{Table, figures};
 use std::fmt;
 
 /// Shows tables of stages, handlers and latencies, and the speed.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.stage_table())?;
+        writeln!(f, "{}\n", self.stage_table())?;
         if !self.handlers.is_empty() {
-            writeln!(f, "{}", self.handler_table())?;
+            writeln!(f, "{}\n", self.handler_table())?;
         }
         if let Some(table) = self.latency_table() {
-            writeln!(f, "{table}")?;
+            writeln!(f, "{table}\n")?;
         }
         self.fmt_load(f)?;
         self.fmt_time(f)?;
@@ -26,7 +26,7 @@ impl fmt::Display for Summary {
 
 impl Summary {
     fn stage_table(&self) -> Table {
-        let mut table = table(&["stage", "packets", "bytes", "Gb/s"]);
+        let mut table = figures(["stage", "packets", "bytes", "Gb/s"], &[0]);
         for stage in &self.stages {
             let bytes = stage.bytes.map(|bytes| bytes.to_string());
             table.add_row([
@@ -48,7 +48,7 @@ impl Summary {
     }
 
     fn handler_table(&self) -> Table {
-        let mut table = table(&[
+        let headings = [
             "handler",
             "packets",
             "failed",
@@ -57,7 +57,8 @@ impl Summary {
             "max",
             "packets/s",
             "Gb/s",
-        ]);
+        ];
+        let mut table = figures(headings, &[0]);
         for handler in &self.handlers {
             let cycles = |of: fn(&Distribution) -> u64| {
                 handler
@@ -81,7 +82,7 @@ impl Summary {
     }
 
     fn latency_table(&self) -> Option<Table> {
-        let mut table = table(&["latency", "packets", "min", "p50", "p99", "max"]);
+        let mut table = figures(["latency", "packets", "min", "p50", "p99", "max"], &[0]);
         let rows = [
             ("wire to cluster", self.latencies.ingress_ns),
             ("cluster to handler", self.latencies.queue_ns),
@@ -182,16 +183,6 @@ impl Summary {
         }
         Ok(())
     }
-}
-
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_BORDERS_ONLY);
-    table.set_header(header);
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
 }
 
 fn rate(rate: Option<f64>) -> String {

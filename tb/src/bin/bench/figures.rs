@@ -1,8 +1,8 @@
 //! What a bench has measured: a table for people and JSON for programs.
 
 use anyhow::{Context, Result};
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
+use spinneret_table::Table;
 use std::fs;
 use std::path::Path;
 
@@ -37,16 +37,8 @@ impl Figures {
 
 /// A table with these headings, in which all columns but `left` stand to the right.
 pub(crate) fn table(headings: &[&str], left: usize, rows: impl Iterator<Item = Vec<String>>) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(headings);
-    for row in rows {
-        table.add_row(row);
-    }
-    for (number, column) in table.column_iter_mut().enumerate() {
-        if number != left {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let mut table = spinneret_table::figures(headings.iter().copied(), &[left]);
+    table.add_rows(rows);
     table
 }
 

@@ -4,10 +4,9 @@ mod ring;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::Parser;
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
 use ring::{ring, rings};
 use serde_json::{Value, json};
+use spinneret_table::figures;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -59,7 +58,7 @@ fn main() -> Result<()> {
         std::thread::available_parallelism().map_or(1, usize::from)
     );
     println!("{machine}");
-    let mut table = table(&["fabric", "clocks/s", "least", "most", "against the first"]);
+    let mut table = figures(["fabric", "clocks/s", "least", "most", "against the first"], &[0]);
     for (nics, is_busy) in [
         (2, true),
         (4, true),
@@ -114,7 +113,7 @@ fn main() -> Result<()> {
             base.get_or_insert(measured);
         }
     }
-    println!("{}", right(table));
+    println!("{}", table);
     let ring = rings(arguments.ring_nics)?;
     let figures = json!({"machine": machine, "traffic": rows, "ring": ring});
     let parent = arguments.json.parent().unwrap_or(Path::new("."));
@@ -225,17 +224,4 @@ fn measure(spinneret: &Path, file: &Path, how: How) -> Result<Option<Measured>> 
         rate: [rates[RUNS / 2], rates[0], rates[RUNS - 1]],
         digest,
     }))
-}
-
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED).set_header(header);
-    table
-}
-
-fn right(mut table: Table) -> Table {
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
 }

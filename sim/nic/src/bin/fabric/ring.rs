@@ -1,6 +1,5 @@
 //! A token on a ring of many NICs, most of which are idle.
 
-use super::{right, table};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use spinneret_fabric::topology::{NicConfig as Config, Simple, SwitchConfig, Table as Addresses, mac_of};
@@ -8,18 +7,22 @@ use spinneret_fabric::{Left, Settings};
 use spinneret_nic::Simulated;
 use spinneret_nic::fabric::{Hosted, run_programs};
 use spinneret_nic::nic::{Nic, NicConfig};
+use spinneret_table::figures;
 use std::process::Command;
 use std::time::Instant;
 
 /// A token on rings of 1, some and many NICs, each in a process of its own.
 pub(super) fn rings(nics: usize) -> Result<Vec<Value>> {
-    let mut table = table(&[
-        "NICs on a ring",
-        "made in s",
-        "token round in s",
-        "memory, MB",
-        "MB a NIC",
-    ]);
+    let mut table = figures(
+        [
+            "NICs on a ring",
+            "made in s",
+            "token round in s",
+            "memory, MB",
+            "MB a NIC",
+        ],
+        &[0],
+    );
     let mut rows = Vec::new();
     for nics in [1, 10, nics] {
         let output = Command::new(std::env::current_exe()?)
@@ -42,7 +45,7 @@ pub(super) fn rings(nics: usize) -> Result<Vec<Value>> {
         ]);
         rows.push(row);
     }
-    println!("{}", right(table));
+    println!("{}", table);
     Ok(rows)
 }
 
