@@ -1,5 +1,6 @@
 //! What can go wrong while ranks run.
 
+use spinneret_molly_model::Geometry;
 use std::time::Duration;
 
 /// What went wrong.
@@ -40,6 +41,26 @@ pub enum Error {
         rank: usize,
         /// What it said.
         message: String,
+    },
+    /// As many ranks as a grid has were not started.
+    #[error(
+        "the grid {geometry} has {wanted} ranks, and {started} were started; start {wanted}, or name another grid"
+    )]
+    Ranks {
+        /// The grid.
+        geometry: Geometry,
+        /// Its ranks.
+        wanted: usize,
+        /// Ranks that run.
+        started: usize,
+    },
+    /// MPI refused something.
+    #[error("rank {rank}: {what}")]
+    Mpi {
+        /// Where.
+        rank: usize,
+        /// What, in words.
+        what: String,
     },
     /// A message of another length than the plan says.
     #[error("rank {rank} received {found} bytes from rank {peer} where {expected} were planned")]

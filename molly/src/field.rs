@@ -265,8 +265,8 @@ pub trait Storage {
     /// Bytes of an element.
     fn element_bytes(&self) -> usize;
 
-    /// Appends the elements of a run.
-    fn pack(&self, run: &Run, bytes: &mut Vec<u8>);
+    /// Puts the elements of a run into the front of `bytes`, where there is room for them, and gives the rest.
+    fn pack<'b>(&self, run: &Run, bytes: &'b mut [u8]) -> &'b mut [u8];
 
     /// Takes the elements of a run out of the front of `bytes`, of which there are enough, and gives the rest.
     fn unpack<'b>(&self, run: &Run, bytes: &'b [u8]) -> &'b [u8];
@@ -288,10 +288,15 @@ impl<T: Pod, const D: usize> Storage for View<'_, T, D> {
         size_of::<T>()
     }
 
-    fn pack(&self, run: &Run, bytes: &mut Vec<u8>) {
+    fn pack<'b>(&self, run: &Run, bytes: &'b mut [u8]) -> &'b mut [u8] {
+        let (packed, rest) = bytes.split_at_mut(run.count as usize * size_of::<T>());
+        let mut elements = packed.chunks_exact_mut(size_of::<T>().max(1));
         self.cells(run, |cell| {
-            bytes.extend_from_slice(bytemuck::bytes_of(&cell.get()))
+            if let Some(element) = elements.next() {
+                element.copy_from_slice(bytemuck::bytes_of(&cell.get()));
+            }
         });
+        rest
     }
 
     fn unpack<'b>(&self, run: &Run, mut bytes: &'b [u8]) -> &'b [u8] {

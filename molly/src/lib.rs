@@ -44,6 +44,7 @@ extern crate self as molly;
 
 mod error;
 mod field;
+pub mod mpi;
 pub mod programs;
 mod rank;
 mod threads;

@@ -88,10 +88,9 @@ impl Rank {
         let shape = field.shape();
         if self.rank != 0 {
             let owned = field.owned();
-            let line = self.line(0, true, GATHER, 1, size_of_val(&owned[..]))?;
-            self.transport
-                .buffer(line)?
-                .extend_from_slice(bytemuck::cast_slice(&owned));
+            let bytes: &[u8] = bytemuck::cast_slice(&owned);
+            let line = self.line(0, true, GATHER, 1, bytes.len())?;
+            self.transport.buffer(line, bytes.len())?.copy_from_slice(bytes);
             self.transport.start(line)?;
             return Ok(None);
         }
@@ -295,17 +294,18 @@ impl Execution<'_> {
             channel.buffers,
             0,
         )?;
+        let elements: i64 = runs.iter().map(|run| run.count).sum();
+        let expected = elements as usize * field.element_bytes();
         if message.is_send {
-            let buffer = rank.transport.buffer(line)?;
-            runs.iter().for_each(|run| field.pack(run, buffer));
+            let buffer = rank.transport.buffer(line, expected)?;
+            runs.iter().fold(buffer, |buffer, run| field.pack(run, buffer));
             self.traffic.messages += 1;
-            self.traffic.elements += runs.iter().map(|run| run.count as u64).sum::<u64>();
-            self.traffic.bytes += buffer.len() as u64;
+            self.traffic.elements += elements as u64;
+            self.traffic.bytes += expected as u64;
             return rank.transport.start(line);
         }
         let bytes = rank.transport.wait(line)?;
-        let elements: i64 = runs.iter().map(|run| run.count).sum();
-        let (found, expected) = (bytes.len(), elements as usize * field.element_bytes());
+        let found = bytes.len();
         if found != expected {
             return Err(Error::Length {
                 rank: rank.rank,

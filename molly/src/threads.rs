@@ -158,12 +158,12 @@ impl Transport for Threads {
         Ok(self.lines.len() - 1)
     }
 
-    fn buffer(&mut self, line: usize) -> Result<&mut Vec<u8>> {
+    fn buffer(&mut self, line: usize, bytes: usize) -> Result<&mut [u8]> {
         let buffers = self.lines[line].line.buffers;
         // A buffer is free when the message that was in it has gone into one of the receiver's, or was taken eagerly.
         let room = 2 * buffers + self.network.eager;
         drop(self.until(line, "take", |state| state.sent < state.released + room)?);
-        self.lines[line].buffer.clear();
+        self.lines[line].buffer.resize(bytes, 0);
         Ok(&mut self.lines[line].buffer)
     }
 

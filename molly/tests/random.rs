@@ -269,7 +269,7 @@ fn replay(seed: u64) {
                             view.unpack(&run, &number.to_ne_bytes());
                             continue;
                         }
-                        let mut bytes = Vec::new();
+                        let mut bytes = vec![0; 8];
                         view.pack(&run, &mut bytes);
                         let found = u64::from_ne_bytes(bytes.try_into().unwrap());
                         let wrote = *seen.next().unwrap();
