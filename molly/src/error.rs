@@ -74,6 +74,14 @@ pub enum Error {
         /// Bytes that the plan says.
         expected: usize,
     },
+    /// A random program gave something else than its serial run.
+    #[error("rank {rank}: {what}")]
+    Wrong {
+        /// The rank.
+        rank: usize,
+        /// What it gave.
+        what: String,
+    },
     /// A field that lives on another grid of ranks.
     #[error(
         "`{field}` was made for another rank or grid than the one that runs it; make fields with `Rank::field`"

@@ -42,6 +42,18 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
+/// Fields and bodies of a function, for [`Rank::execute`]. `#[molly::scop]` writes it.
+pub trait Work {
+    /// A field, by its number.
+    fn storage(&mut self, field: usize) -> &mut dyn Storage;
+
+    /// Executes rows of a body. Their arguments are the values of the loops' variables.
+    fn body(&mut self, body: usize, row: &Row<'_>);
+
+    /// Exchanges what is stored of the two fields between which a body copies.
+    fn exchange(&mut self, body: usize);
+}
+
 /// The tag of messages of [`Rank::gather`]; plans' tags are above.
 const GATHER: usize = 0;
 
@@ -166,18 +178,11 @@ impl Rank {
         Ok(())
     }
 
-    /// Does a rank's part of a plan: calls `body` with a body's number, the values of the loops' variables, and how often and
-    /// in which steps the last one grows; and sends and receives.
+    /// Does a rank's part of a plan: executes rows of bodies, sends and receives.
     ///
     /// # Errors
     /// If another rank does not do its part.
-    pub fn execute(
-        &mut self,
-        program: &Program,
-        plan: &Plan,
-        fields: &[&dyn Storage],
-        mut body: impl FnMut(usize, &[i64], i64, i64),
-    ) -> Result<Traffic> {
+    pub fn execute(&mut self, program: &Program, plan: &Plan, work: &mut dyn Work) -> Result<Traffic> {
         let first_tag = self
             .tags
             .get(&(program.name.clone(), plan.sizes.clone()))
@@ -185,19 +190,18 @@ impl Rank {
             .unwrap_or(GATHER + 1);
         let mut run = Execution {
             plan,
-            fields,
             first_tag,
             contents: HashMap::new(),
             traffic: Traffic::default(),
         };
-        run.open(self)?;
+        run.open(self, work)?;
         plan.tree
             .visit(&mut plan.slots(self.rank), &mut |row: Row<'_>| match row.call {
                 Call::Body(number) => {
-                    body(number, row.arguments, row.step, row.count);
+                    work.body(number, &row);
                     Ok(())
                 }
-                _ => plan.messages_of(self.rank, row, &mut |message| run.exchange(self, &message)),
+                _ => plan.messages_of(self.rank, row, &mut |message| run.exchange(self, work, &message)),
             })?;
         Ok(run.traffic)
     }
@@ -231,7 +235,6 @@ impl Rank {
 /// One run of a plan.
 struct Execution<'a> {
     plan: &'a Plan,
-    fields: &'a [&'a dyn Storage],
     first_tag: usize,
     /// Elements of messages that are the same in all chunks.
     contents: HashMap<(usize, usize, bool), Rc<Vec<Run>>>,
@@ -240,7 +243,7 @@ struct Execution<'a> {
 
 impl Execution<'_> {
     /// Opens all lines, with the length of their longest messages.
-    fn open(&mut self, rank: &mut Rank) -> Result<()> {
+    fn open(&mut self, rank: &mut Rank, work: &mut dyn Work) -> Result<()> {
         let mut capacities: Vec<((usize, usize, bool), usize)> = Vec::new();
         let mut places = HashMap::new();
         let plan = self.plan;
@@ -251,7 +254,8 @@ impl Execution<'_> {
                 .iter()
                 .map(|run| run.count)
                 .sum();
-            let bytes = elements as usize * self.fields[plan.channels[message.channel].field].element_bytes();
+            let bytes =
+                elements as usize * work.storage(plan.channels[message.channel].field).element_bytes();
             let place = *places.entry(key).or_insert(capacities.len());
             match capacities.get_mut(place) {
                 Some((_, capacity)) => *capacity = bytes.max(*capacity),
@@ -283,10 +287,10 @@ impl Execution<'_> {
         runs
     }
 
-    fn exchange(&mut self, rank: &mut Rank, message: &Message) -> Result<()> {
+    fn exchange(&mut self, rank: &mut Rank, work: &mut dyn Work, message: &Message) -> Result<()> {
         let runs = self.elements(rank.rank, message);
         let channel = &self.plan.channels[message.channel];
-        let field = self.fields[channel.field];
+        let field = work.storage(channel.field);
         let line = rank.line(
             message.peer,
             message.is_send,

@@ -29,4 +29,4 @@ pub use geometry::Geometry;
 pub use plan::{Limits, Message, Plan, Span};
 pub use program::{Access, Body, Bounds, Comparison, Cond, Expr, Node, Program, Site, Sizes};
 pub use progress::Stuck;
-pub use tree::{Call, Op, Points, Row, Run, Tree, Value};
+pub use tree::{Again, Call, Op, Points, Row, Run, Tree, Value};

@@ -193,6 +193,7 @@ pub(crate) fn persistent(mpi: &Mpi) -> Result<(), Failure> {
             Ok(())
         })
         .map_err(|Stop(failure)| failure)?;
+    world.barrier().map_err(text)?;
     owned(world).map_err(|Stop(failure)| failure)
 }
 
