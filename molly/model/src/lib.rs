@@ -19,6 +19,7 @@ mod plan;
 mod program;
 mod progress;
 mod schedule;
+mod summary;
 mod text;
 mod tree;
 
@@ -29,4 +30,5 @@ pub use geometry::Geometry;
 pub use plan::{Limits, Message, Plan, Span};
 pub use program::{Access, Body, Bounds, Comparison, Cond, Expr, Node, Program, Site, Sizes};
 pub use progress::Stuck;
+pub use summary::Summary;
 pub use tree::{Again, Call, Op, Points, Row, Run, Tree, Value};

@@ -192,12 +192,18 @@ impl Plan {
         let shape = &self.sizes.shapes[field];
         let mut spans: Vec<Span> = Vec::new();
         for (indices, &size) in self.needs[field].iter().zip(shape) {
-            let ends = |run: &Run| {
-                let (first, last) = (run.first[0], run.first[0] + run.step * (run.count - 1));
-                (first.min(last), first.max(last))
-            };
-            let runs = indices.runs(&self.slots(rank)).iter().map(ends).collect();
-            spans.push(span(runs, size));
+            let mut ranges = Vec::new();
+            for run in indices.runs(&self.slots(rank)) {
+                // Between indices that are far apart there may be the gap that is not stored.
+                let (pieces, len) = if run.step == 1 {
+                    (1, run.count)
+                } else {
+                    (run.count, 1)
+                };
+                let first = |piece: i64| run.first[0] + piece * run.step;
+                ranges.extend((0..pieces).map(|piece| (first(piece), first(piece) + len - 1)));
+            }
+            spans.push(span(ranges, size));
         }
         if spans.iter().any(|span| span.len == 0) {
             spans.fill(Span { from: 0, len: 0 });
