@@ -5,7 +5,7 @@ use bytemuck::Pod;
 use spinneret_molly_model::{Geometry, Run, Span};
 use std::cell::Cell;
 use std::convert::Infallible;
-use std::ops::{Index, IndexMut};
+use std::ops::{Index, IndexMut, Range};
 
 /// A field of `D` dimensions. Elements are plain old data, as they travel between ranks as bytes.
 ///
@@ -215,11 +215,20 @@ pub trait Storage {
 
     /// Takes the elements of a run out of the front of `bytes`, of which there are enough, and gives the rest.
     fn unpack<'b>(&mut self, run: &Run, bytes: &'b [u8]) -> &'b [u8];
+
+    /// Places of all stored elements that are in some runs, and of those that are in none.
+    fn split(&self, runs: &[Run]) -> [Vec<Range<usize>>; 2];
+
+    /// Appends what is at places.
+    fn keep(&self, places: &[Range<usize>], bytes: &mut Vec<u8>);
+
+    /// Stores at places what [`Storage::keep`] took from as many.
+    fn put(&mut self, places: &[Range<usize>], bytes: &[u8]);
 }
 
 impl<T: Pod, const D: usize> Field<T, D> {
     /// Where the elements of a run are stored, if that is in one piece and in their order.
-    fn piece(&self, run: &Run) -> Option<std::ops::Range<usize>> {
+    fn piece(&self, run: &Run) -> Option<Range<usize>> {
         let index = |turn: i64| -> [i64; D] {
             let mut index = std::array::from_fn(|dim| run.first[dim]);
             index[D - 1] += turn * run.step;
@@ -228,6 +237,41 @@ impl<T: Pod, const D: usize> Field<T, D> {
         let (first, count) = (self.place(index(0)), run.count as usize);
         let is_piece = count == 1 || (run.step == 1 && self.place(index(run.count - 1)) == first + count - 1);
         is_piece.then_some(first..first + count)
+    }
+}
+
+impl<T: Pod, const D: usize> Field<T, D> {
+    /// Where a run's elements are stored that are.
+    fn stored_places(&self, run: &Run, places: &mut Vec<Range<usize>>) {
+        let span = self.stored[D - 1];
+        let is_stored = |dim: usize, at: i64| {
+            let span = self.stored[dim];
+            (at - span.from).rem_euclid(self.shape[dim].max(1)) < span.len
+        };
+        if !(0..D - 1).all(|dim| is_stored(dim, run.first[dim])) {
+            return;
+        }
+        let first = run.first[D - 1];
+        if run.step == 1 && span.from + span.len <= self.shape[D - 1] {
+            let (from, to) = (
+                first.max(span.from),
+                (first + run.count).min(span.from + span.len),
+            );
+            if from < to {
+                let mut index: [i64; D] = std::array::from_fn(|dim| run.first[dim]);
+                index[D - 1] = from;
+                let place = self.place(index);
+                places.push(place..place + (to - from) as usize);
+            }
+            return;
+        }
+        let Ok(()) = run.each(|index| {
+            if is_stored(D - 1, index[D - 1]) {
+                let place = self.place(std::array::from_fn(|dim| index[dim]));
+                places.push(place..place + 1);
+            }
+            Ok::<(), Infallible>(())
+        });
     }
 }
 
@@ -269,6 +313,40 @@ impl<T: Pod, const D: usize> Storage for Field<T, D> {
             }
         }
         rest
+    }
+
+    fn split(&self, runs: &[Run]) -> [Vec<Range<usize>>; 2] {
+        let mut inside = Vec::new();
+        for run in runs {
+            self.stored_places(run, &mut inside);
+        }
+        inside.sort_unstable_by_key(|range: &Range<usize>| range.start);
+        let (mut outside, mut end) = (Vec::new(), 0);
+        for range in &inside {
+            if range.start > end {
+                outside.push(end..range.start);
+            }
+            end = end.max(range.end);
+        }
+        if end < self.data.len() {
+            outside.push(end..self.data.len());
+        }
+        [inside, outside]
+    }
+
+    fn keep(&self, places: &[Range<usize>], bytes: &mut Vec<u8>) {
+        for range in places {
+            bytes.extend_from_slice(bytemuck::cast_slice(&self.data[range.clone()]));
+        }
+    }
+
+    fn put(&mut self, places: &[Range<usize>], mut bytes: &[u8]) {
+        for range in places {
+            let place = bytemuck::cast_slice_mut(&mut self.data[range.clone()]);
+            let (kept, rest) = bytes.split_at(place.len());
+            place.copy_from_slice(kept);
+            bytes = rest;
+        }
     }
 }
 

@@ -59,7 +59,7 @@ pub use layout::Layout;
 pub use rank::{Rank, Traffic, Work};
 pub use spinneret_molly_macro::scop;
 pub use spinneret_molly_model as model;
-pub use spinneret_molly_model::{Geometry, Limits, Plan};
+pub use spinneret_molly_model::{Geometry, Options, Plan};
 pub use threads::Network;
 pub use transport::{Line, Transport};
 pub use world::threads;

@@ -8,7 +8,7 @@ use crate::run::execute;
 use anyhow::anyhow;
 use molly::mpi::{Mpi, ranks};
 use molly::random::Case;
-use molly::{Limits, Network, Plan, Traffic};
+use molly::{Network, Options, Plan, Traffic};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(),
 fn one(known: &Known, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<Compared, Failure> {
     let setup = arguments.asked.setup(known, known.small, mpi)?;
     let sizes = (known.sizes)(&setup);
-    let plan = Plan::new(&(known.program)(), &sizes, &setup.geometry, Limits::default());
+    let plan = Plan::new(&(known.program)(), &sizes, &setup.geometry, Options::default());
     let plan = plan.map_err(Failure::usage)?;
     let messages = plan
         .check_progress(None)
@@ -110,7 +110,7 @@ fn random(seed: u64, cases: u64, mpi: Option<&Mpi>) -> Result<Vec<Compared>, Fai
                 case.check(rank).map(|one| vec![one])
             }),
             None => {
-                let plan = Plan::new(&case.program, &case.sizes, &case.grid, Limits::default());
+                let plan = Plan::new(&case.program, &case.sizes, &case.grid, Options::default());
                 let checked = case.check_plan(&plan.map_err(Failure::usage)?);
                 checked.map_err(|wrong| Failure::Work(anyhow!(wrong)))?;
                 let network = Network {

@@ -8,7 +8,7 @@ use anyhow::{Context as _, anyhow};
 use comfy_table::{CellAlignment, Table, presets};
 use molly::model::{Level, Program, Summary};
 use molly::mpi::Mpi;
-use molly::{Limits, Plan};
+use molly::{Options, Plan};
 use serde::Serialize;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
@@ -63,7 +63,7 @@ pub(crate) fn plan(arguments: &PlanArguments, mpi: Option<&Mpi>) -> Result<(), F
         &program,
         &(known.sizes)(&setup),
         &setup.geometry,
-        Limits::default(),
+        Options::default(),
     );
     let plan = plan.map_err(Failure::usage)?;
     let planning_s = begun.elapsed().as_secs_f64();

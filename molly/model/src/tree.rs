@@ -14,6 +14,8 @@ pub enum Call {
     Send(usize),
     /// Messages of a channel to receive: the chunk that begins.
     Receive(usize),
+    /// An exchange of two fields, by its number.
+    Exchange(usize),
     /// Elements of a set.
     Element,
 }
@@ -314,13 +316,14 @@ impl Value {
     }
 }
 
-/// What isl's call is: `B` a body, `S` and `R` messages, `E` an element.
+/// What isl's call is: `B` a body, `S` and `R` messages, `X` an exchange, `E` an element.
 fn call(name: &str) -> Call {
     let number = || name[1..].parse().expect("calls are numbered here");
     match &name[..1] {
         "B" => Call::Body(number()),
         "S" => Call::Send(number()),
         "R" => Call::Receive(number()),
+        "X" => Call::Exchange(number()),
         _ => Call::Element,
     }
 }
