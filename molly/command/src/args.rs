@@ -4,9 +4,10 @@ use crate::failure::Failure;
 use crate::known::{Known, all};
 use anyhow::anyhow;
 use clap::{Args, Parser, Subcommand};
-use molly::Geometry;
+use molly::{Geometry, Options};
 use spinneret_mpi_sys::Mpi;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The grid of ranks, where --geometry does not say it.
 const VARIABLE: &str = "MOLLY_GEOMETRY";
@@ -47,6 +48,12 @@ pub(crate) struct Asked {
     /// The grid of ranks, such as 4, 2x2 or 2x2x2 [default: MOLLY_GEOMETRY, or as square as possible]
     #[arg(long, value_name = "RxR")]
     pub(crate) geometry: Option<String>,
+    /// Wait for messages before working
+    #[arg(long)]
+    pub(crate) no_overlap: bool,
+    /// Make all copies that the program makes
+    #[arg(long)]
+    pub(crate) no_exchange: bool,
 }
 
 #[derive(Debug, Args)]
@@ -87,6 +94,9 @@ pub(crate) struct RunArguments {
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) asked: Asked,
+    /// How long each message between threads takes at least, in microseconds
+    #[arg(long, value_name = "US", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    pub(crate) latency: u64,
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -98,6 +108,9 @@ pub(crate) struct Setup {
     pub(crate) shape: Vec<i64>,
     pub(crate) steps: i64,
     pub(crate) geometry: Geometry,
+    pub(crate) options: Options,
+    /// How long messages between threads take at least.
+    pub(crate) latency: Duration,
 }
 
 /// The program of this name.
@@ -122,6 +135,12 @@ impl Asked {
             shape: self.shape(known, default)?,
             steps: self.steps,
             geometry: geometry.map_err(Failure::usage)?,
+            options: Options {
+                overlap: !self.no_overlap,
+                exchange: !self.no_exchange,
+                ..Options::default()
+            },
+            latency: Duration::ZERO,
         })
     }
 

@@ -63,7 +63,7 @@ pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(),
 fn one(known: &Known, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<Compared, Failure> {
     let setup = arguments.asked.setup(known, known.small, mpi)?;
     let sizes = (known.sizes)(&setup);
-    let plan = Plan::new(&(known.program)(), &sizes, &setup.geometry, Options::default());
+    let plan = Plan::new(&(known.program)(), &sizes, &setup.geometry, setup.options);
     let plan = plan.map_err(Failure::usage)?;
     let messages = plan
         .check_progress(None)

@@ -59,6 +59,7 @@ macro_rules! known {
                     params: vec![$($param),*],
                     shapes: vec![$({ let _: Option<$type> = None; setup.shape.clone() }),*],
                 };
+                rank.set_options(setup.options);
                 let begun = Instant::now();
                 rank.plan(&programs::$function::program(), &sizes)?;
                 let planning_s = begun.elapsed().as_secs_f64();

@@ -6,9 +6,9 @@ use crate::known::Known;
 use crate::picture;
 use anyhow::{Context as _, anyhow};
 use comfy_table::{CellAlignment, Table, presets};
+use molly::Plan;
 use molly::model::{Level, Program, Summary};
 use molly::mpi::Mpi;
-use molly::{Options, Plan};
 use serde::Serialize;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
@@ -25,6 +25,19 @@ pub(crate) struct Shown {
     pub(crate) planning_s: f64,
     pub(crate) channels: Vec<ShownChannel>,
     pub(crate) storage: Vec<ShownStorage>,
+    pub(crate) overlap: ShownOverlap,
+    /// Copies that are not made: from and to which field.
+    pub(crate) exchanges: Vec<(String, String)>,
+}
+
+/// Work of the rank that has most of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct ShownOverlap {
+    pub(crate) rank: usize,
+    /// Instances of bodies that it executes,
+    pub(crate) instances: u64,
+    /// and those of them that it executes while messages are under way.
+    pub(crate) early: u64,
 }
 
 /// What is sent of a field at one level. Figures of a chunk are those of the one with most elements.
@@ -59,12 +72,7 @@ pub(crate) fn plan(arguments: &PlanArguments, mpi: Option<&Mpi>) -> Result<(), F
     let setup = arguments.asked.setup(&known, known.size, mpi)?;
     let program = (known.program)();
     let begun = Instant::now();
-    let plan = Plan::new(
-        &program,
-        &(known.sizes)(&setup),
-        &setup.geometry,
-        Options::default(),
-    );
+    let plan = Plan::new(&program, &(known.sizes)(&setup), &setup.geometry, setup.options);
     let plan = plan.map_err(Failure::usage)?;
     let planning_s = begun.elapsed().as_secs_f64();
     // All ranks have the same plan.
@@ -125,7 +133,63 @@ fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan, planning_
         geometry: setup.geometry.to_string(),
         planning_s,
         channels: plan.summaries().iter().map(channel).collect(),
+        overlap: overlap(plan),
+        exchanges: plan
+            .exchanges
+            .iter()
+            .map(|exchange| {
+                (
+                    program.fields[exchange.from].clone(),
+                    program.fields[exchange.to].clone(),
+                )
+            })
+            .collect(),
         storage: program.fields.iter().enumerate().map(storage).collect(),
+    }
+}
+
+/// Ranks of large grids differ little, so the first ones are enough to look at.
+fn overlap(plan: &Plan) -> ShownOverlap {
+    const MOST: usize = 64;
+    let of_rank = |rank: usize| (plan.executed(rank), rank);
+    let all = (0..plan.geometry.ranks().min(MOST)).map(of_rank);
+    let busiest = all.max_by_key(|(executed, _)| executed.instances);
+    let (executed, rank) = busiest.unwrap_or_default();
+    ShownOverlap {
+        rank,
+        instances: executed.instances,
+        early: executed.early,
+    }
+}
+
+impl Shown {
+    /// What is said beside the messages.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        for stored in &self.storage {
+            remarks.push(format!(
+                "{}: rank {} owns {} elements and stores {} more",
+                stored.field,
+                stored.rank,
+                stored.owned,
+                stored.stored - stored.owned
+            ));
+        }
+        for (from, to) in &self.exchanges {
+            remarks.push(format!(
+                "{from} and {to} exchange what is stored instead of copying to {to}"
+            ));
+        }
+        let ShownOverlap {
+            rank,
+            instances,
+            early,
+        } = self.overlap;
+        remarks.push(format!(
+            "Rank {rank} executes {instances} instances, {:.1} % while messages are under way",
+            100.0 * early as f64 / instances.max(1) as f64
+        ));
+        remarks
     }
 }
 
@@ -155,12 +219,8 @@ fn text(shown: &Shown) -> String {
     } else {
         text += &channels(shown);
     }
-    for stored in &shown.storage {
-        let more = stored.stored - stored.owned;
-        text += &format!(
-            "{}: rank {} owns {} elements and stores {more} more\n",
-            stored.field, stored.rank, stored.owned
-        );
+    for remark in shown.remarks() {
+        text += &(remark + "\n");
     }
     text
 }

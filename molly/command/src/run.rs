@@ -23,6 +23,7 @@ pub(crate) fn execute(
         None => {
             let network = Network {
                 patience: PATIENCE,
+                latency: setup.latency,
                 ..Network::default()
             };
             molly::threads(&setup.geometry, &network, |rank| {
@@ -53,7 +54,8 @@ struct Shown<'a> {
 
 pub(crate) fn run(arguments: &RunArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
     let known = named(&arguments.program)?;
-    let setup = arguments.asked.setup(&known, known.size, mpi)?;
+    let mut setup = arguments.asked.setup(&known, known.size, mpi)?;
+    setup.latency = Duration::from_micros(arguments.latency);
     let ran = execute(&known, &setup, false, mpi)?;
     if mpi.is_some_and(|mpi| mpi.world().rank() != 0) {
         return Ok(());

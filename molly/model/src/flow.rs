@@ -69,6 +69,22 @@ impl Known {
         }
     }
 
+    /// Its elements, `[e]`.
+    pub(crate) fn elements(&self, nest: &Nest<'_>) -> Result<Set> {
+        let (grid, time) = (nest.geometry.extents().len(), nest.time_dims());
+        let e = names("e", nest.shape(self.field).len());
+        let whole = [
+            names("q", grid),
+            names("u", time),
+            names("p", grid),
+            names("k", time),
+            e.clone(),
+        ]
+        .concat();
+        let map = format!("{{ [{}] -> [{}] }}", whole.join(", "), e.join(", "));
+        Ok(self.values.clone().apply(Map::parse(&map)?)?)
+    }
+
     /// Beginnings of the times of values of these elements, `[u, k]`.
     pub(crate) fn times(&self, nest: &Nest<'_>, depth: usize, elements: &Set) -> Result<Set> {
         let (grid, time, dims) = (

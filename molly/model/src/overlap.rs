@@ -35,6 +35,26 @@ enum Order {
     Apart,
 }
 
+/// What a body reads, or writes, of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Side {
+    body: usize,
+    field: usize,
+    is_write: bool,
+}
+
+/// A way in which instances of a body depend on instances of another one, or of the same.
+#[derive(Debug)]
+struct Conflict {
+    from: usize,
+    to: usize,
+    /// Instances of the first to what they access.
+    touch: Map,
+    /// From what they access to instances of the second.
+    touched_by: Map,
+    later: Option<Map>,
+}
+
 /// Coordinates of a body's instances, `p` and `i`, and how they are related to elements.
 #[derive(Debug)]
 struct Instances<'a> {
@@ -88,24 +108,35 @@ impl Instances<'_> {
                 None => None,
             });
         }
+        if !self.has_interior(&border)? {
+            return Ok(None);
+        }
+        let conflicts = self.conflicts()?;
         let mut is_closed = false;
         for _ in 0..ROUNDS {
-            is_closed = !self.grow(&mut border)?;
+            is_closed = !self.grow(&conflicts, &mut border)?;
             if is_closed {
                 break;
             }
         }
-        let mut has_interior = false;
-        for (border, domain) in border.iter().zip(&self.domains) {
-            if let (Some(border), Some(domain)) = (border, domain) {
-                has_interior |=
-                    !border.is_empty()? && !domain.clone().subtract(border.clone())?.is_empty()?;
-            }
-        }
+        let has_interior = self.has_interior(&border)?;
         Ok((is_closed && has_interior).then_some(Split {
             depth: self.depth,
             border,
         }))
+    }
+
+    /// Whether some body has both a border and an interior.
+    fn has_interior(&self, border: &[Option<Set>]) -> Result<bool> {
+        for (border, domain) in border.iter().zip(&self.domains) {
+            if let (Some(border), Some(domain)) = (border, domain)
+                && !border.is_empty()?
+                && !border.is_equal(domain)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn space(&self, body: usize) -> Vec<String> {
@@ -209,72 +240,130 @@ impl Instances<'_> {
             .unwrap()?)
     }
 
-    /// Adds to the borders what depends on them; whether there was something.
-    fn grow(&self, border: &mut [Option<Set>]) -> Result<bool> {
-        let mut has_grown = false;
-        let accesses: Vec<_> = self
+    /// All that a body reads, or writes, of a field, as [`Instances::elements`].
+    fn accessed(&self, side: Side, rest: usize) -> Result<Option<Map>> {
+        let mut all: Option<Map> = None;
+        for (body, at, access) in self.nest.accesses() {
+            if (body, access.field, access.is_write) == (side.body, side.field, side.is_write) {
+                let next = self.elements(body, at, rest)?;
+                all = Some(match all {
+                    Some(all) => all.union(next)?,
+                    None => next,
+                });
+            }
+        }
+        Ok(all.map(Map::coalesce).transpose()?)
+    }
+
+    /// Accesses of two bodies by which some instance of the second depends on one of the first.
+    fn conflicts(&self) -> Result<Vec<Conflict>> {
+        let mut sides: Vec<(Side, Map)> = Vec::new();
+        for (body, _, access) in self
             .nest
             .accesses()
             .filter(|(body, ..)| self.domains[*body].is_some())
-            .collect();
-        for &(one, at, first) in &accesses {
-            for &(other, then, second) in &accesses {
-                let is_conflict = first.field == second.field && (first.is_write || second.is_write);
-                let order = self.order(one, other);
-                if !is_conflict || matches!(order, Order::After | Order::Apart) {
+        {
+            let side = Side {
+                body,
+                field: access.field,
+                is_write: access.is_write,
+            };
+            if !sides.iter().any(|(known, _)| *known == side)
+                && let Some(elements) = self.accessed(side, 0)?
+            {
+                sides.push((side, elements));
+            }
+        }
+        let mut conflicts = Vec::new();
+        for (from, first) in &sides {
+            for (to, second) in &sides {
+                let order = self.order(from.body, to.body);
+                if from.field != to.field
+                    || !(from.is_write || to.is_write)
+                    || matches!(order, Order::After | Order::Apart)
+                {
                     continue;
                 }
-                let (Some(from), Some(to), Some(domain)) =
-                    (&border[one], &border[other], &self.domains[other])
+                // Mostly each instance writes elements of its own, and reads none that others of its kind write.
+                let is_own = from == to && first.clone().reverse()?.is_single_valued()?;
+                let meets = || {
+                    first
+                        .clone()
+                        .range()?
+                        .intersect(second.clone().range()?)?
+                        .is_empty()
+                };
+                if is_own || meets()? {
+                    continue;
+                }
+                let rest = match order {
+                    Order::Mixed => self.nest.time_dims() - self.depth,
+                    _ => 0,
+                };
+                let (Some(first), Some(second)) = (self.accessed(*from, rest)?, self.accessed(*to, rest)?)
                 else {
                     continue;
                 };
-                if from.is_empty()? {
-                    continue;
-                }
-                let more = self.dependent((one, at), (other, then), from.clone(), order)?;
-                let more = more.intersect(domain.clone())?.subtract(to.clone())?;
-                if !more.is_empty()? {
-                    border[other] = Some(to.clone().union(more)?.coalesce()?);
-                    has_grown = true;
-                }
+                conflicts.push(Conflict {
+                    from: from.body,
+                    to: to.body,
+                    touch: first,
+                    touched_by: second.reverse()?,
+                    later: self.later(from.field, rest)?,
+                });
             }
         }
-        Ok(has_grown)
+        Ok(conflicts)
     }
 
-    /// Instances of an access of the second body that come after those of the first and access the same element.
-    fn dependent(&self, one: (usize, usize), other: (usize, usize), from: Set, order: Order) -> Result<Set> {
-        let rest = match order {
-            Order::Mixed => self.nest.time_dims() - self.depth,
-            _ => 0,
-        };
-        let touched = from.clone().apply(self.elements(one.0, one.1, 0)?)?;
-        let touching = self.elements(other.0, other.1, 0)?;
-        let met = touched.intersect(touching.clone().range()?)?;
-        if rest == 0 || met.is_empty()? {
-            return Ok(met.apply(touching.reverse()?)?);
+    /// The same element later, `[p, k, r, e] -> [p, k, r', e]`; nothing if the order is known without r.
+    fn later(&self, field: usize, rest: usize) -> Result<Option<Map>> {
+        if rest == 0 {
+            return Ok(None);
         }
-        let field = self.nest.statements[one.0].body.accesses[one.1].field;
-        let (p, k) = (
-            names("p", self.nest.geometry.extents().len()),
-            names("k", self.depth),
-        );
+        let p = names("p", self.nest.geometry.extents().len());
+        let k = names("k", self.depth);
         let (r, s, e) = (
             names("r", rest),
             names("s", rest),
             names("e", self.nest.shape(field).len()),
         );
-        let later = format!(
+        Ok(Some(Map::parse(&format!(
             "{{ [{}] -> [{}] : {} << {} }}",
             [&p[..], &k, &r, &e].concat().join(", "),
             [&p[..], &k, &s, &e].concat().join(", "),
             r.join(", "),
             s.join(", ")
-        );
-        let times = from.apply(self.elements(one.0, one.1, rest)?)?;
-        let reads = self.elements(other.0, other.1, rest)?;
-        Ok(times.apply(Map::parse(&later)?)?.apply(reads.reverse()?)?)
+        ))?))
+    }
+
+    /// Adds to the borders what depends on them; whether there was something.
+    fn grow(&self, conflicts: &[Conflict], border: &mut [Option<Set>]) -> Result<bool> {
+        let mut has_grown = false;
+        for conflict in conflicts {
+            let (Some(from), Some(to), Some(domain)) = (
+                &border[conflict.from],
+                &border[conflict.to],
+                &self.domains[conflict.to],
+            ) else {
+                continue;
+            };
+            if from.is_empty()? || to.is_equal(domain)? {
+                continue;
+            }
+            let touched = from.clone().apply(conflict.touch.clone())?;
+            let later = match &conflict.later {
+                Some(later) => touched.apply(later.clone())?,
+                None => touched,
+            };
+            let more = later.apply(conflict.touched_by.clone())?;
+            let more = more.intersect(domain.clone())?.subtract(to.clone())?;
+            if !more.is_empty()? {
+                border[conflict.to] = Some(to.clone().union(more)?.coalesce()?);
+                has_grown = true;
+            }
+        }
+        Ok(has_grown)
     }
 
     fn order(&self, one: usize, other: usize) -> Order {

@@ -1,7 +1,7 @@
 //! The plan: what every rank does, in which order, as loops with a rank's coordinates as parameters.
 
-use crate::channels::{Channel, elements, merge};
-use crate::error::Result;
+use crate::channels::{Channel, Messages, elements, merge};
+use crate::error::{Error, Result};
 use crate::flow::{Flow, Known, flows};
 use crate::geometry::Geometry;
 use crate::nest::Nest;
@@ -35,6 +35,9 @@ pub struct Plan {
     /// For each dimension of each field the indices that a rank needs, in any order, some of them more than once.
     needs: Vec<Vec<Points>>,
 }
+
+/// isl's operations in which an order with work before messages has to be found.
+const OVERLAP_OPERATIONS: u64 = 20_000_000;
 
 /// Part of a field in one dimension: `len` indices from `from` on, where the first follows the last one of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,11 +104,7 @@ impl Plan {
             true => exchanges(&nest, &flows)?,
             false => (Vec::new(), Vec::new()),
         };
-        let splits = match options.overlap {
-            true => splits(&nest, &messages, &exchanges)?,
-            false => Vec::new(),
-        };
-        let tree = schedule(&nest, &messages, &exchanges, &splits)?;
+        let tree = ordered(&nest, &messages, &exchanges, options)?;
         let is_message = |call| matches!(call, Call::Send(_) | Call::Receive(_));
         let events = tree.only(&is_message).unwrap_or(Tree::Block(Vec::new()));
         let needs = (0..program.fields.len())
@@ -232,6 +231,26 @@ impl Plan {
         }
         spans
     }
+}
+
+/// What a rank does, with work before messages are waited for if that is allowed, right, and found soon enough.
+fn ordered(nest: &Nest<'_>, messages: &[Messages], exchanges: &[Exchange], options: Options) -> Result<Tree> {
+    if options.overlap {
+        let early = limited(OVERLAP_OPERATIONS, || {
+            let splits = splits(nest, messages, exchanges)?;
+            match splits.is_empty() {
+                true => Ok(None),
+                false => schedule(nest, messages, exchanges, &splits).map(Some),
+            }
+        });
+        match early {
+            Ok(Some(tree)) => return Ok(tree),
+            // The same on all ranks, as isl counts the same everywhere.
+            Ok(None) | Err(Error::Isl(spinneret_isl::Error::Limit { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    schedule(nest, messages, exchanges, &[])
 }
 
 /// The shortest span around all runs of a ring of `size` indices: what is left without the longest gap. Without need, the

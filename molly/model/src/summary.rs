@@ -2,6 +2,7 @@
 
 use crate::flow::Level;
 use crate::plan::Plan;
+use crate::tree::Call;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::convert::Infallible;
 
@@ -37,7 +38,44 @@ struct Chunk {
     pairs: BTreeMap<(usize, usize), u64>,
 }
 
+/// What a rank executes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Executed {
+    /// Instances of bodies.
+    pub instances: u64,
+    /// Those that are executed between sending and waiting for messages.
+    pub early: u64,
+}
+
 impl Plan {
+    /// What a rank executes, and how much of it while it could as well wait.
+    pub fn executed(&self, rank: usize) -> Executed {
+        let (mut executed, mut since) = (Executed::default(), 0);
+        let Ok(()) = self.tree.visit(&mut self.slots(rank), &mut |row| {
+            match row.call {
+                Call::Body(_) => {
+                    let count = (row.count * row.again.count) as u64;
+                    executed.instances += count;
+                    since += count;
+                }
+                Call::Send(_) | Call::Receive(_) => {
+                    let mut messages = 0;
+                    self.messages_of(rank, row, &mut |_| {
+                        messages += 1;
+                        Ok::<(), Infallible>(())
+                    })?;
+                    if messages > 0 {
+                        executed.early += if let Call::Receive(_) = row.call { since } else { 0 };
+                        since = 0;
+                    }
+                }
+                _ => {}
+            }
+            Ok::<(), Infallible>(())
+        });
+        executed
+    }
+
     /// What all ranks send, channel by channel.
     pub fn summaries(&self) -> Vec<Summary> {
         let mut chunks: Vec<HashMap<Vec<i64>, Chunk>> =

@@ -129,7 +129,7 @@ fn candidate(nest: &Nest<'_>, flows: &[Known], body: usize) -> Result<Option<Can
     let is_local = flows
         .iter()
         .filter(comes_from_here)
-        .all(|flow| flow.level.is_none() && (flow.to.is_none() || flow.from.is_some()));
+        .all(|flow| flow.level.is_none());
     let fits = outer > 0
         && from != to
         && nest.shape(from) == nest.shape(to)
@@ -169,6 +169,22 @@ fn checked(nest: &Nest<'_>, flows: &[Known], mut exchange: Exchange) -> Result<O
         return Ok(None);
     }
     let elements = unnamed(nest, exchange.to, copied)?;
+    // What was in the first field at the beginning may be copied, if it is overwritten afterwards.
+    if flows
+        .iter()
+        .any(|flow| flow.to == Some((body, 0)) && flow.from.is_none())
+    {
+        let mut kept = elements.clone();
+        for flow in flows
+            .iter()
+            .filter(|flow| flow.field == exchange.from && flow.to.is_none())
+        {
+            kept = kept.subtract(flow.elements(nest)?)?;
+        }
+        if !kept.is_empty()? {
+            return Ok(None);
+        }
+    }
     let (u, v, k) = (
         names("u", depth).join(", "),
         names("v", depth).join(", "),
