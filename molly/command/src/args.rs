@@ -97,6 +97,9 @@ pub(crate) struct RunArguments {
     /// How long each message between threads takes at least, in microseconds
     #[arg(long, value_name = "US", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     pub(crate) latency: u64,
+    /// Run it so often, and say the median time, without that of the first run
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeat: u32,
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -111,6 +114,8 @@ pub(crate) struct Setup {
     pub(crate) options: Options,
     /// How long messages between threads take at least.
     pub(crate) latency: Duration,
+    /// Runs; the time is their median, without the first one if there are several.
+    pub(crate) repeats: u32,
 }
 
 /// The program of this name.
@@ -141,6 +146,7 @@ impl Asked {
                 ..Options::default()
             },
             latency: Duration::ZERO,
+            repeats: 1,
         })
     }
 

@@ -64,9 +64,16 @@ macro_rules! known {
                 rank.plan(&programs::$function::program(), &sizes)?;
                 let planning_s = begun.elapsed().as_secs_f64();
                 $(let mut $field: Field<$type, $dims> = rank.field(shape, $fill);)*
-                let begun = Instant::now();
-                let traffic = programs::$function::run(rank $(, &mut $field)* $(, $param)* $(, $value)*)?;
-                let seconds = begun.elapsed().as_secs_f64();
+                let (mut traffic, mut times) = (Traffic::default(), Vec::new());
+                for repeat in 0..setup.repeats {
+                    if repeat > 0 {
+                        $($field.fill($fill);)*
+                    }
+                    let begun = Instant::now();
+                    traffic = programs::$function::run(rank $(, &mut $field)* $(, $param)* $(, $value)*)?;
+                    times.push(begun.elapsed().as_secs_f64());
+                }
+                let seconds = median(times);
                 let mut fields = Vec::new();
                 if gathers {
                     $(if let Some(whole) = rank.gather(&$field)? {
@@ -85,6 +92,13 @@ macro_rules! known {
             },
         }
     };
+}
+
+/// The median, without the first one if there are several.
+fn median(times: Vec<f64>) -> f64 {
+    let mut times = times[usize::from(times.len() > 1)..].to_vec();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }
 
 /// Some number that differs from element to element.

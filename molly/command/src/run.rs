@@ -55,6 +55,7 @@ struct Shown<'a> {
 pub(crate) fn run(arguments: &RunArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
     let known = named(&arguments.program)?;
     let mut setup = arguments.asked.setup(&known, known.size, mpi)?;
+    setup.repeats = arguments.repeat;
     setup.latency = Duration::from_micros(arguments.latency);
     let ran = execute(&known, &setup, false, mpi)?;
     if mpi.is_some_and(|mpi| mpi.world().rank() != 0) {

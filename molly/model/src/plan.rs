@@ -37,7 +37,7 @@ pub struct Plan {
 }
 
 /// isl's operations in which an order with work before messages has to be found.
-const OVERLAP_OPERATIONS: u64 = 20_000_000;
+const OVERLAP_OPERATIONS: u64 = 4_000_000;
 
 /// Part of a field in one dimension: `len` indices from `from` on, where the first follows the last one of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
