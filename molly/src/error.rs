@@ -1,5 +1,6 @@
 //! What can go wrong while ranks run.
 
+use spinneret_molly_model::Geometry;
 use std::time::Duration;
 
 /// What went wrong.
@@ -41,6 +42,26 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// As many ranks as a grid has were not started.
+    #[error(
+        "the grid {geometry} has {wanted} ranks, and {started} were started; start {wanted}, or name another grid"
+    )]
+    Ranks {
+        /// The grid.
+        geometry: Geometry,
+        /// Its ranks.
+        wanted: usize,
+        /// Ranks that run.
+        started: usize,
+    },
+    /// MPI refused something.
+    #[error("rank {rank}: {what}")]
+    Mpi {
+        /// Where.
+        rank: usize,
+        /// What, in words.
+        what: String,
+    },
     /// A message of another length than the plan says.
     #[error("rank {rank} received {found} bytes from rank {peer} where {expected} were planned")]
     Length {
@@ -52,6 +73,14 @@ pub enum Error {
         found: usize,
         /// Bytes that the plan says.
         expected: usize,
+    },
+    /// A random program gave something else than its serial run.
+    #[error("rank {rank}: {what}")]
+    Wrong {
+        /// The rank.
+        rank: usize,
+        /// What it gave.
+        what: String,
     },
     /// A field that lives on another grid of ranks.
     #[error(

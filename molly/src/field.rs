@@ -1,9 +1,11 @@
 //! Fields: arrays of which each rank stores a part, indexed as if it had all.
 
+use crate::layout::Layout;
 use bytemuck::Pod;
 use spinneret_molly_model::{Geometry, Run, Span};
 use std::cell::Cell;
-use std::ops::{Index, IndexMut};
+use std::convert::Infallible;
+use std::ops::{Index, IndexMut, Range};
 
 /// A field of `D` dimensions. Elements are plain old data, as they travel between ranks as bytes.
 ///
@@ -131,19 +133,25 @@ impl<T: Pod, const D: usize> Field<T, D> {
         each(self.home, |at| self[at] = old[at]);
     }
 
-    /// All elements that are stored, for the bodies of a function.
-    pub fn view(&mut self) -> View<'_, T, D> {
-        let mut strides = [1; D];
-        for dim in (1..D).rev() {
-            strides[dim - 1] = strides[dim] * self.stored[dim].len;
-        }
-        View {
-            from: self.stored.map(|span| span.from),
-            strides,
-            shape: self.shape,
-            wraps: (0..D).any(|dim| self.stored[dim].from + self.stored[dim].len > self.shape[dim]),
-            cells: Cell::from_mut(&mut self.data[..]).as_slice_of_cells(),
-        }
+    /// Where elements are stored, for the bodies of a function.
+    pub fn layout(&self) -> Layout<D> {
+        Layout::new(self.shape, self.stored)
+    }
+
+    /// All elements that are stored.
+    pub fn elements(&self) -> &[T] {
+        &self.data
+    }
+
+    /// All elements that are stored, to be read and written in any order.
+    pub fn cells(&mut self) -> &[Cell<T>] {
+        Cell::from_mut(&mut self.data[..]).as_slice_of_cells()
+    }
+
+    /// Exchanges what is stored with another field of the same sizes, of which the same part is stored.
+    pub fn exchange(&mut self, other: &mut Self) {
+        debug_assert_eq!((self.shape, self.stored), (other.shape, other.stored));
+        std::mem::swap(&mut self.data, &mut other.data);
     }
 
     /// Where an element is stored.
@@ -197,110 +205,148 @@ impl<T: Pod, const D: usize> IndexMut<[i64; D]> for Field<T, D> {
     }
 }
 
-/// The elements of a field that a rank stores, for the code that `#[molly::scop]` writes.
-#[derive(Debug, Clone, Copy)]
-pub struct View<'a, T: Copy, const D: usize> {
-    cells: &'a [Cell<T>],
-    from: [i64; D],
-    strides: [i64; D],
-    shape: [i64; D],
-    wraps: bool,
-}
-
-impl<T: Copy, const D: usize> View<'_, T, D> {
-    /// The size in a dimension.
-    #[inline(always)]
-    pub fn len(&self, dim: usize) -> i64 {
-        self.shape[dim]
-    }
-
-    /// Whether there are no elements at all.
-    pub fn is_empty(&self) -> bool {
-        self.shape.contains(&0)
-    }
-
-    /// Whether what is stored goes over the end of the field in some dimension.
-    pub fn wraps(&self) -> bool {
-        self.wraps
-    }
-
-    #[inline(always)]
-    fn place<const WRAPS: bool>(&self, index: [i64; D]) -> usize {
-        let mut place = 0;
-        for (dim, at) in index.into_iter().enumerate() {
-            let mut at = at - self.from[dim];
-            if WRAPS && at < 0 {
-                at += self.shape[dim];
-            }
-            place += at * self.strides[dim];
-        }
-        debug_assert!(
-            (0..self.cells.len() as i64).contains(&place),
-            "{index:?} is not stored here"
-        );
-        place as usize
-    }
-
-    /// An element. Unless `WRAPS`, what is stored must not go over the end of the field.
-    ///
-    /// # Panics
-    /// If the element's place is beyond what is stored here.
-    #[inline(always)]
-    pub fn get<const WRAPS: bool>(&self, index: [i64; D]) -> T {
-        self.cells[self.place::<WRAPS>(index)].get()
-    }
-
-    /// Writes an element. Unless `WRAPS`, what is stored must not go over the end of the field.
-    ///
-    /// # Panics
-    /// As [`get`](Self::get).
-    #[inline(always)]
-    pub fn set<const WRAPS: bool>(&self, index: [i64; D], value: T) {
-        self.cells[self.place::<WRAPS>(index)].set(value);
-    }
-}
-
 /// A field's elements as bytes, for messages.
 pub trait Storage {
     /// Bytes of an element.
     fn element_bytes(&self) -> usize;
 
-    /// Appends the elements of a run.
-    fn pack(&self, run: &Run, bytes: &mut Vec<u8>);
+    /// Puts the elements of a run into the front of `bytes`, where there is room for them, and gives the rest.
+    fn pack<'b>(&self, run: &Run, bytes: &'b mut [u8]) -> &'b mut [u8];
 
     /// Takes the elements of a run out of the front of `bytes`, of which there are enough, and gives the rest.
-    fn unpack<'b>(&self, run: &Run, bytes: &'b [u8]) -> &'b [u8];
+    fn unpack<'b>(&mut self, run: &Run, bytes: &'b [u8]) -> &'b [u8];
+
+    /// Places of all stored elements that are in some runs, and of those that are in none.
+    fn split(&self, runs: &[Run]) -> [Vec<Range<usize>>; 2];
+
+    /// Appends what is at places.
+    fn keep(&self, places: &[Range<usize>], bytes: &mut Vec<u8>);
+
+    /// Stores at places what [`Storage::keep`] took from as many.
+    fn put(&mut self, places: &[Range<usize>], bytes: &[u8]);
 }
 
-impl<T: Pod, const D: usize> View<'_, T, D> {
-    /// Visits the cells of a run.
-    fn cells(&self, run: &Run, mut visit: impl FnMut(&Cell<T>)) {
-        let mut index: [i64; D] = std::array::from_fn(|dim| run.first[dim]);
-        for _ in 0..run.count {
-            visit(&self.cells[self.place::<true>(index)]);
-            index[D - 1] += run.step;
-        }
+impl<T: Pod, const D: usize> Field<T, D> {
+    /// Where the elements of a run are stored, if that is in one piece and in their order.
+    fn piece(&self, run: &Run) -> Option<Range<usize>> {
+        let index = |turn: i64| -> [i64; D] {
+            let mut index = std::array::from_fn(|dim| run.first[dim]);
+            index[D - 1] += turn * run.step;
+            index
+        };
+        let (first, count) = (self.place(index(0)), run.count as usize);
+        let is_piece = count == 1 || (run.step == 1 && self.place(index(run.count - 1)) == first + count - 1);
+        is_piece.then_some(first..first + count)
     }
 }
 
-impl<T: Pod, const D: usize> Storage for View<'_, T, D> {
+impl<T: Pod, const D: usize> Field<T, D> {
+    /// Where a run's elements are stored that are.
+    fn stored_places(&self, run: &Run, places: &mut Vec<Range<usize>>) {
+        let span = self.stored[D - 1];
+        let is_stored = |dim: usize, at: i64| {
+            let span = self.stored[dim];
+            (at - span.from).rem_euclid(self.shape[dim].max(1)) < span.len
+        };
+        if !(0..D - 1).all(|dim| is_stored(dim, run.first[dim])) {
+            return;
+        }
+        let first = run.first[D - 1];
+        if run.step == 1 && span.from + span.len <= self.shape[D - 1] {
+            let (from, to) = (
+                first.max(span.from),
+                (first + run.count).min(span.from + span.len),
+            );
+            if from < to {
+                let mut index: [i64; D] = std::array::from_fn(|dim| run.first[dim]);
+                index[D - 1] = from;
+                let place = self.place(index);
+                places.push(place..place + (to - from) as usize);
+            }
+            return;
+        }
+        let Ok(()) = run.each(|index| {
+            if is_stored(D - 1, index[D - 1]) {
+                let place = self.place(std::array::from_fn(|dim| index[dim]));
+                places.push(place..place + 1);
+            }
+            Ok::<(), Infallible>(())
+        });
+    }
+}
+
+impl<T: Pod, const D: usize> Storage for Field<T, D> {
     fn element_bytes(&self) -> usize {
         size_of::<T>()
     }
 
-    fn pack(&self, run: &Run, bytes: &mut Vec<u8>) {
-        self.cells(run, |cell| {
-            bytes.extend_from_slice(bytemuck::bytes_of(&cell.get()))
-        });
+    fn pack<'b>(&self, run: &Run, bytes: &'b mut [u8]) -> &'b mut [u8] {
+        let (packed, rest) = bytes.split_at_mut(run.count as usize * size_of::<T>());
+        match self.piece(run) {
+            Some(piece) => packed.copy_from_slice(bytemuck::cast_slice(&self.data[piece])),
+            None => {
+                let mut elements = packed.chunks_exact_mut(size_of::<T>().max(1));
+                let Ok(()) = run.each(|index| {
+                    let value = &self[std::array::from_fn(|dim| index[dim])];
+                    if let Some(element) = elements.next() {
+                        element.copy_from_slice(bytemuck::bytes_of(value));
+                    }
+                    Ok::<(), Infallible>(())
+                });
+            }
+        }
+        rest
     }
 
-    fn unpack<'b>(&self, run: &Run, mut bytes: &'b [u8]) -> &'b [u8] {
-        self.cells(run, |cell| {
-            let (element, rest) = bytes.split_at(size_of::<T>());
-            cell.set(bytemuck::pod_read_unaligned(element));
+    fn unpack<'b>(&mut self, run: &Run, bytes: &'b [u8]) -> &'b [u8] {
+        let (packed, rest) = bytes.split_at(run.count as usize * size_of::<T>());
+        match self.piece(run) {
+            Some(piece) => bytemuck::cast_slice_mut(&mut self.data[piece]).copy_from_slice(packed),
+            None => {
+                let mut elements = packed.chunks_exact(size_of::<T>().max(1));
+                let Ok(()) = run.each(|index| {
+                    if let Some(element) = elements.next() {
+                        self[std::array::from_fn(|dim| index[dim])] = bytemuck::pod_read_unaligned(element);
+                    }
+                    Ok::<(), Infallible>(())
+                });
+            }
+        }
+        rest
+    }
+
+    fn split(&self, runs: &[Run]) -> [Vec<Range<usize>>; 2] {
+        let mut inside = Vec::new();
+        for run in runs {
+            self.stored_places(run, &mut inside);
+        }
+        inside.sort_unstable_by_key(|range: &Range<usize>| range.start);
+        let (mut outside, mut end) = (Vec::new(), 0);
+        for range in &inside {
+            if range.start > end {
+                outside.push(end..range.start);
+            }
+            end = end.max(range.end);
+        }
+        if end < self.data.len() {
+            outside.push(end..self.data.len());
+        }
+        [inside, outside]
+    }
+
+    fn keep(&self, places: &[Range<usize>], bytes: &mut Vec<u8>) {
+        for range in places {
+            bytes.extend_from_slice(bytemuck::cast_slice(&self.data[range.clone()]));
+        }
+    }
+
+    fn put(&mut self, places: &[Range<usize>], mut bytes: &[u8]) {
+        for range in places {
+            let place = bytemuck::cast_slice_mut(&mut self.data[range.clone()]);
+            let (kept, rest) = bytes.split_at(place.len());
+            place.copy_from_slice(kept);
             bytes = rest;
-        });
-        bytes
+        }
     }
 }
 
@@ -315,9 +361,8 @@ mod tests {
         assert_eq!(field.home(), ([0, 0], [3, 3]));
         field.cover(&[Span { from: 5, len: 5 }, Span { from: 0, len: 3 }]);
         assert_eq!(field[[2, 1]], 21);
-        let view = field.view();
-        assert!(view.wraps());
-        view.unpack(
+        assert!(field.layout().wraps());
+        field.unpack(
             &Run {
                 first: vec![5, 0],
                 step: 1,

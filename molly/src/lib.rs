@@ -44,18 +44,22 @@ extern crate self as molly;
 
 mod error;
 mod field;
+mod layout;
+pub mod mpi;
 pub mod programs;
+pub mod random;
 mod rank;
 mod threads;
 mod transport;
 mod world;
 
 pub use error::{Error, Result};
-pub use field::{Field, Storage, View};
-pub use rank::{Rank, Traffic};
+pub use field::{Field, Storage};
+pub use layout::Layout;
+pub use rank::{Rank, Traffic, Work};
 pub use spinneret_molly_macro::scop;
 pub use spinneret_molly_model as model;
-pub use spinneret_molly_model::Geometry;
+pub use spinneret_molly_model::{Geometry, Options, Plan};
 pub use threads::Network;
 pub use transport::{Line, Transport};
 pub use world::threads;

@@ -4,13 +4,17 @@ use crate::error::{Error, Result};
 use crate::field::{Field, Storage};
 use crate::transport::{Line, Transport};
 use bytemuck::Pod;
-use spinneret_molly_model::{Call, Geometry, Limits, Message, Plan, Program, Row, Run, Sizes};
+use spinneret_molly_model::{Call, Geometry, Group, Message, Options, Plan, Program, Row, Run, Sizes};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Plans that were made, by the names of functions and their numbers.
-pub(crate) type Plans = Arc<Mutex<HashMap<(String, Sizes), Arc<Plan>>>>;
+/// The name of a function, its numbers, and what plans may do.
+type Key = (String, Sizes, Options);
+
+/// Plans that were made.
+pub(crate) type Plans = Arc<Mutex<HashMap<Key, Arc<Plan>>>>;
 
 /// One of the ranks that run a program together.
 pub struct Rank {
@@ -21,8 +25,9 @@ pub struct Rank {
     /// Lines of messages, to or from a rank, with a tag; and how long messages can be.
     lines: HashMap<(usize, bool, usize), (usize, usize)>,
     /// Tags of the channels of each plan begin here.
-    tags: HashMap<(String, Sizes), usize>,
+    tags: HashMap<Key, usize>,
     next_tag: usize,
+    options: Options,
 }
 
 impl std::fmt::Debug for Rank {
@@ -42,6 +47,18 @@ pub struct Traffic {
     pub bytes: u64,
 }
 
+/// Fields and bodies of a function, for [`Rank::execute`]. `#[molly::scop]` writes it.
+pub trait Work {
+    /// A field, by its number.
+    fn storage(&mut self, field: usize) -> &mut dyn Storage;
+
+    /// Executes rows of a body. Their arguments are the values of the loops' variables.
+    fn body(&mut self, body: usize, row: &Row<'_>);
+
+    /// Exchanges what is stored of the two fields between which a body copies.
+    fn exchange(&mut self, body: usize);
+}
+
 /// The tag of messages of [`Rank::gather`]; plans' tags are above.
 const GATHER: usize = 0;
 
@@ -55,7 +72,13 @@ impl Rank {
             lines: HashMap::new(),
             tags: HashMap::new(),
             next_tag: GATHER + 1,
+            options: Options::default(),
         }
+    }
+
+    /// Sets what plans may do from now on; the same on all ranks.
+    pub fn set_options(&mut self, options: Options) {
+        self.options = options;
     }
 
     /// Its number.
@@ -88,10 +111,9 @@ impl Rank {
         let shape = field.shape();
         if self.rank != 0 {
             let owned = field.owned();
-            let line = self.line(0, true, GATHER, 1, size_of_val(&owned[..]))?;
-            self.transport
-                .buffer(line)?
-                .extend_from_slice(bytemuck::cast_slice(&owned));
+            let bytes: &[u8] = bytemuck::cast_slice(&owned);
+            let line = self.line(0, true, GATHER, 1, bytes.len())?;
+            self.transport.buffer(line, bytes.len())?.copy_from_slice(bytes);
             self.transport.start(line)?;
             return Ok(None);
         }
@@ -130,12 +152,12 @@ impl Rank {
     /// # Errors
     /// If there is none.
     pub fn plan(&mut self, program: &Program, sizes: &Sizes) -> Result<Arc<Plan>> {
-        let key = (program.name.clone(), sizes.clone());
+        let key = (program.name.clone(), sizes.clone(), self.options);
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         let plan = match plans.get(&key) {
             Some(plan) => plan.clone(),
             None => {
-                let plan = Arc::new(Plan::new(program, sizes, &self.geometry, Limits::default())?);
+                let plan = Arc::new(Plan::new(program, sizes, &self.geometry, self.options)?);
                 plans.insert(key.clone(), plan.clone());
                 plan
             }
@@ -167,39 +189,37 @@ impl Rank {
         Ok(())
     }
 
-    /// Does a rank's part of a plan: calls `body` with a body's number, the values of the loops' variables, and how often and
-    /// in which steps the last one grows; and sends and receives.
+    /// Does a rank's part of a plan: executes rows of bodies, sends and receives.
     ///
     /// # Errors
     /// If another rank does not do its part.
-    pub fn execute(
-        &mut self,
-        program: &Program,
-        plan: &Plan,
-        fields: &[&dyn Storage],
-        mut body: impl FnMut(usize, &[i64], i64, i64),
-    ) -> Result<Traffic> {
+    pub fn execute(&mut self, program: &Program, plan: &Plan, work: &mut dyn Work) -> Result<Traffic> {
         let first_tag = self
             .tags
-            .get(&(program.name.clone(), plan.sizes.clone()))
+            .get(&(program.name.clone(), plan.sizes.clone(), self.options))
             .copied()
             .unwrap_or(GATHER + 1);
         let mut run = Execution {
             plan,
-            fields,
             first_tag,
             contents: HashMap::new(),
+            kept: HashMap::new(),
             traffic: Traffic::default(),
         };
-        run.open(self)?;
+        run.open(self, work)?;
         plan.tree
             .visit(&mut plan.slots(self.rank), &mut |row: Row<'_>| match row.call {
                 Call::Body(number) => {
-                    body(number, row.arguments, row.step, row.count);
+                    work.body(number, &row);
                     Ok(())
                 }
-                _ => plan.messages_of(self.rank, row, &mut |message| run.exchange(self, &message)),
+                Call::Exchange(number) => {
+                    run.exchange_fields(work, number);
+                    Ok(())
+                }
+                _ => plan.messages_of(self.rank, row, &mut |message| run.exchange(self, work, &message)),
             })?;
+        run.restore(work);
         Ok(run.traffic)
     }
 
@@ -232,16 +252,73 @@ impl Rank {
 /// One run of a plan.
 struct Execution<'a> {
     plan: &'a Plan,
-    fields: &'a [&'a dyn Storage],
     first_tag: usize,
     /// Elements of messages that are the same in all chunks.
     contents: HashMap<(usize, usize, bool), Rc<Vec<Run>>>,
+    /// What was in the fields of groups that are not their border, where nothing is copied.
+    kept: HashMap<usize, Kept>,
     traffic: Traffic,
 }
 
+/// A group whose fields have exchanged what is stored.
+#[derive(Debug)]
+struct Kept {
+    /// Places of what is copied, and of the rest.
+    places: [Vec<Range<usize>>; 2],
+    /// Fields, and what was in them at the rest.
+    fields: Vec<(usize, Vec<u8>)>,
+}
+
 impl Execution<'_> {
+    /// Does what a copy would. Before it is done for the first time, what is never copied gets into all places of the group.
+    fn exchange_fields(&mut self, work: &mut dyn Work, number: usize) {
+        let exchange = &self.plan.exchanges[number];
+        let of_group = |group: &Group| group.fields.contains(&exchange.to);
+        if let Some(number) = self.plan.groups.iter().position(of_group)
+            && !self.kept.contains_key(&number)
+        {
+            let group = &self.plan.groups[number];
+            let border = work.storage(group.border);
+            let places = border.split(&group.elements.runs(&[]));
+            let mut shown = Vec::new();
+            border.keep(&places[1], &mut shown);
+            let others = group.fields.iter().filter(|field| **field != group.border);
+            let fields = others.map(|&field| {
+                let (mut bytes, storage) = (Vec::new(), work.storage(field));
+                storage.keep(&places[1], &mut bytes);
+                storage.put(&places[1], &shown);
+                (field, bytes)
+            });
+            let fields = fields.collect();
+            self.kept.insert(number, Kept { places, fields });
+        }
+        work.exchange(exchange.body);
+    }
+
+    /// Makes fields what they would be if copies had been made.
+    fn restore(&mut self, work: &mut dyn Work) {
+        for (number, kept) in std::mem::take(&mut self.kept) {
+            for (field, bytes) in &kept.fields {
+                work.storage(*field).put(&kept.places[1], bytes);
+            }
+            let group = &self.plan.groups[number];
+            let exchanges = self.plan.exchanges.iter();
+            for exchange in
+                exchanges.filter(|exchange| exchange.restores && group.fields.contains(&exchange.to))
+            {
+                let mut bytes = Vec::new();
+                for place in &kept.places[0] {
+                    let place = std::slice::from_ref(place);
+                    bytes.clear();
+                    work.storage(exchange.to).keep(place, &mut bytes);
+                    work.storage(exchange.from).put(place, &bytes);
+                }
+            }
+        }
+    }
+
     /// Opens all lines, with the length of their longest messages.
-    fn open(&mut self, rank: &mut Rank) -> Result<()> {
+    fn open(&mut self, rank: &mut Rank, work: &mut dyn Work) -> Result<()> {
         let mut capacities: Vec<((usize, usize, bool), usize)> = Vec::new();
         let mut places = HashMap::new();
         let plan = self.plan;
@@ -252,7 +329,8 @@ impl Execution<'_> {
                 .iter()
                 .map(|run| run.count)
                 .sum();
-            let bytes = elements as usize * self.fields[plan.channels[message.channel].field].element_bytes();
+            let bytes =
+                elements as usize * work.storage(plan.channels[message.channel].field).element_bytes();
             let place = *places.entry(key).or_insert(capacities.len());
             match capacities.get_mut(place) {
                 Some((_, capacity)) => *capacity = bytes.max(*capacity),
@@ -284,10 +362,10 @@ impl Execution<'_> {
         runs
     }
 
-    fn exchange(&mut self, rank: &mut Rank, message: &Message) -> Result<()> {
+    fn exchange(&mut self, rank: &mut Rank, work: &mut dyn Work, message: &Message) -> Result<()> {
         let runs = self.elements(rank.rank, message);
         let channel = &self.plan.channels[message.channel];
-        let field = self.fields[channel.field];
+        let field = work.storage(channel.field);
         let line = rank.line(
             message.peer,
             message.is_send,
@@ -295,17 +373,18 @@ impl Execution<'_> {
             channel.buffers,
             0,
         )?;
+        let elements: i64 = runs.iter().map(|run| run.count).sum();
+        let expected = elements as usize * field.element_bytes();
         if message.is_send {
-            let buffer = rank.transport.buffer(line)?;
-            runs.iter().for_each(|run| field.pack(run, buffer));
+            let buffer = rank.transport.buffer(line, expected)?;
+            runs.iter().fold(buffer, |buffer, run| field.pack(run, buffer));
             self.traffic.messages += 1;
-            self.traffic.elements += runs.iter().map(|run| run.count as u64).sum::<u64>();
-            self.traffic.bytes += buffer.len() as u64;
+            self.traffic.elements += elements as u64;
+            self.traffic.bytes += expected as u64;
             return rank.transport.start(line);
         }
         let bytes = rank.transport.wait(line)?;
-        let elements: i64 = runs.iter().map(|run| run.count).sum();
-        let (found, expected) = (bytes.len(), elements as usize * field.element_bytes());
+        let found = bytes.len();
         if found != expected {
             return Err(Error::Length {
                 rank: rank.rank,

@@ -18,6 +18,8 @@ pub struct Network {
     /// If there is a seed, each message is held back for some random time, so that those of different lines overtake each
     /// other.
     pub delays: Option<u64>,
+    /// How long each message takes at least.
+    pub latency: Duration,
     /// After how long a rank gives up waiting.
     pub patience: Duration,
 }
@@ -27,6 +29,7 @@ impl Default for Network {
         Self {
             eager: 0,
             delays: None,
+            latency: Duration::ZERO,
             patience: Duration::from_secs(30),
         }
     }
@@ -121,7 +124,13 @@ impl Threads {
                     waited: self.network.patience,
                 });
             }
-            // A message that is held back becomes visible without a notice.
+            // A message that is held back becomes visible without a notice. Sleep would be longer than most messages take.
+            if !self.network.latency.is_zero() {
+                drop(state);
+                std::thread::yield_now();
+                state = lock(&shared.state);
+                continue;
+            }
             let pause = Duration::from_micros(if self.delays.is_some() { 50 } else { 20_000 });
             state = shared
                 .changed
@@ -158,12 +167,12 @@ impl Transport for Threads {
         Ok(self.lines.len() - 1)
     }
 
-    fn buffer(&mut self, line: usize) -> Result<&mut Vec<u8>> {
+    fn buffer(&mut self, line: usize, bytes: usize) -> Result<&mut [u8]> {
         let buffers = self.lines[line].line.buffers;
         // A buffer is free when the message that was in it has gone into one of the receiver's, or was taken eagerly.
         let room = 2 * buffers + self.network.eager;
         drop(self.until(line, "take", |state| state.sent < state.released + room)?);
-        self.lines[line].buffer.clear();
+        self.lines[line].buffer.resize(bytes, 0);
         Ok(&mut self.lines[line].buffer)
     }
 
@@ -172,12 +181,11 @@ impl Transport for Threads {
             .delays
             .as_mut()
             .map_or(0, |delays| delays.random_range(0..400));
+        let hold = self.network.latency + Duration::from_micros(hold);
         let opened = &mut self.lines[line];
         let message = std::mem::take(&mut opened.buffer);
         let mut state = lock(&opened.shared.state);
-        state
-            .messages
-            .push_back((Instant::now() + Duration::from_micros(hold), message));
+        state.messages.push_back((Instant::now() + hold, message));
         state.sent += 1;
         opened.count += 1;
         opened.shared.changed.notify_all();

@@ -29,11 +29,11 @@ pub trait Transport {
     /// If the other rank cannot be reached.
     fn open(&mut self, line: &Line) -> Result<usize>;
 
-    /// Waits until a buffer of a line for sending is free.
+    /// Waits until a buffer of a line for sending is free, and gives it for a message of this many bytes, to be filled.
     ///
     /// # Errors
     /// If the receiver does not take messages.
-    fn buffer(&mut self, line: usize) -> Result<&mut Vec<u8>>;
+    fn buffer(&mut self, line: usize, bytes: usize) -> Result<&mut [u8]>;
 
     /// Sends what is in the buffer that [`Transport::buffer`] gave.
     ///

@@ -101,32 +101,36 @@ impl Context {
         }
     }
 
+    /// Operations that are allowed from now on; 0 is no limit.
+    fn limit(&self, operations: u64) {
+        self.0.limit.set(operations);
+        // SAFETY: the context is valid.
+        unsafe { ffi::isl_ctx_set_max_operations(self.raw(), operations) };
+    }
+
     /// What an object of isl's `isl_size` or `isl_bool` means: negative is an error.
     pub(crate) fn number(&self, value: i32) -> Result<usize> {
         usize::try_from(value).map_err(|_| self.error())
     }
 }
 
-/// Runs something with at most `operations` of isl on this thread, counted from now; 0 is no limit.
+/// Runs something with at most `operations` of isl on this thread, counted from now; 0 is no limit. Inside of another limit
+/// the count of that goes on afterwards.
 ///
 /// # Errors
 /// Inside, [`Error::Limit`] from whatever needed more.
 pub fn limited<T>(operations: u64, inside: impl FnOnce() -> T) -> T {
-    /// Takes the limit away, also if `inside` panics.
-    struct Unlimited(Context);
-    impl Drop for Unlimited {
+    /// Puts the limit back that there was, also if `inside` panics.
+    struct Before(Context, u64);
+    impl Drop for Before {
         fn drop(&mut self) {
-            // SAFETY: the context is valid.
-            unsafe { ffi::isl_ctx_set_max_operations(self.0.raw(), 0) };
-            self.0.0.limit.set(0);
+            self.0.limit(self.1);
         }
     }
-    let context = Unlimited(Context::current());
-    context.0.0.limit.set(operations);
+    let context = Context::current();
+    let before = Before(context.clone(), context.0.limit.get());
     // SAFETY: the context is valid.
-    unsafe {
-        ffi::isl_ctx_reset_operations(context.0.raw());
-        ffi::isl_ctx_set_max_operations(context.0.raw(), operations);
-    }
+    unsafe { ffi::isl_ctx_reset_operations(before.0.raw()) };
+    context.limit(operations);
     inside()
 }

@@ -1,21 +1,23 @@
 //! The module beside a function.
 
-use crate::accesses::{operator, written};
+use crate::leaf::{elements, leaf_code, leaf_fields};
 use crate::nest::{Around, Leaf, nodes};
 use crate::scope::{Binding, Scope};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, FnArg, GenericArgument, Ident, ItemFn, Pat, PathArguments, ReturnType, Type};
+use syn::{FnArg, GenericArgument, Ident, ItemFn, Pat, PathArguments, ReturnType, Type};
+
+/// `T` and `D` of a field.
+pub(crate) type Element = (GenericArgument, GenericArgument);
 
 /// Arguments of a function.
 #[derive(Default)]
-struct Arguments {
-    /// Names and `T, D` of fields.
-    fields: Vec<(Ident, TokenStream)>,
+pub(crate) struct Arguments {
+    /// Names of fields, with `T` and `D`.
+    pub(crate) fields: Vec<(Ident, Element)>,
     /// Integers that the analysis knows.
-    params: Vec<Ident>,
+    pub(crate) params: Vec<Ident>,
     /// All arguments but fields, with their types.
     values: Vec<(Ident, Type)>,
     /// All arguments as `run` has them.
@@ -58,7 +60,7 @@ pub(crate) fn expand(function: &ItemFn) -> syn::Result<TokenStream> {
     let mut leaves = Vec::new();
     let scope = around.scope.clone();
     let nodes = nodes(&function.block, around, &mut leaves)?;
-    Ok(module(function, &arguments, &nodes, leaves, &scope))
+    Ok(module(function, &arguments, &nodes, &leaves, &scope))
 }
 
 fn scope(arguments: &Arguments) -> syn::Result<Scope> {
@@ -112,8 +114,8 @@ fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
     Ok(arguments)
 }
 
-/// `T, D` of `&mut Field<T, D>`.
-fn field(ty: &Type) -> Option<TokenStream> {
+/// `T` and `D` of `&mut Field<T, D>`.
+fn field(ty: &Type) -> Option<Element> {
     let Type::Reference(reference) = ty else {
         return None;
     };
@@ -124,46 +126,69 @@ fn field(ty: &Type) -> Option<TokenStream> {
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
         return None;
     };
-    let arguments: Vec<&GenericArgument> = arguments.args.iter().collect();
-    (last.ident == "Field" && arguments.len() == 2).then(|| quote!(#(#arguments),*))
+    let mut arguments = arguments.args.iter().cloned();
+    match (arguments.next(), arguments.next(), arguments.next()) {
+        (Some(element), Some(dims), None) if last.ident == "Field" => Some((element, dims)),
+        _ => None,
+    }
 }
 
 fn module(
     function: &ItemFn,
     arguments: &Arguments,
     nodes: &[TokenStream],
-    leaves: Vec<Leaf>,
+    leaves: &[Leaf],
     scope: &Scope,
 ) -> TokenStream {
     let (visibility, name) = (&function.vis, &function.sig.ident);
-    let (fields, elements): (Vec<_>, Vec<_>) = arguments.fields.iter().cloned().unzip();
+    let fields: Vec<&Ident> = arguments.fields.iter().map(|(name, _)| name).collect();
     let (values, types): (Vec<_>, Vec<_>) = arguments.values.iter().cloned().unzip();
-    let typed: Vec<_> = fields
-        .iter()
-        .zip(&elements)
-        .map(|(name, element)| quote!(#name: ::molly::View<'_, #element>))
-        .collect();
     let (plain, plain_types): (Vec<_>, Vec<_>) = arguments.plain.iter().cloned().unzip();
     let (params, all) = (&arguments.params, &arguments.all);
     let (field_names, param_names) = (
-        fields.iter().map(Ident::to_string),
+        fields.iter().map(|name| name.to_string()),
         params.iter().map(Ident::to_string),
     );
+    let kept = arguments
+        .fields
+        .iter()
+        .map(|(name, (element, dims))| quote!(#name: &'w mut ::molly::Field<#element, #dims>));
     let numbers = 0..fields.len();
+    let numbered = 0..fields.len();
     let bodies: Vec<Ident> = (0..leaves.len())
         .map(|number| format_ident!("body_{number}"))
         .collect();
     let body_numbers = 0..leaves.len();
-    let given = quote!(#(#fields,)* #(#values,)* __at, __step, __count);
-    let taken = quote!(#(#typed,)* #(#values: #types,)* __at: &[i64], __step: i64, __count: i64);
-    let codes = leaves.into_iter().zip(&bodies).map(|(leaf, body)| {
-        let code = leaf_code(leaf, scope);
+    let given = leaves.iter().map(|leaf| {
+        let elements = leaf_fields(leaf, arguments, scope).map(|(name, _, is_written)| match is_written {
+            true => quote!(self.#name.layout(), self.#name.cells()),
+            false => quote!(self.#name.layout(), self.#name.elements()),
+        });
+        quote!(#(#elements,)* #(self.#values,)* __row)
+    });
+    let given: Vec<TokenStream> = given.collect();
+    let codes = leaves.iter().zip(&bodies).map(|(leaf, body)| {
+        let taken = leaf_fields(leaf, arguments, scope).map(|(name, (element, dims), is_written)| {
+            let elements = elements(name);
+            let element = match is_written {
+                true => quote!(::std::cell::Cell<#element>),
+                false => quote!(#element),
+            };
+            quote!(#name: ::molly::Layout<#dims>, #elements: &[#element])
+        });
+        let taken: Vec<TokenStream> = taken.collect();
+        let code = leaf_code(leaf, arguments, scope);
         quote! {
             #[inline(never)]
-            fn #body<const WRAPS: bool>(#taken) {
+            fn #body<const WRAPS: bool>(#(#taken,)* #(#values: #types,)* __row: &::molly::model::Row<'_>) {
                 #code
             }
         }
+    });
+    let exchanges = leaves.iter().enumerate().filter_map(|(body, leaf)| {
+        let (to, from) = leaf.copied?;
+        let (to, from) = (fields[to], fields[from]);
+        Some(quote!(#body => self.#to.exchange(self.#from)))
     });
     let about = format!("What `#[molly::scop]` makes of [`{name}()`].");
     quote! {
@@ -202,85 +227,42 @@ fn module(
                 };
                 let __plan = rank.plan(&__program, &__sizes)?;
                 #(rank.prepare(&__program, &__plan, #numbers, #fields)?;)*
-                #(let #fields = #fields.view();)*
-                let __wraps = false #(|| #fields.wraps())*;
-                rank.execute(&__program, &__plan, &[#(&#fields),*], |__body, __at, __step, __count| {
-                    match (__body, __wraps) {
+                let __wraps = false #(|| #fields.layout().wraps())*;
+                let mut __work = Work { #(#fields,)* #(#values,)* __wraps };
+                rank.execute(&__program, &__plan, &mut __work)
+            }
+
+            struct Work<'w> {
+                #(#kept,)*
+                #(#values: #types,)*
+                __wraps: bool,
+            }
+
+            impl ::molly::Work for Work<'_> {
+                fn storage(&mut self, field: usize) -> &mut dyn ::molly::Storage {
+                    match field {
+                        #(#numbered => &mut *self.#fields,)*
+                        _ => unreachable!("a plan has the fields of its program"),
+                    }
+                }
+
+                fn body(&mut self, body: usize, __row: &::molly::model::Row<'_>) {
+                    match (body, self.__wraps) {
                         #((#body_numbers, false) => #bodies::<false>(#given),
                         (#body_numbers, true) => #bodies::<true>(#given),)*
                         _ => unreachable!("a plan has the bodies of its program"),
                     }
-                })
+                }
+
+                fn exchange(&mut self, body: usize) {
+                    match body {
+                        #(#exchanges,)*
+                        _ => unreachable!("a plan exchanges what is copied"),
+                    }
+                }
             }
 
             #(#codes)*
-        }
-    }
-}
-
-/// A body for a row: the variables of the loops, and the statements with elements of views.
-fn leaf_code(leaf: Leaf, scope: &Scope) -> TokenStream {
-    let mut statements = leaf.statements;
-    let mut rewrite = Rewrite(scope);
-    statements
-        .iter_mut()
-        .for_each(|statement| rewrite.visit_stmt_mut(statement));
-    let named = |(at, variable): (usize, &Option<Ident>)| {
-        variable
-            .as_ref()
-            .map(|variable| quote!(let #variable: i64 = __at[#at];))
-    };
-    let Some((last, outer)) = leaf.loops.split_last() else {
-        return quote!(#(#statements)*);
-    };
-    let outer = outer.iter().enumerate().filter_map(named);
-    let at = leaf.loops.len() - 1;
-    let last = last.clone().unwrap_or_else(|| format_ident!("__last"));
-    quote! {
-        #(#outer)*
-        let __first = __at[#at];
-        let __body = |#last: i64| { #(#statements)* };
-        if __step == 1 {
-            for __last in __first..__first + __count {
-                __body(__last);
-            }
-        } else {
-            for __number in 0..__count {
-                __body(__first + __number * __step);
-            }
-        }
-    }
-}
-
-/// Replaces elements of fields by those of views.
-struct Rewrite<'a>(&'a Scope);
-
-impl VisitMut for Rewrite<'_> {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        let target = written(expr).and_then(|left| self.0.element(left));
-        let target = target.map(|(_, index)| (index.expr.clone(), index.index.clone()));
-        if let Some((field, index)) = target {
-            let (right, op) = match expr {
-                Expr::Assign(assign) => (&mut assign.right, None),
-                Expr::Binary(binary) => (&mut binary.right, operator(&binary.op)),
-                _ => return,
-            };
-            self.visit_expr_mut(right);
-            *expr = match op {
-                None => syn::parse_quote!({
-                    let __value = #right;
-                    #field.set::<WRAPS>(#index, __value)
-                }),
-                Some(op) => syn::parse_quote!({
-                    let __value = #field.get::<WRAPS>(#index) #op (#right);
-                    #field.set::<WRAPS>(#index, __value)
-                }),
-            };
-        } else if let Some((_, index)) = self.0.element(expr) {
-            let (field, index) = (&index.expr, &index.index);
-            *expr = syn::parse_quote!((#field.get::<WRAPS>(#index)));
-        } else {
-            visit_mut::visit_expr_mut(self, expr);
         }
     }
 }

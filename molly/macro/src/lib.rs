@@ -4,6 +4,7 @@
 mod accesses;
 mod affine;
 mod expand;
+mod leaf;
 mod nest;
 mod scope;
 #[cfg(test)]

@@ -15,6 +15,8 @@ pub(crate) struct Leaf {
     pub(crate) loops: Vec<Option<Ident>>,
     /// Constants of the loops around, and the statements.
     pub(crate) statements: Vec<Stmt>,
+    /// The fields to and from which it copies, if it does no more.
+    pub(crate) copied: Option<(usize, usize)>,
 }
 
 /// What surrounds a block.
@@ -137,14 +139,27 @@ fn flush(
         return Err(syn::Error::new(first.span(), text));
     }
     let tokens = found.tokens;
-    nodes.push(quote!(Node::Body(Body { accesses: vec![#(#tokens),*], site: #site })));
+    let copied = copied(pending, &around.scope);
+    let is_copy = copied.is_some();
+    nodes.push(quote!(Node::Body(Body { accesses: vec![#(#tokens),*], is_copy: #is_copy, site: #site })));
     let mut statements = around.lets.clone();
     statements.append(pending);
     leaves.push(Leaf {
         loops: around.loops.clone(),
         statements,
+        copied,
     });
     Ok(())
+}
+
+/// The numbers of the fields to and from which a body copies, if it is `to[[x, y]] = from[[x, y]];` and no more.
+fn copied(statements: &[Stmt], scope: &Scope) -> Option<(usize, usize)> {
+    let [Stmt::Expr(Expr::Assign(assign), Some(_))] = statements else {
+        return None;
+    };
+    let ((to, left), (from, right)) = (scope.element(&assign.left)?, scope.element(&assign.right)?);
+    let text = |index: &Expr| index.to_token_stream().to_string();
+    (to != from && text(&left.index) == text(&right.index)).then_some((to, from))
 }
 
 /// Whether a `let` depends on nothing but what is the same wherever it is computed: no field, and no name of the statements
@@ -180,7 +195,7 @@ fn reads(expr: &Expr, scope: &Scope) -> bool {
 
 /// Names that patterns bind.
 #[derive(Default)]
-struct Names(Vec<String>);
+pub(crate) struct Names(pub(crate) Vec<String>);
 
 impl<'ast> Visit<'ast> for Names {
     fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {

@@ -29,6 +29,16 @@ impl Scope {
         Ok(())
     }
 
+    /// The same without any other field.
+    pub(crate) fn only(&self, field: &Ident) -> Self {
+        let is_other = |name: &str, binding: &Binding| matches!(binding, Binding::Field(_)) && *field != name;
+        let kept = self.0.iter().filter(|(name, binding)| !is_other(name, binding));
+        Self(
+            kept.map(|(name, binding)| (name.clone(), binding.clone()))
+                .collect(),
+        )
+    }
+
     pub(crate) fn get(&self, name: &Ident) -> Option<&Binding> {
         self.0.get(&name.to_string())
     }

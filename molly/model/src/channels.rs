@@ -36,6 +36,16 @@ pub(crate) struct Messages {
     pub(crate) channel: Channel,
     pub(crate) sent: Set,
     pub(crate) chunks: Set,
+    /// What ranks receive: `[p, k, e]`.
+    pub(crate) received: Set,
+}
+
+impl Channel {
+    /// Whether messages between two ranks have the same elements in all chunks, on a grid of so many directions.
+    pub(crate) fn is_same_in_all_chunks(&self, directions: usize) -> bool {
+        let first = 2 * directions;
+        (first..first + self.depth).all(|param| self.contents.ignores(param))
+    }
 }
 
 /// Names of coordinates: sender, receiver, chunk, time of sending, element.
@@ -86,6 +96,7 @@ fn messages(nest: &Nest<'_>, remote: Remote) -> Result<Messages> {
         Ok(set.clone().apply(relation(&[], from, &to, "")?)?.coalesce()?)
     };
     let pairs = pairs.coalesce()?;
+    let received = part(&pairs, &whole, &[p, k, e])?;
     let contents = elements(part(&pairs, &whole, &[q, p, k, e])?, &[&q[..], p, k].concat(), e)?;
     let message = [&q[..], p, k, u].concat();
     let Some((sends, buffers)) = ordered(part(&pairs, &whole, &[q, p, k, u])?, &names)? else {
@@ -113,6 +124,7 @@ fn messages(nest: &Nest<'_>, remote: Remote) -> Result<Messages> {
         channel,
         sent: part(&sends, &message, &[u])?,
         chunks: part(&sends, &message, &[k])?,
+        received,
     })
 }
 

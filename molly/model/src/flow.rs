@@ -42,8 +42,70 @@ pub(crate) struct Remote {
 /// The end of a flow: an access, or the beginning or end of the program.
 type End = Option<(usize, usize)>;
 
+/// A flow with its values: `[q, u, p, k, e]` is element e, made by rank q at time u, and read by rank p at time k.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) field: usize,
+    pub(crate) from: End,
+    pub(crate) to: End,
+    pub(crate) level: Option<Level>,
+    values: Set,
+}
+
+impl Known {
+    pub(crate) fn flow(&self) -> Flow {
+        let &Self {
+            field,
+            from,
+            to,
+            level,
+            ..
+        } = self;
+        Flow {
+            field,
+            from,
+            to,
+            level,
+        }
+    }
+
+    /// Its elements, `[e]`.
+    pub(crate) fn elements(&self, nest: &Nest<'_>) -> Result<Set> {
+        let (grid, time) = (nest.geometry.extents().len(), nest.time_dims());
+        let e = names("e", nest.shape(self.field).len());
+        let whole = [
+            names("q", grid),
+            names("u", time),
+            names("p", grid),
+            names("k", time),
+            e.clone(),
+        ]
+        .concat();
+        let map = format!("{{ [{}] -> [{}] }}", whole.join(", "), e.join(", "));
+        Ok(self.values.clone().apply(Map::parse(&map)?)?)
+    }
+
+    /// Beginnings of the times of values of these elements, `[u, k]`.
+    pub(crate) fn times(&self, nest: &Nest<'_>, depth: usize, elements: &Set) -> Result<Set> {
+        let (grid, time, dims) = (
+            nest.geometry.extents().len(),
+            nest.time_dims(),
+            nest.shape(self.field).len(),
+        );
+        let (u, k, e) = (names("u", time), names("k", time), names("e", dims));
+        let whole = [&names("q", grid)[..], &u, &names("p", grid), &k, &e]
+            .concat()
+            .join(", ");
+        let times = [&u[..depth], &k[..depth]].concat().join(", ");
+        let of_elements = format!("{{ [{}] -> [{whole}] }}", e.join(", "));
+        let of_elements = elements.clone().apply(Map::parse(&of_elements)?)?;
+        let values = self.values.clone().intersect(of_elements)?;
+        Ok(values.apply(Map::parse(&format!("{{ [{whole}] -> [{times}] }}"))?)?)
+    }
+}
+
 /// All flows of a program, and what of them goes to other ranks.
-pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Flow>, Vec<Remote>)> {
+pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Known>, Vec<Remote>)> {
     let (mut all, mut remote) = (Vec::new(), Vec::new());
     for field in 0..nest.program.fields.len() {
         let accesses: Vec<_> = nest
@@ -68,12 +130,14 @@ pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Flow>, Vec<Remote>)> {
             let from = flow.domain_name().and_then(access);
             let to = flow.clone().range_factor_domain()?.range_name().and_then(access);
             if from.is_some() || to.is_some() {
-                let found = remote_part(nest, field, from, to, flow)?;
-                all.push(Flow {
+                let values = values(nest, field, from, to, flow)?;
+                let found = remote_part(nest, field, from, to, values.clone())?;
+                all.push(Known {
                     field,
                     from,
                     to,
                     level: found.as_ref().map(|found| found.level),
+                    values,
                 });
                 remote.extend(found);
             }
@@ -89,13 +153,8 @@ fn access(name: String) -> End {
     Some((body.parse().ok()?, at.parse().ok()?))
 }
 
-/// What of a flow goes to other ranks, and when it can.
-fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, flow: Map) -> Result<Option<Remote>> {
-    let (grid, time, dims) = (
-        nest.geometry.extents().len(),
-        nest.time_dims(),
-        nest.shape(field).len(),
-    );
+/// The values of a flow, with their places and times.
+fn values(nest: &Nest<'_>, field: usize, from: End, to: End, flow: Map) -> Result<Set> {
     let place = |end: End, space, first| match end {
         Some((body, at)) => nest.place(body, at),
         None => nest.home(space, field, first),
@@ -103,12 +162,20 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, flow: Map) -> 
     let element = nest.element(field);
     let same = Map::parse(&format!("{{ {element} -> {element} }}"))?;
     let reader = place(to, "L", nest.end())?.product(same)?;
-    let pairs = flow
+    Ok(flow
         .apply_domain(place(from, "I", -1)?)?
         .apply_range(reader)?
         .wrap()?
-        .flatten()?;
+        .flatten()?)
+}
 
+/// What of a flow goes to other ranks, and when it can.
+fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) -> Result<Option<Remote>> {
+    let (grid, time, dims) = (
+        nest.geometry.extents().len(),
+        nest.time_dims(),
+        nest.shape(field).len(),
+    );
     let (q, p) = (names("q", grid), names("p", grid));
     let (u, k, e) = (names("u", time), names("k", time), names("e", dims));
     let space = [&q[..], &u, &p, &k, &e].concat().join(", ");

@@ -141,7 +141,7 @@ impl<'a> Nest<'a> {
     }
 
     /// `A{body}_{at}[i0, ...]`.
-    fn instance(&self, body: usize, at: usize) -> String {
+    pub(crate) fn instance(&self, body: usize, at: usize) -> String {
         format!(
             "A{body}_{at}[{}]",
             names("i", self.statements[body].depth).join(", ")

@@ -1,14 +1,16 @@
 //! The plan: what every rank does, in which order, as loops with a rank's coordinates as parameters.
 
-use crate::channels::{Channel, elements, merge};
-use crate::error::Result;
-use crate::flow::{Flow, flows};
+use crate::channels::{Channel, Messages, elements, merge};
+use crate::error::{Error, Result};
+use crate::flow::{Flow, Known, flows};
 use crate::geometry::Geometry;
 use crate::nest::Nest;
+use crate::overlap::splits;
 use crate::program::{Program, Sizes};
 use crate::schedule::schedule;
 use crate::text::names;
 use crate::tree::{Call, Points, Row, Run, Tree};
+use crate::versions::{Exchange, Group, exchanges};
 use spinneret_isl::{Set, limited};
 
 /// What every rank does. One plan serves all of them.
@@ -22,6 +24,10 @@ pub struct Plan {
     pub flows: Vec<Flow>,
     /// What travels.
     pub channels: Vec<Channel>,
+    /// Copies that are not made.
+    pub exchanges: Vec<Exchange>,
+    /// Fields that exchange what is stored of them.
+    pub groups: Vec<Group>,
     /// What a rank does. The parameters are its coordinates.
     pub tree: Tree,
     /// Messages only.
@@ -29,6 +35,9 @@ pub struct Plan {
     /// For each dimension of each field the indices that a rank needs, in any order, some of them more than once.
     needs: Vec<Vec<Points>>,
 }
+
+/// isl's operations in which an order with work before messages has to be found.
+const OVERLAP_OPERATIONS: u64 = 4_000_000;
 
 /// Part of a field in one dimension: `len` indices from `from` on, where the first follows the last one of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,18 +61,24 @@ pub struct Message {
     pub chunk: Vec<i64>,
 }
 
-/// How much a plan may ask of isl.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+/// What a plan may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Options {
     /// isl's operations; 0 is no limit.
     pub operations: u64,
+    /// Whether ranks work while messages are under way.
+    pub overlap: bool,
+    /// Whether fields exchange what is stored where a program only copies.
+    pub exchange: bool,
 }
 
-impl Default for Limits {
-    /// Enough for minutes, which is far more than any program in the tests needs.
+impl Default for Options {
+    /// All that is right, with operations for minutes, which is far more than any program in the tests needs.
     fn default() -> Self {
         Self {
             operations: 2_000_000_000,
+            overlap: true,
+            exchange: true,
         }
     }
 }
@@ -74,25 +89,33 @@ impl Plan {
     /// # Errors
     /// If sizes do not fit the program, an element is accessed that a field does not have, something is not affine with
     /// these sizes, or isl needs more than it is allowed.
-    pub fn new(program: &Program, sizes: &Sizes, geometry: &Geometry, limits: Limits) -> Result<Self> {
-        limited(limits.operations, || Self::make(program, sizes, geometry))
+    pub fn new(program: &Program, sizes: &Sizes, geometry: &Geometry, options: Options) -> Result<Self> {
+        limited(options.operations, || {
+            Self::make(program, sizes, geometry, options)
+        })
     }
 
-    fn make(program: &Program, sizes: &Sizes, geometry: &Geometry) -> Result<Self> {
+    fn make(program: &Program, sizes: &Sizes, geometry: &Geometry, options: Options) -> Result<Self> {
         let nest = Nest::new(program, sizes, geometry)?;
         nest.check_bounds()?;
         let (flows, remote) = flows(&nest)?;
         let messages = merge(&nest, remote)?;
-        let tree = schedule(&nest, &messages)?;
+        let (exchanges, groups) = match options.exchange {
+            true => exchanges(&nest, &flows)?,
+            false => (Vec::new(), Vec::new()),
+        };
+        let tree = ordered(&nest, &messages, &exchanges, options)?;
         let is_message = |call| matches!(call, Call::Send(_) | Call::Receive(_));
         let events = tree.only(&is_message).unwrap_or(Tree::Block(Vec::new()));
         let needs = (0..program.fields.len())
-            .map(|field| needs(&nest, field))
+            .map(|field| needs(&nest, field, &groups))
             .collect::<Result<_>>()?;
         Ok(Self {
             geometry: geometry.clone(),
             sizes: sizes.clone(),
-            flows,
+            flows: flows.iter().map(Known::flow).collect(),
+            exchanges,
+            groups,
             channels: messages.into_iter().map(|messages| messages.channel).collect(),
             tree,
             events,
@@ -173,9 +196,7 @@ impl Plan {
 
     /// Whether the messages of a channel between two ranks have the same elements in all chunks.
     pub fn is_same_in_all_chunks(&self, channel: usize) -> bool {
-        let (first, Channel { contents, depth, .. }) =
-            (2 * self.geometry.extents().len(), &self.channels[channel]);
-        (first..first + depth).all(|param| contents.ignores(param))
+        self.channels[channel].is_same_in_all_chunks(self.geometry.extents().len())
     }
 
     /// Number of elements of a message.
@@ -192,18 +213,44 @@ impl Plan {
         let shape = &self.sizes.shapes[field];
         let mut spans: Vec<Span> = Vec::new();
         for (indices, &size) in self.needs[field].iter().zip(shape) {
-            let ends = |run: &Run| {
-                let (first, last) = (run.first[0], run.first[0] + run.step * (run.count - 1));
-                (first.min(last), first.max(last))
-            };
-            let runs = indices.runs(&self.slots(rank)).iter().map(ends).collect();
-            spans.push(span(runs, size));
+            let mut ranges = Vec::new();
+            for run in indices.runs(&self.slots(rank)) {
+                // Between indices that are far apart there may be the gap that is not stored.
+                let (pieces, len) = if run.step == 1 {
+                    (1, run.count)
+                } else {
+                    (run.count, 1)
+                };
+                let first = |piece: i64| run.first[0] + piece * run.step;
+                ranges.extend((0..pieces).map(|piece| (first(piece), first(piece) + len - 1)));
+            }
+            spans.push(span(ranges, size));
         }
         if spans.iter().any(|span| span.len == 0) {
             spans.fill(Span { from: 0, len: 0 });
         }
         spans
     }
+}
+
+/// What a rank does, with work before messages are waited for if that is allowed, right, and found soon enough.
+fn ordered(nest: &Nest<'_>, messages: &[Messages], exchanges: &[Exchange], options: Options) -> Result<Tree> {
+    if options.overlap {
+        let early = limited(OVERLAP_OPERATIONS, || {
+            let splits = splits(nest, messages, exchanges)?;
+            match splits.is_empty() {
+                true => Ok(None),
+                false => schedule(nest, messages, exchanges, &splits).map(Some),
+            }
+        });
+        match early {
+            Ok(Some(tree)) => return Ok(tree),
+            // The same on all ranks, as isl counts the same everywhere.
+            Ok(None) | Err(Error::Isl(spinneret_isl::Error::Limit { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    schedule(nest, messages, exchanges, &[])
 }
 
 /// The shortest span around all runs of a ring of `size` indices: what is left without the longest gap. Without need, the
@@ -234,7 +281,10 @@ fn span(mut runs: Vec<(i64, i64)>, size: i64) -> Span {
 }
 
 /// For each dimension the indices that a rank owns or accesses.
-fn needs(nest: &Nest<'_>, field: usize) -> Result<Vec<Points>> {
+fn needs(nest: &Nest<'_>, field: usize, groups: &[Group]) -> Result<Vec<Points>> {
+    // Fields that exchange what is stored store the same.
+    let group = groups.iter().find(|group| group.fields.contains(&field));
+    let fields = group.map_or_else(|| vec![field], |group| group.fields.clone());
     let (grid, time, dims) = (
         nest.geometry.extents().len(),
         nest.time_dims(),
@@ -248,7 +298,10 @@ fn needs(nest: &Nest<'_>, field: usize) -> Result<Vec<Points>> {
     for owned in owned.maps()? {
         all.push(flat(owned.apply_domain(nest.home("L", field, 0)?)?)?);
     }
-    for (body, at, _) in nest.accesses().filter(|(_, _, access)| access.field == field) {
+    for (body, at, _) in nest
+        .accesses()
+        .filter(|(_, _, access)| fields.contains(&access.field))
+    {
         all.push(flat(nest.access(body, at)?.apply_domain(nest.place(body, at)?)?)?);
     }
     let mut trees = Vec::new();

@@ -179,6 +179,9 @@ pub enum Node {
 pub struct Body {
     /// Reads and writes in the order in which they happen.
     pub accesses: Vec<Access>,
+    /// Whether it does nothing but to copy an element of one field to the same indices of another one with such elements:
+    /// one read, then one write.
+    pub is_copy: bool,
     /// Where it begins.
     pub site: Site,
 }

@@ -14,6 +14,8 @@ pub enum Call {
     Send(usize),
     /// Messages of a channel to receive: the chunk that begins.
     Receive(usize),
+    /// An exchange of two fields, by its number.
+    Exchange(usize),
     /// Elements of a set.
     Element,
 }
@@ -66,9 +68,24 @@ pub enum Tree {
         /// With which arguments.
         arguments: Vec<Value>,
     },
+    /// A loop around a row that is the same each time but for one argument, which changes by the same.
+    Rows {
+        /// Where the variable of the loop is.
+        slot: usize,
+        /// The first value,
+        from: Value,
+        /// the last possible one,
+        to: Value,
+        /// and from one to the next.
+        step: i64,
+        /// The argument.
+        argument: usize,
+        /// The row.
+        row: Box<Tree>,
+    },
 }
 
-/// Calls of which only the last argument differs.
+/// Calls of which only the last argument differs, and that several times, with another argument that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<'a> {
     /// What is called.
@@ -79,6 +96,28 @@ pub struct Row<'a> {
     pub step: i64,
     /// Number of calls, at least 1.
     pub count: i64,
+    /// The row again.
+    pub again: Again,
+}
+
+/// How often there is a row, one behind the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Again {
+    /// The argument that differs from row to row,
+    pub argument: usize,
+    /// by so much.
+    pub step: i64,
+    /// Number of rows, at least 1.
+    pub count: i64,
+}
+
+impl Again {
+    /// One row.
+    pub const ONCE: Self = Self {
+        argument: 0,
+        step: 0,
+        count: 1,
+    };
 }
 
 /// Points of a set whose coordinates are parameters and then its own; the points for given parameters are visited by several
@@ -173,6 +212,7 @@ impl Run {
             arguments: &self.first,
             step: self.step,
             count: self.count,
+            again: Again::ONCE,
         }
         .each(visit)
     }
@@ -188,10 +228,16 @@ impl Row<'_> {
         mut visit: impl FnMut(&[i64]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let mut arguments = self.arguments.to_vec();
-        for _ in 0..self.count {
-            visit(&arguments)?;
-            if let Some(last) = arguments.last_mut() {
-                *last += self.step;
+        for row in 0..self.again.count {
+            arguments.copy_from_slice(self.arguments);
+            if let Some(argument) = arguments.get_mut(self.again.argument) {
+                *argument += row * self.again.step;
+            }
+            for _ in 0..self.count {
+                visit(&arguments)?;
+                if let Some(last) = arguments.last_mut() {
+                    *last += self.step;
+                }
             }
         }
         Ok(())
@@ -270,13 +316,14 @@ impl Value {
     }
 }
 
-/// What isl's call is: `B` a body, `S` and `R` messages, `E` an element.
+/// What isl's call is: `B` a body, `S` and `R` messages, `X` an exchange, `E` an element.
 fn call(name: &str) -> Call {
     let number = || name[1..].parse().expect("calls are numbered here");
     match &name[..1] {
         "B" => Call::Body(number()),
         "S" => Call::Send(number()),
         "R" => Call::Receive(number()),
+        "X" => Call::Exchange(number()),
         _ => Call::Element,
     }
 }
@@ -336,12 +383,22 @@ impl Tree {
                         call,
                         arguments,
                     },
-                    body => Self::For {
-                        slot,
-                        from,
-                        to,
-                        step,
-                        body: Box::new(body),
+                    body => match same_row(&body, slot) {
+                        Some(argument) => Self::Rows {
+                            slot,
+                            from,
+                            to,
+                            step,
+                            argument,
+                            row: Box::new(body),
+                        },
+                        None => Self::For {
+                            slot,
+                            from,
+                            to,
+                            step,
+                            body: Box::new(body),
+                        },
                     },
                 }
             }
@@ -388,34 +445,87 @@ impl Tree {
                     arguments: &arguments,
                     step: 0,
                     count: 1,
+                    again: Again::ONCE,
                 })
             }
-            Self::Row {
+            Self::Row { .. } => match self.row(slots) {
+                Some((call, arguments, step, count)) => visit(Row {
+                    call,
+                    arguments: &arguments,
+                    step,
+                    count,
+                    again: Again::ONCE,
+                }),
+                None => Ok(()),
+            },
+            Self::Rows {
                 slot,
                 from,
                 to,
                 step,
-                call,
-                arguments,
+                argument,
+                row,
             } => {
                 let (from, to) = (from.get(slots), to.get(slots));
                 if from > to {
                     return Ok(());
                 }
                 slots.truncate(*slot);
-                slots.push(from);
-                let first: Vec<i64> = arguments.iter().map(|argument| argument.get(slots)).collect();
-                slots[*slot] = from + step;
-                let second = arguments.last().map_or(0, |argument| argument.get(slots));
+                slots.push(from + step);
+                let second = row.argument(*argument, slots);
+                slots[*slot] = from;
+                let first = row.row(slots);
                 slots.truncate(*slot);
-                let row_step = first.last().map_or(0, |first| second - first);
+                let Some((call, arguments, row_step, row_count)) = first else {
+                    return Ok(());
+                };
                 visit(Row {
-                    call: *call,
-                    arguments: &first,
+                    call,
+                    arguments: &arguments,
                     step: row_step,
-                    count: (to - from) / step + 1,
+                    count: row_count,
+                    again: Again {
+                        argument: *argument,
+                        step: second - arguments[*argument],
+                        count: (to - from) / step + 1,
+                    },
                 })
             }
+        }
+    }
+
+    /// The calls of a row: what is called, the first arguments, the last one's step, and how many there are.
+    fn row(&self, slots: &mut Vec<i64>) -> Option<(Call, Vec<i64>, i64, i64)> {
+        let Self::Row {
+            slot,
+            from,
+            to,
+            step,
+            call,
+            arguments,
+        } = self
+        else {
+            return None;
+        };
+        let (from, to) = (from.get(slots), to.get(slots));
+        if from > to {
+            return None;
+        }
+        slots.truncate(*slot);
+        slots.push(from);
+        let first: Vec<i64> = arguments.iter().map(|argument| argument.get(slots)).collect();
+        slots[*slot] = from + step;
+        let second = arguments.last().map_or(0, |argument| argument.get(slots));
+        slots.truncate(*slot);
+        let row_step = first.last().map_or(0, |first| second - first);
+        Some((*call, first, row_step, (to - from) / step + 1))
+    }
+
+    /// An argument of a row that does not depend on its variable.
+    fn argument(&self, argument: usize, slots: &[i64]) -> i64 {
+        match self {
+            Self::Row { arguments, .. } => arguments[argument].get(slots),
+            _ => 0,
         }
     }
 
@@ -433,6 +543,7 @@ impl Tree {
             Self::Row {
                 from, to, arguments, ..
             } => from.uses(slot) || to.uses(slot) || any(arguments),
+            Self::Rows { from, to, row, .. } => from.uses(slot) || to.uses(slot) || row.uses(slot),
         }
     }
 
@@ -473,6 +584,7 @@ impl Tree {
                 }
             }
             Self::Call(call, _) | Self::Row { call, .. } => wanted(*call).then(|| self.clone()),
+            Self::Rows { row, .. } => row.only(wanted).map(|_| self.clone()),
         }
     }
 }
@@ -483,6 +595,26 @@ fn is_row(arguments: &[Value], slot: usize) -> bool {
         Some((last, others)) => last.is_linear_in(slot) && !others.iter().any(|argument| argument.uses(slot)),
         None => false,
     }
+}
+
+/// The only argument of a body's row that changes with the slot, if it changes evenly and is not the last one.
+fn same_row(row: &Tree, slot: usize) -> Option<usize> {
+    let Tree::Row {
+        slot: inner,
+        from,
+        to,
+        call: Call::Body(_),
+        arguments,
+        ..
+    } = row
+    else {
+        return None;
+    };
+    let mut changing = (0..arguments.len()).filter(|at| arguments[*at].uses(slot));
+    let (argument, others) = (changing.next()?, changing.next());
+    let is_even = arguments[argument].is_linear_in(slot) && !arguments[argument].uses(*inner);
+    let is_same = !from.uses(slot) && !to.uses(slot) && others.is_none();
+    (is_even && is_same && argument + 1 < arguments.len()).then_some(argument)
 }
 
 /// The last value that a loop's condition allows. isl writes it as one upper bound.

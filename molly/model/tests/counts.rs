@@ -6,7 +6,7 @@ use programs::{
     Case, at, body, elimination, gauss_seidel, hop, loops, neighbours, product, program, red_black, stencil,
     transposition,
 };
-use spinneret_molly_model::{Access, Bounds, Error, Geometry, Level, Limits, Node, Plan};
+use spinneret_molly_model::{Access, Bounds, Error, Geometry, Level, Node, Options, Plan};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
@@ -16,7 +16,7 @@ fn plan((program, sizes): &Case, geometry: &str) -> Plan {
         program,
         sizes,
         &Geometry::parse(geometry).unwrap(),
-        Limits::default(),
+        Options::default(),
     )
     .unwrap();
     println!("{} on {geometry}: {:?}", program.name, start.elapsed());
@@ -290,6 +290,15 @@ fn messages_are_sent_in_the_order_in_which_they_are_received() {
 fn a_limit_on_the_analysis_is_an_error() {
     let (program, sizes) = star_2d(1024);
     let grid = Geometry::parse("2x2").unwrap();
-    let error = Plan::new(&program, &sizes, &grid, Limits { operations: 1000 }).unwrap_err();
+    let error = Plan::new(
+        &program,
+        &sizes,
+        &grid,
+        Options {
+            operations: 1000,
+            ..Options::default()
+        },
+    )
+    .unwrap_err();
     assert_eq!(error, Error::Isl(spinneret_isl::Error::Limit { limit: 1000 }));
 }

@@ -34,7 +34,7 @@ mod session;
 mod types;
 
 pub use build::{Library, VARIABLE};
-pub use comm::{Comm, Persistent, Received, Receiving, Reduction, Scope, Sending, Status};
+pub use comm::{Comm, Persistent, Received, Receiver, Receiving, Reduction, Scope, Sender, Sending, Status};
 pub use error::{Class, Error};
 pub use launcher::{Family, Launcher, launched};
 pub use mpi::{Mpi, Version};

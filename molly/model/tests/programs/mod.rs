@@ -12,6 +12,7 @@ pub(crate) fn at(depth: usize) -> Expr {
 
 pub(crate) fn body(accesses: Vec<Access>) -> Node {
     Node::Body(Body {
+        is_copy: false,
         accesses,
         site: Site::default(),
     })

@@ -3,6 +3,7 @@
 mod area;
 mod collective;
 mod messages;
+mod owned;
 mod parts;
 mod persistent;
 mod registry;
@@ -10,6 +11,7 @@ mod scope;
 
 pub use collective::Reduction;
 pub use messages::Status;
+pub use owned::{Receiver, Sender};
 pub use persistent::Persistent;
 pub use scope::{Received, Receiving, Scope, Sending};
 

@@ -2,6 +2,7 @@
 
 use crate::{Failure, Random, expect, text};
 use spinneret_mpi_sys::{Comm, Error, Mpi, Status};
+use std::rc::Rc;
 
 /// Lengths of messages: nothing, some that go at once, one that has to be asked for.
 const LENGTHS: [usize; 4] = [0, 1, 5000, 300_000];
@@ -192,7 +193,57 @@ pub(crate) fn persistent(mpi: &Mpi) -> Result<(), Failure> {
             Ok(())
         })
         .map_err(|Stop(failure)| failure)?;
-    world.barrier().map_err(text)
+    world.barrier().map_err(text)?;
+    owned(world).map_err(|Stop(failure)| failure)
+}
+
+/// Messages with areas of their own, of different lengths in the same area.
+fn owned(world: Comm) -> Result<(), Stop> {
+    let world = Rc::new(world);
+    let (next, previous) = neighbours(&world);
+    let mut send = world.sender(1000, next, 7)?;
+    let mut receives = [
+        world.receiver(1000, previous, 7)?,
+        world.receiver(1000, previous, 7)?,
+    ];
+    expect("what was not started", receives[0].test()?, None)?;
+    for receive in &mut receives {
+        receive.start()?;
+    }
+    expect(
+        "whether it can be started twice",
+        receives[0].start().is_err(),
+        true,
+    )?;
+    expect("whether its area can be read", receives[0].bytes().is_err(), true)?;
+    for (round, length) in [1000, 0, 17, 1000, 999].into_iter().enumerate() {
+        send.wait()?;
+        expect("whether a send is free", send.test()?, true)?;
+        send.bytes()?[..length].copy_from_slice(&message(world.rank(), length));
+        send.start(length)?;
+        let receive = &mut receives[round % 2];
+        let found = if round % 2 == 0 {
+            receive.wait()?
+        } else {
+            loop {
+                if let Some(found) = receive.test()? {
+                    break found;
+                }
+            }
+        };
+        expect("the length of a message", found, length)?;
+        expect(
+            "a message",
+            &receive.bytes()?[..length],
+            &message(previous, length)[..],
+        )?;
+        receive.start()?;
+    }
+    send.wait()?;
+    expect("whether too much can be sent", send.start(1001).is_err(), true)?;
+    // The receives are dropped while they wait.
+    world.barrier()?;
+    Ok(())
 }
 
 fn check_received(

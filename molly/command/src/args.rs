@@ -1,0 +1,170 @@
+//! The arguments of `molly`.
+
+use crate::failure::Failure;
+use crate::known::{Known, all};
+use anyhow::anyhow;
+use clap::{Args, Parser, Subcommand};
+use molly::{Geometry, Options};
+use spinneret_mpi_sys::Mpi;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The grid of ranks, where --geometry does not say it.
+const VARIABLE: &str = "MOLLY_GEOMETRY";
+
+/// Ranks without a launcher, if nobody says how many.
+const RANKS: usize = 4;
+
+/// Affine loops over distributed fields: what a program becomes on a grid of ranks.
+///
+/// Programs: life5, life9, heat, wave, gauss-seidel, red-black, lattice, lu, product, transposition, five. Under mpirun,
+/// `check` and `run` use its processes as ranks, and threads of one process otherwise.
+#[derive(Debug, Parser)]
+#[command(name = "molly", version)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the messages, storage and order of a plan
+    Plan(PlanArguments),
+    /// Compare ranks with the serial program, bit by bit
+    Check(CheckArguments),
+    /// Run a program, and say how long it took
+    Run(RunArguments),
+}
+
+/// A program with its numbers.
+#[derive(Debug, Args)]
+pub(crate) struct Asked {
+    /// Size of the fields in each dimension, such as 1024 or 512x256 [default: by program]
+    #[arg(long, value_name = "N[xN...]")]
+    pub(crate) size: Option<String>,
+    /// Iterations, for programs that have them
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(i64).range(0..=1_000_000))]
+    pub(crate) steps: i64,
+    /// The grid of ranks, such as 4, 2x2 or 2x2x2 [default: MOLLY_GEOMETRY, or as square as possible]
+    #[arg(long, value_name = "RxR")]
+    pub(crate) geometry: Option<String>,
+    /// Wait for messages before working
+    #[arg(long)]
+    pub(crate) no_overlap: bool,
+    /// Make all copies that the program makes
+    #[arg(long)]
+    pub(crate) no_exchange: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArguments {
+    /// The program
+    pub(crate) program: String,
+    #[command(flatten)]
+    pub(crate) asked: Asked,
+    /// Print the plan as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Draw ranks and messages (SVG)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// The program; all of them if none is named
+    #[arg(conflicts_with = "random")]
+    pub(crate) program: Option<String>,
+    #[command(flatten)]
+    pub(crate) asked: Asked,
+    /// So many random programs instead
+    #[arg(long, value_name = "N", conflicts_with_all = ["size", "geometry"])]
+    pub(crate) random: Option<u64>,
+    /// Seed of the first random program
+    #[arg(long, default_value_t = 0, requires = "random")]
+    pub(crate) seed: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The program
+    pub(crate) program: String,
+    #[command(flatten)]
+    pub(crate) asked: Asked,
+    /// How long each message between threads takes at least, in microseconds
+    #[arg(long, value_name = "US", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    pub(crate) latency: u64,
+    /// Run it so often, and say the median time, without that of the first run
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeat: u32,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A program with sizes and a grid.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) shape: Vec<i64>,
+    pub(crate) steps: i64,
+    pub(crate) geometry: Geometry,
+    pub(crate) options: Options,
+    /// How long messages between threads take at least.
+    pub(crate) latency: Duration,
+    /// Runs; the time is their median, without the first one if there are several.
+    pub(crate) repeats: u32,
+}
+
+/// The program of this name.
+pub(crate) fn named(name: &str) -> Result<Known, Failure> {
+    let known = all();
+    let names: Vec<&str> = known.iter().map(|known| known.name).collect();
+    let text = format!("there is no program `{name}`; there are {}", names.join(", "));
+    let found = known.into_iter().find(|known| known.name == name);
+    found.ok_or_else(|| Failure::Usage(anyhow!(text)))
+}
+
+impl Asked {
+    /// What was asked for, with what nobody said.
+    pub(crate) fn setup(&self, known: &Known, default: i64, mpi: Option<&Mpi>) -> Result<Setup, Failure> {
+        let ranks = mpi.map_or(RANKS, |mpi| mpi.world().size());
+        let told = self.geometry.clone().or_else(|| std::env::var(VARIABLE).ok());
+        let geometry = match told {
+            Some(text) => Geometry::parse(&text),
+            None => Geometry::square(ranks, known.dims.min(2)),
+        };
+        Ok(Setup {
+            shape: self.shape(known, default)?,
+            steps: self.steps,
+            geometry: geometry.map_err(Failure::usage)?,
+            options: Options {
+                overlap: !self.no_overlap,
+                exchange: !self.no_exchange,
+                ..Options::default()
+            },
+            latency: Duration::ZERO,
+            repeats: 1,
+        })
+    }
+
+    fn shape(&self, known: &Known, default: i64) -> Result<Vec<i64>, Failure> {
+        let Some(text) = &self.size else {
+            return Ok(vec![default; known.dims]);
+        };
+        let sizes: Result<Vec<i64>, _> = text.split('x').map(str::parse).collect();
+        let fits = |sizes: &Vec<i64>| sizes.iter().all(|size| (1..=1 << 30).contains(size));
+        match sizes {
+            Ok(sizes) if fits(&sizes) && sizes.len() == 1 => Ok(vec![sizes[0]; known.dims]),
+            Ok(sizes) if fits(&sizes) && sizes.len() == known.dims => Ok(sizes),
+            _ => Err(Failure::Usage(anyhow!(
+                "--size {text}: {} has {} dimensions; give one size for all of them, or one for each, such as {}",
+                known.name,
+                known.dims,
+                vec!["64"; known.dims].join("x")
+            ))),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! `./dev bench molly`: molly against C written by hand, and how long plans take, held to their bars.
+
+use clap::Parser;
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+/// Measures molly: all in one run, alternately, and medians of each.
+#[derive(Debug, Parser)]
+#[command(name = "bench molly")]
+struct Arguments {
+    /// The command that is measured
+    #[arg(long, value_name = "FILE")]
+    molly: PathBuf,
+    /// Sizes, and steps of a run
+    #[arg(long, value_name = "SIZE:STEPS", value_delimiter = ',', default_values_t = [
+        "1024:1000".to_owned(), "4096:100".to_owned(), "16384:12".to_owned(),
+    ])]
+    sizes: Vec<String>,
+    /// How often each is run
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    rounds: u64,
+    /// Only these: speed, plans
+    #[arg(long, value_delimiter = ',', default_values_t = ["speed".to_owned(), "plans".to_owned()])]
+    only: Vec<String>,
+    /// Where the figures go as JSON
+    #[arg(long, value_name = "FILE", default_value = "target/bench/molly.json")]
+    json: PathBuf,
+}
+
+/// A figure and its bar.
+#[derive(Debug)]
+struct Figure {
+    what: String,
+    bar: f64,
+    found: f64,
+    is_least: bool,
+    more: String,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let figures = match measure(&arguments) {
+        Ok(figures) => figures,
+        Err(error) => {
+            eprintln!("bench molly: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_FULL_CONDENSED);
+    table.set_header(["measured", "bar", "found", "", ""]);
+    for figure in &figures {
+        let sign = if figure.is_least { ">=" } else { "<=" };
+        let kept = if figure.is_kept() { "kept" } else { "MISSED" };
+        table.add_row([
+            figure.what.clone(),
+            format!("{sign} {}", figure.bar),
+            format!("{:.3}", figure.found),
+            kept.to_owned(),
+            figure.more.clone(),
+        ]);
+    }
+    for column in 1..3 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    println!("{table}");
+    let missed = figures.iter().filter(|figure| !figure.is_kept()).count();
+    if missed > 0 {
+        eprintln!("bench molly: {missed} of {} bars are missed", figures.len());
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
+}
+
+impl Figure {
+    fn is_kept(&self) -> bool {
+        match self.is_least {
+            true => self.found >= self.bar,
+            false => self.found <= self.bar,
+        }
+    }
+}
+
+fn measure(arguments: &Arguments) -> Result<Vec<Figure>, String> {
+    let mut figures = Vec::new();
+    if arguments.only.iter().any(|only| only == "speed") {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let program = compile(folder.path())?;
+        for size in &arguments.sizes {
+            figures.push(against_c(arguments, &program, size)?);
+        }
+    }
+    if arguments.only.iter().any(|only| only == "plans") {
+        figures.extend(plans(arguments)?);
+    }
+    let all: Vec<Value> = figures
+        .iter()
+        .map(|figure| json!({"what": figure.what, "bar": figure.bar, "found": figure.found, "more": figure.more}))
+        .collect();
+    let written = arguments
+        .json
+        .parent()
+        .map_or(Ok(()), std::fs::create_dir_all)
+        .and_then(|()| std::fs::write(&arguments.json, format!("{:#}\n", Value::from(all))));
+    written.map_err(|error| format!("{} cannot be written: {error}", arguments.json.display()))?;
+    Ok(figures)
+}
+
+/// What a command prints.
+fn output(command: &mut Command) -> Result<String, String> {
+    let output = command
+        .output()
+        .map_err(|error| format!("{command:?} does not start: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!(
+            "{command:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )),
+    }
+}
+
+fn compile(folder: &Path) -> Result<PathBuf, String> {
+    let (source, program) = (
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/five.c"),
+        folder.join("five"),
+    );
+    let mut compiler = Command::new("mpicc");
+    compiler.args(["-O3", "-march=native", "-Wall", "-Werror", "-o"]);
+    output(compiler.arg(&program).arg(source))?;
+    Ok(program)
+}
+
+fn mpirun(program: &Path) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["-n", "2"]).arg(program).envs([
+        ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ("MOLLY_GEOMETRY", "2"),
+    ]);
+    command
+}
+
+fn against_c(arguments: &Arguments, program: &Path, size: &str) -> Result<Figure, String> {
+    let wrong = || format!("--sizes: `{size}` is no SIZE:STEPS, such as 1024:1000");
+    let (size, steps) = size.split_once(':').ok_or_else(wrong)?;
+    let (points, turns): (f64, f64) = match (size.parse(), steps.parse()) {
+        (Ok(size), Ok(steps)) => (size, steps),
+        _ => return Err(wrong()),
+    };
+    let updates = points * points * turns;
+    let (mut by_hand, mut ours) = (Vec::new(), Vec::new());
+    for _ in 0..arguments.rounds {
+        let said = output(mpirun(program).args([size, steps, "1"]))?;
+        let seconds = said
+            .split_whitespace()
+            .next()
+            .and_then(|word| word.parse::<f64>().ok());
+        by_hand.push(updates / seconds.ok_or("the program in C says no time")?);
+        let mut run = mpirun(&arguments.molly);
+        let said = output(run.args([
+            "run", "five", "--json", "--repeat", "2", "--size", size, "--steps", steps,
+        ]))?;
+        let said: Value = serde_json::from_str(&said).map_err(|error| error.to_string())?;
+        ours.push(updates / said["seconds"].as_f64().ok_or("molly says no time")?);
+    }
+    let (by_hand, ours) = (median(by_hand), median(ours));
+    Ok(Figure {
+        what: format!("5 points, f32, {size}x{size}, 2 ranks: against C"),
+        bar: 1.0,
+        found: ours / by_hand,
+        is_least: true,
+        more: format!("{:.2} and {:.2} G points/s", ours / 1e9, by_hand / 1e9),
+    })
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Times of plans: the least of some, as other work of the machine only adds to it.
+fn plans(arguments: &Arguments) -> Result<Vec<Figure>, String> {
+    let mut figures = Vec::new();
+    for (what, bar, given) in [
+        ("2-D", 0.1, &["life5", "--size", "1024", "--geometry", "2x2"][..]),
+        ("3-D", 0.1, &["heat", "--size", "256", "--geometry", "2x2x2"]),
+        ("4-D", 1.0, &["lattice", "--size", "8", "--geometry", "2x2x2x2"]),
+    ] {
+        let mut least = f64::MAX;
+        for _ in 0..arguments.rounds {
+            let said = output(
+                Command::new(&arguments.molly)
+                    .args(["plan", "--json", "--steps", "100"])
+                    .args(given),
+            )?;
+            let said: Value = serde_json::from_str(&said).map_err(|error| error.to_string())?;
+            least = least.min(said["planning_s"].as_f64().ok_or("molly says no time")?);
+        }
+        figures.push(Figure {
+            what: format!("seconds to plan in {what}: {}", given[0]),
+            bar,
+            found: least,
+            is_least: false,
+            more: String::new(),
+        });
+    }
+    let begun = Instant::now();
+    let mut all = Command::new(&arguments.molly);
+    all.args([
+        "plan",
+        "five",
+        "--json",
+        "--size",
+        "16384",
+        "--geometry",
+        "128x128",
+        "--steps",
+        "2",
+    ]);
+    let said: Value = serde_json::from_str(&output(&mut all)?).map_err(|error| error.to_string())?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let channel = &said["channels"][1];
+    let counts = (&channel["messages_per_chunk"], &channel["elements_per_chunk"]);
+    if counts != (&json!(65024), &json!(8_322_056)) {
+        return Err(format!(
+            "16384 ranks send {counts:?}, and have to send 65024 messages of 8322056 elements"
+        ));
+    }
+    figures.push(Figure {
+        what: "seconds for the messages of 16384 ranks".to_owned(),
+        bar: 10.0,
+        found: seconds,
+        is_least: false,
+        more: "65024 messages, 8322056 elements".to_owned(),
+    });
+    Ok(figures)
+}

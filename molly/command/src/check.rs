@@ -1,0 +1,133 @@
+//! `molly check`: ranks against the serial program, bit by bit.
+
+use crate::args::{CheckArguments, named};
+use crate::failure::Failure;
+use crate::known::{Known, all};
+use crate::plan::{join, print};
+use crate::run::execute;
+use anyhow::anyhow;
+use molly::mpi::{Mpi, ranks};
+use molly::random::Case;
+use molly::{Network, Options, Plan, Traffic};
+use serde::Serialize;
+use std::time::Duration;
+
+/// What was compared.
+#[derive(Debug, Serialize)]
+struct Compared {
+    program: String,
+    size: Vec<i64>,
+    geometry: String,
+    messages: u64,
+}
+
+pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
+    let compared = match (arguments.random, &arguments.program) {
+        (Some(cases), _) => random(arguments.seed, cases, mpi)?,
+        (None, Some(name)) => vec![one(&named(name)?, arguments, mpi)?],
+        (None, None) => all()
+            .iter()
+            .map(|known| one(known, arguments, mpi))
+            .collect::<Result<_, _>>()?,
+    };
+    if mpi.is_some_and(|mpi| mpi.world().rank() != 0) {
+        return Ok(());
+    }
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&compared).map_err(Failure::work)?;
+        return print(&(text + "\n"));
+    }
+    let lines: Vec<String> = match arguments.random {
+        Some(cases) => vec![format!(
+            "{cases} random programs from seed {} on: all ranks read what a serial run reads, in {} messages\n",
+            arguments.seed,
+            compared.iter().map(|one| one.messages).sum::<u64>()
+        )],
+        None => compared
+            .iter()
+            .map(|one| {
+                format!(
+                    "{:<14} {:>12} on {:<9} the bits of the serial run, {} messages\n",
+                    one.program,
+                    join(&one.size),
+                    one.geometry,
+                    one.messages
+                )
+            })
+            .collect(),
+    };
+    print(&lines.concat())
+}
+
+/// A known program.
+fn one(known: &Known, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<Compared, Failure> {
+    let setup = arguments.asked.setup(known, known.small, mpi)?;
+    let sizes = (known.sizes)(&setup);
+    let plan = Plan::new(&(known.program)(), &sizes, &setup.geometry, setup.options);
+    let plan = plan.map_err(Failure::usage)?;
+    let messages = plan
+        .check_progress(None)
+        .map_err(|stuck| Failure::Work(anyhow!("{}: {stuck}", known.name)))?;
+    let ran = execute(known, &setup, true, mpi)?;
+    if mpi.is_none() {
+        let sent: u64 = ran.iter().map(|ran| ran.traffic.messages).sum();
+        if sent != messages {
+            return Err(Failure::Work(anyhow!(
+                "{}: {sent} messages were sent, and {messages} are planned",
+                known.name
+            )));
+        }
+    }
+    // Rank 0 has all of it, and the others nothing.
+    if mpi.is_none_or(|mpi| mpi.world().rank() == 0) {
+        let serial = (known.serial)(&setup);
+        if let Some(field) = (0..serial.len()).find(|&field| ran[0].fields.get(field) != Some(&serial[field]))
+        {
+            return Err(Failure::Work(anyhow!(
+                "{} on {}: `{}` has other bits than after a serial run",
+                known.name,
+                setup.geometry,
+                (known.program)().fields[field]
+            )));
+        }
+    }
+    Ok(Compared {
+        program: known.name.to_owned(),
+        size: setup.shape,
+        geometry: setup.geometry.to_string(),
+        messages,
+    })
+}
+
+/// Random programs. Under MPI all of them run on its ranks.
+fn random(seed: u64, cases: u64, mpi: Option<&Mpi>) -> Result<Vec<Compared>, Failure> {
+    let patience = Duration::from_secs(60);
+    let mut compared = Vec::new();
+    for seed in seed..seed.saturating_add(cases) {
+        let case = Case::new(seed, mpi.map(|mpi| mpi.world().size()));
+        let traffic = match mpi {
+            Some(mpi) => ranks(mpi, &case.grid, patience, |rank| {
+                case.check(rank).map(|one| vec![one])
+            }),
+            None => {
+                let plan = Plan::new(&case.program, &case.sizes, &case.grid, Options::default());
+                let checked = case.check_plan(&plan.map_err(Failure::usage)?);
+                checked.map_err(|wrong| Failure::Work(anyhow!(wrong)))?;
+                let network = Network {
+                    delays: Some(seed),
+                    patience,
+                    ..Network::default()
+                };
+                molly::threads(&case.grid, &network, |rank| case.check(rank))
+            }
+        };
+        let traffic: Vec<Traffic> = traffic.map_err(Failure::work)?;
+        compared.push(Compared {
+            program: case.program.name.clone(),
+            size: case.sizes.shapes[0].clone(),
+            geometry: case.grid.to_string(),
+            messages: traffic.iter().map(|one| one.messages).sum(),
+        });
+    }
+    Ok(compared)
+}

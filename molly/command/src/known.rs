@@ -1,0 +1,144 @@
+//! The programs that are built in, each with fields to run it on.
+
+use crate::args::Setup;
+use molly::model::{Program, Sizes};
+use molly::{Field, Rank, Result, Traffic, programs};
+use std::time::Instant;
+
+/// A program, and how it is run.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// Dimensions of its fields.
+    pub(crate) dims: usize,
+    /// A size at which its plan is interesting.
+    pub(crate) size: i64,
+    /// A size at which it is quickly compared.
+    pub(crate) small: i64,
+    pub(crate) program: fn() -> Program,
+    pub(crate) sizes: fn(&Setup) -> Sizes,
+    /// Bytes of an element of each field.
+    pub(crate) element_bytes: Vec<usize>,
+    /// Runs a rank's part; gathers all fields on rank 0 if `gathers`.
+    pub(crate) run: fn(&mut Rank, &Setup, gathers: bool) -> Result<Ran>,
+    /// The fields after a serial run, as bytes.
+    pub(crate) serial: fn(&Setup) -> Vec<Vec<u8>>,
+}
+
+/// What a rank did.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ran {
+    pub(crate) traffic: Traffic,
+    pub(crate) planning_s: f64,
+    pub(crate) seconds: f64,
+    /// All fields, on rank 0, as bytes.
+    pub(crate) fields: Vec<Vec<u8>>,
+}
+
+macro_rules! known {
+    ($name:literal, $function:ident, $about:literal, $size:literal, $small:literal, $dims:literal,
+     ($($field:ident: $type:ty = $fill:expr),*), |$steps:ident| [$($param:expr),*] ($($value:expr),*)) => {
+        Known {
+            name: $name,
+            about: $about,
+            dims: $dims,
+            size: $size,
+            small: $small,
+            program: programs::$function::program,
+            sizes: |setup| {
+                let $steps = setup.steps;
+                let _ = $steps;
+                Sizes { params: vec![$($param),*], shapes: vec![$({ let _: Option<$type> = None; setup.shape.clone() }),*] }
+            },
+            element_bytes: vec![$(size_of::<$type>()),*],
+            run: |rank, setup, gathers| {
+                let $steps = setup.steps;
+                let shape: [i64; $dims] = std::array::from_fn(|dim| setup.shape[dim]);
+                let sizes = Sizes {
+                    params: vec![$($param),*],
+                    shapes: vec![$({ let _: Option<$type> = None; setup.shape.clone() }),*],
+                };
+                rank.set_options(setup.options);
+                let begun = Instant::now();
+                rank.plan(&programs::$function::program(), &sizes)?;
+                let planning_s = begun.elapsed().as_secs_f64();
+                $(let mut $field: Field<$type, $dims> = rank.field(shape, $fill);)*
+                let (mut traffic, mut times) = (Traffic::default(), Vec::new());
+                for repeat in 0..setup.repeats {
+                    if repeat > 0 {
+                        $($field.fill($fill);)*
+                    }
+                    let begun = Instant::now();
+                    traffic = programs::$function::run(rank $(, &mut $field)* $(, $param)* $(, $value)*)?;
+                    times.push(begun.elapsed().as_secs_f64());
+                }
+                let seconds = median(times);
+                let mut fields = Vec::new();
+                if gathers {
+                    $(if let Some(whole) = rank.gather(&$field)? {
+                        fields.push(bytemuck::cast_slice(whole.elements()).to_vec());
+                    })*
+                }
+                Ok(Ran { traffic, planning_s, seconds, fields })
+            },
+            serial: |setup| {
+                let $steps = setup.steps;
+                let shape: [i64; $dims] = std::array::from_fn(|dim| setup.shape[dim]);
+                $(let mut $field: Field<$type, $dims> = Field::new(shape, $fill);)*
+                programs::$function($(&mut $field),* $(, $param)* $(, $value)*);
+                let _ = $steps;
+                vec![$(bytemuck::cast_slice($field.elements()).to_vec()),*]
+            },
+        }
+    };
+}
+
+/// The median, without the first one if there are several.
+fn median(times: Vec<f64>) -> f64 {
+    let mut times = times[usize::from(times.len() > 1)..].to_vec();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Some number that differs from element to element.
+fn number<const D: usize>(at: [i64; D]) -> f64 {
+    at.iter().fold(1, |sum, index| (sum * 31 + index * 17 + 3) % 101) as f64 / 7.0
+}
+
+fn alive(at: [i64; 2]) -> u8 {
+    u8::from((at[0] * at[0] * 7 + at[1] * 5 + at[0] * at[1]) % 3 == 0)
+}
+
+/// A matrix with a strong diagonal, which needs no pivots.
+fn strong(at: [i64; 2]) -> f64 {
+    number(at) + if at[0] == at[1] { 1e4 } else { 0.0 }
+}
+
+/// All of them.
+pub(crate) fn all() -> Vec<Known> {
+    vec![
+        known!("life5", life5, "Game of Life, 5 points", 1024, 24, 2,
+            (front: u8 = alive, back: u8 = |_| 0), |steps| [steps] ()),
+        known!("life9", life9, "Game of Life, 9 points, on a torus", 1024, 24, 2,
+            (front: u8 = alive, back: u8 = |_| 0), |steps| [steps] ()),
+        known!("heat", heat, "heat, 7 points in three dimensions", 256, 12, 3,
+            (now: f64 = number, next: f64 = |_| 0.0), |steps| [steps] (0.1)),
+        known!("wave", wave, "the wave equation, from the two times before", 1024, 24, 2,
+            (past: f64 = number, now: f64 = number, next: f64 = |_| 0.0), |steps| [steps] (0.1)),
+        known!("gauss-seidel", gauss_seidel, "Gauss and Seidel's iteration, in place", 128, 24, 2,
+            (u: f64 = number), |steps| [steps] ()),
+        known!("red-black", red_black, "the same in two colours", 1024, 24, 2,
+            (u: f64 = number), |steps| [steps] ()),
+        known!("lattice", lattice, "a lattice operator, even and odd sites in 4-D", 16, 6, 4,
+            (psi: f64 = number), |steps| [steps] (0.125)),
+        known!("lu", factors, "triangular factors of a matrix, in place", 64, 16, 2,
+            (a: f64 = strong), |_steps| [] ()),
+        known!("product", product, "a product of matrices", 256, 16, 2,
+            (a: f64 = number, b: f64 = strong, c: f64 = |_| 0.0), |_steps| [] ()),
+        known!("transposition", transposition, "rows and columns of a matrix exchanged", 1024, 24, 2,
+            (a: f64 = number, b: f64 = |_| 0.0), |_steps| [] ()),
+        known!("five", five, "mean of 5 points, in single precision", 1024, 24, 2,
+            (now: f32 = |at| number(at) as f32, next: f32 = |_| 0.0), |steps| [steps] ()),
+    ]
+}

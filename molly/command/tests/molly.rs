@@ -1,0 +1,173 @@
+//! The command, without a launcher and under each MPI.
+
+#[path = "../../../mpi/sys/tests/support/launch.rs"]
+mod launch;
+
+use launch::{Program, each_mpi};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_molly");
+
+/// What a command prints.
+fn output(arguments: &[&str]) -> String {
+    let ended = Program::new(arguments).run();
+    assert_eq!(ended.code, Some(0), "{arguments:?}: {ended:?}");
+    ended.output
+}
+
+/// What a command says that cannot work.
+fn refusal(arguments: &[&str]) -> String {
+    let ended = Program::new(arguments).run();
+    assert_eq!(
+        (ended.code, &ended.output[..]),
+        (Some(2), ""),
+        "{arguments:?}: {ended:?}"
+    );
+    ended.errors
+}
+
+#[test]
+fn a_plan_is_a_table_of_80_columns() {
+    let text = output(&[
+        "plan",
+        "life9",
+        "--size",
+        "1024",
+        "--geometry",
+        "8x8",
+        "--steps",
+        "3",
+    ]);
+    let row = text
+        .lines()
+        .find(|line| line.contains("each turn of loop 1"))
+        .unwrap();
+    let fields: Vec<&str> = row.split_whitespace().collect();
+    // Chunks, messages and elements; on the torus there is a message to each of eight neighbours.
+    assert_eq!(fields[7..9], ["512", "33024"], "{text}");
+    for program in ["heat", "lattice", "lu", "product", "wave"] {
+        let text = output(&["plan", program, "--size", "8", "--geometry", "2x2"]);
+        let long = text.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(long, None, "{program}");
+    }
+}
+
+#[test]
+fn a_plan_is_json_and_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plan.svg");
+    let arguments = [
+        "plan",
+        "life5",
+        "--geometry",
+        "2x2",
+        "--json",
+        "--svg",
+        file.to_str().unwrap(),
+    ];
+    let plan: serde_json::Value = serde_json::from_str(&output(&arguments)).unwrap();
+    let channel = &plan["channels"][1];
+    assert_eq!(
+        (&channel["messages_per_chunk"], &channel["elements_per_chunk"]),
+        (&8.into(), &4088.into())
+    );
+    let picture = std::fs::read_to_string(&file).unwrap();
+    // Four ranks and the background; an arrow for each message of both channels.
+    assert_eq!(picture.matches("<title>").count(), 16, "{picture}");
+    let unwritten = Program::new(&["plan", "life5", "--svg", "/nowhere/plan.svg"]).run();
+    assert_eq!(unwritten.code, Some(1), "{unwritten:?}");
+    assert!(
+        unwritten
+            .errors
+            .starts_with("molly: /nowhere/plan.svg cannot be written: "),
+        "{unwritten:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_is_said_in_a_sentence() {
+    for (arguments, said) in [
+        (
+            &["plan", "nothing"][..],
+            "molly: there is no program `nothing`; there are life5, ",
+        ),
+        (
+            &["plan", "life5", "--size", "3x4x5"],
+            "molly: --size 3x4x5: life5 has 2 dimensions; ",
+        ),
+        (
+            &["run", "life5", "--geometry", "2x"],
+            "molly: `2x` is no geometry: ",
+        ),
+    ] {
+        let errors = refusal(arguments);
+        assert!(
+            errors.starts_with(said) && errors.lines().count() == 1,
+            "{errors}"
+        );
+    }
+}
+
+#[test]
+fn the_grid_can_be_a_variable() {
+    let ended = Program::new(&["run", "five", "--size", "32"])
+        .with("MOLLY_GEOMETRY", "3x1")
+        .run();
+    assert!(
+        ended.output.starts_with("five, 32x32 on 3x1 (threads): "),
+        "{ended:?}"
+    );
+    let ended = Program::new(&["plan", "five"])
+        .with("MOLLY_GEOMETRY", "none")
+        .run();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+}
+
+#[test]
+fn all_programs_have_the_bits_of_a_serial_run() {
+    let text = output(&["check", "--steps", "3", "--geometry", "3x2"]);
+    assert_eq!(text.lines().count(), 11, "{text}");
+    assert!(
+        text.lines()
+            .all(|line| line.contains("the bits of the serial run")),
+        "{text}"
+    );
+}
+
+#[test]
+fn ranks_of_mpi_read_what_the_serial_run_reads() {
+    each_mpi("ranks_of_mpi_read_what_the_serial_run_reads", |mpi| {
+        for (ranks, seed) in [(2, "0"), (4, "100"), (6, "200")] {
+            let ended = mpi.run(ranks, &["check", "--random", "4", "--seed", seed]);
+            assert_eq!(ended.code, Some(0), "{mpi:?}, {ranks} ranks: {ended:?}");
+            let said =
+                format!("4 random programs from seed {seed} on: all ranks read what a serial run reads");
+            assert!(ended.output.starts_with(&said), "{ended:?}");
+        }
+    });
+}
+
+#[test]
+fn programs_under_mpi_have_the_bits_of_a_serial_run() {
+    each_mpi("programs_under_mpi_have_the_bits_of_a_serial_run", |mpi| {
+        for (program, ranks) in [("life9", 4), ("heat", 2), ("gauss-seidel", 4), ("lu", 2)] {
+            let ended = mpi.run(ranks, &["check", program, "--steps", "4"]);
+            assert_eq!(ended.code, Some(0), "{mpi:?}, {program}: {ended:?}");
+            assert!(ended.output.contains("the bits of the serial run"), "{ended:?}");
+        }
+    });
+}
+
+#[test]
+fn a_grid_of_other_ranks_is_refused_once() {
+    each_mpi("a_grid_of_other_ranks_is_refused_once", |mpi| {
+        let ended = mpi.run(2, &["run", "life5", "--geometry", "3"]);
+        assert_eq!(ended.code, Some(2), "{mpi:?}: {ended:?}");
+        let said: Vec<&str> = ended
+            .errors
+            .lines()
+            .filter(|line| line.starts_with("molly: "))
+            .collect();
+        let expected = "molly: the grid 3 has 3 ranks, and 2 were started; start 3, or name another grid";
+        assert_eq!(said, [expected], "{mpi:?}: {ended:?}");
+    });
+}

@@ -1,0 +1,299 @@
+//! Functions of bodies: a body's statements for rows of its instances, with elements taken from slices.
+//!
+//! What is read at `field[[x - 1, y + 1]]` in a loop over `y` is one slice for a whole row: its bounds are looked at once,
+//! and the loop over it is one that the compiler can make vectors of.
+
+use crate::accesses::{flat, operator, writes, written};
+use crate::affine::condition;
+use crate::expand::{Arguments, Element};
+use crate::nest::{Leaf, Names};
+use crate::scope::Scope;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::visit::Visit;
+use syn::visit_mut::{self, VisitMut};
+use syn::{BinOp, Expr, ExprIndex, Ident, Lit, Stmt};
+
+/// The name of a field's elements.
+pub(crate) fn elements(field: &Ident) -> Ident {
+    format_ident!("__elements_{field}")
+}
+
+/// The fields that a body names: their names, types, and whether the body writes them.
+pub(crate) fn leaf_fields<'a>(
+    leaf: &'a Leaf,
+    arguments: &'a Arguments,
+    scope: &'a Scope,
+) -> impl Iterator<Item = (&'a Ident, &'a Element, bool)> {
+    let mut named = Vec::new();
+    for statement in &leaf.statements {
+        named.extend(
+            flat(statement.to_token_stream())
+                .into_iter()
+                .filter_map(|token| match token {
+                    TokenTree::Ident(name) => Some(name.to_string()),
+                    _ => None,
+                }),
+        );
+    }
+    let is_named = move |name: &Ident| named.contains(&name.to_string());
+    let of_body = arguments.fields.iter().filter(move |(name, _)| is_named(name));
+    of_body.map(|(name, element)| (name, element, is_written(leaf, name, scope)))
+}
+
+fn is_written(leaf: &Leaf, field: &Ident, scope: &Scope) -> bool {
+    let only = scope.only(field);
+    leaf.statements.iter().any(|statement| writes(statement, &only))
+}
+
+/// The code of a body for rows: the variables of the loops, and the statements with elements of slices.
+pub(crate) fn leaf_code(leaf: &Leaf, arguments: &Arguments, scope: &Scope) -> TokenStream {
+    let Some((last, outer)) = leaf.loops.split_last() else {
+        let (statements, _) = rewritten(leaf, scope, None);
+        return quote!(#(#statements)*);
+    };
+    let depth = leaf.loops.len();
+    let named = |(at, variable): (usize, &Option<Ident>)| {
+        variable
+            .as_ref()
+            .map(|variable| quote!(let #variable: i64 = __at[#at];))
+    };
+    let outer = outer.iter().enumerate().filter_map(named);
+    let variable = last.clone().unwrap_or_else(|| format_ident!("__last"));
+    let (plain, _) = rewritten(leaf, scope, None);
+    let each = quote! {
+        for __turn in 0..__count as i64 {
+            let #variable: i64 = __first + __turn * __step;
+            #(#plain)*
+        }
+    };
+    let hoist = last.as_ref().and_then(|last| Hoist::new(last, leaf, arguments));
+    let (rowed, rows) = rewritten(leaf, scope, hoist);
+    let loops = match rows.is_empty() {
+        true => each,
+        false => quote! {
+            if __step == 1 {
+                let #variable: i64 = __first;
+                #(#rows)*
+                for __turn in 0..__count {
+                    let #variable: i64 = __first + __turn as i64;
+                    #(#rowed)*
+                }
+            } else {
+                #each
+            }
+        },
+    };
+    quote! {
+        let mut __at: [i64; #depth] = ::std::array::from_fn(|at| __row.arguments[at]);
+        let (__step, __count) = (__row.step, __row.count as usize);
+        for _ in 0..__row.again.count {
+            #(#outer)*
+            let __first = __at[#depth - 1];
+            #loops
+            __at[__row.again.argument] += __row.again.step;
+        }
+    }
+}
+
+/// The statements with slices' elements, and code that makes the slices of rows.
+fn rewritten(leaf: &Leaf, scope: &Scope, hoist: Option<Hoist>) -> (Vec<Stmt>, Vec<TokenStream>) {
+    let mut statements = leaf.statements.clone();
+    let mut rewrite = Rewrite { leaf, scope, hoist };
+    statements
+        .iter_mut()
+        .for_each(|statement| rewrite.visit_stmt_mut(statement));
+    let rows = rewrite.hoist.map_or_else(Vec::new, |hoist| hoist.rows);
+    let code = rows.into_iter().enumerate().map(|(number, (field, index))| {
+        let (row, elements) = (row(number), elements(&field));
+        quote!(let #row = #field.row::<_, WRAPS>(#elements, #index, __count);)
+    });
+    (statements, code.collect())
+}
+
+fn row(number: usize) -> Ident {
+    format_ident!("__row_{number}")
+}
+
+/// Elements that are taken from rows.
+struct Hoist {
+    /// The variable of the innermost loop.
+    last: String,
+    /// Names that mean the same for a whole row: those of the loops around and of parameters.
+    fixed: Vec<String>,
+    /// Loops and known conditions around, inside of which an element may be accessed for some of a row only.
+    inside: usize,
+    /// Field and first index of each row.
+    rows: Vec<(Ident, Expr)>,
+}
+
+impl Hoist {
+    /// Nothing if the body gives other values to names.
+    fn new(last: &Ident, leaf: &Leaf, arguments: &Arguments) -> Option<Self> {
+        let outer = leaf.loops.iter().flatten().filter(|variable| *variable != last);
+        let fixed: Vec<String> = outer.chain(&arguments.params).map(Ident::to_string).collect();
+        let mut bound = Names::default();
+        leaf.statements
+            .iter()
+            .for_each(|statement| bound.visit_stmt(statement));
+        let last = last.to_string();
+        let is_bound = |name: &String| bound.0.contains(name);
+        (!fixed.iter().any(is_bound) && !is_bound(&last)).then_some(Self {
+            last,
+            fixed,
+            inside: 0,
+            rows: Vec::new(),
+        })
+    }
+
+    /// The number of the row that an element is of, if its last index grows with the innermost loop, and nothing else does.
+    fn row(&mut self, field: &Ident, index: &Expr) -> Option<usize> {
+        let Expr::Array(array) = index else { return None };
+        let last = array.elems.last().filter(|_| self.inside == 0)?;
+        let others = array.elems.iter().take(array.elems.len() - 1);
+        if !self.follows(last) || !others.into_iter().all(|other| self.is_fixed(other)) {
+            return None;
+        }
+        let text = |field: &Ident, index: &Expr| format!("{field} {}", index.to_token_stream());
+        let wanted = text(field, index);
+        let known = self
+            .rows
+            .iter()
+            .position(|(field, index)| text(field, index) == wanted);
+        Some(known.unwrap_or_else(|| {
+            self.rows.push((field.clone(), index.clone()));
+            self.rows.len() - 1
+        }))
+    }
+
+    /// Whether an expression is the innermost variable and something fixed.
+    fn follows(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Paren(paren) => self.follows(&paren.expr),
+            Expr::Path(path) => path.path.is_ident(&self.last),
+            Expr::Binary(binary) => match binary.op {
+                BinOp::Add(_) => {
+                    (self.follows(&binary.left) && self.is_fixed(&binary.right))
+                        || (self.is_fixed(&binary.left) && self.follows(&binary.right))
+                }
+                BinOp::Sub(_) => self.follows(&binary.left) && self.is_fixed(&binary.right),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn is_fixed(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Paren(paren) => self.is_fixed(&paren.expr),
+            Expr::Lit(lit) => matches!(lit.lit, Lit::Int(_)),
+            Expr::Path(path) => path
+                .path
+                .get_ident()
+                .is_some_and(|name| self.fixed.contains(&name.to_string())),
+            Expr::Binary(binary) => {
+                matches!(binary.op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_))
+                    && self.is_fixed(&binary.left)
+                    && self.is_fixed(&binary.right)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Replaces elements of fields by those of slices.
+struct Rewrite<'a> {
+    leaf: &'a Leaf,
+    scope: &'a Scope,
+    hoist: Option<Hoist>,
+}
+
+impl Rewrite<'_> {
+    /// The element of a slice.
+    fn element(&mut self, index: &ExprIndex) -> Option<TokenStream> {
+        let Expr::Path(path) = inner(&index.expr) else {
+            return None;
+        };
+        let field = path.path.get_ident()?.clone();
+        let number = self
+            .hoist
+            .as_mut()
+            .and_then(|hoist| hoist.row(&field, &index.index));
+        let (index, elements) = (&index.index, elements(&field));
+        Some(match number {
+            Some(number) => {
+                let row = row(number);
+                quote!(#row[__turn])
+            }
+            None => quote!(#elements[#field.place::<WRAPS>(#index)]),
+        })
+    }
+
+    fn read(&mut self, index: &ExprIndex) -> Option<TokenStream> {
+        let Expr::Path(path) = inner(&index.expr) else {
+            return None;
+        };
+        let is_written = is_written(self.leaf, path.path.get_ident()?, self.scope);
+        let element = self.element(index)?;
+        Some(match is_written {
+            true => quote!((#element.get())),
+            false => quote!((#element)),
+        })
+    }
+
+    fn inside(&mut self, by: isize) {
+        if let Some(hoist) = &mut self.hoist {
+            hoist.inside = hoist.inside.saturating_add_signed(by);
+        }
+    }
+}
+
+/// Without parentheses.
+fn inner(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Paren(paren) => inner(&paren.expr),
+        _ => expr,
+    }
+}
+
+impl VisitMut for Rewrite<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let target = written(expr).and_then(|left| self.scope.element(left));
+        let target = target.map(|(_, index)| index.clone());
+        if let Some(index) = target {
+            let (right, op) = match expr {
+                Expr::Assign(assign) => (&mut assign.right, None),
+                Expr::Binary(binary) => (&mut binary.right, operator(&binary.op)),
+                _ => return,
+            };
+            self.visit_expr_mut(right);
+            let Some(element) = self.element(&index) else {
+                return;
+            };
+            *expr = match op {
+                None => syn::parse_quote!({
+                    let __value = #right;
+                    #element.set(__value)
+                }),
+                Some(op) => syn::parse_quote!({
+                    let __value = #element.get() #op (#right);
+                    #element.set(__value)
+                }),
+            };
+        } else if let Some(index) = self.scope.element(expr).map(|(_, index)| index.clone()) {
+            if let Some(element) = self.read(&index) {
+                *expr = syn::parse_quote!(#element);
+            }
+        } else {
+            // What is behind a known condition, or in a loop, is not accessed by all of a row.
+            let is_inside = match expr {
+                Expr::If(branch) => condition(&branch.cond, self.scope).is_ok(),
+                Expr::ForLoop(_) => true,
+                _ => false,
+            };
+            self.inside(is_inside.into());
+            visit_mut::visit_expr_mut(self, expr);
+            self.inside(-isize::from(is_inside));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Ranks as processes under MPI.
+//!
+//! Each line of messages has persistent requests of its own: as many for sending as a plan has buffers, and as many for
+//! receiving, which are started when the line is opened. All of molly's messages are on a communicator of their own.
+
+use crate::error::{Error, Result};
+use crate::rank::{Plans, Rank};
+use crate::transport::{Line, Transport};
+use spinneret_molly_model::Geometry;
+pub use spinneret_mpi_sys::Mpi;
+use spinneret_mpi_sys::{Comm, Receiver, Sender};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// A line that is opened once more, for longer messages, has another tag: a message for it cannot come into a buffer of the
+/// old one. After so many times tags come again, when nobody waits for the first any more.
+const GENERATIONS: usize = 64;
+
+/// Tests of a message before others get the processor: with as many ranks as processors that is never needed.
+const SPINS: u32 = 2000;
+
+/// Runs this process's rank of a grid. All processes that MPI has started call it.
+///
+/// # Errors
+/// [`Error::Ranks`] on all ranks, before anything is sent, if the grid has another number of ranks; else what `each` gives.
+/// A rank that fails leaves others waiting until their patience ends: [`Mpi::or_abort`] ends them at once.
+pub fn ranks<R>(
+    mpi: &Mpi,
+    geometry: &Geometry,
+    patience: Duration,
+    each: impl FnOnce(&mut Rank) -> Result<R>,
+) -> Result<R> {
+    let world = mpi.world();
+    if world.size() != geometry.ranks() {
+        return Err(Error::Ranks {
+            geometry: geometry.clone(),
+            wanted: geometry.ranks(),
+            started: world.size(),
+        });
+    }
+    let number = world.rank();
+    let comm = Rc::new(world.dup().map_err(|error| failed(number, &error))?);
+    let transport = Messages {
+        comm,
+        patience,
+        lines: Vec::new(),
+        opened: HashMap::new(),
+    };
+    let mut rank = Rank::new(number, geometry.clone(), Box::new(transport), Plans::default());
+    each(&mut rank)
+}
+
+fn failed(rank: usize, error: &spinneret_mpi_sys::Error) -> Error {
+    Error::Mpi {
+        rank,
+        what: error.to_string(),
+    }
+}
+
+/// One rank's transport.
+#[derive(Debug)]
+struct Messages {
+    comm: Rc<Comm>,
+    patience: Duration,
+    lines: Vec<Option<Opened>>,
+    /// The newest line to or from a rank with a tag, and how many there were before.
+    opened: HashMap<(usize, bool, usize), (usize, usize)>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    line: Line,
+    ends: Ends,
+    /// Messages started or received; this modulo the buffers is the buffer that is next.
+    count: usize,
+    /// Bytes of the message that is filled or read.
+    bytes: usize,
+}
+
+#[derive(Debug)]
+enum Ends {
+    Send(Vec<Sender>),
+    Receive(Vec<Receiver>),
+}
+
+impl Messages {
+    /// Does something with the next buffer of a line.
+    fn with<T>(
+        &mut self,
+        line: usize,
+        act: impl FnOnce(&mut Opened, usize) -> std::result::Result<T, spinneret_mpi_sys::Error>,
+    ) -> Result<T> {
+        let rank = self.comm.rank();
+        let opened = self.lines.get_mut(line).and_then(Option::as_mut);
+        let opened = opened.ok_or_else(|| Error::Mpi {
+            rank,
+            what: format!("line {line} was replaced by one for longer messages"),
+        })?;
+        let next = opened.count % opened.line.buffers;
+        act(opened, next).map_err(|error| failed(rank, &error))
+    }
+
+    /// Tests until something has happened, and nobody's patience has ended.
+    fn until(&mut self, line: usize, what: &'static str) -> Result<()> {
+        let (mut turns, mut begun) = (0u32, None);
+        while !self.test(line)? {
+            turns = turns.wrapping_add(1);
+            if !turns.is_multiple_of(SPINS) {
+                continue;
+            }
+            let begun = *begun.get_or_insert_with(Instant::now);
+            if begun.elapsed() > self.patience {
+                let (rank, waited) = (self.comm.rank(), self.patience);
+                let late = |opened: &mut Opened, _| {
+                    Ok(Error::TimeOut {
+                        rank,
+                        peer: opened.line.peer,
+                        what,
+                        number: opened.count,
+                        line: format!("channel {}", opened.line.tag),
+                        waited,
+                    })
+                };
+                return Err(self.with(line, late)?);
+            }
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+}
+
+impl Transport for Messages {
+    fn open(&mut self, line: &Line) -> Result<usize> {
+        let (rank, number) = (self.comm.rank(), self.lines.len());
+        let key = (line.peer, line.is_send, line.tag);
+        let generation = match self.opened.get(&key).copied() {
+            Some((old, generation)) => {
+                self.lines[old] = None;
+                generation + 1
+            }
+            None => 0,
+        };
+        self.opened.insert(key, (number, generation));
+        let tag = line.tag * GENERATIONS + generation % GENERATIONS;
+        let tag = u32::try_from(tag).unwrap_or(u32::MAX);
+        let each = 0..line.buffers;
+        let open = || {
+            Ok(match line.is_send {
+                true => Ends::Send(
+                    each.map(|_| self.comm.sender(line.capacity, line.peer, tag))
+                        .collect::<std::result::Result<_, _>>()?,
+                ),
+                false => {
+                    let mut receivers = Vec::new();
+                    for _ in each {
+                        let mut receiver = self.comm.receiver(line.capacity, line.peer, tag)?;
+                        receiver.start()?;
+                        receivers.push(receiver);
+                    }
+                    Ends::Receive(receivers)
+                }
+            })
+        };
+        let ends = open().map_err(|error| failed(rank, &error))?;
+        self.lines.push(Some(Opened {
+            line: line.clone(),
+            ends,
+            count: 0,
+            bytes: 0,
+        }));
+        Ok(number)
+    }
+
+    fn buffer(&mut self, line: usize, bytes: usize) -> Result<&mut [u8]> {
+        self.until(line, "take")?;
+        let rank = self.comm.rank();
+        let Some(opened) = self.lines[line].as_mut() else {
+            return Ok(&mut []);
+        };
+        opened.bytes = bytes;
+        match &mut opened.ends {
+            Ends::Send(senders) => {
+                let area = senders[opened.count % opened.line.buffers].bytes();
+                Ok(&mut area.map_err(|error| failed(rank, &error))?[..bytes])
+            }
+            Ends::Receive(_) => Ok(&mut []),
+        }
+    }
+
+    fn start(&mut self, line: usize) -> Result<()> {
+        self.with(line, |opened, next| {
+            if let Ends::Send(senders) = &mut opened.ends {
+                senders[next].start(opened.bytes)?;
+            }
+            opened.count += 1;
+            Ok(())
+        })
+    }
+
+    fn test(&mut self, line: usize) -> Result<bool> {
+        self.with(line, |opened, next| match &mut opened.ends {
+            Ends::Send(senders) => senders[next].test(),
+            Ends::Receive(receivers) => match receivers[next].test()? {
+                Some(bytes) => {
+                    opened.bytes = bytes;
+                    Ok(true)
+                }
+                // One that has come before stays until it is released.
+                None => Ok(receivers[next].bytes().is_ok()),
+            },
+        })
+    }
+
+    fn wait(&mut self, line: usize) -> Result<&[u8]> {
+        self.until(line, "send")?;
+        let rank = self.comm.rank();
+        let Some(opened) = self.lines[line].as_mut() else {
+            return Ok(&[]);
+        };
+        match &mut opened.ends {
+            Ends::Send(_) => Ok(&[]),
+            Ends::Receive(receivers) => {
+                let area = receivers[opened.count % opened.line.buffers].bytes();
+                Ok(&area.map_err(|error| failed(rank, &error))?[..opened.bytes])
+            }
+        }
+    }
+
+    fn release(&mut self, line: usize) -> Result<()> {
+        self.with(line, |opened, next| {
+            if let Ends::Receive(receivers) = &mut opened.ends {
+                receivers[next].start()?;
+            }
+            opened.count += 1;
+            Ok(())
+        })
+    }
+}
