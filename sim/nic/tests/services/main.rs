@@ -1,0 +1,5 @@
+//! Handlers that call the host.
+
+mod calls;
+mod harm;
+mod support;
