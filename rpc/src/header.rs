@@ -63,7 +63,9 @@ fn place(out: &mut impl Write) -> fmt::Result {
     }
     let rest = place::HEAD_WORDS - place::FIELDS.len() as u32;
     writeln!(out, "    uint32_t reserved[{rest}];")?;
-    out.write_str("    uint32_t inbox[SPIN_RPC_PORTS]; /* copies of the inboxes: SPIN_RPC_COPY_... */\n};\n\n")
+    out.write_str(
+        "    uint32_t inbox[SPIN_RPC_PORTS]; /* copies of the inboxes: SPIN_RPC_COPY_... */\n};\n\n",
+    )
 }
 
 #[cfg(test)]
@@ -72,6 +74,11 @@ mod tests {
 
     #[test]
     fn words_of_a_place_are_named_in_their_order() {
-        assert!(FIELDS.iter().zip(0..).all(|((_, word, _), number)| *word == number));
+        assert!(
+            FIELDS
+                .iter()
+                .zip(0..)
+                .all(|((_, word, _), number)| *word == number)
+        );
     }
 }

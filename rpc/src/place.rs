@@ -30,8 +30,16 @@ pub const SESSIONS: u32 = 9;
 
 /// The head's words by name, for the header that handlers include.
 pub(crate) const FIELDS: [(&str, u32, &str); 10] = [
-    ("version", ANNOUNCEMENT, "SPIN_RPC_VERSION_22 or SPIN_RPC_VERSION_23"),
-    ("offset", ANNOUNCEMENT + 1, "where the buffer begins in host memory"),
+    (
+        "version",
+        ANNOUNCEMENT,
+        "SPIN_RPC_VERSION_22 or SPIN_RPC_VERSION_23",
+    ),
+    (
+        "offset",
+        ANNOUNCEMENT + 1,
+        "where the buffer begins in host memory",
+    ),
     ("ports", ANNOUNCEMENT + 2, "ports of all HPUs"),
     ("lanes", ANNOUNCEMENT + 3, "always 1"),
     (

@@ -9,7 +9,8 @@ fn the_header_of_handlers_is_up_to_date() {
     let mut wanted = String::new();
     c_header(&mut wanted).expect("strings take every text");
     if std::env::var_os("SPINNERET_UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &wanted).unwrap_or_else(|error| panic!("{} cannot be written: {error}", path.display()));
+        std::fs::write(&path, &wanted)
+            .unwrap_or_else(|error| panic!("{} cannot be written: {error}", path.display()));
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(

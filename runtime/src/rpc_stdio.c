@@ -77,8 +77,9 @@ size_t spin_fread(void *data, size_t size, size_t count, SPIN_FILE *stream) {
     }
     uint64_t words[] = {bytes, number(stream)};
     bool has_come = spin_rpc_send(port, words, sizeof(words)) && spin_rpc_recv_n(port, data, bytes, &had);
+    int64_t read = answer(port, has_come, 0);
     /* What did not come was not read, whatever the host says. */
-    return (size_t)MIN((uint64_t)answer(port, has_come, 0), bytes) / size;
+    return (size_t)MIN((uint64_t)read, bytes) / size;
 }
 
 char *spin_fgets(char *line, int size, SPIN_FILE *stream) {

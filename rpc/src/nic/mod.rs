@@ -39,14 +39,17 @@ pub struct Offer {
     pub version: Version,
     /// Ports of each HPU, 1 or 2. With 2, a call may overtake an asynchronous one of the same HPU, and more of these are under way.
     pub ports_per_hpu: u32,
+    /// Whether handlers wait at the NIC's own memory, which takes a write to it for each packet of the host; else they ask host memory.
+    pub has_copies: bool,
 }
 
 impl Default for Offer {
-    /// LLVM 23's layout, and one port for each HPU.
+    /// LLVM 23's layout, one port for each HPU, and copies on the NIC.
     fn default() -> Self {
         Self {
             version: Version::V23,
             ports_per_hpu: 1,
+            has_copies: true,
         }
     }
 }
@@ -124,7 +127,7 @@ enum Where {
 }
 
 impl<D: Device> Services<D> {
-    /// Offers services that are polled: by [`poll`](Self::poll), or while time passes by [`wait`](Self::wait). Handlers wait at the NIC's own memory.
+    /// Offers services that are polled: by [`poll`](Self::poll), or while time passes by [`wait`](Self::wait).
     /// `add` adds them to the server.
     ///
     /// # Errors
@@ -135,9 +138,9 @@ impl<D: Device> Services<D> {
         add: impl FnOnce(&mut Server<Window>),
     ) -> Result<Self, ServicesError> {
         let place = Place::new(&context, offer)?;
-        let mut server = Server::new(place.prepare(&context, true)?, place.layout)?;
+        let mut server = Server::new(place.prepare(&context, offer.has_copies)?, place.layout)?;
         add(&mut server);
-        place.announce(&context, true)?;
+        place.announce(&context, offer.has_copies)?;
         Ok(Self {
             server: Some(Where::Here(Box::new(server))),
             context: Some(context),
@@ -145,8 +148,8 @@ impl<D: Device> Services<D> {
         })
     }
 
-    /// Offers services on a thread of their own. It answers in host memory alone, because the NIC may be in use by others for long, and
-    /// handlers wait there.
+    /// Offers services on a thread of their own. It answers in host memory alone, whatever the offer says, because
+    /// the NIC may be in use by others for long.
     ///
     /// # Errors
     /// As [`open`](Self::open), and if there is no thread.
@@ -158,7 +161,8 @@ impl<D: Device> Services<D> {
         let place = Place::new(&context, offer)?;
         let (window, layout) = (place.prepare(&context, false)?, place.layout);
         let running = Running::start(move || {
-            let mut server = Server::new(window, layout).expect("the buffer was cleared, and has this layout");
+            let mut server =
+                Server::new(window, layout).expect("the buffer was cleared, and has this layout");
             add(&mut server);
             server
         })?;
@@ -382,11 +386,13 @@ impl<D: Device> Place<D> {
             *word = self.memory.load(self.head(place))?;
         }
         match Announcement::from_words(words) {
-            Ok(had) if had.layout != self.layout || had.offset != self.offset => Err(ServicesError::OtherLayout {
-                context: self.context,
-                had: had.layout.ports(),
-                version: had.layout.version().number(),
-            }),
+            Ok(had) if had.layout != self.layout || had.offset != self.offset => {
+                Err(ServicesError::OtherLayout {
+                    context: self.context,
+                    had: had.layout.ports(),
+                    version: had.layout.version().number(),
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -397,7 +403,11 @@ impl<D: Device> Place<D> {
             layout: self.layout,
             offset: self.offset,
         };
-        let session = match self.memory.load::<u32>(self.head(place::SESSIONS))?.wrapping_add(1) {
+        let session = match self
+            .memory
+            .load::<u32>(self.head(place::SESSIONS))?
+            .wrapping_add(1)
+        {
             0 => 1,
             session => session,
         };

@@ -94,7 +94,9 @@ impl Memory for Window {
     fn write(&self, offset: u32, words: &[u64]) -> Result<(), Infallible> {
         self.words().write(offset, words)?;
         if let Some(copies) = &self.copies {
-            let port = offset.checked_sub(self.layout.packet(0)).map(|place| place / PACKET_BYTES);
+            let port = offset
+                .checked_sub(self.layout.packet(0))
+                .map(|place| place / PACKET_BYTES);
             copies.packet.set(port.zip(words.try_into().ok()));
         }
         Ok(())

@@ -41,7 +41,11 @@ fn streams_of_any_length_come_back_whole() {
     for bytes in [0, 1, 55, 56, 57, 119, 120, 121, 184, 185, 300] {
         for room in [300, bytes, bytes / 2, 0] {
             let answer = bench.ask(&mut services, Kind::Echo, bytes, room);
-            assert_eq!((answer.number, answer.rest[0]), (bytes, 0), "{bytes} bytes, room for {room}");
+            assert_eq!(
+                (answer.number, answer.rest[0]),
+                (bytes, 0),
+                "{bytes} bytes, room for {room}"
+            );
         }
     }
 }
@@ -137,8 +141,16 @@ fn contexts_have_their_own_services() {
     let (first, second) = (bench.context(1), bench.context(2));
     let other = Bench::new();
     let mut services = [
-        ok(spinneret_rpc::Services::open(first, &Offer::default(), bench.add(None))),
-        ok(spinneret_rpc::Services::open(second, &Offer::default(), other.add(None))),
+        ok(spinneret_rpc::Services::open(
+            first,
+            &Offer::default(),
+            bench.add(None),
+        )),
+        ok(spinneret_rpc::Services::open(
+            second,
+            &Offer::default(),
+            other.add(None),
+        )),
     ];
     // One HPU after the other gets packets of both, so each loses what it knew of the other context.
     for round in 0..6_u32 {
@@ -179,7 +191,7 @@ fn services_are_closed_and_opened_again() {
     let error = spinneret_rpc::Services::open(bench.context(1), &offer, bench.add(None)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "context 0 had 16 ports of LLVM 23 before, which its HPUs remember as long as the program runs: open the same again, \
+        "context 1 had 16 ports of LLVM 23 before, which its HPUs remember as long as the program runs: open the same again, \
          or close all contexts first"
     );
 }
@@ -188,9 +200,16 @@ fn services_are_closed_and_opened_again() {
 fn handlers_wait_at_host_memory_for_a_server_on_a_thread() {
     let bench = Bench::new();
     let add = |server: &mut spinneret_rpc::Server<_>| {
-        server.add(spinneret_rpc::opcode::LIBC, std::rc::Rc::new(spinneret_rpc::TestCalls));
+        server.add(
+            spinneret_rpc::opcode::LIBC,
+            std::rc::Rc::new(spinneret_rpc::TestCalls),
+        );
     };
-    let mut services = ok(spinneret_rpc::Services::on_thread(bench.context(1), &Offer::default(), add));
+    let mut services = ok(spinneret_rpc::Services::on_thread(
+        bench.context(1),
+        &Offer::default(),
+        add,
+    ));
     bench.push(1, Kind::Increments, 4, 38, &[]);
     let answer = bench.wait(&mut services, 1)[0];
     assert_eq!(answer.rest[0], 42);

@@ -74,7 +74,11 @@ fn a_port_is_usable_after_a_handler_ended_in_the_middle_of_a_call() {
                         let calls = std::rc::Rc::new(spinneret_rpc::TestCalls);
                         server.add(spinneret_rpc::opcode::LIBC, calls);
                     };
-                    ok(spinneret_rpc::Services::on_thread(bench.context(1), &Offer::default(), add))
+                    ok(spinneret_rpc::Services::on_thread(
+                        bench.context(1),
+                        &Offer::default(),
+                        add,
+                    ))
                 }
             };
             let mut expected = 0;
@@ -86,7 +90,9 @@ fn a_port_is_usable_after_a_handler_ended_in_the_middle_of_a_call() {
                 assert_eq!((answer.number, answer.rest[0]), (100 + round, 0), "{kind:?}");
                 expected += 1;
             }
-            let failed = endings(&bench).into_iter().filter(|ending| *ending != Ending::Done);
+            let failed = endings(&bench)
+                .into_iter()
+                .filter(|ending| *ending != Ending::Done);
             let failed: Vec<Ending> = failed.collect();
             assert_eq!(failed.len(), 4);
             if kind == Kind::Endless {
@@ -131,7 +137,11 @@ fn handlers_without_services_are_refused_and_go_on() {
     bench.push(1, Kind::Puts, 0, 0, b"nobody");
     ok(bench.nic.wait(Duration::from_micros(100)));
     refused(bench.answers());
-    let mut services = ok(spinneret_rpc::Services::open(context, &Offer::default(), bench.add(None)));
+    let mut services = ok(spinneret_rpc::Services::open(
+        context,
+        &Offer::default(),
+        bench.add(None),
+    ));
     bench.push(1, Kind::Puts, 0, 0, b"somebody");
     bench.wait(&mut services, 1);
     assert_eq!(bench.output.take(), "somebody\n");
@@ -176,9 +186,16 @@ fn a_call_that_waits_holds_no_other_and_is_abandoned_on_demand() {
     let add = |server: &mut spinneret_rpc::Server<_>| {
         let libc = ok(spinneret_rpc::Libc::new(spinneret_rpc::Version::V23, config));
         server.add(spinneret_rpc::opcode::LIBC, std::rc::Rc::new(libc));
-        server.add(spinneret_rpc::opcode::LIBC, std::rc::Rc::new(spinneret_rpc::TestCalls));
+        server.add(
+            spinneret_rpc::opcode::LIBC,
+            std::rc::Rc::new(spinneret_rpc::TestCalls),
+        );
     };
-    let mut services = ok(spinneret_rpc::Services::open(bench.context(1), &Offer::default(), add));
+    let mut services = ok(spinneret_rpc::Services::open(
+        bench.context(1),
+        &Offer::default(),
+        add,
+    ));
     bench.push(1, Kind::Hold, 0, 0, &[]);
     ok(services.wait(Duration::from_micros(20)));
     for _ in 0..4 {

@@ -4,8 +4,8 @@ use spinneret_host::{Context, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
 use spinneret_rpc::clib::{Access, Config, Permissions};
-use spinneret_rpc::{Libc, Offer, Server, Services, TestCalls, opcode};
 use spinneret_rpc::nic::Window;
+use spinneret_rpc::{Libc, Offer, Server, Services, TestCalls, opcode};
 use spinneret_sim::packets::udp;
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -105,9 +105,11 @@ impl Bench {
         }
     }
 
-    /// A context for packets to a port, each a message.
+    /// A context for packets to a port, which any number of HPUs handle at once.
     pub(crate) fn context(&self, port: u16) -> Context<Simulated> {
-        let rules = Ruleset::all().rule(Rule::udp_destination_port(port, port));
+        let rules = Ruleset::all()
+            .rule(Rule::udp_destination_port(port, port))
+            .end_of_message(Rule::NEVER);
         let options = Options::default();
         ok(self
             .nic
@@ -185,7 +187,13 @@ impl Bench {
     }
 
     /// One call of the handler.
-    pub(crate) fn ask(&self, services: &mut Services<Simulated>, kind: Kind, count: u32, number: u32) -> Answer {
+    pub(crate) fn ask(
+        &self,
+        services: &mut Services<Simulated>,
+        kind: Kind,
+        count: u32,
+        number: u32,
+    ) -> Answer {
         self.push(1, kind, count, number, &[]);
         self.wait(services, 1)[0]
     }
