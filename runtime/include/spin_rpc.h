@@ -26,20 +26,23 @@ extern volatile struct spin_rpc_place __spin_rpc[SPIN_RPC_CONTEXTS];
 
 /* What an HPU knows of a port. `out` and `header` are where the host gets them from. */
 typedef struct spin_rpc_port {
-    uint32_t out;        /* what this side's mailbox holds */
-    uint32_t header[4];  /* mask of lanes, 0, opcode, generation */
-    uint32_t packet_at;  /* offsets in the buffer */
-    uint32_t header_at;
-    uint32_t outbox_at;
-    uint32_t inbox_at;
+    uint32_t out;       /* what this side's mailbox holds */
+    uint32_t header[4]; /* mask of lanes, 0, opcode, generation */
+    uint32_t state;     /* SPIN_RPC_OWNS and others */
     volatile uint32_t *inbox; /* the copy, or NULL */
-    uint32_t seen;       /* what the copy held when the port was seen to be ours */
-    bool owns;
-    bool receive;        /* the last thing was a receive */
-    bool is_open;
-    bool is_checked;     /* this call has seen that the session is the same */
-    bool has_new_header; /* the host does not have the header yet */
+    uint32_t seen;      /* what the copy held when the port was seen to be ours */
+    struct spin_rpc_port *next; /* of this HPU, in a ring */
+    uint64_t packet_at; /* addresses in host memory */
+    uint64_t header_at;
+    uint64_t outbox_at;
+    uint64_t inbox_at;
 } spin_rpc_port_t;
+
+#define SPIN_RPC_OWNS 1u       /* the port is ours, as far as we have looked */
+#define SPIN_RPC_NEW_HEADER 2u /* the host does not have the header yet */
+#define SPIN_RPC_RECEIVED 4u   /* the last thing was a receive */
+#define SPIN_RPC_OPEN 8u       /* a call is under way */
+#define SPIN_RPC_BEGUN 16u     /* and its first packet is sent */
 
 /* Opens a port for a call. */
 spin_rpc_port_t *spin_rpc_open(uint32_t opcode);
@@ -65,7 +68,7 @@ bool spin_rpc_send_string(spin_rpc_port_t *port, const char *text, bool with_nul
 /* Waits until the host has given the port back: of a call without an answer, until it is done. */
 bool spin_rpc_wait(spin_rpc_port_t *port);
 
-static inline void spin_rpc_close(spin_rpc_port_t *port) { port->is_open = false; }
+static inline void spin_rpc_close(spin_rpc_port_t *port) { port->state &= ~SPIN_RPC_OPEN; }
 
 /* strnlen and memcpy of the few bytes that calls have, quick also in L2, where each load takes 28 clocks. */
 uint32_t spin_rpc_length(const char *text, uint32_t most);

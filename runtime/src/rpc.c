@@ -12,12 +12,11 @@ __attribute__((section(".l2_rpc"))) volatile struct spin_rpc_place __spin_rpc[SP
 /* What an HPU knows: of the services of one context, that of its last call. It is lost when another context calls. */
 static __thread struct client {
     volatile struct spin_rpc_place *place;
-    uint32_t session; /* 0: none */
-    uint32_t host_low;
-    uint32_t host_high;
-    uint64_t base; /* the buffer */
-    uint32_t ports; /* of this HPU */
-    uint32_t next;
+    uint32_t session;
+    /* Complements of the address of the context's host memory, so that zeros are of no context. */
+    uint32_t not_low;
+    uint32_t not_high;
+    spin_rpc_port_t *next;
     spin_rpc_port_t port[SPIN_RPC_PORTS_PER_HPU];
 } client;
 
@@ -32,54 +31,63 @@ static __thread union {
 #define OPCODE 2
 #define GENERATION 3
 
-/* Looks at the copy between two looks at the session, and clocks between two looks. */
+/* Looks at an inbox between two looks at the session. */
 #define LOOKS 256
-#define PAUSE 8
 
-static inline void write_host(uint32_t offset, const volatile void *data, uint32_t bytes, spin_cmd_t *command) {
-    spin_dma_to_host(client.base + offset, (uint32_t)(uintptr_t)data, bytes, true, command);
+static inline void write_host(uint64_t address, const volatile void *data, uint32_t bytes, spin_cmd_t *command) {
+    spin_dma_to_host(address, (uint32_t)(uintptr_t)data, bytes, true, command);
 }
 
-static inline void read_host(uint32_t offset, volatile void *data, uint32_t bytes) {
+static inline void read_host(uint64_t address, volatile void *data, uint32_t bytes) {
     spin_cmd_t command;
-    spin_dma_from_host(client.base + offset, (uint32_t)(uintptr_t)data, bytes, true, &command);
+    spin_dma_from_host(address, (uint32_t)(uintptr_t)data, bytes, true, &command);
     spin_cmd_wait(command);
 }
 
 static inline bool is_same_session(void) { return client.place->session == client.session; }
 
-/* What the inbox holds, in bit 0. */
-static uint32_t inbox_of(spin_rpc_port_t *port) {
-    if (port->inbox != NULL) {
-        return *port->inbox;
+/* Looks at host memory, or at the copy once more: many times, and at whether there are services now and then. */
+__attribute__((cold, noinline)) static bool wait_long(spin_rpc_port_t *port) {
+    for (uint32_t looks = 1;; ++looks) {
+        if (port->inbox != NULL) {
+            port->seen = *port->inbox;
+        } else {
+            read_host(port->inbox_at, &port->seen, SPIN_RPC_MAILBOX_BYTES);
+            port->seen &= SPIN_RPC_COPY_INBOX;
+        }
+        if (((port->seen ^ port->out) & SPIN_RPC_COPY_INBOX) == 0) {
+            port->state |= SPIN_RPC_OWNS;
+            return true;
+        }
+        if (looks % LOOKS == 0 && !is_same_session()) {
+            return false;
+        }
     }
-    read_host(port->inbox_at, &port->seen, SPIN_RPC_MAILBOX_BYTES);
-    return port->seen & SPIN_RPC_COPY_INBOX;
 }
 
 /* Waits until the port is ours. */
-__attribute__((noinline)) static bool wait_for(spin_rpc_port_t *port) {
-    for (uint32_t looks = 1; !port->owns; ++looks) {
-        uint32_t seen = inbox_of(port);
-        if (((seen ^ port->out) & SPIN_RPC_COPY_INBOX) == 0) {
-            port->seen = seen;
-            port->owns = true;
-        } else if (looks % LOOKS == 0 && !is_same_session()) {
-            return false;
-        } else {
-            rt_time_wait_cycles(PAUSE);
+static inline bool wait_for(spin_rpc_port_t *port) {
+    volatile uint32_t *inbox = port->inbox;
+    if (inbox != NULL) {
+        uint32_t out = port->out;
+        for (uint32_t looks = LOOKS; looks != 0; --looks) {
+            uint32_t seen = *inbox;
+            if (((seen ^ out) & SPIN_RPC_COPY_INBOX) == 0) {
+                port->seen = seen;
+                port->state |= SPIN_RPC_OWNS;
+                return true;
+            }
         }
     }
-    asm_mem_fence();
-    return true;
+    return wait_long(port);
 }
 
-static inline bool own(spin_rpc_port_t *port) { return port->owns || wait_for(port); }
+static inline bool own(spin_rpc_port_t *port) { return (port->state & SPIN_RPC_OWNS) != 0 || wait_for(port); }
 
 /* Gives the port to the host, which has everything else by now. */
-static inline void give_away(spin_rpc_port_t *port) {
+static inline void give_away(spin_rpc_port_t *port, uint32_t state) {
     port->out ^= 1;
-    port->owns = false;
+    port->state = state & ~(SPIN_RPC_OWNS | SPIN_RPC_RECEIVED);
     write_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES, NULL);
 }
 
@@ -87,26 +95,25 @@ static inline void give_away(spin_rpc_port_t *port) {
 __attribute__((cold, noinline)) static bool attach_port(spin_rpc_port_t *port) {
     read_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES);
     read_host(port->header_at, port->header, SPIN_RPC_HEADER_BYTES);
-    port->owns = port->receive = false;
     if (port->out > 1) {
         /* Somebody else has written there. The server passes over such a port, so it is ours. */
         spin_cmd_t command;
-        port->out = inbox_of(port) & SPIN_RPC_COPY_INBOX;
+        read_host(port->inbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES);
         write_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES, &command);
         spin_cmd_wait(command);
     }
     port->header[0] = 1;
     port->header[1] = 0;
     ++port->header[GENERATION];
-    port->has_new_header = true;
-    return own(port);
+    port->state = SPIN_RPC_NEW_HEADER;
+    return wait_long(port);
 }
 
-/* The places of this context, if the host offers any. */
-static volatile struct spin_rpc_place *find(void) {
+/* The services of a context by its host memory, if the host offers any. */
+static volatile struct spin_rpc_place *find(uint32_t low, uint32_t high) {
     for (uint32_t context = 0; context < SPIN_RPC_CONTEXTS; ++context) {
         volatile struct spin_rpc_place *place = &__spin_rpc[context];
-        if (place->session != 0 && place->host_low == client.host_low && place->host_high == client.host_high) {
+        if (place->session != 0 && place->host_low == low && place->host_high == high) {
             return place;
         }
     }
@@ -115,10 +122,9 @@ static volatile struct spin_rpc_place *find(void) {
 
 /* Finds out where the ports of this HPU are, and how they were left. */
 __attribute__((cold, noinline)) static bool attach(void) {
-    client.session = 0;
-    client.host_low = MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW);
-    client.host_high = MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH);
-    volatile struct spin_rpc_place *place = find();
+    uint32_t low = MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW), high = MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH);
+    client.not_low = client.not_high = 0;
+    volatile struct spin_rpc_place *place = find(low, high);
     if (place == NULL) {
         return false;
     }
@@ -130,110 +136,123 @@ __attribute__((cold, noinline)) static bool attach(void) {
     }
     client.place = place;
     client.session = session;
-    client.base = ((uint64_t)client.host_high << 32 | client.host_low) + place->offset;
-    uint32_t primary = version == SPIN_RPC_VERSION_22 ? 0 : SPIN_RPC_DOORBELL_BYTES;
-    uint32_t secondary = primary + SPIN_RPC_MAILBOX_BYTES * ports;
-    uint32_t headers = ALIGN_UP(secondary + SPIN_RPC_MAILBOX_BYTES * ports, 8);
-    uint32_t packets = headers + SPIN_RPC_HEADER_BYTES * ports;
+    uint64_t primary = ((uint64_t)high << 32 | low) + place->offset;
+    primary += version == SPIN_RPC_VERSION_22 ? 0 : SPIN_RPC_DOORBELL_BYTES;
+    uint64_t secondary = primary + SPIN_RPC_MAILBOX_BYTES * ports;
+    /* All begins at a multiple of 64. */
+    uint64_t headers = (secondary + SPIN_RPC_MAILBOX_BYTES * ports + 7) & ~(uint64_t)7;
+    uint64_t packets = headers + SPIN_RPC_HEADER_BYTES * ports;
     bool has_copy = place->has_copy && ports <= SPIN_RPC_PORTS;
-    client.next = client.ports = 0;
-    for (uint32_t index = first; index < ports && client.ports < SPIN_RPC_PORTS_PER_HPU; index += hpus) {
-        spin_rpc_port_t *port = &client.port[client.ports++];
+    spin_rpc_port_t *port = client.port, *last = port;
+    for (uint32_t index = first; index < ports && port < client.port + SPIN_RPC_PORTS_PER_HPU; index += hpus, ++port) {
         port->inbox_at = primary + SPIN_RPC_MAILBOX_BYTES * index;
         port->outbox_at = secondary + SPIN_RPC_MAILBOX_BYTES * index;
         port->header_at = headers + SPIN_RPC_HEADER_BYTES * index;
         port->packet_at = packets + SPIN_RPC_PACKET_BYTES * index;
         port->inbox = has_copy ? &place->inbox[index] : NULL;
-        /* Of two ports of an HPU the one that no handler has left open may be used as it is, but nobody saves much by that. */
+        last->next = port;
+        last = port;
         if (!attach_port(port)) {
-            client.session = 0;
             return false;
         }
-        port->is_open = false;
     }
+    last->next = client.next = client.port;
+    client.not_low = ~low;
+    client.not_high = ~high;
     return true;
 }
 
-/* Whether what this HPU knows is of the context at hand, and no handler has ended in the middle of a call. */
-static inline bool is_attached(const spin_rpc_port_t *port) {
-    return client.session != 0 && !port->is_open && client.host_low == MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW) &&
-           client.host_high == MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH);
-}
-
+/* Begins a call. What this HPU knows may be of another session, which the first send finds out. */
 static inline void begin(spin_rpc_port_t *port, uint32_t opcode) {
-    port->is_open = true;
-    port->is_checked = port->receive = false;
+    uint32_t state = (port->state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) | SPIN_RPC_OPEN;
     if (port->header[OPCODE] != opcode) {
         port->header[OPCODE] = opcode;
-        port->has_new_header = true;
+        state |= SPIN_RPC_NEW_HEADER;
     }
+    port->state = state;
+    client.next = port->next;
+}
+
+__attribute__((cold, noinline)) static spin_rpc_port_t *attach_and_open(uint32_t opcode) {
+    if (!attach()) {
+        return NULL;
+    }
+    begin(client.port, opcode);
+    return client.port;
 }
 
 spin_rpc_port_t *spin_rpc_open(uint32_t opcode) {
-    spin_rpc_port_t *port = &client.port[client.next];
-    if (!is_attached(port)) {
-        if (!attach()) {
-            return NULL;
-        }
-        port = &client.port[0];
-    }
-    if (client.ports > 1) {
-        client.next = client.next + 1 == client.ports ? 0 : client.next + 1;
+    /* What this HPU knows has to be of the context at hand, and no handler may have ended in the middle of a call. */
+    uint32_t other = (MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW) ^ ~client.not_low) |
+                     (MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH) ^ ~client.not_high);
+    spin_rpc_port_t *port = client.next;
+    if (other != 0 || (port->state & SPIN_RPC_OPEN) != 0) {
+        return attach_and_open(opcode);
     }
     begin(port, opcode);
     return port;
 }
 
-/* The host has closed and opened again, so what this HPU knew is not so any more: the call begins anew. */
+/* The host has closed and opened again, so what this HPU knew is not so any more: the call begins anew, if it can. */
 __attribute__((cold, noinline)) static bool reattach(spin_rpc_port_t *port) {
     uint32_t opcode = port->header[OPCODE];
-    if (!attach()) {
-        port->is_open = true;
+    if ((port->state & SPIN_RPC_BEGUN) != 0 || !attach()) {
         return false;
     }
     begin(port, opcode);
-    port->is_checked = true;
     return true;
 }
 
-__attribute__((noinline)) bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
-    if (!own(port) && (port->is_checked || !reattach(port))) {
-        return false;
-    }
-    for (;;) {
-        spin_cmd_t header, sent;
-        write_host(port->packet_at, data, bytes, &sent);
-        bool has_new_header = port->has_new_header;
-        if (has_new_header) {
-            write_host(port->header_at, port->header, SPIN_RPC_HEADER_BYTES, &header);
-            port->has_new_header = false;
+/* Waits for the port, if need be, and writes the header, too. */
+__attribute__((noinline)) static bool send_more(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
+    spin_cmd_t header, sent;
+    do {
+        if (!own(port) && !reattach(port)) {
+            return false;
         }
-        /* The packet is on its way meanwhile, so this look costs nothing. */
-        bool is_same = port->is_checked || is_same_session();
-        if (has_new_header) {
+        write_host(port->packet_at, data, bytes, &sent);
+        if ((port->state & SPIN_RPC_NEW_HEADER) != 0) {
+            write_host(port->header_at, port->header, SPIN_RPC_HEADER_BYTES, &header);
+            port->state &= ~SPIN_RPC_NEW_HEADER;
             spin_cmd_wait(header);
         }
         spin_cmd_wait(sent);
-        if (is_same) {
-            break;
+        if (is_same_session()) {
+            give_away(port, port->state | SPIN_RPC_BEGUN);
+            return true;
         }
-        if (!reattach(port)) {
-            return false;
-        }
+    } while (reattach(port));
+    return false;
+}
+
+bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
+    uint32_t state = port->state;
+    if ((state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) != SPIN_RPC_OWNS) {
+        return send_more(port, data, bytes);
     }
-    port->is_checked = true;
-    port->receive = false;
-    give_away(port);
+    spin_cmd_t sent;
+    write_host(port->packet_at, data, bytes, &sent);
+    /* The packet is on its way meanwhile, so this look costs nothing. */
+    bool is_same = is_same_session();
+    spin_cmd_wait(sent);
+    if (!is_same) {
+        return reattach(port) && send_more(port, data, bytes);
+    }
+    give_away(port, state | SPIN_RPC_BEGUN);
     return true;
 }
 
 /* The port is ours with a new packet in it. */
-static bool receive(spin_rpc_port_t *port) {
-    if (port->receive) {
-        give_away(port);
+static inline bool receive(spin_rpc_port_t *port) {
+    uint32_t state = port->state;
+    if ((state & SPIN_RPC_RECEIVED) != 0) {
+        give_away(port, state);
     }
-    port->receive = true;
-    return own(port);
+    if (!own(port)) {
+        return false;
+    }
+    port->state |= SPIN_RPC_RECEIVED;
+    return true;
 }
 
 __attribute__((noinline)) bool spin_rpc_recv(spin_rpc_port_t *port, void *data, uint32_t bytes) {
@@ -248,7 +267,7 @@ bool spin_rpc_recv_word(spin_rpc_port_t *port, int64_t *word) {
     if (!receive(port)) {
         return false;
     }
-    if (port->seen & SPIN_RPC_COPY_HAS_VALUE) {
+    if ((port->seen & SPIN_RPC_COPY_HAS_VALUE) != 0) {
         *word = (int32_t)port->seen >> SPIN_RPC_COPY_SHIFT;
         return true;
     }

@@ -1,6 +1,7 @@
 /*
  * Calls to the host, one kind for each packet, for tests and measurements. The payload is a kind and two numbers; it comes
- * back with results in place of them, or not at all if the handler has ended before.
+ * back with results in place of them, or not at all if the handler has ended before. The kind's upper half is the message's
+ * number, by which the cluster is chosen.
  */
 #include <handler.h>
 #include <packets.h>
@@ -211,7 +212,7 @@ __handler__ void rpc_ph(handler_args_t *args) {
     uint8_t *payload = (uint8_t *)task->pkt_mem + sizeof(pkt_hdr_t);
     struct request request;
     memcpy(&request, payload, sizeof(request));
-    switch (request.kind) {
+    switch ((enum kind)(request.kind & 0xffff)) {
     case NOOPS: noops(&request); break;
     case INCREMENTS: increments(&request); break;
     case ASYNCHRONOUS: asynchronous(&request); break;

@@ -85,8 +85,9 @@ pub fn measure(call: Call, offer: &Offer, hpus: u32, calls: u32) -> Result<Row, 
     // The first round brings the program into the caches, and tells HPUs where their ports are.
     for count in [WARM_CALLS, calls] {
         let mut nic = simulated.borrow_mut();
-        for _ in 0..hpus {
-            let words = [call as u32, count];
+        for number in 0..hpus {
+            // The message's number chooses the cluster, which takes more packets than it has HPUs.
+            let words = [call as u32 | (number & 1) << 16, count];
             let mut payload: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             payload.resize(4 * WORDS, 0);
             nic.receive(udp(PORT, &payload));
