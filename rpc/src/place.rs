@@ -60,23 +60,25 @@ pub(crate) const FIELDS: [(&str, u32, &str); 10] = [
 
 /// Of a port's word: what the inbox holds.
 pub const COPY_INBOX: u32 = 1;
-/// Of a port's word: the packet is a number and otherwise zero, and the bits above are that number.
+/// Of a port's word: the packet is a number and otherwise zero, and the bits above are that number. Without it they are the
+/// session's.
 pub const COPY_HAS_VALUE: u32 = 2;
 /// The lowest bit of the number.
 pub const COPY_SHIFT: u32 = 2;
+/// The last session before the first one comes again.
+pub const LAST_SESSION: u32 = u32::MAX >> COPY_SHIFT;
 
 /// A port's word: the inbox, and the packet, if the server has just written one that is a small number.
-pub fn copy(inbox: u32, packet: Option<&[u64]>) -> u32 {
+pub fn copy(session: u32, inbox: u32, packet: Option<&[u64]>) -> u32 {
     let inbox = inbox & COPY_INBOX;
-    match packet {
-        Some([first, rest @ ..]) if rest.iter().all(|word| *word == 0) => {
-            let fits = (*first as i64) << (64 - 30) >> (64 - 30) == *first as i64;
-            match fits {
-                true => (*first as u32) << COPY_SHIFT | COPY_HAS_VALUE | inbox,
-                false => inbox,
-            }
-        }
-        _ => inbox,
+    let number = match packet {
+        Some([first, rest @ ..]) if rest.iter().all(|word| *word == 0) => Some(*first),
+        _ => None,
+    };
+    let small = number.filter(|number| (*number as i64) << (64 - 30) >> (64 - 30) == *number as i64);
+    match small {
+        Some(number) => (number as u32) << COPY_SHIFT | COPY_HAS_VALUE | inbox,
+        None => session << COPY_SHIFT | inbox,
     }
 }
 

@@ -13,6 +13,7 @@ __attribute__((section(".l2_rpc"))) volatile struct spin_rpc_place __spin_rpc[SP
 static __thread struct client {
     volatile struct spin_rpc_place *place;
     uint32_t session;
+    uint32_t empty; /* a copy of this session without a value, and with 0 in the inbox */
     /* Complements of the address of the context's host memory, so that zeros are of no context. */
     uint32_t not_low;
     uint32_t not_high;
@@ -31,7 +32,7 @@ static __thread union {
 #define OPCODE 2
 #define GENERATION 3
 
-/* Looks at an inbox between two looks at the session. */
+/* Looks at an inbox in host memory between two looks at the session. */
 #define LOOKS 256
 
 static inline void write_host(uint64_t address, const volatile void *data, uint32_t bytes, spin_cmd_t *command) {
@@ -46,16 +47,17 @@ static inline void read_host(uint64_t address, volatile void *data, uint32_t byt
 
 static inline bool is_same_session(void) { return client.place->session == client.session; }
 
-/* Looks at host memory, or at the copy once more: many times, and at whether there are services now and then. */
-__attribute__((cold, noinline)) static bool wait_long(spin_rpc_port_t *port) {
+/* A copy without a value is of this session, or tells that it is over. One with a value is an answer to this HPU, so it is. */
+static inline bool is_of_session(uint32_t seen) {
+    return (seen & SPIN_RPC_COPY_HAS_VALUE) != 0 || (seen & ~SPIN_RPC_COPY_INBOX) == client.empty;
+}
+
+/* Waits at host memory. Whether there are services yet is looked at now and then. */
+__attribute__((cold, noinline)) static bool wait_at_host(spin_rpc_port_t *port) {
     for (uint32_t looks = 1;; ++looks) {
-        if (port->inbox != NULL) {
-            port->seen = *port->inbox;
-        } else {
-            read_host(port->inbox_at, &port->seen, SPIN_RPC_MAILBOX_BYTES);
-            port->seen &= SPIN_RPC_COPY_INBOX;
-        }
-        if (((port->seen ^ port->out) & SPIN_RPC_COPY_INBOX) == 0) {
+        read_host(port->inbox_at, &port->seen, SPIN_RPC_MAILBOX_BYTES);
+        if (port->seen == port->out) {
+            port->seen = 0;
             port->state |= SPIN_RPC_OWNS;
             return true;
         }
@@ -65,21 +67,22 @@ __attribute__((cold, noinline)) static bool wait_long(spin_rpc_port_t *port) {
     }
 }
 
-/* Waits until the port is ours. */
+/* Waits until the port is ours; false if the session is over. */
 static inline bool wait_for(spin_rpc_port_t *port) {
     volatile uint32_t *inbox = port->inbox;
-    if (inbox != NULL) {
-        uint32_t out = port->out;
-        for (uint32_t looks = LOOKS; looks != 0; --looks) {
-            uint32_t seen = *inbox;
-            if (((seen ^ out) & SPIN_RPC_COPY_INBOX) == 0) {
-                port->seen = seen;
-                port->state |= SPIN_RPC_OWNS;
-                return true;
-            }
-        }
+    if (inbox == NULL) {
+        return wait_at_host(port);
     }
-    return wait_long(port);
+    uint32_t out = port->out, seen;
+    do {
+        seen = *inbox;
+        if (!is_of_session(seen)) {
+            return false;
+        }
+    } while (((seen ^ out) & SPIN_RPC_COPY_INBOX) != 0);
+    port->seen = seen;
+    port->state |= SPIN_RPC_OWNS;
+    return true;
 }
 
 static inline bool own(spin_rpc_port_t *port) { return (port->state & SPIN_RPC_OWNS) != 0 || wait_for(port); }
@@ -106,7 +109,7 @@ __attribute__((cold, noinline)) static bool attach_port(spin_rpc_port_t *port) {
     port->header[1] = 0;
     ++port->header[GENERATION];
     port->state = SPIN_RPC_NEW_HEADER;
-    return wait_long(port);
+    return wait_for(port);
 }
 
 /* The services of a context by its host memory, if the host offers any. */
@@ -136,6 +139,7 @@ __attribute__((cold, noinline)) static bool attach(void) {
     }
     client.place = place;
     client.session = session;
+    client.empty = session << SPIN_RPC_COPY_SHIFT;
     uint64_t primary = ((uint64_t)high << 32 | low) + place->offset;
     primary += version == SPIN_RPC_VERSION_22 ? 0 : SPIN_RPC_DOORBELL_BYTES;
     uint64_t secondary = primary + SPIN_RPC_MAILBOX_BYTES * ports;
@@ -278,6 +282,163 @@ bool spin_rpc_recv_word(spin_rpc_port_t *port, int64_t *word) {
 
 bool spin_rpc_wait(spin_rpc_port_t *port) { return own(port); }
 
+/*
+ * ---- Whole calls ----
+ *
+ * The usual way is straight and keeps nothing on the stack, so whatever else may be is the end of a function. An instruction is one
+ * clock, a branch that is taken three.
+ */
+
+#define LIKELY(condition) __builtin_expect(condition, 1)
+
+/* Clocks from the mailbox to the first look at the copy: the host is never quicker, and a look in vain costs 28. */
+#define FIRST_LOOK 40
+
+/* The next port, if it is idle, of this context, and the host has a header with this opcode. */
+static inline spin_rpc_port_t *idle_port(uint32_t opcode) {
+    uint32_t other = (MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW) ^ ~client.not_low) |
+                     (MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH) ^ ~client.not_high);
+    spin_rpc_port_t *port = client.next;
+    bool is_idle = LIKELY(other == 0) && LIKELY(port->header[OPCODE] == opcode) && LIKELY(port->state <= SPIN_RPC_OWNS);
+    return is_idle ? port : NULL;
+}
+
+/* Begins to send the packet of a port that is ours. */
+static inline spin_cmd_t begin_packet(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
+    spin_cmd_t sent;
+    port->state = SPIN_RPC_OPEN;
+    write_host(port->packet_at, data, bytes, &sent);
+    return sent;
+}
+
+/* Gives the port away when the packet is there. The command is written while that is on its way. */
+static inline void end_packet(spin_rpc_port_t *port, spin_cmd_t sent) {
+    port->out ^= 1;
+    client.next = port->next;
+    MMIO_WRITE(CMD_WORD0, port->outbox_at);
+    MMIO_WRITE(CMD_WORD1, port->outbox_at >> 32);
+    MMIO_WRITE(CMD_WORD2, (uintptr_t)&port->out);
+    MMIO_WRITE(CMD_WORD3, SPIN_RPC_MAILBOX_BYTES);
+    MMIO_WRITE(CMD_WORD4, true);
+    spin_cmd_wait(sent);
+    spin_cmd_issue(CMD_INFO_HOST_COPY | 1, NULL);
+}
+
+/* Calls that cannot go the usual way. A port that was left open makes them look where everything is. */
+__attribute__((noinline)) static bool call_slowly(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer) {
+    spin_rpc_port_t *port = spin_rpc_open(opcode);
+    if (port == NULL) {
+        return false;
+    }
+    bool is_done = spin_rpc_send(port, data, bytes) &&
+                   (answer != NULL ? spin_rpc_recv_word(port, answer) : spin_rpc_wait(port));
+    spin_rpc_close(port);
+    return is_done;
+}
+
+__attribute__((noinline)) static bool post_slowly(uint32_t opcode, const void *data, uint32_t bytes) {
+    spin_rpc_port_t *port = spin_rpc_open(opcode);
+    bool is_sent = port != NULL && spin_rpc_send(port, data, bytes);
+    if (port != NULL) {
+        spin_rpc_close(port);
+    }
+    return is_sent;
+}
+
+/*
+ * Waits for an answer that takes longer, or is at the host. If the session was over, the call begins anew: in the next session its
+ * packet had an empty header, so no service got it.
+ */
+__attribute__((noinline)) static bool finish_slowly(spin_rpc_port_t *port, const void *data, uint32_t bytes, int64_t *answer) {
+    uint32_t opcode = port->header[OPCODE];
+    bool is_done = answer != NULL ? spin_rpc_recv_word(port, answer) : own(port);
+    spin_rpc_close(port);
+    if (is_done || is_same_session()) {
+        return is_done;
+    }
+    client.not_low = 0;
+    return call_slowly(opcode, data, bytes, answer);
+}
+
+/* The same where there is no copy, for which the first looks are worth less code in between. */
+__attribute__((noinline)) static bool finish_at_host(spin_rpc_port_t *port, const void *data, uint32_t bytes,
+                                                     int64_t *answer) {
+    for (uint32_t looks = LOOKS; looks != 0; --looks) {
+        read_host(port->inbox_at, &port->seen, SPIN_RPC_MAILBOX_BYTES);
+        if (port->seen == port->out) {
+            if (answer != NULL) {
+                read_host(port->packet_at, packet.words, sizeof(*answer));
+                *answer = (int64_t)packet.words[0];
+            }
+            port->state = SPIN_RPC_OWNS;
+            return true;
+        }
+    }
+    return finish_slowly(port, data, bytes, answer);
+}
+
+bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer) {
+    spin_rpc_port_t *port = idle_port(opcode);
+    if (!LIKELY(port != NULL && port->state == SPIN_RPC_OWNS)) {
+        return call_slowly(opcode, data, bytes, answer);
+    }
+    spin_cmd_t sent = begin_packet(port, data, bytes);
+    end_packet(port, sent);
+    volatile uint32_t *inbox = port->inbox;
+    if (!LIKELY(inbox != NULL)) {
+        return finish_at_host(port, data, bytes, answer);
+    }
+    rt_time_wait_cycles(FIRST_LOOK);
+    uint32_t out = port->out, seen = *inbox;
+    if (!LIKELY(((seen ^ out) & SPIN_RPC_COPY_INBOX) == 0)) {
+        seen = *inbox;
+    }
+    port->seen = seen;
+    if (LIKELY(answer == NULL) && LIKELY(seen == (client.empty | out))) {
+        port->state = SPIN_RPC_OWNS;
+        return true;
+    }
+    uint32_t wanted = out | SPIN_RPC_COPY_HAS_VALUE;
+    if (LIKELY(answer != NULL) && LIKELY((seen & (SPIN_RPC_COPY_INBOX | SPIN_RPC_COPY_HAS_VALUE)) == wanted)) {
+        *answer = (int32_t)seen >> SPIN_RPC_COPY_SHIFT;
+        port->state = SPIN_RPC_OWNS;
+        return true;
+    }
+    return finish_slowly(port, data, bytes, answer);
+}
+
+/* Looks at a port, and says whether the session goes on. */
+static inline bool look_at(spin_rpc_port_t *port) {
+    if (port->state != 0) {
+        return is_same_session();
+    }
+    uint32_t seen = *port->inbox;
+    if (((seen ^ port->out) & SPIN_RPC_COPY_INBOX) == 0) {
+        port->seen = seen;
+        port->state = SPIN_RPC_OWNS;
+    }
+    return LIKELY((seen & ~SPIN_RPC_COPY_INBOX) == client.empty) || is_same_session();
+}
+
+bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes) {
+    spin_rpc_port_t *port = idle_port(opcode);
+    bool is_usual = LIKELY(port != NULL) && LIKELY(port->inbox != NULL) &&
+                    (LIKELY(port->state == SPIN_RPC_OWNS) || (look_at(port) && port->state == SPIN_RPC_OWNS));
+    if (!is_usual) {
+        return post_slowly(opcode, data, bytes);
+    }
+    spin_cmd_t sent = begin_packet(port, data, bytes);
+    /* A look at the next port tells of the session as well, and the packet is on its way meanwhile. */
+    if (!LIKELY(look_at(port->next))) {
+        spin_cmd_wait(sent);
+        port->state = SPIN_RPC_OWNS;
+        return post_slowly(opcode, data, bytes);
+    }
+    end_packet(port, sent);
+    port->state = 0;
+    return true;
+}
+
 /* ---- Streams ---- */
 
 extern const uint8_t __spin_l2[], __spin_handler_mem[];
@@ -293,7 +454,13 @@ __attribute__((noinline)) void spin_rpc_copy(void *to, const void *from, uint32_
         spin__memcpy((void *)(uintptr_t)from, to, bytes);
         return;
     }
-    for (uint32_t byte = 0; byte < bytes; ++byte) {
+    uint32_t byte = 0;
+    if ((((uintptr_t)to | (uintptr_t)from) & 3) == 0) {
+        for (; byte + 4 <= bytes; byte += 4) {
+            *(uint32_t *)((uint8_t *)to + byte) = *(const uint32_t *)((const uint8_t *)from + byte);
+        }
+    }
+    for (; byte < bytes; ++byte) {
         ((uint8_t *)to)[byte] = ((const uint8_t *)from)[byte];
     }
 }

@@ -15,8 +15,9 @@
 #define ARGUMENT_BYTES 128
 #define STRINGS (ARGUMENT_BYTES / 8)
 
-/* The short form, as it is put together. */
+/* The short form, as it is put together: a stream as its packets have it, its length first. */
 struct text {
+    uint32_t length[2];
     uint32_t stream;
     uint32_t format_bytes;
     uint8_t bytes[SPIN_PRINTF_BYTES];
@@ -42,13 +43,27 @@ struct conversion {
     uint32_t precision;
 };
 
+/* The arrays are not cleared, which would take longer than all the rest. */
+static void begin(struct packed *packed, uint8_t *bytes, uint32_t room) {
+    packed->bytes = bytes;
+    packed->room = room;
+    packed->used = packed->strings = 0;
+}
+
 static bool put(struct packed *packed, uint64_t value, uint32_t bytes) {
     if (packed->room - packed->used < bytes) {
         return false;
     }
+    uint8_t *to = packed->bytes + packed->used;
+    uint32_t half = (uint32_t)value;
     for (uint32_t byte = 0; byte < bytes; ++byte) {
-        packed->bytes[packed->used++] = (uint8_t)(value >> 8 * byte);
+        if (byte == sizeof(half)) {
+            half = (uint32_t)(value >> 32);
+        }
+        to[byte] = (uint8_t)half;
+        half >>= 8;
     }
+    packed->used += bytes;
     return true;
 }
 
@@ -171,13 +186,14 @@ __attribute__((noinline)) static bool pack(struct packed *packed, const uint8_t 
     return true;
 }
 
-/* Everything in one stream: 0 if it is too long for that. */
+/* Everything in one stream: its bytes with its length, or 0 if it is too long for that. */
 static uint32_t make_short(struct text *text, const char *format, uint32_t format_bytes, va_list *arguments) {
     if (format_bytes > sizeof(text->bytes)) {
         return 0;
     }
     spin_rpc_copy(text->bytes, format, format_bytes);
-    struct packed packed = {.bytes = text->bytes + format_bytes, .room = sizeof(text->bytes) - format_bytes};
+    struct packed packed;
+    begin(&packed, text->bytes + format_bytes, sizeof(text->bytes) - format_bytes);
     if (!pack(&packed, text->bytes, arguments)) {
         return 0;
     }
@@ -224,7 +240,8 @@ static bool send_strings(spin_rpc_port_t *port, const struct packed *packed, int
 __attribute__((noinline)) static int print_long(SPIN_FILE *stream, const char *format, uint32_t format_bytes,
                                                 va_list *arguments) {
     uint8_t bytes[ARGUMENT_BYTES];
-    struct packed packed = {.bytes = bytes, .room = sizeof(bytes)};
+    struct packed packed;
+    begin(&packed, bytes, sizeof(bytes));
     if (!pack(&packed, (const uint8_t *)format, arguments)) {
         return -1;
     }
@@ -244,16 +261,28 @@ __attribute__((noinline)) static int print_long(SPIN_FILE *stream, const char *f
 /* False if it does not fit. */
 __attribute__((noinline)) static bool print_short(SPIN_FILE *stream, const char *format, uint32_t format_bytes,
                                                   va_list *arguments, int *result) {
-    struct text text = {.stream = (uintptr_t)stream, .format_bytes = format_bytes};
+    struct text text;
     uint32_t bytes = make_short(&text, format, format_bytes, arguments);
     if (bytes == 0) {
         return false;
     }
+    text.length[0] = bytes - sizeof(text.length);
+    text.length[1] = 0;
+    text.stream = (uintptr_t)stream;
+    text.format_bytes = format_bytes;
     *result = -1;
+    int64_t word;
+    if (bytes <= SPIN_RPC_PACKET_BYTES) {
+        *result = spin_rpc_call(SPIN_RPC_PRINT, &text, bytes, &word) ? (int)word : -1;
+        return true;
+    }
     spin_rpc_port_t *port = spin_rpc_open(SPIN_RPC_PRINT);
     if (port != NULL) {
-        int64_t word;
-        if (spin_rpc_send_n(port, &text, bytes) && spin_rpc_recv_word(port, &word)) {
+        bool is_sent = true;
+        for (uint32_t at = 0; is_sent && at < bytes; at += SPIN_RPC_PACKET_BYTES) {
+            is_sent = spin_rpc_send(port, (uint8_t *)&text + at, MIN(bytes - at, SPIN_RPC_PACKET_BYTES));
+        }
+        if (is_sent && spin_rpc_recv_word(port, &word)) {
             *result = (int)word;
         }
         spin_rpc_close(port);

@@ -20,12 +20,9 @@ static uint64_t number(SPIN_FILE *stream) { return (uintptr_t)stream; }
 
 /* A call of up to three words, answered by one. */
 __attribute__((noinline)) static int64_t ask(uint32_t opcode, uint64_t first, int64_t second, uint64_t third) {
-    spin_rpc_port_t *port = spin_rpc_open(opcode);
-    if (port == NULL) {
-        return -1;
-    }
     uint64_t words[] = {first, (uint64_t)second, third};
-    return answer(port, spin_rpc_send(port, words, sizeof(words)), -1);
+    int64_t word;
+    return spin_rpc_call(opcode, words, sizeof(words), &word) ? word : -1;
 }
 
 /* A call of a string, answered by one word. */

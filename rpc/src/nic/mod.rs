@@ -138,9 +138,9 @@ impl<D: Device> Services<D> {
         add: impl FnOnce(&mut Server<Window>),
     ) -> Result<Self, ServicesError> {
         let place = Place::new(&context, offer)?;
-        let mut server = Server::new(place.prepare(&context, offer.has_copies)?, place.layout)?;
+        let mut server = Server::new(place.prepare(&context)?, place.layout)?;
         add(&mut server);
-        place.announce(&context, offer.has_copies)?;
+        place.announce(&context)?;
         Ok(Self {
             server: Some(Where::Here(Box::new(server))),
             context: Some(context),
@@ -158,8 +158,12 @@ impl<D: Device> Services<D> {
         offer: &Offer,
         add: impl FnOnce(&mut Server<Window>) + Send + 'static,
     ) -> Result<Self, ServicesError> {
-        let place = Place::new(&context, offer)?;
-        let (window, layout) = (place.prepare(&context, false)?, place.layout);
+        let offer = Offer {
+            has_copies: false,
+            ..*offer
+        };
+        let place = Place::new(&context, &offer)?;
+        let (window, layout) = (place.prepare(&context)?, place.layout);
         let running = Running::start(move || {
             let mut server =
                 Server::new(window, layout).expect("the buffer was cleared, and has this layout");
@@ -172,7 +176,7 @@ impl<D: Device> Services<D> {
             context: Some(context),
             place,
         };
-        services.place.announce(services.context(), false)?;
+        services.place.announce(services.context())?;
         Ok(services)
     }
 
@@ -323,6 +327,8 @@ struct Place<D: Device> {
     layout: Layout,
     offset: u32,
     hpus: u32,
+    has_copies: bool,
+    session: u32,
 }
 
 impl<D: Device> Place<D> {
@@ -336,14 +342,19 @@ impl<D: Device> Place<D> {
         if ports > room || offer.ports_per_hpu > place::PORTS_PER_HPU {
             return Err(ServicesError::Ports { ports, room });
         }
-        Ok(Self {
+        let mut place = Self {
             memory,
             context: context.number(),
             room,
             layout,
             offset: hpus * PAGE_BYTES,
             hpus,
-        })
+            has_copies: offer.has_copies,
+            session: 0,
+        };
+        let last: u32 = place.memory.load(place.head(place::SESSIONS))?;
+        place.session = last % place::LAST_SESSION + 1;
+        Ok(place)
     }
 
     fn head(&self, word: u32) -> u32 {
@@ -356,7 +367,7 @@ impl<D: Device> Place<D> {
     }
 
     /// Clears the buffer and the copies.
-    fn prepare(&self, context: &Context<D>, has_copies: bool) -> Result<Window, ServicesError> {
+    fn prepare(&self, context: &Context<D>) -> Result<Window, ServicesError> {
         let host = context.host_memory();
         let needs = self.offset + self.layout.bytes();
         if host.len() < needs {
@@ -366,14 +377,14 @@ impl<D: Device> Place<D> {
         self.check_layout()?;
         self.memory.store(self.head(place::SESSION), 0_u32)?;
         host.write(self.offset, &vec![0; self.layout.bytes() as usize])?;
-        let copies = vec![0; 4 * self.room as usize];
-        self.memory.write(self.head(place::HEAD_WORDS), &copies)?;
+        self.write_copies(place::copy(self.session, 0, None))?;
         let first = host.pointer()?.as_ptr().wrapping_add(self.offset as usize);
         let first = std::ptr::NonNull::new(first).expect("memory is not at address 0");
         debug_assert!(first.as_ptr().addr().is_multiple_of(ALIGNMENT));
+        let copies = self.has_copies.then_some(self.session);
         // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which the server is.
         // Only the library writes there by other means, and nobody asks it to while services are open.
-        Ok(unsafe { Window::new(first, self.layout, has_copies) })
+        Ok(unsafe { Window::new(first, self.layout, copies) })
     }
 
     /// HPUs that have called before know where their ports were, until they look again.
@@ -397,19 +408,17 @@ impl<D: Device> Place<D> {
         }
     }
 
+    /// Writes the same word for all ports.
+    fn write_copies(&self, word: u32) -> Result<(), Error> {
+        let copies = word.to_le_bytes().repeat(self.room as usize);
+        self.memory.write(self.head(place::HEAD_WORDS), &copies)
+    }
+
     /// Tells handlers that they may call.
-    fn announce(&self, context: &Context<D>, has_copies: bool) -> Result<(), ServicesError> {
+    fn announce(&self, context: &Context<D>) -> Result<(), ServicesError> {
         let announcement = Announcement {
             layout: self.layout,
             offset: self.offset,
-        };
-        let session = match self
-            .memory
-            .load::<u32>(self.head(place::SESSIONS))?
-            .wrapping_add(1)
-        {
-            0 => 1,
-            session => session,
         };
         let host = context.host_memory().address();
         let [version, offset, ports, lanes] = announcement.to_words();
@@ -421,16 +430,18 @@ impl<D: Device> Place<D> {
             (place::HOST_LOW, host as u32),
             (place::HOST_HIGH, (host >> 32) as u32),
             (place::HPUS, self.hpus),
-            (place::HAS_COPY, has_copies.into()),
-            (place::SESSIONS, session),
-            (place::SESSION, session),
+            (place::HAS_COPY, self.has_copies.into()),
+            (place::SESSIONS, self.session),
+            (place::SESSION, self.session),
         ] {
             self.memory.store(self.head(word), value)?;
         }
         Ok(())
     }
 
+    /// Tells handlers that nobody answers any more, also those that wait.
     fn close(&self) -> Result<(), Error> {
-        self.memory.store(self.head(place::SESSION), 0_u32)
+        self.memory.store(self.head(place::SESSION), 0_u32)?;
+        self.write_copies(place::copy(0, 0, None))
     }
 }

@@ -20,8 +20,9 @@ pub struct Window {
 }
 
 /// What has to be written to the NIC.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Copies {
+    session: u32,
     /// The packet that was written last, and its port.
     packet: Cell<Option<(u32, [u64; packet::WORDS])>>,
     /// Ports and their words.
@@ -33,16 +34,20 @@ struct Copies {
 unsafe impl Send for Window {}
 
 impl Window {
-    /// The buffer at an address; `has_copies` says whether there are copies on the NIC.
+    /// The buffer at an address; the session, if there are copies on the NIC.
     ///
     /// # Safety
     /// There have to be so many bytes as the layout says, at a multiple of 64, for as long as the window is there, and this process
     /// accesses them by atomic operations only.
-    pub(super) unsafe fn new(first: NonNull<u8>, layout: Layout, has_copies: bool) -> Self {
+    pub(super) unsafe fn new(first: NonNull<u8>, layout: Layout, copies: Option<u32>) -> Self {
         Self {
             first: first.cast(),
             layout,
-            copies: has_copies.then(Copies::default),
+            copies: copies.map(|session| Copies {
+                session,
+                packet: Cell::default(),
+                noted: RefCell::default(),
+            }),
         }
     }
 
@@ -79,7 +84,11 @@ impl Memory for Window {
         if let Some(copies) = self.copies.as_ref().filter(|_| mailboxes.contains(&offset)) {
             let port = (offset - mailboxes.start) / MAILBOX_BYTES;
             let packet = copies.packet.take().filter(|(of, _)| *of == port);
-            let word = place::copy(value, packet.as_ref().map(|(_, words)| &words[..]));
+            let word = place::copy(
+                copies.session,
+                value,
+                packet.as_ref().map(|(_, words)| &words[..]),
+            );
             copies.noted.borrow_mut().push((port, word));
         }
         Ok(())
