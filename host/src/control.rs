@@ -264,21 +264,30 @@ impl<D: Device> Control<'_, D> {
     /// Waits until all packets are done with, but not for ever: others may always have some. Where nobody tells how many
     /// there are, handlers get all of that time: clusters say that they are busy as long as they fetch instructions.
     fn drain(&mut self) -> Result<(), ErrorKind> {
-        let slots = [
-            there(ingress::offset("large_used"))?,
-            there(ingress::offset("small_used"))?,
-        ];
-        if !slots.iter().all(|used| self.0.has_register(*used)) {
+        if self.packets_inside()?.is_none() {
             // Many short sleeps would take far longer than they say.
             return Ok(self.0.wait(SLOTS * DRAIN_LOOKS)?);
         }
         for _ in 0..DRAIN_LOOKS {
             self.0.wait(SLOTS)?;
-            if self.get(slots[0])? == 0 && self.get(slots[1])? == 0 {
+            if self.packets_inside()? == Some(0) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Packets that handlers are not done with, if somebody tells.
+    pub(crate) fn packets_inside(&mut self) -> Result<Option<u32>, ErrorKind> {
+        let mut packets = 0;
+        for used in ["large_used", "small_used"] {
+            let register = there(ingress::offset(used))?;
+            if !self.0.has_register(register) {
+                return Ok(None);
+            }
+            packets += self.get(register)?;
+        }
+        Ok(Some(packets))
     }
 }
 

@@ -110,6 +110,16 @@ impl<D: Device> Nic<D> {
         Counters::read(&mut Control(&mut self.lock().device)).call("Nic::counters")
     }
 
+    /// Packets that are on the NIC because handlers are not done with them; `None` on devices that do not tell.
+    ///
+    /// # Errors
+    /// If a register does not answer.
+    pub fn packets_inside(&self) -> Result<Option<u32>, Error> {
+        Control(&mut self.lock().device)
+            .packets_inside()
+            .call("Nic::packets_inside")
+    }
+
     /// Time since the device was opened.
     pub fn now(&self) -> Duration {
         self.lock().device.now()

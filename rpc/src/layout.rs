@@ -210,7 +210,7 @@ impl Announcement {
     /// "RPC" in the upper bytes of the version word, so that memory that was never written is no announcement.
     const MAGIC: u32 = 0x5250_4300;
 
-    const fn word(version: Version) -> u32 {
+    pub(crate) const fn word(version: Version) -> u32 {
         Self::MAGIC | version.number()
     }
 

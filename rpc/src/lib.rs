@@ -11,18 +11,20 @@
 //! ```
 //!
 //! The protocol ([`Process`], [`Client`]) needs neither `std` nor allocation, and reaches the buffer through [`Memory`] alone.
-//! The feature `server`, on by default, adds the [`server`], the opcodes of LLVM's libc ([`clib`]), and memory that threads
-//! ([`Buffer`]) and processes ([`Mapping`]) share.
+//! Two features are on by default: `server` adds the [`server`], the opcodes of LLVM's libc ([`clib`]), and memory that threads
+//! ([`Buffer`]) and processes ([`Mapping`]) share; `nic` adds [`Services`] for the handlers of a context.
 
 #![cfg_attr(not(feature = "server"), no_std)]
 
 pub mod client;
 mod fault;
+pub mod header;
 pub mod layout;
 mod lock;
 pub mod memory;
 pub mod opcode;
 pub mod packet;
+pub mod place;
 mod port;
 pub mod process;
 
@@ -38,6 +40,8 @@ pub use process::Process;
 pub mod clib;
 #[cfg(feature = "server")]
 pub mod handle;
+#[cfg(feature = "nic")]
+pub mod nic;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "server")]
@@ -47,6 +51,8 @@ pub mod test_calls;
 
 #[cfg(feature = "server")]
 pub use clib::Libc;
+#[cfg(feature = "nic")]
+pub use nic::{Offer, Services, ServicesError};
 #[cfg(feature = "server")]
 pub use server::{Call, Refusal, Server, Service, Way};
 #[cfg(feature = "server")]

@@ -8,15 +8,34 @@ pub const fn class(opcode: u32) -> u8 {
     (opcode >> 24) as u8
 }
 
+/// The class of calls of our own.
+pub const SPINNERET: u8 = b's';
+
+/// A call of our own: the number of its interface, and its own within that.
+const fn own(interface: u32, function: u32) -> u32 {
+    (SPINNERET as u32) << 24 | interface << 16 | function
+}
+
+/// Text of `printf` with everything that it takes in one stream.
+pub const PRINT: u32 = own(1, 1);
+
 const fn libc(number: u32) -> u32 {
     (LIBC as u32) << 24 | number
 }
 
 macro_rules! opcodes {
-    ($($(#[$doc:meta])* $name:ident = $number:expr;)*) => { $(
-        $(#[$doc])*
-        pub const $name: u32 = libc($number);
-    )* };
+    ($(#[doc = $doc:literal] $name:ident = $number:expr;)*) => {
+        $(
+            #[doc = $doc]
+            pub const $name: u32 = libc($number);
+        )*
+
+        /// Names and numbers of all calls that handlers have a name for, and what they are.
+        pub const TABLE: &[(&str, u32, &str)] = &[
+            $((stringify!($name), $name, $doc),)*
+            ("PRINT", PRINT, " Text of `printf` with everything that it takes in one stream."),
+        ];
+    };
 }
 
 opcodes! {

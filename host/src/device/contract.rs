@@ -37,6 +37,15 @@ pub trait Device: fmt::Debug {
     /// As [`read_cluster`](Self::read_cluster).
     fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError>;
 
+    /// Writes a word of L2 memory of the cluster and need not wait until it is there: words come there in their order, before whatever
+    /// is accessed after them. One that is refused may be told by a later call.
+    ///
+    /// # Errors
+    /// As [`write_cluster`](Self::write_cluster).
+    fn post_cluster(&mut self, address: u32, word: u32) -> Result<(), DeviceError> {
+        self.write_cluster(address, &word.to_le_bytes())
+    }
+
     /// Puts a program into the cluster's memory, which is out of reset and fetches nothing.
     ///
     /// # Errors

@@ -82,6 +82,10 @@ impl Device for OpenDevice {
         each!(self, device => device.write_cluster(address, bytes))
     }
 
+    fn post_cluster(&mut self, address: u32, word: u32) -> Result<(), DeviceError> {
+        each!(self, device => device.post_cluster(address, word))
+    }
+
     fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
         each!(self, device => device.load(program))
     }

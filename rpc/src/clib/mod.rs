@@ -33,7 +33,7 @@ use std::fmt;
 use std::io;
 use std::rc::Rc;
 
-/// The calls of LLVM's libc, as a service.
+/// The calls of LLVM's libc, as a service for [`opcode::LIBC`]; for [`opcode::SPINNERET`] that of our own `printf`.
 pub struct Libc {
     files: RefCell<Files>,
     host: RefCell<Host>,
@@ -65,6 +65,9 @@ impl Libc {
 
 impl Service for Libc {
     fn handles(&self, opcode: u32) -> Option<Way> {
+        if opcode == opcode::PRINT {
+            return Some(Way::Stepwise);
+        }
         match opcode.wrapping_sub(opcode::NOOP) {
             // The default answer is none, which is right.
             0 => Some(Way::AtOnce),
@@ -75,6 +78,7 @@ impl Service for Libc {
 
     fn call(self: Rc<Self>, call: Call) -> Answer {
         match call.opcode() {
+            opcode::PRINT => Box::pin(print::print_short(self, call)),
             opcode::EXIT => Box::pin(process::exit(self, call)),
             opcode::ABORT => Box::pin(process::abort(self, call)),
             opcode::SYSTEM => Box::pin(process::system(self, call)),

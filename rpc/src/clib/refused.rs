@@ -22,3 +22,5 @@ pub const STANDARD: Refusal = Refusal::new("standard stream");
 pub const WIDE: Refusal = Refusal::new("text too long");
 /// No function of the host has this number.
 pub const FUNCTION: Refusal = Refusal::new("no such function");
+/// A call says that it has more than it sent.
+pub const SHORT: Refusal = Refusal::new("cut short");

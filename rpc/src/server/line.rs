@@ -67,6 +67,11 @@ impl Line {
         }
     }
 
+    /// Whether a parked call wants to go on.
+    pub(crate) fn is_woken(&self) -> bool {
+        self.is_active() && self.slot.want.get() == Want::Nothing && self.flag.0.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn is_active(&self) -> bool {
         self.active.is_some()
     }

@@ -42,6 +42,8 @@ pub struct Server<M> {
     lines: Vec<Line>,
     /// [`Line::quiet`] of each line, close together.
     quiet: Vec<u32>,
+    /// Where [`step`](Self::step) goes on.
+    next: usize,
     board: Rc<Board>,
 }
 
@@ -85,6 +87,7 @@ impl<M: Memory> Server<M> {
             lines,
             process,
             services: Vec::new(),
+            next: 0,
             board: Rc::default(),
         })
     }
@@ -116,12 +119,50 @@ impl<M: Memory> Server<M> {
     pub fn poll(&mut self) -> Result<bool, M::Error> {
         let mut is_busy = false;
         for port in 0..self.quiet.len() {
-            // Most ports are idle, and are passed over by this alone.
-            if self.quiet[port] != self.process.inbox(port as u32)? {
-                is_busy |= self.visit(port as u32)?;
-                self.quiet[port] = self.lines[port].quiet();
+            is_busy |= self.look(port)?;
+        }
+        Ok(is_busy)
+    }
+
+    /// Whether a port has something to do, as far as a look at the mailboxes tells.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn is_wanted(&self) -> Result<bool, M::Error> {
+        for (quiet, port) in self.quiet.iter().zip(0..) {
+            // A parked call is looked at in every round, and is no reason for one.
+            let line = &self.lines[port as usize];
+            let inbox = self.process.inbox(port)?;
+            let has_come = inbox != line.state.out() && inbox <= 1;
+            if *quiet != inbox && (line.state.owns() || has_come || line.is_woken()) {
+                return Ok(true);
             }
         }
+        Ok(false)
+    }
+
+    /// Does what can be done at the next port that has something to do, each in its turn. Says whether there was one.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn step(&mut self) -> Result<bool, M::Error> {
+        let ports = self.quiet.len();
+        for port in (self.next..ports).chain(0..self.next) {
+            if self.look(port)? {
+                self.next = (port + 1) % ports;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Does what can be done at a port, and says whether anything was. Most ports are idle, and are passed over by a load.
+    fn look(&mut self, port: usize) -> Result<bool, M::Error> {
+        if self.quiet[port] == self.process.inbox(port as u32)? {
+            return Ok(false);
+        }
+        let is_busy = self.visit(port as u32)?;
+        self.quiet[port] = self.lines[port].quiet();
         Ok(is_busy)
     }
 

@@ -160,6 +160,10 @@ impl<B: Behind> Device for Simulated<B> {
         Ok(())
     }
 
+    fn post_cluster(&mut self, address: u32, word: u32) -> Result<(), DeviceError> {
+        self.borrow_mut().post_cluster(address, word).map_err(refused)
+    }
+
     fn load(&mut self, program: &Program) -> Result<(), DeviceError> {
         let is_there = self.borrow_mut().load(program);
         match is_there {

@@ -11,6 +11,7 @@ pub mod net;
 pub mod nic;
 pub mod report;
 pub mod run;
+pub mod services;
 pub mod terminal;
 pub mod traffic;
 pub mod transfer;

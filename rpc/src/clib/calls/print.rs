@@ -5,7 +5,7 @@ use crate::clib::files::{STDERR, STDOUT};
 use crate::clib::format::{Item, Packing, argument_bytes, bind, render};
 use crate::clib::{Libc, refused};
 use crate::opcode;
-use crate::server::Call;
+use crate::server::{Call, Refusal};
 use std::rc::Rc;
 
 /// `> [stream] > S(format) < bytes of arguments > S(arguments)`, for each string, the last one first, `< 0, address
@@ -24,7 +24,13 @@ pub(in crate::clib) async fn print(libc: Rc<Libc>, mut call: Call) {
         None => call.receive().await.0[0],
     };
     let text = text(&libc, &mut call, packing).await;
-    let result = match (libc.files.borrow_mut().stream(name), text) {
+    let result = write(&libc, &call, name, text);
+    call.send(&[result, 0]).await;
+}
+
+/// Writes text, if there is any, and gives the result of `printf`.
+fn write(libc: &Libc, call: &Call, name: u64, text: Option<Vec<u8>>) -> u64 {
+    match (libc.files.borrow_mut().stream(name), text) {
         (None, _) => {
             call.refuse(refused::HANDLE);
             FAILED
@@ -37,8 +43,50 @@ pub(in crate::clib) async fn print(libc: Rc<Libc>, mut call: Call) {
             true => text.len() as u64,
             false => FAILED,
         },
+    }
+}
+
+/// `> S(u32 stream, u32 bytes of the format, format, arguments packed, strings) < result`: [`opcode::PRINT`]. The strings are those
+/// that are not null, in their order, each up to its NUL.
+pub(in crate::clib) async fn print_short(libc: Rc<Libc>, mut call: Call) {
+    let most = HEAD_BYTES + libc.limits.format + libc.limits.stream;
+    let bytes = call.receive_stream(most).await.unwrap_or_default();
+    let (name, text) = match bytes.split_first_chunk() {
+        Some((head, rest)) => {
+            let [name, format_bytes] = halves(*head);
+            let text = short_text(&libc, rest, format_bytes as usize);
+            if let Err(refusal) = text {
+                call.refuse(refusal);
+            }
+            (name.into(), text.ok())
+        }
+        None => (STDOUT, None),
     };
-    call.send(&[result, 0]).await;
+    let result = write(&libc, &call, name, text);
+    call.send(&[result]).await;
+}
+
+/// Bytes of the stream and the format's length.
+const HEAD_BYTES: usize = 8;
+
+fn halves([a, b, c, d, rest @ ..]: [u8; HEAD_BYTES]) -> [u32; 2] {
+    [[a, b, c, d], rest].map(u32::from_le_bytes)
+}
+
+fn short_text(libc: &Libc, bytes: &[u8], format_bytes: usize) -> Result<Vec<u8>, Refusal> {
+    let (format, rest) = bytes.split_at_checked(format_bytes).ok_or(refused::SHORT)?;
+    let argument_bytes = argument_bytes(format, Packing::Packed);
+    let (arguments, mut rest) = rest.split_at_checked(argument_bytes).ok_or(refused::SHORT)?;
+    let items = bind(format, arguments, Packing::Packed);
+    let mut strings = Vec::new();
+    for item in &items {
+        if let Item::String(_, 1..) = item {
+            let end = rest.iter().position(|byte| *byte == 0).ok_or(refused::SHORT)?;
+            strings.push(rest[..end].to_vec());
+            rest = &rest[end + 1..];
+        }
+    }
+    render(&items, &strings, libc.dialect, libc.limits.stream).map_err(|_| refused::WIDE)
 }
 
 /// Receives format, arguments and strings, and makes text of them. If one is refused, the others are received all the same.

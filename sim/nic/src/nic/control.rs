@@ -2,6 +2,7 @@
 
 use super::{Behind, Nic, NicError};
 use spinneret_regmap::bar;
+use spinneret_regmap::pspin::HANDLER_BASE;
 use spinneret_sim::axil::{LiteRead, LiteWrite, Response};
 use std::fmt;
 
@@ -84,6 +85,26 @@ impl<B: Behind> Nic<B> {
         self.write_bar(offset, value, Place::Cluster(address))
     }
 
+    /// The same without waiting for the answer, as processors do it: the write is under way when this returns. What comes after it
+    /// through the BAR waits for it.
+    ///
+    /// # Errors
+    /// If the BAR does not reach it, or one that was posted before was not answered as it should.
+    pub fn post_cluster(&mut self, address: u32, value: u32) -> Result<(), ControlError> {
+        let offset = in_bar(address).ok_or(ControlError::NoMemory(address))?;
+        self.look_at_posted(Place::Cluster(address))?;
+        self.bar.write(LiteWrite::new(offset.into(), value.into()));
+        Ok(())
+    }
+
+    /// What became of writes that nobody waited for; the newest one was to that place.
+    fn look_at_posted(&mut self, place: Place) -> Result<(), ControlError> {
+        for done in self.bar.take_writes() {
+            check("write", place, Some(done.response))?;
+        }
+        Ok(())
+    }
+
     /// Reads a word of the cluster's memory through the BAR.
     ///
     /// # Errors
@@ -94,6 +115,7 @@ impl<B: Behind> Nic<B> {
     }
 
     fn write_bar(&mut self, offset: u32, value: u32, place: Place) -> Result<(), ControlError> {
+        self.settle()?;
         self.bar.write(LiteWrite::new(offset.into(), value.into()));
         self.wait_for_bar("write", place)?;
         let response = self.bar.take_writes().first().map(|done| done.response);
@@ -101,11 +123,19 @@ impl<B: Behind> Nic<B> {
     }
 
     fn read_bar(&mut self, offset: u32, place: Place) -> Result<u32, ControlError> {
+        self.settle()?;
         self.bar.read(LiteRead::new(offset.into()));
         self.wait_for_bar("read", place)?;
         let done = self.bar.take_reads().into_iter().next();
         check("read", place, done.as_ref().map(|done| done.response))?;
         Ok(done.map_or(0, |done| done.data as u32))
+    }
+
+    /// Waits for writes that were posted.
+    fn settle(&mut self) -> Result<(), ControlError> {
+        let place = Place::Cluster(HANDLER_BASE);
+        self.wait_for_bar("a posted write", place)?;
+        self.look_at_posted(place)
     }
 
     fn wait_for_bar(&mut self, action: &'static str, place: Place) -> Result<(), ControlError> {

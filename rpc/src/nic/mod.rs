@@ -1,0 +1,447 @@
+//! Services for the handlers of a context.
+//!
+//! ```text
+//!  handler: spin_rpc.h            NIC, L2: the context's place (crate::place)      host memory of the context
+//!    packet, mailbox ------------------------------------------------------------> buffer, behind the pages of spin_host.h
+//!    waits <---------------------- copies of inboxes <----- Services: Server <---->
+//! ```
+//!
+//! A handler that waits looks at a word of L2, which the host writes through the BAR besides the mailbox in host memory. So that memory
+//! is exactly LLVM's at any time.
+
+mod window;
+
+pub use window::Window;
+
+use crate::layout::{ALIGNMENT, Announcement, Layout, LayoutError, Version};
+use crate::place;
+use crate::server::{Counts, End, Running, Server, ServerError};
+use spinneret_host::{Context, Device, DeviceError, Error, HandlerMemory, OpenDevice, Ruleset};
+use std::convert::Infallible;
+use std::io;
+use std::time::Duration;
+
+/// HPUs of a cluster, as programs number them.
+const HPUS_OF_CLUSTER: u32 = 8;
+/// Host memory of each HPU that the handshake of `spin_host.h` uses.
+const PAGE_BYTES: u32 = 4096;
+/// Between two looks while time passes.
+const LOOK: Duration = Duration::from_nanos(100);
+/// Longest that handlers get to end when services are closed, in the time of the device.
+const DRAIN: Duration = Duration::from_millis(10);
+/// Between two looks at whether they have.
+const DRAIN_LOOK: Duration = Duration::from_micros(10);
+
+/// How services are offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The layout of the buffer.
+    pub version: Version,
+    /// Ports of each HPU, 1 or 2. With 2, a call may overtake an asynchronous one of the same HPU, and more of these are under way.
+    pub ports_per_hpu: u32,
+    /// Whether handlers wait at the NIC's own memory, which takes a write to it for each packet of the host; else they ask host memory.
+    pub has_copies: bool,
+}
+
+impl Default for Offer {
+    /// LLVM 23's layout, one port for each HPU, and copies on the NIC.
+    fn default() -> Self {
+        Self {
+            version: Version::V23,
+            ports_per_hpu: 1,
+            has_copies: true,
+        }
+    }
+}
+
+/// Why services are not offered, or not any more.
+#[derive(Debug, thiserror::Error)]
+pub enum ServicesError {
+    /// The context.
+    #[error(transparent)]
+    Host(#[from] Error),
+    /// The NIC does not take a word.
+    #[error("a handler cannot be answered: {0}")]
+    Device(#[from] DeviceError),
+    /// The layout.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// The server.
+    #[error(transparent)]
+    Server(#[from] ServerError<Infallible>),
+    /// Host memory is too small for the buffer.
+    #[error(
+        "calls need {needs} bytes of host memory, and context {context} has {has}: open it with more (Options::host_bytes)"
+    )]
+    HostMemory {
+        /// The context.
+        context: u32,
+        /// Bytes that it has.
+        has: u32,
+        /// Bytes up to the buffer's end.
+        needs: u32,
+    },
+    /// The program has room for fewer ports.
+    #[error(
+        "{ports} ports are wanted, and the program has room for {room}: give each HPU fewer, or build it for this NIC \
+         (make CLUSTERS=N)"
+    )]
+    Ports {
+        /// What is wanted.
+        ports: u32,
+        /// What there is room for.
+        room: u32,
+    },
+    /// Handlers still know another layout.
+    #[error(
+        "context {context} had {had} ports of LLVM {version} before, which its HPUs remember as long as the program runs: \
+         open the same again, or close all contexts first"
+    )]
+    OtherLayout {
+        /// The context.
+        context: u32,
+        /// Ports that it had.
+        had: u32,
+        /// The version that it had.
+        version: u32,
+    },
+    /// There is no thread for the server.
+    #[error("there is no thread for the server: {0}")]
+    Thread(#[from] io::Error),
+}
+
+/// Services for the handlers of a context, until they are closed or dropped.
+#[derive(Debug)]
+pub struct Services<D: Device = OpenDevice> {
+    // Whoever looks at host memory goes before the context that has it.
+    server: Option<Where>,
+    context: Option<Context<D>>,
+    place: Place<D>,
+}
+
+/// Where the server is.
+#[derive(Debug)]
+enum Where {
+    Here(Box<Server<Window>>),
+    Thread(Running<Infallible>),
+}
+
+impl<D: Device> Services<D> {
+    /// Offers services that are polled: by [`poll`](Self::poll), or while time passes by [`wait`](Self::wait).
+    /// `add` adds them to the server.
+    ///
+    /// # Errors
+    /// If the program of the context calls nothing, its host memory is too small, or the NIC does not answer.
+    pub fn open(
+        context: Context<D>,
+        offer: &Offer,
+        add: impl FnOnce(&mut Server<Window>),
+    ) -> Result<Self, ServicesError> {
+        let place = Place::new(&context, offer)?;
+        let mut server = Server::new(place.prepare(&context)?, place.layout)?;
+        add(&mut server);
+        place.announce(&context)?;
+        Ok(Self {
+            server: Some(Where::Here(Box::new(server))),
+            context: Some(context),
+            place,
+        })
+    }
+
+    /// Offers services on a thread of their own. It answers in host memory alone, whatever the offer says, because
+    /// the NIC may be in use by others for long.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and if there is no thread.
+    pub fn on_thread(
+        context: Context<D>,
+        offer: &Offer,
+        add: impl FnOnce(&mut Server<Window>) + Send + 'static,
+    ) -> Result<Self, ServicesError> {
+        let offer = Offer {
+            has_copies: false,
+            ..*offer
+        };
+        let place = Place::new(&context, &offer)?;
+        let (window, layout) = (place.prepare(&context)?, place.layout);
+        let running = Running::start(move || {
+            let mut server =
+                Server::new(window, layout).expect("the buffer was cleared, and has this layout");
+            add(&mut server);
+            server
+        })?;
+        // From here on the thread ends with the services.
+        let services = Self {
+            server: Some(Where::Thread(running)),
+            context: Some(context),
+            place,
+        };
+        services.place.announce(services.context())?;
+        Ok(services)
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Context<D> {
+        self.context.as_ref().expect("only `close` takes it")
+    }
+
+    /// How the buffer is laid out, and where in the context's host memory it begins.
+    pub fn announcement(&self) -> Announcement {
+        Announcement {
+            layout: self.place.layout,
+            offset: self.place.offset,
+        }
+    }
+
+    /// The server, if it is not on another thread.
+    pub fn server(&self) -> Option<&Server<Window>> {
+        match &self.server {
+            Some(Where::Here(server)) => Some(server),
+            _ => None,
+        }
+    }
+
+    /// Looks at every port once and does what can be done. Says whether anything was; on a thread it never is.
+    ///
+    /// # Errors
+    /// If the NIC does not answer.
+    pub fn poll(&mut self) -> Result<bool, ServicesError> {
+        self.serve(|server| server.poll())
+    }
+
+    /// The same for one port that has something to do.
+    ///
+    /// # Errors
+    /// As [`poll`](Self::poll).
+    pub fn step(&mut self) -> Result<bool, ServicesError> {
+        self.serve(Server::step)
+    }
+
+    /// Forgets the call of a port whose handler will not go on, and says whether there was one. A server on a thread forgets it when
+    /// the HPU calls again.
+    ///
+    /// # Errors
+    /// As [`poll`](Self::poll).
+    pub fn abandon(&mut self, port: u32) -> Result<bool, ServicesError> {
+        self.serve(|server| server.abandon(port))
+    }
+
+    fn serve(
+        &mut self,
+        work: impl FnOnce(&mut Server<Window>) -> Result<bool, Infallible>,
+    ) -> Result<bool, ServicesError> {
+        let Some(Where::Here(server)) = &mut self.server else {
+            return Ok(false);
+        };
+        let Ok(is_busy) = work(server);
+        let copies = server.process().memory().take_copies();
+        if !copies.is_empty() {
+            let nic = self.context().nic().clone();
+            let mut device = nic.device();
+            for (port, word) in copies {
+                device.post_cluster(self.place.inbox(port), word)?;
+            }
+        }
+        Ok(is_busy)
+    }
+
+    /// Lets so much time pass, and answers meanwhile.
+    ///
+    /// # Errors
+    /// As [`poll`](Self::poll), and if the device fails.
+    pub fn wait(&mut self, time: Duration) -> Result<(), ServicesError> {
+        let nic = self.context().nic().clone();
+        let end = nic.now() + time;
+        loop {
+            while self.poll()? {}
+            let left = end.saturating_sub(nic.now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            nic.wait(match self.server() {
+                Some(_) => left.min(LOOK),
+                None => left,
+            })?;
+        }
+    }
+
+    /// Leads no more packets to the handlers, answers what they still ask for, and closes the context. Gives what was done, and how a
+    /// handler has ended itself.
+    ///
+    /// # Errors
+    /// If the NIC does not answer.
+    ///
+    /// # Panics
+    /// If a service on a thread has.
+    pub fn close(mut self) -> Result<(Counts, Option<End>), ServicesError> {
+        self.context().set_ruleset(&Ruleset::never())?;
+        self.drain()?;
+        self.place.close()?;
+        let done = match self.server.take() {
+            Some(Where::Here(server)) => (server.counts(), server.ended()),
+            Some(Where::Thread(running)) => {
+                let Ok(done) = running.stop();
+                done
+            }
+            None => (Counts::default(), None),
+        };
+        let context = self.context.take().expect("only this takes it");
+        context.close()?;
+        Ok(done)
+    }
+
+    /// Answers until no handler has a packet and no call is under way.
+    fn drain(&mut self) -> Result<(), ServicesError> {
+        let nic = self.context().nic().clone();
+        let end = nic.now() + DRAIN;
+        while nic.now() < end {
+            self.wait(DRAIN_LOOK)?;
+            let is_idle = self.server().is_none_or(|server| {
+                let Ok(is_idle) = server.is_idle();
+                is_idle
+            });
+            if is_idle && nic.packets_inside()? == Some(0) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<D: Device> Drop for Services<D> {
+    fn drop(&mut self) {
+        // Handlers that wait find out, and whoever wants to know calls `close`.
+        if self.context.is_some() {
+            let _ = self.place.close();
+        }
+    }
+}
+
+/// What a context's handlers are told, and where.
+#[derive(Debug)]
+struct Place<D: Device> {
+    memory: HandlerMemory<D>,
+    context: u32,
+    /// Ports that there is room for.
+    room: u32,
+    layout: Layout,
+    offset: u32,
+    hpus: u32,
+    has_copies: bool,
+    session: u32,
+}
+
+impl<D: Device> Place<D> {
+    fn new(context: &Context<D>, offer: &Offer) -> Result<Self, ServicesError> {
+        let memory = context.variable(place::VARIABLE)?;
+        let [clusters, _] = context.nic().device().shape();
+        let hpus = clusters * HPUS_OF_CLUSTER;
+        let layout = Layout::new(offer.version, hpus * offer.ports_per_hpu)?;
+        let room = (memory.len() / 4 / place::PLACES).saturating_sub(place::HEAD_WORDS);
+        let ports = layout.ports();
+        if ports > room || offer.ports_per_hpu > place::PORTS_PER_HPU {
+            return Err(ServicesError::Ports { ports, room });
+        }
+        let mut place = Self {
+            memory,
+            context: context.number(),
+            room,
+            layout,
+            offset: hpus * PAGE_BYTES,
+            hpus,
+            has_copies: offer.has_copies,
+            session: 0,
+        };
+        let last: u32 = place.memory.load(place.head(place::SESSIONS))?;
+        place.session = last % place::LAST_SESSION + 1;
+        Ok(place)
+    }
+
+    fn head(&self, word: u32) -> u32 {
+        4 * place::head_word(self.context, word, self.room)
+    }
+
+    /// The address of the word that tells a port's inbox.
+    fn inbox(&self, port: u32) -> u32 {
+        self.memory.address() + 4 * place::inbox_word(self.context, port, self.room)
+    }
+
+    /// Clears the buffer and the copies.
+    fn prepare(&self, context: &Context<D>) -> Result<Window, ServicesError> {
+        let host = context.host_memory();
+        let needs = self.offset + self.layout.bytes();
+        if host.len() < needs {
+            let (context, has) = (context.number(), host.len());
+            return Err(ServicesError::HostMemory { context, has, needs });
+        }
+        self.check_layout()?;
+        self.memory.store(self.head(place::SESSION), 0_u32)?;
+        host.write(self.offset, &vec![0; self.layout.bytes() as usize])?;
+        self.write_copies(place::copy(self.session, 0, None))?;
+        let first = host.pointer()?.as_ptr().wrapping_add(self.offset as usize);
+        let first = std::ptr::NonNull::new(first).expect("memory is not at address 0");
+        debug_assert!(first.as_ptr().addr().is_multiple_of(ALIGNMENT));
+        let copies = self.has_copies.then_some(self.session);
+        // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which the server is.
+        // Only the library writes there by other means, and nobody asks it to while services are open.
+        Ok(unsafe { Window::new(first, self.layout, copies) })
+    }
+
+    /// HPUs that have called before know where their ports were, until they look again.
+    fn check_layout(&self) -> Result<(), ServicesError> {
+        if self.memory.load::<u32>(self.head(place::SESSIONS))? == 0 {
+            return Ok(());
+        }
+        let mut words = [0; 4];
+        for (word, place) in words.iter_mut().zip(place::ANNOUNCEMENT..) {
+            *word = self.memory.load(self.head(place))?;
+        }
+        match Announcement::from_words(words) {
+            Ok(had) if had.layout != self.layout || had.offset != self.offset => {
+                Err(ServicesError::OtherLayout {
+                    context: self.context,
+                    had: had.layout.ports(),
+                    version: had.layout.version().number(),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the same word for all ports.
+    fn write_copies(&self, word: u32) -> Result<(), Error> {
+        let copies = word.to_le_bytes().repeat(self.room as usize);
+        self.memory.write(self.head(place::HEAD_WORDS), &copies)
+    }
+
+    /// Tells handlers that they may call.
+    fn announce(&self, context: &Context<D>) -> Result<(), ServicesError> {
+        let announcement = Announcement {
+            layout: self.layout,
+            offset: self.offset,
+        };
+        let host = context.host_memory().address();
+        let [version, offset, ports, lanes] = announcement.to_words();
+        for (word, value) in [
+            (place::ANNOUNCEMENT, version),
+            (place::ANNOUNCEMENT + 1, offset),
+            (place::ANNOUNCEMENT + 2, ports),
+            (place::ANNOUNCEMENT + 3, lanes),
+            (place::HOST_LOW, host as u32),
+            (place::HOST_HIGH, (host >> 32) as u32),
+            (place::HPUS, self.hpus),
+            (place::HAS_COPY, self.has_copies.into()),
+            (place::SESSIONS, self.session),
+            (place::SESSION, self.session),
+        ] {
+            self.memory.store(self.head(word), value)?;
+        }
+        Ok(())
+    }
+
+    /// Tells handlers that nobody answers any more, also those that wait.
+    fn close(&self) -> Result<(), Error> {
+        self.memory.store(self.head(place::SESSION), 0_u32)?;
+        self.write_copies(place::copy(0, 0, None))
+    }
+}

@@ -1,0 +1,113 @@
+//! The buffer in the host memory of a context, as the server reaches it.
+
+use crate::layout::{Layout, MAILBOX_BYTES, PACKET_BYTES};
+use crate::memory::{Memory, Words};
+use crate::packet;
+use crate::place;
+use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
+use std::mem;
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::atomic::AtomicU32;
+
+/// The buffer in the host memory of a context. What the server writes to its mailboxes is noted for copies on the NIC.
+#[derive(Debug)]
+pub struct Window {
+    first: NonNull<AtomicU32>,
+    layout: Layout,
+    copies: Option<Copies>,
+}
+
+/// What has to be written to the NIC.
+#[derive(Debug)]
+struct Copies {
+    session: u32,
+    /// The packet that was written last, and its port.
+    packet: Cell<Option<(u32, [u64; packet::WORDS])>>,
+    /// Ports and their words.
+    noted: RefCell<Vec<(u32, u32)>>,
+}
+
+// SAFETY: host memory belongs to the process and not to a thread, and its words are accessed as atomic ones; the rest is this
+// window's own.
+unsafe impl Send for Window {}
+
+impl Window {
+    /// The buffer at an address; the session, if there are copies on the NIC.
+    ///
+    /// # Safety
+    /// There have to be so many bytes as the layout says, at a multiple of 64, for as long as the window is there, and this process
+    /// accesses them by atomic operations only.
+    pub(super) unsafe fn new(first: NonNull<u8>, layout: Layout, copies: Option<u32>) -> Self {
+        Self {
+            first: first.cast(),
+            layout,
+            copies: copies.map(|session| Copies {
+                session,
+                packet: Cell::default(),
+                noted: RefCell::default(),
+            }),
+        }
+    }
+
+    fn words(&self) -> Words<'_> {
+        let words = self.layout.bytes() / MAILBOX_BYTES;
+        // SAFETY: whoever made the window has promised that there are so many bytes in this alignment, and that only atomic operations
+        // change them; the NIC and other processes are no part of this program.
+        Words::new(unsafe { slice::from_raw_parts(self.first.as_ptr(), words as usize) })
+    }
+
+    /// Ports whose inboxes have changed since the last call, in the order in which they did, and what is to be told of them.
+    pub(super) fn take_copies(&self) -> Vec<(u32, u32)> {
+        let copies = self.copies.as_ref();
+        copies.map_or_else(Vec::new, |copies| mem::take(&mut copies.noted.borrow_mut()))
+    }
+}
+
+impl Memory for Window {
+    type Error = Infallible;
+
+    fn bytes(&self) -> u32 {
+        self.layout.bytes()
+    }
+
+    #[inline]
+    fn load(&self, offset: u32) -> Result<u32, Infallible> {
+        self.words().load(offset)
+    }
+
+    #[inline]
+    fn store(&self, offset: u32, value: u32) -> Result<(), Infallible> {
+        self.words().store(offset, value)?;
+        let mailboxes = self.layout.primary(0)..self.layout.secondary(0);
+        if let Some(copies) = self.copies.as_ref().filter(|_| mailboxes.contains(&offset)) {
+            let port = (offset - mailboxes.start) / MAILBOX_BYTES;
+            let packet = copies.packet.take().filter(|(of, _)| *of == port);
+            let word = place::copy(
+                copies.session,
+                value,
+                packet.as_ref().map(|(_, words)| &words[..]),
+            );
+            copies.noted.borrow_mut().push((port, word));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn read(&self, offset: u32, words: &mut [u64]) -> Result<(), Infallible> {
+        self.words().read(offset, words)
+    }
+
+    #[inline]
+    fn write(&self, offset: u32, words: &[u64]) -> Result<(), Infallible> {
+        self.words().write(offset, words)?;
+        if let Some(copies) = &self.copies {
+            let port = offset
+                .checked_sub(self.layout.packet(0))
+                .map(|place| place / PACKET_BYTES);
+            copies.packet.set(port.zip(words.try_into().ok()));
+        }
+        Ok(())
+    }
+}

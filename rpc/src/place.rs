@@ -1,0 +1,93 @@
+//! What the host tells and gives the handlers of a context, in L2 of the NIC: a place for each context, in a variable that programs
+//! have if they call.
+//!
+//! Words of 32 bits. The first four are the [`Announcement`](crate::Announcement); behind [`HEAD_WORDS`] lies a word for each port,
+//! which tells its inbox, so that a handler that waits need not ask host memory.
+
+/// The variable, an array of places.
+pub const VARIABLE: &str = "__spin_rpc";
+/// Places: one for each context.
+pub const PLACES: u32 = 4;
+/// Words before those of the ports.
+pub const HEAD_WORDS: u32 = 16;
+/// Most ports of an HPU.
+pub const PORTS_PER_HPU: u32 = 2;
+
+/// The words of the announcement: version, offset, ports, lanes.
+pub const ANNOUNCEMENT: u32 = 0;
+/// The session: another number each time that services are opened, written last; 0 while they are closed, written first.
+pub const SESSION: u32 = 4;
+/// Lower half of the address of the context's host memory, by which handlers find their place.
+pub const HOST_LOW: u32 = 5;
+/// Upper half of it.
+pub const HOST_HIGH: u32 = 6;
+/// From an HPU's port to its next one: the number of HPUs that there can be.
+pub const HPUS: u32 = 7;
+/// Whether the words of the ports are written.
+pub const HAS_COPY: u32 = 8;
+/// The last session that there was.
+pub const SESSIONS: u32 = 9;
+
+/// The head's words by name, for the header that handlers include.
+pub(crate) const FIELDS: [(&str, u32, &str); 10] = [
+    (
+        "version",
+        ANNOUNCEMENT,
+        "SPIN_RPC_VERSION_22 or SPIN_RPC_VERSION_23",
+    ),
+    (
+        "offset",
+        ANNOUNCEMENT + 1,
+        "where the buffer begins in host memory",
+    ),
+    ("ports", ANNOUNCEMENT + 2, "ports of all HPUs"),
+    ("lanes", ANNOUNCEMENT + 3, "always 1"),
+    (
+        "session",
+        SESSION,
+        "another one each time that services are opened; 0 while they are closed",
+    ),
+    (
+        "host_low",
+        HOST_LOW,
+        "the context's host memory, by which handlers find their place",
+    ),
+    ("host_high", HOST_HIGH, "upper half of its address"),
+    ("hpus", HPUS, "from an HPU's port to its next one"),
+    ("has_copy", HAS_COPY, "whether `inbox` is written"),
+    ("sessions", SESSIONS, "the last session that there was"),
+];
+
+/// Of a port's word: what the inbox holds.
+pub const COPY_INBOX: u32 = 1;
+/// Of a port's word: the packet is a number and otherwise zero, and the bits above are that number. Without it they are the
+/// session's.
+pub const COPY_HAS_VALUE: u32 = 2;
+/// The lowest bit of the number.
+pub const COPY_SHIFT: u32 = 2;
+/// The last session before the first one comes again.
+pub const LAST_SESSION: u32 = u32::MAX >> COPY_SHIFT;
+
+/// A port's word: the inbox, and the packet, if the server has just written one that is a small number.
+pub fn copy(session: u32, inbox: u32, packet: Option<&[u64]>) -> u32 {
+    let inbox = inbox & COPY_INBOX;
+    let number = match packet {
+        Some([first, rest @ ..]) if rest.iter().all(|word| *word == 0) => Some(*first),
+        _ => None,
+    };
+    let small = number.filter(|number| (*number as i64) << (64 - 30) >> (64 - 30) == *number as i64);
+    match small {
+        Some(number) => (number as u32) << COPY_SHIFT | COPY_HAS_VALUE | inbox,
+        None => session << COPY_SHIFT | inbox,
+    }
+}
+
+/// The word of a port, by the number of its context's place and of its port, of places for so many ports each.
+pub const fn inbox_word(place: u32, port: u32, ports: u32) -> u32 {
+    head_word(place, HEAD_WORDS, ports) + port
+}
+
+/// A word of a place's head.
+pub const fn head_word(place: u32, word: u32, ports: u32) -> u32 {
+    place * (HEAD_WORDS + ports) + word
+}

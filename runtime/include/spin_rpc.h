@@ -1,0 +1,88 @@
+/*
+ * Calls to the host: the client of LLVM libc's RPC protocol (docs/host/rpc.md), in the little code that handlers have room for.
+ *
+ *     spin_rpc_port_t *port = spin_rpc_open(opcode);      NULL if the host offers this context nothing
+ *     spin_rpc_send(port, words, sizeof(words));          as often as the call says, in its order
+ *     spin_rpc_recv(port, words, sizeof(words));
+ *     spin_rpc_close(port);
+ *
+ * Every HPU has ports of its own, so nobody locks or looks for one. A call whose last packet is sent and not received
+ * is asynchronous: the port is waited for when it is opened again. What is sent or received lies in L1 or L2, and is free
+ * again when the function returns. A function gives false once the host has gone; then only close is left.
+ *
+ * While a handler waits, its time counts for the watchdog as any other. A handler that is ended in the middle of a call, by the
+ * watchdog or by a fault, leaves its port half done: the next one on this HPU finds that, waits until the port is the client's, and
+ * begins with another generation, by which the server drops the old call.
+ */
+#ifndef SPIN_RPC_H
+#define SPIN_RPC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spin_rpc_abi.h"
+
+extern volatile struct spin_rpc_place __spin_rpc[SPIN_RPC_CONTEXTS];
+
+/* What an HPU knows of a port. `out` and `header` are where the host gets them from. */
+typedef struct spin_rpc_port {
+    uint32_t out;       /* what this side's mailbox holds */
+    uint32_t header[4]; /* mask of lanes, 0, opcode, generation */
+    uint32_t state;     /* SPIN_RPC_OWNS and others */
+    volatile uint32_t *inbox; /* the copy, or NULL */
+    uint32_t seen;      /* what the copy held when the port was seen to be ours */
+    struct spin_rpc_port *next; /* of this HPU, in a ring */
+    uint64_t packet_at; /* addresses in host memory */
+    uint64_t header_at;
+    uint64_t outbox_at;
+    uint64_t inbox_at;
+} spin_rpc_port_t;
+
+#define SPIN_RPC_OWNS 1u       /* the port is ours, as far as we have looked */
+#define SPIN_RPC_NEW_HEADER 2u /* the host does not have the header yet */
+#define SPIN_RPC_RECEIVED 4u   /* the last thing was a receive */
+#define SPIN_RPC_OPEN 8u       /* a call is under way */
+#define SPIN_RPC_BEGUN 16u     /* and its first packet is sent */
+
+/*
+ * A whole call of one packet of at most 64 bytes, answered by one whose first word is wanted: what most calls are, and in fewer
+ * instructions. With NULL for the answer there is none, and the end of the call is waited for.
+ */
+bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer);
+
+/* A whole call of one packet that nobody waits for. */
+bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes);
+
+/* Opens a port for a call. */
+spin_rpc_port_t *spin_rpc_open(uint32_t opcode);
+
+/* Sends a packet that begins with these bytes, at most 64. What stood behind them in the packet stays. */
+bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes);
+
+/* Receives the first bytes of a packet, at most 64. */
+bool spin_rpc_recv(spin_rpc_port_t *port, void *data, uint32_t bytes);
+
+/* Receives the first word of a packet, which costs less if the rest of it is zero. */
+bool spin_rpc_recv_word(spin_rpc_port_t *port, int64_t *word);
+
+/* Sends a stream of bytes. */
+bool spin_rpc_send_n(spin_rpc_port_t *port, const void *data, uint32_t bytes);
+
+/* Receives a stream of bytes and gives its length. What does not fit is received and forgotten. */
+bool spin_rpc_recv_n(spin_rpc_port_t *port, void *data, uint32_t room, uint32_t *bytes);
+
+/* Sends a string as a stream, with its NUL or without. */
+bool spin_rpc_send_string(spin_rpc_port_t *port, const char *text, bool with_nul);
+
+/* Waits until the host has given the port back: of a call without an answer, until it is done. */
+bool spin_rpc_wait(spin_rpc_port_t *port);
+
+static inline void spin_rpc_close(spin_rpc_port_t *port) {
+    port->state &= SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER;
+}
+
+/* strnlen and memcpy of the few bytes that calls have, quick also in L2, where each load takes 28 clocks. */
+uint32_t spin_rpc_length(const char *text, uint32_t most);
+void spin_rpc_copy(void *to, const void *from, uint32_t bytes);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * Numbers and layouts of calls to the host.
+ *
+ * Generated from the tables of the crate spinneret-rpc: change those, then run `./dev docs`.
+ */
+#ifndef SPIN_RPC_ABI_H
+#define SPIN_RPC_ABI_H
+
+#include <stdint.h>
+
+#include "spin_conf.h"
+
+#define SPIN_RPC_MAILBOX_BYTES 4
+#define SPIN_RPC_HEADER_BYTES 16
+#define SPIN_RPC_PACKET_BYTES 64
+#define SPIN_RPC_DOORBELL_BYTES 64
+#define SPIN_RPC_WORDS 8
+#define SPIN_RPC_FIRST_BYTES 56
+#define SPIN_RPC_CONTEXTS 4
+#define SPIN_RPC_PORTS_PER_HPU 2
+#define SPIN_RPC_COPY_INBOX 1
+#define SPIN_RPC_COPY_HAS_VALUE 2
+#define SPIN_RPC_COPY_SHIFT 2
+#define SPIN_RPC_VERSION_22 0x52504316u
+#define SPIN_RPC_VERSION_23 0x52504317u
+#define SPIN_RPC_PORTS (SPIN_RPC_PORTS_PER_HPU * CORE_COUNT)
+
+/* What the host tells and gives a context, in L2. */
+struct spin_rpc_place {
+    uint32_t version; /* SPIN_RPC_VERSION_22 or SPIN_RPC_VERSION_23 */
+    uint32_t offset; /* where the buffer begins in host memory */
+    uint32_t ports; /* ports of all HPUs */
+    uint32_t lanes; /* always 1 */
+    uint32_t session; /* another one each time that services are opened; 0 while they are closed */
+    uint32_t host_low; /* the context's host memory, by which handlers find their place */
+    uint32_t host_high; /* upper half of its address */
+    uint32_t hpus; /* from an HPU's port to its next one */
+    uint32_t has_copy; /* whether `inbox` is written */
+    uint32_t sessions; /* the last session that there was */
+    uint32_t reserved[6];
+    uint32_t inbox[SPIN_RPC_PORTS]; /* copies of the inboxes: SPIN_RPC_COPY_... */
+};
+
+/* Calls: the top byte is the class. */
+#define SPIN_RPC_NOOP 0x63000000u /* Nothing, without an answer. */
+#define SPIN_RPC_EXIT 0x63000001u /* Ends the client. */
+#define SPIN_RPC_WRITE_TO_STDOUT 0x63000002u /* Bytes to standard output. */
+#define SPIN_RPC_WRITE_TO_STDERR 0x63000003u /* Bytes to standard error. */
+#define SPIN_RPC_WRITE_TO_STREAM 0x63000004u /* Bytes to a stream. */
+#define SPIN_RPC_WRITE_TO_STDOUT_NEWLINE 0x63000005u /* Bytes and a newline to standard output, `puts`. */
+#define SPIN_RPC_READ_FROM_STREAM 0x63000006u /* `fread` and `fgetc`. */
+#define SPIN_RPC_READ_FGETS 0x63000007u /* `fgets`. */
+#define SPIN_RPC_OPEN_FILE 0x63000008u /* `fopen`. */
+#define SPIN_RPC_CLOSE_FILE 0x63000009u /* `fclose`. */
+#define SPIN_RPC_MALLOC 0x6300000au /* Memory for the device's heap. */
+#define SPIN_RPC_FREE 0x6300000bu /* Gives it back, without an answer. */
+#define SPIN_RPC_HOST_CALL 0x6300000cu /* A function of the host by its number. */
+#define SPIN_RPC_ABORT 0x6300000du /* Ends the client abnormally. */
+#define SPIN_RPC_FEOF 0x6300000eu /* `feof`. */
+#define SPIN_RPC_FERROR 0x6300000fu /* `ferror`. */
+#define SPIN_RPC_CLEARERR 0x63000010u /* `clearerr`. */
+#define SPIN_RPC_FSEEK 0x63000011u /* `fseek`. */
+#define SPIN_RPC_FTELL 0x63000012u /* `ftell`. */
+#define SPIN_RPC_FFLUSH 0x63000013u /* `fflush`. */
+#define SPIN_RPC_UNGETC 0x63000014u /* `ungetc`. */
+#define SPIN_RPC_PRINTF_TO_STDOUT 0x63000015u /* `printf`, arguments at multiples of their sizes. */
+#define SPIN_RPC_PRINTF_TO_STDERR 0x63000016u /* `printf` to standard error, aligned. */
+#define SPIN_RPC_PRINTF_TO_STREAM 0x63000017u /* `fprintf`, aligned. */
+#define SPIN_RPC_PRINTF_TO_STDOUT_PACKED 0x63000018u /* `printf`, arguments one right behind the other. */
+#define SPIN_RPC_PRINTF_TO_STDERR_PACKED 0x63000019u /* `printf` to standard error, packed. */
+#define SPIN_RPC_PRINTF_TO_STREAM_PACKED 0x6300001au /* `fprintf`, packed. */
+#define SPIN_RPC_REMOVE 0x6300001bu /* `remove`. */
+#define SPIN_RPC_RENAME 0x6300001cu /* `rename`. */
+#define SPIN_RPC_SYSTEM 0x6300001du /* `system`. */
+#define SPIN_RPC_TEST_INCREMENT 0x63008000u /* Adds 1 to a word. */
+#define SPIN_RPC_TEST_INTERFACE 0x63008001u /* Sends and receives in every order. */
+#define SPIN_RPC_TEST_STREAM 0x63008002u /* Sends a stream back. */
+#define SPIN_RPC_PRINT 0x73010001u /* Text of `printf` with everything that it takes in one stream. */
+
+#endif

@@ -1,0 +1,547 @@
+/* The client of the host's services: spin_rpc.h says what it is for. */
+#include "spin_rpc.h"
+
+#include "context.h"
+#include "handler.h"
+#include "spin_dma.h"
+#include "spin_host.h"
+
+/* The host finds it by this name. It is there only if a handler calls. */
+__attribute__((section(".l2_rpc"))) volatile struct spin_rpc_place __spin_rpc[SPIN_RPC_CONTEXTS];
+
+/* What an HPU knows: of the services of one context, that of its last call. It is lost when another context calls. */
+static __thread struct client {
+    volatile struct spin_rpc_place *place;
+    uint32_t session;
+    uint32_t empty; /* a copy of this session without a value, and with 0 in the inbox */
+    /* Complements of the address of the context's host memory, so that zeros are of no context. */
+    uint32_t not_low;
+    uint32_t not_high;
+    spin_rpc_port_t *next;
+    spin_rpc_port_t port[SPIN_RPC_PORTS_PER_HPU];
+} client;
+
+/* Where one packet is put together and taken apart: the host reads and writes it there. */
+static __thread union {
+    uint64_t words[SPIN_RPC_WORDS];
+    uint32_t halves[2 * SPIN_RPC_WORDS];
+    uint8_t bytes[SPIN_RPC_PACKET_BYTES];
+} packet;
+
+/* Words of a header. */
+#define OPCODE 2
+#define GENERATION 3
+
+/* Looks at an inbox in host memory between two looks at the session. */
+#define LOOKS 256
+
+static inline void write_host(uint64_t address, const volatile void *data, uint32_t bytes, spin_cmd_t *command) {
+    spin_dma_to_host(address, (uint32_t)(uintptr_t)data, bytes, true, command);
+}
+
+static inline void read_host(uint64_t address, volatile void *data, uint32_t bytes) {
+    spin_cmd_t command;
+    spin_dma_from_host(address, (uint32_t)(uintptr_t)data, bytes, true, &command);
+    spin_cmd_wait(command);
+}
+
+static inline bool is_same_session(void) { return client.place->session == client.session; }
+
+/* A copy without a value is of this session, or tells that it is over. One with a value is an answer to this HPU, so it is. */
+static inline bool is_of_session(uint32_t seen) {
+    return (seen & SPIN_RPC_COPY_HAS_VALUE) != 0 || (seen & ~SPIN_RPC_COPY_INBOX) == client.empty;
+}
+
+/* Waits at host memory. Whether there are services yet is looked at now and then. */
+__attribute__((cold, noinline)) static bool wait_at_host(spin_rpc_port_t *port) {
+    for (uint32_t looks = 1;; ++looks) {
+        read_host(port->inbox_at, &port->seen, SPIN_RPC_MAILBOX_BYTES);
+        if (port->seen == port->out) {
+            port->seen = 0;
+            port->state |= SPIN_RPC_OWNS;
+            return true;
+        }
+        if (looks % LOOKS == 0 && !is_same_session()) {
+            return false;
+        }
+    }
+}
+
+/* Waits until the port is ours; false if the session is over. */
+static inline bool wait_for(spin_rpc_port_t *port) {
+    volatile uint32_t *inbox = port->inbox;
+    if (inbox == NULL) {
+        return wait_at_host(port);
+    }
+    uint32_t out = port->out, seen;
+    do {
+        seen = *inbox;
+        if (!is_of_session(seen)) {
+            return false;
+        }
+    } while (((seen ^ out) & SPIN_RPC_COPY_INBOX) != 0);
+    port->seen = seen;
+    port->state |= SPIN_RPC_OWNS;
+    return true;
+}
+
+static inline bool own(spin_rpc_port_t *port) { return (port->state & SPIN_RPC_OWNS) != 0 || wait_for(port); }
+
+/* Gives the port to the host, which has everything else by now. */
+static inline void give_away(spin_rpc_port_t *port, uint32_t state) {
+    port->out ^= 1;
+    port->state = state & ~(SPIN_RPC_OWNS | SPIN_RPC_RECEIVED);
+    write_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES, NULL);
+}
+
+/* A port as the host's memory has it, wherever a handler or another session has left it. */
+__attribute__((cold, noinline)) static bool attach_port(spin_rpc_port_t *port) {
+    read_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES);
+    read_host(port->header_at, port->header, SPIN_RPC_HEADER_BYTES);
+    if (port->out > 1) {
+        /* Somebody else has written there. The server passes over such a port, so it is ours. */
+        spin_cmd_t command;
+        read_host(port->inbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES);
+        write_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES, &command);
+        spin_cmd_wait(command);
+    }
+    port->header[0] = 1;
+    port->header[1] = 0;
+    ++port->header[GENERATION];
+    port->state = SPIN_RPC_NEW_HEADER;
+    return wait_for(port);
+}
+
+/* The services of a context by its host memory, if the host offers any. */
+static volatile struct spin_rpc_place *find(uint32_t low, uint32_t high) {
+    for (uint32_t context = 0; context < SPIN_RPC_CONTEXTS; ++context) {
+        volatile struct spin_rpc_place *place = &__spin_rpc[context];
+        if (place->session != 0 && place->host_low == low && place->host_high == high) {
+            return place;
+        }
+    }
+    return NULL;
+}
+
+/* Finds out where the ports of this HPU are, and how they were left. */
+__attribute__((cold, noinline)) static bool attach(void) {
+    uint32_t low = MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW), high = MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH);
+    client.not_low = client.not_high = 0;
+    volatile struct spin_rpc_place *place = find(low, high);
+    if (place == NULL) {
+        return false;
+    }
+    uint32_t session = place->session, version = place->version, ports = place->ports, hpus = place->hpus;
+    uint32_t first = rt_cluster_id() * NB_CORES + rt_core_id();
+    bool is_known = version == SPIN_RPC_VERSION_22 || version == SPIN_RPC_VERSION_23;
+    if (session == 0 || !is_known || place->lanes != 1 || first >= hpus || first >= ports) {
+        return false;
+    }
+    client.place = place;
+    client.session = session;
+    client.empty = session << SPIN_RPC_COPY_SHIFT;
+    uint64_t primary = ((uint64_t)high << 32 | low) + place->offset;
+    primary += version == SPIN_RPC_VERSION_22 ? 0 : SPIN_RPC_DOORBELL_BYTES;
+    uint64_t secondary = primary + SPIN_RPC_MAILBOX_BYTES * ports;
+    /* All begins at a multiple of 64. */
+    uint64_t headers = (secondary + SPIN_RPC_MAILBOX_BYTES * ports + 7) & ~(uint64_t)7;
+    uint64_t packets = headers + SPIN_RPC_HEADER_BYTES * ports;
+    bool has_copy = place->has_copy && ports <= SPIN_RPC_PORTS;
+    spin_rpc_port_t *port = client.port, *last = port;
+    for (uint32_t index = first; index < ports && port < client.port + SPIN_RPC_PORTS_PER_HPU; index += hpus, ++port) {
+        port->inbox_at = primary + SPIN_RPC_MAILBOX_BYTES * index;
+        port->outbox_at = secondary + SPIN_RPC_MAILBOX_BYTES * index;
+        port->header_at = headers + SPIN_RPC_HEADER_BYTES * index;
+        port->packet_at = packets + SPIN_RPC_PACKET_BYTES * index;
+        port->inbox = has_copy ? &place->inbox[index] : NULL;
+        last->next = port;
+        last = port;
+        if (!attach_port(port)) {
+            return false;
+        }
+    }
+    last->next = client.next = client.port;
+    client.not_low = ~low;
+    client.not_high = ~high;
+    return true;
+}
+
+/* Begins a call. What this HPU knows may be of another session, which the first send finds out. */
+static inline void begin(spin_rpc_port_t *port, uint32_t opcode) {
+    uint32_t state = (port->state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) | SPIN_RPC_OPEN;
+    if (port->header[OPCODE] != opcode) {
+        port->header[OPCODE] = opcode;
+        state |= SPIN_RPC_NEW_HEADER;
+    }
+    port->state = state;
+    client.next = port->next;
+}
+
+__attribute__((cold, noinline)) static spin_rpc_port_t *attach_and_open(uint32_t opcode) {
+    if (!attach()) {
+        return NULL;
+    }
+    begin(client.port, opcode);
+    return client.port;
+}
+
+spin_rpc_port_t *spin_rpc_open(uint32_t opcode) {
+    /* What this HPU knows has to be of the context at hand, and no handler may have ended in the middle of a call. */
+    uint32_t other = (MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW) ^ ~client.not_low) |
+                     (MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH) ^ ~client.not_high);
+    spin_rpc_port_t *port = client.next;
+    if (other != 0 || (port->state & SPIN_RPC_OPEN) != 0) {
+        return attach_and_open(opcode);
+    }
+    begin(port, opcode);
+    return port;
+}
+
+/* The host has closed and opened again, so what this HPU knew is not so any more: the call begins anew, if it can. */
+__attribute__((cold, noinline)) static bool reattach(spin_rpc_port_t *port) {
+    uint32_t opcode = port->header[OPCODE];
+    if ((port->state & SPIN_RPC_BEGUN) != 0 || !attach()) {
+        return false;
+    }
+    begin(port, opcode);
+    return true;
+}
+
+/* Waits for the port, if need be, and writes the header, too. */
+__attribute__((noinline)) static bool send_more(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
+    spin_cmd_t header, sent;
+    do {
+        if (!own(port) && !reattach(port)) {
+            return false;
+        }
+        write_host(port->packet_at, data, bytes, &sent);
+        if ((port->state & SPIN_RPC_NEW_HEADER) != 0) {
+            write_host(port->header_at, port->header, SPIN_RPC_HEADER_BYTES, &header);
+            port->state &= ~SPIN_RPC_NEW_HEADER;
+            spin_cmd_wait(header);
+        }
+        spin_cmd_wait(sent);
+        if (is_same_session()) {
+            give_away(port, port->state | SPIN_RPC_BEGUN);
+            return true;
+        }
+    } while (reattach(port));
+    return false;
+}
+
+bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
+    uint32_t state = port->state;
+    if ((state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) != SPIN_RPC_OWNS) {
+        return send_more(port, data, bytes);
+    }
+    spin_cmd_t sent;
+    write_host(port->packet_at, data, bytes, &sent);
+    /* The packet is on its way meanwhile, so this look costs nothing. */
+    bool is_same = is_same_session();
+    spin_cmd_wait(sent);
+    if (!is_same) {
+        return reattach(port) && send_more(port, data, bytes);
+    }
+    give_away(port, state | SPIN_RPC_BEGUN);
+    return true;
+}
+
+/* The port is ours with a new packet in it. */
+static inline bool receive(spin_rpc_port_t *port) {
+    uint32_t state = port->state;
+    if ((state & SPIN_RPC_RECEIVED) != 0) {
+        give_away(port, state);
+    }
+    if (!own(port)) {
+        return false;
+    }
+    port->state |= SPIN_RPC_RECEIVED;
+    return true;
+}
+
+__attribute__((noinline)) bool spin_rpc_recv(spin_rpc_port_t *port, void *data, uint32_t bytes) {
+    if (!receive(port)) {
+        return false;
+    }
+    read_host(port->packet_at, data, bytes);
+    return true;
+}
+
+bool spin_rpc_recv_word(spin_rpc_port_t *port, int64_t *word) {
+    if (!receive(port)) {
+        return false;
+    }
+    if ((port->seen & SPIN_RPC_COPY_HAS_VALUE) != 0) {
+        *word = (int32_t)port->seen >> SPIN_RPC_COPY_SHIFT;
+        return true;
+    }
+    read_host(port->packet_at, packet.words, sizeof(*word));
+    *word = (int64_t)packet.words[0];
+    return true;
+}
+
+bool spin_rpc_wait(spin_rpc_port_t *port) { return own(port); }
+
+/*
+ * ---- Whole calls ----
+ *
+ * The usual way is straight and keeps nothing on the stack, so whatever else may be is the end of a function. An instruction is one
+ * clock, a branch that is taken three.
+ */
+
+#define LIKELY(condition) __builtin_expect(condition, 1)
+
+/* Clocks from the mailbox to the first look at the copy: the host is never quicker, and a look in vain costs 28. */
+#define FIRST_LOOK 40
+
+/* The next port, if it is idle, of this context, and the host has a header with this opcode. */
+static inline spin_rpc_port_t *idle_port(uint32_t opcode) {
+    uint32_t other = (MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW) ^ ~client.not_low) |
+                     (MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH) ^ ~client.not_high);
+    spin_rpc_port_t *port = client.next;
+    bool is_idle = LIKELY(other == 0) && LIKELY(port->header[OPCODE] == opcode) && LIKELY(port->state <= SPIN_RPC_OWNS);
+    return is_idle ? port : NULL;
+}
+
+/* Begins to send the packet of a port that is ours. */
+static inline spin_cmd_t begin_packet(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
+    spin_cmd_t sent;
+    port->state = SPIN_RPC_OPEN;
+    write_host(port->packet_at, data, bytes, &sent);
+    return sent;
+}
+
+/* Gives the port away when the packet is there. The command is written while that is on its way. */
+static inline void end_packet(spin_rpc_port_t *port, spin_cmd_t sent) {
+    port->out ^= 1;
+    client.next = port->next;
+    MMIO_WRITE(CMD_WORD0, port->outbox_at);
+    MMIO_WRITE(CMD_WORD1, port->outbox_at >> 32);
+    MMIO_WRITE(CMD_WORD2, (uintptr_t)&port->out);
+    MMIO_WRITE(CMD_WORD3, SPIN_RPC_MAILBOX_BYTES);
+    MMIO_WRITE(CMD_WORD4, true);
+    spin_cmd_wait(sent);
+    spin_cmd_issue(CMD_INFO_HOST_COPY | 1, NULL);
+}
+
+/* Calls that cannot go the usual way. A port that was left open makes them look where everything is. */
+__attribute__((noinline)) static bool call_slowly(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer) {
+    spin_rpc_port_t *port = spin_rpc_open(opcode);
+    if (port == NULL) {
+        return false;
+    }
+    bool is_done = spin_rpc_send(port, data, bytes) &&
+                   (answer != NULL ? spin_rpc_recv_word(port, answer) : spin_rpc_wait(port));
+    spin_rpc_close(port);
+    return is_done;
+}
+
+__attribute__((noinline)) static bool post_slowly(uint32_t opcode, const void *data, uint32_t bytes) {
+    spin_rpc_port_t *port = spin_rpc_open(opcode);
+    bool is_sent = port != NULL && spin_rpc_send(port, data, bytes);
+    if (port != NULL) {
+        spin_rpc_close(port);
+    }
+    return is_sent;
+}
+
+/*
+ * Waits for an answer that takes longer, or is at the host. If the session was over, the call begins anew: in the next session its
+ * packet had an empty header, so no service got it.
+ */
+__attribute__((noinline)) static bool finish_slowly(spin_rpc_port_t *port, const void *data, uint32_t bytes, int64_t *answer) {
+    uint32_t opcode = port->header[OPCODE];
+    bool is_done = answer != NULL ? spin_rpc_recv_word(port, answer) : own(port);
+    spin_rpc_close(port);
+    if (is_done || is_same_session()) {
+        return is_done;
+    }
+    client.not_low = 0;
+    return call_slowly(opcode, data, bytes, answer);
+}
+
+/* The same where there is no copy, for which the first looks are worth less code in between. */
+__attribute__((noinline)) static bool finish_at_host(spin_rpc_port_t *port, const void *data, uint32_t bytes,
+                                                     int64_t *answer) {
+    for (uint32_t looks = LOOKS; looks != 0; --looks) {
+        read_host(port->inbox_at, &port->seen, SPIN_RPC_MAILBOX_BYTES);
+        if (port->seen == port->out) {
+            if (answer != NULL) {
+                read_host(port->packet_at, packet.words, sizeof(*answer));
+                *answer = (int64_t)packet.words[0];
+            }
+            port->state = SPIN_RPC_OWNS;
+            return true;
+        }
+    }
+    return finish_slowly(port, data, bytes, answer);
+}
+
+bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer) {
+    spin_rpc_port_t *port = idle_port(opcode);
+    if (!LIKELY(port != NULL && port->state == SPIN_RPC_OWNS)) {
+        return call_slowly(opcode, data, bytes, answer);
+    }
+    spin_cmd_t sent = begin_packet(port, data, bytes);
+    end_packet(port, sent);
+    volatile uint32_t *inbox = port->inbox;
+    if (!LIKELY(inbox != NULL)) {
+        return finish_at_host(port, data, bytes, answer);
+    }
+    rt_time_wait_cycles(FIRST_LOOK);
+    uint32_t out = port->out, seen = *inbox;
+    if (!LIKELY(((seen ^ out) & SPIN_RPC_COPY_INBOX) == 0)) {
+        seen = *inbox;
+    }
+    port->seen = seen;
+    if (LIKELY(answer == NULL) && LIKELY(seen == (client.empty | out))) {
+        port->state = SPIN_RPC_OWNS;
+        return true;
+    }
+    uint32_t wanted = out | SPIN_RPC_COPY_HAS_VALUE;
+    if (LIKELY(answer != NULL) && LIKELY((seen & (SPIN_RPC_COPY_INBOX | SPIN_RPC_COPY_HAS_VALUE)) == wanted)) {
+        *answer = (int32_t)seen >> SPIN_RPC_COPY_SHIFT;
+        port->state = SPIN_RPC_OWNS;
+        return true;
+    }
+    return finish_slowly(port, data, bytes, answer);
+}
+
+/* Looks at a port, and says whether the session goes on. */
+static inline bool look_at(spin_rpc_port_t *port) {
+    if (port->state != 0) {
+        return is_same_session();
+    }
+    uint32_t seen = *port->inbox;
+    if (((seen ^ port->out) & SPIN_RPC_COPY_INBOX) == 0) {
+        port->seen = seen;
+        port->state = SPIN_RPC_OWNS;
+    }
+    return LIKELY((seen & ~SPIN_RPC_COPY_INBOX) == client.empty) || is_same_session();
+}
+
+bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes) {
+    spin_rpc_port_t *port = idle_port(opcode);
+    bool is_usual = LIKELY(port != NULL) && LIKELY(port->inbox != NULL) &&
+                    (LIKELY(port->state == SPIN_RPC_OWNS) || (look_at(port) && port->state == SPIN_RPC_OWNS));
+    if (!is_usual) {
+        return post_slowly(opcode, data, bytes);
+    }
+    spin_cmd_t sent = begin_packet(port, data, bytes);
+    /* A look at the next port tells of the session as well, and the packet is on its way meanwhile. */
+    if (!LIKELY(look_at(port->next))) {
+        spin_cmd_wait(sent);
+        port->state = SPIN_RPC_OWNS;
+        return post_slowly(opcode, data, bytes);
+    }
+    end_packet(port, sent);
+    port->state = 0;
+    return true;
+}
+
+/* ---- Streams ---- */
+
+extern const uint8_t __spin_l2[], __spin_handler_mem[];
+
+/* Whether a packet's bytes can be copied from there by the copy engine, though not all of them may belong to a string. */
+static bool is_in_program_data(const void *from) {
+    uintptr_t address = (uintptr_t)from;
+    return address >= (uintptr_t)__spin_l2 && address + SPIN_RPC_PACKET_BYTES <= (uintptr_t)__spin_handler_mem;
+}
+
+__attribute__((noinline)) void spin_rpc_copy(void *to, const void *from, uint32_t bytes) {
+    if (spin_is_in_l2(from) && bytes > 4) {
+        spin__memcpy((void *)(uintptr_t)from, to, bytes);
+        return;
+    }
+    uint32_t byte = 0;
+    if ((((uintptr_t)to | (uintptr_t)from) & 3) == 0) {
+        for (; byte + 4 <= bytes; byte += 4) {
+            *(uint32_t *)((uint8_t *)to + byte) = *(const uint32_t *)((const uint8_t *)from + byte);
+        }
+    }
+    for (; byte < bytes; ++byte) {
+        ((uint8_t *)to)[byte] = ((const uint8_t *)from)[byte];
+    }
+}
+
+/* Of a byte that is 0 in a word, its highest bit is set here, and no lower one. */
+static inline uint32_t zeros(uint32_t word) { return (word - 0x01010101u) & ~word & 0x80808080u; }
+
+/* The first byte of a packet that is 0, or 64. */
+static uint32_t end_in_packet(void) {
+    for (uint32_t half = 0; half < 2 * SPIN_RPC_WORDS; ++half) {
+        uint32_t found = zeros(packet.halves[half]);
+        if (found != 0) {
+            uint32_t byte = 4 * half;
+            for (; (found & 0xff) == 0; found >>= 8) {
+                ++byte;
+            }
+            return byte;
+        }
+    }
+    return SPIN_RPC_PACKET_BYTES;
+}
+
+__attribute__((noinline)) uint32_t spin_rpc_length(const char *text, uint32_t most) {
+    uint32_t length = 0;
+    while (length < most && is_in_program_data(text + length)) {
+        spin__memcpy((void *)(uintptr_t)(text + length), packet.bytes, SPIN_RPC_PACKET_BYTES);
+        uint32_t found = end_in_packet();
+        length += found;
+        if (found < SPIN_RPC_PACKET_BYTES) {
+            return MIN(length, most);
+        }
+    }
+    while (length < most && text[length] != 0) {
+        ++length;
+    }
+    return MIN(length, most);
+}
+
+/* The first packet of a stream: its length, and what stands behind it in `packet`. */
+static bool send_first(spin_rpc_port_t *port, uint32_t bytes) {
+    packet.halves[0] = bytes;
+    packet.halves[1] = 0;
+    return spin_rpc_send(port, packet.bytes, sizeof(uint64_t) + MIN(bytes, SPIN_RPC_FIRST_BYTES));
+}
+
+/* The packets behind the first, right from where they are. */
+__attribute__((noinline)) static bool send_rest(spin_rpc_port_t *port, const uint8_t *data, uint32_t bytes) {
+    bool is_sent = true;
+    for (uint32_t at = SPIN_RPC_FIRST_BYTES; is_sent && at < bytes; at += SPIN_RPC_PACKET_BYTES) {
+        is_sent = spin_rpc_send(port, data + at, MIN(bytes - at, SPIN_RPC_PACKET_BYTES));
+    }
+    return is_sent;
+}
+
+__attribute__((noinline)) bool spin_rpc_send_n(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
+    spin_rpc_copy(packet.bytes + sizeof(uint64_t), data, MIN(bytes, SPIN_RPC_FIRST_BYTES));
+    return send_first(port, bytes) && send_rest(port, data, bytes);
+}
+
+bool spin_rpc_send_string(spin_rpc_port_t *port, const char *text, bool with_nul) {
+    return spin_rpc_send_n(port, text, spin_rpc_length(text, UINT32_MAX) + (with_nul ? 1 : 0));
+}
+
+bool spin_rpc_recv_n(spin_rpc_port_t *port, void *data, uint32_t room, uint32_t *bytes) {
+    if (!spin_rpc_recv(port, packet.bytes, sizeof(packet))) {
+        return false;
+    }
+    uint32_t length = packet.halves[1] == 0 ? packet.halves[0] : UINT32_MAX;
+    *bytes = length;
+    spin_rpc_copy(data, packet.bytes + sizeof(uint64_t), MIN(MIN(length, SPIN_RPC_FIRST_BYTES), room));
+    for (uint32_t at = SPIN_RPC_FIRST_BYTES; at < length; at += SPIN_RPC_PACKET_BYTES) {
+        uint32_t fits = at < room ? MIN(MIN(length, room) - at, SPIN_RPC_PACKET_BYTES) : 0;
+        if (!receive(port)) {
+            return false;
+        }
+        if (fits != 0) {
+            read_host(port->packet_at, (uint8_t *)data + at, fits);
+        }
+        if (length - at <= SPIN_RPC_PACKET_BYTES) {
+            break; /* `at` must not wrap around */
+        }
+    }
+    return true;
+}

@@ -1,0 +1,154 @@
+//! `./dev bench rpc`: what calls of handlers to the host cost, and which bars they keep.
+
+use anyhow::{Context as _, Result};
+use clap::Parser;
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{CellAlignment, Table};
+use serde_json::json;
+use spinneret_nic::services::Pace;
+use spinneret_nic::services::bench::{Call, Row, measure};
+use spinneret_rpc::Offer;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Measures calls of handlers to the host, in simulated time, and holds them to their bars.
+#[derive(Debug, Parser)]
+#[command(name = "bench rpc")]
+struct Arguments {
+    /// Calls of each HPU
+    #[arg(long, default_value_t = 200)]
+    calls: u32,
+    /// Where the figures go as JSON
+    #[arg(long, value_name = "FILE", default_value = "target/bench/rpc.json")]
+    json: PathBuf,
+}
+
+/// What is promised of a row.
+#[derive(Clone, Copy, Debug)]
+enum Bar {
+    /// At most so many clocks.
+    Clocks(f64),
+    /// At least so many calls a second.
+    Rate(f64),
+    /// Nothing.
+    None,
+}
+
+impl Bar {
+    fn is_kept(self, row: &Row) -> bool {
+        match self {
+            Self::Clocks(most) => row.clocks <= most,
+            Self::Rate(least) => row.rate >= least,
+            Self::None => true,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Clocks(most) => format!("<= {most} clocks"),
+            Self::Rate(least) => format!(">= {:.1} M/s", least / 1e6),
+            Self::None => String::new(),
+        }
+    }
+}
+
+/// What is measured: the call, whether handlers wait at the NIC, ports of an HPU, HPUs.
+const ROWS: [(Call, bool, u32, u32, Bar); 16] = [
+    (Call::Noop, true, 1, 1, Bar::Clocks(150.0)),
+    (Call::Noop, false, 1, 1, Bar::Clocks(200.0)),
+    (Call::Increment, true, 1, 1, Bar::Clocks(150.0)),
+    (Call::Increment, false, 1, 1, Bar::None),
+    (Call::Noop, true, 1, 16, Bar::Rate(3.5e6)),
+    (Call::Noop, false, 1, 16, Bar::None),
+    (Call::Increment, true, 1, 16, Bar::None),
+    (Call::Increment, false, 1, 16, Bar::None),
+    (Call::Asynchronous, true, 1, 1, Bar::None),
+    (Call::Asynchronous, true, 2, 1, Bar::None),
+    (Call::Asynchronous, true, 2, 16, Bar::Rate(6e6)),
+    (Call::Asynchronous, false, 2, 16, Bar::None),
+    (Call::Puts, true, 1, 1, Bar::None),
+    (Call::Printf, true, 1, 1, Bar::None),
+    (Call::Puts, true, 1, 16, Bar::None),
+    (Call::Printf, true, 1, 16, Bar::None),
+];
+
+/// Whether all bars are kept.
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let mut rows = Vec::new();
+    for (call, has_copies, ports_per_hpu, hpus, bar) in ROWS {
+        let offer = Offer {
+            has_copies,
+            ports_per_hpu,
+            ..Offer::default()
+        };
+        rows.push((measure(call, &offer, hpus, arguments.calls.max(1))?, bar));
+    }
+    show(&rows);
+    let pace = Pace::default();
+    println!(
+        "All of it is simulated: clusters at 40 MHz, 450 ns to host memory and back. The host looks at all mailboxes in {} ns \
+         and works {} ns for each port that has something to do, one after the other; its caches and other work of its processor \
+         are left out.",
+        pace.look_ps / 1000,
+        pace.work_ps / 1000
+    );
+    write(&arguments.json, &rows)?;
+    let missed = rows.iter().filter(|(row, bar)| !bar.is_kept(row)).count();
+    match missed {
+        0 => Ok(ExitCode::SUCCESS),
+        _ => {
+            eprintln!("bench rpc: {missed} bars are missed");
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+fn show(rows: &[(Row, Bar)]) {
+    let mut table = Table::new();
+    table.load_preset(UTF8_FULL_CONDENSED).set_header([
+        "simulated",
+        "waits at",
+        "ports of an HPU",
+        "HPUs",
+        "clocks a call",
+        "M calls/s",
+        "bar",
+        "",
+    ]);
+    for (row, bar) in rows {
+        let kept = match bar {
+            Bar::None => "",
+            _ if bar.is_kept(row) => "kept",
+            _ => "MISSED",
+        };
+        table.add_row([
+            format!("{:?}", row.call).to_lowercase(),
+            if row.has_copies { "NIC" } else { "host" }.to_owned(),
+            row.ports_per_hpu.to_string(),
+            row.hpus.to_string(),
+            format!("{:.1}", row.clocks),
+            format!("{:.2}", row.rate / 1e6),
+            bar.text(),
+            kept.to_owned(),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(2).take(4) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    println!("{table}");
+}
+
+fn write(path: &Path, rows: &[(Row, Bar)]) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|(row, bar)| json!({ "row": row, "bar": bar.text(), "kept": bar.is_kept(row) }))
+        .collect();
+    let figures = json!({ "simulated": rows });
+    std::fs::write(path, format!("{figures:#}\n"))
+        .with_context(|| format!("{} cannot be written", path.display()))?;
+    println!("figures: {}", path.display());
+    Ok(())
+}

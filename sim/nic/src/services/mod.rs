@@ -1,0 +1,6 @@
+//! Services for handlers of a simulated NIC, by a host that takes time for its work.
+
+pub mod bench;
+mod paced;
+
+pub use paced::{Pace, Paced};

@@ -1,0 +1,93 @@
+//! A host whose looks and work take simulated time.
+
+use crate::Simulated;
+use spinneret_rpc::{Services, ServicesError};
+
+/// How long things take on the host, in picoseconds. What is left out: the processor's caches, and other work of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// A look at all mailboxes.
+    pub look_ps: u64,
+    /// The work of one port, after which its answer is in host memory and on its way to the NIC.
+    pub work_ps: u64,
+}
+
+impl Default for Pace {
+    /// 100 ns each.
+    fn default() -> Self {
+        Self {
+            look_ps: 100_000,
+            work_ps: 100_000,
+        }
+    }
+}
+
+/// Services of one or more contexts on one processor of the host: a look at all mailboxes, then the ports that have something to do, one after the
+/// other, and again.
+#[derive(Debug)]
+pub struct Paced {
+    services: Vec<Services<Simulated>>,
+    pace: Pace,
+    /// When the look or the work that is under way is done.
+    done_ps: u64,
+    /// Whose work it is, if it is work.
+    works: Option<usize>,
+    /// Where the search for work begins.
+    next: usize,
+}
+
+impl Paced {
+    /// Begins with a look.
+    pub fn new(services: Vec<Services<Simulated>>, pace: Pace) -> Self {
+        Self {
+            services,
+            pace,
+            done_ps: 0,
+            works: None,
+            next: 0,
+        }
+    }
+
+    /// Goes on, if it is time, and gives when to call again.
+    ///
+    /// # Errors
+    /// If the NIC does not take an answer.
+    pub fn poll(&mut self, now_ps: u64) -> Result<u64, ServicesError> {
+        if now_ps < self.done_ps {
+            return Ok(self.done_ps);
+        }
+        if let Some(worker) = self.works.take() {
+            self.services[worker].step()?;
+        }
+        self.works = self.wanted();
+        self.done_ps = now_ps
+            + match self.works {
+                Some(_) => self.pace.work_ps,
+                None => self.pace.look_ps,
+            };
+        Ok(self.done_ps)
+    }
+
+    /// The next ones that have something to do.
+    fn wanted(&mut self) -> Option<usize> {
+        let count = self.services.len();
+        let found = (self.next..count).chain(0..self.next).find(|place| {
+            self.services[*place].server().is_some_and(|server| {
+                let Ok(is_wanted) = server.is_wanted();
+                is_wanted
+            })
+        })?;
+        self.next = (found + 1) % count;
+        Some(found)
+    }
+
+    /// The services.
+    pub fn services(&self) -> &[Services<Simulated>] {
+        &self.services
+    }
+
+    /// The services, to end them.
+    pub fn into_services(self) -> Vec<Services<Simulated>> {
+        self.services
+    }
+}

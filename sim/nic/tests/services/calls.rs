@@ -1,0 +1,220 @@
+//! What calls give.
+
+use crate::support::{Bench, Kind, ok};
+use spinneret_rpc::Offer;
+
+#[test]
+fn numbers_come_back_by_one() {
+    let bench = Bench::new();
+    let mut services = bench.services(&Offer::default(), None);
+    // The last two do not fit beside the inbox on the NIC.
+    for start in [0_u32, 5, 0x1fff_fffe, 0x7fff_fffe] {
+        let answer = bench.ask(&mut services, Kind::Increments, 3, start);
+        assert_eq!([answer.rest[0], answer.rest[1]], [start + 3, 0]);
+        println!("{} clocks", answer.number / 3);
+    }
+    let answer = bench.ask(&mut services, Kind::Noops, 10, 0);
+    assert_eq!(answer.rest[0], 10);
+    println!("noop {} clocks", answer.number / 10);
+    let answer = bench.ask(&mut services, Kind::Asynchronous, 10, 0);
+    assert_eq!(answer.rest[0], 10);
+    println!("async {} clocks", answer.number / 10);
+    let (counts, end) = ok(services.close());
+    assert_eq!((counts.calls, end), (32, None));
+    assert!(counts.refusals.is_empty(), "{counts:?}");
+}
+
+#[test]
+fn sends_and_receives_may_come_in_any_order() {
+    let bench = Bench::new();
+    let mut services = bench.services(&Offer::default(), None);
+    for ends_with_send in [0, 1, 0, 1] {
+        let answer = bench.ask(&mut services, Kind::Interface, 0, ends_with_send);
+        assert_eq!(answer.number, 9);
+    }
+}
+
+#[test]
+fn streams_of_any_length_come_back_whole() {
+    let bench = Bench::new();
+    let mut services = bench.services(&Offer::default(), None);
+    for bytes in [0, 1, 55, 56, 57, 119, 120, 121, 184, 185, 300] {
+        for room in [300, bytes, bytes / 2, 0] {
+            let answer = bench.ask(&mut services, Kind::Echo, bytes, room);
+            assert_eq!(
+                (answer.number, answer.rest[0]),
+                (bytes, 0),
+                "{bytes} bytes, room for {room}"
+            );
+        }
+    }
+}
+
+#[test]
+fn text_goes_to_the_hosts_output() {
+    let bench = Bench::new();
+    let mut services = bench.services(&Offer::default(), None);
+    for text in ["", "short", "a line of text that is longer than half a packet"] {
+        bench.push(1, Kind::Puts, 0, 0, text.as_bytes());
+        let answer = bench.wait(&mut services, 1)[0];
+        assert_eq!(answer.number as usize, text.len() + 1);
+        assert_eq!(bench.output.take(), format!("{text}\n"));
+    }
+    bench.ask(&mut services, Kind::Names, 0, 0);
+    let lines = ok(bench.nic.stdout().lines());
+    assert_eq!(lines[0].line, "the NIC's own output goes on");
+    assert_eq!(bench.output.take(), "");
+}
+
+#[test]
+fn printf_prints_what_c_does() {
+    let bench = Bench::new();
+    let mut services = bench.services(&Offer::default(), None);
+    let wanted = [
+        "packet -7 of eleven\n",
+        "-1 4000000000 -2 3000000000 -3 123456789abcdef\n",
+        "44 1 x %   abc|z   |\n",
+        "5 -6 -7 4\n",
+        "   42 7   | 3.14 1.000000e+10\n",
+        "one, (null), three\n",
+        "no \n",
+        "nothing\n",
+        "(nil)\n",
+    ];
+    for (case, wanted) in (0..).zip(wanted) {
+        let answer = bench.ask(&mut services, Kind::Printf, case, 0);
+        assert_eq!(bench.output.take(), wanted);
+        assert_eq!(answer.number as usize, wanted.len(), "{wanted}");
+    }
+    bench.ask(&mut services, Kind::Printf, 9, 0);
+    assert_eq!(bench.errors.take(), "to standard error\n");
+    let answer = bench.ask(&mut services, Kind::LongPrintf, 0, 0);
+    let text = ["the quick brown fox jumps over the lazy dog"; 4].join(", ");
+    let wanted = format!("{text} 1 short 2 {text} cut h\n");
+    assert_eq!(bench.output.take(), wanted);
+    assert_eq!(answer.number as usize, wanted.len());
+    let (counts, _) = ok(services.close());
+    assert_eq!(counts.calls, 11, "one call each: {counts:?}");
+}
+
+#[test]
+fn files_are_written_and_read() {
+    let bench = Bench::new();
+    let folder = ok(tempfile::tempdir());
+    let mut services = bench.services(&Offer::default(), Some(folder.path()));
+    let answer = bench.ask(&mut services, Kind::FileSession, 0, 0);
+    let failed = u32::MAX;
+    assert_eq!(answer.rest, [1, 8, 8, 16, 0, 1, 4, 1, 0, 4, 0, 0, failed]);
+    let written = ok(std::fs::read_to_string(folder.path().join("log.txt")));
+    assert_eq!(written, "one\ntwo\n3 three\ntail");
+}
+
+#[test]
+fn sixteen_hpus_call_at_once() {
+    for ports_per_hpu in [1, 2] {
+        let bench = Bench::new();
+        let offer = Offer {
+            ports_per_hpu,
+            ..Offer::default()
+        };
+        let mut services = bench.services(&offer, None);
+        for number in 0..48 {
+            let kind = [Kind::Increments, Kind::Asynchronous, Kind::Noops][number as usize % 3];
+            bench.push(1, kind, 20, 7, &[]);
+        }
+        let answers = bench.wait(&mut services, 48);
+        let mut hpus: Vec<u32> = answers.iter().map(|answer| answer.hpu).collect();
+        hpus.sort_unstable();
+        hpus.dedup();
+        assert_eq!(hpus, Vec::from_iter(0..16));
+        let right = answers.iter().filter(|answer| answer.rest[0] == 27).count();
+        let done = answers.iter().filter(|answer| answer.rest[0] == 20).count();
+        assert_eq!((right, done), (16, 32));
+        let (counts, _) = ok(services.close());
+        assert_eq!(counts.calls, 48 * 20);
+    }
+}
+
+#[test]
+fn contexts_have_their_own_services() {
+    let bench = Bench::new();
+    let (first, second) = (bench.context(1), bench.context(2));
+    let other = Bench::new();
+    let mut services = [
+        ok(spinneret_rpc::Services::open(
+            first,
+            &Offer::default(),
+            bench.add(None),
+        )),
+        ok(spinneret_rpc::Services::open(
+            second,
+            &Offer::default(),
+            other.add(None),
+        )),
+    ];
+    // One HPU after the other gets packets of both, so each loses what it knew of the other context.
+    for round in 0..6_u32 {
+        for port in [1, 2] {
+            bench.push(port, Kind::Puts, 0, 0, format!("{port}: {round}").as_bytes());
+            let mut answers = Vec::new();
+            while answers.is_empty() {
+                for services in &mut services {
+                    ok(services.wait(std::time::Duration::from_micros(1)));
+                }
+                answers = bench.answers();
+            }
+        }
+    }
+    for (port, output) in [(1, &bench.output), (2, &other.output)] {
+        let wanted: String = (0..6).map(|round| format!("{port}: {round}\n")).collect();
+        assert_eq!(output.take(), wanted);
+    }
+}
+
+#[test]
+fn services_are_closed_and_opened_again() {
+    let bench = Bench::new();
+    // The other context keeps the program running, so HPUs remember their ports.
+    let _other = bench.context(2);
+    for round in 0..3 {
+        let mut services = bench.services(&Offer::default(), None);
+        // An odd number of calls leaves mailboxes at 1.
+        let answer = bench.ask(&mut services, Kind::Increments, 1, round);
+        assert_eq!(answer.rest[0], round + 1);
+        let (counts, _) = ok(services.close());
+        assert_eq!(counts.calls, 1);
+    }
+    let offer = Offer {
+        ports_per_hpu: 2,
+        ..Offer::default()
+    };
+    let error = spinneret_rpc::Services::open(bench.context(1), &offer, bench.add(None)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "context 1 had 16 ports of LLVM 23 before, which its HPUs remember as long as the program runs: open the same again, \
+         or close all contexts first"
+    );
+}
+
+#[test]
+fn handlers_wait_at_host_memory_for_a_server_on_a_thread() {
+    let bench = Bench::new();
+    let add = |server: &mut spinneret_rpc::Server<_>| {
+        server.add(
+            spinneret_rpc::opcode::LIBC,
+            std::rc::Rc::new(spinneret_rpc::TestCalls),
+        );
+    };
+    let mut services = ok(spinneret_rpc::Services::on_thread(
+        bench.context(1),
+        &Offer::default(),
+        add,
+    ));
+    bench.push(1, Kind::Increments, 4, 38, &[]);
+    let answer = bench.wait(&mut services, 1)[0];
+    assert_eq!(answer.rest[0], 42);
+    let answer = bench.ask(&mut services, Kind::Echo, 300, 300);
+    assert_eq!((answer.number, answer.rest[0]), (300, 0));
+    let (counts, _) = ok(services.close());
+    assert_eq!(counts.calls, 5);
+}

@@ -1,0 +1,229 @@
+//! What handlers do wrong, and what becomes of them and of others.
+
+use crate::support::{Answer, Bench, Kind, ok};
+use spinneret_cluster::{Config, Ending, Event, WATCHDOG};
+use spinneret_nic::nic::NicConfig;
+use spinneret_rpc::server::End;
+use spinneret_rpc::{Offer, Refusal, clib::refused};
+use std::time::Duration;
+
+#[test]
+fn the_folder_is_not_left_and_nothing_is_done_that_is_not_allowed() {
+    let bench = Bench::new();
+    let folder = ok(tempfile::tempdir());
+    let inner = folder.path().join("inner");
+    ok(std::fs::create_dir(&inner));
+    let mut services = bench.services(&Offer::default(), Some(&inner));
+    let answer = bench.ask(&mut services, Kind::Outside, 0, 0);
+    let failed = u32::MAX;
+    assert_eq!(answer.rest[..8], [0, 0, 0, failed, failed, failed, 0, failed]);
+    assert!(!folder.path().join("outside").exists());
+    let (counts, _) = ok(services.close());
+    for (refusal, times) in [
+        (refused::OUTSIDE, 2),
+        (refused::NOT_ALLOWED, 2),
+        (refused::STANDARD, 1),
+        (refused::HANDLE, 2),
+    ] {
+        assert_eq!(counts.of(refusal), times, "{refusal}: {counts:?}");
+    }
+}
+
+#[test]
+fn an_unknown_call_gives_its_own_packet_back() {
+    let bench = Bench::new();
+    let mut services = bench.services(&Offer::default(), None);
+    let answer = bench.ask(&mut services, Kind::Unknown, 0, 0);
+    assert_eq!(answer.number, 77);
+    let answer = bench.ask(&mut services, Kind::Increments, 1, 1);
+    assert_eq!(answer.rest[0], 2);
+    let (counts, _) = ok(services.close());
+    assert_eq!(counts.of(Refusal::UNKNOWN_OPCODE), 1);
+}
+
+/// A NIC whose only HPU gets all packets, so that a port is used again.
+fn one_hpu(watchdog: u64) -> Bench {
+    let config = NicConfig::default();
+    let cluster = Config {
+        clusters: 1,
+        hpus: 1,
+        watchdog,
+        ..config.cluster
+    };
+    Bench::with(NicConfig { cluster, ..config })
+}
+
+fn endings(bench: &Bench) -> Vec<Ending> {
+    let events = bench.simulated.borrow_mut().take_events();
+    let endings = events.into_iter().filter_map(|event| match event {
+        Event::Ran(run) => Some(run.ending),
+        _ => None,
+    });
+    endings.collect()
+}
+
+#[test]
+fn a_port_is_usable_after_a_handler_ended_in_the_middle_of_a_call() {
+    for kind in [Kind::Fault, Kind::Endless] {
+        for has_copy in [true, false] {
+            let bench = one_hpu(20_000);
+            let mut services = match has_copy {
+                true => bench.services(&Offer::default(), None),
+                false => {
+                    let add = |server: &mut spinneret_rpc::Server<_>| {
+                        let calls = std::rc::Rc::new(spinneret_rpc::TestCalls);
+                        server.add(spinneret_rpc::opcode::LIBC, calls);
+                    };
+                    ok(spinneret_rpc::Services::on_thread(
+                        bench.context(1),
+                        &Offer::default(),
+                        add,
+                    ))
+                }
+            };
+            let mut expected = 0;
+            for round in 0..4 {
+                bench.push(1, kind, 0, 0, &[]);
+                ok(services.wait(Duration::from_micros(700)));
+                assert_eq!(bench.answers(), []);
+                let answer = bench.ask(&mut services, Kind::Echo, 100 + round, 300);
+                assert_eq!((answer.number, answer.rest[0]), (100 + round, 0), "{kind:?}");
+                expected += 1;
+            }
+            let failed = endings(&bench)
+                .into_iter()
+                .filter(|ending| *ending != Ending::Done);
+            let failed: Vec<Ending> = failed.collect();
+            assert_eq!(failed.len(), 4);
+            if kind == Kind::Endless {
+                assert!(failed.iter().all(|ending| *ending == Ending::Failed(WATCHDOG)));
+            }
+            let (counts, _) = ok(services.close());
+            assert_eq!(counts.of(Refusal::ABANDONED), expected);
+            assert_eq!(counts.calls, 8);
+        }
+    }
+}
+
+#[test]
+fn garbage_in_a_mailbox_stops_one_port_until_its_hpu_looks_again() {
+    for has_called in [false, true] {
+        let bench = one_hpu(1_000_000);
+        let mut services = bench.services(&Offer::default(), None);
+        if has_called {
+            bench.ask(&mut services, Kind::Increments, 1, 1);
+        }
+        for value in [2, u32::MAX, 0x8000_0000] {
+            bench.ask(&mut services, Kind::Garbage, value, 0);
+            ok(services.wait(Duration::from_micros(5)));
+            // A call in the middle of which its handler ends makes the next one look at what is there.
+            bench.push(1, Kind::Fault, 0, 0, &[]);
+            ok(services.wait(Duration::from_micros(50)));
+            let answer = bench.ask(&mut services, Kind::Increments, 2, 5);
+            assert_eq!(answer.rest[0], 7);
+        }
+        let (counts, _) = ok(services.close());
+        assert_eq!(counts.of(Refusal::MAILBOX), 3);
+    }
+}
+
+#[test]
+fn handlers_without_services_are_refused_and_go_on() {
+    let bench = Bench::new();
+    let context = bench.context(1);
+    let refused = |answers: Vec<Answer>| {
+        assert_eq!((answers.len(), answers[0].number), (1, u32::MAX));
+    };
+    bench.push(1, Kind::Puts, 0, 0, b"nobody");
+    ok(bench.nic.wait(Duration::from_micros(100)));
+    refused(bench.answers());
+    let mut services = ok(spinneret_rpc::Services::open(
+        context,
+        &Offer::default(),
+        bench.add(None),
+    ));
+    bench.push(1, Kind::Puts, 0, 0, b"somebody");
+    bench.wait(&mut services, 1);
+    assert_eq!(bench.output.take(), "somebody\n");
+}
+
+#[test]
+fn a_handler_that_waits_while_services_go_away_goes_on() {
+    let bench = Bench::new();
+    let _other = bench.context(2);
+    let services = bench.services(&Offer::default(), None);
+    bench.push(1, Kind::Increments, 1, 1, &[]);
+    // Nobody polls: the request has come, and stays.
+    ok(bench.nic.wait(Duration::from_micros(20)));
+    assert_eq!(bench.answers(), []);
+    drop(services);
+    let answers = bench.answers();
+    assert_eq!(answers.len(), 1);
+    assert_eq!([answers[0].rest[0], answers[0].rest[1]], [u32::MAX; 2]);
+}
+
+#[test]
+fn exit_is_told_and_ends_its_handler_alone() {
+    let bench = Bench::new();
+    let mut services = bench.services(&Offer::default(), None);
+    bench.push(1, Kind::Exit, 7, 0, &[]);
+    ok(services.wait(Duration::from_micros(100)));
+    assert_eq!(endings(&bench), [Ending::Done]);
+    let answer = bench.ask(&mut services, Kind::Increments, 1, 1);
+    assert_eq!(answer.rest[0], 2);
+    let (_, end) = ok(services.close());
+    assert_eq!(end, Some(End::Exit(7)));
+}
+
+#[test]
+fn a_call_that_waits_holds_no_other_and_is_abandoned_on_demand() {
+    let bench = Bench::new();
+    let (reader, writer) = ok(std::io::pipe());
+    let config = spinneret_rpc::clib::Config {
+        input: Some(Box::new(reader)),
+        ..Default::default()
+    };
+    let add = |server: &mut spinneret_rpc::Server<_>| {
+        let libc = ok(spinneret_rpc::Libc::new(spinneret_rpc::Version::V23, config));
+        server.add(spinneret_rpc::opcode::LIBC, std::rc::Rc::new(libc));
+        server.add(
+            spinneret_rpc::opcode::LIBC,
+            std::rc::Rc::new(spinneret_rpc::TestCalls),
+        );
+    };
+    let mut services = ok(spinneret_rpc::Services::open(
+        bench.context(1),
+        &Offer::default(),
+        add,
+    ));
+    bench.push(1, Kind::Hold, 0, 0, &[]);
+    ok(services.wait(Duration::from_micros(20)));
+    for _ in 0..4 {
+        let answer = bench.ask(&mut services, Kind::Increments, 1, 1);
+        assert_eq!(answer.rest[0], 2);
+    }
+    let parked = (0..16).filter(|port| ok(services.abandon(*port))).count();
+    assert_eq!(parked, 1);
+    drop(writer);
+}
+
+#[test]
+fn too_little_host_memory_is_refused_in_words() {
+    let bench = Bench::new();
+    let program = crate::support::program("tests/rpc");
+    let rules = spinneret_host::Ruleset::never();
+    let options = spinneret_host::Options {
+        host_bytes: 65536,
+        ..Default::default()
+    };
+    let context = ok(bench.nic.open_context(&program, "rpc", &rules, &options));
+    let error = spinneret_rpc::Services::open(context, &Offer::default(), |_| ()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "calls need 67008 bytes of host memory, and context 0 has 65536: open it with more (Options::host_bytes)"
+    );
+    let program = crate::support::program("tests/contexts");
+    let context = ok(bench.nic.open_context(&program, "count", &rules, &options));
+    let error = spinneret_rpc::Services::open(context, &Offer::default(), |_| ()).unwrap_err();
+    assert!(error.to_string().contains("no variable `__spin_rpc`"), "{error}");
+}

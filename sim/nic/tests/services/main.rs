@@ -1,0 +1,6 @@
+//! Handlers that call the host.
+
+mod calls;
+mod harm;
+mod scratch;
+mod support;
