@@ -136,7 +136,7 @@ pub(crate) fn legend(area: &Area<'_>, entries: &[(Style, &str)]) -> Painted {
         let (x, y) = (SAMPLE + x, 10 + LINE * line);
         let ends = [(x, y), (x + 28, y)];
         if let Some(width) = style.line {
-            let line = style.color.stroke_width(width.max(2));
+            let line = style.color.stroke_width(width);
             match style.is_dashed {
                 true => area.draw(&DashedPathElement::new(ends, 7, 4, line))?,
                 false => area.draw(&PathElement::new(ends, line))?,
