@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::field::{Field, Storage};
 use crate::transport::{Line, Transport};
 use bytemuck::Pod;
-use spinneret_molly_model::{Call, Geometry, Group, Message, Options, Plan, Program, Row, Run, Sizes};
+use spinneret_molly_model::{Again, Call, Geometry, Group, Message, Options, Plan, Program, Row, Run, Sizes};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -58,6 +58,9 @@ pub trait Work {
     /// Exchanges what is stored of the two fields between which a body copies.
     fn exchange(&mut self, body: usize);
 }
+
+/// Instances between two moments of the transport: some ten microseconds of work.
+const INSTANCES: i64 = 1 << 16;
 
 /// The tag of messages of [`Rank::gather`]; plans' tags are above.
 const GATHER: usize = 0;
@@ -209,10 +212,7 @@ impl Rank {
         run.open(self, work)?;
         plan.tree
             .visit(&mut plan.slots(self.rank), &mut |row: Row<'_>| match row.call {
-                Call::Body(number) => {
-                    work.body(number, &row);
-                    Ok(())
-                }
+                Call::Body(number) => self.work(work, number, row),
                 Call::Exchange(number) => {
                     run.exchange_fields(work, number);
                     Ok(())
@@ -221,6 +221,31 @@ impl Rank {
             })?;
         run.restore(work);
         Ok(run.traffic)
+    }
+
+    /// Executes rows of a body, with moments for the transport between them.
+    fn work(&mut self, work: &mut dyn Work, body: usize, row: Row<'_>) -> Result<()> {
+        let rows = (INSTANCES / row.count.max(1)).max(1);
+        if row.again.count <= rows {
+            work.body(body, &row);
+            return Ok(());
+        }
+        let mut first = row.arguments.to_vec();
+        for done in (0..row.again.count).step_by(rows as usize) {
+            first[row.again.argument] = row.arguments[row.again.argument] + done * row.again.step;
+            let again = Again {
+                count: rows.min(row.again.count - done),
+                ..row.again
+            };
+            let part = Row {
+                arguments: &first,
+                again,
+                ..row
+            };
+            work.body(body, &part);
+            self.transport.progress()?;
+        }
+        Ok(())
     }
 
     /// The line of messages to or from a rank, opened if there is none for messages of this length.

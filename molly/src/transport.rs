@@ -53,6 +53,14 @@ pub trait Transport {
     /// If it does not come.
     fn wait(&mut self, line: usize) -> Result<&[u8]>;
 
+    /// Gives the transport a moment while its rank works: some move long messages only while they are called.
+    ///
+    /// # Errors
+    /// If another rank cannot be reached.
+    fn progress(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Frees the buffer of the message that [`Transport::wait`] gave.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub(crate) struct Shown {
     pub(crate) exchanges: Vec<(String, String)>,
 }
 
-/// Work of the rank that has most of it.
+/// Work of a rank in the middle.
 #[derive(Debug, Serialize)]
 pub(crate) struct ShownOverlap {
     pub(crate) rank: usize,
@@ -148,13 +148,11 @@ fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan, planning_
     }
 }
 
-/// Ranks of large grids differ little, so the first ones are enough to look at.
+/// That of a rank in the middle, which has neighbours on all sides if any has.
 fn overlap(plan: &Plan) -> ShownOverlap {
-    const MOST: usize = 64;
-    let of_rank = |rank: usize| (plan.executed(rank), rank);
-    let all = (0..plan.geometry.ranks().min(MOST)).map(of_rank);
-    let busiest = all.max_by_key(|(executed, _)| executed.instances);
-    let (executed, rank) = busiest.unwrap_or_default();
+    let middle: Vec<i64> = plan.geometry.extents().iter().map(|ranks| ranks / 2).collect();
+    let rank = plan.geometry.rank(&middle);
+    let executed = plan.executed(rank);
     ShownOverlap {
         rank,
         instances: executed.instances,

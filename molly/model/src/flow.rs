@@ -49,7 +49,8 @@ pub(crate) struct Known {
     pub(crate) from: End,
     pub(crate) to: End,
     pub(crate) level: Option<Level>,
-    values: Set,
+    /// Writers to readers and elements.
+    flow: Map,
 }
 
 impl Known {
@@ -69,6 +70,10 @@ impl Known {
         }
     }
 
+    fn values(&self, nest: &Nest<'_>) -> Result<Set> {
+        values(nest, self.field, self.from, self.to, self.flow.clone())
+    }
+
     /// Its elements, `[e]`.
     pub(crate) fn elements(&self, nest: &Nest<'_>) -> Result<Set> {
         let (grid, time) = (nest.geometry.extents().len(), nest.time_dims());
@@ -82,7 +87,7 @@ impl Known {
         ]
         .concat();
         let map = format!("{{ [{}] -> [{}] }}", whole.join(", "), e.join(", "));
-        Ok(self.values.clone().apply(Map::parse(&map)?)?)
+        Ok(self.values(nest)?.apply(Map::parse(&map)?)?)
     }
 
     /// Beginnings of the times of values of these elements, `[u, k]`.
@@ -99,7 +104,7 @@ impl Known {
         let times = [&u[..depth], &k[..depth]].concat().join(", ");
         let of_elements = format!("{{ [{}] -> [{whole}] }}", e.join(", "));
         let of_elements = elements.clone().apply(Map::parse(&of_elements)?)?;
-        let values = self.values.clone().intersect(of_elements)?;
+        let values = self.values(nest)?.intersect(of_elements)?;
         Ok(values.apply(Map::parse(&format!("{{ [{whole}] -> [{times}] }}"))?)?)
     }
 }
@@ -130,14 +135,22 @@ pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Known>, Vec<Remote>)> {
             let from = flow.domain_name().and_then(access);
             let to = flow.clone().range_factor_domain()?.range_name().and_then(access);
             if from.is_some() || to.is_some() {
-                let values = values(nest, field, from, to, flow)?;
-                let found = remote_part(nest, field, from, to, values.clone())?;
+                let found = match is_at_home(nest, field, from, true) && is_at_home(nest, field, to, false) {
+                    true => None,
+                    false => remote_part(
+                        nest,
+                        field,
+                        from,
+                        to,
+                        values(nest, field, from, to, flow.clone())?,
+                    )?,
+                };
                 all.push(Known {
                     field,
                     from,
                     to,
                     level: found.as_ref().map(|found| found.level),
-                    values,
+                    flow,
                 });
                 remote.extend(found);
             }
@@ -151,6 +164,24 @@ pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Known>, Vec<Remote>)> {
 fn access(name: String) -> End {
     let (body, at) = name.strip_prefix('A')?.split_once('_')?;
     Some((body.parse().ok()?, at.parse().ok()?))
+}
+
+/// Whether an access is of nothing but elements that live where it is executed, as far as its form says so: it is the first
+/// write of its body, or a read of the same indices.
+fn is_at_home(nest: &Nest<'_>, field: usize, end: End, is_write: bool) -> bool {
+    let Some((body, at)) = end else {
+        return true;
+    };
+    let accesses = &nest.statements[body].body.accesses;
+    let Some((first, write)) = accesses.iter().enumerate().find(|(_, access)| access.is_write) else {
+        return false;
+    };
+    let is_same = || {
+        accesses[at].inner.is_empty()
+            && accesses[at].subscripts == write.subscripts
+            && nest.shape(field) == nest.shape(write.field)
+    };
+    if is_write { at == first } else { is_same() }
 }
 
 /// The values of a flow, with their places and times.
