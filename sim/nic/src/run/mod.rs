@@ -5,6 +5,7 @@ pub(crate) mod build;
 mod ends;
 mod host;
 pub(crate) mod host_ping;
+mod answering;
 mod inbox;
 mod receive;
 mod serve;

@@ -2,5 +2,4 @@
 
 mod calls;
 mod harm;
-mod scratch;
 mod support;
