@@ -1,11 +1,11 @@
 //! `spinneret run` and its relatives: the NIC with packets from somewhere, and handlers or a program that brings them.
 
+mod answering;
 mod args;
 pub(crate) mod build;
 mod ends;
 mod host;
 pub(crate) mod host_ping;
-mod answering;
 mod inbox;
 mod receive;
 mod serve;
