@@ -3,7 +3,6 @@
 //! `cargo run --release -p spinneret-rpc --example rpc-bench -- [--json] [--llvm DIR]`
 
 use clap::Parser;
-use comfy_table::Table;
 use serde_json::json;
 use spinneret_rpc::server::Running;
 use spinneret_rpc::{Buffer, Client, Layout, Memory, Server, TestCalls, Version, opcode};
@@ -210,9 +209,8 @@ fn print(options: &Options, all: &[Measured]) {
         );
         return;
     }
-    let mut table = Table::new();
-    table.load_preset(comfy_table::presets::NOTHING);
-    table.set_header(["an increment", "threads", "median ns", "least", "most"]);
+    let headings = ["an increment", "threads", "median ns", "least", "most"];
+    let mut table = spinneret_table::figures(headings, &[0]);
     for measured in all {
         table.add_row([
             measured.who.clone(),

@@ -420,8 +420,35 @@ static inline bool look_at(spin_rpc_port_t *port) {
     return LIKELY((seen & ~SPIN_RPC_COPY_INBOX) == client.empty) || is_same_session();
 }
 
+/* The same where there is no copy: a read of the next port's inbox is under way together with the packet. */
+__attribute__((noinline)) static bool post_at_host(spin_rpc_port_t *port, uint32_t opcode, const void *data,
+                                                   uint32_t bytes) {
+    spin_rpc_port_t *next = port->next;
+    spin_cmd_t sent = begin_packet(port, data, bytes), looked;
+    bool looks = next->state == 0;
+    if (looks) {
+        spin_dma_from_host(next->inbox_at, (uint32_t)(uintptr_t)&next->seen, SPIN_RPC_MAILBOX_BYTES, true, &looked);
+    }
+    bool is_same = is_same_session();
+    if (looks) {
+        spin_cmd_wait(looked);
+        next->state = next->seen == next->out ? SPIN_RPC_OWNS : 0;
+    }
+    if (!LIKELY(is_same)) {
+        spin_cmd_wait(sent);
+        port->state = SPIN_RPC_OWNS;
+        return post_slowly(opcode, data, bytes);
+    }
+    end_packet(port, sent);
+    port->state = 0;
+    return true;
+}
+
 bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes) {
     spin_rpc_port_t *port = idle_port(opcode);
+    if (port != NULL && port->inbox == NULL && (port->state == SPIN_RPC_OWNS || wait_at_host(port))) {
+        return post_at_host(port, opcode, data, bytes);
+    }
     bool is_usual = LIKELY(port != NULL) && LIKELY(port->inbox != NULL) &&
                     (LIKELY(port->state == SPIN_RPC_OWNS) || (look_at(port) && port->state == SPIN_RPC_OWNS));
     if (!is_usual) {

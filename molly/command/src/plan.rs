@@ -5,7 +5,6 @@ use crate::failure::Failure;
 use crate::known::Known;
 use crate::picture;
 use anyhow::{Context as _, anyhow};
-use comfy_table::{CellAlignment, Table, presets};
 use molly::Plan;
 use molly::model::{Level, Program, Summary};
 use molly::mpi::Mpi;
@@ -225,11 +224,10 @@ fn text(shown: &Shown) -> String {
 
 /// Figures of the chunk with most elements, and how many chunks there are.
 fn channels(shown: &Shown) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header([
+    let headings = [
         "", "", "chunks", "messages", "elements", "KiB", "a piece", "buffers",
-    ]);
+    ];
+    let mut table = spinneret_table::figures(headings, &[0, 1]);
     for channel in &shown.channels {
         table.add_row([
             channel.field.clone(),
@@ -241,11 +239,6 @@ fn channels(shown: &Shown) -> String {
             format!("{:.1}", channel.elements_per_piece),
             channel.buffers.to_string(),
         ]);
-    }
-    for column in 2..8 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
     }
     let (messages, elements) = shown
         .channels

@@ -3,7 +3,7 @@
 use crate::device::Simulated;
 use crate::nic::{Behind, Nic, NicConfig, NicError};
 use spinneret_cluster::{Program, ProgramError};
-use spinneret_host::{Error, Options};
+use spinneret_host::{Context, Error, Options};
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, L1_BYTES, L1_SCRATCHPADS};
 use spinneret_rules::NamedRuleset;
 
@@ -54,6 +54,22 @@ pub fn start_on<B: Behind>(
     rulesets: &[NamedRuleset],
     handler: Option<&str>,
 ) -> Result<(), StartError> {
+    for context in contexts_on(simulated, program, rulesets, handler)? {
+        context.leave();
+    }
+    Ok(())
+}
+
+/// The same, with the contexts.
+///
+/// # Errors
+/// As [`start`].
+pub(crate) fn contexts_on<B: Behind>(
+    simulated: &Simulated<B>,
+    program: &Program,
+    rulesets: &[NamedRuleset],
+    handler: Option<&str>,
+) -> Result<Vec<Context<Simulated<B>>>, StartError> {
     let names = names(program, rulesets, handler)?;
     let count = rulesets.len().max(1) as u32;
     let share = |bytes: u32| bytes / count / LINE * LINE;
@@ -63,10 +79,11 @@ pub fn start_on<B: Behind>(
         scratchpad_bytes: Some(share(L1_BYTES - L1_SCRATCHPADS)),
     };
     let nic = spinneret_host::Nic::new(simulated.clone())?;
-    for (name, named) in names.into_iter().zip(rulesets) {
-        nic.open_context(program, name, &named.ruleset, &options)?.leave();
-    }
-    Ok(())
+    let opened = names
+        .into_iter()
+        .zip(rulesets)
+        .map(|(name, named)| nic.open_context(program, name, &named.ruleset, &options));
+    Ok(opened.collect::<Result<_, Error>>()?)
 }
 
 /// The handlers that each ruleset leads to.

@@ -1,7 +1,6 @@
 //! `./dev bench molly`: molly against C written by hand, and how long plans take, held to their bars.
 
 use clap::Parser;
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -49,9 +48,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED);
-    table.set_header(["measured", "bar", "found", "", ""]);
+    let mut table = spinneret_table::figures(["measured", "bar", "found", "", ""], &[0, 3, 4]);
     for figure in &figures {
         let sign = if figure.is_least { ">=" } else { "<=" };
         let kept = if figure.is_kept() { "kept" } else { "MISSED" };
@@ -62,11 +59,6 @@ fn main() -> ExitCode {
             kept.to_owned(),
             figure.more.clone(),
         ]);
-    }
-    for column in 1..3 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
     }
     println!("{table}");
     let missed = figures.iter().filter(|figure| !figure.is_kept()).count();

@@ -2,12 +2,11 @@
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
 use serde_json::json;
 use spinneret_nic::services::Pace;
 use spinneret_nic::services::bench::{Call, Row, measure};
 use spinneret_rpc::Offer;
+use spinneret_table::figures;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -53,21 +52,23 @@ impl Bar {
 }
 
 /// What is measured: the call, whether handlers wait at the NIC, ports of an HPU, HPUs.
-const ROWS: [(Call, bool, u32, u32, Bar); 16] = [
+const ROWS: [(Call, bool, u32, u32, Bar); 18] = [
     (Call::Noop, true, 1, 1, Bar::Clocks(150.0)),
     (Call::Noop, false, 1, 1, Bar::Clocks(200.0)),
-    (Call::Increment, true, 1, 1, Bar::Clocks(150.0)),
+    (Call::Increment, true, 1, 1, Bar::None),
     (Call::Increment, false, 1, 1, Bar::None),
-    (Call::Noop, true, 1, 16, Bar::Rate(3.5e6)),
-    (Call::Noop, false, 1, 16, Bar::None),
+    (Call::Noop, true, 1, 16, Bar::None),
+    (Call::Noop, false, 1, 16, Bar::Rate(3.5e6)),
     (Call::Increment, true, 1, 16, Bar::None),
     (Call::Increment, false, 1, 16, Bar::None),
     (Call::Asynchronous, true, 1, 1, Bar::None),
     (Call::Asynchronous, true, 2, 1, Bar::None),
-    (Call::Asynchronous, true, 2, 16, Bar::Rate(6e6)),
-    (Call::Asynchronous, false, 2, 16, Bar::None),
+    (Call::Asynchronous, false, 2, 1, Bar::None),
+    (Call::Asynchronous, true, 2, 16, Bar::None),
+    (Call::Asynchronous, false, 2, 16, Bar::Rate(6e6)),
     (Call::Puts, true, 1, 1, Bar::None),
     (Call::Printf, true, 1, 1, Bar::None),
+    (Call::Printf, false, 1, 1, Bar::None),
     (Call::Puts, true, 1, 16, Bar::None),
     (Call::Printf, true, 1, 16, Bar::None),
 ];
@@ -105,8 +106,7 @@ fn main() -> Result<ExitCode> {
 }
 
 fn show(rows: &[(Row, Bar)]) {
-    let mut table = Table::new();
-    table.load_preset(UTF8_FULL_CONDENSED).set_header([
+    let headings = [
         "simulated",
         "waits at",
         "ports of an HPU",
@@ -115,7 +115,8 @@ fn show(rows: &[(Row, Bar)]) {
         "M calls/s",
         "bar",
         "",
-    ]);
+    ];
+    let mut table = figures(headings, &[0, 1, 7]);
     for (row, bar) in rows {
         let kept = match bar {
             Bar::None => "",
@@ -132,9 +133,6 @@ fn show(rows: &[(Row, Bar)]) {
             bar.text(),
             kept.to_owned(),
         ]);
-    }
-    for column in table.column_iter_mut().skip(2).take(4) {
-        column.set_cell_alignment(CellAlignment::Right);
     }
     println!("{table}");
 }

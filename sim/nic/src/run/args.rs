@@ -27,6 +27,9 @@ pub struct RunArguments {
     /// Be the program on the host that `host_ping` needs: answer the pings that its handlers hand over
     #[arg(long, help_heading = "Packets")]
     pub host_ping: bool,
+    /// Answer the calls of handlers (spin_rpc.h): their text comes to standard error, files only with a folder, and nowhere else
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true, conflicts_with = "host_ping", help_heading = "Packets")]
+    pub services: Option<Option<PathBuf>>,
     /// Hardware
     #[command(flatten)]
     pub hardware: HardwareArguments,

@@ -1,5 +1,6 @@
 //! `spinneret run` and its relatives: the NIC with packets from somewhere, and handlers or a program that brings them.
 
+mod answering;
 mod args;
 pub(crate) mod build;
 mod ends;

@@ -1,5 +1,6 @@
 //! Everything that a run needs, opened before it begins.
 
+use super::answering::Answering;
 use super::args::{HardwareArguments, ResultArguments, RunArguments, handler_files};
 use super::build;
 use super::ends::{self, Ends};
@@ -9,10 +10,11 @@ use super::wave::Wave;
 use crate::device::Simulated;
 use crate::nic::NicConfig;
 use crate::report::{Options, Recorder};
-use crate::start::{names, start_on};
+use crate::start::{contexts_on, names};
 use crate::terminal::{Failure, Files};
 use anyhow::anyhow;
 use spinneret_cluster::{Config, Program};
+use spinneret_host::Context;
 use spinneret_rules::{MatcherParams, RuleFile};
 use std::path::{Path, PathBuf};
 
@@ -53,11 +55,18 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
     let mut recorder = recorder(&arguments.results, &config, Some(&program))?;
     let wave = Wave::create(&arguments.results)?;
     let nic = hardware(&arguments.results, config, wave.as_ref())?;
-    start_on(&nic, &program, &rules.rulesets, handler)
+    let contexts = contexts_on(&nic, &program, &rules.rulesets, handler)
         .map_err(anyhow::Error::from)
-        .and_then(|()| wait_for_hpus(&nic))
+        .and_then(|contexts| wait_for_hpus(&nic).map(|()| contexts))
         .map_err(|error| not_ready(&nic, &mut recorder, error))?;
     let mut host: Option<Box<dyn HostProgram>> = None;
+    if let Some(folder) = &arguments.services {
+        let answering = Answering::open(contexts, &nic, folder.as_deref())
+            .map_err(|error| Failure::usage(anyhow!("--services for {}: {error:#}", elf.display())))?;
+        host = Some(Box::new(answering));
+    } else {
+        contexts.into_iter().for_each(Context::leave);
+    }
     if arguments.host_ping {
         let contexts = rules.rulesets.len();
         let program = HostPing::new(&program, &nic, contexts).ok_or_else(|| {

@@ -81,6 +81,17 @@ impl Paced {
         Some(found)
     }
 
+    /// Whether nothing is under way, as far as the last look told.
+    pub fn is_idle(&self) -> bool {
+        let is_idle = |services: &Services<Simulated>| {
+            services.server().is_none_or(|server| {
+                let Ok(is_idle) = server.is_idle();
+                is_idle
+            })
+        };
+        self.works.is_none() && self.services.iter().all(is_idle)
+    }
+
     /// The services.
     pub fn services(&self) -> &[Services<Simulated>] {
         &self.services

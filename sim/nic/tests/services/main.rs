@@ -2,4 +2,5 @@
 
 mod calls;
 mod harm;
+mod run;
 mod support;
