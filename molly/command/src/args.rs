@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::known::{Known, all};
+use crate::setup::Setup;
 use anyhow::anyhow;
 use clap::{Args, Parser, Subcommand};
 use molly::{Geometry, Options};
@@ -103,19 +104,6 @@ pub(crate) struct RunArguments {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// A program with sizes and a grid.
-#[derive(Debug, Clone)]
-pub(crate) struct Setup {
-    pub(crate) shape: Vec<i64>,
-    pub(crate) steps: i64,
-    pub(crate) geometry: Geometry,
-    pub(crate) options: Options,
-    /// How long messages between threads take at least.
-    pub(crate) latency: Duration,
-    /// Runs; the time is their median, without the first one if there are several.
-    pub(crate) repeats: u32,
 }
 
 /// The program of this name.

@@ -3,8 +3,9 @@
 use crate::args::{CheckArguments, named};
 use crate::failure::Failure;
 use crate::known::{Known, all};
-use crate::plan::{join, print};
+use crate::plan::print;
 use crate::run::execute;
+use crate::shown::join;
 use anyhow::anyhow;
 use molly::mpi::{Mpi, ranks};
 use molly::random::Case;

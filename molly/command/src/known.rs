@@ -1,6 +1,6 @@
 //! The programs that are built in, each with fields to run it on.
 
-use crate::args::Setup;
+use crate::setup::Setup;
 use molly::model::{Program, Sizes};
 use molly::{Field, Rank, Result, Traffic, programs};
 use std::time::Instant;

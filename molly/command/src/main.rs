@@ -7,6 +7,8 @@ mod known;
 mod picture;
 mod plan;
 mod run;
+mod setup;
+mod shown;
 
 use args::{Arguments, Command};
 use clap::Parser as _;

@@ -1,6 +1,6 @@
 //! The picture of a plan: ranks as boxes of their grid, and the messages of a chunk between them.
 
-use crate::plan::{Shown, ShownChannel, join};
+use crate::shown::{Shown, ShownChannel, join};
 use molly::Plan;
 use std::fmt::Write as _;
 

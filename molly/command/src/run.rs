@@ -1,9 +1,11 @@
 //! `molly run`: a program on threads or under MPI, with its time.
 
-use crate::args::{RunArguments, Setup, named};
+use crate::args::{RunArguments, named};
 use crate::failure::Failure;
 use crate::known::{Known, Ran};
-use crate::plan::{join, print};
+use crate::plan::print;
+use crate::setup::Setup;
+use crate::shown::join;
 use molly::Network;
 use molly::mpi::{Mpi, ranks};
 use serde::Serialize;

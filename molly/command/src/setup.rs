@@ -1,0 +1,17 @@
+//! A program with its numbers.
+
+use molly::{Geometry, Options};
+use std::time::Duration;
+
+/// A program with sizes and a grid.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) shape: Vec<i64>,
+    pub(crate) steps: i64,
+    pub(crate) geometry: Geometry,
+    pub(crate) options: Options,
+    /// How long messages between threads take at least.
+    pub(crate) latency: Duration,
+    /// Runs; the time is their median, without the first one if there are several.
+    pub(crate) repeats: u32,
+}
