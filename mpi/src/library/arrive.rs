@@ -3,7 +3,8 @@
 use super::Library;
 use super::control::Announcement;
 use super::error::Error;
-use super::receive::{Receiving, State, Status};
+use super::receive::{Receiving, State};
+use super::status::Status;
 use crate::nic::Segments;
 use crate::nic::memory::request;
 use spinneret_host::Device;

@@ -23,11 +23,13 @@ mod requests;
 mod send;
 mod sending;
 mod slots;
+mod status;
 
 pub use control::PORT;
 pub use error::Error;
-pub use receive::{Copies, From, Status};
+pub use receive::{Copies, From};
 pub use sending::To;
+pub use status::Status;
 
 use crate::layout::Layout;
 use crate::nic::memory::{COUNTERS, Counter, HPUS, common};

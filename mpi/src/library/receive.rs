@@ -2,8 +2,9 @@
 
 use super::control::Announcement;
 use super::error::Error;
-use super::requests::Activity;
+
 use super::slots::Words;
+use super::status::{Activity, Status};
 use super::{Buffer, Library, Request};
 use crate::layout::{Layout, Overlap};
 use crate::nic::memory::{MOST_BYTES, request};
@@ -28,17 +29,6 @@ pub enum Copies {
     Refused,
     /// All copies of a byte are equal, since the sender has packed them from the same type.
     Equal,
-}
-
-/// What came of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// Bytes of the message; elements are these by the type's size.
-    pub bytes: u32,
-    /// The other rank.
-    pub rank: usize,
-    /// The tag.
-    pub tag: i32,
 }
 
 /// How far a receive is.

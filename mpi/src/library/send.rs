@@ -2,9 +2,9 @@
 
 use super::control::{Control, Grant, Host, MOST};
 use super::error::Error;
-use super::receive::Status;
-use super::requests::Activity;
+
 use super::sending::{Sending, State, To};
+use super::status::{Activity, Status};
 use super::{Buffer, Config, Library, Request};
 use crate::layout::Layout;
 use crate::nic::Segments;

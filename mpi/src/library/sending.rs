@@ -2,7 +2,7 @@
 
 use super::control::{Announcement, Host, PORT};
 use super::error::Error;
-use super::receive::Status;
+use super::status::Status;
 use super::{Buffer, Config};
 use crate::layout::Layout;
 use spinneret_host::{Device, HostMemory};

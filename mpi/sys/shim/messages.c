@@ -17,6 +17,12 @@ static void tell(const MPI_Status *from, int code, struct spinneret_mpi_status *
     /* Probes see messages that are longer than an int can say. */
     if (MPI_Get_elements_x(from, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED)
         bytes = -1;
+#ifdef MPICH_VERSION
+    /* Of a long message that did not fit, MPICH 4.0.2 leaves in the status what its memory was used for before. */
+    int class = MPI_SUCCESS;
+    if (code != MPI_SUCCESS && MPI_Error_class(code, &class) == MPI_SUCCESS && class == MPI_ERR_TRUNCATE)
+        bytes = -1;
+#endif
     status->bytes = bytes;
 }
 
