@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p spinneret-sim`
 
-use spinneret_sim::models::FixtureFork;
+use spinneret_fixtures::FixtureFork;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::{Frame, Pause};
 use std::time::Instant;

@@ -3,12 +3,12 @@
 use crate::parameters::Parameters;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use spinneret_packets::matching::drive_rules;
+use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::channel::ChannelSink;
-use spinneret_sim::matching::drive_rules;
 use spinneret_sim::model::{Direction, Model};
-use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::{Frame, Pause, StreamSink, StreamSource};
 use std::collections::VecDeque;

@@ -3,10 +3,10 @@
 use spinneret_models::{
     PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchIpW128, PspinPktMatchIpW256, PspinPktMatchIpW1024,
 };
+use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::stream::{Frame, Pause};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::ip_frames::{Headers, random_ip_frame};

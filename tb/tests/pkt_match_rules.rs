@@ -1,9 +1,9 @@
 //! When new rules of the matching engine take effect, and when they do not.
 
 use spinneret_models::PspinPktMatch;
+use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::MatcherParams;
-use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::stream::{Frame, Pause};
 use spinneret_sim::test_run::{TestRun, run_test};
 use spinneret_tb::pkt_match::{MatchBench, Pauses, one_rule};

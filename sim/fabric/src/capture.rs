@@ -3,7 +3,7 @@
 use crate::Ps;
 use crate::number::Way;
 use crate::topology::{CaptureConfig, Seen};
-use spinneret_sim::capture::{CaptureError, CaptureWriter, Packet, Resolution};
+use spinneret_packets::capture::{CaptureError, CaptureWriter, Packet, Resolution};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;

@@ -181,7 +181,7 @@ fn captures_hold_what_passes_in_the_order_of_time() {
     let report = simulate(&topology, 2, &mut Alone);
     let read = |name: &str| -> Vec<Duration> {
         let reader =
-            spinneret_sim::capture::CaptureReader::open(&folder.path().join(name)).expect("a capture");
+            spinneret_packets::capture::CaptureReader::open(&folder.path().join(name)).expect("a capture");
         reader.map(|packet| packet.expect("whole").timestamp).collect()
     };
     let [a, s] = ["a.pcap", "s.pcap"].map(read);

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use spinneret_host::{Context, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::Behind;
-use spinneret_sim::packets::udp_from;
+use spinneret_packets::udp_from;
 
 /// Handlers of `runtime/tests/contexts`, with a port for each: what they do is said there.
 const HANDLERS: [(&str, u16); 4] = [("count", 7000), ("copy", 7001), ("fetch", 7002), ("stray", 7003)];

@@ -4,7 +4,7 @@ use crate::bench::{Bench, Handlers};
 use anyhow::{Context as _, Result, ensure};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::Behind;
-use spinneret_sim::packets::udp_from;
+use spinneret_packets::udp_from;
 use std::collections::BTreeMap;
 
 /// Operations of `runtime/tests/costs`, in the order of their numbers.

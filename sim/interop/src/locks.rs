@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::Behind;
-use spinneret_sim::packets::udp_from;
+use spinneret_packets::udp_from;
 
 /// Packets, each of which is a task, and what each counts.
 const TASKS: u16 = 20;

@@ -4,7 +4,7 @@ use crate::bench::{Bench, Handlers};
 use crate::observe::Observe;
 use anyhow::Result;
 use spinneret_nic::Simulated;
-use spinneret_sim::packets::udp_from;
+use spinneret_packets::udp_from;
 use std::fmt;
 
 /// Clocks after which an access that is not answered never will be.

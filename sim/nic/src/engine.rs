@@ -2,10 +2,10 @@
 
 use crate::models::{PspinPktMatch, PspinPktMatchIp, PspinPktMatchIpW64, PspinPktMatchW64};
 use clap::ValueEnum;
+use spinneret_packets::matching::{Checked, Matcher, MatcherError, ModelMatcher, VerilatedMatcher};
+use spinneret_packets::reference::matcher::RuleTable;
 use spinneret_rules::{MatcherParams, ParamsError};
-use spinneret_sim::matching::{Checked, Matcher, MatcherError, ModelMatcher, VerilatedMatcher};
 use spinneret_sim::model::Model;
-use spinneret_sim::reference::matcher::RuleTable;
 
 /// Seed of the values that registers without a reset start with.
 const SEED: u64 = 1;

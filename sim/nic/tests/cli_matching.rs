@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use spinneret_nic::engine::Engine;
+use spinneret_packets::matching::{Checked, Matcher, MatcherError, ModelMatcher, Outcome};
+use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
-use spinneret_sim::matching::{Checked, Matcher, MatcherError, ModelMatcher, Outcome};
-use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
 
 const PARAMS: MatcherParams = MatcherParams::REFERENCE;
 

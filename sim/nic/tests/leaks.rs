@@ -7,7 +7,7 @@ mod support;
 use spinneret_host::Nic;
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
-use spinneret_sim::packets::udp;
+use spinneret_packets::udp;
 use std::fs;
 use support::{contexts, exchange, ok, open, port};
 

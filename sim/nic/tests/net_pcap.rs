@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use spinneret_nic::net::{Next, PcapSink, PcapSource, Sink, Source, Timing};
-use spinneret_sim::capture::{CaptureReader, CaptureWriter, Packet, Resolution};
+use spinneret_packets::capture::{CaptureReader, CaptureWriter, Packet, Resolution};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

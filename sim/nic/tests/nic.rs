@@ -4,9 +4,9 @@ use spinneret_cluster::{Config, Ending, Event, Program};
 use spinneret_nic::device::{HOST_BASE, HOST_STRIDE};
 use spinneret_nic::nic::{Nic, NicConfig, Out};
 use spinneret_nic::run;
+use spinneret_packets::udp;
 use spinneret_regmap::{egress, host_read, host_write, ingress};
 use spinneret_rules::{MatcherParams, RuleFile};
-use spinneret_sim::packets::udp;
 use std::path::{Path, PathBuf};
 
 /// Longest that packets are on their way.

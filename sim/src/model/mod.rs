@@ -1,8 +1,8 @@
 //! Verilated designs: typed structs made by the build script, and ports by name for generic drivers.
 //!
 //! ```text
-//! testbench --- typed accessors ---> models::Xyz --+
-//! bus model --- PortHandle -----------------------> Instance ---> C++ by Verilator
+//! testbench --- typed accessors ---> struct Xyz --+
+//! bus model --- PortHandle ----------------------> Instance ---> C++ by Verilator
 //! ```
 
 mod access;
@@ -22,7 +22,7 @@ pub use value::Value;
 use num_bigint::BigUint;
 use std::path::Path;
 
-/// A design that Verilator compiled; the structs in [`models`](crate::models) implement it.
+/// A design that Verilator compiled; the structs that `spinneret-verilate` writes implement it.
 ///
 /// Every port has a typed accessor of its own there. The functions here work on any design.
 pub trait Model: Send + Sized {

@@ -1,12 +1,12 @@
 //! A master and the slaves of the bus models, with a design between them.
 
 use crate::support::{limited, panic_message};
+use spinneret_fixtures::FixtureAxiPass;
 use spinneret_sim::axi::{
     AxiMaster, Burst, BurstKind, MasterConfig, MasterPauses, Pause, ReadSlave, ReadSlaveConfig, SlaveConfig,
     WriteSlave,
 };
 use spinneret_sim::model::Model;
-use spinneret_sim::models::FixtureAxiPass;
 use spinneret_sim::simulation::Simulation;
 
 /// Bytes in a beat of the fixture.

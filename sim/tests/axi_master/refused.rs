@@ -2,8 +2,8 @@
 
 use crate::bench::{burst, calm, refusal};
 use crate::support::limited;
+use spinneret_fixtures::{FixtureAxiMaster, FixtureAxiSlave};
 use spinneret_sim::axi::{AxiMaster, Burst, BurstKind, MasterConfig, ReadRequest, WriteRequest};
-use spinneret_sim::models::{FixtureAxiMaster, FixtureAxiSlave};
 
 #[test]
 fn illegal_bursts_are_sent_on_purpose_only() {

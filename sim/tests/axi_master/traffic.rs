@@ -4,11 +4,11 @@ use crate::bench::{BUS, Bench, bench, burst, random_pauses};
 use crate::support::limited;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use spinneret_fixtures::FixtureAxiSlave;
 use spinneret_sim::axi::{
     Burst, BurstKind, Latency, MasterConfig, Memory, Pause, ReadOrder, ReadRequest, ReadSlaveConfig,
     Response, Skew, SlaveConfig, WriteRequest,
 };
-use spinneret_sim::models::FixtureAxiSlave;
 use spinneret_sim::seed::Seed;
 use std::collections::BTreeMap;
 

@@ -1,12 +1,12 @@
 //! The models around a design that the test plays, cycle by cycle.
 
 use crate::support::limited;
+use spinneret_fixtures::FixtureDma;
 use spinneret_sim::dma::{
     CorundumDma, Descriptor, DmaConfig, HostMemory, Latency, RamConfig, RamReadPort, RamShape, RamWritePort,
     SegmentedRam, Status, Transfer,
 };
 use spinneret_sim::model::{Direction, Model};
-use spinneret_sim::models::FixtureDma;
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 

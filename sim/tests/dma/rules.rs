@@ -2,11 +2,11 @@
 
 use crate::bench::{Bench, SHAPE, bench, bytes, descriptor, latency};
 use crate::support::{limited, panic_message};
+use spinneret_fixtures::{FixtureDma, FixtureSlice};
 use spinneret_sim::dma::{
     CorundumDma, DmaConfig, HostMemory, Latency, Pause, RamConfig, RamShape, RamWritePort, SegmentedRam,
     Transfer,
 };
-use spinneret_sim::models::{FixtureDma, FixtureSlice};
 use spinneret_sim::seed::Seed;
 
 /// What the simulation says of a design that does this.

@@ -2,12 +2,12 @@
 
 use crate::support::{limited, panic_message};
 use rand::RngExt;
+use spinneret_fixtures::{FixtureAxiMaster, FixtureAxiSlave, FixtureSlice};
 use spinneret_sim::axi::{
     Faults, Latency, Memory, Pause, Response, SlaveConfig, WriteMonitor, WriteSlave, WrittenBurst,
 };
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::model::Direction;
-use spinneret_sim::models::{FixtureAxiMaster, FixtureAxiSlave, FixtureSlice};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 

@@ -3,13 +3,13 @@
 
 use crate::support::{limited, panic_message};
 use rand::RngExt;
+use spinneret_fixtures::{FixtureAxiPass, FixtureAxiSlave, FixtureSlice};
 use spinneret_sim::axi::{
     BeatJudge, Latency, Memory, Pause, ReadFaults, ReadMonitor, ReadOrder, ReadSlave, ReadSlaveConfig,
     Response,
 };
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Item};
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{FixtureAxiPass, FixtureAxiSlave, FixtureSlice};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 

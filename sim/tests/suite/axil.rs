@@ -3,12 +3,12 @@
 
 use crate::support::{limited, panic_message};
 use rand::RngExt;
+use spinneret_fixtures::{FixtureAxiPass, FixtureAxilPass, FixtureSlice};
 use spinneret_sim::axil::{
     Faults, Latency, LiteMaster, LiteMasterConfig, LiteMasterPauses, LiteRead, LiteSlave, LiteSlaveConfig,
     LiteSlavePauses, LiteWrite, Pause, Response, Skew,
 };
 use spinneret_sim::model::Model;
-use spinneret_sim::models::{FixtureAxiPass, FixtureAxilPass, FixtureSlice};
 use spinneret_sim::seed::Seed;
 use spinneret_sim::simulation::Simulation;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Channels, on the valid, ready and payload ports of the stream fixtures.
 
 use crate::support::{limited, panic_message};
+use spinneret_fixtures::{FixtureChangesPayload, FixtureDropsValid, FixtureFork, FixtureSlice};
 use spinneret_sim::channel::{ChannelSink, ChannelSource, Pause};
-use spinneret_sim::models::{FixtureChangesPayload, FixtureDropsValid, FixtureFork, FixtureSlice};
 use spinneret_sim::simulation::Simulation;
 
 const FIELDS: &[&str] = &["data", "id"];

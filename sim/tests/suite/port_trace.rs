@@ -1,6 +1,6 @@
 //! Waveforms of the ports, written and read back.
 
-use spinneret_sim::models::FixtureSlice;
+use spinneret_fixtures::FixtureSlice;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::{Frame, Pause};
 use std::fs::File;

@@ -1,11 +1,11 @@
 //! Sources, sinks and monitors on designs that obey the rules, and on designs that break each of them.
 
 use crate::support::{limited, panic_message, random_frames};
-use spinneret_sim::model::{Model, ModelError};
-use spinneret_sim::models::{
+use spinneret_fixtures::{
     FixtureChangesPayload, FixtureDropsValid, FixtureFork, FixtureIgnoresReset, FixtureLosesBeat,
     FixtureReadyNever, FixtureReorders, FixtureSlice, FixtureWide,
 };
+use spinneret_sim::model::{Model, ModelError};
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::stream::{Counts, Frame, Pause, StreamSource};
 use spinneret_sim::test_run::run_test;

@@ -2,7 +2,7 @@
 
 use crate::support::panic_message;
 use rand::Rng;
-use spinneret_sim::models::{FixtureDropsValid, FixtureSlice};
+use spinneret_fixtures::{FixtureDropsValid, FixtureSlice};
 use spinneret_sim::stream::{Frame, Pause};
 use spinneret_sim::test_run::{TestRun, run_test};
 use std::cell::RefCell;

@@ -10,11 +10,11 @@ use super::setup::Setup;
 use super::slots::{Class, Slot};
 use super::wire::{BypassSink, PacketSource};
 use super::writes::SlotUses;
+use spinneret_packets::matching::drive_rules;
+use spinneret_packets::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::axi::WriteSlave;
 use spinneret_sim::channel::{ChannelSink, Item};
-use spinneret_sim::matching::drive_rules;
 use spinneret_sim::model::{Direction, Model, PortHandle};
-use spinneret_sim::reference::matcher::{MatchResult, RuleTable};
 use spinneret_sim::simulation::Simulation;
 use std::rc::Rc;
 

@@ -17,8 +17,8 @@ use super::packet::Packet;
 use super::setup::Setup;
 use super::slots::Class;
 use super::writes::Use;
+use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_sim::axi::Memory;
-use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use std::collections::VecDeque;
 use std::rc::Rc;
 

@@ -1,9 +1,9 @@
 //! What the console answers, and what its LEDs show.
 
 use super::code;
+use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
-use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 
 /// Bytes of the answer to `HELLO`, with code and length.
 pub const OK_HELLO_BYTES: usize = 6;

@@ -1,9 +1,9 @@
 //! The path of boards: rules that count from the IP payload, and the message id from there.
 
 use spinneret_models::PspinIngressDatapathBoard;
+use spinneret_packets::reference::matcher::RuleTable;
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
-use spinneret_sim::reference::matcher::RuleTable;
 use spinneret_sim::test_run::run_test;
 use spinneret_tb::ingress::{Behaviour, CONTEXTS, Contexts, IngressBench};
 use spinneret_tb::ip_frames::Headers;

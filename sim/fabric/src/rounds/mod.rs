@@ -14,7 +14,7 @@ use crate::topology::{NicConfig, Topology};
 use crate::{Delivery, Ps};
 use crew::Crew;
 use local::Local;
-use spinneret_sim::capture::CaptureError;
+use spinneret_packets::capture::CaptureError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 

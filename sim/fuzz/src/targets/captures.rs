@@ -2,7 +2,7 @@
 
 use super::files::{Files, NAME, said, seeds};
 use crate::Target;
-use spinneret_sim::capture::CaptureReader;
+use spinneret_packets::capture::CaptureReader;
 use std::path::Path;
 
 /// Reads all packets of a capture.

@@ -9,7 +9,7 @@ use spinneret_host::slmp::{Event, MessageReceiver};
 use spinneret_host::{Nic, Program};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
-use spinneret_sim::capture::CaptureReader;
+use spinneret_packets::capture::CaptureReader;
 use spinneret_slmp::frame::{Endpoint, Frame, UdpChecksum};
 use spinneret_slmp::wire::{self, Flags, Header};
 use spinneret_slmp::{Confirm, Receiver, ReceiverConfig};

@@ -3,8 +3,8 @@
 use crate::terminal::{Failure, print};
 use anyhow::anyhow;
 use clap::Args;
-use spinneret_sim::capture::traffic;
-use spinneret_sim::capture::whole_file::WholeFile;
+use spinneret_packets::capture::traffic;
+use spinneret_packets::capture::whole_file::WholeFile;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -7,11 +7,11 @@ use crate::traffic::Traffic;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use spinneret_packets::capture::{CaptureError, CaptureReader, CaptureWriter, Packet};
+use spinneret_packets::matching::Matcher;
+use spinneret_packets::reference::matcher::MatchResult;
+use spinneret_packets::reference::matcher::RuleTable;
 use spinneret_rules::{MatcherParams, NamedRuleset, RuleFile};
-use spinneret_sim::capture::{CaptureError, CaptureReader, CaptureWriter, Packet};
-use spinneret_sim::matching::Matcher;
-use spinneret_sim::reference::matcher::MatchResult;
-use spinneret_sim::reference::matcher::RuleTable;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use spinneret_fabric::Report;
-use spinneret_sim::capture::whole_file::WholeFile;
+use spinneret_packets::capture::whole_file::WholeFile;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use super::generator::RecipeError;
 use crate::nic::{DAY_PS, LAST_PS};
-use spinneret_sim::capture::CaptureError;
+use spinneret_packets::capture::CaptureError;
 use std::io;
 use std::path::PathBuf;
 

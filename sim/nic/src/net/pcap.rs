@@ -2,7 +2,7 @@
 
 use super::{NetError, Next, Sink, Source};
 use crate::nic::{DAY_PS, LAST_PS};
-use spinneret_sim::capture::{CaptureReader, CaptureWriter, Packet, Resolution};
+use spinneret_packets::capture::{CaptureReader, CaptureWriter, Packet, Resolution};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

@@ -3,12 +3,12 @@
 //! Rules and contexts are looked at when software writes the register that puts them in force, as the host library does
 //! after each change.
 
+use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 use spinneret_program::{Code, main_handler};
 use spinneret_regmap::matching::RuleRegisters;
 use spinneret_regmap::model::{Registers, Variant};
 use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, RULESETS, her, her_meta, me};
 use spinneret_rules::{Join, MatcherParams, Ruleset};
-use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable};
 
 /// All bytes of a register.
 const WHOLE: u8 = 0xf;

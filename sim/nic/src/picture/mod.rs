@@ -13,7 +13,7 @@ pub(crate) use panel::{Band, Panel, Series, legend};
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use spinneret_sim::capture::whole_file::WholeFile;
+use spinneret_packets::capture::whole_file::WholeFile;
 use std::error::Error;
 use std::io::Write as _;
 use std::path::Path;

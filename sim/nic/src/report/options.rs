@@ -4,7 +4,7 @@ use super::plot::Plot;
 use super::progress::ShowProgress;
 use super::trace::Trace;
 use crate::nic::NicConfig;
-use spinneret_sim::capture::whole_file::WholeFile;
+use spinneret_packets::capture::whole_file::WholeFile;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use super::occupancy::Occupancy;
 use serde::Serialize;
 use serde_json::{Value, json};
 use spinneret_cluster::HpuId;
-use spinneret_sim::capture::whole_file::WholeFile;
+use spinneret_packets::capture::whole_file::WholeFile;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::args::ResultArguments;
 use crate::terminal::Failure;
 use anyhow::anyhow;
-use spinneret_sim::capture::whole_file::ForeignFile;
+use spinneret_packets::capture::whole_file::ForeignFile;
 use spinneret_sim::waveform;
 use std::path::PathBuf;
 

@@ -7,10 +7,10 @@ use crate::nic::NicConfig;
 use crate::run;
 use serde::Serialize;
 use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
+use spinneret_packets::udp;
 use spinneret_rpc::clib::Config;
 use spinneret_rpc::nic::Window;
 use spinneret_rpc::{Libc, Offer, Server, Services, TestCalls, Version, opcode};
-use spinneret_sim::packets::udp;
 use std::rc::Rc;
 
 /// Where packets go, and where their payload begins.

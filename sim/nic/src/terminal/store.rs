@@ -1,7 +1,7 @@
 //! Files that received messages go to.
 
 use anyhow::{Context as _, Result};
-use spinneret_sim::capture::whole_file::WholeFile;
+use spinneret_packets::capture::whole_file::WholeFile;
 use spinneret_slmp::Received;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! A place to run the command in, and what comes of it.
 
 use serde_json::Value;
-use spinneret_sim::capture::{CaptureReader, CaptureWriter, Packet, Resolution};
+use spinneret_packets::capture::{CaptureReader, CaptureWriter, Packet, Resolution};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

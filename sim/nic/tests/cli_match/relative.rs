@@ -1,7 +1,7 @@
 //! Rules relative to the IP payload, on tagged traffic.
 
 use crate::bench::{Bench, error, json, packets, shipped};
-use spinneret_sim::capture::Packet;
+use spinneret_packets::capture::Packet;
 
 /// UDP ports of a packet behind any VLAN tags, with the number of tags, parsed by hand.
 fn udp_ports(packet: &Packet) -> Option<(usize, [u16; 2])> {

@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, error, json, packets, shipped, text};
 use serde_json::Value;
-use spinneret_sim::capture::{CaptureWriter, Packet, Resolution};
+use spinneret_packets::capture::{CaptureWriter, Packet, Resolution};
 use std::fs;
 use std::time::Duration;
 

@@ -67,7 +67,8 @@ fn a_captures_pings_are_answered_and_the_rest_goes_to_the_host() {
     assert!(sent > 0 && passed > 0);
     assert_eq!(came, sent + passed);
     for (file, wanted) in [(out, sent), (host, passed)] {
-        let reader = spinneret_sim::capture::CaptureReader::open(Path::new(&file)).expect("it is a capture");
+        let reader =
+            spinneret_packets::capture::CaptureReader::open(Path::new(&file)).expect("it is a capture");
         let mut count = 0;
         for packet in reader {
             packet.expect("it is whole");
@@ -218,7 +219,7 @@ fn pings_are_answered_by_a_program_on_the_host() {
         &out,
     ]);
     assert_eq!(packets(&summary, "sent by handlers"), 12);
-    let reader = spinneret_sim::capture::CaptureReader::open(Path::new(&out)).expect("it is a capture");
+    let reader = spinneret_packets::capture::CaptureReader::open(Path::new(&out)).expect("it is a capture");
     let recipe: spinneret_nic::net::Recipe = made_up.parse().expect("it is what was generated");
     for packet in reader {
         let packet = packet.expect("it is whole");

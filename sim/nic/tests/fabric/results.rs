@@ -153,6 +153,6 @@ fn a_trace_holds_all_nics_and_captures_and_a_picture_are_written() {
     let picture = std::fs::read_to_string(plot).expect("it was written");
     assert!(picture.contains("s to sink") && picture.contains("found a queue full"));
     let capture =
-        spinneret_sim::capture::CaptureReader::open(&folder.path("sink.pcap")).expect("it was written");
+        spinneret_packets::capture::CaptureReader::open(&folder.path("sink.pcap")).expect("it was written");
     assert!(capture.count() > 100);
 }

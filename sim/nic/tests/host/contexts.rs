@@ -2,7 +2,7 @@
 
 use crate::support::{PATIENCE, PAYLOAD, contexts, exchange, nic, ok, open, port};
 use spinneret_host::{Counter, Error, ErrorKind};
-use spinneret_sim::packets::udp;
+use spinneret_packets::udp;
 use std::time::Duration;
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::support::{contexts, exchange, nic, ok, open, port, program};
 use spinneret_host::{ErrorKind, Nic, Options, Rule, Ruleset};
-use spinneret_sim::packets::udp;
+use spinneret_packets::udp;
 
 #[test]
 fn packets_of_a_closed_context_go_to_the_host() {

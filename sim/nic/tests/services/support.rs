@@ -3,10 +3,10 @@
 use spinneret_host::{Context, Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
+use spinneret_packets::udp;
 use spinneret_rpc::clib::{Access, Config, Permissions};
 use spinneret_rpc::nic::Window;
 use spinneret_rpc::{Libc, Offer, Server, Services, TestCalls, opcode};
-use spinneret_sim::packets::udp;
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;

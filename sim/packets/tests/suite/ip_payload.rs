@@ -2,9 +2,9 @@
 
 use etherparse::{EtherType, LaxLinkExtSlice, LaxNetSlice, LaxSlicedPacket};
 use proptest::prelude::*;
+use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable, ip_payload_start};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
-use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable, ip_payload_start};
 
 /// A frame with these bytes behind the addresses, filled up to a size.
 fn frame(headers: &[u8], size: usize) -> Vec<u8> {

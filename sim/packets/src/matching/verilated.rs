@@ -1,12 +1,12 @@
 //! The Verilated matching engine as a matcher.
 
 use super::{Matcher, MatcherError, Outcome};
-use crate::channel::ChannelSink;
-use crate::model::{Direction, Instance, Model, ModelError, PortHandle};
 use crate::reference::matcher::{MatchResult, PortValues, RuleTable};
-use crate::simulation::Simulation;
-use crate::stream::{Frame, Pause, Received, StreamSink, StreamSource};
 use spinneret_rules::MatcherParams;
+use spinneret_sim::channel::ChannelSink;
+use spinneret_sim::model::{Direction, Instance, Model, ModelError, PortHandle};
+use spinneret_sim::simulation::Simulation;
+use spinneret_sim::stream::{Frame, Pause, Received, StreamSink, StreamSource};
 use std::collections::VecDeque;
 use std::fmt;
 

@@ -1,14 +1,14 @@
 //! The captures that are shipped are those that the project makes, and what they claim to be.
 
 use etherparse::{LinkSlice, NetSlice, SlicedPacket, TransportSlice};
-use spinneret_sim::capture::{CaptureReader, Packet, traffic};
+use spinneret_packets::capture::{CaptureReader, Packet, traffic};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const MAX_TOTAL_BYTES: usize = 1_000_000;
 
 fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("captures")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../captures")
 }
 
 fn packets(name: &str) -> Vec<Packet> {
@@ -52,15 +52,15 @@ fn files_are_those_that_the_project_makes() {
 
 #[test]
 fn the_directory_describes_every_capture_and_has_the_example_rules() {
-    let readme = include_str!("../../captures/README.md");
+    let readme = include_str!("../../../captures/README.md");
     for capture in traffic::shipped().expect("the scenes are possible") {
         let line = format!("| `{}` | {} |", capture.name, capture.contents);
         assert!(readme.contains(&line), "sim/captures/README.md lacks {line}");
     }
-    let page = include_str!("../../../docs/rules.md");
+    let page = include_str!("../../../../docs/rules.md");
     for example in [
-        include_str!("../../captures/rules.toml"),
-        include_str!("../../captures/ip-payload.toml"),
+        include_str!("../../../captures/rules.toml"),
+        include_str!("../../../captures/ip-payload.toml"),
     ] {
         assert!(page.contains(&format!("```toml\n{example}```")), "{example}");
     }

@@ -1,6 +1,6 @@
 //! Writing captures: whole files or none.
 
-use spinneret_sim::capture::{CaptureReader, CaptureWriter, Packet, Resolution};
+use spinneret_packets::capture::{CaptureReader, CaptureWriter, Packet, Resolution};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;

@@ -1,9 +1,9 @@
 //! Rule files: what they mean, and what is said about those that are wrong.
 
 use proptest::prelude::*;
+use spinneret_packets::reference::matcher::RuleTable;
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MAX_FILE_BYTES, MatcherParams, RuleFile, RuleFileError, Ruleset};
-use spinneret_sim::reference::matcher::RuleTable;
 
 fn parse(text: &str) -> Result<RuleFile, RuleFileError> {
     RuleFile::parse("rules.toml", text.as_bytes(), &MatcherParams::BOARD)
@@ -40,7 +40,7 @@ fn raw(idx: u32, mask: u32, start: u32, end: u32) -> Rule {
 
 #[test]
 fn the_example_of_the_documentation_is_read() {
-    let page = include_str!("../../../docs/rules.md");
+    let page = include_str!("../../../../docs/rules.md");
     let example = page
         .split("```toml\n")
         .nth(1)
@@ -69,7 +69,7 @@ fn the_example_of_the_documentation_is_read() {
 
 #[test]
 fn every_named_rule_of_the_documentation_has_the_numbers_given_there() {
-    let page = include_str!("../../../docs/rules.md");
+    let page = include_str!("../../../../docs/rules.md");
     let mut seen = 0;
     for line in page
         .lines()

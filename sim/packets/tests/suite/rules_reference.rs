@@ -1,9 +1,9 @@
 //! The reference model of the matcher, on literal bytes and against its definition.
 
 use proptest::prelude::*;
+use spinneret_packets::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable, TableError};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{Join, MatcherParams, Ruleset};
-use spinneret_sim::reference::matcher::{MatchResult, ReferenceMatcher, RuleTable, TableError};
 
 /// SLMP packet of message 0x01020304 with the end-of-message flag, as captured: Ethernet, IPv4, UDP to port 9330.
 const SLMP_END_OF_MESSAGE: [u8; 60] = [

@@ -1,7 +1,7 @@
 //! Reading captures: every format, and every way in which a file can be wrong.
 
 use proptest::prelude::*;
-use spinneret_sim::capture::{CaptureError, CaptureReader, MAX_PACKET_BYTES, Packet, Resolution};
+use spinneret_packets::capture::{CaptureError, CaptureReader, MAX_PACKET_BYTES, Packet, Resolution};
 use std::path::Path;
 use std::time::Duration;
 

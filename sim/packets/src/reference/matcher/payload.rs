@@ -29,7 +29,7 @@ const MIN_IHL: u8 = 5;
 /// that, but within the IP header, is IP and has no byte of payload: the offset lies behind its end.
 ///
 /// ```
-/// use spinneret_sim::reference::matcher::ip_payload_start;
+/// use spinneret_packets::reference::matcher::ip_payload_start;
 ///
 /// let mut frame = vec![0; 64];
 /// frame[12..15].copy_from_slice(&[0x08, 0x00, 0x46]);

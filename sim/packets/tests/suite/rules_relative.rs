@@ -1,9 +1,9 @@
 //! Rules relative to the IP payload in rule files: what they mean, and what is said about those that are wrong.
 
 use proptest::prelude::*;
+use spinneret_packets::reference::matcher::{RuleTable, TableError};
 use spinneret_regmap::matching::Rule;
 use spinneret_rules::{MatcherParams, RuleFile, RuleFileError};
-use spinneret_sim::reference::matcher::{RuleTable, TableError};
 
 fn parse(entry: &str, params: &MatcherParams) -> Result<RuleFile, RuleFileError> {
     let text = format!("[[ruleset]]\nrules = [{entry}]\n");
