@@ -19,6 +19,15 @@ const fn own(interface: u32, function: u32) -> u32 {
 /// Text of `printf` with everything that it takes in one stream.
 pub const PRINT: u32 = own(1, 1);
 
+/// The class of Emissary APIs.
+pub const EMISSARY: u8 = b'e';
+
+/// A function of the host, whose API and number are in its arguments.
+pub const EMISSARY_CALL: u32 = (EMISSARY as u32) << 24 | 1;
+
+/// The same with data that move before and after it.
+pub const EMISSARY_CALL_WITH_DATA: u32 = (EMISSARY as u32) << 24 | 2;
+
 const fn libc(number: u32) -> u32 {
     (LIBC as u32) << 24 | number
 }

@@ -5,8 +5,8 @@ use super::error::Error;
 use super::requests::Activity;
 use super::slots::Words;
 use super::{Buffer, Library, Request};
-use crate::layout::{Layout, Overlap};
-use crate::nic::memory::{MOST_BYTES, request};
+use crate::layout::{Layout, Overlap, Shape};
+use crate::nic::memory::{MOST_BYTES, RUN_BYTES, request};
 use crate::nic::{NicLayout, NicLayoutError};
 use spinneret_host::Device;
 
@@ -105,7 +105,7 @@ impl<D: Device> Library<D> {
         }
         let mut words = [0; request::SIZE / 4];
         let (mut table, mut staging) = (None, None);
-        let compiled = NicLayout::new(layout).ok();
+        let compiled = self.compiled(layout);
         let place = match &compiled {
             Some(form) if form.table_bytes() == 0 => Some(0),
             Some(form) => {
@@ -148,6 +148,18 @@ impl<D: Device> Library<D> {
             number,
             is_receive: true,
         })
+    }
+
+    /// The NIC's form of a layout, unless its table would not fit anyway: that may be large.
+    fn compiled(&self, layout: &Layout) -> Option<NicLayout> {
+        let runs = match layout.shape() {
+            Shape::Table(table) => table.runs().len(),
+            _ => 0,
+        };
+        match (runs * RUN_BYTES) as u64 > self.slots.table_bytes_free() {
+            true => None,
+            false => NicLayout::new(layout).ok(),
+        }
     }
 
     pub(super) fn start_receive(&mut self, number: usize) -> Result<(), Error> {
