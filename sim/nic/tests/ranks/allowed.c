@@ -89,6 +89,7 @@ static void short_messages(uint8_t *memory, const uint8_t *sent) {
         MPI_Datatype pair, kept;
         MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
         MPI_Type_dup(pair, &kept);
+        MPI_Type_commit(&kept);
         spinneret_status ended = exchange(memory, 9, pair, sent, messages[index].bytes, MPI_BYTE);
         MPI_Status status;
         int whole = -1, parts = -1;
