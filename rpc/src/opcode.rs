@@ -116,5 +116,17 @@ opcodes! {
     TEST_STREAM = 0x8002;
 }
 
+/// What a call is named, if it is one of these.
+pub fn name(opcode: u32) -> Option<&'static str> {
+    match opcode {
+        EMISSARY_CALL => Some("EMISSARY_CALL"),
+        EMISSARY_CALL_WITH_DATA => Some("EMISSARY_CALL_WITH_DATA"),
+        _ => TABLE
+            .iter()
+            .find(|(_, number, _)| *number == opcode)
+            .map(|(name, ..)| *name),
+    }
+}
+
 /// The number of libc's calls, from 0 on without a gap.
 pub const LIBC_CALLS: u32 = 30;

@@ -195,6 +195,18 @@ impl<D: Device> Library<D> {
         }
     }
 
+    pub(super) fn cancel_receive(&mut self, number: usize) -> Result<bool, Error> {
+        let receive = self.receive(number)?;
+        match receive.state {
+            State::Inactive => Err(Error::Inactive),
+            State::Started => {
+                receive.state = State::Inactive;
+                Ok(true)
+            }
+            State::Armed(..) | State::Ended(_) => Ok(false),
+        }
+    }
+
     pub(super) fn free_receive(&mut self, number: usize) -> Result<(), Error> {
         let receive = self.receive(number)?;
         receive.is_freed = true;

@@ -121,6 +121,32 @@ static void a_receive_that_is_freed(uint8_t *memory, const uint8_t *sent) {
     MUST(spinneret_rank_release(nic, memory) == SPINNERET_OK);
 }
 
+/* What was for a receive that is taken back goes to the next one; one that has its message is not taken back. */
+static void receives_that_are_taken_back(uint8_t *memory, const uint8_t *sent) {
+    uint64_t first, second, other;
+    const uint64_t byte = spinneret_type(MPI_BYTE);
+    MUST(spinneret_rank_recv_init(nic, memory, 8, byte, there, 3, 0, 0, &first) == SPINNERET_OK);
+    MUST(spinneret_rank_recv_init(nic, memory + 8, 8, byte, there, 3, 0, 0, &second) == SPINNERET_OK);
+    MUST(spinneret_rank_send_init(nic, sent, 8, byte, there, 3, 0, &other) == SPINNERET_OK);
+    MUST(spinneret_rank_cancel(nic, first) == SPINNERET_ERROR_ARGUMENT);
+    MUST(spinneret_rank_start(nic, first) == SPINNERET_OK);
+    MUST(spinneret_rank_start(nic, second) == SPINNERET_OK);
+    MUST(spinneret_rank_cancel(nic, first) == 1);
+    MUST(spinneret_rank_test(nic, first, NULL) == SPINNERET_ERROR_ARGUMENT);
+    MUST(spinneret_rank_barrier(nic, 0) == SPINNERET_OK);
+    MUST(spinneret_rank_start(nic, other) == SPINNERET_OK);
+    MUST(spinneret_rank_cancel(nic, other) == 0);
+    MUST(spinneret_rank_wait(nic, other, SECOND, NULL) == SPINNERET_OK);
+    MUST(spinneret_rank_barrier(nic, 0) == SPINNERET_OK);
+    MUST(spinneret_rank_cancel(nic, second) == 0);
+    MUST(spinneret_rank_wait(nic, second, SECOND, NULL) == SPINNERET_OK);
+    MUST(memory[0] == 0x55 && memcmp(memory + 8, sent, 8) == 0);
+    MUST(spinneret_rank_start(nic, first) == SPINNERET_OK && spinneret_rank_cancel(nic, first) == 1);
+    const uint64_t all[] = {first, second, other};
+    for (int index = 0; index < 3; index++)
+        MUST(spinneret_rank_free(nic, all[index]) == SPINNERET_OK);
+}
+
 /* More than 2^20 runs without a pattern: one message comes in one piece, and the host unpacks it. */
 static void a_type_of_a_million_runs(void) {
     const size_t bytes = 3 * (size_t)RUNS + 64;
@@ -170,6 +196,8 @@ int main(int argc, char **argv) {
     memset(memory, 0x55, 4096);
     messages_of_nothing(memory);
     short_messages(memory, sent);
+    memset(memory, 0x55, 4096);
+    receives_that_are_taken_back(memory, sent);
     a_receive_that_is_freed(memory, sent);
     a_type_of_a_million_runs();
     MUST(spinneret_rank_close(nic) == SPINNERET_OK);

@@ -50,7 +50,8 @@ fn handlers_write_what_unpack_does() {
             .env(COMPILER, compiler)
             .output()
             .expect("the test runs");
-        let [printed, said] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        let [printed, said] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         println!("{compiler}: {printed}{said}");
         assert!(output.status.success(), "with {compiler}: {printed}{said}");
     }
@@ -126,11 +127,14 @@ fn compare(
         return Ok(false);
     }
     let layout = Layout::of(&tree, count as u64).map_err(|error| failed(&error))?;
-    // MPI's bounds may be further, and `unpack` wants memory for all that they say.
-    let far = (count as i64 - 1) * tree.bounds.extent;
-    let lowest = tree.bounds.true_lower_bound + far.min(0);
-    let highest = tree.bounds.true_lower_bound + tree.bounds.true_extent + far.max(0);
-    let (first, end) = (layout.first().min(lowest), layout.end().max(highest));
+    // MPI's bounds may be further, and `unpack` wants memory for all that they say. A type of no size has none.
+    let (mut first, mut end) = (layout.first(), layout.end());
+    if layout.bytes() != 0 {
+        let far = (count as i64 - 1) * tree.bounds.extent;
+        let lowest = tree.bounds.true_lower_bound;
+        first = first.min(lowest + far.min(0));
+        end = end.max(lowest + tree.bounds.true_extent + far.max(0));
+    }
     let length = end - first + 2 * GUARD;
     let Ok(origin) = usize::try_from(GUARD - first) else {
         return Ok(false);
@@ -148,7 +152,9 @@ fn compare(
         .map_err(|error| failed(&error))?;
     let mut found = vec![FILL; length as usize];
     for (place, byte) in receiver.written() {
-        let at = place.wrapping_sub(HOST + message.buffer).wrapping_add(origin as u64);
+        let at = place
+            .wrapping_sub(HOST + message.buffer)
+            .wrapping_add(origin as u64);
         let there = found.get_mut(at as usize);
         *there.ok_or_else(|| TestCaseError::fail(format!("byte {at} of {length} was written")))? = byte;
     }

@@ -4,7 +4,7 @@ use super::receiver::{FULL, Message, Receiver};
 use super::trees;
 use crate::packets::EOM;
 use crate::slmp::frame::Segment;
-use proptest::prelude::any;
+use proptest::prelude::{Strategy as _, any, prop_oneof};
 use proptest::test_runner::{Config, TestRunner};
 use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
@@ -78,7 +78,9 @@ fn random_types_land_where_they_belong() {
     // The cluster goes on from case to case, as it would.
     let receiver = RefCell::new(Receiver::new());
     let kinds = RefCell::new(BTreeMap::new());
-    let input = (trees::any(), 1..4_u64, 1..FULL, any::<u64>());
+    // Of one run are few of those that are made of others.
+    let tree = prop_oneof![1 => (1..150_i64).prop_map(trees::bytes), 19 => trees::any()];
+    let input = (tree, 1..4_u64, 1..FULL, any::<u64>());
     let result = TestRunner::new(config).run(&input, |(tree, count, unit, seed)| {
         let layout = Layout::of(&tree, count).expect("it has a layout");
         let is_large = layout.bytes() > MOST_BYTES || layout.end() - layout.first() > MOST_MEMORY;
