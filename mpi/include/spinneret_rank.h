@@ -273,3 +273,14 @@ int spinneret_rank_wait_all(struct spinneret_rank *rank,
 #endif  // __cplusplus
 
 #endif  /* SPINNERET_RANK_H */
+
+
+/* What came of a request, for MPI_Get_count and MPI_Get_elements with its type, as MPI_Wait would leave it. */
+static inline int spinneret_status_of_mpi(const spinneret_status *ended, MPI_Status *status) {
+    memset(status, 0, sizeof *status);
+    status->MPI_SOURCE = ended->source;
+    status->MPI_TAG = ended->tag;
+    status->MPI_ERROR = MPI_SUCCESS;
+    int code = MPI_Status_set_cancelled(status, 0);
+    return code != MPI_SUCCESS ? code : MPI_Status_set_elements(status, MPI_BYTE, (int)ended->bytes);
+}

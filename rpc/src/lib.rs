@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!  client (handler)          buffer in host memory           server (host)
-//!  Client -> Port --send--> header, packet, mailbox --> Server -> Call -> Service: Libc, TestCalls, yours
+//!  Client -> Port --send--> header, packet, mailbox --> Server -> Call -> Service: Libc, Emissary, yours
 //!                 <--recv--        packet, mailbox <--
 //! ```
 //!
@@ -39,6 +39,8 @@ pub use process::Process;
 #[cfg(feature = "server")]
 pub mod clib;
 #[cfg(feature = "server")]
+pub mod emissary;
+#[cfg(feature = "server")]
 pub mod handle;
 #[cfg(feature = "nic")]
 pub mod nic;
@@ -51,6 +53,8 @@ pub mod test_calls;
 
 #[cfg(feature = "server")]
 pub use clib::Libc;
+#[cfg(feature = "server")]
+pub use emissary::Emissary;
 #[cfg(feature = "nic")]
 pub use nic::{Offer, Services, ServicesError};
 #[cfg(feature = "server")]

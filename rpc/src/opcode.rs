@@ -19,6 +19,15 @@ const fn own(interface: u32, function: u32) -> u32 {
 /// Text of `printf` with everything that it takes in one stream.
 pub const PRINT: u32 = own(1, 1);
 
+/// The class of Emissary APIs.
+pub const EMISSARY: u8 = b'e';
+
+/// A function of the host, whose API and number are in its arguments.
+pub const EMISSARY_CALL: u32 = (EMISSARY as u32) << 24 | 1;
+
+/// The same with data that move before and after it.
+pub const EMISSARY_CALL_WITH_DATA: u32 = (EMISSARY as u32) << 24 | 2;
+
 const fn libc(number: u32) -> u32 {
     (LIBC as u32) << 24 | number
 }
@@ -105,6 +114,18 @@ opcodes! {
     TEST_INTERFACE = 0x8001;
     /// Sends a stream back.
     TEST_STREAM = 0x8002;
+}
+
+/// What a call is named, if it is one of these.
+pub fn name(opcode: u32) -> Option<&'static str> {
+    match opcode {
+        EMISSARY_CALL => Some("EMISSARY_CALL"),
+        EMISSARY_CALL_WITH_DATA => Some("EMISSARY_CALL_WITH_DATA"),
+        _ => TABLE
+            .iter()
+            .find(|(_, number, _)| *number == opcode)
+            .map(|(name, ..)| *name),
+    }
 }
 
 /// The number of libc's calls, from 0 on without a gap.

@@ -27,6 +27,8 @@ pub(crate) struct Inner {
     pub(crate) rank: Rank<OpenDevice>,
     /// Memory, by its address.
     pub(crate) memory: BTreeMap<usize, Buffer>,
+    /// Where messages without bytes go, whose memory may be any, as in MPI.
+    nothing: Buffer,
     /// Communicators; a program's number for one is its place here.
     pub(crate) communicators: Vec<Communicator>,
     /// Requests, with the place of their communicator.
@@ -35,15 +37,15 @@ pub(crate) struct Inner {
 }
 
 impl OpenRank {
-    pub(crate) fn new(rank: Rank<OpenDevice>) -> Self {
-        let communicators = vec![rank.world()];
-        Self(Mutex::new(Inner {
+    pub(crate) fn new(mut rank: Rank<OpenDevice>) -> Result<Self, Failed> {
+        Ok(Self(Mutex::new(Inner {
+            nothing: rank.library().buffer(0)?,
+            communicators: vec![rank.world()],
             rank,
             memory: BTreeMap::new(),
-            communicators,
             requests: BTreeMap::new(),
             last: 0,
-        }))
+        })))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -63,6 +65,9 @@ impl OpenRank {
 impl Inner {
     /// The memory in which elements lie, the first of which has its address there; and where that is in it.
     pub(crate) fn buffer(&self, address: usize, layout: &Layout) -> Result<(Buffer, i64), Failed> {
+        if layout.bytes() == 0 {
+            return Ok((self.nothing, 0));
+        }
         let lowest = address.wrapping_add_signed(layout.first() as isize);
         let below = self.memory.range(..=lowest).next_back();
         let found = below.filter(|(start, buffer)| lowest - **start <= buffer.len() as usize);

@@ -78,7 +78,7 @@ pub unsafe extern "C" fn spinneret_rank_open(
         // SAFETY: the caller promises that MPI runs, and the communicator.
         let comm = unsafe { mpi()?.comm(comm) };
         let opened = Rank::open(name, &program, &comm, config(options))?;
-        let handle = handles::insert(OpenRank::new(opened));
+        let handle = handles::insert(OpenRank::new(opened)?);
         // SAFETY: the caller promises the place.
         unsafe { put(rank, "rank", handle) }?;
         Ok(SPINNERET_OK)

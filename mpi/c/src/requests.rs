@@ -154,6 +154,15 @@ pub unsafe extern "C" fn spinneret_rank_wait(
     })
 }
 
+/// Takes a receive back that has no message yet, as `MPI_Cancel`: 1 if it is inactive then, 0 if it ends as ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn spinneret_rank_cancel(rank: *mut spinneret_rank, request: u64) -> c_int {
+    with(rank, |open| {
+        let (request, _) = open.request(request)?;
+        Ok(c_int::from(open.rank.library().cancel(request)?))
+    })
+}
+
 /// Frees a request. An active one ends first, and what comes of it is lost.
 #[unsafe(no_mangle)]
 pub extern "C" fn spinneret_rank_free(rank: *mut spinneret_rank, request: u64) -> c_int {

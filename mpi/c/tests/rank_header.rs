@@ -31,6 +31,19 @@ static inline uint64_t spinneret_type(MPI_Datatype type) {
 }
 ";
 
+/// Elements of a message that is shorter than its receive are counted by MPI itself.
+const STATUS: &str = "
+/* What came of a request, for MPI_Get_count and MPI_Get_elements with its type, as MPI_Wait would leave it. */
+static inline int spinneret_status_of_mpi(const spinneret_status *ended, MPI_Status *status) {
+    memset(status, 0, sizeof *status);
+    status->MPI_SOURCE = ended->source;
+    status->MPI_TAG = ended->tag;
+    status->MPI_ERROR = MPI_SUCCESS;
+    int code = MPI_Status_set_cancelled(status, 0);
+    return code != MPI_SUCCESS ? code : MPI_Status_set_elements(status, MPI_BYTE, (int)ended->bytes);
+}
+";
+
 const HEADER: Header = Header {
     folder: env!("CARGO_MANIFEST_DIR"),
     path: "../include/spinneret_rank.h",
@@ -39,6 +52,7 @@ const HEADER: Header = Header {
     guard: "SPINNERET_RANK_H",
     includes: [&["mpi.h", "stddef.h", "stdint.h", "string.h"], &["spinneret.h"]],
     prelude: HANDLES,
+    epilogue: STATUS,
     update: "SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-mpi-c --test rank_header",
 };
 

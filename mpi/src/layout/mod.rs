@@ -19,19 +19,21 @@ pub use place::{Piece, Pieces};
 use form::Form;
 use spinneret_mpi_sys::Tree;
 use std::fmt;
+use std::sync::Arc;
 
 /// Levels of strides.
 pub const LEVELS: usize = 4;
 
-/// Runs of one element, at most, if it is no nest of strides: 16 MiB of table.
-pub const MOST_RUNS: usize = 1 << 20;
+/// Runs of one element, at most, if it is no nest of strides: 384 MiB here. A message that SLMP carries has fewer, unless its
+/// runs have less than 3 bytes on average.
+pub const MOST_RUNS: usize = 1 << 24;
 
-/// Why a type has no layout here. The host can still receive it by itself.
+/// Why a type has no layout here. MPI can still receive it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// It has too many runs that do not follow a pattern.
     #[error(
-        "an element has more than {MOST_RUNS} runs of bytes without a pattern of up to {LEVELS} strides; receive it on the host, or make it of longer blocks"
+        "an element has more than {MOST_RUNS} runs of bytes without a pattern of up to {LEVELS} strides; receive it by MPI, or make it of longer blocks"
     )]
     TooManyRuns,
     /// Some number does not fit.
@@ -74,10 +76,10 @@ pub struct Strided {
 /// The runs of an element, and the elements.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Table {
-    /// Runs of the first element, in the order of the stream.
-    runs: Vec<Run>,
+    /// Runs of the first element, in the order of the stream; requests of one layout share them.
+    runs: Arc<Vec<Run>>,
     /// For each, the bytes of the element before it; and all of them.
-    before: Vec<u64>,
+    before: Arc<Vec<u64>>,
     /// Elements; 1 or more.
     count: u64,
     /// Bytes from one to the next.
@@ -145,10 +147,9 @@ impl Layout {
     /// # Errors
     /// If it has too many runs, or reaches too far.
     pub fn of(tree: &Tree, count: u64) -> Result<Self, LayoutError> {
-        let element = build::build(tree, 0)?.canonical();
-        let shape = match &element {
-            Form::Table(runs) if count > 0 => Shape::Table(table(runs.clone(), count, tree.bounds.extent)?),
-            _ => match element.repeat(count, tree.bounds.extent)? {
+        let shape = match build::build(tree, 0)?.canonical() {
+            Form::Table(runs) if count > 0 => Shape::Table(table(runs, count, tree.bounds.extent)?),
+            element => match element.repeat(count, tree.bounds.extent)? {
                 Form::Empty => Shape::Empty,
                 Form::Nest(nest) => match Strided::try_from(nest) {
                     Ok(strided) => Shape::Strided(strided),
@@ -231,6 +232,18 @@ impl Layout {
         self.bytes
     }
 
+    /// Runs of the whole message; the most that can be counted, if there are more.
+    pub fn runs(&self) -> u64 {
+        match &self.shape {
+            Shape::Empty => 0,
+            Shape::Strided(strided) => {
+                let counts = strided.levels.iter().map(|level| level.count);
+                counts.fold(1, u64::saturating_mul)
+            }
+            Shape::Table(table) => (table.runs.len() as u64).saturating_mul(table.count),
+        }
+    }
+
     /// The lowest byte that is touched, from the address of the buffer.
     pub fn first(&self) -> i64 {
         self.first
@@ -243,7 +256,7 @@ impl Layout {
 
     /// Whether two bytes of the message belong to the same place, which MPI forbids in receives.
     pub fn overlap(&self) -> Overlap {
-        overlap::find(&self.shape)
+        overlap::find(self)
     }
 
     /// The pieces of memory of a part of the message, in the order of the stream. What lies behind the message has none.
@@ -261,8 +274,8 @@ fn table(runs: Vec<Run>, count: u64, extent: i64) -> Result<Table, LayoutError> 
     }
     before.push(sum);
     Ok(Table {
-        runs,
-        before,
+        runs: Arc::new(runs),
+        before: Arc::new(before),
         count: count.max(1),
         extent,
     })

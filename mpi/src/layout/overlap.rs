@@ -3,9 +3,10 @@
 //! A nest overlaps if two different sets of indices are less than a run apart: if numbers `d` that are not all 0, each smaller
 //! than its level's count, make the sum of `d * stride` smaller than a run. They are looked for from the largest stride
 //! on; at each level only those are tried that the levels below can still make up for, which are very few in types that
-//! people make. Runs of a table are sorted. What would take more steps than [`BUDGET`] is left undecided.
+//! people make. Runs of a table are sorted. If either takes more than [`BUDGET`] steps, all runs of the message are sorted; only
+//! if those are too many, nothing is said.
 
-use super::{Level, Run, Shape, Strided, Table};
+use super::{Layout, Level, MOST_RUNS, Run, Shape, Strided, Table};
 
 /// Steps that are taken at most: some tens of milliseconds.
 const BUDGET: u64 = 1 << 22;
@@ -17,15 +18,38 @@ pub enum Overlap {
     None,
     /// There are some. MPI forbids this in receives; if all of them are equal, the order of writing does not matter.
     Some,
-    /// To find out takes too long.
+    /// To find out takes too long, or too much memory.
     Undecided,
 }
 
-pub(super) fn find(shape: &Shape) -> Overlap {
-    match shape {
+pub(super) fn find(layout: &Layout) -> Overlap {
+    let found = match layout.shape() {
         Shape::Empty => Overlap::None,
         Shape::Strided(strided) => nest(strided),
         Shape::Table(table) => list(table),
+    };
+    match found {
+        Overlap::Undecided => sorted(layout),
+        found => found,
+    }
+}
+
+/// Sorts all runs of a message, if they are not too many.
+fn sorted(layout: &Layout) -> Overlap {
+    if layout.runs() > MOST_RUNS as u64 {
+        return Overlap::Undecided;
+    }
+    let pieces = layout.place(0, u64::MAX);
+    let mut runs: Vec<Run> = pieces
+        .map(|piece| Run {
+            start: piece.start,
+            bytes: piece.bytes,
+        })
+        .collect();
+    runs.sort_unstable_by_key(|run| run.start);
+    match neighbours_meet(&runs) {
+        true => Overlap::Some,
+        false => Overlap::None,
     }
 }
 
@@ -78,12 +102,9 @@ fn search(levels: &[Level], run: i128, sum: i128, is_zero: bool, left: &mut u64)
 }
 
 fn list(table: &Table) -> Overlap {
-    let mut runs = table.runs.clone();
+    let mut runs = table.runs.to_vec();
     runs.sort_unstable_by_key(|run| run.start);
-    if runs
-        .windows(2)
-        .any(|pair| end(pair[0]) > i128::from(pair[1].start))
-    {
+    if neighbours_meet(&runs) {
         return Overlap::Some;
     }
     let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
@@ -109,6 +130,12 @@ fn list(table: &Table) -> Overlap {
         }
     }
     Overlap::None
+}
+
+/// Whether sorted runs have bytes in common.
+fn neighbours_meet(runs: &[Run]) -> bool {
+    runs.windows(2)
+        .any(|pair| end(pair[0]) > i128::from(pair[1].start))
 }
 
 /// Whether sorted runs meet themselves so many bytes further.

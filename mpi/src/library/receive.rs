@@ -6,8 +6,8 @@ use super::error::Error;
 use super::slots::Words;
 use super::status::{Activity, Status};
 use super::{Buffer, Library, Request};
-use crate::layout::{Layout, Overlap};
-use crate::nic::memory::{MOST_BYTES, request};
+use crate::layout::{Layout, Overlap, Shape};
+use crate::nic::memory::{MOST_BYTES, RUN_BYTES, request};
 use crate::nic::{NicLayout, NicLayoutError};
 use spinneret_host::Device;
 
@@ -95,7 +95,7 @@ impl<D: Device> Library<D> {
         }
         let mut words = [0; request::SIZE / 4];
         let (mut table, mut staging) = (None, None);
-        let compiled = NicLayout::new(layout).ok();
+        let compiled = self.compiled(layout);
         let place = match &compiled {
             Some(form) if form.table_bytes() == 0 => Some(0),
             Some(form) => {
@@ -140,6 +140,18 @@ impl<D: Device> Library<D> {
         })
     }
 
+    /// The NIC's form of a layout, unless its table would not fit anyway: that may be large.
+    fn compiled(&self, layout: &Layout) -> Option<NicLayout> {
+        let runs = match layout.shape() {
+            Shape::Table(table) => table.runs().len(),
+            _ => 0,
+        };
+        match (runs * RUN_BYTES) as u64 > self.slots.table_bytes_free() {
+            true => None,
+            false => NicLayout::new(layout).ok(),
+        }
+    }
+
     pub(super) fn start_receive(&mut self, number: usize) -> Result<(), Error> {
         let receive = self.receive(number)?;
         if !matches!(receive.state, State::Inactive) {
@@ -170,6 +182,18 @@ impl<D: Device> Library<D> {
                 receive.state = going_on;
                 Ok(None)
             }
+        }
+    }
+
+    pub(super) fn cancel_receive(&mut self, number: usize) -> Result<bool, Error> {
+        let receive = self.receive(number)?;
+        match receive.state {
+            State::Inactive => Err(Error::Inactive),
+            State::Started => {
+                receive.state = State::Inactive;
+                Ok(true)
+            }
+            State::Armed(..) | State::Ended(_) => Ok(false),
         }
     }
 

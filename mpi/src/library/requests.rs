@@ -120,6 +120,20 @@ impl<D: Device> Library<D> {
         Ok(())
     }
 
+    /// Takes a receive back that has no message yet: it is inactive then, and what would have come goes to another one. Says whether
+    /// that was so; a send, and a receive that has its message, end as ever.
+    ///
+    /// # Errors
+    /// If the request is not active.
+    pub fn cancel(&mut self, request: Request) -> Result<bool, Error> {
+        self.of(request)?;
+        match request.is_receive {
+            true => self.cancel_receive(request.number),
+            false if self.activity(request) == Activity::Inactive => Err(Error::Inactive),
+            false => Ok(false),
+        }
+    }
+
     /// Frees a request. An active one ends first, and its result is lost.
     ///
     /// # Errors

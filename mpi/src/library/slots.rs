@@ -68,6 +68,11 @@ impl<D: Device> Slots<D> {
         Ok(Some(start))
     }
 
+    /// Handler memory for tables that is free, not all in one place.
+    pub(super) fn table_bytes_free(&self) -> u64 {
+        self.tables.free()
+    }
+
     /// Takes it away again.
     pub(super) fn free_table(&mut self, start: u32) {
         self.tables.give(start);

@@ -19,6 +19,9 @@ enum { SUBARRAY = 10, DARRAY = 11 };
 
 int32_t spinneret_mpi_envelope(uint64_t type, int32_t *combiner, int64_t *four) {
     int own = -1;
+    /* With the errors of a program whose handler was not set, MPI itself would end it. */
+    if (type_of(type) == MPI_DATATYPE_NULL)
+        return MPI_ERR_TYPE;
 #if MPI_VERSION >= 4
     MPI_Count integers = 0, addresses = 0, counts = 0, types = 0;
     int code = MPI_Type_get_envelope_c(type_of(type), &integers, &addresses, &counts, &types, &own);

@@ -8,6 +8,7 @@ pub(crate) fn run(mpi: &Mpi) {
     types_of_the_paper(mpi);
     one_form_for_one_meaning(mpi);
     large_types_cost_little(mpi);
+    elements_in_one_another(mpi);
     limits(mpi);
 }
 
@@ -102,6 +103,22 @@ fn large_types_cost_little(mpi: &Mpi) {
     }
 }
 
+/// Elements that reach far over many others: a look at each run says whether they meet.
+fn elements_in_one_another(mpi: &Mpi) {
+    let byte = mpi.named(Named::Byte).unwrap();
+    let overlap = |elements: i64, far: i64| {
+        // Of two lengths, so that there is no pattern.
+        let blocks = [(1, 0), (2, far)].map(|(length, start)| Block { length, start });
+        let element = byte.hindexed(&blocks).unwrap().resized(0, 4).unwrap();
+        layout(&element, elements as u64).overlap()
+    };
+    let elements = (1 << 20) + 100;
+    assert_eq!(overlap(elements, 4 * elements - 4), Overlap::Some);
+    assert_eq!(overlap(elements, 4 * elements - 2), Overlap::None);
+    let elements = (1 << 23) + 1;
+    assert_eq!(overlap(elements, 4 * elements - 2), Overlap::Undecided);
+}
+
 fn limits(mpi: &Mpi) {
     let byte = mpi.named(Named::Byte).unwrap();
     let blocks: Vec<Block> = (0..(1 << 20) + 1)
@@ -111,11 +128,12 @@ fn limits(mpi: &Mpi) {
         })
         .collect();
     let tree = byte.hindexed(&blocks).unwrap().contents().unwrap();
-    let error = Layout::of(&tree, 1).unwrap_err();
-    assert_eq!(error, LayoutError::TooManyRuns);
-    let tree = byte.hindexed(&blocks[1..]).unwrap().contents().unwrap();
     let table = Layout::of(&tree, 1 << 30).unwrap();
+    assert_eq!(table.runs(), ((1 << 20) + 1) << 30);
     assert_eq!(table.place(table.bytes() - 1, 10).count(), 1);
+    let pair = byte.hindexed(&[blocks[0], blocks[1]]).unwrap();
+    let tree = pair.hvector((1 << 23) + 1, 1, 16).unwrap().contents().unwrap();
+    assert_eq!(Layout::of(&tree, 1), Err(LayoutError::TooManyRuns));
     let mut far = byte.resized(0, i64::MAX / 4).unwrap().contents().unwrap();
     assert!(Layout::of(&far, 5).is_ok());
     assert_eq!(Layout::of(&far, 6), Err(LayoutError::TooFar));

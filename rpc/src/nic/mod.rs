@@ -193,9 +193,23 @@ impl<D: Device> Services<D> {
         }
     }
 
+    /// The HPU that calls by a port: its cluster, and its number there.
+    pub fn hpu_of(&self, port: u32) -> [u32; 2] {
+        let hpu = port % self.place.hpus;
+        [hpu / HPUS_OF_CLUSTER, hpu % HPUS_OF_CLUSTER]
+    }
+
     /// The server, if it is not on another thread.
     pub fn server(&self) -> Option<&Server<Window>> {
         match &self.server {
+            Some(Where::Here(server)) => Some(server),
+            _ => None,
+        }
+    }
+
+    /// The server, to be told of calls, if it is not on another thread.
+    pub fn server_mut(&mut self) -> Option<&mut Server<Window>> {
+        match &mut self.server {
             Some(Where::Here(server)) => Some(server),
             _ => None,
         }

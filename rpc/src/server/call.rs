@@ -72,11 +72,17 @@ impl Call {
     /// Receives a stream of at most so many bytes. A longer one is received to its end, so that the client finds the answer
     /// where it expects it, but not kept; it is counted, and there is nothing to return.
     pub async fn receive_stream(&mut self, most: usize) -> Option<Vec<u8>> {
-        let mut packet = self.receive().await;
-        let is_kept = packet.0[0] <= most as u64;
-        if !is_kept {
+        let kept = self.stream(Some(most as u64)).await;
+        if kept.is_none() {
             self.refuse(Refusal::TOO_LONG);
         }
+        kept
+    }
+
+    /// Receives a stream, and keeps it if it has at most so many bytes; who is not to keep any says none.
+    pub(crate) async fn stream(&mut self, most: Option<u64>) -> Option<Vec<u8>> {
+        let mut packet = self.receive().await;
+        let is_kept = most.is_some_and(|most| packet.0[0] <= most);
         let (mut join, mut bytes) = (Join::default(), Vec::new());
         let mut keep = |now: &[u8]| {
             if is_kept {

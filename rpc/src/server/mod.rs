@@ -16,11 +16,13 @@ mod line;
 mod refusal;
 mod running;
 mod service;
+mod watch;
 
 pub use call::Call;
 pub use refusal::{Counts, End, Refusal};
 pub use running::Running;
 pub use service::{Answer, Service, Way};
+pub use watch::{Moment, Step};
 
 use crate::fault::Fault;
 use crate::layout::{Layout, LayoutError};
@@ -34,6 +36,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
+use watch::Watch;
 
 /// The side that answers, for one buffer. It belongs to one thread.
 pub struct Server<M> {
@@ -45,6 +48,7 @@ pub struct Server<M> {
     /// Where [`step`](Self::step) goes on.
     next: usize,
     board: Rc<Board>,
+    watch: Option<Watch>,
 }
 
 /// Why there is no server.
@@ -89,6 +93,7 @@ impl<M: Memory> Server<M> {
             services: Vec::new(),
             next: 0,
             board: Rc::default(),
+            watch: None,
         })
     }
 
@@ -105,6 +110,16 @@ impl<M: Memory> Server<M> {
     /// What was done and refused so far.
     pub fn counts(&self) -> Counts {
         self.board.counts()
+    }
+
+    /// Notes from now on when calls begin and end, for [`take_moments`](Self::take_moments).
+    pub fn watch(&mut self) {
+        self.watch.get_or_insert_default();
+    }
+
+    /// What calls have begun and ended since the last time, in their order, if somebody [watches](Self::watch).
+    pub fn take_moments(&mut self) -> Vec<Moment> {
+        self.watch.as_mut().map_or_else(Vec::new, Watch::take)
     }
 
     /// Whether a client has ended itself, by a call that was allowed. The server goes on; whoever has it ends the context.
@@ -141,6 +156,16 @@ impl<M: Memory> Server<M> {
         Ok(false)
     }
 
+    /// Whether a request is at a port that has no call yet.
+    ///
+    /// # Errors
+    /// If the memory cannot be reached.
+    pub fn is_asked(&self, port: u32) -> Result<bool, M::Error> {
+        let line = &self.lines[port as usize];
+        let inbox = self.process.inbox(port)?;
+        Ok(!line.is_active() && inbox <= 1 && inbox != line.state.out())
+    }
+
     /// Does what can be done at the next port that has something to do, each in its turn. Says whether there was one.
     ///
     /// # Errors
@@ -163,6 +188,7 @@ impl<M: Memory> Server<M> {
         }
         let is_busy = self.visit(port as u32)?;
         self.quiet[port] = self.lines[port].quiet();
+        self.note_end(port as u32);
         Ok(is_busy)
     }
 
@@ -210,6 +236,7 @@ impl<M: Memory> Server<M> {
             self.board.refuse(Refusal::ABANDONED);
             self.process.finish(&mut line.state)?;
             self.quiet[port as usize] = line.quiet();
+            self.note_end(port);
         }
         Ok(was_active)
     }
@@ -226,6 +253,17 @@ impl<M: Memory> Server<M> {
             *quiet = line.quiet();
         }
         Ok(())
+    }
+
+    /// Notes the end of a call, if there was one that is there no more.
+    fn note_end(&mut self, port: u32) {
+        if let Some(watch) = self
+            .watch
+            .as_mut()
+            .filter(|_| !self.lines[port as usize].is_active())
+        {
+            watch.ends(port);
+        }
     }
 
     fn visit(&mut self, port: u32) -> Result<bool, M::Error> {
@@ -264,6 +302,9 @@ impl<M: Memory> Server<M> {
     fn begin(&mut self, port: u32, header: Header) -> Result<bool, Fault<M::Error>> {
         let line = &mut self.lines[port as usize];
         let opcode = header.opcode;
+        if let Some(watch) = &mut self.watch {
+            watch.begins(port, opcode);
+        }
         let found = self.services.iter().find_map(|(class, service)| {
             let way = (*class == opcode::class(opcode)).then(|| service.handles(opcode))?;
             Some((service, way?))

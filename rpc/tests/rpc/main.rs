@@ -1,5 +1,6 @@
 //! The protocol, the server and the calls of libc.
 
+mod emissary;
 mod harm;
 mod layout;
 mod llvm_tests;

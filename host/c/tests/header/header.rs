@@ -18,6 +18,8 @@ pub(crate) struct Header {
     pub(crate) includes: [&'static [&'static str]; 2],
     /// What stands behind that.
     pub(crate) prelude: &'static str,
+    /// What stands at the end.
+    pub(crate) epilogue: &'static str,
     /// What brings it up to date.
     pub(crate) update: &'static str,
 }
@@ -39,6 +41,7 @@ impl Header {
             sys_includes: names(self.includes[0]),
             includes: names(self.includes[1]),
             after_includes: (!self.prelude.is_empty()).then(|| self.prelude.to_owned()),
+            trailer: (!self.epilogue.is_empty()).then(|| self.epilogue.to_owned()),
             usize_is_size_t: true,
             documentation_style: DocumentationStyle::Doxy,
             line_length: 112,

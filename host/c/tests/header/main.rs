@@ -24,6 +24,7 @@ const HEADER: Header = Header {
     guard: "SPINNERET_H",
     includes: [&["stddef.h", "stdint.h"], &[]],
     prelude: "",
+    epilogue: "",
     update: "SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-c --test header",
 };
 

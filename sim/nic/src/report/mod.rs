@@ -76,6 +76,7 @@ use progress::Progress;
 use spinneret_cluster::{Event, Profile, Program, Run, digest};
 use std::collections::HashMap;
 use tally::Tally;
+pub use trace::Call;
 use trace::{Packet, Parallel, Serial};
 
 /// A packet in the cluster.
@@ -182,6 +183,11 @@ impl Recorder {
         let packet = Packet::frame(None, bytes);
         self.files
             .trace(|trace| trace.pass(Serial::Egress, at_ps, name, packet));
+    }
+
+    /// A handler has called the host, and that was answered.
+    pub fn call(&mut self, call: &Call) {
+        self.files.trace(|trace| trace.call(call));
     }
 
     /// Something happened in the cluster; `clock_to_ps` says when one of its clocks was.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use spinneret_cluster::HpuId;
 use spinneret_packets::capture::whole_file::WholeFile;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -13,8 +14,12 @@ use std::path::Path;
 const NIC: u32 = 1;
 /// The process that stands for its HPUs.
 const HPUS: u32 = 2;
+/// The process that stands for calls to the host; it is there if there are some.
+const CALLS: u32 = 3;
 /// Numbers of HPUs in a cluster.
 const STRIDE: usize = 8;
+/// More than the ports of a context.
+const PORTS: u32 = 128;
 /// Tracks of the process of the NIC, by number.
 const TRACKS: [&str; 6] = ["wire in", "ingress", "queue", "egress", "to host", "from host"];
 /// Bytes that pass in one clock of the core.
@@ -61,6 +66,25 @@ impl Packet {
     }
 }
 
+/// A call of a handler to the host, as the host sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The context of the handler.
+    pub context: u32,
+    /// Its HPU.
+    pub hpu: HpuId,
+    /// The port of the context that it came by.
+    pub port: u32,
+    /// What was called, in words.
+    pub name: String,
+    /// When the host could have seen it first.
+    pub asked_ps: u64,
+    /// When the host began to work on it.
+    pub taken_ps: u64,
+    /// When it was answered, or given up.
+    pub ended_ps: u64,
+}
+
 /// A trace on its way to its file.
 ///
 /// ```text
@@ -70,6 +94,7 @@ impl Packet {
 ///               egress, to host, from host
 ///               counters   slots in use, busy HPUs, packets that wait
 /// process HPUs: HPU 0.0 .. one slice a handler
+/// process calls: a track for each port that calls, one slice a call, with its wait for the host in it
 /// ```
 pub(crate) struct Trace {
     file: WholeFile,
@@ -79,6 +104,8 @@ pub(crate) struct Trace {
     events: u64,
     /// Asynchronous slices so far: each has a number of its own.
     slices: u64,
+    /// Tracks of the process of calls that have a name.
+    called: BTreeSet<u32>,
 }
 
 impl Trace {
@@ -89,6 +116,7 @@ impl Trace {
             ends: [0; TRACKS.len()],
             events: 0,
             slices: 0,
+            called: BTreeSet::new(),
         };
         trace
             .file
@@ -138,6 +166,31 @@ impl Trace {
         arguments["cycles"] = json!(cycles);
         arguments["ending"] = json!(ending);
         self.slice((HPUS, thread(hpu)), times_ps, name, arguments)
+    }
+
+    /// A handler has called the host. Calls of a port do not overlap.
+    pub(crate) fn call(&mut self, call: &Call) -> io::Result<()> {
+        let track = call.context * PORTS + call.port + 1;
+        if self.called.is_empty() {
+            self.name("process_name", CALLS, 0, "calls")?;
+        }
+        if self.called.insert(track) {
+            let name = format!(
+                "context {}, port {}: HPU {}.{}",
+                call.context, call.port, call.hpu.cluster, call.hpu.core
+            );
+            self.name("thread_name", CALLS, track, &name)?;
+        }
+        let waited = us(call.taken_ps.saturating_sub(call.asked_ps));
+        let arguments = json!({"context": call.context, "port": call.port, "waited": waited});
+        let place = (CALLS, track);
+        self.slice(place, [call.asked_ps, call.ended_ps], &call.name, arguments)?;
+        self.slice(
+            place,
+            [call.asked_ps, call.taken_ps],
+            "waits for the host",
+            json!({}),
+        )
     }
 
     /// A packet was in a block. All slices of a block have its name: by that they are shown on one track.
@@ -296,6 +349,57 @@ mod tests {
             [("b", Some(1)), ("e", Some(1)), ("b", Some(2)), ("e", Some(2))]
         );
         assert_eq!(stays[0]["args"], json!({"packet": 1, "message": 7, "bytes": 64}));
+    }
+
+    #[test]
+    fn calls_have_tracks_and_tell_how_long_they_waited() {
+        let events = traced(|trace| {
+            for (port, asked_ps) in [(9, 1_000_000), (9, 5_000_000), (0, 6_000_000)] {
+                let call = Call {
+                    context: 1,
+                    hpu: HpuId {
+                        cluster: port / 8,
+                        core: port % 8,
+                    },
+                    port: port as u32,
+                    name: "PRINT".to_owned(),
+                    asked_ps,
+                    taken_ps: asked_ps + 300_000,
+                    ended_ps: asked_ps + 400_000,
+                };
+                trace.call(&call).unwrap();
+            }
+        });
+        let of_calls = |kind: &str| {
+            let events = events.iter().filter(|event| event["pid"] == CALLS);
+            let events = events.filter(|event| event["ph"] == kind).cloned();
+            events.collect::<Vec<Value>>()
+        };
+        let names: Vec<_> = of_calls("M")
+            .iter()
+            .filter_map(|event| event["args"]["name"].as_str().map(str::to_owned))
+            .collect();
+        let tracks = ["context 1, port 9: HPU 1.1", "context 1, port 0: HPU 0.0"];
+        assert_eq!(names, ["calls", tracks[0], tracks[1]]);
+        let slices = of_calls("X");
+        assert_eq!(slices.len(), 6);
+        let [call, wait, ..] = &slices[2..] else { panic!() };
+        assert_eq!(
+            (call["name"].as_str(), call["args"]["waited"].as_f64()),
+            (Some("PRINT"), Some(0.3))
+        );
+        assert_eq!(
+            (call["ts"].as_f64(), call["dur"].as_f64()),
+            (Some(5.0), Some(0.4))
+        );
+        assert_eq!(
+            (wait["ts"].as_f64(), wait["dur"].as_f64()),
+            (Some(5.0), Some(0.3))
+        );
+        assert_eq!(
+            (&call["tid"], &wait["tid"]),
+            (&slices[0]["tid"], &slices[0]["tid"])
+        );
     }
 
     #[test]

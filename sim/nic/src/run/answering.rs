@@ -2,6 +2,7 @@
 
 use super::host::{Attention, HostProgram};
 use crate::device::Simulated;
+use crate::report::Call;
 use crate::services::{Pace, Paced};
 use crate::terminal::tell;
 use anyhow::Context as _;
@@ -76,6 +77,14 @@ impl HostProgram for Answering {
             true => Attention::Idle,
             false => Attention::Until(next_ps),
         })
+    }
+
+    fn watch(&mut self) {
+        self.paced.watch();
+    }
+
+    fn take_calls(&mut self) -> Vec<Call> {
+        self.paced.take_calls()
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {

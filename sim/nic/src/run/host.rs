@@ -1,5 +1,6 @@
 //! Programs on the host, beside the NIC in the same process.
 
+use crate::report::Call;
 use std::os::fd::BorrowedFd;
 
 /// What a program on the host makes of a look at the NIC.
@@ -20,6 +21,14 @@ pub(super) trait HostProgram {
     /// # Errors
     /// If it cannot go on.
     fn poll(&mut self) -> anyhow::Result<Attention>;
+
+    /// Notes from now on which calls of handlers come and go.
+    fn watch(&mut self) {}
+
+    /// Calls that were answered since the last time; times are those of the simulation.
+    fn take_calls(&mut self) -> Vec<Call> {
+        Vec::new()
+    }
 
     /// Packets may come: from sources that do not depend on time, they do when somebody waits for them.
     fn is_ready(&self) -> bool {

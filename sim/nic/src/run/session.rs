@@ -183,6 +183,13 @@ impl Session {
     fn attend(&mut self) -> Result<(), Failure> {
         if let Some(host) = &mut self.host {
             self.attention = host.poll().map_err(Failure::work)?;
+            let start = self.start.simulated_ps;
+            for mut call in host.take_calls() {
+                for at in [&mut call.asked_ps, &mut call.taken_ps, &mut call.ended_ps] {
+                    *at = at.saturating_sub(start);
+                }
+                self.recorder.call(&call);
+            }
             if let Some(program) = self.nic.borrow_mut().take_loaded() {
                 self.recorder.set_program(&program);
             }

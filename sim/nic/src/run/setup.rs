@@ -61,8 +61,11 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
         .map_err(|error| not_ready(&nic, &mut recorder, error))?;
     let mut host: Option<Box<dyn HostProgram>> = None;
     if let Some(folder) = &arguments.services {
-        let answering = Answering::open(contexts, &nic, folder.as_deref())
+        let mut answering = Answering::open(contexts, &nic, folder.as_deref())
             .map_err(|error| Failure::usage(anyhow!("--services for {}: {error:#}", elf.display())))?;
+        if arguments.results.trace.is_some() {
+            answering.watch();
+        }
         host = Some(Box::new(answering));
     } else {
         contexts.into_iter().for_each(Context::leave);

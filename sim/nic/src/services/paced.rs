@@ -1,6 +1,8 @@
 //! A host whose looks and work take simulated time.
 
+use super::calls::Calls;
 use crate::Simulated;
+use crate::report::Call;
 use spinneret_rpc::{Services, ServicesError};
 
 /// How long things take on the host, in picoseconds. What is left out: the processor's caches, and other work of its own.
@@ -34,6 +36,8 @@ pub struct Paced {
     works: Option<usize>,
     /// Where the search for work begins.
     next: usize,
+    /// What calls come and go, if somebody wants to know.
+    calls: Option<Calls>,
 }
 
 impl Paced {
@@ -45,7 +49,24 @@ impl Paced {
             done_ps: 0,
             works: None,
             next: 0,
+            calls: None,
         }
+    }
+
+    /// Notes from now on which calls come and go, for [`take_calls`](Self::take_calls).
+    pub fn watch(&mut self) {
+        self.calls.get_or_insert_default();
+        for services in &mut self.services {
+            services
+                .server_mut()
+                .into_iter()
+                .for_each(|server| server.watch());
+        }
+    }
+
+    /// Calls that have ended since the last time, if they are [watched](Self::watch).
+    pub fn take_calls(&mut self) -> Vec<Call> {
+        self.calls.as_mut().map_or_else(Vec::new, Calls::take)
     }
 
     /// Goes on, if it is time, and gives when to call again.
@@ -57,7 +78,16 @@ impl Paced {
             return Ok(self.done_ps);
         }
         if let Some(worker) = self.works.take() {
-            self.services[worker].step()?;
+            let services = &mut self.services[worker];
+            services.step()?;
+            if let Some(calls) = &mut self.calls {
+                calls.note(worker, services, [self.done_ps - self.pace.work_ps, now_ps]);
+            }
+        }
+        if let Some(calls) = &mut self.calls {
+            for (place, services) in self.services.iter().enumerate() {
+                calls.look(place, services, now_ps);
+            }
         }
         self.works = self.wanted();
         self.done_ps = now_ps

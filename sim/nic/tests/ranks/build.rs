@@ -87,7 +87,9 @@ impl Built {
         }
         compiler.arg(source).arg("-o").arg(folder.path().join("program"));
         compiler.arg("-L").arg(&library).arg("-lspinneret_rank");
-        succeeds(compiler.arg(format!("-Wl,-rpath,{}", library.display())));
+        // This kind of path comes before LD_LIBRARY_PATH, in which cargo puts a folder with what was built before.
+        let found = format!("-Wl,--disable-new-dtags,-rpath,{}", library.display());
+        succeeds(compiler.arg(found));
         let handlers = root().join("runtime/examples/mpi_types");
         let handlers = spinneret_nic::run::program(&handlers, 2).unwrap_or_else(|error| panic!("{error}"));
         Self {

@@ -1,4 +1,5 @@
 /* Calls that cannot be, and what they have to give back. */
+#include <limits.h>
 #include <spinneret_rank.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,22 @@ int main(int argc, char **argv) {
     REFUSED(spinneret_rank_recv_init(nic, memory, 1, real, there, 0, 9, 0, &request), ARGUMENT, "communicator 9");
     REFUSED(spinneret_rank_recv_init(nic, memory, 1, real, there, 0, 0, 6, &request), ARGUMENT, "flags 0x6");
     REFUSED(spinneret_rank_send_init(nic, memory, 1, real, there, SPINNERET_ANY_TAG, 0, &request), ARGUMENT, "tag");
+    const uint64_t null = spinneret_type(MPI_DATATYPE_NULL);
+    REFUSED(spinneret_rank_recv_init(nic, memory, 1, null, there, 0, 0, 0, &request), MPI, "MPI_ERR_TYPE");
+    REFUSED(spinneret_rank_send_init(nic, memory, 0, null, there, 0, 0, &request), MPI, "MPI_ERR_TYPE");
+    REFUSED(spinneret_rank_recv_init(nic, NULL, 1, real, there, 0, 0, 0, &request), ARGUMENT, "spinneret_rank_alloc");
+    REFUSED(spinneret_rank_send_init(nic, NULL, 1, real, there, 0, 0, &request), ARGUMENT, "spinneret_rank_alloc");
+    REFUSED(spinneret_rank_recv_init(nic, memory, INT_MAX, real, there, 0, 0, 0, &request), ARGUMENT, "4096 B");
+    /* 2 GiB, and 48 MB, all in the same 8 bytes. */
+    MPI_Datatype large, larger;
+    MPI_Type_create_hvector(6000000, 1, 0, MPI_DOUBLE, &large);
+    MPI_Type_create_hvector(1 << 28, 1, 0, MPI_DOUBLE, &larger);
+    const uint64_t mega = spinneret_type(large), giga = spinneret_type(larger);
+    REFUSED(spinneret_rank_send_init(nic, memory, 1, mega, there, 0, 0, &request), ARGUMENT, "32256 segments");
+    REFUSED(spinneret_rank_send_init(nic, memory, 1, giga, there, 0, 0, &request), ARGUMENT, "too long for the NIC");
+    REFUSED(spinneret_rank_recv_init(nic, memory, 1, giga, there, 0, 0, 1, &request), ARGUMENT, "too long for the NIC");
+    MPI_Type_free(&large);
+    MPI_Type_free(&larger);
     MPI_Datatype twice;
     MPI_Type_create_hvector(2, 1, 4, MPI_DOUBLE, &twice);
     MPI_Type_commit(&twice);

@@ -1,14 +1,21 @@
 //! `spinneret run --services` as a user calls it.
 
 use crate::support::ok;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
 fn run(example: &str, services: &str) -> Output {
+    run_with(example, &[services])
+}
+
+fn run_with(example: &str, arguments: &[&str]) -> Output {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let command = Command::new(env!("CARGO_BIN_EXE_spinneret"))
         .args(["run", &format!("runtime/examples/{example}"), "--generate"])
-        .args(["udp,size=100,count=5", "--json", services])
+        .args(["udp,size=100,count=5", "--json"])
+        .args(arguments)
         .current_dir(root)
         .output();
     ok(command)
@@ -30,6 +37,55 @@ fn the_example_keeps_a_log_in_the_folder() {
     );
     let log = ok(std::fs::read_to_string(folder.path().join("packets.log")));
     assert_eq!(log, "100 bytes to port 9330\n".repeat(5));
+}
+
+/// Each packet of the example opens its log, writes to it, and closes it.
+#[test]
+fn calls_are_in_the_trace() {
+    let folder = ok(tempfile::tempdir());
+    let trace = folder.path().join("trace.json");
+    let services = format!("--services={}", folder.path().display());
+    let output = run_with("host_log", &[&services, "--trace", &trace.display().to_string()]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let trace: Value = ok(serde_json::from_slice(&ok(std::fs::read(trace))));
+    let events = trace["traceEvents"].as_array().map_or(&[][..], Vec::as_slice);
+    let track = |event: &Value| (event["pid"].as_u64(), event["tid"].as_u64());
+    let names = events.iter().filter(|event| event["name"] == "thread_name");
+    let tracks: BTreeMap<_, _> = names
+        .filter_map(|event| Some((track(event), event["args"]["name"].as_str()?)))
+        .collect();
+    let slices: Vec<&Value> = events.iter().filter(|event| event["ph"] == "X").collect();
+    let of_calls = |name: &str| slices.iter().filter(|slice| slice["name"] == name).count();
+    assert_eq!(
+        [of_calls("OPEN_FILE"), of_calls("PRINT"), of_calls("CLOSE_FILE")],
+        [5; 3]
+    );
+    assert_eq!(of_calls("waits for the host"), 25);
+    let is_in = |inner: &Value, outer: &Value| {
+        let [inner, outer] = [inner, outer].map(|slice| {
+            let [at, long] = [&slice["ts"], &slice["dur"]].map(|number| number.as_f64().unwrap_or(f64::NAN));
+            [at, at + long]
+        });
+        outer[0] <= inner[0] && inner[1] <= outer[1]
+    };
+    for call in slices.iter().filter(|slice| slice["args"]["waited"].is_number()) {
+        let name = tracks[&track(call)];
+        assert!(name.starts_with("context 0, port "), "{name}");
+        let hpu = name.rsplit(": ").next().unwrap_or_default();
+        // It lies in a handler of its HPU, and what it waited in it.
+        let handlers = slices.iter().filter(|slice| slice["args"]["handler"].is_string());
+        let own = handlers.filter(|handler| tracks[&track(handler)] == hpu);
+        assert_eq!(
+            own.filter(|handler| is_in(call, handler)).count(),
+            1,
+            "{call} of {name}"
+        );
+        let waits = slices
+            .iter()
+            .filter(|slice| slice["name"] == "waits for the host");
+        let own = waits.filter(|wait| track(wait) == track(call));
+        assert_eq!(own.filter(|wait| is_in(wait, call)).count(), 1, "{call}");
+    }
 }
 
 #[test]

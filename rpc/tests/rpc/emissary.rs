@@ -1,0 +1,654 @@
+//! Calls in the encoding of Emissary APIs: literal bytes, the faults of the proposal that ours has not, and arbitrary bytes.
+
+use crate::support::Bench;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use spinneret_rpc::clib::Config;
+use spinneret_rpc::emissary::{
+    Api, FAILURE, Head, Id, Malformed, Outcome, RegisterError, Reply, Request, refused,
+};
+use spinneret_rpc::server::{Counts, Refusal};
+use spinneret_rpc::{Buffer, Client, Emissary, Version, opcode};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+/// The numbers of the proposal.
+const MPI: u16 = 3;
+const SEND: u16 = 1;
+const RECV: u16 = 2;
+const RESERVE: u16 = 5;
+const FOO: u16 = 1;
+const BAR: u16 = 2;
+
+/// Those of ours.
+const SUM: u16 = 10;
+const TURN: u16 = 11;
+const TEXT: u16 = 12;
+
+/// Transfers of a call at most.
+const MOST_BYTES: usize = 4096;
+
+/// An argument as a stub has it.
+#[derive(Clone, Debug)]
+enum Value {
+    Int(i32),
+    Long(i64),
+    Double(f64),
+    Pointer(u64),
+    /// With what ends it.
+    String(Option<&'static [u8]>),
+}
+
+/// What a compiler makes of a call.
+fn packed(id: Id, values: &[Value]) -> Vec<u8> {
+    let id = Value::Long(id.word() as i64);
+    let all = || std::iter::once(&id).chain(values);
+    let count = all().count() as u32;
+    let mut bytes = [0, count].map(u32::to_le_bytes).concat();
+    for value in all() {
+        let key: u32 = match value {
+            Value::Int(_) => 0x0002_0020,
+            Value::Long(_) => 0x0002_0040,
+            Value::Double(_) => 0x0001_0040,
+            Value::Pointer(_) => 0x0003_0000,
+            Value::String(_) => 0x0003_0001,
+        };
+        bytes.extend(key.to_le_bytes());
+    }
+    let mut strings: Vec<u8> = Vec::new();
+    let mut put = |value: &[u8]| {
+        bytes.resize(bytes.len().next_multiple_of(value.len()), 0);
+        bytes.extend(value);
+    };
+    for value in all() {
+        match value {
+            Value::Int(value) => put(&value.to_le_bytes()),
+            Value::Long(value) => put(&value.to_le_bytes()),
+            Value::Double(value) => put(&value.to_le_bytes()),
+            Value::Pointer(value) => put(&value.to_le_bytes()),
+            Value::String(text) => {
+                let text = text.unwrap_or_default();
+                put(&(text.len() as u32).to_le_bytes());
+                strings.extend(text);
+            }
+        }
+    }
+    let length = bytes.len() as u32;
+    bytes[..4].copy_from_slice(&length.to_le_bytes());
+    bytes.extend(strings);
+    bytes
+}
+
+/// A call of a stub: the result, and the streams that came back.
+fn call(client: &Client<Arc<Buffer>>, id: Id, buffer: &[u8], sent: &[&[u8]]) -> (u64, Vec<Vec<u8>>) {
+    let number = match id.has_transfers() {
+        true => opcode::EMISSARY_CALL_WITH_DATA,
+        false => opcode::EMISSARY_CALL,
+    };
+    let Ok(mut port) = client.open(number);
+    port.send_stream(buffer).unwrap();
+    sent.iter().for_each(|bytes| port.send_stream(bytes).unwrap());
+    let back = (0..id.receives).map(|_| {
+        let mut bytes = vec![0; MOST_BYTES];
+        let length = port.receive_stream(&mut bytes).unwrap();
+        bytes.truncate(length as usize);
+        bytes
+    });
+    let back = back.collect();
+    let mut word = [0];
+    port.receive(&mut word).unwrap();
+    (word[0], back)
+}
+
+fn id(api: u16, function: u16, sends: u16, receives: u16) -> Id {
+    Id {
+        api,
+        function,
+        sends,
+        receives,
+    }
+}
+
+/// Messages that nobody has received yet, and who waits for some: one process that sends to itself.
+#[derive(Default)]
+struct Mpi {
+    messages: RefCell<BTreeMap<i64, Vec<u8>>>,
+    waiting: RefCell<Vec<Waker>>,
+}
+
+impl Api for Mpi {
+    fn call<'a>(&'a self, request: &'a mut Request) -> Outcome<'a> {
+        Box::pin(async move {
+            match request.function() {
+                SEND => self.send(request),
+                RECV => self.receive(request).await,
+                _ => Err(refused::FUNCTION),
+            }
+        })
+    }
+}
+
+/// The handle of `MPI_INT` in the program that the stub is for.
+const INT: u64 = 0x7f00_1234_5678;
+
+impl Mpi {
+    fn send(&self, request: &Request) -> Result<Reply, Refusal> {
+        let data = request.input(0)?.ok_or(refused::POINTER)?;
+        assert_eq!(
+            (request.integer(1)?, request.handle(2)?),
+            (data.len() as i64 / 4, INT)
+        );
+        self.messages
+            .borrow_mut()
+            .insert(request.integer(4)?, data.to_vec());
+        self.waiting.borrow_mut().drain(..).for_each(Waker::wake);
+        Ok(Reply::Integer(0))
+    }
+
+    async fn receive(&self, request: &mut Request) -> Result<Reply, Refusal> {
+        let tag = request.integer(4)?;
+        // A status is only written where it goes back.
+        request.output(6)?;
+        let data = poll_fn(|context| match self.messages.borrow_mut().remove(&tag) {
+            Some(data) => Poll::Ready(data),
+            None => {
+                self.waiting.borrow_mut().push(context.waker().clone());
+                Poll::Pending
+            }
+        });
+        let data = data.await;
+        let room = request.output(0)?.ok_or(refused::POINTER)?;
+        room.get_mut(..data.len())
+            .ok_or(refused::POINTER)?
+            .copy_from_slice(&data);
+        request.filled(0, data.len())?;
+        Ok(Reply::Integer(0))
+    }
+}
+
+/// The functions of LLVM's tests, and more.
+struct Reserved;
+
+impl Api for Reserved {
+    fn call<'a>(&'a self, request: &'a mut Request) -> Outcome<'a> {
+        Box::pin(async move {
+            match request.function() {
+                FOO => Ok(Reply::Integer(request.integer(0)? + request.integer(1)?)),
+                BAR => Ok(Reply::WholeDouble(request.double(0)? * 2.0)),
+                SUM => Ok(Reply::Double(request.double(0)? + request.double(1)?)),
+                TURN => turn(request),
+                TEXT => text(request),
+                _ => Err(refused::FUNCTION),
+            }
+        })
+    }
+}
+
+/// Turns what the first pointer leads to around, to where the second does.
+fn turn(request: &mut Request) -> Result<Reply, Refusal> {
+    let mut bytes = request.input(0)?.ok_or(refused::POINTER)?.to_vec();
+    bytes.reverse();
+    let to = request.output(1)?.ok_or(refused::POINTER)?;
+    let length = to.len().min(bytes.len());
+    to[..length].copy_from_slice(&bytes[..length]);
+    Ok(Reply::Integer(length as i64))
+}
+
+/// How long a line is, of a string and whatever comes behind it.
+fn text(request: &mut Request) -> Result<Reply, Refusal> {
+    let format = request.string(0)?.unwrap_or(b"(null)");
+    let mut line = String::from_utf8_lossy(format).into_owned();
+    for index in 1..request.arguments() {
+        let number = request.integer(index).map(|value| value.to_string());
+        let number = number.or_else(|_| request.double(index).map(|value| value.to_string()));
+        line += &number.or_else(|_| request.string(index).map(|text| format!("{text:?}")))?;
+    }
+    Ok(Reply::Integer(line.len() as i64))
+}
+
+fn bench() -> Bench {
+    Bench::with(Version::V23, 4, Config::default, |server| {
+        let emissary = Emissary::with_transfers(MOST_BYTES);
+        emissary.register(MPI, Rc::new(Mpi::default())).unwrap();
+        emissary.register(RESERVE, Rc::new(Reserved)).unwrap();
+        server.add(opcode::EMISSARY, Rc::new(emissary));
+    })
+}
+
+/// Runs calls, and gives what the server counted.
+fn with_bench(calls: impl FnOnce(&Client<Arc<Buffer>>)) -> Counts {
+    let bench = bench();
+    calls(&bench.client);
+    bench.stop().0
+}
+
+/// `MPI_Send` of one int, with tag 5 to rank 1, byte by byte.
+#[rustfmt::skip]
+const SEND_OF_ONE_INT: [u8; 112] = [
+    112, 0, 0, 0, 9, 0, 0, 0,
+    0x40, 0, 2, 0, 0, 0, 3, 0, 0x20, 0, 2, 0, 0, 0, 3, 0, 0x20, 0, 2, 0, 0, 0, 3, 0, 0x20, 0, 2, 0, 0x20, 0, 2, 0,
+    0, 0, 3, 0, 0, 0, 0, 0,
+    0, 0, 1, 0, 1, 0, 3, 0,
+    0, 0x80, 0, 0, 0x10, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0,
+    0, 0x80, 0, 0, 0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+    0x78, 0x56, 0x34, 0x12, 0, 0x7f, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0,
+    0x21, 0x43, 0, 0, 0, 0, 0, 0,
+];
+
+#[test]
+fn a_send_and_a_receive_byte_by_byte() {
+    let sends = id(MPI, SEND, 1, 0);
+    assert_eq!(sends.word(), 0x0003_0001_0001_0000);
+    let address = 0x10_0000_8000;
+    let int = |value| Value::Int(value);
+    let values = [
+        Value::Pointer(address),
+        int(4),
+        Value::Pointer(address),
+        int(1),
+        Value::Pointer(INT),
+        int(1),
+        int(5),
+        Value::Pointer(0x4321),
+    ];
+    assert_eq!(packed(sends, &values), SEND_OF_ONE_INT);
+    let receives = id(MPI, RECV, 0, 1);
+    let mut values = values.to_vec();
+    values.push(Value::Pointer(0));
+    let buffer = packed(receives, &values);
+    assert_eq!((buffer.len(), buffer[0]), (120, 120));
+    let counts = with_bench(|client| {
+        assert_eq!(
+            call(client, sends, &SEND_OF_ONE_INT, &[&[9, 8, 7, 6]]),
+            (0, vec![])
+        );
+        assert_eq!(call(client, receives, &buffer, &[]), (0, vec![vec![9, 8, 7, 6]]));
+    });
+    assert_eq!((counts.calls, counts.refusals.len()), (2, 0));
+}
+
+/// The proposal converts doubles by their value to an integer: fractions and signs are lost.
+#[test]
+fn doubles_are_their_bits_and_those_that_cannot_be_said_are_failures() {
+    let counts = with_bench(|client| {
+        let ask = |function, values: &[f64]| {
+            let id = id(RESERVE, function, 0, 0);
+            let values: Vec<Value> = values.iter().copied().map(Value::Double).collect();
+            call(client, id, &packed(id, &values), &[]).0
+        };
+        assert_eq!(f64::from_bits(ask(SUM, &[-1.25, 0.5])), -0.75);
+        assert_eq!(ask(BAR, &[6.0]), 12);
+        for value in [0.2, -3.0, f64::NAN, f64::INFINITY, 1e17] {
+            assert_eq!(ask(BAR, &[value]), FAILURE, "{value}");
+        }
+    });
+    assert_eq!(counts.of(refused::RESULT), 5);
+    assert!(f64::from_bits(FAILURE).is_nan());
+    assert_eq!((FAILURE as i32, FAILURE as i64), (-1, -1));
+}
+
+/// The proposal answers 0 then, which is `MPI_SUCCESS`.
+#[test]
+fn what_is_not_done_is_no_success() {
+    let good = packed(id(RESERVE, FOO, 0, 0), &[Value::Int(3), Value::Int(5)]);
+    let with = |at: usize, bytes: &[u8]| {
+        let mut buffer = good.clone();
+        buffer[at..at + bytes.len()].copy_from_slice(bytes);
+        buffer
+    };
+    let of = |api, function| packed(id(api, function, 0, 0), &[Value::Int(3), Value::Int(5)]);
+    let double = packed(id(RESERVE, FOO, 0, 0), &[Value::Int(3), Value::Double(5.0)]);
+    let cases: [(Vec<u8>, Refusal, &str); 20] = [
+        (of(0, 1), refused::API, "API 0"),
+        (of(4, 1), refused::API, "an API that nobody has"),
+        (of(u16::MAX, 1), refused::API, "an API out of range"),
+        (of(RESERVE, 0), refused::FUNCTION, "function 0"),
+        (of(RESERVE, 99), refused::FUNCTION, "a function that is none"),
+        (
+            packed(id(RESERVE, FOO, 0, 0), &[Value::Int(3)]),
+            refused::TYPE,
+            "too few",
+        ),
+        (double, refused::TYPE, "a double for an integer"),
+        (Vec::new(), refused::ARGUMENTS, "nothing"),
+        (good[..20].to_vec(), refused::ARGUMENTS, "cut in the keys"),
+        (
+            good[..good.len() - 1].to_vec(),
+            refused::ARGUMENTS,
+            "cut in the values",
+        ),
+        ([&good[..], &[0]].concat(), refused::ARGUMENTS, "more behind"),
+        (with(0, &[39]), refused::ARGUMENTS, "too short by its own words"),
+        (
+            with(0, &[255, 255, 255, 255]),
+            refused::ARGUMENTS,
+            "too long by its own words",
+        ),
+        (with(4, &[0]), refused::ARGUMENTS, "no arguments"),
+        (
+            with(4, &[255, 255, 255, 255]),
+            refused::ARGUMENTS,
+            "4 billion arguments",
+        ),
+        (with(8, &[0x20]), refused::ARGUMENTS, "an id of 32 bits"),
+        (
+            with(12, &[0, 0, 2, 0]),
+            refused::ARGUMENTS,
+            "an integer of 0 bits",
+        ),
+        (
+            with(12, &[0x80, 0, 1, 0]),
+            refused::ARGUMENTS,
+            "a float of 128 bits",
+        ),
+        (with(12, &[0, 0, 0, 0]), refused::ARGUMENTS, "an unsupported type"),
+        (
+            with(12, &[1, 0, 3, 0]),
+            refused::ARGUMENTS,
+            "a string of 3 bytes that are not there",
+        ),
+    ];
+    for (buffer, wanted, what) in cases {
+        let counts = with_bench(|client| {
+            let zero = id(0, 0, 0, 0);
+            assert_eq!(call(client, zero, &buffer, &[]).0, FAILURE, "{what}");
+            assert_eq!(call(client, zero, &good, &[]).0, 8, "{what}");
+        });
+        assert_eq!(counts.refusals, BTreeMap::from([(wanted, 1)]), "{what}");
+    }
+    let counts = with_bench(|client| assert_eq!(call(client, id(0, 0, 0, 0), &[0; 70_000], &[]).0, FAILURE));
+    assert_eq!(counts.of(Refusal::TOO_LONG), 1);
+    // The opcode and the id say both whether data move.
+    let counts = with_bench(|client| {
+        let moves = packed(id(RESERVE, FOO, 1, 0), &[Value::Pointer(8), Value::Int(0)]);
+        assert_eq!(call(client, id(0, 0, 0, 0), &moves, &[]).0, FAILURE);
+    });
+    assert_eq!(counts.of(refused::ARGUMENTS), 1);
+}
+
+/// The proposal lets one server thread wait in `MPI_Recv`, and stores results by a number that is not the caller's.
+#[test]
+fn who_waits_holds_nobody_and_gets_its_own_result() {
+    let counts = with_bench(|client| {
+        let values = |tag: i32| {
+            let (address, zero) = (Value::Pointer(0x1000), Value::Int(0));
+            let count = Value::Int(1);
+            let head = [
+                address.clone(),
+                Value::Int(8),
+                address,
+                count,
+                Value::Pointer(INT),
+                zero,
+            ];
+            [&head[..], &[Value::Int(tag), Value::Pointer(0x4321)]].concat()
+        };
+        let receives = id(MPI, RECV, 0, 1);
+        let mut waiting = Vec::new();
+        for tag in [1, 2] {
+            let Ok(mut port) = client.open(opcode::EMISSARY_CALL_WITH_DATA);
+            let buffer = packed(receives, &[&values(tag)[..], &[Value::Pointer(0)]].concat());
+            port.send_stream(&buffer).unwrap();
+            waiting.push((port, tag));
+        }
+        // Sent in the other order, from other ports.
+        for tag in [2, 1] {
+            let mut sent = values(tag);
+            sent[1] = Value::Int(4);
+            let sends = id(MPI, SEND, 1, 0);
+            assert_eq!(
+                call(client, sends, &packed(sends, &sent), &[&[tag as u8; 4]]).0,
+                0
+            );
+        }
+        for (mut port, tag) in waiting {
+            // Of 8 bytes that may come, 4 have.
+            let mut bytes = [0x55; 8];
+            assert_eq!(port.receive_stream(&mut bytes), Ok(4));
+            let tag = tag as u8;
+            assert_eq!(bytes, [tag, tag, tag, tag, 0x55, 0x55, 0x55, 0x55]);
+            let mut word = [1];
+            port.receive(&mut word).unwrap();
+            assert_eq!(word, [0]);
+        }
+    });
+    assert_eq!((counts.calls, counts.refusals.len()), (4, 0));
+}
+
+/// An address on the device, and what is there.
+type Sent<'b> = (u64, &'b [u8]);
+
+/// An address on the device, and how many bytes go there.
+type Back = (u64, i64);
+
+/// Turns bytes around, by transfers {address, length}.
+fn turned(
+    client: &Client<Arc<Buffer>>,
+    sent: &[Sent<'_>],
+    back: &[Back],
+    pointers: [u64; 2],
+) -> (u64, Vec<Vec<u8>>) {
+    let id = id(RESERVE, TURN, sent.len() as u16, back.len() as u16);
+    let mut values = Vec::new();
+    for (address, bytes) in sent {
+        values.extend([Value::Pointer(*address), Value::Int(bytes.len() as i32)]);
+    }
+    for (address, bytes) in back {
+        values.extend([Value::Pointer(*address), Value::Long(*bytes)]);
+    }
+    values.extend(pointers.map(Value::Pointer));
+    let bytes: Vec<&[u8]> = sent.iter().map(|(_, bytes)| *bytes).collect();
+    call(client, id, &packed(id, &values), &bytes)
+}
+
+/// The proposal's host takes one transfer each way, and loses what is sent from an address that also receives.
+#[test]
+fn several_transfers_each_way_and_one_memory_for_both() {
+    let counts = with_bench(|client| {
+        let long: Vec<u8> = (0..=255).collect();
+        let (result, back) = turned(
+            client,
+            &[(0x1000, b"first"), (0x2000, &long), (0x3000, b"")],
+            &[(0x5000, 3), (0x2000, 256)],
+            [0x2000, 0x2000],
+        );
+        assert_eq!(result, 256);
+        let reversed: Vec<u8> = (0..=255).rev().collect();
+        assert_eq!(back, [vec![0; 3], reversed]);
+        assert_eq!(
+            turned(client, &[(0x1000, b"abc")], &[(0x2000, 3)], [0x1000, 0x2000]).1,
+            [b"cba"]
+        );
+    });
+    assert_eq!((counts.calls, counts.refusals.len()), (2, 0));
+}
+
+/// The proposal gives pointers that are no key of its map to the host's library, as they are.
+#[test]
+fn pointers_lead_into_transfers_or_are_refused() {
+    let counts = with_bench(|client| {
+        let turned = |pointers| turned(client, &[(0x1000, b"abcdef")], &[(0x2000, 6)], pointers);
+        // Into the middle of both.
+        assert_eq!(turned([0x1002, 0x2003]), (3, vec![b"\0\0\0fed".to_vec()]));
+        for pointers in [
+            [0x1006, 0x2000],
+            [0xfff, 0x2000],
+            [0x1000, 0x2006],
+            [0x1000, 0],
+            [0, 0x2000],
+            [0x2000, 0x2000],
+        ] {
+            assert_eq!(turned(pointers), (FAILURE, vec![vec![]]), "{pointers:x?}");
+        }
+        // A status on the device of which nothing was said.
+        let receives = id(MPI, RECV, 0, 1);
+        let (address, int) = (Value::Pointer(0x1000), Value::Int(4));
+        let values = [
+            &[address, int.clone()][..],
+            &[Value::Pointer(0x1000), int.clone(), Value::Pointer(INT)],
+        ]
+        .concat();
+        let values = [
+            &values[..],
+            &[int.clone(), int, Value::Pointer(1), Value::Pointer(0x7000)],
+        ]
+        .concat();
+        assert_eq!(call(client, receives, &packed(receives, &values), &[]).0, FAILURE);
+    });
+    assert_eq!(counts.refusals, BTreeMap::from([(refused::POINTER, 7)]));
+}
+
+/// The client sends and gets the streams that its id says, whatever becomes of the call.
+#[test]
+fn transfers_that_cannot_be() {
+    let cases: [(&[Sent<'_>], &[Back], &str); 9] = [
+        (&[(0, b"abc")], &[], "from nowhere"),
+        (&[(u64::MAX - 1, b"abc")], &[], "over the end of memory"),
+        (&[(0x1000, &[1; 4097])], &[], "too long"),
+        (&[(0x1000, &[1; 4000])], &[(0x2000, 97)], "too long together"),
+        (&[], &[(0x1000, -1)], "of less than nothing"),
+        (&[], &[(0x1000, i64::MAX)], "of all memory"),
+        (&[(0x1000, b"abcd"), (0x1002, b"ab")], &[], "over one another"),
+        (&[(0x1000, b"abcd")], &[(0x1002, 8)], "over one another in part"),
+        (&[(0x1000, b"abcd")], &[(0x1000, 5)], "back with more"),
+    ];
+    for (sent, back, what) in cases {
+        let counts = with_bench(|client| {
+            let empty = vec![vec![]; back.len()];
+            assert_eq!(
+                turned(client, sent, back, [0x1000, 0x1000]),
+                (FAILURE, empty),
+                "{what}"
+            );
+        });
+        assert_eq!(
+            counts.refusals,
+            BTreeMap::from([(refused::TRANSFERS, 1)]),
+            "{what}"
+        );
+    }
+    let counts = with_bench(|client| {
+        // Declared, and not there: as the proposal's Allreduce.
+        let both = id(MPI, SEND, 1, 1);
+        let buffer = packed(both, &[Value::Pointer(0x1000), Value::Int(4)]);
+        assert_eq!(call(client, both, &buffer, &[b"abcd"]), (FAILURE, vec![vec![]]));
+        // Another length than was said, and no length at all.
+        let one = id(MPI, SEND, 1, 0);
+        let buffer = packed(one, &[Value::Pointer(0x1000), Value::Int(4)]);
+        assert_eq!(call(client, one, &buffer, &[b"abc"]).0, FAILURE);
+        assert_eq!(call(client, one, &buffer, &[b"abcde"]).0, FAILURE);
+        let buffer = packed(one, &[Value::Pointer(0x1000), Value::Double(4.0)]);
+        assert_eq!(call(client, one, &buffer, &[b"abcd"]).0, FAILURE);
+    });
+    assert_eq!(counts.of(refused::TRANSFERS), 4);
+}
+
+/// The proposal rebuilds the registers of a variadic call by hand, cuts strings, and takes a null string for the next one.
+#[test]
+fn strings_and_numbers_of_one_call() {
+    let counts = with_bench(|client| {
+        let ask = |values: &[Value]| {
+            let id = id(RESERVE, TEXT, 0, 0);
+            call(client, id, &packed(id, values), &[]).0 as i64
+        };
+        let text = |text: &'static [u8]| Value::String(Some(text));
+        assert_eq!(
+            ask(&[
+                text(b"value \0"),
+                Value::Int(-7),
+                Value::Double(-0.5),
+                Value::Long(1 << 40)
+            ]),
+            6 + 2 + 4 + 13
+        );
+        assert_eq!(
+            ask(&[Value::String(None), text(b"ab\0")]),
+            6 + "Some([97, 98])".len() as i64
+        );
+        assert_eq!(ask(&[Value::String(None), Value::String(None)]), 6 + 4);
+        assert_eq!(ask(&[text(b"cut")]), -1);
+    });
+    assert_eq!(counts.refusals, BTreeMap::from([(refused::STRING, 1)]));
+}
+
+#[test]
+fn the_first_of_a_number_stays_registered() {
+    let emissary = Emissary::default();
+    let api: Rc<dyn Api> = Rc::new(Reserved);
+    assert_eq!(emissary.register(RESERVE, Rc::clone(&api)), Ok(()));
+    assert_eq!(emissary.register(RESERVE, Rc::clone(&api)), Ok(()));
+    assert_eq!(
+        emissary.register(RESERVE, Rc::new(Mpi::default())),
+        Err(RegisterError::Taken(RESERVE))
+    );
+    for number in [0, 64, u16::MAX] {
+        let refused = emissary.register(number, Rc::clone(&api));
+        assert_eq!(refused, Err(RegisterError::Number(number)));
+    }
+    assert_eq!(emissary.register(63, api), Ok(()));
+    assert_eq!(
+        format!("{emissary:?}"),
+        "Emissary { apis: [5, 63], most_bytes: 1048576 }"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_buffer_is_said() {
+    let words = |malformed: Malformed| malformed.to_string();
+    assert_eq!(
+        words(Head::read(&[1, 2]).unwrap_err()),
+        "the buffer has 2 B, and byte 4 is needed"
+    );
+    let mut buffer = packed(id(1, 1, 0, 0), &[]);
+    buffer[8] = 0x20;
+    let wanted = "the key of the id is 0x00020020, and should be 0x00020040";
+    assert_eq!(words(Head::read(&buffer).unwrap_err()), wanted);
+}
+
+/// Whatever stands in a buffer is answered, and the port can be used again. What a client sends behind it is what the id says.
+#[test]
+fn arbitrary_buffers_are_answered() {
+    let bench = bench();
+    let good = packed(
+        id(RESERVE, TURN, 1, 1),
+        &[
+            Value::Pointer(0x1000),
+            Value::Int(6),
+            Value::Pointer(0x2000),
+            Value::Long(6),
+            Value::Pointer(0x1000),
+            Value::Pointer(0x2000),
+            Value::Double(1.5),
+            Value::String(Some(b"text\0")),
+        ],
+    );
+    let changes = proptest::collection::vec((0..good.len(), any::<u8>()), 0..6);
+    let bytes = proptest::collection::vec(any::<u8>(), 0..200);
+    let input = (any::<bool>(), changes, bytes, 0..8_usize);
+    let result = TestRunner::default().run(&input, |(is_changed, changes, bytes, cut)| {
+        let mut buffer = bytes;
+        if is_changed {
+            buffer.clone_from(&good);
+            changes.iter().for_each(|(at, byte)| buffer[*at] = *byte);
+            buffer.truncate(good.len() - cut / 6);
+        }
+        let id = Head::read(&buffer).map_or(id(0, 0, 0, 0), |head| head.id());
+        if id.sends <= 20 && id.receives <= 20 {
+            let sent = vec![&b"abcdef"[..]; id.sends.into()];
+            let (result, back) = call(&bench.client, id, &buffer, &sent);
+            prop_assert!(result == 6 || result == FAILURE || result <= 6, "{result:#x}");
+            prop_assert!(result != FAILURE || back.iter().all(Vec::is_empty));
+        }
+        Ok(())
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+    let counts = bench.stop().0;
+    assert!(
+        counts.of(refused::ARGUMENTS) > 0 && counts.calls > counts.refusals.values().sum(),
+        "{counts:?}"
+    );
+}
