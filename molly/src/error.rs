@@ -62,6 +62,14 @@ pub enum Error {
         /// What, in words.
         what: String,
     },
+    /// A transport refused something.
+    #[error("rank {rank}: {what}")]
+    Transport {
+        /// Where.
+        rank: usize,
+        /// What, in words.
+        what: String,
+    },
     /// A message of another length than the plan says.
     #[error("rank {rank} received {found} bytes from rank {peer} where {expected} were planned")]
     Length {

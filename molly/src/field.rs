@@ -1,6 +1,9 @@
 //! Fields: arrays of which each rank stores a part, indexed as if it had all.
 
+use crate::error::Result;
 use crate::layout::Layout;
+use crate::memory::Elements;
+use crate::transport::{Place, Placing};
 use bytemuck::Pod;
 use spinneret_molly_model::{Geometry, Run, Span};
 use std::cell::Cell;
@@ -19,7 +22,7 @@ pub struct Field<T, const D: usize> {
     /// Who owns it: the grid and the rank.
     owner: Option<(Geometry, usize)>,
     stored: [Span; D],
-    data: Vec<T>,
+    data: Elements<T>,
 }
 
 impl<T: Pod, const D: usize> Field<T, D> {
@@ -67,7 +70,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
             home,
             owner,
             stored,
-            data,
+            data: Elements::Own(data),
         }
     }
 
@@ -118,19 +121,30 @@ impl<T: Pod, const D: usize> Field<T, D> {
             .is_some_and(|owner| (&owner.0, owner.1) == (geometry, rank))
     }
 
-    /// Stores these spans, and what the rank owns in them as it is.
-    pub(crate) fn cover(&mut self, spans: &[Span]) {
+    /// Stores these spans, in memory of a transport that puts messages there, and what the rank owns in them as it is.
+    pub(crate) fn cover(&mut self, spans: &[Span], placing: Option<&mut dyn Placing>) -> Result<()> {
         let stored = std::array::from_fn(|dim| spans[dim]);
-        if self.stored == stored {
-            return;
+        let is_there = match (&placing, self.data.memory()) {
+            (Some(placing), Some(memory)) => placing.owns(memory),
+            (placing, _) => placing.is_none(),
+        };
+        if self.stored == stored && is_there {
+            return Ok(());
         }
         let len = stored.iter().map(|span| span.len).product::<i64>() as usize;
+        let memory = placing
+            .map(|placing| placing.memory(len * size_of::<T>()))
+            .transpose()?;
         let old = Self {
-            data: std::mem::replace(&mut self.data, vec![T::zeroed(); len]),
-            ..self.clone()
+            shape: self.shape,
+            home: self.home,
+            owner: None,
+            stored: self.stored,
+            data: std::mem::replace(&mut self.data, Elements::zeros(len, memory)),
         };
         self.stored = stored;
         each(self.home, |at| self[at] = old[at]);
+        Ok(())
     }
 
     /// Where elements are stored, for the bodies of a function.
@@ -215,6 +229,9 @@ pub trait Storage {
 
     /// Takes the elements of a run out of the front of `bytes`, of which there are enough, and gives the rest.
     fn unpack<'b>(&mut self, run: &Run, bytes: &'b [u8]) -> &'b [u8];
+
+    /// The place of a message that consists of runs, if a transport can put it there.
+    fn place_of(&self, runs: &[Run]) -> Option<Place>;
 
     /// Places of all stored elements that are in some runs, and of those that are in none.
     fn split(&self, runs: &[Run]) -> [Vec<Range<usize>>; 2];
@@ -315,6 +332,28 @@ impl<T: Pod, const D: usize> Storage for Field<T, D> {
         rest
     }
 
+    fn place_of(&self, runs: &[Run]) -> Option<Place> {
+        let memory = self.data.memory()?;
+        let bytes = |range: Range<usize>| range.start * size_of::<T>()..range.end * size_of::<T>();
+        let mut pieces = Vec::new();
+        for run in runs {
+            match self.piece(run) {
+                Some(piece) => pieces.push(bytes(piece)),
+                None => {
+                    let Ok(()) = run.each(|index| {
+                        let place = self.place(std::array::from_fn(|dim| index[dim]));
+                        pieces.push(bytes(place..place + 1));
+                        Ok::<(), Infallible>(())
+                    });
+                }
+            }
+        }
+        Some(Place {
+            start: memory.start(),
+            pieces: pieces.into(),
+        })
+    }
+
     fn split(&self, runs: &[Run]) -> [Vec<Range<usize>>; 2] {
         let mut inside = Vec::new();
         for run in runs {
@@ -359,7 +398,9 @@ mod tests {
         let grid = Geometry::new([2, 1]).unwrap();
         let mut field = Field::<i32, 2>::block([6, 3], &grid, 0, |[x, y]| (10 * x + y) as i32);
         assert_eq!(field.home(), ([0, 0], [3, 3]));
-        field.cover(&[Span { from: 5, len: 5 }, Span { from: 0, len: 3 }]);
+        field
+            .cover(&[Span { from: 5, len: 5 }, Span { from: 0, len: 3 }], None)
+            .unwrap();
         assert_eq!(field[[2, 1]], 21);
         assert!(field.layout().wraps());
         field.unpack(

@@ -104,7 +104,7 @@ impl Case {
             fields.push(made);
         }
         let mut replay = Replay {
-            bodies: bodies(&self.program.nodes),
+            bodies: self.program.bodies(),
             expected: &expected,
             fields,
             done: BTreeSet::new(),
@@ -450,7 +450,7 @@ fn walk(
                     walk(inner, loops, body, visit);
                     loops.pop();
                 }
-                *body = first + bodies(inner).len();
+                *body = first + bodies_in(inner);
             }
             Node::If(condition, then, otherwise) => {
                 if let Cond::Compare(a, Comparison::Eq, b) = condition
@@ -458,7 +458,7 @@ fn walk(
                 {
                     walk(then, loops, body, visit);
                 }
-                *body = first + bodies(then).len() + bodies(otherwise).len();
+                *body = first + bodies_in(then) + bodies_in(otherwise);
             }
             Node::Body(inner) => {
                 visit(*body, inner, loops);
@@ -468,16 +468,14 @@ fn walk(
     }
 }
 
-/// The bodies of a program, in their order.
-fn bodies(nodes: &[Node]) -> Vec<&Body> {
-    fn of(node: &Node) -> Vec<&Body> {
-        match node {
-            Node::Loop(_, inner) => bodies(inner),
-            Node::If(_, then, otherwise) => [bodies(then), bodies(otherwise)].concat(),
-            Node::Body(body) => vec![body],
-        }
-    }
-    nodes.iter().flat_map(of).collect()
+/// How many bodies there are in parts of a program.
+fn bodies_in(nodes: &[Node]) -> usize {
+    let of = |node: &Node| match node {
+        Node::Loop(_, inner) => bodies_in(inner),
+        Node::If(_, then, otherwise) => bodies_in(then) + bodies_in(otherwise),
+        Node::Body(_) => 1,
+    };
+    nodes.iter().map(of).sum()
 }
 
 /// All indices of a field.

@@ -2,10 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::field::{Field, Storage};
-use crate::transport::{Line, Transport};
+use crate::transport::{Line, Place, Transport};
 use bytemuck::Pod;
-use spinneret_molly_model::{Again, Call, Geometry, Group, Message, Options, Plan, Program, Row, Run, Sizes};
-use std::collections::HashMap;
+use spinneret_molly_model::{
+    Again, Call, Geometry, Group, Message, Options, Plan, Program, Room, Row, Run, Sizes,
+};
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,6 +47,8 @@ pub struct Traffic {
     pub elements: u64,
     /// Bytes in them.
     pub bytes: u64,
+    /// Bytes that it received and copied to their places itself; the transport has put all others there.
+    pub unpacked: u64,
 }
 
 /// Fields and bodies of a function, for [`Rank::execute`]. `#[molly::scop]` writes it.
@@ -65,7 +69,25 @@ const INSTANCES: i64 = 1 << 16;
 /// The tag of messages of [`Rank::gather`]; plans' tags are above.
 const GATHER: usize = 0;
 
+/// The line of a message of [`Rank::gather`].
+fn gathering(peer: usize, is_send: bool, capacity: usize) -> Line {
+    Line {
+        peer,
+        is_send,
+        tag: GATHER,
+        buffers: 1,
+        capacity,
+        pieces: 1,
+    }
+}
+
 impl Rank {
+    /// A rank of a grid, whose messages go over a transport. Threads and ranks of MPI are made by [`threads`](crate::threads) and
+    /// [`mpi::ranks`](crate::mpi::ranks); this is for other transports.
+    pub fn over(transport: Box<dyn Transport>, rank: usize, geometry: Geometry) -> Self {
+        Self::new(rank, geometry, transport, Plans::default())
+    }
+
     pub(crate) fn new(rank: usize, geometry: Geometry, transport: Box<dyn Transport>, plans: Plans) -> Self {
         Self {
             rank,
@@ -115,7 +137,7 @@ impl Rank {
         if self.rank != 0 {
             let owned = field.owned();
             let bytes: &[u8] = bytemuck::cast_slice(&owned);
-            let line = self.line(0, true, GATHER, 1, bytes.len())?;
+            let line = self.line(&gathering(0, true, bytes.len()))?;
             self.transport.buffer(line, bytes.len())?.copy_from_slice(bytes);
             self.transport.start(line)?;
             return Ok(None);
@@ -126,7 +148,7 @@ impl Rank {
             let mut elements = if peer == 0 {
                 field.owned().into_iter()
             } else {
-                let line = self.line(peer, false, GATHER, 1, block.stored() * size_of::<T>())?;
+                let line = self.line(&gathering(peer, false, block.stored() * size_of::<T>()))?;
                 let bytes = self.transport.wait(line)?.chunks_exact(size_of::<T>().max(1));
                 let elements: Vec<T> = bytes.map(bytemuck::pod_read_unaligned).collect();
                 self.transport.release(line)?;
@@ -172,12 +194,12 @@ impl Rank {
         Ok(plan)
     }
 
-    /// Makes a field store what a plan needs of it.
+    /// Makes a field store what a plan needs of it, where the transport can put messages.
     ///
     /// # Errors
-    /// If the field belongs to another rank.
+    /// If the field belongs to another rank, or there is no room for it.
     pub fn prepare<T: Pod, const D: usize>(
-        &self,
+        &mut self,
         program: &Program,
         plan: &Plan,
         number: usize,
@@ -188,8 +210,7 @@ impl Rank {
                 field: program.fields[number].clone(),
             });
         }
-        field.cover(&plan.storage(self.rank, number));
-        Ok(())
+        field.cover(&plan.storage(self.rank, number), self.transport.placing())
     }
 
     /// Does a rank's part of a plan: executes rows of bodies, sends and receives.
@@ -207,18 +228,28 @@ impl Rank {
             first_tag,
             contents: HashMap::new(),
             kept: HashMap::new(),
+            rooms: VecDeque::new(),
+            places: HashMap::new(),
+            holds: (0..program.fields.len()).collect(),
             traffic: Traffic::default(),
         };
         run.open(self, work)?;
-        plan.tree
-            .visit(&mut plan.slots(self.rank), &mut |row: Row<'_>| match row.call {
+        if self.transport.placing().is_some() {
+            run.rooms = plan.rooms(program, self.rank).into();
+        }
+        let mut rows = 0;
+        plan.tree.visit(&mut plan.slots(self.rank), &mut |row: Row<'_>| {
+            run.expect(self, work, rows)?;
+            rows += 1;
+            match row.call {
                 Call::Body(number) => self.work(work, number, row),
                 Call::Exchange(number) => {
                     run.exchange_fields(work, number);
                     Ok(())
                 }
                 _ => plan.messages_of(self.rank, row, &mut |message| run.exchange(self, work, &message)),
-            })?;
+            }
+        })?;
         run.restore(work);
         Ok(run.traffic)
     }
@@ -249,26 +280,14 @@ impl Rank {
     }
 
     /// The line of messages to or from a rank, opened if there is none for messages of this length.
-    fn line(
-        &mut self,
-        peer: usize,
-        is_send: bool,
-        tag: usize,
-        buffers: usize,
-        capacity: usize,
-    ) -> Result<usize> {
-        match self.lines.get(&(peer, is_send, tag)) {
-            Some(&(line, longest)) if capacity <= longest => Ok(line),
+    fn line(&mut self, line: &Line) -> Result<usize> {
+        let key = (line.peer, line.is_send, line.tag);
+        match self.lines.get(&key) {
+            Some(&(number, longest)) if line.capacity <= longest => Ok(number),
             _ => {
-                let line = self.transport.open(&Line {
-                    peer,
-                    is_send,
-                    tag,
-                    buffers,
-                    capacity,
-                })?;
-                self.lines.insert((peer, is_send, tag), (line, capacity));
-                Ok(line)
+                let number = self.transport.open(line)?;
+                self.lines.insert(key, (number, line.capacity));
+                Ok(number)
             }
         }
     }
@@ -282,6 +301,12 @@ struct Execution<'a> {
     contents: HashMap<(usize, usize, bool), Rc<Vec<Run>>>,
     /// What was in the fields of groups that are not their border, where nothing is copied.
     kept: HashMap<usize, Kept>,
+    /// Messages that the transport is to put in place, and that have no room yet; the first one that has comes first.
+    rooms: VecDeque<Room>,
+    /// Places of messages that have the same elements in all chunks, by channel, sender and storage.
+    places: HashMap<(usize, usize, usize), Place>,
+    /// Whose storage, before anything was exchanged, each field has.
+    holds: Vec<usize>,
     traffic: Traffic,
 }
 
@@ -318,6 +343,51 @@ impl Execution<'_> {
             self.kept.insert(number, Kept { places, fields });
         }
         work.exchange(exchange.body);
+        self.holds.swap(exchange.from, exchange.to);
+    }
+
+    /// Lets messages come into their places that nobody accesses any more after so many rows.
+    fn expect(&mut self, rank: &mut Rank, work: &mut dyn Work, rows: usize) -> Result<()> {
+        while let Some(room) = self.rooms.pop_front_if(|room| room.after <= rows) {
+            let Room { message, storage, .. } = room;
+            let key = (message.channel, message.peer, storage);
+            let place = match self.places.get(&key) {
+                Some(place) => place.clone(),
+                None => {
+                    let runs = self.elements(rank.rank, &message);
+                    let field = self.holds.iter().position(|held| *held == storage);
+                    let field = field.expect("what is stored is some field's");
+                    let place = work.storage(field).place_of(&runs);
+                    let place = place.expect("a field of a plan is where its transport puts messages");
+                    if self.plan.is_same_in_all_chunks(message.channel) {
+                        self.places.insert(key, place.clone());
+                    }
+                    place
+                }
+            };
+            let line = self.line(rank, &message)?;
+            if let Some(placing) = rank.transport.placing() {
+                placing.expect(line, &place)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The line of a message, which is open.
+    fn line(&self, rank: &mut Rank, message: &Message) -> Result<usize> {
+        rank.line(&self.about(message))
+    }
+
+    /// The line of a message, before it is known how long messages are.
+    fn about(&self, message: &Message) -> Line {
+        Line {
+            peer: message.peer,
+            is_send: message.is_send,
+            tag: self.first_tag + message.channel,
+            buffers: self.plan.channels[message.channel].buffers,
+            capacity: 0,
+            pieces: 0,
+        }
     }
 
     /// Makes fields what they would be if copies had been made.
@@ -344,35 +414,24 @@ impl Execution<'_> {
 
     /// Opens all lines, with the length of their longest messages.
     fn open(&mut self, rank: &mut Rank, work: &mut dyn Work) -> Result<()> {
-        let mut capacities: Vec<((usize, usize, bool), usize)> = Vec::new();
+        let mut lines: Vec<Line> = Vec::new();
         let mut places = HashMap::new();
         let plan = self.plan;
         plan.messages(rank.rank, |message| {
+            let runs = self.elements(rank.rank, &message);
+            let elements: i64 = runs.iter().map(|run| run.count).sum();
+            let field = work.storage(plan.channels[message.channel].field);
             let key = (message.channel, message.peer, message.is_send);
-            let elements: i64 = self
-                .elements(rank.rank, &message)
-                .iter()
-                .map(|run| run.count)
-                .sum();
-            let bytes =
-                elements as usize * work.storage(plan.channels[message.channel].field).element_bytes();
-            let place = *places.entry(key).or_insert(capacities.len());
-            match capacities.get_mut(place) {
-                Some((_, capacity)) => *capacity = bytes.max(*capacity),
-                None => capacities.push((key, bytes)),
+            let place = *places.entry(key).or_insert(lines.len());
+            if place == lines.len() {
+                lines.push(self.about(&message));
             }
+            let line = &mut lines[place];
+            line.capacity = line.capacity.max(elements as usize * field.element_bytes());
+            line.pieces = line.pieces.max(runs.len());
             Ok::<(), Error>(())
         })?;
-        for ((channel, peer, is_send), capacity) in capacities {
-            rank.line(
-                peer,
-                is_send,
-                self.first_tag + channel,
-                plan.channels[channel].buffers,
-                capacity,
-            )?;
-        }
-        Ok(())
+        lines.iter().try_for_each(|line| rank.line(line).map(|_| ()))
     }
 
     fn elements(&mut self, rank: usize, message: &Message) -> Rc<Vec<Run>> {
@@ -389,15 +448,8 @@ impl Execution<'_> {
 
     fn exchange(&mut self, rank: &mut Rank, work: &mut dyn Work, message: &Message) -> Result<()> {
         let runs = self.elements(rank.rank, message);
-        let channel = &self.plan.channels[message.channel];
-        let field = work.storage(channel.field);
-        let line = rank.line(
-            message.peer,
-            message.is_send,
-            self.first_tag + message.channel,
-            channel.buffers,
-            0,
-        )?;
+        let field = work.storage(self.plan.channels[message.channel].field);
+        let line = self.line(rank, message)?;
         let elements: i64 = runs.iter().map(|run| run.count).sum();
         let expected = elements as usize * field.element_bytes();
         if message.is_send {
@@ -408,17 +460,26 @@ impl Execution<'_> {
             self.traffic.bytes += expected as u64;
             return rank.transport.start(line);
         }
+        let wrong = |found| Error::Length {
+            rank: rank.rank,
+            peer: message.peer,
+            found,
+            expected,
+        };
+        if let Some(placing) = rank.transport.placing() {
+            let found = placing.placed(line)?;
+            return if found == expected {
+                Ok(())
+            } else {
+                Err(wrong(found))
+            };
+        }
         let bytes = rank.transport.wait(line)?;
-        let found = bytes.len();
-        if found != expected {
-            return Err(Error::Length {
-                rank: rank.rank,
-                peer: message.peer,
-                found,
-                expected,
-            });
+        if bytes.len() != expected {
+            return Err(wrong(bytes.len()));
         }
         runs.iter().fold(bytes, |bytes, run| field.unpack(run, bytes));
+        self.traffic.unpacked += expected as u64;
         rank.transport.release(line)
     }
 }

@@ -1,7 +1,7 @@
 //! Ranks as threads of one process: for tests, and for programs that want the cores of one machine.
 
 use crate::error::{Error, Result};
-use crate::transport::{Line, Transport};
+use crate::transport::{Line, Place, Placing, Transport};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use std::collections::{HashMap, VecDeque};
@@ -20,6 +20,9 @@ pub struct Network {
     pub delays: Option<u64>,
     /// How long each message takes at least.
     pub latency: Duration,
+    /// Whether messages are put into their places in fields by the transport, as a NIC does it. While one is expected,
+    /// something else is there.
+    pub places: bool,
     /// After how long a rank gives up waiting.
     pub patience: Duration,
 }
@@ -30,6 +33,7 @@ impl Default for Network {
             eager: 0,
             delays: None,
             latency: Duration::ZERO,
+            places: false,
             patience: Duration::from_secs(30),
         }
     }
@@ -64,17 +68,19 @@ pub(crate) struct Threads {
     hub: Arc<Hub>,
     network: Network,
     delays: Option<ChaCha8Rng>,
-    lines: Vec<Opened>,
+    pub(crate) lines: Vec<Opened>,
 }
 
 #[derive(Debug)]
-struct Opened {
+pub(crate) struct Opened {
     line: Line,
     shared: Arc<Shared>,
     /// The buffer that is filled, or the message that is read.
     buffer: Vec<u8>,
     /// Messages started or received.
     count: usize,
+    /// Places of messages that are expected.
+    pub(crate) expected: VecDeque<Place>,
 }
 
 impl Hub {
@@ -142,6 +148,24 @@ impl Threads {
     }
 }
 
+impl Threads {
+    /// Waits for the next message of a line.
+    pub(crate) fn take(&mut self, line: usize) -> Result<&[u8]> {
+        let message = self.until(line, "send", has_come)?.messages.pop_front();
+        let opened = &mut self.lines[line];
+        opened.count += 1;
+        opened.buffer = message.map(|(_, message)| message).unwrap_or_default();
+        Ok(&opened.buffer)
+    }
+
+    /// Says to the sender that the message was taken out of its buffer.
+    pub(crate) fn give_back(&self, line: usize) {
+        let opened = &self.lines[line];
+        lock(&opened.shared.state).released += 1;
+        opened.shared.changed.notify_all();
+    }
+}
+
 /// A rank that panics says so by the hub; what it left in a line is whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -163,6 +187,7 @@ impl Transport for Threads {
             shared,
             buffer: Vec::new(),
             count: 0,
+            expected: VecDeque::new(),
         });
         Ok(self.lines.len() - 1)
     }
@@ -197,18 +222,16 @@ impl Transport for Threads {
     }
 
     fn wait(&mut self, line: usize) -> Result<&[u8]> {
-        let message = self.until(line, "send", has_come)?.messages.pop_front();
-        let opened = &mut self.lines[line];
-        opened.count += 1;
-        opened.buffer = message.map(|(_, message)| message).unwrap_or_default();
-        Ok(&opened.buffer)
+        self.take(line)
     }
 
     fn release(&mut self, line: usize) -> Result<()> {
-        let opened = &self.lines[line];
-        lock(&opened.shared.state).released += 1;
-        opened.shared.changed.notify_all();
+        self.give_back(line);
         Ok(())
+    }
+
+    fn placing(&mut self) -> Option<&mut dyn Placing> {
+        if self.network.places { Some(self) } else { None }
     }
 }
 

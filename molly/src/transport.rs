@@ -1,6 +1,10 @@
 //! How messages go from rank to rank.
 
 use crate::error::Result;
+use crate::memory::Memory;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::rc::Rc;
 
 /// Messages of one kind from one rank to another one, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -15,6 +19,8 @@ pub struct Line {
     pub buffers: usize,
     /// Bytes of the longest message.
     pub capacity: usize,
+    /// Pieces of neighbouring elements in it, or in another one if that has more.
+    pub pieces: usize,
 }
 
 /// Persistent lines of messages of one rank. Each line has its buffers from when it is opened.
@@ -66,4 +72,43 @@ pub trait Transport {
     /// # Errors
     /// If the other rank cannot be reached.
     fn release(&mut self, line: usize) -> Result<()>;
+
+    /// What puts messages into their place in fields, if this transport can: then channels' messages are received by it.
+    fn placing(&mut self) -> Option<&mut dyn Placing> {
+        None
+    }
+}
+
+/// Pieces of a field's memory, for a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Where the field's memory begins.
+    pub start: NonNull<u8>,
+    /// Pieces in the order of the message, in bytes from there.
+    pub pieces: Rc<[Range<usize>]>,
+}
+
+/// A transport that puts messages into their place in fields, so that nobody copies them there.
+pub trait Placing {
+    /// Memory for a field, of so many bytes and all of them 0, where messages can be put.
+    ///
+    /// # Errors
+    /// If there is not enough.
+    fn memory(&mut self, bytes: usize) -> Result<Box<dyn Memory>>;
+
+    /// Whether memory is of this transport.
+    fn owns(&self, memory: &dyn Memory) -> bool;
+
+    /// Lets the next message of a line come into its place from now on, that is, the one after those that are expected there
+    /// already. Nobody accesses the place until [`Placing::placed`] says that it has come.
+    ///
+    /// # Errors
+    /// If the place is not in memory of this transport, or the other rank cannot be reached.
+    fn expect(&mut self, line: usize, place: &Place) -> Result<()>;
+
+    /// Waits until the message of a line that was expected first is in its place, and gives its bytes.
+    ///
+    /// # Errors
+    /// If it does not come, or none is expected.
+    fn placed(&mut self, line: usize) -> Result<usize>;
 }

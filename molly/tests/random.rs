@@ -32,3 +32,22 @@ fn random_programs_read_what_the_serial_run_reads() {
         checked.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
 }
+
+/// A place that had room too early would be read with something else in it, or written over.
+#[test]
+fn random_programs_read_the_same_when_messages_are_put_in_place() {
+    let mut placed = 0;
+    for seed in 0..cases() {
+        let case = Case::new(1000 + seed, None);
+        let network = Network {
+            delays: Some(seed),
+            places: true,
+            ..Network::default()
+        };
+        let checked = molly::threads(&case.grid, &network, |rank| case.check(rank));
+        let traffic = checked.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert!(traffic.iter().all(|rank| rank.unpacked == 0), "seed {seed}");
+        placed += traffic.iter().map(|rank| rank.bytes).sum::<u64>();
+    }
+    assert!(placed > 0, "no case has a message");
+}

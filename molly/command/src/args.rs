@@ -2,10 +2,11 @@
 
 use crate::failure::Failure;
 use crate::known::{Known, all};
-use crate::setup::Setup;
+use crate::setup::{NicSetup, Setup};
 use anyhow::anyhow;
 use clap::{Args, Parser, Subcommand};
 use molly::{Geometry, Options};
+use spinneret_host::Program;
 use spinneret_mpi_sys::Mpi;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,6 +58,17 @@ pub(crate) struct Asked {
     pub(crate) no_exchange: bool,
 }
 
+/// NICs that put messages in place.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Nics {
+    /// Under mpirun, send over the NICs DIR/nic0, DIR/nic1, ... of `spinneret fabric --sockets DIR`, one for each rank
+    #[arg(long, value_name = "DIR", requires = "handlers")]
+    pub(crate) nic: Option<PathBuf>,
+    /// The handlers that put messages in place, mpi_types.elf
+    #[arg(long, value_name = "ELF", requires = "nic")]
+    pub(crate) handlers: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
     /// The program
@@ -78,8 +90,10 @@ pub(crate) struct CheckArguments {
     pub(crate) program: Option<String>,
     #[command(flatten)]
     pub(crate) asked: Asked,
+    #[command(flatten)]
+    pub(crate) nics: Nics,
     /// So many random programs instead
-    #[arg(long, value_name = "N", conflicts_with_all = ["size", "geometry"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["size", "geometry", "nic"])]
     pub(crate) random: Option<u64>,
     /// Seed of the first random program
     #[arg(long, default_value_t = 0, requires = "random")]
@@ -95,6 +109,8 @@ pub(crate) struct RunArguments {
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) asked: Asked,
+    #[command(flatten)]
+    pub(crate) nics: Nics,
     /// How long each message between threads takes at least, in microseconds
     #[arg(long, value_name = "US", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     pub(crate) latency: u64,
@@ -115,6 +131,27 @@ pub(crate) fn named(name: &str) -> Result<Known, Failure> {
     found.ok_or_else(|| Failure::Usage(anyhow!(text)))
 }
 
+impl Nics {
+    /// The NICs that were asked for, with their handlers.
+    pub(crate) fn setup(&self, mpi: Option<&Mpi>) -> Result<Option<NicSetup>, Failure> {
+        let (Some(folder), Some(handlers)) = (&self.nic, &self.handlers) else {
+            return Ok(None);
+        };
+        if mpi.is_none() {
+            return Err(Failure::Usage(anyhow!(
+                "--nic {}: each rank with a NIC is a process; start them by mpirun -n RANKS",
+                folder.display()
+            )));
+        }
+        let program = Program::open(handlers);
+        let program = program.map_err(|error| Failure::usage(anyhow!("{}: {error}", handlers.display())))?;
+        Ok(Some(NicSetup {
+            folder: folder.clone(),
+            program,
+        }))
+    }
+}
+
 impl Asked {
     /// What was asked for, with what nobody said.
     pub(crate) fn setup(&self, known: &Known, default: i64, mpi: Option<&Mpi>) -> Result<Setup, Failure> {
@@ -133,6 +170,7 @@ impl Asked {
                 exchange: !self.no_exchange,
                 ..Options::default()
             },
+            nics: None,
             latency: Duration::ZERO,
             repeats: 1,
         })

@@ -20,6 +20,8 @@ struct Compared {
     size: Vec<i64>,
     geometry: String,
     messages: u64,
+    /// Messages that the NIC of rank 0 has put into its place.
+    placed_here: u64,
 }
 
 pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
@@ -47,8 +49,12 @@ pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(),
         None => compared
             .iter()
             .map(|one| {
+                let placed = match &arguments.nics.nic {
+                    Some(_) => format!("; {} put in place by the NIC of rank 0", one.placed_here),
+                    None => String::new(),
+                };
                 format!(
-                    "{:<14} {:>12} on {:<9} the bits of the serial run, {} messages\n",
+                    "{:<14} {:>12} on {:<9} the bits of the serial run, {} messages{placed}\n",
                     one.program,
                     join(&one.size),
                     one.geometry,
@@ -62,7 +68,8 @@ pub(crate) fn check(arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<(),
 
 /// A known program.
 fn one(known: &Known, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<Compared, Failure> {
-    let setup = arguments.asked.setup(known, known.small, mpi)?;
+    let mut setup = arguments.asked.setup(known, known.small, mpi)?;
+    setup.nics = arguments.nics.setup(mpi)?;
     let sizes = (known.sizes)(&setup);
     let plan = Plan::new(&(known.program)(), &sizes, &setup.geometry, setup.options);
     let plan = plan.map_err(Failure::usage)?;
@@ -75,6 +82,15 @@ fn one(known: &Known, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<C
         if sent != messages {
             return Err(Failure::Work(anyhow!(
                 "{}: {sent} messages were sent, and {messages} are planned",
+                known.name
+            )));
+        }
+    }
+    for placed in ran.iter().filter_map(|ran| ran.placed) {
+        let by_host = ran.iter().map(|ran| ran.traffic.unpacked).sum::<u64>() + placed.unpacked;
+        if by_host > 0 {
+            return Err(Failure::Work(anyhow!(
+                "{}: the host has put messages in place that its NIC should have: {placed:?}",
                 known.name
             )));
         }
@@ -97,6 +113,11 @@ fn one(known: &Known, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<C
         size: setup.shape,
         geometry: setup.geometry.to_string(),
         messages,
+        placed_here: ran
+            .iter()
+            .filter_map(|ran| ran.placed)
+            .map(|placed| placed.messages)
+            .sum(),
     })
 }
 
@@ -128,6 +149,7 @@ fn random(seed: u64, cases: u64, mpi: Option<&Mpi>) -> Result<Vec<Compared>, Fai
             size: case.sizes.shapes[0].clone(),
             geometry: case.grid.to_string(),
             messages: traffic.iter().map(|one| one.messages).sum(),
+            placed_here: 0,
         });
     }
     Ok(compared)

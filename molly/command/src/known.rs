@@ -3,6 +3,7 @@
 use crate::setup::Setup;
 use molly::model::{Program, Sizes};
 use molly::{Field, Rank, Result, Traffic, programs};
+use molly_nic::Placed;
 use std::time::Instant;
 
 /// A program, and how it is run.
@@ -32,6 +33,8 @@ pub(crate) struct Ran {
     pub(crate) traffic: Traffic,
     pub(crate) planning_s: f64,
     pub(crate) seconds: f64,
+    /// What its NIC did, if it has one.
+    pub(crate) placed: Option<Placed>,
     /// All fields, on rank 0, as bytes.
     pub(crate) fields: Vec<Vec<u8>>,
 }
@@ -80,7 +83,7 @@ macro_rules! known {
                         fields.push(bytemuck::cast_slice(whole.elements()).to_vec());
                     })*
                 }
-                Ok(Ran { traffic, planning_s, seconds, fields })
+                Ok(Ran { traffic, planning_s, seconds, placed: None, fields })
             },
             serial: |setup| {
                 let $steps = setup.steps;

@@ -47,6 +47,7 @@ fn text(shown: &Shown) -> String {
         text += "No messages.\n";
     } else {
         text += &channels(shown);
+        text += &halos(shown);
     }
     for remark in shown.remarks() {
         text += &(remark + "\n");
@@ -59,13 +60,8 @@ fn channels(shown: &Shown) -> String {
     let headings = [
         "", "", "chunks", "messages", "elements", "KiB", "a piece", "buffers",
     ];
-    let mut table = spinneret_table::figures(headings, &[0, 1]);
-    // Eight columns fit into 80 characters with two between them, not with three.
-    for column in table.column_iter_mut() {
-        column.set_padding((1, 0));
-    }
-    for channel in &shown.channels {
-        table.add_row([
+    let rows = shown.channels.iter().map(|channel| {
+        [
             channel.field.clone(),
             channel.when.clone(),
             channel.chunks.to_string(),
@@ -74,22 +70,54 @@ fn channels(shown: &Shown) -> String {
             format!("{:.1}", channel.bytes_per_chunk as f64 / 1024.0),
             format!("{:.1}", channel.elements_per_piece),
             channel.buffers.to_string(),
-        ]);
-    }
+        ]
+    });
     let (messages, elements) = shown
         .channels
         .iter()
         .fold((0, 0), |(messages, elements), channel| {
             (messages + channel.messages, elements + channel.elements)
         });
-    let lines: Vec<String> = table
-        .lines()
-        .map(|line| line.trim_end().to_owned() + "\n")
-        .collect();
     format!(
         "{}All chunks: {messages} messages, {elements} elements\n\n",
-        lines.concat()
+        narrow(headings, rows)
     )
+}
+
+/// What it takes to receive a message.
+fn halos(shown: &Shown) -> String {
+    let headings = ["", "", "run B", "host us", "NIC us", "freed us", "by"];
+    let rows = shown.channels.iter().map(|channel| {
+        let halo = &channel.halo;
+        [
+            channel.field.clone(),
+            channel.when.clone(),
+            format!("{:.0}", halo.run_bytes),
+            format!("{:.2}", halo.host_us),
+            format!("{:.0}", halo.nic_us),
+            format!("{:.2}", halo.freed_us),
+            halo.chosen.to_owned(),
+        ]
+    });
+    format!(
+        "{}Receiving a message: a copy on this machine, or a NIC at 40 MHz meanwhile\n\n",
+        narrow(headings, rows)
+    )
+}
+
+/// A table of figures behind two columns of words. Eight columns fit into 80 characters with two between them, not with three.
+fn narrow<const N: usize>(headings: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut table = spinneret_table::figures(headings, &[0, 1]);
+    for column in table.column_iter_mut() {
+        column.set_padding((1, 0));
+    }
+    rows.for_each(|row| {
+        table.add_row(row);
+    });
+    table
+        .lines()
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
 }
 
 /// Prints a result. Whoever reads the output and goes has seen enough of it.

@@ -9,6 +9,7 @@ use crate::shown::join;
 use molly::Network;
 use molly::mpi::{Mpi, ranks};
 use serde::Serialize;
+use spinneret_mpi::library::Config;
 use std::time::Duration;
 
 /// After how long a rank gives up waiting for another one.
@@ -31,6 +32,17 @@ pub(crate) fn execute(
             molly::threads(&setup.geometry, &network, |rank| {
                 (known.run)(rank, setup, gathers)
             })
+        }
+        Some(mpi) if let Some(nics) = &setup.nics => {
+            let name = nics.folder.join(format!("nic{}", mpi.world().rank()));
+            let nic = (&*format!("unix:{}", name.display()), &nics.program);
+            let ended = molly_nic::ranks(mpi, &setup.geometry, nic, Config::default(), |rank| {
+                (known.run)(rank, setup, gathers)
+            })?;
+            Ok(vec![Ran {
+                placed: Some(ended.placed),
+                ..ended.result
+            }])
         }
         Some(mpi) => ranks(mpi, &setup.geometry, PATIENCE, |rank| {
             (known.run)(rank, setup, gathers).map(|ran| vec![ran])
@@ -57,6 +69,7 @@ struct Shown<'a> {
 pub(crate) fn run(arguments: &RunArguments, mpi: Option<&Mpi>) -> Result<(), Failure> {
     let known = named(&arguments.program)?;
     let mut setup = arguments.asked.setup(&known, known.size, mpi)?;
+    setup.nics = arguments.nics.setup(mpi)?;
     setup.repeats = arguments.repeat;
     setup.latency = Duration::from_micros(arguments.latency);
     let ran = execute(&known, &setup, false, mpi)?;
@@ -71,7 +84,11 @@ pub(crate) fn run(arguments: &RunArguments, mpi: Option<&Mpi>) -> Result<(), Fai
         size: &setup.shape,
         steps: setup.steps,
         geometry: setup.geometry.to_string(),
-        transport: if mpi.is_some() { "MPI" } else { "threads" },
+        transport: match (&setup.nics, mpi) {
+            (Some(_), _) => "NICs",
+            (None, Some(_)) => "MPI",
+            (None, None) => "threads",
+        },
         planning_s: ran.iter().map(|ran| ran.planning_s).fold(0.0, f64::max),
         seconds,
         updates_per_s: points * setup.steps as f64 / seconds,

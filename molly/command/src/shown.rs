@@ -4,6 +4,7 @@ use crate::known::Known;
 use crate::setup::Setup;
 use molly::Plan;
 use molly::model::{Level, Program, Summary};
+use molly_nic::Halo;
 use serde::Serialize;
 
 /// A plan in numbers.
@@ -44,10 +45,26 @@ pub(crate) struct ShownChannel {
     /// Elements of a piece of neighbours, on average.
     pub(crate) elements_per_piece: f64,
     pub(crate) buffers: usize,
+    /// What it takes to receive one of these messages, on average.
+    pub(crate) halo: ShownHalo,
     pub(crate) messages: u64,
     pub(crate) elements: u64,
     /// Sender, receiver, and elements of their message in a chunk.
     pub(crate) pairs: Vec<(usize, usize, u64)>,
+}
+
+/// What it takes to receive a message: a host that copies it into place, or a NIC that puts it there.
+#[derive(Debug, Serialize)]
+pub(crate) struct ShownHalo {
+    /// Bytes of neighbouring elements.
+    pub(crate) run_bytes: f64,
+    /// Measured on this machine.
+    pub(crate) host_us: f64,
+    /// Computed for the simulated NIC.
+    pub(crate) nic_us: f64,
+    /// What the host saves if its NIC does it.
+    pub(crate) freed_us: f64,
+    pub(crate) chosen: &'static str,
 }
 
 /// What the rank that stores most has of a field.
@@ -62,15 +79,34 @@ pub(crate) struct ShownStorage {
 pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan, planning_s: f64) -> Shown {
     let channel = |summary: &Summary| {
         let (messages, elements) = summary.busiest;
+        let element_bytes = known.element_bytes[summary.field];
+        let one = |all: u64| all as f64 / messages.max(1) as f64;
+        // Ranks in the middle of the grid are as large as any.
+        let row = plan
+            .storage(middle(plan), summary.field)
+            .last()
+            .map_or(0, |span| span.len);
+        let halo = Halo::of(
+            one(elements) * element_bytes as f64,
+            one(summary.pieces),
+            row as usize * element_bytes,
+        );
         ShownChannel {
             field: program.fields[summary.field].clone(),
             when: when(summary.level),
             chunks: summary.chunks,
             messages_per_chunk: messages,
             elements_per_chunk: elements,
-            bytes_per_chunk: elements * known.element_bytes[summary.field] as u64,
+            bytes_per_chunk: elements * element_bytes as u64,
             elements_per_piece: elements as f64 / summary.pieces.max(1) as f64,
             buffers: summary.buffers,
+            halo: ShownHalo {
+                run_bytes: halo.run_bytes,
+                host_us: halo.host_us,
+                nic_us: halo.nic_us,
+                freed_us: halo.freed_us,
+                chosen: halo.chosen.name(),
+            },
             messages: summary.messages,
             elements: summary.elements,
             pairs: summary
@@ -118,10 +154,14 @@ pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan
     }
 }
 
-/// That of a rank in the middle, which has neighbours on all sides if any has.
-fn overlap(plan: &Plan) -> ShownOverlap {
+/// A rank in the middle, which has neighbours on all sides if any has.
+fn middle(plan: &Plan) -> usize {
     let middle: Vec<i64> = plan.geometry.extents().iter().map(|ranks| ranks / 2).collect();
-    let rank = plan.geometry.rank(&middle);
+    plan.geometry.rank(&middle)
+}
+
+fn overlap(plan: &Plan) -> ShownOverlap {
+    let rank = middle(plan);
     let executed = plan.executed(rank);
     ShownOverlap {
         rank,

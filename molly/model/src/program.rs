@@ -239,6 +239,22 @@ pub struct Program {
     pub nodes: Vec<Node>,
 }
 
+impl Program {
+    /// All bodies, in their order in the text, by which [`Call::Body`](crate::Call::Body) numbers them.
+    pub fn bodies(&self) -> Vec<&Body> {
+        bodies(&self.nodes)
+    }
+}
+
+fn bodies<'a>(nodes: &'a [Node]) -> Vec<&'a Body> {
+    let of = |node: &'a Node| match node {
+        Node::Loop(_, inner) => bodies(inner),
+        Node::If(_, then, otherwise) => [bodies(then), bodies(otherwise)].concat(),
+        Node::Body(body) => vec![body],
+    };
+    nodes.iter().flat_map(of).collect()
+}
+
 /// The numbers that a program is started with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Sizes {

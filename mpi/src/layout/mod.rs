@@ -161,6 +161,25 @@ impl Layout {
         Self::new(shape)
     }
 
+    /// Runs of bytes in the order of the stream, which need no type of MPI: (start, bytes) of each.
+    ///
+    /// # Errors
+    /// As [`Layout::of`].
+    pub fn of_runs(runs: impl IntoIterator<Item = (i64, u64)>) -> Result<Self, LayoutError> {
+        let mut list = form::List::default();
+        for (start, bytes) in runs.into_iter().filter(|(_, bytes)| *bytes > 0) {
+            list.push(Run { start, bytes })?;
+        }
+        Self::new(match list.into_form() {
+            Form::Empty => Shape::Empty,
+            Form::Nest(nest) => match Strided::try_from(nest) {
+                Ok(strided) => Shape::Strided(strided),
+                Err(nest) => Shape::Table(table(nest.runs()?, 1, 0)?),
+            },
+            Form::Table(runs) => Shape::Table(table(runs, 1, 0)?),
+        })
+    }
+
     /// Bytes one behind the other, from the address on.
     pub fn contiguous(bytes: u32) -> Self {
         let run = Run {

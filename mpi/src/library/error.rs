@@ -1,7 +1,7 @@
 //! What can go wrong.
 
-use crate::Overlap;
 use crate::nic::NicLayoutError;
+use crate::{LayoutError, Overlap};
 use spinneret_host::device::OpenError;
 use spinneret_slmp::{SendError, SenderConfigError};
 
@@ -44,6 +44,9 @@ pub enum Error {
     /// The message is too long, or cut into too many segments.
     #[error(transparent)]
     Layout(#[from] NicLayoutError),
+    /// The runs of a message have no layout.
+    #[error(transparent)]
+    Runs(#[from] LayoutError),
     /// There is no such rank.
     #[error("there is no rank {rank}: the library knows {ranks}")]
     NoRank {

@@ -180,7 +180,7 @@ impl<D: Device> Library<D> {
         }
     }
 
-    fn of(&self, request: Request) -> Result<(), Error> {
+    pub(super) fn of(&self, request: Request) -> Result<(), Error> {
         let is_there = match request.is_receive {
             true => matches!(self.receives.get(request.number), Some(Some(receive)) if !receive.is_freed),
             false => self.outbox.is_there(request.number),

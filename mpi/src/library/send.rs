@@ -10,7 +10,7 @@ use crate::layout::Layout;
 use crate::nic::Segments;
 use spinneret_host::{Device, HostMemory};
 use spinneret_slmp::wire::Header;
-use spinneret_slmp::{Mode, Sender};
+use spinneret_slmp::{Mode, Sender, SenderConfig};
 use std::time::Duration;
 
 /// Segments that are under way to one rank at most, of all messages together. Its 16 HPUs work on as many and its NIC has room
@@ -43,15 +43,14 @@ impl<D: Device> Library<D> {
     ) -> Result<Request, Error> {
         self.check_layout(buffer, origin, layout)?;
         self.host_of(to.rank)?;
-        let unit = self.outbox.config.sender.segment_bytes;
-        Segments::new(layout.bytes(), u32::try_from(unit).unwrap_or(u32::MAX))?;
-        // What the sender refuses is found out now.
-        Sender::new(self.outbox.config.sender, 1, layout.bytes())?;
+        let sender = self.outbox.config.sender;
+        check_segments(sender, layout)?;
         let number = self.outbox.add(Sending {
             buffer: *buffer,
             origin,
             layout: layout.clone(),
             to,
+            segment_bytes: sender.segment_bytes,
             number: 0,
             state: State::Inactive,
             is_freed: false,
@@ -62,6 +61,40 @@ impl<D: Device> Library<D> {
             is_receive: false,
         })
     }
+
+    /// Cuts the messages of a send into packets of so many bytes, from its next start on. HPUs take the runs of a packet one
+    /// after the other, so a message of many short runs is in place sooner if there is a packet for each HPU.
+    ///
+    /// # Errors
+    /// If the request is active, a receive, or was freed; or the message would be too many packets, or they too long.
+    pub fn cut(&mut self, request: Request, segment_bytes: usize) -> Result<(), Error> {
+        self.of(request)?;
+        let config = self.outbox.config.sender;
+        let send = self.outbox.sends.get_mut(request.number).and_then(Option::as_mut);
+        let send = send.filter(|_| !request.is_receive).ok_or(Error::NoRequest)?;
+        check_segments(
+            SenderConfig {
+                segment_bytes,
+                ..config
+            },
+            &send.layout,
+        )?;
+        match send.state {
+            State::Inactive => send.segment_bytes = segment_bytes,
+            _ => return Err(Error::Active),
+        }
+        Ok(())
+    }
+}
+
+/// What handlers or the sender refuse of a message is found out before it is sent.
+fn check_segments(config: SenderConfig, layout: &Layout) -> Result<(), Error> {
+    Segments::new(
+        layout.bytes(),
+        u32::try_from(config.segment_bytes).unwrap_or(u32::MAX),
+    )?;
+    Sender::new(config, 1, layout.bytes())?;
+    Ok(())
 }
 
 impl Outbox {
@@ -163,6 +196,7 @@ impl Outbox {
         let Some(send) = self.sends.iter_mut().flatten().find(is_it) else {
             return;
         };
+        config.segment_bytes = send.segment_bytes;
         let status = send.status();
         send.state = match id {
             // Too long for its receive, which knows; for the sender that is no error.

@@ -54,6 +54,8 @@ pub(super) struct Sending {
     pub(super) origin: i64,
     pub(super) layout: Layout,
     pub(super) to: To,
+    /// Payload of its packets.
+    pub(super) segment_bytes: usize,
     pub(super) number: u32,
     pub(super) state: State,
     pub(super) is_freed: bool,
@@ -89,7 +91,7 @@ impl Sending {
             communicator: self.to.communicator,
             tag: self.to.tag,
             bytes,
-            unit: config.sender.segment_bytes as u32,
+            unit: self.segment_bytes as u32,
             port: DATA_PORT,
         })
     }

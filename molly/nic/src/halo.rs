@@ -1,0 +1,117 @@
+//! What it takes to receive the messages of a channel: a host that copies them into fields, or a NIC that puts them there.
+
+use crate::lines::segment_bytes;
+use molly::model::Run;
+use molly::{Field, Storage as _};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Clocks that an HPU takes for a packet without its runs, and for each run; measured on the simulated NIC (docs/host/mpi.md).
+const PACKET_CLOCKS: f64 = 400.0;
+const RUN_CLOCKS: f64 = 30.0;
+/// Clocks of the cluster in a microsecond, and its HPUs.
+const CLOCKS_A_US: f64 = 40.0;
+const HPUS: f64 = 16.0;
+/// What a message takes beside the work of HPUs: from its announcement to the word that says that it is there, on an idle NIC
+/// in a fabric of 500 ns (docs/molly.md).
+const MESSAGE_US: f64 = 75.0;
+/// What the host does for a message that its NIC puts in place: a look at the frame of its announcement and one at its word, and
+/// two words that are written to the NIC, of 100 ns each as stated in docs/host/mpi-figures.md.
+const HOST_US: f64 = 0.4;
+
+/// How long a host's copy is measured, and how many elements it has at most.
+const MEASURING: Duration = Duration::from_millis(2);
+const MOST_BYTES: usize = 1 << 24;
+
+/// What it takes to receive a message, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Halo {
+    /// Bytes of neighbouring elements.
+    pub run_bytes: f64,
+    /// The host, measured here.
+    pub host_us: f64,
+    /// The NIC, computed from what was measured on the simulated one.
+    pub nic_us: f64,
+    /// What the host saves if its NIC does it; less than nothing if it has more to do then.
+    pub freed_us: f64,
+    /// Who should do it.
+    pub chosen: Chosen,
+}
+
+/// Who receives messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chosen {
+    /// The host copies.
+    Host,
+    /// Its NIC puts them in place.
+    Nic,
+}
+
+impl Chosen {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Nic => "NIC",
+        }
+    }
+}
+
+impl Halo {
+    /// Of messages with so many pieces of so many bytes together; rows of the field in which they are have so many bytes.
+    pub fn of(bytes: f64, pieces: f64, row_bytes: usize) -> Self {
+        let run_bytes = bytes / pieces.max(1.0);
+        let host_us = host_us(run_bytes as usize, pieces.round() as usize, row_bytes);
+        let packet = segment_bytes(bytes as usize, pieces as usize);
+        let packets = (bytes / packet as f64).ceil();
+        let clocks = (packets * PACKET_CLOCKS + pieces.max(packets) * RUN_CLOCKS) / packets.clamp(1.0, HPUS);
+        let freed_us = host_us - HOST_US;
+        Self {
+            run_bytes,
+            host_us,
+            nic_us: MESSAGE_US + clocks / CLOCKS_A_US,
+            freed_us,
+            chosen: if freed_us > 0.0 { Chosen::Nic } else { Chosen::Host },
+        }
+    }
+}
+
+/// How long this machine takes to copy a message out of its buffer to pieces in different rows.
+fn host_us(run_bytes: usize, pieces: usize, row_bytes: usize) -> f64 {
+    let run_bytes = run_bytes.max(1);
+    let row = row_bytes.max(run_bytes);
+    let rows = pieces.clamp(1, (MOST_BYTES / row).max(1));
+    let mut field = Field::new([rows as i64, row as i64], |_| 0_u8);
+    let run = |row: usize| Run {
+        first: vec![row as i64, 0],
+        step: 1,
+        count: run_bytes as i64,
+    };
+    let runs: Vec<Run> = (0..rows).map(run).collect();
+    let message = vec![1_u8; rows * run_bytes];
+    let (begun, mut times) = (Instant::now(), Vec::new());
+    while times.len() < 3 || begun.elapsed() < MEASURING {
+        let start = Instant::now();
+        runs.iter()
+            .fold(&black_box(&message)[..], |rest, run| field.unpack(run, rest));
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    // A field that would be too large stands for one of as many rows.
+    times[times.len() / 2].as_secs_f64() * 1e6 * pieces as f64 / rows as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Chosen, Halo};
+
+    #[test]
+    fn a_nic_is_chosen_where_it_frees_the_host() {
+        let (column, corner) = (Halo::of(16384.0, 4096.0, 16384), Halo::of(1.0, 1.0, 256));
+        assert_eq!((column.run_bytes, column.chosen), (4.0, Chosen::Nic));
+        assert_eq!(corner.chosen, Chosen::Host);
+        assert!(corner.freed_us < 0.0 && corner.nic_us > corner.host_us);
+        // 16 HPUs take 256 runs each.
+        assert!(column.nic_us > 256.0 * 30.0 / 40.0);
+    }
+}

@@ -1,0 +1,263 @@
+//! One rank's transport over its NIC.
+
+use crate::lines::{Ends, Opened, Receiving, Sending};
+use crate::memory::{Fields, Lent};
+use crate::{Placed, failed};
+use molly::{Error, Line, Memory, Place, Placing, Result, Transport};
+use spinneret_host::Device;
+use spinneret_mpi::Rank;
+use spinneret_mpi::library::{self, Buffer, Request, Status};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What the other rank has not done when a message does not go or come.
+const TAKE: &str = "take";
+const SEND: &str = "send";
+
+/// Messages over the NIC of a rank. A line that is opened anew, for longer messages, leaves its buffers to the library.
+#[derive(Debug)]
+pub(crate) struct Nics<D: Device> {
+    nic: Rc<RefCell<Rank<D>>>,
+    number: usize,
+    patience: Duration,
+    lines: Vec<Opened>,
+    fields: Fields,
+    /// Memory that fields have given back while a message could come into it.
+    returned: Vec<Buffer>,
+    counts: Rc<Cell<Placed>>,
+}
+
+impl<D: Device> Nics<D> {
+    pub(crate) fn new(nic: Rc<RefCell<Rank<D>>>, number: usize, patience: Duration) -> Self {
+        Self {
+            nic,
+            number,
+            patience,
+            lines: Vec::new(),
+            fields: Fields::default(),
+            returned: Vec::new(),
+            counts: Rc::default(),
+        }
+    }
+
+    /// What tells whether fields have memory of the NIC.
+    pub(crate) fn lent(&self) -> Lent {
+        self.fields.lent()
+    }
+
+    /// What the NIC has done so far.
+    pub(crate) fn counts(&self) -> Rc<Cell<Placed>> {
+        Rc::clone(&self.counts)
+    }
+
+    fn failed(&self, error: &library::Error) -> Error {
+        failed(self.number, error)
+    }
+
+    fn wrong(&self, what: &str, line: usize) -> Error {
+        Error::Transport {
+            rank: self.number,
+            what: format!("{what} on {:?}", self.lines[line].line),
+        }
+    }
+
+    /// What receives messages of a line.
+    fn receiving(&mut self, line: usize) -> Result<&mut Receiving> {
+        match self.lines[line].ends {
+            Ends::Receive(_) => {}
+            Ends::Send(_) => return Err(self.wrong("nothing is received", line)),
+        }
+        match &mut self.lines[line].ends {
+            Ends::Receive(receiving) => Ok(receiving),
+            Ends::Send(_) => unreachable!("it was looked at just now"),
+        }
+    }
+
+    /// Waits for the end of a request of a line.
+    fn until(&self, line: usize, request: Request, what: &'static str) -> Result<Status> {
+        let mut nic = self.nic.borrow_mut();
+        let begun = nic.library().nic().now();
+        let ended = nic.library().wait(request, self.patience);
+        let mut counts = self.counts.get();
+        counts.waited += nic.library().nic().now().saturating_sub(begun);
+        self.counts.set(counts);
+        let Opened { line, count, .. } = &self.lines[line];
+        ended.map_err(|error| match error {
+            library::Error::TimedOut { .. } => Error::TimeOut {
+                rank: self.number,
+                peer: line.peer,
+                what,
+                number: *count,
+                line: format!("channel {}", line.tag),
+                waited: self.patience,
+            },
+            error => self.failed(&error),
+        })
+    }
+
+    /// Where a buffer of a line is in this process.
+    fn show(&mut self, buffer: &Buffer, bytes: usize) -> Result<&mut [u8]> {
+        let start = self.nic.borrow_mut().library().pointer(buffer);
+        let start = start.map_err(|error| self.failed(&error))?;
+        assert!(
+            bytes <= buffer.len() as usize,
+            "messages fit into the buffers of their lines"
+        );
+        // SAFETY: the buffer is as long, is its line's alone, and lives as long as the NIC is open, which this has open. A
+        // message leaves it or comes into it only by calls that take this transport, and that end before it is shown.
+        #[allow(unsafe_code)]
+        Ok(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), bytes) })
+    }
+
+    /// Gives back memory of fields to which no message can come any more.
+    fn give_back(&mut self) -> std::result::Result<(), library::Error> {
+        self.returned.extend(self.fields.returned());
+        let mut nic = self.nic.borrow_mut();
+        let mut used = Vec::new();
+        for buffer in self.returned.drain(..) {
+            for opened in &mut self.lines {
+                if let Ends::Receive(receiving) = &mut opened.ends {
+                    receiving.forget(&mut nic, &buffer)?;
+                }
+            }
+            match nic.library().free_buffer(buffer) {
+                Err(library::Error::Active) => used.push(buffer),
+                freed => freed?,
+            }
+        }
+        self.returned = used;
+        Ok(())
+    }
+}
+
+impl<D: Device> Transport for Nics<D> {
+    fn open(&mut self, line: &Line) -> Result<usize> {
+        let ends = match line.is_send {
+            true => Sending::ring(&mut self.nic.borrow_mut(), line).map(Ends::Send),
+            false => Ok(Ends::Receive(Receiving::default())),
+        };
+        self.lines.push(Opened {
+            line: line.clone(),
+            ends: ends.map_err(|error| self.failed(&error))?,
+            count: 0,
+            bytes: 0,
+        });
+        Ok(self.lines.len() - 1)
+    }
+
+    fn buffer(&mut self, line: usize, bytes: usize) -> Result<&mut [u8]> {
+        let Ends::Send(ring) = &self.lines[line].ends else {
+            return Err(self.wrong("nothing is sent", line));
+        };
+        let turn = self.lines[line].count % ring.len();
+        let (buffer, active) = (ring[turn].buffer, ring[turn].active);
+        if let Some(request) = active {
+            self.until(line, request, TAKE)?;
+        }
+        let opened = &mut self.lines[line];
+        opened.bytes = bytes;
+        if let Ends::Send(ring) = &mut opened.ends {
+            ring[turn].active = None;
+        }
+        self.show(&buffer, bytes)
+    }
+
+    fn start(&mut self, line: usize) -> Result<()> {
+        let Opened {
+            line: about,
+            ends,
+            count,
+            bytes,
+        } = &mut self.lines[line];
+        let started = match ends {
+            Ends::Send(ring) => {
+                let turn = *count % ring.len();
+                ring[turn].start(&mut self.nic.borrow_mut(), about, *bytes)
+            }
+            Ends::Receive(_) => return Err(self.wrong("nothing is sent", line)),
+        };
+        *count += 1;
+        started.map_err(|error| self.failed(&error))
+    }
+
+    fn test(&mut self, line: usize) -> Result<bool> {
+        let nic = Rc::clone(&self.nic);
+        let (mut nic, about) = (nic.borrow_mut(), self.lines[line].line.clone());
+        let come = self.receiving(line)?.test(&mut nic, &about);
+        come.map_err(|error| self.failed(&error))
+    }
+
+    fn wait(&mut self, line: usize) -> Result<&[u8]> {
+        let nic = Rc::clone(&self.nic);
+        let about = self.lines[line].line.clone();
+        let whole = self.receiving(line)?.whole(&mut nic.borrow_mut(), &about);
+        let (buffer, request, come) = whole.map_err(|error| self.failed(&error))?;
+        let status = match come {
+            Some(status) => status,
+            None => self.until(line, request, SEND)?,
+        };
+        self.receiving(line)?.has_come();
+        self.lines[line].count += 1;
+        self.show(&buffer, status.bytes as usize).map(|bytes| &*bytes)
+    }
+
+    fn progress(&mut self) -> Result<()> {
+        let moved = self.nic.borrow_mut().library().progress();
+        moved.map_err(|error| self.failed(&error))
+    }
+
+    fn release(&mut self, _line: usize) -> Result<()> {
+        // The buffer is free when the next message is waited for.
+        Ok(())
+    }
+
+    fn placing(&mut self) -> Option<&mut dyn Placing> {
+        Some(self)
+    }
+}
+
+impl<D: Device> Placing for Nics<D> {
+    fn memory(&mut self, bytes: usize) -> Result<Box<dyn Memory>> {
+        self.give_back().map_err(|error| self.failed(&error))?;
+        let mut nic = self.nic.borrow_mut();
+        let bytes = u32::try_from(bytes).map_err(|_| library::Error::NoRoom {
+            bytes: bytes as u64,
+            free: u32::MAX.into(),
+        });
+        let taken = bytes.and_then(|bytes| self.fields.take(nic.library(), bytes));
+        taken.map_err(|error| failed(self.number, &error))
+    }
+
+    fn owns(&self, memory: &dyn Memory) -> bool {
+        self.fields.at(memory.start()).is_some()
+    }
+
+    fn expect(&mut self, line: usize, place: &Place) -> Result<()> {
+        let Some(buffer) = self.fields.at(place.start) else {
+            return Err(self.wrong("a message is expected in memory of another NIC", line));
+        };
+        let nic = Rc::clone(&self.nic);
+        let about = self.lines[line].line.clone();
+        let receiving = self.receiving(line)?;
+        let started = receiving.expect(&mut nic.borrow_mut(), &about, (place, buffer));
+        started.map_err(|error| self.failed(&error))
+    }
+
+    fn placed(&mut self, line: usize) -> Result<usize> {
+        let Some(request) = self.receiving(line)?.first() else {
+            return Err(self.wrong("a message is waited for that was not expected", line));
+        };
+        let status = match self.receiving(line)?.come {
+            Some(status) => status,
+            None => self.until(line, request, SEND)?,
+        };
+        self.receiving(line)?.has_come();
+        self.lines[line].count += 1;
+        let mut counts = self.counts.get();
+        counts.messages += 1;
+        counts.bytes += u64::from(status.bytes);
+        self.counts.set(counts);
+        Ok(status.bytes as usize)
+    }
+}

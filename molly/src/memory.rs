@@ -1,0 +1,127 @@
+//! Where the elements of a field are: in memory of its own, or in some that a transport can reach.
+
+use bytemuck::Pod;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+/// Memory that a transport can reach, as long as this lives: it puts messages into their place there.
+///
+/// # Safety
+/// [`start`](Self::start) is always the same address, a multiple of 64, of [`bytes`](Self::bytes) bytes that have values and are
+/// nobody else's, but for pieces where a message was [expected](crate::Placing::expect) and has not come yet: the transport
+/// writes there.
+pub unsafe trait Memory: fmt::Debug + Send + Sync {
+    /// Where it begins.
+    fn start(&self) -> NonNull<u8>;
+
+    /// Its size in bytes.
+    fn bytes(&self) -> usize;
+}
+
+/// The elements of a field.
+pub(crate) enum Elements<T> {
+    Own(Vec<T>),
+    Lent(Lent<T>),
+}
+
+/// Elements in memory of a transport.
+pub(crate) struct Lent<T> {
+    memory: Box<dyn Memory>,
+    len: usize,
+    elements: PhantomData<T>,
+}
+
+impl<T: Pod> Elements<T> {
+    /// So many zeros in some memory, or in memory of their own.
+    pub(crate) fn zeros(len: usize, memory: Option<Box<dyn Memory>>) -> Self {
+        match memory {
+            None => Self::Own(vec![T::zeroed(); len]),
+            Some(memory) => {
+                assert!(
+                    memory.bytes() >= len * size_of::<T>() && align_of::<T>() <= 64,
+                    "{len} elements of {} bytes do not fit into {memory:?}",
+                    size_of::<T>()
+                );
+                let mut lent = Lent {
+                    memory,
+                    len,
+                    elements: PhantomData,
+                };
+                lent.deref_mut().fill(T::zeroed());
+                Self::Lent(lent)
+            }
+        }
+    }
+
+    /// The memory of a transport that they are in.
+    pub(crate) fn memory(&self) -> Option<&dyn Memory> {
+        match self {
+            Self::Own(_) => None,
+            Self::Lent(lent) => Some(&*lent.memory),
+        }
+    }
+}
+
+impl<T> Deref for Lent<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: the memory holds so many elements, as `zeros` has seen, which makes them of plain old data only: any bytes
+        // are values. It is this field's alone, and nobody accesses pieces that the transport writes to before it is done.
+        #[allow(unsafe_code)]
+        unsafe {
+            std::slice::from_raw_parts(self.memory.start().cast().as_ptr(), self.len)
+        }
+    }
+}
+
+impl<T> DerefMut for Lent<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`; and who has the elements has them alone.
+        #[allow(unsafe_code)]
+        unsafe {
+            std::slice::from_raw_parts_mut(self.memory.start().cast().as_ptr(), self.len)
+        }
+    }
+}
+
+impl<T> Deref for Elements<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Own(elements) => elements,
+            Self::Lent(lent) => lent,
+        }
+    }
+}
+
+impl<T> DerefMut for Elements<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Self::Own(elements) => elements,
+            Self::Lent(lent) => lent,
+        }
+    }
+}
+
+impl<T: Clone> Clone for Elements<T> {
+    /// A clone has memory of its own.
+    fn clone(&self) -> Self {
+        Self::Own(self.to_vec())
+    }
+}
+
+impl<T: PartialEq> PartialEq for Elements<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Elements<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

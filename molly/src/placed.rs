@@ -1,0 +1,99 @@
+//! Messages between threads that are put into their place in fields, as a NIC does it: for tests of how early that may begin.
+//!
+//! From the moment at which a message is expected until it is there, its place holds bytes that nobody has written. So
+//! whoever reads there too early, or writes there too late, computes something else than the serial run.
+
+use crate::error::Result;
+use crate::memory::Memory;
+use crate::threads::Threads;
+use crate::transport::{Place, Placing};
+use std::ptr::NonNull;
+
+/// What is in the place of a message that is expected.
+const NOTHING: u8 = 0xa5;
+
+/// A line of a cache: as fields want their memory.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+struct Cells {
+    _bytes: [u8; 64],
+}
+
+/// Memory of this process.
+#[derive(Debug)]
+struct Heap(NonNull<[Cells]>);
+
+// SAFETY: it is bytes that are this field's alone.
+#[allow(unsafe_code)]
+unsafe impl Send for Heap {}
+// SAFETY: nothing can be done with it but to ask where it is.
+#[allow(unsafe_code)]
+unsafe impl Sync for Heap {}
+
+impl Heap {
+    fn new(bytes: usize) -> Self {
+        let cells = vec![Cells { _bytes: [0; 64] }; bytes.div_ceil(64)].into_boxed_slice();
+        Self(NonNull::from(Box::leak(cells)))
+    }
+}
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        // SAFETY: `new` has leaked it, and nobody else frees it.
+        #[allow(unsafe_code)]
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+// SAFETY: the cells have values, are aligned, stay where they are, and only a place that is expected is written to.
+#[allow(unsafe_code)]
+unsafe impl Memory for Heap {
+    fn start(&self) -> NonNull<u8> {
+        self.0.cast()
+    }
+
+    fn bytes(&self) -> usize {
+        64 * self.0.len()
+    }
+}
+
+/// Puts bytes into a place, one after the other.
+fn put(place: &Place, mut bytes: impl Iterator<Item = u8>) {
+    for at in place.pieces.iter().flat_map(Clone::clone) {
+        if let Some(byte) = bytes.next() {
+            // SAFETY: a rank expects messages in memory of its own fields, while it executes a plan with them, and accesses
+            // the place only when the message has come.
+            #[allow(unsafe_code)]
+            unsafe {
+                place.start.add(at).write(byte);
+            }
+        }
+    }
+}
+
+impl Placing for Threads {
+    fn memory(&mut self, bytes: usize) -> Result<Box<dyn Memory>> {
+        Ok(Box::new(Heap::new(bytes)))
+    }
+
+    fn owns(&self, _memory: &dyn Memory) -> bool {
+        true
+    }
+
+    fn expect(&mut self, line: usize, place: &Place) -> Result<()> {
+        put(place, std::iter::repeat(NOTHING));
+        self.lines[line].expected.push_back(place.clone());
+        Ok(())
+    }
+
+    fn placed(&mut self, line: usize) -> Result<usize> {
+        let place = self.lines[line].expected.pop_front();
+        let bytes = self.take(line)?;
+        if let Some(place) = place {
+            put(&place, bytes.iter().copied());
+        }
+        let count = bytes.len();
+        self.give_back(line);
+        Ok(count)
+    }
+}
