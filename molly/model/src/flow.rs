@@ -4,6 +4,8 @@ use crate::error::Result;
 use crate::nest::Nest;
 use crate::text::{all, names};
 use spinneret_isl::{Map, Set, last_writers};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// When the values of a flow travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,8 +38,12 @@ pub(crate) struct Remote {
     pub(crate) field: usize,
     pub(crate) level: Level,
     pub(crate) depth: usize,
-    pub(crate) pairs: Set,
+    pub(crate) pairs: Directions,
 }
+
+/// Pairs of ranks apart by the direction from one to the other: how the coordinates of both compare. In one direction isl finds
+/// few simple parts; of all together it makes fewer parts, whose conditions cut across ranks and dimensions.
+pub(crate) type Directions = BTreeMap<Vec<Ordering>, Set>;
 
 /// The end of a flow: an access, or the beginning or end of the program.
 type End = Option<(usize, usize)>;
@@ -87,7 +93,7 @@ impl Known {
         ]
         .concat();
         let map = format!("{{ [{}] -> [{}] }}", whole.join(", "), e.join(", "));
-        Ok(self.values(nest)?.apply(Map::parse(&map)?)?)
+        Ok(self.values(nest)?.apply(nest.relation(&map)?)?)
     }
 
     /// Beginnings of the times of values of these elements, `[u, k]`.
@@ -103,9 +109,9 @@ impl Known {
             .join(", ");
         let times = [&u[..depth], &k[..depth]].concat().join(", ");
         let of_elements = format!("{{ [{}] -> [{whole}] }}", e.join(", "));
-        let of_elements = elements.clone().apply(Map::parse(&of_elements)?)?;
+        let of_elements = elements.clone().apply(nest.relation(&of_elements)?)?;
         let values = self.values(nest)?.intersect(of_elements)?;
-        Ok(values.apply(Map::parse(&format!("{{ [{whole}] -> [{times}] }}"))?)?)
+        Ok(values.apply(nest.relation(&format!("{{ [{whole}] -> [{times}] }}"))?)?)
     }
 }
 
@@ -191,7 +197,7 @@ fn values(nest: &Nest<'_>, field: usize, from: End, to: End, flow: Map) -> Resul
         None => nest.home(space, field, first),
     };
     let element = nest.element(field);
-    let same = Map::parse(&format!("{{ {element} -> {element} }}"))?;
+    let same = nest.relation(&format!("{{ {element} -> {element} }}"))?;
     let reader = place(to, "L", nest.end())?.product(same)?;
     Ok(flow
         .apply_domain(place(from, "I", -1)?)?
@@ -210,12 +216,30 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
     let (q, p) = (names("q", grid), names("p", grid));
     let (u, k, e) = (names("u", time), names("k", time), names("e", dims));
     let space = [&q[..], &u, &p, &k, &e].concat().join(", ");
-    let equal = |a: &[String], b: &[String]| -> Result<Set> {
-        let conditions: Vec<String> = a.iter().zip(b).map(|(a, b)| format!("{a} = {b}")).collect();
+    let compared = |a: &[String], sign: &str, b: &[String]| -> Result<Set> {
+        let conditions: Vec<String> = a.iter().zip(b).map(|(a, b)| format!("{a} {sign} {b}")).collect();
         Ok(Set::parse(&format!("{{ [{space}] : {} }}", all(&conditions)))?)
     };
-    let pairs = pairs.subtract(equal(&q, &p)?)?.coalesce()?;
-    if pairs.is_empty()? {
+    let mut pairs = Directions::from([(Vec::new(), pairs)]);
+    for dim in (0..grid).map(|dim| dim..dim + 1) {
+        let mut next = Directions::new();
+        for (sign, compares) in [
+            ("<", Ordering::Less),
+            ("=", Ordering::Equal),
+            (">", Ordering::Greater),
+        ] {
+            let compared = compared(&q[dim.clone()], sign, &p[dim.clone()])?;
+            for (direction, pairs) in &pairs {
+                let pairs = pairs.clone().intersect(compared.clone())?;
+                if !pairs.is_empty()? {
+                    next.insert([&direction[..], &[compares]].concat(), pairs);
+                }
+            }
+        }
+        pairs = next;
+    }
+    pairs.retain(|direction, _| direction.iter().any(|compares| compares.is_ne()));
+    if pairs.is_empty() {
         return Ok(None);
     }
     let (level, depth) = match (from, to) {
@@ -225,21 +249,24 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
         // after what wrote it, so it is enough that no pair has the same.
         _ => {
             let mut depth = 1;
-            while depth < time
-                && !pairs
-                    .clone()
-                    .intersect(equal(&u[..depth], &k[..depth])?)?
-                    .is_empty()?
-            {
-                depth += 1;
+            for pairs in pairs.values() {
+                while depth < time
+                    && !pairs
+                        .clone()
+                        .intersect(compared(&u[..depth], "=", &k[..depth])?)?
+                        .is_empty()?
+                {
+                    depth += 1;
+                }
             }
             (Level::Time(depth - 1), depth)
         }
     };
     let short = [&q[..], &u[..depth], &p, &k[..depth], &e].concat().join(", ");
-    let pairs = pairs
-        .apply(Map::parse(&format!("{{ [{space}] -> [{short}] }}"))?)?
-        .coalesce()?;
+    let shorter = nest.relation(&format!("{{ [{space}] -> [{short}] }}"))?;
+    for pairs in pairs.values_mut() {
+        *pairs = pairs.clone().apply(shorter.clone())?.coalesce()?;
+    }
     Ok(Some(Remote {
         field,
         level,

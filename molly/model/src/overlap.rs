@@ -67,17 +67,11 @@ struct Instances<'a> {
 pub(crate) fn splits(nest: &Nest<'_>, messages: &[Messages], exchanges: &[Exchange]) -> Result<Vec<Split>> {
     let is_left_out = |body: usize| exchanges.iter().any(|exchange| exchange.body == body);
     let mut domains = Vec::new();
-    for (body, statement) in nest.statements.iter().enumerate() {
-        let space = [
-            names("p", nest.geometry.extents().len()),
-            names("i", statement.depth),
-        ]
-        .concat();
-        let domain = || -> Result<Set> {
-            let text = format!("{{ [{}] : {} }}", space.join(", "), nest.executes(body)?);
-            Ok(Set::parse(&text)?)
-        };
-        domains.push(if is_left_out(body) { None } else { Some(domain()?) });
+    for body in 0..nest.statements.len() {
+        domains.push(match is_left_out(body) {
+            true => None,
+            false => Some(nest.instances(body)?),
+        });
     }
     let mut depths: Vec<usize> = messages
         .iter()
@@ -176,7 +170,9 @@ impl Instances<'_> {
             let sign = if is_same { "<<=" } else { "<<" };
             let space = self.space(body).join(", ");
             let text = format!("{{ [{v}] -> [{space}] : {} and {v} {sign} {t} }}", all(&begins));
-            let later = events.apply(Map::parse(&text)?)?.intersect(domain.clone())?;
+            let later = events
+                .apply(self.nest.relation(&text)?)?
+                .intersect(domain.clone())?;
             border = border.clone().union(later)?.coalesce()?;
             Ok(())
         };
@@ -212,14 +208,16 @@ impl Instances<'_> {
             })
             .collect();
         let text = format!("{{ [{}] -> [{}] }}", from.join(", "), to.join(", "));
-        Ok(border.apply(Map::parse(&text)?)?.intersect(domain.clone())?)
+        Ok(border
+            .apply(self.nest.relation(&text)?)?
+            .intersect(domain.clone())?)
     }
 
     /// Instances to who they belong to, when they are, and elements: `[p, i] -> [p, k, r, e]`, where k is the beginning of time,
     /// and r the `rest` coordinates behind it.
     fn elements(&self, body: usize, at: usize, rest: usize) -> Result<Map> {
         let nest = self.nest;
-        let (space, instance) = (self.space(body).join(", "), nest.instance(body, at));
+        let (space, instance) = (self.space(body).join(", "), nest.instance(body));
         let ranks = names("p", nest.geometry.extents().len());
         let time = nest.time(body)[..self.depth + rest].to_vec();
         let field = nest.statements[body].body.accesses[at].field;
@@ -229,14 +227,14 @@ impl Instances<'_> {
             time.join(", "),
             nest.executes(body)?
         );
-        let accessed = nest.access(body, at)?.apply_domain(Map::parse(&placed)?)?;
+        let accessed = nest
+            .access(body, at)?
+            .apply_domain(nest.of_instances(body, at, &placed)?)?;
         let whole = [&self.space(body)[..], &k, &e].concat().join(", ");
         let target = [&ranks[..], &k, &e].concat().join(", ");
         let accessed = accessed.wrap()?.flatten()?;
         Ok(accessed
-            .apply(Map::parse(&format!(
-                "{{ [{whole}] -> [[{space}] -> [{target}]] }}"
-            ))?)?
+            .apply(nest.relation(&format!("{{ [{whole}] -> [[{space}] -> [{target}]] }}"))?)?
             .unwrap()?)
     }
 
