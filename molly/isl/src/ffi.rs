@@ -73,6 +73,8 @@ declare! {
     fn isl_set_flat_product(*mut isl_set, *mut isl_set) -> *mut isl_set;
     fn isl_set_from_basic_set(*mut isl_basic_set) -> *mut isl_set;
     fn isl_set_is_empty(*mut isl_set) -> c_int;
+    fn isl_set_remove_divs(*mut isl_set) -> *mut isl_set;
+    fn isl_set_is_subset(*mut isl_set, *mut isl_set) -> c_int;
     fn isl_set_is_equal(*mut isl_set, *mut isl_set) -> c_int;
     fn isl_set_dim(*mut isl_set, c_int) -> c_int;
 
@@ -124,6 +126,7 @@ declare! {
         -> *mut isl_union_access_info;
     fn isl_union_access_info_compute_flow(*mut isl_union_access_info) -> *mut isl_union_flow;
     fn isl_union_flow_get_full_must_dependence(*mut isl_union_flow) -> *mut isl_union_map;
+    fn isl_union_flow_get_must_no_source(*mut isl_union_flow) -> *mut isl_union_map;
     fn isl_union_flow_free(*mut isl_union_flow) -> *mut isl_union_flow;
 
     fn isl_point_is_void(*mut isl_point) -> c_int;

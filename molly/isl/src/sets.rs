@@ -40,6 +40,8 @@ taking! { Set:
     coalesce() -> Set = isl_set_coalesce();
     /// What `map` relates the points to.
     apply(map: Map) -> Set = isl_set_apply();
+    /// With points more, if conditions have divisions: without these conditions.
+    without_divisions() -> Set = isl_set_remove_divs();
     /// The same points in parts that have none in common.
     disjoint() -> Set = isl_set_make_disjoint();
     /// Without nesting: `[A -> B]` is `[a, b]`.
@@ -103,6 +105,8 @@ asking! { Set:
     is_empty() = isl_set_is_empty;
     /// Whether both have the same points.
     is_equal(other: &Set) = isl_set_is_equal;
+    /// Whether the other one has all points of this.
+    is_subset(other: &Set) = isl_set_is_subset;
 }
 
 asking! { Map:
@@ -332,14 +336,14 @@ impl UnionMap {
     }
 }
 
-/// Which write each read reads: `writer -> [reader -> element]`, the last one before it in the order of `schedule`.
+/// Which write each read reads: `writer -> [reader -> element]`, the last one before it in the order of `schedule`; and reads
+/// without a write before them, `reader -> element`.
 ///
-/// `reads` and `writes` relate instances to elements, `schedule` instances to points of one space of time. A read without a
-/// write before it is in no pair.
+/// `reads` and `writes` relate instances to elements, `schedule` instances to points of one space of time.
 ///
 /// # Errors
 /// If the limit of operations is reached.
-pub fn last_writers(reads: UnionMap, writes: UnionMap, schedule: UnionMap) -> Result<UnionMap> {
+pub fn last_writers(reads: UnionMap, writes: UnionMap, schedule: UnionMap) -> Result<(UnionMap, UnionMap)> {
     let context = reads.context.clone();
     // SAFETY: every object is given away in one call and owned from another; the flow stays until its end.
     unsafe {
@@ -355,6 +359,9 @@ pub fn last_writers(reads: UnionMap, writes: UnionMap, schedule: UnionMap) -> Re
             ffi::isl_union_access_info_compute_flow(info.give()),
             context.clone(),
         )?;
-        UnionMap::own(ffi::isl_union_flow_get_full_must_dependence(flow.keep()), context)
+        let written = ffi::isl_union_flow_get_full_must_dependence(flow.keep());
+        let written = UnionMap::own(written, context.clone())?;
+        let rest = UnionMap::own(ffi::isl_union_flow_get_must_no_source(flow.keep()), context)?;
+        Ok((written, rest))
     }
 }

@@ -100,13 +100,17 @@ fn the_last_writer_is_the_one_before() {
         parse("{ W[i] -> F[0] : 0 <= i < 4 }"),
         parse("{ R[i] -> [i, 0]; W[i] -> [i, 1] }"),
     );
-    let maps = flow.unwrap().maps().unwrap();
+    let (written, unwritten) = flow.unwrap();
+    let maps = written.maps().unwrap();
     let [map] = &maps[..] else { panic!("{maps:?}") };
     assert_eq!(map.domain_name().as_deref(), Some("W"));
     assert!(
         map.is_equal(&Map::parse("{ W[i] -> [R[i + 1] -> F[0]] : 0 <= i < 3 }").unwrap())
             .unwrap()
     );
+    let maps = unwritten.maps().unwrap();
+    let [map] = &maps[..] else { panic!("{maps:?}") };
+    assert!(map.is_equal(&Map::parse("{ R[0] -> F[0] }").unwrap()).unwrap());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::nest::Nest;
 use crate::text::{all, names};
-use spinneret_isl::{Map, Set, last_writers};
+use spinneret_isl::{Map, Set, UnionMap, last_writers};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -126,18 +126,29 @@ pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Known>, Vec<Remote>)> {
         if accesses.is_empty() {
             continue;
         }
-        let (mut writes, mut order) = nest.everything("I", field, -1)?;
+        let (mut reads, mut order) = nest.everything("L", field, nest.end())?;
+        let mut writes = UnionMap::parse("{ }")?;
         for &(body, at, access) in &accesses {
             order = order.union(nest.order(body, at)?)?;
-            if access.is_write {
-                writes = writes.union(nest.access(body, at)?.into())?;
+            match access.is_write {
+                true => writes = writes.union(nest.access(body, at)?.into())?,
+                false => reads = reads.union(nest.access(body, at)?.into())?,
             }
         }
-        let (mut reads, end_order) = nest.everything("L", field, nest.end())?;
-        for &(body, at, _) in accesses.iter().filter(|(_, _, access)| !access.is_write) {
-            reads = reads.union(nest.access(body, at)?.into())?;
+        let (written, unwritten) = last_writers(reads, writes, order)?;
+        let mut flows = written.maps()?;
+        // What nobody has written was there at the beginning.
+        let (element, dims) = (
+            nest.element(field),
+            names("e", nest.shape(field).len()).join(", "),
+        );
+        let itself = nest.relation(&format!("{{ {element} -> {element} }}"))?;
+        let initial = nest.relation(&format!("{{ {element} -> I{field}[{dims}] }}"))?;
+        for reads in unwritten.maps()? {
+            let read = reads.reverse()?.range_product(itself.clone())?;
+            flows.push(read.apply_domain(initial.clone())?);
         }
-        for flow in last_writers(reads, writes, order.union(end_order)?)?.maps()? {
+        for flow in flows {
             let from = flow.domain_name().and_then(access);
             let to = flow.clone().range_factor_domain()?.range_name().and_then(access);
             if from.is_some() || to.is_some() {
@@ -216,29 +227,11 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
     let (q, p) = (names("q", grid), names("p", grid));
     let (u, k, e) = (names("u", time), names("k", time), names("e", dims));
     let space = [&q[..], &u, &p, &k, &e].concat().join(", ");
-    let compared = |a: &[String], sign: &str, b: &[String]| -> Result<Set> {
-        let conditions: Vec<String> = a.iter().zip(b).map(|(a, b)| format!("{a} {sign} {b}")).collect();
-        Ok(Set::parse(&format!("{{ [{space}] : {} }}", all(&conditions)))?)
+    let equal = |a: &[String], b: &[String]| -> Result<Set> {
+        let conditions: Vec<String> = a.iter().zip(b).map(|(a, b)| format!("{a} = {b}")).collect();
+        nest.set(&format!("{{ [{space}] : {} }}", all(&conditions)))
     };
-    let mut pairs = Directions::from([(Vec::new(), pairs)]);
-    for dim in (0..grid).map(|dim| dim..dim + 1) {
-        let mut next = Directions::new();
-        for (sign, compares) in [
-            ("<", Ordering::Less),
-            ("=", Ordering::Equal),
-            (">", Ordering::Greater),
-        ] {
-            let compared = compared(&q[dim.clone()], sign, &p[dim.clone()])?;
-            for (direction, pairs) in &pairs {
-                let pairs = pairs.clone().intersect(compared.clone())?;
-                if !pairs.is_empty()? {
-                    next.insert([&direction[..], &[compares]].concat(), pairs);
-                }
-            }
-        }
-        pairs = next;
-    }
-    pairs.retain(|direction, _| direction.iter().any(|compares| compares.is_ne()));
+    let mut pairs = directions(nest, pairs, &space)?;
     if pairs.is_empty() {
         return Ok(None);
     }
@@ -253,7 +246,7 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
                 while depth < time
                     && !pairs
                         .clone()
-                        .intersect(compared(&u[..depth], "=", &k[..depth])?)?
+                        .intersect(equal(&u[..depth], &k[..depth])?)?
                         .is_empty()?
                 {
                     depth += 1;
@@ -273,4 +266,34 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
         depth,
         pairs,
     }))
+}
+
+/// The pairs of a set of coordinates `space` that are of two ranks, by direction.
+fn directions(nest: &Nest<'_>, pairs: Set, space: &str) -> Result<Directions> {
+    let grid = nest.geometry.extents().len();
+    let (q, p, d) = (names("q", grid), names("p", grid), names("d", grid));
+    let away: Vec<String> = q.iter().zip(&p).map(|(q, p)| format!("{p} - {q}")).collect();
+    let away = nest.relation(&format!("{{ [{space}] -> [{}] }}", away.join(", ")))?;
+    let mut differences = pairs.clone().apply(away)?.coalesce()?;
+    let mut directions = Directions::new();
+    while let Some(difference) = differences.sample()? {
+        let direction: Vec<Ordering> = difference.iter().map(|one| one.cmp(&0)).collect();
+        let signs = direction.iter().map(|one| match one {
+            Ordering::Less => "<",
+            Ordering::Equal => "=",
+            Ordering::Greater => ">",
+        });
+        let (mut same, mut such) = (Vec::new(), Vec::new());
+        for (dim, sign) in signs.enumerate() {
+            same.push(format!("{} {sign} 0", d[dim]));
+            such.push(format!("{} {sign} {}", p[dim], q[dim]));
+        }
+        let same = nest.set(&format!("{{ [{}] : {} }}", d.join(", "), all(&same)))?;
+        differences = differences.subtract(same)?;
+        if direction.iter().any(|one| one.is_ne()) {
+            let such = nest.set(&format!("{{ [{space}] : {} }}", all(&such)))?;
+            directions.insert(direction, pairs.clone().intersect(such)?.coalesce()?);
+        }
+    }
+    Ok(directions)
 }

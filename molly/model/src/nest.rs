@@ -22,6 +22,7 @@ pub(crate) struct Nest<'a> {
     depth: usize,
     /// Relations by their texts: to read a text takes isl longer than most of what is done with its answer.
     known: RefCell<HashMap<String, Map>>,
+    known_sets: RefCell<HashMap<String, Set>>,
 }
 
 #[derive(Debug)]
@@ -52,6 +53,7 @@ impl<'a> Nest<'a> {
             statements: Vec::new(),
             depth: 0,
             known: RefCell::default(),
+            known_sets: RefCell::default(),
         };
         nest.add(&program.nodes, &Around::default(), &mut 0)?;
         nest.depth = nest
@@ -120,6 +122,16 @@ impl<'a> Nest<'a> {
         let relation = Map::parse(text)?;
         self.known.borrow_mut().insert(text.to_owned(), relation.clone());
         Ok(relation)
+    }
+
+    /// As [`Nest::relation`], of a set.
+    pub(crate) fn set(&self, text: &str) -> Result<Set> {
+        if let Some(known) = self.known_sets.borrow().get(text) {
+            return Ok(known.clone());
+        }
+        let set = Set::parse(text)?;
+        self.known_sets.borrow_mut().insert(text.to_owned(), set.clone());
+        Ok(set)
     }
 
     /// As [`Nest::relation`], from instances of an access. The text has no name for them, so that it serves all accesses of a
@@ -237,7 +249,7 @@ impl<'a> Nest<'a> {
                 all(around)
             ),
         };
-        let mut quotients = Set::parse(&format!("{{ [c] : {exists} }}"))?;
+        let mut quotients = self.set(&format!("{{ [c] : {exists} }}"))?;
         let mut cases = Vec::new();
         while let Some(found) = quotients.sample()? {
             if cases.len() == MOST_CASES {
@@ -247,7 +259,7 @@ impl<'a> Nest<'a> {
             cases.push(format!(
                 "({start} <= {of} and {of} < {start} + {size} and e{dim} = {of} - ({start}))"
             ));
-            quotients = quotients.subtract(Set::parse(&format!("{{ [{}] }}", found[0]))?)?;
+            quotients = quotients.subtract(self.set(&format!("{{ [{}] }}", found[0]))?)?;
         }
         Ok(match cases.is_empty() {
             true => "false".to_owned(),
@@ -291,7 +303,7 @@ impl<'a> Nest<'a> {
             names("i", self.statements[body].depth),
         ];
         let text = format!("{{ [{}] : {} }}", space.concat().join(", "), self.executes(body)?);
-        Ok(Set::parse(&text)?)
+        self.set(&text)
     }
 
     /// Instances of an access to who executes them and when: `[p0, ..., t0, ...]`.
@@ -343,7 +355,7 @@ impl<'a> Nest<'a> {
             let shape = self.shape(access.field);
             let relation = self.access(body, at)?;
             let inside = format!("{{ {} : {} }}", self.element(access.field), inside(shape));
-            let inside = Set::parse(&inside)?;
+            let inside = self.set(&inside)?;
             let beyond = relation.clone().range()?.subtract(inside)?;
             if let Some(point) = relation.intersect_range(beyond)?.wrap()?.sample()? {
                 let (instance, element) = point.split_at(self.statements[body].depth);

@@ -95,22 +95,26 @@ impl Order<'_> {
         let time = self.nest.time(body);
         let variables = (0..statement.depth).map(|number| 2 * number + 1);
         let reversed: Vec<bool> = variables.map(|at| time[at].starts_with('-')).collect();
-        let domain = self.nest.instances(body)?;
-        let mut parts = vec![(domain.clone(), Vec::new())];
+        let domain = self.nest.instances(body)?.disjoint()?;
+        // Parts that have no points in common, of all values of the loops' variables in bounds: conditions with divisions are left
+        // to the domain, as isl would cut parts along them.
+        let mut parts = vec![(domain.clone().without_divisions()?.disjoint()?, Vec::new())];
         for split in splits {
             let Some(border) = &split.border[body] else {
                 continue;
             };
+            let border = border.clone().disjoint()?;
             let mut next = Vec::new();
             for (part, early) in parts {
                 let sooner: Vec<usize> = [&early[..], &[split.depth]].concat();
                 let within = part.clone().intersect(border.clone())?;
-                next.push((part.subtract(border.clone())?, sooner));
+                next.push((part.subtract(border.clone())?.coalesce()?, sooner));
                 next.push((within, early));
             }
             parts = next;
         }
-        for (mut set, early) in parts {
+        for (set, early) in parts {
+            let mut set = set.intersect(domain.clone())?;
             if set.is_empty()? {
                 continue;
             }
@@ -139,7 +143,7 @@ impl Order<'_> {
                     .collect(),
                 reversed: reversed.clone(),
                 end: 2 * statement.depth + 1,
-                set: set.coalesce()?,
+                set,
                 early,
             });
         }
@@ -238,9 +242,9 @@ impl Order<'_> {
         }
         let mut set = first.set.clone();
         for piece in &pieces[1..] {
-            set = set.union(piece.set.clone())?.coalesce()?;
+            set = set.union(piece.set.clone())?;
         }
-        let parts = set.disjoint()?.coalesce()?.parts()?;
+        let parts = set.parts()?;
         if parts.len() > 1 && !self.is_free(body, n)? {
             return Ok(None);
         }

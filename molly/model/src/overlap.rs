@@ -21,7 +21,8 @@ const ROUNDS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Split {
     pub(crate) depth: usize,
-    /// For each body that is executed its instances in the border, `[p, i]`.
+    /// For each body that is executed its instances in the border, `[p, i]`, and perhaps points that are no instances: a
+    /// condition such as that of a colour is left to the instances.
     pub(crate) border: Vec<Option<Set>>,
 }
 
@@ -125,7 +126,7 @@ impl Instances<'_> {
         for (border, domain) in border.iter().zip(&self.domains) {
             if let (Some(border), Some(domain)) = (border, domain)
                 && !border.is_empty()?
-                && !border.is_equal(domain)?
+                && !domain.is_subset(border)?
             {
                 return Ok(true);
             }
@@ -153,9 +154,8 @@ impl Instances<'_> {
                     .received
                     .clone()
                     .apply(self.elements(body, at, 0)?.reverse()?)?;
-                border = border
-                    .union(self.at_any_time(body, domain, messages, touched)?)?
-                    .coalesce()?;
+                let touched = self.at_any_time(body, domain, messages, touched)?;
+                border = border.union(touched.without_divisions()?)?.coalesce()?;
             }
         }
         let time = self.nest.time(body);
@@ -173,7 +173,7 @@ impl Instances<'_> {
             let later = events
                 .apply(self.nest.relation(&text)?)?
                 .intersect(domain.clone())?;
-            border = border.clone().union(later)?.coalesce()?;
+            border = border.clone().union(later.without_divisions()?)?.coalesce()?;
             Ok(())
         };
         for messages in messages {
@@ -250,7 +250,7 @@ impl Instances<'_> {
                 });
             }
         }
-        Ok(all.map(Map::coalesce).transpose()?)
+        Ok(all)
     }
 
     /// Accesses of two bodies by which some instance of the second depends on one of the first.
@@ -346,9 +346,10 @@ impl Instances<'_> {
             ) else {
                 continue;
             };
-            if from.is_empty()? || to.is_equal(domain)? {
+            if from.is_empty()? || domain.is_subset(to)? {
                 continue;
             }
+            // What is touched is so by instances only.
             let touched = from.clone().apply(conflict.touch.clone())?;
             let later = match &conflict.later {
                 Some(later) => touched.apply(later.clone())?,
@@ -357,7 +358,7 @@ impl Instances<'_> {
             let more = later.apply(conflict.touched_by.clone())?;
             let more = more.intersect(domain.clone())?.subtract(to.clone())?;
             if !more.is_empty()? {
-                border[conflict.to] = Some(to.clone().union(more)?.coalesce()?);
+                border[conflict.to] = Some(to.clone().union(more.without_divisions()?)?.coalesce()?);
                 has_grown = true;
             }
         }
