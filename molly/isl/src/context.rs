@@ -53,7 +53,11 @@ impl Context {
         // SAFETY: no conditions; null means that there is no memory.
         let raw = NonNull::new(unsafe { ffi::isl_ctx_alloc() }).expect("no memory for a context of isl");
         // SAFETY: the context is valid.
-        unsafe { ffi::isl_options_set_on_error(raw.as_ptr(), ffi::ON_ERROR_CONTINUE) };
+        unsafe {
+            ffi::isl_options_set_on_error(raw.as_ptr(), ffi::ON_ERROR_CONTINUE);
+            // Fewer parts are no gain if their conditions have divisions that nobody wrote.
+            ffi::isl_options_set_coalesce_preserve_locals(raw.as_ptr(), 1);
+        };
         Self(Rc::new(Owner { raw, limit: 0.into() }))
     }
 

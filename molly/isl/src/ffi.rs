@@ -14,7 +14,7 @@ macro_rules! opaque {
 }
 
 opaque!(isl_ctx isl_set isl_map isl_union_map isl_map_list isl_basic_set isl_basic_set_list isl_union_access_info isl_union_flow isl_point
-    isl_val isl_id isl_ast_build isl_ast_node isl_ast_node_list isl_ast_expr);
+    isl_val isl_mat isl_id isl_ast_build isl_ast_node isl_ast_node_list isl_ast_expr);
 
 /// `ISL_ON_ERROR_CONTINUE`: errors are answers, and nothing is printed.
 pub(crate) const ON_ERROR_CONTINUE: c_int = 1;
@@ -34,6 +34,7 @@ declare! {
     fn isl_ctx_alloc() -> *mut isl_ctx;
     fn isl_ctx_free(*mut isl_ctx);
     fn isl_options_set_on_error(*mut isl_ctx, c_int) -> c_int;
+    fn isl_options_set_coalesce_preserve_locals(*mut isl_ctx, c_int) -> c_int;
     fn isl_ctx_last_error(*mut isl_ctx) -> c_int;
     fn isl_ctx_last_error_msg(*mut isl_ctx) -> *const c_char;
     fn isl_ctx_reset_error(*mut isl_ctx);
@@ -59,8 +60,21 @@ declare! {
     fn isl_basic_set_list_n_basic_set(*mut isl_basic_set_list) -> c_int;
     fn isl_basic_set_list_get_basic_set(*mut isl_basic_set_list, c_int) -> *mut isl_basic_set;
     fn isl_basic_set_list_free(*mut isl_basic_set_list) -> *mut isl_basic_set_list;
+    fn isl_basic_set_free(*mut isl_basic_set) -> *mut isl_basic_set;
+    fn isl_basic_set_remove_redundancies(*mut isl_basic_set) -> *mut isl_basic_set;
+    fn isl_basic_set_equalities_matrix(*mut isl_basic_set, c_int, c_int, c_int, c_int) -> *mut isl_mat;
+    fn isl_basic_set_inequalities_matrix(*mut isl_basic_set, c_int, c_int, c_int, c_int) -> *mut isl_mat;
+    fn isl_mat_rows(*mut isl_mat) -> c_int;
+    fn isl_mat_cols(*mut isl_mat) -> c_int;
+    fn isl_mat_get_element_val(*mut isl_mat, c_int, c_int) -> *mut isl_val;
+    fn isl_mat_free(*mut isl_mat) -> *mut isl_mat;
+    fn isl_set_make_disjoint(*mut isl_set) -> *mut isl_set;
+    fn isl_set_simple_hull(*mut isl_set) -> *mut isl_basic_set;
+    fn isl_set_flat_product(*mut isl_set, *mut isl_set) -> *mut isl_set;
     fn isl_set_from_basic_set(*mut isl_basic_set) -> *mut isl_set;
     fn isl_set_is_empty(*mut isl_set) -> c_int;
+    fn isl_set_remove_divs(*mut isl_set) -> *mut isl_set;
+    fn isl_set_is_subset(*mut isl_set, *mut isl_set) -> c_int;
     fn isl_set_is_equal(*mut isl_set, *mut isl_set) -> c_int;
     fn isl_set_dim(*mut isl_set, c_int) -> c_int;
 
@@ -80,11 +94,13 @@ declare! {
     fn isl_map_apply_domain(*mut isl_map, *mut isl_map) -> *mut isl_map;
     fn isl_map_apply_range(*mut isl_map, *mut isl_map) -> *mut isl_map;
     fn isl_map_product(*mut isl_map, *mut isl_map) -> *mut isl_map;
+    fn isl_map_range_product(*mut isl_map, *mut isl_map) -> *mut isl_map;
     fn isl_map_flatten(*mut isl_map) -> *mut isl_map;
     fn isl_map_wrap(*mut isl_map) -> *mut isl_set;
     fn isl_map_lexmin(*mut isl_map) -> *mut isl_map;
     fn isl_map_lexmax(*mut isl_map) -> *mut isl_map;
     fn isl_map_get_tuple_name(*mut isl_map, c_int) -> *const c_char;
+    fn isl_map_set_tuple_name(*mut isl_map, c_int, *const c_char) -> *mut isl_map;
     fn isl_map_range_factor_domain(*mut isl_map) -> *mut isl_map;
     fn isl_map_is_empty(*mut isl_map) -> c_int;
     fn isl_map_is_single_valued(*mut isl_map) -> c_int;
@@ -110,6 +126,7 @@ declare! {
         -> *mut isl_union_access_info;
     fn isl_union_access_info_compute_flow(*mut isl_union_access_info) -> *mut isl_union_flow;
     fn isl_union_flow_get_full_must_dependence(*mut isl_union_flow) -> *mut isl_union_map;
+    fn isl_union_flow_get_must_no_source(*mut isl_union_flow) -> *mut isl_union_map;
     fn isl_union_flow_free(*mut isl_union_flow) -> *mut isl_union_flow;
 
     fn isl_point_is_void(*mut isl_point) -> c_int;

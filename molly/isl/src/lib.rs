@@ -20,11 +20,13 @@
 //! - isl is linked as a shared library. `unsafe` is in this crate only.
 
 mod ast;
+mod conditions;
 mod context;
 mod ffi;
 mod object;
 mod sets;
 
 pub use ast::{Ast, Expr, Op, loops};
+pub use conditions::{Condition, Conditions, Kind};
 pub use context::{Error, Result, limited};
 pub use sets::{Map, Set, UnionMap, last_writers};

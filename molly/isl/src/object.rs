@@ -38,14 +38,14 @@ macro_rules! object {
         $(#[$doc])*
         $vis struct $name {
             raw: std::ptr::NonNull<$crate::ffi::$raw>,
-            context: $crate::context::Context,
+            pub(crate) context: $crate::context::Context,
         }
 
         #[allow(dead_code)]
         impl $name {
             /// # Safety
             /// `raw` is null, or an object of this thread's context that the caller owns.
-            unsafe fn own(raw: *mut $crate::ffi::$raw, context: $crate::context::Context) -> $crate::context::Result<Self> {
+            pub(crate) unsafe fn own(raw: *mut $crate::ffi::$raw, context: $crate::context::Context) -> $crate::context::Result<Self> {
                 match std::ptr::NonNull::new(raw) {
                     Some(raw) => Ok(Self { raw, context }),
                     None => Err(context.error()),
@@ -53,7 +53,7 @@ macro_rules! object {
             }
 
             /// The object, which stays with `self`: isl's `__isl_keep`.
-            fn keep(&self) -> *mut $crate::ffi::$raw {
+            pub(crate) fn keep(&self) -> *mut $crate::ffi::$raw {
                 self.raw.as_ptr()
             }
         }

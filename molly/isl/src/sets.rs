@@ -26,7 +26,7 @@ object!(Point, isl_point, isl_point_free);
 object!(pub(crate) Val, isl_val, isl_val_free);
 object!(AccessInfo, isl_union_access_info, isl_union_access_info_free);
 object!(Flow, isl_union_flow, isl_union_flow_free);
-object!(BasicSetList, isl_basic_set_list, isl_basic_set_list_free);
+object!(pub(crate) BasicSetList, isl_basic_set_list, isl_basic_set_list_free);
 object!(MapList, isl_map_list, isl_map_list_free);
 
 taking! { Set:
@@ -40,6 +40,10 @@ taking! { Set:
     coalesce() -> Set = isl_set_coalesce();
     /// What `map` relates the points to.
     apply(map: Map) -> Set = isl_set_apply();
+    /// With points more, if conditions have divisions: without these conditions.
+    without_divisions() -> Set = isl_set_remove_divs();
+    /// The same points in parts that have none in common.
+    disjoint() -> Set = isl_set_make_disjoint();
     /// Without nesting: `[A -> B]` is `[a, b]`.
     flatten() -> Set = isl_set_flatten();
     /// A set of pairs as a relation.
@@ -77,6 +81,8 @@ taking! { Map:
     apply_range(other: Map) -> Map = isl_map_apply_range();
     /// `[A -> C] -> [B -> D]` of `A -> B` and `C -> D`.
     product(other: Map) -> Map = isl_map_product();
+    /// `A -> [B -> C]` of `A -> B` and `A -> C`.
+    range_product(other: Map) -> Map = isl_map_range_product();
     /// Without nesting on either side.
     flatten() -> Map = isl_map_flatten();
     /// A set of pairs.
@@ -99,6 +105,8 @@ asking! { Set:
     is_empty() = isl_set_is_empty;
     /// Whether both have the same points.
     is_equal(other: &Set) = isl_set_is_equal;
+    /// Whether the other one has all points of this.
+    is_subset(other: &Set) = isl_set_is_subset;
 }
 
 asking! { Map:
@@ -173,6 +181,31 @@ impl Set {
             }
         };
         (0..count as i32).map(part).collect()
+    }
+
+    /// A set of one part around all points.
+    ///
+    /// # Errors
+    /// If the limit of operations is reached.
+    pub fn hull(self) -> Result<Self> {
+        let context = self.context.clone();
+        // SAFETY: the set is given away; the answer is owned.
+        unsafe {
+            Self::own(
+                ffi::isl_set_from_basic_set(ffi::isl_set_simple_hull(self.give())),
+                context,
+            )
+        }
+    }
+
+    /// Pairs of a point of `first` and one of this set, as one point.
+    ///
+    /// # Errors
+    /// If the limit of operations is reached.
+    pub fn beside(self, first: Self) -> Result<Self> {
+        let context = self.context.clone();
+        // SAFETY: both sets are given away; the answer is owned.
+        unsafe { Self::own(ffi::isl_set_flat_product(first.give(), self.give()), context) }
     }
 
     /// Some point of the set, if there is one with coordinates of 64 bits.
@@ -252,6 +285,21 @@ impl Map {
         self.name(OUT)
     }
 
+    /// With this name for the space of the firsts.
+    ///
+    /// # Errors
+    /// If the name has a zero byte.
+    pub fn named_domain(self, name: &str) -> Result<Self> {
+        let (context, name) = (self.context.clone(), c_string(name)?);
+        // SAFETY: the relation is given away, the name is copied; the answer is owned.
+        unsafe {
+            Self::own(
+                ffi::isl_map_set_tuple_name(self.give(), IN, name.as_ptr()),
+                context,
+            )
+        }
+    }
+
     fn name(&self, side: i32) -> Option<String> {
         // SAFETY: the relation is valid and stays; the name belongs to it and is copied at once.
         unsafe {
@@ -288,14 +336,14 @@ impl UnionMap {
     }
 }
 
-/// Which write each read reads: `writer -> [reader -> element]`, the last one before it in the order of `schedule`.
+/// Which write each read reads: `writer -> [reader -> element]`, the last one before it in the order of `schedule`; and reads
+/// without a write before them, `reader -> element`.
 ///
-/// `reads` and `writes` relate instances to elements, `schedule` instances to points of one space of time. A read without a
-/// write before it is in no pair.
+/// `reads` and `writes` relate instances to elements, `schedule` instances to points of one space of time.
 ///
 /// # Errors
 /// If the limit of operations is reached.
-pub fn last_writers(reads: UnionMap, writes: UnionMap, schedule: UnionMap) -> Result<UnionMap> {
+pub fn last_writers(reads: UnionMap, writes: UnionMap, schedule: UnionMap) -> Result<(UnionMap, UnionMap)> {
     let context = reads.context.clone();
     // SAFETY: every object is given away in one call and owned from another; the flow stays until its end.
     unsafe {
@@ -311,6 +359,9 @@ pub fn last_writers(reads: UnionMap, writes: UnionMap, schedule: UnionMap) -> Re
             ffi::isl_union_access_info_compute_flow(info.give()),
             context.clone(),
         )?;
-        UnionMap::own(ffi::isl_union_flow_get_full_must_dependence(flow.keep()), context)
+        let written = ffi::isl_union_flow_get_full_must_dependence(flow.keep());
+        let written = UnionMap::own(written, context.clone())?;
+        let rest = UnionMap::own(ffi::isl_union_flow_get_must_no_source(flow.keep()), context)?;
+        Ok((written, rest))
     }
 }

@@ -1,6 +1,6 @@
 //! The wrapper: answers, errors without an end of the program, limits.
 
-use spinneret_isl::{Ast, Error, Expr, Map, Set, UnionMap, last_writers, limited, loops};
+use spinneret_isl::{Ast, Error, Expr, Kind, Map, Set, UnionMap, last_writers, limited, loops};
 
 #[test]
 fn sets_and_relations_are_counted_and_copied() {
@@ -21,6 +21,28 @@ fn sets_and_relations_are_counted_and_copied() {
             .is_equal(&Set::parse("{ [x] : 0 <= x < 4 }").unwrap())
             .unwrap()
     );
+}
+
+#[test]
+fn conditions_are_numbers() {
+    let of = |text: &str| Set::parse(text).unwrap().conditions();
+    let found = of("{ [x, y] : 0 <= x < 4 and y = 2 x and x + y < 100 }").unwrap();
+    assert!(found.is_exact);
+    let mut rows: Vec<_> = found
+        .all
+        .into_iter()
+        .map(|one| (one.kind == Kind::Zero, one.constant, one.coefficients))
+        .collect();
+    rows.sort();
+    // What the others say already is gone.
+    assert_eq!(rows[..2], [(false, 0, vec![1, 0]), (false, 3, vec![-1, 0])]);
+    assert_eq!((rows.len(), rows[2].2[0].abs(), rows[2].2[1].abs()), (3, 2, 1));
+    let even = of("{ [x, y] : (x + y) mod 2 = 1 and 0 <= x < 8 and 0 <= y < 8 }").unwrap();
+    let multiples = even.all.iter().filter(|one| one.kind == Kind::Multiple(2));
+    assert_eq!((even.is_exact, multiples.count()), (true, 1));
+    let quotient = of("{ [x, y] : floor(x / 3) <= y and 0 <= x < 9 and y < 20 }").unwrap();
+    assert!(quotient.all.iter().all(|one| one.kind == Kind::NotNegative));
+    assert!(of("{ [x] : x = 0 or x = 2 }").is_err());
 }
 
 #[test]
@@ -78,13 +100,17 @@ fn the_last_writer_is_the_one_before() {
         parse("{ W[i] -> F[0] : 0 <= i < 4 }"),
         parse("{ R[i] -> [i, 0]; W[i] -> [i, 1] }"),
     );
-    let maps = flow.unwrap().maps().unwrap();
+    let (written, unwritten) = flow.unwrap();
+    let maps = written.maps().unwrap();
     let [map] = &maps[..] else { panic!("{maps:?}") };
     assert_eq!(map.domain_name().as_deref(), Some("W"));
     assert!(
         map.is_equal(&Map::parse("{ W[i] -> [R[i + 1] -> F[0]] : 0 <= i < 3 }").unwrap())
             .unwrap()
     );
+    let maps = unwritten.maps().unwrap();
+    let [map] = &maps[..] else { panic!("{maps:?}") };
+    assert!(map.is_equal(&Map::parse("{ R[0] -> F[0] }").unwrap()).unwrap());
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use crate::error::{Error, Result};
 use crate::flow::{Level, Remote};
 use crate::nest::Nest;
+use crate::scan::Scan;
 use crate::text::{all, names};
-use crate::tree::{Points, Tree};
-use spinneret_isl::{Map, Set, UnionMap, loops};
+use crate::tree::{Call, Points, Tree};
+use spinneret_isl::{Condition, Map, Set, UnionMap, loops};
 
 /// Buffers that a pair of ranks can have for one channel, in each direction.
 const MOST_BUFFERS: usize = 16;
@@ -36,6 +37,9 @@ pub(crate) struct Messages {
     pub(crate) channel: Channel,
     pub(crate) sent: Set,
     pub(crate) chunks: Set,
+    /// The same of each rank, `[q, u]` and `[p, k]`.
+    pub(crate) sent_by: Set,
+    pub(crate) received_by: Set,
     /// What ranks receive: `[p, k, e]`.
     pub(crate) received: Set,
 }
@@ -66,7 +70,15 @@ pub(crate) fn merge(nest: &Nest<'_>, remote: Vec<Remote>) -> Result<Vec<Messages
             .iter_mut()
             .find(|old| (old.field, old.level) == (next.field, next.level))
         {
-            Some(old) => old.pairs = old.pairs.clone().union(next.pairs)?,
+            Some(old) => {
+                for (direction, pairs) in next.pairs {
+                    let pairs = match old.pairs.remove(&direction) {
+                        Some(old) => old.union(pairs)?.coalesce()?,
+                        None => pairs,
+                    };
+                    old.pairs.insert(direction, pairs);
+                }
+            }
             None => merged.push(next),
         }
     }
@@ -93,24 +105,27 @@ fn messages(nest: &Nest<'_>, remote: Remote) -> Result<Messages> {
     let whole = [q, u, p, k, e].map(|part| &part[..]).concat();
     let part = |set: &Set, from: &[String], of: &[&[String]]| -> Result<Set> {
         let to = format!("[{}]", of.concat().join(", "));
-        Ok(set.clone().apply(relation(&[], from, &to, "")?)?.coalesce()?)
+        let relation = nest.relation(&format!("{{ [{}] -> {to} }}", from.join(", ")))?;
+        Ok(set.clone().apply(relation)?.coalesce()?)
     };
-    let pairs = pairs.coalesce()?;
-    let received = part(&pairs, &whole, &[p, k, e])?;
-    let contents = elements(part(&pairs, &whole, &[q, p, k, e])?, &[&q[..], p, k].concat(), e)?;
+    let parts = |of: &[&[String]]| -> Result<Set> {
+        let mut all = Set::parse(&format!("{{ [{}] : false }}", of.concat().join(", ")))?;
+        for pairs in pairs.values() {
+            all = all.union(part(pairs, &whole, of)?)?;
+        }
+        Ok(all)
+    };
+    let received = parts(&[p, k, e])?;
+    let contents = points(parts(&[q, p, k, e])?, 2 * grid + depth, true)?;
     let message = [&q[..], p, k, u].concat();
-    let Some((sends, buffers)) = ordered(part(&pairs, &whole, &[q, p, k, u])?, &names)? else {
+    let Some((sends, buffers)) = ordered(parts(&[q, p, k, u])?, &names)? else {
         return Err(Error::Depth {
             field: nest.program.fields[field].clone(),
             limit: MOST_BUFFERS,
         });
     };
-    let to = elements(
-        part(&sends, &message, &[q, u, k, p])?,
-        &[&q[..], u].concat(),
-        &[&k[..], p].concat(),
-    )?;
-    let from = elements(part(&sends, &message, &[p, k, q])?, &[&p[..], k].concat(), q)?;
+    let to = elements(part(&sends, &message, &[q, u, k, p])?, grid + depth)?;
+    let from = elements(part(&sends, &message, &[p, k, q])?, grid + depth)?;
     let channel = Channel {
         field,
         level,
@@ -124,6 +139,8 @@ fn messages(nest: &Nest<'_>, remote: Remote) -> Result<Messages> {
         channel,
         sent: part(&sends, &message, &[u])?,
         chunks: part(&sends, &message, &[k])?,
+        sent_by: part(&sends, &message, &[q, u])?,
+        received_by: part(&sends, &message, &[p, k])?,
         received,
     })
 }
@@ -172,27 +189,52 @@ fn relation(params: &[String], from: &[String], to: &str, condition: &str) -> Re
     ))?)
 }
 
-/// The coordinates `of` of a set, with the others, which come before them, as parameters.
-pub(crate) fn elements(set: Set, params: &[String], of: &[String]) -> Result<Points> {
-    // A parameter cannot have the name of a coordinate of the same relation.
-    let inner: Vec<String> = params.iter().chain(of).map(|name| format!("{name}_")).collect();
+/// The last coordinates of a set, from `given` on, for given first ones.
+pub(crate) fn elements(set: Set, given: usize) -> Result<Points> {
+    points(set.coalesce()?, given, false)
+}
+
+/// If only values of the first coordinates are ever given for which there are points, conditions on them that all parts have
+/// need not be asked, and are left out.
+fn points(set: Set, given: usize, are_known: bool) -> Result<Points> {
+    let mut scans = Vec::new();
+    let mut trees = Vec::new();
+    // Loops for all parts at once would be much more work for isl, as it would keep them apart for all parameters.
+    for part in set.parts()? {
+        match Scan::exact(&part, given)? {
+            Some(scan) => scans.push(scan),
+            None => trees.push(generated(part, given)?),
+        }
+    }
+    if are_known && trees.is_empty() {
+        let same: Vec<Condition> = match &scans[..] {
+            [] => Vec::new(),
+            [first, others @ ..] => {
+                let all = |condition: &&Condition| others.iter().all(|scan| scan.guard.contains(condition));
+                first.guard.iter().filter(all).cloned().collect()
+            }
+        };
+        for scan in &mut scans {
+            scan.guard.retain(|condition| !same.contains(condition));
+        }
+    }
+    trees.extend(scans.iter().map(|scan| scan.tree(Call::Element)));
+    Ok(Points(trees))
+}
+
+/// Loops that isl makes, where there are none straight from conditions.
+fn generated(part: Set, given: usize) -> Result<Tree> {
+    let dims = part.dims()?;
+    let (params, inner) = (names("g", given), names("x", dims));
     let same: Vec<String> = params
         .iter()
         .zip(&inner)
-        .map(|(name, inner)| format!("{name} = {inner}"))
+        .map(|(param, name)| format!("{param} = {name}"))
         .collect();
-    let target = format!("E[{}]", inner[params.len()..].join(", "));
-    let set = set
-        .apply(relation(params, &inner, &target, &all(&same))?)?
-        .coalesce()?;
-    // Loops for all parts at once would be much more work for isl, as it would keep them apart for all parameters.
-    let mut trees = Vec::new();
-    for part in set.parts()? {
-        let everything = Set::parse(&format!("[{}] -> {{ : }}", params.join(", ")))?;
-        let ast = loops(UnionMap::from(part.identity()?), everything)?;
-        trees.push(Tree::read(ast, params)?);
-    }
-    Ok(Points(trees))
+    let target = format!("E[{}]", inner[given..].join(", "));
+    let part = part.apply(relation(&params, &inner, &target, &all(&same))?)?;
+    let everything = Set::parse(&format!("[{}] -> {{ : }}", params.join(", ")))?;
+    Tree::read(loops(UnionMap::from(part.identity()?), everything)?, &params)
 }
 
 /// The later of two chunks between the same ranks: `[q, p, k] -> [q, p, k']` with k before k', or k' itself.

@@ -3,7 +3,9 @@
 use crate::error::Result;
 use crate::nest::Nest;
 use crate::text::{all, names};
-use spinneret_isl::{Map, Set, last_writers};
+use spinneret_isl::{Map, Set, UnionMap, last_writers};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// When the values of a flow travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,8 +38,12 @@ pub(crate) struct Remote {
     pub(crate) field: usize,
     pub(crate) level: Level,
     pub(crate) depth: usize,
-    pub(crate) pairs: Set,
+    pub(crate) pairs: Directions,
 }
+
+/// Pairs of ranks apart by the direction from one to the other: how the coordinates of both compare. In one direction isl finds
+/// few simple parts; of all together it makes fewer parts, whose conditions cut across ranks and dimensions.
+pub(crate) type Directions = BTreeMap<Vec<Ordering>, Set>;
 
 /// The end of a flow: an access, or the beginning or end of the program.
 type End = Option<(usize, usize)>;
@@ -87,7 +93,7 @@ impl Known {
         ]
         .concat();
         let map = format!("{{ [{}] -> [{}] }}", whole.join(", "), e.join(", "));
-        Ok(self.values(nest)?.apply(Map::parse(&map)?)?)
+        Ok(self.values(nest)?.apply(nest.relation(&map)?)?)
     }
 
     /// Beginnings of the times of values of these elements, `[u, k]`.
@@ -103,9 +109,9 @@ impl Known {
             .join(", ");
         let times = [&u[..depth], &k[..depth]].concat().join(", ");
         let of_elements = format!("{{ [{}] -> [{whole}] }}", e.join(", "));
-        let of_elements = elements.clone().apply(Map::parse(&of_elements)?)?;
+        let of_elements = elements.clone().apply(nest.relation(&of_elements)?)?;
         let values = self.values(nest)?.intersect(of_elements)?;
-        Ok(values.apply(Map::parse(&format!("{{ [{whole}] -> [{times}] }}"))?)?)
+        Ok(values.apply(nest.relation(&format!("{{ [{whole}] -> [{times}] }}"))?)?)
     }
 }
 
@@ -120,18 +126,29 @@ pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Known>, Vec<Remote>)> {
         if accesses.is_empty() {
             continue;
         }
-        let (mut writes, mut order) = nest.everything("I", field, -1)?;
+        let (mut reads, mut order) = nest.everything("L", field, nest.end())?;
+        let mut writes = UnionMap::parse("{ }")?;
         for &(body, at, access) in &accesses {
             order = order.union(nest.order(body, at)?)?;
-            if access.is_write {
-                writes = writes.union(nest.access(body, at)?.into())?;
+            match access.is_write {
+                true => writes = writes.union(nest.access(body, at)?.into())?,
+                false => reads = reads.union(nest.access(body, at)?.into())?,
             }
         }
-        let (mut reads, end_order) = nest.everything("L", field, nest.end())?;
-        for &(body, at, _) in accesses.iter().filter(|(_, _, access)| !access.is_write) {
-            reads = reads.union(nest.access(body, at)?.into())?;
+        let (written, unwritten) = last_writers(reads, writes, order)?;
+        let mut flows = written.maps()?;
+        // What nobody has written was there at the beginning.
+        let (element, dims) = (
+            nest.element(field),
+            names("e", nest.shape(field).len()).join(", "),
+        );
+        let itself = nest.relation(&format!("{{ {element} -> {element} }}"))?;
+        let initial = nest.relation(&format!("{{ {element} -> I{field}[{dims}] }}"))?;
+        for reads in unwritten.maps()? {
+            let read = reads.reverse()?.range_product(itself.clone())?;
+            flows.push(read.apply_domain(initial.clone())?);
         }
-        for flow in last_writers(reads, writes, order.union(end_order)?)?.maps()? {
+        for flow in flows {
             let from = flow.domain_name().and_then(access);
             let to = flow.clone().range_factor_domain()?.range_name().and_then(access);
             if from.is_some() || to.is_some() {
@@ -191,7 +208,7 @@ fn values(nest: &Nest<'_>, field: usize, from: End, to: End, flow: Map) -> Resul
         None => nest.home(space, field, first),
     };
     let element = nest.element(field);
-    let same = Map::parse(&format!("{{ {element} -> {element} }}"))?;
+    let same = nest.relation(&format!("{{ {element} -> {element} }}"))?;
     let reader = place(to, "L", nest.end())?.product(same)?;
     Ok(flow
         .apply_domain(place(from, "I", -1)?)?
@@ -212,10 +229,10 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
     let space = [&q[..], &u, &p, &k, &e].concat().join(", ");
     let equal = |a: &[String], b: &[String]| -> Result<Set> {
         let conditions: Vec<String> = a.iter().zip(b).map(|(a, b)| format!("{a} = {b}")).collect();
-        Ok(Set::parse(&format!("{{ [{space}] : {} }}", all(&conditions)))?)
+        nest.set(&format!("{{ [{space}] : {} }}", all(&conditions)))
     };
-    let pairs = pairs.subtract(equal(&q, &p)?)?.coalesce()?;
-    if pairs.is_empty()? {
+    let mut pairs = directions(nest, pairs, &space)?;
+    if pairs.is_empty() {
         return Ok(None);
     }
     let (level, depth) = match (from, to) {
@@ -225,25 +242,58 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
         // after what wrote it, so it is enough that no pair has the same.
         _ => {
             let mut depth = 1;
-            while depth < time
-                && !pairs
-                    .clone()
-                    .intersect(equal(&u[..depth], &k[..depth])?)?
-                    .is_empty()?
-            {
-                depth += 1;
+            for pairs in pairs.values() {
+                while depth < time
+                    && !pairs
+                        .clone()
+                        .intersect(equal(&u[..depth], &k[..depth])?)?
+                        .is_empty()?
+                {
+                    depth += 1;
+                }
             }
             (Level::Time(depth - 1), depth)
         }
     };
     let short = [&q[..], &u[..depth], &p, &k[..depth], &e].concat().join(", ");
-    let pairs = pairs
-        .apply(Map::parse(&format!("{{ [{space}] -> [{short}] }}"))?)?
-        .coalesce()?;
+    let shorter = nest.relation(&format!("{{ [{space}] -> [{short}] }}"))?;
+    for pairs in pairs.values_mut() {
+        *pairs = pairs.clone().apply(shorter.clone())?.coalesce()?;
+    }
     Ok(Some(Remote {
         field,
         level,
         depth,
         pairs,
     }))
+}
+
+/// The pairs of a set of coordinates `space` that are of two ranks, by direction.
+fn directions(nest: &Nest<'_>, pairs: Set, space: &str) -> Result<Directions> {
+    let grid = nest.geometry.extents().len();
+    let (q, p, d) = (names("q", grid), names("p", grid), names("d", grid));
+    let away: Vec<String> = q.iter().zip(&p).map(|(q, p)| format!("{p} - {q}")).collect();
+    let away = nest.relation(&format!("{{ [{space}] -> [{}] }}", away.join(", ")))?;
+    let mut differences = pairs.clone().apply(away)?.coalesce()?;
+    let mut directions = Directions::new();
+    while let Some(difference) = differences.sample()? {
+        let direction: Vec<Ordering> = difference.iter().map(|one| one.cmp(&0)).collect();
+        let signs = direction.iter().map(|one| match one {
+            Ordering::Less => "<",
+            Ordering::Equal => "=",
+            Ordering::Greater => ">",
+        });
+        let (mut same, mut such) = (Vec::new(), Vec::new());
+        for (dim, sign) in signs.enumerate() {
+            same.push(format!("{} {sign} 0", d[dim]));
+            such.push(format!("{} {sign} {}", p[dim], q[dim]));
+        }
+        let same = nest.set(&format!("{{ [{}] : {} }}", d.join(", "), all(&same)))?;
+        differences = differences.subtract(same)?;
+        if direction.iter().any(|one| one.is_ne()) {
+            let such = nest.set(&format!("{{ [{space}] : {} }}", all(&such)))?;
+            directions.insert(direction, pairs.clone().intersect(such)?.coalesce()?);
+        }
+    }
+    Ok(directions)
 }

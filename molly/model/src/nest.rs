@@ -9,6 +9,8 @@ use crate::geometry::Geometry;
 use crate::program::{Access, Body, Expr, Node, Program, Sizes};
 use crate::text::{Writer, all, home, inside, names};
 use spinneret_isl::{Map, Set, UnionMap};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 #[derive(Debug)]
 pub(crate) struct Nest<'a> {
@@ -18,6 +20,9 @@ pub(crate) struct Nest<'a> {
     pub(crate) statements: Vec<Statement<'a>>,
     /// Loops around the body that has most.
     depth: usize,
+    /// Relations by their texts: to read a text takes isl longer than most of what is done with its answer.
+    known: RefCell<HashMap<String, Map>>,
+    known_sets: RefCell<HashMap<String, Set>>,
 }
 
 #[derive(Debug)]
@@ -47,6 +52,8 @@ impl<'a> Nest<'a> {
             geometry,
             statements: Vec::new(),
             depth: 0,
+            known: RefCell::default(),
+            known_sets: RefCell::default(),
         };
         nest.add(&program.nodes, &Around::default(), &mut 0)?;
         nest.depth = nest
@@ -107,6 +114,32 @@ impl<'a> Nest<'a> {
         Ok(())
     }
 
+    /// What a text says, which is read once.
+    pub(crate) fn relation(&self, text: &str) -> Result<Map> {
+        if let Some(known) = self.known.borrow().get(text) {
+            return Ok(known.clone());
+        }
+        let relation = Map::parse(text)?;
+        self.known.borrow_mut().insert(text.to_owned(), relation.clone());
+        Ok(relation)
+    }
+
+    /// As [`Nest::relation`], of a set.
+    pub(crate) fn set(&self, text: &str) -> Result<Set> {
+        if let Some(known) = self.known_sets.borrow().get(text) {
+            return Ok(known.clone());
+        }
+        let set = Set::parse(text)?;
+        self.known_sets.borrow_mut().insert(text.to_owned(), set.clone());
+        Ok(set)
+    }
+
+    /// As [`Nest::relation`], from instances of an access. The text has no name for them, so that it serves all accesses of a
+    /// body.
+    pub(crate) fn of_instances(&self, body: usize, at: usize, text: &str) -> Result<Map> {
+        Ok(self.relation(text)?.named_domain(&format!("A{body}_{at}"))?)
+    }
+
     /// Coordinates of time.
     pub(crate) fn time_dims(&self) -> usize {
         2 * self.depth + 1
@@ -140,12 +173,9 @@ impl<'a> Nest<'a> {
         time
     }
 
-    /// `A{body}_{at}[i0, ...]`.
-    pub(crate) fn instance(&self, body: usize, at: usize) -> String {
-        format!(
-            "A{body}_{at}[{}]",
-            names("i", self.statements[body].depth).join(", ")
-        )
+    /// `[i0, ...]`.
+    pub(crate) fn instance(&self, body: usize) -> String {
+        format!("[{}]", names("i", self.statements[body].depth).join(", "))
     }
 
     /// Instances to elements.
@@ -183,11 +213,15 @@ impl<'a> Nest<'a> {
             false => format!("exists ({} : {})", variables.join(", "), all(&inner)),
         };
         let element = self.element(access.field);
-        Ok(Map::parse(&format!(
-            "{{ {} -> {element} : {} and {inner} }}",
-            self.instance(body, at),
-            all(&statement.domain)
-        ))?)
+        self.of_instances(
+            body,
+            at,
+            &format!(
+                "{{ {} -> {element} : {} and {inner} }}",
+                self.instance(body),
+                all(&statement.domain)
+            ),
+        )
     }
 
     /// The condition that `e{dim}` is the rest of a division. Over periodic borders the quotient has two or three values; with
@@ -215,7 +249,7 @@ impl<'a> Nest<'a> {
                 all(around)
             ),
         };
-        let mut quotients = Set::parse(&format!("{{ [c] : {exists} }}"))?;
+        let mut quotients = self.set(&format!("{{ [c] : {exists} }}"))?;
         let mut cases = Vec::new();
         while let Some(found) = quotients.sample()? {
             if cases.len() == MOST_CASES {
@@ -225,7 +259,7 @@ impl<'a> Nest<'a> {
             cases.push(format!(
                 "({start} <= {of} and {of} < {start} + {size} and e{dim} = {of} - ({start}))"
             ));
-            quotients = quotients.subtract(Set::parse(&format!("{{ [{}] }}", found[0]))?)?;
+            quotients = quotients.subtract(self.set(&format!("{{ [{}] }}", found[0]))?)?;
         }
         Ok(match cases.is_empty() {
             true => "false".to_owned(),
@@ -262,24 +296,34 @@ impl<'a> Nest<'a> {
         Ok(format!("{} and {home}", all(&statement.domain)))
     }
 
+    /// Who executes which instances of a body, `[p0, ..., i0, ...]`.
+    pub(crate) fn instances(&self, body: usize) -> Result<Set> {
+        let space = [
+            names("p", self.geometry.extents().len()),
+            names("i", self.statements[body].depth),
+        ];
+        let text = format!("{{ [{}] : {} }}", space.concat().join(", "), self.executes(body)?);
+        self.set(&text)
+    }
+
     /// Instances of an access to who executes them and when: `[p0, ..., t0, ...]`.
     pub(crate) fn place(&self, body: usize, at: usize) -> Result<Map> {
         let ranks = names("p", self.geometry.extents().len()).join(", ");
         let time = self.time(body).join(", ");
         let text = format!(
             "{{ {} -> [{ranks}, {time}] : {} }}",
-            self.instance(body, at),
+            self.instance(body),
             self.executes(body)?
         );
-        Ok(Map::parse(&text)?)
+        self.of_instances(body, at, &text)
     }
 
     /// The order of the accesses of a body: its time and the access's place.
     pub(crate) fn order(&self, body: usize, at: usize) -> Result<UnionMap> {
         let time = self.time(body).join(", ");
         let domain = all(&self.statements[body].domain);
-        let text = format!("{{ {} -> [{time}, {at}] : {domain} }}", self.instance(body, at));
-        Ok(UnionMap::parse(&text)?)
+        let text = format!("{{ {} -> [{time}, {at}] : {domain} }}", self.instance(body));
+        Ok(self.of_instances(body, at, &text)?.into())
     }
 
     /// Elements to their homes and a time of one first coordinate: `[p0, ..., first, 0, ...]`.
@@ -293,7 +337,7 @@ impl<'a> Nest<'a> {
             inside(shape),
             home(self.geometry, shape, &dims)
         );
-        Ok(Map::parse(&text)?)
+        self.relation(&text)
     }
 
     /// `I{field}` or `L{field}` to the elements, which are its instances, and its order.
@@ -311,7 +355,7 @@ impl<'a> Nest<'a> {
             let shape = self.shape(access.field);
             let relation = self.access(body, at)?;
             let inside = format!("{{ {} : {} }}", self.element(access.field), inside(shape));
-            let inside = Set::parse(&inside)?;
+            let inside = self.set(&inside)?;
             let beyond = relation.clone().range()?.subtract(inside)?;
             if let Some(point) = relation.intersect_range(beyond)?.wrap()?.sample()? {
                 let (instance, element) = point.split_at(self.statements[body].depth);

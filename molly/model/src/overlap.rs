@@ -21,7 +21,8 @@ const ROUNDS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Split {
     pub(crate) depth: usize,
-    /// For each body that is executed its instances in the border, `[p, i]`.
+    /// For each body that is executed its instances in the border, `[p, i]`, and perhaps points that are no instances: a
+    /// condition such as that of a colour is left to the instances.
     pub(crate) border: Vec<Option<Set>>,
 }
 
@@ -67,17 +68,11 @@ struct Instances<'a> {
 pub(crate) fn splits(nest: &Nest<'_>, messages: &[Messages], exchanges: &[Exchange]) -> Result<Vec<Split>> {
     let is_left_out = |body: usize| exchanges.iter().any(|exchange| exchange.body == body);
     let mut domains = Vec::new();
-    for (body, statement) in nest.statements.iter().enumerate() {
-        let space = [
-            names("p", nest.geometry.extents().len()),
-            names("i", statement.depth),
-        ]
-        .concat();
-        let domain = || -> Result<Set> {
-            let text = format!("{{ [{}] : {} }}", space.join(", "), nest.executes(body)?);
-            Ok(Set::parse(&text)?)
-        };
-        domains.push(if is_left_out(body) { None } else { Some(domain()?) });
+    for body in 0..nest.statements.len() {
+        domains.push(match is_left_out(body) {
+            true => None,
+            false => Some(nest.instances(body)?),
+        });
     }
     let mut depths: Vec<usize> = messages
         .iter()
@@ -131,7 +126,7 @@ impl Instances<'_> {
         for (border, domain) in border.iter().zip(&self.domains) {
             if let (Some(border), Some(domain)) = (border, domain)
                 && !border.is_empty()?
-                && !border.is_equal(domain)?
+                && !domain.is_subset(border)?
             {
                 return Ok(true);
             }
@@ -159,9 +154,8 @@ impl Instances<'_> {
                     .received
                     .clone()
                     .apply(self.elements(body, at, 0)?.reverse()?)?;
-                border = border
-                    .union(self.at_any_time(body, domain, messages, touched)?)?
-                    .coalesce()?;
+                let touched = self.at_any_time(body, domain, messages, touched)?;
+                border = border.union(touched.without_divisions()?)?.coalesce()?;
             }
         }
         let time = self.nest.time(body);
@@ -176,8 +170,10 @@ impl Instances<'_> {
             let sign = if is_same { "<<=" } else { "<<" };
             let space = self.space(body).join(", ");
             let text = format!("{{ [{v}] -> [{space}] : {} and {v} {sign} {t} }}", all(&begins));
-            let later = events.apply(Map::parse(&text)?)?.intersect(domain.clone())?;
-            border = border.clone().union(later)?.coalesce()?;
+            let later = events
+                .apply(self.nest.relation(&text)?)?
+                .intersect(domain.clone())?;
+            border = border.clone().union(later.without_divisions()?)?.coalesce()?;
             Ok(())
         };
         for messages in messages {
@@ -212,14 +208,16 @@ impl Instances<'_> {
             })
             .collect();
         let text = format!("{{ [{}] -> [{}] }}", from.join(", "), to.join(", "));
-        Ok(border.apply(Map::parse(&text)?)?.intersect(domain.clone())?)
+        Ok(border
+            .apply(self.nest.relation(&text)?)?
+            .intersect(domain.clone())?)
     }
 
     /// Instances to who they belong to, when they are, and elements: `[p, i] -> [p, k, r, e]`, where k is the beginning of time,
     /// and r the `rest` coordinates behind it.
     fn elements(&self, body: usize, at: usize, rest: usize) -> Result<Map> {
         let nest = self.nest;
-        let (space, instance) = (self.space(body).join(", "), nest.instance(body, at));
+        let (space, instance) = (self.space(body).join(", "), nest.instance(body));
         let ranks = names("p", nest.geometry.extents().len());
         let time = nest.time(body)[..self.depth + rest].to_vec();
         let field = nest.statements[body].body.accesses[at].field;
@@ -229,14 +227,14 @@ impl Instances<'_> {
             time.join(", "),
             nest.executes(body)?
         );
-        let accessed = nest.access(body, at)?.apply_domain(Map::parse(&placed)?)?;
+        let accessed = nest
+            .access(body, at)?
+            .apply_domain(nest.of_instances(body, at, &placed)?)?;
         let whole = [&self.space(body)[..], &k, &e].concat().join(", ");
         let target = [&ranks[..], &k, &e].concat().join(", ");
         let accessed = accessed.wrap()?.flatten()?;
         Ok(accessed
-            .apply(Map::parse(&format!(
-                "{{ [{whole}] -> [[{space}] -> [{target}]] }}"
-            ))?)?
+            .apply(nest.relation(&format!("{{ [{whole}] -> [[{space}] -> [{target}]] }}"))?)?
             .unwrap()?)
     }
 
@@ -252,7 +250,7 @@ impl Instances<'_> {
                 });
             }
         }
-        Ok(all.map(Map::coalesce).transpose()?)
+        Ok(all)
     }
 
     /// Accesses of two bodies by which some instance of the second depends on one of the first.
@@ -348,9 +346,10 @@ impl Instances<'_> {
             ) else {
                 continue;
             };
-            if from.is_empty()? || to.is_equal(domain)? {
+            if from.is_empty()? || domain.is_subset(to)? {
                 continue;
             }
+            // What is touched is so by instances only.
             let touched = from.clone().apply(conflict.touch.clone())?;
             let later = match &conflict.later {
                 Some(later) => touched.apply(later.clone())?,
@@ -359,7 +358,7 @@ impl Instances<'_> {
             let more = later.apply(conflict.touched_by.clone())?;
             let more = more.intersect(domain.clone())?.subtract(to.clone())?;
             if !more.is_empty()? {
-                border[conflict.to] = Some(to.clone().union(more)?.coalesce()?);
+                border[conflict.to] = Some(to.clone().union(more.without_divisions()?)?.coalesce()?);
                 has_grown = true;
             }
         }

@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use crate::flow::{Flow, Known, flows};
 use crate::geometry::Geometry;
 use crate::nest::Nest;
-use crate::overlap::splits;
+use crate::order::order;
+use crate::overlap::{Split, splits};
 use crate::program::{Program, Sizes};
 use crate::schedule::schedule;
 use crate::text::names;
@@ -235,12 +236,16 @@ impl Plan {
 
 /// What a rank does, with work before messages are waited for if that is allowed, right, and found soon enough.
 fn ordered(nest: &Nest<'_>, messages: &[Messages], exchanges: &[Exchange], options: Options) -> Result<Tree> {
+    let any = |splits: &[Split]| match order(nest, messages, exchanges, splits)? {
+        Some(tree) => Ok(tree),
+        None => schedule(nest, messages, exchanges, splits),
+    };
     if options.overlap {
         let early = limited(OVERLAP_OPERATIONS, || {
             let splits = splits(nest, messages, exchanges)?;
             match splits.is_empty() {
                 true => Ok(None),
-                false => schedule(nest, messages, exchanges, &splits).map(Some),
+                false => any(&splits).map(Some),
             }
         });
         match early {
@@ -250,7 +255,7 @@ fn ordered(nest: &Nest<'_>, messages: &[Messages], exchanges: &[Exchange], optio
             Err(error) => return Err(error),
         }
     }
-    schedule(nest, messages, exchanges, &[])
+    any(&[])
 }
 
 /// The shortest span around all runs of a ring of `size` indices: what is left without the longest gap. Without need, the
@@ -306,7 +311,7 @@ fn needs(nest: &Nest<'_>, field: usize, groups: &[Group]) -> Result<Vec<Points>>
     }
     let mut trees = Vec::new();
     for dim in &e {
-        let index = spinneret_isl::Map::parse(&format!("{{ [{space}] -> [{}, {dim}] }}", p.join(", ")))?;
+        let index = nest.relation(&format!("{{ [{space}] -> [{}, {dim}] }}", p.join(", ")))?;
         let mut indices: Option<Set> = None;
         for accessed in &all {
             let next = accessed.clone().apply(index.clone())?.coalesce()?;
@@ -316,7 +321,7 @@ fn needs(nest: &Nest<'_>, field: usize, groups: &[Group]) -> Result<Vec<Points>>
             });
         }
         let indices = indices.map_or_else(|| Set::parse("{ [] : false }"), Ok)?;
-        trees.push(elements(indices, &p, std::slice::from_ref(dim))?);
+        trees.push(elements(indices, p.len())?);
     }
     Ok(trees)
 }

@@ -374,35 +374,40 @@ impl Tree {
                 let to = last(condition, &variable, &from, slots)?;
                 let body = Self::read_within(*body, slots);
                 slots.pop();
-                match body? {
-                    Self::Call(call, arguments) if is_row(&arguments, slot) => Self::Row {
-                        slot,
-                        from,
-                        to,
-                        step,
-                        call,
-                        arguments,
-                    },
-                    body => match same_row(&body, slot) {
-                        Some(argument) => Self::Rows {
-                            slot,
-                            from,
-                            to,
-                            step,
-                            argument,
-                            row: Box::new(body),
-                        },
-                        None => Self::For {
-                            slot,
-                            from,
-                            to,
-                            step,
-                            body: Box::new(body),
-                        },
-                    },
-                }
+                Self::looped(slot, from, to, step, body?)
             }
         })
+    }
+
+    /// A loop around something.
+    pub(crate) fn looped(slot: usize, from: Value, to: Value, step: i64, body: Self) -> Self {
+        match body {
+            Self::Call(call, arguments) if is_row(&arguments, slot) => Self::Row {
+                slot,
+                from,
+                to,
+                step,
+                call,
+                arguments,
+            },
+            body => match same_row(&body, slot) {
+                Some(argument) => Self::Rows {
+                    slot,
+                    from,
+                    to,
+                    step,
+                    argument,
+                    row: Box::new(body),
+                },
+                None => Self::For {
+                    slot,
+                    from,
+                    to,
+                    step,
+                    body: Box::new(body),
+                },
+            },
+        }
     }
 
     /// Visits all calls in their order. `slots` begins with the parameters; loops put their variables behind.

@@ -89,9 +89,9 @@ pub(crate) fn events(nest: &Nest<'_>, exchange: &Exchange) -> Result<Set> {
 
 /// Instances of an access to a beginning of their time.
 fn prefix(nest: &Nest<'_>, body: usize, at: usize, depth: usize) -> Result<Map> {
-    let instance = nest.instance(body, at);
+    let instance = nest.instance(body);
     let time = nest.time(body)[..depth].join(", ");
-    Ok(Map::parse(&format!("{{ {instance} -> [{time}] }}"))?)
+    nest.of_instances(body, at, &format!("{{ {instance} -> [{time}] }}"))
 }
 
 /// A set of elements without the name of their field.
@@ -100,7 +100,7 @@ fn unnamed(nest: &Nest<'_>, field: usize, set: Set) -> Result<Set> {
         nest.element(field),
         names("e", nest.shape(field).len()).join(", "),
     );
-    Ok(set.apply(Map::parse(&format!("{{ {element} -> [{dims}] }}"))?)?)
+    Ok(set.apply(nest.relation(&format!("{{ {element} -> [{dims}] }}"))?)?)
 }
 
 fn candidate(nest: &Nest<'_>, flows: &[Known], body: usize) -> Result<Option<Candidate>> {
@@ -162,7 +162,8 @@ fn checked(nest: &Nest<'_>, flows: &[Known], mut exchange: Exchange) -> Result<O
         names("t", depth).join(", "),
         nest.element(exchange.to)
     );
-    let all = Map::parse(&all)?
+    let all = nest
+        .relation(&all)?
         .intersect_domain(events.clone())?
         .intersect_range(copied.clone())?;
     if events.is_empty()? || !all.is_equal(&each)? {
@@ -192,8 +193,8 @@ fn checked(nest: &Nest<'_>, flows: &[Known], mut exchange: Exchange) -> Result<O
     );
     // Times between which there is an exchange, and times before one.
     let across = format!("{{ [{v}] -> [{u}, {k}] : {u} << {v} and {v} << {k} }}");
-    let across = events.clone().apply(Map::parse(&across)?)?;
-    let before = events.apply(Map::parse(&format!("{{ [{v}] -> [{u}] : {u} << {v} }}"))?)?;
+    let across = events.clone().apply(nest.relation(&across)?)?;
+    let before = events.apply(nest.relation(&format!("{{ [{v}] -> [{u}] : {u} << {v} }}"))?)?;
     for flow in flows.iter().filter(|flow| flow.field == exchange.from) {
         let times = flow.times(nest, depth, &elements)?;
         if flow.to.is_some() {
@@ -202,7 +203,7 @@ fn checked(nest: &Nest<'_>, flows: &[Known], mut exchange: Exchange) -> Result<O
             }
             continue;
         }
-        let times = times.apply(Map::parse(&format!("{{ [{u}, {k}] -> [{u}] }}"))?)?;
+        let times = times.apply(nest.relation(&format!("{{ [{u}, {k}] -> [{u}] }}"))?)?;
         let stale = times.clone().intersect(before.clone())?;
         if stale.is_empty()? {
             continue;
@@ -243,10 +244,9 @@ fn group(nest: &Nest<'_>, members: &[Candidate]) -> Result<Option<Group>> {
         }
         border = Some(access.field);
     }
-    let dims = names("e", nest.shape(fields[0]).len());
     Ok(Some(Group {
         border: border.unwrap_or(fields[0]),
-        elements: elements(copied.clone(), &[], &dims)?,
+        elements: elements(copied.clone(), 0)?,
         fields,
     }))
 }

@@ -306,3 +306,37 @@ fn a_limit_on_the_analysis_is_an_error() {
     .unwrap_err();
     assert_eq!(error, Error::Isl(spinneret_isl::Error::Limit { limit: 1000 }));
 }
+
+#[test]
+fn plans_are_found_in_few_operations() {
+    // isl counts the same on every machine. Its limit is for what comes before and after the search for work that is early.
+    let cases = [
+        (star_2d(1024), "2x2", 200_000),
+        (box_2d(1024), "2x2", 320_000),
+        (
+            stencil("heat", &[256; 3], 1, 100, &neighbours(3, true)),
+            "2x2x2",
+            400_000,
+        ),
+        (red_black(1024, 10), "4x4", 400_000),
+        (hop(8, 4, 10), "2x2x2x2", 1_500_000),
+    ];
+    for ((program, sizes), grid, operations) in cases {
+        let options = Options {
+            operations,
+            ..Options::default()
+        };
+        let plan = Plan::new(&program, &sizes, &Geometry::parse(grid).unwrap(), options);
+        let executed = plan.unwrap().executed(0);
+        assert!(executed.early > 0, "{}: {executed:?}", program.name);
+    }
+}
+
+#[test]
+fn one_plan_serves_all_ranks_of_the_largest_grid() {
+    let plan = plan(
+        &stencil("five", &[16384; 2], 1, 2, &neighbours(2, true)),
+        "128x128",
+    );
+    assert_eq!(sent(&plan, Level::Time(1), &[0, 1]), (65024, 8_322_056));
+}
