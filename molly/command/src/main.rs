@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod failure;
+mod halos;
 mod known;
 mod picture;
 mod plan;

@@ -2,8 +2,8 @@
 
 use crate::args::{PlanArguments, named};
 use crate::failure::Failure;
-use crate::picture;
 use crate::shown::{Shown, join, shown};
+use crate::{halos, picture};
 use anyhow::{Context as _, anyhow};
 use molly::Plan;
 use molly::mpi::Mpi;
@@ -47,7 +47,7 @@ fn text(shown: &Shown) -> String {
         text += "No messages.\n";
     } else {
         text += &channels(shown);
-        text += &halos(shown);
+        text += &halos::text(&shown.halos);
     }
     for remark in shown.remarks() {
         text += &(remark + "\n");
@@ -84,29 +84,8 @@ fn channels(shown: &Shown) -> String {
     )
 }
 
-/// What it takes to receive a message.
-fn halos(shown: &Shown) -> String {
-    let headings = ["", "", "run B", "host us", "NIC us", "freed us", "by"];
-    let rows = shown.channels.iter().map(|channel| {
-        let halo = &channel.halo;
-        [
-            channel.field.clone(),
-            channel.when.clone(),
-            format!("{:.0}", halo.run_bytes),
-            format!("{:.2}", halo.host_us),
-            format!("{:.0}", halo.nic_us),
-            format!("{:.2}", halo.freed_us),
-            halo.chosen.to_owned(),
-        ]
-    });
-    format!(
-        "{}Receiving a message: a copy on this machine, or a NIC at 40 MHz meanwhile\n\n",
-        narrow(headings, rows)
-    )
-}
-
 /// A table of figures behind two columns of words. Eight columns fit into 80 characters with two between them, not with three.
-fn narrow<const N: usize>(headings: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+pub(crate) fn narrow<const N: usize>(headings: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut table = spinneret_table::figures(headings, &[0, 1]);
     for column in table.column_iter_mut() {
         column.set_padding((1, 0));

@@ -1,10 +1,10 @@
 //! A plan in numbers and words, as it is printed, drawn, or written as JSON.
 
+use crate::halos::{ShownHalo, halos};
 use crate::known::Known;
 use crate::setup::Setup;
 use molly::Plan;
 use molly::model::{Level, Program, Summary};
-use molly_nic::Halo;
 use serde::Serialize;
 
 /// A plan in numbers.
@@ -17,6 +17,8 @@ pub(crate) struct Shown {
     pub(crate) geometry: String,
     pub(crate) planning_s: f64,
     pub(crate) channels: Vec<ShownChannel>,
+    /// What a rank in the middle receives.
+    pub(crate) halos: Vec<ShownHalo>,
     pub(crate) storage: Vec<ShownStorage>,
     pub(crate) overlap: ShownOverlap,
     /// Copies that are not made: from and to which field.
@@ -45,26 +47,10 @@ pub(crate) struct ShownChannel {
     /// Elements of a piece of neighbours, on average.
     pub(crate) elements_per_piece: f64,
     pub(crate) buffers: usize,
-    /// What it takes to receive one of these messages, on average.
-    pub(crate) halo: ShownHalo,
     pub(crate) messages: u64,
     pub(crate) elements: u64,
     /// Sender, receiver, and elements of their message in a chunk.
     pub(crate) pairs: Vec<(usize, usize, u64)>,
-}
-
-/// What it takes to receive a message: a host that copies it into place, or a NIC that puts it there.
-#[derive(Debug, Serialize)]
-pub(crate) struct ShownHalo {
-    /// Bytes of neighbouring elements.
-    pub(crate) run_bytes: f64,
-    /// Measured on this machine.
-    pub(crate) host_us: f64,
-    /// Computed for the simulated NIC.
-    pub(crate) nic_us: f64,
-    /// What the host saves if its NIC does it.
-    pub(crate) freed_us: f64,
-    pub(crate) chosen: &'static str,
 }
 
 /// What the rank that stores most has of a field.
@@ -80,17 +66,6 @@ pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan
     let channel = |summary: &Summary| {
         let (messages, elements) = summary.busiest;
         let element_bytes = known.element_bytes[summary.field];
-        let one = |all: u64| all as f64 / messages.max(1) as f64;
-        // Ranks in the middle of the grid are as large as any.
-        let row = plan
-            .storage(middle(plan), summary.field)
-            .last()
-            .map_or(0, |span| span.len);
-        let halo = Halo::of(
-            one(elements) * element_bytes as f64,
-            one(summary.pieces),
-            row as usize * element_bytes,
-        );
         ShownChannel {
             field: program.fields[summary.field].clone(),
             when: when(summary.level),
@@ -100,13 +75,6 @@ pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan
             bytes_per_chunk: elements * element_bytes as u64,
             elements_per_piece: elements as f64 / summary.pieces.max(1) as f64,
             buffers: summary.buffers,
-            halo: ShownHalo {
-                run_bytes: halo.run_bytes,
-                host_us: halo.host_us,
-                nic_us: halo.nic_us,
-                freed_us: halo.freed_us,
-                chosen: halo.chosen.name(),
-            },
             messages: summary.messages,
             elements: summary.elements,
             pairs: summary
@@ -139,6 +107,7 @@ pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan
         geometry: setup.geometry.to_string(),
         planning_s,
         channels: plan.summaries().iter().map(channel).collect(),
+        halos: halos(known, program, plan, middle(plan)),
         overlap: overlap(plan),
         exchanges: plan
             .exchanges
@@ -202,7 +171,7 @@ impl Shown {
 }
 
 /// When a channel's chunks travel, in words. Loops are counted from the outermost one.
-fn when(level: Level) -> String {
+pub(crate) fn when(level: Level) -> String {
     match level {
         Level::Initial => "at the beginning".to_owned(),
         Level::Final => "at the end".to_owned(),

@@ -3,7 +3,12 @@
 #[path = "../../../mpi/sys/tests/support/launch.rs"]
 mod launch;
 
+use clap::Parser;
 use launch::{Program, each_mpi};
+use spinneret_nic::fabric::{FabricArguments, fabric};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_molly");
 
@@ -73,6 +78,12 @@ fn a_plan_is_json_and_a_picture() {
     let picture = std::fs::read_to_string(&file).unwrap();
     // Four ranks and the background; an arrow for each message of both channels.
     assert_eq!(picture.matches("<title>").count(), 16, "{picture}");
+    // Rank 3 has a rank above and one to the left: a row, which nobody has to copy in pieces, and a column.
+    let runs = |halo: &serde_json::Value| (halo["from"][0].as_u64(), halo["run_bytes"].as_f64());
+    let halos: Vec<_> = plan["halos"].as_array().unwrap().iter().map(runs).collect();
+    let [column, row] = [(Some(2), Some(1.0)), (Some(1), Some(511.0))];
+    assert_eq!(halos, [row, column, row, column], "{plan}");
+    assert!(plan["halos"][0]["host_us"].as_f64() < plan["halos"][1]["host_us"].as_f64());
     let unwritten = Program::new(&["plan", "life5", "--svg", "/nowhere/plan.svg"]).run();
     assert_eq!(unwritten.code, Some(1), "{unwritten:?}");
     assert!(
@@ -155,6 +166,64 @@ fn programs_under_mpi_have_the_bits_of_a_serial_run() {
             assert!(ended.output.contains("the bits of the serial run"), "{ended:?}");
         }
     });
+}
+
+/// `spinneret fabric`.
+#[derive(Debug, Parser)]
+struct Simulation {
+    #[command(flatten)]
+    fabric: FabricArguments,
+}
+
+/// A fabric whose NICs wait for ranks in a folder.
+fn nics(folder: &Path, nics: usize) -> thread::JoinHandle<()> {
+    let (number, folder_text) = (nics.to_string(), folder.to_str().unwrap());
+    let bad = ["--loss", "1 %", "--duplication", "1 %", "--reordering", "1 %"];
+    let words = ["fabric", "--nics", &number, "--sockets", folder_text].into_iter();
+    let arguments = Simulation::parse_from(words.chain(bad));
+    let served = thread::spawn(move || {
+        fabric(&arguments.fabric).unwrap_or_else(|failure| panic!("{failure}"));
+    });
+    let begun = Instant::now();
+    while (0..nics).any(|nic| !folder.join(format!("nic{nic}")).exists()) {
+        assert!(begun.elapsed() < Duration::from_secs(100), "there is no fabric");
+        thread::sleep(Duration::from_millis(5));
+    }
+    served
+}
+
+#[test]
+fn nics_of_ranks_put_messages_in_place() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/examples/mpi_types");
+    let handlers = spinneret_nic::run::program(&source, 2).unwrap_or_else(|error| panic!("{error}"));
+    let handlers = handlers.to_str().unwrap();
+    each_mpi("nics_of_ranks_put_messages_in_place", |mpi| {
+        for (program, placed) in [("life5", "3"), ("gauss-seidel", "3")] {
+            let folder = tempfile::tempdir().unwrap();
+            let sockets = folder.path().join("nics");
+            let served = nics(&sockets, 2);
+            let more = ["--nic", sockets.to_str().unwrap(), "--handlers", handlers];
+            let arguments = [
+                &["check", program, "--steps", "3", "--geometry", "1x2"][..],
+                &more,
+            ]
+            .concat();
+            let ended = mpi.run(2, &arguments);
+            assert_eq!(ended.code, Some(0), "{mpi:?}, {program}: {ended:?}");
+            let said = format!("; {placed} put in place by the NIC of rank 0\n");
+            assert!(ended.output.ends_with(&said), "{ended:?}");
+            served.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn nics_need_ranks_that_are_processes() {
+    let errors = refusal(&["check", "life5", "--nic", "/nowhere", "--handlers", PROGRAM]);
+    assert_eq!(
+        errors,
+        "molly: --nic /nowhere: each rank with a NIC is a process; start them by mpirun -n RANKS\n"
+    );
 }
 
 #[test]

@@ -35,19 +35,19 @@ pub struct Halo {
     /// What the host saves if its NIC does it; less than nothing if it has more to do then.
     pub freed_us: f64,
     /// Who should do it.
-    pub chosen: Chosen,
+    pub by: By,
 }
 
 /// Who receives messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chosen {
+pub enum By {
     /// The host copies.
     Host,
     /// Its NIC puts them in place.
     Nic,
 }
 
-impl Chosen {
+impl By {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -58,20 +58,21 @@ impl Chosen {
 }
 
 impl Halo {
-    /// Of messages with so many pieces of so many bytes together; rows of the field in which they are have so many bytes.
-    pub fn of(bytes: f64, pieces: f64, row_bytes: usize) -> Self {
-        let run_bytes = bytes / pieces.max(1.0);
-        let host_us = host_us(run_bytes as usize, pieces.round() as usize, row_bytes);
-        let packet = segment_bytes(bytes as usize, pieces as usize);
-        let packets = (bytes / packet as f64).ceil();
-        let clocks = (packets * PACKET_CLOCKS + pieces.max(packets) * RUN_CLOCKS) / packets.clamp(1.0, HPUS);
+    /// Of messages of so many bytes in so many pieces; a row of their field has `row_bytes`.
+    pub fn of(bytes: usize, pieces: usize, row_bytes: usize) -> Self {
+        let pieces = pieces.max(1);
+        let host_us = host_us(bytes / pieces, pieces, row_bytes);
+        let packets = bytes.div_ceil(segment_bytes(bytes, pieces)).max(1) as f64;
+        // A packet that ends within a run makes two of it.
+        let runs = (pieces as f64).max(packets);
+        let clocks = (packets * PACKET_CLOCKS + runs * RUN_CLOCKS) / packets.min(HPUS);
         let freed_us = host_us - HOST_US;
         Self {
-            run_bytes,
+            run_bytes: bytes as f64 / pieces as f64,
             host_us,
             nic_us: MESSAGE_US + clocks / CLOCKS_A_US,
             freed_us,
-            chosen: if freed_us > 0.0 { Chosen::Nic } else { Chosen::Host },
+            by: if freed_us > 0.0 { By::Nic } else { By::Host },
         }
     }
 }
@@ -103,13 +104,13 @@ fn host_us(run_bytes: usize, pieces: usize, row_bytes: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Chosen, Halo};
+    use super::{By, Halo};
 
     #[test]
     fn a_nic_is_chosen_where_it_frees_the_host() {
-        let (column, corner) = (Halo::of(16384.0, 4096.0, 16384), Halo::of(1.0, 1.0, 256));
-        assert_eq!((column.run_bytes, column.chosen), (4.0, Chosen::Nic));
-        assert_eq!(corner.chosen, Chosen::Host);
+        let (column, corner) = (Halo::of(16384, 4096, 16384), Halo::of(1, 1, 256));
+        assert_eq!((column.run_bytes, column.by), (4.0, By::Nic));
+        assert_eq!(corner.by, By::Host);
         assert!(corner.freed_us < 0.0 && corner.nic_us > corner.host_us);
         // 16 HPUs take 256 runs each.
         assert!(column.nic_us > 256.0 * 30.0 / 40.0);

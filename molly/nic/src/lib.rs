@@ -18,7 +18,7 @@ mod lines;
 mod memory;
 mod transport;
 
-pub use halo::{Chosen, Halo};
+pub use halo::{By, Halo};
 use molly::{Error, Geometry, Result};
 use spinneret_host::{Device, Program};
 use spinneret_mpi::library::{self, Config};

@@ -1,7 +1,8 @@
 //! Game of Life on ranks with a simulated NIC each, whose handlers put all that comes from others into place: the grid after
 //! every step is that of the serial function.
 //!
-//! `MOLLY_NIC_STEPS` says how many steps (3); 100 take a quarter of an hour, and are what docs/molly.md tells of.
+//! With `MOLLY_NIC_STEPS=100` there are as many steps, and 5 and 9 points on 2 and 4 ranks with good cables and with bad ones;
+//! docs/molly.md has what that prints.
 
 use molly::{Field, Geometry};
 use molly_nic::{Placed, run};
@@ -15,6 +16,8 @@ use spinneret_nic::mpi::{ExchangeError, Work, program, ranks};
 use std::sync::Mutex;
 use std::time::Duration;
 
+/// The variable that says how many steps.
+const STEPS: &str = "MOLLY_NIC_STEPS";
 /// Size of the grid in both directions.
 const SIZE: i64 = 256;
 /// Longest that a rank waits, in simulated time.
@@ -82,8 +85,8 @@ enum Points {
 }
 
 fn steps() -> i64 {
-    let told = std::env::var("MOLLY_NIC_STEPS").ok();
-    told.map_or(3, |steps| steps.parse().expect("MOLLY_NIC_STEPS is a number"))
+    let told = std::env::var(STEPS).ok();
+    told.map_or(2, |steps| steps.parse().expect("MOLLY_NIC_STEPS is a number"))
 }
 
 fn alive([x, y]: [i64; 2]) -> u8 {
@@ -190,14 +193,27 @@ fn same_after_every_step(points: Points, grid: &str, faults: Faults, messages_a_
     );
 }
 
+/// Whether everything is to be run that there is.
+fn is_whole() -> bool {
+    std::env::var_os(STEPS).is_some()
+}
+
 #[test]
 fn columns_of_two_ranks_on_a_cable() {
     same_after_every_step(Points::Five, "1x2", Faults::default(), 2);
-    same_after_every_step(Points::Nine, "1x2", BAD, 2);
+    if is_whole() {
+        same_after_every_step(Points::Five, "1x2", BAD, 2);
+        same_after_every_step(Points::Nine, "1x2", Faults::default(), 2);
+        same_after_every_step(Points::Nine, "1x2", BAD, 2);
+    }
 }
 
 #[test]
 fn four_ranks_around_a_switch() {
-    same_after_every_step(Points::Five, "2x2", BAD, 8);
-    same_after_every_step(Points::Nine, "2x2", Faults::default(), 12);
+    same_after_every_step(Points::Nine, "2x2", BAD, 12);
+    if is_whole() {
+        same_after_every_step(Points::Nine, "2x2", Faults::default(), 12);
+        same_after_every_step(Points::Five, "2x2", Faults::default(), 8);
+        same_after_every_step(Points::Five, "2x2", BAD, 8);
+    }
 }
