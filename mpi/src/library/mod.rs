@@ -12,6 +12,7 @@
 //!
 //! Everything happens inside of [`Library::progress`], which all other functions that wait call. Nothing here starts threads.
 
+mod activity;
 mod area;
 mod arrive;
 mod control;

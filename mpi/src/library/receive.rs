@@ -1,8 +1,8 @@
 //! Receives: what a program says of them, and how far they are.
 
+use super::activity::Activity;
 use super::control::Announcement;
 use super::error::Error;
-use super::requests::Activity;
 use super::slots::Words;
 use super::{Buffer, Library, Request};
 use crate::layout::{Layout, Overlap, Shape};

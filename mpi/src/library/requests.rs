@@ -1,17 +1,10 @@
 //! What a program does with a request, whatever it is.
 
+use super::activity::Activity;
 use super::error::Error;
 use super::{Library, Request, Status};
 use spinneret_host::Device;
 use std::time::Duration;
-
-/// How far a request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Activity {
-    Inactive,
-    GoesOn,
-    HasEnded,
-}
 
 /// Between two looks of somebody who waits.
 const LOOK: Duration = Duration::from_nanos(500);

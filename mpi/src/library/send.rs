@@ -1,9 +1,9 @@
 //! Sends: announced, granted, and then sent over SLMP by the rank's own NIC.
 
+use super::activity::Activity;
 use super::control::{Control, Grant, Host, MOST};
 use super::error::Error;
 use super::receive::Status;
-use super::requests::Activity;
 use super::sending::{Sending, State, To};
 use super::{Buffer, Config, Library, Request};
 use crate::layout::Layout;
