@@ -234,6 +234,12 @@ int spinneret_rank_wait(struct spinneret_rank *rank,
                         struct spinneret_status *status);
 
 /**
+ * Takes a receive back that has no message yet, as MPI_Cancel: 1 if it is inactive then, 0 if it ends as ever.
+ */
+int spinneret_rank_cancel(struct spinneret_rank *rank,
+                          uint64_t request);
+
+/**
  * Frees a request. An active one ends first, and what comes of it is lost.
  */
 int spinneret_rank_free(struct spinneret_rank *rank, uint64_t request);

@@ -2,7 +2,6 @@
 
 use super::control::Announcement;
 use super::error::Error;
-
 use super::slots::Words;
 use super::status::{Activity, Status};
 use super::{Buffer, Library, Request};

@@ -2,7 +2,6 @@
 
 use super::control::{Control, Grant, Host, MOST};
 use super::error::Error;
-
 use super::sending::{Sending, State, To};
 use super::status::{Activity, Status};
 use super::{Buffer, Config, Library, Request};
