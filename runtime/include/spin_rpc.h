@@ -53,6 +53,10 @@ bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *a
 /* A whole call of one packet that nobody waits for. */
 bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes);
 
+/* The same for calls that have nothing to say: the host finds in the packet what stood there before. */
+bool spin_rpc_call_empty(uint32_t opcode, int64_t *answer);
+bool spin_rpc_post_empty(uint32_t opcode);
+
 /* Opens a port for a call. */
 spin_rpc_port_t *spin_rpc_open(uint32_t opcode);
 

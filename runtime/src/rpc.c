@@ -45,6 +45,21 @@ static inline void read_host(uint64_t address, volatile void *data, uint32_t byt
     spin_cmd_wait(command);
 }
 
+/* Begins to write the packet of a port. One without bytes is what stands there already. */
+static inline spin_cmd_t begin_write(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
+    spin_cmd_t sent = 0;
+    if (bytes != 0) {
+        write_host(port->packet_at, data, bytes, &sent);
+    }
+    return sent;
+}
+
+static inline void end_write(uint32_t bytes, spin_cmd_t sent) {
+    if (bytes != 0) {
+        spin_cmd_wait(sent);
+    }
+}
+
 static inline bool is_same_session(void) { return client.place->session == client.session; }
 
 /* A copy without a value is of this session, or tells that it is over. One with a value is an answer to this HPU, so it is. */
@@ -209,18 +224,18 @@ __attribute__((cold, noinline)) static bool reattach(spin_rpc_port_t *port) {
 
 /* Waits for the port, if need be, and writes the header, too. */
 __attribute__((noinline)) static bool send_more(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
-    spin_cmd_t header, sent;
+    spin_cmd_t header;
     do {
         if (!own(port) && !reattach(port)) {
             return false;
         }
-        write_host(port->packet_at, data, bytes, &sent);
+        spin_cmd_t sent = begin_write(port, data, bytes);
         if ((port->state & SPIN_RPC_NEW_HEADER) != 0) {
             write_host(port->header_at, port->header, SPIN_RPC_HEADER_BYTES, &header);
             port->state &= ~SPIN_RPC_NEW_HEADER;
             spin_cmd_wait(header);
         }
-        spin_cmd_wait(sent);
+        end_write(bytes, sent);
         if (is_same_session()) {
             give_away(port, port->state | SPIN_RPC_BEGUN);
             return true;
@@ -234,11 +249,10 @@ bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
     if ((state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) != SPIN_RPC_OWNS) {
         return send_more(port, data, bytes);
     }
-    spin_cmd_t sent;
-    write_host(port->packet_at, data, bytes, &sent);
+    spin_cmd_t sent = begin_write(port, data, bytes);
     /* The packet is on its way meanwhile, so this look costs nothing. */
     bool is_same = is_same_session();
-    spin_cmd_wait(sent);
+    end_write(bytes, sent);
     if (!is_same) {
         return reattach(port) && send_more(port, data, bytes);
     }
@@ -305,14 +319,12 @@ static inline spin_rpc_port_t *idle_port(uint32_t opcode) {
 
 /* Begins to send the packet of a port that is ours. */
 static inline spin_cmd_t begin_packet(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
-    spin_cmd_t sent;
     port->state = SPIN_RPC_OPEN;
-    write_host(port->packet_at, data, bytes, &sent);
-    return sent;
+    return begin_write(port, data, bytes);
 }
 
 /* Gives the port away when the packet is there. The command is written while that is on its way. */
-static inline void end_packet(spin_rpc_port_t *port, spin_cmd_t sent) {
+static inline void end_packet(spin_rpc_port_t *port, uint32_t bytes, spin_cmd_t sent) {
     port->out ^= 1;
     client.next = port->next;
     MMIO_WRITE(CMD_WORD0, port->outbox_at);
@@ -320,7 +332,7 @@ static inline void end_packet(spin_rpc_port_t *port, spin_cmd_t sent) {
     MMIO_WRITE(CMD_WORD2, (uintptr_t)&port->out);
     MMIO_WRITE(CMD_WORD3, SPIN_RPC_MAILBOX_BYTES);
     MMIO_WRITE(CMD_WORD4, true);
-    spin_cmd_wait(sent);
+    end_write(bytes, sent);
     spin_cmd_issue(CMD_INFO_HOST_COPY | 1, NULL);
 }
 
@@ -377,13 +389,14 @@ __attribute__((noinline)) static bool finish_at_host(spin_rpc_port_t *port, cons
     return finish_slowly(port, data, bytes, answer);
 }
 
-bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer) {
+/* The usual way of a call. Whether there are bytes is known where it is made, so that nobody has to look. */
+static inline __attribute__((always_inline)) bool call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer) {
     spin_rpc_port_t *port = idle_port(opcode);
     if (!LIKELY(port != NULL && port->state == SPIN_RPC_OWNS)) {
         return call_slowly(opcode, data, bytes, answer);
     }
     spin_cmd_t sent = begin_packet(port, data, bytes);
-    end_packet(port, sent);
+    end_packet(port, bytes, sent);
     volatile uint32_t *inbox = port->inbox;
     if (!LIKELY(inbox != NULL)) {
         return finish_at_host(port, data, bytes, answer);
@@ -407,6 +420,15 @@ bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *a
     return finish_slowly(port, data, bytes, answer);
 }
 
+bool spin_rpc_call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer) {
+    if (!LIKELY(bytes != 0)) {
+        return call_slowly(opcode, data, bytes, answer);
+    }
+    return call(opcode, data, bytes, answer);
+}
+
+bool spin_rpc_call_empty(uint32_t opcode, int64_t *answer) { return call(opcode, NULL, 0, answer); }
+
 /* Looks at a port, and says whether the session goes on. */
 static inline bool look_at(spin_rpc_port_t *port) {
     if (port->state != 0) {
@@ -421,8 +443,8 @@ static inline bool look_at(spin_rpc_port_t *port) {
 }
 
 /* The same where there is no copy: a read of the next port's inbox is under way together with the packet. */
-__attribute__((noinline)) static bool post_at_host(spin_rpc_port_t *port, uint32_t opcode, const void *data,
-                                                   uint32_t bytes) {
+static inline __attribute__((always_inline)) bool post_at_host(spin_rpc_port_t *port, uint32_t opcode, const void *data,
+                                                               uint32_t bytes) {
     spin_rpc_port_t *next = port->next;
     spin_cmd_t sent = begin_packet(port, data, bytes), looked;
     bool looks = next->state == 0;
@@ -435,19 +457,28 @@ __attribute__((noinline)) static bool post_at_host(spin_rpc_port_t *port, uint32
         next->state = next->seen == next->out ? SPIN_RPC_OWNS : 0;
     }
     if (!LIKELY(is_same)) {
-        spin_cmd_wait(sent);
+        end_write(bytes, sent);
         port->state = SPIN_RPC_OWNS;
         return post_slowly(opcode, data, bytes);
     }
-    end_packet(port, sent);
+    end_packet(port, bytes, sent);
     port->state = 0;
     return true;
 }
 
-bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes) {
+__attribute__((noinline)) static bool post_at_host_bytes(spin_rpc_port_t *port, uint32_t opcode, const void *data,
+                                                         uint32_t bytes) {
+    return bytes != 0 ? post_at_host(port, opcode, data, bytes) : post_slowly(opcode, data, bytes);
+}
+
+__attribute__((noinline)) static bool post_at_host_empty(spin_rpc_port_t *port, uint32_t opcode) {
+    return post_at_host(port, opcode, NULL, 0);
+}
+
+static inline __attribute__((always_inline)) bool post(uint32_t opcode, const void *data, uint32_t bytes, bool has_bytes) {
     spin_rpc_port_t *port = idle_port(opcode);
     if (port != NULL && port->inbox == NULL && (port->state == SPIN_RPC_OWNS || wait_at_host(port))) {
-        return post_at_host(port, opcode, data, bytes);
+        return has_bytes ? post_at_host_bytes(port, opcode, data, bytes) : post_at_host_empty(port, opcode);
     }
     bool is_usual = LIKELY(port != NULL) && LIKELY(port->inbox != NULL) &&
                     (LIKELY(port->state == SPIN_RPC_OWNS) || (look_at(port) && port->state == SPIN_RPC_OWNS));
@@ -457,14 +488,20 @@ bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes) {
     spin_cmd_t sent = begin_packet(port, data, bytes);
     /* A look at the next port tells of the session as well, and the packet is on its way meanwhile. */
     if (!LIKELY(look_at(port->next))) {
-        spin_cmd_wait(sent);
+        end_write(bytes, sent);
         port->state = SPIN_RPC_OWNS;
         return post_slowly(opcode, data, bytes);
     }
-    end_packet(port, sent);
+    end_packet(port, bytes, sent);
     port->state = 0;
     return true;
 }
+
+bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes) {
+    return LIKELY(bytes != 0) ? post(opcode, data, bytes, true) : post_slowly(opcode, data, bytes);
+}
+
+bool spin_rpc_post_empty(uint32_t opcode) { return post(opcode, NULL, 0, false); }
 
 /* ---- Streams ---- */
 

@@ -38,10 +38,14 @@ enum kind {
     PUTS_MANY,
 };
 
-/* Calls that wait for nothing but their end: clocks of all of them. */
+/* Calls that wait for nothing but their end, with a number or without: clocks of all of them. */
 static void noops(struct request *request) {
+    bool has_number = request->number != 0;
     uint32_t calls = request->count, done = 0, start = cycles();
-    for (uint32_t call = 0; call < calls; ++call) {
+    for (uint32_t call = 0; !has_number && call < calls; ++call) {
+        done += spin_rpc_call_empty(SPIN_RPC_NOOP, NULL);
+    }
+    for (uint32_t call = 0; has_number && call < calls; ++call) {
         done += spin_rpc_call(SPIN_RPC_NOOP, &call, sizeof(call), NULL);
     }
     request->number = cycles() - start;
@@ -61,8 +65,12 @@ static void increments(struct request *request) {
 }
 
 static void asynchronous(struct request *request) {
+    bool has_number = request->number != 0;
     uint32_t calls = request->count, done = 0, start = cycles();
-    for (uint32_t call = 0; call < calls; ++call) {
+    for (uint32_t call = 0; !has_number && call < calls; ++call) {
+        done += spin_rpc_post_empty(SPIN_RPC_NOOP);
+    }
+    for (uint32_t call = 0; has_number && call < calls; ++call) {
         done += spin_rpc_post(SPIN_RPC_NOOP, &call, sizeof(call));
     }
     request->number = cycles() - start;

@@ -52,9 +52,11 @@ impl Bar {
 }
 
 /// What is measured: the call, whether handlers wait at the NIC, ports of an HPU, HPUs.
-const ROWS: [(Call, bool, u32, u32, Bar); 18] = [
+const ROWS: [(Call, bool, u32, u32, Bar); 23] = [
     (Call::Noop, true, 1, 1, Bar::Clocks(150.0)),
     (Call::Noop, false, 1, 1, Bar::Clocks(200.0)),
+    (Call::Tell, true, 1, 1, Bar::None),
+    (Call::Tell, false, 1, 1, Bar::None),
     (Call::Increment, true, 1, 1, Bar::None),
     (Call::Increment, false, 1, 1, Bar::None),
     (Call::Noop, true, 1, 16, Bar::None),
@@ -66,6 +68,9 @@ const ROWS: [(Call, bool, u32, u32, Bar); 18] = [
     (Call::Asynchronous, false, 2, 1, Bar::None),
     (Call::Asynchronous, true, 2, 16, Bar::None),
     (Call::Asynchronous, false, 2, 16, Bar::Rate(6e6)),
+    (Call::Post, true, 2, 1, Bar::None),
+    (Call::Post, true, 2, 16, Bar::None),
+    (Call::Post, false, 2, 16, Bar::None),
     (Call::Puts, true, 1, 1, Bar::None),
     (Call::Printf, true, 1, 1, Bar::None),
     (Call::Printf, false, 1, 1, Bar::None),

@@ -26,20 +26,38 @@ const WARM_CALLS: u32 = 50;
 /// Longest that a measurement takes on the NIC.
 const LIMIT_PS: u64 = 1_000_000_000_000;
 
-/// A kind of call: `enum kind` of `runtime/tests/rpc/rpc.c`.
+/// A kind of call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[repr(u32)]
 pub enum Call {
-    /// A call without an answer, of which the handler waits until it is done.
-    Noop = 0,
+    /// A call without data and answer, of which the handler waits until it is done.
+    Noop,
+    /// The same with a number.
+    Tell,
     /// A number there and the next one back.
-    Increment = 1,
-    /// A call that is not waited for.
-    Asynchronous = 2,
+    Increment,
+    /// A call without data that is not waited for.
+    Asynchronous,
+    /// The same with a number.
+    Post,
     /// `printf` of a number and a string.
-    Printf = 17,
+    Printf,
     /// `puts` of 20 bytes.
-    Puts = 18,
+    Puts,
+}
+
+impl Call {
+    /// A request's kind, as `enum kind` of `runtime/tests/rpc/rpc.c`, and its second number.
+    fn request(self) -> (u32, u32) {
+        match self {
+            Self::Noop => (0, 0),
+            Self::Tell => (0, 1),
+            Self::Increment => (1, 0),
+            Self::Asynchronous => (2, 0),
+            Self::Post => (2, 1),
+            Self::Printf => (17, 0),
+            Self::Puts => (18, 0),
+        }
+    }
 }
 
 /// One measurement.
@@ -89,7 +107,8 @@ pub fn measure(call: Call, offer: &Offer, hpus: u32, calls: u32) -> Result<Row, 
         let mut nic = simulated.borrow_mut();
         for number in 0..hpus {
             // The message's number chooses the cluster, which takes more packets than it has HPUs.
-            let words = [call as u32 | (number & 1) << 16, count];
+            let (kind, second) = call.request();
+            let words = [kind | (number & 1) << 16, count, second];
             let mut payload: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             payload.resize(4 * WORDS, 0);
             nic.receive(udp(PORT, &payload));

@@ -12,12 +12,15 @@ fn numbers_come_back_by_one() {
         let answer = bench.ask(&mut services, Kind::Increments, 3, start);
         assert_eq!([answer.rest[0], answer.rest[1]], [start + 3, 0]);
     }
-    let answer = bench.ask(&mut services, Kind::Noops, 10, 0);
-    assert_eq!(answer.rest[0], 10);
-    let answer = bench.ask(&mut services, Kind::Asynchronous, 10, 0);
-    assert_eq!(answer.rest[0], 10);
+    // Without a number in the packet, and with one.
+    for has_number in [0, 1, 0] {
+        for kind in [Kind::Noops, Kind::Asynchronous] {
+            let answer = bench.ask(&mut services, kind, 10, has_number);
+            assert_eq!(answer.rest[0], 10);
+        }
+    }
     let (counts, end) = ok(services.close());
-    assert_eq!((counts.calls, end), (32, None));
+    assert_eq!((counts.calls, end), (72, None));
     assert!(counts.refusals.is_empty(), "{counts:?}");
 }
 

@@ -1,0 +1,7 @@
+//! Calls in the encoding of Emissary APIs: literal bytes, the faults of the proposal that ours has not, and arbitrary bytes.
+
+mod apis;
+mod calls;
+mod refusals;
+mod stub;
+mod transfers;
