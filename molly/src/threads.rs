@@ -40,6 +40,8 @@ impl Default for Network {
 pub(crate) struct Hub {
     lines: Mutex<HashMap<(usize, usize, usize), Arc<Shared>>>,
     failed: AtomicBool,
+    /// What each rank has called last.
+    calls: Mutex<HashMap<usize, String>>,
 }
 
 /// A line between two ranks.
@@ -202,6 +204,14 @@ impl Transport for Threads {
         opened.count += 1;
         opened.buffer = message.map(|(_, message)| message).unwrap_or_default();
         Ok(&opened.buffer)
+    }
+
+    fn enter(&mut self, call: &str) {
+        lock(&self.hub.calls).insert(self.rank, call.to_owned());
+    }
+
+    fn last_call(&self, peer: usize) -> Option<String> {
+        lock(&self.hub.calls).get(&peer).cloned()
     }
 
     fn release(&mut self, line: usize) -> Result<()> {

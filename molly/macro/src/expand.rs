@@ -1,6 +1,6 @@
 //! The module beside a function.
 
-use crate::leaf::{elements, leaf_code, leaf_fields};
+use crate::leaf::{elements, leaf_code, leaf_fields, leaf_sums};
 use crate::nest::{Around, Leaf, nodes};
 use crate::scope::{Binding, Scope};
 use proc_macro2::{Span, TokenStream};
@@ -16,6 +16,8 @@ pub(crate) type Element = (GenericArgument, GenericArgument);
 pub(crate) struct Arguments {
     /// Names of fields, with `T` and `D`.
     pub(crate) fields: Vec<(Ident, Element)>,
+    /// Names of sums, with their types.
+    pub(crate) sums: Vec<(Ident, Type)>,
     /// Integers that the analysis knows.
     pub(crate) params: Vec<Ident>,
     /// All arguments but fields, with their types.
@@ -71,6 +73,9 @@ fn scope(arguments: &Arguments) -> syn::Result<Scope> {
     for (number, name) in arguments.params.iter().enumerate() {
         scope.bind(name, Binding::Affine(quote!(Expr::Param(#number)), false))?;
     }
+    for (name, _) in &arguments.sums {
+        scope.bind(name, Binding::Sum)?;
+    }
     for (number, (name, _)) in arguments.fields.iter().enumerate() {
         scope.bind(name, Binding::Field(number))?;
     }
@@ -97,9 +102,14 @@ fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
                 arguments.all.push(quote!(#name: &mut #field));
                 arguments.fields.push((name, element));
             }
+            (Type::Reference(reference), None) if is_sum(&reference.elem) => {
+                let sum = &*reference.elem;
+                arguments.all.push(quote!(#name: &mut #sum));
+                arguments.sums.push((name, sum.clone()));
+            }
             (Type::Reference(_), None) => {
-                let text =
-                    "arguments are `&mut Field<T, D>`, `&Field<T, D>`, or values, such as i64 for sizes";
+                let text = "arguments are `&mut Field<T, D>`, `&Field<T, D>`, `&mut Sum<T>`, `&mut FastSum`, or values, such as \
+                            i64 for sizes";
                 return Err(syn::Error::new(ty.span(), text));
             }
             _ => {
@@ -112,6 +122,13 @@ fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
         }
     }
     Ok(arguments)
+}
+
+/// Whether a type is that of a sum, by its name.
+fn is_sum(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| last.ident == "Sum" || last.ident == "FastSum")
 }
 
 /// `T` and `D` of `&mut Field<T, D>`.
@@ -153,6 +170,12 @@ fn module(
         .fields
         .iter()
         .map(|(name, (element, dims))| quote!(#name: &'w mut ::molly::Field<#element, #dims>));
+    let (sums, sum_types): (Vec<_>, Vec<_>) = arguments.sums.iter().cloned().unzip();
+    let parts: Vec<Ident> = sums.iter().map(|name| format_ident!("__part_{name}")).collect();
+    let reduced = match sums.is_empty() {
+        true => quote!(),
+        false => quote!(rank.reduce(&mut [#(&mut #parts),*])?;),
+    };
     let numbers = 0..fields.len();
     let numbered = 0..fields.len();
     let bodies: Vec<Ident> = (0..leaves.len())
@@ -164,7 +187,8 @@ fn module(
             true => quote!(self.#name.layout(), self.#name.cells()),
             false => quote!(self.#name.layout(), self.#name.elements()),
         });
-        quote!(#(#elements,)* #(self.#values,)* __row)
+        let sums = leaf_sums(leaf, arguments).map(|(name, _)| name);
+        quote!(#(#elements,)* #(&mut *self.#sums,)* #(self.#values,)* __row)
     });
     let given: Vec<TokenStream> = given.collect();
     let codes = leaves.iter().zip(&bodies).map(|(leaf, body)| {
@@ -176,7 +200,8 @@ fn module(
             };
             quote!(#name: ::molly::Layout<#dims>, #elements: &[#element])
         });
-        let taken: Vec<TokenStream> = taken.collect();
+        let added = leaf_sums(leaf, arguments).map(|(name, ty)| quote!(#name: &mut #ty));
+        let taken: Vec<TokenStream> = taken.chain(added).collect();
         let code = leaf_code(leaf, arguments, scope);
         quote! {
             #[inline(never)]
@@ -219,7 +244,9 @@ fn module(
             ///
             /// # Errors
             /// If there is no plan, a field belongs to another rank, or another rank does not do its part.
+            #[track_caller]
             pub fn run(rank: &mut ::molly::Rank, #(#all),*) -> ::molly::Result<::molly::Traffic> {
+                rank.enter(stringify!(#name), ::std::panic::Location::caller());
                 let __program = program();
                 let __sizes = ::molly::model::Sizes {
                     params: vec![#(#params),*],
@@ -228,12 +255,17 @@ fn module(
                 let __plan = rank.plan(&__program, &__sizes)?;
                 #(rank.prepare(&__program, &__plan, #numbers, #fields)?;)*
                 let __wraps = false #(|| #fields.layout().wraps())*;
-                let mut __work = Work { #(#fields,)* #(#values,)* __wraps };
-                rank.execute(&__program, &__plan, &mut __work)
+                #(let mut #parts = <#sum_types>::new();)*
+                let mut __work = Work { #(#fields,)* #(#sums: &mut #parts,)* #(#values,)* __wraps };
+                let __traffic = rank.execute(&__program, &__plan, &mut __work)?;
+                #reduced
+                #(::molly::Part::merge(#sums, &::molly::Part::words(&#parts));)*
+                Ok(__traffic)
             }
 
             struct Work<'w> {
                 #(#kept,)*
+                #(#sums: &'w mut #sum_types,)*
                 #(#values: #types,)*
                 __wraps: bool,
             }
