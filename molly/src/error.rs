@@ -28,6 +28,20 @@ pub enum Error {
         /// and how long.
         waited: Duration,
     },
+    /// Another rank did not do its part of a call.
+    #[error("{what}; rank {rank} is in {here}, and rank {peer} {}", said(.there.as_deref()))]
+    Absent {
+        /// What was waited for, in words.
+        what: String,
+        /// The rank that waited,
+        rank: usize,
+        /// what it had called, and where in the source,
+        here: String,
+        /// the rank that it waited for,
+        peer: usize,
+        /// and what that had called last, if the transport can say.
+        there: Option<String>,
+    },
     /// Another rank failed, so this one stopped.
     #[error("rank {rank} stopped, as another rank failed")]
     OtherFailed {
@@ -98,6 +112,13 @@ pub enum Error {
         /// The field.
         field: String,
     },
+}
+
+fn said(call: Option<&str>) -> String {
+    match call {
+        Some(call) => format!("was last in {call}"),
+        None => "says itself where it is, or has ended".to_owned(),
+    }
 }
 
 /// What was done, or what went wrong.

@@ -43,6 +43,7 @@
 extern crate self as molly;
 
 mod error;
+mod exact;
 mod field;
 mod layout;
 mod memory;
@@ -51,11 +52,13 @@ mod placed;
 pub mod programs;
 pub mod random;
 mod rank;
+mod sums;
 mod threads;
 mod transport;
 mod world;
 
 pub use error::{Error, Result};
+pub use exact::Exact;
 pub use field::{Field, Storage};
 pub use layout::Layout;
 pub use memory::Memory;
@@ -63,6 +66,7 @@ pub use rank::{Rank, Traffic, Work};
 pub use spinneret_molly_macro::scop;
 pub use spinneret_molly_model as model;
 pub use spinneret_molly_model::{Geometry, Options, Plan};
+pub use sums::{FastSum, Part, Sum, Summand};
 pub use threads::Network;
 pub use transport::{Line, Place, Placing, Transport};
 pub use world::threads;

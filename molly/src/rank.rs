@@ -9,6 +9,7 @@ use spinneret_molly_model::{
 };
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::panic::Location;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,6 +31,8 @@ pub struct Rank {
     tags: HashMap<Key, usize>,
     next_tag: usize,
     options: Options,
+    /// What was called last, and where.
+    call: String,
 }
 
 impl std::fmt::Debug for Rank {
@@ -66,8 +69,10 @@ pub trait Work {
 /// Instances between two moments of the transport: some ten microseconds of work.
 const INSTANCES: i64 = 1 << 16;
 
-/// The tag of messages of [`Rank::gather`]; plans' tags are above.
+/// The tags of messages of [`Rank::gather`] and [`Rank::reduce`], and the first one of plans.
 const GATHER: usize = 0;
+const REDUCE: usize = 1;
+const PLANS: usize = 2;
 
 /// The line of a message of [`Rank::gather`].
 fn gathering(peer: usize, is_send: bool, capacity: usize) -> Line {
@@ -96,8 +101,29 @@ impl Rank {
             plans,
             lines: HashMap::new(),
             tags: HashMap::new(),
-            next_tag: GATHER + 1,
+            next_tag: PLANS,
             options: Options::default(),
+            call: String::new(),
+        }
+    }
+
+    /// Notes what is called, and where, for the errors of ranks that wait for others. Code that `#[molly::scop]` writes calls it.
+    pub fn enter(&mut self, what: &str, at: &Location<'_>) {
+        self.call = format!("`{what}` ({}:{}:{})", at.file(), at.line(), at.column());
+        self.transport.enter(&self.call);
+    }
+
+    /// An error with the calls of both ranks, if one waited for the other in vain.
+    pub(crate) fn located(&self, error: Error) -> Error {
+        match error {
+            Error::TimeOut { rank, peer, .. } => Error::Absent {
+                what: error.to_string(),
+                rank,
+                here: self.call.clone(),
+                peer,
+                there: self.transport.last_call(peer),
+            },
+            other => other,
         }
     }
 
@@ -132,7 +158,13 @@ impl Rank {
     ///
     /// # Errors
     /// If a rank does not.
+    #[track_caller]
     pub fn gather<T: Pod, const D: usize>(&mut self, field: &Field<T, D>) -> Result<Option<Field<T, D>>> {
+        self.enter("gather", Location::caller());
+        self.gathered(field).map_err(|error| self.located(error))
+    }
+
+    fn gathered<T: Pod, const D: usize>(&mut self, field: &Field<T, D>) -> Result<Option<Field<T, D>>> {
         let shape = field.shape();
         if self.rank != 0 {
             let owned = field.owned();
@@ -170,6 +202,35 @@ impl Rank {
             });
         }
         Ok(Some(whole))
+    }
+
+    /// Sends a part of a reduction.
+    pub(crate) fn send_words(&mut self, peer: usize, words: &[u64]) -> Result<()> {
+        let bytes: &[u8] = bytemuck::cast_slice(words);
+        let line = self.line(peer, true, REDUCE, 1, bytes.len())?;
+        self.transport.buffer(line, bytes.len())?.copy_from_slice(bytes);
+        self.transport.start(line)
+    }
+
+    /// Receives a part of a reduction.
+    pub(crate) fn receive_words(&mut self, peer: usize, count: usize) -> Result<Vec<u64>> {
+        let expected = count * size_of::<u64>();
+        let line = self.line(peer, false, REDUCE, 1, expected)?;
+        let bytes = self.transport.wait(line)?;
+        let found = bytes.len();
+        if found != expected {
+            let rank = self.rank;
+            return Err(Error::Length {
+                rank,
+                peer,
+                found,
+                expected,
+            });
+        }
+        let words = bytes.chunks_exact(size_of::<u64>());
+        let words = words.map(bytemuck::pod_read_unaligned).collect();
+        self.transport.release(line)?;
+        Ok(words)
     }
 
     /// The plan of a program with these numbers; one rank makes it, if nobody has yet.
@@ -218,11 +279,16 @@ impl Rank {
     /// # Errors
     /// If another rank does not do its part.
     pub fn execute(&mut self, program: &Program, plan: &Plan, work: &mut dyn Work) -> Result<Traffic> {
+        self.executed(program, plan, work)
+            .map_err(|error| self.located(error))
+    }
+
+    fn executed(&mut self, program: &Program, plan: &Plan, work: &mut dyn Work) -> Result<Traffic> {
         let first_tag = self
             .tags
             .get(&(program.name.clone(), plan.sizes.clone(), self.options))
             .copied()
-            .unwrap_or(GATHER + 1);
+            .unwrap_or(PLANS);
         let mut run = Execution {
             plan,
             first_tag,

@@ -44,6 +44,8 @@ impl Default for Network {
 pub(crate) struct Hub {
     lines: Mutex<HashMap<(usize, usize, usize), Arc<Shared>>>,
     failed: AtomicBool,
+    /// What each rank has called last.
+    calls: Mutex<HashMap<usize, String>>,
 }
 
 /// A line between two ranks.
@@ -223,6 +225,14 @@ impl Transport for Threads {
 
     fn wait(&mut self, line: usize) -> Result<&[u8]> {
         self.take(line)
+    }
+
+    fn enter(&mut self, call: &str) {
+        lock(&self.hub.calls).insert(self.rank, call.to_owned());
+    }
+
+    fn last_call(&self, peer: usize) -> Option<String> {
+        lock(&self.hub.calls).get(&peer).cloned()
     }
 
     fn release(&mut self, line: usize) -> Result<()> {

@@ -67,6 +67,14 @@ pub trait Transport {
         Ok(())
     }
 
+    /// Notes what its rank has called, and where.
+    fn enter(&mut self, _call: &str) {}
+
+    /// What another rank has noted last, if that can be known without its help.
+    fn last_call(&self, _peer: usize) -> Option<String> {
+        None
+    }
+
     /// Frees the buffer of the message that [`Transport::wait`] gave.
     ///
     /// # Errors

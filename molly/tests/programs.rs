@@ -175,3 +175,34 @@ fn an_element_outside_of_a_field_is_named_with_its_place() {
         "{text}"
     );
 }
+
+#[test]
+fn fields_of_one_nest_live_on_one_grid() {
+    let network = Network::default();
+    let foreign = molly::threads(&Geometry::parse("2x1").unwrap(), &network, |rank| {
+        Ok(rank.field([8, 8], value))
+    });
+    let foreign = foreign.unwrap();
+    let result = molly::threads(&Geometry::parse("1x2").unwrap(), &network, |rank| {
+        let (mut a, mut b) = (foreign[rank.rank()].clone(), rank.field([8, 8], value));
+        transposition::run(rank, &mut a, &mut b)
+    });
+    assert_eq!(
+        result.unwrap_err().to_string(),
+        "`a` was made for another rank or grid than the one that runs it; make fields with `Rank::field`"
+    );
+}
+
+#[test]
+fn ranks_may_own_nothing() {
+    let mut serial = Field::new([3, 2], value);
+    red_black(&mut serial, 2);
+    let (a, mut b) = (serial.clone(), Field::new([2, 3], value));
+    transposition(&a, &mut b);
+    same(&["5x7", "1x9", "11x1"], &b, |rank| {
+        let (mut a, mut b) = (rank.field([3, 2], value), rank.field([2, 3], value));
+        red_black::run(rank, &mut a, 2)?;
+        transposition::run(rank, &mut a, &mut b)?;
+        rank.gather(&b)
+    });
+}

@@ -15,6 +15,10 @@ pub(crate) struct Accesses {
     pub(crate) tokens: Vec<TokenStream>,
     /// Whether a field is written.
     pub(crate) writes: bool,
+    /// Whether something is added to a sum.
+    pub(crate) adds: bool,
+    /// Whether an element is read by every instance, so that its home can execute it.
+    pub(crate) is_somewhere: bool,
 }
 
 /// The accesses of statements inside of `depth` loops.
@@ -28,6 +32,8 @@ pub(crate) fn accesses(statements: &[Stmt], scope: &Scope, depth: usize) -> syn:
         found: Accesses {
             tokens: Vec::new(),
             writes: false,
+            adds: false,
+            is_somewhere: false,
         },
         error: None,
     };
@@ -40,7 +46,7 @@ pub(crate) fn accesses(statements: &[Stmt], scope: &Scope, depth: usize) -> syn:
     }
 }
 
-/// Whether part of a program writes a field.
+/// Whether part of a program writes a field or adds to a sum.
 pub(crate) fn writes(statement: &Stmt, scope: &Scope) -> bool {
     let mut find = Find {
         scope,
@@ -51,7 +57,7 @@ pub(crate) fn writes(statement: &Stmt, scope: &Scope) -> bool {
     find.writes
 }
 
-/// Whether a field is named.
+/// Whether a field or a sum is named.
 pub(crate) fn mentions(expr: &Expr, scope: &Scope) -> bool {
     let mut find = Find {
         scope,
@@ -70,8 +76,9 @@ struct Find<'a> {
 
 impl<'ast> Visit<'ast> for Find<'_> {
     fn visit_expr(&mut self, expr: &'ast Expr) {
-        self.mentions |= self.scope.field(expr).is_some();
-        self.writes |= written(expr).is_some_and(|left| self.scope.element(left).is_some());
+        self.mentions |= self.scope.field(expr).is_some() || self.scope.is_sum(expr);
+        self.writes |=
+            written(expr).is_some_and(|left| self.scope.element(left).is_some() || self.scope.is_total(left));
         visit::visit_expr(self, expr);
     }
 }
@@ -154,6 +161,7 @@ impl Collect {
             false => (&self.inner[..], &self.when[..]),
         };
         self.found.writes |= is_write;
+        self.found.is_somewhere |= self.unsure == 0 && self.when.is_empty() && self.inner.is_empty();
         self.found.tokens.push(quote!(Access {
             is_write: #is_write,
             field: #field,
@@ -211,6 +219,17 @@ impl<'ast> Visit<'ast> for Collect {
             );
         }
         match expr {
+            Expr::Binary(binary)
+                if matches!(binary.op, BinOp::AddAssign(_)) && self.scope.is_total(&binary.left) =>
+            {
+                self.visit_expr(&binary.right);
+                self.found.adds = true;
+            }
+            _ if self.scope.is_sum(expr) => {
+                let text =
+                    "a sum has no value before all loops have run; it is only added to, as `*sum += value`";
+                self.refuse(expr.span(), text);
+            }
             Expr::Assign(assign) => {
                 self.visit_expr(&assign.right);
                 self.write(&assign.left, false);
@@ -309,13 +328,15 @@ impl<'ast> Visit<'ast> for Collect {
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let hidden = |tree: TokenTree| match tree {
-            TokenTree::Ident(name) => matches!(self.scope.get(&name), Some(Binding::Field(_))),
+            TokenTree::Ident(name) => {
+                matches!(self.scope.get(&name), Some(Binding::Field(_) | Binding::Sum))
+            }
             _ => false,
         };
         if flat(call.tokens.clone()).into_iter().any(hidden) {
             self.refuse(
                 call.span(),
-                "a macro cannot name a field; read the element into a variable first",
+                "a macro cannot name a field or a sum; read the element into a variable first",
             );
         }
     }

@@ -68,6 +68,7 @@ pub(crate) fn affine(expr: &Expr, scope: &Scope) -> syn::Result<Affine> {
                 varies: *varies,
             }),
             Some(Binding::Field(_)) => refuse(expr, "is a field; only its elements and `len` are integers"),
+            Some(Binding::Sum) => refuse(expr, "is a sum, which has no value before all loops have run"),
             Some(Binding::Value) => refuse(expr, &format!("is not known before the loops run; {WRITE}")),
             None => {
                 // A name from outside of the function is a constant, or Rust's compiler says that there is none.

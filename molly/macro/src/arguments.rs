@@ -13,6 +13,8 @@ pub(crate) type Element = (GenericArgument, GenericArgument);
 pub(crate) struct Arguments {
     /// Names of fields, with `T` and `D`.
     pub(crate) fields: Vec<(Ident, Element)>,
+    /// Names of sums, with their types.
+    pub(crate) sums: Vec<(Ident, Type)>,
     /// Integers that the analysis knows.
     pub(crate) params: Vec<Ident>,
     /// All arguments but fields, with their types.
@@ -43,9 +45,14 @@ pub(crate) fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
                 arguments.all.push(quote!(#name: &mut #field));
                 arguments.fields.push((name, element));
             }
+            (Type::Reference(reference), None) if is_sum(&reference.elem) => {
+                let sum = &*reference.elem;
+                arguments.all.push(quote!(#name: &mut #sum));
+                arguments.sums.push((name, sum.clone()));
+            }
             (Type::Reference(_), None) => {
-                let text =
-                    "arguments are `&mut Field<T, D>`, `&Field<T, D>`, or values, such as i64 for sizes";
+                let text = "arguments are `&mut Field<T, D>`, `&Field<T, D>`, `&mut Sum<T>`, `&mut FastSum`, or values, such as \
+                            i64 for sizes";
                 return Err(syn::Error::new(ty.span(), text));
             }
             _ => {
@@ -58,6 +65,13 @@ pub(crate) fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
         }
     }
     Ok(arguments)
+}
+
+/// Whether a type is that of a sum, by its name.
+fn is_sum(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| last.ident == "Sum" || last.ident == "FastSum")
 }
 
 /// `T` and `D` of `&mut Field<T, D>`.

@@ -1,7 +1,7 @@
 //! The module beside a function.
 
 use crate::arguments::{Arguments, arguments};
-use crate::leaf::{elements, leaf_code, leaf_fields};
+use crate::leaf::{elements, leaf_code, leaf_fields, leaf_sums};
 use crate::nest::{Around, Leaf, nodes};
 use crate::scope::{Binding, Scope};
 use proc_macro2::{Span, TokenStream};
@@ -54,6 +54,9 @@ fn scope(arguments: &Arguments) -> syn::Result<Scope> {
     for (number, name) in arguments.params.iter().enumerate() {
         scope.bind(name, Binding::Affine(quote!(Expr::Param(#number)), false))?;
     }
+    for (name, _) in &arguments.sums {
+        scope.bind(name, Binding::Sum)?;
+    }
     for (number, (name, _)) in arguments.fields.iter().enumerate() {
         scope.bind(name, Binding::Field(number))?;
     }
@@ -80,6 +83,12 @@ fn module(
         .fields
         .iter()
         .map(|(name, (element, dims))| quote!(#name: &'w mut ::molly::Field<#element, #dims>));
+    let (sums, sum_types): (Vec<_>, Vec<_>) = arguments.sums.iter().cloned().unzip();
+    let parts: Vec<Ident> = sums.iter().map(|name| format_ident!("__part_{name}")).collect();
+    let reduced = match sums.is_empty() {
+        true => quote!(),
+        false => quote!(rank.reduce(&mut [#(&mut #parts),*])?;),
+    };
     let numbers = 0..fields.len();
     let numbered = 0..fields.len();
     let bodies: Vec<Ident> = (0..leaves.len())
@@ -91,7 +100,8 @@ fn module(
             true => quote!(self.#name.layout(), self.#name.cells()),
             false => quote!(self.#name.layout(), self.#name.elements()),
         });
-        quote!(#(#elements,)* #(self.#values,)* __row)
+        let sums = leaf_sums(leaf, arguments).map(|(name, _)| name);
+        quote!(#(#elements,)* #(&mut *self.#sums,)* #(self.#values,)* __row)
     });
     let given: Vec<TokenStream> = given.collect();
     let codes = leaves.iter().zip(&bodies).map(|(leaf, body)| {
@@ -103,7 +113,8 @@ fn module(
             };
             quote!(#name: ::molly::Layout<#dims>, #elements: &[#element])
         });
-        let taken: Vec<TokenStream> = taken.collect();
+        let added = leaf_sums(leaf, arguments).map(|(name, ty)| quote!(#name: &mut #ty));
+        let taken: Vec<TokenStream> = taken.chain(added).collect();
         let code = leaf_code(leaf, arguments, scope);
         quote! {
             #[inline(never)]
@@ -146,7 +157,9 @@ fn module(
             ///
             /// # Errors
             /// If there is no plan, a field belongs to another rank, or another rank does not do its part.
+            #[track_caller]
             pub fn run(rank: &mut ::molly::Rank, #(#all),*) -> ::molly::Result<::molly::Traffic> {
+                rank.enter(stringify!(#name), ::std::panic::Location::caller());
                 let __program = program();
                 let __sizes = ::molly::model::Sizes {
                     params: vec![#(#params),*],
@@ -155,12 +168,17 @@ fn module(
                 let __plan = rank.plan(&__program, &__sizes)?;
                 #(rank.prepare(&__program, &__plan, #numbers, #fields)?;)*
                 let __wraps = false #(|| #fields.layout().wraps())*;
-                let mut __work = Work { #(#fields,)* #(#values,)* __wraps };
-                rank.execute(&__program, &__plan, &mut __work)
+                #(let mut #parts = <#sum_types>::new();)*
+                let mut __work = Work { #(#fields,)* #(#sums: &mut #parts,)* #(#values,)* __wraps };
+                let __traffic = rank.execute(&__program, &__plan, &mut __work)?;
+                #reduced
+                #(::molly::Part::merge(#sums, &::molly::Part::words(&#parts));)*
+                Ok(__traffic)
             }
 
             struct Work<'w> {
                 #(#kept,)*
+                #(#sums: &'w mut #sum_types,)*
                 #(#values: #types,)*
                 __wraps: bool,
             }

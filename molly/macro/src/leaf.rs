@@ -12,7 +12,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Expr, ExprIndex, Ident, Lit, Stmt};
+use syn::{BinOp, Expr, ExprIndex, Ident, Lit, Stmt, Type};
 
 /// The name of a field's elements.
 pub(crate) fn elements(field: &Ident) -> Ident {
@@ -25,6 +25,22 @@ pub(crate) fn leaf_fields<'a>(
     arguments: &'a Arguments,
     scope: &'a Scope,
 ) -> impl Iterator<Item = (&'a Ident, &'a Element, bool)> {
+    let is_named = named(leaf);
+    let of_body = arguments.fields.iter().filter(move |(name, _)| is_named(name));
+    of_body.map(|(name, element)| (name, element, is_written(leaf, name, scope)))
+}
+
+/// The sums that a body names, and their types.
+pub(crate) fn leaf_sums<'a>(
+    leaf: &Leaf,
+    arguments: &'a Arguments,
+) -> impl Iterator<Item = &'a (Ident, Type)> {
+    let is_named = named(leaf);
+    arguments.sums.iter().filter(move |(name, _)| is_named(name))
+}
+
+/// Whether a body has a name.
+fn named(leaf: &Leaf) -> impl Fn(&Ident) -> bool + use<> {
     let mut named = Vec::new();
     for statement in &leaf.statements {
         named.extend(
@@ -36,9 +52,7 @@ pub(crate) fn leaf_fields<'a>(
                 }),
         );
     }
-    let is_named = move |name: &Ident| named.contains(&name.to_string());
-    let of_body = arguments.fields.iter().filter(move |(name, _)| is_named(name));
-    of_body.map(|(name, element)| (name, element, is_written(leaf, name, scope)))
+    move |name: &Ident| named.contains(&name.to_string())
 }
 
 fn is_written(leaf: &Leaf, field: &Ident, scope: &Scope) -> bool {

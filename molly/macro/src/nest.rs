@@ -134,7 +134,12 @@ fn flush(
     let site =
         quote_spanned!(first.span()=> Site { file: file!().to_owned(), line: line!(), column: column!() });
     let found = accesses(pending, &around.scope, around.loops.len())?;
-    if !found.writes {
+    if found.adds && !found.writes && !found.is_somewhere {
+        let text = "nothing says which rank adds this: read an element here, outside of conditions and inner loops, and the \
+                    rank does it where that lives";
+        return Err(syn::Error::new(first.span(), text));
+    }
+    if !found.writes && !found.adds {
         let text = "this writes no field; move what it computes to where it is used, or keep it in a field";
         return Err(syn::Error::new(first.span(), text));
     }

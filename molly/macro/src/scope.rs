@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use std::collections::HashMap;
-use syn::{Expr, ExprIndex, Ident};
+use syn::{Expr, ExprIndex, Ident, UnOp};
 
 /// What a name stands for.
 #[derive(Debug, Clone)]
@@ -11,6 +11,8 @@ pub(crate) enum Binding {
     Affine(TokenStream, bool),
     /// A field, by its number.
     Field(usize),
+    /// A sum, to which bodies add.
+    Sum,
     /// Any other value.
     Value,
 }
@@ -21,17 +23,40 @@ pub(crate) struct Scope(HashMap<String, Binding>);
 
 impl Scope {
     pub(crate) fn bind(&mut self, name: &Ident, binding: Binding) -> syn::Result<()> {
-        if let Some(Binding::Field(_)) = self.0.get(&name.to_string()) {
-            let text = format!("`{name}` is a field here; give this another name");
-            return Err(syn::Error::new(name.span(), text));
-        }
-        self.0.insert(name.to_string(), binding);
-        Ok(())
+        let what = match self.0.get(&name.to_string()) {
+            Some(Binding::Field(_)) => "field",
+            Some(Binding::Sum) => "sum",
+            _ => {
+                self.0.insert(name.to_string(), binding);
+                return Ok(());
+            }
+        };
+        let text = format!("`{name}` is a {what} here; give this another name");
+        Err(syn::Error::new(name.span(), text))
     }
 
-    /// The same without any other field.
+    /// Whether an expression is the name of a sum.
+    pub(crate) fn is_sum(&self, expr: &Expr) -> bool {
+        let Expr::Path(path) = expr else { return false };
+        let binding = path.path.get_ident().and_then(|name| self.get(name));
+        matches!(binding, Some(Binding::Sum))
+    }
+
+    /// Whether an expression is what is behind the name of a sum, `*sum`.
+    pub(crate) fn is_total(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Unary(unary) => matches!(unary.op, UnOp::Deref(_)) && self.is_sum(&unary.expr),
+            Expr::Paren(paren) => self.is_total(&paren.expr),
+            _ => false,
+        }
+    }
+    /// The same without any other field, and without sums.
     pub(crate) fn only(&self, field: &Ident) -> Self {
-        let is_other = |name: &str, binding: &Binding| matches!(binding, Binding::Field(_)) && *field != name;
+        let is_other = |name: &str, binding: &Binding| match binding {
+            Binding::Field(_) => *field != name,
+            Binding::Sum => true,
+            _ => false,
+        };
         let kept = self.0.iter().filter(|(name, binding)| !is_other(name, binding));
         Self(
             kept.map(|(name, binding)| (name.clone(), binding.clone()))

@@ -14,6 +14,37 @@ fn error_of(text: &str) -> String {
     format!("{}:{}: {error}", start.line, start.column + 1)
 }
 
+/// As `error`, of a function that has a sum as well.
+fn error_with_sum(body: &str) -> String {
+    let arguments = "a: &mut Field<f64, 2>, n: i64, w: f64, total: &mut Sum<f64>";
+    error_of(&format!("fn f({arguments}) {{\n{body}\n}}"))
+}
+
+#[test]
+fn sums_are_only_added_to() {
+    let only = "a sum has no value before all loops have run; it is only added to, as `*sum += value`";
+    let nested = |inner: &str| error_with_sum(&format!("for x in 0..n {{\n{inner}\n}}"));
+    assert_eq!(nested("a[[x, x]] = total.value();"), format!("3:13: {only}"));
+    assert_eq!(nested("*total -= a[[x, x]];"), format!("3:2: {only}"));
+    assert_eq!(nested("a[[x, x]] = 1.0; *total = w;"), format!("3:19: {only}"));
+    assert_eq!(
+        nested("a[[x, *total]] = w;"),
+        "3:7: `* total` is not affine; write sums of loop variables times constants, parameters, and div_euclid or \
+         rem_euclid by constants"
+    );
+    assert_eq!(
+        nested("let total = 1.0; a[[x, x]] = total;"),
+        "3:5: `total` is a sum here; give this another name"
+    );
+    let nowhere = "nothing says which rank adds this: read an element here, outside of conditions and inner loops, and the \
+                   rank does it where that lives";
+    assert_eq!(nested("*total += w;"), format!("3:1: {nowhere}"));
+    assert_eq!(
+        nested("if w > 1.0 { *total += a[[x, x]]; }"),
+        format!("3:1: {nowhere}")
+    );
+}
+
 /// A loop over x and y around something.
 fn nest(inner: &str) -> String {
     error(&format!("for x in 0..n {{ for y in 0..n {{\n{inner}\n}} }}"))

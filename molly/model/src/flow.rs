@@ -183,22 +183,23 @@ fn access(name: String) -> End {
     Some((body.parse().ok()?, at.parse().ok()?))
 }
 
-/// Whether an access is of nothing but elements that live where it is executed, as far as its form says so: it is the first
-/// write of its body, or a read of the same indices.
+/// Whether an access is of nothing but elements that live where it is executed, as far as its form says so: it is the one that
+/// says where that is, or a read of the same indices.
 fn is_at_home(nest: &Nest<'_>, field: usize, end: End, is_write: bool) -> bool {
     let Some((body, at)) = end else {
         return true;
     };
     let accesses = &nest.statements[body].body.accesses;
-    let Some((first, write)) = accesses.iter().enumerate().find(|(_, access)| access.is_write) else {
+    let Some(anchor) = nest.anchor(body) else {
         return false;
     };
+    let write = &accesses[anchor];
     let is_same = || {
         accesses[at].inner.is_empty()
             && accesses[at].subscripts == write.subscripts
             && nest.shape(field) == nest.shape(write.field)
     };
-    if is_write { at == first } else { is_same() }
+    if is_write { at == anchor } else { is_same() }
 }
 
 /// The values of a flow, with their places and times.

@@ -272,17 +272,27 @@ impl<'a> Nest<'a> {
         format!("F{field}[{}]", names("e", self.shape(field).len()).join(", "))
     }
 
-    /// The conditions on `i0`, ... and `p0`, ... under which a rank executes an instance: it is the home of the first
-    /// element that is written.
+    /// The access of a body by whose element an instance is executed where that lives: the first write, or, where nothing is
+    /// written, the first read that all instances have.
+    pub(crate) fn anchor(&self, body: usize) -> Option<usize> {
+        let accesses = &self.statements[body].body.accesses;
+        let is_plain = |access: &Access| access.inner.is_empty() && access.when.is_empty();
+        let written = accesses.iter().position(|access| access.is_write);
+        written.or_else(|| accesses.iter().position(is_plain))
+    }
+
+    /// The conditions on `i0`, ... and `p0`, ... under which a rank executes an instance: it is the home of the element of
+    /// [`Nest::anchor`].
     pub(crate) fn executes(&self, body: usize) -> Result<String> {
         let statement = &self.statements[body];
-        let Some(write) = statement.body.accesses.iter().find(|access| access.is_write) else {
-            let what = format!("{}: nothing is written to a field here", statement.body.site);
+        let Some(anchor) = self.anchor(body) else {
+            let what = format!("{}: no element says where this is executed", statement.body.site);
             return Err(Error::Sizes {
                 program: self.program.name.clone(),
                 what,
             });
         };
+        let write = &statement.body.accesses[anchor];
         let writer = Writer {
             sizes: self.sizes,
             site: &write.site,

@@ -174,7 +174,8 @@ pub enum Node {
     Body(Body),
 }
 
-/// Statements without loops that write fields, executed as one, where the element lives that they write first.
+/// Statements without loops that write fields, executed as one, where the element lives that they write first. If they write
+/// none, and add to a sum, it is the one that they read first, of those that all instances read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
     /// Reads and writes in the order in which they happen.
