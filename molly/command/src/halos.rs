@@ -78,9 +78,7 @@ pub(crate) fn text(halos: &[ShownHalo]) -> String {
     let Some(first) = halos.first() else {
         return String::new();
     };
-    let headings = [
-        "", "", "from", "B", "run B", "host us", "NIC us", "freed", "by",
-    ];
+    let headings = ["", "", "from", "B", "run B", "host us", "NIC us", "freed", "by"];
     let rows = halos.iter().map(|halo| {
         let from = match halo.from[..] {
             [one] => one.to_string(),
