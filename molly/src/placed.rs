@@ -1,7 +1,8 @@
 //! Messages between threads that are put into their place in fields, as a NIC does it: for tests of how early that may begin.
 //!
-//! From the moment at which a message is expected until it is there, its place holds bytes that nobody has written. So
-//! whoever reads there too early, or writes there too late, computes something else than the serial run.
+//! From the moment at which a message is expected until it is there, its place holds bytes that nobody has written, and gets them
+//! anew whenever another message comes or goes. So whoever reads there too early, or writes there too late, computes
+//! something else than the serial run.
 
 use crate::error::Result;
 use crate::memory::Memory;
@@ -71,6 +72,14 @@ fn put(place: &Place, mut bytes: impl Iterator<Item = u8>) {
     }
 }
 
+impl Threads {
+    /// Something else comes into all places where messages are expected.
+    pub(crate) fn disturb(&self) {
+        let expected = self.lines.iter().flat_map(|line| &line.expected);
+        expected.for_each(|place| put(place, std::iter::repeat(NOTHING)));
+    }
+}
+
 impl Placing for Threads {
     fn memory(&mut self, bytes: usize) -> Result<Box<dyn Memory>> {
         Ok(Box::new(Heap::new(bytes)))
@@ -81,8 +90,8 @@ impl Placing for Threads {
     }
 
     fn expect(&mut self, line: usize, place: &Place) -> Result<()> {
-        put(place, std::iter::repeat(NOTHING));
         self.lines[line].expected.push_back(place.clone());
+        self.disturb();
         Ok(())
     }
 
@@ -94,6 +103,7 @@ impl Placing for Threads {
         }
         let count = bytes.len();
         self.give_back(line);
+        self.disturb();
         Ok(count)
     }
 }

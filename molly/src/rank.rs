@@ -325,7 +325,7 @@ impl Rank {
         let rows = (INSTANCES / row.count.max(1)).max(1);
         if row.again.count <= rows {
             work.body(body, &row);
-            return Ok(());
+            return self.transport.worked(instances(&row));
         }
         let mut first = row.arguments.to_vec();
         for done in (0..row.again.count).step_by(rows as usize) {
@@ -340,6 +340,7 @@ impl Rank {
                 ..row
             };
             work.body(body, &part);
+            self.transport.worked(instances(&part))?;
             self.transport.progress()?;
         }
         Ok(())
@@ -357,6 +358,11 @@ impl Rank {
             }
         }
     }
+}
+
+/// Instances of a body in rows.
+fn instances(row: &Row<'_>) -> u64 {
+    (row.count * row.again.count) as u64
 }
 
 /// One run of a plan.

@@ -204,6 +204,7 @@ impl Transport for Threads {
     }
 
     fn start(&mut self, line: usize) -> Result<()> {
+        self.disturb();
         let hold = self
             .delays
             .as_mut()

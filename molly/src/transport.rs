@@ -75,6 +75,14 @@ pub trait Transport {
         None
     }
 
+    /// Hears that its rank has executed so many instances of bodies: where time is simulated, it passes for them.
+    ///
+    /// # Errors
+    /// If the transport fails meanwhile.
+    fn worked(&mut self, _instances: u64) -> Result<()> {
+        Ok(())
+    }
+
     /// Frees the buffer of the message that [`Transport::wait`] gave.
     ///
     /// # Errors

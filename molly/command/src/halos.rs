@@ -80,9 +80,9 @@ pub(crate) fn text(halos: &[ShownHalo]) -> String {
     };
     let headings = ["", "", "from", "B", "run B", "host us", "NIC us", "freed", "by"];
     let rows = halos.iter().map(|halo| {
-        let from = match halo.from[..] {
-            [one] => one.to_string(),
-            _ => format!("{} ranks", halo.from.len()),
+        let from = match &halo.from[..] {
+            few @ ([_] | [_, _]) => few.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
+            many => format!("{} ranks", many.len()),
         };
         [
             halo.field.clone(),
@@ -97,7 +97,7 @@ pub(crate) fn text(halos: &[ShownHalo]) -> String {
         ]
     });
     format!(
-        "{}Messages to rank {}, put in place by a copy on this machine, or by a NIC at 40 MHz\n\n",
+        "{}Messages to rank {}: by a copy on this machine, or by a NIC at 40 MHz\n\n",
         crate::plan::narrow(headings, rows),
         first.rank
     )

@@ -3,13 +3,16 @@
 //! Where messages are put in place without a buffer, a rank says to the sender when it has room. This is the test that says
 //! when: it goes through the rank's order once, and notes for the place of each message the last row that accesses something
 //! in it. Places and what rows access are boxes here. A box can be larger than what is in it, and then room is made later than
-//! it could be, but never earlier. Messages whose elements differ from chunk to chunk have room when they are waited for.
+//! it could be, but never earlier. Of very many different places those that come last have room when they are waited for.
 
 use crate::plan::{Message, Plan};
 use crate::program::{Access, Expr, Program, Sizes};
 use crate::tree::{Call, Row, Run};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
+
+/// Places that are looked at; a stencil has two for each neighbour, at the beginning and in each step.
+const REGIONS: usize = 256;
 
 /// From when on a message may come.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +28,7 @@ pub struct Room {
 /// The least and the greatest index in each dimension.
 type Span = (i64, i64);
 
-/// The place of messages of a channel from a rank, and after how many rows it was accessed last in each storage.
+/// The place of messages, and after how many rows it was accessed last in each storage.
 struct Region {
     span: Vec<Span>,
     accessed: Vec<usize>,
@@ -33,12 +36,9 @@ struct Region {
 
 struct Walk<'p> {
     plan: &'p Plan,
-    rank: usize,
     regions: Vec<Region>,
-    /// By channel and sender; those without one differ from chunk to chunk.
-    numbers: HashMap<(usize, usize), usize>,
-    /// Elements that are sent, by channel and receiver.
-    sent: HashMap<(usize, usize), Vec<Span>>,
+    /// What messages cover, in the order in which they are sent and received.
+    covered: VecDeque<Vec<Span>>,
     /// Whose storage each field has.
     holds: Vec<usize>,
     rows: usize,
@@ -54,17 +54,15 @@ impl Plan {
         let fields = program.fields.len();
         let mut walk = Walk {
             plan: self,
-            rank,
             regions: Vec::new(),
-            numbers: HashMap::new(),
-            sent: HashMap::new(),
+            covered: VecDeque::new(),
             holds: (0..fields).collect(),
             rows: 0,
             rooms: Vec::new(),
             latest: HashMap::new(),
         };
         let Ok(()) = self.messages(rank, |message| {
-            walk.note(&message, fields);
+            walk.note(around(&self.elements(rank, &message)), &message, fields);
             Ok::<(), Infallible>(())
         });
         let accesses = program.bodies();
@@ -88,27 +86,19 @@ impl Plan {
 }
 
 impl Walk<'_> {
-    /// Finds out what a message covers.
-    fn note(&mut self, message: &Message, fields: usize) {
-        let key = (message.channel, message.peer);
-        let is_known = match message.is_send {
-            true => self.sent.contains_key(&key),
-            false => self.numbers.contains_key(&key),
-        };
-        if is_known || !self.plan.is_same_in_all_chunks(message.channel) {
-            return;
+    /// Keeps what a message covers.
+    fn note(&mut self, span: Vec<Span>, message: &Message, fields: usize) {
+        if !message.is_send && self.region(&span).is_none() && self.regions.len() < REGIONS {
+            self.regions.push(Region {
+                span: span.clone(),
+                accessed: vec![0; fields],
+            });
         }
-        let span = around(&self.plan.elements(self.rank, message));
-        match message.is_send {
-            true => {
-                self.sent.insert(key, span);
-            }
-            false => {
-                self.numbers.insert(key, self.regions.len());
-                let accessed = vec![0; fields];
-                self.regions.push(Region { span, accessed });
-            }
-        }
+        self.covered.push_back(span);
+    }
+
+    fn region(&self, span: &[Span]) -> Option<&Region> {
+        self.regions.iter().find(|region| region.span == span)
     }
 
     /// The row that comes accesses a part of a storage; all of it, if no part is named.
@@ -165,23 +155,21 @@ impl Walk<'_> {
     }
 
     fn message(&mut self, message: &Message) {
-        let key = (message.channel, message.peer);
         let storage = self.holds[self.plan.channels[message.channel].field];
-        if message.is_send {
-            let span = self.sent.get(&key).cloned();
-            return self.access(storage, span.as_deref());
+        let span = self.covered.pop_front().unwrap_or_default();
+        if !message.is_send {
+            let free = self
+                .region(&span)
+                .map_or(self.rows, |region| region.accessed[storage]);
+            let latest = self.latest.entry((message.channel, message.peer)).or_default();
+            *latest = free.max(*latest);
+            self.rooms.push(Room {
+                after: *latest,
+                message: message.clone(),
+                storage,
+            });
         }
-        let number = self.numbers.get(&key).copied();
-        let free = number.map_or(self.rows, |number| self.regions[number].accessed[storage]);
-        let latest = self.latest.entry(key).or_default();
-        *latest = free.max(*latest);
-        self.rooms.push(Room {
-            after: *latest,
-            message: message.clone(),
-            storage,
-        });
-        let span = number.map(|number| self.regions[number].span.clone());
-        self.access(storage, span.as_deref());
+        self.access(storage, Some(&span));
     }
 }
 

@@ -14,7 +14,7 @@ const CLOCKS_A_US: f64 = 40.0;
 const HPUS: f64 = 16.0;
 /// What a message takes beside the work of HPUs: from its announcement to the word that says that it is there, on an idle NIC
 /// in a fabric of 500 ns (docs/molly.md).
-const MESSAGE_US: f64 = 75.0;
+const MESSAGE_US: f64 = 65.0;
 /// What the host does for a message that its NIC puts in place: a look at the frame of its announcement and one at its word, and
 /// two words that are written to the NIC, of 100 ns each as stated in docs/host/mpi-figures.md.
 const HOST_US: f64 = 0.4;

@@ -28,6 +28,25 @@ use std::rc::Rc;
 use std::time::Duration;
 use transport::Nics;
 
+/// What a rank's host does beside its NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Host {
+    /// How long it waits for other ranks at most.
+    pub patience: Duration,
+    /// How long an instance of a body takes on a simulated NIC's clock; on a card time passes by itself.
+    pub instance: Duration,
+}
+
+impl Default for Host {
+    /// Ten seconds, and work that takes no simulated time.
+    fn default() -> Self {
+        Self {
+            patience: Duration::from_secs(10),
+            instance: Duration::ZERO,
+        }
+    }
+}
+
 /// What a rank gave, and what its NIC did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended<R> {
@@ -67,24 +86,27 @@ pub fn ranks<R>(
 ) -> Result<Ended<R>> {
     let world = mpi.world();
     check(geometry, world.size())?;
-    let patience = config.patience;
+    let host = Host {
+        patience: config.patience,
+        ..Host::default()
+    };
     let rank = spinneret_mpi::Rank::open(name, program, &world, config);
     run(
         rank.map_err(|error| failed(world.rank(), &error))?,
         geometry,
-        patience,
+        host,
         each,
     )
 }
 
-/// Runs a rank of a grid whose NIC is open, until all ranks have ended. It waits for others at most for `patience`.
+/// Runs a rank of a grid whose NIC is open, until all ranks have ended.
 ///
 /// # Errors
 /// As [`ranks`].
 pub fn run<D: Device + 'static, R>(
     rank: spinneret_mpi::Rank<D>,
     geometry: &Geometry,
-    patience: Duration,
+    host: Host,
     each: impl FnOnce(&mut molly::Rank) -> Result<R>,
 ) -> Result<Ended<R>> {
     let world = rank.world();
@@ -92,7 +114,7 @@ pub fn run<D: Device + 'static, R>(
     check(geometry, world.size())?;
     let shared = Rc::new(RefCell::new(rank));
     let begun = shared.borrow_mut().library().nic().now();
-    let transport = Nics::new(Rc::clone(&shared), number, patience);
+    let transport = Nics::new(Rc::clone(&shared), number, host);
     let (lent, placed) = (transport.lent(), transport.counts());
     let mut molly_rank = molly::Rank::over(Box::new(transport), number, geometry.clone());
     let result = each(&mut molly_rank);

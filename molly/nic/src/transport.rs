@@ -2,7 +2,7 @@
 
 use crate::lines::{Ends, Opened, Receiving, Sending};
 use crate::memory::{Fields, Lent};
-use crate::{Placed, failed};
+use crate::{Host, Placed, failed};
 use molly::{Error, Line, Memory, Place, Placing, Result, Transport};
 use spinneret_host::Device;
 use spinneret_mpi::Rank;
@@ -15,12 +15,17 @@ use std::time::Duration;
 const TAKE: &str = "take";
 const SEND: &str = "send";
 
+/// Work for which time passes at once. Between two parts of it the library looks at what has come.
+const WORK: Duration = Duration::from_micros(5);
+
 /// Messages over the NIC of a rank. A line that is opened anew, for longer messages, leaves its buffers to the library.
 #[derive(Debug)]
 pub(crate) struct Nics<D: Device> {
     nic: Rc<RefCell<Rank<D>>>,
     number: usize,
-    patience: Duration,
+    host: Host,
+    /// Work for which no time has passed yet.
+    owed: Duration,
     lines: Vec<Opened>,
     fields: Fields,
     /// Memory that fields have given back while a message could come into it.
@@ -29,11 +34,12 @@ pub(crate) struct Nics<D: Device> {
 }
 
 impl<D: Device> Nics<D> {
-    pub(crate) fn new(nic: Rc<RefCell<Rank<D>>>, number: usize, patience: Duration) -> Self {
+    pub(crate) fn new(nic: Rc<RefCell<Rank<D>>>, number: usize, host: Host) -> Self {
         Self {
             nic,
             number,
-            patience,
+            host,
+            owed: Duration::ZERO,
             lines: Vec::new(),
             fields: Fields::default(),
             returned: Vec::new(),
@@ -78,7 +84,7 @@ impl<D: Device> Nics<D> {
     fn until(&self, line: usize, request: Request, what: &'static str) -> Result<Status> {
         let mut nic = self.nic.borrow_mut();
         let begun = nic.library().nic().now();
-        let ended = nic.library().wait(request, self.patience);
+        let ended = nic.library().wait(request, self.host.patience);
         let mut counts = self.counts.get();
         counts.waited += nic.library().nic().now().saturating_sub(begun);
         self.counts.set(counts);
@@ -90,7 +96,7 @@ impl<D: Device> Nics<D> {
                 what,
                 number: *count,
                 line: format!("channel {}", line.tag),
-                waited: self.patience,
+                waited: self.host.patience,
             },
             error => self.failed(&error),
         })
@@ -205,6 +211,18 @@ impl<D: Device> Transport for Nics<D> {
     fn progress(&mut self) -> Result<()> {
         let moved = self.nic.borrow_mut().library().progress();
         moved.map_err(|error| self.failed(&error))
+    }
+
+    fn worked(&mut self, instances: u64) -> Result<()> {
+        self.owed += self.host.instance * u32::try_from(instances).unwrap_or(u32::MAX);
+        let mut nic = self.nic.borrow_mut();
+        let mut passed = Ok(());
+        while self.owed >= WORK && passed.is_ok() {
+            self.owed -= WORK;
+            passed = nic.library().progress();
+            passed = passed.and_then(|()| Ok(nic.library().nic().compute(WORK)?));
+        }
+        passed.map_err(|error| failed(self.number, &error))
     }
 
     fn release(&mut self, _line: usize) -> Result<()> {
