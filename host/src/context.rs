@@ -47,8 +47,17 @@ pub struct Context<D: Device = OpenDevice> {
     number: u32,
     memories: Memories,
     variables: BTreeMap<String, Variable>,
-    program: PathBuf,
+    program: ProgramNotes,
     is_open: bool,
+}
+
+/// What stays known of a program while a context runs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramNotes {
+    /// Its file.
+    pub path: PathBuf,
+    /// What its stubs of typed calls say of themselves ([`Program::services`]).
+    pub services: Vec<u8>,
 }
 
 impl<D: Device> Nic<D> {
@@ -92,7 +101,10 @@ impl<D: Device> Nic<D> {
             number,
             memories,
             variables: program.variables.clone(),
-            program: program.path().to_owned(),
+            program: ProgramNotes {
+                path: program.path().to_owned(),
+                services: program.services.clone(),
+            },
             is_open: true,
         };
         opened.of(CALL, number).map(|()| context)
@@ -134,6 +146,11 @@ impl<D: Device> Context<D> {
     /// The NIC that it is on.
     pub fn nic(&self) -> &Nic<D> {
         &self.nic
+    }
+
+    /// What is known of its program.
+    pub fn program(&self) -> &ProgramNotes {
+        &self.program
     }
 
     /// Changes which packets it gets.
@@ -182,7 +199,7 @@ impl<D: Device> Context<D> {
     fn no_variable(&self, name: &str) -> ErrorKind {
         let names: Vec<&str> = self.variables.keys().map(String::as_str).collect();
         ErrorKind::NoVariable {
-            program: self.program.display().to_string(),
+            program: self.program.path.display().to_string(),
             name: name.to_owned(),
             found: match &names[..] {
                 [] => "none".to_owned(),

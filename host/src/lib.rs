@@ -37,7 +37,7 @@ mod nic;
 pub mod slmp;
 mod stdout;
 
-pub use context::{Context, Options};
+pub use context::{Context, Options, ProgramNotes};
 pub use counters::{Counter, Counters};
 pub use device::{Address, Device, DeviceError, OpenDevice, chardev};
 pub use error::{Error, ErrorKind};

@@ -1,8 +1,8 @@
 //! The header by which handlers know numbers and layouts: `runtime/include/spin_rpc_abi.h`.
 
 use crate::layout::{Announcement, HEADER_BYTES, MAILBOX_BYTES, PACKET_BYTES, Version};
-use crate::packet::{FIRST_BYTES, WORDS};
-use crate::{opcode, place};
+use crate::packet::{FIRST_BYTES, INLINE, INLINE_BYTES, WORDS};
+use crate::{handle, opcode, place, status};
 use core::fmt::{self, Write};
 
 const BEGIN: &str = "\
@@ -52,7 +52,27 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     for (name, number, about) in opcode::TABLE {
         writeln!(out, "#define SPIN_RPC_{name} {number:#010x}u /*{about} */")?;
     }
+    statuses(out)?;
     out.write_str("\n#endif\n")
+}
+
+/// What typed calls give, and handles that are always there.
+fn statuses(out: &mut impl Write) -> fmt::Result {
+    out.write_str("\n/* What became of a typed call, in the lowest byte of its status. */\n")?;
+    for (name, number, about) in status::TABLE {
+        writeln!(out, "#define SPIN_SERVICE_{name} {number}u /*{about} */")?;
+    }
+    writeln!(
+        out,
+        "\n/* Where data are said to be that stand in the packet, and how many may. */\n\
+         #define SPIN_SLICE_INLINE {INLINE:#x}u\n#define SPIN_SLICE_INLINE_BYTES {INLINE_BYTES}"
+    )?;
+    let (kind, index) = (handle::KIND_SHIFT, handle::TAG_BITS);
+    writeln!(
+        out,
+        "\n/* A handle that is always there. */\n\
+         #define SPIN_SERVICE_PREDEFINED(kind, index) ((uint32_t)(kind) << {kind} | (uint32_t)(index) << {index})"
+    )
 }
 
 /// The struct of a place.

@@ -194,6 +194,34 @@ impl Layout {
     pub const fn bytes(&self) -> u32 {
         self.packet(self.ports)
     }
+
+    /// Where data of calls lie that are too long for packets, in memory of so many bytes from the buffer's first one on.
+    pub const fn bulk(&self, memory_bytes: u32) -> Bulk {
+        const LINE: u32 = ALIGNMENT as u32;
+        let offset = self.bytes().next_multiple_of(LINE);
+        let whole = memory_bytes.saturating_sub(offset);
+        let whole = if whole < MOST_BULK_BYTES {
+            whole
+        } else {
+            MOST_BULK_BYTES
+        };
+        Bulk {
+            offset,
+            port_bytes: whole / self.ports / LINE * LINE,
+        }
+    }
+}
+
+/// Most bytes for data of calls that are too long for packets, of all ports together.
+pub const MOST_BULK_BYTES: u32 = 1 << 20;
+
+/// Memory behind the buffer, of which every port has the same part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bulk {
+    /// Where that of the first port begins.
+    pub offset: u32,
+    /// Bytes of each port's part, a multiple of 64.
+    pub port_bytes: u32,
 }
 
 /// What a host writes beside a buffer, outside of it, before a client starts: four words of 32 bits that tell what LLVM's

@@ -18,6 +18,7 @@
 
 pub mod client;
 mod fault;
+pub mod handle;
 pub mod header;
 pub mod layout;
 mod lock;
@@ -27,6 +28,7 @@ pub mod packet;
 pub mod place;
 mod port;
 pub mod process;
+pub mod status;
 
 pub use client::Client;
 pub use fault::Fault;
@@ -35,13 +37,12 @@ pub use memory::{Memory, Words};
 pub use packet::Packet;
 pub use port::Port;
 pub use process::Process;
+pub use status::Status;
 
 #[cfg(feature = "server")]
 pub mod clib;
 #[cfg(feature = "server")]
 pub mod emissary;
-#[cfg(feature = "server")]
-pub mod handle;
 #[cfg(feature = "nic")]
 pub mod nic;
 #[cfg(feature = "server")]
@@ -50,6 +51,8 @@ pub mod server;
 pub mod shared;
 #[cfg(feature = "server")]
 pub mod test_calls;
+#[cfg(feature = "server")]
+pub mod typed;
 
 #[cfg(feature = "server")]
 pub use clib::Libc;
@@ -61,5 +64,7 @@ pub use nic::{Offer, Services, ServicesError};
 pub use server::{Call, Refusal, Server, Service, Way};
 #[cfg(feature = "server")]
 pub use shared::{Buffer, Mapping};
+#[cfg(feature = "server")]
+pub use spinneret_rpc_macro::service;
 #[cfg(feature = "server")]
 pub use test_calls::TestCalls;

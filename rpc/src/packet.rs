@@ -10,6 +10,11 @@ pub const FIRST_BYTES: usize = 56;
 /// Bytes of a stream in each other packet.
 pub const NEXT_BYTES: usize = 64;
 
+/// Where data of a typed call are said to be if they stand in its packet.
+pub const INLINE: u32 = u32::MAX;
+/// Most bytes of such data.
+pub const INLINE_BYTES: u32 = 48;
+
 /// One lane of a packet: 64 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]

@@ -28,8 +28,13 @@ pub const HAS_COPY: u32 = 8;
 /// The last session that there was.
 pub const SESSIONS: u32 = 9;
 
+/// Where data of calls that are too long for packets lie in host memory, those of the first port.
+pub const BULK: u32 = 10;
+/// Bytes of each port's part of them.
+pub const BULK_BYTES: u32 = 11;
+
 /// The head's words by name, for the header that handlers include.
-pub(crate) const FIELDS: [(&str, u32, &str); 10] = [
+pub(crate) const FIELDS: [(&str, u32, &str); 12] = [
     (
         "version",
         ANNOUNCEMENT,
@@ -56,6 +61,12 @@ pub(crate) const FIELDS: [(&str, u32, &str); 10] = [
     ("hpus", HPUS, "from an HPU's port to its next one"),
     ("has_copy", HAS_COPY, "whether `inbox` is written"),
     ("sessions", SESSIONS, "the last session that there was"),
+    (
+        "bulk",
+        BULK,
+        "where data too long for packets lie in host memory, those of port 0",
+    ),
+    ("bulk_bytes", BULK_BYTES, "bytes of each port's part of them"),
 ];
 
 /// Of a port's word: what the inbox holds.

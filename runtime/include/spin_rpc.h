@@ -36,6 +36,7 @@ typedef struct spin_rpc_port {
     uint64_t header_at;
     uint64_t outbox_at;
     uint64_t inbox_at;
+    uint32_t ticket; /* the last one that was given out */
 } spin_rpc_port_t;
 
 #define SPIN_RPC_OWNS 1u       /* the port is ours, as far as we have looked */
@@ -43,6 +44,7 @@ typedef struct spin_rpc_port {
 #define SPIN_RPC_RECEIVED 4u   /* the last thing was a receive */
 #define SPIN_RPC_OPEN 8u       /* a call is under way */
 #define SPIN_RPC_BEGUN 16u     /* and its first packet is sent */
+#define SPIN_RPC_TICKET 32u    /* somebody will ask for the answer of the last call (spin_service.h) */
 
 /*
  * A whole call of one packet of at most 64 bytes, answered by one whose first word is wanted: what most calls are, and in fewer
@@ -80,6 +82,12 @@ bool spin_rpc_send_string(spin_rpc_port_t *port, const char *text, bool with_nul
 
 /* Waits until the host has given the port back: of a call without an answer, until it is done. */
 bool spin_rpc_wait(spin_rpc_port_t *port);
+
+/* Whether spin_rpc_wait would come back at once. */
+bool spin_rpc_test(spin_rpc_port_t *port);
+
+/* The port's part of host memory for data that are too long for packets. */
+uint64_t spin_rpc_bulk(const spin_rpc_port_t *port, uint32_t *bytes);
 
 static inline void spin_rpc_close(spin_rpc_port_t *port) {
     port->state &= SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER;

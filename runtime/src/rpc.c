@@ -192,12 +192,25 @@ static inline void begin(spin_rpc_port_t *port, uint32_t opcode) {
     client.next = port->next;
 }
 
-__attribute__((cold, noinline)) static spin_rpc_port_t *attach_and_open(uint32_t opcode) {
-    if (!attach()) {
-        return NULL;
+/*
+ * Opens another port than the next one, or the next one otherwise. Ports whose answers somebody will ask for are passed over; if there
+ * is no other, the answer is lost. If a port was left in the middle of a call, or is of another context, everything is looked at anew.
+ */
+__attribute__((cold, noinline)) static spin_rpc_port_t *open_otherwise(uint32_t opcode, uint32_t other) {
+    spin_rpc_port_t *port = client.next;
+    if (other == 0 && (port->state & SPIN_RPC_OPEN) == 0) {
+        do {
+            port = port->next;
+        } while ((port->state & SPIN_RPC_TICKET) != 0 && port != client.next);
     }
-    begin(client.port, opcode);
-    return client.port;
+    if (other != 0 || (port->state & SPIN_RPC_OPEN) != 0) {
+        if (!attach()) {
+            return NULL;
+        }
+        port = client.port;
+    }
+    begin(port, opcode);
+    return port;
 }
 
 spin_rpc_port_t *spin_rpc_open(uint32_t opcode) {
@@ -205,8 +218,8 @@ spin_rpc_port_t *spin_rpc_open(uint32_t opcode) {
     uint32_t other = (MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW) ^ ~client.not_low) |
                      (MMIO_READ(HWSCHED_HOST_MEM_ADDR_HIGH) ^ ~client.not_high);
     spin_rpc_port_t *port = client.next;
-    if (other != 0 || (port->state & SPIN_RPC_OPEN) != 0) {
-        return attach_and_open(opcode);
+    if (other != 0 || (port->state & (SPIN_RPC_OPEN | SPIN_RPC_TICKET)) != 0) {
+        return open_otherwise(opcode, other);
     }
     begin(port, opcode);
     return port;
@@ -295,6 +308,24 @@ bool spin_rpc_recv_word(spin_rpc_port_t *port, int64_t *word) {
 }
 
 bool spin_rpc_wait(spin_rpc_port_t *port) { return own(port); }
+
+bool spin_rpc_test(spin_rpc_port_t *port) {
+    if (port->inbox != NULL) {
+        packet.halves[0] = *port->inbox;
+    } else {
+        read_host(port->inbox_at, packet.halves, SPIN_RPC_MAILBOX_BYTES);
+    }
+    bool is_answered = ((packet.halves[0] ^ port->out) & SPIN_RPC_COPY_INBOX) == 0;
+    return is_answered || (port->state & SPIN_RPC_OWNS) != 0 || !is_same_session();
+}
+
+uint64_t spin_rpc_bulk(const spin_rpc_port_t *port, uint32_t *bytes) {
+    volatile struct spin_rpc_place *place = client.place;
+    uint32_t first = rt_cluster_id() * NB_CORES + rt_core_id();
+    uint32_t index = first + (port != client.port ? place->hpus : 0);
+    *bytes = place->bulk_bytes;
+    return ((uint64_t)place->host_high << 32 | place->host_low) + place->bulk + *bytes * index;
+}
 
 /*
  * ---- Whole calls ----
@@ -511,22 +542,6 @@ extern const uint8_t __spin_l2[], __spin_handler_mem[];
 static bool is_in_program_data(const void *from) {
     uintptr_t address = (uintptr_t)from;
     return address >= (uintptr_t)__spin_l2 && address + SPIN_RPC_PACKET_BYTES <= (uintptr_t)__spin_handler_mem;
-}
-
-__attribute__((noinline)) void spin_rpc_copy(void *to, const void *from, uint32_t bytes) {
-    if (spin_is_in_l2(from) && bytes > 4) {
-        spin__memcpy((void *)(uintptr_t)from, to, bytes);
-        return;
-    }
-    uint32_t byte = 0;
-    if ((((uintptr_t)to | (uintptr_t)from) & 3) == 0) {
-        for (; byte + 4 <= bytes; byte += 4) {
-            *(uint32_t *)((uint8_t *)to + byte) = *(const uint32_t *)((const uint8_t *)from + byte);
-        }
-    }
-    for (; byte < bytes; ++byte) {
-        ((uint8_t *)to)[byte] = ((const uint8_t *)from)[byte];
-    }
 }
 
 /* Of a byte that is 0 in a word, its highest bit is set here, and no lower one. */

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// The section behind which the memory of the handlers begins.
 const HANDLER_DATA: &str = ".l2_handler_data";
+/// What stubs of typed calls say of themselves.
+const SERVICES: &str = ".spin_services";
 /// Where the host leaves its answers, and handlers their counters.
 const HOST_DATA: &str = "__host_data";
 
@@ -165,6 +167,8 @@ pub struct Program {
     pub host_data: Option<u32>,
     /// Variables in L2, by name.
     pub variables: BTreeMap<String, Variable>,
+    /// What stubs of typed calls say of themselves; `spinneret-rpc` reads it.
+    pub services: Vec<u8>,
     file: Vec<u8>,
 }
 
@@ -212,6 +216,7 @@ impl Program {
             free_memory: free_memory(&elf, &segments),
             host_data: variables.get(HOST_DATA).map(|variable| variable.address),
             variables,
+            services: services(&elf).map_err(broken)?,
             segments,
             functions,
             file: Vec::new(),
@@ -392,6 +397,12 @@ fn functions(elf: &ElfFile32<'_>) -> Vec<Function> {
         .collect();
     functions.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
     functions
+}
+
+/// What stubs say, if there are any.
+fn services(elf: &ElfFile32<'_>) -> object::Result<Vec<u8>> {
+    let section = elf.section_by_name(SERVICES);
+    section.map_or(Ok(Vec::new()), |section| section.data().map(<[u8]>::to_vec))
 }
 
 /// What handlers and the host both know by name; thread-local variables have no address.

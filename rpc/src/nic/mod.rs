@@ -9,16 +9,18 @@
 //! A handler that waits looks at a word of L2, which the host writes through the BAR besides the mailbox in host memory. So that memory
 //! is exactly LLVM's at any time.
 
+mod stubs;
 mod window;
 
 pub use window::Window;
 
-use crate::layout::{ALIGNMENT, Announcement, Layout, LayoutError, Version};
+use crate::layout::{ALIGNMENT, Announcement, Bulk, Layout, LayoutError, MOST_BULK_BYTES, Version};
 use crate::place;
 use crate::server::{Counts, End, Running, Server, ServerError};
 use spinneret_host::{Context, Device, DeviceError, Error, HandlerMemory, OpenDevice, Ruleset};
 use std::convert::Infallible;
 use std::io;
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// HPUs of a cluster, as programs number them.
@@ -41,15 +43,19 @@ pub struct Offer {
     pub ports_per_hpu: u32,
     /// Whether handlers wait at the NIC's own memory, which takes a write to it for each packet of the host; else they ask host memory.
     pub has_copies: bool,
+    /// Most host memory for data of typed calls that do not fit into packets, of which every port has the same part. It lies behind the
+    /// buffer, as far as the context has so much.
+    pub bulk_bytes: u32,
 }
 
 impl Default for Offer {
-    /// LLVM 23's layout, one port for each HPU, and copies on the NIC.
+    /// LLVM 23's layout, one port for each HPU, copies on the NIC, and a MiB for long data.
     fn default() -> Self {
         Self {
             version: Version::V23,
             ports_per_hpu: 1,
             has_copies: true,
+            bulk_bytes: MOST_BULK_BYTES,
         }
     }
 }
@@ -105,6 +111,22 @@ pub enum ServicesError {
         /// The version that it had.
         version: u32,
     },
+    /// A handler's program knows another version of a call.
+    #[error(
+        "{program} calls `{function}` as another version than the one that is offered: make its header again, and build it"
+    )]
+    OtherVersion {
+        /// The program.
+        program: String,
+        /// The function in C.
+        function: String,
+    },
+    /// What a handler's program says of its calls cannot be read.
+    #[error("{program}: its section .spin_services is cut short: build it again")]
+    Stubs {
+        /// The program.
+        program: String,
+    },
     /// There is no thread for the server.
     #[error("there is no thread for the server: {0}")]
     Thread(#[from] io::Error),
@@ -140,6 +162,7 @@ impl<D: Device> Services<D> {
         let place = Place::new(&context, offer)?;
         let mut server = Server::new(place.prepare(&context)?, place.layout)?;
         add(&mut server);
+        stubs::Stubs::of(context.program())?.check(|opcode| server.version(opcode))?;
         place.announce(&context)?;
         Ok(Self {
             server: Some(Where::Here(Box::new(server))),
@@ -164,12 +187,18 @@ impl<D: Device> Services<D> {
         };
         let place = Place::new(&context, &offer)?;
         let (window, layout) = (place.prepare(&context)?, place.layout);
+        let stubs = stubs::Stubs::of(context.program())?;
+        let (checked, is_right) = mpsc::channel();
         let running = Running::start(move || {
             let mut server =
                 Server::new(window, layout).expect("the buffer was cleared, and has this layout");
             add(&mut server);
+            // Whoever opens services waits for this.
+            let _ = checked.send(stubs.check(|opcode| server.version(opcode)));
             server
         })?;
+        // If there is no word, services could not be added, which closing them tells.
+        is_right.recv().unwrap_or(Ok(()))?;
         // From here on the thread ends with the services.
         let services = Self {
             server: Some(Where::Thread(running)),
@@ -342,6 +371,8 @@ struct Place<D: Device> {
     offset: u32,
     hpus: u32,
     has_copies: bool,
+    /// Bytes from the buffer's first one on that calls may use.
+    bytes: u32,
     session: u32,
 }
 
@@ -356,14 +387,18 @@ impl<D: Device> Place<D> {
         if ports > room || offer.ports_per_hpu > place::PORTS_PER_HPU {
             return Err(ServicesError::Ports { ports, room });
         }
+        let offset = hpus * PAGE_BYTES;
+        let has = context.host_memory().len().saturating_sub(offset);
+        let with_bulk = layout.bulk(0).offset.saturating_add(offer.bulk_bytes);
         let mut place = Self {
             memory,
             context: context.number(),
             room,
             layout,
-            offset: hpus * PAGE_BYTES,
+            offset,
             hpus,
             has_copies: offer.has_copies,
+            bytes: has.min(with_bulk).max(layout.bytes()),
             session: 0,
         };
         let last: u32 = place.memory.load(place.head(place::SESSIONS))?;
@@ -378,6 +413,11 @@ impl<D: Device> Place<D> {
     /// The address of the word that tells a port's inbox.
     fn inbox(&self, port: u32) -> u32 {
         self.memory.address() + 4 * place::inbox_word(self.context, port, self.room)
+    }
+
+    /// Where data that are too long for packets lie, from the buffer's first byte on.
+    fn bulk(&self) -> Bulk {
+        self.layout.bulk(self.bytes)
     }
 
     /// Clears the buffer and the copies.
@@ -398,7 +438,7 @@ impl<D: Device> Place<D> {
         let copies = self.has_copies.then_some(self.session);
         // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which the server is.
         // Only the library writes there by other means, and nobody asks it to while services are open.
-        Ok(unsafe { Window::new(first, self.layout, copies) })
+        Ok(unsafe { Window::new(first, self.layout, self.bytes, copies) })
     }
 
     /// HPUs that have called before know where their ports were, until they look again.
@@ -445,6 +485,8 @@ impl<D: Device> Place<D> {
             (place::HOST_HIGH, (host >> 32) as u32),
             (place::HPUS, self.hpus),
             (place::HAS_COPY, self.has_copies.into()),
+            (place::BULK, self.offset + self.bulk().offset),
+            (place::BULK_BYTES, self.bulk().port_bytes),
             (place::SESSIONS, self.session),
             (place::SESSION, self.session),
         ] {

@@ -16,6 +16,8 @@ use std::sync::atomic::AtomicU32;
 pub struct Window {
     first: NonNull<AtomicU32>,
     layout: Layout,
+    /// Of the buffer, and of what lies behind it for data of calls.
+    bytes: u32,
     copies: Option<Copies>,
 }
 
@@ -37,12 +39,13 @@ impl Window {
     /// The buffer at an address; the session, if there are copies on the NIC.
     ///
     /// # Safety
-    /// There have to be so many bytes as the layout says, at a multiple of 64, for as long as the window is there, and this process
+    /// There have to be so many bytes, no fewer than the layout says, at a multiple of 64, for as long as the window is there, and this process
     /// accesses them by atomic operations only.
-    pub(super) unsafe fn new(first: NonNull<u8>, layout: Layout, copies: Option<u32>) -> Self {
+    pub(super) unsafe fn new(first: NonNull<u8>, layout: Layout, bytes: u32, copies: Option<u32>) -> Self {
         Self {
             first: first.cast(),
             layout,
+            bytes,
             copies: copies.map(|session| Copies {
                 session,
                 packet: Cell::default(),
@@ -52,7 +55,7 @@ impl Window {
     }
 
     fn words(&self) -> Words<'_> {
-        let words = self.layout.bytes() / MAILBOX_BYTES;
+        let words = self.bytes / MAILBOX_BYTES;
         // SAFETY: whoever made the window has promised that there are so many bytes in this alignment, and that only atomic operations
         // change them; the NIC and other processes are no part of this program.
         Words::new(unsafe { slice::from_raw_parts(self.first.as_ptr(), words as usize) })
@@ -69,7 +72,7 @@ impl Memory for Window {
     type Error = Infallible;
 
     fn bytes(&self) -> u32 {
-        self.layout.bytes()
+        self.bytes
     }
 
     #[inline]

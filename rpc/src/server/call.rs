@@ -1,11 +1,15 @@
 //! One call, as a service sees it.
 
 use super::refusal::{Board, End, Refusal};
+use crate::layout::Bulk;
 use crate::packet::{Cut, Join, Packet};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
+
+/// What memory beside the buffer is reached in.
+const WORD_BYTES: u32 = 8;
 
 /// What a call waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +21,17 @@ pub(crate) enum Want {
     Receive,
     /// That its packet can be sent.
     Send,
+    /// Words of memory beside the buffer, which are there in any case.
+    Read,
+    /// To write words there.
+    Write,
+}
+
+/// Words of memory beside the buffer.
+#[derive(Debug, Default)]
+pub(crate) struct Transfer {
+    pub(crate) offset: u32,
+    pub(crate) words: Vec<u64>,
 }
 
 /// Where a call and the server that drives it meet.
@@ -24,6 +39,7 @@ pub(crate) enum Want {
 pub(crate) struct Slot {
     pub(crate) want: Cell<Want>,
     pub(crate) packet: Cell<Packet>,
+    pub(crate) transfer: RefCell<Transfer>,
 }
 
 /// One call of a client, from its first packet to the last.
@@ -36,15 +52,17 @@ pub struct Call {
     board: Rc<Board>,
     opcode: u32,
     port: u32,
+    bulk: Bulk,
 }
 
 impl Call {
-    pub(crate) fn new(slot: Rc<Slot>, board: Rc<Board>, opcode: u32, port: u32) -> Self {
+    pub(crate) fn new(slot: Rc<Slot>, board: Rc<Board>, opcode: u32, port: u32, bulk: Bulk) -> Self {
         Self {
             slot,
             board,
             opcode,
             port,
+            bulk,
         }
     }
 
@@ -102,6 +120,49 @@ impl Call {
         }
     }
 
+    /// Bytes of its port's part of the bulk area.
+    pub fn bulk_bytes(&self) -> u32 {
+        self.bulk.port_bytes
+    }
+
+    /// Bytes that the client left in its port's part of the [bulk area](crate::layout::Layout::bulk), as a copy that nobody
+    /// changes any more. There are none if they do not lie inside, or do not begin at a multiple of 8.
+    pub async fn read_bulk(&mut self, at: u32, bytes: u32) -> Option<Vec<u8>> {
+        let offset = self.place(at, bytes)?;
+        let words = vec![0; bytes.div_ceil(WORD_BYTES) as usize];
+        self.slot.transfer.replace(Transfer { offset, words });
+        self.wait(Want::Read).await;
+        let words = self.slot.transfer.take().words;
+        let mut data: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+        data.truncate(bytes as usize);
+        Some(data)
+    }
+
+    /// Leaves bytes for the client in its port's part of the bulk area, and says whether they fit there. Up to a multiple of
+    /// 8 they are followed by zeros.
+    pub async fn write_bulk(&mut self, at: u32, data: &[u8]) -> bool {
+        let bytes = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        let Some(offset) = self.place(at, bytes) else {
+            return false;
+        };
+        let (words, rest) = data.as_chunks();
+        let mut words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        if !rest.is_empty() {
+            let mut last = [0; WORD_BYTES as usize];
+            last[..rest.len()].copy_from_slice(rest);
+            words.push(u64::from_le_bytes(last));
+        }
+        self.slot.transfer.replace(Transfer { offset, words });
+        self.wait(Want::Write).await;
+        true
+    }
+
+    /// Where so many bytes of the port's part lie, if they do.
+    fn place(&self, at: u32, bytes: u32) -> Option<u32> {
+        let is_inside = at.checked_add(bytes)? <= self.bulk.port_bytes && at.is_multiple_of(WORD_BYTES);
+        is_inside.then(|| self.bulk.offset + self.port * self.bulk.port_bytes + at)
+    }
+
     /// Counts something that is not done. The client has to be answered all the same.
     pub fn refuse(&self, refusal: Refusal) {
         self.board.refuse(refusal);
@@ -121,7 +182,7 @@ impl Call {
         self.slot.want.set(want);
         poll_fn(|_| match self.slot.want.get() {
             Want::Nothing => Poll::Ready(()),
-            Want::Receive | Want::Send => Poll::Pending,
+            _ => Poll::Pending,
         })
         .await;
     }

@@ -1,6 +1,6 @@
 //! One port, as the server drives it.
 
-use super::call::{Slot, Want};
+use super::call::{Slot, Transfer, Want};
 use super::service::Answer;
 use crate::fault::Fault;
 use crate::memory::Memory;
@@ -60,16 +60,23 @@ impl Line {
     /// What the other side's mailbox holds as long as there is nothing to do. A parked call can go on by itself, so its port
     /// is looked at in any case.
     pub(crate) fn quiet(&self) -> u32 {
-        let is_parked = self.is_active() && self.slot.want.get() == Want::Nothing;
-        match self.state.owns() || is_parked {
+        match self.state.owns() || self.is_parked() {
             true => NEVER_QUIET,
             false => self.state.out(),
         }
     }
 
-    /// Whether a parked call wants to go on.
-    pub(crate) fn is_woken(&self) -> bool {
-        self.is_active() && self.slot.want.get() == Want::Nothing && self.flag.0.load(Ordering::Relaxed)
+    /// Whether a call waits for its service.
+    fn is_parked(&self) -> bool {
+        self.is_active() && self.slot.want.get() == Want::Nothing
+    }
+
+    /// Whether a call can go on without its client: it has the port, or its service has woken it.
+    pub(crate) fn can_go_on(&self) -> bool {
+        match self.is_parked() {
+            true => self.flag.0.load(Ordering::Relaxed),
+            false => self.state.owns(),
+        }
     }
 
     pub(crate) fn is_active(&self) -> bool {
@@ -116,6 +123,16 @@ impl Line {
                     let has_come = process.try_receive(&mut self.state, &mut packet.0)?;
                     self.slot.packet.set(packet);
                     has_come
+                }
+                Want::Read => {
+                    let Transfer { offset, words } = &mut *self.slot.transfer.borrow_mut();
+                    process.memory().read(*offset, words).map_err(Fault::Memory)?;
+                    true
+                }
+                Want::Write => {
+                    let Transfer { offset, words } = &*self.slot.transfer.borrow();
+                    process.memory().write(*offset, words).map_err(Fault::Memory)?;
+                    true
                 }
             };
             if !can_go_on {

@@ -102,6 +102,22 @@ impl<M: Memory> Server<M> {
         self.services.push((class, service));
     }
 
+    /// The version of a call, if the service that gets it has one.
+    pub fn version(&self, opcode: u32) -> Option<u64> {
+        let mut services = self
+            .services
+            .iter()
+            .filter(|(class, _)| *class == opcode::class(opcode));
+        services.find_map(|(_, service)| service.version(opcode))
+    }
+
+    /// Lets services wake what is parked.
+    fn advance(&self) {
+        for (_, service) in &self.services {
+            service.advance();
+        }
+    }
+
     /// The ports.
     pub fn process(&self) -> &Process<M, true> {
         &self.process
@@ -132,6 +148,7 @@ impl<M: Memory> Server<M> {
     /// # Errors
     /// If the memory cannot be reached.
     pub fn poll(&mut self) -> Result<bool, M::Error> {
+        self.advance();
         let mut is_busy = false;
         for port in 0..self.quiet.len() {
             is_busy |= self.look(port)?;
@@ -144,12 +161,13 @@ impl<M: Memory> Server<M> {
     /// # Errors
     /// If the memory cannot be reached.
     pub fn is_wanted(&self) -> Result<bool, M::Error> {
+        self.advance();
         for (quiet, port) in self.quiet.iter().zip(0..) {
             // A parked call is looked at in every round, and is no reason for one.
             let line = &self.lines[port as usize];
             let inbox = self.process.inbox(port)?;
             let has_come = inbox != line.state.out() && inbox <= 1;
-            if *quiet != inbox && (line.state.owns() || has_come || line.is_woken()) {
+            if *quiet != inbox && (has_come || line.can_go_on()) {
                 return Ok(true);
             }
         }
@@ -320,7 +338,8 @@ impl<M: Memory> Server<M> {
             }
             Some((service, Way::Stepwise)) if header.mask & 1 != 0 => {
                 self.board.calls.set(self.board.calls.get() + 1);
-                let call = Call::new(Rc::clone(&line.slot), Rc::clone(&self.board), opcode, port);
+                let bulk = self.process.layout().bulk(self.process.memory().bytes());
+                let call = Call::new(Rc::clone(&line.slot), Rc::clone(&self.board), opcode, port, bulk);
                 line.begin(Rc::clone(service).call(call), header.generation);
                 return Ok(false);
             }

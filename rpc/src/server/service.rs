@@ -25,6 +25,15 @@ pub trait Service {
     /// How a call is answered, if there is such a call.
     fn handles(&self, opcode: u32) -> Option<Way>;
 
+    /// The version of a call, which has to be that of the stub in a handler's program: see [`typed`](crate::typed).
+    fn version(&self, opcode: u32) -> Option<u64> {
+        let _ = opcode;
+        None
+    }
+
+    /// Looks at what parked calls wait for, and wakes those that can go on. The server does this before each look at its ports.
+    fn advance(&self) {}
+
     /// Answers a call of one packet, by at most one packet, right away: the fast way for what takes no time.
     fn at_once(&self, opcode: u32, request: &Packet) -> Option<Packet> {
         let _ = (opcode, request);

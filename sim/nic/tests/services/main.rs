@@ -3,4 +3,6 @@
 mod calls;
 mod harm;
 mod run;
+mod sample;
 mod support;
+mod typed;

@@ -144,7 +144,12 @@ impl Bench {
 
     /// A packet that asks for something comes to a port.
     pub(crate) fn push(&self, port: u16, kind: Kind, count: u32, number: u32, rest: &[u8]) {
-        let mut payload: Vec<u8> = [kind as u32, count, number]
+        self.push_to(port, [kind as u32, count, number], rest);
+    }
+
+    /// The same in numbers.
+    pub(crate) fn push_to(&self, port: u16, numbers: [u32; 3], rest: &[u8]) {
+        let mut payload: Vec<u8> = numbers
             .iter()
             .flat_map(|word| word.to_le_bytes())
             .chain(rest.iter().copied())

@@ -1,22 +1,6 @@
-//! What clients have instead of addresses: numbers that name an entry of a table, and only while it is there.
-//!
-//! ```text
-//!  31          14 13  10 9       2 1 0
-//!  generation     kind   index     0 0
-//! ```
-//!
-//! A handle is a multiple of 4, below 2^32 and never 0, so that it fits a pointer of 32 bits, is never null, and leaves two
-//! bits to a tag.
+//! The tables that handles name entries of.
 
-/// Most entries of a table.
-pub const MOST: usize = 1 << INDEX_BITS;
-
-const TAG_BITS: u32 = 2;
-const INDEX_BITS: u32 = 8;
-const KIND_BITS: u32 = 4;
-const KIND_SHIFT: u32 = TAG_BITS + INDEX_BITS;
-const GENERATION_SHIFT: u32 = KIND_SHIFT + KIND_BITS;
-const LAST_GENERATION: u32 = (1 << (u32::BITS - GENERATION_SHIFT)) - 1;
+use super::{GENERATION_SHIFT, INDEX_BITS, KIND_BITS, KIND_SHIFT, LAST_GENERATION, MOST, TAG_BITS};
 
 /// Entries of one kind, by handle.
 #[derive(Debug)]

@@ -1,0 +1,343 @@
+//! From a trait to the service that it describes.
+
+use crate::arguments::Arguments;
+use crate::interface::{Direction, Form, Function, Interface, Parameter};
+use crate::layout;
+use crate::length::Length;
+use crate::types::{Kind, Word};
+use proc_macro2::Span;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{
+    Attribute, Error, Expr, FnArg, GenericArgument, Ident, ItemTrait, LitInt, Meta, Pat, PatType,
+    PathArguments, Result, ReturnType, Token, TraitItem, TraitItemFn, Type,
+};
+
+/// Most bytes of a string with its NUL, and how many it has if nothing is said.
+const TEXT_BYTES: u32 = 1024;
+
+/// Reads a trait.
+pub(crate) fn interface(arguments: Arguments, item: &ItemTrait) -> Result<Interface> {
+    let Arguments { api, prefix, handles } = arguments;
+    let generics = &item.generics;
+    if !generics.params.is_empty() || generics.where_clause.is_some() {
+        return Err(Error::new_spanned(
+            generics,
+            "a service has no parameters of its own",
+        ));
+    }
+    let mut bare = item.clone();
+    let mut functions: Vec<Function> = Vec::new();
+    for item in &mut bare.items {
+        let TraitItem::Fn(item) = item else {
+            return Err(Error::new_spanned(item, "a service has functions only"));
+        };
+        let (function, number) = function(item, &handles)?;
+        if let Some(other) = functions.iter().find(|other| other.number == function.number) {
+            let why = format!("`{}` has this number already", other.name);
+            return Err(Error::new(number, why));
+        }
+        functions.push(function);
+        strip(item);
+    }
+    let names = functions.iter().map(|function| &function.name);
+    for name in names.chain(handles.iter().map(|kind| &kind.name)) {
+        let c_name = format!("{prefix}_{}", crate::types::snake(name));
+        if let Some(suffix) = ["_hh", "_ph", "_th"]
+            .iter()
+            .find(|suffix| c_name.contains(**suffix))
+        {
+            let why = format!("public loaders take `{c_name}` for a handler, because it contains `{suffix}`");
+            return Err(Error::new(name.span(), why));
+        }
+    }
+    if functions.is_empty() {
+        return Err(Error::new_spanned(
+            &item.ident,
+            "a service without functions does nothing",
+        ));
+    }
+    Ok(Interface {
+        visibility: item.vis.clone(),
+        name: item.ident.clone(),
+        api,
+        prefix,
+        documentation: documentation(&item.attrs),
+        handles,
+        functions,
+        item: bare,
+    })
+}
+
+/// Takes the attributes away that were for us.
+fn strip(item: &mut TraitItemFn) {
+    item.attrs.retain(|attribute| !attribute.path().is_ident("call"));
+    for input in &mut item.sig.inputs {
+        if let FnArg::Typed(input) = input {
+            let ours = |attribute: &Attribute| DATA.iter().any(|name| attribute.path().is_ident(name));
+            input.attrs.retain(|attribute| !ours(attribute));
+        }
+    }
+}
+
+const DATA: [&str; 4] = ["len", "out", "inout", "cap"];
+
+fn documentation(attributes: &[Attribute]) -> Vec<Attribute> {
+    let is_text = |attribute: &&Attribute| attribute.path().is_ident("doc");
+    attributes.iter().filter(is_text).cloned().collect()
+}
+
+/// What `#[call(NUMBER, ...)]` says.
+#[derive(Debug)]
+struct Named {
+    number: u16,
+    span: Span,
+    has_ticket: Option<Span>,
+    is_off: bool,
+}
+
+fn named(item: &TraitItemFn) -> Result<Named> {
+    let mut attributes = item
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("call"));
+    let (Some(attribute), None) = (attributes.next(), attributes.next()) else {
+        let why = "write `#[call(NUMBER)]` before it, once: the number is what handlers call it by";
+        return Err(Error::new_spanned(&item.sig.ident, why));
+    };
+    let parts = attribute.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated)?;
+    let mut parts = parts.iter();
+    let number = match parts.next() {
+        Some(Expr::Lit(literal)) => syn::parse2::<LitInt>(quote::quote!(#literal))
+            .and_then(|literal| literal.base10_parse())
+            .ok()
+            .filter(|number| *number != 0)
+            .ok_or_else(|| Error::new_spanned(literal, "the number of a function is 1 to 65535"))?,
+        _ => {
+            return Err(Error::new_spanned(
+                attribute,
+                "the number of the function comes first",
+            ));
+        }
+    };
+    let mut named = Named {
+        number,
+        span: attribute.span(),
+        has_ticket: None,
+        is_off: false,
+    };
+    for part in parts {
+        match part {
+            Expr::Path(path) if path.path.is_ident("ticket") => named.has_ticket = Some(part.span()),
+            Expr::Path(path) if path.path.is_ident("off") => named.is_off = true,
+            _ => return Err(Error::new_spanned(part, "this is neither `ticket` nor `off`")),
+        }
+    }
+    Ok(named)
+}
+
+fn function(item: &TraitItemFn, handles: &[Kind]) -> Result<(Function, Span)> {
+    let named = named(item)?;
+    let signature = &item.sig;
+    if let Some(body) = &item.default {
+        return Err(Error::new_spanned(
+            body,
+            "the host says what it does, so there is no body here",
+        ));
+    }
+    if !signature.generics.params.is_empty() {
+        return Err(Error::new_spanned(
+            &signature.generics,
+            "handlers know one type, so none can be chosen",
+        ));
+    }
+    let mut inputs = signature.inputs.iter();
+    match inputs.next() {
+        Some(FnArg::Receiver(receiver)) if receiver.reference.is_some() && receiver.mutability.is_none() => {}
+        _ => {
+            let why = "the first parameter is `&self`: all calls share the host's side";
+            return Err(Error::new_spanned(&signature.ident, why));
+        }
+    }
+    let inputs: Vec<&PatType> = inputs
+        .filter_map(|input| match input {
+            FnArg::Typed(input) => Some(input),
+            FnArg::Receiver(_) => None,
+        })
+        .collect();
+    let values = |name: &Ident| {
+        let input = inputs
+            .iter()
+            .find(|input| name_of(input).is_ok_and(|own| own == name))?;
+        Word::of(&input.ty, handles).ok()
+    };
+    let parameters = inputs
+        .iter()
+        .map(|input| parameter(input, handles, &values))
+        .collect::<Result<Vec<_>>>()?;
+    let (result, can_fail) = result(&signature.output, handles)?;
+    let mut function = Function {
+        name: signature.ident.clone(),
+        number: named.number,
+        documentation: documentation(&item.attrs),
+        is_async: signature.asyncness.is_some(),
+        has_ticket: named.has_ticket.is_some(),
+        is_off: named.is_off,
+        parameters,
+        result,
+        can_fail,
+        request_bytes: 0,
+        answer_bytes: 0,
+    };
+    let comes_back = |form: &Form| matches!(form, Form::Data(_, Direction::Out | Direction::Both, _));
+    if let (Some(span), true) = (
+        named.has_ticket,
+        function
+            .parameters
+            .iter()
+            .any(|parameter| comes_back(&parameter.form)),
+    ) {
+        let why = "who waits for a ticket gets numbers only: no data can come back";
+        return Err(Error::new(span, why));
+    }
+    layout::place(&mut function)?;
+    Ok((function, named.span))
+}
+
+fn name_of(input: &PatType) -> Result<&Ident> {
+    match &*input.pat {
+        Pat::Ident(name) => Ok(&name.ident),
+        other => Err(Error::new_spanned(other, "a parameter needs a name")),
+    }
+}
+
+fn parameter(input: &PatType, handles: &[Kind], values: crate::length::Values<'_>) -> Result<Parameter> {
+    let name = name_of(input)?;
+    let mut ours = input
+        .attrs
+        .iter()
+        .filter(|attribute| DATA.iter().any(|data| attribute.path().is_ident(data)));
+    let attribute = ours.next();
+    if let Some(more) = ours.next() {
+        return Err(Error::new_spanned(more, "one of these is enough"));
+    }
+    let form = form(name, &input.ty, attribute, handles, values)?;
+    Ok(Parameter {
+        name: name.clone(),
+        form,
+        at: 0,
+    })
+}
+
+/// What a parameter is, by its type and its attribute.
+fn form(
+    name: &Ident,
+    type_: &Type,
+    attribute: Option<&Attribute>,
+    handles: &[Kind],
+    values: crate::length::Values<'_>,
+) -> Result<Form> {
+    let is = |wanted: &str| attribute.is_some_and(|attribute| attribute.path().is_ident(wanted));
+    let Type::Reference(reference) = type_ else {
+        return match attribute {
+            Some(attribute) => Err(Error::new_spanned(
+                attribute,
+                "a value has no length and comes in only",
+            )),
+            None => Word::of(type_, handles).map(Form::Value),
+        };
+    };
+    let is_mutable = reference.mutability.is_some();
+    match &*reference.elem {
+        Type::Slice(slice) => {
+            let direction = match (is_mutable, is("len"), is("out"), is("inout")) {
+                (false, true, ..) => Direction::In,
+                (true, _, true, _) => Direction::Out,
+                (true, _, _, true) => Direction::Both,
+                _ => {
+                    let forms = match is_mutable {
+                        false => "#[len(...)]",
+                        true => "#[out(...)] or #[inout(...)]",
+                    };
+                    let why = format!("nothing determines how long `{name}` is: write {forms} before it");
+                    return Err(Error::new_spanned(type_, why));
+                }
+            };
+            let element = match Word::of(&slice.elem, handles)? {
+                Word::Scalar(scalar) if scalar.rust != "bool" => scalar,
+                _ => return Err(Error::new_spanned(&slice.elem, "data are numbers")),
+            };
+            let text = attribute.map(Attribute::parse_args::<Expr>).transpose()?;
+            let text = text.ok_or_else(|| Error::new_spanned(type_, "a length is missing"))?;
+            let length = Length::of(&text, values, &|kind| handles[kind].has_sizes())?;
+            Ok(Form::Data(element, direction, length))
+        }
+        Type::Path(path) if path.path.is_ident("str") && !is_mutable => match attribute {
+            None => Ok(Form::Text(TEXT_BYTES)),
+            Some(attribute) if is("cap") => cap(attribute).map(Form::Text),
+            Some(attribute) => Err(Error::new_spanned(
+                attribute,
+                "a string has `#[cap(BYTES)]`, or nothing",
+            )),
+        },
+        inner if is_mutable => match attribute {
+            Some(attribute) => Err(Error::new_spanned(attribute, "a single value needs nothing")),
+            None => Word::of(inner, handles).map(Form::Out),
+        },
+        _ => Err(Error::new_spanned(
+            type_,
+            "a reference is `&[T]`, `&mut [T]`, `&mut T` or `&str`",
+        )),
+    }
+}
+
+fn cap(attribute: &Attribute) -> Result<u32> {
+    let literal: LitInt = attribute.parse_args()?;
+    match literal.base10_parse() {
+        Ok(bytes @ 1..=TEXT_BYTES) => Ok(bytes),
+        _ => {
+            let why = format!("a string has 1 to {TEXT_BYTES} bytes with its NUL");
+            Err(Error::new_spanned(literal, why))
+        }
+    }
+}
+
+/// What is given back, and whether the host can refuse instead.
+fn result(output: &ReturnType, handles: &[Kind]) -> Result<(Option<Word>, bool)> {
+    let ReturnType::Type(_, type_) = output else {
+        return Ok((None, false));
+    };
+    let inner = match &**type_ {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .filter(|segment| segment.ident == "Result"),
+        _ => None,
+    };
+    let (inner, can_fail) = match inner.map(|segment| &segment.arguments) {
+        Some(PathArguments::AngleBracketed(arguments)) => match arguments.args.first() {
+            Some(GenericArgument::Type(inner)) => (inner, true),
+            _ => return Err(Error::new_spanned(type_, "this is no `Result<T, Status>`")),
+        },
+        _ => (&**type_, false),
+    };
+    match inner {
+        Type::Tuple(tuple) if tuple.elems.is_empty() => Ok((None, can_fail)),
+        _ => Ok((Some(Word::of(inner, handles)?), can_fail)),
+    }
+}
+
+/// Whether an attribute documents something, and how.
+pub(crate) fn sentence(attribute: &Attribute) -> Option<String> {
+    let Meta::NameValue(pair) = &attribute.meta else {
+        return None;
+    };
+    match &pair.value {
+        Expr::Lit(literal) => match &literal.lit {
+            syn::Lit::Str(text) => Some(text.value().trim().to_owned()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

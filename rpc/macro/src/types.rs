@@ -1,0 +1,137 @@
+//! What a parameter can be: what has the same width on the NIC and on the host.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Error, Ident, Result, Type};
+
+/// A kind of handles.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) name: Ident,
+    pub(crate) predefined: Vec<Predefined>,
+}
+
+/// A handle that is always there, and the size of what it stands for, for lengths.
+#[derive(Debug)]
+pub(crate) struct Predefined {
+    pub(crate) name: Ident,
+    pub(crate) bytes: Option<u32>,
+}
+
+impl Kind {
+    /// Whether lengths can be multiples of the size of what such a handle stands for.
+    pub(crate) fn has_sizes(&self) -> bool {
+        self.predefined.iter().any(|one| one.bytes.is_some())
+    }
+}
+
+/// A number, or whether something is so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scalar {
+    /// As Rust calls it.
+    pub(crate) rust: &'static str,
+    /// As C calls it.
+    pub(crate) c: &'static str,
+    pub(crate) bytes: u32,
+}
+
+/// All of them.
+const SCALARS: [Scalar; 11] = {
+    const fn scalar(rust: &'static str, c: &'static str, bytes: u32) -> Scalar {
+        Scalar { rust, c, bytes }
+    }
+    [
+        scalar("u8", "uint8_t", 1),
+        scalar("u16", "uint16_t", 2),
+        scalar("u32", "uint32_t", 4),
+        scalar("u64", "uint64_t", 8),
+        scalar("i8", "int8_t", 1),
+        scalar("i16", "int16_t", 2),
+        scalar("i32", "int32_t", 4),
+        scalar("i64", "int64_t", 8),
+        scalar("f32", "float", 4),
+        scalar("f64", "double", 8),
+        scalar("bool", "bool", 1),
+    ]
+};
+
+/// What has a fixed width: a number, or a handle of the kind with that index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    Scalar(Scalar),
+    Handle(usize),
+}
+
+impl Word {
+    pub(crate) fn bytes(self) -> u32 {
+        match self {
+            Self::Scalar(scalar) => scalar.bytes,
+            Self::Handle(_) => 4,
+        }
+    }
+
+    /// Its type in Rust.
+    pub(crate) fn rust(self, handles: &[Kind]) -> TokenStream {
+        match self {
+            Self::Scalar(scalar) => {
+                let name = format_ident!("{}", scalar.rust);
+                quote!(#name)
+            }
+            Self::Handle(kind) => {
+                let name = &handles[kind].name;
+                quote!(#name)
+            }
+        }
+    }
+
+    /// Whether it can be part of a length.
+    pub(crate) fn counts(self) -> bool {
+        matches!(
+            self,
+            Self::Scalar(Scalar {
+                rust: "u8" | "u16" | "u32" | "i8" | "i16" | "i32",
+                ..
+            })
+        )
+    }
+
+    /// What a type in Rust is.
+    pub(crate) fn of(type_: &Type, handles: &[Kind]) -> Result<Self> {
+        let refused = |why: String| Err(Error::new_spanned(type_, why));
+        let name = match type_ {
+            Type::Path(path) => path.path.get_ident(),
+            _ => None,
+        };
+        let Some(name) = name.map(Ident::to_string) else {
+            return refused(format!("this has no fixed width: {POSSIBLE}"));
+        };
+        if let Some(scalar) = SCALARS.iter().find(|scalar| scalar.rust == name) {
+            return Ok(Self::Scalar(*scalar));
+        }
+        match handles.iter().position(|kind| kind.name == name) {
+            Some(kind) => Ok(Self::Handle(kind)),
+            None => refused(match name.as_str() {
+                "usize" | "isize" => {
+                    format!("`{name}` has another width on the NIC: take one with a number in its name")
+                }
+                "char" | "u128" | "i128" => format!("`{name}` is no type of C on the NIC: {POSSIBLE}"),
+                _ => format!("`{name}` is neither a number nor one of `handles(...)`: {POSSIBLE}"),
+            }),
+        }
+    }
+}
+
+const POSSIBLE: &str = "u8 to u64, i8 to i64, f32, f64, bool and handles are possible, `&[T]` and `&mut [T]` of numbers, \
+                        `&mut T`, and `&str`";
+
+/// A name in small letters, as functions have it.
+pub(crate) fn snake(name: &Ident) -> String {
+    let mut text = String::new();
+    for letter in name.to_string().chars() {
+        if letter.is_ascii_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(letter.to_ascii_lowercase());
+    }
+    text
+}

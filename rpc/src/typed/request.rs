@@ -1,0 +1,199 @@
+//! A request of a handler, unpacked and checked.
+
+use super::{Gate, Reply, Status, Word};
+use crate::packet::{INLINE, INLINE_BYTES, NEXT_BYTES};
+use crate::server::{Call, Refusal};
+
+/// What data in a packet are aligned to.
+const ALIGNMENT: u32 = 4;
+/// Bytes of a packet.
+const PACKET_BYTES: u32 = NEXT_BYTES as u32;
+
+/// Where data of some length are to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice {
+    pub(super) is_inline: bool,
+    pub(super) at: u32,
+    pub(super) bytes: u32,
+}
+
+/// Bytes of a packet that are given to data, one behind the other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cursor(u32);
+
+impl Cursor {
+    /// The place of so many bytes, if there is one.
+    fn take(&mut self, bytes: u32) -> Result<u32, Status> {
+        let start = self.0.next_multiple_of(ALIGNMENT);
+        if bytes > INLINE_BYTES || start + bytes > PACKET_BYTES {
+            return Err(Status::LENGTH);
+        }
+        self.0 = start + bytes;
+        Ok(start)
+    }
+}
+
+/// A call with its first packet. All of it is a copy, which nobody changes any more.
+#[derive(Debug)]
+pub struct Request {
+    call: Call,
+    bytes: [u8; NEXT_BYTES],
+    data: Cursor,
+    answer: Cursor,
+}
+
+impl Request {
+    /// Takes the packet of a call.
+    pub async fn receive(mut call: Call) -> Self {
+        let bytes = call.receive().await.to_bytes();
+        Self {
+            call,
+            bytes,
+            data: Cursor::default(),
+            answer: Cursor::default(),
+        }
+    }
+
+    /// Which function is called.
+    pub fn opcode(&self) -> u32 {
+        self.call.opcode()
+    }
+
+    /// Asks whether the function is allowed, and notes how long its packets are without data.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn begin(&mut self, gate: &Gate, request_bytes: u32, answer_bytes: u32) -> Result<(), Status> {
+        self.data = Cursor(request_bytes);
+        self.answer = Cursor(answer_bytes);
+        gate.check(self.opcode())
+    }
+
+    /// The value at an offset.
+    ///
+    /// # Errors
+    /// If its type has no such value.
+    pub fn value<T: Word>(&self, at: u32) -> Result<T, Status> {
+        let at = at as usize;
+        T::read(&self.bytes[at..at + T::BYTES])
+    }
+
+    /// The string whose slice stands at an offset.
+    ///
+    /// # Errors
+    /// If it has more bytes than the cap, no NUL at its end, another one, or is no UTF-8.
+    pub async fn text(&mut self, at: u32, cap: u32) -> Result<String, Status> {
+        let bytes: u32 = self.value(at + 4)?;
+        if bytes == 0 || bytes > cap {
+            return Err(Status::TEXT);
+        }
+        let mut text = self.fetch(at, bytes).await?;
+        match text.pop() == Some(0) && !text.contains(&0) {
+            true => String::from_utf8(text).map_err(|_| Status::TEXT),
+            false => Err(Status::TEXT),
+        }
+    }
+
+    /// The elements whose slice stands at an offset; their number is a product.
+    ///
+    /// # Errors
+    /// If there are as many as that neither there, nor inside of the port's part of the bulk area.
+    pub async fn input<T: Word>(&mut self, at: u32, elements: &[i64]) -> Result<Vec<T>, Status> {
+        let bytes = self.expect::<T>(at, elements)?;
+        elements_of(&self.fetch(at, bytes).await?)
+    }
+
+    /// Where elements are to be written, and as many zeros.
+    ///
+    /// # Errors
+    /// As for [`input`](Self::input).
+    pub fn output<T: Word>(&mut self, at: u32, elements: &[i64]) -> Result<(Slice, Vec<T>), Status> {
+        let bytes = self.expect::<T>(at, elements)?;
+        let slice = self.place(at, bytes)?;
+        Ok((slice, vec![T::zero(); bytes as usize / T::BYTES]))
+    }
+
+    /// The elements whose slice stands at an offset, and where they are to be written again.
+    ///
+    /// # Errors
+    /// As for [`input`](Self::input).
+    pub async fn input_and_output<T: Word>(
+        &mut self,
+        at: u32,
+        elements: &[i64],
+    ) -> Result<(Slice, Vec<T>), Status> {
+        let data = self.input(at, elements).await?;
+        let slice = self.place(at, (data.len() * T::BYTES) as u32)?;
+        Ok((slice, data))
+    }
+
+    /// Puts elements where they are to be written.
+    ///
+    /// # Errors
+    /// If they do not fit there.
+    pub async fn put<T: Word>(
+        &mut self,
+        reply: &mut Reply,
+        slice: Slice,
+        elements: &[T],
+    ) -> Result<(), Status> {
+        let mut bytes = vec![0; slice.bytes as usize];
+        for (place, element) in bytes.chunks_exact_mut(T::BYTES).zip(elements) {
+            element.write(place);
+        }
+        let fits = match slice.is_inline {
+            true => {
+                reply.data(slice.at, &bytes);
+                true
+            }
+            false => self.call.write_bulk(slice.at, &bytes).await,
+        };
+        fits.then_some(()).ok_or(Status::OUTSIDE)
+    }
+
+    /// Sends the answer, and counts what is refused.
+    pub async fn answer(&mut self, reply: Result<Reply, Status>) {
+        let packet = reply.map_or_else(Reply::refusal, Reply::packet);
+        if let Err(status) = reply {
+            self.call.refuse(Refusal::new(status.name()));
+        }
+        self.call.send(&packet.0).await;
+    }
+
+    /// The bytes of so many elements, if the slice at an offset has as many, and there is room for them.
+    fn expect<T: Word>(&self, at: u32, elements: &[i64]) -> Result<u32, Status> {
+        let number = |number: &i64| u32::try_from(*number).ok();
+        let bytes = elements
+            .iter()
+            .map(number)
+            .try_fold(T::BYTES as u32, |bytes, number| bytes.checked_mul(number?))
+            .ok_or(Status::LENGTH)?;
+        match self.value::<u32>(at + 4)? == bytes {
+            true if bytes > self.call.bulk_bytes().max(INLINE_BYTES) => Err(Status::ROOM),
+            true => Ok(bytes),
+            false => Err(Status::LENGTH),
+        }
+    }
+
+    /// The bytes of the slice at an offset.
+    async fn fetch(&mut self, at: u32, bytes: u32) -> Result<Vec<u8>, Status> {
+        match self.value(at)? {
+            INLINE => {
+                let start = self.data.take(bytes)? as usize;
+                Ok(self.bytes[start..start + bytes as usize].to_vec())
+            }
+            place => self.call.read_bulk(place, bytes).await.ok_or(Status::OUTSIDE),
+        }
+    }
+
+    fn place(&mut self, at: u32, bytes: u32) -> Result<Slice, Status> {
+        let at: u32 = self.value(at)?;
+        let is_inline = at == INLINE;
+        let at = if is_inline { self.answer.take(bytes)? } else { at };
+        Ok(Slice { is_inline, at, bytes })
+    }
+}
+
+fn elements_of<T: Word>(bytes: &[u8]) -> Result<Vec<T>, Status> {
+    bytes.chunks_exact(T::BYTES).map(T::read).collect()
+}
