@@ -32,7 +32,10 @@ fn lines() -> Vec<Line<'static>> {
 }
 
 fn manifest(path: &Path) -> toml::Table {
-    fs::read_to_string(path.join("Cargo.toml")).unwrap().parse().unwrap()
+    fs::read_to_string(path.join("Cargo.toml"))
+        .unwrap()
+        .parse()
+        .unwrap()
 }
 
 #[test]
@@ -49,10 +52,17 @@ fn every_crate_is_in_the_map_and_uses_only_what_stands_above_it() {
         let manifest = manifest(&root.join(member));
         let at = lines.iter().position(|line| line.folder == member);
         let at = at.unwrap_or_else(|| panic!("the code map of ARCHITECTURE.md lacks {member}"));
-        assert_eq!(manifest["package"]["name"].as_str(), Some(lines[at].name), "{member}");
+        assert_eq!(
+            manifest["package"]["name"].as_str(),
+            Some(lines[at].name),
+            "{member}"
+        );
         let tables = ["dependencies", "build-dependencies"].map(|table| manifest.get(table));
         let used = tables.into_iter().flatten().filter_map(toml::Value::as_table);
-        for used in used.flat_map(|table| table.keys()).filter_map(|name| folder_of(name)) {
+        for used in used
+            .flat_map(|table| table.keys())
+            .filter_map(|name| folder_of(name))
+        {
             assert!(
                 lines[at].uses.contains(&&*used),
                 "the code map of ARCHITECTURE.md does not say that {member} uses {used}"
