@@ -1,5 +1,5 @@
 // pspin_pkt_match: stream rules of its three outputs; the queues of beats, of decisions and of metadata never
-// overflow, although none can stop what comes in.
+// overflow, although none can stop what comes in; the marks of last beats stay with their beats.
 //
 // Beats of 64 bits, one ruleset of two rules, one inspected beat, with and without rules relative to the IP payload.
 // Nothing is assumed of the environment: it
@@ -75,6 +75,12 @@ module pspin_pkt_match_proof (
     (* internal = "dut.u_buffer.stored" *) wire buffer_stored;
     (* internal = "dut.u_buffer.held_0" *) wire buffer_held;
     (* internal = "dut.u_buffer.nearly_full" *) wire buffer_nearly_full;
+    (* internal = "dut.u_lasts.count" *) wire [4:0] lasts_count;
+    (* internal = "dut.u_lasts.write_ptr" *) wire [3:0] lasts_write_ptr;
+    (* internal = "dut.u_lasts.read_ptr" *) wire [3:0] lasts_read_ptr;
+    (* internal = "dut.u_lasts.not_full" *) wire lasts_not_full;
+    (* internal = "dut.u_lasts.stored" *) wire lasts_stored;
+    (* internal = "dut.u_lasts.held_0" *) wire lasts_held;
     (* internal = "dut.engine_decide" *) wire decisions_push;
     (* internal = "dut.u_decisions.count" *) wire [4:0] decisions_count;
     (* internal = "dut.u_decisions.write_ptr" *) wire [3:0] decisions_write_ptr;
@@ -129,6 +135,9 @@ module pspin_pkt_match_proof (
     wire [5:0] undecided = decisions_count + valid_2 + valid_1 + beat_valid;
 
     always @* begin
+        lasts_go_with_their_beats: assert ({lasts_count, lasts_write_ptr, lasts_read_ptr, lasts_not_full, lasts_stored,
+            lasts_held} == {buffer_count, buffer_write_ptr, buffer_read_ptr, buffer_not_full, buffer_stored,
+            buffer_held});
         buffer_flag: assert (buffer_nearly_full == (buffer_count >= 14));
         decisions_flag: assert (decisions_nearly_full == (decisions_count >= 12));
         if (s_ready) decisions_have_room_for_what_comes: assert (undecided <= 15);

@@ -38,8 +38,8 @@ rtl/spinneret_match_engine.sv
 rtl/spinneret_frame_meter.sv
 rtl/spinneret_ram_block.sv
 rtl/spinneret_fifo_block.sv
-rtl/spinneret_fifo_distributed.sv
 rtl/spinneret_fifo_distributed_registered.sv
+rtl/spinneret_fifo_distributed.sv
 rtl/spinneret_frame_demux_2.sv
 rtl/spinneret_axis_unpack.sv
 rtl/pspin_pkt_match.sv

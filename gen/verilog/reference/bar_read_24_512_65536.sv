@@ -7,25 +7,28 @@ module bar_read_24_512_65536 (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset.
     input  wire          held, // The cluster is held in reset.
-    input  wire   [23:0] s_araddr, // Address of a read from the host.
-    input  wire    [2:0] s_arprot, // Its protection type.
-    input  wire          s_arvalid, // It is there.
-    output logic         s_arready, // It is taken in this cycle.
-    output logic  [31:0] s_rdata, // Data that was read.
-    output logic   [1:0] s_rresp, // How the read went.
-    output logic         s_rvalid, // The data is there.
-    input  wire          s_rready, // It is taken in this cycle.
-    output logic  [15:0] r_araddr, // Address of a read of the registers.
-    output logic   [2:0] r_arprot, // Its protection type.
-    output logic         r_arvalid, // It is there.
-    input  wire          r_arready, // It is taken in this cycle.
+    // Reads from the host.
+    input  wire   [23:0] s_araddr,
+    input  wire    [2:0] s_arprot,
+    input  wire          s_arvalid,
+    output logic         s_arready,
+    output logic  [31:0] s_rdata,
+    output logic   [1:0] s_rresp,
+    output logic         s_rvalid,
+    input  wire          s_rready,
+    // Reads of the registers.
+    output logic  [15:0] r_araddr,
+    output logic   [2:0] r_arprot,
+    output logic         r_arvalid,
+    input  wire          r_arready,
     input  wire   [31:0] r_rdata, // What was read.
     input  wire    [1:0] r_rresp, // How it went.
     input  wire          r_rvalid, // The data is there; it is always taken.
-    output logic  [31:0] c_araddr, // Address of a read of the cluster.
-    output logic   [2:0] c_arprot, // Its protection type.
-    output logic         c_arvalid, // It is there.
-    input  wire          c_arready, // It is taken in this cycle.
+    // Reads of the cluster.
+    output logic  [31:0] c_araddr,
+    output logic   [2:0] c_arprot,
+    output logic         c_arvalid,
+    input  wire          c_arready,
     input  wire  [511:0] c_rdata, // All lanes of what was read.
     input  wire    [1:0] c_rresp, // How it went.
     input  wire          c_rvalid, // The data is there; it is always taken.

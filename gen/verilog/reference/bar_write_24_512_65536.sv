@@ -7,31 +7,35 @@ module bar_write_24_512_65536 (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset.
     input  wire         held, // The cluster is held in reset.
-    input  wire  [23:0] s_awaddr, // Address of a write from the host.
-    input  wire   [2:0] s_awprot, // Its protection type.
-    input  wire         s_awvalid, // It is there.
-    output logic        s_awready, // It is taken in this cycle.
-    input  wire  [31:0] s_wdata, // Data of a write from the host.
-    input  wire   [3:0] s_wstrb, // Bytes of it that are written.
-    input  wire         s_wvalid, // It is there.
-    output logic        s_wready, // It is taken in this cycle.
-    output logic  [1:0] s_bresp, // How the write went.
-    output logic        s_bvalid, // The response is there.
-    input  wire         s_bready, // It is taken in this cycle.
-    output logic [15:0] r_awaddr, // Address of a write to the registers.
-    output logic  [2:0] r_awprot, // Its protection type.
-    output logic        r_awvalid, // It is there.
-    input  wire         r_awready, // It is taken in this cycle.
-    output logic [31:0] r_wdata, // Data of a write to the registers.
-    output logic  [3:0] r_wstrb, // Bytes of it that are written.
-    output logic        r_wvalid, // It is there.
-    input  wire         r_wready, // It is taken in this cycle.
+    // Writes from the host.
+    input  wire  [23:0] s_awaddr,
+    input  wire   [2:0] s_awprot,
+    input  wire         s_awvalid,
+    output logic        s_awready,
+    input  wire  [31:0] s_wdata,
+    input  wire   [3:0] s_wstrb,
+    input  wire         s_wvalid,
+    output logic        s_wready,
+    output logic  [1:0] s_bresp,
+    output logic        s_bvalid,
+    input  wire         s_bready,
+    // Writes to the registers.
+    output logic [15:0] r_awaddr,
+    output logic  [2:0] r_awprot,
+    output logic        r_awvalid,
+    input  wire         r_awready,
+    // Their data.
+    output logic [31:0] r_wdata,
+    output logic  [3:0] r_wstrb,
+    output logic        r_wvalid,
+    input  wire         r_wready,
     input  wire   [1:0] r_bresp, // How it went.
     input  wire         r_bvalid, // The response is there; it is always taken.
-    output logic [31:0] c_awaddr, // Address of a write to the cluster.
-    output logic  [2:0] c_awprot, // Its protection type.
-    output logic        c_awvalid, // It is there.
-    input  wire         c_awready, // It is taken in this cycle.
+    // Writes to the cluster.
+    output logic [31:0] c_awaddr,
+    output logic  [2:0] c_awprot,
+    output logic        c_awvalid,
+    input  wire         c_awready,
     output logic [31:0] c_wdata, // Data of a write to the cluster, for every lane.
     output logic [63:0] c_wstrb, // Bytes of all lanes that are written.
     output logic        c_wvalid, // It is there.

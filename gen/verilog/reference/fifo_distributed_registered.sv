@@ -3,33 +3,41 @@
 `default_nettype none
 
 // First in, first out, for the elements of a stream.
-module fifo_distributed_registered (
-    input  wire         clk, // Clock.
-    input  wire         rst, // Synchronous reset, active high: empties the FIFO.
+// It is made for the values of its parameters that instances in this design set.
+module fifo_distributed_registered #(
+    parameter integer WIDTH = 1,
+    parameter integer DEPTH = 128,
+    parameter integer MARGIN = 0,
+    localparam integer ADDRESS = $clog2(DEPTH),
+    localparam integer COUNT = $clog2(DEPTH) + 1,
+    localparam integer RISE = DEPTH - MARGIN
+) (
+    input  wire              clk, // Clock.
+    input  wire              rst, // Synchronous reset, active high: empties the FIFO.
     // Elements in.
-    input  wire  [66:0] s_data,
-    input  wire         s_valid,
-    output logic        s_ready,
+    input  wire  [WIDTH-1:0] s_data,
+    input  wire              s_valid,
+    output logic             s_ready,
     // Elements out.
-    output logic [66:0] m_data,
-    output logic        m_valid,
-    input  wire         m_ready,
-    output logic  [5:0] level, // Elements inside.
-    output logic        almost_full // At most the margin's number of elements still fit.
+    output logic [WIDTH-1:0] m_data,
+    output logic             m_valid,
+    input  wire              m_ready,
+    output logic [COUNT-1:0] level, // Elements inside.
+    output logic             almost_full // At most the margin's number of elements still fit.
 );
 
     logic push; // An element comes in.
     logic fetch; // An element leaves the memory.
     logic pop; // An element leaves the FIFO.
-    logic [4:0] write_ptr = 5'd0;
-    logic [4:0] read_ptr = 5'd0;
-    logic [5:0] count = 6'd0; // Elements in memory and output register.
+    logic [ADDRESS-1:0] write_ptr = ADDRESS'(0);
+    logic [ADDRESS-1:0] read_ptr = ADDRESS'(0);
+    logic [COUNT-1:0] count = COUNT'(0); // Elements in memory and output register.
     logic not_full = 1'b0; // Less than the depth is inside.
     logic nearly_full = 1'b0;
     logic stored = 1'b0; // Something is in the memory.
     logic held_0 = 1'b0; // The output register holds an element (registered output only).
-    logic [66:0] held_data_0; // The output register (only where the memory has none of its own).
-    logic [66:0] memory_read_data;
+    logic [WIDTH-1:0] held_data_0; // The output register (only where the memory has none of its own).
+    logic [WIDTH-1:0] memory_read_data;
 
     assign push = s_valid && not_full;
     assign fetch = stored && (!held_0 || m_ready);
@@ -42,11 +50,11 @@ module fifo_distributed_registered (
 
     always_ff @(posedge clk) begin
         if (push) begin
-            write_ptr <= write_ptr + 5'd1;
+            write_ptr <= write_ptr + ADDRESS'(1);
         end
         if (fetch) begin
-            read_ptr <= read_ptr + 5'd1;
-            stored <= (read_ptr + 5'd1) != write_ptr;
+            read_ptr <= read_ptr + ADDRESS'(1);
+            stored <= (read_ptr + ADDRESS'(1)) != write_ptr;
         end
         // What comes in is in the memory in the next cycle, whatever leaves it.
         if (push) begin
@@ -54,22 +62,22 @@ module fifo_distributed_registered (
         end
         // The flags follow the level, which changes by one at most.
         if (push && !pop) begin
-            count <= count + 6'd1;
-            if (count == 6'h1f) begin
+            count <= count + COUNT'(1);
+            if (count == COUNT'(DEPTH-1)) begin
                 not_full <= 1'b0;
             end
-            if (count == 6'h1a) begin
+            if (count == COUNT'(RISE-1)) begin
                 nearly_full <= 1'b1;
             end
         end else if (pop && !push) begin
-            count <= count - 6'd1;
+            count <= count - COUNT'(1);
             not_full <= 1'b1;
-            if (count == 6'h1b) begin
+            if (count == COUNT'(RISE)) begin
                 nearly_full <= 1'b0;
             end
         end else begin
             // Rises after reset.
-            not_full <= count != 6'h20;
+            not_full <= count != COUNT'(DEPTH);
         end
         if (fetch) begin
             held_0 <= 1'b1;
@@ -80,9 +88,9 @@ module fifo_distributed_registered (
             held_data_0 <= memory_read_data;
         end
         if (rst) begin
-            write_ptr <= 5'd0;
-            read_ptr <= 5'd0;
-            count <= 6'd0;
+            write_ptr <= ADDRESS'(0);
+            read_ptr <= ADDRESS'(0);
+            count <= COUNT'(0);
             not_full <= 1'b0;
             nearly_full <= 1'b0;
             stored <= 1'b0;
@@ -90,7 +98,7 @@ module fifo_distributed_registered (
         end
     end
 
-    ram_distributed #(.DEPTH(32), .ADDRESS(5), .WIDTH(67)) u_memory (
+    ram_distributed #(.DEPTH(DEPTH), .ADDRESS(ADDRESS), .WIDTH(WIDTH)) u_memory (
         .clk(clk),
         .write_enable(push),
         .write_addr(write_ptr),

@@ -22,8 +22,8 @@ frame_meter.sv
 ram_block.sv
 fifo_block.sv
 ram_distributed.sv
-fifo_distributed.sv
 fifo_distributed_registered.sv
+fifo_distributed.sv
 frame_demux_2.sv
 axis_unpack.sv
 pspin_pkt_match.sv

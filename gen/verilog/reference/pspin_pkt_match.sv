@@ -138,9 +138,10 @@ module pspin_pkt_match #(
     logic meter_done;
     logic [31:0] meter_size;
     logic [31:0] meter_message_id;
-    logic [601:0] buffer_m_data;
+    logic [600:0] buffer_m_data;
     logic buffer_m_valid;
     logic buffer_almost_full;
+    logic lasts_m_data;
     logic decisions_m_data;
     logic decisions_m_valid;
     logic decisions_almost_full;
@@ -264,10 +265,10 @@ module pspin_pkt_match #(
         .message_id(meter_message_id)
     );
 
-    fifo_block #(.WIDTH(602), .DEPTH(128), .MARGIN(2)) u_buffer (
+    fifo_block #(.WIDTH(601), .DEPTH(128), .MARGIN(2)) u_buffer (
         .clk(clk),
         .rst(reset),
-        .s_data({beat_last, beat}),
+        .s_data(beat),
         .s_valid(beat_valid),
         .s_ready(),
         .m_data(buffer_m_data),
@@ -275,6 +276,20 @@ module pspin_pkt_match #(
         .m_ready(demux_s_ready),
         .level(),
         .almost_full(buffer_almost_full)
+    );
+
+    // Whether a beat is the last of its frame, beside the buffer: block RAM would tell the decisions too late.
+    fifo_distributed_registered #(.WIDTH(1), .DEPTH(128), .MARGIN(0)) u_lasts (
+        .clk(clk),
+        .rst(reset),
+        .s_data(beat_last),
+        .s_valid(beat_valid),
+        .s_ready(),
+        .m_data(lasts_m_data),
+        .m_valid(),
+        .m_ready(demux_s_ready),
+        .level(),
+        .almost_full()
     );
 
     // None of the queues can be full here: the input stops in time.
@@ -291,7 +306,7 @@ module pspin_pkt_match #(
         .almost_full(decisions_almost_full)
     );
 
-    fifo_distributed_registered u_metas (
+    fifo_distributed_registered #(.WIDTH(67), .DEPTH(32), .MARGIN(5)) u_metas (
         .clk(clk),
         .rst(reset),
         .s_data({meter_size, meter_message_id, engine_end_of_message, engine_ruleset}),
@@ -308,8 +323,8 @@ module pspin_pkt_match #(
     frame_demux_2 u_demux (
         .clk(clk),
         .rst(reset),
-        .s_data(buffer_m_data[600:0]),
-        .s_last(buffer_m_data[601]),
+        .s_data(buffer_m_data),
+        .s_last(lasts_m_data),
         .s_valid(buffer_m_valid),
         .s_ready(demux_s_ready),
         .select_data(decisions_m_data),

@@ -104,8 +104,6 @@ module spinneret_bar (
     assign reset = !rstn;
     assign m_axil_bready = 1'b1;
     assign m_axil_rready = 1'b1;
-
-    // The cluster: one word a burst.
     assign m_axi_awid = 8'd0;
     assign m_axi_awlen = 8'd0;
     assign m_axi_awsize = 3'd2;
@@ -140,6 +138,7 @@ module spinneret_bar (
 
     // The host.
     // The registers.
+    // The cluster: one word a burst.
     bar_write_24_512_65536 u_write (
         .clk(clk),
         .rst(reset),

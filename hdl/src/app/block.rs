@@ -13,7 +13,7 @@
 
 use super::{AppShape, ClusterLink, STDOUT_BITS, StatisticsOut, StatisticsReporter};
 use crate::COUNTER_WIDTH;
-use crate::axi::{AxiLiteSlave, AxiMaster, AxiTarget, PSPIN};
+use crate::axi::{AxiMaster, AxiShape, AxiTarget, PSPIN};
 use crate::bar::SpinneretBar;
 use crate::egress::CommandIn;
 use crate::egress::PspinEgressDatapath;
@@ -58,7 +58,7 @@ pub struct SpinneretApp {
     /// It is running; belongs to no clock.
     pub cluster_running: Wire<In, bool>,
     /// The application BAR.
-    pub s_axil_app_ctrl: AxiLiteSlave<{ BAR_ADDRESS_BITS }, { COUNTER_WIDTH }>,
+    pub s_axil_app_ctrl: AxiTarget<{ AxiShape::lite(BAR_ADDRESS_BITS, COUNTER_WIDTH) }>,
     /// Descriptors of reads from host memory.
     pub m_axis_data_dma_read_desc: ReadDescOut<{ host }>,
     /// Their statuses.

@@ -1,4 +1,6 @@
-//! The channels of an AXI4 port, each from the side that has something to say.
+//! The channels of an AXI4 or AXI4-Lite port, each from the side that has something to say.
+//!
+//! An access of AXI4-Lite is a burst of one beat; what would say more about it is not there.
 
 use super::{ATOP_BITS, AxiShape, KIND_BITS, LENGTH_BITS, SIZE_BITS};
 use spinneret_verilog::prelude::*;
@@ -7,19 +9,19 @@ use spinneret_verilog::prelude::*;
 #[interface(AxiAddressIn, shape: AxiShape, user: usize, atop: bool)]
 pub struct AxiAddressOut {
     /// Id of the burst.
-    pub id: Wire<Out, { shape.id }>,
+    pub id: Optional<Wire<Out, { shape.id }>, { shape.has_bursts() }>,
     /// Address of its first byte.
     pub addr: Wire<Out, { shape.address }>,
     /// Its beats, minus 1.
-    pub len: Wire<Out, { LENGTH_BITS }>,
+    pub len: Optional<Wire<Out, { LENGTH_BITS }>, { shape.has_bursts() }>,
     /// Bytes of a beat, as a power of two.
-    pub size: Wire<Out, { SIZE_BITS }>,
+    pub size: Optional<Wire<Out, { SIZE_BITS }>, { shape.has_bursts() }>,
     /// Kind of burst.
-    pub burst: Wire<Out, { KIND_BITS }>,
+    pub burst: Optional<Wire<Out, { KIND_BITS }>, { shape.has_bursts() }>,
     /// Exclusive access.
-    pub lock: Wire<Out, bool>,
+    pub lock: Optional<Wire<Out, bool>, { shape.has_bursts() }>,
     /// Memory type.
-    pub cache: Wire<Out, 4>,
+    pub cache: Optional<Wire<Out, 4>, { shape.has_bursts() }>,
     /// Protection type.
     pub prot: Wire<Out, 3>,
     /// Quality of service.
@@ -44,7 +46,7 @@ pub struct AxiDataOut {
     /// Bytes of the beat that are written.
     pub strb: Wire<Out, { shape.strobes() }>,
     /// The beat is the last of its burst.
-    pub last: Wire<Out, bool>,
+    pub last: Optional<Wire<Out, bool>, { shape.has_bursts() }>,
     /// User signal.
     pub user: Optional<Wire<Out, { shape.extras.user.w }>, { shape.extras.user.w > 0 }>,
     /// The beat is there.
@@ -57,7 +59,7 @@ pub struct AxiDataOut {
 #[interface(AxiResponseIn, shape: AxiShape)]
 pub struct AxiResponseOut {
     /// Id of the burst that is answered.
-    pub id: Wire<Out, { shape.id }>,
+    pub id: Optional<Wire<Out, { shape.id }>, { shape.has_bursts() }>,
     /// How it went; 0 is OKAY.
     pub resp: Wire<Out, 2>,
     /// User signal.
@@ -72,13 +74,13 @@ pub struct AxiResponseOut {
 #[interface(AxiReadIn, shape: AxiShape)]
 pub struct AxiReadOut {
     /// Id of the read that is answered.
-    pub id: Wire<Out, { shape.id }>,
+    pub id: Optional<Wire<Out, { shape.id }>, { shape.has_bursts() }>,
     /// Data that was read.
     pub data: Wire<Out, { shape.data }>,
     /// How the read went; 0 is OKAY.
     pub resp: Wire<Out, 2>,
     /// The beat is the last of its read.
-    pub last: Wire<Out, bool>,
+    pub last: Optional<Wire<Out, bool>, { shape.has_bursts() }>,
     /// User signal.
     pub user: Optional<Wire<Out, { shape.extras.user.r }>, { shape.extras.user.r > 0 }>,
     /// The beat is there.

@@ -2,15 +2,13 @@
 
 mod burst_check;
 mod channels;
-mod lite;
 mod ports;
 
 pub use burst_check::BurstCheck;
 pub use channels::{
     AxiAddressIn, AxiAddressOut, AxiDataIn, AxiDataOut, AxiReadIn, AxiReadOut, AxiResponseIn, AxiResponseOut,
 };
-pub use lite::{AxiLiteMaster, AxiLiteSlave};
-pub use ports::{AxiMaster, AxiReadTarget, AxiTarget, AxiWriteTarget, PSPIN, PSPIN_WRAP};
+pub use ports::{AMBA_CHANNEL, AxiMaster, AxiReadTarget, AxiTarget, AxiWriteTarget, PSPIN, PSPIN_WRAP};
 
 /// BRESP and RRESP: the transfer was done.
 pub const OKAY: u64 = 0b00;
@@ -35,14 +33,14 @@ pub const ATOP_BITS: usize = 6;
 /// Bits of an address within 4 KiB, which no burst crosses.
 pub const PAGE_BITS: usize = 12;
 
-/// Widths of an AXI4 port in bits.
+/// Widths of an AXI4 or AXI4-Lite port in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxiShape {
     /// An address.
     pub address: usize,
     /// A beat, a power of two.
     pub data: usize,
-    /// An id.
+    /// An id; 0: it is AXI4-Lite, which has neither ids nor bursts.
     pub id: usize,
     /// What it has beside.
     pub extras: AxiExtras,
@@ -116,6 +114,21 @@ impl AxiExtras {
 }
 
 impl AxiShape {
+    /// AXI4-Lite (IHI 0022, section B1): accesses of one beat.
+    pub const fn lite(address: usize, data: usize) -> Self {
+        Self {
+            address,
+            data,
+            id: 0,
+            extras: AxiExtras::NONE,
+        }
+    }
+
+    /// It has ids and bursts, and all that describes a burst.
+    pub fn has_bursts(self) -> bool {
+        self.id > 0
+    }
+
     /// The same with other signals beside.
     pub fn with(self, extras: AxiExtras) -> Self {
         Self { extras, ..self }

@@ -1,4 +1,4 @@
-//! The AXI4 ports of a block (AMBA IHI 0022), and what designs call them.
+//! The AXI4 and AXI4-Lite ports of a block (AMBA IHI 0022), and what designs call them.
 
 use super::AxiShape;
 use super::channels::{
@@ -9,6 +9,12 @@ use spinneret_verilog::prelude::*;
 /// The names of AMBA: `awaddr`, in the order of the public design's ports.
 const AMBA: Names = Names {
     between: "",
+    ..Names::OF_FIELDS
+};
+
+/// The names of AMBA for a channel by itself: `aw` has `awaddr`.
+pub const AMBA_CHANNEL: Names = Names {
+    own: "",
     ..Names::OF_FIELDS
 };
 
@@ -28,7 +34,7 @@ pub const PSPIN_WRAP: Names = Names {
     ..PSPIN
 };
 
-/// An AXI4 master; `AxiTarget` is the side that it asks.
+/// A master; `AxiTarget` is the side that it asks.
 #[interface(AxiTarget, shape: AxiShape, names = AMBA)]
 pub struct AxiMaster {
     /// Writes.
@@ -43,7 +49,7 @@ pub struct AxiMaster {
     pub r: AxiReadIn<{ shape }>,
 }
 
-/// The write channels of an AXI4 slave.
+/// The write channels of a slave.
 #[interface(shape: AxiShape, names = AMBA)]
 pub struct AxiWriteTarget {
     /// Writes.
@@ -54,7 +60,7 @@ pub struct AxiWriteTarget {
     pub b: AxiResponseOut<{ shape }>,
 }
 
-/// The read channels of an AXI4 slave.
+/// The read channels of a slave.
 #[interface(shape: AxiShape, names = AMBA)]
 pub struct AxiReadTarget {
     /// Reads.

@@ -45,7 +45,7 @@ pub use shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS, WORD_BYTES};
 pub use window::{BYTE_BITS, CLUSTER_ADDRESS_BITS, WindowDecoder};
 pub use write::BarWrite;
 
-use crate::axi::{AxiLiteMaster, AxiLiteSlave, AxiMaster, BUFFERABLE, INCR};
+use crate::axi::{AxiMaster, AxiTarget, BUFFERABLE, INCR};
 use crate::{COUNTER_WIDTH, EventCounters};
 use spinneret_verilog::prelude::*;
 
@@ -61,9 +61,9 @@ pub struct SpinneretBar {
     /// Synchronous reset, active low.
     pub rstn: Wire<In, bool>,
     /// From the host.
-    pub s_axil: AxiLiteSlave<{ shape.address }, { WORD_BITS }>,
+    pub s_axil: AxiTarget<{ shape.host() }>,
     /// To the control registers.
-    pub m_axil: AxiLiteMaster<{ shape.register_address() }, { WORD_BITS }>,
+    pub m_axil: AxiMaster<{ shape.registers() }>,
     /// To the cluster.
     pub m_axi: AxiMaster<{ shape.axi() }>,
     /// The cluster or the link to it is held in reset.
@@ -94,56 +94,25 @@ impl Logic for SpinneretBar {
         self.write.held.next = self.cluster_held.val();
         self.read.held.next = self.cluster_held.val();
         /// The host.
-        self.write.s_awaddr.next = self.s_axil.awaddr.val();
-        self.write.s_awprot.next = self.s_axil.awprot.val();
-        self.write.s_awvalid.next = self.s_axil.awvalid.val();
-        self.s_axil.awready.next = self.write.s_awready.val();
-        self.write.s_wdata.next = self.s_axil.wdata.val();
-        self.write.s_wstrb.next = self.s_axil.wstrb.val();
-        self.write.s_wvalid.next = self.s_axil.wvalid.val();
-        self.s_axil.wready.next = self.write.s_wready.val();
-        self.s_axil.bresp.next = self.write.s_bresp.val();
-        self.s_axil.bvalid.next = self.write.s_bvalid.val();
-        self.write.s_bready.next = self.s_axil.bready.val();
-        self.read.s_araddr.next = self.s_axil.araddr.val();
-        self.read.s_arprot.next = self.s_axil.arprot.val();
-        self.read.s_arvalid.next = self.s_axil.arvalid.val();
-        self.s_axil.arready.next = self.read.s_arready.val();
-        self.s_axil.rdata.next = self.read.s_rdata.val();
-        self.s_axil.rresp.next = self.read.s_rresp.val();
-        self.s_axil.rvalid.next = self.read.s_rvalid.val();
-        self.read.s_rready.next = self.s_axil.rready.val();
+        connect!(self.s_axil => self.write.s; aw, w, b);
+        connect!(self.s_axil => self.read.s; ar, r);
         /// The registers.
-        self.m_axil.awaddr.next = self.write.r_awaddr.val();
-        self.m_axil.awprot.next = self.write.r_awprot.val();
-        self.m_axil.awvalid.next = self.write.r_awvalid.val();
-        self.write.r_awready.next = self.m_axil.awready.val();
-        self.m_axil.wdata.next = self.write.r_wdata.val();
-        self.m_axil.wstrb.next = self.write.r_wstrb.val();
-        self.m_axil.wvalid.next = self.write.r_wvalid.val();
-        self.write.r_wready.next = self.m_axil.wready.val();
-        self.write.r_bresp.next = self.m_axil.bresp.val();
-        self.write.r_bvalid.next = self.m_axil.bvalid.val();
-        self.m_axil.bready.next = true;
-        self.m_axil.araddr.next = self.read.r_araddr.val();
-        self.m_axil.arprot.next = self.read.r_arprot.val();
-        self.m_axil.arvalid.next = self.read.r_arvalid.val();
-        self.read.r_arready.next = self.m_axil.arready.val();
-        self.read.r_rdata.next = self.m_axil.rdata.val();
-        self.read.r_rresp.next = self.m_axil.rresp.val();
-        self.read.r_rvalid.next = self.m_axil.rvalid.val();
-        self.m_axil.rready.next = true;
+        connect!(self.write.r_aw => self.m_axil.aw);
+        connect!(self.write.r_w => self.m_axil.w);
+        connect!(self.m_axil.b.resp => self.write.r_bresp);
+        connect!(self.m_axil.b.valid => self.write.r_bvalid);
+        self.m_axil.b.ready.next = true;
+        connect!(self.read.r_ar => self.m_axil.ar);
+        connect!(self.m_axil.r.data => self.read.r_rdata);
+        connect!(self.m_axil.r.resp => self.read.r_rresp);
+        connect!(self.m_axil.r.valid => self.read.r_rvalid);
+        self.m_axil.r.ready.next = true;
         /// The cluster: one word a burst.
-        self.m_axi.aw.id.next = 0.into();
-        self.m_axi.aw.addr.next = self.write.c_awaddr.val();
-        self.m_axi.aw.len.next = 0.into();
+        connect!(self.write.c_aw => self.m_axi.aw, except size, burst, lock, cache);
         self.m_axi.aw.size.next = WORD_SIZE.into();
         self.m_axi.aw.burst.next = INCR.into();
         self.m_axi.aw.lock.next = false;
         self.m_axi.aw.cache.next = BUFFERABLE.into();
-        self.m_axi.aw.prot.next = self.write.c_awprot.val();
-        self.m_axi.aw.valid.next = self.write.c_awvalid.val();
-        self.write.c_awready.next = self.m_axi.aw.ready.val();
         for lane in 0..lanes {
             self.m_axi
                 .w
@@ -155,22 +124,17 @@ impl Logic for SpinneretBar {
         self.m_axi.w.last.next = true;
         self.m_axi.w.valid.next = self.write.c_wvalid.val();
         self.write.c_wready.next = self.m_axi.w.ready.val();
-        self.write.c_bresp.next = self.m_axi.b.resp.val();
-        self.write.c_bvalid.next = self.m_axi.b.valid.val();
+        connect!(self.m_axi.b.resp => self.write.c_bresp);
+        connect!(self.m_axi.b.valid => self.write.c_bvalid);
         self.m_axi.b.ready.next = true;
-        self.m_axi.ar.id.next = 0.into();
-        self.m_axi.ar.addr.next = self.read.c_araddr.val();
-        self.m_axi.ar.len.next = 0.into();
+        connect!(self.read.c_ar => self.m_axi.ar, except size, burst, lock, cache);
         self.m_axi.ar.size.next = WORD_SIZE.into();
         self.m_axi.ar.burst.next = INCR.into();
         self.m_axi.ar.lock.next = false;
         self.m_axi.ar.cache.next = BUFFERABLE.into();
-        self.m_axi.ar.prot.next = self.read.c_arprot.val();
-        self.m_axi.ar.valid.next = self.read.c_arvalid.val();
-        self.read.c_arready.next = self.m_axi.ar.ready.val();
-        self.read.c_rdata.next = self.m_axi.r.data.val();
-        self.read.c_rresp.next = self.m_axi.r.resp.val();
-        self.read.c_rvalid.next = self.m_axi.r.valid.val();
+        connect!(self.m_axi.r.data => self.read.c_rdata);
+        connect!(self.m_axi.r.resp => self.read.c_rresp);
+        connect!(self.m_axi.r.valid => self.read.c_rvalid);
         self.m_axi.r.ready.next = true;
         /// Counters.
         self.pending.d.next = self.write.events.val() & self.read.events.val();

@@ -10,7 +10,7 @@
 use super::cluster_access::{ClusterAccess, RESPONSE_BITS};
 use super::shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS};
 use super::window::{BYTE_BITS, CLUSTER_ADDRESS_BITS, WindowDecoder};
-use crate::axi::DECERR;
+use crate::axi::{AMBA_CHANNEL, AxiAddressOut, AxiReadTarget, DECERR};
 use spinneret_verilog::prelude::*;
 
 /// Takes one read after the other and leads it to the registers or to the cluster.
@@ -23,44 +23,18 @@ pub struct BarRead {
     pub rst: Wire<In, bool>,
     /// The cluster is held in reset.
     pub held: Wire<In, bool>,
-    /// Address of a read from the host.
-    pub s_araddr: Wire<In, { shape.address }>,
-    /// Its protection type.
-    pub s_arprot: Wire<In, { PROTECTION_BITS }>,
-    /// It is there.
-    pub s_arvalid: Wire<In, bool>,
-    /// It is taken in this cycle.
-    pub s_arready: Wire<Out, bool>,
-    /// Data that was read.
-    pub s_rdata: Wire<Out, { WORD_BITS }>,
-    /// How the read went.
-    pub s_rresp: Wire<Out, { RESPONSE_BITS }>,
-    /// The data is there.
-    pub s_rvalid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub s_rready: Wire<In, bool>,
-    /// Address of a read of the registers.
-    pub r_araddr: Wire<Out, { shape.register_address() }>,
-    /// Its protection type.
-    pub r_arprot: Wire<Out, { PROTECTION_BITS }>,
-    /// It is there.
-    pub r_arvalid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub r_arready: Wire<In, bool>,
+    /// Reads from the host.
+    pub s: AxiReadTarget<{ shape.host() }>,
+    /// Reads of the registers.
+    pub r_ar: Called<AxiAddressOut<{ shape.registers() }, { 0 }, { false }>, { AMBA_CHANNEL }>,
     /// What was read.
     pub r_rdata: Wire<In, { WORD_BITS }>,
     /// How it went.
     pub r_rresp: Wire<In, { RESPONSE_BITS }>,
     /// The data is there; it is always taken.
     pub r_rvalid: Wire<In, bool>,
-    /// Address of a read of the cluster.
-    pub c_araddr: Wire<Out, { CLUSTER_ADDRESS_BITS }>,
-    /// Its protection type.
-    pub c_arprot: Wire<Out, { PROTECTION_BITS }>,
-    /// It is there.
-    pub c_arvalid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub c_arready: Wire<In, bool>,
+    /// Reads of the cluster.
+    pub c_ar: Called<AxiAddressOut<{ shape.access() }, { 0 }, { false }>, { AMBA_CHANNEL }>,
     /// All lanes of what was read.
     pub c_rdata: Wire<In, { shape.data }>,
     /// How it went.
@@ -110,21 +84,21 @@ impl Logic for BarRead {
             self.cluster_address_valid, self.response_valid, self.access);
         clocked!(self.clk => self.address, self.protection, self.cluster_address, self.cluster_protection,
             self.data, self.response);
-        self.starts.next = self.s_arvalid.val() && self.address_ready.q.val();
-        self.taken.next = self.response_valid.q.val() && self.s_rready.val();
+        self.starts.next = self.s.ar.valid.val() && self.address_ready.q.val();
+        self.taken.next = self.response_valid.q.val() && self.s.r.ready.val();
         self.busy.d.next = self.starts.val() || (self.busy.q.val() && !self.taken.val());
         self.address_ready.d.next = !self.busy.d.val();
-        self.s_arready.next = self.address_ready.q.val();
+        self.s.ar.ready.next = self.address_ready.q.val();
         if self.starts.val() {
-            self.address.d.next = self.s_araddr.val().slice(0, self._shape.register_address());
-            self.protection.d.next = self.s_arprot.val();
+            self.address.d.next = self.s.ar.addr.val().slice(0, self._shape.register_address());
+            self.protection.d.next = self.s.ar.prot.val();
         }
         /// Where it goes.
-        self.decoder.word.next = self.s_araddr.val().slice(BYTE_BITS, width - BYTE_BITS);
+        self.decoder.word.next = self.s.ar.addr.val().slice(BYTE_BITS, width - BYTE_BITS);
         self.outside.next =
             self.starts.val() && !self.decoder.to_registers.val() && !self.decoder.to_cluster.val();
         /// The registers.
-        if self.r_arready.val() {
+        if self.r_ar.ready.val() {
             self.register_address.d.next = false;
         }
         self.registers_answer.next = self.at_registers.q.val() && self.r_rvalid.val();
@@ -135,26 +109,26 @@ impl Logic for BarRead {
             self.register_address.d.next = true;
             self.at_registers.d.next = true;
         }
-        self.r_araddr.next = self.address.q.val();
-        self.r_arprot.next = self.protection.q.val();
-        self.r_arvalid.next = self.register_address.q.val();
+        self.r_ar.addr.next = self.address.q.val();
+        self.r_ar.prot.next = self.protection.q.val();
+        self.r_ar.valid.next = self.register_address.q.val();
         /// The cluster.
         self.access.start.next = self.starts.val() && self.decoder.to_cluster.val();
         self.access.held.next = self.held.val();
         self.access.waits.next = self.cluster_address_valid.q.val();
         self.access.answer.next = self.c_rvalid.val();
         self.access.answer_code.next = self.c_rresp.val();
-        if self.c_arready.val() || self.held.val() {
+        if self.c_ar.ready.val() || self.held.val() {
             self.cluster_address_valid.d.next = false;
         }
         if self.access.send.val() {
             self.cluster_address_valid.d.next = true;
             self.cluster_address.d.next = self.decoder.cluster_address.val();
-            self.cluster_protection.d.next = self.s_arprot.val();
+            self.cluster_protection.d.next = self.s.ar.prot.val();
         }
-        self.c_araddr.next = self.cluster_address.q.val();
-        self.c_arprot.next = self.cluster_protection.q.val();
-        self.c_arvalid.next = self.cluster_address_valid.q.val();
+        self.c_ar.addr.next = self.cluster_address.q.val();
+        self.c_ar.prot.next = self.cluster_protection.q.val();
+        self.c_ar.valid.next = self.cluster_address_valid.q.val();
         /// The lane of the word.
         self.halves[0].next = self.c_rdata.val();
         for cut in 0..cuts {
@@ -181,10 +155,10 @@ impl Logic for BarRead {
             self.data.d.next = 0.into();
         }
         self.response_valid.d.next =
-            self.finish.val() || (self.response_valid.q.val() && !self.s_rready.val());
-        self.s_rdata.next = self.data.q.val();
-        self.s_rresp.next = self.response.q.val();
-        self.s_rvalid.next = self.response_valid.q.val();
+            self.finish.val() || (self.response_valid.q.val() && !self.s.r.ready.val());
+        self.s.r.data.next = self.data.q.val();
+        self.s.r.resp.next = self.response.q.val();
+        self.s.r.valid.next = self.response_valid.q.val();
         self.events.next = cat!(
             self.access.error_event.val(),
             self.access.timeout_event.val(),

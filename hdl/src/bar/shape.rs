@@ -33,6 +33,21 @@ pub struct BarShape {
 }
 
 impl BarShape {
+    /// Widths of the port to the host.
+    pub fn host(self) -> AxiShape {
+        AxiShape::lite(self.address, WORD_BITS)
+    }
+
+    /// Widths of the port to the registers.
+    pub fn registers(self) -> AxiShape {
+        AxiShape::lite(self.register_address(), WORD_BITS)
+    }
+
+    /// Widths of an access to the cluster, before it is a burst.
+    pub fn access(self) -> AxiShape {
+        AxiShape::lite(CLUSTER_ADDRESS_BITS, WORD_BITS)
+    }
+
     /// Widths of the port to the cluster.
     pub fn axi(self) -> AxiShape {
         AxiShape {

@@ -9,7 +9,7 @@
 use super::cluster_access::{ClusterAccess, RESPONSE_BITS};
 use super::shape::{BarShape, EVENTS, PROTECTION_BITS, WORD_BITS, WORD_BYTES};
 use super::window::{BYTE_BITS, CLUSTER_ADDRESS_BITS, WindowDecoder};
-use crate::axi::DECERR;
+use crate::axi::{AMBA_CHANNEL, AxiAddressOut, AxiDataOut, AxiWriteTarget, DECERR};
 use spinneret_verilog::prelude::*;
 
 /// Takes one write after the other and leads it to the registers or to the cluster.
@@ -22,56 +22,18 @@ pub struct BarWrite {
     pub rst: Wire<In, bool>,
     /// The cluster is held in reset.
     pub held: Wire<In, bool>,
-    /// Address of a write from the host.
-    pub s_awaddr: Wire<In, { shape.address }>,
-    /// Its protection type.
-    pub s_awprot: Wire<In, { PROTECTION_BITS }>,
-    /// It is there.
-    pub s_awvalid: Wire<In, bool>,
-    /// It is taken in this cycle.
-    pub s_awready: Wire<Out, bool>,
-    /// Data of a write from the host.
-    pub s_wdata: Wire<In, { WORD_BITS }>,
-    /// Bytes of it that are written.
-    pub s_wstrb: Wire<In, { WORD_BYTES }>,
-    /// It is there.
-    pub s_wvalid: Wire<In, bool>,
-    /// It is taken in this cycle.
-    pub s_wready: Wire<Out, bool>,
-    /// How the write went.
-    pub s_bresp: Wire<Out, { RESPONSE_BITS }>,
-    /// The response is there.
-    pub s_bvalid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub s_bready: Wire<In, bool>,
-    /// Address of a write to the registers.
-    pub r_awaddr: Wire<Out, { shape.register_address() }>,
-    /// Its protection type.
-    pub r_awprot: Wire<Out, { PROTECTION_BITS }>,
-    /// It is there.
-    pub r_awvalid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub r_awready: Wire<In, bool>,
-    /// Data of a write to the registers.
-    pub r_wdata: Wire<Out, { WORD_BITS }>,
-    /// Bytes of it that are written.
-    pub r_wstrb: Wire<Out, { WORD_BYTES }>,
-    /// It is there.
-    pub r_wvalid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub r_wready: Wire<In, bool>,
+    /// Writes from the host.
+    pub s: AxiWriteTarget<{ shape.host() }>,
+    /// Writes to the registers.
+    pub r_aw: Called<AxiAddressOut<{ shape.registers() }, { 0 }, { false }>, { AMBA_CHANNEL }>,
+    /// Their data.
+    pub r_w: Called<AxiDataOut<{ shape.registers() }>, { AMBA_CHANNEL }>,
     /// How it went.
     pub r_bresp: Wire<In, { RESPONSE_BITS }>,
     /// The response is there; it is always taken.
     pub r_bvalid: Wire<In, bool>,
-    /// Address of a write to the cluster.
-    pub c_awaddr: Wire<Out, { CLUSTER_ADDRESS_BITS }>,
-    /// Its protection type.
-    pub c_awprot: Wire<Out, { PROTECTION_BITS }>,
-    /// It is there.
-    pub c_awvalid: Wire<Out, bool>,
-    /// It is taken in this cycle.
-    pub c_awready: Wire<In, bool>,
+    /// Writes to the cluster.
+    pub c_aw: Called<AxiAddressOut<{ shape.access() }, { 0 }, { false }>, { AMBA_CHANNEL }>,
     /// Data of a write to the cluster, for every lane.
     pub c_wdata: Wire<Out, { WORD_BITS }>,
     /// Bytes of all lanes that are written.
@@ -140,21 +102,21 @@ impl Logic for BarWrite {
         clocked!(self.clk => self.address, self.protection, self.data, self.strobes, self.cluster_address,
             self.cluster_protection, self.cluster_data, self.cluster_strobes, self.response);
         /// Address and data come in any order; the write begins in the clock of the later one.
-        self.got_address.next = self.s_awvalid.val() && self.address_ready.q.val();
-        self.got_data.next = self.s_wvalid.val() && self.data_ready.q.val();
+        self.got_address.next = self.s.aw.valid.val() && self.address_ready.q.val();
+        self.got_data.next = self.s.w.valid.val() && self.data_ready.q.val();
         self.starts.next = (self.got_address.val() || self.address_held.q.val())
             && (self.got_data.val() || self.data_held.q.val());
         self.address_now.next = self.address.q.val();
         self.protection_now.next = self.protection.q.val();
         if self.address_ready.q.val() {
-            self.address_now.next = self.s_awaddr.val();
-            self.protection_now.next = self.s_awprot.val();
+            self.address_now.next = self.s.aw.addr.val();
+            self.protection_now.next = self.s.aw.prot.val();
         }
         self.data_now.next = self.data.q.val();
         self.strobes_now.next = self.strobes.q.val();
         if self.data_ready.q.val() {
-            self.data_now.next = self.s_wdata.val();
-            self.strobes_now.next = self.s_wstrb.val();
+            self.data_now.next = self.s.w.data.val();
+            self.strobes_now.next = self.s.w.strb.val();
         }
         self.address.d.next = self.address_now.val();
         self.protection.d.next = self.protection_now.val();
@@ -163,22 +125,22 @@ impl Logic for BarWrite {
         self.address_held.d.next =
             (self.address_held.q.val() || self.got_address.val()) && !self.starts.val();
         self.data_held.d.next = (self.data_held.q.val() || self.got_data.val()) && !self.starts.val();
-        self.taken.next = self.response_valid.q.val() && self.s_bready.val();
+        self.taken.next = self.response_valid.q.val() && self.s.b.ready.val();
         self.busy.d.next = self.starts.val() || (self.busy.q.val() && !self.taken.val());
         self.address_ready.d.next =
             !self.busy.d.val() && !self.address_held.q.val() && !self.got_address.val();
         self.data_ready.d.next = !self.busy.d.val() && !self.data_held.q.val() && !self.got_data.val();
-        self.s_awready.next = self.address_ready.q.val();
-        self.s_wready.next = self.data_ready.q.val();
+        self.s.aw.ready.next = self.address_ready.q.val();
+        self.s.w.ready.next = self.data_ready.q.val();
         /// Where it goes.
         self.decoder.word.next = self.address_now.val().slice(BYTE_BITS, width - BYTE_BITS);
         self.outside.next =
             self.starts.val() && !self.decoder.to_registers.val() && !self.decoder.to_cluster.val();
         /// The registers, which hold the write that came last.
-        if self.r_awready.val() {
+        if self.r_aw.ready.val() {
             self.register_address.d.next = false;
         }
-        if self.r_wready.val() {
+        if self.r_w.ready.val() {
             self.register_data.d.next = false;
         }
         self.registers_answer.next = self.at_registers.q.val() && self.r_bvalid.val();
@@ -190,19 +152,19 @@ impl Logic for BarWrite {
             self.register_data.d.next = true;
             self.at_registers.d.next = true;
         }
-        self.r_awaddr.next = self.address.q.val().slice(0, self.r_awaddr.width());
-        self.r_awprot.next = self.protection.q.val();
-        self.r_awvalid.next = self.register_address.q.val();
-        self.r_wdata.next = self.data.q.val();
-        self.r_wstrb.next = self.strobes.q.val();
-        self.r_wvalid.next = self.register_data.q.val();
+        self.r_aw.addr.next = self.address.q.val().slice(0, self.r_aw.addr.width());
+        self.r_aw.prot.next = self.protection.q.val();
+        self.r_aw.valid.next = self.register_address.q.val();
+        self.r_w.data.next = self.data.q.val();
+        self.r_w.strb.next = self.strobes.q.val();
+        self.r_w.valid.next = self.register_data.q.val();
         /// The cluster.
         self.access.start.next = self.starts.val() && self.decoder.to_cluster.val();
         self.access.held.next = self.held.val();
         self.access.waits.next = self.cluster_address_valid.q.val() || self.cluster_data_valid.q.val();
         self.access.answer.next = self.c_bvalid.val();
         self.access.answer_code.next = self.c_bresp.val();
-        if self.c_awready.val() || self.held.val() {
+        if self.c_aw.ready.val() || self.held.val() {
             self.cluster_address_valid.d.next = false;
         }
         if self.c_wready.val() || self.held.val() {
@@ -234,9 +196,9 @@ impl Logic for BarWrite {
                 }
             }
         }
-        self.c_awaddr.next = self.cluster_address.q.val();
-        self.c_awprot.next = self.cluster_protection.q.val();
-        self.c_awvalid.next = self.cluster_address_valid.q.val();
+        self.c_aw.addr.next = self.cluster_address.q.val();
+        self.c_aw.prot.next = self.cluster_protection.q.val();
+        self.c_aw.valid.next = self.cluster_address_valid.q.val();
         self.c_wdata.next = self.cluster_data.q.val();
         self.c_wstrb.next = self.cluster_strobes.q.val();
         self.c_wvalid.next = self.cluster_data_valid.q.val();
@@ -250,9 +212,9 @@ impl Logic for BarWrite {
             self.response.d.next = DECERR.into();
         }
         self.response_valid.d.next =
-            self.finish.val() || (self.response_valid.q.val() && !self.s_bready.val());
-        self.s_bresp.next = self.response.q.val();
-        self.s_bvalid.next = self.response_valid.q.val();
+            self.finish.val() || (self.response_valid.q.val() && !self.s.b.ready.val());
+        self.s.b.resp.next = self.response.q.val();
+        self.s.b.valid.next = self.response_valid.q.val();
         self.events.next = cat!(
             self.access.error_event.val(),
             self.access.timeout_event.val(),

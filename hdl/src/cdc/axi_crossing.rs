@@ -1,4 +1,4 @@
-//! AXI4 from one clock to another.
+//! AXI4 or AXI4-Lite from one clock to another.
 //!
 //! ```text
 //!  s ==AW, W, AR==> 3 AsyncFifo ====> m
@@ -22,7 +22,7 @@ use spinneret_verilog::prelude::*;
 /// Most places of the channels that have one element a burst.
 const MAX_BURSTS: usize = 16;
 
-/// Passes AXI4 bursts from one clock to another.
+/// Passes AXI4 bursts, or AXI4-Lite accesses, from one clock to another.
 /// # Parameters
 /// `depth`, of data and answers, is a power of two from 4 to 1024; data are a power of two of bytes.
 #[hardware(
@@ -31,7 +31,7 @@ const MAX_BURSTS: usize = 16;
     error = ParameterError,
     _ = limits::ADDRESS.check("axi_crossing", shape.address)?,
     _ = limits::DATA.check("axi_crossing", shape.data)?,
-    _ = limits::ID.check("axi_crossing", shape.id)?,
+    _ = shape.has_bursts().then(|| limits::ID.check("axi_crossing", shape.id)).transpose()?,
     _ = limits::DEPTH.check("axi_crossing", depth)?,
     _ = limits::USER.check("axi_crossing", shape.extras.user.aw)?,
     bursts = depth.min(MAX_BURSTS),
@@ -74,7 +74,10 @@ impl AxiCrossing {
             0 => String::new(),
             width => format!("_user{width}"),
         };
-        format!("{address}x{data}x{id}{atop}{user}")
+        match id {
+            0 => format!("lite_{address}x{data}"),
+            _ => format!("{address}x{data}x{id}{atop}{user}"),
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! The crossings in the catalog.
 
 use super::limits::{ADDRESS, ATOP, DATA, DEPTH, ID, USER, WIDTH};
-use super::{AsyncFifo, AxiCrossing, AxiLiteCrossing, BusSync, LevelSync, LinkReset, LinkedFifos, ResetSync};
+use super::{AsyncFifo, AxiCrossing, BusSync, LevelSync, LinkReset, LinkedFifos, ResetSync};
 use crate::axi::{AxiExtras, AxiShape, UserWidths};
 use crate::entry::{Entry, Parameter, Variant};
+
+/// Accesses of AXI4-Lite that can be on their way.
+const LITE_DEPTH: usize = 4;
 
 /// [`AsyncFifo`].
 pub(crate) const ASYNC_FIFO: Entry = Entry::part(
@@ -72,7 +75,7 @@ pub(crate) const AXI_CROSSING: Entry = Entry::part(
     },
 );
 
-/// [`AxiLiteCrossing`].
+/// [`AxiCrossing`] of AXI4-Lite, with as few places as there can be.
 pub(crate) const AXI_LITE_CROSSING: Entry = Entry::part(
     "axi_lite_crossing",
     "AXI4-Lite from one clock to another",
@@ -84,10 +87,8 @@ pub(crate) const AXI_LITE_CROSSING: Entry = Entry::part(
         vec![ADDRESS.parameter(24), data]
     },
     |values| {
-        Ok(Box::new(AxiLiteCrossing::new(
-            ADDRESS.of(values),
-            DATA.of(values),
-        )?))
+        let shape = AxiShape::lite(ADDRESS.of(values), DATA.of(values));
+        Ok(Box::new(AxiCrossing::new(shape, LITE_DEPTH)?))
     },
 );
 

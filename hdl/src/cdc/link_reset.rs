@@ -52,6 +52,7 @@ enum LinkPhase {
 }
 
 /// Resets both sides of a set of crossings together, on request of the near side.
+#[hardware]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct LinkReset {
     /// Clock of the near side.
@@ -69,12 +70,18 @@ pub struct LinkReset {
     pub far_clk: Signal<In, Clock>,
     /// Reset of the far side, and of its side of the crossings.
     pub far_rst: Wire<Out, bool>,
+    #[new(Reg::starting_with(LinkPhase::Ask))]
     phase: Reg<LinkPhase>,
     /// A request came while the far side was let out.
+    #[new(Reg::starting_with(false))]
     again: Reg<bool>,
+    #[new(high())]
     down: Reg<bool>,
+    #[new(source())]
     ask: Reg<bool>,
+    #[new(stages())]
     answer_stage: Vec<Reg<bool>>,
+    #[new(vec![high(); MARGIN])]
     answer_later: Vec<Reg<bool>>,
     /// A reason for reset.
     wanted: Wire<Local, bool>,
@@ -82,51 +89,31 @@ pub struct LinkReset {
     in_reset: Wire<Local, bool>,
     /// The far side is not known to be out of reset.
     not_out: Wire<Local, bool>,
+    #[new(stages())]
     ask_stage: Vec<Reg<bool>>,
+    #[new(vec![high(); MARGIN])]
     ask_later: Vec<Reg<bool>>,
+    #[new(high())]
     far_down: Reg<bool>,
+    #[new(vec![source(); MARGIN])]
     answer: Vec<Reg<bool>>,
     /// The far side is asked into reset, or was a moment ago.
     asked: Wire<Local, bool>,
 }
 
-impl Default for LinkReset {
-    fn default() -> Self {
-        Self::new()
-    }
+/// A register that is high at power-up.
+fn high() -> Reg<bool> {
+    Reg::starting_with(true)
 }
 
-impl LinkReset {
-    /// A pair of resets.
-    pub fn new() -> Self {
-        let high = || Reg::starting_with(true);
-        let registers = |count| (0..count).map(|_| high()).collect();
-        let stages = || (0..STAGES).map(|_| high().with(RegAttribute::AsyncReg)).collect();
-        let source = || high().with(RegAttribute::DontTouch);
-        Self {
-            near_clk: Signal::default(),
-            near_rst: Wire::bit(),
-            request: Wire::bit(),
-            near_link_rst: Wire::bit(),
-            held: Wire::bit(),
-            far_clk: Signal::default(),
-            far_rst: Wire::bit(),
-            phase: Reg::starting_with(LinkPhase::Ask),
-            again: Reg::starting_with(false),
-            down: high(),
-            ask: source(),
-            answer_stage: stages(),
-            answer_later: registers(MARGIN),
-            wanted: Wire::bit(),
-            in_reset: Wire::bit(),
-            not_out: Wire::bit(),
-            ask_stage: stages(),
-            ask_later: registers(MARGIN),
-            far_down: high(),
-            answer: (0..MARGIN).map(|_| source()).collect(),
-            asked: Wire::bit(),
-        }
-    }
+/// One that a synchroniser looks at.
+fn source() -> Reg<bool> {
+    high().with(RegAttribute::DontTouch)
+}
+
+/// The registers of a synchroniser.
+fn stages() -> Vec<Reg<bool>> {
+    vec![high().with(RegAttribute::AsyncReg); STAGES]
 }
 
 impl Logic for LinkReset {

@@ -6,7 +6,6 @@
 
 mod async_fifo;
 mod axi_crossing;
-mod axi_lite_crossing;
 mod bus_sync;
 mod constraints;
 pub(crate) mod entries;
@@ -15,14 +14,12 @@ mod level_sync;
 mod limits;
 mod link_reset;
 mod linked_fifos;
-mod places;
 mod reader;
 mod reset_sync;
 mod writer;
 
 pub use async_fifo::AsyncFifo;
 pub use axi_crossing::AxiCrossing;
-pub use axi_lite_crossing::AxiLiteCrossing;
 pub use bus_sync::BusSync;
 pub use constraints::{Crossing, CrossingKind, XdcError, constraints, xdc};
 pub use level_sync::LevelSync;

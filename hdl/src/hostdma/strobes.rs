@@ -10,42 +10,32 @@ const GROUPS_AT_ONCE: usize = 3;
 /// Finds where runs of strobed bytes start and end.
 ///
 /// Combinational; a tree keeps the question whether there are several runs shallow.
+#[hardware(lanes: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct StrobeEdges {
     /// The strobes.
-    pub strobes: Wire<In>,
+    pub strobes: Wire<In, { lanes }>,
     /// Bit n: a run starts at byte n.
-    pub starts: Wire<Out>,
+    pub starts: Wire<Out, { lanes }>,
     /// Bit n: a run ends with byte n.
-    pub ends: Wire<Out>,
+    pub ends: Wire<Out, { lanes }>,
     /// There is more than one run.
     pub several: Wire<Out, bool>,
-    rise: Wire<Local>,
+    rise: Wire<Local, { lanes }>,
     /// For each level of the tree: whether a group has a start, and whether it has several.
+    #[new(levels(lanes))]
     any: Vec<Wire<Local>>,
+    #[new(levels(lanes))]
     many: Vec<Wire<Local>>,
-    _lanes: usize,
 }
 
-impl StrobeEdges {
-    /// For beats of so many bytes.
-    pub fn new(lanes: usize) -> Self {
-        let mut groups = vec![lanes.div_ceil(LANES_AT_ONCE)];
-        while let Some(&last) = groups.last().filter(|last| **last > 1) {
-            groups.push(last.div_ceil(GROUPS_AT_ONCE));
-        }
-        let levels: Vec<Wire<Local>> = groups.into_iter().map(Wire::word).collect();
-        Self {
-            strobes: Wire::word(lanes),
-            starts: Wire::word(lanes),
-            ends: Wire::word(lanes),
-            several: Wire::bit(),
-            rise: Wire::word(lanes),
-            any: levels.clone(),
-            many: levels,
-            _lanes: lanes,
-        }
+/// A bit for each group, level by level, up to the one that is everything.
+fn levels(lanes: usize) -> Vec<Wire<Local>> {
+    let mut groups = vec![lanes.div_ceil(LANES_AT_ONCE)];
+    while let Some(&last) = groups.last().filter(|last| **last > 1) {
+        groups.push(last.div_ceil(GROUPS_AT_ONCE));
     }
+    groups.into_iter().map(Wire::word).collect()
 }
 
 impl Logic for StrobeEdges {

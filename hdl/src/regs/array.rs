@@ -18,6 +18,15 @@ pub struct Element {
 /// Holds the elements of one register, which are written byte by byte.
 ///
 /// A value that is written is at the output one clock later.
+/// # Parameters
+/// There is at least one of the `elements`.
+#[hardware(
+    elements: &[Element],
+    widest = elements.iter().map(|element| element.width).max().unwrap_or(1),
+    total = elements.iter().map(|element| element.width).sum(),
+    suffix: String = suffix(elements),
+    reset: usize = elements.first().map_or(0, |element| element.reset as usize),
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct RegisterArray {
     /// Clock.
@@ -25,44 +34,15 @@ pub struct RegisterArray {
     /// Synchronous reset: every element has its first value.
     pub rst: Wire<In, bool>,
     /// Bit n: element n is written in this cycle; one at most.
-    pub select: Wire<In>,
+    pub select: Wire<In, { elements.len() }>,
     /// Bit n: byte n of the element is written.
-    pub strobes: Wire<In>,
+    pub strobes: Wire<In, { widest.div_ceil(BYTE) }>,
     /// The data; bits that the element does not have are not looked at.
-    pub data: Wire<In>,
+    pub data: Wire<In, { widest }>,
     /// The elements side by side, the first in the lowest bits.
-    pub values: Wire<Out>,
+    pub values: Wire<Out, { total }>,
+    #[new(elements.iter().map(|element| Reg::reset_to(lit(element.reset, element.width))).collect())]
     elements: Vec<Reg>,
-    _offsets: Vec<usize>,
-    _suffix: String,
-    /// The first element's value after reset.
-    _reset: usize,
-}
-
-impl RegisterArray {
-    /// Elements in their order, of which there is at least one.
-    pub fn new(elements: &[Element]) -> Self {
-        let widest = elements.iter().map(|element| element.width).max().unwrap_or(1);
-        let mut total = 0;
-        let mut place = |element: &Element| {
-            total += element.width;
-            total - element.width
-        };
-        let offsets = elements.iter().map(&mut place).collect();
-        let register = |element: &Element| Reg::reset_to(lit(element.reset, element.width));
-        Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            select: Wire::word(elements.len()),
-            strobes: Wire::word(widest.div_ceil(BYTE)),
-            data: Wire::word(widest),
-            values: Wire::word(total),
-            elements: elements.iter().map(register).collect(),
-            _offsets: offsets,
-            _suffix: suffix(elements),
-            _reset: elements.first().map_or(0, |element| element.reset as usize),
-        }
-    }
 }
 
 /// Tells arrays apart: count and width; every element by itself, with its value after reset, where they differ.
@@ -85,6 +65,10 @@ impl Logic for RegisterArray {
         clocked!(self.clk, self.rst => self.elements);
         self.values.next = 0.into();
         for element in 0..self.elements.len() {
+            let offset: usize = self.elements[..element]
+                .iter()
+                .map(|before| before.q.width())
+                .sum();
             let width = self.elements[element].q.width();
             for low in (0..width).step_by(BYTE) {
                 let bits = BYTE.min(width - low);
@@ -97,7 +81,7 @@ impl Logic for RegisterArray {
             }
             self.values
                 .next
-                .set_slice(self._offsets[element], width, self.elements[element].q.val());
+                .set_slice(offset, width, self.elements[element].q.val());
         }
     }
 }

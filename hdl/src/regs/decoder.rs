@@ -1,12 +1,24 @@
 //! The address of an access.
 
 use super::map::{BLOCK_WORDS, Map, WORD_BYTES};
+use crate::axi::AMBA_CHANNEL;
 use spinneret_verilog::prelude::*;
 
 /// Bits of a byte's place in a word, and of a word's place in a block.
 const BYTE_BITS: usize = WORD_BYTES.ilog2() as usize;
 const INDEX_BITS: usize = BLOCK_WORDS.ilog2() as usize;
 const LOW_BITS: usize = BYTE_BITS + INDEX_BITS;
+
+/// The addresses of AXI4-Lite without their protection type, by which registers tell nobody apart.
+#[interface(address: usize, names = AMBA_CHANNEL)]
+pub struct AddressIn {
+    /// Address of a byte.
+    pub addr: Wire<In, { address }>,
+    /// The address is there.
+    pub valid: Wire<In, bool>,
+    /// The address is taken in this cycle.
+    pub ready: Wire<Out, bool>,
+}
 
 /// Keeps the address of an access as block and word, and says whether there is such a word.
 ///

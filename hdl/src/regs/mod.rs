@@ -54,7 +54,7 @@ pub use read_port::ReadPort;
 pub use shape::RegsShape;
 pub use write_port::WritePort;
 
-use crate::axi::AxiLiteSlave;
+use crate::axi::{AxiShape, AxiTarget};
 use crate::ingress::her_gen::ContextsOut;
 pub(crate) use map::counter_places;
 use map::{elements, meta};
@@ -65,8 +65,6 @@ use spinneret_verilog::prelude::*;
 const WORD: usize = 32;
 /// Bits of the number of a bit in a register.
 const WORD_BITS: usize = WORD.ilog2() as usize;
-/// Width of a response in bits.
-const RESPONSE: usize = 2;
 /// Width of a host address in bits.
 const HOST_ADDRESS: usize = 64;
 /// Width of the error code of the egress DMA in bits.
@@ -85,7 +83,7 @@ pub struct PspinCtrlRegs {
     /// Synchronous reset, active high.
     pub rst: Wire<In, bool>,
     /// Accesses.
-    pub s_axil: AxiLiteSlave<{ shape.address }, { WORD }>,
+    pub s_axil: AxiTarget<{ AxiShape::lite(shape.address, WORD) }>,
     /// Bit c: cluster c fetches instructions.
     pub cl_fetch_en_o: Wire<Out, { clusters }>,
     /// Holds the clusters in reset.
@@ -164,15 +162,16 @@ impl Logic for PspinCtrlRegs {
         let extended = self._shape.extended;
         clocked!(self.clk, self.rst => self.write, self.read, self.held, self.stdout_taken, self.clear);
         /// Writes.
-        connect!(self.s_axil => self.write;
-            awaddr, awvalid, awready, wdata, wstrb, wvalid, wready, bresp, bvalid, bready);
+        connect!(self.s_axil.aw => self.write.aw, except prot);
+        connect!(self.s_axil => self.write; w, b);
         for held in &self._map.held {
             self.held[held].select.next = 0.into();
             self.held[held].strobes.next = self.write.strobes.val().slice(0, self.held[held].strobes.width());
             self.held[held].data.next = self.write.data.val().slice(0, self.held[held].data.width());
         }
         /// Reads.
-        connect!(self.s_axil => self.read; araddr, arvalid, arready, rdata, rresp, rvalid, rready);
+        connect!(self.s_axil.ar => self.read.ar, except prot);
+        connect!(self.s_axil.r => self.read.r);
         self.read.values.next = 0.into();
         self.stdout_word.next = fill(true, WORD);
         if self.stdout_data_valid.val() {

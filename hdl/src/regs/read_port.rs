@@ -1,8 +1,9 @@
 //! The read channels of AXI4-Lite.
 
-use super::decoder::AddressDecoder;
+use super::WORD;
+use super::decoder::{AddressDecoder, AddressIn};
 use super::map::{BLOCK_WORDS, Map};
-use super::{RESPONSE, WORD};
+use crate::axi::{AMBA_CHANNEL, AxiReadOut, AxiShape};
 use spinneret_verilog::prelude::*;
 
 /// Blocks whose words are joined before the pipeline's register: as many as fit into two levels of LUTs.
@@ -24,20 +25,10 @@ pub struct ReadPort {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset: forgets everything.
     pub rst: Wire<In, bool>,
-    /// Address.
-    pub araddr: Wire<In, { address }>,
-    /// The address is there.
-    pub arvalid: Wire<In, bool>,
-    /// The address is taken in this cycle.
-    pub arready: Wire<Out, bool>,
-    /// Data; 0 if the word does not exist.
-    pub rdata: Wire<Out, { WORD }>,
-    /// OKAY, or SLVERR if the word does not exist.
-    pub rresp: Wire<Out, { RESPONSE }>,
-    /// The data is there.
-    pub rvalid: Wire<Out, bool>,
-    /// The data is taken in this cycle.
-    pub rready: Wire<In, bool>,
+    /// Addresses.
+    pub ar: AddressIn<{ address }>,
+    /// Data, 0 if the word does not exist, with OKAY, or SLVERR if it does not.
+    pub r: Called<AxiReadOut<{ AxiShape::lite(address, WORD) }>, { AMBA_CHANNEL }>,
     /// The word of standard output is looked at in this cycle.
     pub pops: Wire<Out, bool>,
     /// Place of the word in its block.
@@ -74,7 +65,7 @@ impl Logic for ReadPort {
         for part in 0..self.parts.len() {
             self.whole.next = self.whole.val() | self.parts[part].q.val();
         }
-        if self.answered.q.val() && self.rready.val() {
+        if self.answered.q.val() && self.r.ready.val() {
             self.answered.d.next = false;
         }
         if self.looked.q.val() && !self.answered.q.val() {
@@ -105,17 +96,17 @@ impl Logic for ReadPort {
 
         /// First step: the address.
         self.ready.d.next = !self.waiting.q.val() || self.looking.val();
-        self.decoder.address.next = self.araddr.val();
-        self.decoder.take.next = self.arvalid.val() && self.ready.q.val();
+        self.decoder.address.next = self.ar.addr.val();
+        self.decoder.take.next = self.ar.valid.val() && self.ready.q.val();
         if self.decoder.take.val() {
             self.waiting.d.next = true;
             self.ready.d.next = false;
         }
 
-        self.arready.next = self.ready.q.val();
-        self.rvalid.next = self.answered.q.val();
-        self.rdata.next = self.data.q.val();
-        self.rresp.next = cat!(self.refused.q.val(), false);
+        self.ar.ready.next = self.ready.q.val();
+        self.r.valid.next = self.answered.q.val();
+        self.r.data.next = self.data.q.val();
+        self.r.resp.next = cat!(self.refused.q.val(), false);
         self.pops.next = self.looking.val()
             && self.decoder.block.val().get_bit(stdout_block)
             && self.decoder.index.val() == stdout_place as u64;

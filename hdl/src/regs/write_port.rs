@@ -1,8 +1,9 @@
 //! The write channels of AXI4-Lite.
 
-use super::decoder::AddressDecoder;
+use super::WORD;
+use super::decoder::{AddressDecoder, AddressIn};
 use super::map::{BLOCK_WORDS, Map};
-use super::{RESPONSE, WORD};
+use crate::axi::{AMBA_CHANNEL, AxiDataIn, AxiResponseOut, AxiShape};
 use spinneret_verilog::prelude::*;
 
 /// Takes writes, and answers them.
@@ -17,26 +18,12 @@ pub struct WritePort {
     pub clk: Signal<In, Clock>,
     /// Synchronous reset: forgets everything.
     pub rst: Wire<In, bool>,
-    /// Address.
-    pub awaddr: Wire<In, { address }>,
-    /// The address is there.
-    pub awvalid: Wire<In, bool>,
-    /// The address is taken in this cycle.
-    pub awready: Wire<Out, bool>,
+    /// Addresses.
+    pub aw: AddressIn<{ address }>,
     /// Data.
-    pub wdata: Wire<In, { WORD }>,
-    /// Bytes that are written.
-    pub wstrb: Wire<In, { WORD / 8 }>,
-    /// The data is there.
-    pub wvalid: Wire<In, bool>,
-    /// The data is taken in this cycle.
-    pub wready: Wire<Out, bool>,
-    /// OKAY, or SLVERR if the word does not exist or cannot be written.
-    pub bresp: Wire<Out, { RESPONSE }>,
-    /// The response is there.
-    pub bvalid: Wire<Out, bool>,
-    /// The response is taken in this cycle.
-    pub bready: Wire<In, bool>,
+    pub w: Called<AxiDataIn<{ AxiShape::lite(address, WORD) }>, { AMBA_CHANNEL }>,
+    /// Responses: OKAY, or SLVERR if the word does not exist or cannot be written.
+    pub b: Called<AxiResponseOut<{ AxiShape::lite(address, WORD) }>, { AMBA_CHANNEL }>,
     /// The write is done in this cycle.
     pub go: Wire<Out, bool>,
     /// Bit b: it goes to block b of the map.
@@ -67,7 +54,7 @@ impl Logic for WritePort {
         clocked!(self.clk => self.decoder, self.word, self.bytes, self.refused);
 
         self.done.next = self.address_there.q.val() && self.data_there.q.val() && !self.answered.q.val();
-        if self.answered.q.val() && self.bready.val() {
+        if self.answered.q.val() && self.b.ready.val() {
             self.answered.d.next = false;
         }
         if self.done.val() {
@@ -79,24 +66,24 @@ impl Logic for WritePort {
 
         /// Both are ready again as soon as nothing is kept.
         self.address_ready.d.next = !self.address_there.q.val() || self.done.val();
-        self.decoder.address.next = self.awaddr.val();
-        self.decoder.take.next = self.awvalid.val() && self.address_ready.q.val();
+        self.decoder.address.next = self.aw.addr.val();
+        self.decoder.take.next = self.aw.valid.val() && self.address_ready.q.val();
         if self.decoder.take.val() {
             self.address_there.d.next = true;
             self.address_ready.d.next = false;
         }
         self.data_ready.d.next = !self.data_there.q.val() || self.done.val();
-        if self.wvalid.val() && self.data_ready.q.val() {
-            self.word.d.next = self.wdata.val();
-            self.bytes.d.next = self.wstrb.val();
+        if self.w.valid.val() && self.data_ready.q.val() {
+            self.word.d.next = self.w.data.val();
+            self.bytes.d.next = self.w.strb.val();
             self.data_there.d.next = true;
             self.data_ready.d.next = false;
         }
 
-        self.awready.next = self.address_ready.q.val();
-        self.wready.next = self.data_ready.q.val();
-        self.bvalid.next = self.answered.q.val();
-        self.bresp.next = cat!(self.refused.q.val(), false);
+        self.aw.ready.next = self.address_ready.q.val();
+        self.w.ready.next = self.data_ready.q.val();
+        self.b.valid.next = self.answered.q.val();
+        self.b.resp.next = cat!(self.refused.q.val(), false);
         self.go.next = self.done.val();
         connect!(self.decoder => self; block, at);
         self.data.next = self.word.q.val();

@@ -30,85 +30,55 @@ use crate::entry::ParameterError;
 use spinneret_verilog::prelude::*;
 
 /// First in, first out, for the elements of a stream.
+/// # Parameters
+/// The depth is a power of two from 2, the margin less than it, and only distributed RAM falls through.
+#[hardware(
+    config: FifoConfig,
+    error = ParameterError,
+    _ = config.check()?,
+    width = config.width,
+    depth = config.depth,
+    storage = config.storage,
+    pointer = address_width(depth),
+    registered = config.output == FifoOutput::Registered,
+)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct Fifo {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Synchronous reset, active high: empties the FIFO.
-    pub rst: Wire<In, Bit>,
+    pub rst: Wire<In, bool>,
     /// Elements in.
-    pub s: StreamIn,
+    pub s: StreamIn<{ width }>,
     /// Elements out.
-    pub m: StreamOut,
+    pub m: StreamOut<{ width }>,
     /// Elements inside.
-    pub level: Wire<Out>,
+    pub level: Wire<Out, { pointer + 1 }>,
     /// At most the margin's number of elements still fit.
-    pub almost_full: Wire<Out, Bit>,
-    memory: Ram,
-    write_ptr: Reg,
-    read_ptr: Reg,
+    pub almost_full: Wire<Out, bool>,
+    memory: Ram<{ storage }, { depth }, { width }>,
+    write_ptr: Reg<{ pointer }, Reset>,
+    read_ptr: Reg<{ pointer }, Reset>,
     /// Elements in memory and output register.
-    count: Reg,
+    count: Reg<{ pointer + 1 }, Reset>,
     /// Less than the depth is inside.
-    not_full: Reg<Bit>,
-    nearly_full: Reg<Bit>,
+    not_full: Reg<bool, Reset>,
+    nearly_full: Reg<bool, Reset>,
     /// Something is in the memory.
-    stored: Reg<Bit>,
+    stored: Reg<bool, Reset>,
     /// The output register holds an element (registered output only).
-    held: Vec<Reg<Bit>>,
+    held: [Reg<bool, Reset>; usize::from(registered)],
     /// The output register (only where the memory has none of its own).
-    held_data: Vec<Reg>,
+    held_data: [Reg<{ width }>; usize::from(registered && storage == RamStyle::Distributed)],
     /// An element comes in.
-    push: Wire<Local, Bit>,
+    push: Wire<Local, bool>,
     /// An element leaves the memory.
-    fetch: Wire<Local, Bit>,
+    fetch: Wire<Local, bool>,
     /// An element leaves the FIFO.
-    pop: Wire<Local, Bit>,
-    _config: FifoConfig,
+    pop: Wire<Local, bool>,
 }
 
 impl Fifo {
-    /// A FIFO.
-    ///
-    /// # Errors
-    /// If the depth is not a power of two from 2, the margin not less than the depth, or fall-through
-    /// is asked of block RAM.
-    pub fn new(config: FifoConfig) -> Result<Self, ParameterError> {
-        config.check()?;
-        let FifoConfig {
-            width,
-            depth,
-            storage,
-            output,
-            ..
-        } = config;
-        let registered = output == FifoOutput::Registered;
-        let (pointer, count) = (address_width(depth), address_width(depth) + 1);
-        Ok(Self {
-            clk: Signal::default(),
-            rst: Wire::bit(),
-            s: StreamIn::new(width),
-            m: StreamOut::new(width),
-            level: Wire::word(count),
-            almost_full: Wire::bit(),
-            memory: Ram::new(storage, depth, width),
-            write_ptr: Reg::word_reset(pointer),
-            read_ptr: Reg::word_reset(pointer),
-            count: Reg::word_reset(count),
-            not_full: Reg::bit_reset(),
-            nearly_full: Reg::bit_reset(),
-            stored: Reg::bit_reset(),
-            held: (0..usize::from(registered)).map(|_| Reg::bit_reset()).collect(),
-            held_data: (0..usize::from(registered && storage == RamStyle::Distributed))
-                .map(|_| Reg::word(width))
-                .collect(),
-            push: Wire::bit(),
-            fetch: Wire::bit(),
-            pop: Wire::bit(),
-            _config: config,
-        })
-    }
-
     /// The parameters it was made with.
     pub fn config(&self) -> &FifoConfig {
         &self._config

@@ -16,10 +16,12 @@ mod ports;
 mod rules;
 mod slave;
 
-pub use crate::axi::{Faults, Latency, Memory, Pause, Response, SharedMemory, Skew};
+pub use crate::axi::{
+    Faults, Latency, MasterConfig, MasterPauses, Memory, Pause, Response, SharedMemory, Skew,
+};
 pub use crate::handshake::Counts;
 pub use done::{LiteReadDone, LiteWriteDone};
-pub use master::{LiteMaster, LiteMasterConfig, LiteMasterPauses, LiteRead, LiteWrite};
+pub use master::{LiteMaster, LiteRead, LiteWrite};
 pub use monitor::{LiteCounts, LiteMonitor};
 pub use slave::{LiteAccess, LiteSlave, LiteSlaveConfig, LiteSlavePauses};
 
@@ -31,7 +33,7 @@ impl<M: Model> Simulation<M> {
     ///
     /// # Panics
     /// If the design is no slave there; [`LiteMaster::attach`] returns an error instead.
-    pub fn axil_master(&mut self, prefix: &str, config: LiteMasterConfig) -> LiteMaster {
+    pub fn axil_master(&mut self, prefix: &str, config: MasterConfig) -> LiteMaster {
         LiteMaster::attach(self, prefix, config).unwrap_or_else(|error| panic!("{error}"))
     }
 

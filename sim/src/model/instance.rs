@@ -18,8 +18,8 @@ compile_error!("ports are read as little-endian bytes, which big-endian processo
 
 /// A design that is being simulated, with its ports by name or handle.
 ///
-/// The typed structs that `spinneret-verilate` writes wrap this one and are what a testbench uses; bus models work on the
-/// instance itself.
+/// The typed structs that `spinneret-verilate` writes wrap this one and are what a testbench uses; bus models work on
+/// the instance itself.
 #[derive(Debug)]
 pub struct Instance {
     pub(super) model: &'static str,

@@ -5,8 +5,8 @@ use crate::support::{limited, panic_message};
 use rand::RngExt;
 use spinneret_fixtures::{FixtureAxiPass, FixtureAxilPass, FixtureSlice};
 use spinneret_sim::axil::{
-    Faults, Latency, LiteMaster, LiteMasterConfig, LiteMasterPauses, LiteRead, LiteSlave, LiteSlaveConfig,
-    LiteSlavePauses, LiteWrite, Pause, Response, Skew,
+    Faults, Latency, LiteMaster, LiteRead, LiteSlave, LiteSlaveConfig, LiteSlavePauses, LiteWrite,
+    MasterConfig, MasterPauses, Pause, Response, Skew,
 };
 use spinneret_sim::model::Model;
 use spinneret_sim::seed::Seed;
@@ -20,7 +20,7 @@ struct Bench {
     slave: LiteSlave,
 }
 
-fn bench_of(mut sim: Simulation<FixtureAxilPass>, master: LiteMasterConfig, slave: LiteSlaveConfig) -> Bench {
+fn bench_of(mut sim: Simulation<FixtureAxilPass>, master: MasterConfig, slave: LiteSlaveConfig) -> Bench {
     let master = sim.axil_master("s_axil", master);
     let slave = sim.axil_slave("m_axil", slave);
     sim.reset();
@@ -31,7 +31,7 @@ fn bench_of(mut sim: Simulation<FixtureAxilPass>, master: LiteMasterConfig, slav
 fn calm() -> Bench {
     bench_of(
         limited(100_000),
-        LiteMasterConfig::default(),
+        MasterConfig::default(),
         LiteSlaveConfig::default(),
     )
 }
@@ -116,7 +116,7 @@ fn random_traffic_reads_what_was_written() {
         let mut pause = || Pause::Random {
             percent: 30 * rng.random_range(0..3),
         };
-        let pauses = LiteMasterPauses {
+        let pauses = MasterPauses {
             write_address: pause(),
             write_data: pause(),
             response: pause(),
@@ -137,7 +137,7 @@ fn random_traffic_reads_what_was_written() {
             read_faults: Faults::At(vec![(0x40..=0x43, Response::DecodeError)]),
         };
         let skew = Skew::Random { most: 5 };
-        let mut bench = bench_of(sim, LiteMasterConfig { pauses, skew }, slave);
+        let mut bench = bench_of(sim, MasterConfig { pauses, skew }, slave);
         let mut model = BTreeMap::new();
         for _ in 0..40 {
             // Writes of one round, then reads of the next, so that their order is known.
@@ -183,9 +183,9 @@ fn random_traffic_reads_what_was_written() {
 #[test]
 fn data_may_come_before_its_address() {
     let skew = Skew::Random { most: 9 };
-    let config = LiteMasterConfig {
+    let config = MasterConfig {
         skew,
-        ..LiteMasterConfig::default()
+        ..MasterConfig::default()
     };
     let mut bench = bench_of(limited(10_000), config, LiteSlaveConfig::default());
     for word in 0..100 {
@@ -245,13 +245,13 @@ fn broken_rules_are_found_and_their_side_is_named() {
             },
             ..LiteSlaveConfig::default()
         };
-        let master = LiteMasterConfig {
-            pauses: LiteMasterPauses {
+        let master = MasterConfig {
+            pauses: MasterPauses {
                 response: late(),
                 read_data: late(),
-                ..LiteMasterPauses::default()
+                ..MasterPauses::default()
             },
-            ..LiteMasterConfig::default()
+            ..MasterConfig::default()
         };
         let mut bench = bench_of(limited(1000), master, slave);
         bench.sim.dut.set("fault", fault as u64).unwrap();
@@ -314,7 +314,7 @@ fn what_is_not_begun_can_be_forgotten() {
     bench.master.set_skew(Skew::Random { most: 3 });
     bench
         .master
-        .set_pauses(&LiteMasterPauses::all(&Pause::Random { percent: 20 }));
+        .set_pauses(&MasterPauses::all(&Pause::Random { percent: 20 }));
     for word in 0..30 {
         bench.master.write(LiteWrite::new(4 * word, word));
         bench.master.read(LiteRead::new(4 * word));
@@ -377,7 +377,7 @@ fn what_does_not_fit_is_refused() {
 #[test]
 fn what_is_no_lite_port_is_refused() {
     let mut sim = limited::<FixtureAxilPass>(1);
-    let error = LiteMaster::attach(&mut sim, "m_axil", LiteMasterConfig::default()).expect_err("a master");
+    let error = LiteMaster::attach(&mut sim, "m_axil", MasterConfig::default()).expect_err("a master");
     assert_eq!(
         error.to_string(),
         "port `m_axil_awaddr` of fixture_axil_pass is an output of the design; an input is needed"
@@ -385,12 +385,12 @@ fn what_is_no_lite_port_is_refused() {
     let error = LiteSlave::attach(&mut sim, "s_axil", LiteSlaveConfig::default()).expect_err("a slave");
     assert!(error.to_string().contains("is an input of the design"), "{error}");
     let mut sim = limited::<FixtureSlice>(1);
-    let error = LiteMaster::attach(&mut sim, "s_axil", LiteMasterConfig::default()).expect_err("nothing");
+    let error = LiteMaster::attach(&mut sim, "s_axil", MasterConfig::default()).expect_err("nothing");
     assert!(
         error.to_string().contains("has no port `s_axil_awvalid`"),
         "{error}"
     );
     let mut sim = limited::<FixtureAxiPass>(1);
-    let wide = LiteMaster::attach(&mut sim, "s_axi", LiteMasterConfig::default());
+    let wide = LiteMaster::attach(&mut sim, "s_axi", MasterConfig::default());
     assert!(wide.is_ok(), "64 bits are possible, and ids are not looked at");
 }

@@ -2,14 +2,14 @@
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use spinneret_sim::axil::LiteMasterPauses;
+use spinneret_sim::axil::MasterPauses;
 use spinneret_sim::dma::{DmaConfig, Latency, Pause, RamPauses};
 
 /// How everything around the application block behaves.
 #[derive(Clone, Debug)]
 pub struct Behaviour {
     /// The host at the BAR.
-    pub bar: LiteMasterPauses,
+    pub bar: MasterPauses,
     /// Gaps between beats from the wire, for each interface.
     pub rx: [Pause; 2],
     /// Backpressure of the host.
@@ -35,7 +35,7 @@ const DMA_TAGS: u64 = 64;
 impl Default for Behaviour {
     fn default() -> Self {
         Self {
-            bar: LiteMasterPauses::default(),
+            bar: MasterPauses::default(),
             rx: [Pause::Never, Pause::Never],
             to_host: [Pause::Never, Pause::Never],
             tx: [Pause::Never, Pause::Never],
@@ -64,7 +64,7 @@ impl Behaviour {
         };
         let most = Latency { least: 0, most: 200 };
         Self {
-            bar: LiteMasterPauses::all(&pause()),
+            bar: MasterPauses::all(&pause()),
             rx: [pause(), pause()],
             to_host: [pause(), pause()],
             tx: [pause(), pause()],

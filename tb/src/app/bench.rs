@@ -8,7 +8,7 @@ use super::packets::{is_host_tag, tag};
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use spinneret_models::MqnicAppBlock;
-use spinneret_sim::axil::{LiteMaster, LiteMasterConfig};
+use spinneret_sim::axil::{LiteMaster, MasterConfig};
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::dma::{CorundumDma, HostMemory, RamShape, Transfer};
 use spinneret_sim::model::{Direction, Model};
@@ -87,9 +87,9 @@ impl AppBench {
     fn closed(mut sim: Simulation<MqnicAppBlock>, clocks: Clocks, behaviour: &Behaviour) -> Self {
         sim.set_cycle_limit(u64::MAX);
         sim.in_domain(CORE);
-        let config = LiteMasterConfig {
+        let config = MasterConfig {
             pauses: behaviour.bar.clone(),
-            ..LiteMasterConfig::default()
+            ..MasterConfig::default()
         };
         let bar = sim.axil_master("s_axil_app_ctrl", config);
         let rx = streams(|n| sim.source(&format!("s_axis_if_rx_{n}"), behaviour.rx[n].clone()));

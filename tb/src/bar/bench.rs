@@ -4,8 +4,7 @@ use super::cluster::{ClusterModel, Temper};
 use super::oracle::{Access, Counters, Oracle, Outcome, WRITABLE, register};
 use super::setup::Setup;
 use spinneret_sim::axil::{
-    LiteMaster, LiteMasterConfig, LiteRead, LiteReadDone, LiteSlave, LiteSlaveConfig, LiteWrite,
-    LiteWriteDone,
+    LiteMaster, LiteRead, LiteReadDone, LiteSlave, LiteSlaveConfig, LiteWrite, LiteWriteDone, MasterConfig,
 };
 use spinneret_sim::model::Model;
 use spinneret_sim::simulation::Simulation;
@@ -15,7 +14,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Behaviour {
     /// The host.
-    pub host: LiteMasterConfig,
+    pub host: MasterConfig,
     /// The registers.
     pub registers: LiteSlaveConfig,
     /// The cluster.
@@ -25,7 +24,7 @@ pub struct Behaviour {
 impl Default for Behaviour {
     fn default() -> Self {
         Self {
-            host: LiteMasterConfig::default(),
+            host: MasterConfig::default(),
             registers: LiteSlaveConfig::default(),
             cluster: Temper::CALM,
         }

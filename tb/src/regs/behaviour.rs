@@ -1,13 +1,13 @@
 //! How the surroundings of the registers behave.
 
 use super::surroundings::Activity;
-use spinneret_sim::axil::{LiteMasterConfig, LiteMasterPauses, Pause, Skew};
+use spinneret_sim::axil::{MasterConfig, MasterPauses, Pause, Skew};
 
 /// How the surroundings of the registers behave.
 #[derive(Clone, Debug)]
 pub struct Behaviour {
     /// Who accesses the registers.
-    pub master: LiteMasterConfig,
+    pub master: MasterConfig,
     /// What happens around the block.
     pub activity: Activity,
     /// Chance in percent of a reset behind a batch of accesses, in the middle of the last ones.
@@ -17,28 +17,28 @@ pub struct Behaviour {
 /// Every behaviour, with a name.
 pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
     let random = |percent| Pause::Random { percent };
-    let slow_answers = LiteMasterPauses {
+    let slow_answers = MasterPauses {
         response: random(70),
         read_data: random(70),
-        ..LiteMasterPauses::default()
+        ..MasterPauses::default()
     };
-    let slow_requests = LiteMasterPauses {
+    let slow_requests = MasterPauses {
         write_address: random(60),
         write_data: random(60),
         read_address: random(60),
-        ..LiteMasterPauses::default()
+        ..MasterPauses::default()
     };
     let bursty = Pause::Bursty { busy: 12, idle: 12 };
     let skewed = Skew::Random { most: 6 };
     let behaviour = |pauses, skew, live_percent, stdout_percent, reset_percent| Behaviour {
-        master: LiteMasterConfig { pauses, skew },
+        master: MasterConfig { pauses, skew },
         activity: Activity {
             live_percent,
             stdout_percent,
         },
         reset_percent,
     };
-    let never = LiteMasterPauses::default;
+    let never = MasterPauses::default;
     vec![
         ("no pauses", behaviour(never(), Skew::Together, 20, 5, 0)),
         ("skewed", behaviour(never(), skewed, 50, 30, 0)),
@@ -46,15 +46,12 @@ pub fn behaviours() -> Vec<(&'static str, Behaviour)> {
         ("slow requests", behaviour(slow_requests, skewed, 50, 5, 0)),
         (
             "all pause",
-            behaviour(LiteMasterPauses::all(&random(40)), skewed, 90, 20, 0),
+            behaviour(MasterPauses::all(&random(40)), skewed, 90, 20, 0),
         ),
-        (
-            "bursts",
-            behaviour(LiteMasterPauses::all(&bursty), skewed, 30, 2, 0),
-        ),
+        ("bursts", behaviour(MasterPauses::all(&bursty), skewed, 30, 2, 0)),
         (
             "resets",
-            behaviour(LiteMasterPauses::all(&random(30)), skewed, 50, 20, 25),
+            behaviour(MasterPauses::all(&random(30)), skewed, 50, 20, 25),
         ),
     ]
 }

@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use super::surroundings::{Activity, Surroundings};
-use spinneret_sim::axil::{LiteMaster, LiteMasterConfig, LiteRead, LiteReadDone, LiteWrite, LiteWriteDone};
+use spinneret_sim::axil::{LiteMaster, LiteRead, LiteReadDone, LiteWrite, LiteWriteDone, MasterConfig};
 use spinneret_sim::model::Model;
 use spinneret_sim::simulation::Simulation;
 
@@ -22,11 +22,11 @@ pub struct Bench<M: Model> {
 impl<M: Model> Bench<M> {
     /// Puts everything around the block and resets it; nothing happens by itself.
     pub fn new(sim: Simulation<M>) -> Self {
-        Self::with(sim, LiteMasterConfig::default(), Activity::default())
+        Self::with(sim, MasterConfig::default(), Activity::default())
     }
 
     /// The same with pauses and activity.
-    pub fn with(mut sim: Simulation<M>, config: LiteMasterConfig, activity: Activity) -> Self {
+    pub fn with(mut sim: Simulation<M>, config: MasterConfig, activity: Activity) -> Self {
         let master = sim.axil_master("s_axil", config);
         let around = Surroundings::attach(&mut sim, activity);
         sim.reset();

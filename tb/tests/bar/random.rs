@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
 use spinneret_sim::axil::{
-    Faults, Latency, LiteMasterConfig, LiteMasterPauses, LiteSlaveConfig, LiteSlavePauses, Pause, Skew,
+    Faults, Latency, LiteSlaveConfig, LiteSlavePauses, MasterConfig, MasterPauses, Pause, Skew,
 };
 use spinneret_sim::model::Model;
 use spinneret_sim::test_run::{TestRun, run_test};
@@ -20,7 +20,7 @@ fn pause(rng: &mut ChaCha8Rng) -> Pause {
 }
 
 fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
-    let pauses = LiteMasterPauses {
+    let pauses = MasterPauses {
         write_address: pause(rng),
         write_data: pause(rng),
         response: pause(rng),
@@ -28,7 +28,7 @@ fn behaviour(rng: &mut ChaCha8Rng) -> Behaviour {
         read_data: pause(rng),
     };
     Behaviour {
-        host: LiteMasterConfig {
+        host: MasterConfig {
             pauses,
             skew: Skew::Random { most: 3 },
         },

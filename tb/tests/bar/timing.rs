@@ -2,7 +2,7 @@
 
 use crate::support::{DEAD, calm, slow, with_calm};
 use spinneret_models::{SpinneretBar, SpinneretBarLarge, SpinneretBarSmall};
-use spinneret_sim::axil::{Latency, LiteMasterConfig, LiteMasterPauses, Pause, Response, Skew};
+use spinneret_sim::axil::{Latency, MasterConfig, MasterPauses, Pause, Response, Skew};
 use spinneret_sim::test_run::run_test;
 use spinneret_tb::bar::{BarBench, Behaviour, Temper};
 
@@ -61,9 +61,9 @@ fn the_next_access_is_taken_in_the_clock_after_the_response() {
 #[test]
 fn address_and_data_come_in_any_order() {
     run_test("bar_skew", 1, |run| {
-        let host = LiteMasterConfig {
+        let host = MasterConfig {
             skew: Skew::Random { most: 12 },
-            ..LiteMasterConfig::default()
+            ..MasterConfig::default()
         };
         let behaviour = Behaviour {
             host,
@@ -209,10 +209,10 @@ fn the_response_waits_for_the_host() {
     run_test("bar_host_waits", 1, |run| {
         let mut bench = calm::<SpinneretBar>(run);
         let late = Pause::Cycle([[true; 9].as_slice(), &[false]].concat());
-        bench.host.set_pauses(&LiteMasterPauses {
+        bench.host.set_pauses(&MasterPauses {
             response: late.clone(),
             read_data: late,
-            ..LiteMasterPauses::default()
+            ..MasterPauses::default()
         });
         for index in 0..30 {
             let address = [0x1000, WRITABLE, OUTSIDE][index % 3];

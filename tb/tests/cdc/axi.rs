@@ -1,4 +1,4 @@
-//! `AxiCrossing` and `AxiLiteCrossing`: random bursts byte by byte through the clocks, by the rules of AXI on both
+//! `AxiCrossing`, also of AXI4-Lite: random bursts byte by byte through the clocks, by the rules of AXI on both
 //! sides.
 
 use crate::clocks::Clocks;
@@ -9,7 +9,7 @@ use spinneret_sim::axi::{
     Burst, BurstKind, Faults, Latency, MasterConfig, MasterPauses, Memory, Pause, ReadOrder, ReadRequest,
     ReadSlave, ReadSlaveConfig, Response, Skew, SlaveConfig, WriteRequest,
 };
-use spinneret_sim::axil::{LiteMasterConfig, LiteMasterPauses, LiteRead, LiteSlaveConfig, LiteWrite};
+use spinneret_sim::axil::{LiteRead, LiteSlaveConfig, LiteWrite};
 use spinneret_sim::model::Model;
 use spinneret_sim::simulation::Simulation;
 use spinneret_sim::test_run::{TestRun, run_test};
@@ -207,8 +207,8 @@ fn single_accesses_cross_word_by_word() {
         let mut rng = run.rng("accesses");
         for clocks in Clocks::all(&mut run.rng("clocks")) {
             let mut sim: Simulation<AxiLiteCrossing> = run.simulation_with(&clocks.sides("s", "m"));
-            let config = LiteMasterConfig {
-                pauses: LiteMasterPauses::all(&some(&mut rng)),
+            let config = MasterConfig {
+                pauses: MasterPauses::all(&some(&mut rng)),
                 skew: Skew::Random { most: 5 },
             };
             let master = sim.in_domain("s_clk").axil_master("s", config);

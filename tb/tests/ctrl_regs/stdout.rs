@@ -3,7 +3,7 @@
 use crate::each_model;
 use crate::support::{answer, response};
 use spinneret_regmap::cl;
-use spinneret_sim::axil::{LiteMasterPauses, LiteRead, Pause, Response};
+use spinneret_sim::axil::{LiteRead, MasterPauses, Pause, Response};
 use spinneret_sim::model::Model;
 use spinneret_sim::test_run::TestRun;
 use spinneret_tb::regs::Bench;
@@ -65,9 +65,9 @@ fn nothing_else_takes_a_word() {
 /// A read whose answer waits keeps its word, and takes one only.
 fn waiting<M: Model>(run: &mut TestRun) {
     let mut bench = Bench::new(run.simulation::<M>());
-    bench.master.set_pauses(&LiteMasterPauses {
+    bench.master.set_pauses(&MasterPauses {
         read_data: Pause::AlwaysAfter(0),
-        ..LiteMasterPauses::default()
+        ..MasterPauses::default()
     });
     (0..5).for_each(|word| bench.around.print(word));
     for _ in 0..5 {
@@ -77,7 +77,7 @@ fn waiting<M: Model>(run: &mut TestRun) {
     // One answer waits at the port and one behind it; a third read has its address taken and has not looked.
     assert_eq!(bench.around.take_printed(), [0, 1]);
     assert_eq!(bench.master.take_reads().len(), 0);
-    bench.master.set_pauses(&LiteMasterPauses::default());
+    bench.master.set_pauses(&MasterPauses::default());
     bench.settle();
     let read: Vec<u64> = bench.master.take_reads().iter().map(|done| done.data).collect();
     assert_eq!(read, [0, 1, 2, 3, 4]);

@@ -2,7 +2,7 @@
 
 use crate::each_model;
 use spinneret_regmap::me;
-use spinneret_sim::axil::{LiteMasterPauses, LiteRead, LiteWrite, Pause, Skew};
+use spinneret_sim::axil::{LiteRead, LiteWrite, MasterPauses, Pause, Skew};
 use spinneret_sim::model::Model;
 use spinneret_sim::test_run::TestRun;
 use spinneret_tb::regs::{Bench, measure};
@@ -52,7 +52,7 @@ fn address_and_data_come_in_any_order() {
 fn independent<M: Model>(run: &mut TestRun) {
     for writes_stop in [true, false] {
         let mut bench = Bench::new(run.simulation::<M>());
-        let mut pauses = LiteMasterPauses::default();
+        let mut pauses = MasterPauses::default();
         let stopped = if writes_stop {
             &mut pauses.response
         } else {
@@ -67,7 +67,7 @@ fn independent<M: Model>(run: &mut TestRun) {
         bench.sim.run(100);
         let expected = if writes_stop { (20, 0) } else { (0, 20) };
         assert_eq!((bench.master.writes_left(), bench.master.reads_left()), expected);
-        bench.master.set_pauses(&LiteMasterPauses::default());
+        bench.master.set_pauses(&MasterPauses::default());
         bench.settle();
         assert_eq!(
             bench.master.take_writes().len() + bench.master.take_reads().len(),
@@ -127,10 +127,10 @@ fn what_is_answered_can_be_read() {
 /// What is taken while nobody takes responses: three writes and reads at most, of which one and two are kept.
 fn kept<M: Model>(run: &mut TestRun) {
     let mut bench = Bench::new(run.simulation::<M>());
-    bench.master.set_pauses(&LiteMasterPauses {
+    bench.master.set_pauses(&MasterPauses {
         response: Pause::AlwaysAfter(0),
         read_data: Pause::AlwaysAfter(0),
-        ..LiteMasterPauses::default()
+        ..MasterPauses::default()
     });
     for number in 0..10 {
         bench.master.write(LiteWrite::new(WORD.into(), number));
@@ -140,7 +140,7 @@ fn kept<M: Model>(run: &mut TestRun) {
     let counts = bench.master.monitor().counts();
     let taken = [counts.write_address, counts.write_data, counts.read_address];
     assert_eq!(taken.map(|channel| channel.beats), [2, 2, 3]);
-    bench.master.set_pauses(&LiteMasterPauses::default());
+    bench.master.set_pauses(&MasterPauses::default());
     bench.settle();
     assert_eq!(
         bench.master.take_writes().len() + bench.master.take_reads().len(),

@@ -60,6 +60,7 @@ struct Names {
     depth: usize,
     /// Ports of the scope that are in front of it.
     before: usize,
+    own: String,
     between: String,
     input: String,
     output: String,
@@ -79,7 +80,8 @@ impl Names {
             AtomKind::InputParameter => &self.input,
             _ => &self.output,
         };
-        names::identifier(&format!("{}${}{direction}", bundle.join("$"), self.within(path)))
+        let (bundle, own) = (bundle.join("$"), &self.own);
+        names::identifier(&format!("{bundle}{own}{}{direction}", self.within(path)))
     }
 
     /// The place of a port, if the names say one.
@@ -131,6 +133,7 @@ impl Probe for Walker {
             self.names = Some(Names {
                 depth: spaces.iter().map(|space| space.split('$').count()).sum(),
                 before: scope.atoms.len(),
+                own: line(),
                 between: line(),
                 input: line(),
                 output: line(),

@@ -15,7 +15,9 @@ use rust_hdl::prelude::{Atom, AtomKind, Clock, Direction, In, Local, Logic, Out,
 /// How the ports of a bundle are called in the generated text, where they are not called as their fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// What stands between the parts of a name within the bundle; behind the bundle's own name there is always `_`.
+    /// What stands behind the bundle's own name.
+    pub own: &'static str,
+    /// What stands between the parts of a name within the bundle.
     pub between: &'static str,
     /// What stands behind inputs.
     pub input: &'static str,
@@ -29,6 +31,7 @@ pub struct Names {
 impl Names {
     /// Names as the fields have them.
     pub const OF_FIELDS: Self = Self {
+        own: "_",
         between: "_",
         input: "",
         output: "",
@@ -38,12 +41,13 @@ impl Names {
     /// The names as a bundle tells them to the back-end.
     pub fn text(self) -> String {
         let Self {
+            own,
             between,
             input,
             output,
             order,
         } = self;
-        [between, input, output, order].join("\n")
+        [own, between, input, output, order].join("\n")
     }
 }
 

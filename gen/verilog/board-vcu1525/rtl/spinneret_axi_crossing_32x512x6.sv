@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Passes AXI4 bursts from one clock to another.
+// Passes AXI4 bursts, or AXI4-Lite accesses, from one clock to another.
 // It is made for the values of its parameters that instances in this design set.
 module spinneret_axi_crossing_32x512x6 #(
     parameter integer DEPTH = 16

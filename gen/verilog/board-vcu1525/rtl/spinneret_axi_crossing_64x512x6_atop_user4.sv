@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Passes AXI4 bursts from one clock to another.
+// Passes AXI4 bursts, or AXI4-Lite accesses, from one clock to another.
 module spinneret_axi_crossing_64x512x6_atop_user4 (
     input  wire          s_clk, // Clock of the side that asks.
     input  wire          s_rst, // Synchronous reset of that side.

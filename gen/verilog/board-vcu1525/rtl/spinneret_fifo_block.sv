@@ -5,7 +5,7 @@
 // First in, first out, for the elements of a stream.
 // It is made for the values of its parameters that instances in this design set.
 module spinneret_fifo_block #(
-    parameter integer WIDTH = 698,
+    parameter integer WIDTH = 697,
     parameter integer DEPTH = 128,
     parameter integer MARGIN = 2,
     localparam integer ADDRESS = $clog2(DEPTH),

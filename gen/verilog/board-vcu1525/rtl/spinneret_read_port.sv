@@ -7,13 +7,15 @@
 module spinneret_read_port (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset: forgets everything.
-    input  wire   [15:0] araddr, // Address.
-    input  wire          arvalid, // The address is there.
-    output logic         arready, // The address is taken in this cycle.
-    output logic  [31:0] rdata, // Data; 0 if the word does not exist.
-    output logic   [1:0] rresp, // OKAY, or SLVERR if the word does not exist.
-    output logic         rvalid, // The data is there.
-    input  wire          rready, // The data is taken in this cycle.
+    // Addresses.
+    input  wire   [15:0] araddr,
+    input  wire          arvalid,
+    output logic         arready,
+    // Data, 0 if the word does not exist, with OKAY, or SLVERR if it does not.
+    output logic  [31:0] rdata,
+    output logic   [1:0] rresp,
+    output logic         rvalid,
+    input  wire          rready,
     output logic         pops, // The word of standard output is looked at in this cycle.
     output logic   [3:0] index, // Place of the word in its block.
     input  wire  [767:0] values // The words at that place of all blocks, side by side.

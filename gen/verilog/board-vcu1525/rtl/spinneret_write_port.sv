@@ -10,16 +10,19 @@
 module spinneret_write_port (
     input  wire         clk, // Clock.
     input  wire         rst, // Synchronous reset: forgets everything.
-    input  wire  [15:0] awaddr, // Address.
-    input  wire         awvalid, // The address is there.
-    output logic        awready, // The address is taken in this cycle.
-    input  wire  [31:0] wdata, // Data.
-    input  wire   [3:0] wstrb, // Bytes that are written.
-    input  wire         wvalid, // The data is there.
-    output logic        wready, // The data is taken in this cycle.
-    output logic  [1:0] bresp, // OKAY, or SLVERR if the word does not exist or cannot be written.
-    output logic        bvalid, // The response is there.
-    input  wire         bready, // The response is taken in this cycle.
+    // Addresses.
+    input  wire  [15:0] awaddr,
+    input  wire         awvalid,
+    output logic        awready,
+    // Data.
+    input  wire  [31:0] wdata,
+    input  wire   [3:0] wstrb,
+    input  wire         wvalid,
+    output logic        wready,
+    // Responses: OKAY, or SLVERR if the word does not exist or cannot be written.
+    output logic  [1:0] bresp,
+    output logic        bvalid,
+    input  wire         bready,
     output logic        go, // The write is done in this cycle.
     output logic [23:0] block, // Bit b: it goes to block b of the map.
     output logic [15:0] at, // Bit n: it goes to word n of its block.

@@ -83,7 +83,8 @@ const DISTRIBUTED_BEATS: usize = 64;
     packed = shape.axis().fields().width,
     vector = 32 * shape.all_rules(),
     option = shape.ip_relative,
-    stored = FifoConfig::by_depth(packed + 1, shape.buffer_beats(), DISTRIBUTED_BEATS).with_margin(BUFFER_MARGIN),
+    stored = FifoConfig::by_depth(packed, shape.buffer_beats(), DISTRIBUTED_BEATS).with_margin(BUFFER_MARGIN),
+    ends = FifoConfig::distributed(1, shape.buffer_beats()).registered(),
     decided = FifoConfig::distributed(1, shape.buffer_beats()).with_margin(DECISION_MARGIN),
     meta = FifoConfig::distributed(32 + shape.message_id_width + 3, META_DEPTH).registered().with_margin(META_MARGIN),
 )]
@@ -147,6 +148,8 @@ pub struct PspinPktMatch {
     engine: MatchEngine<{ shape }>,
     meter: FrameMeter<{ shape }>,
     buffer: Checked<Fifo<{ stored }>>,
+    /// Whether a beat is the last of its frame, beside the buffer: block RAM would tell the decisions too late.
+    lasts: Checked<Fifo<{ ends }>>,
     // A decision waits until the last beat of its frame leaves the buffer.
     decisions: Checked<Fifo<{ decided }>>,
     metas: Checked<Fifo<{ meta }>>,
@@ -161,7 +164,7 @@ impl Logic for PspinPktMatch {
         self.reset.next = !self.rstn.val();
         clocked!(self.clk, self.reset => self.beat, self.beat_last, self.beat_valid, self.beat_number,
             self.next_number, self.ready, self.in_frame, self.active, self.stale, self.payload, self.engine, self.meter,
-            self.buffer, self.decisions, self.metas, self.demux);
+            self.buffer, self.lasts, self.decisions, self.metas, self.demux);
         /// Input register, and the number of the beat within its frame.
         connect!(self.s_axis_nic_rx => self.input.s_axis);
         self.input.m.ready.next = self.ready.q.val();
@@ -268,8 +271,10 @@ impl Logic for PspinPktMatch {
         self.meter.beat_number.next = self.beat_number.q.val();
         self.meter.beat_last.next = self.beat_last.q.val();
         self.meter.beat_valid.next = self.beat_valid.q.val();
-        self.buffer.s.data.next = cat!(self.beat_last.q.val(), self.beat.q.val());
+        self.buffer.s.data.next = self.beat.q.val();
         self.buffer.s.valid.next = self.beat_valid.q.val();
+        self.lasts.s.data.next = word(self.beat_last.q.val());
+        self.lasts.s.valid.next = self.beat_valid.q.val();
         /// None of the queues can be full here: the input stops in time.
         self.decisions.s.data.next = word(self.engine.decide_matched.val());
         self.decisions.s.valid.next = self.engine.decide.val();
@@ -281,19 +286,9 @@ impl Logic for PspinPktMatch {
         );
         self.metas.s.valid.next = self.meter.done.val() & self.engine.matched.val();
         /// A beat leaves when its frame is decided.
-        self.demux.s.data.next = self
-            .buffer
-            .m
-            .data
-            .val()
-            .slice(0, self._shape.axis().fields().width);
-        self.demux.s.last.next = self
-            .buffer
-            .m
-            .data
-            .val()
-            .get_bit(self._shape.axis().fields().width);
-        connect!(self.buffer.m => self.demux.s; valid, ready);
+        connect!(self.buffer.m => self.demux.s, except last);
+        self.demux.s.last.next = self.lasts.m.data.val().get_bit(0);
+        self.lasts.m.ready.next = self.demux.s.ready.val();
         connect!(self.decisions.m => self.demux.select);
         connect!(self.demux.m[NIC] => self.nic.s);
         connect!(self.nic.m_axis => self.m_axis_nic_rx);

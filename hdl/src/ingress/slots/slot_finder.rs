@@ -9,51 +9,30 @@ use spinneret_verilog::prelude::*;
 /// the inverse of the size's odd part, in a tree of adders with registers between its levels. The product
 /// is the number of a slot if the offset is a multiple of the size, and too large for one otherwise.
 /// `index` and `hit` are those of the address of `levels` + 1 cycles ago.
+#[hardware(class: SlotClass, address_width: usize, levels: usize, width = class.quotient_width())]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SlotFinder {
     /// Clock.
     pub clk: Signal<In, Clock>,
     /// Address.
-    pub address: Wire<In>,
+    pub address: Wire<In, { address_width }>,
     /// Number of the slot that starts there.
-    pub index: Wire<Out>,
+    pub index: Wire<Out, { class.index_width() }>,
     /// A slot starts there.
     pub hit: Wire<Out, bool>,
     prefix_fits: Reg<bool>,
-    offset: Reg,
+    offset: Reg<{ class.varying_bits() }>,
     /// The offset is a whole number of units, at each level of the tree.
-    exact: Vec<Reg<bool>>,
+    exact: [Reg<bool>; levels],
     /// Sums of each level of the tree, all levels in one row.
-    sums: Vec<Reg>,
-    quotient: Wire<Local>,
-    _class: SlotClass,
-    _levels: usize,
+    sums: [Reg<{ width }>; sums(class, levels)],
+    quotient: Wire<Local, { width }>,
 }
 
-impl SlotFinder {
-    /// A finder for addresses of `address_width` bits, with a tree of `levels` levels.
-    pub fn new(class: SlotClass, address_width: usize, levels: usize) -> Self {
-        let width = class.quotient_width();
-        let mut sums = Vec::new();
-        let mut terms = class.inverse_terms().len();
-        for _ in 0..levels {
-            terms = terms.div_ceil(2);
-            sums.extend((0..terms).map(|_| Reg::word(width)));
-        }
-        Self {
-            clk: Signal::default(),
-            address: Wire::word(address_width),
-            index: Wire::word(class.index_width()),
-            hit: Wire::bit(),
-            prefix_fits: Reg::bit(),
-            offset: Reg::word(class.varying_bits()),
-            exact: vec![Reg::bit(); levels],
-            sums,
-            quotient: Wire::word(width),
-            _class: class,
-            _levels: levels,
-        }
-    }
+/// Sums of a tree of so many levels.
+fn sums(class: SlotClass, levels: usize) -> usize {
+    let terms = class.inverse_terms().len();
+    (1..=levels).map(|level| terms.div_ceil(1 << level)).sum()
 }
 
 impl Logic for SlotFinder {

@@ -27,7 +27,7 @@ use line::Line;
 use route::Route;
 use spinneret_cluster::{Config, Program};
 use spinneret_regmap::{bar, cl};
-use spinneret_sim::axil::{LiteMaster, LiteMasterConfig, LiteRead};
+use spinneret_sim::axil::{LiteMaster, LiteRead, MasterConfig};
 use spinneret_sim::channel::{ChannelSink, ChannelSource};
 use spinneret_sim::dma::{CorundumDma, DmaConfig, HostMemory, Latency, Pause, RamPauses, RamShape, Transfer};
 use spinneret_sim::model::{Direction, Model, ModelError};
@@ -175,7 +175,7 @@ impl<B: Behind> Nic<B> {
         let dma = dma.map(|transfer| attach_dma(&mut sim, transfer, &host, config.host_latency));
         let [to_host_memory, from_host_memory] = dma;
         let mut nic = Self {
-            bar: sim.axil_master("s_axil_app_ctrl", LiteMasterConfig::default()),
+            bar: sim.axil_master("s_axil_app_ctrl", MasterConfig::default()),
             rx: sim.source(names.rx, Pause::Never),
             to_host: sim.sink(names.to_host, Pause::Never),
             tx: sim.source(names.tx, Pause::Never),

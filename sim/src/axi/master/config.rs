@@ -4,7 +4,7 @@ use crate::pause::Pause;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// How an [`AxiMaster`](super::AxiMaster) behaves.
+/// How an [`AxiMaster`](super::AxiMaster) or a [`LiteMaster`](crate::axil::LiteMaster) behaves.
 #[derive(Clone, Debug, Default)]
 pub struct MasterConfig {
     /// Its pauses.
@@ -26,6 +26,19 @@ pub struct MasterPauses {
     pub read_address: Pause,
     /// When it is not ready for a beat that is read.
     pub read_data: Pause,
+}
+
+impl MasterPauses {
+    /// The same pauses on all channels.
+    pub fn all(pause: &Pause) -> Self {
+        Self {
+            write_address: pause.clone(),
+            write_data: pause.clone(),
+            response: pause.clone(),
+            read_address: pause.clone(),
+            read_data: pause.clone(),
+        }
+    }
 }
 
 /// How far the address of a write and its data are apart.

@@ -4,13 +4,13 @@ mod reader;
 mod request;
 mod writer;
 
-pub use request::{LiteMasterConfig, LiteMasterPauses, LiteRead, LiteWrite};
+pub use request::{LiteRead, LiteWrite};
 
 use super::done::{LiteReadDone, LiteWriteDone};
 use super::monitor::LiteMonitor;
 use super::ports::LitePorts;
 use crate::agent::{Agent, Violation};
-use crate::axi::Skew;
+use crate::axi::{MasterConfig, MasterPauses, Skew};
 use crate::handshake::Side;
 use crate::model::{Instance, Model, ModelError};
 use crate::simulation::Simulation;
@@ -28,9 +28,9 @@ use writer::Writer;
 ///
 /// ```no_run
 /// # fn example<M: spinneret_sim::model::Model>(sim: &mut spinneret_sim::simulation::Simulation<M>) {
-/// use spinneret_sim::axil::{LiteMasterConfig, LiteRead, LiteWrite, Response};
+/// use spinneret_sim::axil::{MasterConfig, LiteRead, LiteWrite, Response};
 ///
-/// let master = sim.axil_master("s_axil", LiteMasterConfig::default());
+/// let master = sim.axil_master("s_axil", MasterConfig::default());
 /// sim.reset();
 /// let number = master.write(LiteWrite::new(0x2000, 1));
 /// while !master.is_idle() {
@@ -71,11 +71,11 @@ impl LiteMaster {
     pub fn attach<M: Model>(
         sim: &mut Simulation<M>,
         prefix: &str,
-        config: LiteMasterConfig,
+        config: MasterConfig,
     ) -> Result<Self, ModelError> {
         let ports = LitePorts::find(sim.dut.instance(), prefix, Some(Side::IntoDesign))?;
         let monitor = LiteMonitor::attach(sim, prefix)?;
-        let LiteMasterConfig { pauses, skew } = config;
+        let MasterConfig { pauses, skew } = config;
         let seed = sim.seed();
         let state = State {
             prefix: prefix.to_owned(),
@@ -170,7 +170,7 @@ impl LiteMaster {
     }
 
     /// Changes the pauses from the next cycle on.
-    pub fn set_pauses(&self, pauses: &LiteMasterPauses) {
+    pub fn set_pauses(&self, pauses: &MasterPauses) {
         let mut state = self.state.borrow_mut();
         if let Some(writer) = &mut state.writer {
             writer.set_pauses(pauses);

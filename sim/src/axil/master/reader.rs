@@ -1,7 +1,7 @@
 //! The read half of a master.
 
-use super::request::{LiteMasterPauses, LiteRead, check_fit};
-use crate::axi::Response;
+use super::request::{LiteRead, check_fit};
+use crate::axi::{MasterPauses, Response};
 use crate::axil::done::LiteReadDone;
 use crate::axil::ports::ReadPorts;
 use crate::handshake::Handshake;
@@ -39,7 +39,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(ports: ReadPorts, pauses: &LiteMasterPauses, seed: Seed) -> Self {
+    pub(super) fn new(ports: ReadPorts, pauses: &MasterPauses, seed: Seed) -> Self {
         let bus = &ports.address.channel.bus;
         let rng = |purpose: &str| seed.rng(&format!("{purpose} of the master at {bus}"));
         Self {
@@ -56,7 +56,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn set_pauses(&mut self, pauses: &LiteMasterPauses) {
+    pub(super) fn set_pauses(&mut self, pauses: &MasterPauses) {
         self.address.set(pauses.read_address.clone());
         self.data.set(pauses.read_data.clone());
     }

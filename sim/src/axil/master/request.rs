@@ -1,8 +1,6 @@
 //! What a master sends, and how.
 
-use crate::axi::Skew;
 use crate::model::PortHandle;
-use crate::pause::Pause;
 
 /// A write of one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,43 +48,6 @@ impl LiteRead {
     pub fn new(address: u64) -> Self {
         let protection = None;
         Self { address, protection }
-    }
-}
-
-/// How a [`LiteMaster`](super::LiteMaster) behaves.
-#[derive(Clone, Debug, Default)]
-pub struct LiteMasterConfig {
-    /// Its pauses.
-    pub pauses: LiteMasterPauses,
-    /// How far addresses and data of writes are apart.
-    pub skew: Skew,
-}
-
-/// When the channels of a master pause. What is offered stays: pauses only delay the next transfer.
-#[derive(Clone, Debug, Default)]
-pub struct LiteMasterPauses {
-    /// When no address of a write follows.
-    pub write_address: Pause,
-    /// When no data of a write follows.
-    pub write_data: Pause,
-    /// When it is not ready for a response.
-    pub response: Pause,
-    /// When no address of a read follows.
-    pub read_address: Pause,
-    /// When it is not ready for data.
-    pub read_data: Pause,
-}
-
-impl LiteMasterPauses {
-    /// The same pauses on all channels.
-    pub fn all(pause: &Pause) -> Self {
-        Self {
-            write_address: pause.clone(),
-            write_data: pause.clone(),
-            response: pause.clone(),
-            read_address: pause.clone(),
-            read_data: pause.clone(),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The write half of a master.
 
-use super::request::{LiteMasterPauses, LiteWrite, check_fit};
-use crate::axi::{Response, Skew};
+use super::request::{LiteWrite, check_fit};
+use crate::axi::{MasterPauses, Response, Skew};
 use crate::axil::done::LiteWriteDone;
 use crate::axil::ports::WritePorts;
 use crate::handshake::Handshake;
@@ -48,7 +48,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(ports: WritePorts, pauses: &LiteMasterPauses, skew: Skew, seed: Seed) -> Self {
+    pub(super) fn new(ports: WritePorts, pauses: &MasterPauses, skew: Skew, seed: Seed) -> Self {
         let bus = &ports.address.channel.bus;
         let rng = |purpose: &str| seed.rng(&format!("{purpose} of the master at {bus}"));
         Self {
@@ -67,7 +67,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn set_pauses(&mut self, pauses: &LiteMasterPauses) {
+    pub(super) fn set_pauses(&mut self, pauses: &MasterPauses) {
         self.address.set(pauses.write_address.clone());
         self.data.set(pauses.write_data.clone());
         self.response.set(pauses.response.clone());

@@ -45,7 +45,7 @@ pub(super) const PROOFS: &[Proof] = &[
         settings: matching![],
         method: Method::Induction(2),
         fast: true,
-        shows: "stream rules of three outputs; beat buffer, decision and metadata queue never overflow",
+        shows: "stream rules of three outputs; beat buffer, decision and metadata queue never overflow; last beats stay marked",
     },
     Proof {
         name: "pspin_pkt_match_ip",
