@@ -74,12 +74,12 @@ const GATHER: usize = 0;
 const REDUCE: usize = 1;
 const PLANS: usize = 2;
 
-/// The line of a message of [`Rank::gather`].
-fn gathering(peer: usize, is_send: bool, capacity: usize) -> Line {
+/// The line of messages of no plan.
+fn alone(tag: usize, peer: usize, is_send: bool, capacity: usize) -> Line {
     Line {
         peer,
         is_send,
-        tag: GATHER,
+        tag,
         buffers: 1,
         capacity,
         pieces: 1,
@@ -169,7 +169,7 @@ impl Rank {
         if self.rank != 0 {
             let owned = field.owned();
             let bytes: &[u8] = bytemuck::cast_slice(&owned);
-            let line = self.line(&gathering(0, true, bytes.len()))?;
+            let line = self.line(&alone(GATHER, 0, true, bytes.len()))?;
             self.transport.buffer(line, bytes.len())?.copy_from_slice(bytes);
             self.transport.start(line)?;
             return Ok(None);
@@ -180,7 +180,7 @@ impl Rank {
             let mut elements = if peer == 0 {
                 field.owned().into_iter()
             } else {
-                let line = self.line(&gathering(peer, false, block.stored() * size_of::<T>()))?;
+                let line = self.line(&alone(GATHER, peer, false, block.stored() * size_of::<T>()))?;
                 let bytes = self.transport.wait(line)?.chunks_exact(size_of::<T>().max(1));
                 let elements: Vec<T> = bytes.map(bytemuck::pod_read_unaligned).collect();
                 self.transport.release(line)?;
@@ -207,7 +207,7 @@ impl Rank {
     /// Sends a part of a reduction.
     pub(crate) fn send_words(&mut self, peer: usize, words: &[u64]) -> Result<()> {
         let bytes: &[u8] = bytemuck::cast_slice(words);
-        let line = self.line(peer, true, REDUCE, 1, bytes.len())?;
+        let line = self.line(&alone(REDUCE, peer, true, bytes.len()))?;
         self.transport.buffer(line, bytes.len())?.copy_from_slice(bytes);
         self.transport.start(line)
     }
@@ -215,7 +215,7 @@ impl Rank {
     /// Receives a part of a reduction.
     pub(crate) fn receive_words(&mut self, peer: usize, count: usize) -> Result<Vec<u64>> {
         let expected = count * size_of::<u64>();
-        let line = self.line(peer, false, REDUCE, 1, expected)?;
+        let line = self.line(&alone(REDUCE, peer, false, expected))?;
         let bytes = self.transport.wait(line)?;
         let found = bytes.len();
         if found != expected {

@@ -474,8 +474,8 @@ static inline bool look_at(spin_rpc_port_t *port) {
 }
 
 /* The same where there is no copy: a read of the next port's inbox is under way together with the packet. */
-static inline __attribute__((always_inline)) bool post_at_host(spin_rpc_port_t *port, uint32_t opcode, const void *data,
-                                                               uint32_t bytes) {
+__attribute__((noinline)) static bool post_at_host(spin_rpc_port_t *port, uint32_t opcode, const void *data,
+                                                   uint32_t bytes) {
     spin_rpc_port_t *next = port->next;
     spin_cmd_t sent = begin_packet(port, data, bytes), looked;
     bool looks = next->state == 0;
@@ -488,7 +488,7 @@ static inline __attribute__((always_inline)) bool post_at_host(spin_rpc_port_t *
         next->state = next->seen == next->out ? SPIN_RPC_OWNS : 0;
     }
     if (!LIKELY(is_same)) {
-        end_write(bytes, sent);
+        spin_cmd_wait(sent);
         port->state = SPIN_RPC_OWNS;
         return post_slowly(opcode, data, bytes);
     }
@@ -497,19 +497,33 @@ static inline __attribute__((always_inline)) bool post_at_host(spin_rpc_port_t *
     return true;
 }
 
-__attribute__((noinline)) static bool post_at_host_bytes(spin_rpc_port_t *port, uint32_t opcode, const void *data,
-                                                         uint32_t bytes) {
-    return bytes != 0 ? post_at_host(port, opcode, data, bytes) : post_slowly(opcode, data, bytes);
-}
-
+/* Without a packet there is nothing to do meanwhile, so the look is at the port itself, whose last call is mostly done by now. */
 __attribute__((noinline)) static bool post_at_host_empty(spin_rpc_port_t *port, uint32_t opcode) {
-    return post_at_host(port, opcode, NULL, 0);
+    spin_cmd_t looked;
+    bool looks = port->state == 0;
+    if (looks) {
+        spin_dma_from_host(port->inbox_at, (uint32_t)(uintptr_t)&port->seen, SPIN_RPC_MAILBOX_BYTES, true, &looked);
+    }
+    bool is_same = is_same_session();
+    if (looks) {
+        spin_cmd_wait(looked);
+        port->state = port->seen == port->out ? SPIN_RPC_OWNS : 0;
+    }
+    if (!LIKELY(is_same && port->state == SPIN_RPC_OWNS)) {
+        return post_slowly(opcode, NULL, 0);
+    }
+    end_packet(port, 0, 0);
+    port->state = 0;
+    return true;
 }
 
 static inline __attribute__((always_inline)) bool post(uint32_t opcode, const void *data, uint32_t bytes, bool has_bytes) {
     spin_rpc_port_t *port = idle_port(opcode);
+    if (!has_bytes && port != NULL && port->inbox == NULL) {
+        return post_at_host_empty(port, opcode);
+    }
     if (port != NULL && port->inbox == NULL && (port->state == SPIN_RPC_OWNS || wait_at_host(port))) {
-        return has_bytes ? post_at_host_bytes(port, opcode, data, bytes) : post_at_host_empty(port, opcode);
+        return post_at_host(port, opcode, data, bytes);
     }
     bool is_usual = LIKELY(port != NULL) && LIKELY(port->inbox != NULL) &&
                     (LIKELY(port->state == SPIN_RPC_OWNS) || (look_at(port) && port->state == SPIN_RPC_OWNS));

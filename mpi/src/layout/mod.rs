@@ -24,8 +24,8 @@ use std::sync::Arc;
 /// Levels of strides.
 pub const LEVELS: usize = 4;
 
-/// Runs of one element, at most, if it is no nest of strides: 384 MiB here. A message that SLMP carries has fewer, unless its
-/// runs have less than 3 bytes on average.
+/// Runs of one element, at most, if it is no nest of strides: 384 MiB here. A message that SLMP carries has fewer, unless
+/// its runs have less than 3 bytes on average.
 pub const MOST_RUNS: usize = 1 << 24;
 
 /// Why a type has no layout here. MPI can still receive it.

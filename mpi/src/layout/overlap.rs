@@ -3,8 +3,8 @@
 //! A nest overlaps if two different sets of indices are less than a run apart: if numbers `d` that are not all 0, each smaller
 //! than its level's count, make the sum of `d * stride` smaller than a run. They are looked for from the largest stride
 //! on; at each level only those are tried that the levels below can still make up for, which are very few in types that
-//! people make. Runs of a table are sorted. If either takes more than [`BUDGET`] steps, all runs of the message are sorted; only
-//! if those are too many, nothing is said.
+//! people make. Runs of a table are sorted. If either takes more than [`BUDGET`] steps, all runs of the message are sorted;
+//! only if those are too many, nothing is said.
 
 use super::{Layout, Level, MOST_RUNS, Run, Shape, Strided, Table};
 

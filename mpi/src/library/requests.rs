@@ -120,8 +120,8 @@ impl<D: Device> Library<D> {
         Ok(())
     }
 
-    /// Takes a receive back that has no message yet: it is inactive then, and what would have come goes to another one. Says whether
-    /// that was so; a send, and a receive that has its message, end as ever.
+    /// Takes a receive back that has no message yet: it is inactive then, and what would have come goes to another one.
+    /// Says whether that was so; a send, and a receive that has its message, end as ever.
     ///
     /// # Errors
     /// If the request is not active.

@@ -34,8 +34,8 @@ pub(super) struct Areas {
 }
 
 impl Areas {
-    /// The areas that the first arguments tell, two for each: address and length. Nothing is kept before their lengths have been
-    /// compared with what a call may have.
+    /// The areas that the first arguments tell, two for each: address and length. Nothing is kept before their lengths
+    /// have been compared with what a call may have.
     pub(super) fn plan(arguments: &[Argument], id: Id, most_bytes: usize) -> Result<Self, Refusal> {
         let mut pairs = Vec::new();
         let mut left = most_bytes;

@@ -1,4 +1,5 @@
-//! Calls in the encoding of Emissary APIs, as stubs that other compilers make send them: the newest proposal, LLVM's #218473.
+//! Calls in the encoding of Emissary APIs, as stubs that other compilers make send them: the newest proposal, pull request
+//! 218473 of LLVM.
 //!
 //! ```text
 //!  client                                         server
@@ -9,9 +10,9 @@
 //!    < P{d0 = result}
 //! ```
 //!
-//! Nothing of a client is used before it is checked, and no address of the device is ever one of the host: an [`Api`] gets the
-//! memory of a transfer for every pointer that leads into one. What cannot be done is answered by [`FAILURE`], with nothing in the
-//! memory that is sent back, and is counted by name.
+//! Nothing of a client is used before it is checked, and no address of the device is ever one of the host: an [`Api`]
+//! gets the memory of a transfer for every pointer that leads into one. What cannot be done is answered by [`FAILURE`],
+//! with nothing in the memory that is sent back, and is counted by name.
 
 mod area;
 mod arguments;
@@ -29,8 +30,9 @@ use std::pin::Pin;
 use std::rc::Rc;
 use thiserror::Error;
 
-/// The answer to a call that was not done. As a number of any width it is -1, as a double it is none (by its bits) or larger than
-/// any integer (by its value), and it is no address: of the results that these APIs have, none that means success.
+/// The answer to a call that was not done. As a number of any width it is -1, as a double it is none (by its bits) or
+/// larger than any integer (by its value), and it is no address: of the results that these APIs have, none that means
+/// success.
 pub const FAILURE: u64 = u64::MAX;
 
 /// Numbers of APIs are below this; 0 is none.
@@ -64,7 +66,8 @@ pub mod refused {
 /// What comes of a function: its result, or why there is none.
 pub type Outcome<'a> = Pin<Box<dyn Future<Output = Result<Reply, Refusal>> + 'a>>;
 
-/// Host functions that handlers call. It runs on the server's thread and must not block it; what it awaits parks the call.
+/// Host functions that handlers call. It runs on the server's thread and must not block it; what it awaits parks the
+/// call.
 pub trait Api {
     /// Does a function of a request.
     fn call<'a>(&'a self, request: &'a mut Request) -> Outcome<'a>;
@@ -119,7 +122,8 @@ impl Emissary {
         }
     }
 
-    /// A call: its answer. The streams that the client sends and waits for are those that its id says, also if it is refused.
+    /// A call: its answer. The streams that the client sends and waits for are those that its id says, also if it is
+    /// refused.
     async fn answer(&self, call: &mut Call) -> Result<u64, Refusal> {
         // One that is too long was counted.
         let Some(buffer) = call.receive_stream(MOST_BYTES).await else {

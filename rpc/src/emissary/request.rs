@@ -12,8 +12,8 @@ pub enum Reply {
     Integer(i64),
     /// A double, by its bits.
     Double(f64),
-    /// A double for stubs that make it of the word's value, as those of LLVM's #218473 do. It has to be a whole number from 0 to
-    /// 2^53; any other is a failure, not a wrong result.
+    /// A double for stubs that make it of the word's value, as those of LLVM's #218473 do. It has to be a whole number
+    /// from 0 to 2^53; any other is a failure, not a wrong result.
     WholeDouble(f64),
 }
 
@@ -110,8 +110,8 @@ impl Request {
         }
     }
 
-    /// A pointer as a number, for handles that are pointers in the library that the stub was made for. It is no address of the
-    /// host: look it up in a table.
+    /// A pointer as a number, for handles that are pointers in the library that the stub was made for. It is no address
+    /// of the host: look it up in a table.
     ///
     /// # Errors
     /// If the argument is no pointer.
@@ -122,8 +122,8 @@ impl Request {
         }
     }
 
-    /// What a pointer leads to, to the end of its transfer, unless it is null. A pointer to characters may have none: the stub has
-    /// sent them as a string.
+    /// What a pointer leads to, to the end of its transfer, unless it is null. A pointer to characters may have none:
+    /// the stub has sent them as a string.
     ///
     /// # Errors
     /// If the argument is no pointer, or leads to nothing that has come.
@@ -137,8 +137,8 @@ impl Request {
         }
     }
 
-    /// Where a pointer leads to that the device gets back, to the end of its transfer, unless it is null. What the function does not
-    /// write is what the device has sent from there, or 0.
+    /// Where a pointer leads to that the device gets back, to the end of its transfer, unless it is null. What the
+    /// function does not write is what the device has sent from there, or 0.
     ///
     /// # Errors
     /// If the argument is no pointer, or leads to nothing that goes back.

@@ -1,10 +1,13 @@
 //! Clients that mean harm: random bytes into all ports and mailboxes while a server runs.
 
+use crate::emissary::apis::{RESERVE, Reserved};
 use crate::support::from_environment;
 use rand::{Rng as _, RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use spinneret_rpc::clib::{Access, Config, Permissions};
-use spinneret_rpc::{Buffer, Client, Layout, Libc, Memory as _, Server, TestCalls, Version, Words, opcode};
+use spinneret_rpc::{
+    Buffer, Client, Emissary, Layout, Libc, Memory as _, Server, TestCalls, Version, Words, opcode,
+};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -30,6 +33,7 @@ fn harm(random: &mut ChaCha8Rng, words: &Words<'_>, layout: &Layout) {
     };
     let opcode = match random.random_range(0..20) {
         0 => random.next_u32(),
+        1 => opcode::EMISSARY_CALL + random.random_range(0..2),
         _ => 0x6300_0000 + random.random_range(0..opcode::LIBC_CALLS + 1),
     };
     match random.random_range(0..10) {
@@ -110,6 +114,9 @@ fn under_fire(version: Version, seed: u64, time: Duration) -> u64 {
             let mut server = Server::new(buffer.words(), layout).unwrap();
             server.add(opcode::LIBC, Rc::new(TestCalls));
             server.add(opcode::LIBC, Rc::new(Libc::new(version, config(&inner)).unwrap()));
+            let emissary = Emissary::default();
+            emissary.register(RESERVE, Rc::new(Reserved)).unwrap();
+            server.add(opcode::EMISSARY, Rc::new(emissary));
             is_there.store(true, Ordering::Release);
             let Ok(()) = server.run(&stop);
             let counts = server.counts();

@@ -11,7 +11,7 @@ use std::task::{Poll, Waker};
 pub(super) const MPI: u16 = 3;
 pub(super) const SEND: u16 = 1;
 pub(super) const RECV: u16 = 2;
-pub(super) const RESERVE: u16 = 5;
+pub(crate) const RESERVE: u16 = 5;
 pub(super) const FOO: u16 = 1;
 pub(super) const BAR: u16 = 2;
 
@@ -81,7 +81,7 @@ impl Mpi {
 }
 
 /// The functions of LLVM's tests, and more.
-pub(super) struct Reserved;
+pub(crate) struct Reserved;
 
 impl Api for Reserved {
     fn call<'a>(&'a self, request: &'a mut Request) -> Outcome<'a> {

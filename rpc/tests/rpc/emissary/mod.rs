@@ -1,6 +1,6 @@
 //! Calls in the encoding of Emissary APIs: literal bytes, the faults of the proposal that ours has not, and arbitrary bytes.
 
-mod apis;
+pub(crate) mod apis;
 mod calls;
 mod refusals;
 mod stub;
