@@ -18,6 +18,7 @@ mod nest;
 mod order;
 mod overlap;
 mod pace;
+mod pipeline;
 mod plan;
 mod program;
 mod progress;
