@@ -2,8 +2,8 @@
 //!
 //! `MOLLY_CASES` says how many.
 
-use molly::Network;
 use molly::random::Case;
+use molly::{Network, Options};
 
 fn cases() -> u64 {
     std::env::var("MOLLY_CASES")
@@ -22,6 +22,10 @@ fn random_programs_read_what_the_serial_run_reads() {
             ..Network::default()
         };
         let checked = molly::threads(&case.grid, &network, |rank| {
+            rank.set_options(Options {
+                pipeline: seed % 2 == 1,
+                ..Options::default()
+            });
             if rank.rank() == 0 {
                 let plan = rank.plan(&case.program, &case.sizes)?;
                 case.check_plan(&plan)

@@ -56,6 +56,9 @@ pub(crate) struct Asked {
     /// Make all copies that the program makes
     #[arg(long)]
     pub(crate) no_exchange: bool,
+    /// Let ranks take turns in sweeps that read what they write, for fewer messages
+    #[arg(long)]
+    pub(crate) pipeline: bool,
 }
 
 /// NICs that put messages in place.
@@ -168,6 +171,7 @@ impl Asked {
             options: Options {
                 overlap: !self.no_overlap,
                 exchange: !self.no_exchange,
+                pipeline: self.pipeline,
                 ..Options::default()
             },
             nics: None,

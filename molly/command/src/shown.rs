@@ -23,6 +23,8 @@ pub(crate) struct Shown {
     pub(crate) overlap: ShownOverlap,
     /// Copies that are not made: from and to which field.
     pub(crate) exchanges: Vec<(String, String)>,
+    /// Fields in whose sweeps ranks take turns.
+    pub(crate) turns: Vec<String>,
 }
 
 /// Work of a rank in the middle.
@@ -109,6 +111,11 @@ pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan
         channels: plan.summaries().iter().map(channel).collect(),
         halos: halos(known, program, plan, middle(plan)),
         overlap: overlap(plan),
+        turns: plan
+            .turns
+            .iter()
+            .map(|field| program.fields[*field].clone())
+            .collect(),
         exchanges: plan
             .exchanges
             .iter()
@@ -150,6 +157,11 @@ impl Shown {
                 stored.rank,
                 stored.owned,
                 stored.stored - stored.owned
+            ));
+        }
+        for field in &self.turns {
+            remarks.push(format!(
+                "Ranks take turns in a sweep over {field}: each waits for those before it"
             ));
         }
         for (from, to) in &self.exchanges {

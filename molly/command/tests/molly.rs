@@ -57,6 +57,34 @@ fn a_plan_is_a_table_of_80_columns() {
 }
 
 #[test]
+fn ranks_that_take_turns_send_less_often() {
+    let arguments = [
+        "gauss-seidel",
+        "--size",
+        "64",
+        "--geometry",
+        "2x2",
+        "--steps",
+        "3",
+    ];
+    let with = |first: &[&str], last: &[&str]| output(&[first, &arguments, last].concat());
+    let turns = with(&["plan"], &["--pipeline"]);
+    assert!(turns.contains("Ranks take turns in a sweep over u"), "{turns}");
+    let messages = |text: &str| {
+        text.lines()
+            .find(|line| line.starts_with("All chunks"))
+            .map(str::to_owned)
+    };
+    assert_eq!(messages(&turns).unwrap(), "All chunks: 28 messages, 868 elements");
+    assert_eq!(
+        messages(&with(&["plan"], &[])).unwrap(),
+        "All chunks: 208 messages, 868 elements"
+    );
+    let checked = with(&["check"], &["--pipeline"]);
+    assert!(checked.contains("the bits of the serial run"), "{checked}");
+}
+
+#[test]
 fn a_plan_is_json_and_a_picture() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("plan.svg");

@@ -181,7 +181,7 @@ impl Collect {
                 }
                 self.access(field, index, true);
             }
-            None if mentions(left, &self.scope) => {
+            None if mentions(left, &self.scope) && !self.scope.is_total(left) => {
                 self.refuse(
                     left.span(),
                     "elements are written as a whole: write `field[[x, y]] = value`",

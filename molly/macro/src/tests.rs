@@ -126,7 +126,7 @@ fn bodies_that_do_what_a_plan_cannot_see() {
     );
     assert_eq!(
         nest("println!(\"{}\", b[[x, y]]); a[[x, y]] = w;"),
-        "3:1: a macro cannot name a field; read the element into a variable first"
+        "3:1: a macro cannot name a field or a sum; read the element into a variable first"
     );
     assert_eq!(
         nest("if w > 1.0 { return; } a[[x, y]] = w;"),
@@ -174,7 +174,7 @@ fn functions_of_another_form() {
     );
     assert_eq!(
         error_of("fn f(a: &mut Field<f64, 2>, v: &[f64]) {}"),
-        "1:32: arguments are `&mut Field<T, D>`, `&Field<T, D>`, or values, such as i64 for sizes"
+        "1:32: arguments are `&mut Field<T, D>`, `&Field<T, D>`, `&mut Sum<T>`, `&mut FastSum`, or values, such as i64 for sizes"
     );
 }
 

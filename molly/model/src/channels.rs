@@ -1,7 +1,7 @@
 //! Channels: what travels together, in which messages, sent and received when, with how many buffers.
 
 use crate::error::{Error, Result};
-use crate::flow::{Level, Remote};
+use crate::flow::{Level, Remote, shorten};
 use crate::nest::Nest;
 use crate::scan::Scan;
 use crate::text::{all, names};
@@ -65,7 +65,8 @@ struct Names {
 /// Merges what has the same field and level.
 pub(crate) fn merge(nest: &Nest<'_>, remote: Vec<Remote>) -> Result<Vec<Messages>> {
     let mut merged: Vec<Remote> = Vec::new();
-    for next in remote {
+    for mut next in remote {
+        shorten(nest, &mut next)?;
         match merged
             .iter_mut()
             .find(|old| (old.field, old.level) == (next.field, next.level))

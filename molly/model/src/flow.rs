@@ -32,7 +32,7 @@ pub struct Flow {
 }
 
 /// Values that go to other ranks: `[q, u, p, k, e]` is rank q's value of element e, made at a time that begins with u, for
-/// rank p where time begins with k. `depth` is the length of u and of k.
+/// rank p where time begins with k. `depth` is the length that their level needs, and after [`shorten`] that of u and of k.
 #[derive(Debug)]
 pub(crate) struct Remote {
     pub(crate) field: usize,
@@ -76,7 +76,7 @@ impl Known {
         }
     }
 
-    fn values(&self, nest: &Nest<'_>) -> Result<Set> {
+    pub(crate) fn values(&self, nest: &Nest<'_>) -> Result<Set> {
         values(nest, self.field, self.from, self.to, self.flow.clone())
     }
 
@@ -115,9 +115,9 @@ impl Known {
     }
 }
 
-/// All flows of a program, and what of them goes to other ranks.
-pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Known>, Vec<Remote>)> {
-    let (mut all, mut remote) = (Vec::new(), Vec::new());
+/// All flows of a program, and of each what goes to other ranks.
+pub(crate) fn flows(nest: &Nest<'_>) -> Result<Vec<(Known, Option<Remote>)>> {
+    let mut all = Vec::new();
     for field in 0..nest.program.fields.len() {
         let accesses: Vec<_> = nest
             .accesses()
@@ -162,19 +162,19 @@ pub(crate) fn flows(nest: &Nest<'_>) -> Result<(Vec<Known>, Vec<Remote>)> {
                         values(nest, field, from, to, flow.clone())?,
                     )?,
                 };
-                all.push(Known {
+                let known = Known {
                     field,
                     from,
                     to,
                     level: found.as_ref().map(|found| found.level),
                     flow,
-                });
-                remote.extend(found);
+                };
+                all.push((known, found));
             }
         }
     }
-    all.sort_by_key(|flow| (flow.field, flow.to, flow.from));
-    Ok((all, remote))
+    all.sort_by_key(|(flow, _)| (flow.field, flow.to, flow.from));
+    Ok(all)
 }
 
 /// Body and access of `A{body}_{access}`; nothing for `I{field}` and `L{field}`.
@@ -232,7 +232,7 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
         let conditions: Vec<String> = a.iter().zip(b).map(|(a, b)| format!("{a} = {b}")).collect();
         nest.set(&format!("{{ [{space}] : {} }}", all(&conditions)))
     };
-    let mut pairs = directions(nest, pairs, &space)?;
+    let pairs = directions(nest, pairs, &space)?;
     if pairs.is_empty() {
         return Ok(None);
     }
@@ -256,17 +256,36 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
             (Level::Time(depth - 1), depth)
         }
     };
-    let short = [&q[..], &u[..depth], &p, &k[..depth], &e].concat().join(", ");
-    let shorter = nest.relation(&format!("{{ [{space}] -> [{short}] }}"))?;
-    for pairs in pairs.values_mut() {
-        *pairs = pairs.clone().apply(shorter.clone())?.coalesce()?;
-    }
     Ok(Some(Remote {
         field,
         level,
         depth,
         pairs,
     }))
+}
+
+/// Leaves of the times of pairs no more than their level says.
+pub(crate) fn shorten(nest: &Nest<'_>, remote: &mut Remote) -> Result<()> {
+    let (depth, [q, u, p, k, e]) = (remote.depth, coordinates(nest, remote.field));
+    let space = [&q[..], &u, &p, &k, &e].concat().join(", ");
+    let short = [&q[..], &u[..depth], &p, &k[..depth], &e].concat().join(", ");
+    let shorter = nest.relation(&format!("{{ [{space}] -> [{short}] }}"))?;
+    for pairs in remote.pairs.values_mut() {
+        *pairs = pairs.clone().apply(shorter.clone())?.coalesce()?;
+    }
+    Ok(())
+}
+
+/// Names of the coordinates of values: writer, its time, reader, its time, element.
+pub(crate) fn coordinates(nest: &Nest<'_>, field: usize) -> [Vec<String>; 5] {
+    let (grid, time) = (nest.geometry.extents().len(), nest.time_dims());
+    [
+        names("q", grid),
+        names("u", time),
+        names("p", grid),
+        names("k", time),
+        names("e", nest.shape(field).len()),
+    ]
 }
 
 /// The pairs of a set of coordinates `space` that are of two ranks, by direction.

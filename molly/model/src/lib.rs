@@ -19,6 +19,7 @@ mod nest;
 mod order;
 mod overlap;
 mod pace;
+mod pipeline;
 mod plan;
 mod program;
 mod progress;

@@ -7,6 +7,7 @@ use crate::geometry::Geometry;
 use crate::nest::Nest;
 use crate::order::order;
 use crate::overlap::{Split, splits};
+use crate::pipeline::pipelined;
 use crate::program::{Program, Sizes};
 use crate::schedule::schedule;
 use crate::text::names;
@@ -25,6 +26,8 @@ pub struct Plan {
     pub flows: Vec<Flow>,
     /// What travels.
     pub channels: Vec<Channel>,
+    /// Fields in whose sweeps ranks take turns.
+    pub turns: Vec<usize>,
     /// Copies that are not made.
     pub exchanges: Vec<Exchange>,
     /// Fields that exchange what is stored of them.
@@ -71,6 +74,9 @@ pub struct Options {
     pub overlap: bool,
     /// Whether fields exchange what is stored where a program only copies.
     pub exchange: bool,
+    /// Whether ranks take turns in a sweep that reads what it writes, where that makes fewer messages. Each then waits for the one
+    /// before it.
+    pub pipeline: bool,
 }
 
 impl Default for Options {
@@ -80,6 +86,7 @@ impl Default for Options {
             operations: 2_000_000_000,
             overlap: true,
             exchange: true,
+            pipeline: false,
         }
     }
 }
@@ -99,8 +106,13 @@ impl Plan {
     fn make(program: &Program, sizes: &Sizes, geometry: &Geometry, options: Options) -> Result<Self> {
         let nest = Nest::new(program, sizes, geometry)?;
         nest.check_bounds()?;
-        let (flows, remote) = flows(&nest)?;
-        let messages = merge(&nest, remote)?;
+        let mut flows = flows(&nest)?;
+        let turns = match options.pipeline {
+            true => pipelined(&nest, &mut flows)?,
+            false => Vec::new(),
+        };
+        let (flows, remote): (Vec<Known>, Vec<_>) = flows.into_iter().unzip();
+        let messages = merge(&nest, remote.into_iter().flatten().collect())?;
         let (exchanges, groups) = match options.exchange {
             true => exchanges(&nest, &flows)?,
             false => (Vec::new(), Vec::new()),
@@ -115,6 +127,7 @@ impl Plan {
             geometry: geometry.clone(),
             sizes: sizes.clone(),
             flows: flows.iter().map(Known::flow).collect(),
+            turns,
             exchanges,
             groups,
             channels: messages.into_iter().map(|messages| messages.channel).collect(),

@@ -165,6 +165,40 @@ fn gauss_seidel_in_place() {
 }
 
 #[test]
+fn sweeps_in_turns_send_once_to_each_neighbour() {
+    let options = Options {
+        pipeline: true,
+        ..Options::default()
+    };
+    let turns = |(program, sizes): &Case, grid: &str| {
+        let plan = Plan::new(program, sizes, &Geometry::parse(grid).unwrap(), options).unwrap();
+        plan.check_progress(None).unwrap();
+        plan
+    };
+    let small = turns(&gauss_seidel(1024, 3), "2x2");
+    assert_eq!(levels(&small), [Level::Initial, Level::Time(1)]);
+    assert_eq!(
+        lengths(&small, Level::Time(1), &[0, 1]),
+        BTreeMap::from([(511, 8)])
+    );
+    // The first sweep needs no values of one before it.
+    assert_eq!(sent(&small, Level::Time(1), &[0, 0]), (4, 2044));
+    let large = turns(&gauss_seidel(64, 3), "4x3");
+    assert_eq!(sent(&large, Level::Time(1), &[0, 1]).0, 34);
+    // Over corners the next rank reads what was there before the sweep, and then what is new.
+    let mut all_around = gauss_seidel(64, 3);
+    if let Node::Loop(_, rows) = &mut all_around.0.nodes[0]
+        && let Node::Loop(_, columns) = &mut rows[0]
+        && let Node::Loop(_, bodies) = &mut columns[0]
+        && let Node::Body(body) = &mut bodies[0]
+    {
+        body.accesses
+            .insert(0, Access::read(0, vec![at(1) - 1, at(2) + 1]));
+    }
+    assert!(levels(&turns(&all_around, "2x2")).contains(&Level::Time(3)));
+}
+
+#[test]
 fn red_and_black() {
     let plan = plan(&red_black(1024, 10), "4x4");
     assert_eq!(levels(&plan), [Level::Initial, Level::Time(1), Level::Time(2)]);
