@@ -421,7 +421,8 @@ __attribute__((noinline)) static bool finish_at_host(spin_rpc_port_t *port, cons
 }
 
 /* The usual way of a call. Whether there are bytes is known where it is made, so that nobody has to look. */
-static inline __attribute__((always_inline)) bool call(uint32_t opcode, const void *data, uint32_t bytes, int64_t *answer) {
+static inline __attribute__((always_inline)) bool call(uint32_t opcode, const void *data, uint32_t bytes,
+                                                       int64_t *answer) {
     spin_rpc_port_t *port = idle_port(opcode);
     if (!LIKELY(port != NULL && port->state == SPIN_RPC_OWNS)) {
         return call_slowly(opcode, data, bytes, answer);
@@ -497,7 +498,10 @@ __attribute__((noinline)) static bool post_at_host(spin_rpc_port_t *port, uint32
     return true;
 }
 
-/* Without a packet there is nothing to do meanwhile, so the look is at the port itself, whose last call is mostly done by now. */
+/*
+ * Without a packet there is nothing to do meanwhile, so the look is at the port itself, whose last call is mostly done by
+ * now.
+ */
 __attribute__((noinline)) static bool post_at_host_empty(spin_rpc_port_t *port, uint32_t opcode) {
     spin_cmd_t looked;
     bool looks = port->state == 0;
@@ -517,7 +521,8 @@ __attribute__((noinline)) static bool post_at_host_empty(spin_rpc_port_t *port, 
     return true;
 }
 
-static inline __attribute__((always_inline)) bool post(uint32_t opcode, const void *data, uint32_t bytes, bool has_bytes) {
+static inline __attribute__((always_inline)) bool post(uint32_t opcode, const void *data, uint32_t bytes,
+                                                       bool has_bytes) {
     spin_rpc_port_t *port = idle_port(opcode);
     if (!has_bytes && port != NULL && port->inbox == NULL) {
         return post_at_host_empty(port, opcode);

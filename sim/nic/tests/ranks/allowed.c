@@ -1,5 +1,6 @@
-/* What MPI allows: types that are freed or not committed, messages of nothing, short ones, requests that are freed while they are
- * active, and types of more runs than the NIC has room for. Each rank sends to the other, and gets what MPI_Unpack says. */
+/* What MPI allows: types that are freed or not committed, messages of nothing, short ones, requests that are freed while
+ * they are active or taken back, and types of more runs than the NIC has room for. Each rank sends to the other, and gets
+ * what MPI_Unpack says. */
 #include <spinneret_rank.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ static void *memory_of(size_t bytes) {
 }
 
 /* Both ranks send some elements of one type, and receive some of another, which is freed before the message comes. */
-static spinneret_status exchange(void *to, int count, MPI_Datatype type, const void *from, int sent, MPI_Datatype packed) {
+static spinneret_status exchange(void *to, int count, MPI_Datatype type, const void *from, int sent,
+                                 MPI_Datatype packed) {
     uint64_t request, other;
     spinneret_status status;
     MUST(spinneret_rank_recv_init(nic, to, count, spinneret_type(type), there, 1, 0, 0, &request) == SPINNERET_OK);
@@ -50,7 +52,8 @@ static spinneret_rank_counts counts(void) {
 }
 
 /* Whether memory is as MPI_Unpack leaves it. */
-static int is_unpacked(const uint8_t *memory, size_t bytes, const void *sent, int length, int count, MPI_Datatype type) {
+static int is_unpacked(const uint8_t *memory, size_t bytes, const void *sent, int length, int count,
+                       MPI_Datatype type) {
     uint8_t *expected = malloc(bytes);
     int position = 0;
     memset(expected, 0x55, bytes);
