@@ -2,5 +2,6 @@
 
 pub mod bench;
 mod paced;
+pub mod ranks;
 
 pub use paced::{Pace, Paced};
