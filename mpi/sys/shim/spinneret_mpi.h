@@ -40,7 +40,8 @@ int32_t spinneret_mpi_split(uint64_t comm, int32_t color, int32_t key, uint64_t 
 int32_t spinneret_mpi_world_ranks(uint64_t comm, int32_t *ranks);
 int32_t spinneret_mpi_comm_free(uint64_t comm);
 
-/* world.c: what all ranks do together; counts are bytes, those of allreduce and alltoall are words of 64 bits */
+/* world.c: what all ranks do together; counts are bytes, those of allreduce and alltoall are words of 64 bits,
+ * those of iallreduce numbers of a kind: 0 to 3 with a sign, of 8 to 64 bits, 4 float, 5 double */
 int32_t spinneret_mpi_barrier(uint64_t comm);
 int32_t spinneret_mpi_bcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root);
 int32_t spinneret_mpi_gather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, int32_t root);
@@ -48,6 +49,9 @@ int32_t spinneret_mpi_gatherv(uint64_t comm, const uint8_t *from, int32_t count,
 int32_t spinneret_mpi_allgather(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to);
 int32_t spinneret_mpi_allgatherv(uint64_t comm, const uint8_t *from, int32_t count, uint8_t *to, const int32_t *counts, const int32_t *starts);
 int32_t spinneret_mpi_allreduce(uint64_t comm, int32_t operation, uint64_t *words, int32_t count);
+int32_t spinneret_mpi_ibarrier(uint64_t comm, uint64_t *request);
+int32_t spinneret_mpi_ibcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root, uint64_t *request);
+int32_t spinneret_mpi_iallreduce(uint64_t comm, int32_t operation, int32_t kind, uint8_t *numbers, int32_t count, uint64_t *request);
 int32_t spinneret_mpi_alltoall(uint64_t comm, const uint64_t *from, uint64_t *to, int32_t count);
 int32_t spinneret_mpi_alltoallv(uint64_t comm, const uint8_t *from, const int32_t *from_counts, const int32_t *from_starts, uint8_t *to, const int32_t *to_counts, const int32_t *to_starts);
 

@@ -235,6 +235,33 @@ int32_t spinneret_mpi_allreduce(uint64_t comm, int32_t operation, uint64_t *word
     return code;
 }
 
+int32_t spinneret_mpi_ibarrier(uint64_t comm, uint64_t *request) {
+    MPI_Request made = MPI_REQUEST_NULL;
+    int code = MPI_Ibarrier(comm_of(comm), &made);
+    *request = request_bits(made);
+    return code;
+}
+
+int32_t spinneret_mpi_ibcast(uint64_t comm, uint8_t *bytes, int32_t count, int32_t root, uint64_t *request) {
+    MPI_Request made = MPI_REQUEST_NULL;
+    int code = MPI_Ibcast(bytes, count, MPI_BYTE, root, comm_of(comm), &made);
+    *request = request_bits(made);
+    return code;
+}
+
+int32_t spinneret_mpi_iallreduce(uint64_t comm, int32_t operation, int32_t kind, uint8_t *numbers, int32_t count,
+                                 uint64_t *request) {
+    const MPI_Datatype kinds[] = {MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_FLOAT, MPI_DOUBLE};
+    MPI_Op op = operation == 0 ? MPI_MIN : operation == 1 ? MPI_MAX : MPI_SUM;
+    MPI_Request made = MPI_REQUEST_NULL;
+    int code = MPI_ERR_BUFFER;
+    /* MPI reads numbers where they are; areas of bytes begin so far apart that they may. */
+    if ((uintptr_t)numbers % sizeof(uint64_t) == 0)
+        code = MPI_Iallreduce(MPI_IN_PLACE, numbers, count, kinds[kind], op, comm_of(comm), &made);
+    *request = request_bits(made);
+    return code;
+}
+
 int32_t spinneret_mpi_alltoall(uint64_t comm, const uint64_t *from, uint64_t *to, int32_t count) {
     return MPI_Alltoall(from, count, MPI_UINT64_T, to, count, MPI_UINT64_T, comm_of(comm));
 }

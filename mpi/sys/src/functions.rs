@@ -91,6 +91,9 @@ functions! {
     allgather(comm: u64, from: *const u8, count: i32, to: *mut u8);
     allgatherv(comm: u64, from: *const u8, count: i32, to: *mut u8, counts: *const i32, starts: *const i32);
     allreduce(comm: u64, operation: i32, words: *mut u64, count: i32);
+    ibarrier(comm: u64, request: *mut u64);
+    ibcast(comm: u64, bytes: *mut u8, count: i32, root: i32, request: *mut u64);
+    iallreduce(comm: u64, operation: i32, kind: i32, numbers: *mut u8, count: i32, request: *mut u64);
     alltoall(comm: u64, from: *const u64, to: *mut u64, count: i32);
     alltoallv(comm: u64, from: *const u8, from_counts: *const i32, from_starts: *const i32, to: *mut u8, to_counts: *const i32, to_starts: *const i32);
 

@@ -34,7 +34,10 @@ mod session;
 mod types;
 
 pub use build::{Library, VARIABLE};
-pub use comm::{Comm, Persistent, Received, Receiver, Receiving, Reduction, Scope, Sender, Sending, Status};
+pub use comm::{
+    Comm, Flight, Landed, Number, Persistent, Received, Receiver, Receiving, Reduction, Scope, Sender,
+    Sending, Status,
+};
 pub use error::{Class, Error};
 pub use launcher::{Family, Launcher, launched};
 pub use mpi::{Mpi, Version};

@@ -4,7 +4,7 @@ use crate::header;
 use crate::interface::{Direction, Form, Function, Interface, Parameter};
 use crate::text::{canonical, hash};
 use crate::types::{Kind, snake};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Ident, TraitItem, parse_quote};
 
@@ -193,6 +193,7 @@ fn service(interface: &Interface) -> TokenStream {
 /// The function that unpacks, calls and packs.
 fn serve(interface: &Interface, function: &Function) -> TokenStream {
     let (own, serve) = (&function.name, format_ident!("serve_{}", function.name));
+    let [request, reply, result] = ["request", "reply", "result"].map(own_name);
     let (request_bytes, answer_bytes) = (function.request_bytes, function.answer_bytes);
     // Lengths need all values, so these are first.
     let values = function.parameters.iter().filter_map(|parameter| {
@@ -200,7 +201,7 @@ fn serve(interface: &Interface, function: &Function) -> TokenStream {
         match &parameter.form {
             Form::Value(word) => {
                 let type_ = word.rust(&interface.handles);
-                Some(quote!(let #name: #type_ = request.value(#at)?;))
+                Some(quote!(let #name: #type_ = #request.value(#at)?;))
             }
             _ => None,
         }
@@ -220,9 +221,9 @@ fn serve(interface: &Interface, function: &Function) -> TokenStream {
     let packs = function.parameters.iter().map(|parameter| {
         let (name, at, slice) = (&parameter.name, parameter.at, slice_name(parameter));
         match &parameter.form {
-            Form::Out(_) => quote!(reply.value(#at, #name);),
+            Form::Out(_) => quote!(#reply.value(#at, #name);),
             Form::Data(_, Direction::Out | Direction::Both, _) => {
-                quote!(request.put(&mut reply, #slice, &#name).await?;)
+                quote!(#request.put(&mut #reply, #slice, &#name).await?;)
             }
             _ => TokenStream::new(),
         }
@@ -231,30 +232,35 @@ fn serve(interface: &Interface, function: &Function) -> TokenStream {
     let asks = function.can_fail.then(|| quote!(?));
     // An error of types points to the trait.
     let called = quote_spanned!(own.span()=> self.host.#own(#(#arguments),*) #awaits #asks);
-    let reply = match function.result {
+    let replies = match function.result {
         Some(_) => quote! {
-            let result = #called;
-            let mut reply = ::spinneret_rpc::typed::Reply::new(result);
+            let #result = #called;
+            let mut #reply = ::spinneret_rpc::typed::Reply::new(#result);
         },
         None => quote! {
             #called;
-            let mut reply = ::spinneret_rpc::typed::Reply::empty();
+            let mut #reply = ::spinneret_rpc::typed::Reply::empty();
         },
     };
     quote! {
         #[allow(unused_mut)]
         async fn #serve(
             &self,
-            request: &mut ::spinneret_rpc::typed::Request,
+            #request: &mut ::spinneret_rpc::typed::Request,
         ) -> ::core::result::Result<::spinneret_rpc::typed::Reply, ::spinneret_rpc::typed::Status> {
-            request.begin(&self.gate, #request_bytes, #answer_bytes)?;
+            #request.begin(&self.gate, #request_bytes, #answer_bytes)?;
             #(#values)*
             #(#unpacks)*
-            #reply
+            #replies
             #(#packs)*
-            ::core::result::Result::Ok(reply)
+            ::core::result::Result::Ok(#reply)
         }
     }
+}
+
+/// A name of our own, which no parameter hides.
+fn own_name(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
 }
 
 fn slice_name(parameter: &Parameter) -> Ident {
@@ -263,13 +269,14 @@ fn slice_name(parameter: &Parameter) -> Ident {
 
 fn unpack(interface: &Interface, function: &Function, parameter: &Parameter) -> TokenStream {
     let (name, at, slice) = (&parameter.name, parameter.at, slice_name(parameter));
+    let request = own_name("request");
     match &parameter.form {
         Form::Value(_) => TokenStream::new(),
         Form::Out(word) => {
             let type_ = word.rust(&interface.handles);
             quote!(let mut #name: #type_ = ::spinneret_rpc::typed::Word::zero();)
         }
-        Form::Text(cap) => quote!(let #name = request.text(#at, #cap).await?;),
+        Form::Text(cap) => quote!(let #name = #request.text(#at, #cap).await?;),
         Form::Data(scalar, direction, length) => {
             let length = length.rust(&|handle| {
                 let kind = function.parameters.iter().find_map(|one| match one.form {
@@ -284,12 +291,12 @@ fn unpack(interface: &Interface, function: &Function, parameter: &Parameter) -> 
             });
             let type_ = format_ident!("{}", scalar.rust);
             match direction {
-                Direction::In => quote!(let #name = request.input::<#type_>(#at, #length).await?;),
+                Direction::In => quote!(let #name = #request.input::<#type_>(#at, #length).await?;),
                 Direction::Out => {
-                    quote!(let (#slice, mut #name) = request.output::<#type_>(#at, #length)?;)
+                    quote!(let (#slice, mut #name) = #request.output::<#type_>(#at, #length)?;)
                 }
                 Direction::Both => {
-                    quote!(let (#slice, mut #name) = request.input_and_output::<#type_>(#at, #length).await?;)
+                    quote!(let (#slice, mut #name) = #request.input_and_output::<#type_>(#at, #length).await?;)
                 }
             }
         }

@@ -211,8 +211,19 @@ fn name_of(input: &PatType) -> Result<&Ident> {
     }
 }
 
+/// What a parameter cannot be called in C: names of the stub's own, and words of the language that Rust does not have.
+const TAKEN: [&str; 23] = [
+    "packet", "call", "status", "result", "ticket", "auto", "case", "char", "default", "double", "float",
+    "goto", "int", "long", "register", "short", "signed", "sizeof", "switch", "typedef", "union", "unsigned",
+    "void",
+];
+
 fn parameter(input: &PatType, handles: &[Kind], values: crate::length::Values<'_>) -> Result<Parameter> {
     let name = name_of(input)?;
+    if TAKEN.iter().any(|taken| name == taken) {
+        let why = format!("`{name}` means something else in the stub in C: choose another name");
+        return Err(Error::new(name.span(), why));
+    }
     let mut ours = input
         .attrs
         .iter()

@@ -41,6 +41,10 @@ fn types_without_a_fixed_width() {
     );
     assert!(error(", n: (u8, u8))").starts_with("2:16: this has no fixed width"));
     assert!(error(") -> u128").starts_with("2:16: `u128` is no type of C on the NIC"));
+    assert_eq!(
+        error(", status: u32)"),
+        "2:13: `status` means something else in the stub in C: choose another name"
+    );
     assert_eq!(error(", #[len(4)] n: &[bool])"), "2:28: data are numbers");
 }
 

@@ -16,7 +16,7 @@ struct request {
     uint32_t rest[13];
 };
 
-enum kind { VALUES, NOTE, SUM, FILL, REVERSE, HANDLES, TICKETS, SECRET, MIX, RAW, TOUCH, FAULT_LATER };
+enum kind { VALUES, NOTE, SUM, FILL, REVERSE, HANDLES, TICKETS, SECRET, MIX, RAW, TOUCH, FAULT_LATER, TOUCHES, LATER, COPY };
 
 /* More than a packet takes, for one HPU at a time. */
 static union {
@@ -154,6 +154,27 @@ static void raw(struct request *request) {
     spin_rpc_close(port);
 }
 
+/* Calls that wait: clocks of all of them. */
+static void touches(struct request *request) {
+    uint32_t refused = 0, start = cycles();
+    for (uint32_t call = 0; call < request->count; ++call) {
+        refused += sample_touch(call & 7) != SPIN_SERVICE_DONE;
+    }
+    request->rest[0] = cycles() - start;
+    request->rest[1] = refused;
+}
+
+/* What a stub does with long data, without a call: clocks of it. */
+static void copy(struct request *request) {
+    spin_rpc_port_t *port = spin_rpc_open(SPIN_RPC_NOOP);
+    uint32_t room, start = cycles();
+    spin_cmd_t command;
+    spin_dma_to_host(spin_rpc_bulk(port, &room), (uint32_t)(uintptr_t)data.bytes, request->count, true, &command);
+    spin_cmd_wait(command);
+    request->rest[0] = cycles() - start;
+    spin_rpc_close(port);
+}
+
 __handler__ void typed_ph(handler_args_t *args) {
     task_t *task = args->task;
     uint8_t *payload = (uint8_t *)task->pkt_mem + sizeof(pkt_hdr_t);
@@ -171,6 +192,9 @@ __handler__ void typed_ph(handler_args_t *args) {
     case MIX: mix(&request); break;
     case RAW: raw(&request); break;
     case TOUCH: request.rest[0] = sample_touch(request.number); break;
+    case TOUCHES: touches(&request); break;
+    case LATER: request.rest[0] = sample_later(1, &request.rest[1], &request.rest[2]); break;
+    case COPY: copy(&request); break;
     case FAULT_LATER: sample_later_start(1); asm volatile("ebreak"); break;
     }
     request.kind = HPU_ID(args);

@@ -2,6 +2,7 @@
 
 mod area;
 mod collective;
+mod flight;
 mod messages;
 mod owned;
 mod parts;
@@ -10,6 +11,7 @@ mod registry;
 mod scope;
 
 pub use collective::Reduction;
+pub use flight::{Flight, Landed, Number};
 pub use messages::Status;
 pub use owned::{Receiver, Sender};
 pub use persistent::Persistent;

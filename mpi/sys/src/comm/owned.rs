@@ -10,11 +10,34 @@ use std::rc::Rc;
 
 /// An area of memory that MPI may use as long as this lives.
 #[derive(Debug)]
-struct Owned(Area<'static>);
+pub(super) struct Owned(Area<'static>);
 
 impl Owned {
     fn new(capacity: usize) -> Self {
-        Self(Area::new(Box::leak(vec![0; capacity].into_boxed_slice())))
+        Self::of(vec![0; capacity])
+    }
+
+    /// Made of these bytes.
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        Self(Area::new(Box::leak(bytes.into_boxed_slice())))
+    }
+
+    /// Where MPI is told that it begins.
+    pub(super) fn start(&self) -> *mut u8 {
+        self.0.start()
+    }
+
+    pub(super) fn length(&self) -> usize {
+        self.0.length
+    }
+
+    /// The bytes.
+    ///
+    /// # Safety
+    /// MPI does not use the area while the result lives.
+    pub(super) unsafe fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the caller says so.
+        unsafe { self.0.borrow() }
     }
 }
 

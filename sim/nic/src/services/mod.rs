@@ -3,5 +3,6 @@
 pub mod bench;
 mod calls;
 mod paced;
+pub mod ranks;
 
 pub use paced::{Pace, Paced};

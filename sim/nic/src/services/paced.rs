@@ -98,6 +98,14 @@ impl Paced {
         Ok(self.done_ps)
     }
 
+    /// Forgets the call of a port of one of them, whose handler has died. Says whether there was one.
+    ///
+    /// # Errors
+    /// As [`poll`](Self::poll).
+    pub fn abandon(&mut self, services: usize, port: u32) -> Result<bool, ServicesError> {
+        self.services[services].abandon(port)
+    }
+
     /// The next ones that have something to do.
     fn wanted(&mut self) -> Option<usize> {
         let count = self.services.len();

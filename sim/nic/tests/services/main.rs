@@ -2,7 +2,9 @@
 
 mod calls;
 mod harm;
+mod ranks;
 mod run;
 mod sample;
 mod support;
+mod tutorial;
 mod typed;

@@ -26,6 +26,9 @@ enum Kind {
     Raw,
     Touch,
     FaultLater,
+    Touches,
+    Later,
+    Copy,
 }
 
 /// A NIC whose handlers make typed calls.
@@ -213,6 +216,48 @@ fn a_ticket_of_a_handler_that_died_frees_its_port() {
         assert_eq!(typed.ask(Kind::Touch, 0, 100 + number, &[])[0], DONE);
     }
     assert_eq!(typed.seen.borrow().touched, Vec::from_iter(100..120));
+}
+
+#[test]
+fn a_parked_call_changes_the_times_of_others_by_less_than_a_twentieth() {
+    let mut typed = Typed::new(&Offer::default());
+    let time = |typed: &mut Typed| {
+        let [clocks, refused, ..] = typed.ask(Kind::Touches, 400, 0, &[]);
+        assert_eq!(refused, 0);
+        f64::from(clocks)
+    };
+    // The first ones bring the program into the caches of both clusters.
+    let warm: Vec<f64> = (0..4).map(|_| time(&mut typed)).collect();
+    let alone = warm[3];
+    typed.bench.push_to(1, [Kind::Later as u32, 0, 0], &[]);
+    ok(typed.services.wait(Duration::from_micros(200)));
+    let beside: Vec<f64> = (0..4).map(|_| time(&mut typed)).collect();
+    assert_eq!(typed.seen.borrow().parked, 1, "it is asked once, and waits");
+    for clocks in beside {
+        let change = (clocks - alone) / alone;
+        println!("400 calls: {alone} clocks alone, {clocks} beside a parked one");
+        assert!(
+            change.abs() < 0.05,
+            "{alone} clocks alone, {clocks} beside a parked call"
+        );
+    }
+    release(&typed.seen);
+    let answers = typed.bench.wait(&mut typed.services, 1);
+    assert_eq!(answers[0].rest[..3], [DONE, 2, 1]);
+}
+
+#[test]
+fn long_data_take_little_more_than_their_copy() {
+    let mut typed = Typed::new(&Offer::default());
+    for _ in 0..2 {
+        let [copy, ..] = typed.ask(Kind::Copy, 65536, 0, &[]);
+        let call = typed.ask(Kind::Sum, 32768, 0, &[])[3];
+        println!("64 KiB: {copy} clocks for the copy alone, {call} for the call");
+        assert!(
+            10 * call <= 13 * copy,
+            "{call} clocks for a call whose copy takes {copy}"
+        );
+    }
 }
 
 #[test]

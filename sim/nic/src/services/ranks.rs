@@ -1,0 +1,261 @@
+//! Ranks of MPI whose handlers send and receive messages, each with its own simulated NIC.
+
+use super::{Pace, Paced};
+use crate::Simulated;
+use crate::laptop::{BenchError, runtime};
+use crate::nic::NicConfig;
+use crate::run;
+use serde::Serialize;
+use spinneret_cluster::{Ending, Event};
+use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
+use spinneret_mpi_sys::Mpi;
+use spinneret_rpc::{Offer, Services};
+use spinneret_rpc_mpi::{Ranks, offer};
+use spinneret_sim::packets::udp;
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::rc::Rc;
+
+/// Where packets go, and where their payload begins.
+const PORT: u16 = 9000;
+const PAYLOAD: usize = 42;
+/// Words of a payload of `runtime/tests/mpi_calls`, and those that come back.
+const WORDS: usize = 16;
+const STATUS: usize = 4;
+const RIGHT: usize = 5;
+const CLOCKS: usize = 6;
+/// Packets that handlers have at a time: as many as HPUs, and some that wait.
+const WINDOW: u32 = 32;
+
+/// What is to be done: `enum kind` of `runtime/tests/mpi_calls`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+enum Kind {
+    Send = 0,
+    Ssend = 1,
+    Receive = 2,
+    Wrong = 3,
+    Fault = 4,
+    Requests = 5,
+    Together = 6,
+}
+
+/// How the messages go from rank 0 to rank 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variant {
+    /// One word each, in order.
+    Plain,
+    /// Rank 1 asks for them in another order.
+    Shuffled,
+    /// 64 KiB each.
+    Long,
+    /// By MPI_Ssend.
+    Synchronous,
+    /// Every second one goes the other way.
+    BothWays,
+    /// Some handlers die in the middle of a call.
+    Faults,
+    /// Some handlers give wrong handles and ranks.
+    Wrong,
+    /// Messages to itself by MPI_Isend, MPI_Irecv and MPI_Test.
+    Requests,
+    /// MPI_Barrier, MPI_Bcast and MPI_Allreduce, one after the other.
+    Together,
+}
+
+impl Variant {
+    /// Words of a message.
+    fn words(self) -> u32 {
+        match self {
+            Self::Long => 16384,
+            Self::Together => 12,
+            _ => 1,
+        }
+    }
+
+    /// What the packets of a rank ask for, each with the number of its message.
+    fn packets(self, rank: usize, messages: u32) -> Vec<(Kind, u32)> {
+        let sends = rank == 0;
+        let plain = |i: u32| match (sends, self) {
+            (true, Self::Synchronous) => (Kind::Ssend, i),
+            (true, _) => (Kind::Send, i),
+            (false, _) => (Kind::Receive, i),
+        };
+        let all = 0..messages;
+        match self {
+            // Eight at a time change places: who waits for the last one of many first, with all HPUs, waits for ever.
+            Self::Shuffled if !sends => all
+                .map(|i| match i | 7 {
+                    last if last < messages => (Kind::Receive, i ^ 7),
+                    _ => (Kind::Receive, i),
+                })
+                .collect(),
+            Self::BothWays => all
+                .map(|i| match (i % 2 == 0) == sends {
+                    true => (Kind::Send, i),
+                    false => (Kind::Receive, i),
+                })
+                .collect(),
+            Self::Faults => all
+                .flat_map(|i| {
+                    (i % 50 == 7)
+                        .then_some((Kind::Fault, i))
+                        .into_iter()
+                        .chain([plain(i)])
+                })
+                .collect(),
+            Self::Wrong => all
+                .flat_map(|i| {
+                    (i % 10 == 7)
+                        .then_some((Kind::Wrong, i))
+                        .into_iter()
+                        .chain([plain(i)])
+                })
+                .collect(),
+            Self::Requests => all.map(|i| (Kind::Requests, i)).collect(),
+            Self::Together => all.map(|i| (Kind::Together, i)).collect(),
+            _ => all.map(plain).collect(),
+        }
+    }
+}
+
+/// What became of the packets of a rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The rank.
+    pub rank: usize,
+    /// Packets whose handlers found all as it should be.
+    pub right: u32,
+    /// Packets whose handlers found something else.
+    pub wrong: u32,
+    /// The status of the last of these.
+    pub status: u32,
+    /// Handlers that died.
+    pub dead: u32,
+    /// Calls that the host answered.
+    pub calls: u64,
+    /// What it refused.
+    pub refused: u64,
+    /// Clocks of the quickest call with what the handler does around it.
+    pub least_clocks: u32,
+}
+
+/// Runs all packets of this rank, and leaves every port idle.
+///
+/// # Errors
+/// If the handlers cannot be built, or the NIC or MPI fail.
+pub fn run(mpi: &Mpi, variant: Variant, messages: u32) -> Result<Report, BenchError> {
+    fn failed(error: impl Display) -> BenchError {
+        BenchError::Wrong(error.to_string())
+    }
+    let mut config = NicConfig::default();
+    // A rank waits as long as the other one's simulation takes.
+    config.cluster.watchdog = u64::MAX / 2;
+    if variant == Variant::Long {
+        config.cluster.clusters = 1;
+    }
+    let folder = runtime().join("tests/mpi_calls");
+    let program = Program::open(&run::program(&folder, config.cluster.clusters)?)?;
+    let simulated = Simulated::new(config)?;
+    let nic = Nic::new(simulated.clone()).map_err(failed)?;
+    let rules = Ruleset::all()
+        .rule(Rule::udp_destination_port(PORT, PORT))
+        .end_of_message(Rule::NEVER);
+    let options = Options {
+        host_bytes: 2 << 20,
+        ..Options::default()
+    };
+    let context = nic
+        .open_context(&program, "mpi_calls", &rules, &options)
+        .map_err(failed)?;
+    let world = Rc::new(mpi.world().dup().map_err(failed)?);
+    let alone = Rc::new(mpi.alone().dup().map_err(failed)?);
+    let peer = 1 - world.rank() as u32;
+    let ranks: Rc<RefCell<Option<Rc<Ranks>>>> = Rc::default();
+    let services = Services::open(context, &Offer::default(), |server| {
+        *ranks.borrow_mut() = Some(offer(server, Rc::clone(&world), alone));
+    });
+    let mut paced = Paced::new(vec![services.map_err(failed)?], Pace::default());
+    let mut report = Report {
+        rank: world.rank(),
+        least_clocks: u32::MAX,
+        ..Report::default()
+    };
+    let packets = variant.packets(world.rank(), messages);
+    // What all ranks do together has to have one order.
+    let window = if variant == Variant::Together { 1 } else { WINDOW };
+    let mut waiting = packets.iter();
+    let mut inside = 0;
+    loop {
+        let mut device = simulated.borrow_mut();
+        while inside < window
+            && let Some((kind, i)) = waiting.next()
+        {
+            // The message's number chooses the cluster.
+            let words = [*kind as u32 | (*i & 1) << 16, *i, variant.words(), peer];
+            let mut payload: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            payload.resize(4 * WORDS, 0);
+            device.receive(udp(PORT, &payload));
+            inside += 1;
+        }
+        drop(device);
+        if inside == 0 {
+            break;
+        }
+        let now_ps = simulated.borrow().now_ps();
+        let next_ps = paced.poll(now_ps).map_err(failed)?;
+        let mut device = simulated.borrow_mut();
+        device.run_until(next_ps).map_err(failed)?;
+        while let Some(frame) = device.take_wire() {
+            report.take(&frame.bytes);
+            inside -= 1;
+        }
+        let died: Vec<u32> = device.take_events().iter().filter_map(port_of_the_dead).collect();
+        drop(device);
+        for port in died {
+            inside -= 1;
+            report.dead += 1;
+            paced.abandon(0, port).map_err(failed)?;
+        }
+    }
+    for services in paced.into_services() {
+        let (counts, _) = services.close().map_err(failed)?;
+        report.calls = counts.calls;
+        report.refused = counts.refusals.values().sum();
+    }
+    // Nobody leaves while the other one still asks for something.
+    world.barrier().map_err(failed)?;
+    match ranks.take().is_none_or(|ranks| ranks.is_idle()) {
+        true => Ok(report),
+        false => Err(failed("MPI still works on something that nobody waits for")),
+    }
+}
+
+/// The port of a handler that has died.
+fn port_of_the_dead(event: &Event) -> Option<u32> {
+    match event {
+        Event::Ran(run) if run.ending != Ending::Done => {
+            Some(8 * run.hpu.cluster as u32 + run.hpu.core as u32)
+        }
+        _ => None,
+    }
+}
+
+impl Report {
+    fn take(&mut self, frame: &[u8]) {
+        let payload = frame.get(PAYLOAD..PAYLOAD + 4 * WORDS).unwrap_or_default();
+        let word = |number: usize| {
+            let words: &[[u8; 4]] = payload.as_chunks().0;
+            words.get(number).map_or(0, |word| u32::from_le_bytes(*word))
+        };
+        match word(RIGHT) {
+            1 => self.right += 1,
+            _ => {
+                self.wrong += 1;
+                self.status = word(STATUS);
+            }
+        }
+        self.least_clocks = self.least_clocks.min(word(CLOCKS));
+    }
+}

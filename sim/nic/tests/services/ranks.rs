@@ -1,0 +1,108 @@
+//! Two ranks of MPI, each with its own NIC, whose handlers send each other messages. `SPINNERET_RPC_MESSAGES` makes it more of them.
+
+use crate::support::ok;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Messages of each run.
+fn messages(usual: u32) -> String {
+    std::env::var("SPINNERET_RPC_MESSAGES").unwrap_or_else(|_| usual.to_string())
+}
+
+/// Runs both ranks under an MPI, if it is there, and gives what they say, rank 0 first.
+fn ranks(name: &str, variant: &str, messages: &str) -> Option<[Value; 2]> {
+    let launcher = format!("mpirun.{name}");
+    if Command::new(&launcher).arg("--version").output().is_err() {
+        spinneret_skip::skip(module_path!(), &format!("{launcher} is not installed"));
+        return None;
+    }
+    let mut command = Command::new("timeout");
+    command.args(["900", &launcher]);
+    if name == "openmpi" {
+        command.args(["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]);
+    }
+    command.args([
+        "-n",
+        "2",
+        env!("CARGO_BIN_EXE_calls"),
+        "--variant",
+        variant,
+        "--messages",
+        messages,
+    ]);
+    let output = command
+        .env(
+            "XDG_CACHE_HOME",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
+        )
+        .env("SPINNERET_MPICC", format!("mpicc.{name}"))
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .stdin(Stdio::null())
+        .output();
+    let output = ok(output);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{variant} under {name}: {said}{errors}");
+    let mut reports: Vec<Value> = said
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    reports.sort_by_key(|report| report["rank"].as_u64());
+    Some(reports.try_into().unwrap_or_else(|_| panic!("{said}{errors}")))
+}
+
+/// All handlers of both ranks find everything right, and so many have died.
+fn all_right(name: &str, variant: &str, usual: u32, packets: impl Fn(u64) -> [u64; 2]) {
+    let messages = messages(usual);
+    let Some(reports) = ranks(name, variant, &messages) else {
+        return;
+    };
+    let [right, dead] = packets(ok(messages.parse()));
+    for report in reports {
+        let found = ["right", "wrong", "dead"].map(|field| report[field].as_u64());
+        assert_eq!(
+            found,
+            [right, 0, dead].map(Some),
+            "{variant} under {name}: {report}"
+        );
+    }
+}
+
+#[test]
+fn messages_go_from_handler_to_handler() {
+    for name in ["openmpi", "mpich"] {
+        all_right(name, "plain", 200, |messages| [messages, 0]);
+    }
+}
+
+#[test]
+fn they_may_be_asked_for_in_another_order_and_go_both_ways_at_once() {
+    all_right("openmpi", "shuffled", 64, |messages| [messages, 0]);
+    all_right("openmpi", "both-ways", 64, |messages| [messages, 0]);
+    all_right("mpich", "both-ways", 64, |messages| [messages, 0]);
+    all_right("openmpi", "synchronous", 64, |messages| [messages, 0]);
+}
+
+#[test]
+fn long_messages_go_by_host_memory() {
+    all_right("openmpi", "long", 24, |messages| [messages, 0]);
+}
+
+#[test]
+fn handlers_that_die_or_are_wrong_harm_themselves_alone() {
+    all_right("openmpi", "faults", 64, |messages| {
+        [messages, (messages + 42) / 50]
+    });
+    all_right("openmpi", "wrong", 64, |messages| {
+        [messages + (messages + 2) / 10, 0]
+    });
+}
+
+#[test]
+fn requests_are_tested_and_ranks_do_things_together() {
+    all_right("openmpi", "requests", 32, |messages| [messages, 0]);
+    all_right("openmpi", "together", 8, |messages| [messages, 0]);
+    all_right("mpich", "together", 8, |messages| [messages, 0]);
+}
