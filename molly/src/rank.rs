@@ -69,18 +69,6 @@ const INSTANCES: i64 = 1 << 16;
 /// The tag of messages of [`Rank::gather`]; plans' tags are above.
 const GATHER: usize = 0;
 
-/// The line of a message of [`Rank::gather`].
-fn gathering(peer: usize, is_send: bool, capacity: usize) -> Line {
-    Line {
-        peer,
-        is_send,
-        tag: GATHER,
-        buffers: 1,
-        capacity,
-        pieces: 1,
-    }
-}
-
 impl Rank {
     /// A rank of a grid, whose messages go over a transport. Threads and ranks of MPI are made by [`threads`](crate::threads) and
     /// [`mpi::ranks`](crate::mpi::ranks); this is for other transports.
@@ -137,7 +125,7 @@ impl Rank {
         if self.rank != 0 {
             let owned = field.owned();
             let bytes: &[u8] = bytemuck::cast_slice(&owned);
-            let line = self.line(&gathering(0, true, bytes.len()))?;
+            let line = self.line(0, true, GATHER, 1, bytes.len())?;
             self.transport.buffer(line, bytes.len())?.copy_from_slice(bytes);
             self.transport.start(line)?;
             return Ok(None);
@@ -148,7 +136,7 @@ impl Rank {
             let mut elements = if peer == 0 {
                 field.owned().into_iter()
             } else {
-                let line = self.line(&gathering(peer, false, block.stored() * size_of::<T>()))?;
+                let line = self.line(peer, false, GATHER, 1, block.stored() * size_of::<T>())?;
                 let bytes = self.transport.wait(line)?.chunks_exact(size_of::<T>().max(1));
                 let elements: Vec<T> = bytes.map(bytemuck::pod_read_unaligned).collect();
                 self.transport.release(line)?;
@@ -239,7 +227,7 @@ impl Rank {
         }
         let mut rows = 0;
         plan.tree.visit(&mut plan.slots(self.rank), &mut |row: Row<'_>| {
-            run.expect(self, work, rows)?;
+            run.expect(self, program, work, rows)?;
             rows += 1;
             match row.call {
                 Call::Body(number) => self.work(work, number, row),
@@ -281,7 +269,25 @@ impl Rank {
     }
 
     /// The line of messages to or from a rank, opened if there is none for messages of this length.
-    fn line(&mut self, line: &Line) -> Result<usize> {
+    fn line(
+        &mut self,
+        peer: usize,
+        is_send: bool,
+        tag: usize,
+        buffers: usize,
+        capacity: usize,
+    ) -> Result<usize> {
+        self.opened(&Line {
+            peer,
+            is_send,
+            tag,
+            buffers,
+            capacity,
+            pieces: 1,
+        })
+    }
+
+    fn opened(&mut self, line: &Line) -> Result<usize> {
         let key = (line.peer, line.is_send, line.tag);
         match self.lines.get(&key) {
             Some(&(number, longest)) if line.capacity <= longest => Ok(number),
@@ -353,7 +359,7 @@ impl Execution<'_> {
     }
 
     /// Lets messages come into their places that nobody accesses any more after so many rows.
-    fn expect(&mut self, rank: &mut Rank, work: &mut dyn Work, rows: usize) -> Result<()> {
+    fn expect(&mut self, rank: &mut Rank, program: &Program, work: &mut dyn Work, rows: usize) -> Result<()> {
         while let Some(room) = self.rooms.pop_front_if(|room| room.after <= rows) {
             let Room { message, storage, .. } = room;
             let key = (message.channel, message.peer, storage);
@@ -363,8 +369,12 @@ impl Execution<'_> {
                     let runs = self.elements(rank.rank, &message);
                     let field = self.holds.iter().position(|held| *held == storage);
                     let field = field.expect("what is stored is some field's");
-                    let place = work.storage(field).place_of(&runs);
-                    let place = place.expect("a field of a plan is where its transport puts messages");
+                    let place = work
+                        .storage(field)
+                        .place_of(&runs)
+                        .ok_or_else(|| Error::Foreign {
+                            field: program.fields[field].clone(),
+                        })?;
                     if self.plan.is_same_in_all_chunks(message.channel) {
                         self.places.insert(key, place.clone());
                     }
@@ -381,7 +391,7 @@ impl Execution<'_> {
 
     /// The line of a message, which is open.
     fn line(&self, rank: &mut Rank, message: &Message) -> Result<usize> {
-        rank.line(&self.about(message))
+        rank.opened(&self.about(message))
     }
 
     /// The line of a message, before it is known how long messages are.
@@ -437,7 +447,7 @@ impl Execution<'_> {
             line.pieces = line.pieces.max(runs.len());
             Ok::<(), Error>(())
         })?;
-        lines.iter().try_for_each(|line| rank.line(line).map(|_| ()))
+        lines.iter().try_for_each(|line| rank.opened(line).map(|_| ()))
     }
 
     fn elements(&mut self, rank: usize, message: &Message) -> Rc<Vec<Run>> {
