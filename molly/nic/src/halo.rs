@@ -12,8 +12,8 @@ const RUN_CLOCKS: f64 = 30.0;
 /// Clocks of the cluster in a microsecond.
 const CLOCKS_A_US: f64 = 40.0;
 /// What a message takes beside the work of HPUs: from its announcement to the word that says that it is there, on an idle NIC
-/// in a fabric of 500 ns (docs/molly.md).
-const MESSAGE_US: f64 = 65.0;
+/// in a fabric of 500 ns. It is what is left of the columns of Game of Life that docs/molly.md tells of.
+const MESSAGE_US: f64 = 45.0;
 /// What the host does for a message that its NIC puts in place: a look at the frame of its announcement and one at its word, and
 /// two words that are written to the NIC, of 100 ns each as stated in docs/host/mpi-figures.md.
 const HOST_US: f64 = 0.4;
