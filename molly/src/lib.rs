@@ -39,6 +39,8 @@
 //! What the attribute accepts, and what a plan is, is in
 //! [docs/molly.md](https://github.com/spinneret-nic/spinneret/blob/main/docs/molly.md).
 
+#![deny(unsafe_code)]
+
 // What the attribute writes names this crate as its users do.
 extern crate self as molly;
 

@@ -12,6 +12,7 @@ use std::ptr::NonNull;
 /// [`start`](Self::start) is always the same address, a multiple of 64, of [`bytes`](Self::bytes) bytes that have values and are
 /// nobody else's, but for pieces where a message was [expected](crate::Placing::expect) and has not come yet: the transport
 /// writes there.
+#[allow(unsafe_code)]
 pub unsafe trait Memory: fmt::Debug + Send + Sync {
     /// Where it begins.
     fn start(&self) -> NonNull<u8>;

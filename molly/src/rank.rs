@@ -305,7 +305,7 @@ impl Rank {
         }
         let mut rows = 0;
         plan.tree.visit(&mut plan.slots(self.rank), &mut |row: Row<'_>| {
-            run.expect(self, work, rows)?;
+            run.expect(self, program, work, rows)?;
             rows += 1;
             match row.call {
                 Call::Body(number) => self.work(work, number, row),
@@ -419,7 +419,7 @@ impl Execution<'_> {
     }
 
     /// Lets messages come into their places that nobody accesses any more after so many rows.
-    fn expect(&mut self, rank: &mut Rank, work: &mut dyn Work, rows: usize) -> Result<()> {
+    fn expect(&mut self, rank: &mut Rank, program: &Program, work: &mut dyn Work, rows: usize) -> Result<()> {
         while let Some(room) = self.rooms.pop_front_if(|room| room.after <= rows) {
             let Room { message, storage, .. } = room;
             let key = (message.channel, message.peer, storage);
@@ -429,8 +429,12 @@ impl Execution<'_> {
                     let runs = self.elements(rank.rank, &message);
                     let field = self.holds.iter().position(|held| *held == storage);
                     let field = field.expect("what is stored is some field's");
-                    let place = work.storage(field).place_of(&runs);
-                    let place = place.expect("a field of a plan is where its transport puts messages");
+                    let place = work
+                        .storage(field)
+                        .place_of(&runs)
+                        .ok_or_else(|| Error::Foreign {
+                            field: program.fields[field].clone(),
+                        })?;
                     if self.plan.is_same_in_all_chunks(message.channel) {
                         self.places.insert(key, place.clone());
                     }
@@ -503,7 +507,7 @@ impl Execution<'_> {
             line.pieces = line.pieces.max(runs.len());
             Ok::<(), Error>(())
         })?;
-        lines.iter().try_for_each(|line| rank.line(line).map(|_| ()))
+        lines.iter().try_for_each(|line| rank.opened(line).map(|_| ()))
     }
 
     fn elements(&mut self, rank: usize, message: &Message) -> Rc<Vec<Run>> {

@@ -1,7 +1,7 @@
 //! What a rank receives, and what it takes: a host that copies it into place, or a NIC that puts it there.
 
 use crate::known::Known;
-use crate::shown::when;
+use crate::words::{narrow, when};
 use molly::Plan;
 use molly::model::Program;
 use molly_nic::Halo;
@@ -98,7 +98,7 @@ pub(crate) fn text(halos: &[ShownHalo]) -> String {
     });
     format!(
         "{}Messages to rank {}: by a copy on this machine, or by a NIC at 40 MHz\n\n",
-        crate::plan::narrow(headings, rows),
+        narrow(headings, rows),
         first.rank
     )
 }

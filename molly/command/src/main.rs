@@ -10,6 +10,7 @@ mod plan;
 mod run;
 mod setup;
 mod shown;
+mod words;
 
 use args::{Arguments, Command};
 use clap::Parser as _;
@@ -25,8 +26,16 @@ fn main() -> ExitCode {
         (true, init) => match init() {
             Err(error) => Err((true, Failure::usage(error))),
             Ok(mpi) => match work(&command, Some(&mpi)) {
-                // All ranks come to this by themselves, so one of them says it.
-                Err(failure @ Failure::Usage(_)) => Err((mpi.world().rank() == 0, failure)),
+                // All ranks come to this by themselves, so one of them says it, before a launcher ends it for another's code.
+                Err(failure @ Failure::Usage(_)) => {
+                    let world = mpi.world();
+                    if world.rank() == 0 {
+                        eprintln!("molly: {failure}");
+                    }
+                    // Whoever cannot wait for the others ends all the same.
+                    let _ = world.barrier();
+                    Err((false, failure))
+                }
                 // The others would wait for this one.
                 other => {
                     mpi.or_abort(other);

@@ -3,6 +3,7 @@
 use crate::args::{PlanArguments, named};
 use crate::failure::Failure;
 use crate::shown::{Shown, join, shown};
+use crate::words::narrow;
 use crate::{halos, picture};
 use anyhow::{Context as _, anyhow};
 use molly::Plan;
@@ -82,21 +83,6 @@ fn channels(shown: &Shown) -> String {
         "{}All chunks: {messages} messages, {elements} elements\n\n",
         narrow(headings, rows)
     )
-}
-
-/// A table of figures behind two columns of words. Eight columns fit into 80 characters with two between them, not with three.
-pub(crate) fn narrow<const N: usize>(headings: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let mut table = spinneret_table::figures(headings, &[0, 1]);
-    for column in table.column_iter_mut() {
-        column.set_padding((1, 0));
-    }
-    rows.for_each(|row| {
-        table.add_row(row);
-    });
-    table
-        .lines()
-        .map(|line| line.trim_end().to_owned() + "\n")
-        .collect()
 }
 
 /// Prints a result. Whoever reads the output and goes has seen enough of it.

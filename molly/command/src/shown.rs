@@ -3,8 +3,9 @@
 use crate::halos::{ShownHalo, halos};
 use crate::known::Known;
 use crate::setup::Setup;
+use crate::words::when;
 use molly::Plan;
-use molly::model::{Level, Program, Summary};
+use molly::model::{Program, Summary};
 use serde::Serialize;
 
 /// A plan in numbers.
@@ -179,17 +180,6 @@ impl Shown {
             100.0 * early as f64 / instances.max(1) as f64
         ));
         remarks
-    }
-}
-
-/// When a channel's chunks travel, in words. Loops are counted from the outermost one.
-pub(crate) fn when(level: Level) -> String {
-    match level {
-        Level::Initial => "at the beginning".to_owned(),
-        Level::Final => "at the end".to_owned(),
-        Level::Time(0) => "before each nest".to_owned(),
-        Level::Time(at) if at % 2 == 1 => format!("each turn of loop {}", at.div_ceil(2)),
-        Level::Time(at) => format!("each nest in loop {}", at / 2),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What it takes to receive the messages of a channel: a host that copies them into fields, or a NIC that puts them there.
 
-use crate::lines::segment_bytes;
+use crate::lines::{HPUS, segment_bytes};
 use molly::model::Run;
 use molly::{Field, Storage as _};
 use std::hint::black_box;
@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 /// Clocks that an HPU takes for a packet without its runs, and for each run; measured on the simulated NIC (docs/host/mpi.md).
 const PACKET_CLOCKS: f64 = 400.0;
 const RUN_CLOCKS: f64 = 30.0;
-/// Clocks of the cluster in a microsecond, and its HPUs.
+/// Clocks of the cluster in a microsecond.
 const CLOCKS_A_US: f64 = 40.0;
-const HPUS: f64 = 16.0;
 /// What a message takes beside the work of HPUs: from its announcement to the word that says that it is there, on an idle NIC
-/// in a fabric of 500 ns (docs/molly.md).
-const MESSAGE_US: f64 = 65.0;
+/// in a fabric of 500 ns. It is what is left of the columns of Game of Life that docs/molly.md tells of.
+const MESSAGE_US: f64 = 45.0;
 /// What the host does for a message that its NIC puts in place: a look at the frame of its announcement and one at its word, and
 /// two words that are written to the NIC, of 100 ns each as stated in docs/host/mpi-figures.md.
 const HOST_US: f64 = 0.4;
@@ -62,10 +61,10 @@ impl Halo {
     pub fn of(bytes: usize, pieces: usize, row_bytes: usize) -> Self {
         let pieces = pieces.max(1);
         let host_us = host_us(bytes / pieces, pieces, row_bytes);
-        let packets = bytes.div_ceil(segment_bytes(bytes, pieces)).max(1) as f64;
+        let packets = bytes.div_ceil(segment_bytes(bytes, pieces)).max(1);
         // A packet that ends within a run makes two of it.
-        let runs = (pieces as f64).max(packets);
-        let clocks = (packets * PACKET_CLOCKS + runs * RUN_CLOCKS) / packets.min(HPUS);
+        let runs = pieces.max(packets) as f64 / packets as f64;
+        let clocks = packets.div_ceil(HPUS) as f64 * (PACKET_CLOCKS + runs * RUN_CLOCKS);
         let freed_us = host_us - HOST_US;
         Self {
             run_bytes: bytes as f64 / pieces as f64,
@@ -112,7 +111,7 @@ mod tests {
         assert_eq!((column.run_bytes, column.by), (4.0, By::Nic));
         assert_eq!(corner.by, By::Host);
         assert!(corner.freed_us < 0.0 && corner.nic_us > corner.host_us);
-        // 16 HPUs take 256 runs each.
-        assert!(column.nic_us > 256.0 * 30.0 / 40.0);
+        // Each of 8 HPUs has 512 runs.
+        assert!(column.nic_us > 512.0 * 30.0 / 40.0);
     }
 }

@@ -13,6 +13,8 @@
 //! copies nothing. The grant is the credit without which a message does not come; when it is given is what
 //! [`Plan::rooms`](molly::Plan::rooms) found out.
 
+#![deny(unsafe_code)]
+
 mod halo;
 mod lines;
 mod memory;

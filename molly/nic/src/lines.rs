@@ -11,18 +11,22 @@ use std::collections::VecDeque;
 /// from chunk to chunk there are many places, and the oldest request is freed.
 const PLACES: usize = 4;
 
-/// HPUs that can work on a message at once.
-const HPUS: usize = 16;
-/// Runs that take an HPU as long as all else of a packet: 430 clocks, and 30 a run ([docs/host/mpi.md]).
+/// HPUs that work on a message: those of one cluster, as the scheduler puts a message alone into one.
+pub(crate) const HPUS: usize = 8;
+/// Runs that take an HPU as long as all else of a packet: 400 clocks, and 30 a run ([docs/host/mpi.md]).
 ///
 /// [docs/host/mpi.md]: https://github.com/spinneret-nic/spinneret/blob/main/docs/host/mpi.md
 const RUNS: usize = 14;
 
-/// Payload of the packets of a message: as much as there can be, but more packets if there are many runs, up to one for each
-/// HPU.
+/// Payload of the packets of a message: as much as there can be, but if there are many runs, as many packets that all HPUs have
+/// work, and the same work.
 pub(crate) fn segment_bytes(bytes: usize, pieces: usize) -> usize {
-    let packets = pieces.div_ceil(RUNS).clamp(1, HPUS);
-    bytes.div_ceil(packets).clamp(1, MAX_PAYLOAD)
+    let (least, wanted) = (bytes.div_ceil(MAX_PAYLOAD).max(1), pieces.div_ceil(RUNS));
+    let packets = match wanted < HPUS {
+        true => least.max(wanted),
+        false => least.next_multiple_of(HPUS),
+    };
+    bytes.div_ceil(packets).max(1)
 }
 
 /// A line of messages to or from a rank.
@@ -206,4 +210,17 @@ fn receive<D: Device>(
 ) -> Result<Request, Error> {
     let (from, world) = ((Some(line.peer), Some(line.tag as i32)), rank.world());
     rank.recv_init((buffer, 0), layout, from, &world, Copies::Refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::segment_bytes;
+
+    #[test]
+    fn short_runs_are_spread_over_all_hpus() {
+        // A row, a column, a face of rows, a face of single numbers, and a corner.
+        let shapes = [(8188, 1), (254, 254), (16384, 32), (32768, 4096), (1, 1)];
+        let packets = shapes.map(|(bytes, pieces)| bytes.div_ceil(segment_bytes(bytes, pieces)));
+        assert_eq!(packets, [6, 8, 12, 24, 1]);
+    }
 }

@@ -57,6 +57,16 @@ pub(crate) fn on_nics(
     costs: Costs,
     each: impl Fn(&mut molly::Rank) -> molly::Result<Traffic> + Sync,
 ) -> Done {
+    Done(try_on_nics(grid, faults, costs, each).unwrap_or_else(|error| panic!("on {grid}: {error}")))
+}
+
+/// The same with a program that gives something else, or fails.
+pub(crate) fn try_on_nics<R: Send>(
+    grid: &str,
+    faults: Faults,
+    costs: Costs,
+    each: impl Fn(&mut molly::Rank) -> molly::Result<R> + Sync,
+) -> Result<Vec<(R, Placed)>, ExchangeError> {
     let geometry = Geometry::parse(grid).unwrap();
     let handlers = program().unwrap_or_else(|error| panic!("{error}"));
     let address = |rank| Address {
@@ -68,7 +78,7 @@ pub(crate) fn on_nics(
         patience: Duration::from_secs(1),
         instance: costs.instance,
     };
-    let ended: Mutex<Vec<(Traffic, Placed)>> = Mutex::default();
+    let ended: Mutex<Vec<(R, Placed)>> = Mutex::default();
     let work = |own: usize| -> Work<'_> {
         let (geometry, handlers, addresses, ended, each) = (&geometry, &handlers, &addresses, &ended, &each);
         Box::new(move |nic| {
@@ -83,8 +93,8 @@ pub(crate) fn on_nics(
         })
     };
     let works = (0..geometry.ranks()).map(work).collect();
-    ranks(faults, 20, 2, works).unwrap_or_else(|error| panic!("on {grid}: {error}"));
-    Done(ended.into_inner().unwrap())
+    ranks(faults, 20, 2, works)?;
+    Ok(ended.into_inner().unwrap())
 }
 
 impl Done {

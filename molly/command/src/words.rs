@@ -1,0 +1,29 @@
+//! Words and tables that several results have.
+
+use molly::model::Level;
+
+/// When a channel's chunks travel, in words. Loops are counted from the outermost one.
+pub(crate) fn when(level: Level) -> String {
+    match level {
+        Level::Initial => "at the beginning".to_owned(),
+        Level::Final => "at the end".to_owned(),
+        Level::Time(0) => "before each nest".to_owned(),
+        Level::Time(at) if at % 2 == 1 => format!("each turn of loop {}", at.div_ceil(2)),
+        Level::Time(at) => format!("each nest in loop {}", at / 2),
+    }
+}
+
+/// A table of figures behind two columns of words. Eight columns fit into 80 characters with two between them, not with three.
+pub(crate) fn narrow<const N: usize>(headings: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut table = spinneret_table::figures(headings, &[0, 1]);
+    for column in table.column_iter_mut() {
+        column.set_padding((1, 0));
+    }
+    rows.for_each(|row| {
+        table.add_row(row);
+    });
+    table
+        .lines()
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
+}
