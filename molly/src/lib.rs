@@ -67,3 +67,8 @@ pub use sums::{FastSum, Part, Sum, Summand};
 pub use threads::Network;
 pub use transport::{Line, Transport};
 pub use world::threads;
+
+/// The tutorial works as it is written.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/molly-tutorial.md")]
+struct Tutorial;

@@ -63,7 +63,7 @@ fn ranks_that_take_turns_send_less_often() {
         "3",
     ];
     let with = |first: &[&str], last: &[&str]| output(&[first, &arguments, last].concat());
-    let turns = with(&["plan"], &["--pipeline"]);
+    let turns = with(&["plan"], &["--pipeline", "1000"]);
     assert!(turns.contains("Ranks take turns in a sweep over u"), "{turns}");
     let messages = |text: &str| {
         text.lines()
@@ -75,7 +75,7 @@ fn ranks_that_take_turns_send_less_often() {
         messages(&with(&["plan"], &[])).unwrap(),
         "All chunks: 208 messages, 868 elements"
     );
-    let checked = with(&["check"], &["--pipeline"]);
+    let checked = with(&["check"], &["--pipeline", "5"]);
     assert!(checked.contains("the bits of the serial run"), "{checked}");
 }
 

@@ -24,6 +24,7 @@ mod program;
 mod progress;
 mod scan;
 mod schedule;
+mod strips;
 mod summary;
 mod text;
 mod tree;
