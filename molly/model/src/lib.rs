@@ -28,6 +28,7 @@ mod strips;
 mod summary;
 mod text;
 mod tree;
+mod value;
 mod versions;
 
 pub use channels::Channel;
@@ -39,5 +40,6 @@ pub use plan::{Message, Options, Plan, Span};
 pub use program::{Access, Body, Bounds, Comparison, Cond, Expr, Node, Program, Site, Sizes};
 pub use progress::Stuck;
 pub use summary::{Executed, Summary};
-pub use tree::{Again, Call, Op, Points, Row, Run, Tree, Value};
+pub use tree::{Again, Call, Points, Row, Run, Tree};
+pub use value::{Op, Value};
 pub use versions::{Exchange, Group};

@@ -12,7 +12,8 @@ use crate::nest::Nest;
 use crate::overlap::Split;
 use crate::scan::{Scan, all_of};
 use crate::text::names;
-use crate::tree::{Call, Op, Tree, Value};
+use crate::tree::{Call, Tree};
+use crate::value::{Op, Value};
 use crate::versions::{Exchange, events};
 use spinneret_isl::{Map, Set};
 
