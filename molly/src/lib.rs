@@ -72,3 +72,8 @@ pub use sums::{FastSum, Part, Sum, Summand};
 pub use threads::Network;
 pub use transport::{Line, Place, Placing, Transport};
 pub use world::threads;
+
+/// The tutorial works as it is written.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/molly-tutorial.md")]
+struct Tutorial;

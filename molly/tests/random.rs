@@ -4,6 +4,7 @@
 
 use molly::random::Case;
 use molly::{Network, Options};
+use std::num::NonZeroU32;
 
 fn cases() -> u64 {
     std::env::var("MOLLY_CASES")
@@ -23,7 +24,7 @@ fn random_programs_read_what_the_serial_run_reads() {
         };
         let checked = molly::threads(&case.grid, &network, |rank| {
             rank.set_options(Options {
-                pipeline: seed % 2 == 1,
+                pipeline: NonZeroU32::new(seed as u32 % 4),
                 ..Options::default()
             });
             if rank.rank() == 0 {

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use molly::{Geometry, Options};
 use spinneret_host::Program;
 use spinneret_mpi_sys::Mpi;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -56,9 +57,9 @@ pub(crate) struct Asked {
     /// Make all copies that the program makes
     #[arg(long)]
     pub(crate) no_exchange: bool,
-    /// Let ranks take turns in sweeps that read what they write, for fewer messages
-    #[arg(long)]
-    pub(crate) pipeline: bool,
+    /// Let ranks take turns in sweeps that read what they write, each after some rows of the one before it
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) pipeline: Option<NonZeroU32>,
 }
 
 /// NICs that put messages in place.

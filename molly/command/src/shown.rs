@@ -162,7 +162,7 @@ impl Shown {
         }
         for field in &self.turns {
             remarks.push(format!(
-                "Ranks take turns in a sweep over {field}: each waits for those before it"
+                "Ranks take turns in a sweep over {field}: each waits for some rows of those before it"
             ));
         }
         for (from, to) in &self.exchanges {

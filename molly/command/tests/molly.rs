@@ -68,19 +68,19 @@ fn ranks_that_take_turns_send_less_often() {
         "3",
     ];
     let with = |first: &[&str], last: &[&str]| output(&[first, &arguments, last].concat());
-    let turns = with(&["plan"], &["--pipeline"]);
+    let turns = with(&["plan"], &["--pipeline", "1000"]);
     assert!(turns.contains("Ranks take turns in a sweep over u"), "{turns}");
     let messages = |text: &str| {
         text.lines()
             .find(|line| line.starts_with("All chunks"))
             .map(str::to_owned)
     };
-    assert_eq!(messages(&turns).unwrap(), "All chunks: 28 messages, 868 elements");
+    assert_eq!(messages(&turns).unwrap(), "All chunks: 24 messages, 744 elements");
     assert_eq!(
         messages(&with(&["plan"], &[])).unwrap(),
-        "All chunks: 208 messages, 868 elements"
+        "All chunks: 204 messages, 744 elements"
     );
-    let checked = with(&["check"], &["--pipeline"]);
+    let checked = with(&["check"], &["--pipeline", "5"]);
     assert!(checked.contains("the bits of the serial run"), "{checked}");
 }
 

@@ -60,10 +60,12 @@ struct Names {
     k: Vec<String>,
     u: Vec<String>,
     e: Vec<String>,
+    /// Whether a rank can have to wait for others to begin what it has ended.
+    has_turns: bool,
 }
 
-/// Merges what has the same field and level.
-pub(crate) fn merge(nest: &Nest<'_>, remote: Vec<Remote>) -> Result<Vec<Messages>> {
+/// Merges what has the same field and level, where ranks take turns or do not.
+pub(crate) fn merge(nest: &Nest<'_>, remote: Vec<Remote>, has_turns: bool) -> Result<Vec<Messages>> {
     let mut merged: Vec<Remote> = Vec::new();
     for mut next in remote {
         shorten(nest, &mut next)?;
@@ -84,10 +86,13 @@ pub(crate) fn merge(nest: &Nest<'_>, remote: Vec<Remote>) -> Result<Vec<Messages
         }
     }
     merged.sort_by_key(|remote| (remote.level, remote.field));
-    merged.into_iter().map(|remote| messages(nest, remote)).collect()
+    merged
+        .into_iter()
+        .map(|remote| messages(nest, remote, has_turns))
+        .collect()
 }
 
-fn messages(nest: &Nest<'_>, remote: Remote) -> Result<Messages> {
+fn messages(nest: &Nest<'_>, remote: Remote, has_turns: bool) -> Result<Messages> {
     let Remote {
         field,
         level,
@@ -101,8 +106,9 @@ fn messages(nest: &Nest<'_>, remote: Remote) -> Result<Messages> {
         k: names("k", depth),
         u: names("u", depth),
         e: names("e", nest.shape(field).len()),
+        has_turns,
     };
-    let Names { q, p, k, u, e } = &names;
+    let Names { q, p, k, u, e, .. } = &names;
     let whole = [q, u, p, k, e].map(|part| &part[..]).concat();
     let part = |set: &Set, from: &[String], of: &[&[String]]| -> Result<Set> {
         let to = format!("[{}]", of.concat().join(", "));
@@ -157,6 +163,7 @@ fn ordered(sends: Set, names: &Names) -> Result<Option<(Set, usize)>> {
         k: k.clone(),
         u: u.clone(),
         e: Vec::new(),
+        has_turns: names.has_turns,
     };
     let message = [&q[..], p, k, u].concat();
     let moments = format!("[[{}] -> [{}]]", k.join(", "), u.join(", "));
@@ -288,12 +295,14 @@ fn buffers(sends: &Map, names: &Names) -> Result<Option<usize>> {
         .intersect_range(chunks)?
         .lexmin()?;
     let Names { q, p, k, u, .. } = names;
-    // Pairs of a chunk and a time of sending that is before the chunk is received.
+    // Pairs of a chunk and a time of sending that is before the chunk is received. In turns the sender can be the first of both at
+    // the same time.
+    let before = if names.has_turns { "<<=" } else { "<<" };
     let message = [&q[..], p, k].concat().join(", ");
     let too_early = match k.is_empty() {
         true => Map::parse(&format!("{{ [{message}] -> [] : false }}"))?,
         false => Map::parse(&format!(
-            "{{ [{message}] -> [{}] : {} << {} }}",
+            "{{ [{message}] -> [{}] : {} {before} {} }}",
             u.join(", "),
             u.join(", "),
             k.join(", ")

@@ -18,6 +18,8 @@ pub(crate) struct Nest<'a> {
     pub(crate) sizes: &'a Sizes,
     pub(crate) geometry: &'a Geometry,
     pub(crate) statements: Vec<Statement<'a>>,
+    /// For each body the loop around it that is there in time only, if there are such loops.
+    pub(crate) hidden: Vec<Option<usize>>,
     /// Loops around the body that has most.
     depth: usize,
     /// Relations by their texts: to read a text takes isl longer than most of what is done with its answer.
@@ -51,6 +53,7 @@ impl<'a> Nest<'a> {
             sizes,
             geometry,
             statements: Vec::new(),
+            hidden: Vec::new(),
             depth: 0,
             known: RefCell::default(),
             known_sets: RefCell::default(),

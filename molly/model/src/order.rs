@@ -12,7 +12,8 @@ use crate::nest::Nest;
 use crate::overlap::Split;
 use crate::scan::{Scan, all_of};
 use crate::text::names;
-use crate::tree::{Call, Op, Tree, Value};
+use crate::tree::{Call, Tree};
+use crate::value::{Op, Value};
 use crate::versions::{Exchange, events};
 use spinneret_isl::{Map, Set};
 
@@ -335,7 +336,11 @@ impl Order<'_> {
             false => Value::Slot(self.grid + number),
         };
         let arguments = match piece.call {
-            Call::Body(_) => (0..piece.reversed.len()).map(variable).collect(),
+            Call::Body(body) => {
+                let hidden = self.nest.hidden.get(body).copied().flatten();
+                let told = (0..piece.reversed.len()).filter(|number| Some(*number) != hidden);
+                told.map(variable).collect()
+            }
             _ => (0..piece.end)
                 .map(|at| match at.is_multiple_of(2) {
                     true => Value::Number(piece.places[at / 2]),

@@ -2,61 +2,78 @@
 //!
 //! In place, a sweep such as that of Gauss and Seidel reads what it has written, and what one rank writes, the next one needs in
 //! the same sweep, element by element. If in all such pairs the writer stands before the reader in the order of the ranks'
-//! coordinates, each rank can wait for all of it before its part of the sweep, and send all of its own after it. Order by
-//! beginning of time first and rank second then has each message sent before it is received, so nobody waits in a circle.
+//! coordinates, each rank can wait for all of it before its part of the sweep, and send all of its own after it. No message is
+//! left within a sweep then, whatever its field. So order by beginning of time first and rank second has each message sent before
+//! it is received, and nobody waits in a circle.
 //!
 //! A value comes earlier than in a serial run then. That is right if the rank reads no other version of the same element in that
-//! part of the sweep. And each rank does its part of the sweep after the one before it: sweeps take turns, not rows.
+//! part of the sweep, and the writer makes none after it. Strips of rows make such parts short, so that ranks work at the same time.
 
 use crate::error::Result;
 use crate::flow::{Known, Level, Remote, coordinates};
 use crate::nest::Nest;
-use crate::text::all;
+use crate::text::{all, names};
 use spinneret_isl::Set;
 use std::cmp::Ordering;
 
-/// Gives flows a lower level where that is right; the fields of these flows.
-pub(crate) fn pipelined(nest: &Nest<'_>, flows: &mut [(Known, Option<Remote>)]) -> Result<Vec<usize>> {
-    let mut fields = Vec::new();
-    for flows in flows.chunk_by_mut(|(one, _), (other, _)| one.field == other.field) {
-        let field = flows[0].0.field;
-        if of_field(nest, field, flows)? {
-            fields.push(field);
-        }
-    }
-    Ok(fields)
+/// Turns that ranks take.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Turns {
+    /// Coordinates of time that a part of a sweep has in common.
+    pub(crate) depth: usize,
+    /// The fields of which values travel so.
+    pub(crate) fields: Vec<usize>,
 }
 
-/// Whether some flow of a field got a lower level.
-fn of_field(nest: &Nest<'_>, field: usize, flows: &mut [(Known, Option<Remote>)]) -> Result<bool> {
-    let mut is_found = false;
-    let deepest = flows.iter().filter_map(|(_, remote)| remote.as_ref());
-    let deepest = deepest.map(|remote| remote.depth).max().unwrap_or(0);
-    // A level of 0 would be the whole program.
-    for depth in 2..deepest {
+/// Gives flows a lower level, of at least `least` coordinates of time, if that is right for all that would have a higher one.
+pub(crate) fn pipelined(
+    nest: &Nest<'_>,
+    flows: &mut [(Known, Option<Remote>)],
+    least: usize,
+) -> Result<Option<Turns>> {
+    let depths = flows.iter().filter_map(|(_, remote)| remote.as_ref());
+    let deepest = depths.map(|remote| remote.depth).max().unwrap_or(0);
+    for depth in least..deepest {
+        let Some(fields) = lowered(nest, flows, depth)? else {
+            continue;
+        };
+        for (known, remote) in flows {
+            if let Some(remote) = remote
+                && remote.depth > depth
+            {
+                let level = Level::Time(depth - 1);
+                (remote.level, remote.depth, known.level) = (level, depth, Some(level));
+            }
+        }
+        return Ok(Some(Turns { depth, fields }));
+    }
+    Ok(None)
+}
+
+/// The fields of flows whose level is higher, if it can be lower.
+fn lowered(nest: &Nest<'_>, flows: &[(Known, Option<Remote>)], depth: usize) -> Result<Option<Vec<usize>>> {
+    let mut fields = Vec::new();
+    for flows in flows.chunk_by(|(one, _), (other, _)| one.field == other.field) {
+        let field = flows[0].0.field;
         let sweep = Sweep { nest, field, depth };
         let mut lower = Vec::new();
         for (at, (_, remote)) in flows.iter().enumerate() {
-            if let Some(remote) = remote
-                && remote.depth > depth
-                && sweep.is_ordered(remote)?
-            {
+            let Some(remote) = remote else { continue };
+            if !sweep.is_ordered(remote)? {
+                return Ok(None);
+            }
+            if remote.depth > depth {
                 lower.push(at);
             }
         }
-        if lower.is_empty() || !sweep.is_only_version(flows, &lower)? {
-            continue;
-        }
-        is_found = true;
-        for at in lower {
-            let (known, remote) = &mut flows[at];
-            known.level = Some(Level::Time(depth - 1));
-            if let Some(remote) = remote {
-                (remote.level, remote.depth) = (Level::Time(depth - 1), depth);
+        if !lower.is_empty() {
+            if !sweep.is_only_version(flows, &lower)? {
+                return Ok(None);
             }
+            fields.push(field);
         }
     }
-    Ok(is_found)
+    Ok(Some(fields))
 }
 
 /// Times that begin with the same coordinates, so many of them.
@@ -75,14 +92,8 @@ impl Sweep<'_> {
     /// Values that are written and read in one sweep.
     fn within(&self) -> Result<Set> {
         let [_, u, _, k, _] = coordinates(self.nest, self.field);
-        let same: Vec<String> = u
-            .iter()
-            .zip(&k)
-            .take(self.depth)
-            .map(|(u, k)| format!("{u} = {k}"))
-            .collect();
-        self.nest
-            .set(&format!("{{ [{}] : {} }}", self.space(), all(&same)))
+        let same = same(&u[..self.depth], &k);
+        self.nest.set(&format!("{{ [{}] : {same} }}", self.space()))
     }
 
     /// Whether ranks get values of the same sweep only from ranks before them.
@@ -106,10 +117,8 @@ impl Sweep<'_> {
             .relation(&format!("{{ [{}] -> [{read}] }}", self.space()))?;
         let empty = Set::parse(&format!("{{ [{}] : false }}", self.space()))?;
         let (mut early, mut others) = (empty.clone(), empty);
-        let is_local: Vec<String> = q.iter().zip(&p).map(|(q, p)| format!("{q} = {p}")).collect();
-        let is_local = self
-            .nest
-            .set(&format!("{{ [{}] : {} }}", self.space(), all(&is_local)))?;
+        let is_local = format!("{{ [{}] : {} }}", self.space(), same(&q, &p));
+        let is_local = self.nest.set(&is_local)?;
         for (at, (known, _)) in flows.iter().enumerate() {
             // What is read at the end is read after all sweeps.
             if known.to.is_none() {
@@ -128,7 +137,45 @@ impl Sweep<'_> {
                 false => others = others.union(values)?,
             }
         }
-        let both = early.apply(read.clone())?.intersect(others.apply(read)?)?;
-        Ok(both.is_empty()?)
+        let both = early
+            .clone()
+            .apply(read.clone())?
+            .intersect(others.apply(read)?)?;
+        Ok(both.is_empty()? && self.is_last_version(early)?)
     }
+
+    /// Whether no such value is overwritten in the sweep that it is of: it is sent after that.
+    fn is_last_version(&self, early: Set) -> Result<bool> {
+        let (nest, [_, u, _, _, e]) = (self.nest, coordinates(self.nest, self.field));
+        let w = names("w", u.len());
+        let written = [&u[..], &e].concat().join(", ");
+        let rewritten = [&w[..], &e].concat().join(", ");
+        let later = format!(
+            "{{ [{written}] -> [{rewritten}] : {} and {} << {} }}",
+            same(&u[..self.depth], &w),
+            u.join(", "),
+            w.join(", ")
+        );
+        let space = self.space();
+        let early = early.apply(nest.relation(&format!("{{ [{space}] -> [{written}] }}"))?)?;
+        let later = early.apply(nest.relation(&later)?)?;
+        let placed = [&names("p", nest.geometry.extents().len())[..], &w, &e].concat();
+        let timed = nest.relation(&format!("{{ [{}] -> [{rewritten}] }}", placed.join(", ")))?;
+        for (body, at, access) in nest.accesses() {
+            if access.is_write && access.field == self.field {
+                let written = nest.access(body, at)?.apply_domain(nest.place(body, at)?)?;
+                let written = written.wrap()?.flatten()?.apply(timed.clone())?;
+                if !written.intersect(later.clone())?.is_empty()? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The condition that coordinates are the same, as many as the first has.
+fn same(a: &[String], b: &[String]) -> String {
+    let same: Vec<String> = a.iter().zip(b).map(|(a, b)| format!("{a} = {b}")).collect();
+    all(&same)
 }

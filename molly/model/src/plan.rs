@@ -2,18 +2,20 @@
 
 use crate::channels::{Channel, Messages, elements, merge};
 use crate::error::{Error, Result};
-use crate::flow::{Flow, Known, flows};
+use crate::flow::{Flow, Known, Remote, flows};
 use crate::geometry::Geometry;
 use crate::nest::Nest;
 use crate::order::order;
 use crate::overlap::{Split, splits};
-use crate::pipeline::pipelined;
+use crate::pipeline::{Turns, pipelined};
 use crate::program::{Program, Sizes};
 use crate::schedule::schedule;
+use crate::strips::{Strips, strips};
 use crate::text::names;
 use crate::tree::{Call, Points, Row, Run, Tree};
 use crate::versions::{Exchange, Group, exchanges};
 use spinneret_isl::{Set, limited};
+use std::num::NonZeroU32;
 
 /// What every rank does. One plan serves all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,9 +76,9 @@ pub struct Options {
     pub overlap: bool,
     /// Whether fields exchange what is stored where a program only copies.
     pub exchange: bool,
-    /// Whether ranks take turns in a sweep that reads what it writes, where that makes fewer messages. Each then waits for the one
-    /// before it.
-    pub pipeline: bool,
+    /// If ranks take turns in a sweep that reads what it writes, where that makes fewer messages: after how many rows, that is,
+    /// values of the loop's variable, the next one can begin.
+    pub pipeline: Option<NonZeroU32>,
 }
 
 impl Default for Options {
@@ -86,7 +88,7 @@ impl Default for Options {
             operations: 2_000_000_000,
             overlap: true,
             exchange: true,
-            pipeline: false,
+            pipeline: None,
         }
     }
 }
@@ -106,35 +108,63 @@ impl Plan {
     fn make(program: &Program, sizes: &Sizes, geometry: &Geometry, options: Options) -> Result<Self> {
         let nest = Nest::new(program, sizes, geometry)?;
         nest.check_bounds()?;
-        let mut flows = flows(&nest)?;
+        let mut found = flows(&nest)?;
+        // A level of 0 would be the whole program.
+        let least = 2;
         let turns = match options.pipeline {
-            true => pipelined(&nest, &mut flows)?,
-            false => Vec::new(),
+            Some(_) => pipelined(&nest, &mut found, least)?,
+            None => None,
         };
+        if let (Some(rows), Some(Turns { depth, fields })) = (options.pipeline, &turns) {
+            let Strips { program, hidden } = strips(program, depth / 2, fields, rows.get().into());
+            let mut nest = Nest::new(&program, sizes, geometry)?;
+            nest.hidden = hidden;
+            let mut found = flows(&nest)?;
+            // The loop over strips and the place in it.
+            let turns = pipelined(&nest, &mut found, depth + 2)?;
+            if turns.is_some()
+                && let Some(plan) = Self::of(&nest, found, turns, options)?
+            {
+                return Ok(plan);
+            }
+        }
+        let plan = Self::of(&nest, found, turns, options)?;
+        plan.ok_or_else(|| spinneret_isl::Error::Isl("no loops for an order of time".to_owned()).into())
+    }
+
+    /// Nothing if the order of a nest with hidden loops cannot be said.
+    fn of(
+        nest: &Nest<'_>,
+        flows: Vec<(Known, Option<Remote>)>,
+        turns: Option<Turns>,
+        options: Options,
+    ) -> Result<Option<Self>> {
         let (flows, remote): (Vec<Known>, Vec<_>) = flows.into_iter().unzip();
-        let messages = merge(&nest, remote.into_iter().flatten().collect())?;
+        let messages = merge(nest, remote.into_iter().flatten().collect(), turns.is_some())?;
         let (exchanges, groups) = match options.exchange {
-            true => exchanges(&nest, &flows)?,
+            true => exchanges(nest, &flows)?,
             false => (Vec::new(), Vec::new()),
         };
-        let tree = ordered(&nest, &messages, &exchanges, options)?;
+        let Some(tree) = ordered(nest, &messages, &exchanges, options)? else {
+            return Ok(None);
+        };
         let is_message = |call| matches!(call, Call::Send(_) | Call::Receive(_));
         let events = tree.only(&is_message).unwrap_or(Tree::Block(Vec::new()));
-        let needs = (0..program.fields.len())
-            .map(|field| needs(&nest, field, &groups))
+        let needs = (0..nest.program.fields.len())
+            .map(|field| needs(nest, field, &groups))
             .collect::<Result<_>>()?;
-        Ok(Self {
-            geometry: geometry.clone(),
-            sizes: sizes.clone(),
+        Ok(Some(Self {
+            geometry: nest.geometry.clone(),
+            sizes: nest.sizes.clone(),
             flows: flows.iter().map(Known::flow).collect(),
-            turns,
+            turns: turns.unwrap_or_default().fields,
             exchanges,
             groups,
             channels: messages.into_iter().map(|messages| messages.channel).collect(),
             tree,
             events,
             needs,
-        })
+        }))
     }
 
     /// Slots with a rank's coordinates, for [`Tree::visit`] of [`Plan::tree`].
@@ -248,21 +278,27 @@ impl Plan {
 }
 
 /// What a rank does, with work before messages are waited for if that is allowed, right, and found soon enough.
-fn ordered(nest: &Nest<'_>, messages: &[Messages], exchanges: &[Exchange], options: Options) -> Result<Tree> {
+fn ordered(
+    nest: &Nest<'_>,
+    messages: &[Messages],
+    exchanges: &[Exchange],
+    options: Options,
+) -> Result<Option<Tree>> {
     let any = |splits: &[Split]| match order(nest, messages, exchanges, splits)? {
-        Some(tree) => Ok(tree),
-        None => schedule(nest, messages, exchanges, splits),
+        Some(tree) => Ok(Some(tree)),
+        None if !nest.hidden.is_empty() => Ok(None),
+        None => schedule(nest, messages, exchanges, splits).map(Some),
     };
     if options.overlap {
         let early = limited(OVERLAP_OPERATIONS, || {
             let splits = splits(nest, messages, exchanges)?;
             match splits.is_empty() {
                 true => Ok(None),
-                false => any(&splits).map(Some),
+                false => any(&splits),
             }
         });
         match early {
-            Ok(Some(tree)) => return Ok(tree),
+            Ok(Some(tree)) => return Ok(Some(tree)),
             // The same on all ranks, as isl counts the same everywhere.
             Ok(None) | Err(Error::Isl(spinneret_isl::Error::Limit { .. })) => {}
             Err(error) => return Err(error),

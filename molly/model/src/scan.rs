@@ -6,7 +6,8 @@
 //! sets, and takes a hundred times as long.
 
 use crate::error::Result;
-use crate::tree::{Call, Op, Tree, Value};
+use crate::tree::{Call, Tree};
+use crate::value::{Op, Value};
 use spinneret_isl::{Condition, Conditions, Kind, Set};
 
 /// Conditions on coordinates that are given, and those on each of the others.

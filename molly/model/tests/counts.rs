@@ -6,9 +6,10 @@ use programs::{
     Case, at, body, elimination, gauss_seidel, hop, loops, neighbours, product, program, red_black, stencil,
     transposition,
 };
-use spinneret_molly_model::{Access, Bounds, Error, Geometry, Level, Node, Options, Plan};
+use spinneret_molly_model::{Access, Bounds, Costs, Error, Geometry, Level, Node, Options, Plan};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::num::NonZeroU32;
 
 fn plan((program, sizes): &Case, geometry: &str) -> Plan {
     let start = std::time::Instant::now();
@@ -166,25 +167,33 @@ fn gauss_seidel_in_place() {
 
 #[test]
 fn sweeps_in_turns_send_once_to_each_neighbour() {
-    let options = Options {
-        pipeline: true,
-        ..Options::default()
-    };
-    let turns = |(program, sizes): &Case, grid: &str| {
+    let in_strips = |(program, sizes): &Case, grid: &str, rows: u32| {
+        let options = Options {
+            pipeline: NonZeroU32::new(rows),
+            ..Options::default()
+        };
         let plan = Plan::new(program, sizes, &Geometry::parse(grid).unwrap(), options).unwrap();
         plan.check_progress(None).unwrap();
         plan
     };
+    let turns = |case: &Case, grid: &str| in_strips(case, grid, 5000);
     let small = turns(&gauss_seidel(1024, 3), "2x2");
-    assert_eq!(levels(&small), [Level::Initial, Level::Time(1)]);
-    assert_eq!(
-        lengths(&small, Level::Time(1), &[0, 1]),
-        BTreeMap::from([(511, 8)])
-    );
-    // The first sweep needs no values of one before it.
-    assert_eq!(sent(&small, Level::Time(1), &[0, 0]), (4, 2044));
+    // All rows are in one strip: what the sweep before wrote comes before the sweep, and what it writes itself before the strip.
+    let within = Level::Time(3);
+    assert_eq!(levels(&small), [Level::Initial, Level::Time(1), within]);
+    for (level, chunk) in [(Level::Time(1), &[0, 1][..]), (within, &[0, 1, 0, 0])] {
+        assert_eq!(lengths(&small, level, chunk), BTreeMap::from([(511, 4)]));
+    }
     let large = turns(&gauss_seidel(64, 3), "4x3");
-    assert_eq!(sent(&large, Level::Time(1), &[0, 1]).0, 34);
+    assert_eq!(sent(&large, within, &[0, 1, 0, 0]).0, 17);
+    // Strips of 8 rows: 64 for each half of the columns, and one of them for the row between both halves.
+    let strips = in_strips(&gauss_seidel(1024, 3), "2x2", 8);
+    let of_sweep = |strip| sent(&strips, within, &[0, 1, 0, strip]);
+    assert_eq!(
+        [of_sweep(0), of_sweep(1), of_sweep(64)],
+        [(1, 7), (1, 8), (3, 1030)]
+    );
+    assert_eq!((0..128).map(|strip| of_sweep(strip).0).sum::<u64>(), 130);
     // Over corners the next rank reads what was there before the sweep, and then what is new.
     let mut all_around = gauss_seidel(64, 3);
     if let Node::Loop(_, rows) = &mut all_around.0.nodes[0]
@@ -195,7 +204,36 @@ fn sweeps_in_turns_send_once_to_each_neighbour() {
         body.accesses
             .insert(0, Access::read(0, vec![at(1) - 1, at(2) + 1]));
     }
-    assert!(levels(&turns(&all_around, "2x2")).contains(&Level::Time(3)));
+    // So only within a row.
+    let plan = turns(&all_around, "2x2");
+    let times = [1, 3, 5].map(Level::Time);
+    assert_eq!(levels(&plan), [&[Level::Initial][..], &times].concat());
+}
+
+#[test]
+fn ranks_that_take_turns_work_at_the_same_time() {
+    let costs = Costs {
+        instance_s: 1e-9,
+        latency_s: 2e-6,
+        element_s: 0.0,
+        overhead_s: 0.5e-6,
+    };
+    let (program, sizes) = gauss_seidel(1024, 3);
+    let pace = |rows| {
+        let options = Options {
+            pipeline: NonZeroU32::new(rows),
+            ..Options::default()
+        };
+        let grid = Geometry::parse("1x2").unwrap();
+        let pace = Plan::new(&program, &sizes, &grid, options).unwrap().pace(&costs);
+        pace.work_s / pace.seconds
+    };
+    let (each, strips, whole) = (pace(0), pace(8), pace(2000));
+    // With strips of k of R rows all but about 1 / (1 + k / R) is work; whole sweeps take turns, and no rank works beside another.
+    assert!(
+        strips > 0.85 && whole < 0.6 && each < strips,
+        "{each} {strips} {whole}"
+    );
 }
 
 #[test]
