@@ -510,7 +510,7 @@ impl Execution<'_> {
             line.pieces = line.pieces.max(runs.len());
             Ok::<(), Error>(())
         })?;
-        lines.iter().try_for_each(|line| rank.opened(line).map(|_| ()))
+        lines.iter().try_for_each(|line| rank.line(line).map(|_| ()))
     }
 
     fn elements(&mut self, rank: usize, message: &Message) -> Rc<Vec<Run>> {
