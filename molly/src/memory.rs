@@ -10,8 +10,8 @@ use std::ptr::NonNull;
 ///
 /// # Safety
 /// [`start`](Self::start) is always the same address, a multiple of 64, of [`bytes`](Self::bytes) bytes that have values and are
-/// nobody else's, but for pieces where a message was [expected](crate::Placing::expect) and has not come yet: the transport
-/// writes there.
+/// nobody else's, but for pieces where a message was [expected](crate::Placing::expect) and has not come yet: the
+/// transport writes there.
 #[allow(unsafe_code)]
 pub unsafe trait Memory: fmt::Debug + Send + Sync {
     /// Where it begins.
@@ -69,8 +69,9 @@ impl<T> Deref for Lent<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the memory holds so many elements, as `zeros` has seen, which makes them of plain old data only: any bytes
-        // are values. It is this field's alone, and nobody accesses pieces that the transport writes to before it is done.
+        // SAFETY: the memory holds so many elements, as `zeros` has seen, which makes them of plain old data only: any
+        // bytes are values. It is this field's alone, and nobody accesses pieces that the transport writes to before it
+        // is done.
         #[allow(unsafe_code)]
         unsafe {
             std::slice::from_raw_parts(self.memory.start().cast().as_ptr(), self.len)

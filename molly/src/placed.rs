@@ -1,8 +1,9 @@
-//! Messages between threads that are put into their place in fields, as a NIC does it: for tests of how early that may begin.
+//! Messages between threads that are put into their place in fields, as a NIC does it: for tests of how early that may
+//! begin.
 //!
-//! From the moment at which a message is expected until it is there, its place holds bytes that nobody has written, and gets them
-//! anew whenever another message comes or goes. So whoever reads there too early, or writes there too late, computes
-//! something else than the serial run.
+//! From the moment at which a message is expected until it is there, its place holds bytes that nobody has written, and
+//! gets them anew whenever another message comes or goes. So whoever reads there too early, or writes there too late,
+//! computes something else than the serial run.
 
 use crate::error::Result;
 use crate::memory::Memory;
@@ -62,8 +63,8 @@ unsafe impl Memory for Heap {
 fn put(place: &Place, mut bytes: impl Iterator<Item = u8>) {
     for at in place.pieces.iter().flat_map(Clone::clone) {
         if let Some(byte) = bytes.next() {
-            // SAFETY: a rank expects messages in memory of its own fields, while it executes a plan with them, and accesses
-            // the place only when the message has come.
+            // SAFETY: a rank expects messages in memory of its own fields, while it executes a plan with them, and
+            // accesses the place only when the message has come.
             #[allow(unsafe_code)]
             unsafe {
                 place.start.add(at).write(byte);

@@ -87,7 +87,8 @@ fn alone(tag: usize, peer: usize, is_send: bool, capacity: usize) -> Line {
 }
 
 impl Rank {
-    /// A rank of a grid, whose messages go over a transport. Threads and ranks of MPI are made by [`threads`](crate::threads) and
+    /// A rank of a grid, whose messages go over a transport. Threads and ranks of MPI are made by
+    /// [`threads`](crate::threads) and
     /// [`mpi::ranks`](crate::mpi::ranks); this is for other transports.
     pub fn over(transport: Box<dyn Transport>, rank: usize, geometry: Geometry) -> Self {
         Self::new(rank, geometry, transport, Plans::default())
@@ -107,7 +108,8 @@ impl Rank {
         }
     }
 
-    /// Notes what is called, and where, for the errors of ranks that wait for others. Code that `#[molly::scop]` writes calls it.
+    /// Notes what is called, and where, for the errors of ranks that wait for others. Code that `#[molly::scop]` writes
+    /// calls it.
     pub fn enter(&mut self, what: &str, at: &Location<'_>) {
         self.call = format!("`{what}` ({}:{}:{})", at.file(), at.line(), at.column());
         self.transport.enter(&self.call);
@@ -392,7 +394,8 @@ struct Kept {
 }
 
 impl Execution<'_> {
-    /// Does what a copy would. Before it is done for the first time, what is never copied gets into all places of the group.
+    /// Does what a copy would. Before it is done for the first time, what is never copied gets into all places of the
+    /// group.
     fn exchange_fields(&mut self, work: &mut dyn Work, number: usize) {
         let exchange = &self.plan.exchanges[number];
         let of_group = |group: &Group| group.fields.contains(&exchange.to);
@@ -507,7 +510,7 @@ impl Execution<'_> {
             line.pieces = line.pieces.max(runs.len());
             Ok::<(), Error>(())
         })?;
-        lines.iter().try_for_each(|line| rank.opened(line).map(|_| ()))
+        lines.iter().try_for_each(|line| rank.line(line).map(|_| ()))
     }
 
     fn elements(&mut self, rank: usize, message: &Message) -> Rc<Vec<Run>> {

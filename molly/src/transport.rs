@@ -25,9 +25,10 @@ pub struct Line {
 
 /// Persistent lines of messages of one rank. Each line has its buffers from when it is opened.
 ///
-/// A sender gets a free buffer ([`Transport::buffer`]), fills it and starts it ([`Transport::start`]). A receiver waits for a
-/// message ([`Transport::wait`]), reads it, and gives its buffer back ([`Transport::release`]). A transport may hold a message
-/// back until the receiver has a free buffer; plans have enough buffers that no rank then waits for itself.
+/// A sender gets a free buffer ([`Transport::buffer`]), fills it and starts it ([`Transport::start`]). A receiver waits
+/// for a message ([`Transport::wait`]), reads it, and gives its buffer back ([`Transport::release`]). A transport may
+/// hold a message back until the receiver has a free buffer; plans have enough buffers that no rank then waits for
+/// itself.
 pub trait Transport {
     /// Opens a line, whose number it gives. Both sides open their lines with a tag in the same order.
     ///
@@ -89,7 +90,8 @@ pub trait Transport {
     /// If the other rank cannot be reached.
     fn release(&mut self, line: usize) -> Result<()>;
 
-    /// What puts messages into their place in fields, if this transport can: then channels' messages are received by it.
+    /// What puts messages into their place in fields, if this transport can: then channels' messages are received by
+    /// it.
     fn placing(&mut self) -> Option<&mut dyn Placing> {
         None
     }
@@ -115,8 +117,8 @@ pub trait Placing {
     /// Whether memory is of this transport.
     fn owns(&self, memory: &dyn Memory) -> bool;
 
-    /// Lets the next message of a line come into its place from now on, that is, the one after those that are expected there
-    /// already. Nobody accesses the place until [`Placing::placed`] says that it has come.
+    /// Lets the next message of a line come into its place from now on, that is, the one after those that are expected
+    /// there already. Nobody accesses the place until [`Placing::placed`] says that it has come.
     ///
     /// # Errors
     /// If the place is not in memory of this transport, or the other rank cannot be reached.

@@ -26,7 +26,8 @@ fn main() -> ExitCode {
         (true, init) => match init() {
             Err(error) => Err((true, Failure::usage(error))),
             Ok(mpi) => match work(&command, Some(&mpi)) {
-                // All ranks come to this by themselves, so one of them says it, before a launcher ends it for another's code.
+                // All ranks come to this by themselves, so one of them says it, before a launcher ends it for another's
+                // code.
                 Err(failure @ Failure::Usage(_)) => {
                     let world = mpi.world();
                     if world.rank() == 0 {

@@ -13,7 +13,8 @@ pub(crate) fn when(level: Level) -> String {
     }
 }
 
-/// A table of figures behind two columns of words. Eight columns fit into 80 characters with two between them, not with three.
+/// A table of figures behind two columns of words. Eight columns fit into 80 characters with two between them, not with
+/// three.
 pub(crate) fn narrow<const N: usize>(headings: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut table = spinneret_table::figures(headings, &[0, 1]);
     for column in table.column_iter_mut() {

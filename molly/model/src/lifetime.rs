@@ -1,9 +1,10 @@
 //! How early a message may come into its place in a field: as soon as nobody looks at what is there any more.
 //!
-//! Where messages are put in place without a buffer, a rank says to the sender when it has room. This is the test that says
-//! when: it goes through the rank's order once, and notes for the place of each message the last row that accesses something
-//! in it. Places and what rows access are boxes here. A box can be larger than what is in it, and then room is made later than
-//! it could be, but never earlier. Of very many different places those that come last have room when they are waited for.
+//! Where messages are put in place without a buffer, a rank says to the sender when it has room. This is the test that
+//! says when: it goes through the rank's order once, and notes for the place of each message the last row that accesses
+//! something in it. Places and what rows access are boxes here. A box can be larger than what is in it, and then room
+//! is made later than it could be, but never earlier. Of very many different places those that come last have room when
+//! they are waited for.
 
 use crate::plan::{Message, Plan};
 use crate::program::{Access, Expr, Program, Sizes};
@@ -48,8 +49,8 @@ struct Walk<'p> {
 }
 
 impl Plan {
-    /// From when on each message that a rank receives may come into its place, the earliest first. Those of one channel from one
-    /// rank are in their order.
+    /// From when on each message that a rank receives may come into its place, the earliest first. Those of one channel
+    /// from one rank are in their order.
     pub fn rooms(&self, program: &Program, rank: usize) -> Vec<Room> {
         let fields = program.fields.len();
         let mut walk = Walk {

@@ -1,4 +1,5 @@
-//! What it takes to receive the messages of a channel: a host that copies them into fields, or a NIC that puts them there.
+//! What it takes to receive the messages of a channel: a host that copies them into fields, or a NIC that puts them
+//! there.
 
 use crate::lines::{HPUS, segment_bytes};
 use molly::model::Run;
@@ -6,16 +7,17 @@ use molly::{Field, Storage as _};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Clocks that an HPU takes for a packet without its runs, and for each run; measured on the simulated NIC (docs/host/mpi.md).
+/// Clocks that an HPU takes for a packet without its runs, and for each run; measured on the simulated NIC
+/// (docs/host/mpi.md).
 const PACKET_CLOCKS: f64 = 400.0;
 const RUN_CLOCKS: f64 = 30.0;
 /// Clocks of the cluster in a microsecond.
 const CLOCKS_A_US: f64 = 40.0;
-/// What a message takes beside the work of HPUs: from its announcement to the word that says that it is there, on an idle NIC
-/// in a fabric of 500 ns. It is what is left of the columns of Game of Life that docs/molly.md tells of.
+/// What a message takes beside the work of HPUs: from its announcement to the word that says that it is there, on an
+/// idle NIC in a fabric of 500 ns. It is what is left of the columns of Game of Life that docs/molly.md tells of.
 const MESSAGE_US: f64 = 45.0;
-/// What the host does for a message that its NIC puts in place: a look at the frame of its announcement and one at its word, and
-/// two words that are written to the NIC, of 100 ns each as stated in docs/host/mpi-figures.md.
+/// What the host does for a message that its NIC puts in place: a look at the frame of its announcement and one at its
+/// word, and two words that are written to the NIC, of 100 ns each as stated in docs/host/mpi-figures.md.
 const HOST_US: f64 = 0.4;
 
 /// How long a host's copy is measured, and how many elements it has at most.

@@ -9,8 +9,8 @@
 //!                                            Placing::placed: polls the message's word in host memory
 //! ```
 //!
-//! Fields live in host memory of the library's context ([`Library::pointer`](spinneret_mpi::Library::pointer)), so the host
-//! copies nothing. The grant is the credit without which a message does not come; when it is given is what
+//! Fields live in host memory of the library's context ([`Library::pointer`](spinneret_mpi::Library::pointer)), so the
+//! host copies nothing. The grant is the credit without which a message does not come; when it is given is what
 //! [`Plan::rooms`](molly::Plan::rooms) found out.
 
 #![deny(unsafe_code)]
@@ -73,8 +73,8 @@ pub struct Placed {
     pub time: Duration,
 }
 
-/// Runs this process's rank of a grid, with the NIC of this name and the handlers of `runtime/examples/mpi_types`. All processes
-/// that MPI has started call it, each with a NIC of its own in one network.
+/// Runs this process's rank of a grid, with the NIC of this name and the handlers of `runtime/examples/mpi_types`. All
+/// processes that MPI has started call it, each with a NIC of its own in one network.
 ///
 /// # Errors
 /// [`Error::Ranks`] on all ranks, before anything is sent, if the grid has another number of ranks; if a rank cannot have its

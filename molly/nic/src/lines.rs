@@ -7,8 +7,8 @@ use spinneret_mpi::{Layout, Rank};
 use spinneret_slmp::wire::MAX_PAYLOAD;
 use std::collections::VecDeque;
 
-/// Places for which a line keeps a request: a program has one for each storage that its field can have. Where elements differ
-/// from chunk to chunk there are many places, and the oldest request is freed.
+/// Places for which a line keeps a request: a program has one for each storage that its field can have. Where elements
+/// differ from chunk to chunk there are many places, and the oldest request is freed.
 const PLACES: usize = 4;
 
 /// HPUs that work on a message: those of one cluster, as the scheduler puts a message alone into one.
@@ -18,8 +18,8 @@ pub(crate) const HPUS: usize = 8;
 /// [docs/host/mpi.md]: https://github.com/spinneret-nic/spinneret/blob/main/docs/host/mpi.md
 const RUNS: usize = 14;
 
-/// Payload of the packets of a message: as much as there can be, but if there are many runs, as many packets that all HPUs have
-/// work, and the same work.
+/// Payload of the packets of a message: as much as there can be, but if there are many runs, as many packets that all
+/// HPUs have work, and the same work.
 pub(crate) fn segment_bytes(bytes: usize, pieces: usize) -> usize {
     let (least, wanted) = (bytes.div_ceil(MAX_PAYLOAD).max(1), pieces.div_ceil(RUNS));
     let packets = match wanted < HPUS {
@@ -111,8 +111,8 @@ impl Sending {
 }
 
 impl Receiving {
-    /// Receives the next message into a buffer, and not into a place: the buffer, the request, and what came of it, if it has
-    /// come.
+    /// Receives the next message into a buffer, and not into a place: the buffer, the request, and what came of it, if
+    /// it has come.
     pub(crate) fn whole<D: Device>(
         &mut self,
         rank: &mut Rank<D>,

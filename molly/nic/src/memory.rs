@@ -35,9 +35,9 @@ unsafe impl Send for Part {}
 #[allow(unsafe_code)]
 unsafe impl Sync for Part {}
 
-// SAFETY: the library gives buffers to one owner each, in lines of 64 bytes of a mapping that begins at a page, and this one
-// is not given back before this is dropped; nor is the library dropped as long as one is lent. Handlers write what a receive
-// says that was started by `Placing::expect`, until it is complete.
+// SAFETY: the library gives buffers to one owner each, in lines of 64 bytes of a mapping that begins at a page, and
+// this one is not given back before this is dropped; nor is the library dropped as long as one is lent. Handlers write
+// what a receive says that was started by `Placing::expect`, until it is complete.
 #[allow(unsafe_code)]
 unsafe impl Memory for Part {
     fn start(&self) -> NonNull<u8> {

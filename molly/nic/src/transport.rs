@@ -110,8 +110,9 @@ impl<D: Device> Nics<D> {
             bytes <= buffer.len() as usize,
             "messages fit into the buffers of their lines"
         );
-        // SAFETY: the buffer is as long, is its line's alone, and lives as long as the NIC is open, which this has open. A
-        // message leaves it or comes into it only by calls that take this transport, and that end before it is shown.
+        // SAFETY: the buffer is as long, is its line's alone, and lives as long as the NIC is open, which this has
+        // open. A message leaves it or comes into it only by calls that take this transport, and that end before it is
+        // shown.
         #[allow(unsafe_code)]
         Ok(unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), bytes) })
     }

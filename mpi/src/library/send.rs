@@ -12,8 +12,8 @@ use spinneret_slmp::wire::Header;
 use spinneret_slmp::{Mode, Sender, SenderConfig};
 use std::time::Duration;
 
-/// Segments that are under way to one rank at most, of all messages together. Its 16 HPUs work on as many and its NIC has room
-/// for some 250 long ones, but what waits there longer than its sender thinks is sent again.
+/// Segments that are under way to one rank at most, of all messages together. Its 16 HPUs work on as many and its NIC
+/// has room for some 250 long ones, but what waits there longer than its sender thinks is sent again.
 const UNDER_WAY: usize = 64;
 
 /// All sends.
@@ -61,8 +61,9 @@ impl<D: Device> Library<D> {
         })
     }
 
-    /// Cuts the messages of a send into packets of so many bytes, from its next start on. HPUs take the runs of a packet one
-    /// after the other, so a message of many short runs is in place sooner if there is a packet for each HPU.
+    /// Cuts the messages of a send into packets of so many bytes, from its next start on. HPUs take the runs of a
+    /// packet one after the other, so a message of many short runs is in place sooner if there is a packet for each
+    /// HPU.
     ///
     /// # Errors
     /// If the request is active, a receive, or was freed; or the message would be too many packets, or they too long.

@@ -109,7 +109,8 @@ fn same_after_every_step(points: Points, grid: &str, faults: Faults, messages_a_
     let done = on_nics(grid, faults, FREE, |rank| part(rank, points, &serial));
     done.is_placed(messages_a_step * steps as u64);
     println!(
-        "life, {points:?} points on {grid}, {steps} steps, {} % of frames bad: {messages_a_step} messages and {} B a step, {:.1} us",
+        "life, {points:?} points on {grid}, {steps} steps, {} % of frames bad: {messages_a_step} messages and {} B a step, \
+         {:.1} us",
         100.0 * faults.loss,
         done.bytes() / steps as u64,
         done.step_us(steps)
