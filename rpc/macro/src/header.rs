@@ -1,10 +1,9 @@
 //! What handlers get: a header with a function in C for each one of the trait.
 
-use crate::host::{kind_name, loud};
 use crate::interface::{Direction, Form, Function, Interface, Parameter};
 use crate::parse::sentence;
 use crate::text::{canonical, hash};
-use crate::types::{Kind, Word};
+use crate::types::{Kind, Word, kind_name, loud};
 use std::fmt::Write as _;
 use syn::{Attribute, Ident};
 

@@ -3,7 +3,7 @@
 use crate::header;
 use crate::interface::{Direction, Form, Function, Interface, Parameter};
 use crate::text::{canonical, hash};
-use crate::types::{Kind, snake};
+use crate::types::{Kind, kind_name, loud, snake};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Ident, TraitItem, parse_quote};
@@ -36,16 +36,6 @@ fn own_trait(interface: &Interface) -> TokenStream {
         }
     }
     quote!(#item)
-}
-
-/// A constant in C and in Rust of a name in small letters.
-pub(crate) fn loud(name: &str) -> String {
-    name.to_ascii_uppercase()
-}
-
-/// The name of a kind of handles in small letters.
-pub(crate) fn kind_name(kind: &Kind) -> String {
-    snake(&kind.name)
 }
 
 /// A kind of handles: its type, those that are always there, and their sizes.

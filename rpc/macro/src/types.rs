@@ -135,3 +135,13 @@ pub(crate) fn snake(name: &Ident) -> String {
     }
     text
 }
+
+/// A constant in C and in Rust of a name in small letters.
+pub(crate) fn loud(name: &str) -> String {
+    name.to_ascii_uppercase()
+}
+
+/// The name of a kind of handles in small letters.
+pub(crate) fn kind_name(kind: &Kind) -> String {
+    snake(&kind.name)
+}

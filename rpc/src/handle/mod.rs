@@ -21,8 +21,6 @@ pub(crate) const TAG_BITS: u32 = 2;
 const INDEX_BITS: u32 = 8;
 const KIND_BITS: u32 = 4;
 pub(crate) const KIND_SHIFT: u32 = TAG_BITS + INDEX_BITS;
-const GENERATION_SHIFT: u32 = KIND_SHIFT + KIND_BITS;
-const LAST_GENERATION: u32 = (1 << (u32::BITS - GENERATION_SHIFT)) - 1;
 
 /// A handle of a kind, as a typed service gets it: its kind was looked at, and not yet whether its entry is there.
 ///

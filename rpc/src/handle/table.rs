@@ -1,6 +1,9 @@
 //! The tables that handles name entries of.
 
-use super::{GENERATION_SHIFT, INDEX_BITS, KIND_BITS, KIND_SHIFT, LAST_GENERATION, MOST, TAG_BITS};
+use super::{INDEX_BITS, KIND_BITS, KIND_SHIFT, MOST, TAG_BITS};
+
+const GENERATION_SHIFT: u32 = KIND_SHIFT + KIND_BITS;
+const LAST_GENERATION: u32 = (1 << (u32::BITS - GENERATION_SHIFT)) - 1;
 
 /// Entries of one kind, by handle.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use spinneret_rpc::clib::{Access, Config, Permissions};
 use spinneret_rpc::{
     Buffer, Client, Emissary, Layout, Libc, Memory as _, Server, TestCalls, Version, Words, opcode,
 };
+use std::cell::Cell;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -17,11 +18,83 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const PORTS: u32 = 16;
+/// Lines of the bulk area that a port has.
+const BULK: u32 = 64;
 /// The port that stays an honest client's.
 const HONEST: u32 = 0;
 
 /// Calls that it makes at least, however slow the machine is.
 const CALLS: u64 = 10;
+
+/// Data of every form, which typed calls say lie anywhere.
+#[spinneret_rpc::service(api = 66, prefix = "pile", handles(Piece { SMALL = 3, LARGE = 300 }))]
+trait Pile {
+    /// All that goes there.
+    #[call(1)]
+    fn put(&self, count: u32, #[len(count)] numbers: &[u16], flag: bool, #[cap(40)] text: &str) -> u32;
+
+    /// All that comes back.
+    #[call(2)]
+    async fn get(&self, count: i16, piece: Piece, #[out(count * size(piece))] data: &mut [u8], last: &mut u8);
+
+    /// Both.
+    #[call(3)]
+    fn turn(&self, count: u8, #[inout(count)] numbers: &mut [f64]) -> Piece;
+}
+
+/// Counts calls that got so far.
+#[derive(Debug, Default)]
+struct Careful(Rc<Cell<u64>>);
+
+impl Careful {
+    fn count(&self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+impl Pile for Careful {
+    fn put(&self, count: u32, numbers: &[u16], _: bool, text: &str) -> u32 {
+        self.count();
+        assert!(numbers.len() == count as usize && text.len() < 40);
+        count
+    }
+
+    async fn get(&self, count: i16, piece: Piece, data: &mut [u8], last: &mut u8) {
+        assert_eq!(
+            Some(data.len() as u32),
+            piece_size(piece).map(|bytes| bytes * count as u32)
+        );
+        self.count();
+        data.fill(7);
+        *last = 7;
+    }
+
+    fn turn(&self, count: u8, numbers: &mut [f64]) -> Piece {
+        assert_eq!(numbers.len(), usize::from(count));
+        self.count();
+        numbers.reverse();
+        PIECE_SMALL
+    }
+}
+
+/// A packet that looks like a typed call, at least at its begin.
+fn typed(random: &mut ChaCha8Rng) -> [u64; 8] {
+    let mut half = || match random.random_range(0..6) {
+        0 => u64::from(random.next_u32()),
+        1 => u64::from(u32::MAX),
+        2 => random.random_range(0..200) * 8,
+        3 => u64::from(PIECE_LARGE.raw()),
+        _ => random.random_range(0..48),
+    };
+    let mut packet = std::array::from_fn(|_| half() | half() << 32);
+    // Often enough lengths are what they should be.
+    if random.random_range(0..3) == 0 {
+        let count = random.random_range(0..5_u64);
+        let place = [0, 64, u64::from(u32::MAX)][random.random_range(0..3)];
+        packet[..2].copy_from_slice(&[1 | count << 32, place | (8 * count) << 32]);
+    }
+    packet
+}
 
 /// What is random in one step.
 fn harm(random: &mut ChaCha8Rng, words: &Words<'_>, layout: &Layout) {
@@ -34,6 +107,7 @@ fn harm(random: &mut ChaCha8Rng, words: &Words<'_>, layout: &Layout) {
     let opcode = match random.random_range(0..20) {
         0 => random.next_u32(),
         1 => opcode::EMISSARY_CALL + random.random_range(0..2),
+        2..8 => 0x7342_0000 + random.random_range(0..5),
         _ => 0x6300_0000 + random.random_range(0..opcode::LIBC_CALLS + 1),
     };
     match random.random_range(0..10) {
@@ -52,13 +126,16 @@ fn harm(random: &mut ChaCha8Rng, words: &Words<'_>, layout: &Layout) {
         _ => {
             let mut packet = [0_u64; 8];
             random.fill(&mut packet);
-            match random.random_range(0..4) {
+            if random.random_range(0..2) == 0 {
+                packet = typed(random);
+            }
+            match random.random_range(0..8) {
                 0 => packet[0] = random.random_range(0..200),
                 1 => packet[0] = random.random_range(0..4),
                 2 => packet[1] = u64::from_le_bytes(*b"%s%*d%n\0"),
                 _ => {}
             }
-            packet[1] = match random.random_range(0..3) {
+            packet[1] = match random.random_range(0..6) {
                 0 => u64::from_le_bytes(*b"../up/f\0"),
                 _ => packet[1],
             };
@@ -106,7 +183,7 @@ fn under_fire(version: Version, seed: u64, time: Duration) -> u64 {
     let inner = folder.path().join("inner");
     fs::create_dir(&inner).unwrap();
     let layout = Layout::new(version, PORTS).unwrap();
-    let buffer = Buffer::new(layout.bytes());
+    let buffer = Buffer::new(layout.bytes() + 64 * PORTS * BULK);
     let (stop, is_there) = (AtomicBool::new(false), AtomicBool::new(false));
     let calls = thread::scope(|scope| {
         scope.spawn(|| {
@@ -117,10 +194,14 @@ fn under_fire(version: Version, seed: u64, time: Duration) -> u64 {
             let emissary = Emissary::default();
             emissary.register(RESERVE, Rc::new(Reserved)).unwrap();
             server.add(opcode::EMISSARY, Rc::new(emissary));
+            let careful = Careful::default();
+            let reached = Rc::clone(&careful.0);
+            server.add(opcode::SPINNERET, Rc::new(PileService::new(careful)));
             is_there.store(true, Ordering::Release);
             let Ok(()) = server.run(&stop);
             let counts = server.counts();
             assert!(counts.calls > 0 && !counts.refusals.is_empty(), "{counts:?}");
+            assert!(reached.get() > 0, "{counts:?}");
             // Whatever was left half done can be cleared, and then all is as new.
             let Ok(()) = server.reset();
             assert_eq!(server.is_idle(), Ok(true));

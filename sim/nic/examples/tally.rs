@@ -4,8 +4,8 @@
 use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
 use spinneret_nic::Simulated;
 use spinneret_nic::nic::NicConfig;
+use spinneret_packets::udp;
 use spinneret_rpc::{Offer, Services, Status, opcode};
-use spinneret_sim::packets::udp;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
