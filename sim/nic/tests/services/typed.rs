@@ -253,7 +253,7 @@ fn long_data_take_at_most_half_more_than_their_copy() {
     println!("64 KiB: {copy} clocks for the copy alone, {call} for the call");
     assert_eq!(status, DONE);
     assert!(
-        10 * call <= 13 * copy,
+        2 * call <= 3 * copy,
         "{call} clocks for a call whose copy takes {copy}"
     );
 }
