@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "handler.h"
 #include "spin_rpc.h"
 
 /* What became of a call: SPIN_SERVICE_DONE, or which check refused it. */
@@ -52,6 +53,8 @@ struct spin_service {
     uint32_t returns; /* bytes of the answer with data */
     uint64_t bulk_at; /* the port's part of host memory, if it is used */
     uint32_t bulk;    /* bytes of it in use */
+    spin_cmd_t copy;  /* of the last data that go there */
+    bool is_copying;
     spin_status_t status;
 };
 

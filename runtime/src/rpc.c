@@ -19,6 +19,10 @@ static __thread struct client {
     uint32_t not_high;
     spin_rpc_port_t *next;
     spin_rpc_port_t port[SPIN_RPC_PORTS_PER_HPU];
+    /* Host memory for long data: where that of the first port is, how far that of the second, and how many bytes; 0 if not known. */
+    uint64_t bulk_at;
+    uint32_t bulk_step;
+    uint32_t bulk_bytes;
 } client;
 
 /* Where one packet is put together and taken apart: the host reads and writes it there. */
@@ -154,6 +158,7 @@ __attribute__((cold, noinline)) static bool attach(void) {
     }
     client.place = place;
     client.session = session;
+    client.bulk_bytes = 0;
     client.empty = session << SPIN_RPC_COPY_SHIFT;
     uint64_t primary = ((uint64_t)high << 32 | low) + place->offset;
     primary += version == SPIN_RPC_VERSION_22 ? 0 : SPIN_RPC_DOORBELL_BYTES;
@@ -319,12 +324,17 @@ bool spin_rpc_test(spin_rpc_port_t *port) {
     return is_answered || (port->state & SPIN_RPC_OWNS) != 0 || !is_same_session();
 }
 
+/* Loads from L2 take their time, so an HPU asks once in a session. */
 uint64_t spin_rpc_bulk(const spin_rpc_port_t *port, uint32_t *bytes) {
-    volatile struct spin_rpc_place *place = client.place;
-    uint32_t first = rt_cluster_id() * NB_CORES + rt_core_id();
-    uint32_t index = first + (port != client.port ? place->hpus : 0);
-    *bytes = place->bulk_bytes;
-    return ((uint64_t)place->host_high << 32 | place->host_low) + place->bulk + *bytes * index;
+    if (client.bulk_bytes == 0) {
+        volatile struct spin_rpc_place *place = client.place;
+        uint32_t first = rt_cluster_id() * NB_CORES + rt_core_id();
+        client.bulk_bytes = place->bulk_bytes;
+        client.bulk_step = client.bulk_bytes * place->hpus;
+        client.bulk_at = ((uint64_t)place->host_high << 32 | place->host_low) + place->bulk + client.bulk_bytes * first;
+    }
+    *bytes = client.bulk_bytes;
+    return client.bulk_at + (port != client.port ? client.bulk_step : 0);
 }
 
 /*

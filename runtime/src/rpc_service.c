@@ -18,6 +18,7 @@ void spin_service_begin(struct spin_service *call, uint32_t opcode, void *packet
     call->request = request;
     call->answer = call->returns = answer;
     call->bulk = 0;
+    call->is_copying = false;
     call->port = spin_rpc_open(opcode);
     call->status = call->port != NULL ? SPIN_SERVICE_DONE : SPIN_SERVICE_GONE;
 }
@@ -40,10 +41,18 @@ static uint32_t take_bulk(struct spin_service *call, uint32_t bytes) {
     return at;
 }
 
+/* The copy before it has ended, and this one goes on until the call is sent. */
+static void end_copy(struct spin_service *call) {
+    if (call->is_copying) {
+        spin_cmd_wait(call->copy);
+        call->is_copying = false;
+    }
+}
+
 static void copy_to_host(struct spin_service *call, uint32_t at, const void *data, uint32_t bytes) {
-    spin_cmd_t command;
-    spin_dma_to_host(call->bulk_at + at, (uint32_t)(uintptr_t)data, bytes, true, &command);
-    spin_cmd_wait(command);
+    end_copy(call);
+    spin_dma_to_host(call->bulk_at + at, (uint32_t)(uintptr_t)data, bytes, true, &call->copy);
+    call->is_copying = true;
 }
 
 /* Puts data behind what stands in the packet. */
@@ -105,6 +114,7 @@ struct spin_slice spin_service_text(struct spin_service *call, const char *text,
 
 /* Sends the request if nothing was refused so far. */
 static bool send(struct spin_service *call) {
+    end_copy(call);
     if (call->status == SPIN_SERVICE_DONE && !spin_rpc_send(call->port, call->packet, call->request)) {
         call->status = SPIN_SERVICE_GONE;
     }

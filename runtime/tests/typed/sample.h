@@ -396,4 +396,31 @@ static inline spin_status_t sample_mix(uint32_t left_bytes, const void *left, ui
     return status;
 }
 
+/* Takes bytes and gives nothing, as MPI_Send does. */
+static inline spin_status_t sample_pour(uint32_t count, const void *data) {
+    SPIN_SERVICE_USES(0x7341000c, 0xc71af0d108bbea98, "sample_pour");
+    union {
+        struct {
+            uint32_t nobody;
+            uint32_t count;
+            struct spin_slice data;
+        } in;
+        struct {
+            uint32_t status;
+            uint32_t reserved;
+            uint64_t nothing;
+        } out;
+        uint64_t words[SPIN_RPC_WORDS];
+    } packet;
+    SPIN_SERVICE_PLACE(packet, in.count, 4);
+    SPIN_SERVICE_PLACE(packet, in.data, 8);
+    struct spin_service call;
+    spin_service_begin(&call, 0x7341000c, &packet, 16, 16);
+    packet.in.nobody = SPIN_SERVICE_NOBODY;
+    packet.in.count = count;
+    packet.in.data = spin_service_in(&call, data, (uint32_t)count);
+    spin_status_t status = spin_service_end(&call);
+    return status;
+}
+
 #endif

@@ -76,6 +76,10 @@ pub(crate) trait Sample {
         room: u32,
         #[out(room)] joined: &mut [u8],
     ) -> u32;
+
+    /// Takes bytes and gives nothing, as MPI_Send does.
+    #[call(12)]
+    fn pour(&self, count: u32, #[len(count)] data: &[u8]);
 }
 
 /// What the host has seen.
@@ -189,6 +193,10 @@ impl Sample for Host {
         }
         self.seen.borrow_mut().touched.push(number);
         Ok(())
+    }
+
+    fn pour(&self, count: u32, data: &[u8]) {
+        assert_eq!(count as usize, data.len());
     }
 
     fn mix(&self, _: u32, left: &[u8], _: u32, right: &[u8], _: u32, joined: &mut [u8]) -> u32 {
