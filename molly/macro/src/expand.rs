@@ -1,32 +1,13 @@
 //! The module beside a function.
 
+use crate::arguments::{Arguments, arguments};
 use crate::leaf::{elements, leaf_code, leaf_fields, leaf_sums};
 use crate::nest::{Around, Leaf, nodes};
 use crate::scope::{Binding, Scope};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{FnArg, GenericArgument, Ident, ItemFn, Pat, PathArguments, ReturnType, Type};
-
-/// `T` and `D` of a field.
-pub(crate) type Element = (GenericArgument, GenericArgument);
-
-/// Arguments of a function.
-#[derive(Default)]
-pub(crate) struct Arguments {
-    /// Names of fields, with `T` and `D`.
-    pub(crate) fields: Vec<(Ident, Element)>,
-    /// Names of sums, with their types.
-    pub(crate) sums: Vec<(Ident, Type)>,
-    /// Integers that the analysis knows.
-    pub(crate) params: Vec<Ident>,
-    /// All arguments but fields, with their types.
-    values: Vec<(Ident, Type)>,
-    /// All arguments as `run` has them.
-    all: Vec<TokenStream>,
-    /// All arguments as the function has them.
-    plain: Vec<(Ident, Type)>,
-}
+use syn::{Ident, ItemFn, ReturnType};
 
 pub(crate) fn expand(function: &ItemFn) -> syn::Result<TokenStream> {
     let refuse = |span: Span, text: &str| Err(syn::Error::new(span, text));
@@ -80,74 +61,6 @@ fn scope(arguments: &Arguments) -> syn::Result<Scope> {
         scope.bind(name, Binding::Field(number))?;
     }
     Ok(scope)
-}
-
-fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
-    let mut arguments = Arguments::default();
-    for argument in &function.sig.inputs {
-        let FnArg::Typed(typed) = argument else {
-            return Err(syn::Error::new(
-                argument.span(),
-                "a function over fields is no method",
-            ));
-        };
-        let Pat::Ident(pat) = &*typed.pat else {
-            return Err(syn::Error::new(typed.pat.span(), "arguments have plain names"));
-        };
-        let (name, ty) = (pat.ident.clone(), &*typed.ty);
-        arguments.plain.push((name.clone(), ty.clone()));
-        match (ty, field(ty)) {
-            (Type::Reference(reference), Some(element)) => {
-                let field = &reference.elem;
-                arguments.all.push(quote!(#name: &mut #field));
-                arguments.fields.push((name, element));
-            }
-            (Type::Reference(reference), None) if is_sum(&reference.elem) => {
-                let sum = &*reference.elem;
-                arguments.all.push(quote!(#name: &mut #sum));
-                arguments.sums.push((name, sum.clone()));
-            }
-            (Type::Reference(_), None) => {
-                let text = "arguments are `&mut Field<T, D>`, `&Field<T, D>`, `&mut Sum<T>`, `&mut FastSum`, or values, such as \
-                            i64 for sizes";
-                return Err(syn::Error::new(ty.span(), text));
-            }
-            _ => {
-                if matches!(ty, Type::Path(path) if path.path.is_ident("i64")) {
-                    arguments.params.push(name.clone());
-                }
-                arguments.all.push(quote!(#name: #ty));
-                arguments.values.push((name, ty.clone()));
-            }
-        }
-    }
-    Ok(arguments)
-}
-
-/// Whether a type is that of a sum, by its name.
-fn is_sum(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    let last = path.path.segments.last();
-    last.is_some_and(|last| last.ident == "Sum" || last.ident == "FastSum")
-}
-
-/// `T` and `D` of `&mut Field<T, D>`.
-fn field(ty: &Type) -> Option<Element> {
-    let Type::Reference(reference) = ty else {
-        return None;
-    };
-    let Type::Path(path) = &*reference.elem else {
-        return None;
-    };
-    let last = path.path.segments.last()?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    let mut arguments = arguments.args.iter().cloned();
-    match (arguments.next(), arguments.next(), arguments.next()) {
-        (Some(element), Some(dims), None) if last.ident == "Field" => Some((element, dims)),
-        _ => None,
-    }
 }
 
 fn module(

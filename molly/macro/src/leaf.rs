@@ -5,7 +5,8 @@
 
 use crate::accesses::{flat, operator, writes, written};
 use crate::affine::condition;
-use crate::expand::{Arguments, Element};
+use crate::arguments::{Arguments, Element};
+
 use crate::nest::{Leaf, Names};
 use crate::scope::Scope;
 use proc_macro2::{TokenStream, TokenTree};

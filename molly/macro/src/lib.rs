@@ -3,6 +3,7 @@
 
 mod accesses;
 mod affine;
+mod arguments;
 mod expand;
 mod leaf;
 mod nest;
