@@ -15,7 +15,8 @@ fn cases() -> u64 {
 
 #[test]
 fn random_programs_read_what_the_serial_run_reads() {
-    for seed in 0..cases() {
+    // In the last two, turns would be a circle, and would send what is overwritten.
+    for seed in (0..cases()).chain([49, 73]) {
         let case = Case::new(seed, None);
         let network = Network {
             delays: Some(seed),

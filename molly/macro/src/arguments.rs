@@ -1,4 +1,4 @@
-//! Arguments of a function over fields.
+//! Arguments of a function: fields, sums, and values.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -25,6 +25,7 @@ pub(crate) struct Arguments {
     pub(crate) plain: Vec<(Ident, Type)>,
 }
 
+/// The arguments, if a function over fields can have them.
 pub(crate) fn arguments(function: &ItemFn) -> syn::Result<Arguments> {
     let mut arguments = Arguments::default();
     for argument in &function.sig.inputs {

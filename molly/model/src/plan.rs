@@ -150,9 +150,16 @@ impl Plan {
         };
         let is_message = |call| matches!(call, Call::Send(_) | Call::Receive(_));
         let events = tree.only(&is_message).unwrap_or(Tree::Block(Vec::new()));
-        let needs = (0..nest.program.fields.len())
-            .map(|field| needs(nest, field, &groups))
-            .collect::<Result<_>>()?;
+        let mut all_needs: Vec<Vec<Points>> = Vec::new();
+        for field in 0..nest.program.fields.len() {
+            // Fields that exchange what is stored have the same sizes, and need the same.
+            let group = groups.iter().find(|group| group.fields.contains(&field));
+            let known = group.and_then(|group| group.fields.iter().find(|other| **other < field));
+            all_needs.push(match known {
+                Some(&other) => all_needs[other].clone(),
+                None => needs(nest, field, &groups)?,
+            });
+        }
         Ok(Some(Self {
             geometry: nest.geometry.clone(),
             sizes: nest.sizes.clone(),
@@ -163,7 +170,7 @@ impl Plan {
             channels: messages.into_iter().map(|messages| messages.channel).collect(),
             tree,
             events,
-            needs,
+            needs: all_needs,
         }))
     }
 

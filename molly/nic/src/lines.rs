@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn short_runs_are_spread_over_all_hpus() {
         // A row, a column, a face of rows, a face of single numbers, and a corner.
-        let shapes = [(8188, 1), (254, 254), (16384, 32), (32768, 4096), (1, 1)];
+        let shapes = [(8188_usize, 1), (254, 254), (16384, 32), (32768, 4096), (1, 1)];
         let packets = shapes.map(|(bytes, pieces)| bytes.div_ceil(segment_bytes(bytes, pieces)));
         assert_eq!(packets, [6, 8, 12, 24, 1]);
     }

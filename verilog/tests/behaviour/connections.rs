@@ -25,10 +25,10 @@ const JOINED: Names = Names {
 
 /// With directions, and the answer first.
 const SIDED: Names = Names {
-    between: "_",
     input: "_i",
     output: "_o",
     order: "answer_valid answer_text answer_ready ask_valid",
+    ..Names::OF_FIELDS
 };
 
 /// A question and its answer.
