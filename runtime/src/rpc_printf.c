@@ -236,9 +236,9 @@ static bool send_strings(spin_rpc_port_t *port, const struct packed *packed, int
     }
 }
 
-/* As LLVM's clients do it. */
-__attribute__((noinline)) static int print_long(SPIN_FILE *stream, const char *format, uint32_t format_bytes,
-                                                va_list *arguments) {
+/* As LLVM's clients do it. That is rare, so the compiler makes it small. */
+__attribute__((cold, noinline)) static int print_long(SPIN_FILE *stream, const char *format, uint32_t format_bytes,
+                                                      va_list *arguments) {
     uint8_t bytes[ARGUMENT_BYTES];
     struct packed packed;
     begin(&packed, bytes, sizeof(bytes));

@@ -15,7 +15,7 @@ struct Arguments {
     molly: PathBuf,
     /// Sizes, and steps of a run
     #[arg(long, value_name = "SIZE:STEPS", value_delimiter = ',', default_values_t = [
-        "1024:1000".to_owned(), "4096:100".to_owned(), "16384:12".to_owned(),
+        "1024:1000".to_owned(), "4096:100".to_owned(), "16384:48".to_owned(),
     ])]
     sizes: Vec<String>,
     /// How often each is run
