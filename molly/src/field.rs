@@ -70,7 +70,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
             home,
             owner,
             stored,
-            data: Elements::Own(data),
+            data: Elements::Own(data, 0),
         }
     }
 
@@ -121,12 +121,22 @@ impl<T: Pod, const D: usize> Field<T, D> {
             .is_some_and(|owner| (&owner.0, owner.1) == (geometry, rank))
     }
 
-    /// Stores these spans, in memory of a transport that puts messages there, and what the rank owns in them as it is.
-    pub(crate) fn cover(&mut self, spans: &[Span], placing: Option<&mut dyn Placing>) -> Result<()> {
+    /// Stores these spans, in memory of a transport that puts messages there, and what the rank owns in them as it is. In
+    /// other memory a line of caches begins where rows do.
+    pub(crate) fn cover(
+        &mut self,
+        spans: &[Span],
+        rows: Option<Vec<i64>>,
+        placing: Option<&mut dyn Placing>,
+    ) -> Result<()> {
         let stored = std::array::from_fn(|dim| spans[dim]);
+        let begin = rows.map_or(0, |rows| {
+            Layout::new(self.shape, stored).place::<true>(std::array::from_fn(|dim| rows[dim]))
+        });
         let is_there = match (&placing, self.data.memory()) {
             (Some(placing), Some(memory)) => placing.owns(memory),
-            (placing, _) => placing.is_none(),
+            (Some(_), None) => false,
+            (None, _) => self.data.begins_line(begin),
         };
         if self.stored == stored && is_there {
             return Ok(());
@@ -140,7 +150,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
             home: self.home,
             owner: None,
             stored: self.stored,
-            data: std::mem::replace(&mut self.data, Elements::zeros(len, memory)),
+            data: std::mem::replace(&mut self.data, Elements::zeros(len, begin, memory)),
         };
         self.stored = stored;
         each(self.home, |at| self[at] = old[at]);
@@ -399,8 +409,13 @@ mod tests {
         let mut field = Field::<i32, 2>::block([6, 3], &grid, 0, |[x, y]| (10 * x + y) as i32);
         assert_eq!(field.home(), ([0, 0], [3, 3]));
         field
-            .cover(&[Span { from: 5, len: 5 }, Span { from: 0, len: 3 }], None)
+            .cover(
+                &[Span { from: 5, len: 5 }, Span { from: 0, len: 3 }],
+                Some(vec![1, 1]),
+                None,
+            )
             .unwrap();
+        assert_eq!((&raw const field[[1, 1]]).addr() % 64, 0);
         assert_eq!(field[[2, 1]], 21);
         assert!(field.layout().wraps());
         field.unpack(

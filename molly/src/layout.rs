@@ -55,13 +55,4 @@ impl<const D: usize> Layout<D> {
         }
         place as usize
     }
-
-    /// The elements of a row: `count` of them, whose last index grows by 1 from `index` on.
-    ///
-    /// # Panics
-    /// If they go beyond what is stored.
-    #[inline(always)]
-    pub fn row<'e, E, const WRAPS: bool>(&self, elements: &'e [E], index: [i64; D], count: usize) -> &'e [E] {
-        &elements[self.place::<WRAPS>(index)..][..count]
-    }
 }

@@ -273,7 +273,11 @@ impl Rank {
                 field: program.fields[number].clone(),
             });
         }
-        field.cover(&plan.storage(self.rank, number), self.transport.placing())
+        let (spans, rows) = (
+            plan.storage(self.rank, number),
+            plan.row_begin(program, self.rank, number),
+        );
+        field.cover(&spans, rows, self.transport.placing())
     }
 
     /// Does a rank's part of a plan: executes rows of bodies, sends and receives.

@@ -1,11 +1,13 @@
 /* The program that molly is measured against: five points in single precision, written by hand for ranks along the first
- * dimension, with persistent requests, work on the interior while messages are under way, and an exchange of pointers.
+ * dimension, with persistent requests, work on the interior while messages are under way, and an exchange of pointers. Fields
+ * begin at a line of caches.
  *
  * mpirun -n RANKS five SIZE STEPS REPEATS prints the median time of a run in seconds, and the sum of all points. */
 
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int size, rows;
 
@@ -40,7 +42,11 @@ int main(int argc, char **argv) {
     int first = (int)((long)rank * size / ranks), last = (int)((long)(rank + 1) * size / ranks);
     rows = last - first;
     float *field[2];
-    for (int i = 0; i < 2; i++) field[i] = calloc((size_t)(rows + 2) * size, sizeof(float));
+    size_t bytes = (size_t)(rows + 2) * size * sizeof(float);
+    for (int i = 0; i < 2; i++) {
+        field[i] = aligned_alloc(64, (bytes + 63) / 64 * 64);
+        memset(field[i], 0, bytes);
+    }
     int above = rank > 0 ? rank - 1 : MPI_PROC_NULL, below = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
     MPI_Request requests[2][4];
     for (int i = 0; i < 2; i++) {

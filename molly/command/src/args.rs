@@ -58,7 +58,7 @@ pub(crate) struct Asked {
     #[arg(long)]
     pub(crate) no_exchange: bool,
     /// Let ranks take turns in sweeps that read what they write, each after some rows of the one before it
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = rows)]
     pub(crate) pipeline: Option<NonZeroU32>,
 }
 
@@ -124,6 +124,16 @@ pub(crate) struct RunArguments {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Rows after which the next rank can begin.
+fn rows(text: &str) -> Result<NonZeroU32, String> {
+    text.parse().map_err(|_| {
+        format!(
+            "give a number of rows from 1 to {}; without --pipeline ranks take no turns",
+            u32::MAX
+        )
+    })
 }
 
 /// The program of this name.

@@ -72,57 +72,90 @@ pub(crate) fn leaf_code(leaf: &Leaf, arguments: &Arguments, scope: &Scope) -> To
             .as_ref()
             .map(|variable| quote!(let #variable: i64 = __at[#at];))
     };
-    let outer = outer.iter().enumerate().filter_map(named);
+    let outer: Vec<TokenStream> = outer.iter().enumerate().filter_map(named).collect();
     let variable = last.clone().unwrap_or_else(|| format_ident!("__last"));
     let (plain, _) = rewritten(leaf, scope, None);
     let each = quote! {
-        for __turn in 0..__count as i64 {
-            let #variable: i64 = __first + __turn * __step;
-            #(#plain)*
+        for _ in 0..__row.again.count {
+            #(#outer)*
+            for __turn in 0..__count as i64 {
+                let #variable: i64 = __first + __turn * __step;
+                #(#plain)*
+            }
+            __at[__row.again.argument] += __row.again.step;
         }
     };
     let hoist = last.as_ref().and_then(|last| Hoist::new(last, leaf, arguments));
     let (rowed, rows) = rewritten(leaf, scope, hoist);
     let loops = match rows.is_empty() {
         true => each,
-        false => quote! {
-            if __step == 1 {
-                let #variable: i64 = __first;
-                #(#rows)*
-                for __turn in 0..__count {
-                    let #variable: i64 = __first + __turn as i64;
-                    #(#rowed)*
-                }
-            } else {
-                #each
-            }
-        },
+        false => {
+            let in_rows = in_rows(depth, &outer, &variable, &rowed, &rows);
+            quote!(if __step == 1 { #in_rows } else { #each })
+        }
     };
     quote! {
         let mut __at: [i64; #depth] = ::std::array::from_fn(|at| __row.arguments[at]);
-        let (__step, __count) = (__row.step, __row.count as usize);
+        let (__first, __step, __count) = (__at[#depth - 1], __row.step, __row.count as usize);
+        #loops
+    }
+}
+
+/// The loop over rows. Where each slice begins grows evenly from row to row, unless what is stored goes over the end of the
+/// field.
+fn in_rows(
+    depth: usize,
+    outer: &[TokenStream],
+    variable: &Ident,
+    statements: &[Stmt],
+    rows: &[(Ident, Expr)],
+) -> TokenStream {
+    let count = rows.len();
+    let places = rows
+        .iter()
+        .map(|(field, index)| quote!(#field.place::<WRAPS>(#index)));
+    let slices = rows.iter().enumerate().map(|(number, (field, _))| {
+        let (row, elements) = (row(number), elements(field));
+        quote!(let #row = &#elements[__begins[#number]..][..__count];)
+    });
+    quote! {
+        let __places = |__at: [i64; #depth]| -> [usize; #count] {
+            #(#outer)*
+            let #variable: i64 = __first;
+            [#(#places),*]
+        };
+        let mut __begins = __places(__at);
+        __at[__row.again.argument] += __row.again.step;
+        let __next = __places(__at);
+        let __steps: [usize; #count] = ::std::array::from_fn(|row| __next[row].wrapping_sub(__begins[row]));
+        __at[__row.again.argument] -= __row.again.step;
         for _ in 0..__row.again.count {
             #(#outer)*
-            let __first = __at[#depth - 1];
-            #loops
+            #(#slices)*
+            for __turn in 0..__count {
+                let #variable: i64 = __first + __turn as i64;
+                #(#statements)*
+            }
             __at[__row.again.argument] += __row.again.step;
+            __begins = match WRAPS {
+                true => __places(__at),
+                false => ::std::array::from_fn(|row| __begins[row].wrapping_add(__steps[row])),
+            };
         }
     }
 }
 
-/// The statements with slices' elements, and code that makes the slices of rows.
-fn rewritten(leaf: &Leaf, scope: &Scope, hoist: Option<Hoist>) -> (Vec<Stmt>, Vec<TokenStream>) {
+/// The statements with slices' elements, and the field and the first index of each slice.
+fn rewritten(leaf: &Leaf, scope: &Scope, hoist: Option<Hoist>) -> (Vec<Stmt>, Vec<(Ident, Expr)>) {
     let mut statements = leaf.statements.clone();
     let mut rewrite = Rewrite { leaf, scope, hoist };
     statements
         .iter_mut()
         .for_each(|statement| rewrite.visit_stmt_mut(statement));
-    let rows = rewrite.hoist.map_or_else(Vec::new, |hoist| hoist.rows);
-    let code = rows.into_iter().enumerate().map(|(number, (field, index))| {
-        let (row, elements) = (row(number), elements(&field));
-        quote!(let #row = #field.row::<_, WRAPS>(#elements, #index, __count);)
-    });
-    (statements, code.collect())
+    (
+        statements,
+        rewrite.hoist.map_or_else(Vec::new, |hoist| hoist.rows),
+    )
 }
 
 fn row(number: usize) -> Ident {

@@ -23,6 +23,7 @@ mod pipeline;
 mod plan;
 mod program;
 mod progress;
+mod rows;
 mod scan;
 mod schedule;
 mod strips;

@@ -207,7 +207,7 @@ fn meet(one: &[Span], other: &[Span]) -> bool {
 }
 
 /// The least and the greatest value that an expression can have, or something around them.
-fn range(expr: &Expr, loops: &[Span], sizes: &Sizes) -> Span {
+pub(crate) fn range(expr: &Expr, loops: &[Span], sizes: &Sizes) -> Span {
     let of = |expr: &Expr| range(expr, loops, sizes);
     match expr {
         Expr::Number(number) => (*number, *number),
