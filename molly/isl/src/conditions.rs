@@ -3,13 +3,12 @@
 use crate::context::{Error, Result};
 use crate::ffi;
 use crate::object::{Given, object};
-use crate::sets::{BasicSetList, Set, Val};
+use crate::sets::{BasicSetList, SET, Set, Val};
 
-/// `isl_dim_param`, `isl_dim_set`, `isl_dim_div` and `isl_dim_cst`.
-const PARAM: i32 = 1;
-const SET: i32 = 3;
-const DIV: i32 = 4;
-const CONSTANT: i32 = 0;
+/// `isl_dim_param`, `isl_dim_div` and `isl_dim_cst`.
+pub(crate) const PARAM: i32 = 1;
+pub(crate) const DIV: i32 = 4;
+pub(crate) const CONSTANT: i32 = 0;
 
 /// What the sum of a constant and of coordinates times coefficients has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,7 +51,7 @@ pub struct Conditions {
 }
 
 object!(BasicSet, isl_basic_set, isl_basic_set_free);
-object!(Matrix, isl_mat, isl_mat_free);
+object!(pub(crate) Matrix, isl_mat, isl_mat_free);
 
 impl Matrix {
     fn rows(&self) -> Result<Vec<Vec<i64>>> {

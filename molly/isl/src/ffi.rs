@@ -14,7 +14,7 @@ macro_rules! opaque {
 }
 
 opaque!(isl_ctx isl_set isl_map isl_union_map isl_map_list isl_basic_set isl_basic_set_list isl_union_access_info isl_union_flow isl_point
-    isl_val isl_mat isl_id isl_ast_build isl_ast_node isl_ast_node_list isl_ast_expr);
+    isl_val isl_mat isl_id isl_space isl_basic_map isl_ast_build isl_ast_node isl_ast_node_list isl_ast_expr);
 
 /// `ISL_ON_ERROR_CONTINUE`: errors are answers, and nothing is printed.
 pub(crate) const ON_ERROR_CONTINUE: c_int = 1;
@@ -64,6 +64,18 @@ declare! {
     fn isl_basic_set_remove_redundancies(*mut isl_basic_set) -> *mut isl_basic_set;
     fn isl_basic_set_equalities_matrix(*mut isl_basic_set, c_int, c_int, c_int, c_int) -> *mut isl_mat;
     fn isl_basic_set_inequalities_matrix(*mut isl_basic_set, c_int, c_int, c_int, c_int) -> *mut isl_mat;
+    fn isl_space_alloc(*mut isl_ctx, c_uint, c_uint, c_uint) -> *mut isl_space;
+    fn isl_space_set_alloc(*mut isl_ctx, c_uint, c_uint) -> *mut isl_space;
+    fn isl_space_set_tuple_name(*mut isl_space, c_int, *const c_char) -> *mut isl_space;
+    fn isl_space_free(*mut isl_space) -> *mut isl_space;
+    fn isl_basic_set_from_constraint_matrices(*mut isl_space, *mut isl_mat, *mut isl_mat, c_int, c_int, c_int, c_int)
+        -> *mut isl_basic_set;
+    fn isl_basic_map_from_constraint_matrices(
+        *mut isl_space, *mut isl_mat, *mut isl_mat, c_int, c_int, c_int, c_int, c_int
+    ) -> *mut isl_basic_map;
+    fn isl_map_from_basic_map(*mut isl_basic_map) -> *mut isl_map;
+    fn isl_mat_alloc(*mut isl_ctx, c_uint, c_uint) -> *mut isl_mat;
+    fn isl_mat_set_element_si(*mut isl_mat, c_int, c_int, c_int) -> *mut isl_mat;
     fn isl_mat_rows(*mut isl_mat) -> c_int;
     fn isl_mat_cols(*mut isl_mat) -> c_int;
     fn isl_mat_get_element_val(*mut isl_mat, c_int, c_int) -> *mut isl_val;

@@ -20,10 +20,12 @@
 //! - isl is linked as a shared library. `unsafe` is in this crate only.
 
 mod ast;
+mod built;
 mod conditions;
 mod context;
 mod ffi;
 mod object;
+mod reader;
 mod sets;
 
 pub use ast::{Ast, Expr, Op, loops};

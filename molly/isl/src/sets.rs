@@ -3,12 +3,13 @@
 use crate::context::{Context, Error, Result};
 use crate::ffi;
 use crate::object::{Given, asking, object, taking};
+use crate::reader::read;
 use std::ffi::{CStr, CString};
 
 /// `isl_dim_in`, `isl_dim_out` and `isl_dim_set`.
-const IN: i32 = 2;
-const OUT: i32 = 3;
-const SET: i32 = 3;
+pub(crate) const IN: i32 = 2;
+pub(crate) const OUT: i32 = 3;
+pub(crate) const SET: i32 = 3;
 
 object!(
     /// A set of integer points in one space (`isl_set`).
@@ -119,12 +120,12 @@ asking! { Map:
 }
 
 /// A string for isl.
-fn c_string(text: &str) -> Result<CString> {
+pub(crate) fn c_string(text: &str) -> Result<CString> {
     CString::new(text).map_err(|_| Error::Text)
 }
 
 macro_rules! parsing {
-    ($name:ident, $function:ident) => {
+    ($name:ident, $function:ident $(, $built:ident)?) => {
         impl $name {
             /// What isl's notation says, on this thread.
             ///
@@ -134,6 +135,9 @@ macro_rules! parsing {
             /// If it is not isl's notation.
             pub fn parse(text: &str) -> Result<Self> {
                 let (context, c_text) = (Context::current(), c_string(text)?);
+                $(if let Some(built) = read(text).and_then(|found| Self::$built(&found, &context)) {
+                    return built;
+                })?
                 // SAFETY: context and text are valid; the answer is null or owned.
                 let read = || unsafe { ffi::$function(context.raw(), c_text.as_ptr()) };
                 let raw = read();
@@ -148,8 +152,8 @@ macro_rules! parsing {
         }
     };
 }
-parsing!(Set, isl_set_read_from_str);
-parsing!(Map, isl_map_read_from_str);
+parsing!(Set, isl_set_read_from_str, built);
+parsing!(Map, isl_map_read_from_str, built);
 parsing!(UnionMap, isl_union_map_read_from_str);
 
 impl Set {

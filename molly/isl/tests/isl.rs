@@ -23,6 +23,47 @@ fn sets_and_relations_are_counted_and_copied() {
     );
 }
 
+/// A union of several relations is read by isl itself.
+#[test]
+fn conjunctions_are_what_isl_reads() {
+    for text in [
+        "{ [] -> [] }",
+        "{ A0_1[i0, i1] -> [p0, 3, i1, -i0, i1 + 2] : (0 <= i0 and i0 < (7)) and 2*(i1) >= 5*p0 - 2 + 1 and true }",
+        "{ [x, x] -> F[y, (x - 1)] : ((x + y) > 2 and (y = 3)) and 0 <= x < 5 <= y + 3 }",
+        "{ [x] -> [y] : 2 * (3 - x) * -1 <= y and x >= 4 and x < 9 and (y) = -2 }",
+        "{ [x] -> [y] : x > 3 and x < 3 }",
+        // These have other forms.
+        "{ [x] -> [y] : x < 3 or y = 2 }",
+        "{ [x] -> [x mod 3] : 0 <= x, 2 x < 9 }",
+        "{ [x] -> [y] : exists (i2 : y = 2 * i2 and 0 <= i2 < x) }",
+        "{ [a, b] -> [c, d] : a, b << c, d }",
+        "{ [x] -> [y] : y = 12345678901 * x and not (x = 3) }",
+        "{ [x] -> [y] : y = 12345678901 * x and 0 <= x <= 4 }",
+        "{ [[x] -> [y]] -> [x] : y = 3 }",
+    ] {
+        let built = Map::parse(text).unwrap();
+        let read = UnionMap::parse(&format!(
+            "{{ Nothing[] -> Nothing[]; {} }}",
+            &text[1..text.len() - 1]
+        ));
+        let found = read.unwrap().maps().unwrap();
+        let found = found
+            .iter()
+            .find(|one| one.range_name().as_deref() != Some("Nothing"));
+        // A union has no relation without pairs.
+        let is_same = found.map_or_else(|| built.is_empty(), |found| built.is_equal(found));
+        assert!(is_same.unwrap(), "{text}: {built:?} and {found:?}");
+    }
+    for text in [
+        "{ [x y] -> [x] }",
+        "{ [x] -> [y] : 3 < }",
+        "{ [x] -> [y] : z = 3 }",
+    ] {
+        let error = Map::parse(text).unwrap_err();
+        assert!(error.to_string().contains(text), "{error}");
+    }
+}
+
 #[test]
 fn conditions_are_numbers() {
     let of = |text: &str| Set::parse(text).unwrap().conditions();

@@ -359,7 +359,7 @@ impl<'a> Nest<'a> {
         let (inside, zeros) = (inside(self.shape(field)), ", 0".repeat(self.time_dims()));
         let access = format!("{{ {space}{field}[{dims}] -> F{field}[{dims}] : {inside} }}");
         let order = format!("{{ {space}{field}[{dims}] -> [{first}{zeros}] : {inside} }}");
-        Ok((UnionMap::parse(&access)?, UnionMap::parse(&order)?))
+        Ok((Map::parse(&access)?.into(), Map::parse(&order)?.into()))
     }
 
     /// Finds an access to what is not an element.
