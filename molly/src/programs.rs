@@ -1,6 +1,6 @@
 //! Programs of the field, as users write them: for `molly` on the command line, for tests and for measurements.
 
-use crate::Field;
+use crate::{FastSum, Field, Sum};
 
 /// Game of Life with the four nearest neighbours and the cell itself: a cell lives with two or three of them.
 #[molly::scop]
@@ -226,6 +226,32 @@ pub fn five(now: &mut Field<f32, 2>, next: &mut Field<f32, 2>, steps: i64) {
             for y in 1..now.len(1) - 1 {
                 next[[x, y]] = 0.2
                     * (now[[x, y]] + now[[x - 1, y]] + now[[x + 1, y]] + now[[x, y - 1]] + now[[x, y + 1]]);
+            }
+        }
+        for x in 1..now.len(0) - 1 {
+            for y in 1..now.len(1) - 1 {
+                now[[x, y]] = next[[x, y]];
+            }
+        }
+    }
+}
+
+/// Means of the four nearest neighbours, and the squares of all changes, added exactly and fast.
+#[molly::scop]
+pub fn relax(
+    now: &mut Field<f64, 2>,
+    next: &mut Field<f64, 2>,
+    steps: i64,
+    exact: &mut Sum<f64>,
+    fast: &mut FastSum,
+) {
+    for _ in 0..steps {
+        for x in 1..now.len(0) - 1 {
+            for y in 1..now.len(1) - 1 {
+                next[[x, y]] = 0.25 * (now[[x - 1, y]] + now[[x + 1, y]] + now[[x, y - 1]] + now[[x, y + 1]]);
+                let by = next[[x, y]] - now[[x, y]];
+                *exact += by * by;
+                *fast += by * by;
             }
         }
         for x in 1..now.len(0) - 1 {

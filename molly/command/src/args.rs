@@ -20,8 +20,8 @@ const RANKS: usize = 4;
 
 /// Affine loops over distributed fields: what a program becomes on a grid of ranks.
 ///
-/// Programs: life5, life9, heat, wave, gauss-seidel, red-black, lattice, lu, product, transposition, five. Under mpirun,
-/// `check` and `run` use its processes as ranks, and threads of one process otherwise.
+/// Programs: life5, life9, heat, wave, gauss-seidel, red-black, lattice, lu, product, transposition, five, relax. Under
+/// mpirun, `check` and `run` use its processes as ranks, and threads of one process otherwise.
 #[derive(Debug, Parser)]
 #[command(name = "molly", version)]
 pub(crate) struct Arguments {

@@ -2,7 +2,7 @@
 
 use crate::args::{CheckArguments, named};
 use crate::failure::Failure;
-use crate::known::{Known, all};
+use crate::known::{Known, Serial, all};
 use crate::plan::print;
 use crate::run::execute;
 use crate::shown::join;
@@ -95,18 +95,27 @@ fn one(known: &Known, arguments: &CheckArguments, mpi: Option<&Mpi>) -> Result<C
             )));
         }
     }
-    // Rank 0 has all of it, and the others nothing.
-    if mpi.is_none_or(|mpi| mpi.world().rank() == 0) {
-        let serial = (known.serial)(&setup);
-        if let Some(field) = (0..serial.len()).find(|&field| ran[0].fields.get(field) != Some(&serial[field]))
-        {
+    let Serial { fields: serial, sums } = (known.serial)(&setup);
+    for (here, expected) in ran.iter().flat_map(|ran| ran.sums.iter().zip(&sums)) {
+        if !expected.is_near(*here) {
+            let (found, serial) = (here.value, expected.value);
             return Err(Failure::Work(anyhow!(
-                "{} on {}: `{}` has other bits than after a serial run",
+                "{} on {}: a sum is {found}, and {serial} after a serial run",
                 known.name,
-                setup.geometry,
-                (known.program)().fields[field]
+                setup.geometry
             )));
         }
+    }
+    // Rank 0 has all of it, and the others nothing.
+    if mpi.is_none_or(|mpi| mpi.world().rank() == 0)
+        && let Some(field) = (0..serial.len()).find(|&field| ran[0].fields.get(field) != Some(&serial[field]))
+    {
+        return Err(Failure::Work(anyhow!(
+            "{} on {}: `{}` has other bits than after a serial run",
+            known.name,
+            setup.geometry,
+            (known.program)().fields[field]
+        )));
     }
     Ok(Compared {
         program: known.name.to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::setup::Setup;
 use molly::model::{Program, Sizes};
-use molly::{Field, Rank, Result, Traffic, programs};
+use molly::{FastSum, Field, Rank, Result, Sum, Traffic, programs};
 use molly_nic::Placed;
 use std::time::Instant;
 
@@ -23,8 +23,23 @@ pub(crate) struct Known {
     pub(crate) element_bytes: Vec<usize>,
     /// Runs a rank's part; gathers all fields on rank 0 if `gathers`.
     pub(crate) run: fn(&mut Rank, &Setup, gathers: bool) -> Result<Ran>,
-    /// The fields after a serial run, as bytes.
-    pub(crate) serial: fn(&Setup) -> Vec<Vec<u8>>,
+    /// A serial run.
+    pub(crate) serial: fn(&Setup) -> Serial,
+}
+
+/// What there is after a serial run.
+#[derive(Debug)]
+pub(crate) struct Serial {
+    /// All fields as bytes.
+    pub(crate) fields: Vec<Vec<u8>>,
+    pub(crate) sums: Vec<Total>,
+}
+
+/// A sum, and which part of it another one of the same numbers may differ by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Total {
+    pub(crate) value: f64,
+    pub(crate) part: f64,
 }
 
 /// What a rank did.
@@ -37,11 +52,21 @@ pub(crate) struct Ran {
     pub(crate) placed: Option<Placed>,
     /// All fields, on rank 0, as bytes.
     pub(crate) fields: Vec<Vec<u8>>,
+    /// What the program has added, on every rank.
+    pub(crate) sums: Vec<Total>,
+}
+
+impl Total {
+    /// Whether another sum of the same numbers may be this.
+    pub(crate) fn is_near(self, other: Self) -> bool {
+        (self.value - other.value).abs() <= self.part * self.value.abs()
+    }
 }
 
 macro_rules! known {
     ($name:literal, $function:ident, $about:literal, $size:literal, $small:literal, $dims:literal,
-     ($($field:ident: $type:ty = $fill:expr),*), |$steps:ident| [$($param:expr),*] ($($value:expr),*)) => {
+     ($($field:ident: $type:ty = $fill:expr),*), |$steps:ident| [$($param:expr),*] ($($value:expr),*)
+     $(, $sum:ident: $sum_type:ty = $part:literal)*) => {
         Known {
             name: $name,
             about: $about,
@@ -67,14 +92,16 @@ macro_rules! known {
                 rank.plan(&programs::$function::program(), &sizes)?;
                 let planning_s = begun.elapsed().as_secs_f64();
                 $(let mut $field: Field<$type, $dims> = rank.field(shape, $fill);)*
-                let (mut traffic, mut times) = (Traffic::default(), Vec::new());
+                let (mut traffic, mut times, mut sums) = (Traffic::default(), Vec::new(), Vec::new());
                 for repeat in 0..setup.repeats {
                     if repeat > 0 {
                         $($field.fill($fill);)*
                     }
+                    $(let mut $sum = <$sum_type>::new();)*
                     let begun = Instant::now();
-                    traffic = programs::$function::run(rank $(, &mut $field)* $(, $param)* $(, $value)*)?;
+                    traffic = programs::$function::run(rank $(, &mut $field)* $(, $param)* $(, $value)* $(, &mut $sum)*)?;
                     times.push(begun.elapsed().as_secs_f64());
+                    sums = vec![$(Total { value: $sum.value(), part: $part }),*];
                 }
                 let seconds = median(times);
                 let mut fields = Vec::new();
@@ -83,15 +110,17 @@ macro_rules! known {
                         fields.push(bytemuck::cast_slice(whole.elements()).to_vec());
                     })*
                 }
-                Ok(Ran { traffic, planning_s, seconds, placed: None, fields })
+                Ok(Ran { traffic, planning_s, seconds, placed: None, fields, sums })
             },
             serial: |setup| {
                 let $steps = setup.steps;
                 let shape: [i64; $dims] = std::array::from_fn(|dim| setup.shape[dim]);
                 $(let mut $field: Field<$type, $dims> = Field::new(shape, $fill);)*
-                programs::$function($(&mut $field),* $(, $param)* $(, $value)*);
+                $(let mut $sum = <$sum_type>::new();)*
+                programs::$function($(&mut $field),* $(, $param)* $(, $value)* $(, &mut $sum)*);
                 let _ = $steps;
-                vec![$(bytemuck::cast_slice($field.elements()).to_vec()),*]
+                let fields = vec![$(bytemuck::cast_slice($field.elements()).to_vec()),*];
+                Serial { fields, sums: vec![$(Total { value: $sum.value(), part: $part }),*] }
             },
         }
     };
@@ -143,5 +172,8 @@ pub(crate) fn all() -> Vec<Known> {
             (a: f64 = number, b: f64 = |_| 0.0), |_steps| [] ()),
         known!("five", five, "mean of 5 points, in single precision", 1024, 24, 2,
             (now: f32 = |at| number(at) as f32, next: f32 = |_| 0.0), |steps| [steps] ()),
+        known!("relax", relax, "means of 4 points, and sums of their changes", 1024, 24, 2,
+            (now: f64 = number, next: f64 = |_| 0.0), |steps| [steps] (),
+            exact: Sum<f64> = 0.0, fast: FastSum = 1e-12),
     ]
 }

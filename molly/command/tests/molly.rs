@@ -147,6 +147,15 @@ fn what_cannot_be_is_said_in_a_sentence() {
 }
 
 #[test]
+fn turns_of_no_rows_are_refused() {
+    for rows in ["0", "-1", "many"] {
+        let errors = refusal(&["plan", "gauss-seidel", &format!("--pipeline={rows}")]);
+        let words = "give a number of rows from 1 to 4294967295; without --pipeline ranks take no turns";
+        assert!(errors.contains(words), "{errors}");
+    }
+}
+
+#[test]
 fn the_grid_can_be_a_variable() {
     let ended = Program::new(&["run", "five", "--size", "32"])
         .with("MOLLY_GEOMETRY", "3x1")
@@ -164,7 +173,7 @@ fn the_grid_can_be_a_variable() {
 #[test]
 fn all_programs_have_the_bits_of_a_serial_run() {
     let text = output(&["check", "--steps", "3", "--geometry", "3x2"]);
-    assert_eq!(text.lines().count(), 11, "{text}");
+    assert_eq!(text.lines().count(), 12, "{text}");
     assert!(
         text.lines()
             .all(|line| line.contains("the bits of the serial run")),
@@ -188,7 +197,13 @@ fn ranks_of_mpi_read_what_the_serial_run_reads() {
 #[test]
 fn programs_under_mpi_have_the_bits_of_a_serial_run() {
     each_mpi("programs_under_mpi_have_the_bits_of_a_serial_run", |mpi| {
-        for (program, ranks) in [("life9", 4), ("heat", 2), ("gauss-seidel", 4), ("lu", 2)] {
+        for (program, ranks) in [
+            ("life9", 4),
+            ("heat", 2),
+            ("gauss-seidel", 4),
+            ("lu", 2),
+            ("relax", 4),
+        ] {
             let ended = mpi.run(ranks, &["check", program, "--steps", "4"]);
             assert_eq!(ended.code, Some(0), "{mpi:?}, {program}: {ended:?}");
             assert!(ended.output.contains("the bits of the serial run"), "{ended:?}");

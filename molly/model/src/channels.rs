@@ -111,9 +111,12 @@ fn messages(nest: &Nest<'_>, remote: Remote, has_turns: bool) -> Result<Messages
     let Names { q, p, k, u, e, .. } = &names;
     let whole = [q, u, p, k, e].map(|part| &part[..]).concat();
     let part = |set: &Set, from: &[String], of: &[&[String]]| -> Result<Set> {
-        let to = format!("[{}]", of.concat().join(", "));
-        let relation = nest.relation(&format!("{{ [{}] -> {to} }}", from.join(", ")))?;
-        Ok(set.clone().apply(relation)?.coalesce()?)
+        let of = of.concat();
+        if let Some(only) = without_others(set, from, &of)? {
+            return Ok(only.coalesce()?);
+        }
+        let text = format!("{{ [{}] -> [{}] }}", from.join(", "), of.join(", "));
+        Ok(set.clone().apply(nest.relation(&text)?)?.coalesce()?)
     };
     let parts = |of: &[&[String]]| -> Result<Set> {
         let mut all = Set::parse(&format!("{{ [{}] : false }}", of.concat().join(", ")))?;
@@ -150,6 +153,24 @@ fn messages(nest: &Nest<'_>, remote: Remote, has_turns: bool) -> Result<Messages
         received_by: part(&sends, &message, &[p, k])?,
         received,
     })
+}
+
+/// A set of coordinates `from` with those of `of` only; nothing if these are in another order.
+fn without_others(set: &Set, from: &[String], of: &[String]) -> Result<Option<Set>> {
+    let (mut only, mut wanted) = (set.clone(), of.iter().rev().peekable());
+    let mut others = 0;
+    for (at, name) in from.iter().enumerate().rev() {
+        let is_wanted = wanted.next_if(|next| *next == name).is_some();
+        if !is_wanted {
+            others += 1;
+        }
+        if others > 0 && (is_wanted || at == 0) {
+            let first = at + usize::from(is_wanted);
+            only = only.project_out(first as u32, others)?;
+            others = 0;
+        }
+    }
+    Ok(wanted.next().is_none().then_some(only))
 }
 
 /// The moment after which each message is sent, `[q, p, k, u]`, and how many buffers that takes; `sends` has all moments at

@@ -266,12 +266,13 @@ fn remote_part(nest: &Nest<'_>, field: usize, from: End, to: End, pairs: Set) ->
 
 /// Leaves of the times of pairs no more than their level says.
 pub(crate) fn shorten(nest: &Nest<'_>, remote: &mut Remote) -> Result<()> {
-    let (depth, [q, u, p, k, e]) = (remote.depth, coordinates(nest, remote.field));
-    let space = [&q[..], &u, &p, &k, &e].concat().join(", ");
-    let short = [&q[..], &u[..depth], &p, &k[..depth], &e].concat().join(", ");
-    let shorter = nest.relation(&format!("{{ [{space}] -> [{short}] }}"))?;
+    let (grid, time) = (nest.geometry.extents().len(), nest.time_dims());
+    let (depth, more) = (remote.depth, (time - remote.depth) as u32);
     for pairs in remote.pairs.values_mut() {
-        *pairs = pairs.clone().apply(shorter.clone())?.coalesce()?;
+        let shorter = pairs
+            .clone()
+            .project_out((2 * grid + time + depth) as u32, more)?;
+        *pairs = shorter.project_out((grid + depth) as u32, more)?.coalesce()?;
     }
     Ok(())
 }

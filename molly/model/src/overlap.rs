@@ -13,6 +13,8 @@ use crate::nest::Nest;
 use crate::text::{all, names};
 use crate::versions::{Exchange, events};
 use spinneret_isl::{Map, Set};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// Rounds in which a border may grow.
 const ROUNDS: usize = 4;
@@ -62,6 +64,8 @@ struct Instances<'a> {
     nest: &'a Nest<'a>,
     depth: usize,
     domains: Vec<Option<Set>>,
+    /// What [`Instances::elements`] has given.
+    known: RefCell<HashMap<(usize, usize, usize), Map>>,
 }
 
 /// The borders of all depths of channels at which there is also an interior.
@@ -88,6 +92,7 @@ pub(crate) fn splits(nest: &Nest<'_>, messages: &[Messages], exchanges: &[Exchan
             nest,
             depth,
             domains: domains.clone(),
+            known: RefCell::default(),
         };
         splits.extend(instances.split(messages, exchanges)?);
     }
@@ -216,6 +221,15 @@ impl Instances<'_> {
     /// Instances to who they belong to, when they are, and elements: `[p, i] -> [p, k, r, e]`, where k is the beginning of time,
     /// and r the `rest` coordinates behind it.
     fn elements(&self, body: usize, at: usize, rest: usize) -> Result<Map> {
+        if let Some(known) = self.known.borrow().get(&(body, at, rest)) {
+            return Ok(known.clone());
+        }
+        let found = self.found_elements(body, at, rest)?;
+        self.known.borrow_mut().insert((body, at, rest), found.clone());
+        Ok(found)
+    }
+
+    fn found_elements(&self, body: usize, at: usize, rest: usize) -> Result<Map> {
         let nest = self.nest;
         let (space, instance) = (self.space(body).join(", "), nest.instance(body));
         let ranks = names("p", nest.geometry.extents().len());

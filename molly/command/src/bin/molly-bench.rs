@@ -24,6 +24,9 @@ struct Arguments {
     /// Only these: speed, plans
     #[arg(long, value_delimiter = ',', default_values_t = ["speed".to_owned(), "plans".to_owned()])]
     only: Vec<String>,
+    /// Measure Devito as well, by this Python, which has devito and mpi4py
+    #[arg(long, value_name = "PYTHON")]
+    devito: Option<PathBuf>,
     /// Where the figures go as JSON
     #[arg(long, value_name = "FILE", default_value = "target/bench/molly.json")]
     json: PathBuf,
@@ -84,7 +87,7 @@ fn measure(arguments: &Arguments) -> Result<Vec<Figure>, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let program = compile(folder.path())?;
         for size in &arguments.sizes {
-            figures.push(against_c(arguments, &program, size)?);
+            figures.extend(speeds(arguments, &program, size)?);
         }
     }
     if arguments.only.iter().any(|only| only == "plans") {
@@ -138,7 +141,18 @@ fn mpirun(program: &Path) -> Command {
     command
 }
 
-fn against_c(arguments: &Arguments, program: &Path, size: &str) -> Result<Figure, String> {
+/// The time that a program prints as its first word.
+fn first_word(command: &mut Command) -> Result<f64, String> {
+    let said = output(command)?;
+    let seconds = said
+        .split_whitespace()
+        .next()
+        .and_then(|word| word.parse::<f64>().ok());
+    seconds.ok_or_else(|| format!("{command:?} says no time"))
+}
+
+/// Molly against C, and against Devito if it is there.
+fn speeds(arguments: &Arguments, program: &Path, size: &str) -> Result<Vec<Figure>, String> {
     let wrong = || format!("--sizes: `{size}` is no SIZE:STEPS, such as 1024:1000");
     let (size, steps) = size.split_once(':').ok_or_else(wrong)?;
     let (points, turns): (f64, f64) = match (size.parse(), steps.parse()) {
@@ -146,14 +160,13 @@ fn against_c(arguments: &Arguments, program: &Path, size: &str) -> Result<Figure
         _ => return Err(wrong()),
     };
     let updates = points * points * turns;
-    let (mut by_hand, mut ours) = (Vec::new(), Vec::new());
+    let (mut by_hand, mut by_devito, mut ours) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..arguments.rounds {
-        let said = output(mpirun(program).args([size, steps, "1"]))?;
-        let seconds = said
-            .split_whitespace()
-            .next()
-            .and_then(|word| word.parse::<f64>().ok());
-        by_hand.push(updates / seconds.ok_or("the program in C says no time")?);
+        by_hand.push(updates / first_word(mpirun(program).args([size, steps, "1"]))?);
+        if let Some(python) = &arguments.devito {
+            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/five.py");
+            by_devito.push(updates / first_word(mpirun(python).arg(script).args([size, steps, "1"]))?);
+        }
         let mut run = mpirun(&arguments.molly);
         let said = output(run.args([
             "run", "five", "--json", "--repeat", "2", "--size", size, "--steps", steps,
@@ -161,14 +174,22 @@ fn against_c(arguments: &Arguments, program: &Path, size: &str) -> Result<Figure
         let said: Value = serde_json::from_str(&said).map_err(|error| error.to_string())?;
         ours.push(updates / said["seconds"].as_f64().ok_or("molly says no time")?);
     }
-    let (by_hand, ours) = (median(by_hand), median(ours));
-    Ok(Figure {
-        what: format!("5 points, f32, {size}x{size}, 2 ranks: against C"),
-        bar: 1.0,
-        found: ours / by_hand,
-        is_least: true,
-        more: format!("{:.2} and {:.2} G points/s", ours / 1e9, by_hand / 1e9),
-    })
+    let ours = median(ours);
+    let mut figures = Vec::new();
+    for (name, others) in [("C", by_hand), ("Devito", by_devito)] {
+        if others.is_empty() {
+            continue;
+        }
+        let other = median(others);
+        figures.push(Figure {
+            what: format!("5 points, f32, {size}x{size}, 2 ranks: against {name}"),
+            bar: 1.0,
+            found: ours / other,
+            is_least: true,
+            more: format!("{:.2} and {:.2} G points/s", ours / 1e9, other / 1e9),
+        });
+    }
+    Ok(figures)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
