@@ -90,9 +90,11 @@ impl Kinds {
         });
     }
 
-    fn finish(mut self) -> Vec<FaultKind> {
-        self.0.sort_by_key(|kind| std::cmp::Reverse(kind.count));
-        self.0
+    /// The most frequent one first.
+    fn sorted(&self) -> Vec<FaultKind> {
+        let mut kinds = self.0.clone();
+        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+        kinds
     }
 }
 
@@ -200,11 +202,12 @@ impl Faults {
         text
     }
 
-    pub(super) fn finish(self) -> Troubles {
+    /// What was counted so far.
+    pub(super) fn troubles(&self) -> Troubles {
         Troubles {
-            faults: self.faults.finish(),
-            refusals: self.refusals.finish(),
-            broken: self.broken,
+            faults: self.faults.sorted(),
+            refusals: self.refusals.sorted(),
+            broken: self.broken.clone(),
         }
     }
 }
@@ -250,7 +253,7 @@ mod tests {
         for pc in 0..5000 {
             assert_eq!(faults.failed(&fault(pc), &Symbols::none()), None);
         }
-        let kinds = faults.finish().faults;
+        let kinds = faults.troubles().faults;
         assert_eq!(kinds.len(), KINDS + 1);
         assert_eq!(
             (kinds[0].cause.as_str(), kinds[0].count),
@@ -275,7 +278,12 @@ mod tests {
             "0x1d000200 failed on packet 3 (message 4), HPU 1.2: environment call that does not exist (cause 8)"
         );
         assert_eq!(
-            faults.finish().faults.iter().map(|kind| kind.count).sum::<u64>(),
+            faults
+                .troubles()
+                .faults
+                .iter()
+                .map(|kind| kind.count)
+                .sum::<u64>(),
             2
         );
     }
@@ -289,6 +297,6 @@ mod tests {
             "HPU 1.2 stands still: load that is not allowed outside of any handler, in 0x1d000104 (pc 0x1d000104)\n  \
              it runs nothing until the cluster is reset"
         );
-        assert_eq!(faults.finish().broken.len(), 1);
+        assert_eq!(faults.troubles().broken.len(), 1);
     }
 }

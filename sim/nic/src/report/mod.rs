@@ -6,6 +6,7 @@
 //!      v
 //!  Recorder -+-> Progress, messages about faults, lines of handlers      while it runs
 //!            +-> Trace                                                   streamed to its file
+//!            +-> Page                                                    to a browser, and saved at the end
 //!            +-> Tally, Plot --- finish --> Summary: tables or JSON; SVG
 //! ```
 //!
@@ -46,6 +47,7 @@ mod faults;
 mod histogram;
 mod occupancy;
 mod options;
+mod page;
 mod pairing;
 mod plot;
 mod profile;
@@ -63,6 +65,7 @@ pub use faults::{BrokenHpu, FaultKind};
 pub use histogram::Histogram;
 pub use occupancy::Occupancy;
 pub use options::{Options, ReportError};
+pub use page::PageOptions;
 pub use profile::{FunctionCost, LineCost, ProfileReport};
 pub use progress::{Live, ShowProgress};
 pub use summary::{Distribution, FORMAT, HandlerReport, HpuReport, Latencies, StageReport, Summary, Time};
@@ -71,6 +74,7 @@ pub use symbols::{Place, Symbols};
 use crate::nic::NicConfig;
 use faults::Faults;
 use options::{Files, Messages};
+use page::{Page, PageServer, Stage};
 use pairing::{Pairing, Way};
 use progress::Progress;
 use spinneret_cluster::{Event, Profile, Program, Run, digest};
@@ -102,6 +106,7 @@ pub struct Recorder {
     progress: Progress,
     messages: Messages,
     files: Files,
+    page: Option<Page>,
     config: NicConfig,
 }
 
@@ -112,6 +117,16 @@ pub struct Finished {
     pub summary: Summary,
     /// Files that could not be written.
     pub failures: Vec<ReportError>,
+    page: Option<PageServer>,
+}
+
+impl Finished {
+    /// Goes on serving the page while somebody looks at it, or until `is_over`.
+    pub fn linger(&self, is_over: impl Fn() -> bool) {
+        if let Some(page) = &self.page {
+            page.linger(is_over);
+        }
+    }
 }
 
 impl Recorder {
@@ -129,9 +144,15 @@ impl Recorder {
             faults: Faults::new(options.faults_in_full, &config.cluster),
             console: Console::default(),
             progress: Progress::new(options.progress),
+            page: Page::open(&options.page, config)?,
             messages: Messages::new(options.messages),
             config: config.clone(),
         })
+    }
+
+    /// Where the page of the run is served, if it is.
+    pub fn page_address(&self) -> Option<&str> {
+        self.page.as_ref().and_then(Page::address)
     }
 
     /// Names are those of another program from now on.
@@ -145,6 +166,7 @@ impl Recorder {
         let frame = self.pairing.came(at_ps, digest(bytes));
         self.tally.wire_in.add(bytes.len());
         self.tally.begins(at_ps);
+        self.passed(at_ps, Stage::WireIn);
         let packet = Packet::frame(Some(frame), bytes.len());
         self.files
             .trace(|trace| trace.pass(Serial::WireIn, at_ps, "frame", packet));
@@ -158,6 +180,7 @@ impl Recorder {
         }
         self.tally.to_host.add(bytes.len());
         self.tally.ends(at_ps);
+        self.passed(at_ps, Stage::ToHost);
         let packet = Packet::frame(frame.map(|(number, _)| number), bytes.len());
         self.files
             .trace(|trace| trace.pass(Serial::ToHost, at_ps, "to host", packet));
@@ -180,6 +203,7 @@ impl Recorder {
         };
         traffic.add(bytes);
         self.tally.ends(at_ps);
+        self.passed(at_ps, Stage::Sent);
         let packet = Packet::frame(None, bytes);
         self.files
             .trace(|trace| trace.pass(Serial::Egress, at_ps, name, packet));
@@ -230,11 +254,14 @@ impl Recorder {
     pub fn occupancy(&mut self, at_ps: u64, occupancy: &Occupancy) {
         self.files.trace(|trace| trace.occupancy(at_ps, occupancy));
         self.files.plot(|plot| plot.occupancy(at_ps, occupancy));
+        if let Some(page) = &mut self.page {
+            page.timeline().occupancy(at_ps, occupancy);
+        }
     }
 
     /// Whether somebody wants [`occupancy`](Self::occupancy).
     pub fn wants_occupancy(&self) -> bool {
-        self.files.is_any()
+        self.files.is_any() || self.page.is_some()
     }
 
     /// A word of the standard output of handlers.
@@ -250,20 +277,41 @@ impl Recorder {
         }
     }
 
+    /// Shows the page how the run goes, if somebody waits for it; `end` is only asked then.
+    pub fn watch(&mut self, end: impl FnOnce() -> End) {
+        if self.page.as_ref().is_some_and(Page::is_due) {
+            let summary = self.summary(&end());
+            if let Some(page) = &mut self.page {
+                page.publish(&summary);
+            }
+        }
+    }
+
+    /// Everything so far.
+    fn summary(&self, end: &End) -> Summary {
+        let troubles = self.faults.troubles();
+        Summary {
+            faults: troubles.faults,
+            refusals: troubles.refusals,
+            broken: troubles.broken,
+            ..self.tally.summary(end, &self.config, &self.symbols)
+        }
+    }
+
     /// Ends the record: completes files and sums up. The profile is that of the cluster, if it was enabled.
     pub fn finish(mut self, end: &End, profile: Option<&Profile>) -> Finished {
         let rest = self.console.rest();
         rest.into_iter().for_each(|line| self.say(Some(line)));
         self.progress.finish();
-        let mut summary = self.tally.summary(end, &self.config, &self.symbols);
-        let troubles = self.faults.finish();
-        summary.faults = troubles.faults;
-        summary.refusals = troubles.refusals;
-        summary.broken = troubles.broken;
+        let mut summary = self.summary(end);
         summary.profile = profile.map(|profile| ProfileReport::new(profile, &self.symbols));
+        let mut failures = self.files.finish();
+        let (failure, page) = self.page.map_or((None, None), |page| page.finish(&summary));
+        failures.extend(failure);
         Finished {
             summary,
-            failures: self.files.finish(),
+            failures,
+            page,
         }
     }
 
@@ -276,6 +324,7 @@ impl Recorder {
             bytes: size.into(),
         };
         self.tally.came.add(size as usize);
+        self.passed(at_ps, Stage::Taken);
         if let Some((_, since_ps)) = wire {
             self.tally.ingress.add(at_ps.saturating_sub(since_ps) / 1000);
             self.files
@@ -311,6 +360,10 @@ impl Recorder {
             }
         }
         self.files.plot(|plot| plot.handler(times_ps[1], cycles));
+        if let Some(page) = &mut self.page {
+            let hpu = run.hpu.cluster * self.config.cluster.hpus + run.hpu.core;
+            page.timeline().ran(hpu, times_ps);
+        }
         let symbols = &self.symbols;
         self.files.trace(|trace| {
             let name = symbols.name(run.handler);
@@ -321,6 +374,7 @@ impl Recorder {
     fn freed(&mut self, at_ps: u64, packet: u64) {
         self.tally.freed += 1;
         self.tally.ends(at_ps);
+        self.passed(at_ps, Stage::Freed);
         let Some(flight) = self.flights.remove(&packet) else {
             return;
         };
@@ -333,12 +387,25 @@ impl Recorder {
             let latency_ps = at_ps.saturating_sub(since_ps);
             self.tally.total.add(latency_ps / 1000);
             self.files.plot(|plot| plot.latency(at_ps, latency_ps));
+            if let Some(page) = &mut self.page {
+                page.timeline().latency(at_ps, latency_ps);
+            }
+        }
+    }
+
+    /// A packet passed a point of the NIC.
+    fn passed(&mut self, at_ps: u64, stage: Stage) {
+        if let Some(page) = &mut self.page {
+            page.timeline().passed(at_ps, stage);
         }
     }
 
     /// Tells the user something, without disturbing the progress.
     fn say(&mut self, text: Option<String>) {
         if let Some(text) = text {
+            if let Some(page) = &mut self.page {
+                page.line(&text);
+            }
             self.progress.aside(|| self.messages.write(&text));
         }
     }

@@ -1,5 +1,6 @@
 //! What is wanted of a record, and where it goes.
 
+use super::page::PageOptions;
 use super::plot::Plot;
 use super::progress::ShowProgress;
 use super::trace::Trace;
@@ -15,6 +16,8 @@ pub struct Options {
     pub trace: Option<PathBuf>,
     /// A picture goes to this file.
     pub plot: Option<PathBuf>,
+    /// A page about the run.
+    pub page: PageOptions,
     /// Whether progress is shown on standard error.
     pub progress: ShowProgress,
     /// Faults that are described one by one; those behind them are only counted.
@@ -29,6 +32,7 @@ impl Default for Options {
         Self {
             trace: None,
             plot: None,
+            page: PageOptions::default(),
             progress: ShowProgress::Yes,
             faults_in_full: 10,
             messages: Box::new(io::stderr()),
@@ -52,6 +56,7 @@ impl fmt::Debug for Options {
         f.debug_struct("Options")
             .field("trace", &self.trace)
             .field("plot", &self.plot)
+            .field("page", &self.page)
             .field("progress", &self.progress)
             .field("faults_in_full", &self.faults_in_full)
             .finish_non_exhaustive()
@@ -64,10 +69,20 @@ pub enum ReportError {
     /// It cannot be written.
     #[error("the {what} cannot be written to {path}: {source}")]
     Write {
-        /// Trace or plot.
+        /// Trace, plot or report.
         what: &'static str,
         /// The file.
         path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The page cannot be served.
+    #[error(
+        "the page cannot be served at port {port} of loopback: {source}; name another port, or none for any that is free"
+    )]
+    Page {
+        /// The port that was asked for.
+        port: u16,
         /// Why not.
         source: io::Error,
     },
@@ -82,7 +97,7 @@ pub enum ReportError {
 }
 
 impl ReportError {
-    fn write(what: &'static str, path: &Path, source: io::Error) -> Self {
+    pub(super) fn write(what: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Write {
             what,
             path: path.to_owned(),

@@ -116,6 +116,12 @@ pub struct ResultArguments {
     /// Draw latency and load over time (SVG)
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub plot: Option<PathBuf>,
+    /// Show the run in a browser while it goes; the page is on this machine only, at that port or any that is free
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0", help_heading = "Results")]
+    pub watch: Option<u16>,
+    /// Write the same page, as it is at the end, to one HTML file
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub report: Option<PathBuf>,
     /// Tell where in the handlers the time goes
     #[arg(long, help_heading = "Results")]
     pub profile: bool,
@@ -138,6 +144,7 @@ impl ResultArguments {
             .writes("--trace", self.trace.as_deref())
             .writes("--wave", self.wave.as_deref())
             .writes("--plot", self.plot.as_deref())
+            .writes("--report", self.report.as_deref())
     }
 }
 

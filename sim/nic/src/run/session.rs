@@ -356,6 +356,8 @@ impl Session {
                 total,
             }
         });
+        self.recorder
+            .watch(|| End::of(&nic, self.begun.elapsed()).since(start));
         let is_late = self
             .duration
             .is_some_and(|duration| self.begun.elapsed() >= duration);
@@ -406,6 +408,7 @@ impl Session {
             false => print(&finished.summary),
         };
         shown.map_err(Failure::Work)?;
+        finished.linger(|| self.interrupt.is_set());
         match finished.failures.into_iter().next() {
             Some(failure) => Err(Failure::work(failure)),
             None if self.is_stuck => Err(Failure::Work(anyhow!(

@@ -9,9 +9,9 @@ use super::host_ping::HostPing;
 use super::wave::Wave;
 use crate::device::Simulated;
 use crate::nic::NicConfig;
-use crate::report::{Options, Recorder};
+use crate::report::{Options, PageOptions, Recorder};
 use crate::start::{contexts_on, names};
-use crate::terminal::{Failure, Files};
+use crate::terminal::{Failure, Files, tell};
 use anyhow::anyhow;
 use spinneret_cluster::{Config, Program};
 use spinneret_host::Context;
@@ -122,9 +122,24 @@ pub(super) fn recorder(
     let options = Options {
         trace: results.trace.clone(),
         plot: results.plot.clone(),
+        page: PageOptions {
+            watch: results.watch,
+            report: results.report.clone(),
+            title: program.map_or_else(|| "spinneret".to_owned(), title),
+        },
         ..Options::default()
     };
-    Recorder::new(options, program, config).map_err(Failure::usage)
+    let recorder = Recorder::new(options, program, config).map_err(Failure::usage)?;
+    if let Some(address) = recorder.page_address() {
+        tell(format_args!("the run is shown at {address}"));
+    }
+    Ok(recorder)
+}
+
+/// What a run of a program is called.
+fn title(program: &Program) -> String {
+    let name = program.path().file_stem().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// A NIC without handlers.

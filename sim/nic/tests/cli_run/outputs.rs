@@ -32,7 +32,7 @@ fn no_output_destroys_an_input_another_output_or_a_device() {
     let named = Named::new();
     let (pcap, rules, link) = (named.at("in.pcap"), named.at("rules.toml"), named.at("link.pcap"));
     let before = [&pcap, &rules].map(|file| std::fs::read(file).expect("it is there"));
-    for output in ["--out", "--out-host", "--trace", "--wave", "--plot"] {
+    for output in ["--out", "--out-host", "--trace", "--wave", "--plot", "--report"] {
         for (input, file) in [("--pcap", &pcap), ("--pcap", &link), ("--rules", &rules)] {
             let told = refusal(&[ICMP, "--rules", &rules, "--pcap", &pcap, output, file]);
             let wanted = format!("{input} and {output} are the same file, {file}");

@@ -1,0 +1,172 @@
+//! A page about a run: live in a browser, and saved as one HTML file.
+//!
+//! ```text
+//! Recorder --> Page: Timeline, last lines --+-- when somebody looks --> PageServer --> browser
+//!              (and the summary so far)     +-- at the end ----------> FILE.html
+//! ```
+
+mod document;
+mod server;
+mod timeline;
+
+pub(crate) use server::PageServer;
+pub(crate) use timeline::{Stage, Timeline};
+
+use super::options::ReportError;
+use super::summary::Summary;
+use crate::nic::NicConfig;
+use serde::Serialize;
+use spinneret_packets::capture::whole_file::WholeFile;
+use std::collections::VecDeque;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use timeline::View;
+
+/// Lines that the page keeps.
+const LINES: usize = 400;
+/// Between two states for who looks.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// What is wanted of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageOptions {
+    /// Served on loopback while the run goes, at this port; 0 is any that is free.
+    pub watch: Option<u16>,
+    /// Saved to this file at the end.
+    pub report: Option<PathBuf>,
+    /// What the page is called.
+    pub title: String,
+}
+
+impl PageOptions {
+    fn is_wanted(&self) -> bool {
+        self.watch.is_some() || self.report.is_some()
+    }
+}
+
+/// What a page shows.
+#[derive(Debug)]
+pub(crate) struct Page {
+    title: String,
+    shape: [usize; 2],
+    timeline: Timeline,
+    lines: VecDeque<String>,
+    lines_before: u64,
+    server: Option<PageServer>,
+    published: Option<Instant>,
+    file: Option<(PathBuf, WholeFile)>,
+}
+
+/// The state of a run, as the page reads it.
+#[derive(Serialize)]
+struct State<'a> {
+    title: &'a str,
+    is_over: bool,
+    clusters: usize,
+    hpus: usize,
+    summary: &'a Summary,
+    timeline: View,
+    lines: &'a VecDeque<String>,
+    /// Lines before these, which are not kept.
+    lines_before: u64,
+}
+
+impl Page {
+    /// A page, if one is wanted.
+    ///
+    /// # Errors
+    /// If it cannot be served, or its file cannot be written.
+    pub(crate) fn open(options: &PageOptions, config: &NicConfig) -> Result<Option<Self>, ReportError> {
+        if !options.is_wanted() {
+            return Ok(None);
+        }
+        let file = options.report.as_ref().map(|path| {
+            let file = WholeFile::create(path).map_err(|error| ReportError::write("report", path, error))?;
+            Ok((path.clone(), file))
+        });
+        let shape = [config.cluster.clusters, config.cluster.hpus];
+        let mut page = Self {
+            title: options.title.clone(),
+            shape,
+            timeline: Timeline::new(shape[0] * shape[1]),
+            lines: VecDeque::new(),
+            lines_before: 0,
+            server: None,
+            published: None,
+            file: file.transpose()?,
+        };
+        if let Some(port) = options.watch {
+            let state = page.state(&Summary::default(), false);
+            let server = PageServer::start(port, &state);
+            page.server = Some(server.map_err(|source| ReportError::Page { port, source })?);
+        }
+        Ok(Some(page))
+    }
+
+    /// Where the page is served.
+    pub(crate) fn address(&self) -> Option<&str> {
+        self.server.as_ref().map(PageServer::address)
+    }
+
+    /// What happened when.
+    pub(crate) fn timeline(&mut self) -> &mut Timeline {
+        &mut self.timeline
+    }
+
+    /// A line of a handler, or about one.
+    pub(crate) fn line(&mut self, text: &str) {
+        if self.lines.len() == LINES {
+            self.lines.pop_front();
+            self.lines_before += 1;
+        }
+        self.lines.push_back(text.to_owned());
+    }
+
+    /// Whether somebody waits for a newer state.
+    pub(crate) fn is_due(&self) -> bool {
+        let is_asked = self.server.as_ref().is_some_and(PageServer::is_asked);
+        is_asked && self.published.is_none_or(|at| at.elapsed() >= EVERY)
+    }
+
+    /// Shows how the run goes.
+    pub(crate) fn publish(&mut self, summary: &Summary) {
+        if let Some(server) = &self.server {
+            server.publish(&self.state(summary, false));
+            self.published = Some(Instant::now());
+        }
+    }
+
+    /// The run is over: what could not be written, and who still shows the page.
+    pub(crate) fn finish(mut self, summary: &Summary) -> (Option<ReportError>, Option<PageServer>) {
+        let state = self.state(summary, true);
+        if let Some(server) = &self.server {
+            server.publish(&state);
+        }
+        let file = self.file.take();
+        let failure = file.and_then(|(path, file)| save(&path, file, &state).err());
+        (failure, self.server)
+    }
+
+    fn state(&self, summary: &Summary, is_over: bool) -> String {
+        let [clusters, hpus] = self.shape;
+        let state = State {
+            title: &self.title,
+            is_over,
+            clusters,
+            hpus,
+            summary,
+            timeline: self.timeline.view(),
+            lines: &self.lines,
+            lines_before: self.lines_before,
+        };
+        // Everything in it can be written: names are text, figures are finite.
+        serde_json::to_string(&state).unwrap_or_default()
+    }
+}
+
+fn save(path: &Path, mut file: WholeFile, state: &str) -> Result<(), ReportError> {
+    let written = file.write_all(document::saved(state).as_bytes());
+    let written = written.and_then(|()| file.finish());
+    written.map_err(|error| ReportError::write("report", path, error))
+}
