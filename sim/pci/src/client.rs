@@ -75,6 +75,8 @@ impl Client {
             Ok(request) => self.answer(request, files, function, application)?,
             Err(error) => Err(error),
         };
+        // Who is answered has what the request made possible.
+        function.deliver();
         let is_over = !self.is_known;
         if header.wants_reply() || is_over {
             self.channel.send(&header.answer(answer)).map_err(Break::Client)?;

@@ -121,12 +121,12 @@ impl ConfigSpace {
         self.express = at;
         self.put(at, &[0x10, next as u8, 0x02, 0x00]);
         // Payloads of 256 bytes, extended tags, errors by their roles, reset of the function.
-        let device = 1 | 1 << 5 | 1 << 15 | 1 << 28_u32;
+        let device: u32 = 1 | 1 << 5 | 1 << 15 | 1 << 28;
         self.put(at + 0x04, &device.to_le_bytes());
         // Relaxed ordering, no snooping, reads of up to 512 bytes.
         self.put(at + DEVICE_CONTROL, &0x2810_u16.to_le_bytes());
         self.allow(at + DEVICE_CONTROL, &(!INITIATE_RESET).to_le_bytes());
-        let link = 3 | 16 << 4_u32;
+        let link: u32 = 3 | 16 << 4;
         self.put(at + 0x0c, &link.to_le_bytes());
         self.allow(at + 0x10, &0x00c3_u16.to_le_bytes());
         self.put(at + 0x12, &(link as u16).to_le_bytes());

@@ -17,7 +17,7 @@ mod config;
 mod function;
 mod interrupts;
 mod memory;
-mod numbers;
+pub mod numbers;
 mod personality;
 mod request;
 mod server;

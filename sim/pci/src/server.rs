@@ -94,7 +94,6 @@ impl Server {
         let begun = Instant::now();
         while let Some(client) = &mut self.client {
             let done = client.serve(&mut self.function, application);
-            self.function.deliver();
             match done {
                 Ok(true) => served = Served::Requests,
                 Ok(false) => break,

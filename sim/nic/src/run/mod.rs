@@ -8,7 +8,6 @@ mod host;
 pub(crate) mod host_ping;
 mod inbox;
 mod pci;
-mod pci;
 mod receive;
 mod serve;
 mod session;

@@ -73,7 +73,11 @@ fn what_it_does_not_do_is_refused_by_number() {
         assert_eq!(raw.ask(9, &body).0, EINVAL, "{body:x?}");
         assert_eq!(raw.ask(10, &[&body[..], &[0; 4]].concat()).0, EINVAL, "{body:x?}");
     }
-    assert_eq!(raw.ask(10, &[access(0, 0, 8), vec![0; 4]].concat()).0, EINVAL, "too little");
+    assert_eq!(
+        raw.ask(10, &[access(0, 0, 8), vec![0; 4]].concat()).0,
+        EINVAL,
+        "too little"
+    );
     for command in [5, 7] {
         assert_eq!(raw.ask(command, &words(&[32, 0, 9, 0, 0, 0, 0, 0])).0, EINVAL);
     }
@@ -94,7 +98,10 @@ fn what_it_does_not_do_is_refused_by_number() {
 fn writes_that_nobody_waits_for_are_done_in_their_order() {
     let device = Device::new(Personality::OWN);
     let mut raw = Raw::new(&device);
-    raw.ask(10, &[4_u64.to_ne_bytes().to_vec(), words(&[7, 1]), vec![0b10]].concat());
+    raw.ask(
+        10,
+        &[4_u64.to_ne_bytes().to_vec(), words(&[7, 1]), vec![0b10]].concat(),
+    );
     let mut sent = Vec::new();
     for value in 0..1000_u32 {
         let body = [0x20_u64.to_ne_bytes().to_vec(), words(&[0, 4, value])].concat();

@@ -3,7 +3,7 @@
 use crate::support::{CONFIG, Device, ok, read, word};
 use proptest::prelude::*;
 use spinneret_pci::Personality;
-use spinneret_regmap::pci;
+use spinneret_pci::numbers as pci;
 use vfio_user::Client;
 
 /// Identifiers of capabilities (PCI Code and ID Assignment Specification).
@@ -23,7 +23,10 @@ fn capabilities(client: &mut Client) -> Vec<(u8, u64)> {
     let mut found = Vec::new();
     let [mut at]: [u8; 1] = read(client, CONFIG, 0x34);
     while at != 0 {
-        assert!(at.is_multiple_of(4) && found.len() < 48, "{found:x?}, then {at:#x}");
+        assert!(
+            at.is_multiple_of(4) && found.len() < 48,
+            "{found:x?}, then {at:#x}"
+        );
         let [id, next] = read(client, CONFIG, at.into());
         found.push((id, at.into()));
         at = next;
@@ -33,7 +36,11 @@ fn capabilities(client: &mut Client) -> Vec<(u8, u64)> {
 
 fn capability(client: &mut Client, id: u8) -> u64 {
     let found = capabilities(client);
-    found.iter().find(|(found, _)| *found == id).expect("it is there").1
+    found
+        .iter()
+        .find(|(found, _)| *found == id)
+        .expect("it is there")
+        .1
 }
 
 /// What software finds of a BAR that writes all ones to it.
@@ -48,15 +55,24 @@ fn the_function_is_what_drivers_look_for() {
     let client = &mut device.client();
     let [vendor, id] = [pci::VENDOR, pci::DEVICE].map(u32::from);
     assert_eq!(word(client, CONFIG, 0), id << 16 | vendor);
-    assert_eq!(word(client, CONFIG, 8), pci::CLASS << 8 | u32::from(pci::REVISION));
+    assert_eq!(
+        word(client, CONFIG, 8),
+        pci::CLASS << 8 | u32::from(pci::REVISION)
+    );
     let subsystem = u32::from(pci::SUBSYSTEM) << 16 | u32::from(pci::SUBSYSTEM_VENDOR);
     assert_eq!(word(client, CONFIG, 0x2c), subsystem);
     let ids: Vec<u8> = capabilities(client).into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids, [POWER, EXPRESS, MSIX]);
     // 16 MiB with an address of 64 bits, and 4 KiB with one of 32.
-    assert_eq!([0, 1, 2, 3].map(|bar| sized(client, bar)), [0xff00_0004, 0xffff_ffff, 0xffff_f000, 0]);
+    assert_eq!(
+        [0, 1, 2, 3].map(|bar| sized(client, bar)),
+        [0xff00_0004, 0xffff_ffff, 0xffff_f000, 0]
+    );
     let express = capability(client, EXPRESS);
-    assert_ne!(word(client, CONFIG, express + DEVICE_CAPABILITIES) & FUNCTION_RESET, 0);
+    assert_ne!(
+        word(client, CONFIG, express + DEVICE_CAPABILITIES) & FUNCTION_RESET,
+        0
+    );
     let msix = capability(client, MSIX);
     assert_eq!(word(client, CONFIG, msix) >> 16 & 0x7ff, pci::VECTORS - 1);
     assert_eq!(word(client, CONFIG, msix + 4), pci::MSIX_TABLE | pci::MSIX_BAR);
@@ -72,7 +88,11 @@ fn mqnic_finds_its_register_blocks_and_the_application() {
     assert_eq!(word(client, CONFIG, 0), 0x1001_1234);
     let ids: Vec<u8> = capabilities(client).into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids, [POWER, EXPRESS, MSI]);
-    assert_eq!(word(client, 0, 4), 0x100, "not all ones: then it would need a reset");
+    assert_eq!(
+        word(client, 0, 4),
+        0x100,
+        "not all ones: then it would need a reset"
+    );
     let mut blocks = Vec::new();
     let mut at = 0;
     loop {
@@ -117,7 +137,11 @@ fn a_reset_by_whatever_way_makes_it_new() {
         ok(client.region_write(2, 16 + 12, &[0; 4]));
         assert_eq!([word(client, 0, 0x20), word(client, 2, 28)], [0x0403_0201, 0]);
         reset(client);
-        assert_eq!(read(client, CONFIG, 4), [0, 0], "it answers nothing and sends nothing");
+        assert_eq!(
+            read(client, CONFIG, 4),
+            [0, 0],
+            "it answers nothing and sends nothing"
+        );
         assert_eq!(word(client, CONFIG, express + DEVICE_CONTROL) & 0x8000, 0);
         ok(client.region_write(CONFIG, 4, &[0b110, 0]));
         assert_eq!([word(client, 0, 0x20), word(client, 2, 28)], [0, 1]);

@@ -3,7 +3,7 @@
 use crate::support::{Device, RAISE, ok, read, until};
 use rustix::event::{EventfdFlags, eventfd};
 use spinneret_pci::Personality;
-use spinneret_regmap::pci;
+use spinneret_pci::numbers as pci;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use vfio_user::Client;
 
@@ -91,7 +91,10 @@ fn a_message_waits_for_who_takes_it() {
 fn mqnic_has_as_many_as_it_asks_for() {
     let device = Device::new(Personality::MQNIC);
     let client = &mut device.client();
-    assert_eq!([MSI, MSIX].map(|index| ok(client.get_irq_info(index)).count), [32, 0]);
+    assert_eq!(
+        [MSI, MSIX].map(|index| ok(client.get_irq_info(index)).count),
+        [32, 0]
+    );
 }
 
 #[test]

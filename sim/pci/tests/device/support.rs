@@ -173,7 +173,10 @@ pub(crate) fn copy(client: &mut Client, from: u64, to: u64) -> u32 {
 
 /// Memory of a guest: a file that cannot become shorter, and what is in it.
 pub(crate) fn guest_memory(bytes: usize) -> (OwnedFd, Mapping) {
-    let file = ok(memfd_create("guest", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING));
+    let file = ok(memfd_create(
+        "guest",
+        MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING,
+    ));
     ok(ftruncate(&file, bytes as u64));
     ok(fcntl_add_seals(&file, SealFlags::SHRINK));
     let mapping = ok(Mapping::new(&file, 0, bytes));
@@ -201,7 +204,9 @@ impl Raw {
     pub(crate) fn header(command: u16, size: u32, flags: u32) -> Vec<u8> {
         let mut bytes = 7_u16.to_ne_bytes().to_vec();
         bytes.extend(command.to_ne_bytes());
-        [size, flags, 0].iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
+        [size, flags, 0]
+            .iter()
+            .for_each(|word| bytes.extend(word.to_ne_bytes()));
         bytes
     }
 
@@ -214,7 +219,11 @@ impl Raw {
         let mut header = [0; 16];
         self.0.read_exact(&mut header).ok()?;
         let word = |at: usize| u32::from_ne_bytes(ok(header[at..at + 4].try_into()));
-        assert_eq!(header[..2], 7_u16.to_ne_bytes(), "it is the answer to what was asked");
+        assert_eq!(
+            header[..2],
+            7_u16.to_ne_bytes(),
+            "it is the answer to what was asked"
+        );
         let mut body = vec![0; word(4) as usize - header.len()];
         ok(self.0.read_exact(&mut body));
         Some((word(12), body))
