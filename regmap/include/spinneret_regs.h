@@ -11,7 +11,11 @@
 #ifndef SPINNERET_REGS_H
 #define SPINNERET_REGS_H
 
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
 #include <stdint.h>
+#endif
 
 #define SPINNERET_REGISTER_BYTES 4u
 #define SPINNERET_RULESETS 4u
@@ -382,6 +386,41 @@
 #define SPINNERET_GUARD_BY_CONTEXT_BY_CONTEXT_MASK 0x00000001u
 #define SPINNERET_GUARD_BY_CONTEXT_BY_CONTEXT_SHIFT 0u
 
+/* events */
+/* events.pending (rw, 1 clears): Lines whose event has happened since their bit was cleared. */
+#define SPINNERET_EVENTS_PENDING_OFFSET 0x6000u
+#define SPINNERET_EVENTS_PENDING_BITS 0x0000003fu
+#define SPINNERET_EVENTS_PENDING_RESET 0x00000000u
+/* something of the context has arrived in host memory, a bit for each */
+#define SPINNERET_EVENTS_PENDING_CONTEXTS_MASK 0x0000000fu
+#define SPINNERET_EVENTS_PENDING_CONTEXTS_SHIFT 0u
+/* standard output is not empty */
+#define SPINNERET_EVENTS_PENDING_STDOUT_MASK 0x00000010u
+#define SPINNERET_EVENTS_PENDING_STDOUT_SHIFT 4u
+/* a counter of errors or dropped packets moved */
+#define SPINNERET_EVENTS_PENDING_ERRORS_MASK 0x00000020u
+#define SPINNERET_EVENTS_PENDING_ERRORS_SHIFT 5u
+/* events.enable (rw): Lines that send a message while they are pending, one for each time that they begin to be both. */
+#define SPINNERET_EVENTS_ENABLE_OFFSET 0x6004u
+#define SPINNERET_EVENTS_ENABLE_BITS 0x0000003fu
+#define SPINNERET_EVENTS_ENABLE_RESET 0x00000000u
+/* something of the context has arrived in host memory, a bit for each */
+#define SPINNERET_EVENTS_ENABLE_CONTEXTS_MASK 0x0000000fu
+#define SPINNERET_EVENTS_ENABLE_CONTEXTS_SHIFT 0u
+/* standard output is not empty */
+#define SPINNERET_EVENTS_ENABLE_STDOUT_MASK 0x00000010u
+#define SPINNERET_EVENTS_ENABLE_STDOUT_SHIFT 4u
+/* a counter of errors or dropped packets moved */
+#define SPINNERET_EVENTS_ENABLE_ERRORS_MASK 0x00000020u
+#define SPINNERET_EVENTS_ENABLE_ERRORS_SHIFT 5u
+/* events.moderation (rw): Clocks of the core that pass at least between two messages of one line. */
+#define SPINNERET_EVENTS_MODERATION_OFFSET 0x6008u
+#define SPINNERET_EVENTS_MODERATION_BITS 0x0000ffffu
+#define SPINNERET_EVENTS_MODERATION_RESET 0x00000000u
+/* events.sent (r): Messages that were sent, of all lines. */
+#define SPINNERET_EVENTS_SENT_OFFSET 0x600cu
+#define SPINNERET_EVENTS_SENT_BITS 0xffffffffu
+
 /* caps */
 /* caps.magic (r): "SPIN", first letter in the lowest byte. */
 #define SPINNERET_CAPS_MAGIC_OFFSET 0xf000u
@@ -390,7 +429,7 @@
 /* caps.version (r): Version of the register map. */
 #define SPINNERET_CAPS_VERSION_OFFSET 0xf004u
 #define SPINNERET_CAPS_VERSION_BITS 0xffffffffu
-#define SPINNERET_CAPS_VERSION_RESET 0x00010100u
+#define SPINNERET_CAPS_VERSION_RESET 0x00010200u
 /* changes of the description only */
 #define SPINNERET_CAPS_VERSION_PATCH_MASK 0x000000ffu
 #define SPINNERET_CAPS_VERSION_PATCH_SHIFT 0u
@@ -421,6 +460,9 @@
 /* a stand-in is there instead of the PsPIN clusters */
 #define SPINNERET_CAPS_FEATURES_STUB_CLUSTER_MASK 0x00000020u
 #define SPINNERET_CAPS_FEATURES_STUB_CLUSTER_SHIFT 5u
+/* events of the hardware are gathered (`events.*`) */
+#define SPINNERET_CAPS_FEATURES_EVENTS_MASK 0x00000040u
+#define SPINNERET_CAPS_FEATURES_EVENTS_SHIFT 6u
 /* caps.rulesets (r): Rulesets of the matching engine. */
 #define SPINNERET_CAPS_RULESETS_OFFSET 0xf00cu
 #define SPINNERET_CAPS_RULESETS_BITS 0xffffffffu
@@ -478,7 +520,33 @@
 
 /* What SPINNERET_CAPS_MAGIC_OFFSET and SPINNERET_CAPS_VERSION_OFFSET read as. */
 #define SPINNERET_MAGIC 0x4e495053u
-#define SPINNERET_VERSION 0x00010100u
+#define SPINNERET_VERSION 0x00010200u
+
+/* The PCI function of a NIC that has one to itself. */
+/* vendor id */
+#define SPINNERET_PCI_VENDOR 0x1234u
+/* device id */
+#define SPINNERET_PCI_DEVICE 0x5350u
+/* vendor id of the subsystem */
+#define SPINNERET_PCI_SUBSYSTEM_VENDOR 0x1234u
+/* subsystem id */
+#define SPINNERET_PCI_SUBSYSTEM 0x1u
+/* revision */
+#define SPINNERET_PCI_REVISION 0x1u
+/* class: processing accelerator */
+#define SPINNERET_PCI_CLASS 0x120000u
+/* number of the application BAR: 64 bits, not prefetchable */
+#define SPINNERET_PCI_APPLICATION_BAR 0x0u
+/* number of the BAR with the table of MSI-X: 32 bits */
+#define SPINNERET_PCI_MSIX_BAR 0x2u
+/* its size in bytes */
+#define SPINNERET_PCI_MSIX_BAR_SIZE 0x1000u
+/* where the table begins in it */
+#define SPINNERET_PCI_MSIX_TABLE 0x0u
+/* where its pending bits begin */
+#define SPINNERET_PCI_MSIX_PENDING 0x800u
+/* vectors of MSI-X: vector n is that of bit n of `events.pending` */
+#define SPINNERET_PCI_VECTORS 0x6u
 
 /* Element of me.idx, me.mask, me.start, me.end and me.relative of a rule. */
 static inline uint32_t spinneret_rule_element(uint32_t ruleset, uint32_t rule)

@@ -7,7 +7,9 @@
 
 use crate::pspin::{self, driver};
 use crate::register::{Bits, Register, Reset};
-use crate::{CLUSTERS, CONTEXTS, MPQS, REGISTER_BYTES, RULES_PER_RULESET, RULESETS, bar, caps, registers};
+use crate::{
+    CLUSTERS, CONTEXTS, MPQS, REGISTER_BYTES, RULES_PER_RULESET, RULESETS, bar, caps, pci, registers,
+};
 use core::fmt::{self, Write};
 
 /// Writes the header.
@@ -41,6 +43,10 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
     )?;
     writeln!(out, "#define SPINNERET_MAGIC {:#010x}u", caps::MAGIC_VALUE)?;
     writeln!(out, "#define SPINNERET_VERSION {:#010x}u", caps::VERSION_VALUE)?;
+    writeln!(out, "\n/* The PCI function of a NIC that has one to itself. */")?;
+    for (name, value, about) in pci::TABLE {
+        writeln!(out, "/* {about} */\n#define SPINNERET_PCI_{name} {value:#x}u")?;
+    }
     out.write_str(END)
 }
 
@@ -239,7 +245,11 @@ const BEGIN: &str = "\
 #ifndef SPINNERET_REGS_H
 #define SPINNERET_REGS_H
 
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
 #include <stdint.h>
+#endif
 
 ";
 

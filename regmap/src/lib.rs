@@ -5,9 +5,10 @@
 //!
 //! - [`bar`]: what the application BAR of the PCIe device maps to;
 //! - [`pspin`]: the address space of the cluster, as programs on it and the host see it;
+//! - [`pci`]: the PCI function around it, where the NIC has one of its own;
 //! - [`registers`]: the control registers as data, one [`Register`] each, with typed accessors per group
 //!   ([`cl`], [`stats`], [`ingress`], [`egress`], [`host_write`], [`host_read`], [`bar_access`], [`me`], [`her`],
-//!   [`her_meta`], [`guard`], [`caps`]), and [`words`], the same word by word;
+//!   [`her_meta`], [`guard`], [`events`], [`caps`]), and [`words`], the same word by word;
 //! - [`model`]: what accesses to them do, for tests of hardware and software;
 //! - [`matching`]: one rule of the matching engine, in plain numbers and as its registers hold it;
 //! - [`message_id`]: where the context stands in the message id of a request for a handler;
@@ -32,13 +33,14 @@ pub mod header;
 pub mod matching;
 pub mod message_id;
 pub mod model;
+pub mod pci;
 pub mod pspin;
 mod register;
 pub mod render;
 mod sizes;
 
 pub use groups::counters::{bar_access, egress, host_read, host_write, ingress};
-pub use groups::{caps, cl, guard, her, her_meta, me, stats};
+pub use groups::{caps, cl, events, guard, her, her_meta, me, stats};
 pub use register::{Access, Bits, Field, Register, Reset, Word};
 pub use sizes::{CLUSTERS, CONTEXTS, MAX_FRAME, MPQS, REGISTER_BYTES, RULES_PER_RULESET, RULESETS};
 
@@ -59,6 +61,14 @@ const COUNTERS: [&[Register]; 5] = [
 /// Every register that counts, in the one order in which hardware, statistics and reports have them.
 pub fn counters() -> impl Iterator<Item = &'static Register> {
     COUNTERS.into_iter().flatten()
+}
+
+/// Every word of a counter, and whether it moves only when something went wrong, which [`events::ERRORS_LINE`] tells.
+pub fn error_counters() -> impl Iterator<Item = (Word, bool)> {
+    counters().flat_map(|counter| {
+        let counts_errors = groups::counters::counts_errors(counter);
+        counter.words().map(move |word| (word, counts_errors))
+    })
 }
 
 /// Every counter of the datapaths: all but those of the BAR, which software causes itself.

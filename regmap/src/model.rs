@@ -95,6 +95,7 @@ impl Registers {
         match word.register.access {
             Access::ReadWrite => *value = (*value & !written) | (data & written),
             Access::WritePulse => *value = value.wrapping_add(u32::from(data & written != 0)),
+            Access::WriteClears => *value &= !(data & written),
             Access::ReadOnly | Access::ReadPops => return Response::SlaveError,
         }
         Response::Okay
@@ -110,17 +111,17 @@ impl Registers {
         let data = match word.register.access {
             Access::ReadPops => self.stdout.take().unwrap_or(u32::MAX),
             Access::WritePulse => 0,
-            Access::ReadWrite | Access::ReadOnly => self.values[position],
+            Access::ReadWrite | Access::ReadOnly | Access::WriteClears => self.values[position],
         };
         (data, Response::Okay)
     }
 
-    /// Sets what a register shows that software cannot write; bits that do not exist stay 0.
+    /// Sets what a register shows that the hardware sets; bits that do not exist stay 0.
     ///
     /// Gives back whether there is such a register.
     pub fn show(&mut self, offset: u32, value: u32) -> bool {
         match self.word(offset) {
-            Some((position, word)) if word.register.access == Access::ReadOnly => {
+            Some((position, word)) if word.register.access.shows_hardware() => {
                 self.values[position] = value & self.mask(word);
                 true
             }

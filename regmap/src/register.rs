@@ -104,12 +104,19 @@ pub enum Access {
     ReadPops,
     /// A bit that is written as 1 acts once; reads give 0.
     WritePulse,
+    /// The hardware sets bits; one that is written as 1 is cleared.
+    WriteClears,
 }
 
 impl Access {
+    /// Whether the hardware sets its value.
+    pub const fn shows_hardware(self) -> bool {
+        matches!(self, Self::ReadOnly | Self::WriteClears)
+    }
+
     /// Whether a write is answered with OKAY.
     pub const fn takes_writes(self) -> bool {
-        matches!(self, Self::ReadWrite | Self::WritePulse)
+        matches!(self, Self::ReadWrite | Self::WritePulse | Self::WriteClears)
     }
 }
 
@@ -121,6 +128,7 @@ impl fmt::Display for Access {
             Self::ReadOnly => "r",
             Self::ReadPops => "r, pops",
             Self::WritePulse => "w, pulse",
+            Self::WriteClears => "rw, 1 clears",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The tables as Markdown, from which `docs/registers.md` is made.
 
-use crate::{Bits, bar, registers};
+use crate::{Bits, bar, pci, registers};
 use core::fmt::{self, Write};
 
 /// Writes the whole reference page.
@@ -13,7 +13,9 @@ pub fn markdown(out: &mut impl Write) -> fmt::Result {
     out.write_str(REGISTER_RULES)?;
     register_table(out)?;
     out.write_str(FIELD_HEADING)?;
-    field_table(out)
+    field_table(out)?;
+    out.write_str(FUNCTION)?;
+    function_table(out)
 }
 
 /// Writes the windows of the BAR as a Markdown table.
@@ -83,6 +85,18 @@ pub fn field_table(out: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
+/// Writes the numbers of the PCI function as a Markdown table.
+///
+/// # Errors
+/// Only those of `out`.
+pub fn function_table(out: &mut impl Write) -> fmt::Result {
+    writeln!(out, "| name | value | meaning |\n|---|---|---|")?;
+    for (name, value, about) in pci::TABLE {
+        writeln!(out, "| `{name}` | {value:#x} | {about} |")?;
+    }
+    Ok(())
+}
+
 const INTRODUCTION: &str = "\
 # Register reference
 
@@ -111,5 +125,13 @@ the rule that compares the Ethernet type with 0x0800 has mask 0xffff0000, and it
 
 const FIELD_HEADING: &str = "
 ## Fields
+
+";
+
+const FUNCTION: &str = "
+## The PCI function
+
+A NIC that has a PCI function to itself, as `spinneret serve --pci` shows one, has these numbers. On Corundum the
+application BAR belongs to the function that the `mqnic` driver has, and no interrupts are ours.
 
 ";

@@ -129,6 +129,8 @@ int main(void)
     if (SPINNERET_MAGIC != 0x4e495053u) return 4;
     if (SPINNERET_CAPS_FEATURES_GUARD_MASK != 2u) return 5;
     if (SPINNERET_BAR_REGISTERS_OFFSET != 0x800000u) return 6;
+    if (SPINNERET_EVENTS_PENDING_STDOUT_MASK != 0x10u || SPINNERET_PCI_VECTORS != 6u) return 7;
+    if (SPINNERET_PCI_DEVICE != 0x5350u) return 8;
     return 0;
 }
 "#;

@@ -1,7 +1,7 @@
 //! The register model does what the table says.
 
 use spinneret_regmap::model::{Registers, Response, Variant};
-use spinneret_regmap::{Access, caps, cl, find, guard, me, stats, words};
+use spinneret_regmap::{Access, caps, cl, events, find, guard, me, stats, words};
 
 const ALL_BYTES: u8 = 0xf;
 
@@ -63,6 +63,19 @@ fn standard_output_is_taken_word_by_word() {
     assert_eq!(registers.read(cl::FIFO.offset), (0x41, Response::Okay));
     assert_eq!(registers.stdout(), None);
     assert_eq!(registers.read(cl::FIFO.offset), (u32::MAX, Response::Okay));
+}
+
+#[test]
+fn bits_that_are_written_as_one_are_cleared() {
+    let mut registers = Registers::new(Variant::Extended);
+    let pending = events::PENDING.offset;
+    assert!(registers.show(pending, u32::MAX));
+    assert_eq!(registers.read(pending), (0x3f, Response::Okay));
+    assert_eq!(registers.write(pending, 0x11, ALL_BYTES), Response::Okay);
+    assert_eq!(registers.write(pending, u32::MAX, 0b1110), Response::Okay);
+    assert_eq!(registers.read(pending), (0x2e, Response::Okay));
+    registers.reset();
+    assert_eq!(registers.read(pending), (0, Response::Okay));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::sizes::REGISTER_BYTES;
 /// Value of `caps.magic`: "SPIN", first letter in the lowest byte.
 pub const MAGIC_VALUE: u32 = u32::from_le_bytes(*b"SPIN");
 /// Version of the register map that this table describes, as `caps.version` holds it.
-pub const VERSION_VALUE: u32 = 0x0001_0100;
+pub const VERSION_VALUE: u32 = 0x0001_0200;
 
 const fn constant(
     position: u32,
@@ -67,6 +67,7 @@ pub const FEATURES: Register = Register {
             5,
             "a stand-in is there instead of the PsPIN clusters",
         ),
+        Field::flag("events", 6, "events of the hardware are gathered (`events.*`)"),
     ],
     ..constant(
         2,

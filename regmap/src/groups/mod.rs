@@ -3,6 +3,7 @@
 pub mod caps;
 pub mod cl;
 pub(crate) mod counters;
+pub mod events;
 pub mod guard;
 pub mod her;
 pub mod her_meta;
@@ -25,5 +26,6 @@ pub(crate) const ALL: &[&[Register]] = &[
     her::ALL,
     her_meta::ALL,
     guard::ALL,
+    events::ALL,
     caps::ALL,
 ];

@@ -17,7 +17,6 @@ mod config;
 mod function;
 mod interrupts;
 mod memory;
-pub mod numbers;
 mod personality;
 mod request;
 mod server;

@@ -1,6 +1,6 @@
 //! What a function is to drivers: its numbers, its BARs, its interrupts.
 
-use crate::numbers as pci;
+use spinneret_regmap::pci;
 
 /// Bytes of the application BAR.
 const APPLICATION_BYTES: u64 = 16 << 20;

@@ -39,9 +39,14 @@ impl<B: Behind> Nic<B> {
             .write(LiteWrite::new(offset.into(), word.into()).strobed(strobes));
         self.finish_access()?;
         let done = self.bar.take_writes().into_iter().next();
-        let is_done = strobes == WHOLE && done.is_some_and(|done| done.response == Response::Okay);
+        let is_done = done.is_some_and(|done| done.response == Response::Okay);
         if let (true, Destination::ControlRegister(register)) = (is_done, decode(offset)) {
-            self.route.written(register, word);
+            let word = if strobes == WHOLE {
+                word
+            } else {
+                self.bus_read(offset)?
+            };
+            self.note_written(register, word);
         }
         Ok(())
     }

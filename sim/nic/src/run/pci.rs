@@ -25,6 +25,8 @@ pub enum Function {
 #[derive(Debug)]
 pub(super) struct PciDevice {
     server: Server,
+    /// Whether messages of the hardware are interrupts: Corundum's application block has no port for them.
+    has_messages: bool,
     nic: Simulated,
     once: bool,
     /// Somebody has set rules, so packets may come.
@@ -45,10 +47,23 @@ impl PciDevice {
         nic.borrow().host_memory().connect(server.memory());
         Ok(Self {
             server,
+            has_messages: function == Function::Own,
             nic,
             once,
             is_matching: false,
         })
+    }
+}
+
+impl PciDevice {
+    /// Makes interrupts of the messages that the hardware has sent.
+    fn interrupt(&mut self) {
+        let mut nic = self.nic.borrow_mut();
+        while let Some(line) = nic.take_message() {
+            if self.has_messages {
+                self.server.raise(line);
+            }
+        }
     }
 }
 
@@ -60,6 +75,7 @@ impl HostProgram for PciDevice {
             was_reset: false,
         };
         let served = self.server.serve(&mut bar)?;
+        self.interrupt();
         self.is_matching &= !bar.was_reset;
         if bar.has_rules && !self.is_matching {
             self.is_matching = is_matching(&mut self.nic)?;

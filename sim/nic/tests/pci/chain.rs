@@ -3,7 +3,7 @@
 use crate::function::{CONFIG, Function};
 use crate::served::{Served, ok};
 use spinneret_host::{Context, Nic, Options, Program, Rule, Ruleset};
-use spinneret_pci::numbers as pci;
+use spinneret_regmap::pci;
 use spinneret_regmap::{caps, host_write};
 use std::path::Path;
 use std::time::{Duration, Instant};

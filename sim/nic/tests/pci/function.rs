@@ -4,7 +4,7 @@ use crate::served::ok;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use spinneret_host::device::{Area, Mapping};
 use spinneret_host::{Device, DeviceError};
-use spinneret_pci::numbers as pci;
+use spinneret_regmap::pci;
 use spinneret_regmap::pspin::{HANDLER_BASE, PROGRAM_BASE};
 use spinneret_regmap::{CONTEXTS, bar};
 use std::fmt;

@@ -3,7 +3,7 @@
 use crate::support::{CONFIG, Device, ok, read, word};
 use proptest::prelude::*;
 use spinneret_pci::Personality;
-use spinneret_pci::numbers as pci;
+use spinneret_regmap::pci;
 use vfio_user::Client;
 
 /// Identifiers of capabilities (PCI Code and ID Assignment Specification).

@@ -3,7 +3,7 @@
 use crate::support::{Device, RAISE, ok, read, until};
 use rustix::event::{EventfdFlags, eventfd};
 use spinneret_pci::Personality;
-use spinneret_pci::numbers as pci;
+use spinneret_regmap::pci;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use vfio_user::Client;
 
