@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "handler.h"
 #include "spin_rpc_abi.h"
 
 extern volatile struct spin_rpc_place __spin_rpc[SPIN_RPC_CONTEXTS];
@@ -64,6 +65,9 @@ spin_rpc_port_t *spin_rpc_open(uint32_t opcode);
 
 /* Sends a packet that begins with these bytes, at most 64. What stood behind them in the packet stays. */
 bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes);
+
+/* The same beside a copy to host memory that has been begun: the host has the packet once both are there. */
+bool spin_rpc_send_behind(spin_rpc_port_t *port, const void *data, uint32_t bytes, spin_cmd_t copy);
 
 /* Receives the first bytes of a packet, at most 64. */
 bool spin_rpc_recv(spin_rpc_port_t *port, void *data, uint32_t bytes);

@@ -262,20 +262,35 @@ __attribute__((noinline)) static bool send_more(spin_rpc_port_t *port, const voi
     return false;
 }
 
-bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
+static inline __attribute__((always_inline)) bool send(spin_rpc_port_t *port, const void *data, uint32_t bytes,
+                                                       const spin_cmd_t *copy) {
     uint32_t state = port->state;
-    if ((state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) != SPIN_RPC_OWNS) {
+    bool is_same = true;
+    spin_cmd_t sent = 0;
+    bool is_usual = (state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) == SPIN_RPC_OWNS;
+    if (is_usual) {
+        sent = begin_write(port, data, bytes);
+        /* The packet is on its way meanwhile, so this look costs nothing. */
+        is_same = is_same_session();
+        end_write(bytes, sent);
+    }
+    if (copy != NULL) {
+        spin_cmd_wait(*copy);
+    }
+    if (!is_usual) {
         return send_more(port, data, bytes);
     }
-    spin_cmd_t sent = begin_write(port, data, bytes);
-    /* The packet is on its way meanwhile, so this look costs nothing. */
-    bool is_same = is_same_session();
-    end_write(bytes, sent);
     if (!is_same) {
         return reattach(port) && send_more(port, data, bytes);
     }
     give_away(port, state | SPIN_RPC_BEGUN);
     return true;
+}
+
+bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes) { return send(port, data, bytes, NULL); }
+
+bool spin_rpc_send_behind(spin_rpc_port_t *port, const void *data, uint32_t bytes, spin_cmd_t copy) {
+    return send(port, data, bytes, &copy);
 }
 
 /* The port is ours with a new packet in it. */

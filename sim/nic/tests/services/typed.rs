@@ -247,13 +247,13 @@ fn a_parked_call_changes_the_times_of_others_by_less_than_a_twentieth() {
 }
 
 #[test]
-fn long_data_take_at_most_half_more_than_their_copy() {
+fn long_data_take_at_most_three_tenths_more_than_their_copy() {
     let mut typed = Typed::new(&Offer::default());
     let [copy, call, status, ..] = typed.ask(Kind::Copy, 65536, 0, &[]);
     println!("64 KiB: {copy} clocks for the copy alone, {call} for the call");
     assert_eq!(status, DONE);
     assert!(
-        2 * call <= 3 * copy,
+        10 * call <= 13 * copy,
         "{call} clocks for a call whose copy takes {copy}"
     );
 }
