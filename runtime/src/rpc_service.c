@@ -138,7 +138,7 @@ static spin_status_t receive(spin_rpc_port_t *port, void *packet, uint32_t bytes
     spin_status_t status = SPIN_SERVICE_GONE;
     if (spin_rpc_wait(port)) {
         uint32_t *words = packet;
-        if ((port->seen & SPIN_RPC_COPY_HAS_VALUE) != 0) {
+        if (spin_rpc_has_value(port)) {
             words[1] = words[2] = words[3] = 0;
             /* Most answers end here, and a call of memset takes longer than all of this. */
             if (bytes > ANSWER_BYTES) {

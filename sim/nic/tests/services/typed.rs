@@ -4,7 +4,7 @@ use crate::sample::{Host, SampleService, Seen, UNIT_EIGHT, UNIT_FOUR, release, s
 use crate::support::{Bench, ok, program};
 use spinneret_host::{Options, Rule, Ruleset};
 use spinneret_nic::Simulated;
-use spinneret_rpc::{Offer, Refusal, Services, ServicesError, Status, opcode};
+use spinneret_rpc::{Copies, Offer, Refusal, Services, ServicesError, Status, opcode};
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
@@ -86,9 +86,9 @@ fn the_header_of_the_handler_is_up_to_date() {
 
 #[test]
 fn values_strings_and_data_arrive_as_they_were_both_ways() {
-    for has_copies in [true, false] {
+    for copies in [Copies::Words, Copies::Bits, Copies::Host] {
         let mut typed = Typed::new(&Offer {
-            has_copies,
+            copies,
             ..Offer::default()
         });
         assert_eq!(typed.ask(Kind::Values, 0, 0, &[])[..2], [DONE, 1]);
