@@ -38,6 +38,10 @@ pub fn c_header(out: &mut impl Write) -> fmt::Result {
         ("COPY_INBOX", place::COPY_INBOX),
         ("COPY_HAS_VALUE", place::COPY_HAS_VALUE),
         ("COPY_SHIFT", place::COPY_SHIFT),
+        ("WORDS_COPIED", place::WORDS),
+        ("BITS_COPIED", place::BITS),
+        ("BITS_HPUS", place::BITS_HPUS),
+        ("BITS_SHIFT", place::BITS_SHIFT),
     ];
     for (name, value) in numbers {
         writeln!(out, "#define SPIN_RPC_{name} {value}")?;
@@ -84,7 +88,7 @@ fn place(out: &mut impl Write) -> fmt::Result {
     let rest = place::HEAD_WORDS - place::FIELDS.len() as u32;
     writeln!(out, "    uint32_t reserved[{rest}];")?;
     out.write_str(
-        "    uint32_t inbox[SPIN_RPC_PORTS]; /* copies of the inboxes: SPIN_RPC_COPY_... */\n};\n\n",
+        "    uint32_t inbox[SPIN_RPC_PORTS]; /* the inboxes: by words SPIN_RPC_COPY_..., or by bits */\n};\n\n",
     )
 }
 

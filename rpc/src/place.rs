@@ -23,8 +23,8 @@ pub const HOST_LOW: u32 = 5;
 pub const HOST_HIGH: u32 = 6;
 /// From an HPU's port to its next one: the number of HPUs that there can be.
 pub const HPUS: u32 = 7;
-/// Whether the words of the ports are written.
-pub const HAS_COPY: u32 = 8;
+/// How inboxes are told: [`NO_COPIES`], [`WORDS`] or [`BITS`].
+pub const COPIES: u32 = 8;
 /// The last session that there was.
 pub const SESSIONS: u32 = 9;
 
@@ -59,7 +59,11 @@ pub(crate) const FIELDS: [(&str, u32, &str); 12] = [
     ),
     ("host_high", HOST_HIGH, "upper half of its address"),
     ("hpus", HPUS, "from an HPU's port to its next one"),
-    ("has_copy", HAS_COPY, "whether `inbox` is written"),
+    (
+        "copies",
+        COPIES,
+        "how `inbox` is written: SPIN_RPC_WORDS_COPIED, SPIN_RPC_BITS_COPIED, or 0 if it is not",
+    ),
     ("sessions", SESSIONS, "the last session that there was"),
     (
         "bulk",
@@ -69,6 +73,13 @@ pub(crate) const FIELDS: [(&str, u32, &str); 12] = [
     ("bulk_bytes", BULK_BYTES, "bytes of each port's part of them"),
 ];
 
+/// Handlers ask host memory for their inboxes.
+pub const NO_COPIES: u32 = 0;
+/// Each port has a word.
+pub const WORDS: u32 = 1;
+/// The ports of eight HPUs share a word.
+pub const BITS: u32 = 2;
+
 /// Of a port's word: what the inbox holds.
 pub const COPY_INBOX: u32 = 1;
 /// Of a port's word: the packet is a number and otherwise zero, and the bits above are that number. Without it they are the
@@ -76,8 +87,12 @@ pub const COPY_INBOX: u32 = 1;
 pub const COPY_HAS_VALUE: u32 = 2;
 /// The lowest bit of the number.
 pub const COPY_SHIFT: u32 = 2;
-/// The last session before the first one comes again.
-pub const LAST_SESSION: u32 = u32::MAX >> COPY_SHIFT;
+/// HPUs whose ports share a word, if inboxes are told by bits: first ports have its lowest bits, second ports those above.
+pub const BITS_HPUS: u32 = 8;
+/// The lowest bit of the session in such a word.
+pub const BITS_SHIFT: u32 = BITS_HPUS * PORTS_PER_HPU;
+/// The last session before the first one comes again: as many as both kinds of words have room for.
+pub const LAST_SESSION: u32 = u32::MAX >> BITS_SHIFT;
 
 /// A port's word: the inbox, and the packet, if the server has just written one that is a small number.
 pub fn copy(session: u32, inbox: u32, packet: Option<&[u64]>) -> u32 {
@@ -91,6 +106,12 @@ pub fn copy(session: u32, inbox: u32, packet: Option<&[u64]>) -> u32 {
         Some(number) => (number as u32) << COPY_SHIFT | COPY_HAS_VALUE | inbox,
         None => session << COPY_SHIFT | inbox,
     }
+}
+
+/// The word of eight HPUs, by its place among such words, and the bit of a port of some HPUs.
+pub const fn bit(port: u32, hpus: u32) -> (u32, u32) {
+    let hpu = port % hpus;
+    (hpu / BITS_HPUS, hpu % BITS_HPUS + port / hpus * BITS_HPUS)
 }
 
 /// The word of a port, by the number of its context's place and of its port, of places for so many ports each.

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "handler.h"
 #include "spin_rpc_abi.h"
 
 extern volatile struct spin_rpc_place __spin_rpc[SPIN_RPC_CONTEXTS];
@@ -31,6 +32,10 @@ typedef struct spin_rpc_port {
     uint32_t state;     /* SPIN_RPC_OWNS and others */
     volatile uint32_t *inbox; /* the copy, or NULL */
     uint32_t seen;      /* what the copy held when the port was seen to be ours */
+    uint32_t told;      /* what it holds, but for a value, once the host has answered */
+    uint32_t bit;       /* of the inbox in it */
+    uint32_t session;   /* bits of the session in it */
+    uint32_t value;     /* SPIN_RPC_COPY_HAS_VALUE if it may hold one */
     struct spin_rpc_port *next; /* of this HPU, in a ring */
     uint64_t packet_at; /* addresses in host memory */
     uint64_t header_at;
@@ -38,6 +43,9 @@ typedef struct spin_rpc_port {
     uint64_t inbox_at;
     uint32_t ticket; /* the last one that was given out */
 } spin_rpc_port_t;
+
+/* Whether the host's answer is in the copy. */
+static inline bool spin_rpc_has_value(const spin_rpc_port_t *port) { return (port->seen & port->value) != 0; }
 
 #define SPIN_RPC_OWNS 1u       /* the port is ours, as far as we have looked */
 #define SPIN_RPC_NEW_HEADER 2u /* the host does not have the header yet */
@@ -64,6 +72,9 @@ spin_rpc_port_t *spin_rpc_open(uint32_t opcode);
 
 /* Sends a packet that begins with these bytes, at most 64. What stood behind them in the packet stays. */
 bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes);
+
+/* The same beside a copy to host memory that has been begun: the host has the packet once both are there. */
+bool spin_rpc_send_behind(spin_rpc_port_t *port, const void *data, uint32_t bytes, spin_cmd_t copy);
 
 /* Receives the first bytes of a packet, at most 64. */
 bool spin_rpc_recv(spin_rpc_port_t *port, void *data, uint32_t bytes);

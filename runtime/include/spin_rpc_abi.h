@@ -21,6 +21,10 @@
 #define SPIN_RPC_COPY_INBOX 1
 #define SPIN_RPC_COPY_HAS_VALUE 2
 #define SPIN_RPC_COPY_SHIFT 2
+#define SPIN_RPC_WORDS_COPIED 1
+#define SPIN_RPC_BITS_COPIED 2
+#define SPIN_RPC_BITS_HPUS 8
+#define SPIN_RPC_BITS_SHIFT 16
 #define SPIN_RPC_VERSION_22 0x52504316u
 #define SPIN_RPC_VERSION_23 0x52504317u
 #define SPIN_RPC_PORTS (SPIN_RPC_PORTS_PER_HPU * CORE_COUNT)
@@ -35,12 +39,12 @@ struct spin_rpc_place {
     uint32_t host_low; /* the context's host memory, by which handlers find their place */
     uint32_t host_high; /* upper half of its address */
     uint32_t hpus; /* from an HPU's port to its next one */
-    uint32_t has_copy; /* whether `inbox` is written */
+    uint32_t copies; /* how `inbox` is written: SPIN_RPC_WORDS_COPIED, SPIN_RPC_BITS_COPIED, or 0 if it is not */
     uint32_t sessions; /* the last session that there was */
     uint32_t bulk; /* where data too long for packets lie in host memory, those of port 0 */
     uint32_t bulk_bytes; /* bytes of each port's part of them */
     uint32_t reserved[4];
-    uint32_t inbox[SPIN_RPC_PORTS]; /* copies of the inboxes: SPIN_RPC_COPY_... */
+    uint32_t inbox[SPIN_RPC_PORTS]; /* the inboxes: by words SPIN_RPC_COPY_..., or by bits */
 };
 
 /* Calls: the top byte is the class. */

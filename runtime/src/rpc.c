@@ -13,7 +13,6 @@ __attribute__((section(".l2_rpc"))) volatile struct spin_rpc_place __spin_rpc[SP
 static __thread struct client {
     volatile struct spin_rpc_place *place;
     uint32_t session;
-    uint32_t empty; /* a copy of this session without a value, and with 0 in the inbox */
     /* Complements of the address of the context's host memory, so that zeros are of no context. */
     uint32_t not_low;
     uint32_t not_high;
@@ -67,8 +66,13 @@ static inline void end_write(uint32_t bytes, spin_cmd_t sent) {
 static inline bool is_same_session(void) { return client.place->session == client.session; }
 
 /* A copy without a value is of this session, or tells that it is over. One with a value is an answer to this HPU, so it is. */
-static inline bool is_of_session(uint32_t seen) {
-    return (seen & SPIN_RPC_COPY_HAS_VALUE) != 0 || (seen & ~SPIN_RPC_COPY_INBOX) == client.empty;
+static inline bool is_of_session(const spin_rpc_port_t *port, uint32_t seen) {
+    return (seen & port->value) != 0 || ((seen ^ port->told) & port->session) == 0;
+}
+
+/* Whether the host has answered, if this is a copy of the session. */
+static inline bool is_answered(const spin_rpc_port_t *port, uint32_t seen) {
+    return ((seen ^ port->told) & port->bit) == 0;
 }
 
 /* Waits at host memory. Whether there are services yet is looked at now and then. */
@@ -92,13 +96,13 @@ static inline bool wait_for(spin_rpc_port_t *port) {
     if (inbox == NULL) {
         return wait_at_host(port);
     }
-    uint32_t out = port->out, seen;
+    uint32_t seen;
     do {
         seen = *inbox;
-        if (!is_of_session(seen)) {
+        if (!is_of_session(port, seen)) {
             return false;
         }
-    } while (((seen ^ out) & SPIN_RPC_COPY_INBOX) != 0);
+    } while (!is_answered(port, seen));
     port->seen = seen;
     port->state |= SPIN_RPC_OWNS;
     return true;
@@ -109,6 +113,7 @@ static inline bool own(spin_rpc_port_t *port) { return (port->state & SPIN_RPC_O
 /* Gives the port to the host, which has everything else by now. */
 static inline void give_away(spin_rpc_port_t *port, uint32_t state) {
     port->out ^= 1;
+    port->told ^= port->bit;
     port->state = state & ~(SPIN_RPC_OWNS | SPIN_RPC_RECEIVED);
     write_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES, NULL);
 }
@@ -124,11 +129,32 @@ __attribute__((cold, noinline)) static bool attach_port(spin_rpc_port_t *port) {
         write_host(port->outbox_at, &port->out, SPIN_RPC_MAILBOX_BYTES, &command);
         spin_cmd_wait(command);
     }
+    port->told |= port->out != 0 ? port->bit : 0;
     port->header[0] = 1;
     port->header[1] = 0;
     ++port->header[GENERATION];
     port->state = SPIN_RPC_NEW_HEADER;
     return wait_for(port);
+}
+
+/* Where a port's answers are told, and how. */
+static void attach_inbox(spin_rpc_port_t *port, uint32_t index) {
+    volatile struct spin_rpc_place *place = client.place;
+    uint32_t copies = place->copies, hpus = place->hpus, hpu = index % hpus;
+    port->value = 0;
+    if (copies == SPIN_RPC_BITS_COPIED) {
+        port->inbox = &place->inbox[hpu / SPIN_RPC_BITS_HPUS];
+        port->bit = 1u << (hpu % SPIN_RPC_BITS_HPUS + index / hpus * SPIN_RPC_BITS_HPUS);
+        port->session = -(1u << SPIN_RPC_BITS_SHIFT);
+        port->told = client.session << SPIN_RPC_BITS_SHIFT;
+        return;
+    }
+    bool has_word = copies == SPIN_RPC_WORDS_COPIED && index < SPIN_RPC_PORTS;
+    port->inbox = has_word ? &place->inbox[index] : NULL;
+    port->value = has_word ? SPIN_RPC_COPY_HAS_VALUE : 0;
+    port->bit = SPIN_RPC_COPY_INBOX;
+    port->session = ~SPIN_RPC_COPY_INBOX;
+    port->told = client.session << SPIN_RPC_COPY_SHIFT;
 }
 
 /* The services of a context by its host memory, if the host offers any. */
@@ -159,21 +185,19 @@ __attribute__((cold, noinline)) static bool attach(void) {
     client.place = place;
     client.session = session;
     client.bulk_bytes = 0;
-    client.empty = session << SPIN_RPC_COPY_SHIFT;
     uint64_t primary = ((uint64_t)high << 32 | low) + place->offset;
     primary += version == SPIN_RPC_VERSION_22 ? 0 : SPIN_RPC_DOORBELL_BYTES;
     uint64_t secondary = primary + SPIN_RPC_MAILBOX_BYTES * ports;
     /* All begins at a multiple of 64. */
     uint64_t headers = (secondary + SPIN_RPC_MAILBOX_BYTES * ports + 7) & ~(uint64_t)7;
     uint64_t packets = headers + SPIN_RPC_HEADER_BYTES * ports;
-    bool has_copy = place->has_copy && ports <= SPIN_RPC_PORTS;
     spin_rpc_port_t *port = client.port, *last = port;
     for (uint32_t index = first; index < ports && port < client.port + SPIN_RPC_PORTS_PER_HPU; index += hpus, ++port) {
         port->inbox_at = primary + SPIN_RPC_MAILBOX_BYTES * index;
         port->outbox_at = secondary + SPIN_RPC_MAILBOX_BYTES * index;
         port->header_at = headers + SPIN_RPC_HEADER_BYTES * index;
         port->packet_at = packets + SPIN_RPC_PACKET_BYTES * index;
-        port->inbox = has_copy ? &place->inbox[index] : NULL;
+        attach_inbox(port, index);
         last->next = port;
         last = port;
         if (!attach_port(port)) {
@@ -262,20 +286,35 @@ __attribute__((noinline)) static bool send_more(spin_rpc_port_t *port, const voi
     return false;
 }
 
-bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes) {
+static inline __attribute__((always_inline)) bool send(spin_rpc_port_t *port, const void *data, uint32_t bytes,
+                                                       const spin_cmd_t *copy) {
     uint32_t state = port->state;
-    if ((state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) != SPIN_RPC_OWNS) {
+    bool is_same = true;
+    spin_cmd_t sent = 0;
+    bool is_usual = (state & (SPIN_RPC_OWNS | SPIN_RPC_NEW_HEADER)) == SPIN_RPC_OWNS;
+    if (is_usual) {
+        sent = begin_write(port, data, bytes);
+        /* The packet is on its way meanwhile, so this look costs nothing. */
+        is_same = is_same_session();
+        end_write(bytes, sent);
+    }
+    if (copy != NULL) {
+        spin_cmd_wait(*copy);
+    }
+    if (!is_usual) {
         return send_more(port, data, bytes);
     }
-    spin_cmd_t sent = begin_write(port, data, bytes);
-    /* The packet is on its way meanwhile, so this look costs nothing. */
-    bool is_same = is_same_session();
-    end_write(bytes, sent);
     if (!is_same) {
         return reattach(port) && send_more(port, data, bytes);
     }
     give_away(port, state | SPIN_RPC_BEGUN);
     return true;
+}
+
+bool spin_rpc_send(spin_rpc_port_t *port, const void *data, uint32_t bytes) { return send(port, data, bytes, NULL); }
+
+bool spin_rpc_send_behind(spin_rpc_port_t *port, const void *data, uint32_t bytes, spin_cmd_t copy) {
+    return send(port, data, bytes, &copy);
 }
 
 /* The port is ours with a new packet in it. */
@@ -303,7 +342,7 @@ bool spin_rpc_recv_word(spin_rpc_port_t *port, int64_t *word) {
     if (!receive(port)) {
         return false;
     }
-    if ((port->seen & SPIN_RPC_COPY_HAS_VALUE) != 0) {
+    if (spin_rpc_has_value(port)) {
         *word = (int32_t)port->seen >> SPIN_RPC_COPY_SHIFT;
         return true;
     }
@@ -320,8 +359,7 @@ bool spin_rpc_test(spin_rpc_port_t *port) {
     } else {
         read_host(port->inbox_at, packet.halves, SPIN_RPC_MAILBOX_BYTES);
     }
-    bool is_answered = ((packet.halves[0] ^ port->out) & SPIN_RPC_COPY_INBOX) == 0;
-    return is_answered || (port->state & SPIN_RPC_OWNS) != 0 || !is_same_session();
+    return is_answered(port, packet.halves[0]) || (port->state & SPIN_RPC_OWNS) != 0 || !is_same_session();
 }
 
 /* Loads from L2 take their time, so an HPU asks once in a session. */
@@ -349,6 +387,9 @@ uint64_t spin_rpc_bulk(const spin_rpc_port_t *port, uint32_t *bytes) {
 /* Clocks from the mailbox to the first look at the copy: the host is never quicker, and a look in vain costs 28. */
 #define FIRST_LOOK 40
 
+/* Looks after the first one before everything else is thought of that may be: as many as answers take while all HPUs call. */
+#define FIRST_LOOKS 6
+
 /* The next port, if it is idle, of this context, and the host has a header with this opcode. */
 static inline spin_rpc_port_t *idle_port(uint32_t opcode) {
     uint32_t other = (MMIO_READ(HWSCHED_HOST_MEM_ADDR_LOW) ^ ~client.not_low) |
@@ -367,6 +408,7 @@ static inline spin_cmd_t begin_packet(spin_rpc_port_t *port, const void *data, u
 /* Gives the port away when the packet is there. The command is written while that is on its way. */
 static inline void end_packet(spin_rpc_port_t *port, uint32_t bytes, spin_cmd_t sent) {
     port->out ^= 1;
+    port->told ^= port->bit;
     client.next = port->next;
     MMIO_WRITE(CMD_WORD0, port->outbox_at);
     MMIO_WRITE(CMD_WORD1, port->outbox_at >> 32);
@@ -398,13 +440,26 @@ __attribute__((noinline)) static bool post_slowly(uint32_t opcode, const void *d
     return is_sent;
 }
 
+/* The answer of a call that has ended, from host memory, if it is wanted. */
+static inline bool take_answer(spin_rpc_port_t *port, int64_t *answer) {
+    if (answer != NULL) {
+        read_host(port->packet_at, packet.words, sizeof(*answer));
+        *answer = (int64_t)packet.words[0];
+    }
+    port->state = SPIN_RPC_OWNS;
+    return true;
+}
+
 /*
  * Waits for an answer that takes longer, or is at the host. If the session was over, the call begins anew: in the next session its
  * packet had an empty header, so no service got it.
  */
 __attribute__((noinline)) static bool finish_slowly(spin_rpc_port_t *port, const void *data, uint32_t bytes, int64_t *answer) {
     uint32_t opcode = port->header[OPCODE];
-    bool is_done = answer != NULL ? spin_rpc_recv_word(port, answer) : own(port);
+    if (port->inbox != NULL && is_of_session(port, port->seen) && is_answered(port, port->seen)) {
+        return take_answer(port, answer);
+    }
+    bool is_done = is_same_session() && (answer != NULL ? spin_rpc_recv_word(port, answer) : own(port));
     spin_rpc_close(port);
     if (is_done || is_same_session()) {
         return is_done;
@@ -416,15 +471,15 @@ __attribute__((noinline)) static bool finish_slowly(spin_rpc_port_t *port, const
 /* The same where there is no copy, for which the first looks are worth less code in between. */
 __attribute__((noinline)) static bool finish_at_host(spin_rpc_port_t *port, const void *data, uint32_t bytes,
                                                      int64_t *answer) {
-    for (uint32_t looks = LOOKS; looks != 0; --looks) {
-        read_host(port->inbox_at, &port->seen, SPIN_RPC_MAILBOX_BYTES);
-        if (port->seen == port->out) {
-            if (answer != NULL) {
-                read_host(port->packet_at, packet.words, sizeof(*answer));
-                *answer = (int64_t)packet.words[0];
-            }
-            port->state = SPIN_RPC_OWNS;
-            return true;
+    bool is_same = true;
+    for (uint32_t looks = LOOKS; looks != 0 && is_same; --looks) {
+        spin_cmd_t looked;
+        spin_dma_from_host(port->inbox_at, (uint32_t)(uintptr_t)&port->seen, SPIN_RPC_MAILBOX_BYTES, true, &looked);
+        /* The mailbox of another session may hold what this call waits for. This load takes no longer than that read. */
+        is_same = is_same_session();
+        spin_cmd_wait(looked);
+        if (LIKELY(port->seen == port->out) && LIKELY(is_same)) {
+            return take_answer(port, answer);
         }
     }
     return finish_slowly(port, data, bytes, answer);
@@ -444,17 +499,19 @@ static inline __attribute__((always_inline)) bool call(uint32_t opcode, const vo
         return finish_at_host(port, data, bytes, answer);
     }
     rt_time_wait_cycles(FIRST_LOOK);
-    uint32_t out = port->out, seen = *inbox;
-    if (!LIKELY(((seen ^ out) & SPIN_RPC_COPY_INBOX) == 0)) {
+    uint32_t told = port->told, bit = port->bit, seen;
+    for (uint32_t looks = FIRST_LOOKS;; --looks) {
         seen = *inbox;
+        if (LIKELY(((seen ^ told) & bit) == 0) || looks == 0) {
+            break;
+        }
     }
     port->seen = seen;
-    if (LIKELY(answer == NULL) && LIKELY(seen == (client.empty | out))) {
+    if (LIKELY(answer == NULL) && LIKELY(((seen ^ told) & (port->session | bit)) == 0)) {
         port->state = SPIN_RPC_OWNS;
         return true;
     }
-    uint32_t wanted = out | SPIN_RPC_COPY_HAS_VALUE;
-    if (LIKELY(answer != NULL) && LIKELY((seen & (SPIN_RPC_COPY_INBOX | SPIN_RPC_COPY_HAS_VALUE)) == wanted)) {
+    if (LIKELY(answer != NULL) && LIKELY(((seen ^ told) & bit) == 0) && LIKELY((seen & port->value) != 0)) {
         *answer = (int32_t)seen >> SPIN_RPC_COPY_SHIFT;
         port->state = SPIN_RPC_OWNS;
         return true;
@@ -477,11 +534,18 @@ static inline bool look_at(spin_rpc_port_t *port) {
         return is_same_session();
     }
     uint32_t seen = *port->inbox;
-    if (((seen ^ port->out) & SPIN_RPC_COPY_INBOX) == 0) {
+    if (is_answered(port, seen)) {
         port->seen = seen;
         port->state = SPIN_RPC_OWNS;
     }
-    return LIKELY((seen & ~SPIN_RPC_COPY_INBOX) == client.empty) || is_same_session();
+    return LIKELY(((seen ^ port->told) & port->session) == 0) || is_same_session();
+}
+
+/* Gives the port to the host, and does not wait for it. */
+static inline bool end_post(spin_rpc_port_t *port, uint32_t bytes, spin_cmd_t sent) {
+    end_packet(port, bytes, sent);
+    port->state = 0;
+    return true;
 }
 
 /* The same where there is no copy: a read of the next port's inbox is under way together with the packet. */
@@ -503,9 +567,7 @@ __attribute__((noinline)) static bool post_at_host(spin_rpc_port_t *port, uint32
         port->state = SPIN_RPC_OWNS;
         return post_slowly(opcode, data, bytes);
     }
-    end_packet(port, bytes, sent);
-    port->state = 0;
-    return true;
+    return end_post(port, bytes, sent);
 }
 
 /*
@@ -526,17 +588,12 @@ __attribute__((noinline)) static bool post_at_host_empty(spin_rpc_port_t *port, 
     if (!LIKELY(is_same && port->state == SPIN_RPC_OWNS)) {
         return post_slowly(opcode, NULL, 0);
     }
-    end_packet(port, 0, 0);
-    port->state = 0;
-    return true;
+    begin_packet(port, NULL, 0);
+    return end_post(port, 0, 0);
 }
 
-static inline __attribute__((always_inline)) bool post(uint32_t opcode, const void *data, uint32_t bytes,
-                                                       bool has_bytes) {
-    spin_rpc_port_t *port = idle_port(opcode);
-    if (!has_bytes && port != NULL && port->inbox == NULL) {
-        return post_at_host_empty(port, opcode);
-    }
+bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes) {
+    spin_rpc_port_t *port = bytes != 0 ? idle_port(opcode) : NULL;
     if (port != NULL && port->inbox == NULL && (port->state == SPIN_RPC_OWNS || wait_at_host(port))) {
         return post_at_host(port, opcode, data, bytes);
     }
@@ -552,16 +609,24 @@ static inline __attribute__((always_inline)) bool post(uint32_t opcode, const vo
         port->state = SPIN_RPC_OWNS;
         return post_slowly(opcode, data, bytes);
     }
-    end_packet(port, bytes, sent);
-    port->state = 0;
-    return true;
+    return end_post(port, bytes, sent);
 }
 
-bool spin_rpc_post(uint32_t opcode, const void *data, uint32_t bytes) {
-    return LIKELY(bytes != 0) ? post(opcode, data, bytes, true) : post_slowly(opcode, data, bytes);
+/* Without a packet nothing is on its way, so the look is at the port itself, which has had the most time to be answered. */
+bool spin_rpc_post_empty(uint32_t opcode) {
+    spin_rpc_port_t *port = idle_port(opcode);
+    if (!LIKELY(port != NULL)) {
+        return post_slowly(opcode, NULL, 0);
+    }
+    if (!LIKELY(port->inbox != NULL)) {
+        return post_at_host_empty(port, opcode);
+    }
+    if (!LIKELY(look_at(port)) || !LIKELY(port->state == SPIN_RPC_OWNS)) {
+        return post_slowly(opcode, NULL, 0);
+    }
+    begin_packet(port, NULL, 0);
+    return end_post(port, 0, 0);
 }
-
-bool spin_rpc_post_empty(uint32_t opcode) { return post(opcode, NULL, 0, false); }
 
 /* ---- Streams ---- */
 

@@ -1,10 +1,15 @@
 /* What stubs of typed services share: spin_service.h says what each function is for. */
 #include "spin_service.h"
 
+#include <string.h>
+
 #include "handler.h"
 
 /* What copies in host memory begin at multiples of. */
 #define LINE 64
+
+/* Of an answer: its status and its result, which every answer has room for. */
+#define ANSWER_BYTES 16
 
 static inline uint32_t align(uint32_t bytes, uint32_t to) { return (bytes + to - 1) & -to; }
 
@@ -112,11 +117,15 @@ struct spin_slice spin_service_text(struct spin_service *call, const char *text,
     return spin_service_in(call, text, call->status == SPIN_SERVICE_DONE ? length + 1 : 0);
 }
 
-/* Sends the request if nothing was refused so far. */
+/* Sends the request if nothing was refused so far. The packet goes beside the last copy. */
 static bool send(struct spin_service *call) {
-    end_copy(call);
-    if (call->status == SPIN_SERVICE_DONE && !spin_rpc_send(call->port, call->packet, call->request)) {
-        call->status = SPIN_SERVICE_GONE;
+    if (call->status == SPIN_SERVICE_DONE) {
+        bool is_sent = call->is_copying
+                           ? spin_rpc_send_behind(call->port, call->packet, call->request, call->copy)
+                           : spin_rpc_send(call->port, call->packet, call->request);
+        call->status = is_sent ? SPIN_SERVICE_DONE : SPIN_SERVICE_GONE;
+    } else {
+        end_copy(call);
     }
     if (call->status != SPIN_SERVICE_DONE && call->port != NULL) {
         spin_rpc_close(call->port);
@@ -129,9 +138,11 @@ static spin_status_t receive(spin_rpc_port_t *port, void *packet, uint32_t bytes
     spin_status_t status = SPIN_SERVICE_GONE;
     if (spin_rpc_wait(port)) {
         uint32_t *words = packet;
-        if ((port->seen & SPIN_RPC_COPY_HAS_VALUE) != 0) {
-            for (uint32_t word = 1; word < bytes / sizeof(uint32_t); ++word) {
-                words[word] = 0;
+        if (spin_rpc_has_value(port)) {
+            words[1] = words[2] = words[3] = 0;
+            /* Most answers end here, and a call of memset takes longer than all of this. */
+            if (bytes > ANSWER_BYTES) {
+                memset(words + 4, 0, bytes - ANSWER_BYTES);
             }
             words[0] = port->seen >> SPIN_RPC_COPY_SHIFT;
             status = words[0];

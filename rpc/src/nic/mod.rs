@@ -34,6 +34,9 @@ const DRAIN: Duration = Duration::from_millis(10);
 /// Between two looks at whether they have.
 const DRAIN_LOOK: Duration = Duration::from_micros(10);
 
+/// Most answers that wait to be told together, if there is more to do: as long as two words take on their way to the NIC.
+const MOST_UNTOLD: u32 = 8;
+
 /// How services are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
@@ -41,20 +44,32 @@ pub struct Offer {
     pub version: Version,
     /// Ports of each HPU, 1 or 2. With 2, a call may overtake an asynchronous one of the same HPU, and more of these are under way.
     pub ports_per_hpu: u32,
-    /// Whether handlers wait at the NIC's own memory, which takes a write to it for each packet of the host; else they ask host memory.
-    pub has_copies: bool,
+    /// Where handlers see that they are answered.
+    pub copies: Copies,
     /// Most host memory for data of typed calls that do not fit into packets, of which every port has the same part. It lies behind the
     /// buffer, as far as the context has so much.
     pub bulk_bytes: u32,
 }
 
+/// Where handlers see that they are answered. The host has the inboxes of LLVM's protocol in its memory in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Copies {
+    /// There alone: they ask host memory.
+    Host = place::NO_COPIES,
+    /// In a word for each port in the NIC's memory, in which a small answer has room, too: best for few HPUs, and for calls with answers.
+    Words = place::WORDS,
+    /// In a bit for each port, so that a word tells eight HPUs: best for many that do not ask for answers.
+    Bits = place::BITS,
+}
+
 impl Default for Offer {
-    /// LLVM 23's layout, one port for each HPU, copies on the NIC, and a MiB for long data.
+    /// LLVM 23's layout, one port for each HPU, a word of each on the NIC, and a MiB for long data.
     fn default() -> Self {
         Self {
             version: Version::V23,
             ports_per_hpu: 1,
-            has_copies: true,
+            copies: Copies::Words,
             bulk_bytes: MOST_BULK_BYTES,
         }
     }
@@ -111,6 +126,17 @@ pub enum ServicesError {
         /// The version that it had.
         version: u32,
     },
+    /// Handlers still wait elsewhere.
+    #[error(
+        "handlers of context {context} are to wait by Copies::{wanted:?}, and its HPUs remember another way as long as the \
+         program runs: open the same again, or close all contexts first"
+    )]
+    OtherCopies {
+        /// The context.
+        context: u32,
+        /// What is wanted.
+        wanted: Copies,
+    },
     /// A handler's program knows another version of a call.
     #[error(
         "{program} calls `{function}` as another version than the one that is offered: make its header again, and build it"
@@ -139,6 +165,8 @@ pub struct Services<D: Device = OpenDevice> {
     server: Option<Where>,
     context: Option<Context<D>>,
     place: Place<D>,
+    /// Steps whose answers handlers have not been told.
+    untold: u32,
 }
 
 /// Where the server is.
@@ -168,6 +196,7 @@ impl<D: Device> Services<D> {
             server: Some(Where::Here(Box::new(server))),
             context: Some(context),
             place,
+            untold: 0,
         })
     }
 
@@ -182,7 +211,7 @@ impl<D: Device> Services<D> {
         add: impl FnOnce(&mut Server<Window>) + Send + 'static,
     ) -> Result<Self, ServicesError> {
         let offer = Offer {
-            has_copies: false,
+            copies: Copies::Host,
             ..*offer
         };
         let place = Place::new(&context, &offer)?;
@@ -204,6 +233,7 @@ impl<D: Device> Services<D> {
             server: Some(Where::Thread(running)),
             context: Some(context),
             place,
+            untold: 0,
         };
         services.place.announce(services.context())?;
         Ok(services)
@@ -252,12 +282,42 @@ impl<D: Device> Services<D> {
         self.serve(|server| server.poll())
     }
 
-    /// The same for one port that has something to do.
+    /// The same for one port that has something to do. While others have, handlers may be told later, several by one word;
+    /// whoever finds nothing to do [tells](Self::tell) them.
     ///
     /// # Errors
     /// As [`poll`](Self::poll).
     pub fn step(&mut self) -> Result<bool, ServicesError> {
-        self.serve(Server::step)
+        let Some(Where::Here(server)) = &mut self.server else {
+            return Ok(false);
+        };
+        let Ok(is_busy) = server.step();
+        let Ok(is_wanted) = server.is_wanted();
+        self.untold += 1;
+        if self.place.copies != Copies::Bits || !is_wanted || self.untold >= MOST_UNTOLD {
+            self.tell()?;
+        }
+        Ok(is_busy)
+    }
+
+    /// Tells handlers on the NIC what they have not been told of their answers.
+    ///
+    /// # Errors
+    /// As [`poll`](Self::poll).
+    pub fn tell(&mut self) -> Result<(), ServicesError> {
+        self.untold = 0;
+        let Some(Where::Here(server)) = &mut self.server else {
+            return Ok(());
+        };
+        let copies = server.process().memory().take_copies();
+        if !copies.is_empty() {
+            let nic = self.context().nic().clone();
+            let mut device = nic.device();
+            for (word, value) in copies {
+                device.post_cluster(self.place.inbox(word), value)?;
+            }
+        }
+        Ok(())
     }
 
     /// Forgets the call of a port whose handler will not go on, and says whether there was one. A server on a thread forgets it when
@@ -277,14 +337,7 @@ impl<D: Device> Services<D> {
             return Ok(false);
         };
         let Ok(is_busy) = work(server);
-        let copies = server.process().memory().take_copies();
-        if !copies.is_empty() {
-            let nic = self.context().nic().clone();
-            let mut device = nic.device();
-            for (port, word) in copies {
-                device.post_cluster(self.place.inbox(port), word)?;
-            }
-        }
+        self.tell()?;
         Ok(is_busy)
     }
 
@@ -370,7 +423,7 @@ struct Place<D: Device> {
     layout: Layout,
     offset: u32,
     hpus: u32,
-    has_copies: bool,
+    copies: Copies,
     /// Bytes from the buffer's first one on that calls may use.
     bytes: u32,
     session: u32,
@@ -397,7 +450,7 @@ impl<D: Device> Place<D> {
             layout,
             offset,
             hpus,
-            has_copies: offer.has_copies,
+            copies: offer.copies,
             bytes: has.min(with_bulk).max(layout.bytes()),
             session: 0,
         };
@@ -410,9 +463,9 @@ impl<D: Device> Place<D> {
         4 * place::head_word(self.context, word, self.room)
     }
 
-    /// The address of the word that tells a port's inbox.
-    fn inbox(&self, port: u32) -> u32 {
-        self.memory.address() + 4 * place::inbox_word(self.context, port, self.room)
+    /// The address of a word that tells inboxes.
+    fn inbox(&self, word: u32) -> u32 {
+        self.memory.address() + 4 * place::inbox_word(self.context, word, self.room)
     }
 
     /// Where data that are too long for packets lie, from the buffer's first byte on.
@@ -431,11 +484,18 @@ impl<D: Device> Place<D> {
         self.check_layout()?;
         self.memory.store(self.head(place::SESSION), 0_u32)?;
         host.write(self.offset, &vec![0; self.layout.bytes() as usize])?;
-        self.write_copies(place::copy(self.session, 0, None))?;
+        self.write_copies(match self.copies {
+            Copies::Bits => self.session << place::BITS_SHIFT,
+            _ => place::copy(self.session, 0, None),
+        })?;
         let first = host.pointer()?.as_ptr().wrapping_add(self.offset as usize);
         let first = std::ptr::NonNull::new(first).expect("memory is not at address 0");
         debug_assert!(first.as_ptr().addr().is_multiple_of(ALIGNMENT));
-        let copies = self.has_copies.then_some(self.session);
+        let copies = match self.copies {
+            Copies::Host => None,
+            Copies::Words => Some((self.session, None)),
+            Copies::Bits => Some((self.session, Some(self.hpus))),
+        };
         // SAFETY: host memory begins at a page and reaches so far, and stays until its context is dropped, before which the server is.
         // Only the library writes there by other means, and nobody asks it to while services are open.
         Ok(unsafe { Window::new(first, self.layout, self.bytes, copies) })
@@ -456,6 +516,12 @@ impl<D: Device> Place<D> {
                     context: self.context,
                     had: had.layout.ports(),
                     version: had.layout.version().number(),
+                })
+            }
+            _ if self.memory.load::<u32>(self.head(place::COPIES))? != self.copies as u32 => {
+                Err(ServicesError::OtherCopies {
+                    context: self.context,
+                    wanted: self.copies,
                 })
             }
             _ => Ok(()),
@@ -484,7 +550,7 @@ impl<D: Device> Place<D> {
             (place::HOST_LOW, host as u32),
             (place::HOST_HIGH, (host >> 32) as u32),
             (place::HPUS, self.hpus),
-            (place::HAS_COPY, self.has_copies.into()),
+            (place::COPIES, self.copies as u32),
             (place::BULK, self.offset + self.bulk().offset),
             (place::BULK_BYTES, self.bulk().port_bytes),
             (place::SESSIONS, self.session),

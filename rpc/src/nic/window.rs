@@ -5,6 +5,7 @@ use crate::memory::{Memory, Words};
 use crate::packet;
 use crate::place;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::mem;
 use std::ptr::NonNull;
@@ -25,10 +26,44 @@ pub struct Window {
 #[derive(Debug)]
 struct Copies {
     session: u32,
+    /// HPUs whose inboxes are told by bits; else each port has a word.
+    hpus: Option<u32>,
     /// The packet that was written last, and its port.
     packet: Cell<Option<(u32, [u64; packet::WORDS])>>,
-    /// Ports and their words.
+    /// Words, by their place, and what they hold from now on.
     noted: RefCell<Vec<(u32, u32)>>,
+    /// What words of bits hold.
+    bits: RefCell<BTreeMap<u32, u32>>,
+}
+
+impl Copies {
+    fn new(session: u32, hpus: Option<u32>) -> Self {
+        Self {
+            session,
+            hpus,
+            packet: Cell::default(),
+            noted: RefCell::default(),
+            bits: RefCell::default(),
+        }
+    }
+
+    /// The server has written to a mailbox of its own.
+    fn note(&self, port: u32, inbox: u32) {
+        let packet = self.packet.take().filter(|(of, _)| *of == port);
+        let mut noted = self.noted.borrow_mut();
+        let Some(hpus) = self.hpus else {
+            let words = packet.as_ref().map(|(_, words)| &words[..]);
+            noted.push((port, place::copy(self.session, inbox, words)));
+            return;
+        };
+        let (word, bit) = place::bit(port, hpus);
+        let mut bits = self.bits.borrow_mut();
+        let value = bits.entry(word).or_insert(self.session << place::BITS_SHIFT);
+        *value = *value & !(1 << bit) | (inbox & 1) << bit;
+        // What was noted of this word is in the new one as well.
+        noted.retain(|(other, _)| *other != word);
+        noted.push((word, *value));
+    }
 }
 
 // SAFETY: host memory belongs to the process and not to a thread, and its words are accessed as atomic ones; the rest is this
@@ -36,21 +71,22 @@ struct Copies {
 unsafe impl Send for Window {}
 
 impl Window {
-    /// The buffer at an address; the session, if there are copies on the NIC.
+    /// The buffer at an address; the session, if there are copies on the NIC, and of how many HPUs if by bits.
     ///
     /// # Safety
     /// There have to be so many bytes, no fewer than the layout says, at a multiple of 64, for as long as the window is there, and this process
     /// accesses them by atomic operations only.
-    pub(super) unsafe fn new(first: NonNull<u8>, layout: Layout, bytes: u32, copies: Option<u32>) -> Self {
+    pub(super) unsafe fn new(
+        first: NonNull<u8>,
+        layout: Layout,
+        bytes: u32,
+        copies: Option<(u32, Option<u32>)>,
+    ) -> Self {
         Self {
             first: first.cast(),
             layout,
             bytes,
-            copies: copies.map(|session| Copies {
-                session,
-                packet: Cell::default(),
-                noted: RefCell::default(),
-            }),
+            copies: copies.map(|(session, hpus)| Copies::new(session, hpus)),
         }
     }
 
@@ -61,7 +97,7 @@ impl Window {
         Words::new(unsafe { slice::from_raw_parts(self.first.as_ptr(), words as usize) })
     }
 
-    /// Ports whose inboxes have changed since the last call, in the order in which they did, and what is to be told of them.
+    /// Words that have changed since the last call, in the order in which they did: their place behind the head, and what they hold.
     pub(super) fn take_copies(&self) -> Vec<(u32, u32)> {
         let copies = self.copies.as_ref();
         copies.map_or_else(Vec::new, |copies| mem::take(&mut copies.noted.borrow_mut()))
@@ -86,13 +122,7 @@ impl Memory for Window {
         let mailboxes = self.layout.primary(0)..self.layout.secondary(0);
         if let Some(copies) = self.copies.as_ref().filter(|_| mailboxes.contains(&offset)) {
             let port = (offset - mailboxes.start) / MAILBOX_BYTES;
-            let packet = copies.packet.take().filter(|(of, _)| *of == port);
-            let word = place::copy(
-                copies.session,
-                value,
-                packet.as_ref().map(|(_, words)| &words[..]),
-            );
-            copies.noted.borrow_mut().push((port, word));
+            copies.note(port, value);
         }
         Ok(())
     }

@@ -164,7 +164,7 @@ static void touches(struct request *request) {
 
 /* Long data by a copy alone, and by a call: clocks of both, once the program is in the cache and the HPU knows its port. */
 static void copy(struct request *request) {
-    for (uint32_t round = 0; round < 3; ++round) {
+    for (uint32_t round = 0; round < 8; ++round) {
         uint32_t room, start = cycles();
         request->rest[2] = sample_pour(request->count, data.bytes);
         request->rest[1] = cycles() - start;

@@ -5,7 +5,7 @@ use clap::Parser;
 use serde_json::json;
 use spinneret_nic::services::Pace;
 use spinneret_nic::services::bench::{Call, Row, measure};
-use spinneret_rpc::Offer;
+use spinneret_rpc::{Copies, Offer};
 use spinneret_table::figures;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,6 +17,9 @@ struct Arguments {
     /// Calls of each HPU
     #[arg(long, default_value_t = 200)]
     calls: u32,
+    /// Only calls whose names contain this
+    #[arg(long, value_name = "NAME", default_value = "")]
+    only: String,
     /// Where the figures go as JSON
     #[arg(long, value_name = "FILE", default_value = "target/bench/rpc.json")]
     json: PathBuf,
@@ -30,7 +33,7 @@ enum Bar {
     /// At least so many calls a second.
     Rate(f64),
     /// Nothing.
-    None,
+    Free,
 }
 
 impl Bar {
@@ -38,7 +41,7 @@ impl Bar {
         match self {
             Self::Clocks(most) => row.clocks <= most,
             Self::Rate(least) => row.rate >= least,
-            Self::None => true,
+            Self::Free => true,
         }
     }
 
@@ -46,45 +49,56 @@ impl Bar {
         match self {
             Self::Clocks(most) => format!("<= {most} clocks"),
             Self::Rate(least) => format!(">= {:.1} M/s", least / 1e6),
-            Self::None => String::new(),
+            Self::Free => String::new(),
         }
     }
 }
 
-/// What is measured: the call, whether handlers wait at the NIC, ports of an HPU, HPUs.
-const ROWS: [(Call, bool, u32, u32, Bar); 23] = [
-    (Call::Noop, true, 1, 1, Bar::Clocks(150.0)),
-    (Call::Noop, false, 1, 1, Bar::Clocks(200.0)),
-    (Call::Tell, true, 1, 1, Bar::None),
-    (Call::Tell, false, 1, 1, Bar::None),
-    (Call::Increment, true, 1, 1, Bar::None),
-    (Call::Increment, false, 1, 1, Bar::None),
-    (Call::Noop, true, 1, 16, Bar::None),
-    (Call::Noop, false, 1, 16, Bar::Rate(3.5e6)),
-    (Call::Increment, true, 1, 16, Bar::None),
-    (Call::Increment, false, 1, 16, Bar::None),
-    (Call::Asynchronous, true, 1, 1, Bar::None),
-    (Call::Asynchronous, true, 2, 1, Bar::None),
-    (Call::Asynchronous, false, 2, 1, Bar::None),
-    (Call::Asynchronous, true, 2, 16, Bar::None),
-    (Call::Asynchronous, false, 2, 16, Bar::Rate(6e6)),
-    (Call::Post, true, 2, 1, Bar::None),
-    (Call::Post, true, 2, 16, Bar::None),
-    (Call::Post, false, 2, 16, Bar::None),
-    (Call::Puts, true, 1, 1, Bar::None),
-    (Call::Printf, true, 1, 1, Bar::None),
-    (Call::Printf, false, 1, 1, Bar::None),
-    (Call::Puts, true, 1, 16, Bar::None),
-    (Call::Printf, true, 1, 16, Bar::None),
+use Bar::{Clocks, Free, Rate};
+use Copies::{Bits, Host, Words};
+
+/// What is measured: the call, where handlers wait, ports of an HPU, HPUs.
+const ROWS: [(Call, Copies, u32, u32, Bar); 30] = [
+    (Call::Noop, Words, 1, 1, Clocks(150.0)),
+    (Call::Noop, Host, 1, 1, Clocks(200.0)),
+    (Call::Tell, Words, 1, 1, Free),
+    (Call::Tell, Host, 1, 1, Free),
+    (Call::Increment, Words, 1, 1, Free),
+    (Call::Increment, Host, 1, 1, Free),
+    (Call::Increment, Bits, 1, 1, Free),
+    (Call::Noop, Bits, 1, 1, Clocks(150.0)),
+    (Call::Noop, Words, 1, 16, Free),
+    (Call::Noop, Host, 1, 16, Rate(3.5e6)),
+    (Call::Noop, Bits, 1, 16, Rate(3.5e6)),
+    (Call::Increment, Words, 1, 16, Free),
+    (Call::Increment, Host, 1, 16, Free),
+    (Call::Increment, Bits, 1, 16, Free),
+    (Call::Asynchronous, Words, 1, 1, Free),
+    (Call::Asynchronous, Words, 2, 1, Free),
+    (Call::Asynchronous, Host, 2, 1, Free),
+    (Call::Asynchronous, Words, 2, 16, Free),
+    (Call::Asynchronous, Host, 2, 16, Free),
+    (Call::Asynchronous, Bits, 2, 1, Free),
+    (Call::Asynchronous, Bits, 2, 16, Rate(6e6)),
+    (Call::Post, Words, 2, 1, Free),
+    (Call::Post, Words, 2, 16, Free),
+    (Call::Post, Host, 2, 16, Free),
+    (Call::Post, Bits, 2, 16, Free),
+    (Call::Puts, Words, 1, 1, Free),
+    (Call::Printf, Words, 1, 1, Free),
+    (Call::Printf, Host, 1, 1, Free),
+    (Call::Puts, Words, 1, 16, Free),
+    (Call::Printf, Words, 1, 16, Free),
 ];
 
 /// Whether all bars are kept.
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let mut rows = Vec::new();
-    for (call, has_copies, ports_per_hpu, hpus, bar) in ROWS {
+    let is_asked = |call: &Call| name(*call).contains(&arguments.only);
+    for (call, copies, ports_per_hpu, hpus, bar) in ROWS.into_iter().filter(|row| is_asked(&row.0)) {
         let offer = Offer {
-            has_copies,
+            copies,
             ports_per_hpu,
             ..Offer::default()
         };
@@ -110,6 +124,19 @@ fn main() -> Result<ExitCode> {
     }
 }
 
+fn name(call: Call) -> String {
+    format!("{call:?}").to_lowercase()
+}
+
+/// Where handlers wait, in words of the documentation.
+fn place(copies: Copies) -> &'static str {
+    match copies {
+        Host => "host memory",
+        Words => "NIC, words",
+        Bits => "NIC, bits",
+    }
+}
+
 fn show(rows: &[(Row, Bar)]) {
     let headings = [
         "simulated",
@@ -124,13 +151,13 @@ fn show(rows: &[(Row, Bar)]) {
     let mut table = figures(headings, &[0, 1, 7]);
     for (row, bar) in rows {
         let kept = match bar {
-            Bar::None => "",
+            Free => "",
             _ if bar.is_kept(row) => "kept",
             _ => "MISSED",
         };
         table.add_row([
-            format!("{:?}", row.call).to_lowercase(),
-            if row.has_copies { "NIC" } else { "host" }.to_owned(),
+            name(row.call),
+            place(row.copies).to_owned(),
             row.ports_per_hpu.to_string(),
             row.hpus.to_string(),
             format!("{:.1}", row.clocks),

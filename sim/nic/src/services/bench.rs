@@ -5,12 +5,12 @@ use crate::Simulated;
 use crate::laptop::{BenchError, runtime};
 use crate::nic::NicConfig;
 use crate::run;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
 use spinneret_packets::udp;
 use spinneret_rpc::clib::Config;
 use spinneret_rpc::nic::Window;
-use spinneret_rpc::{Libc, Offer, Server, Services, TestCalls, Version, opcode};
+use spinneret_rpc::{Copies, Libc, Offer, Server, Services, TestCalls, Version, opcode};
 use std::rc::Rc;
 
 /// Where packets go, and where their payload begins.
@@ -65,8 +65,9 @@ impl Call {
 pub struct Row {
     /// What was called.
     pub call: Call,
-    /// Whether handlers wait at the NIC's memory, and not at the host's.
-    pub has_copies: bool,
+    /// Where handlers see that they are answered.
+    #[serde(serialize_with = "by_name")]
+    pub copies: Copies,
     /// Ports of each HPU.
     pub ports_per_hpu: u32,
     /// HPUs that call at once.
@@ -75,6 +76,10 @@ pub struct Row {
     pub clocks: f64,
     /// Calls in a second, of all.
     pub rate: f64,
+}
+
+fn by_name<S: Serializer>(copies: &Copies, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{copies:?}"))
 }
 
 /// Lets some HPUs make so many calls each at the same time, after some to get warm.
@@ -122,7 +127,7 @@ pub fn measure(call: Call, offer: &Offer, hpus: u32, calls: u32) -> Result<Row, 
         .collect();
     Ok(Row {
         call,
-        has_copies: offer.has_copies,
+        copies: offer.copies,
         ports_per_hpu: offer.ports_per_hpu,
         hpus,
         clocks: clocks.iter().sum::<f64>() / f64::from(hpus),

@@ -90,6 +90,11 @@ impl Paced {
             }
         }
         self.works = self.wanted();
+        if self.works.is_none() {
+            for services in &mut self.services {
+                services.tell()?;
+            }
+        }
         self.done_ps = now_ps
             + match self.works {
                 Some(_) => self.pace.work_ps,

@@ -8,13 +8,14 @@ use crate::run;
 use serde::Serialize;
 use spinneret_cluster::{Ending, Event};
 use spinneret_host::{Nic, Options, Program, Rule, Ruleset};
-use spinneret_mpi_sys::Mpi;
+use spinneret_mpi_sys::{Comm, Error, Mpi};
 use spinneret_packets::udp;
 use spinneret_rpc::{Offer, Services};
 use spinneret_rpc_mpi::{Ranks, offer};
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::rc::Rc;
+use std::time::Instant;
 
 /// Where packets go, and where their payload begins.
 const PORT: u16 = 9000;
@@ -139,6 +140,10 @@ pub struct Report {
     pub refused: u64,
     /// Clocks of the quickest call with what the handler does around it.
     pub least_clocks: u32,
+    /// From the first packet to the last answer, in the NIC's simulated time.
+    pub simulated_ns: u64,
+    /// The same messages by a loop of MPI_Send and MPI_Recv without any NIC, on this machine; 0 for other variants.
+    pub plain_ns: u64,
 }
 
 /// Runs all packets of this rank, and leaves every port idle.
@@ -182,7 +187,11 @@ pub fn run(mpi: &Mpi, variant: Variant, messages: u32) -> Result<Report, BenchEr
         least_clocks: u32::MAX,
         ..Report::default()
     };
+    if variant == Variant::Plain {
+        report.plain_ns = plain(&world, variant.words(), messages).map_err(failed)?;
+    }
     let packets = variant.packets(world.rank(), messages);
+    let start_ps = simulated.borrow().now_ps();
     // What all ranks do together has to have one order.
     let window = if variant == Variant::Together { 1 } else { WINDOW };
     let mut waiting = packets.iter();
@@ -219,6 +228,7 @@ pub fn run(mpi: &Mpi, variant: Variant, messages: u32) -> Result<Report, BenchEr
             paced.abandon(0, port).map_err(failed)?;
         }
     }
+    report.simulated_ns = (simulated.borrow().now_ps() - start_ps) / 1000;
     for services in paced.into_services() {
         let (counts, _) = services.close().map_err(failed)?;
         report.calls = counts.calls;
@@ -230,6 +240,23 @@ pub fn run(mpi: &Mpi, variant: Variant, messages: u32) -> Result<Report, BenchEr
         true => Ok(report),
         false => Err(failed("MPI still works on something that nobody waits for")),
     }
+}
+
+/// The messages of [`Variant::Plain`] from one process to the other: nanoseconds of this rank.
+fn plain(world: &Comm, words: u32, messages: u32) -> Result<u64, Error> {
+    let mut bytes = vec![0; 4 * words as usize];
+    world.barrier()?;
+    let start = Instant::now();
+    for tag in 0..messages {
+        match world.rank() {
+            0 => world.send(&bytes, 1, tag)?,
+            _ => {
+                world.recv(&mut bytes, Some(0), Some(tag))?;
+            }
+        }
+    }
+    world.barrier()?;
+    Ok(start.elapsed().as_nanos() as u64)
 }
 
 /// The port of a handler that has died.

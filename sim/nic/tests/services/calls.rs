@@ -1,12 +1,28 @@
 //! What calls give.
 
 use crate::support::{Bench, Kind, ok};
-use spinneret_rpc::Offer;
+use spinneret_rpc::{Copies, Offer};
 
 #[test]
 fn numbers_come_back_by_one() {
+    for copies in ALL {
+        numbers_come_back(copies);
+    }
+}
+
+/// Offers by every kind of copies.
+const ALL: [Copies; 3] = [Copies::Words, Copies::Bits, Copies::Host];
+
+fn told(copies: Copies) -> Offer {
+    Offer {
+        copies,
+        ..Offer::default()
+    }
+}
+
+fn numbers_come_back(copies: Copies) {
     let bench = Bench::new();
-    let mut services = bench.services(&Offer::default(), None);
+    let mut services = bench.services(&told(copies), None);
     // The last two do not fit beside the inbox on the NIC.
     for start in [0_u32, 5, 0x1fff_fffe, 0x7fff_fffe] {
         let answer = bench.ask(&mut services, Kind::Increments, 3, start);
@@ -111,11 +127,16 @@ fn files_are_written_and_read() {
 
 #[test]
 fn sixteen_hpus_call_at_once() {
-    for ports_per_hpu in [1, 2] {
+    for (ports_per_hpu, copies) in [
+        (1, Copies::Words),
+        (2, Copies::Words),
+        (1, Copies::Bits),
+        (2, Copies::Bits),
+    ] {
         let bench = Bench::new();
         let offer = Offer {
             ports_per_hpu,
-            ..Offer::default()
+            ..told(copies)
         };
         let mut services = bench.services(&offer, None);
         for number in 0..48 {
@@ -173,20 +194,39 @@ fn contexts_have_their_own_services() {
 
 #[test]
 fn services_are_closed_and_opened_again() {
+    for copies in ALL {
+        opened_again(copies);
+    }
+}
+
+fn opened_again(copies: Copies) {
     let bench = Bench::new();
     // The other context keeps the program running, so HPUs remember their ports.
     let _other = bench.context(2);
     for round in 0..3 {
-        let mut services = bench.services(&Offer::default(), None);
+        let mut services = bench.services(&told(copies), None);
         // An odd number of calls leaves mailboxes at 1.
         let answer = bench.ask(&mut services, Kind::Increments, 1, round);
         assert_eq!(answer.rest[0], round + 1);
         let (counts, _) = ok(services.close());
         assert_eq!(counts.calls, 1);
     }
+    let other = if copies == Copies::Bits {
+        Copies::Words
+    } else {
+        Copies::Bits
+    };
+    let error = spinneret_rpc::Services::open(bench.context(1), &told(other), bench.add(None)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "handlers of context 1 are to wait by Copies::{other:?}, and its HPUs remember another way as long as the program \
+             runs: open the same again, or close all contexts first"
+        )
+    );
     let offer = Offer {
         ports_per_hpu: 2,
-        ..Offer::default()
+        ..told(copies)
     };
     let error = spinneret_rpc::Services::open(bench.context(1), &offer, bench.add(None)).unwrap_err();
     assert_eq!(

@@ -4,7 +4,7 @@ use crate::support::{Answer, Bench, Kind, ok};
 use spinneret_cluster::{Config, Ending, Event, WATCHDOG};
 use spinneret_nic::nic::NicConfig;
 use spinneret_rpc::server::End;
-use spinneret_rpc::{Offer, Refusal, clib::refused};
+use spinneret_rpc::{Copies, Offer, Refusal, clib::refused};
 use std::time::Duration;
 
 #[test]
@@ -65,11 +65,15 @@ fn endings(bench: &Bench) -> Vec<Ending> {
 #[test]
 fn a_port_is_usable_after_a_handler_ended_in_the_middle_of_a_call() {
     for kind in [Kind::Fault, Kind::Endless] {
-        for has_copy in [true, false] {
+        for copies in [Copies::Words, Copies::Bits, Copies::Host] {
             let bench = one_hpu(20_000);
-            let mut services = match has_copy {
-                true => bench.services(&Offer::default(), None),
-                false => {
+            let offer = Offer {
+                copies,
+                ..Offer::default()
+            };
+            let mut services = match copies {
+                Copies::Words | Copies::Bits => bench.services(&offer, None),
+                Copies::Host => {
                     let add = |server: &mut spinneret_rpc::Server<_>| {
                         let calls = std::rc::Rc::new(spinneret_rpc::TestCalls);
                         server.add(spinneret_rpc::opcode::LIBC, calls);

@@ -5,9 +5,14 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Messages of each run.
-fn messages(usual: u32) -> String {
-    std::env::var("SPINNERET_RPC_MESSAGES").unwrap_or_else(|_| usual.to_string())
+/// Messages of each run: a tenth of those that are asked for if they are long, because each takes as long as a thousand others.
+fn messages(variant: &str, usual: u32) -> String {
+    let asked = std::env::var("SPINNERET_RPC_MESSAGES");
+    let asked = asked.map_or(usual, |asked| ok(asked.parse()));
+    match variant {
+        "long" if asked > usual => asked.div_ceil(10).to_string(),
+        _ => asked.to_string(),
+    }
 }
 
 /// Runs both ranks under an MPI, if it is there, and gives what they say, rank 0 first.
@@ -55,7 +60,7 @@ fn ranks(name: &str, variant: &str, messages: &str) -> Option<[Value; 2]> {
 
 /// All handlers of both ranks find everything right, and so many have died.
 fn all_right(name: &str, variant: &str, usual: u32, packets: impl Fn(u64) -> [u64; 2]) {
-    let messages = messages(usual);
+    let messages = messages(variant, usual);
     let Some(reports) = ranks(name, variant, &messages) else {
         return;
     };
@@ -70,6 +75,17 @@ fn all_right(name: &str, variant: &str, usual: u32, packets: impl Fn(u64) -> [u6
     }
 }
 
+/// A variant under one MPI, or under both if more messages are asked for than usual.
+fn under(name: &str, variant: &str, usual: u32, packets: impl Fn(u64) -> [u64; 2]) {
+    let names: &[&str] = match std::env::var_os("SPINNERET_RPC_MESSAGES") {
+        Some(_) => &["openmpi", "mpich"],
+        None => &[name],
+    };
+    for name in names {
+        all_right(name, variant, usual, &packets);
+    }
+}
+
 #[test]
 fn messages_go_from_handler_to_handler() {
     for name in ["openmpi", "mpich"] {
@@ -79,30 +95,30 @@ fn messages_go_from_handler_to_handler() {
 
 #[test]
 fn they_may_be_asked_for_in_another_order_and_go_both_ways_at_once() {
-    all_right("openmpi", "shuffled", 64, |messages| [messages, 0]);
-    all_right("openmpi", "both-ways", 64, |messages| [messages, 0]);
-    all_right("mpich", "both-ways", 64, |messages| [messages, 0]);
-    all_right("openmpi", "synchronous", 64, |messages| [messages, 0]);
+    under("openmpi", "shuffled", 64, |messages| [messages, 0]);
+    under("mpich", "both-ways", 64, |messages| [messages, 0]);
+    under("openmpi", "synchronous", 64, |messages| [messages, 0]);
 }
 
 #[test]
 fn long_messages_go_by_host_memory() {
-    all_right("openmpi", "long", 24, |messages| [messages, 0]);
+    under("openmpi", "long", 24, |messages| [messages, 0]);
 }
 
 #[test]
 fn handlers_that_die_or_are_wrong_harm_themselves_alone() {
-    all_right("openmpi", "faults", 64, |messages| {
+    under("openmpi", "faults", 64, |messages| {
         [messages, (messages + 42) / 50]
     });
-    all_right("openmpi", "wrong", 64, |messages| {
+    under("mpich", "wrong", 64, |messages| {
         [messages + (messages + 2) / 10, 0]
     });
 }
 
 #[test]
 fn requests_are_tested_and_ranks_do_things_together() {
-    all_right("openmpi", "requests", 32, |messages| [messages, 0]);
-    all_right("openmpi", "together", 8, |messages| [messages, 0]);
-    all_right("mpich", "together", 8, |messages| [messages, 0]);
+    under("openmpi", "requests", 32, |messages| [messages, 0]);
+    for name in ["openmpi", "mpich"] {
+        all_right(name, "together", 8, |messages| [messages, 0]);
+    }
 }
