@@ -108,11 +108,9 @@ module run_splitter (
         if (again) begin
             starts = starts_left;
             ends = ends_left;
-            found = left;
         end else begin
             starts = strobes & ~(strobes << 1'd1);
             ends = strobes & ~(strobes >> 1'd1);
-            found = |strobes;
         end
     end
 
@@ -164,11 +162,13 @@ module run_splitter (
 
     lowest_one_64 u_first_lane (
         .word(starts),
+        .found(found),
         .number(first_lane_number)
     );
 
     lowest_one_64 u_last_lane (
         .word(ends),
+        .found(),
         .number(last_lane_number)
     );
 endmodule : run_splitter

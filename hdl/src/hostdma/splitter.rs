@@ -103,15 +103,14 @@ impl Logic for RunSplitter {
         if self.again.q.val() {
             self.starts.next = self.starts_left.q.val();
             self.ends.next = self.ends_left.q.val();
-            self.found.next = self.left.val();
         } else {
             self.starts.next = self.strobes.val() & !(self.strobes.val() << 1);
             self.ends.next = self.strobes.val() & !(self.strobes.val() >> 1);
-            self.found.next = self.strobes.val().any();
         }
         self.several.next = self.beat.data.val().flag(beat.several);
         self.whole.next = !self.several.val() || (self.again.q.val() && !self.left.val());
         self.first_lane.word.next = self.starts.val();
+        self.found.next = self.first_lane.found.val();
         self.last_lane.word.next = self.ends.val();
         /// One item a clock.
         self.room.next = !self.item_valid.q.val() || self.run.ready.val();

@@ -2,81 +2,185 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Says at which bit the lowest one of a word is; of no meaning if there is none.
+// Says at which bit the lowest one of a word is.
 //
-// Combinational: a tree of pairs of groups, of which the lower one counts if it has a one. Its words are as wide as
-// the input, and what they say of a group stands at the group's lowest bit.
+// Combinational: a tree of pairs of groups, of which the lower one counts if it has a one.
 module spinneret_lowest_one_64 (
     input  wire  [63:0] word, // The word.
-    output logic  [5:0] number // The bit.
+    output logic        found, // There is a one.
+    output logic  [5:0] number // At this bit; of no meaning if there is none.
 );
 
-    logic [63:0] ones_0; // Groups of 1, 2, 4 ... bits that have a one.
-    logic [63:0] ones_1;
-    logic [63:0] ones_2;
-    logic [63:0] ones_3;
-    logic [63:0] ones_4;
-    logic [63:0] ones_5;
-    logic [63:0] numbers_0; // The lowest bit of the number in groups of 2, 4, 8 ... bits, then the next one in groups of 4, 8 ... bits.
-    logic [63:0] numbers_1;
-    logic [63:0] numbers_2;
-    logic [63:0] numbers_3;
-    logic [63:0] numbers_4;
-    logic [63:0] numbers_5;
-    logic [63:0] numbers_6;
-    logic [63:0] numbers_7;
-    logic [63:0] numbers_8;
-    logic [63:0] numbers_9;
-    logic [63:0] numbers_10;
-    logic [63:0] numbers_11;
-    logic [63:0] numbers_12;
-    logic [63:0] numbers_13;
-    logic [63:0] numbers_14;
-    logic [63:0] numbers_15;
-    logic [63:0] numbers_16;
-    logic [63:0] numbers_17;
-    logic [63:0] numbers_18;
-    logic [63:0] numbers_19;
-    logic [63:0] numbers_20;
+    logic [63:0] ones_0; // For each level of the tree: which groups of 1, 2, 4 ... bits have a one.
+    logic [31:0] ones_1;
+    logic [15:0] ones_2;
+    logic [7:0] ones_3;
+    logic [3:0] ones_4;
+    logic [1:0] ones_5;
+    logic ones_6;
+    logic [31:0] numbers_0; // And at which of its bits each group of 2, 4 ... bits has the lowest, one number beside the other.
+    logic [31:0] numbers_1;
+    logic [23:0] numbers_2;
+    logic [15:0] numbers_3;
+    logic [9:0] numbers_4;
+    logic [5:0] numbers_5;
 
     assign ones_0 = word;
-    assign ones_1 = ones_0 | (ones_0 >> 1'd1);
-    assign ones_2 = ones_1 | (ones_1 >> 2'd2);
-    assign ones_3 = ones_2 | (ones_2 >> 3'd4);
-    assign ones_4 = ones_3 | (ones_3 >> 4'd8);
-    assign ones_5 = ones_4 | (ones_4 >> 5'd16);
 
     always_comb begin
-        number = 6'd0;
-        number[0] = numbers_5[0];
-        number[1] = numbers_10[0];
-        number[2] = numbers_14[0];
-        number[3] = numbers_17[0];
-        number[4] = numbers_19[0];
-        number[5] = numbers_20[0];
+        ones_1 = 32'd0;
+        numbers_0 = 32'd0;
+        for (int i = 0; i < 32; i++) begin
+            if (ones_0[i*2]) begin
+                ones_1[i] = 1'b1;
+            end else begin
+                if (ones_0[i*2 + 1]) begin
+                    ones_1[i] = 1'b1;
+                end
+                numbers_0[i] = 1'b1;
+            end
+        end
     end
 
-    assign numbers_0 = ~ones_0;
-    assign numbers_1 = (ones_1 & numbers_0) | (~ones_1 & (numbers_0 >> 2'd2));
-    assign numbers_2 = (ones_2 & numbers_1) | (~ones_2 & (numbers_1 >> 3'd4));
-    assign numbers_3 = (ones_3 & numbers_2) | (~ones_3 & (numbers_2 >> 4'd8));
-    assign numbers_4 = (ones_4 & numbers_3) | (~ones_4 & (numbers_3 >> 5'd16));
-    assign numbers_5 = (ones_5 & numbers_4) | (~ones_5 & (numbers_4 >> 6'd32));
-    assign numbers_6 = ~ones_1;
-    assign numbers_7 = (ones_2 & numbers_6) | (~ones_2 & (numbers_6 >> 3'd4));
-    assign numbers_8 = (ones_3 & numbers_7) | (~ones_3 & (numbers_7 >> 4'd8));
-    assign numbers_9 = (ones_4 & numbers_8) | (~ones_4 & (numbers_8 >> 5'd16));
-    assign numbers_10 = (ones_5 & numbers_9) | (~ones_5 & (numbers_9 >> 6'd32));
-    assign numbers_11 = ~ones_2;
-    assign numbers_12 = (ones_3 & numbers_11) | (~ones_3 & (numbers_11 >> 4'd8));
-    assign numbers_13 = (ones_4 & numbers_12) | (~ones_4 & (numbers_12 >> 5'd16));
-    assign numbers_14 = (ones_5 & numbers_13) | (~ones_5 & (numbers_13 >> 6'd32));
-    assign numbers_15 = ~ones_3;
-    assign numbers_16 = (ones_4 & numbers_15) | (~ones_4 & (numbers_15 >> 5'd16));
-    assign numbers_17 = (ones_5 & numbers_16) | (~ones_5 & (numbers_16 >> 6'd32));
-    assign numbers_18 = ~ones_4;
-    assign numbers_19 = (ones_5 & numbers_18) | (~ones_5 & (numbers_18 >> 6'd32));
-    assign numbers_20 = ~ones_5;
+    always_comb begin
+        ones_2 = 16'd0;
+        numbers_1 = 32'd0;
+        for (int i = 0; i < 16; i++) begin
+            if (ones_1[i*2]) begin
+                ones_2[i] = 1'b1;
+                if (numbers_0[i*2]) begin
+                    numbers_1[i*2] = 1'b1;
+                end
+            end else begin
+                if (ones_1[i*2 + 1]) begin
+                    ones_2[i] = 1'b1;
+                end
+                if (numbers_0[i*2 + 1]) begin
+                    numbers_1[i*2] = 1'b1;
+                end
+                numbers_1[i*2 + 1] = 1'b1;
+            end
+        end
+    end
+
+    always_comb begin
+        ones_3 = 8'd0;
+        numbers_2 = 24'd0;
+        for (int i = 0; i < 8; i++) begin
+            if (ones_2[i*2]) begin
+                ones_3[i] = 1'b1;
+                if (numbers_1[i*4]) begin
+                    numbers_2[i*3] = 1'b1;
+                end
+                if (numbers_1[i*4 + 1]) begin
+                    numbers_2[i*3 + 1] = 1'b1;
+                end
+            end else begin
+                if (ones_2[i*2 + 1]) begin
+                    ones_3[i] = 1'b1;
+                end
+                if (numbers_1[i*4 + 2]) begin
+                    numbers_2[i*3] = 1'b1;
+                end
+                if (numbers_1[i*4 + 3]) begin
+                    numbers_2[i*3 + 1] = 1'b1;
+                end
+                numbers_2[i*3 + 2] = 1'b1;
+            end
+        end
+    end
+
+    always_comb begin
+        ones_4 = 4'd0;
+        numbers_3 = 16'd0;
+        for (int i = 0; i < 4; i++) begin
+            if (ones_3[i*2]) begin
+                ones_4[i] = 1'b1;
+                for (int j = 0; j < 3; j++) begin
+                    if (numbers_2[i*6 + j]) begin
+                        numbers_3[i*4 + j] = 1'b1;
+                    end
+                end
+            end else begin
+                if (ones_3[i*2 + 1]) begin
+                    ones_4[i] = 1'b1;
+                end
+                for (int j = 0; j < 3; j++) begin
+                    if (numbers_2[i*6 + j + 3]) begin
+                        numbers_3[i*4 + j] = 1'b1;
+                    end
+                end
+                numbers_3[i*4 + 3] = 1'b1;
+            end
+        end
+    end
+
+    always_comb begin
+        ones_5 = 2'd0;
+        numbers_4 = 10'd0;
+        if (ones_4[0]) begin
+            ones_5[0] = 1'b1;
+            for (int i = 0; i < 4; i++) begin
+                if (numbers_3[i]) begin
+                    numbers_4[i] = 1'b1;
+                end
+            end
+        end else begin
+            if (ones_4[1]) begin
+                ones_5[0] = 1'b1;
+            end
+            for (int i = 0; i < 4; i++) begin
+                if (numbers_3[i + 4]) begin
+                    numbers_4[i] = 1'b1;
+                end
+            end
+            numbers_4[4] = 1'b1;
+        end
+        if (ones_4[2]) begin
+            ones_5[1] = 1'b1;
+            for (int i = 0; i < 4; i++) begin
+                if (numbers_3[i + 8]) begin
+                    numbers_4[i + 5] = 1'b1;
+                end
+            end
+        end else begin
+            if (ones_4[3]) begin
+                ones_5[1] = 1'b1;
+            end
+            for (int i = 0; i < 4; i++) begin
+                if (numbers_3[i + 12]) begin
+                    numbers_4[i + 5] = 1'b1;
+                end
+            end
+            numbers_4[9] = 1'b1;
+        end
+    end
+
+    always_comb begin
+        ones_6 = 1'b0;
+        numbers_5 = 6'd0;
+        if (ones_5[0]) begin
+            ones_6 = 1'b1;
+            for (int i = 0; i < 5; i++) begin
+                if (numbers_4[i]) begin
+                    numbers_5[i] = 1'b1;
+                end
+            end
+        end else begin
+            if (ones_5[1]) begin
+                ones_6 = 1'b1;
+            end
+            for (int i = 0; i < 5; i++) begin
+                if (numbers_4[i + 5]) begin
+                    numbers_5[i] = 1'b1;
+                end
+            end
+            numbers_5[5] = 1'b1;
+        end
+    end
+
+    assign found = ones_6;
+    assign number = numbers_5;
 endmodule : spinneret_lowest_one_64
 
 `default_nettype wire

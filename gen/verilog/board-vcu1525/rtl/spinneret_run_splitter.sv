@@ -121,11 +121,9 @@ module spinneret_run_splitter (
         if (again) begin
             starts = starts_left;
             ends = ends_left;
-            found = left;
         end else begin
             starts = strobes & ~(strobes << 1'd1);
             ends = strobes & ~(strobes >> 1'd1);
-            found = |strobes;
         end
     end
 
@@ -189,11 +187,13 @@ module spinneret_run_splitter (
 
     spinneret_lowest_one_64 u_first_lane (
         .word(starts),
+        .found(found),
         .number(first_lane_number)
     );
 
     spinneret_lowest_one_64 u_last_lane (
         .word(ends),
+        .found(),
         .number(last_lane_number)
     );
 endmodule : spinneret_run_splitter
