@@ -267,6 +267,8 @@ module pspin_hostmem_dma_wr_proof (
     (* internal = "dut.u_intake.ahead_1" *) wire [10:0] ahead_1;
     (* internal = "dut.u_intake.u_slice.spare_used" *) wire slice_used;
     (* internal = "dut.u_intake.u_slice.ready" *) wire slice_ready;
+    (* internal = "dut.u_intake.u_beats.spare_used" *) wire spare_used;
+    (* internal = "dut.u_intake.u_beats.ready" *) wire beats_ready;
     (* internal = "dut.u_splitter.in_burst" *) wire in_burst;
     (* internal = "dut.u_splitter.number" *) wire [7:0] number;
     (* internal = "dut.u_splitter.again" *) wire again;
@@ -308,7 +310,9 @@ module pspin_hostmem_dma_wr_proof (
     always @* begin
         pieces_flag: assert (pieces_nearly_full == (pieces_count >= 15));
         slice_takes: assert (slice_ready == (!slice_used && !after_hold));
-        buffered_is_counted: assert (buffered == beat_valid + slice_used);
+        beats_take: assert (beats_ready == (!spare_used && !after_hold));
+        if (spare_used) one_is_before_the_spare: assert (beat_valid);
+        buffered_is_counted: assert (buffered == beat_valid + spare_used + slice_used);
         beats_are_numbered: assert (beats == (in_burst ? {1'b0, number} : 9'd0));
         if (in_burst) is_within_its_burst: assert (burst_valid && number != 0 && number <= burst[20:13]);
         if (again) is_within_its_beat: assert (burst_valid && beat_valid && run_valid && !run[20]);

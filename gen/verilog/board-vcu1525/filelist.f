@@ -81,9 +81,10 @@ rtl/spinneret_frame_arbiter_2.sv
 rtl/spinneret_event_counters_2.sv
 rtl/pspin_tx_inject.sv
 rtl/spinneret_ram_account_2x9.sv
-rtl/spinneret_strobe_edges_64.sv
+rtl/spinneret_several_runs_64.sv
 rtl/spinneret_write_intake.sv
 rtl/spinneret_burst_check_6.sv
+rtl/spinneret_lowest_one_64.sv
 rtl/spinneret_run_splitter.sv
 rtl/spinneret_piece_assembler.sv
 rtl/spinneret_host_guard.sv

@@ -72,9 +72,10 @@ pspin_egress_datapath.sv
 frame_arbiter_2.sv
 event_counters_2.sv
 pspin_tx_inject.sv
-strobe_edges_64.sv
+several_runs_64.sv
 write_intake.sv
 burst_check_6.sv
+lowest_one_64.sv
 run_splitter.sv
 piece_assembler.sv
 transfer_queue.sv

@@ -6,7 +6,7 @@
 module frame_plan (
     input  wire   [5:0] address, // Bits of the slot's address within a beat.
     input  wire  [31:0] length, // Length of the frame in bytes.
-    output logic [91:0] plan // {the address is not that of a beat, one beat is all, strobes of the last beat, beats behind the first}.
+    output logic [91:0] plan // {the address is not that of a beat, one beat is all, strobes of the last beat, beats behind the first}; the last of no meaning if one beat is all.
 );
 
     logic [63:0] tail;
@@ -14,6 +14,7 @@ module frame_plan (
     logic [25:0] whole;
     logic [5:0] rest;
     logic [63:0] ones;
+    logic single;
 
     assign whole = length[31:6];
     assign rest = length[5:0];
@@ -23,14 +24,22 @@ module frame_plan (
         // A length of whole beats ends with a full one; no length at all is one beat without bytes.
         if (!(|rest) && (|whole)) begin
             tail = ones;
-            left = whole - 26'd1;
         end else begin
             tail = ~(ones << rest);
-            left = whole;
         end
     end
 
-    assign plan = {|address, left == 26'd0, tail, left};
+    always_comb begin
+        if (|rest) begin
+            left = whole;
+        end else begin
+            left = whole - 26'd1;
+        end
+    end
+
+    // That one beat is all does not wait for the difference.
+    assign single = !(|(whole >> 1'd1)) && (!whole[0] || !(|rest));
+    assign plan = {|address, single, tail, left};
 endmodule : frame_plan
 
 `default_nettype wire

@@ -9,7 +9,8 @@
 // without run ends the piece before it, or becomes a piece without bytes, so that its line is free again.
 //
 // One item a clock, but two for the last of a burst that does not go on with the run before. An item
-// leaves in the clock in which it is taken.
+// leaves in the clock in which it is taken. How long an item takes follows from a few flags, and not from its strobes:
+// all in front waits for that.
 module piece_assembler (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset.
@@ -26,7 +27,7 @@ module piece_assembler (
         logic [7:0] id;
         logic [51:0] page;
         logic [8:0] position;
-        logic refused;
+        logic follows;
         logic fault;
         logic last;
         logic whole;
@@ -39,7 +40,8 @@ module piece_assembler (
 
     logic fault_now;
     logic stray;
-    logic usable;
+    logic fresh; // There is a run that is not open already.
+    logic usable; // It can be written.
     logic joins;
     logic conflict;
     logic last;
@@ -74,12 +76,13 @@ module piece_assembler (
     // Strobes of bytes that the beat does not address are a fault, and are not written.
     assign stray = run_data_fields.found && (run_data_fields.start < run_data_fields.place[5:0] ||
         run_data_fields.stop > run_data_fields.lane_end);
-    assign usable = run_data_fields.found && !run_data_fields.refused && !stray && !absorbed;
-    assign fault_now = fault || stray || run_data_fields.fault || run_data_fields.refused;
+    assign fresh = run_data_fields.found && !absorbed;
+    assign usable = fresh && !stray;
+    assign fault_now = fault || stray || run_data_fields.fault;
 
     // Does it go on with what is open?
-    assign joins = open && goes_on && !(|run_data_fields.start) && (|run_line[6:0]);
-    assign conflict = usable && open && !joins;
+    assign joins = open && goes_on && run_data_fields.follows;
+    assign conflict = fresh && open && !joins;
     assign leave = run_valid && (conflict || !usable || last);
     assign go = run_valid && room;
     assign piece_valid = leave && room;

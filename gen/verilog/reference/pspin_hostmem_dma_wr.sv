@@ -212,7 +212,7 @@ module pspin_hostmem_dma_wr #(
     logic [84:0] bursts_m_data;
     logic bursts_m_valid;
     logic [8:0] intake_written;
-    logic [138:0] intake_beat_data;
+    logic [74:0] intake_beat_data;
     logic intake_beat_valid;
     logic splitter_burst_ready;
     logic splitter_beat_ready;

@@ -12,7 +12,8 @@ use spinneret_verilog::prelude::*;
 /// without run ends the piece before it, or becomes a piece without bytes, so that its line is free again.
 ///
 /// One item a clock, but two for the last of a burst that does not go on with the run before. An item
-/// leaves in the clock in which it is taken.
+/// leaves in the clock in which it is taken. How long an item takes follows from a few flags, and not from its strobes:
+/// all in front waits for that.
 #[hardware(
     shape: HostDmaShape,
     run: RunFields = RunFields::new(shape),
@@ -45,6 +46,9 @@ pub struct PieceAssembler {
     fault: Reg<bool, Reset>,
     fault_now: Wire<Local, bool>,
     stray: Wire<Local, bool>,
+    /// There is a run that is not open already.
+    fresh: Wire<Local, bool>,
+    /// It can be written.
     usable: Wire<Local, bool>,
     joins: Wire<Local, bool>,
     conflict: Wire<Local, bool>,
@@ -83,20 +87,12 @@ impl Logic for PieceAssembler {
         self.stray.next = self.run.data.val().flag(run.found)
             && (self.run.data.val().field(run.start) < self.run.data.val().field(run.place).slice(0, lane)
                 || self.run.data.val().field(run.stop) > self.run.data.val().field(run.lane_end));
-        self.usable.next = self.run.data.val().flag(run.found)
-            && !self.run.data.val().flag(run.refused)
-            && !self.stray.val()
-            && !self.absorbed.q.val();
-        self.fault_now.next = self.fault.q.val()
-            || self.stray.val()
-            || self.run.data.val().flag(run.fault)
-            || self.run.data.val().flag(run.refused);
+        self.fresh.next = self.run.data.val().flag(run.found) && !self.absorbed.q.val();
+        self.usable.next = self.fresh.val() && !self.stray.val();
+        self.fault_now.next = self.fault.q.val() || self.stray.val() || self.run.data.val().flag(run.fault);
         /// Does it go on with what is open?
-        self.joins.next = self.open.q.val()
-            && self.goes_on.q.val()
-            && !self.run.data.val().field(run.start).any()
-            && self.run_line.val().slice(0, shape.line() - 1).any();
-        self.conflict.next = self.usable.val() && self.open.q.val() && !self.joins.val();
+        self.joins.next = self.open.q.val() && self.goes_on.q.val() && self.run.data.val().flag(run.follows);
+        self.conflict.next = self.fresh.val() && self.open.q.val() && !self.joins.val();
         self.leave.next =
             self.run.valid.val() && (self.conflict.val() || !self.usable.val() || self.last.val());
         self.go.next = self.run.valid.val() && self.room.val();

@@ -1,20 +1,22 @@
 //! Takes the data of writes into the ring.
 
-use super::layout::{DataFields, EdgeFields};
-use super::{HostDmaShape, RamWriteOut, StrobeEdges};
-use crate::stream::{ReadySlice, StreamIn, StreamOut};
+use super::layout::{BeatFields, DataFields};
+use super::{HostDmaShape, RamWriteOut, SeveralRuns};
+use crate::entry::ParameterError;
+use crate::stream::{ReadySlice, SkidBuffer, StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
 
-/// Puts every beat into the next line of the ring, and tells where its runs of strobed bytes are.
+/// Puts every beat into the next line of the ring, and tells which of its bytes are strobed.
 ///
 /// One beat a clock; a beat is at the RAM and at `beat` one clock after it was taken. A line can be used
 /// again when `freed` has passed it.
 #[hardware(
     shape: HostDmaShape,
+    error = ParameterError,
     bytes = shape.axi().strobes(),
     count = shape.segments,
     data: DataFields = DataFields::new(shape),
-    edges: EdgeFields = EdgeFields::new(shape),
+    beat: BeatFields = BeatFields::new(shape),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct WriteIntake {
@@ -30,14 +32,14 @@ pub struct WriteIntake {
     pub written: Wire<Out, { shape.position() }>,
     /// To the RAM.
     pub ram: RamWriteOut<{ shape.ram() }>,
-    /// Beats, as [`EdgeFields`] says.
-    pub beat: StreamOut<{ edges.width }>,
+    /// Beats, as [`BeatFields`] says.
+    pub beat: StreamOut<{ beat.width }>,
     slice: ReadySlice<{ data.width }>,
-    edges: StrobeEdges<{ bytes }>,
+    runs: SeveralRuns<{ bytes }>,
     /// Position of the next line.
     fill: Reg<{ shape.position() }, Reset>,
-    edges_reg: Reg<{ edges.width }>,
-    edges_valid: Reg<bool, Reset>,
+    /// Beats for the splitter, which says late in a clock whether it takes one.
+    beats: Checked<SkidBuffer<{ beat.width }>>,
     command_valid: Reg<{ count }, Reset>,
     command_address: Reg<{ count * shape.segment_address() }>,
     command_enables: Reg<{ count * shape.segment_bytes() }>,
@@ -53,20 +55,22 @@ pub struct WriteIntake {
     arrived: Wire<Local, { count }>,
     advance: Wire<Local, bool>,
     take: Wire<Local, bool>,
+    /// Bit s: the register of segment s is free, or empties in this cycle.
+    free: Wire<Local, { count }>,
 }
 
 impl Logic for WriteIntake {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (data, edges) = (self._data, self._edges);
+        let (data, beat) = (self._data, self._beat);
         let (count, of_beat, group) = (shape.segments, shape.segments_of_beat(), shape.group());
         let (word, enables, address) = (shape.segment_data, shape.segment_bytes(), shape.segment_address());
-        clocked!(self.clk, self.rst => self.slice, self.fill, self.edges_valid, self.command_valid, self.ahead,
+        clocked!(self.clk, self.rst => self.slice, self.beats, self.fill, self.command_valid, self.ahead,
             self.written_reg);
-        clocked!(self.clk => self.edges_reg, self.command_address, self.command_enables, self.command_data);
+        clocked!(self.clk => self.command_address, self.command_enables, self.command_data);
         connect!(self.w => self.slice.s);
-        self.edges.strobes.next = self.slice.m.data.val().field(data.strobes);
+        self.runs.strobes.next = self.slice.m.data.val().field(data.strobes);
         /// The segments that a line goes to.
         self.chosen.next = fill(true, count);
         self.awaited.next = fill(true, count);
@@ -81,60 +85,59 @@ impl Logic for WriteIntake {
                     .set_bit(segment, self.written_reg.q.val().slice(0, group) == turn);
             }
         }
+        self.free.next = !self.command_valid.q.val() | self.ram.cmd_ready.val();
         /// A beat is taken when its line is free, also of writes before, and the registers of its segments are.
         self.take.next = self.slice.m.valid.val()
             && self.fill.q.val() != (self.freed.val() ^ shape.lines() as u64)
             && self.fill.q.val() != (self.written_reg.q.val() ^ shape.lines() as u64)
-            && (!self.edges_valid.q.val() || self.beat.ready.val())
-            && !(self.chosen.val() & self.command_valid.q.val() & !self.ram.cmd_ready.val()).any();
+            && self.beats.s.ready.val()
+            && !(self.chosen.val() & !self.free.val()).any();
         self.slice.m.ready.next = self.take.val();
-        if self.beat.ready.val() {
-            self.edges_valid.d.next = false;
-        }
+        self.beats.s.valid.next = self.take.val();
+        self.beats.s.data.next = pack!(beat {
+            strobes: self.slice.m.data.val().field(data.strobes),
+            position: self.fill.q.val(),
+            last: self.slice.m.data.val().flag(data.last),
+            several: self.runs.several.val(),
+        });
+        connect!(self.beats.m => self.beat);
         self.command_valid.d.next = self.command_valid.q.val() & !self.ram.cmd_ready.val();
         if self.take.val() {
             self.fill.d.next = self.fill.q.val() + 1;
-            self.edges_valid.d.next = true;
-            self.edges_reg.d.next = pack!(edges {
-                starts: self.edges.starts.val(),
-                ends: self.edges.ends.val(),
-                position: self.fill.q.val(),
-                last: self.slice.m.data.val().flag(data.last),
-                several: self.edges.several.val(),
-            });
-            for segment in 0..count {
-                if self.chosen.val().get_bit(segment) {
-                    let part = segment % of_beat;
-                    self.command_valid.d.next.set_bit(segment, true);
-                    self.command_address.d.next.set_slice(
-                        segment * address,
-                        address,
-                        self.fill
-                            .q
-                            .val()
-                            .slice(group, shape.line() - group)
-                            .resize(address),
-                    );
-                    self.command_enables.d.next.set_slice(
-                        segment * enables,
-                        enables,
-                        self.slice
-                            .m
-                            .data
-                            .val()
-                            .field(data.strobes)
-                            .slice(part * enables, enables),
-                    );
-                    self.command_data.d.next.set_slice(
-                        segment * word,
-                        word,
-                        self.slice.m.data.val().field(data.data).slice(part * word, word),
-                    );
-                }
+        }
+        for segment in 0..count {
+            let part = segment % of_beat;
+            if self.take.val() && self.chosen.val().get_bit(segment) {
+                self.command_valid.d.next.set_bit(segment, true);
+            }
+            /// A command follows the input while its register is free, whether a beat is taken or not.
+            if self.free.val().get_bit(segment) {
+                self.command_address.d.next.set_slice(
+                    segment * address,
+                    address,
+                    self.fill
+                        .q
+                        .val()
+                        .slice(group, shape.line() - group)
+                        .resize(address),
+                );
+                self.command_enables.d.next.set_slice(
+                    segment * enables,
+                    enables,
+                    self.slice
+                        .m
+                        .data
+                        .val()
+                        .field(data.strobes)
+                        .slice(part * enables, enables),
+                );
+                self.command_data.d.next.set_slice(
+                    segment * word,
+                    word,
+                    self.slice.m.data.val().field(data.data).slice(part * word, word),
+                );
             }
         }
-        self.beat.data.next = self.edges_reg.q.val();
-        self.beat.valid.next = self.edges_valid.q.val();
         self.ram.cmd_valid.next = self.command_valid.q.val();
         self.ram.cmd_addr.next = self.command_address.q.val();
         self.ram.cmd_be.next = self.command_enables.q.val();

@@ -43,18 +43,16 @@ pub struct DataFields {
     pub last: Field<1>,
 }
 
-/// Where the runs of strobed bytes of a beat are that is in the ring.
+/// What is left of a beat whose data is on its way into the ring.
 #[record(shape: HostDmaShape)]
-pub struct EdgeFields {
-    /// Bit n: lane n begins a run.
-    pub starts: Field<{ shape.axi().strobes() }>,
-    /// Bit n: lane n ends a run.
-    pub ends: Field<{ shape.axi().strobes() }>,
+pub struct BeatFields {
+    /// Which of its bytes are written.
+    pub strobes: Field<{ shape.axi().strobes() }>,
     /// Position of the beat in the ring.
     pub position: Field<{ shape.position() }>,
     /// WLAST.
     pub last: Field<1>,
-    /// There are several runs.
+    /// The strobed bytes are several runs.
     pub several: Field<1>,
 }
 
@@ -69,16 +67,17 @@ pub struct RunFields {
     pub start: Field<{ shape.lane() }>,
     /// The last lane of the run.
     pub stop: Field<{ shape.lane() }>,
-    /// There is a run.
+    /// There is a run, of a burst that can be done.
     pub found: Field<1>,
     /// The item ends its beat.
     pub whole: Field<1>,
     /// The item ends its burst.
     pub last: Field<1>,
-    /// WLAST is wrong.
+    /// WLAST is wrong, or the burst cannot be done.
     pub fault: Field<1>,
-    /// The burst cannot be done.
-    pub refused: Field<1>,
+    /// The run may go on with what is before it: it starts at lane 0, and its line is not the first of a half of the
+    /// ring.
+    pub follows: Field<1>,
     /// Position of the beat in the ring.
     pub position: Field<{ shape.position() }>,
     /// Which 4 KiB of host memory.

@@ -22,6 +22,7 @@ mod guard;
 mod guard_entry;
 mod intake;
 pub mod layout;
+mod lowest_one;
 mod planner;
 mod ports;
 pub mod psdpram;
@@ -41,6 +42,7 @@ pub use guard::HostGuard;
 pub(crate) use guard_entry::GUARD_ENTRY;
 pub use intake::WriteIntake;
 pub use layout::TransferShape;
+pub use lowest_one::LowestOne;
 pub use planner::ReadPlanner;
 pub use ports::{
     CorundumRam, ERROR_BITS, GuardIn, RamReadIn, RamReadOut, RamWriteIn, RamWriteOut, ReadDescOut, StatusIn,
@@ -51,7 +53,7 @@ pub use reserve::LineReserve;
 pub use sequencer::ReadSequencer;
 pub use shape::{GuardShape, HostDmaShape, RamShape, WINDOW_SIZE_BITS};
 pub use splitter::RunSplitter;
-pub use strobes::StrobeEdges;
+pub use strobes::SeveralRuns;
 pub use transfers::TransferQueue;
 pub use write::PspinHostmemDmaWr;
 

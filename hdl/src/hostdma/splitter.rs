@@ -1,7 +1,7 @@
 //! Joins beats with the burst they belong to, and takes them apart into runs of strobed bytes.
 
-use super::HostDmaShape;
-use super::layout::{AtomicFields, BurstFields, EdgeFields, RunFields};
+use super::layout::{AtomicFields, BeatFields, BurstFields, RunFields};
+use super::{HostDmaShape, LowestOne};
 use crate::axi::{ATOP_BITS, BurstCheck, LENGTH_BITS, PAGE_BITS};
 use crate::stream::{StreamIn, StreamOut};
 use spinneret_verilog::prelude::*;
@@ -16,9 +16,8 @@ const COMPARE: u64 = 0b11_0001;
 #[hardware(
     shape: HostDmaShape,
     bytes = shape.axi().strobes(),
-    lane = shape.lane(),
     burst: BurstFields = BurstFields::new(shape, shape.atomics),
-    edges: EdgeFields = EdgeFields::new(shape),
+    beat: BeatFields = BeatFields::new(shape),
     run: RunFields = RunFields::new(shape),
     atomic: AtomicFields = AtomicFields::new(shape),
 )]
@@ -30,8 +29,8 @@ pub struct RunSplitter {
     pub rst: Wire<In, bool>,
     /// Bursts, as [`BurstFields`] says.
     pub burst: StreamIn<{ burst.width }>,
-    /// Beats, as [`EdgeFields`] says.
-    pub beat: StreamIn<{ edges.width }>,
+    /// Beats, as [`BeatFields`] says.
+    pub beat: StreamIn<{ beat.width }>,
     /// Items, as [`RunFields`] says.
     pub run: StreamOut<{ run.width }>,
     /// Atomic operations that want data, as [`AtomicFields`] says; a comparison wants half of AWLEN.
@@ -49,12 +48,12 @@ pub struct RunSplitter {
     place: Reg<{ PAGE_BITS }>,
     item: Reg<{ run.width }>,
     item_valid: Reg<bool, Reset>,
+    strobes: Wire<Local, { bytes }>,
     starts: Wire<Local, { bytes }>,
     ends: Wire<Local, { bytes }>,
-    start_bit: Wire<Local, { bytes }>,
-    end_bit: Wire<Local, { bytes }>,
-    first_lane: Wire<Local, { lane }>,
-    last_lane: Wire<Local, { lane }>,
+    first_lane: LowestOne<{ bytes }>,
+    last_lane: LowestOne<{ bytes }>,
+    left: Wire<Local, bool>,
     found: Wire<Local, bool>,
     several: Wire<Local, bool>,
     whole: Wire<Local, bool>,
@@ -73,8 +72,8 @@ impl Logic for RunSplitter {
     #[kernel]
     fn update(&mut self) {
         let shape = self._shape;
-        let (bytes, lane) = (shape.axi().strobes(), shape.lane());
-        let (burst, edges, run, atomic) = (self._burst, self._edges, self._run, self._atomic);
+        let lane = shape.lane();
+        let (burst, beat, run, atomic) = (self._burst, self._beat, self._run, self._atomic);
         clocked!(self.clk, self.rst => self.again, self.in_burst, self.item_valid);
         clocked!(self.clk => self.starts_left, self.ends_left, self.number, self.place, self.item);
         /// The burst.
@@ -97,32 +96,22 @@ impl Logic for RunSplitter {
             self.number_now.next = 0.into();
         }
         self.last.next = self.number_now.val() == self.check.length.val();
-        self.fault.next = self.last.val() != self.beat.data.val().flag(edges.last);
+        self.fault.next = self.last.val() != self.beat.data.val().flag(beat.last);
         /// The next run of the beat.
+        self.strobes.next = self.beat.data.val().field(beat.strobes);
+        self.left.next = self.starts_left.q.val().any();
         if self.again.q.val() {
             self.starts.next = self.starts_left.q.val();
             self.ends.next = self.ends_left.q.val();
         } else {
-            self.starts.next = self.beat.data.val().field(edges.starts);
-            self.ends.next = self.beat.data.val().field(edges.ends);
+            self.starts.next = self.strobes.val() & !(self.strobes.val() << 1);
+            self.ends.next = self.strobes.val() & !(self.strobes.val() >> 1);
         }
-        self.found.next = self.starts.val().any();
-        self.several.next = self.beat.data.val().flag(edges.several);
-        self.whole.next = !self.several.val() || !self.found.val();
-        /// Its first bit alone, as a number: a carry and an OR are shallower than a search.
-        self.start_bit.next = self.starts.val() & (!self.starts.val() + 1);
-        self.end_bit.next = self.ends.val() & (!self.ends.val() + 1);
-        self.first_lane.next = 0.into();
-        self.last_lane.next = 0.into();
-        for bit in 0..lane {
-            let odd = lanes_with(bit, bytes);
-            self.first_lane
-                .next
-                .set_bit(bit, (self.start_bit.val() & odd.clone()).any());
-            self.last_lane
-                .next
-                .set_bit(bit, (self.end_bit.val() & odd.clone()).any());
-        }
+        self.several.next = self.beat.data.val().flag(beat.several);
+        self.whole.next = !self.several.val() || (self.again.q.val() && !self.left.val());
+        self.first_lane.word.next = self.starts.val();
+        self.found.next = self.first_lane.found.val();
+        self.last_lane.word.next = self.ends.val();
         /// One item a clock.
         self.room.next = !self.item_valid.q.val() || self.run.ready.val();
         self.there.next = self.room.val() && self.burst.valid.val() && self.beat.valid.val();
@@ -152,14 +141,21 @@ impl Logic for RunSplitter {
             self.item.d.next = pack!(run {
                 place: self.place_now.val(),
                 lane_end: (self.place_now.val() | self.mask.val()).slice(0, lane),
-                start: self.first_lane.val(),
-                stop: self.last_lane.val(),
-                found: self.found.val(),
+                start: self.first_lane.number.val(),
+                stop: self.last_lane.number.val(),
+                found: self.found.val() && !self.check.refused.val(),
                 whole: self.whole.val(),
                 last: self.whole.val() && self.last.val(),
-                fault: self.fault.val(),
-                refused: self.check.refused.val(),
-                position: self.beat.data.val().field(edges.position),
+                fault: self.fault.val() || self.check.refused.val(),
+                follows: self.starts.val().get_bit(0)
+                    && self
+                        .beat
+                        .data
+                        .val()
+                        .field(beat.position)
+                        .slice(0, shape.line() - 1)
+                        .any(),
+                position: self.beat.data.val().field(beat.position),
                 page: self
                     .burst
                     .data
@@ -172,8 +168,8 @@ impl Logic for RunSplitter {
         }
         if self.go.val() {
             self.again.d.next = !self.whole.val();
-            self.starts_left.d.next = self.starts.val() & !self.start_bit.val();
-            self.ends_left.d.next = self.ends.val() & !self.end_bit.val();
+            self.starts_left.d.next = self.starts.val() & (self.starts.val() - 1);
+            self.ends_left.d.next = self.ends.val() & (self.ends.val() - 1);
             if self.whole.val() {
                 self.in_burst.d.next = !self.last.val();
                 self.number.d.next = self.number_now.val() + 1;
@@ -183,10 +179,4 @@ impl Logic for RunSplitter {
         self.run.data.next = self.item.q.val();
         self.run.valid.next = self.item_valid.q.val();
     }
-}
-
-/// The lanes whose number has a one at that bit, as ones in a word of so many lanes.
-fn lanes_with(bit: usize, lanes: usize) -> Word {
-    let odd = |word: Word, lane: usize| word.replace_bit(lane, lane >> bit & 1 == 1);
-    (0..lanes).fold(Word::zero(lanes), odd)
 }

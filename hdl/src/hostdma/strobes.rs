@@ -7,20 +7,15 @@ const LANES_AT_ONCE: usize = 4;
 /// Groups that later levels take at once, so that a function has at most six inputs.
 const GROUPS_AT_ONCE: usize = 3;
 
-/// Finds where runs of strobed bytes start and end.
-///
-/// Combinational; a tree keeps the question whether there are several runs shallow.
+/// Says whether the strobed bytes are several runs; combinational, as a shallow tree.
 #[hardware(lanes: usize)]
 #[derive(LogicBlock, Describe, Clone, Debug)]
-pub struct StrobeEdges {
+pub struct SeveralRuns {
     /// The strobes.
     pub strobes: Wire<In, { lanes }>,
-    /// Bit n: a run starts at byte n.
-    pub starts: Wire<Out, { lanes }>,
-    /// Bit n: a run ends with byte n.
-    pub ends: Wire<Out, { lanes }>,
     /// There is more than one run.
     pub several: Wire<Out, bool>,
+    /// Bit n: a run starts at byte n.
     rise: Wire<Local, { lanes }>,
     /// For each level of the tree: whether a group has a start, and whether it has several.
     #[new(levels(lanes))]
@@ -38,14 +33,12 @@ fn levels(lanes: usize) -> Vec<Wire<Local>> {
     groups.into_iter().map(Wire::word).collect()
 }
 
-impl Logic for StrobeEdges {
+impl Logic for SeveralRuns {
     #[kernel(suffix = self._lanes)]
     fn update(&mut self) {
         let lanes = self._lanes;
         let levels = self.any.len();
         self.rise.next = self.strobes.val() & !(self.strobes.val() << 1);
-        self.starts.next = self.rise.val();
-        self.ends.next = self.strobes.val() & !(self.strobes.val() >> 1);
         for level in 0..levels {
             self.any[level].next = 0.into();
             self.many[level].next = 0.into();

@@ -109,7 +109,7 @@ pub struct PspinHostmemDmaWr {
     account: Optional<RamAccount<{ shape.segments }, { shape.position() }>, { shape.drain }>,
     hold: Wire<Local, bool>,
     bursts: Checked<OutputQueue<{ burst.width }, { BURSTS }>>,
-    intake: WriteIntake<{ shape }>,
+    intake: Checked<WriteIntake<{ shape }>>,
     splitter: RunSplitter<{ shape }>,
     assembler: PieceAssembler<{ shape }>,
     #[new(OutputQueue::with_margin(piece.width, PIECES, PIECE_MARGIN)?)]

@@ -138,7 +138,7 @@ module pspin_hostmem_dma_wr (
     logic bursts_m_valid;
     logic [8:0] intake_written;
     logic [1:0] intake_ram_cmd_valid;
-    logic [138:0] intake_beat_data;
+    logic [74:0] intake_beat_data;
     logic intake_beat_valid;
     logic splitter_burst_ready;
     logic splitter_beat_ready;

@@ -158,18 +158,18 @@ module spinneret_frame_writer (
     assign data_valid = data_valid_reg;
 
     always_ff @(posedge clk) begin
-        // Output registers.
+        // Output registers. A beat follows the window while its register is free, also if it is not written: that is
+        // known late in a clock.
         if (burst_ready) begin
             burst_valid_reg <= 1'b0;
         end
-        if (data_ready) begin
-            data_valid_reg <= 1'b0;
-        end
-        if (write) begin
-            data_valid_reg <= 1'b1;
+        if (can_send) begin
+            data_valid_reg <= write;
             data_reg <= window_head[511:0];
             strobes_reg <= window_head[575:512];
             last_reg <= burst_last;
+        end
+        if (write) begin
             place <= place_now;
             lane <= lane_now + 1'b1;
             burst_left <= burst_left_now - 1'b1;
@@ -182,8 +182,11 @@ module spinneret_frame_writer (
         end
         if (go) begin
             in_frame <= !head_last;
-            slotless <= slotless_now;
             bad <= bad_now;
+        end
+        // So does what is known of the packet, until its first beat has gone.
+        if (first) begin
+            slotless <= slotless_now;
             base <= base_now;
         end
         // The record: {over, bad, no slot, last of its packet, has a response, address of the packet}.

@@ -13,8 +13,8 @@ module spinneret_run_splitter (
     input  wire   [90:0] burst_data,
     input  wire          burst_valid,
     output logic         burst_ready,
-    // Beats, as `EdgeFields` says.
-    input  wire  [138:0] beat_data,
+    // Beats, as `BeatFields` says.
+    input  wire   [74:0] beat_data,
     input  wire          beat_valid,
     output logic         beat_ready,
     // Items, as `RunFields` says.
@@ -40,20 +40,17 @@ module spinneret_run_splitter (
         logic several;
         logic last;
         logic [8:0] position;
-        logic [63:0] ends;
-        logic [63:0] starts;
-    } edge_t;
+        logic [63:0] strobes;
+    } beat_t;
     typedef struct packed {
         logic [7:0] length;
         logic [5:0] id;
     } atomic_t;
 
+    logic [63:0] strobes;
     logic [63:0] starts;
     logic [63:0] ends;
-    logic [63:0] start_bit;
-    logic [63:0] end_bit;
-    logic [5:0] first_lane;
-    logic [5:0] last_lane;
+    logic left;
     logic found;
     logic several;
     logic whole;
@@ -78,9 +75,11 @@ module spinneret_run_splitter (
     logic [7:0] check_length;
     logic [2:0] check_size;
     logic check_refused;
+    logic [5:0] first_lane_number;
+    logic [5:0] last_lane_number;
 
     burst_t burst_data_fields;
-    edge_t beat_data_fields;
+    beat_t beat_data_fields;
     atomic_t atomic_data_fields;
     assign burst_data_fields = burst_data;
     assign beat_data_fields = beat_data;
@@ -114,44 +113,22 @@ module spinneret_run_splitter (
     assign last = number_now == check_length;
     assign fault = last != beat_data_fields.last;
 
+    // The next run of the beat.
+    assign strobes = beat_data_fields.strobes;
+    assign left = |starts_left;
+
     always_comb begin
-        // The next run of the beat.
         if (again) begin
             starts = starts_left;
             ends = ends_left;
         end else begin
-            starts = beat_data_fields.starts;
-            ends = beat_data_fields.ends;
+            starts = strobes & ~(strobes << 1'd1);
+            ends = strobes & ~(strobes >> 1'd1);
         end
     end
 
-    assign found = |starts;
     assign several = beat_data_fields.several;
-    assign whole = !several || !found;
-
-    // Its first bit alone, as a number: a carry and an OR are shallower than a search.
-    assign start_bit = starts & (~starts + 64'd1);
-    assign end_bit = ends & (~ends + 64'd1);
-
-    always_comb begin
-        first_lane = 6'd0;
-        first_lane[0] = |(start_bit & 64'haaaaaaaaaaaaaaaa);
-        first_lane[1] = |(start_bit & 64'hcccccccccccccccc);
-        first_lane[2] = |(start_bit & 64'hf0f0f0f0f0f0f0f0);
-        first_lane[3] = |(start_bit & 64'hff00ff00ff00ff00);
-        first_lane[4] = |(start_bit & 64'hffff0000ffff0000);
-        first_lane[5] = |(start_bit & 64'hffffffff00000000);
-    end
-
-    always_comb begin
-        last_lane = 6'd0;
-        last_lane[0] = |(end_bit & 64'haaaaaaaaaaaaaaaa);
-        last_lane[1] = |(end_bit & 64'hcccccccccccccccc);
-        last_lane[2] = |(end_bit & 64'hf0f0f0f0f0f0f0f0);
-        last_lane[3] = |(end_bit & 64'hff00ff00ff00ff00);
-        last_lane[4] = |(end_bit & 64'hffff0000ffff0000);
-        last_lane[5] = |(end_bit & 64'hffffffff00000000);
-    end
+    assign whole = !several || (again && !left);
 
     // One item a clock.
     assign room = !item_valid || run_ready;
@@ -178,13 +155,14 @@ module spinneret_run_splitter (
         if (room) begin
             item_valid <= go;
             item <= {burst_data_fields.asker, burst_data_fields.id, burst_data_fields.address[63:12],
-                beat_data_fields.position, check_refused, fault, whole && last, whole, found, last_lane,
-                first_lane, place_now[5:0] | mask[5:0], place_now};
+                beat_data_fields.position, starts[0] && (|beat_data_fields.position[6:0]), fault ||
+                check_refused, whole && last, whole, found && !check_refused, last_lane_number,
+                first_lane_number, place_now[5:0] | mask[5:0], place_now};
         end
         if (go) begin
             again <= !whole;
-            starts_left <= starts & ~start_bit;
-            ends_left <= ends & ~end_bit;
+            starts_left <= starts & (starts - 64'd1);
+            ends_left <= ends & (ends - 64'd1);
             if (whole) begin
                 in_burst <= !last;
                 number <= number_now + 8'd1;
@@ -205,6 +183,18 @@ module spinneret_run_splitter (
         .kind(burst_data_fields.kind),
         .last_byte(),
         .refused(check_refused)
+    );
+
+    spinneret_lowest_one_64 u_first_lane (
+        .word(starts),
+        .found(found),
+        .number(first_lane_number)
+    );
+
+    spinneret_lowest_one_64 u_last_lane (
+        .word(ends),
+        .found(),
+        .number(last_lane_number)
     );
 endmodule : spinneret_run_splitter
 

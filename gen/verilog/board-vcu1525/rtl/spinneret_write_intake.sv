@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Puts every beat into the next line of the ring, and tells where its runs of strobed bytes are.
+// Puts every beat into the next line of the ring, and tells which of its bytes are strobed.
 //
 // One beat a clock; a beat is at the RAM and at `beat` one clock after it was taken. A line can be used
 // again when `freed` has passed it.
@@ -22,8 +22,8 @@ module spinneret_write_intake (
     output logic    [1:0] ram_cmd_valid,
     input  wire     [1:0] ram_cmd_ready,
     input  wire     [1:0] ram_done,
-    // Beats, as `EdgeFields` says.
-    output logic  [138:0] beat_data,
+    // Beats, as `BeatFields` says.
+    output logic   [74:0] beat_data,
     output logic          beat_valid,
     input  wire           beat_ready
 );
@@ -39,9 +39,8 @@ module spinneret_write_intake (
     logic [1:0] arrived; // Bit s: segment s has done its part of it.
     logic advance;
     logic take;
+    logic [1:0] free; // Bit s: the register of segment s is free, or empties in this cycle.
     logic [8:0] fill = 9'd0; // Position of the next line.
-    logic [138:0] edges_reg;
-    logic edges_valid = 1'b0;
     logic [1:0] command_valid = 2'd0;
     logic [13:0] command_address;
     logic [127:0] command_enables;
@@ -51,9 +50,8 @@ module spinneret_write_intake (
     logic [8:0] written_reg = 9'd0;
     data_t slice_m_data;
     logic slice_m_valid;
-    logic [63:0] edges_starts;
-    logic [63:0] edges_ends;
-    logic edges_several;
+    logic runs_several;
+    logic beats_s_ready;
 
     always_comb begin
         // The segments that a line goes to.
@@ -68,11 +66,11 @@ module spinneret_write_intake (
         awaited[1] = written_reg[0] == 1'b1;
     end
 
+    assign free = ~command_valid | ram_cmd_ready;
+
     // A beat is taken when its line is free, also of writes before, and the registers of its segments are.
-    assign take = slice_m_valid && fill != (freed ^ 9'h100) && fill != (written_reg ^ 9'h100) && (!edges_valid
-        || beat_ready) && !(|(chosen & command_valid & ~ram_cmd_ready));
-    assign beat_data = edges_reg;
-    assign beat_valid = edges_valid;
+    assign take = slice_m_valid && fill != (freed ^ 9'h100) && fill != (written_reg ^ 9'h100) && beats_s_ready
+        && !(|(chosen & ~free));
     assign ram_cmd_valid = command_valid;
     assign ram_cmd_addr = command_address;
     assign ram_cmd_be = command_enables;
@@ -89,26 +87,27 @@ module spinneret_write_intake (
     assign written = written_reg;
 
     always_ff @(posedge clk) begin
-        if (beat_ready) begin
-            edges_valid <= 1'b0;
-        end
         command_valid <= command_valid & ~ram_cmd_ready;
         if (take) begin
             fill <= fill + 9'd1;
-            edges_valid <= 1'b1;
-            edges_reg <= {edges_several, slice_m_data.last, fill, edges_ends, edges_starts};
-            if (chosen[0]) begin
-                command_valid[0] <= 1'b1;
-                command_address[6:0] <= fill[7:1];
-                command_enables[63:0] <= slice_m_data.strobes;
-                command_data[511:0] <= slice_m_data.data;
-            end
-            if (chosen[1]) begin
-                command_valid[1] <= 1'b1;
-                command_address[13:7] <= fill[7:1];
-                command_enables[127:64] <= slice_m_data.strobes;
-                command_data[1023:512] <= slice_m_data.data;
-            end
+        end
+        if (take && chosen[0]) begin
+            command_valid[0] <= 1'b1;
+        end
+        // A command follows the input while its register is free, whether a beat is taken or not.
+        if (free[0]) begin
+            command_address[6:0] <= fill[7:1];
+            command_enables[63:0] <= slice_m_data.strobes;
+            command_data[511:0] <= slice_m_data.data;
+        end
+        if (take && chosen[1]) begin
+            command_valid[1] <= 1'b1;
+        end
+        // A command follows the input while its register is free, whether a beat is taken or not.
+        if (free[1]) begin
+            command_address[13:7] <= fill[7:1];
+            command_enables[127:64] <= slice_m_data.strobes;
+            command_data[1023:512] <= slice_m_data.data;
         end
         if (advance) begin
             written_reg <= written_reg + 9'd1;
@@ -129,7 +128,6 @@ module spinneret_write_intake (
         end
         if (rst) begin
             fill <= 9'd0;
-            edges_valid <= 1'b0;
             command_valid <= 2'd0;
             ahead_0 <= 9'd0;
             ahead_1 <= 9'd0;
@@ -148,11 +146,21 @@ module spinneret_write_intake (
         .m_ready(take)
     );
 
-    spinneret_strobe_edges_64 u_edges (
+    spinneret_several_runs_64 u_runs (
         .strobes(slice_m_data.strobes),
-        .starts(edges_starts),
-        .ends(edges_ends),
-        .several(edges_several)
+        .several(runs_several)
+    );
+
+    // Beats for the splitter, which says late in a clock whether it takes one.
+    spinneret_skid_buffer #(.WIDTH(75)) u_beats (
+        .clk(clk),
+        .rst(rst),
+        .s_data({runs_several, slice_m_data.last, fill, slice_m_data.strobes}),
+        .s_valid(take),
+        .s_ready(beats_s_ready),
+        .m_data(beat_data),
+        .m_valid(beat_valid),
+        .m_ready(beat_ready)
     );
 endmodule : spinneret_write_intake
 

@@ -12,13 +12,15 @@ pub struct FramePlan {
     pub address: Wire<In, { shape.beat_bits() }>,
     /// Length of the frame in bytes.
     pub length: Wire<In, { shape.length }>,
-    /// {the address is not that of a beat, one beat is all, strobes of the last beat, beats behind the first}.
+    /// {the address is not that of a beat, one beat is all, strobes of the last beat, beats behind the first}; the
+    /// last of no meaning if one beat is all.
     pub plan: Wire<Out, { shape.plan() }>,
     tail: Wire<Local, { keep }>,
     left: Wire<Local, { shape.beats_width() }>,
     whole: Wire<Local, { shape.beats_width() }>,
     rest: Wire<Local, { shape.beat_bits() }>,
     ones: Wire<Local, { keep }>,
+    single: Wire<Local, bool>,
 }
 
 impl Logic for FramePlan {
@@ -31,14 +33,20 @@ impl Logic for FramePlan {
         /// A length of whole beats ends with a full one; no length at all is one beat without bytes.
         if !self.rest.val().any() && self.whole.val().any() {
             self.tail.next = self.ones.val();
-            self.left.next = self.whole.val() - 1;
         } else {
             self.tail.next = !(self.ones.val() << self.rest.val());
-            self.left.next = self.whole.val();
         }
+        if self.rest.val().any() {
+            self.left.next = self.whole.val();
+        } else {
+            self.left.next = self.whole.val() - 1;
+        }
+        /// That one beat is all does not wait for the difference.
+        self.single.next =
+            !(self.whole.val() >> 1).any() && (!self.whole.val().get_bit(0) || !self.rest.val().any());
         self.plan.next = cat!(
             self.address.val().any(),
-            self.left.val() == 0,
+            self.single.val(),
             self.tail.val(),
             self.left.val()
         );

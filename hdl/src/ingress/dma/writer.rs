@@ -170,18 +170,18 @@ impl Logic for FrameWriter {
         self.go.next = self.write.val() || self.drop.val();
         self.window.take.next = self.go.val();
         self.slot.ready.next = self.go.val() && self.first.val();
-        /// Output registers.
+        /// Output registers. A beat follows the window while its register is free, also if it is not written: that is
+        /// known late in a clock.
         if self.burst_ready.val() {
             self.burst_valid_reg.d.next = false;
         }
-        if self.data_ready.val() {
-            self.data_valid_reg.d.next = false;
-        }
-        if self.write.val() {
-            self.data_valid_reg.d.next = true;
+        if self.can_send.val() {
+            self.data_valid_reg.d.next = self.write.val();
             self.data_reg.d.next = self.window.head.val().field(beat.data);
             self.strobes_reg.d.next = self.window.head.val().field(beat.keep);
             self.last_reg.d.next = self.burst_last.val();
+        }
+        if self.write.val() {
             self.place.d.next = self.place_now.val();
             self.lane.d.next = self.lane_now.val() + 1;
             self.burst_left.d.next = self.burst_left_now.val() - 1;
@@ -194,8 +194,11 @@ impl Logic for FrameWriter {
         }
         if self.go.val() {
             self.in_frame.d.next = !self.head_last.val();
-            self.slotless.d.next = self.slotless_now.val();
             self.bad.d.next = self.bad_now.val();
+        }
+        /// So does what is known of the packet, until its first beat has gone.
+        if self.first.val() {
+            self.slotless.d.next = self.slotless_now.val();
             self.base.d.next = self.base_now.val();
         }
         /// The record: {over, bad, no slot, last of its packet, has a response, address of the packet}.

@@ -2,17 +2,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 `default_nettype none
 
-// Finds where runs of strobed bytes start and end.
-//
-// Combinational; a tree keeps the question whether there are several runs shallow.
-module spinneret_strobe_edges_64 (
+// Says whether the strobed bytes are several runs; combinational, as a shallow tree.
+module spinneret_several_runs_64 (
     input  wire  [63:0] strobes, // The strobes.
-    output logic [63:0] starts, // Bit n: a run starts at byte n.
-    output logic [63:0] ends, // Bit n: a run ends with byte n.
     output logic        several // There is more than one run.
 );
 
-    logic [63:0] rise;
+    logic [63:0] rise; // Bit n: a run starts at byte n.
     logic [15:0] any_0; // For each level of the tree: whether a group has a start, and whether it has several.
     logic [5:0] any_1;
     logic [1:0] any_2;
@@ -23,8 +19,6 @@ module spinneret_strobe_edges_64 (
     logic many_3;
 
     assign rise = strobes & ~(strobes << 1'd1);
-    assign starts = rise;
-    assign ends = strobes & ~(strobes >> 1'd1);
 
     always_comb begin
         any_0 = 16'd0;
@@ -119,6 +113,6 @@ module spinneret_strobe_edges_64 (
     end
 
     assign several = many_3;
-endmodule : spinneret_strobe_edges_64
+endmodule : spinneret_several_runs_64
 
 `default_nettype wire
