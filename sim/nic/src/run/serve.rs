@@ -7,6 +7,7 @@ use super::session::{self, Session};
 use super::setup::{self, Setup};
 use super::wave::Wave;
 use crate::device::Simulated;
+use crate::gdb::DebugArguments;
 use crate::net::{Interrupt, picoseconds};
 use crate::terminal::{Failure, Files, tell};
 use anyhow::Context as _;
@@ -35,6 +36,9 @@ pub struct ServeArguments {
     /// Results
     #[command(flatten)]
     pub results: ResultArguments,
+    /// Debugging
+    #[command(flatten)]
+    pub debug: DebugArguments,
 }
 
 /// Runs the command and prints its result.
@@ -48,6 +52,7 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let files = arguments.results.files(arguments.packets.files(files));
     files.check().map_err(Failure::Usage)?;
     let ends = ends::open_if_any(&arguments.packets)?;
+    let gdb = arguments.debug.listen()?;
     let server = Server::bind(&arguments.socket)
         .with_context(|| format!("{} cannot be listened at", arguments.socket.display()));
     let server = server.map_err(|error| Failure::Usage(anyhow::anyhow!("{error:#}")))?;
@@ -55,6 +60,12 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let wave = Wave::create(&arguments.results)?;
     let nic = setup::hardware(&arguments.results, config, wave.as_ref())?;
     tell(format_args!("the NIC is at unix:{}", arguments.socket.display()));
+    if let Some(gdb) = &gdb {
+        tell(format_args!(
+            "gdb may come at any time: target remote {}",
+            gdb.address()
+        ));
+    }
     let host = Serving {
         server,
         nic: nic.clone(),
@@ -67,6 +78,7 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
         recorder,
         wave,
         host: Some(Box::new(host)),
+        gdb,
     };
     let session = Session::new(setup, arguments.packets.duration, interrupt);
     session::finish(session, arguments.results.json)
