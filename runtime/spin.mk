@@ -107,9 +107,11 @@ $(spin_objects)/settings: spin-force
 	@echo '$(subst ','\'',$(spin_settings))' | cmp -s - $@ || echo '$(subst ','\'',$(spin_settings))' >$@
 .PHONY: spin-force
 
+# DWARF 5 of assembled text has lengths of sections before the linker shortens them (binutils 2.40): gdb would take handlers
+# behind them for a part of it.
 $(spin_objects)/runtime/%.o: $(RUNTIME)/src/% $(spin_objects)/settings
 	@mkdir -p $(@D)
-	@$(spin_cc) $(spin_cflags) $(spin_opt) -MMD -MP -c $< -o $@
+	@$(spin_cc) $(spin_cflags) $(if $(filter %.S,$<),-gdwarf-4) $(spin_opt) -MMD -MP -c $< -o $@
 
 # The folder of a source stands in the path of its object, with `up` for `..`.
 define spin_compile

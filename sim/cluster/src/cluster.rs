@@ -2,8 +2,10 @@
 
 mod clock;
 mod commands;
+mod debug;
 mod ports;
 
+use crate::debugger::Attached;
 use crate::event::{Event, Fault};
 use crate::fetch::Icache;
 use crate::group::Group;
@@ -92,6 +94,7 @@ pub struct Cluster {
     refused: u64,
     /// Kept only if somebody wants it.
     profile: Option<Profile>,
+    debugger: Attached,
 }
 
 impl Cluster {
@@ -123,6 +126,7 @@ impl Cluster {
             instructions: 0,
             refused: 0,
             profile: None,
+            debugger: Attached::default(),
             world,
             config,
         };

@@ -152,6 +152,12 @@ impl Driver {
         });
     }
 
+    /// The words of the task, while there is one.
+    pub(crate) fn task_bytes(&self) -> Vec<u8> {
+        let words = self.running.iter().flat_map(|_| self.words);
+        words.flat_map(u32::to_le_bytes).collect()
+    }
+
     /// Whether a handler runs.
     pub(crate) fn is_running(&self) -> bool {
         self.running.is_some_and(|running| running.since.is_some())

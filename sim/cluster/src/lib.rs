@@ -23,6 +23,7 @@ pub mod rv;
 pub mod task;
 
 mod cluster;
+mod debugger;
 mod dma;
 mod driver;
 mod event;
@@ -38,6 +39,7 @@ mod trace;
 mod view;
 
 pub use cluster::{Cluster, Config};
+pub use debugger::Debugger;
 pub use driver::COMMANDS;
 pub use event::{Ending, Event, Fault, HpuId, Named, Run, digest};
 pub use group::BUFFERED;

@@ -71,8 +71,11 @@ impl Cluster {
             self.groups[cluster].copy(self.now, &self.config.timing, &mut self.world.memory);
             self.assign(cluster);
         }
+        if self.debugger.0.is_some() {
+            return self.run_debugged();
+        }
         for number in 0..self.hpus.len() {
-            self.run(number);
+            self.run(number, Self::execute);
         }
     }
 
@@ -124,8 +127,9 @@ impl Cluster {
         hpu.sleeps = false;
     }
 
-    /// One clock of an HPU.
-    fn run(&mut self, number: usize) {
+    /// One clock of an HPU, which executes an instruction if it is time for the next one.
+    #[inline]
+    pub(super) fn run(&mut self, number: usize, execute: impl FnOnce(&mut Self, usize)) {
         let hpu = &self.hpus[number];
         if hpu.is_dead || !self.fetches(hpu) {
             return;
@@ -134,34 +138,61 @@ impl Cluster {
         let hpu = &mut self.hpus[number];
         hpu.busy += u64::from(hpu.driver.is_running());
         if !hpu.sleeps && hpu.at <= self.now {
-            let pc = hpu.hart.pc();
-            let outcome = hpu.step(&mut self.world, &self.config.timing, self.now);
-            if let Some(profile) = &mut self.profile {
-                profile.note(number, pc, [self.now, hpu.at], &outcome, hpu.sleeps);
-            }
-            self.instructions += u64::from(outcome.trap.is_none() && !hpu.sleeps);
-            self.follow(number, outcome);
+            execute(self, number);
         }
         if self.hpus[number].driver.is_ending() {
             self.end(number);
         }
     }
 
+    #[inline]
+    fn execute(&mut self, number: usize) {
+        let outcome = self.step(number);
+        self.account(number, outcome);
+    }
+
+    /// The next instruction of an HPU.
+    #[inline]
+    pub(super) fn step(&mut self, number: usize) -> Outcome {
+        self.hpus[number].step(&mut self.world, &self.config.timing, self.now)
+    }
+
+    /// Takes account of an instruction, and does what it leads to.
+    #[inline]
+    pub(super) fn account(&mut self, number: usize, outcome: Outcome) {
+        let hpu = &self.hpus[number];
+        if let Some(profile) = &mut self.profile {
+            profile.note(number, outcome.pc, [self.now, hpu.at], &outcome, hpu.sleeps);
+        }
+        self.instructions += u64::from(outcome.trap.is_none() && !hpu.sleeps);
+        self.follow(number, outcome);
+    }
+
     /// Ends a handler that takes too long.
     fn watch(&mut self, number: usize) {
-        let deadline = self.deadline(&self.hpus[number]);
-        let hpu = &mut self.hpus[number];
-        if deadline.is_none_or(|deadline| self.now < deadline) || hpu.in_runtime() {
+        let Some((trap, value)) = self.overdue(number) else {
             return;
-        }
-        let pc = hpu.hart.pc();
-        let (trap, value) = match hpu.silent.take() {
-            Some(address) => (Trap::Custom(SILENCE), address),
-            None => (Trap::Custom(WATCHDOG), 0),
         };
+        let hpu = &mut self.hpus[number];
+        let pc = hpu.hart.pc();
+        hpu.silent = None;
         hpu.hart.raise(trap, value);
         hpu.sleeps = false;
         self.report(number, (trap, pc, value), None);
+    }
+
+    /// Why the time of an HPU's handler is over, if it is, and the address that it waits for.
+    #[inline]
+    pub(super) fn overdue(&self, number: usize) -> Option<(Trap, u32)> {
+        let hpu = &self.hpus[number];
+        let deadline = self.deadline(hpu)?;
+        if self.now < deadline || hpu.in_runtime() || hpu.is_dead || !self.fetches(hpu) {
+            return None;
+        }
+        Some(match hpu.silent {
+            Some(address) => (Trap::Custom(SILENCE), address),
+            None => (Trap::Custom(WATCHDOG), 0),
+        })
     }
 
     /// What an instruction leads to beyond its own HPU.

@@ -13,7 +13,7 @@ pub use report::{Report, RuleSetReport};
 
 use crate::fabric::FabricArguments;
 use crate::run::{ReceiveArguments, RunArguments, ServeArguments};
-use crate::terminal::tell;
+use crate::terminal::tell_failure;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -65,7 +65,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            tell(format_args!("error: {failure}"));
+            tell_failure(&failure);
             failure.exit_code()
         }
     }

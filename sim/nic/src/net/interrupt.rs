@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The first one is only noted, and makes [`wait`](super::wait) return if this is among what it waits for. The second
 /// one ends the process at once with code 130, for a run that does not come to its end; what it made in the system
 /// may then be left behind. The signals stay caught until the process ends.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Interrupt {
     is_set: Arc<AtomicBool>,
     /// Becomes readable with the first signal, and stays so.
-    wake: UnixStream,
+    wake: Arc<UnixStream>,
 }
 
 impl Interrupt {
@@ -35,7 +35,13 @@ impl Interrupt {
             flag::register(signal, Arc::clone(&is_set)).map_err(failed)?;
             low_level::pipe::register(signal, wakes.try_clone().map_err(failed)?).map_err(failed)?;
         }
+        let wake = Arc::new(wake);
         Ok(Self { is_set, wake })
+    }
+
+    /// As if there had been a signal.
+    pub fn set(&self) {
+        self.is_set.store(true, Ordering::SeqCst);
     }
 
     /// Whether there was a signal.

@@ -7,7 +7,7 @@ use super::activity::Activity;
 use super::{Behind, CORE, Hardware, Nic, NicConfig};
 use crate::attach::ClusterSide;
 use crate::share::Share;
-use spinneret_cluster::{Cluster, Event, Program, Traced};
+use spinneret_cluster::{Cluster, Debugger, Event, Program, Traced};
 use spinneret_sim::agent::Agent;
 use spinneret_sim::model::{Model, ModelError};
 use spinneret_sim::simulation::Simulation;
@@ -132,6 +132,16 @@ impl Nic {
     /// Counts from now on where HPUs spend their clocks; [`Cluster::profile`] tells.
     pub fn enable_profile(&mut self) {
         self.behind.cluster.borrow_mut().enable_profile();
+    }
+
+    /// Its handlers are debugged from now on.
+    pub fn debug(&mut self, debugger: Box<dyn Debugger>) {
+        self.behind.cluster.borrow_mut().debug(debugger);
+    }
+
+    /// Gives the debugger the time for what came from outside.
+    pub fn attend_debugger(&mut self) {
+        self.behind.cluster.borrow_mut().attend_debugger();
     }
 
     /// Keeps from now on what passes between HPUs and their drivers; [`take_trace`](Self::take_trace) gives it.

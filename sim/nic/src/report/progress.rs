@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 
 /// Between two looks on a terminal.
 const TERMINAL: Duration = Duration::from_millis(200);
-/// Between two lines elsewhere.
+/// From the first line to the second elsewhere; each later pause is twice as long, up to the longest one.
 const LINES: Duration = Duration::from_secs(5);
+const LONGEST: Duration = Duration::from_secs(320);
 
 /// Whether progress is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShowProgress {
-    /// On standard error: on a terminal always the newest state, elsewhere a line every few seconds.
+    /// On standard error: on a terminal always the newest state, elsewhere a line now and then.
     #[default]
     Yes,
     /// Not at all.
@@ -64,7 +65,7 @@ impl Progress {
         let is_terminal = std::io::stderr().is_terminal();
         let bar = (show == ShowProgress::Yes && is_terminal).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            bar.with_style(style("{spinner} {msg}"))
+            bar.with_style(style("{spinner} {wide_msg}"))
         });
         let now = Instant::now();
         Self {
@@ -89,12 +90,13 @@ impl Progress {
         let Some(bar) = &self.bar else {
             // Who has closed standard error does not want to read this.
             let _ = writeln!(std::io::stderr(), "{text}");
+            self.every = self.every.map(|every| (2 * every).min(LONGEST));
             return;
         };
         if let Some(total) = live.total
             && !std::mem::replace(&mut self.has_total, true)
         {
-            bar.set_style(style("{bar:20} {percent} % {msg}"));
+            bar.set_style(style("{bar:20} {percent} % {wide_msg}"));
             bar.set_length(total);
         }
         bar.set_position(counts.received);

@@ -1,5 +1,6 @@
 //! The arguments of `spinneret run`, and those that other commands share with it.
 
+use crate::gdb::DebugArguments;
 use crate::terminal::{Files, megahertz, seconds};
 use clap::{ArgGroup, Args};
 use std::path::{Path, PathBuf};
@@ -36,6 +37,9 @@ pub struct RunArguments {
     /// Results
     #[command(flatten)]
     pub results: ResultArguments,
+    /// Debugging
+    #[command(flatten)]
+    pub debug: DebugArguments,
 }
 
 /// Where packets come from and go to.

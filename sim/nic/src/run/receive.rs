@@ -184,6 +184,7 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
         recorder,
         wave,
         host: Some(Box::new(host)),
+        gdb: None,
     };
     let session = Session::new(setup, arguments.packets.duration, interrupt);
     session::finish(session, arguments.results.json)

@@ -8,6 +8,7 @@ use super::session::{self, Session};
 use super::setup::{self, Setup};
 use super::wave::Wave;
 use crate::device::Simulated;
+use crate::gdb::DebugArguments;
 use crate::net::{Interrupt, picoseconds};
 use crate::terminal::{Failure, Files, tell};
 use anyhow::Context as _;
@@ -43,6 +44,9 @@ pub struct ServeArguments {
     /// Results
     #[command(flatten)]
     pub results: ResultArguments,
+    /// Debugging
+    #[command(flatten)]
+    pub debug: DebugArguments,
 }
 
 /// Runs the command and prints its result.
@@ -58,16 +62,24 @@ pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let files = arguments.results.files(arguments.packets.files(files));
     files.check().map_err(Failure::Usage)?;
     let ends = ends::open_if_any(&arguments.packets)?;
+    let gdb = arguments.debug.listen()?;
     let recorder = setup::recorder(&arguments.results, &config, None)?;
     let wave = Wave::create(&arguments.results)?;
     let nic = setup::hardware(&arguments.results, config, wave.as_ref())?;
     let host = listen(arguments, &nic)?;
+    if let Some(gdb) = &gdb {
+        tell(format_args!(
+            "gdb may come at any time: target remote {}",
+            gdb.address()
+        ));
+    }
     let setup = Setup {
         nic,
         ends,
         recorder,
         wave,
         host: Some(host),
+        gdb,
     };
     let session = Session::new(setup, arguments.packets.duration, interrupt);
     session::finish(session, arguments.results.json)

@@ -6,6 +6,7 @@ use super::host::{Attention, HostProgram};
 use super::setup::{self, Setup};
 use super::wave::Wave;
 use crate::device::Simulated;
+use crate::gdb::Gdb;
 use crate::net::{self, Interrupt, Next, Pacer};
 use crate::nic::{DAY_PS, LAST_PS, Nic};
 use crate::report::{End, Live, Occupancy, Recorder};
@@ -41,6 +42,9 @@ pub fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let setup = setup::open(arguments)?;
     // Until here nobody asks whether it came, so it ends the process.
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
+    if let Some(gdb) = &setup.gdb {
+        gdb.wait(&interrupt)?;
+    }
     let session = Session::new(setup, arguments.packets.duration, interrupt);
     finish(session, arguments.results.json)
 }
@@ -99,6 +103,7 @@ impl Session {
             mut recorder,
             wave,
             host,
+            gdb,
         } = setup;
         let mut nic = simulated.borrow_mut();
         // What happened while the runtime started is no part of the run, but what was refused to it is told.
@@ -109,6 +114,9 @@ impl Session {
         }
         while let Some(word) = nic.take_printed() {
             recorder.stdout(word);
+        }
+        if let Some(port) = gdb {
+            nic.debug(Box::new(Gdb::new(port, interrupt.clone())));
         }
         let now_ps = nic.now_ps();
         Self {
@@ -179,8 +187,9 @@ impl Session {
         matches!(self.attention, Attention::Until(at) if at <= self.nic.borrow().now_ps())
     }
 
-    /// Lets the program on the host look at the NIC.
+    /// Lets the debugger and the program on the host look at the NIC.
     fn attend(&mut self) -> Result<(), Failure> {
+        self.nic.borrow_mut().attend_debugger();
         if let Some(host) = &mut self.host {
             self.attention = host.poll().map_err(Failure::work)?;
             let start = self.start.simulated_ps;

@@ -8,6 +8,7 @@ use super::host::HostProgram;
 use super::host_ping::HostPing;
 use super::wave::Wave;
 use crate::device::Simulated;
+use crate::gdb;
 use crate::nic::NicConfig;
 use crate::report::{Options, PageOptions, Recorder};
 use crate::start::{contexts_on, names};
@@ -30,6 +31,8 @@ pub(super) struct Setup {
     pub(super) wave: Option<Wave>,
     /// A program on the host beside it.
     pub(super) host: Option<Box<dyn HostProgram>>,
+    /// Where gdb may come.
+    pub(super) gdb: Option<gdb::Port>,
 }
 
 /// Opens everything that was asked for.
@@ -51,6 +54,7 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
     let rules = RuleFile::read(&rules, &MatcherParams::BOARD).map_err(Failure::usage)?;
     let handler = arguments.handler.as_deref();
     names(&program, &rules.rulesets, handler).map_err(Failure::usage)?;
+    let gdb = arguments.debug.listen()?;
     let ends = ends::open(&arguments.packets)?;
     let mut recorder = recorder(&arguments.results, &config, Some(&program))?;
     let wave = Wave::create(&arguments.results)?;
@@ -70,6 +74,12 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
     } else {
         contexts.into_iter().for_each(Context::leave);
     }
+    if let Some(gdb) = &gdb {
+        let (address, elf) = (gdb.address(), elf.display());
+        tell(format_args!(
+            "the run waits for gdb: gdb-multiarch {elf} -ex 'target remote {address}'"
+        ));
+    }
     if arguments.host_ping {
         let contexts = rules.rulesets.len();
         let program = HostPing::new(&program, &nic, contexts).ok_or_else(|| {
@@ -86,6 +96,7 @@ pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
         recorder,
         wave,
         host,
+        gdb,
     })
 }
 

@@ -1,5 +1,6 @@
 //! `spinneret run` as a user calls it.
 
+mod gdb;
 mod outputs;
 
 use serde_json::Value;

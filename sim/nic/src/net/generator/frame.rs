@@ -20,6 +20,11 @@ impl Protocol {
         }
     }
 
+    /// Bytes of all headers.
+    pub(super) fn headers_bytes(self) -> usize {
+        ETHERNET_BYTES + IPV4_BYTES + self.header_bytes()
+    }
+
     fn number(self) -> IpNumber {
         match self {
             Self::Udp => IpNumber::UDP,
@@ -33,8 +38,7 @@ impl Recipe {
     /// The packet with this number, with lengths and checksums.
     pub fn frame(&self, number: u32) -> Vec<u8> {
         let size = self.size_bytes(number);
-        let headers = ETHERNET_BYTES + IPV4_BYTES + self.protocol.header_bytes();
-        let payload = self.payload(number, size - headers);
+        let payload = self.payload(number, size - self.protocol.headers_bytes());
         let mut ip = Ipv4Header {
             identification: number as u16,
             time_to_live: TTL,
@@ -62,12 +66,13 @@ impl Recipe {
         frame
     }
 
-    /// The number, and a pattern that differs from packet to packet and from byte to byte.
+    /// The number, and a pattern that differs from packet to packet and from byte to byte; what was asked for, over them.
     fn payload(&self, number: u32, length: usize) -> Vec<u8> {
         let key = mix(self.seed.wrapping_add(1) ^ mix(number.into()));
         let mut payload = number.to_be_bytes().to_vec();
         let words = (0..).flat_map(|word: u64| mix(key ^ word).to_be_bytes());
         payload.extend(words.take(length - NUMBER_BYTES));
+        payload[..self.start.len()].copy_from_slice(&self.start);
         payload
     }
 }
@@ -136,6 +141,14 @@ mod tests {
             let frame = recipe.frame(number);
             prop_assert_eq!(frame.len(), usize::from(size));
             assert_is_whole(&frame);
+        }
+
+        #[test]
+        fn a_payload_begins_as_it_was_asked_for(start in prop::collection::vec(any::<u8>(), 1..=22), number: u32) {
+            let hex: String = start.iter().map(|byte| format!("{byte:02x}")).collect();
+            let frame = format!("udp,payload={hex}").parse::<Recipe>().unwrap().frame(number);
+            assert_is_whole(&frame);
+            prop_assert_eq!(&frame[42..42 + start.len()], &start[..]);
         }
 
         #[test]

@@ -12,7 +12,7 @@ const PROTOCOLS: [(&str, Protocol); 3] = [
     ("icmp", Protocol::Icmp),
     ("tcp", Protocol::Tcp),
 ];
-const KEYS: &str = "size, rate, pps, burst, count, src, dst, sport, dport, mac, smac, seed";
+const KEYS: &str = "size, rate, pps, burst, count, src, dst, sport, dport, mac, smac, payload, seed";
 const UNITS: [(&str, f64); 4] = [("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("bps", 1.0)];
 /// Doubles count exactly up to here.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
@@ -60,6 +60,22 @@ impl FromStr for Recipe {
                 return Err(fail(word, "is one rate too many: give rate or pps".to_owned()));
             }
         }
+        let smallest = recipe
+            .sizes
+            .iter()
+            .map(|range| *range.start())
+            .min()
+            .unwrap_or_default();
+        let room = usize::from(smallest) - recipe.protocol.headers_bytes();
+        if recipe.start.len() > room {
+            let bytes = recipe.start.len();
+            return Err(fail(
+                "payload",
+                format!(
+                    "has {bytes} bytes, and a frame of {smallest} bytes has room for {room}: set a larger size"
+                ),
+            ));
+        }
         Ok(recipe)
     }
 }
@@ -80,6 +96,9 @@ fn set(recipe: &mut Recipe, key: &str, value: &str) -> Result<(), String> {
         "dport" => recipe.dport = ports(value)?,
         "mac" => recipe.mac = mac(value)?,
         "smac" => recipe.smac = mac(value)?,
+        "payload" => {
+            recipe.start = hexadecimal(value).ok_or("needs bytes in hexadecimal, such as 68656c6c6f")?
+        }
         "seed" => recipe.seed = plain(value, "a whole number from 0 to 18446744073709551615")?,
         _ => return Err(format!("is not known: possible are {KEYS}")),
     }
@@ -165,11 +184,22 @@ fn range(value: &str, number: impl Fn(&str) -> Result<u16, String>) -> Result<Ra
     Ok(first..=last)
 }
 
+/// Two hexadecimal digits.
+fn byte(text: &str) -> Option<u8> {
+    let is_byte = text.len() == 2 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_byte.then(|| u8::from_str_radix(text, 16).ok()).flatten()
+}
+
+/// At least one byte.
+fn hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<char> = text.chars().collect();
+    let bytes = digits.chunks(2).map(|pair| byte(&String::from_iter(pair)));
+    bytes
+        .collect::<Option<Vec<u8>>>()
+        .filter(|bytes| !bytes.is_empty())
+}
+
 fn mac(value: &str) -> Result<[u8; 6], String> {
-    let byte = |text: &str| {
-        let is_byte = text.len() == 2 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-        is_byte.then(|| u8::from_str_radix(text, 16).ok()).flatten()
-    };
     let bytes: Option<Vec<u8>> = value.split(':').map(byte).collect();
     bytes
         .and_then(|bytes| bytes.try_into().ok())
@@ -289,6 +319,11 @@ mod tests {
                 "udp,mac=+2:00:00:00:00:01",
                 "`mac=+2:00:00:00:00:01` needs a MAC address",
             ),
+            ("udp,payload=abc", "`payload=abc` needs bytes in hexadecimal"),
+            (
+                "tcp,payload=00112233445566778899aa",
+                "`payload` has 11 bytes, and a frame of 64 bytes has room for 10: set a larger size",
+            ),
             ("udp,seed=-1", "`seed=-1` needs a whole number from 0"),
         ];
         for (text, expected) in cases {
@@ -299,7 +334,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics(text in "(udp|tcp|icmp|x)(,(size|rate|pps|burst|count|src|mac|seed|y)=[0-9a-fMGk:.|e+-]{0,12}(bps)?){0,4}") {
+        fn no_text_panics(text in "(udp|tcp|icmp|x)(,(size|rate|pps|burst|count|src|mac|payload|seed|y)=[0-9a-fMGk:.|e+-]{0,12}(bps)?){0,4}") {
             if let Ok(recipe) = text.parse::<Recipe>() {
                 prop_assert!(!recipe.sizes().is_empty());
                 prop_assert!((MIN_FRAME_BYTES..=MAX_SIZE_BYTES.into()).contains(&recipe.size_bytes(0)));

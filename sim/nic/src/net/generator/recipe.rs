@@ -47,7 +47,8 @@ pub enum Rate {
 /// | `src=`, `dst=` | IPv4 addresses | 10.9.0.2, 10.9.0.1 |
 /// | `sport=`, `dport=`, `dport=7000..7015` | ports: one, or those of a range, both ends included, one after the other | 40000, 9330 |
 /// | `mac=`, `smac=` | MAC addresses of the NIC and of the sender | 02:00:00:00:00:01, 02:00:00:00:00:02 |
-/// | `seed=` | chooses sizes and payload | 1 |
+/// | `payload=68656c6c6f` | the first bytes behind the headers, in hexadecimal; as many as fit into the smallest frame | the packet's number, 4 bytes |
+/// | `seed=` | chooses sizes and the rest of the payload | 1 |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// What the packets are.
@@ -72,6 +73,8 @@ pub struct Recipe {
     pub mac: [u8; 6],
     /// Sender's MAC address.
     pub smac: [u8; 6],
+    /// First bytes of the payload, in place of what is there else. Never more than the smallest frame holds.
+    pub(super) start: Vec<u8>,
     /// Sizes and payload depend on it, and on nothing else.
     pub seed: u64,
 }
@@ -91,6 +94,7 @@ impl Recipe {
             dport: 9330..=9330,
             mac: [2, 0, 0, 0, 0, 1],
             smac: [2, 0, 0, 0, 0, 2],
+            start: Vec::new(),
             seed: 1,
         }
     }

@@ -1,0 +1,157 @@
+//! The cluster for debuggers: what they see and change, and the clock in which they may hold it.
+
+use super::Cluster;
+use crate::debugger::{Attached, Debugger};
+use crate::event::HpuId;
+use crate::hpu::{Outcome, TERMINATED};
+use crate::map::{self, Place, Target};
+use crate::rv::{Hart, Instruction, Trap};
+use spinneret_regmap::pspin::{HANDLER_BASE, L1_BASE, L1_STRIDE, PACKET_BASE, PROGRAM_BASE};
+
+impl Cluster {
+    /// Is debugged from now on.
+    pub fn debug(&mut self, debugger: Box<dyn Debugger>) {
+        self.debugger = Attached(Some(debugger));
+    }
+
+    /// Gives the debugger the time for what came from outside.
+    pub fn attend_debugger(&mut self) {
+        self.with_debugger(|cluster, debugger| debugger.attend(cluster));
+    }
+
+    /// HPUs of all clusters.
+    pub fn hpus(&self) -> usize {
+        self.hpus.len()
+    }
+
+    /// Which HPU has that number.
+    pub fn id(&self, hpu: usize) -> HpuId {
+        self.hpus[hpu].driver.id()
+    }
+
+    /// Its hart.
+    pub fn hart(&self, hpu: usize) -> &Hart {
+        &self.hpus[hpu].hart
+    }
+
+    /// Its hart, to be changed; what it waits for it tries again.
+    pub fn hart_mut(&mut self, hpu: usize) -> &mut Hart {
+        let hpu = &mut self.hpus[hpu];
+        hpu.sleeps = false;
+        &mut hpu.hart
+    }
+
+    /// Reads what an HPU means by an address, memory or the words of its task, and nothing that a read would change: how many
+    /// bytes of `bytes` are there.
+    pub fn read_as(&self, hpu: usize, address: u32, bytes: &mut [u8]) -> usize {
+        let driver = &self.hpus[hpu].driver;
+        let task;
+        let there = match map::target(address, 1, driver.cluster, self.config.clusters) {
+            Some(Target::Memory(place)) => self.world.memory.from(place),
+            Some(Target::Driver(offset)) => {
+                task = driver.task_bytes();
+                task.get(offset as usize..).unwrap_or_default()
+            }
+            _ => return 0,
+        };
+        let count = bytes.len().min(there.len());
+        bytes[..count].copy_from_slice(&there[..count]);
+        count
+    }
+
+    /// Writes bytes where an HPU means by an address, all or none: whether there is memory for them.
+    pub fn write_as(&mut self, hpu: usize, address: u32, bytes: &[u8]) -> bool {
+        let length = u32::try_from(bytes.len()).ok();
+        let place = length.and_then(|length| self.place_of(hpu, address, length));
+        place.is_some_and(|place| self.write(address_of(place), bytes))
+    }
+
+    /// The instruction at an address; [`Op::Illegal`](crate::rv::Op::Illegal) where no program is.
+    pub fn instruction_at(&self, address: u32) -> Instruction {
+        let bytes = self.world.memory.read(address, 4);
+        let bytes = bytes
+            .or_else(|| self.world.memory.read(address, 2))
+            .unwrap_or_default();
+        Instruction::decode(
+            bytes
+                .iter()
+                .rev()
+                .fold(0, |bits, byte| bits << 8 | u32::from(*byte)),
+        )
+    }
+
+    fn place_of(&self, hpu: usize, address: u32, bytes: u32) -> Option<Place> {
+        let cluster = self.hpus[hpu].driver.cluster;
+        match map::target(address, bytes, cluster, self.config.clusters)? {
+            Target::Memory(place) => Some(place),
+            _ => None,
+        }
+    }
+
+    fn with_debugger(&mut self, act: impl FnOnce(&mut Self, &mut dyn Debugger)) {
+        if let Some(mut debugger) = self.debugger.0.take() {
+            act(self, &mut *debugger);
+            self.debugger = Attached(Some(debugger));
+        }
+    }
+
+    /// One clock of all HPUs, any of which may be held.
+    #[cold]
+    pub(super) fn run_debugged(&mut self) {
+        self.with_debugger(|cluster, debugger| {
+            for number in 0..cluster.hpus.len() {
+                if let Some((trap, _)) = cluster.overdue(number) {
+                    debugger.faulted(cluster, number, trap);
+                }
+                cluster.run(number, |cluster, number| {
+                    cluster.execute_debugged(number, debugger)
+                });
+            }
+        });
+    }
+
+    fn execute_debugged(&mut self, number: usize, debugger: &mut dyn Debugger) {
+        if !debugger.before(self, number) {
+            return;
+        }
+        let hart = self.hpus[number].hart.clone();
+        let mut outcome = self.step(number);
+        if let Some(trap) = self.fault(number, &outcome) {
+            // An instruction that traps has done nothing else, so the hart can stand before it once more.
+            if outcome.trap.is_some() {
+                self.hpus[number].hart = hart;
+            }
+            debugger.faulted(self, number, trap);
+            if outcome.trap.is_some() {
+                outcome = self.step(number);
+            }
+        }
+        let waits = self.hpus[number].sleeps;
+        self.account(number, outcome);
+        if !waits {
+            debugger.after(self, number);
+        }
+    }
+
+    /// Why an instruction ends its handler.
+    fn fault(&self, number: usize, outcome: &Outcome) -> Option<Trap> {
+        match outcome.trap {
+            Some((Trap::EnvironmentCallU, ..)) => None,
+            Some((trap, ..)) => outcome.in_handler.then_some(trap),
+            None => {
+                let ends = outcome.effect.terminated && self.hpus[number].driver.is_running();
+                ends.then_some(Trap::Custom(TERMINATED))
+            }
+        }
+    }
+}
+
+/// The address of a place for everybody.
+fn address_of(place: Place) -> u32 {
+    match place {
+        Place::L1(cluster, offset) => L1_BASE + cluster as u32 * L1_STRIDE + offset as u32,
+        Place::Handler(offset) => HANDLER_BASE + offset as u32,
+        Place::Packet(offset) => PACKET_BASE + offset as u32,
+        Place::Program(offset) => PROGRAM_BASE + offset as u32,
+    }
+}

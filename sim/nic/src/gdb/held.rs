@@ -1,0 +1,358 @@
+//! What gdb holds: the cluster, as a target of gdbstub.
+
+use super::marks::{Marks, Watch};
+use super::registers;
+use gdbstub::common::{Signal, Tid};
+use gdbstub::stub::MultiThreadStopReason as Stop;
+use gdbstub::target::ext::base::BaseOps;
+use gdbstub::target::ext::base::multithread as many;
+use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
+use gdbstub::target::ext::breakpoints as marks;
+use gdbstub::target::ext::target_description_xml_override as description;
+use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
+use gdbstub::target::{Target, TargetError, TargetResult};
+use gdbstub_arch::riscv::Riscv32;
+use gdbstub_arch::riscv::reg::RiscvCoreRegs;
+use gdbstub_arch::riscv::reg::id::RiscvRegId;
+use spinneret_cluster::rv::Privilege;
+use spinneret_cluster::{Cluster, Config};
+use std::convert::Infallible;
+use std::ops::Range;
+
+/// What an HPU is to do when the cluster goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Go on.
+    Continue,
+    /// Go on while the program counter is in this range, and for one instruction at least.
+    Step(Range<u32>),
+    /// Stand still, while time passes for others.
+    Hold,
+}
+
+/// The target of gdbstub, and what it was told.
+pub(super) struct Held {
+    /// The cluster while it is held, and else one that nobody looks at: gdbstub wants a target that it can keep.
+    cluster: Cluster,
+    pub(super) marks: Marks,
+    /// What HPUs were told; nothing if they were not named.
+    orders: Vec<Option<Order>>,
+    /// Those that were not named stand still.
+    is_locked: bool,
+    /// The thread that was looked at last.
+    current: Tid,
+    description: String,
+}
+
+/// The thread that an HPU is.
+pub(super) fn thread(hpu: usize) -> Tid {
+    Tid::MIN.saturating_add(hpu)
+}
+
+impl Held {
+    pub(super) fn new() -> Self {
+        let least = Config {
+            clusters: 1,
+            hpus: 1,
+            ..Config::default()
+        };
+        Self {
+            cluster: Cluster::new(least),
+            marks: Marks::default(),
+            orders: Vec::new(),
+            is_locked: false,
+            current: thread(0),
+            description: registers::description(),
+        }
+    }
+
+    /// Somebody debugs that many HPUs.
+    pub(super) fn begin(&mut self, hpus: usize) {
+        self.orders = vec![None; hpus];
+    }
+
+    /// Nobody debugs any more: everything goes on.
+    pub(super) fn release(&mut self) {
+        self.marks = Marks::default();
+        self.is_locked = false;
+        self.orders.fill(None);
+    }
+
+    /// Takes the cluster in, or gives it back.
+    pub(super) fn swap(&mut self, cluster: &mut Cluster) {
+        std::mem::swap(&mut self.cluster, cluster);
+    }
+
+    /// What an HPU is to do.
+    pub(super) fn order(&self, hpu: usize) -> Order {
+        match &self.orders[hpu] {
+            Some(order) => order.clone(),
+            None if self.is_locked => Order::Hold,
+            None => Order::Continue,
+        }
+    }
+
+    /// Whether it has done that, now that it is there.
+    pub(super) fn is_done(&self, hpu: usize, pc: u32) -> bool {
+        matches!(&self.orders.get(hpu), Some(Some(Order::Step(range))) if !range.contains(&pc))
+    }
+
+    /// Takes note of why the cluster is held.
+    pub(super) fn note_stop(&mut self, stop: &Stop<u32>) {
+        if let Stop::SwBreak(tid) | Stop::Watch { tid, .. } | Stop::SignalWithThread { tid, .. } = stop {
+            self.current = *tid;
+        }
+    }
+
+    /// Why it is held by Ctrl-C.
+    pub(super) fn interrupted(&self) -> Stop<u32> {
+        Stop::SignalWithThread {
+            tid: self.current,
+            signal: Signal::SIGINT,
+        }
+    }
+
+    fn hpu(&self, tid: Tid) -> Option<usize> {
+        Some(tid.get() - 1).filter(|hpu| *hpu < self.cluster.hpus())
+    }
+
+    fn known(&self, tid: Tid) -> TargetResult<usize, Self> {
+        self.hpu(tid).ok_or(TargetError::NonFatal)
+    }
+
+    fn set(&mut self, tid: Tid, order: Order) {
+        if let Some(hpu) = self.hpu(tid) {
+            self.orders[hpu] = Some(order);
+        }
+    }
+}
+
+impl Target for Held {
+    type Arch = Riscv32;
+    type Error = Infallible;
+
+    fn base_ops(&mut self) -> BaseOps<'_, Riscv32, Infallible> {
+        BaseOps::MultiThread(self)
+    }
+
+    fn support_breakpoints(&mut self) -> Option<marks::BreakpointsOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_target_description_xml_override(
+        &mut self,
+    ) -> Option<description::TargetDescriptionXmlOverrideOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl description::TargetDescriptionXmlOverride for Held {
+    fn target_description_xml(
+        &self,
+        _annex: &[u8],
+        offset: u64,
+        length: usize,
+        buf: &mut [u8],
+    ) -> TargetResult<usize, Self> {
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        let rest = self.description.as_bytes().get(offset..).unwrap_or_default();
+        Ok(copy(&rest[..rest.len().min(length)], buf))
+    }
+}
+
+impl many::MultiThreadBase for Held {
+    fn read_registers(&mut self, regs: &mut RiscvCoreRegs<u32>, tid: Tid) -> TargetResult<(), Self> {
+        *regs = registers::read_all(&self.cluster, self.known(tid)?);
+        Ok(())
+    }
+
+    fn write_registers(&mut self, regs: &RiscvCoreRegs<u32>, tid: Tid) -> TargetResult<(), Self> {
+        let hpu = self.known(tid)?;
+        registers::write_all(&mut self.cluster, hpu, regs);
+        Ok(())
+    }
+
+    fn support_single_register_access(&mut self) -> Option<SingleRegisterAccessOps<'_, Tid, Self>> {
+        Some(self)
+    }
+
+    fn read_addrs(&mut self, start: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
+        let count = self.cluster.read_as(self.known(tid)?, start, data);
+        (count > 0).then_some(count).ok_or(TargetError::NonFatal)
+    }
+
+    fn write_addrs(&mut self, start: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
+        let hpu = self.known(tid)?;
+        let is_there = self.cluster.write_as(hpu, start, data);
+        is_there.then_some(()).ok_or(TargetError::NonFatal)
+    }
+
+    fn list_active_threads(&mut self, found: &mut dyn FnMut(Tid)) -> Result<(), Infallible> {
+        (0..self.cluster.hpus()).map(thread).for_each(found);
+        Ok(())
+    }
+
+    fn support_resume(&mut self) -> Option<many::MultiThreadResumeOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_thread_extra_info(&mut self) -> Option<ThreadExtraInfoOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl SingleRegisterAccess<Tid> for Held {
+    fn read_register(
+        &mut self,
+        tid: Tid,
+        register: RiscvRegId<u32>,
+        buf: &mut [u8],
+    ) -> TargetResult<usize, Self> {
+        let value = registers::read(&self.cluster, self.known(tid)?, register);
+        Ok(copy(&value.ok_or(TargetError::NonFatal)?, buf))
+    }
+
+    fn write_register(
+        &mut self,
+        tid: Tid,
+        register: RiscvRegId<u32>,
+        value: &[u8],
+    ) -> TargetResult<(), Self> {
+        let hpu = self.known(tid)?;
+        let is_written = registers::write(&mut self.cluster, hpu, register, value);
+        is_written.then_some(()).ok_or(TargetError::NonFatal)
+    }
+}
+
+impl ThreadExtraInfo for Held {
+    fn thread_extra_info(&self, tid: Tid, buf: &mut [u8]) -> Result<usize, Infallible> {
+        let Some(hpu) = self.hpu(tid) else { return Ok(0) };
+        let id = self.cluster.id(hpu);
+        let what = match self.cluster.hart(hpu).privilege() {
+            Privilege::User => ", in a handler",
+            Privilege::Machine => "",
+        };
+        let name = format!("cluster {}, core {}{what}", id.cluster, id.core);
+        Ok(copy(name.as_bytes(), buf))
+    }
+}
+
+impl many::MultiThreadResume for Held {
+    fn resume(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn clear_resume_actions(&mut self) -> Result<(), Infallible> {
+        self.orders.fill(None);
+        self.is_locked = false;
+        Ok(())
+    }
+
+    /// Signals are not for handlers: what ends them comes anyway.
+    fn set_resume_action_continue(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Infallible> {
+        self.set(tid, Order::Continue);
+        Ok(())
+    }
+
+    fn support_single_step(&mut self) -> Option<many::MultiThreadSingleStepOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_range_step(&mut self) -> Option<many::MultiThreadRangeSteppingOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_scheduler_locking(&mut self) -> Option<many::MultiThreadSchedulerLockingOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl many::MultiThreadSingleStep for Held {
+    fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), Infallible> {
+        self.set(tid, Order::Step(0..0));
+        Ok(())
+    }
+}
+
+impl many::MultiThreadRangeStepping for Held {
+    fn set_resume_action_range_step(&mut self, tid: Tid, start: u32, end: u32) -> Result<(), Infallible> {
+        self.set(tid, Order::Step(start..end));
+        Ok(())
+    }
+}
+
+impl many::MultiThreadSchedulerLocking for Held {
+    fn set_resume_action_scheduler_lock(&mut self) -> Result<(), Infallible> {
+        self.is_locked = true;
+        Ok(())
+    }
+}
+
+impl marks::Breakpoints for Held {
+    fn support_sw_breakpoint(&mut self) -> Option<marks::SwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_hw_breakpoint(&mut self) -> Option<marks::HwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_hw_watchpoint(&mut self) -> Option<marks::HwWatchpointOps<'_, Self>> {
+        Some(self)
+    }
+}
+
+impl marks::SwBreakpoint for Held {
+    fn add_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
+        self.marks.breakpoints.push(addr);
+        Ok(true)
+    }
+
+    fn remove_sw_breakpoint(&mut self, addr: u32, _: usize) -> TargetResult<bool, Self> {
+        Ok(remove(&mut self.marks.breakpoints, &addr))
+    }
+}
+
+/// In a model both kinds are the same.
+impl marks::HwBreakpoint for Held {
+    fn add_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
+        marks::SwBreakpoint::add_sw_breakpoint(self, addr, kind)
+    }
+
+    fn remove_hw_breakpoint(&mut self, addr: u32, kind: usize) -> TargetResult<bool, Self> {
+        marks::SwBreakpoint::remove_sw_breakpoint(self, addr, kind)
+    }
+}
+
+impl marks::HwWatchpoint for Held {
+    fn add_hw_watchpoint(&mut self, addr: u32, len: u32, kind: marks::WatchKind) -> TargetResult<bool, Self> {
+        self.marks.watches.push(watch(addr, len, kind));
+        Ok(true)
+    }
+
+    fn remove_hw_watchpoint(
+        &mut self,
+        addr: u32,
+        len: u32,
+        kind: marks::WatchKind,
+    ) -> TargetResult<bool, Self> {
+        Ok(remove(&mut self.marks.watches, &watch(addr, len, kind)))
+    }
+}
+
+fn watch(address: u32, bytes: u32, kind: marks::WatchKind) -> Watch {
+    Watch { address, bytes, kind }
+}
+
+/// Takes out one that is equal: whether there was one.
+fn remove<T: PartialEq>(marks: &mut Vec<T>, mark: &T) -> bool {
+    let found = marks.iter().position(|one| one == mark);
+    found.map(|place| marks.swap_remove(place)).is_some()
+}
+
+/// As many bytes as there is room for: how many.
+fn copy(from: &[u8], to: &mut [u8]) -> usize {
+    let count = from.len().min(to.len());
+    to[..count].copy_from_slice(&from[..count]);
+    count
+}

@@ -1,0 +1,102 @@
+//! A conversation with gdb.
+
+use super::held::Held;
+use super::input::{self, Input, Output};
+use crate::net::Interrupt;
+use gdbstub::stub::state_machine::GdbStubStateMachine as Machine;
+use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, MultiThreadStopReason as Stop};
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::net::TcpStream;
+
+/// Why it is over.
+pub(super) enum End {
+    /// gdb detached.
+    Detached,
+    /// gdb wants the run to end.
+    Killed,
+    /// The user wants it to.
+    Interrupted,
+    /// gdb is not there any more, or is none.
+    Failed(String),
+}
+
+impl End {
+    fn failed(why: impl Display) -> Self {
+        Self::Failed(why.to_string())
+    }
+}
+
+impl From<GdbStubError<Infallible, std::io::Error>> for End {
+    fn from(error: GdbStubError<Infallible, std::io::Error>) -> Self {
+        Self::failed(error)
+    }
+}
+
+/// A conversation that is not over.
+pub(super) struct Session {
+    machine: Machine<'static, Held, Output>,
+    input: Input,
+}
+
+impl Session {
+    /// Begins one; gdb holds the cluster, until it lets it go on.
+    pub(super) fn begin(stream: TcpStream, held: &mut Held, hpus: usize) -> Result<Self, End> {
+        held.begin(hpus);
+        let (input, output) = input::open(stream).map_err(End::failed)?;
+        let machine = GdbStub::new(output).run_state_machine(held).map_err(End::from)?;
+        Ok(Self { machine, input })
+    }
+
+    /// Goes on until gdb lets the cluster go on, which it may do already; then, `stop` is told first.
+    pub(super) fn talk(
+        self,
+        held: &mut Held,
+        mut stop: Option<Stop<u32>>,
+        interrupt: &Interrupt,
+    ) -> Result<Self, End> {
+        let Self {
+            mut machine,
+            mut input,
+        } = self;
+        loop {
+            machine = match machine {
+                Machine::Idle(idle) => {
+                    let byte = input.wait(interrupt)?;
+                    idle.incoming_data(held, byte)?
+                }
+                Machine::Running(running) => match stop.take() {
+                    Some(stop) => {
+                        held.note_stop(&stop);
+                        running.report_stop(held, stop)?
+                    }
+                    None => match input.ready()? {
+                        Some(byte) => running.incoming_data(held, byte)?,
+                        None => {
+                            let machine = Machine::Running(running);
+                            return Ok(Self { machine, input });
+                        }
+                    },
+                },
+                Machine::CtrlCInterrupt(caught) => {
+                    let stop = held.interrupted();
+                    caught.interrupt_handled(held, Some(stop))?
+                }
+                Machine::Disconnected(gone) => {
+                    return Err(match gone.get_reason() {
+                        DisconnectReason::Kill => End::Killed,
+                        _ => End::Detached,
+                    });
+                }
+            };
+        }
+    }
+
+    /// Tells gdb that the run is over.
+    pub(super) fn end(self, held: &mut Held) {
+        if let Machine::Running(running) = self.machine {
+            // Who has gone by now has not missed anything.
+            let _ = running.report_stop(held, Stop::Exited(0));
+        }
+    }
+}
