@@ -5,6 +5,7 @@ pub mod device;
 pub mod engine;
 pub mod experiments;
 pub mod fabric;
+pub mod installed;
 pub mod laptop;
 pub mod mpi;
 pub mod net;
