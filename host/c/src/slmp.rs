@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Who receives messages of SLMP at a UDP port.
 #[derive(Debug)]
-pub struct spinneret_slmp {
+pub struct spinneret_receiver {
     _opaque: [u8; 0],
 }
 
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn spinneret_slmp_send(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_slmp_listen(
     at: *const c_char,
-    receiver: *mut *mut spinneret_slmp,
+    receiver: *mut *mut spinneret_receiver,
     port: *mut u16,
 ) -> c_int {
     guarded(|| {
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn spinneret_slmp_listen(
 /// The message is left at `message`, where there is room for `capacity` bytes, and its length at `size`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spinneret_slmp_receive(
-    receiver: *mut spinneret_slmp,
+    receiver: *mut spinneret_receiver,
     message: *mut c_void,
     capacity: usize,
     size: *mut usize,
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn spinneret_slmp_receive(
 
 /// Closes a receiver. The handle is used up, even if something fails.
 #[unsafe(no_mangle)]
-pub extern "C" fn spinneret_slmp_close(receiver: *mut spinneret_slmp) -> c_int {
+pub extern "C" fn spinneret_slmp_close(receiver: *mut spinneret_receiver) -> c_int {
     guarded(|| {
         handles::remove::<Inbox, _>(receiver)?;
         Ok(SPINNERET_OK)

@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 const SECOND: u64 = 1_000_000_000;
 
 /// A receiver at a port that was free, and its address.
-fn listen() -> (*mut spinneret_slmp, CString) {
+fn listen() -> (*mut spinneret_receiver, CString) {
     let (mut receiver, mut port) = (null_mut(), 0);
     // SAFETY: the string and both places are there.
     ok(unsafe { spinneret_slmp_listen(c"127.0.0.1:0".as_ptr(), &raw mut receiver, &raw mut port) });
