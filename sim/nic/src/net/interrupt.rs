@@ -38,6 +38,17 @@ impl Interrupt {
         Ok(Self { is_set, wake })
     }
 
+    /// No signal is caught, for a process that does so itself.
+    ///
+    /// # Errors
+    /// If the system has no sockets left.
+    pub fn never() -> Result<Self, NetError> {
+        let (wake, _) =
+            UnixStream::pair().map_err(|error| NetError::system("make a pair of sockets", error))?;
+        let is_set = Arc::new(AtomicBool::new(false));
+        Ok(Self { is_set, wake })
+    }
+
     /// Whether there was a signal.
     pub fn is_set(&self) -> bool {
         self.is_set.load(Ordering::SeqCst)
