@@ -92,8 +92,11 @@ fn the_package_does_what_its_tests_say_and_has_the_types_it_says() {
     package(place.path());
     let run = |arguments: &[&str]| {
         let mut command = Command::new(&python);
-        // The folder that Python starts in is where it looks for packages first.
-        command.current_dir(place.path()).args(arguments);
+        // Python looks for packages where it starts first, and there is one without a module in the checkout.
+        command
+            .current_dir(place.path())
+            .env("PYTHONPATH", place.path())
+            .args(arguments);
         command
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("MPLBACKEND", "Agg");
