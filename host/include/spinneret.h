@@ -13,6 +13,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#define SPINNERET_VERSION "0.1.0"
+#define SPINNERET_VERSION_MAJOR 0
+#define SPINNERET_VERSION_MINOR 1
+#define SPINNERET_VERSION_PATCH 0
+
 
 /**
  * A call succeeded.
@@ -113,6 +118,11 @@ typedef struct spinneret_nic spinneret_nic;
  * A program for the NIC.
  */
 typedef struct spinneret_program spinneret_program;
+
+/**
+ * Who receives messages of SLMP at a UDP port.
+ */
+typedef struct spinneret_receiver spinneret_receiver;
 
 /**
  * Gets the name and the value of a counter, and the pointer that came with the question.
@@ -481,6 +491,47 @@ int spinneret_wait_variable(struct spinneret_context *context,
                             uint32_t condition,
                             uint32_t value,
                             uint64_t timeout_nanoseconds);
+
+/**
+ * Sends a message over this machine's network, and returns when it has arrived. At most window segments are on their way
+ * without an acknowledgement; 64 are a good number.
+ * to is a string, address and port such as 10.0.0.1:9330; size bytes can be read at message.
+ */
+int spinneret_slmp_send(const char *to,
+                        const void *message,
+                        size_t size,
+                        uint16_t window);
+
+/**
+ * Receives messages at an address and port of this machine, such as 0.0.0.0:9330; port 0 is one that is free, which
+ * port tells.
+ * at is a string; the handle is left at receiver, the port at port, which may be null.
+ */
+int spinneret_slmp_listen(const char *at,
+                          struct spinneret_receiver **receiver,
+                          uint16_t *port);
+
+/**
+ * Waits for the next message: 1 if one has come, 0 if none has in that time of the clock on the wall. If it has more than
+ * capacity bytes, which is an error, size tells how many, and it stays. Senders whose acknowledgement was lost are
+ * answered in here only.
+ * The message is left at message, where there is room for capacity bytes, and its length at size.
+ */
+int spinneret_slmp_receive(struct spinneret_receiver *receiver,
+                           void *message,
+                           size_t capacity,
+                           size_t *size,
+                           uint64_t timeout_nanoseconds);
+
+/**
+ * Closes a receiver. The handle is used up, even if something fails.
+ */
+int spinneret_slmp_close(struct spinneret_receiver *receiver);
+
+/**
+ * The version of the library that runs, such as 0.1.0. SPINNERET_VERSION is that of the header.
+ */
+const char *spinneret_version(void);
 
 #ifdef __cplusplus
 }  // extern "C"

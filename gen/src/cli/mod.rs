@@ -12,7 +12,7 @@ use crate::request::Request;
 use crate::store::{Difference, Store};
 use crate::terminal::print;
 use crate::workspace::Workspace;
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use spinneret_bsp as bsp;
 use spinneret_hdl::catalog;
 use spinneret_hdl::entry::Config;
@@ -81,6 +81,10 @@ pub struct Arguments {
     #[arg(long)]
     check: bool,
 
+    /// Write the manual page and completions for shells below a folder `share`
+    #[arg(long, value_name = "DIR", hide = true, exclusive = true)]
+    manual: Option<PathBuf>,
+
     /// Answer in JSON
     #[arg(long)]
     json: bool,
@@ -110,6 +114,10 @@ pub enum Outcome {
 /// What was refused, in one sentence; nothing has been written then.
 pub fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let start = Instant::now();
+    if let Some(share) = &arguments.manual {
+        spinneret_manual::write(&Arguments::command(), "gen-verilog", share)?;
+        return Ok(Outcome::Done);
+    }
     if arguments.list {
         list(arguments.json)?;
         return Ok(Outcome::Done);

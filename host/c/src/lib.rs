@@ -20,6 +20,8 @@ mod memory;
 mod network;
 mod nic;
 mod rules;
+mod slmp;
+mod version;
 
 pub use border::*;
 pub use context::*;
@@ -27,3 +29,5 @@ pub use memory::*;
 pub use network::*;
 pub use nic::*;
 pub use rules::*;
+pub use slmp::*;
+pub use version::*;

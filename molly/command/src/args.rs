@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use clap::{Args, Parser, Subcommand};
 use molly::{Geometry, Options};
 use spinneret_host::Program;
+use spinneret_manual::ManualArguments;
 use spinneret_mpi_sys::Mpi;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -37,6 +38,9 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Run a program, and say how long it took
     Run(RunArguments),
+    /// Write manual pages and completions for shells
+    #[command(hide = true)]
+    Manual(ManualArguments),
 }
 
 /// A program with its numbers.

@@ -13,7 +13,7 @@ mod shown;
 mod words;
 
 use args::{Arguments, Command};
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use failure::Failure;
 use spinneret_mpi_sys::{Mpi, launched};
 use std::process::ExitCode;
@@ -61,5 +61,8 @@ fn work(command: &Command, mpi: Option<&Mpi>) -> Result<(), Failure> {
         Command::Plan(arguments) => plan::plan(arguments, mpi),
         Command::Check(arguments) => check::check(arguments, mpi),
         Command::Run(arguments) => run::run(arguments, mpi),
+        Command::Manual(arguments) => {
+            spinneret_manual::write(&Arguments::command(), "molly", &arguments.share).map_err(Failure::work)
+        }
     }
 }

@@ -6,6 +6,7 @@ pub mod engine;
 pub mod experiments;
 pub mod fabric;
 pub mod gdb;
+pub mod installed;
 pub mod laptop;
 pub mod mpi;
 pub mod net;

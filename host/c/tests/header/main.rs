@@ -16,14 +16,29 @@ const INTRODUCTION: &str = "\
  * and so is a null pointer where none is allowed. Every call may be made by every thread.
  */";
 
+/// The version of the header, for the preprocessor.
+const VERSION: &str = concat!(
+    "#define SPINNERET_VERSION \"",
+    env!("CARGO_PKG_VERSION"),
+    "\"\n#define SPINNERET_VERSION_MAJOR ",
+    env!("CARGO_PKG_VERSION_MAJOR"),
+    "\n#define SPINNERET_VERSION_MINOR ",
+    env!("CARGO_PKG_VERSION_MINOR"),
+    "\n#define SPINNERET_VERSION_PATCH ",
+    env!("CARGO_PKG_VERSION_PATCH"),
+    "\n"
+);
+
 const HEADER: Header = Header {
     folder: env!("CARGO_MANIFEST_DIR"),
     path: "../include/spinneret.h",
-    sources: &["border", "nic", "network", "rules", "context", "memory"],
+    sources: &[
+        "border", "nic", "network", "rules", "context", "memory", "slmp", "version",
+    ],
     introduction: INTRODUCTION,
     guard: "SPINNERET_H",
     includes: [&["stddef.h", "stdint.h"], &[]],
-    prelude: "",
+    prelude: VERSION,
     epilogue: "",
     update: "SPINNERET_UPDATE_DOCS=1 cargo test -p spinneret-c --test header",
 };

@@ -11,4 +11,5 @@ mod program;
 mod arguments;
 mod calls;
 mod served;
+mod slmp;
 mod support;

@@ -6,6 +6,7 @@
 
 mod captures_cmd;
 pub mod match_cmd;
+mod new_cmd;
 mod report;
 pub mod send_cmd;
 
@@ -13,8 +14,10 @@ pub use report::{Report, RuleSetReport};
 
 use crate::fabric::FabricArguments;
 use crate::run::{ReceiveArguments, RunArguments, ServeArguments};
-use crate::terminal::tell_failure;
-use clap::{Parser, Subcommand};
+use crate::terminal::{Failure, tell_failure};
+use anyhow::anyhow;
+use clap::{CommandFactory as _, Parser, Subcommand};
+use spinneret_manual::ManualArguments;
 use std::process::ExitCode;
 
 const EXIT_CODES: &str = "\
@@ -45,6 +48,13 @@ enum Command {
     Send(send_cmd::SendArguments),
     /// Receive files through SLMP, by handlers on the NIC or at a UDP port
     Receive(Box<ReceiveArguments>),
+    /// Make a folder with a handler that runs, rules, a Makefile and a test
+    New(new_cmd::NewArguments),
+    /// Print where the headers, the linker script and the examples of handlers are
+    Where,
+    /// Write manual pages and completions for shells
+    #[command(hide = true)]
+    Manual(ManualArguments),
     /// Write the captures that are shipped with the project
     #[command(hide = true)]
     Captures(captures_cmd::CapturesArguments),
@@ -60,6 +70,12 @@ pub fn main() -> ExitCode {
         Command::Fabric(arguments) => crate::fabric::fabric(arguments),
         Command::Send(arguments) => send_cmd::run(arguments),
         Command::Receive(arguments) => crate::run::receive(arguments),
+        Command::New(arguments) => new_cmd::run(arguments),
+        Command::Where => new_cmd::tell_where(),
+        Command::Manual(arguments) => {
+            spinneret_manual::write(&Arguments::command(), "spinneret", &arguments.share)
+                .map_err(|error| Failure::Work(anyhow!("{error}")))
+        }
         Command::Captures(arguments) => captures_cmd::run(arguments),
     };
     match result {

@@ -104,6 +104,9 @@ pub enum NetError {
         /// What it said.
         problem: String,
     },
+    /// The program that has the packets wants no more of it.
+    #[error("the program that has the packets ended the run: {0}")]
+    Program(String),
     /// The system refuses something.
     #[error("cannot {what}: {source}")]
     System {

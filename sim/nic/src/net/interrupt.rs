@@ -44,6 +44,17 @@ impl Interrupt {
         self.is_set.store(true, Ordering::SeqCst);
     }
 
+    /// No signal is caught, for a process that does so itself.
+    ///
+    /// # Errors
+    /// If the system has no sockets left.
+    pub fn never() -> Result<Self, NetError> {
+        let (wake, _) =
+            UnixStream::pair().map_err(|error| NetError::system("make a pair of sockets", error))?;
+        let (is_set, wake) = (Arc::new(AtomicBool::new(false)), Arc::new(wake));
+        Ok(Self { is_set, wake })
+    }
+
     /// Whether there was a signal.
     pub fn is_set(&self) -> bool {
         self.is_set.load(Ordering::SeqCst)

@@ -1,7 +1,10 @@
 //! From a folder with handlers to their ELF file.
 
+use crate::installed::{self, DataError, RUNTIME_VARIABLE};
 use crate::terminal::tell;
+use std::env;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -31,8 +34,13 @@ pub enum BuildError {
         /// The folder.
         path: PathBuf,
     },
+    /// What handlers are built with is not where it was said to be.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// There is no place for results.
-    #[error("{path} cannot be written to: {source}")]
+    #[error(
+        "{path} cannot be written to, and neither can the cache of this user: {source}; copy the folder to where you may write"
+    )]
     NoFolder {
         /// The folder.
         path: PathBuf,
@@ -40,7 +48,10 @@ pub enum BuildError {
         source: std::io::Error,
     },
     /// Make cannot be started.
-    #[error("make cannot be started: {source}; `./dev setup` installs what is missing")]
+    #[error(
+        "make cannot be started: {source}; install the Debian packages make, gcc-riscv64-unknown-elf and \
+         picolibc-riscv64-unknown-elf"
+    )]
     NoMake {
         /// Why not.
         source: std::io::Error,
@@ -85,12 +96,48 @@ pub fn program(path: &Path, clusters: usize) -> Result<PathBuf, BuildError> {
         DEFAULT_CLUSTERS => "build".to_owned(),
         _ => format!("build/clusters-{clusters}"),
     };
-    let _lock = lock(&path.join(&results))?;
+    let (results, _lock) = place(path, &results)?;
     make(path, clusters, &results)?;
     only_elf(&path.join(results))
 }
 
-fn make(path: &Path, clusters: usize, results: &str) -> Result<(), BuildError> {
+/// A folder for results, locked: in that of the handlers, or in the user's cache if they are somebody else's.
+fn place(path: &Path, results: &str) -> Result<(PathBuf, File), BuildError> {
+    let denied = match lock(&path.join(results)) {
+        Ok(lock) => return Ok((results.into(), lock)),
+        Err(error) => error,
+    };
+    let is_others = matches!(
+        denied.kind(),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+    );
+    let cache = cache(path).filter(|_| is_others).map(|cache| cache.join(results));
+    cache
+        .and_then(|cache| lock(&cache).ok().map(|lock| (cache, lock)))
+        .ok_or_else(|| BuildError::NoFolder {
+            path: path.join(results),
+            source: denied,
+        })
+}
+
+/// The folder of the user's cache for the results of another one.
+fn cache(path: &Path) -> Option<PathBuf> {
+    let absolute = |variable| {
+        env::var_os(variable)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    let path = path.canonicalize().ok()?;
+    // What make builds may not have spaces in its path, as ever.
+    Some(
+        cache
+            .join("spinneret/handlers")
+            .join(path.strip_prefix("/").ok()?),
+    )
+}
+
+fn make(path: &Path, clusters: usize, results: &Path) -> Result<(), BuildError> {
     if !["Makefile", "makefile", "GNUmakefile"]
         .iter()
         .any(|name| path.join(name).is_file())
@@ -99,11 +146,18 @@ fn make(path: &Path, clusters: usize, results: &str) -> Result<(), BuildError> {
             path: path.to_owned(),
         });
     }
-    let done = Command::new("make")
+    let mut command = Command::new("make");
+    match installed::runtime() {
+        Ok(runtime) => command.env(RUNTIME_VARIABLE, runtime),
+        // Handlers may bring what they are built with.
+        Err(DataError::Nowhere { .. }) => &mut command,
+        Err(error) => return Err(error.into()),
+    };
+    let done = command
         .args(["--silent", "--no-print-directory", "-C"])
         .arg(path)
         .arg(format!("CLUSTERS={clusters}"))
-        .arg(format!("BUILD={results}"))
+        .arg(format!("BUILD={}", results.display()))
         .output()
         .map_err(|source| BuildError::NoMake { source })?;
     let output = [done.stdout, done.stderr].concat();
@@ -120,15 +174,11 @@ fn make(path: &Path, clusters: usize, results: &str) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Others who build the same at the same time wait.
-fn lock(results: &Path) -> Result<File, BuildError> {
-    let no_folder = |source| BuildError::NoFolder {
-        path: results.to_owned(),
-        source,
-    };
-    std::fs::create_dir_all(results).map_err(no_folder)?;
-    let file = File::create(results.join(".lock")).map_err(no_folder)?;
-    file.lock().map_err(no_folder)?;
+/// Makes a folder for results. Others who build the same at the same time wait.
+fn lock(results: &Path) -> std::io::Result<File> {
+    std::fs::create_dir_all(results)?;
+    let file = File::create(results.join(".lock"))?;
+    file.lock()?;
     Ok(file)
 }
 

@@ -3,6 +3,7 @@
 mod answering;
 mod args;
 pub(crate) mod build;
+mod embedded;
 mod ends;
 mod host;
 pub(crate) mod host_ping;
@@ -16,6 +17,7 @@ mod wave;
 
 pub use args::{HardwareArguments, PacketArguments, ResultArguments, RunArguments};
 pub use build::{BuildError, program};
+pub use embedded::{Embedded, Outcome, Peer};
 pub use host_ping::HostPing;
 pub use receive::{LiveArguments, ReceiveArguments, receive};
 pub use serve::{ServeArguments, serve};

@@ -8,7 +8,7 @@ use super::session::{self, Session};
 use super::setup::{self, Setup};
 use super::wave::Wave;
 use crate::device::Simulated;
-use crate::laptop;
+use crate::installed;
 use crate::net::{Interrupt, picoseconds};
 use crate::terminal::{Failure, Files, seconds, tell};
 use anyhow::Result;
@@ -156,10 +156,10 @@ fn by_program(
 /// Receives by handlers on a simulated NIC.
 fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbox) -> Result<(), Failure> {
     let hardware = setup::config(&arguments.hardware);
-    let folder = arguments
-        .handlers
-        .clone()
-        .unwrap_or_else(|| laptop::example("slmp"));
+    let folder = match &arguments.handlers {
+        Some(folder) => folder.clone(),
+        None => installed::example("slmp").map_err(Failure::usage)?,
+    };
     let files = arguments.results.files(handler_files(&folder, arguments.files()));
     let (_, program) = setup::handlers(&folder, &hardware, files)?;
     let ends = ends::open(&arguments.packets.packets())?;

@@ -8,12 +8,13 @@ use super::wave::Wave;
 use crate::device::Simulated;
 use crate::gdb::Gdb;
 use crate::net::{self, Interrupt, Next, Pacer};
-use crate::nic::{DAY_PS, LAST_PS, Nic};
-use crate::report::{End, Live, Occupancy, Recorder};
+use crate::nic::{DAY_PS, LAST_PS};
+use crate::report::{End, Finished, Live, Occupancy, Recorder};
 use crate::terminal::{Failure, print};
 use anyhow::anyhow;
 use spinneret_cluster::Event;
 use spinneret_regmap::{Register, Word, datapath_counters, ingress};
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -92,6 +93,8 @@ pub(super) struct Session {
     /// When an HPU had a task that went on, or no packet was in the cluster.
     worked_ps: u64,
     is_stuck: bool,
+    /// What the hardware had counted before, if it is no new one.
+    counted_before: BTreeMap<String, u64>,
 }
 
 impl Session {
@@ -134,12 +137,30 @@ impl Session {
             steps: 0,
             worked_ps: now_ps,
             is_stuck: false,
+            counted_before: BTreeMap::new(),
             nic: simulated.clone(),
             ends,
             recorder,
             wave,
             interrupt,
         }
+    }
+
+    /// The same run on hardware that has counted so much already.
+    pub(super) fn counting_from(self, counted_before: BTreeMap<String, u64>) -> Self {
+        Self {
+            counted_before,
+            ..self
+        }
+    }
+
+    /// The whole run: its figures, and whether it came to a good end.
+    ///
+    /// # Errors
+    /// If it cannot go on.
+    pub(super) fn through(mut self) -> Result<(Finished, Result<(), Failure>), Failure> {
+        self.go()?;
+        self.conclude()
     }
 
     /// Until there is nothing more to do, or somebody wants an end.
@@ -341,10 +362,7 @@ impl Session {
     fn count(&mut self) -> Result<(), Failure> {
         if self.counted.elapsed() >= COUNT {
             self.counted = Instant::now();
-            let counters = read(
-                &mut self.nic.borrow_mut(),
-                ingress::ALL.iter().flat_map(Register::words),
-            )?;
+            let counters = self.read(ingress::ALL.iter().flat_map(Register::words))?;
             self.recorder.counters(&counters);
         }
         Ok(())
@@ -383,8 +401,33 @@ impl Session {
         nic.now_ps() - self.worked_ps > STUCK_PS
     }
 
-    /// Lets what is on its way come out, closes all files, and prints the result.
-    fn finish(mut self, json: bool) -> Result<(), Failure> {
+    /// Counters of the hardware, as software reads them, since the run began.
+    fn read(&self, counters: impl Iterator<Item = Word>) -> Result<Vec<(String, u64)>, Failure> {
+        let mut nic = self.nic.borrow_mut();
+        let read = |word: Word| {
+            let value: u64 = nic.get(word.offset()).map_err(Failure::work)?.into();
+            let name = word.title().to_string();
+            let before = self.counted_before.get(&name).copied().unwrap_or(0);
+            Ok((name, value.saturating_sub(before)))
+        };
+        counters.map(read).collect()
+    }
+
+    /// Ends the run and prints the result.
+    fn finish(self, json: bool) -> Result<(), Failure> {
+        let interrupt = self.interrupt.clone();
+        let (finished, verdict) = self.conclude()?;
+        let shown = match json {
+            true => print(finished.summary.to_json().map_err(Failure::work)? + "\n"),
+            false => print(&finished.summary),
+        };
+        shown.map_err(Failure::Work)?;
+        finished.linger(|| interrupt.is_set());
+        verdict
+    }
+
+    /// Lets what is on its way come out, and closes all files: the figures, and whether all went well.
+    fn conclude(mut self) -> Result<(Finished, Result<(), Failure>), Failure> {
         let limit = self.nic.borrow().now_ps() + DRAIN_PS;
         let begun = Instant::now();
         while !self.is_stuck && !self.nic.borrow().is_idle() && self.nic.borrow().now_ps() < limit {
@@ -404,28 +447,23 @@ impl Session {
         self.is_stuck |= end.left > 0 && self.nic.borrow().is_idle();
         // Who wants an end gets it without a complaint.
         self.is_stuck &= !self.interrupt.is_set();
-        let counters = read(&mut self.nic.borrow_mut(), datapath_counters())?;
+        let counters = self.read(datapath_counters())?;
         self.recorder.counters(&counters);
         for sink in self.ends.wire.into_iter().chain(self.ends.host) {
             sink.finish().map_err(Failure::work)?;
         }
         let nic = self.nic.borrow();
         let cluster = nic.cluster();
-        let finished = self.recorder.finish(&end, cluster.profile());
-        let shown = match json {
-            true => print(finished.summary.to_json().map_err(Failure::work)? + "\n"),
-            false => print(&finished.summary),
-        };
-        shown.map_err(Failure::Work)?;
-        finished.linger(|| self.interrupt.is_set());
-        match finished.failures.into_iter().next() {
+        let mut finished = self.recorder.finish(&end, cluster.profile());
+        let verdict = match finished.failures.drain(..).next() {
             Some(failure) => Err(Failure::work(failure)),
             None if self.is_stuck => Err(Failure::Work(anyhow!(
                 "{} packets are still in the cluster, and nothing goes on there: HPUs stand still, or packets wait for others",
                 end.left
             ))),
             None => left.map_err(Failure::work),
-        }
+        };
+        Ok((finished, verdict))
     }
 }
 
@@ -440,13 +478,4 @@ fn moment(at_ps: u64, since_ps: u64) -> Result<u64, Failure> {
             days(LAST_PS)
         ))
     })
-}
-
-/// Counters of the hardware, as software reads them.
-fn read(nic: &mut Nic, counters: impl Iterator<Item = Word>) -> Result<Vec<(String, u64)>, Failure> {
-    let read = |word: Word| {
-        let value = nic.get(word.offset()).map_err(Failure::work)?;
-        Ok((word.title().to_string(), value.into()))
-    };
-    counters.map(read).collect()
 }

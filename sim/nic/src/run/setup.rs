@@ -41,7 +41,7 @@ pub(super) struct Setup {
 /// If something is missing or cannot be used.
 pub(super) fn open(arguments: &RunArguments) -> Result<Setup, Failure> {
     let config = config(&arguments.hardware);
-    let rules = rules_of(arguments);
+    let rules = rules_of(&arguments.target, arguments.rules.as_deref());
     let files = handler_files(&arguments.target, Files::of_command()).reads("--rules", Some(&rules));
     let files = arguments.results.files(arguments.packets.files(files));
     let (elf, program) = handlers(&arguments.target, &config, files)?;
@@ -173,7 +173,7 @@ pub(super) fn hardware(
 }
 
 /// Waits until all HPUs ask for tasks: not every runtime tells when that is, and packets that come before are dropped.
-fn wait_for_hpus(nic: &Simulated) -> anyhow::Result<()> {
+pub(super) fn wait_for_hpus(nic: &Simulated) -> anyhow::Result<()> {
     let mut nic = nic.borrow_mut();
     let limit_ps = nic.now_ps() + START_PS;
     while !nic.cluster().is_ready() {
@@ -207,11 +207,11 @@ pub(super) fn not_ready(
 }
 
 /// The rules that were named, or those beside the handlers.
-fn rules_of(arguments: &RunArguments) -> PathBuf {
-    match &arguments.rules {
-        Some(rules) => rules.clone(),
-        None if arguments.target.is_dir() => arguments.target.join("rules.toml"),
-        None => arguments.target.with_file_name("rules.toml"),
+pub(super) fn rules_of(target: &Path, rules: Option<&Path>) -> PathBuf {
+    match rules {
+        Some(rules) => rules.to_owned(),
+        None if target.is_dir() => target.join("rules.toml"),
+        None => target.with_file_name("rules.toml"),
     }
 }
 

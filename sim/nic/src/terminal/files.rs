@@ -1,6 +1,6 @@
 //! The files of a command: what it writes is nothing that it reads or writes under another name, and no device.
 
-use crate::laptop::runtime;
+use crate::installed;
 use anyhow::{Result, bail};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
@@ -53,7 +53,10 @@ impl Files {
         for file in elf.parent().map(sources).unwrap_or_default() {
             self = self.reads("a source of HANDLERS", Some(&folder.join(file)));
         }
-        self.reads_folder("a source of HANDLERS", &runtime())
+        match installed::runtime() {
+            Ok(runtime) => self.reads_folder("a source of HANDLERS", &runtime),
+            Err(_) => self,
+        }
     }
 
     /// A file that is written, if one was named.
@@ -147,7 +150,6 @@ fn place(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::Files;
-    use crate::laptop::runtime;
     use std::fs;
     use std::path::Path;
 
@@ -232,7 +234,8 @@ mod tests {
         fs::create_dir_all(&objects).expect("there is room");
         let rule = "build/app.o: app.c \\\n ../header.h\n../header.h:\n";
         fs::write(objects.join("app.d"), rule).expect("there is room");
-        for output in [header, runtime().join("spin.mk"), runtime().join("link.ld")] {
+        let runtime = installed::runtime().expect("it is there");
+        for output in [header, runtime.join("spin.mk"), runtime.join("link.ld")] {
             let files = Files::default()
                 .reads_sources(&app, &app.join("build/app.elf"))
                 .writes("--out", Some(&output));

@@ -1,0 +1,125 @@
+//! The Python program as the one that has the packets.
+
+use crate::result::Frame;
+use anyhow::anyhow;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyIterator, PyMemoryView, PyTuple};
+use spinneret_nic::net::MIN_FRAME_BYTES;
+use spinneret_nic::net::generator::MAX_SIZE_BYTES;
+use spinneret_nic::run::Peer;
+
+/// Bytes of an Ethernet header, which every packet has.
+const HEADER_BYTES: usize = 14;
+/// Latest time of a packet, in nanoseconds: beyond it 64 bits of picoseconds end.
+const LATEST_NS: f64 = 1e15;
+
+/// Packets, what becomes of frames, and the exception that ended the run.
+#[derive(Debug)]
+pub(crate) struct Program {
+    packets: Py<PyIterator>,
+    number: usize,
+    on_frame: Option<Py<PyAny>>,
+    /// Frames for the wire and for the host.
+    pub(crate) frames: [Vec<Py<Frame>>; 2],
+    pub(crate) exception: Option<PyErr>,
+}
+
+impl Program {
+    pub(crate) fn new(packets: &Bound<'_, PyAny>, on_frame: Option<Py<PyAny>>) -> PyResult<Self> {
+        Ok(Self {
+            packets: packets.try_iter()?.unbind(),
+            number: 0,
+            on_frame,
+            frames: [Vec::new(), Vec::new()],
+            exception: None,
+        })
+    }
+
+    /// Keeps an exception, which ends the run.
+    fn kept<T>(&mut self, result: PyResult<T>) -> anyhow::Result<T> {
+        result.map_err(|exception| {
+            let text = exception.to_string();
+            self.exception = Some(exception);
+            anyhow!(text)
+        })
+    }
+
+    fn next_packet(&mut self, py: Python<'_>) -> PyResult<Option<(Option<u64>, Vec<u8>)>> {
+        let Some(item) = self.packets.bind(py).clone().next() else {
+            return Ok(None);
+        };
+        let number = self.number;
+        self.number += 1;
+        packet(&item?, number).map(Some)
+    }
+
+    fn keep(&mut self, py: Python<'_>, frame: Frame) -> PyResult<()> {
+        let way = usize::from(frame.is_to_host());
+        let frame = Py::new(py, frame)?;
+        if let Some(call) = &self.on_frame {
+            call.call1(py, (frame.clone_ref(py),))?;
+        }
+        self.frames[way].push(frame);
+        Ok(())
+    }
+}
+
+impl Peer for Program {
+    fn next(&mut self) -> anyhow::Result<Option<(Option<u64>, Vec<u8>)>> {
+        let next = Python::attach(|py| self.next_packet(py));
+        self.kept(next)
+    }
+
+    fn take(&mut self, at_ps: u64, bytes: &[u8], to_host: bool) -> anyhow::Result<()> {
+        let kept = Python::attach(|py| self.keep(py, Frame::new(py, at_ps, bytes, to_host)));
+        self.kept(kept)
+    }
+
+    fn goes_on(&mut self) -> anyhow::Result<()> {
+        let signals = Python::attach(|py| py.check_signals());
+        self.kept(signals)
+    }
+}
+
+/// A packet, or a time in nanoseconds and a packet.
+fn packet(item: &Bound<'_, PyAny>, number: usize) -> PyResult<(Option<u64>, Vec<u8>)> {
+    let (at_ps, packet) = match item.cast::<PyTuple>() {
+        Ok(pair) if pair.len() == 2 => {
+            let at_ns: f64 = pair.get_item(0)?.extract()?;
+            if !(0.0..=LATEST_NS).contains(&at_ns) {
+                return Err(PyValueError::new_err(format!(
+                    "packet {number} comes at {at_ns} ns, and times are 0 to {LATEST_NS:e}"
+                )));
+            }
+            (Some((at_ns * 1000.0) as u64), pair.get_item(1)?)
+        }
+        _ => (None, item.clone()),
+    };
+    let mut bytes = bytes(&packet, number)?;
+    if !(HEADER_BYTES..=MAX_SIZE_BYTES.into()).contains(&bytes.len()) {
+        return Err(PyValueError::new_err(format!(
+            "packet {number} has {} bytes, and frames have {HEADER_BYTES} to {MAX_SIZE_BYTES}",
+            bytes.len()
+        )));
+    }
+    // As a wire does.
+    bytes.resize(bytes.len().max(MIN_FRAME_BYTES), 0);
+    Ok((at_ps, bytes))
+}
+
+/// Bytes of something that is bytes, or can be made bytes as scapy's packets can.
+fn bytes(packet: &Bound<'_, PyAny>, number: usize) -> PyResult<Vec<u8>> {
+    if let Ok(bytes) = packet.cast::<PyBytes>() {
+        return Ok(bytes.as_bytes().to_vec());
+    }
+    let is_buffer = packet.is_instance_of::<PyByteArray>() || packet.is_instance_of::<PyMemoryView>();
+    if !is_buffer && !packet.hasattr("__bytes__")? {
+        return Err(PyTypeError::new_err(format!(
+            "packet {number} is of type {}, and should be bytes, or something that bytes() takes, such as a packet of scapy",
+            packet.get_type().name()?
+        )));
+    }
+    let made = packet.py().get_type::<PyBytes>().call1((packet,))?;
+    Ok(made.cast::<PyBytes>()?.as_bytes().to_vec())
+}

@@ -1,0 +1,142 @@
+//! What a run leaves.
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use spinneret_nic::report::FaultKind;
+
+/// A frame that came out of the NIC.
+#[derive(Debug)]
+#[pyclass(frozen, module = "spinneret")]
+pub(crate) struct Frame {
+    at_ps: u64,
+    bytes: Py<PyBytes>,
+    #[pyo3(get)]
+    to_host: bool,
+}
+
+impl Frame {
+    pub(crate) fn new(py: Python<'_>, at_ps: u64, bytes: &[u8], to_host: bool) -> Self {
+        let bytes = PyBytes::new(py, bytes).unbind();
+        Self {
+            at_ps,
+            bytes,
+            to_host,
+        }
+    }
+
+    pub(crate) fn is_to_host(&self) -> bool {
+        self.to_host
+    }
+}
+
+#[pymethods]
+impl Frame {
+    #[getter]
+    fn time_ns(&self) -> f64 {
+        self.at_ps as f64 / 1000.0
+    }
+
+    #[getter]
+    fn data(&self, py: Python<'_>) -> Py<PyBytes> {
+        self.bytes.clone_ref(py)
+    }
+
+    fn __bytes__(&self, py: Python<'_>) -> Py<PyBytes> {
+        self.bytes.clone_ref(py)
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.bytes.as_bytes(py).len()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let way = match self.to_host {
+            true => "to the host",
+            false => "to the wire",
+        };
+        format!(
+            "<Frame of {} bytes {way} at {} ns>",
+            self.__len__(py),
+            self.time_ns()
+        )
+    }
+}
+
+/// Faults of one kind.
+#[derive(Clone, Debug)]
+#[pyclass(frozen, get_all, module = "spinneret")]
+pub(crate) struct Fault {
+    handler: String,
+    cause: String,
+    source: String,
+    place: String,
+    count: u64,
+}
+
+impl From<&FaultKind> for Fault {
+    fn from(kind: &FaultKind) -> Self {
+        let FaultKind {
+            handler,
+            cause,
+            source,
+            place,
+            count,
+            ..
+        } = kind.clone();
+        Self {
+            handler,
+            cause,
+            source,
+            place,
+            count,
+        }
+    }
+}
+
+#[pymethods]
+impl Fault {
+    fn __repr__(&self) -> String {
+        format!("<Fault {self}>")
+    }
+
+    fn __str__(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            handler,
+            cause,
+            count,
+            ..
+        } = self;
+        write!(f, "{handler}: {cause}, {count} times")?;
+        match [&self.source, &self.place]
+            .into_iter()
+            .find(|place| !place.is_empty())
+        {
+            Some(place) => write!(f, ", at {place}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Debug)]
+#[pyclass(frozen, get_all, module = "spinneret")]
+pub(crate) struct Result {
+    /// Frames that left for the wire.
+    pub(crate) replies: Py<PyAny>,
+    /// Packets that went to the host, because no rule matched them.
+    pub(crate) to_host: Py<PyAny>,
+    /// Faults of handlers, the most frequent kind first.
+    pub(crate) faults: Py<PyAny>,
+    /// What handlers printed, and what is to be said about faults.
+    pub(crate) messages: String,
+    /// The counters of the hardware by name.
+    pub(crate) counters: Py<PyAny>,
+    /// What `spinneret run --json` prints.
+    pub(crate) summary: Py<PyAny>,
+}
