@@ -3,9 +3,11 @@
 mod clock;
 mod commands;
 mod debug;
+mod debugger;
 mod ports;
 
-use crate::debugger::Attached;
+pub use debugger::Debugger;
+
 use crate::event::{Event, Fault};
 use crate::fetch::Icache;
 use crate::group::Group;
@@ -94,7 +96,7 @@ pub struct Cluster {
     refused: u64,
     /// Kept only if somebody wants it.
     profile: Option<Profile>,
-    debugger: Attached,
+    debugger: debugger::Attached,
 }
 
 impl Cluster {
@@ -126,7 +128,7 @@ impl Cluster {
             instructions: 0,
             refused: 0,
             profile: None,
-            debugger: Attached::default(),
+            debugger: debugger::Attached::default(),
             world,
             config,
         };

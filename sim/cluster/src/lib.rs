@@ -23,7 +23,6 @@ pub mod rv;
 pub mod task;
 
 mod cluster;
-mod debugger;
 mod dma;
 mod driver;
 mod event;
@@ -38,8 +37,7 @@ mod timing;
 mod trace;
 mod view;
 
-pub use cluster::{Cluster, Config};
-pub use debugger::Debugger;
+pub use cluster::{Cluster, Config, Debugger};
 pub use driver::COMMANDS;
 pub use event::{Ending, Event, Fault, HpuId, Named, Run, digest};
 pub use group::BUFFERED;

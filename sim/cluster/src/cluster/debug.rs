@@ -1,7 +1,7 @@
 //! The cluster for debuggers: what they see and change, and the clock in which they may hold it.
 
 use super::Cluster;
-use crate::debugger::{Attached, Debugger};
+use super::debugger::{Attached, Debugger};
 use crate::event::HpuId;
 use crate::hpu::{Outcome, TERMINATED};
 use crate::map::{self, Place, Target};

@@ -1,11 +1,11 @@
 //! The connection to gdb: bytes that come, and packets that leave whole.
 
-use super::session::End;
 use crate::net::{self, Interrupt};
 use gdbstub::conn::Connection;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::io::{self, BufWriter, Write as _};
 use std::net::TcpStream;
 use std::os::fd::AsFd as _;
@@ -13,6 +13,24 @@ use std::time::Duration;
 
 /// Longest that gdb may leave what it is told.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a conversation with gdb is over.
+pub(super) enum End {
+    /// gdb detached.
+    Detached,
+    /// gdb wants the run to end.
+    Killed,
+    /// The user wants it to.
+    Interrupted,
+    /// gdb is not there any more, or is none.
+    Failed(String),
+}
+
+impl End {
+    pub(super) fn failed(why: impl Display) -> Self {
+        Self::Failed(why.to_string())
+    }
+}
 
 /// Bytes that come from gdb.
 pub(super) struct Input {
@@ -29,7 +47,7 @@ impl Input {
                 Ok((_, 0)) => return Err(End::Failed("the connection has ended".to_owned())),
                 Ok((_, count)) => self.waiting.extend(&bytes[..count]),
                 Err(Errno::AGAIN | Errno::INTR) => {}
-                Err(error) => return Err(End::Failed(error.to_string())),
+                Err(error) => return Err(End::failed(error)),
             }
         }
         Ok(self.waiting.pop_front())
@@ -44,8 +62,7 @@ impl Input {
             if interrupt.is_set() {
                 return Err(End::Interrupted);
             }
-            net::wait(&[self.stream.as_fd(), interrupt.as_fd()], None)
-                .map_err(|error| End::Failed(error.to_string()))?;
+            net::wait(&[self.stream.as_fd(), interrupt.as_fd()], None).map_err(End::failed)?;
         }
     }
 }

@@ -1,31 +1,12 @@
 //! A conversation with gdb.
 
 use super::held::Held;
-use super::input::{self, Input, Output};
+use super::input::{self, End, Input, Output};
 use crate::net::Interrupt;
 use gdbstub::stub::state_machine::GdbStubStateMachine as Machine;
 use gdbstub::stub::{DisconnectReason, GdbStub, GdbStubError, MultiThreadStopReason as Stop};
 use std::convert::Infallible;
-use std::fmt::Display;
 use std::net::TcpStream;
-
-/// Why it is over.
-pub(super) enum End {
-    /// gdb detached.
-    Detached,
-    /// gdb wants the run to end.
-    Killed,
-    /// The user wants it to.
-    Interrupted,
-    /// gdb is not there any more, or is none.
-    Failed(String),
-}
-
-impl End {
-    fn failed(why: impl Display) -> Self {
-        Self::Failed(why.to_string())
-    }
-}
 
 impl From<GdbStubError<Infallible, std::io::Error>> for End {
     fn from(error: GdbStubError<Infallible, std::io::Error>) -> Self {

@@ -1,6 +1,6 @@
 //! Who may hold the cluster between two instructions.
 
-use crate::cluster::Cluster;
+use super::Cluster;
 use crate::rv::Trap;
 use std::fmt;
 
