@@ -13,7 +13,7 @@ const LINES: u32 = 0x3f;
 
 fn device() -> (Vfio<Fake>, Fake) {
     let fake = Fake::new();
-    (Vfio::new(fake.clone()), fake)
+    (Vfio::new(fake.clone(), 1), fake)
 }
 
 #[test]
@@ -127,6 +127,20 @@ fn an_interrupt_ends_the_wait_and_is_cleared_before_anybody_looks() {
 }
 
 #[test]
+fn a_slower_nic_is_waited_for_longer() {
+    let fake = Fake::new();
+    let mut device = Vfio::new(fake.clone(), 50);
+    let begun = std::time::Instant::now();
+    ok(device.wait(Duration::from_micros(200)));
+    let (passed, now) = (begun.elapsed(), device.now());
+    assert!(passed >= Duration::from_millis(10) && now >= Duration::from_micros(200));
+    assert!(now < passed, "{now:?} of {passed:?}");
+    fake.interrupt(1);
+    assert_eq!(device.wait_event(Duration::from_millis(1)), Ok(1));
+    assert_eq!(fake.waits(), [Duration::from_millis(50)]);
+}
+
+#[test]
 fn a_function_that_was_removed_is_said_to_be_gone() {
     let (mut device, fake) = device();
     fake.vanish();
@@ -140,6 +154,14 @@ fn a_function_that_was_removed_is_said_to_be_gone() {
 fn places_without_a_nic_are_told_apart() {
     for (name, message) in [
         ("vfio:eth0", "`eth0` is no place on the PCI bus"),
+        (
+            "vfio:0000:00:03.0,slower=0",
+            "`0000:00:03.0,slower=0` is no place on the PCI bus",
+        ),
+        (
+            "vfio:ffff:ff:1f.7,slower=1000",
+            "there is no PCI device ffff:ff:1f.7",
+        ),
         ("vfio:ffff:ff:1f.7", "there is no PCI device ffff:ff:1f.7"),
     ] {
         let error = Nic::open(name).expect_err("there is none").to_string();

@@ -9,7 +9,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum VfioError {
     /// It is no place.
-    #[error("`{0}` is no place on the PCI bus: write it as 0000:00:03.0, as `lspci -D` does")]
+    #[error(
+        "`{0}` is no place on the PCI bus: write it as 0000:00:03.0, as `lspci -D` does, with `,slower=1000` behind it for a NIC whose \
+         time passes so much slower"
+    )]
     Place(String),
     /// Nothing is there.
     #[error("there is no PCI device {0}: `lspci -D` lists those that there are")]

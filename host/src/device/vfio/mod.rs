@@ -70,26 +70,35 @@ pub struct Vfio<F: Function = PciFunction> {
     areas: [Option<SharedMemory>; CONTEXTS as usize],
     features: u32,
     opened: Instant,
+    /// How many times slower time passes on the NIC than on the wall.
+    slower: u32,
 }
 
 impl Vfio {
-    /// Opens the function at a place of the PCI bus, such as `0000:00:03.0`.
+    /// Opens the function at a place of the PCI bus, such as `0000:00:03.0`. With `,slower=N` behind it, time on the NIC passes that many
+    /// times slower than on the wall, as on one that is simulated: the library waits that much longer.
     ///
     /// # Errors
     /// If it is not there, is none of ours, or the kernel does not give it.
-    pub fn open(place: &str) -> Result<Self, VfioError> {
-        Ok(Self::new(PciFunction::open(place)?))
+    pub fn open(name: &str) -> Result<Self, VfioError> {
+        let (place, slower) = match name.split_once(",slower=") {
+            Some((place, times)) => (place, times.parse().ok().filter(|times| *times > 0)),
+            None => (name, Some(1)),
+        };
+        let slower = slower.ok_or_else(|| VfioError::Place(name.to_owned()))?;
+        Ok(Self::new(PciFunction::open(place)?, slower))
     }
 }
 
 impl<F: Function> Vfio<F> {
-    /// The NIC behind a function.
-    pub fn new(function: F) -> Self {
+    /// The NIC behind a function, on which time passes so many times slower than on the wall.
+    pub fn new(function: F, slower: u32) -> Self {
         Self {
             features: function.read(in_bar(caps::FEATURES.offset)),
             function,
             areas: [const { None }; CONTEXTS as usize],
             opened: Instant::now(),
+            slower: slower.max(1),
         }
     }
 
@@ -128,7 +137,7 @@ impl<F: Function> Vfio<F> {
             if self.function.read(in_bar(cl::STATUS.offset)) & HELD != 0 {
                 return;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(LOOK * self.slower);
         }
     }
 }
@@ -259,11 +268,11 @@ impl<F: Function> Device for Vfio<F> {
     }
 
     fn now(&self) -> Duration {
-        self.opened.elapsed()
+        self.opened.elapsed() / self.slower
     }
 
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
-        std::thread::sleep(time);
+        std::thread::sleep(time.saturating_mul(self.slower));
         Ok(())
     }
 
@@ -272,7 +281,7 @@ impl<F: Function> Device for Vfio<F> {
     }
 
     fn wait_event(&mut self, limit: Duration) -> Result<u32, DeviceError> {
-        let vectors = self.function.wait(limit);
+        let vectors = self.function.wait(limit.saturating_mul(self.slower));
         let vectors = vectors
             .map_err(|source| DeviceError::Gone(format!("its interrupts cannot be waited for: {source}")))?;
         Ok(vectors & events::PENDING.bits.mask(0))
