@@ -33,7 +33,7 @@ fn nic(served: &Served) -> Nic<Function> {
 }
 
 /// `host_write.errors` of unsupported requests.
-fn refused(nic: &Nic<Function>) -> Option<u64> {
+fn refused(nic: &Nic<Function>) -> Option<u32> {
     ok(nic.counters()).get("host_write.errors[9]")
 }
 
