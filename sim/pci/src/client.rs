@@ -5,6 +5,7 @@ use crate::channel::{Channel, MAX_FILES, Message, nonsense};
 use crate::function::{Function, INTERRUPTS, REGIONS};
 use crate::memory::{MAX_MAPPINGS, Reach};
 use crate::request::{Fields, MAX_TRANSFER_BYTES, Request};
+use crate::tell::tell;
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -214,7 +215,7 @@ impl Client {
 
     fn warn(&mut self) {
         if !std::mem::replace(&mut self.is_warned, true) {
-            crate::server::tell(format_args!(
+            tell(format_args!(
                 "memory of the client is in a file that can become shorter, so the device does not reach it: use a memfd that is \
                  sealed (QEMU: memory-backend-memfd with share=on)"
             ));

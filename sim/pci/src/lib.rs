@@ -20,6 +20,7 @@ mod memory;
 mod personality;
 mod request;
 mod server;
+mod tell;
 
 pub use bridge::Application;
 pub use memory::GuestMemory;

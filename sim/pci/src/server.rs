@@ -6,10 +6,10 @@ use crate::client::{Break, Client};
 use crate::function::Function;
 use crate::memory::GuestMemory;
 use crate::personality::Personality;
+use crate::tell::tell;
 use rustix::io::Errno;
 use spinneret_host::device::socket::Listener;
-use std::fmt;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::rc::Rc;
@@ -143,10 +143,4 @@ impl Server {
             Err(_) => false,
         });
     }
-}
-
-/// Tells whoever looks at the server.
-pub(crate) fn tell(what: fmt::Arguments<'_>) {
-    // Where nobody can read it, nothing is lost.
-    let _ = writeln!(io::stderr(), "{what}");
 }

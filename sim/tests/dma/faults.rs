@@ -92,10 +92,13 @@ fn a_host_that_is_elsewhere_is_asked_when_bytes_move_and_may_refuse() {
     bench.host.connect(Rc::clone(&host) as Rc<dyn HostBus>);
     bench.write_line(0, bytes(1), 0xffff);
     bench.sim.run(2);
-    for (dma_addr, code) in [(0x1030, 0), (0x1031, 8), (0xfff, 8)] {
+    for (dma_addr, code) in [(0x1030, 0), (0x1031, 8), (0xff0, 8)] {
         for transfer in [Transfer::ToHost, Transfer::FromHost] {
             bench.ask(transfer, descriptor(dma_addr, 0, 16, 3));
             assert_eq!(bench.statuses(transfer)[0].code, code, "{dma_addr:#x}");
+            if (transfer, code) == (Transfer::FromHost, 0) {
+                assert_eq!(bench.read_line(0), bytes(1), "what was written before");
+            }
         }
     }
     let mut expected = [0; 64];

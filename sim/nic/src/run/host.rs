@@ -1,6 +1,9 @@
 //! Programs on the host, beside the NIC in the same process.
 
+use crate::device::Simulated;
 use crate::report::Call;
+use spinneret_host::{Device as _, DeviceError};
+use spinneret_regmap::{CONTEXTS, her, me};
 use std::os::fd::BorrowedFd;
 
 /// What a program on the host makes of a look at the NIC.
@@ -52,4 +55,17 @@ pub(super) trait HostProgram {
     fn finish(&mut self) -> anyhow::Result<()> {
         Ok(())
     }
+}
+
+/// Whether packets that match are led to a context. Software stops all matching while it opens one.
+pub(super) fn is_matching(nic: &mut Simulated) -> Result<bool, DeviceError> {
+    if nic.read_register(me::VALID.offset)? != 1 {
+        return Ok(false);
+    }
+    for context in (0..CONTEXTS).filter_map(her::ctx_enabled) {
+        if nic.read_register(context)? == 1 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -1,7 +1,6 @@
 //! A NIC as a PCI device of a virtual machine.
 
-use super::host::{Attention, HostProgram};
-use super::serve::is_matching;
+use super::host::{Attention, HostProgram, is_matching};
 use crate::device::Simulated;
 use clap::ValueEnum;
 use spinneret_host::Nic;

@@ -2,7 +2,7 @@
 
 use super::args::{HardwareArguments, PacketArguments, ResultArguments};
 use super::ends;
-use super::host::{Attention, HostProgram};
+use super::host::{Attention, HostProgram, is_matching};
 use super::pci::{Function, PciDevice};
 use super::session::{self, Session};
 use super::setup::{self, Setup};
@@ -14,8 +14,6 @@ use crate::terminal::{Failure, Files, tell};
 use anyhow::Context as _;
 use clap::Args;
 use spinneret_host::device::socket::{Served, Server};
-use spinneret_host::{Device as _, DeviceError};
-use spinneret_regmap::{CONTEXTS, her, me};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
@@ -155,17 +153,4 @@ impl HostProgram for Serving {
     fn wakes(&self) -> Vec<BorrowedFd<'_>> {
         self.server.wakes().to_vec()
     }
-}
-
-/// Whether packets that match are led to a context. Software stops all matching while it opens one.
-pub(super) fn is_matching(nic: &mut Simulated) -> Result<bool, DeviceError> {
-    if nic.read_register(me::VALID.offset)? != 1 {
-        return Ok(false);
-    }
-    for context in (0..CONTEXTS).filter_map(her::ctx_enabled) {
-        if nic.read_register(context)? == 1 {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -75,9 +75,9 @@ fn what_handlers_print_is_read_through_the_bar() {
     let context = open(&nic, "count");
     let total = ok(context.variable("total"));
     ok(nic.wait_until("the packets", PATIENCE, || Ok(total.load::<u32>(0)? == 3)));
-    let mut lines = Vec::new();
+    let (mut stdout, mut lines) = (nic.stdout(), Vec::new());
     ok(nic.wait_until("the lines", PATIENCE, || {
-        lines.extend(nic.stdout().lines()?);
+        lines.extend(stdout.lines()?);
         Ok(lines.len() == 3)
     }));
     let mut printed: Vec<_> = lines.into_iter().map(|printed| printed.line).collect();
