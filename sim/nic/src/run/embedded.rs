@@ -134,6 +134,7 @@ impl Embedded {
             },
             recorder: Recorder::new(messages.options(), Some(&self.program), &config)?,
             wave: None,
+            gdb: None,
             host: Some(Box::new(Asks(peer))),
         };
         let session = Session::new(setup, None, Interrupt::never()?).counting_from(self.counted.clone());
