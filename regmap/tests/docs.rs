@@ -1,6 +1,6 @@
 //! `docs/registers.md`, the C headers and the linker script are what the tables say, and the header is good C and C++.
 
-use spinneret_regmap::{header, pspin, render};
+use spinneret_regmap::{header, kernel, pspin, render};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -28,6 +28,14 @@ fn the_register_reference_is_up_to_date() {
 #[test]
 fn the_c_header_is_up_to_date() {
     check("regmap/include/spinneret_regs.h", &c_header());
+}
+
+#[test]
+fn the_kernel_drivers_headers_are_up_to_date() {
+    let mut table = String::new();
+    kernel::table(&mut table).expect("strings take every text");
+    check("kernel/table.h", &table);
+    check("kernel/spinneret_regs.h", &c_header());
 }
 
 #[test]
