@@ -7,6 +7,7 @@
  * memory then is not killed, and hears from its next call that the device is gone.
  */
 #include <linux/dma-mapping.h>
+#include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -126,8 +127,7 @@ static int take_area(struct card *card, unsigned int context, struct vm_area_str
 	error = dma_mmap_coherent(dev, vma, memory, address, bytes);
 	vma->vm_pgoff = offset;
 	if (error) {
-		if (vma->vm_flags & VM_PFNMAP)
-			zap_vma_ptes(vma, vma->vm_start, bytes);
+		/* Nothing of it is mapped: kernels since 6.11, and 6.1.111, clean up themselves. */
 		dma_free_coherent(dev, bytes, memory, address);
 		return error;
 	}

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# fetch.sh qemu|busybox|sparse|kernel SUITE: brings a part of the virtual machine and prints where it is. Debian's packages are
+# fetch.sh qemu|gcc|busybox|sparse|kernel SUITE: brings a part of the virtual machine and prints where it is. Debian's packages are
 # unpacked in a folder of ours, $SPINNERET_VM or target/vm, with an apt of its own that checks their signatures: nothing is
 # installed. SUITE is the Debian suite of whose cloud kernel image and headers are taken.
 set -euo pipefail
+self=$(realpath "$0")
 cd "$(dirname "$0")/../.."
 
 folder=$(realpath -m "${SPINNERET_VM:-target/vm}")
@@ -48,17 +49,23 @@ unpack() {
     rm -r "$work"
 }
 
-# QEMU of a newer Debian runs with the loader and the libraries of that one.
-fetch_qemu() {
-    local package
-    apt-get -qq install --download-only -y -t trixie-backports qemu-system-x86 || fail "QEMU cannot be had: is there a network?"
+# unpack_all FOLDER SUITE PACKAGE...: packages of a newer Debian with all that they depend on.
+unpack_all() {
+    local into=$1 suite=$2 package
+    shift 2
+    apt-get -qq install --download-only -y -t "$suite" "$@" || fail "$* cannot be had: is there a network?"
     for package in "$apt"/cache/archives/*.deb; do
         case ${package##*/} in
             adduser_* | base-passwd_* | debconf_* | passwd_* | libpam* | login*) ;;
-            *) dpkg-deb -x "$package" "$part/root" ;;
+            *) dpkg-deb -x "$package" "$into" ;;
         esac
     done
     apt-get -qq clean
+}
+
+# It runs with the loader and the libraries of its own Debian.
+fetch_qemu() {
+    unpack_all "$part/root" trixie-backports qemu-system-x86
     cat >"$part/run" <<TEXT
 #!/bin/sh
 root=$part/root
@@ -67,6 +74,13 @@ exec \$root/usr/lib64/ld-linux-x86-64.so.2 --library-path \$root/usr/lib/x86_64-
 TEXT
     chmod +x "$part/run"
     "$part/run" --version | grep -qE 'version (10\.[1-9]|1[1-9]|[2-9][0-9])' || fail "this QEMU has no vfio-user: 10.1 or newer is needed"
+}
+
+# The compiler of kernels of Debian 13.
+fetch_gcc() {
+    unpack_all "$part/root" trixie gcc-14 libelf1t64 libssl3t64
+    run_by_loader "$part/root" "$part/root/usr/bin"
+    run_by_loader "$part/root" "$part/root/usr/libexec/gcc"
 }
 
 # The newest cloud kernel of a suite: `vmlinuz`, `modules`, and `build`, against which modules are made.
@@ -88,22 +102,22 @@ fetch_kernel() {
     unpack "$part/root" "${packages[@]}"
     headers=$part/root/usr/src/linux-headers-$version-cloud-amd64
     sed -i "s|/usr/src/|$part/root/usr/src/|g" "$headers/Makefile"
-    [[ $suite != trixie* ]] || run_by_qemus_loader "$part/root/usr/lib/linux-kbuild-$version"
+    # Its programs need a newer C library.
+    [[ $suite != trixie* ]] || run_by_loader "$("$self" gcc)/root" "$part/root/usr/lib/linux-kbuild-$version"
     ln -s "$headers" "$part/build"
     ln -s "$(find "$part/root" -name "vmlinuz*$version-cloud-amd64" -o -path "*modules/$version-cloud-amd64/vmlinuz" | head -n 1)" "$part/vmlinuz"
     ln -s "$(find "$part/root" -type d -path "*lib/modules/$version-cloud-amd64" | head -n 1)" "$part/modules"
     echo "$version-cloud-amd64" >"$part/release"
 }
 
-# Programs of a newer Debian in a folder: each becomes a script that calls the loader which came with QEMU.
-run_by_qemus_loader() {
-    local program root
-    root=$("$0" qemu)/root
-    find "$1" -type f -perm -u+x -exec sh -c 'head -c 4 "$1" | grep -q ELF' _ {} \; -print | while read -r program; do
+# run_by_loader ROOT FOLDER: each program in a folder becomes a script that calls the loader of another Debian, in ROOT.
+run_by_loader() {
+    local program
+    find "$2" -type f -perm -u+x -exec sh -c 'head -c 4 "$1" | grep -q ELF' _ {} \; -print | while read -r program; do
         mv "$program" "$program.elf"
         cat >"$program" <<TEXT
 #!/bin/sh
-exec $root/usr/lib64/ld-linux-x86-64.so.2 --argv0 "\$0" --library-path $root/usr/lib/x86_64-linux-gnu $program.elf "\$@"
+exec $1/usr/lib64/ld-linux-x86-64.so.2 --argv0 "\$0" --library-path $1/usr/lib/x86_64-linux-gnu $program.elf "\$@"
 TEXT
         chmod +x "$program"
     done
@@ -111,9 +125,9 @@ TEXT
 
 name=${1:-} suite=${2:-}
 case $name in
-    qemu | busybox | sparse) part=$folder/$name ;;
+    qemu | gcc | busybox | sparse) part=$folder/$name ;;
     kernel) part=$folder/kernel-${suite:?"kernel needs a suite"} ;;
-    *) echo "vm: fetch.sh knows qemu, busybox, sparse and kernel SUITE, not \`$name\`" >&2; exit 2 ;;
+    *) echo "vm: fetch.sh knows qemu, gcc, busybox, sparse and kernel SUITE, not \`$name\`" >&2; exit 2 ;;
 esac
 mkdir -p "$folder"
 # Who needs the same part waits for whoever is at it; a kernel may need QEMU meanwhile.
@@ -125,6 +139,7 @@ if [[ ! -e $part/complete ]]; then
     prepare_apt
     case $name in
         qemu) fetch_qemu ;;
+        gcc) fetch_gcc ;;
         kernel) fetch_kernel "$suite" ;;
         busybox) unpack "$part" busybox-static/bookworm ;;
         sparse) unpack "$part" sparse/bookworm ;;
