@@ -9,6 +9,7 @@ use crate::bar;
 use crate::cdc::entries as cdc;
 use crate::egress::{self, tx_inject};
 use crate::entry::{Entry, Simulated, Variant};
+use crate::events;
 use crate::hostdma::{self, psdpram};
 use crate::ingress::{datapath, dma, her_gen, pkt_alloc, pkt_match, slots};
 use crate::regs;
@@ -41,6 +42,7 @@ pub fn simulated() -> Vec<Simulated> {
         cdc::SIMULATED,
         bar::SIMULATED,
         regs::SIMULATED,
+        events::SIMULATED,
         app::SIMULATED,
         stub::SIMULATED,
         stream::SIMULATED,
@@ -80,6 +82,7 @@ const ENTRIES: &[Entry] = &[
     cdc::AXI_LITE_CROSSING,
     bar::ENTRY,
     regs::ENTRY,
+    events::ENTRY,
     app::REPORTER_ENTRY,
     app::ENTRY,
     stub::ENTRY,

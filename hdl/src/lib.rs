@@ -8,6 +8,7 @@ pub mod cdc;
 pub mod egress;
 pub mod entry;
 mod event_counters;
+pub mod events;
 pub mod hostdma;
 pub mod ingress;
 mod limits;

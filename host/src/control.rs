@@ -5,7 +5,9 @@ use crate::error::ErrorKind;
 use crate::layout::Part;
 use spinneret_program::{Code, Program};
 use spinneret_regmap::pspin::L1_SCRATCHPADS;
-use spinneret_regmap::{CONTEXTS, RULES_PER_RULESET, caps, cl, find, guard, her, her_meta, ingress, me};
+use spinneret_regmap::{
+    CONTEXTS, RULES_PER_RULESET, caps, cl, events, find, guard, her, her_meta, ingress, me,
+};
 use spinneret_rules::Ruleset;
 use std::time::Duration;
 
@@ -95,6 +97,7 @@ impl<D: Device> Control<'_, D> {
                 caps::MAGIC_VALUE,
             )?;
         }
+        self.listen()?;
         self.set(me::VALID.offset, 0)?;
         self.stop()?;
         self.set(her::VALID.offset, 0)?;
@@ -108,6 +111,26 @@ impl<D: Device> Control<'_, D> {
         self.set_ours(guard::BY_CONTEXT.offset, tells_contexts)?;
         self.set(her::VALID.offset, 1)?;
         self.set(me::VALID.offset, 1)
+    }
+
+    /// Has events told from now on, if the device can be waited for.
+    fn listen(&mut self) -> Result<(), ErrorKind> {
+        if !self.0.has_events() {
+            return Ok(());
+        }
+        let all = events::PENDING.bits.mask(0);
+        self.set(events::MODERATION.offset, 0)?;
+        self.set(events::PENDING.offset, all)?;
+        self.set(events::ENABLE.offset, all)
+    }
+
+    /// Lets time pass until something may have happened, but not longer than that. Whoever looks for it then misses nothing: what
+    /// happens from now on is told again.
+    pub(crate) fn wait_event(&mut self, limit: Duration) -> Result<(), ErrorKind> {
+        match self.0.wait_event(limit)? {
+            0 => Ok(()),
+            lines => self.set(events::PENDING.offset, lines),
+        }
     }
 
     /// Holds the cluster in reset.

@@ -39,7 +39,7 @@ mod stdout;
 
 pub use context::{Context, Options, ProgramNotes};
 pub use counters::{Counter, Counters};
-pub use device::{Address, Device, DeviceError, OpenDevice, chardev};
+pub use device::{Address, Device, DeviceError, OpenDevice, SharedMemory, chardev, vfio};
 pub use error::{Error, ErrorKind};
 pub use memory::{HandlerMemory, HostMemory, Word};
 pub use nic::{Nic, NicGuard};

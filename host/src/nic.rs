@@ -13,6 +13,9 @@ use std::time::Duration;
 
 /// Between two looks at what is waited for.
 const LOOK: Duration = Duration::from_micros(20);
+/// The same on a NIC that tells when something has happened: what it tells nothing of, such as its own memory, is looked at
+/// that seldom.
+const LOOK_BESIDE_EVENTS: Duration = Duration::from_millis(1);
 /// The part of the time waited so far that passes between two looks at most.
 const PATIENCE: u32 = 16;
 
@@ -57,7 +60,8 @@ impl<D: Device> DerefMut for NicGuard<'_, D> {
 }
 
 impl Nic {
-    /// Opens a NIC by its name: `unix:PATH` is a simulated one in another process, any other path the device file of a
+    /// Opens a NIC by its name: `unix:PATH` is a simulated one in another process, `vfio:0000:00:03.0` a function of the PCI bus
+    /// that is bound to `vfio-pci`, any other path the device file of a
     /// card, such as `/dev/pspin0`.
     ///
     /// # Errors
@@ -182,7 +186,15 @@ impl<D: Device> Nic<D> {
                 return Err(ErrorKind::TimedOut { what, limit }).call("Nic::wait_until");
             }
             // Who waits for long is found out a little later, and the NIC is not asked all the time.
-            self.wait(LOOK.max(waited / PATIENCE).min(limit - waited))?;
+            let mut state = self.lock();
+            let look = match state.device.has_events() {
+                true => LOOK_BESIDE_EVENTS,
+                false => LOOK,
+            };
+            let pause = look.max(waited / PATIENCE).min(limit - waited);
+            Control(&mut state.device)
+                .wait_event(pause)
+                .call("Nic::wait_until")?;
         }
         Ok(())
     }

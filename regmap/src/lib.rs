@@ -65,6 +65,14 @@ pub fn counters() -> impl Iterator<Item = &'static Register> {
     COUNTERS.into_iter().flatten()
 }
 
+/// Every word of a counter, and whether it moves only when something went wrong, which [`events::ERRORS_LINE`] tells.
+pub fn error_counters() -> impl Iterator<Item = (Word, bool)> {
+    counters().flat_map(|counter| {
+        let counts_errors = groups::counters::counts_errors(counter);
+        counter.words().map(move |word| (word, counts_errors))
+    })
+}
+
 /// Every counter of the datapaths: all but those of the BAR, which software causes itself.
 pub fn datapath_counters() -> impl Iterator<Item = Word> {
     let of_bar = bar_access::ALL[0].group;

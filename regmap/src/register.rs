@@ -110,7 +110,7 @@ pub enum Access {
 
 impl Access {
     /// Whether the hardware sets its value.
-    pub(crate) const fn shows_hardware(self) -> bool {
+    pub const fn shows_hardware(self) -> bool {
         matches!(self, Self::ReadOnly | Self::WriteClears)
     }
 

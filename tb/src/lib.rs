@@ -4,6 +4,7 @@ pub mod admission_gate;
 pub mod app;
 pub mod bar;
 pub mod egress;
+pub mod events;
 pub mod her_gen;
 pub mod hostdma;
 pub mod ingress;

@@ -19,6 +19,8 @@ rtl/spinneret_register_array_4x1.sv
 rtl/spinneret_register_array_16x32.sv
 rtl/spinneret_register_array_16x1.sv
 rtl/spinneret_register_array_4x32.sv
+rtl/spinneret_register_array_1x6.sv
+rtl/spinneret_register_array_1x16.sv
 rtl/pspin_ctrl_regs.sv
 rtl/spinneret_level_sync.sv
 rtl/spinneret_link_reset.sv
@@ -98,5 +100,7 @@ rtl/spinneret_ram_bytes_128x64.sv
 rtl/spinneret_ram_segment_128x64.sv
 rtl/spinneret_psdpram.sv
 rtl/spinneret_statistics_reporter.sv
+rtl/spinneret_event_lines.sv
+rtl/spinneret_events.sv
 rtl/spinneret_app.sv
 rtl/mqnic_app_block.sv

@@ -14,6 +14,7 @@
 // block: spinneret_psdpram
 // block: spinneret_bar
 // block: pspin_ctrl_regs
+// block: spinneret_events
 // block: spinneret_rate_limiter
 axis_pack.sv
 match_rule.sv
@@ -103,4 +104,5 @@ register_array_4x1.sv
 register_array_16x32.sv
 register_array_4x32.sv
 pspin_ctrl_regs.sv
+spinneret_events.sv
 spinneret_rate_limiter.sv

@@ -6,7 +6,7 @@
 //   num_clusters = 2 (PsPIN clusters)
 //   num_mpq = 16 (message processing queues)
 //   extended = 0 (1: with the registers that the public design does not have)
-//   caps_features = 31 (caps.features: options, a bit each)
+//   caps_features = 95 (caps.features: options, a bit each)
 //   caps_data_width = 512 (caps.data_width: bits of a beat)
 //   caps_mtu = 1500 (caps.mtu: bytes of the longest frame)
 //   caps_inspected_bytes = 66 (caps.inspected_bytes: bytes of a frame that rules see)

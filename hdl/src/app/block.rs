@@ -4,6 +4,7 @@
 //! - **Interface 0**: frames that match a rule go to the cluster, all others pass; see
 //!   [`PspinIngressDatapath`]. Frames of the cluster join those of the host; see [`PspinTxInject`].
 //! - **BAR**: cluster memory and control registers; see [`SpinneretBar`] and [`PspinCtrlRegs`].
+//! - **Events** become messages for interrupts; see [`EventLines`] and [`SpinneretEvents`].
 //! - **Reset of the cluster** (`cl.ctrl[1]`, or a clock that is not running) takes all that is on its way to or from the
 //!   cluster with it, and nothing else: unmatched frames, frames of the host and registers go on, and frames that
 //!   are complete still leave. Matched packets are dropped and counted while it lasts. Counters go on. Contexts are taken
@@ -11,6 +12,7 @@
 //! - **Reset** (`rst`) is the core's: everything is forgotten, and the cluster reset.
 //! - **Names** of ports are those of `mqnic_app_block` and of `pspin_wrap`, the latter without `_i` and `_o`.
 
+use super::lines::EventLines;
 use super::{AppShape, ClusterLink, STDOUT_BITS, StatisticsOut, StatisticsReporter};
 use crate::COUNTER_WIDTH;
 use crate::axi::{AxiMaster, AxiShape, AxiTarget, PSPIN};
@@ -19,6 +21,7 @@ use crate::egress::CommandIn;
 use crate::egress::PspinEgressDatapath;
 use crate::egress::tx_inject::{CompletionIn, CompletionOut, PspinTxInject};
 use crate::entry::{ParameterError, Values};
+use crate::events::{MessageOut, SpinneretEvents};
 use crate::hostdma::psdpram::SpinneretPsdpram;
 use crate::hostdma::{CorundumRam, PspinHostmemDma, ReadDescOut, StatusIn, WriteDescOut};
 use crate::ingress::datapath::PspinIngressDatapath;
@@ -46,6 +49,7 @@ const QUEUE_FLAGS: usize = 16;
     her = shape.ingress.her,
     slave = shape.wrap_axi(),
     command = egress.command_id(),
+    events = shape.events,
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
 pub struct SpinneretApp {
@@ -83,6 +87,8 @@ pub struct SpinneretApp {
     pub m_axis_if_rx: AxisOut<{ shape.ingress.matcher.axis() }>,
     /// Increments of statistics.
     pub m_axis_stat: StatisticsOut,
+    /// Messages for interrupts: the number of a line each.
+    pub m_axis_irq: MessageOut<{ address_width(events.lines) }>,
     /// Reset of the cluster, active low.
     pub cluster_rstn: Wire<Out, bool>,
     /// Fetch enable of each cluster.
@@ -133,6 +139,8 @@ pub struct SpinneretApp {
     /// What Corundum writes to, for reads from host memory.
     read_ram: SpinneretPsdpram<{ shape.ram }>,
     statistics: StatisticsReporter<{ COUNTER_WORDS }, { LEVELS }, { shape.own.first_statistic }>,
+    lines: EventLines<{ shape.own.first_statistic }>,
+    events: SpinneretEvents<{ events }>,
     counters: Wire<Local, { COUNTER_WORDS * COUNTER_WIDTH }>,
     #[new(shape)]
     _shape: AppShape,
@@ -144,7 +152,8 @@ impl Logic for SpinneretApp {
         self.rstn.next = !self.rst.val();
         self.held.next = self.link.held.val();
         self.cluster_path_rstn.next = !self.rst.val() && !self.link.held.val();
-        clocked!(self.clk, self.rst => self.regs, self.statistics, self.link);
+        clocked!(self.clk, self.rst => self.regs, self.statistics, self.link, self.lines,
+            self.events);
         connect!(self => self.bar; clk, rstn);
         connect!(self => self.ingress; clk, rstn);
         connect!(self => self.egress; clk, rstn);
@@ -419,6 +428,21 @@ impl Logic for SpinneretApp {
         self.regs.alloc_dropped_pkts.next = self.ingress.alloc_dropped_pkts.val();
         self.statistics.counters.next = self.counters.val();
         connect!(self.statistics.m_axis_stat => self.m_axis_stat);
+
+        /// Events.
+        self.lines.arrived.next = self.host.wr_arrived_o.val();
+        self.lines.asker.next = self.host.wr_arrived_context_o.val();
+        self.lines.by_context.next = self.regs.guard_by_context.val();
+        self.lines.stdout_valid.next = self.link.stdout.valid.val();
+        self.lines.reported.next = self.statistics.m_axis_stat.tvalid.val() && self.m_axis_stat.tready.val();
+        self.lines.statistic.next = self.statistics.m_axis_stat.tid.val();
+        self.events.happened.next = self.lines.happened.val();
+        self.events.clear.next = self.regs.events_clear.val();
+        self.events.enable.next = self.regs.events_enable.val();
+        self.events.moderation.next = self.regs.events_moderation.val();
+        self.regs.events_pending.next = self.events.pending.val();
+        self.regs.events_sent.next = self.events.sent.val();
+        connect!(self.events.m_axis_irq => self.m_axis_irq);
 
         /// The cluster's side.
         connect!(self => self.link;

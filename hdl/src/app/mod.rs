@@ -10,12 +10,14 @@
 //!  |  if_tx 0 <-- PspinTxInject <- PspinEgress... ClusterLink <-> no_slave, cmd   |   pspin_wrap, or
 //!  |  DMA <----- SpinneretPsdpram, PspinHostmemDma ClusterLink <- host_master     |   the stand-in
 //!  |  stat <---- StatisticsReporter               |                               |
+//!  |  irq <----- SpinneretEvents <- EventLines    |                               |
 //!  +------------------------------------------------------------------------------+
 //! ```
 
 mod block;
 pub mod corundum;
 mod entry;
+mod lines;
 mod link;
 mod shape;
 mod sources;
@@ -24,6 +26,7 @@ pub mod stub;
 
 pub use block::SpinneretApp;
 pub(crate) use entry::{ENTRY, REPORTER_ENTRY, SIMULATED};
+pub use lines::EventLines;
 pub use link::{ClusterLink, STDOUT_BITS};
 pub use shape::{AppParameters, AppShape};
 pub use sources::{

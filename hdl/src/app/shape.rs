@@ -4,6 +4,7 @@ use crate::axi::{AxiExtras, AxiShape, UserWidths};
 use crate::bar::{self, BarShape};
 use crate::egress::{self, CommandOut, EgressShape, tx_inject};
 use crate::entry::{Checked, Config, ParameterError, Parameters as _, Values};
+use crate::events::{self, EventsShape};
 use crate::hostdma::{self, HostDmaShape, psdpram};
 use crate::ingress::datapath::{self, DatapathShape};
 use crate::ingress::her_gen::{FeedbackOut, HerOut};
@@ -89,6 +90,8 @@ pub struct AppShape {
     pub ram: psdpram::PsdpramShape,
     /// The decoder of the BAR.
     pub bar: BarShape,
+    /// The events.
+    pub events: EventsShape,
 }
 
 impl AppShape {
@@ -114,6 +117,7 @@ impl AppShape {
             )?,
             ram: psdpram::PsdpramShape::new(&psdpram::ENTRY.with(Config::Board, &[RAM_ADDRESS]))?,
             bar: BarShape::new(&bar::ENTRY.with(Config::Board, &bar))?,
+            events: EventsShape::new(&events::ENTRY.with(Config::Board, &[]))?,
         })
     }
 
@@ -131,6 +135,7 @@ impl AppShape {
             self.host.drain,
             her.context_in_message_id,
             own.stub,
+            true,
         ];
         let features = features
             .iter()

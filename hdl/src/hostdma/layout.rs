@@ -229,6 +229,8 @@ pub struct WritePayload {
     pub fault: Field<1>,
     /// It has bytes outside of all windows.
     pub outside: Field<1>,
+    /// The context that asked; of no width without guard.
+    pub asker: Field<{ shape.context() }>,
 }
 
 /// Widths of what passes through the [`TransferQueue`](super::TransferQueue).

@@ -102,6 +102,10 @@ pub struct PspinHostmemDma {
     pub rd_stray_status_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses of reads by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
     pub rd_dma_errors_o: Wire<Out, { events::ERROR_CODES * COUNTER_WIDTH }>,
+    /// A write burst was answered in the clock before, so what it wrote is in host memory; only with `guard`.
+    pub wr_arrived_o: Optional<Wire<Out, bool>, { shape.guard }>,
+    /// The context that asked for it.
+    pub wr_arrived_context_o: Optional<Wire<Out, { shape.context() }>, { shape.guard }>,
     /// The windows of host memory; only with `guard`.
     pub guard: Optional<GuardIn<{ shape.guard_shape() }>, { shape.guard }>,
     /// Synchronous reset of Corundum's DMA and of the RAM, active low; only with `drain`.
@@ -129,6 +133,7 @@ impl Logic for PspinHostmemDma {
         }
         connect!(self => self.write; guard, dma_rstn);
         connect!(self => self.read; guard, dma_rstn);
+        connect!(self.write => self; wr_arrived_o, wr_arrived_context_o);
         /// Counters.
         connect!(self.write => self;
             wr_bursts_o, wr_refused_o, wr_outside_o, wr_stray_status_o, wr_dma_errors_o);

@@ -90,6 +90,10 @@ pub struct PspinHostmemDmaWr {
     pub wr_stray_status_o: Wire<Out, { COUNTER_WIDTH }>,
     /// Statuses by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
     pub wr_dma_errors_o: Wire<Out, { ERROR_CODES * COUNTER_WIDTH }>,
+    /// A burst was answered in the clock before, so what it wrote is in host memory; only with `guard`.
+    pub wr_arrived_o: Optional<Wire<Out, bool>, { shape.guard }>,
+    /// The context that asked for it.
+    pub wr_arrived_context_o: Optional<Wire<Out, { shape.context() }>, { shape.guard }>,
     /// Atomic operations that want data, as [`AtomicFields`] says; only with `atop`.
     pub m_atomic: Optional<StreamOut<{ atomic.width }>, { shape.atomics }>,
     /// The windows of host memory; only with `guard`.
@@ -131,6 +135,8 @@ pub struct PspinHostmemDmaWr {
     response_id: Reg<{ shape.id }>,
     response_code: Reg<2>,
     response_valid: Reg<bool, Reset>,
+    arrived: Optional<Reg<bool, Reset>, { shape.guard }>,
+    arrived_context: Optional<Reg<{ shape.context() }>, { shape.guard }>,
     counters: HalfCounters,
 }
 
@@ -165,9 +171,9 @@ impl Logic for PspinHostmemDmaWr {
         }
         clocked!(self.clk, self.hold => self.bursts, self.intake, self.splitter, self.assembler, self.pieces);
         clocked!(self.clk, self.reset => self.draining, self.freed, self.transfers, self.failed, self.refused,
-            self.outside, self.response_valid);
+            self.outside, self.response_valid, self.arrived);
         clocked!(self.clk, self.forget => self.counters);
-        clocked!(self.clk => self.held_position, self.response_id, self.response_code);
+        clocked!(self.clk => self.held_position, self.response_id, self.response_code, self.arrived_context);
         self.transfers.forget.next = self.forget.val();
         if shape.drain {
             clocked!(self.clk, self.forget => self.account);
@@ -260,6 +266,7 @@ impl Logic for PspinHostmemDmaWr {
                 last: self.pieces.m.data.val().flag(piece.last),
                 fault: self.pieces.m.data.val().flag(piece.fault),
                 outside: self.moves.val() && !self.allowed.val(),
+                asker: self.pieces.m.data.val().field(piece.asker),
             }),
         });
         connect!(self.transfers.desc => self.m_axis_write_desc; dma_addr, ram_sel, ram_addr);
@@ -328,6 +335,18 @@ impl Logic for PspinHostmemDmaWr {
         self.s_axi.b.resp.next = self.response_code.q.val();
         self.s_axi.b.user.next = 0.into();
         self.s_axi.b.valid.next = self.response_valid.q.val();
+        if shape.guard {
+            self.arrived.d.next = self.answer.val();
+            self.arrived_context.d.next = self
+                .transfers
+                .m
+                .data
+                .val()
+                .field(done.payload)
+                .field(payload.asker);
+            self.wr_arrived_o.next = self.arrived.q.val();
+            self.wr_arrived_context_o.next = self.arrived_context.q.val();
+        }
         /// What happens is counted.
         self.counters.in_reset.next = self.reset.val();
         self.counters.retired.next = self.retire.val();

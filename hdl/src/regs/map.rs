@@ -2,7 +2,7 @@
 
 use super::array::Element;
 use super::{RegsShape, WORD};
-use spinneret_regmap::{Access, Register, Word, caps, cl, counters, her_meta, registers, stats};
+use spinneret_regmap::{Access, Register, Word, caps, cl, counters, events, her_meta, registers, stats};
 use spinneret_verilog::prelude::lit;
 use std::fmt;
 
@@ -39,6 +39,10 @@ pub enum Source {
     DroppedPackets,
     /// Last error of the egress DMA.
     EgressError,
+    /// Lines of events that are pending.
+    Pending,
+    /// Messages that were sent.
+    Sent,
     /// A counter, by its place at the port.
     Counter(usize),
     /// A constant.
@@ -221,6 +225,8 @@ fn source(word: Word, shape: &RegsShape) -> Source {
         offset if offset == stats::MPQ.offset => Source::FullQueues,
         offset if offset == stats::DROPPED_PACKETS => Source::DroppedPackets,
         offset if offset == stats::EGRESS_DMA_ERROR => Source::EgressError,
+        offset if offset == events::PENDING.offset => Source::Pending,
+        offset if offset == events::SENT.offset => Source::Sent,
         offset if stats::CLUSTER.address(1) == Some(offset) => Source::Busy,
         offset => Source::Counter(counter(offset)),
     }

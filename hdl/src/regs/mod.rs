@@ -1,7 +1,7 @@
 //! The control registers, behind AXI4-Lite.
 //!
 //! ```text
-//!  s_axil aw, w ==> WritePort ==> RegisterArrays ==> match_*, her_gen_*, guard_*, ...
+//!  s_axil aw, w ==> WritePort ==> RegisterArrays ==> match_*, guard_*, events_*, ...
 //!         b     <==     |              |
 //!                       +=> pulses     |     live inputs, counters, constants
 //!                                      v      v
@@ -31,7 +31,8 @@
 //! - **Standard output**: `stdout_data_valid` says that the oldest word is at `stdout_dout` now. A read of `cl.fifo`
 //!   takes it by one clock of `stdout_rd_en`, in the clock behind that in which it looked; the next word, if there is
 //!   one, has to be there in the clock behind that. A read that finds none gives all ones and takes nothing.
-//! - **Pulse**: `error_clear` is 1 for the clock in which the response to a write of 1 comes.
+//! - **Pulses**: `error_clear` is 1 for the clock in which the response to a write of 1 comes, and so is each bit of
+//!   `events_clear`.
 //! - **Registered outputs**: no path leads from an input to an output.
 //! - **Reset** (`rst` high) gives every register its first value and forgets accesses that were not answered.
 //!
@@ -58,7 +59,7 @@ use crate::axi::{AxiShape, AxiTarget};
 use crate::ingress::her_gen::ContextsOut;
 pub(crate) use map::counter_places;
 use map::{elements, meta};
-use spinneret_regmap::{CONTEXTS, COUNTER_WORDS, RULES_PER_RULESET, RULESETS, cl, guard, her, me};
+use spinneret_regmap::{CONTEXTS, COUNTER_WORDS, RULES_PER_RULESET, RULESETS, cl, events, guard, her, me};
 use spinneret_verilog::prelude::*;
 
 /// Width of a register in bits.
@@ -71,6 +72,10 @@ const HOST_ADDRESS: usize = 64;
 const ERROR: usize = 4;
 /// Rules of all rulesets.
 const RULES: usize = (RULESETS * RULES_PER_RULESET) as usize;
+/// Lines of events.
+const LINES: usize = events::LINES as usize;
+/// Width of the moderation of events.
+const MODERATION: usize = events::MODERATION.bits.mask(0).count_ones() as usize;
 /// Execution contexts.
 const WINDOWS: usize = CONTEXTS as usize;
 
@@ -142,6 +147,16 @@ pub struct PspinCtrlRegs {
     pub cluster_held: Optional<Wire<In, bool>, { extended }>,
     /// The counters, 32 bits each in the order of the table, the first in the lowest bits.
     pub counters: Optional<Wire<In, { COUNTER_WORDS * WORD }>, { extended }>,
+    /// Bit n: line n of the events is pending.
+    pub events_pending: Optional<Wire<In, { LINES }>, { extended }>,
+    /// Messages that were sent.
+    pub events_sent: Optional<Wire<In, { WORD }>, { extended }>,
+    /// Bit n: line n is to be cleared.
+    pub events_clear: Optional<Wire<Out, { LINES }>, { extended }>,
+    /// Bit n: line n sends messages.
+    pub events_enable: Optional<Wire<Out, { LINES }>, { extended }>,
+    /// Clocks between two messages of a line.
+    pub events_moderation: Optional<Wire<Out, { MODERATION }>, { extended }>,
     write: WritePort<{ shape.address }, { &map }>,
     read: ReadPort<{ shape.address }, { &map }>,
     /// The registers that software writes.
@@ -152,6 +167,7 @@ pub struct PspinCtrlRegs {
     stdout_word: Wire<Local, { WORD }>,
     stdout_taken: Reg<bool, Reset>,
     clear: Optional<Reg<bool, Reset>, { extended }>,
+    cleared_lines: Optional<Reg<{ LINES }, Reset>, { extended }>,
     #[new(map)]
     _map: Map,
 }
@@ -160,7 +176,8 @@ impl Logic for PspinCtrlRegs {
     #[kernel]
     fn update(&mut self) {
         let extended = self._shape.extended;
-        clocked!(self.clk, self.rst => self.write, self.read, self.held, self.stdout_taken, self.clear);
+        clocked!(self.clk, self.rst => self.write, self.read, self.held, self.stdout_taken, self.clear,
+            self.cleared_lines);
         /// Writes.
         connect!(self.s_axil.aw => self.write.aw, except prot);
         connect!(self.s_axil => self.write; w, b);
@@ -236,6 +253,24 @@ impl Logic for PspinCtrlRegs {
                         self.words[block]
                             .next
                             .set_slice(low, ERROR, self.egress_dma_last_error.val());
+                    }
+                    Source::Pending => {
+                        self.words[block]
+                            .next
+                            .set_slice(low, LINES, self.events_pending.val());
+                        self.cleared_lines.d.next = self.write.data.val().slice(0, LINES)
+                            & fill(
+                                self.write.go.val()
+                                    && self.write.block.val().get_bit(number)
+                                    && self.write.at.val().get_bit(entry.place)
+                                    && self.write.strobes.val().get_bit(0),
+                                LINES,
+                            );
+                    }
+                    Source::Sent => {
+                        self.words[block]
+                            .next
+                            .set_slice(low, WORD, self.events_sent.val());
                     }
                     Source::Counter(counter) => {
                         self.words[block].next.set_slice(
@@ -331,6 +366,9 @@ impl Logic for PspinCtrlRegs {
             }
             self.guard_size.next = self.held[Held(&guard::SIZE)].values.val();
             self.guard_by_context.next = self.held[Held(&guard::BY_CONTEXT)].values.val().get_bit(0);
+            self.events_clear.next = self.cleared_lines.q.val();
+            self.events_enable.next = self.held[Held(&events::ENABLE)].values.val();
+            self.events_moderation.next = self.held[Held(&events::MODERATION)].values.val();
         }
     }
 }

@@ -42,7 +42,7 @@ macro_rules! constants {
 }
 
 constants! {
-    features = 0x1f, "options, a bit each";
+    features = 0x5f, "options, a bit each";
     data_width = 512, "bits of a beat";
     mtu = 1500, "bytes of the longest frame";
     inspected_bytes = 66, "bytes of a frame that rules see";

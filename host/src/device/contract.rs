@@ -142,6 +142,21 @@ pub trait Device: fmt::Debug {
     /// If the device fails meanwhile.
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError>;
 
+    /// Whether the device can be waited for: it has the registers of events, and messages of its lines come here.
+    fn has_events(&self) -> bool {
+        false
+    }
+
+    /// Lets time pass until messages of events come, but not longer than that: the lines that they are of, a bit each. A message
+    /// that has come since the last call ends it at once.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    fn wait_event(&mut self, limit: Duration) -> Result<u32, DeviceError> {
+        self.wait(limit)?;
+        Ok(0)
+    }
+
     /// The program has computed for so long: on a device whose time is simulated that much of it passes, on others it has
     /// passed already.
     ///

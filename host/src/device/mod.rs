@@ -5,6 +5,7 @@ mod contract;
 mod mapping;
 mod open;
 pub mod socket;
+pub mod vfio;
 
 pub use contract::{Address, Area, Device, DeviceError};
 pub use mapping::{Mapping, SharedMemory};

@@ -1,7 +1,7 @@
 //! A device that is found by its name.
 
 use super::contract::{Address, Area, Device, DeviceError};
-use super::{chardev, socket};
+use super::{chardev, socket, vfio};
 use spinneret_program::Program;
 use std::path::Path;
 use std::ptr::NonNull;
@@ -14,6 +14,8 @@ pub enum OpenDevice {
     Socket(socket::Client),
     /// A card behind its driver.
     Card(chardev::Card),
+    /// A card, or a simulated one in a virtual machine, through the kernel's `vfio-pci`.
+    Vfio(vfio::Vfio),
 }
 
 /// Why no device can be opened.
@@ -21,7 +23,7 @@ pub enum OpenDevice {
 pub enum OpenError {
     /// The name says nothing.
     #[error(
-        "`{0}` is no NIC: write unix:PATH for the socket of `spinneret serve`, or /dev/pspin0 for a card"
+        "`{0}` is no NIC: write unix:PATH for the socket of `spinneret serve`, vfio:0000:00:03.0 for a PCI function, or /dev/pspin0 for a card"
     )]
     Name(String),
     /// Nobody answers there.
@@ -30,16 +32,22 @@ pub enum OpenError {
     /// The card cannot be used.
     #[error(transparent)]
     Card(#[from] chardev::CardError),
+    /// The PCI function cannot be used.
+    #[error(transparent)]
+    Vfio(#[from] vfio::VfioError),
 }
 
 impl OpenDevice {
-    /// Opens `unix:PATH`, or a device file by its path.
+    /// Opens `unix:PATH`, `vfio:` with a place on the PCI bus, or a device file by its path.
     ///
     /// # Errors
     /// If there is no such device, or somebody else has it.
     pub fn open(name: &str) -> Result<Self, OpenError> {
         if let Some(path) = name.strip_prefix("unix:") {
             return Ok(Self::Socket(socket::Client::connect(Path::new(path))?));
+        }
+        if let Some(place) = name.strip_prefix("vfio:") {
+            return Ok(Self::Vfio(vfio::Vfio::open(place)?));
         }
         if !name.contains('/') {
             return Err(OpenError::Name(name.to_owned()));
@@ -57,6 +65,7 @@ macro_rules! each {
         match $self {
             OpenDevice::Socket($device) => $call,
             OpenDevice::Card($device) => $call,
+            OpenDevice::Vfio($device) => $call,
         }
     };
 }
@@ -124,6 +133,14 @@ impl Device for OpenDevice {
 
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
         each!(self, device => device.wait(time))
+    }
+
+    fn has_events(&self) -> bool {
+        each!(self, device => device.has_events())
+    }
+
+    fn wait_event(&mut self, limit: Duration) -> Result<u32, DeviceError> {
+        each!(self, device => device.wait_event(limit))
     }
 
     fn compute(&mut self, time: Duration) -> Result<(), DeviceError> {

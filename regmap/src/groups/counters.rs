@@ -210,6 +210,17 @@ pub mod bar_access {
     }
 }
 
+/// Names of counters that move when all is well, and of levels.
+const GOOD: [&str; 6] = ["matched", "bypassed", "hers", "frames", "completions", "bursts"];
+
+/// Whether a counter moves only when something went wrong.
+pub(crate) fn counts_errors(counter: &Register) -> bool {
+    let is_level = ingress::ALL[ingress::LEVELS.start as usize..]
+        .iter()
+        .any(|level| level == counter);
+    !is_level && !GOOD.contains(&counter.name)
+}
+
 const fn counter(
     group: &'static str,
     base: u32,

@@ -14,9 +14,10 @@ pub(super) struct Mirror {
 }
 
 /// Registers whose value goes up and down.
-const STATES: [&str; 6] = [
+const STATES: [&str; 7] = [
     "cl",
     "stats",
+    "pending",
     "large_used",
     "small_used",
     // A reset of the cluster takes these with it.
@@ -82,7 +83,7 @@ impl Mirror {
                 // All ones say that there is none.
                 return (data != u32::MAX).then_some(data);
             }
-            Some(found) if found.access == Access::ReadOnly => {
+            Some(found) if found.access.shows_hardware() => {
                 assert_eq!(response, Response::Okay);
                 self.registers.show(register, data);
                 assert_eq!(

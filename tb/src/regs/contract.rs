@@ -65,8 +65,9 @@ impl Contract {
         writes && reads && !self.pops
     }
 
-    /// An edge of the clock, with registers that show what they do in this clock; the address of a write that it did.
-    pub(super) fn step(&mut self, seen: &Seen, registers: &mut Registers) -> Option<u32> {
+    /// An edge of the clock, with registers that show what they do in this clock; the address of a write that it did,
+    /// and the bits that were written as 1.
+    pub(super) fn step(&mut self, seen: &Seen, registers: &mut Registers) -> Option<(u32, u32)> {
         let takes = [
             self.write_address_ready(),
             self.write_data_ready(),
@@ -106,7 +107,7 @@ impl Contract {
         }
     }
 
-    fn step_write(&mut self, seen: &Seen, registers: &mut Registers) -> Option<u32> {
+    fn step_write(&mut self, seen: &Seen, registers: &mut Registers) -> Option<(u32, u32)> {
         let answered = self.response.is_some();
         if seen.response_ready {
             self.response = None;
@@ -119,7 +120,8 @@ impl Contract {
         }
         self.response = Some(registers.write(address, data, strobes));
         (self.write_address, self.write_data) = (None, None);
-        Some(address)
+        let ones = |byte: u32| (data & 0xff << (8 * byte)) * u32::from(strobes >> byte & 1);
+        Some((address, (0..4).map(ones).sum()))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::contract::Seen;
 use super::layout::Layout;
 use spinneret_regmap::model::Registers;
-use spinneret_regmap::{Register, cl, guard, her, her_meta, me, stats};
+use spinneret_regmap::{Register, cl, events, guard, her, her_meta, me, stats};
 use spinneret_sim::model::{Instance, PortHandle};
 
 /// The channels of AXI4-Lite, as the block sees them.
@@ -114,6 +114,11 @@ impl Output {
                 output("guard_base", pairs(&guard::BASE_0, &guard::BASE_1)),
                 output("guard_size", parts(&guard::SIZE, 32)),
                 output("guard_by_context", parts(&guard::BY_CONTEXT, 1)),
+                output("events_enable", parts(&events::ENABLE, width(&events::ENABLE))),
+                output(
+                    "events_moderation",
+                    parts(&events::MODERATION, width(&events::MODERATION)),
+                ),
             ]);
         }
         all
@@ -171,6 +176,14 @@ impl LiveInputs {
                     .map(|(place, word)| (word.offset(), counters, 32 * place)),
             );
             let flags = ["cluster_running", "cluster_held"].map(|name| port(dut, name));
+            for (register, name) in [
+                (&events::PENDING, "events_pending"),
+                (&events::SENT, "events_sent"),
+            ] {
+                let port = port(dut, name);
+                sources.push((register.offset, port, 0));
+                all.push(port);
+            }
             all.push(counters);
             all.extend(flags);
             status = Some(flags);
@@ -195,6 +208,11 @@ impl LiveInputs {
 /// Every word of a register, with that width.
 fn parts(register: &'static Register, width: usize) -> Vec<(u32, usize)> {
     register.words().map(|word| (word.offset(), width)).collect()
+}
+
+/// Bits of a word of a register.
+fn width(register: &Register) -> usize {
+    register.bits.mask(0).count_ones() as usize
 }
 
 /// Low and high words in turn.

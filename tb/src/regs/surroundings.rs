@@ -6,7 +6,7 @@ use super::ports::{Channels, LiveInputs, Output, port};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use spinneret_regmap::model::{Registers, Response};
-use spinneret_regmap::stats;
+use spinneret_regmap::{events, stats};
 use spinneret_sim::agent::{Agent, Violation};
 use spinneret_sim::model::{Instance, Model, PortHandle};
 use spinneret_sim::simulation::Simulation;
@@ -42,10 +42,12 @@ impl Surroundings {
                 .map(|output| (output, Vec::new()))
                 .collect(),
             clear: layout.is_extended().then(|| port(dut, "error_clear")),
+            clear_lines: layout.is_extended().then(|| port(dut, "events_clear")),
             stdout: ["stdout_rd_en", "stdout_dout", "stdout_data_valid"].map(|name| port(dut, name)),
             registers: layout.registers(),
             contract: Contract::default(),
             clears: false,
+            cleared_lines: 0,
             activity,
             rng: sim.rng("surroundings of the registers"),
             words: VecDeque::new(),
@@ -86,12 +88,15 @@ struct State {
     /// Outputs, and what they have to show.
     outputs: Vec<(Output, Vec<u8>)>,
     clear: Option<PortHandle>,
+    clear_lines: Option<PortHandle>,
     /// Read enable, data, valid.
     stdout: [PortHandle; 3],
     registers: Registers,
     contract: Contract,
     /// A pulse is given in this clock.
     clears: bool,
+    /// Lines of events that are cleared in this clock.
+    cleared_lines: u32,
     activity: Activity,
     rng: ChaCha8Rng,
     /// Words of standard output.
@@ -159,6 +164,7 @@ impl State {
         }
         let code = |response: Response| response as u128;
         let mut values = Vec::new();
+        values.extend(self.clear_lines.map(|port| (port, self.cleared_lines.into())));
         values.extend(contract.response.map(|response| (channels.bresp, code(response))));
         if let Some((data, response)) = contract.data {
             values.extend([(channels.rdata, data.into()), (channels.rresp, code(response))]);
@@ -205,7 +211,13 @@ impl State {
         let pulses = self.registers.pulses(stats::ERROR_CLEAR.offset);
         let written = self.contract.step(&seen, &mut self.registers);
         self.clears = pulses != self.registers.pulses(stats::ERROR_CLEAR.offset);
-        if let Some(address) = written {
+        self.cleared_lines = match written {
+            Some((address, ones)) if address & !3 == events::PENDING.offset => {
+                ones & events::PENDING.bits.mask(0)
+            }
+            _ => 0,
+        };
+        if let Some((address, _)) = written {
             for (output, expected) in &mut self.outputs {
                 if output.shows(address & !3) {
                     *expected = output.expected(&self.registers);
@@ -237,6 +249,7 @@ impl Agent for State {
         }
         self.contract = Contract::default();
         self.clears = false;
+        self.cleared_lines = 0;
         self.registers.reset();
         self.expect_all();
         dut.set_high(self.stdout[2], false);

@@ -3,7 +3,7 @@
 use crate::each_model;
 use crate::support::{answer, response};
 use spinneret_models::{PspinCtrlRegs, PspinCtrlRegsBoard, PspinCtrlRegsOdd};
-use spinneret_regmap::{caps, cl, guard, me, reset_word, stats};
+use spinneret_regmap::{caps, cl, events, guard, me, reset_word, stats};
 use spinneret_sim::axil::{LiteWrite, Response};
 use spinneret_sim::model::Model;
 use spinneret_sim::test_run::{TestRun, run_test};
@@ -136,6 +136,7 @@ fn the_drop_in_has_none_of_the_extensions() {
             me::RELATIVE.offset,
             guard::ENFORCE.offset,
             guard::BY_CONTEXT.offset,
+            events::PENDING.offset,
             caps::MAGIC.offset,
         ];
         for offset in extensions.into_iter().chain(others) {
@@ -150,7 +151,7 @@ fn the_drop_in_has_none_of_the_extensions() {
 fn constants<M: Model>(run: &mut TestRun, expected: &[(&str, u64)]) {
     let mut bench = Bench::new(run.simulation::<M>());
     assert_eq!(answer(bench.read(0xf000)), (0x4e49_5053, OKAY), "SPIN");
-    assert_eq!(answer(bench.read(0xf004)), (0x0001_0100, OKAY), "version");
+    assert_eq!(answer(bench.read(0xf004)), (0x0001_0200, OKAY), "version");
     for (name, value) in expected {
         let offset = caps::offset(name).expect("the table has it");
         assert_eq!(answer(bench.read(offset)), (*value, OKAY), "{name}");
@@ -182,7 +183,7 @@ fn constants_are_those_of_the_generated_hardware() {
         constants::<PspinCtrlRegsBoard>(run, &common);
         constants::<PspinCtrlRegsOdd>(run, &common);
         let board = [
-            ("features", 0x1f),
+            ("features", 0x5f),
             ("clusters", 2),
             ("mpqs", 16),
             ("core_clock_khz", 250_000),

@@ -2,7 +2,7 @@
 
 use crate::each_model;
 use spinneret_models::PspinCtrlRegsBoard;
-use spinneret_regmap::{cl, guard, her, her_meta, me, stats};
+use spinneret_regmap::{cl, events, guard, her, her_meta, me, stats};
 use spinneret_sim::axil::LiteWrite;
 use spinneret_sim::model::Model;
 use spinneret_sim::test_run::{TestRun, run_test};
@@ -64,6 +64,32 @@ fn windows_of_the_host_dma_are_64_bits_wide() {
         assert_eq!(ones(&bench, "guard_by_context"), [0]);
         bench.write(me::relative(1, 3).expect("there is such a rule"), 1);
         assert_eq!(ones(&bench, "match_relative"), [7]);
+        bench.finish();
+    });
+}
+
+#[test]
+fn lines_of_events_are_cleared_for_one_clock_by_those_that_are_written() {
+    run_test("regs_events_clear", 1, |run| {
+        let mut bench = Bench::new(run.simulation::<PspinCtrlRegsBoard>());
+        let offset = u64::from(events::PENDING.offset);
+        for (write, expected) in [
+            (LiteWrite::new(offset, 0xffff_ffd2), vec![1, 4]),
+            (LiteWrite::new(offset, 0x3f).strobed(0xe), vec![]),
+            (LiteWrite::new(offset + 4, 0x3f), vec![]),
+        ] {
+            bench.master.write(write);
+            let mut seen = Vec::new();
+            for _ in 0..20 {
+                bench.sim.cycle();
+                seen.extend(ones(&bench, "events_clear"));
+            }
+            assert_eq!(bench.master.take_writes().len(), 1);
+            assert_eq!(seen, expected);
+        }
+        assert_eq!(ones(&bench, "events_enable"), [0, 1, 2, 3, 4, 5]);
+        bench.write(events::MODERATION.offset, 0xffff_8001);
+        assert_eq!(ones(&bench, "events_moderation"), [0, 15]);
         bench.finish();
     });
 }

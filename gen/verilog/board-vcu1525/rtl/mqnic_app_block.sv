@@ -1112,7 +1112,10 @@ module mqnic_app_block #(
         .m_axis_stat_tdata(m_axis_stat_tdata),
         .m_axis_stat_tid(m_axis_stat_tid),
         .m_axis_stat_tvalid(m_axis_stat_tvalid),
-        .m_axis_stat_tready(m_axis_stat_tready)
+        .m_axis_stat_tready(m_axis_stat_tready),
+        .m_axis_irq_tdata(),
+        .m_axis_irq_tvalid(),
+        .m_axis_irq_tready(1'b1)
     );
 
     pspin_wrap #(

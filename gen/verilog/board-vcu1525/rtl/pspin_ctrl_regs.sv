@@ -72,7 +72,12 @@ module pspin_ctrl_regs (
     output logic          error_clear, // The last error of the egress DMA is to be forgotten.
     input  wire           cluster_running, // The clusters' clock is running.
     input  wire           cluster_held, // The clusters or the link to them are held in reset.
-    input  wire  [1791:0] counters // The counters, 32 bits each in the order of the table, the first in the lowest bits.
+    input  wire  [1791:0] counters, // The counters, 32 bits each in the order of the table, the first in the lowest bits.
+    input  wire     [5:0] events_pending, // Bit n: line n of the events is pending.
+    input  wire    [31:0] events_sent, // Messages that were sent.
+    output logic    [5:0] events_clear, // Bit n: line n is to be cleared.
+    output logic    [5:0] events_enable, // Bit n: line n sends messages.
+    output logic   [15:0] events_moderation // Clocks between two messages of a line.
 );
 
     logic [511:0] words_0000;
@@ -97,19 +102,21 @@ module pspin_ctrl_regs (
     logic [511:0] words_4100;
     logic [511:0] words_5000;
     logic [511:0] words_5040;
+    logic [511:0] words_6000;
     logic [511:0] words_f000;
     logic [511:0] words_f040;
     logic [31:0] stdout_word;
     logic stdout_taken = 1'b0;
     logic clear = 1'b0;
+    logic [5:0] cleared_lines = 6'd0;
     logic write_go;
-    logic [23:0] write_block;
+    logic [24:0] write_block;
     logic [15:0] write_at;
     logic [31:0] write_data;
     logic [3:0] write_strobes;
     logic read_pops;
     logic [3:0] read_index;
-    logic [767:0] read_values;
+    logic [799:0] read_values;
     logic [1:0] held_cl_ctrl_select;
     logic [2:0] held_cl_ctrl_values;
     logic held_me_valid_select;
@@ -180,6 +187,10 @@ module pspin_ctrl_regs (
     logic [127:0] held_guard_size_values;
     logic held_guard_by_context_select;
     logic held_guard_by_context_values;
+    logic held_events_enable_select;
+    logic [5:0] held_events_enable_values;
+    logic held_events_moderation_select;
+    logic [15:0] held_events_moderation_values;
 
     always_comb begin
         held_cl_ctrl_select = 2'd0;
@@ -448,7 +459,7 @@ module pspin_ctrl_regs (
     end
 
     always_comb begin
-        read_values = 768'd0;
+        read_values = 800'd0;
         read_values[31:0] = words_0000[{read_index, 5'd0} +: 32];
         read_values[63:32] = words_1000[{read_index, 5'd0} +: 32];
         read_values[95:64] = words_1100[{read_index, 5'd0} +: 32];
@@ -471,8 +482,9 @@ module pspin_ctrl_regs (
         read_values[639:608] = words_4100[{read_index, 5'd0} +: 32];
         read_values[671:640] = words_5000[{read_index, 5'd0} +: 32];
         read_values[703:672] = words_5040[{read_index, 5'd0} +: 32];
-        read_values[735:704] = words_f000[{read_index, 5'd0} +: 32];
-        read_values[767:736] = words_f040[{read_index, 5'd0} +: 32];
+        read_values[735:704] = words_6000[{read_index, 5'd0} +: 32];
+        read_values[767:736] = words_f000[{read_index, 5'd0} +: 32];
+        read_values[799:768] = words_f040[{read_index, 5'd0} +: 32];
     end
 
     always_comb begin
@@ -750,8 +762,19 @@ module pspin_ctrl_regs (
     end
 
     assign held_guard_by_context_select = write_go && write_block[21] && write_at[1];
+
+    always_comb begin
+        words_6000 = 512'd0;
+        words_6000[5:0] = events_pending;
+        words_6000[37:32] = held_events_enable_values;
+        words_6000[79:64] = held_events_moderation_values;
+        words_6000[127:96] = events_sent;
+    end
+
+    assign held_events_enable_select = write_go && write_block[22] && write_at[1];
+    assign held_events_moderation_select = write_go && write_block[22] && write_at[2];
     assign words_f000 =
-        512'h4000000060000000100000800001c10000000000042000005dc0000020000000010000000020000000400000004000000040000001f000101004e495053;
+        512'h4000000060000000100000800001c10000000000042000005dc0000020000000010000000020000000400000004000000040000005f000102004e495053;
     assign words_f040 = 512'h9c400003d090000000400000000a00000080;
     assign stdout_rd_en = stdout_taken;
 
@@ -811,13 +834,19 @@ module pspin_ctrl_regs (
 
     assign guard_size = held_guard_size_values;
     assign guard_by_context = held_guard_by_context_values;
+    assign events_clear = cleared_lines;
+    assign events_enable = held_events_enable_values;
+    assign events_moderation = held_events_moderation_values;
 
     always_ff @(posedge clk) begin
         stdout_taken <= read_pops && stdout_data_valid;
         clear <= write_go && write_block[1] && write_at[5] && write_strobes[0] && write_data[0];
+        cleared_lines <= write_data[5:0] & {6{write_go && write_block[22] && write_at[0] &&
+            write_strobes[0]}};
         if (rst) begin
             stdout_taken <= 1'b0;
             clear <= 1'b0;
+            cleared_lines <= 6'd0;
         end
     end
 
@@ -1171,6 +1200,24 @@ module pspin_ctrl_regs (
         .strobes(write_strobes[0]),
         .data(write_data[0]),
         .values(held_guard_by_context_values)
+    );
+
+    spinneret_register_array_1x6 u_held_events_enable (
+        .clk(clk),
+        .rst(rst),
+        .select(held_events_enable_select),
+        .strobes(write_strobes[0]),
+        .data(write_data[5:0]),
+        .values(held_events_enable_values)
+    );
+
+    spinneret_register_array_1x16 u_held_events_moderation (
+        .clk(clk),
+        .rst(rst),
+        .select(held_events_moderation_select),
+        .strobes(write_strobes[1:0]),
+        .data(write_data[15:0]),
+        .values(held_events_moderation_values)
     );
 endmodule : pspin_ctrl_regs
 

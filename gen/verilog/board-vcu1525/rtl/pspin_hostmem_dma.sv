@@ -102,6 +102,8 @@ module pspin_hostmem_dma (
     output logic   [31:0] rd_outside_o, // Read bursts with bytes outside of all windows.
     output logic   [31:0] rd_stray_status_o, // Statuses of reads for tags that were not in flight.
     output logic  [351:0] rd_dma_errors_o, // Statuses of reads by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
+    output logic          wr_arrived_o, // A write burst was answered in the clock before, so what it wrote is in host memory; only with `guard`.
+    output logic    [1:0] wr_arrived_context_o, // The context that asked for it.
     // The windows of host memory; only with `guard`.
     input  wire           guard_open,
     input  wire           guard_by_context,
@@ -167,6 +169,8 @@ module pspin_hostmem_dma (
         .wr_outside_o(wr_outside_o),
         .wr_stray_status_o(wr_stray_status_o),
         .wr_dma_errors_o(wr_dma_errors_o),
+        .wr_arrived_o(wr_arrived_o),
+        .wr_arrived_context_o(wr_arrived_context_o),
         .m_atomic_data(write_m_atomic_data),
         .m_atomic_valid(write_m_atomic_valid),
         .m_atomic_ready(read_s_atomic_ready),

@@ -58,6 +58,8 @@ module pspin_hostmem_dma_wr (
     output logic   [31:0] wr_outside_o, // Bursts with bytes outside of all windows.
     output logic   [31:0] wr_stray_status_o, // Statuses for tags that were not in flight.
     output logic  [351:0] wr_dma_errors_o, // Statuses by error: 1 in the lowest word, and so on to 11; errors without meaning count as 3.
+    output logic          wr_arrived_o, // A burst was answered in the clock before, so what it wrote is in host memory; only with `guard`.
+    output logic    [1:0] wr_arrived_context_o, // The context that asked for it.
     // Atomic operations that want data, as `AtomicFields` says; only with `atop`.
     output logic   [13:0] m_atomic_data,
     output logic          m_atomic_valid,
@@ -94,6 +96,7 @@ module pspin_hostmem_dma_wr (
         logic [11:0] start;
     } piece_t;
     typedef struct packed {
+        logic [1:0] asker;
         logic outside;
         logic fault;
         logic last;
@@ -126,6 +129,8 @@ module pspin_hostmem_dma_wr (
     logic [5:0] response_id;
     logic [1:0] response_code;
     logic response_valid = 1'b0;
+    logic arrived = 1'b0;
+    logic [1:0] arrived_context;
     logic [1:0] account_taken;
     logic account_settled;
     burst_t bursts_s_data;
@@ -145,7 +150,7 @@ module pspin_hostmem_dma_wr (
     piece_t pieces_m_data;
     logic pieces_m_valid;
     logic pieces_almost_full;
-    logic [110:0] transfers_s_data;
+    logic [112:0] transfers_s_data;
     logic transfers_s_ready;
     logic transfers_clear;
     logic transfers_held_clear;
@@ -174,9 +179,9 @@ module pspin_hostmem_dma_wr (
     assign transfers_clear = !(1'(((intake_written - pieces_m_data.position) - 9'd1) >> 4'd8));
     assign transfers_held_clear = !(1'(((intake_written - held_position) - 9'd1) >> 4'd8));
     assign moves = pieces_m_data.moves;
-    assign transfers_s_data = {moves && !allowed, pieces_m_data.fault, pieces_m_data.last,
-        pieces_m_data.whole, pieces_m_data.position, pieces_m_data.id, moves && allowed, ({1'b0,
-        pieces_m_data.stop} - {1'b0, pieces_m_data.start}) + 13'd1, pieces_m_data.line,
+    assign transfers_s_data = {pieces_m_data.asker, moves && !allowed, pieces_m_data.fault,
+        pieces_m_data.last, pieces_m_data.whole, pieces_m_data.position, pieces_m_data.id, moves && allowed,
+        ({1'b0, pieces_m_data.stop} - {1'b0, pieces_m_data.start}) + 13'd1, pieces_m_data.line,
         pieces_m_data.start[5:0], pieces_m_data.page, pieces_m_data.start};
     assign m_axis_write_desc_imm = 32'd0;
     assign m_axis_write_desc_imm_en = 1'b0;
@@ -193,6 +198,8 @@ module pspin_hostmem_dma_wr (
     assign s_axi_bresp = response_code;
     assign s_axi_buser = 4'd0;
     assign s_axi_bvalid = response_valid;
+    assign wr_arrived_o = arrived;
+    assign wr_arrived_context_o = arrived_context;
 
     always_ff @(posedge clk) begin
         draining <= draining && !(transfers_idle && account_settled);
@@ -219,6 +226,8 @@ module pspin_hostmem_dma_wr (
                 response_code <= 2'd0;
             end
         end
+        arrived <= answer;
+        arrived_context <= transfers_m_data.payload.asker;
         if (reset) begin
             draining <= 1'b1;
             freed <= 9'd0;
@@ -226,6 +235,7 @@ module pspin_hostmem_dma_wr (
             refused <= 1'b0;
             outside <= 1'b0;
             response_valid <= 1'b0;
+            arrived <= 1'b0;
         end
     end
 
@@ -324,7 +334,7 @@ module pspin_hostmem_dma_wr (
         .allowed(allowed)
     );
 
-    spinneret_transfer_queue #(.PAYLOAD(19)) u_transfers (
+    spinneret_transfer_queue #(.PAYLOAD(21)) u_transfers (
         .clk(clk),
         .rst(reset),
         .forget(forget),

@@ -118,6 +118,10 @@ module spinneret_app (
     output logic   [11:0] m_axis_stat_tid,
     output logic          m_axis_stat_tvalid,
     input  wire           m_axis_stat_tready,
+    // Messages for interrupts: the number of a line each.
+    output logic    [2:0] m_axis_irq_tdata,
+    output logic          m_axis_irq_tvalid,
+    input  wire           m_axis_irq_tready,
     output logic          cluster_rstn, // Reset of the cluster, active low.
     output logic    [1:0] cl_fetch_en, // Fetch enable of each cluster.
     input  wire     [1:0] cl_eoc, // End of computation of each cluster.
@@ -451,6 +455,9 @@ module spinneret_app (
     logic [127:0] regs_guard_size;
     logic regs_guard_by_context;
     logic regs_error_clear;
+    logic [5:0] regs_events_clear;
+    logic [5:0] regs_events_enable;
+    logic [15:0] regs_events_moderation;
     logic link_held;
     logic link_running;
     logic [1:0] link_eoc;
@@ -660,11 +667,19 @@ module spinneret_app (
     logic [31:0] host_rd_outside_o;
     logic [31:0] host_rd_stray_status_o;
     logic [351:0] host_rd_dma_errors_o;
+    logic host_wr_arrived_o;
+    logic [1:0] host_wr_arrived_context_o;
     logic [1:0] write_ram_ram_wr_cmd_ready;
     logic [1:0] write_ram_ram_wr_done;
     logic [1:0] read_ram_ram_rd_cmd_ready;
     logic [1023:0] read_ram_ram_rd_resp_data;
     logic [1:0] read_ram_ram_rd_resp_valid;
+    logic [11:0] statistics_m_axis_stat_tid;
+    logic statistics_m_axis_stat_tvalid;
+    logic lines_reported;
+    logic [5:0] lines_happened;
+    logic [5:0] events_pending;
+    logic [31:0] events_sent;
 
     assign rstn = !rst;
     assign held = link_held;
@@ -717,6 +732,10 @@ module spinneret_app (
         counters[1759:1728] = bar_timeout_o;
         counters[1791:1760] = bar_errors_o;
     end
+
+    assign m_axis_stat_tid = statistics_m_axis_stat_tid;
+    assign m_axis_stat_tvalid = statistics_m_axis_stat_tvalid;
+    assign lines_reported = statistics_m_axis_stat_tvalid && m_axis_stat_tready;
 
     // The BAR: registers, and the cluster's memory.
     spinneret_bar u_bar (
@@ -869,7 +888,12 @@ module spinneret_app (
         .error_clear(regs_error_clear),
         .cluster_running(link_running),
         .cluster_held(held),
-        .counters(counters)
+        .counters(counters),
+        .events_pending(events_pending),
+        .events_sent(events_sent),
+        .events_clear(regs_events_clear),
+        .events_enable(regs_events_enable),
+        .events_moderation(regs_events_moderation)
     );
 
     // Control of the cluster.
@@ -1605,6 +1629,8 @@ module spinneret_app (
         .rd_outside_o(host_rd_outside_o),
         .rd_stray_status_o(host_rd_stray_status_o),
         .rd_dma_errors_o(host_rd_dma_errors_o),
+        .wr_arrived_o(host_wr_arrived_o),
+        .wr_arrived_context_o(host_wr_arrived_context_o),
         .guard_open(!regs_guard_enforce),
         .guard_by_context(regs_guard_by_context),
         .guard_enabled(regs_guard_enabled),
@@ -1655,9 +1681,36 @@ module spinneret_app (
         .rst(rst),
         .counters(counters),
         .m_axis_stat_tdata(m_axis_stat_tdata),
-        .m_axis_stat_tid(m_axis_stat_tid),
-        .m_axis_stat_tvalid(m_axis_stat_tvalid),
+        .m_axis_stat_tid(statistics_m_axis_stat_tid),
+        .m_axis_stat_tvalid(statistics_m_axis_stat_tvalid),
         .m_axis_stat_tready(m_axis_stat_tready)
+    );
+
+    // Events.
+    spinneret_event_lines u_lines (
+        .clk(clk),
+        .rst(rst),
+        .arrived(host_wr_arrived_o),
+        .asker(host_wr_arrived_context_o),
+        .by_context(regs_guard_by_context),
+        .stdout_valid(link_stdout_valid),
+        .reported(lines_reported),
+        .statistic(statistics_m_axis_stat_tid),
+        .happened(lines_happened)
+    );
+
+    spinneret_events u_events (
+        .clk(clk),
+        .rst(rst),
+        .happened(lines_happened),
+        .clear(regs_events_clear),
+        .enable(regs_events_enable),
+        .moderation(regs_events_moderation),
+        .pending(events_pending),
+        .sent(events_sent),
+        .m_axis_irq_tdata(m_axis_irq_tdata),
+        .m_axis_irq_tvalid(m_axis_irq_tvalid),
+        .m_axis_irq_tready(m_axis_irq_tready)
     );
 endmodule : spinneret_app
 

@@ -18,7 +18,7 @@ module spinneret_read_port (
     input  wire          rready,
     output logic         pops, // The word of standard output is looked at in this cycle.
     output logic   [3:0] index, // Place of the word in its block.
-    input  wire  [767:0] values // The words at that place of all blocks, side by side.
+    input  wire  [799:0] values // The words at that place of all blocks, side by side.
 );
 
     logic looking;
@@ -46,10 +46,12 @@ module spinneret_read_port (
     logic [31:0] chosen_21;
     logic [31:0] chosen_22;
     logic [31:0] chosen_23;
+    logic [31:0] chosen_24;
     logic [31:0] joined_0;
     logic [31:0] joined_1;
     logic [31:0] joined_2;
     logic [31:0] joined_3;
+    logic [31:0] joined_4;
     logic [31:0] whole;
     logic ready = 1'b0;
     logic waiting = 1'b0;
@@ -58,12 +60,13 @@ module spinneret_read_port (
     logic [31:0] parts_1;
     logic [31:0] parts_2;
     logic [31:0] parts_3;
+    logic [31:0] parts_4;
     logic unknown;
     logic answered = 1'b0;
     logic [31:0] data;
     logic refused;
     logic decoder_take;
-    logic [23:0] decoder_block;
+    logic [24:0] decoder_block;
     logic [3:0] decoder_index;
     logic decoder_known;
 
@@ -74,6 +77,7 @@ module spinneret_read_port (
         whole = whole | parts_1;
         whole = whole | parts_2;
         whole = whole | parts_3;
+        whole = whole | parts_4;
     end
 
     // Second step: the word. Of a word that lies in no block all bits are 0.
@@ -119,6 +123,11 @@ module spinneret_read_port (
         joined_3 = joined_3 | chosen_23;
     end
 
+    always_comb begin
+        joined_4 = 32'd0;
+        joined_4 = joined_4 | chosen_24;
+    end
+
     assign chosen_0 = values[31:0] & {32{decoder_block[0]}};
     assign chosen_1 = values[63:32] & {32{decoder_block[1]}};
     assign chosen_2 = values[95:64] & {32{decoder_block[2]}};
@@ -143,6 +152,7 @@ module spinneret_read_port (
     assign chosen_21 = values[703:672] & {32{decoder_block[21]}};
     assign chosen_22 = values[735:704] & {32{decoder_block[22]}};
     assign chosen_23 = values[767:736] & {32{decoder_block[23]}};
+    assign chosen_24 = values[799:768] & {32{decoder_block[24]}};
     assign decoder_take = arvalid && ready;
     assign arready = ready;
     assign rvalid = answered;
@@ -169,6 +179,7 @@ module spinneret_read_port (
             parts_1 <= joined_1;
             parts_2 <= joined_2;
             parts_3 <= joined_3;
+            parts_4 <= joined_4;
         end
         // First step: the address.
         ready <= !waiting || looking;

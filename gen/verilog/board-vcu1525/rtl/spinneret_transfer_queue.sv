@@ -6,7 +6,7 @@
 //
 // It is made for the values of its parameters that instances in this design set.
 module spinneret_transfer_queue #(
-    parameter integer PAYLOAD = 19,
+    parameter integer PAYLOAD = 21,
     localparam integer REQUEST = 92 + PAYLOAD
 ) (
     input  wire                clk, // Clock.

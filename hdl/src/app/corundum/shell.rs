@@ -102,6 +102,13 @@ const FLEXIBLE: &[&str] = &[
 /// Ports of the cluster that the application does not know.
 pub(super) const UNUSED_CLUSTER_PORTS: &[(&str, &str)] = &[("eos_i", "1'b0"), ("pspin_active_o", "")];
 
+/// Ports of the application that Corundum has none for: messages for interrupts are taken, and go nowhere.
+const UNUSED_APP_PORTS: &[(&str, &str)] = &[
+    ("m_axis_irq_tdata", ""),
+    ("m_axis_irq_tvalid", ""),
+    ("m_axis_irq_tready", "1'b1"),
+];
+
 impl Shell<'_> {
     /// The complete source file.
     pub fn text(&self) -> String {
@@ -136,6 +143,7 @@ impl Shell<'_> {
         for port in &self.app.ports {
             match shell.get(&port.name) {
                 _ if CLOCKS.contains(&port.name.as_str()) => sides.clocks.push(port),
+                _ if UNUSED_APP_PORTS.iter().any(|(unused, _)| *unused == port.name) => {}
                 Some(outer) => sides.corundum.push((port, outer.clone())),
                 None => sides.cluster.push(port),
             }
@@ -323,6 +331,11 @@ fn write_app(text: &mut String, name: &str, sides: &Sides) {
         };
         format!("        .{}({value})", port.name)
     }));
+    lines.extend(
+        UNUSED_APP_PORTS
+            .iter()
+            .map(|(port, value)| format!("        .{port}({value})")),
+    );
     let _ = writeln!(text, "    {name} app (\n{}\n    );\n", lines.join(",\n"));
 }
 

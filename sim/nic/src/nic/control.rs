@@ -60,6 +60,7 @@ impl<B: Behind> Nic<B> {
         let offset = register_in_bar(register)?;
         self.write_bar(offset, value, Place::Register(register))?;
         self.route.written(register, value);
+        self.messages.written(register, value);
         Ok(())
     }
 

@@ -25,6 +25,8 @@ pub struct Names {
     pub completions: &'static str,
     /// The same, for the host.
     pub completed: &'static str,
+    /// Messages for interrupts, if the design has a port for them.
+    pub messages: Option<&'static str>,
 }
 
 impl Names {
@@ -36,6 +38,7 @@ impl Names {
         to_wire: "m_axis_if_tx",
         completions: "s_axis_if_tx_cpl",
         completed: "m_axis_if_tx_cpl",
+        messages: Some("m_axis_irq_t"),
     };
     /// Those of interface 0, where each interface has ports of its own.
     pub const INTERFACE_0: Self = Self {
@@ -45,6 +48,7 @@ impl Names {
         to_wire: "m_axis_if_tx_0",
         completions: "s_axis_if_tx_cpl_0",
         completed: "m_axis_if_tx_cpl_0",
+        messages: None,
     };
 }
 

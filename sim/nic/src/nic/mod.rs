@@ -14,6 +14,7 @@ mod behind;
 mod control;
 mod hardware;
 mod line;
+mod messages;
 mod modelled;
 mod route;
 
@@ -24,6 +25,7 @@ pub use line::{SLOWEST_PS, Timed};
 pub use modelled::Modelled;
 
 use line::Line;
+use messages::Messages;
 use route::Route;
 use spinneret_cluster::{Config, Program};
 use spinneret_regmap::{bar, cl};
@@ -112,6 +114,7 @@ pub struct Nic<B = Modelled> {
     to_wire: StreamSink,
     completions: ChannelSource,
     completed: ChannelSink,
+    messages: Messages,
     dma: [CorundumDma; 2],
     host: HostMemory,
     behind: B,
@@ -170,6 +173,8 @@ impl<B: Behind> Nic<B> {
         sim.in_domain(CLUSTER);
         let behind = attach(&mut sim)?;
         sim.in_domain(CORE);
+        let messages = names.messages;
+        let messages = messages.map(|port| sim.channel_sink(port, &["data"], Pause::Never));
         let host = HostMemory::not_compared(1);
         let dma = [Transfer::ToHost, Transfer::FromHost];
         let dma = dma.map(|transfer| attach_dma(&mut sim, transfer, &host, config.host_latency));
@@ -182,6 +187,7 @@ impl<B: Behind> Nic<B> {
             to_wire: sim.sink(names.to_wire, Pause::Never),
             completions: sim.channel_source(names.completions, &["tag"], Pause::Never),
             completed: sim.channel_sink(names.completed, &["tag"], Pause::Never),
+            messages: Messages::new(messages),
             dma: [to_host_memory?, from_host_memory?],
             host,
             behind,
@@ -297,8 +303,13 @@ impl<B: Behind> Nic<B> {
         self.is_quiet() && self.behind.is_idle()
     }
 
-    /// Whether nothing is on its way outside of the cluster.
+    /// Whether nothing is on its way outside of the cluster, and no message for an interrupt can come.
     fn is_quiet(&self) -> bool {
+        self.moves_nothing() && self.messages.are_over(self.sim.edges(CORE))
+    }
+
+    /// Whether nothing is on its way outside of the cluster.
+    fn moves_nothing(&self) -> bool {
         self.behind.is_quiet()
             && self.rx.is_idle()
             && self.tx.is_idle()
@@ -424,6 +435,10 @@ impl<B: Behind> Nic<B> {
             self.completions.send(&[tag]);
         }
         self.completed.receive_all();
+        self.messages.collect();
+        if self.messages.are_wanted() && !self.moves_nothing() {
+            self.messages.moved(clock);
+        }
         self.hold_back();
     }
 

@@ -40,6 +40,15 @@ pub(super) const PROOFS: &[Proof] = &[
         shows: "handshakes, done and responses exact; every read gives what was written last",
     },
     Proof {
+        name: "spinneret_events",
+        harness: "spinneret_events",
+        block: "spinneret_events",
+        settings: &[("lines", 3), ("moderation_width", 2)],
+        method: Method::Induction(10),
+        fast: true,
+        shows: "no event lost, no message without a pending enabled line, distance kept, told at once and in turn",
+    },
+    Proof {
         name: "host_guard",
         harness: "host_guard",
         block: "host_guard",

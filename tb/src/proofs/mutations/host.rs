@@ -139,4 +139,36 @@ pub(super) const MUTATIONS: &[Row] = &[
     ),
     // Answers OKAY to a write that cannot be done.
     ("pspin_ctrl_regs", "bresp = {refused, 1'b0};", "bresp = 2'd0;"),
+    // Loses an event that comes while its line is cleared.
+    (
+        "spinneret_events",
+        "waiting <= (waiting & ~clear) | happened;",
+        "waiting <= (waiting | happened) & ~clear;",
+    ),
+    // Tells of lines that are not enabled.
+    (
+        "spinneret_events",
+        "due = waiting & enable & ~told",
+        "due = waiting & ~told",
+    ),
+    // Tells again and again.
+    (
+        "spinneret_events",
+        "told <= (told | chosen) & ~clear & enable;",
+        "told <= chosen & ~clear & enable;",
+    ),
+    // Tells of a line that waits at the output once more.
+    ("spinneret_events", "& ~offered & ~resting;", "& ~resting;"),
+    // Rests a clock less than it should.
+    (
+        "spinneret_events",
+        "resting[1] <= timers_1 != 2'd1;",
+        "resting[1] <= timers_1[1];",
+    ),
+    // Changes a message that waits.
+    (
+        "spinneret_events",
+        "assign free = !valid || m_axis_irq_tready;",
+        "assign free = 1'b1;",
+    ),
 ];

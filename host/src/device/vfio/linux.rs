@@ -1,0 +1,391 @@
+//! A PCI function as Linux gives it: its IOMMU group, the function's file, and what is mapped of it.
+//!
+//! Source: `Documentation/driver-api/vfio.rst` and `include/uapi/linux/vfio.h` of Linux; the structures are those of the crate
+//! `vfio-bindings`, which are made of the latter.
+
+#![allow(unsafe_code)]
+
+use super::failure::VfioError;
+use super::{Function, SharedMemory};
+use crate::device::Mapping;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, ioctl, opcode};
+use spinneret_regmap::{bar, pci};
+use std::ffi::{CString, c_void};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd as _, OwnedFd};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use vfio_bindings::bindings::vfio;
+
+/// Where the system shows PCI functions.
+const DEVICES: &str = "/sys/bus/pci/devices";
+/// Where it gives groups of the IOMMU.
+const GROUPS: &str = "/dev/vfio";
+/// The command register of a function, and its bits for answering accesses and for accesses of its own.
+const COMMAND: u64 = 4;
+const MEMORY_AND_MASTER: u16 = 0b110;
+
+/// Numbers of the calls, counted from the first of VFIO.
+const API_VERSION: u32 = 0;
+const CHECK_EXTENSION: u32 = 1;
+const SET_IOMMU: u32 = 2;
+const GROUP_STATUS: u32 = 3;
+const SET_CONTAINER: u32 = 4;
+const DEVICE_FD: u32 = 6;
+const REGION_INFO: u32 = 8;
+const IRQ_INFO: u32 = 9;
+const SET_IRQS: u32 = 10;
+const MAP_DMA: u32 = 13;
+const UNMAP_DMA: u32 = 14;
+
+/// A function that this process has, and nobody else.
+#[derive(Debug)]
+pub struct PciFunction {
+    bar: Mapping,
+    /// One for each vector.
+    interrupts: [OwnedFd; pci::VECTORS as usize],
+    /// Closed last, in this order: the function, its group, the memory that it reaches.
+    _function: File,
+    _group: OwnedFd,
+    container: OwnedFd,
+}
+
+impl PciFunction {
+    /// Opens the function at a place of the PCI bus.
+    pub(super) fn open(place: &str) -> Result<Self, VfioError> {
+        let group = find(place)?;
+        let container = open_file(Path::new(GROUPS).join("vfio"), place)?;
+        let version = call::<API_VERSION, _>(&container, &mut ())
+            .map_err(VfioError::call("the kernel's version of VFIO"))?;
+        let has_iommu = value_call::<CHECK_EXTENSION>(&container, vfio::VFIO_TYPE1v2_IOMMU);
+        if version as u32 != vfio::VFIO_API_VERSION || !matches!(has_iommu, Ok(1..)) {
+            let what = format!("the kernel has version {version} of VFIO, or no IOMMU of type 1");
+            return Err(VfioError::Shape {
+                place: place.to_owned(),
+                what,
+            });
+        }
+        let group = enter(place, &group, &container)?;
+        value_call::<SET_IOMMU>(&container, vfio::VFIO_TYPE1v2_IOMMU)
+            .map_err(VfioError::call("choosing the IOMMU of type 1"))?;
+        let name = CString::new(place).map_err(|_| VfioError::Place(place.to_owned()))?;
+        // SAFETY: the call reads the name, which ends with 0 and outlives it.
+        let function = unsafe { raw_call::<DEVICE_FD>(&group, name.as_ptr().cast_mut().cast()) };
+        let function = function.map_err(VfioError::call(format!("asking for {place}")))?;
+        // SAFETY: the call has given us a new descriptor, and nobody else knows of it.
+        let function = File::from(unsafe { OwnedFd::from_raw_fd(function) });
+        let bar = map_bar(place, &function)?;
+        turn_on(&function).map_err(VfioError::call(format!("letting {place} access memory")))?;
+        let interrupts = take_interrupts(place, &function)?;
+        Ok(Self {
+            bar,
+            interrupts,
+            _function: function,
+            _group: group,
+            container,
+        })
+    }
+}
+
+impl Function for PciFunction {
+    fn read(&self, offset: u32) -> u32 {
+        let mut word = [0; 4];
+        self.bar.read(offset as usize, &mut word);
+        u32::from_le_bytes(word)
+    }
+
+    fn write(&self, offset: u32, value: u32) {
+        self.bar.write(offset as usize, &value.to_le_bytes());
+    }
+
+    fn map(&self, address: u64, memory: &SharedMemory) -> io::Result<()> {
+        let mut map = vfio::vfio_iommu_type1_dma_map {
+            argsz: size_of::<vfio::vfio_iommu_type1_dma_map>() as u32,
+            flags: vfio::VFIO_DMA_MAP_FLAG_READ | vfio::VFIO_DMA_MAP_FLAG_WRITE,
+            vaddr: memory.mapping().start().addr().get() as u64,
+            iova: address,
+            size: memory.mapping().len() as u64,
+        };
+        call::<MAP_DMA, _>(&self.container, &mut map).map(|_| ())
+    }
+
+    fn unmap(&self, address: u64, bytes: u64) -> io::Result<()> {
+        let mut unmap = vfio::vfio_iommu_type1_dma_unmap {
+            argsz: size_of::<vfio::vfio_iommu_type1_dma_unmap>() as u32,
+            iova: address,
+            size: bytes,
+            ..Default::default()
+        };
+        call::<UNMAP_DMA, _>(&self.container, &mut unmap).map(|_| ())
+    }
+
+    fn wait(&self, limit: Duration) -> io::Result<u32> {
+        let mut waits = self
+            .interrupts
+            .each_ref()
+            .map(|fd| PollFd::new(fd, PollFlags::IN));
+        let limit = Timespec {
+            tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: limit.subsec_nanos().into(),
+        };
+        match poll(&mut waits, Some(&limit)) {
+            // A signal ends the wait early, and whoever waits looks again.
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut came = 0;
+        for (vector, fd) in self.interrupts.iter().enumerate() {
+            // The descriptors do not block: one that nothing was written to says so.
+            if rustix::io::read(fd, &mut [0; 8]).is_ok() {
+                came |= 1 << vector;
+            }
+        }
+        Ok(came)
+    }
+}
+
+/// The group of a function that is ours and bound to `vfio-pci`.
+fn find(place: &str) -> Result<PathBuf, VfioError> {
+    if !is_place(place) {
+        return Err(VfioError::Place(place.to_owned()));
+    }
+    let device = Path::new(DEVICES).join(place);
+    if !device.exists() {
+        return Err(VfioError::NoDevice(place.to_owned()));
+    }
+    let [vendor, id] = ["vendor", "device"].map(|name| number(&device.join(name)));
+    let (vendor, id) = (vendor?, id?);
+    if [vendor, id] != [pci::VENDOR, pci::DEVICE].map(u32::from) {
+        return Err(VfioError::Foreign {
+            place: place.to_owned(),
+            vendor,
+            device: id,
+        });
+    }
+    let driver = link(&device.join("driver"));
+    if driver.as_deref() != Some("vfio-pci") {
+        return Err(VfioError::Driver {
+            place: place.to_owned(),
+            driver,
+        });
+    }
+    let group = link(&device.join("iommu_group")).ok_or_else(|| VfioError::NoIommu(place.to_owned()))?;
+    Ok(Path::new(GROUPS).join(group))
+}
+
+/// Whether it is written as 0000:00:03.0, so that it names nothing but a function.
+fn is_place(place: &str) -> bool {
+    let form = b"hhhh:hh:hh.h";
+    place.len() == form.len()
+        && place.bytes().zip(form).all(|(byte, form)| match form {
+            b'h' => byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase(),
+            mark => byte == *mark,
+        })
+}
+
+/// A number in a file of the system.
+fn number(path: &Path) -> Result<u32, VfioError> {
+    let failed = |source| VfioError::call(format!("reading {}", path.display()))(source);
+    let text = std::fs::read_to_string(path).map_err(failed)?;
+    let digits = text.trim().trim_start_matches("0x");
+    u32::from_str_radix(digits, 16).map_err(|error| failed(io::Error::other(error)))
+}
+
+/// The last part of what a link of the system leads to.
+fn link(path: &Path) -> Option<String> {
+    let target = std::fs::read_link(path).ok()?;
+    Some(target.file_name()?.to_str()?.to_owned())
+}
+
+fn open_file(path: PathBuf, place: &str) -> Result<OwnedFd, VfioError> {
+    open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).map_err(|error| match error {
+        Errno::BUSY => VfioError::Busy(place.to_owned()),
+        Errno::ACCESS | Errno::PERM => VfioError::Permission {
+            path,
+            source: error.into(),
+        },
+        error => VfioError::call(format!("opening {}", path.display()))(error.into()),
+    })
+}
+
+/// Opens the group, and puts it into the container.
+fn enter(place: &str, path: &Path, container: &OwnedFd) -> Result<OwnedFd, VfioError> {
+    let group = open_file(path.to_owned(), place)?;
+    let mut status = vfio::vfio_group_status {
+        argsz: size_of::<vfio::vfio_group_status>() as u32,
+        flags: 0,
+    };
+    call::<GROUP_STATUS, _>(&group, &mut status).map_err(VfioError::call("asking for the IOMMU group"))?;
+    if status.flags & vfio::VFIO_GROUP_FLAGS_VIABLE == 0 {
+        return Err(VfioError::NotViable {
+            place: place.to_owned(),
+            others: others(place),
+        });
+    }
+    call::<SET_CONTAINER, _>(&group, &mut container.as_raw_fd())
+        .map_err(VfioError::call(format!("taking the IOMMU group of {place}")))?;
+    Ok(group)
+}
+
+/// Functions that share the group with one.
+fn others(place: &str) -> Vec<String> {
+    let group = Path::new(DEVICES).join(place).join("iommu_group/devices");
+    let entries = std::fs::read_dir(group).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name != place).collect()
+}
+
+/// Maps the application BAR.
+fn map_bar(place: &str, function: &File) -> Result<Mapping, VfioError> {
+    let region = region(function, pci::APPLICATION_BAR)?;
+    let bytes = 1 << bar::ADDRESS_BITS;
+    if region.flags & vfio::VFIO_REGION_INFO_FLAG_MMAP == 0 || region.size != bytes {
+        let what = format!(
+            "its BAR {} has {:#x} bytes, not {bytes:#x}",
+            pci::APPLICATION_BAR,
+            region.size
+        );
+        return Err(VfioError::Shape {
+            place: place.to_owned(),
+            what,
+        });
+    }
+    Mapping::new(function, region.offset, bytes as usize).map_err(VfioError::call(format!(
+        "mapping BAR {} of {place}",
+        pci::APPLICATION_BAR
+    )))
+}
+
+/// Lets the function answer accesses and access memory, as far as the IOMMU allows.
+fn turn_on(function: &File) -> io::Result<()> {
+    let config = region(function, vfio::VFIO_PCI_CONFIG_REGION_INDEX).map_err(io::Error::other)?;
+    let mut command = [0; 2];
+    function.read_exact_at(&mut command, config.offset + COMMAND)?;
+    let command = u16::from_le_bytes(command) | MEMORY_AND_MASTER;
+    function.write_all_at(&command.to_le_bytes(), config.offset + COMMAND)
+}
+
+fn region(function: &File, index: u32) -> Result<vfio::vfio_region_info, VfioError> {
+    let mut info = vfio::vfio_region_info {
+        argsz: size_of::<vfio::vfio_region_info>() as u32,
+        index,
+        ..Default::default()
+    };
+    call::<REGION_INFO, _>(function, &mut info)
+        .map_err(VfioError::call(format!("asking for region {index}")))?;
+    Ok(info)
+}
+
+/// Has the kernel write to a descriptor for each vector.
+fn take_interrupts(place: &str, function: &File) -> Result<[OwnedFd; pci::VECTORS as usize], VfioError> {
+    let mut info = vfio::vfio_irq_info {
+        argsz: size_of::<vfio::vfio_irq_info>() as u32,
+        index: vfio::VFIO_PCI_MSIX_IRQ_INDEX,
+        ..Default::default()
+    };
+    call::<IRQ_INFO, _>(function, &mut info).map_err(VfioError::call("asking for interrupts"))?;
+    if info.count < pci::VECTORS {
+        let what = format!("it has {} interrupts, not {}", info.count, pci::VECTORS);
+        return Err(VfioError::Shape {
+            place: place.to_owned(),
+            what,
+        });
+    }
+    let mut fds = Vec::new();
+    for _ in 0..pci::VECTORS {
+        let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        fds.push(fd.map_err(|error| VfioError::call("making an eventfd")(error.into()))?);
+    }
+    let fds: [OwnedFd; pci::VECTORS as usize] = fds.try_into().expect("there is one for each vector");
+    let mut set = SetInterrupts {
+        argsz: size_of::<SetInterrupts>() as u32,
+        flags: vfio::VFIO_IRQ_SET_DATA_EVENTFD | vfio::VFIO_IRQ_SET_ACTION_TRIGGER,
+        index: vfio::VFIO_PCI_MSIX_IRQ_INDEX,
+        start: 0,
+        count: pci::VECTORS,
+        fds: fds.each_ref().map(AsRawFd::as_raw_fd),
+    };
+    call::<SET_IRQS, _>(function, &mut set)
+        .map_err(VfioError::call(format!("taking the interrupts of {place}")))?;
+    Ok(fds)
+}
+
+/// `struct vfio_irq_set` with its descriptors behind it.
+#[repr(C)]
+struct SetInterrupts {
+    argsz: u32,
+    flags: u32,
+    index: u32,
+    start: u32,
+    count: u32,
+    fds: [i32; pci::VECTORS as usize],
+}
+
+/// A call of VFIO with what its argument points to: all of them are numbered alike, and say nothing of their argument.
+struct Call<const NUMBER: u32>(*mut c_void);
+
+// SAFETY: the number is one of VFIO's, and whoever makes one answers for what the argument is.
+unsafe impl<const NUMBER: u32> Ioctl for Call<NUMBER> {
+    type Output = i32;
+
+    const IS_MUTATING: bool = true;
+
+    fn opcode(&self) -> Opcode {
+        opcode::none(vfio::VFIO_TYPE, (vfio::VFIO_BASE + NUMBER) as u8)
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        self.0
+    }
+
+    unsafe fn output_from_ptr(output: IoctlOutput, _: *mut c_void) -> rustix::io::Result<i32> {
+        Ok(output)
+    }
+}
+
+/// Makes a call.
+///
+/// # Safety
+/// The argument is what the call of that number takes.
+unsafe fn raw_call<const NUMBER: u32>(fd: impl AsFd, argument: *mut c_void) -> io::Result<i32> {
+    // SAFETY: as above.
+    Ok(unsafe { ioctl(fd, Call::<NUMBER>(argument))? })
+}
+
+/// Makes a call whose argument is a number.
+fn value_call<const NUMBER: u32>(fd: impl AsFd, value: u32) -> io::Result<i32> {
+    // SAFETY: the kernel does not take the number for an address.
+    unsafe { raw_call::<NUMBER>(fd, std::ptr::without_provenance_mut(value as usize)) }
+}
+
+/// Makes a call whose argument is a structure: each says its own size, so the kernel touches nothing behind it, or is a number of
+/// a descriptor.
+fn call<const NUMBER: u32, T>(fd: impl AsFd, argument: &mut T) -> io::Result<i32> {
+    // SAFETY: the argument is there for as long as the call lasts, and those who call this have the structure for the number.
+    unsafe { raw_call::<NUMBER>(fd, std::ptr::from_mut(argument).cast()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_place;
+
+    #[test]
+    fn a_place_is_written_as_the_system_writes_it() {
+        assert!(is_place("0000:00:03.0") && is_place("00ff:ab:1f.7"));
+        for wrong in [
+            "",
+            "00:03.0",
+            "0000:00:03.00",
+            "0000:00:03-0",
+            "0000:AB:03.0",
+            "../../:00:03",
+        ] {
+            assert!(!is_place(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! A NIC with a PCI function to itself, through the kernel's `vfio-pci`: no driver of ours is in the kernel.
+//!
+//! ```text
+//! Vfio ── Function ──► BAR 0, mapped: registers, L2 memory of the cluster
+//!            ├───────► the IOMMU: host memory of contexts, at addresses that are chosen here, and nothing else
+//!            └───────► interrupts, an eventfd for each line of events
+//! ```
+//!
+//! The kernel gives the function to one program at a time, and takes it back however that ends.
+
+mod failure;
+mod linux;
+
+pub use failure::VfioError;
+pub use linux::PciFunction;
+
+use super::{Area, Device, DeviceError, SharedMemory};
+use rustix::param::page_size;
+use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
+use spinneret_regmap::{CONTEXTS, REGISTER_BYTES, bar, caps, cl, events, find};
+use std::os::fd::OwnedFd;
+use std::ptr::NonNull;
+use std::time::{Duration, Instant};
+use std::{fmt, io};
+
+/// Bytes of an access.
+const WORD: usize = REGISTER_BYTES as usize;
+/// What a function answers that is not there.
+const NOBODY: u32 = u32::MAX;
+/// Address for the NIC of the host memory of context n: this much times n + 1. It holds the largest there can be, lies above
+/// what addresses of 32 bits reach, and below the 39 bits that the smallest IOMMUs have.
+const AREA_STRIDE: u64 = 1 << 33;
+/// Looks at the cluster until it is in reset, and how long between two.
+const LOOKS: u32 = 1000;
+const LOOK: Duration = Duration::from_micros(10);
+/// Bit of `cl.status`: the cluster is in reset.
+const HELD: u32 = 1 << 1;
+
+/// What the kernel gives of a PCI function.
+pub trait Function: fmt::Debug {
+    /// Reads a word of the application BAR.
+    fn read(&self, offset: u32) -> u32;
+
+    /// Writes a word of the application BAR.
+    fn write(&self, offset: u32, value: u32);
+
+    /// Lets the function reach memory at an address.
+    ///
+    /// # Errors
+    /// Why the kernel does not.
+    fn map(&self, address: u64, memory: &SharedMemory) -> io::Result<()>;
+
+    /// Takes it away again.
+    ///
+    /// # Errors
+    /// Why the kernel does not.
+    fn unmap(&self, address: u64, bytes: u64) -> io::Result<()>;
+
+    /// Waits for interrupts, but not longer than that: a bit for each vector that has come since the last call.
+    ///
+    /// # Errors
+    /// Why it cannot be waited.
+    fn wait(&self, limit: Duration) -> io::Result<u32>;
+}
+
+/// A NIC behind `vfio-pci`. Dropping it puts the cluster into reset before host memory is taken from it.
+#[derive(Debug)]
+pub struct Vfio<F: Function = PciFunction> {
+    function: F,
+    areas: [Option<SharedMemory>; CONTEXTS as usize],
+    features: u32,
+    opened: Instant,
+    /// How many times slower time passes on the NIC than on the wall.
+    slower: u32,
+}
+
+impl Vfio {
+    /// Opens the function at a place of the PCI bus, such as `0000:00:03.0`. With `,slower=N` behind it, time on the NIC passes that many
+    /// times slower than on the wall, as on one that is simulated: the library waits that much longer.
+    ///
+    /// # Errors
+    /// If it is not there, is none of ours, or the kernel does not give it.
+    pub fn open(name: &str) -> Result<Self, VfioError> {
+        let (place, slower) = match name.split_once(",slower=") {
+            Some((place, times)) => (place, times.parse().ok().filter(|times| *times > 0)),
+            None => (name, Some(1)),
+        };
+        let slower = slower.ok_or_else(|| VfioError::Place(name.to_owned()))?;
+        Ok(Self::new(PciFunction::open(place)?, slower))
+    }
+}
+
+impl<F: Function> Vfio<F> {
+    /// The NIC behind a function, on which time passes so many times slower than on the wall.
+    pub fn new(function: F, slower: u32) -> Self {
+        Self {
+            features: function.read(in_bar(caps::FEATURES.offset)),
+            function,
+            areas: [const { None }; CONTEXTS as usize],
+            opened: Instant::now(),
+            slower: slower.max(1),
+        }
+    }
+
+    fn has_feature(&self, name: &str) -> bool {
+        let field = caps::FEATURES.fields.iter().find(|field| field.name == name);
+        field.is_some_and(|field| self.features & field.mask() != 0)
+    }
+
+    /// A word of all ones may be one, or says that nobody is there: then nobody answers at the magic number either.
+    fn read_word(&self, offset: u32) -> Result<u32, DeviceError> {
+        match self.function.read(offset) {
+            NOBODY if self.function.read(in_bar(caps::MAGIC.offset)) == NOBODY => {
+                Err(DeviceError::Gone(GONE.to_owned()))
+            }
+            word => Ok(word),
+        }
+    }
+
+    /// The host memory of a context, if the bytes are there.
+    fn area(&self, context: u32, offset: u32, bytes: usize) -> Result<&SharedMemory, DeviceError> {
+        let area = self.areas.get(context as usize).and_then(Option::as_ref);
+        let size = area.map_or(0, |area| area.mapping().len());
+        area.filter(|_| (offset as usize).checked_add(bytes).is_some_and(|end| end <= size))
+            .ok_or_else(|| {
+                DeviceError::Refused(format!(
+                    "{bytes} bytes at {offset:#x} are not within the {size} bytes of host memory of context {context}"
+                ))
+            })
+    }
+
+    /// Puts the cluster into reset, and waits until it is, or nobody answers.
+    fn hold(&self) {
+        self.function.write(in_bar(cl::FETCH_ENABLE), 0);
+        self.function.write(in_bar(cl::AUX_RESET), 1);
+        for _ in 0..LOOKS {
+            if self.function.read(in_bar(cl::STATUS.offset)) & HELD != 0 {
+                return;
+            }
+            std::thread::sleep(LOOK * self.slower);
+        }
+    }
+}
+
+/// What is said of a function that answers nothing.
+const GONE: &str = "it answers all accesses with ones, as a function does that was removed or has failed";
+
+/// Where the host memory of a context is for the NIC.
+fn address(context: u32) -> u64 {
+    AREA_STRIDE * (u64::from(context) + 1)
+}
+
+/// Offset of a register in the application BAR.
+fn in_bar(register: u32) -> u32 {
+    bar::CONTROL_REGISTERS.start + register
+}
+
+/// Offset in the application BAR of words in the cluster's memory.
+fn cluster_in_bar(address: u32, bytes: usize) -> Result<u32, DeviceError> {
+    let end = u64::from(address) + bytes as u64;
+    let windows = [
+        (HANDLER_BASE, HANDLER_BYTES, bar::HANDLER_AND_PACKET_MEMORY.start),
+        (PROGRAM_BASE, PROGRAM_BYTES, bar::PROGRAM_MEMORY.start),
+    ];
+    let is_in = |base: u32, size: u32| address >= base && end <= u64::from(base) + u64::from(size);
+    let window = windows.iter().find(|(base, size, _)| is_in(*base, *size));
+    match window.filter(|_| address.is_multiple_of(REGISTER_BYTES) && bytes.is_multiple_of(WORD)) {
+        Some((base, _, start)) => Ok(start + (address - base)),
+        None => Err(DeviceError::Refused(format!(
+            "{bytes} bytes at {address:#010x} are no words of L2 handler memory or program memory"
+        ))),
+    }
+}
+
+impl<F: Function> Device for Vfio<F> {
+    fn has_register(&self, offset: u32) -> bool {
+        find(offset).is_some_and(|(register, _)| register.group != "events" || self.has_events())
+    }
+
+    fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
+        self.read_word(in_bar(offset))
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError> {
+        self.function.write(in_bar(offset), value);
+        Ok(())
+    }
+
+    fn read_cluster(&mut self, address: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let start = cluster_in_bar(address, bytes.len())?;
+        for (offset, word) in (start..).step_by(WORD).zip(bytes.chunks_exact_mut(WORD)) {
+            word.copy_from_slice(&self.read_word(offset)?.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    fn write_cluster(&mut self, address: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        let start = cluster_in_bar(address, bytes.len())?;
+        for (offset, word) in (start..).step_by(WORD).zip(bytes.as_chunks().0) {
+            self.function.write(offset, u32::from_le_bytes(*word));
+        }
+        Ok(())
+    }
+
+    fn open_area(&mut self, context: u32, bytes: u32) -> Result<Area, DeviceError> {
+        let Some(place) = self.areas.get_mut(context as usize) else {
+            return Err(DeviceError::Refused(format!("there is no context {context}")));
+        };
+        if place.is_some() {
+            return Err(DeviceError::Refused(format!(
+                "context {context} has host memory already"
+            )));
+        }
+        if bytes == 0 {
+            return Ok(Area { address: 0, bytes });
+        }
+        let size = (bytes as usize).next_multiple_of(page_size());
+        let failed = |source| failure::memory(size, &source);
+        let size_for_nic = u32::try_from(size).map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
+        let memory = SharedMemory::new(size).map_err(failed)?;
+        self.function.map(address(context), &memory).map_err(failed)?;
+        *place = Some(memory);
+        Ok(Area {
+            address: address(context),
+            bytes: size_for_nic,
+        })
+    }
+
+    fn close_area(&mut self, context: u32) {
+        let place = self.areas.get_mut(context as usize);
+        if let Some(memory) = place.and_then(Option::take) {
+            // What is not unmapped stays pinned by the kernel until the function is given back, so nobody else gets it.
+            let _ = self
+                .function
+                .unmap(address(context), memory.mapping().len() as u64);
+        }
+    }
+
+    fn read_host(&mut self, context: u32, offset: u32, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        let area = self.area(context, offset, bytes.len())?;
+        area.mapping().read(offset as usize, bytes);
+        Ok(())
+    }
+
+    fn write_host(&mut self, context: u32, offset: u32, bytes: &[u8]) -> Result<(), DeviceError> {
+        let area = self.area(context, offset, bytes.len())?;
+        area.mapping().write(offset as usize, bytes);
+        Ok(())
+    }
+
+    fn host_pointer(&self, context: u32) -> Option<NonNull<u8>> {
+        let area = self.areas.get(context as usize)?.as_ref()?;
+        Some(area.mapping().start())
+    }
+
+    fn host_file(&self, context: u32) -> Result<OwnedFd, DeviceError> {
+        let file = self.area(context, 0, 0)?.file();
+        let cloned = file.map(|file| file.try_clone_to_owned());
+        match cloned {
+            Ok(Ok(file)) => Ok(file),
+            Ok(Err(source)) => Err(DeviceError::Refused(source.to_string())),
+            Err(source) => Err(DeviceError::Refused(source.to_string())),
+        }
+    }
+
+    fn tells_contexts(&self) -> bool {
+        self.has_feature("context_in_message_id")
+    }
+
+    fn now(&self) -> Duration {
+        self.opened.elapsed() / self.slower
+    }
+
+    fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
+        std::thread::sleep(time.saturating_mul(self.slower));
+        Ok(())
+    }
+
+    fn has_events(&self) -> bool {
+        self.has_feature("events")
+    }
+
+    fn wait_event(&mut self, limit: Duration) -> Result<u32, DeviceError> {
+        let vectors = self.function.wait(limit.saturating_mul(self.slower));
+        let vectors = vectors
+            .map_err(|source| DeviceError::Gone(format!("its interrupts cannot be waited for: {source}")))?;
+        Ok(vectors & events::PENDING.bits.mask(0))
+    }
+}
+
+impl<F: Function> Drop for Vfio<F> {
+    fn drop(&mut self) {
+        self.function.write(in_bar(events::ENABLE.offset), 0);
+        if self.areas.iter().any(Option::is_some) {
+            // Handlers may still write to memory that is about to be somebody else's.
+            self.hold();
+        }
+        (0..CONTEXTS).for_each(|context| self.close_area(context));
+    }
+}
