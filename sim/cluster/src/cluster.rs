@@ -10,7 +10,7 @@ use crate::group::Group;
 use crate::hpu::Hpu;
 use crate::memory::Memory;
 use crate::profile::Profile;
-use crate::protect::shared;
+use crate::protect::{shared, unknown};
 use crate::queues::Queues;
 use crate::roads::Roads;
 use crate::rv::DecodeCache;
@@ -116,7 +116,7 @@ impl Cluster {
             commands: HashMap::new(),
             events: Vec::new(),
             entry: PROGRAM_BASE,
-            shared: shared(0),
+            shared: unknown(),
             fetch: 0,
             now: 0,
             inside: [0; 2],
@@ -161,6 +161,15 @@ impl Cluster {
             profile.forget_waits();
         }
         self.fetch = 0;
+    }
+
+    /// Back to the state after reset, and all memories are 0.
+    pub fn forget(&mut self) {
+        self.world.memory = Memory::new(self.config.clusters);
+        self.world.decoded.invalidate(PROGRAM_BASE, PROGRAM_BYTES);
+        self.entry = PROGRAM_BASE;
+        self.shared = unknown();
+        self.reset();
     }
 
     /// Puts a program into memory; HPUs begin with it after the next reset.

@@ -97,6 +97,12 @@ impl Protection {
     }
 }
 
+/// The program's own data, if it came word by word and nobody told how much of L2 it takes: what the public cluster's driver
+/// allows.
+pub(crate) fn unknown() -> Range<u32> {
+    HANDLER_BASE..HANDLER_BASE + SHARED
+}
+
 /// The program's own data: L2 handler memory up to what it leaves to contexts.
 pub(crate) fn shared(free_memory: u32) -> Range<u32> {
     HANDLER_BASE..free_memory.max(HANDLER_BASE)

@@ -21,7 +21,7 @@ pub struct Descriptor {
 pub struct Accepted {
     /// What is asked for.
     pub descriptor: Descriptor,
-    /// The code of the status that it will get; 0 is success.
+    /// The code of the status that it will get, unless the host refuses it; 0 is success.
     pub code: u8,
     /// How many of its bytes are moved, from the first on: all of them unless it fails.
     pub moved: u64,

@@ -1,5 +1,6 @@
 //! Host memory, byte by byte, with what the test expects there.
 
+use super::bus::{HostBus, Refused};
 use super::page::{PAGE_BYTES, Page, Wrong};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -41,6 +42,8 @@ struct State {
     zeros: Vec<Range<u64>>,
     /// Numbers of pages whose bytes are elsewhere.
     backed: Vec<(Range<u64>, Rc<dyn Backing>)>,
+    /// Who has all of it instead, as far as the DMA goes.
+    bus: Option<Rc<dyn HostBus>>,
     /// Numbers of the pages that may differ from what is wanted, each once.
     touched: Vec<u64>,
 }
@@ -91,6 +94,7 @@ impl HostMemory {
             pages: BTreeMap::new(),
             zeros: Vec::new(),
             backed: Vec::new(),
+            bus: None,
             touched: Vec::new(),
         };
         Self {
@@ -167,6 +171,35 @@ impl HostMemory {
     /// expected there. [`forget`](Self::forget) ends it.
     pub fn back(&self, area: Range<u64>, backing: Rc<dyn Backing>) {
         self.state.borrow_mut().backed.push((pages(&area), backing));
+    }
+
+    /// Lets the DMA move bytes to and from a host that is somewhere else, whatever is here. Nothing is compared then.
+    pub fn connect(&self, bus: Rc<dyn HostBus>) {
+        self.state.borrow_mut().bus = Some(bus);
+    }
+
+    /// The DMA writes bytes, if they are there.
+    pub(super) fn dma_write(&self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
+        let bus = self.state.borrow().bus.clone();
+        match bus {
+            Some(bus) => bus.write(address, bytes),
+            None => {
+                self.write(address, bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// The DMA reads bytes, if they are there.
+    pub(super) fn dma_read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
+        let bus = self.state.borrow().bus.clone();
+        match bus {
+            Some(bus) => bus.read(address, bytes),
+            None => {
+                self.read_to(address, bytes);
+                Ok(())
+            }
+        }
     }
 
     /// Compares what the DMA has written since the last comparison with what it had to write.

@@ -18,6 +18,7 @@
 //!
 //! Clones of everything here share one state.
 
+mod bus;
 mod config;
 mod descriptor;
 mod engine;
@@ -37,6 +38,7 @@ mod strays;
 
 pub use crate::axi::Latency;
 pub use crate::pause::Pause;
+pub use bus::{HostBus, Refused};
 pub use config::{DmaConfig, DmaFaults, RamConfig, Transfer};
 pub use descriptor::{Accepted, Descriptor, Status};
 pub use engine::CorundumDma;

@@ -1,5 +1,6 @@
 //! The DMA of one direction, as it takes part in a simulation.
 
+use super::bus::Refused;
 use super::config::{DmaConfig, DmaFaults, Transfer, draw};
 use super::descriptor::{Accepted, Descriptor, Status};
 use super::host::HostMemory;
@@ -153,16 +154,16 @@ impl State {
     }
 
     /// What a descriptor from the host brings: the host's bytes, and garbage where it fails.
-    fn brought(&mut self, job: &Accepted) -> Vec<u8> {
-        let mut bytes = self
-            .host
-            .read(job.descriptor.dma_addr, job.descriptor.len as usize);
+    fn brought(&mut self, job: &mut Accepted) -> Vec<u8> {
+        let mut bytes = vec![0; job.descriptor.len as usize];
+        let done = self.host.dma_read(job.descriptor.dma_addr, &mut bytes);
+        note_refusal(job, done);
         self.rng.fill_bytes(&mut bytes[job.moved as usize..]);
         bytes
     }
 
     /// Moves the bytes of a descriptor, or begins to move them; whether they are moved.
-    fn move_bytes(&mut self, job: Accepted) -> bool {
+    fn move_bytes(&mut self, job: &mut Accepted) -> bool {
         let Descriptor {
             dma_addr,
             ram_addr,
@@ -171,16 +172,17 @@ impl State {
         } = job.descriptor;
         let bytes = match self.transfer {
             Transfer::ToHost => Vec::new(),
-            Transfer::FromHost => self.brought(&job),
+            Transfer::FromHost => self.brought(job),
         };
         match &mut self.ram {
             Reach::Inside(ram) => {
-                ram.begin(job, &bytes);
+                ram.begin(*job, &bytes);
                 return false;
             }
             Reach::Beside(ram) if bytes.is_empty() => {
                 let host = &self.host;
-                ram.with_bytes(ram_addr, job.moved, |bytes| host.write(dma_addr, bytes));
+                let done = ram.with_bytes(ram_addr, job.moved, |bytes| host.dma_write(dma_addr, bytes));
+                note_refusal(job, done);
             }
             Reach::Beside(ram) => ram.with_bytes(ram_addr, len, |there| there.copy_from_slice(&bytes)),
         }
@@ -195,18 +197,19 @@ impl State {
 
     /// Moves what is due in this cycle, and puts a status on the bus.
     fn step(&mut self, dut: &mut Instance) {
-        while let Some(job) = self.schedule.next_moved(self.cycle) {
-            if self.move_bytes(job) {
+        while let Some(mut job) = self.schedule.next_moved(self.cycle) {
+            if self.move_bytes(&mut job) {
                 self.wait(job);
             }
         }
         if let Reach::Inside(ram) = &mut self.ram {
             ram.drive(dut);
             let done: Vec<_> = std::iter::from_fn(|| ram.next_done()).collect();
-            for (job, bytes) in done {
+            for (mut job, bytes) in done {
                 if self.transfer == Transfer::ToHost {
-                    self.host
-                        .write(job.descriptor.dma_addr, &bytes[..job.moved as usize]);
+                    let moved = &bytes[..job.moved as usize];
+                    let done = self.host.dma_write(job.descriptor.dma_addr, moved);
+                    note_refusal(&mut job, done);
                 }
                 self.wait(job);
             }
@@ -280,6 +283,13 @@ impl State {
         self.accepted.clear();
         self.statuses.clear();
         self.last_tag = None;
+    }
+}
+
+/// A transfer that the host refuses moves nothing, and its status says so.
+fn note_refusal(job: &mut Accepted, done: Result<(), Refused>) {
+    if let Err(Refused { code }) = done {
+        (job.code, job.moved) = (code, 0);
     }
 }
 

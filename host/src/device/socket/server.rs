@@ -1,5 +1,6 @@
 //! The simulated NIC's end of the socket.
 
+use super::listener::Listener;
 use super::message::{Reply, VERSION, send};
 use super::peer::{Peer, Served};
 use crate::control::Control;
@@ -7,51 +8,30 @@ use crate::device::Device;
 use spinneret_regmap::CONTEXTS;
 use std::io::{self, ErrorKind, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileTypeExt as _;
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Listens at a path; the file is removed in the end.
+/// Serves a NIC at a path.
 #[derive(Debug)]
 pub struct Server {
-    listener: UnixListener,
-    path: PathBuf,
+    listener: Listener,
     client: Option<Peer>,
 }
 
 impl Server {
-    /// Listens at a path. A socket there that nobody listens to is replaced.
+    /// Listens at a path.
     ///
     /// # Errors
-    /// If the path is taken by something else, or cannot be made.
+    /// As [`Listener::bind`].
     pub fn bind(path: &Path) -> io::Result<Self> {
-        let listener = match UnixListener::bind(path) {
-            Err(error) if error.kind() == ErrorKind::AddrInUse && is_left_over(path) => {
-                std::fs::remove_file(path)?;
-                UnixListener::bind(path)?
-            }
-            Err(error) if error.kind() == ErrorKind::AddrInUse => {
-                let why = match is_socket(path) {
-                    true => "somebody listens there already",
-                    false => "there is something of that name that is no socket",
-                };
-                return Err(io::Error::new(ErrorKind::AddrInUse, why));
-            }
-            listener => listener?,
-        };
-        listener.set_nonblocking(true)?;
-        let path = path.to_owned();
-        let client = None;
         Ok(Self {
-            listener,
-            path,
-            client,
+            listener: Listener::bind(path)?,
+            client: None,
         })
     }
 
     /// Where it listens.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.listener.path()
     }
 
     /// Whether somebody has the NIC.
@@ -88,7 +68,7 @@ impl Server {
                     _ => None,
                 };
                 if let Some(why) = why {
-                    let path = self.path.display();
+                    let path = self.path().display();
                     // Where nobody can read it, nothing is lost.
                     let _ = writeln!(io::stderr(), "{path}: the client is dropped, because {why}");
                 }
@@ -104,10 +84,8 @@ impl Server {
     fn accept(&mut self, device: &mut impl Device) -> io::Result<bool> {
         let mut has_gone = false;
         loop {
-            let mut stream = match self.listener.accept() {
-                Ok((stream, _)) => stream,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(has_gone),
-                Err(error) => return Err(error),
+            let Some(mut stream) = self.listener.accept()? else {
+                return Ok(has_gone);
             };
             if self
                 .client
@@ -134,23 +112,6 @@ impl Server {
             }
         }
     }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Whoever removed it before us wanted the same.
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-/// Whether it is a socket that nobody listens to any more.
-fn is_left_over(path: &Path) -> bool {
-    is_socket(path)
-        && UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
-}
-
-fn is_socket(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
 }
 
 /// Stops what a client has left.

@@ -27,6 +27,9 @@ pub trait Behind: fmt::Debug {
     /// Puts a program into memory, unless it has to go through the BAR: then it gives false.
     fn load(&mut self, program: &Program) -> bool;
 
+    /// Makes memories what they were after power-up, where that can be done.
+    fn forget(&mut self) {}
+
     /// Whether it says with each access to host memory for which context it is.
     fn tells_contexts(&self) -> bool;
 

@@ -59,9 +59,14 @@ impl<B: Behind> Nic<B> {
     pub fn set(&mut self, register: u32, value: u32) -> Result<(), ControlError> {
         let offset = register_in_bar(register)?;
         self.write_bar(offset, value, Place::Register(register))?;
+        self.note_written(register, value);
+        Ok(())
+    }
+
+    /// Software has written a control register.
+    pub(super) fn note_written(&mut self, register: u32, value: u32) {
         self.route.written(register, value);
         self.messages.written(register, value);
-        Ok(())
     }
 
     /// The address of the handler that a frame is for, if it matches: of payloads, or else of headers or tails.

@@ -33,6 +33,12 @@ impl Messages {
         }
     }
 
+    /// Everything is forgotten, as it is by the hardware.
+    pub(super) fn reset(&mut self) {
+        self.lines.clear();
+        [self.enable, self.moderation] = [0; 2];
+    }
+
     /// Software has written a register.
     pub(super) fn written(&mut self, register: u32, value: u32) {
         match register {

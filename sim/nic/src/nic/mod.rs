@@ -11,6 +11,7 @@
 
 mod activity;
 mod behind;
+mod bus;
 mod control;
 mod hardware;
 mod line;
@@ -56,6 +57,8 @@ pub const LAST_PS: u64 = 1 << 63;
 pub(crate) const DAY_PS: u64 = 86_400 * 1_000_000_000_000;
 /// The word of standard output that says that there is none.
 const NO_WORD: u32 = u32::MAX;
+/// Reads of standard output without a word after which the word will not come: longer than any way through the crossing.
+const LOST_READS: u32 = 256;
 /// Words of standard output that are kept for somebody who does not read them.
 const KEPT_WORDS: usize = 1 << 16;
 /// Frames to the host that are kept for somebody who does not take them: a queue of Corundum's driver.
@@ -133,6 +136,8 @@ pub struct Nic<B = Modelled> {
     console: VecDeque<u32>,
     stdout: VecDeque<u32>,
     printed: u64,
+    /// Reads since one of them had a word.
+    missed: u32,
     /// A program that was loaded, and nobody has asked for yet.
     loaded: Option<Program>,
     route: Route,
@@ -201,6 +206,7 @@ impl<B: Behind> Nic<B> {
             console: VecDeque::new(),
             stdout: VecDeque::new(),
             printed: 0,
+            missed: 0,
             loaded: None,
             route: Route::new(),
             line: None,
@@ -298,6 +304,23 @@ impl<B: Behind> Nic<B> {
         self.stdout.pop_front()
     }
 
+    /// Back to how everything was after power-up, but for time and what was counted of it. Frames that wait at the inputs still
+    /// come.
+    ///
+    /// # Errors
+    /// If the hardware breaks a rule of a bus.
+    pub fn reset(&mut self) -> Result<(), NicError> {
+        self.sim.try_reset()?;
+        self.behind.forget();
+        self.route = Route::new();
+        self.messages.reset();
+        self.pending.clear();
+        self.completions.clear();
+        self.stdout.clear();
+        self.printed = self.behind.printed();
+        Ok(())
+    }
+
     /// Whether nothing is on its way, anywhere in the NIC.
     pub fn is_idle(&self) -> bool {
         self.is_quiet() && self.behind.is_idle()
@@ -338,7 +361,8 @@ impl<B: Behind> Nic<B> {
         self.clock()
     }
 
-    /// Reads a word of standard output, as software does; it may not have come through the crossing yet.
+    /// Reads a word of standard output, as software does; it may not have come through the crossing yet, or was lost there in
+    /// a reset.
     fn read_word(&mut self) -> Result<(), NicError> {
         let offset = bar::CONTROL_REGISTERS.start + cl::FIFO.offset;
         self.bar.read(LiteRead::new(offset.into()));
@@ -347,8 +371,13 @@ impl<B: Behind> Nic<B> {
         }
         for read in self.bar.take_reads() {
             let word = read.data as u32;
+            self.missed = (self.missed + 1) % LOST_READS;
+            if self.missed == 0 {
+                self.printed = self.behind.printed();
+            }
             if word != NO_WORD {
                 self.printed += 1;
+                self.missed = 0;
                 for words in [&mut self.console, &mut self.stdout] {
                     // Whoever does not read loses the oldest.
                     if words.len() == KEPT_WORDS {

@@ -98,6 +98,10 @@ impl Behind for Modelled {
         true
     }
 
+    fn forget(&mut self) {
+        self.cluster.borrow_mut().forget();
+    }
+
     fn tells_contexts(&self) -> bool {
         !self.cluster.borrow().config().is_strict
     }

@@ -7,6 +7,7 @@ mod ends;
 mod host;
 pub(crate) mod host_ping;
 mod inbox;
+mod pci;
 mod receive;
 mod serve;
 mod session;

@@ -1,8 +1,9 @@
-//! `spinneret serve`: a NIC for programs in other processes.
+//! `spinneret serve`: a NIC for programs in other processes, or for virtual machines.
 
 use super::args::{HardwareArguments, PacketArguments, ResultArguments};
 use super::ends;
 use super::host::{Attention, HostProgram};
+use super::pci::{Function, PciDevice};
 use super::session::{self, Session};
 use super::setup::{self, Setup};
 use super::wave::Wave;
@@ -14,6 +15,7 @@ use clap::Args;
 use spinneret_host::device::socket::{Served, Server};
 use spinneret_host::{Device as _, DeviceError};
 use spinneret_regmap::{CONTEXTS, her, me};
+use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
@@ -21,9 +23,15 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 pub struct ServeArguments {
     /// Where programs find the NIC: they open unix:SOCKET
-    #[arg(value_name = "SOCKET")]
-    pub socket: PathBuf,
-    /// End when the first program has gone
+    #[arg(value_name = "SOCKET", required_unless_present = "pci")]
+    pub socket: Option<PathBuf>,
+    /// Be a PCI device instead, for a virtual machine that finds it there (vfio-user)
+    #[arg(long, value_name = "SOCKET", conflicts_with = "socket")]
+    pub pci: Option<PathBuf>,
+    /// Which PCI function it is
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t, requires = "pci")]
+    pub function: Function,
+    /// End when the first program, or virtual machine, has gone
     #[arg(long)]
     pub once: bool,
     /// Packets
@@ -44,32 +52,55 @@ pub struct ServeArguments {
 pub fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let interrupt = Interrupt::catch().map_err(Failure::usage)?;
     let config = setup::config(&arguments.hardware);
-    let files = Files::of_command().reads("SOCKET", Some(&arguments.socket));
+    let files = Files::of_command()
+        .reads("SOCKET", arguments.socket.as_deref())
+        .reads("--pci", arguments.pci.as_deref());
     let files = arguments.results.files(arguments.packets.files(files));
     files.check().map_err(Failure::Usage)?;
     let ends = ends::open_if_any(&arguments.packets)?;
-    let server = Server::bind(&arguments.socket)
-        .with_context(|| format!("{} cannot be listened at", arguments.socket.display()));
-    let server = server.map_err(|error| Failure::Usage(anyhow::anyhow!("{error:#}")))?;
     let recorder = setup::recorder(&arguments.results, &config, None)?;
     let wave = Wave::create(&arguments.results)?;
     let nic = setup::hardware(&arguments.results, config, wave.as_ref())?;
-    tell(format_args!("the NIC is at unix:{}", arguments.socket.display()));
-    let host = Serving {
-        server,
-        nic: nic.clone(),
-        once: arguments.once,
-        is_matching: false,
-    };
+    let host = listen(arguments, &nic)?;
     let setup = Setup {
         nic,
         ends,
         recorder,
         wave,
-        host: Some(Box::new(host)),
+        host: Some(host),
     };
     let session = Session::new(setup, arguments.packets.duration, interrupt);
     session::finish(session, arguments.results.json)
+}
+
+/// Listens where the arguments say.
+fn listen(arguments: &ServeArguments, nic: &Simulated) -> Result<Box<dyn HostProgram>, Failure> {
+    let (nic, once) = (nic.clone(), arguments.once);
+    let (path, host): (_, io::Result<Box<dyn HostProgram>>) = match (&arguments.pci, &arguments.socket) {
+        (Some(path), _) => {
+            let device = PciDevice::bind(path, arguments.function, nic, once);
+            (path, device.map(|device| Box::new(device) as _))
+        }
+        (None, Some(path)) => {
+            let serving = Server::bind(path).map(|server| Serving {
+                server,
+                nic,
+                once,
+                is_matching: false,
+            });
+            (path, serving.map(|serving| Box::new(serving) as _))
+        }
+        (None, None) => return Err(Failure::usage(anyhow::anyhow!("there is no socket: name one"))),
+    };
+    let host = host.with_context(|| format!("{} cannot be listened at", path.display()));
+    let host = host.map_err(|error| Failure::Usage(anyhow::anyhow!("{error:#}")))?;
+    let kind = if arguments.pci.is_some() {
+        "vfio-user"
+    } else {
+        "unix"
+    };
+    tell(format_args!("the NIC is at {kind}:{}", path.display()));
+    Ok(host)
 }
 
 /// The socket, as a program on the host.
@@ -115,7 +146,7 @@ impl HostProgram for Serving {
 }
 
 /// Whether packets that match are led to a context. Software stops all matching while it opens one.
-fn is_matching(nic: &mut Simulated) -> Result<bool, DeviceError> {
+pub(super) fn is_matching(nic: &mut Simulated) -> Result<bool, DeviceError> {
     if nic.read_register(me::VALID.offset)? != 1 {
         return Ok(false);
     }

@@ -1,0 +1,27 @@
+//! A simulated NIC as a PCI device of a virtual machine, by the protocol vfio-user.
+//!
+//! ```text
+//! virtual machine ==Unix socket==> Server: Channel, Request --> Function: ConfigSpace, Bridge --> Application
+//!                 <====== eventfds ======= Interrupts <-- raise
+//!   its memory    <== mapped by both ====> GuestMemory <-- the DMA of the simulation
+//! ```
+//!
+//! The protocol is that of QEMU's `docs/interop/vfio-user.rst`. Nothing here waits: who simulates looks at the server now and
+//! then, and everything happens in that one thread ([why](../../docs/decisions/0023-the-nic-as-a-pci-device.md)). What is
+//! behind the BARs is an [`Application`]; this crate knows no NIC but by the numbers of its function.
+
+mod bridge;
+mod channel;
+mod client;
+mod config;
+mod function;
+mod interrupts;
+mod memory;
+mod personality;
+mod request;
+mod server;
+
+pub use bridge::Application;
+pub use memory::GuestMemory;
+pub use personality::Personality;
+pub use server::{Served, Server};

@@ -1,0 +1,152 @@
+//! The device's end of the socket: one client at a time, and what the others hear.
+
+use crate::bridge::Application;
+use crate::channel::Channel;
+use crate::client::{Break, Client};
+use crate::function::Function;
+use crate::memory::GuestMemory;
+use crate::personality::Personality;
+use rustix::io::Errno;
+use spinneret_host::device::socket::Listener;
+use std::fmt;
+use std::io::{self, ErrorKind, Write as _};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// For how long requests are answered before others get on.
+const TURN: Duration = Duration::from_millis(1);
+/// Most clients that are waited for to hear that the device is in use.
+const TURNED_AWAY: usize = 8;
+
+/// What came of a look at the socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// Nobody wants anything.
+    Nothing,
+    /// Requests were answered.
+    Requests,
+    /// The client is gone, and the device is as after power-up.
+    Gone,
+}
+
+/// Serves a PCI function at a path.
+#[derive(Debug)]
+pub struct Server {
+    listener: Listener,
+    function: Function,
+    client: Option<Client>,
+    /// Those who came while the device was in use, until they have asked for something.
+    turned_away: Vec<Channel>,
+}
+
+impl Server {
+    /// Listens at a path.
+    ///
+    /// # Errors
+    /// As [`Listener::bind`].
+    pub fn bind(path: &Path, personality: Personality) -> io::Result<Self> {
+        Ok(Self {
+            listener: Listener::bind(path)?,
+            function: Function::new(personality),
+            client: None,
+            turned_away: Vec::new(),
+        })
+    }
+
+    /// The client's memory, for the device's DMA.
+    pub fn memory(&self) -> Rc<GuestMemory> {
+        Rc::clone(&self.function.memory)
+    }
+
+    /// Raises an interrupt: its message is sent as soon as the client takes it.
+    pub fn raise(&mut self, vector: u32) {
+        self.function.interrupts.raise(vector);
+        self.function.deliver();
+    }
+
+    /// What to wait for while there is nothing to do.
+    pub fn wakes(&self) -> Vec<BorrowedFd<'_>> {
+        let client = self.client.as_ref().map(|client| client.channel.as_fd());
+        let turned_away = self.turned_away.iter().map(Channel::as_fd);
+        [self.listener.as_fd()]
+            .into_iter()
+            .chain(client)
+            .chain(turned_away)
+            .collect()
+    }
+
+    /// Answers what has been asked, without waiting.
+    ///
+    /// # Errors
+    /// If the socket or the application itself fails.
+    pub fn serve(&mut self, application: &mut impl Application) -> io::Result<Served> {
+        let served = self.answer(application)?;
+        self.accept()?;
+        self.turn_away();
+        Ok(served)
+    }
+
+    /// Answers the client, for a turn at the most.
+    fn answer(&mut self, application: &mut impl Application) -> io::Result<Served> {
+        let mut served = Served::Nothing;
+        let begun = Instant::now();
+        while let Some(client) = &mut self.client {
+            let done = client.serve(&mut self.function, application);
+            match done {
+                Ok(true) => served = Served::Requests,
+                Ok(false) => break,
+                Err(Break::Application(error)) => return Err(error),
+                Err(Break::Client(error)) => {
+                    if error.kind() == ErrorKind::InvalidData {
+                        let path = self.listener.path().display();
+                        tell(format_args!(
+                            "{path}: the client is dropped, because it sent {error}"
+                        ));
+                    }
+                    self.client = None;
+                    self.function.disconnect(application)?;
+                    return Ok(Served::Gone);
+                }
+            }
+            if begun.elapsed() >= TURN {
+                break;
+            }
+        }
+        Ok(served)
+    }
+
+    /// Takes one client; the others are turned away.
+    fn accept(&mut self) -> io::Result<()> {
+        while let Some(stream) = self.listener.accept()? {
+            let channel = Channel::new(stream)?;
+            match self.client {
+                None => self.client = Some(Client::new(channel)),
+                // Who comes when too many have come hears nothing.
+                Some(_) if self.turned_away.len() < TURNED_AWAY => self.turned_away.push(channel),
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells those who have asked for something that the device is in use.
+    fn turn_away(&mut self) {
+        self.turned_away.retain_mut(|channel| match channel.next() {
+            Ok(None) => true,
+            Ok(Some(message)) => {
+                // Who has gone again need not hear it.
+                let _ = channel.send(&message.header.answer(Err(Errno::BUSY)));
+                false
+            }
+            Err(_) => false,
+        });
+    }
+}
+
+/// Tells whoever looks at the server.
+pub(crate) fn tell(what: fmt::Arguments<'_>) {
+    // Where nobody can read it, nothing is lost.
+    let _ = writeln!(io::stderr(), "{what}");
+}

@@ -1,0 +1,142 @@
+//! Clients that do not behave, and those who come after them.
+
+use crate::support::{Device, Raw, ok, until, words};
+use spinneret_pci::Personality;
+use std::time::{Duration, Instant};
+use vfio_user::Client;
+
+const EBUSY: u32 = 16;
+const EINVAL: u32 = 22;
+const EOPNOTSUPP: u32 = 95;
+const NO_REPLY: u32 = 1 << 4;
+
+#[test]
+fn a_second_client_hears_that_the_device_is_in_use() {
+    let device = Device::new(Personality::OWN);
+    let mut first = Raw::new(&device);
+    let mut second = Raw::connect(&device);
+    assert_eq!(second.ask(1, &[0, 0, 1, 0]).0, EBUSY);
+    assert_eq!(second.answer(), None, "that is all it hears");
+    assert_eq!(first.ask(4, &[0; 16]).0, 0, "the first one has it still");
+    drop(first);
+    until("it is free again", || Client::new(&device.path()).is_ok());
+}
+
+#[test]
+fn who_talks_nonsense_is_dropped_and_the_next_one_is_served() {
+    let device = Device::new(Personality::OWN);
+    let header = Raw::header;
+    for nonsense in [
+        header(1, 15, 0),
+        header(1, 1 << 20, 0),
+        header(1, u32::MAX, 0),
+        header(1, 16, 1),
+        header(9, 32, 0).into_iter().chain([0; 16]).collect(),
+        header(99, 16, 0),
+        vec![0xff; 64],
+    ] {
+        let mut raw = Raw::connect(&device);
+        raw.send(&nonsense);
+        assert_eq!(raw.answer(), None, "{nonsense:x?}");
+    }
+    // Another version is told so first.
+    let mut raw = Raw::connect(&device);
+    assert_eq!(raw.ask(1, &[1, 0, 0, 0]).0, EINVAL);
+    assert_eq!(raw.answer(), None);
+    Raw::new(&device);
+}
+
+#[test]
+fn what_it_does_not_do_is_refused_by_number() {
+    let device = Device::new(Personality::OWN);
+    let mut raw = Raw::new(&device);
+    // Files for accesses, DMA by messages, dirty pages, several writes at once, features, migration.
+    for command in [0, 6, 11, 12, 14, 15, 16, 17, 18, 99, u16::MAX] {
+        assert_eq!(raw.ask(command, &[0; 32]).0, EOPNOTSUPP, "{command}");
+    }
+    let access = |offset: u64, region: u32, count: u32| {
+        [offset.to_ne_bytes().to_vec(), words(&[region, count])].concat()
+    };
+    for body in [
+        access(0, 9, 4),
+        access(0, 1, 4),
+        access(1 << 24, 0, 4),
+        access((1 << 24) - 2, 0, 4),
+        access(u64::MAX, 0, 4),
+        access(0, 0, 0),
+        access(0, 0, 4097),
+        access(0, 0, u32::MAX),
+        access(4094, 7, 4),
+        vec![0; 15],
+        Vec::new(),
+    ] {
+        assert_eq!(raw.ask(9, &body).0, EINVAL, "{body:x?}");
+        assert_eq!(raw.ask(10, &[&body[..], &[0; 4]].concat()).0, EINVAL, "{body:x?}");
+    }
+    assert_eq!(
+        raw.ask(10, &[access(0, 0, 8), vec![0; 4]].concat()).0,
+        EINVAL,
+        "too little"
+    );
+    for command in [5, 7] {
+        assert_eq!(raw.ask(command, &words(&[32, 0, 9, 0, 0, 0, 0, 0])).0, EINVAL);
+    }
+    for body in [
+        [20, 0b10_0100, 9, 0, 1],
+        [20, 0b10_0100, 2, 0, 7],
+        [20, 0b10_0100, 2, u32::MAX, 1],
+        [20, 0b10_0010, 2, 0, 1],
+        [20, 0b00_1001, 2, 0, 1],
+        [20, 0b10_0100, 1, 0, 1],
+    ] {
+        assert_eq!(raw.ask(8, &words(&body)).0, EINVAL, "{body:?}");
+    }
+    assert_eq!(raw.ask(4, &[0; 16]).0, 0, "it goes on");
+}
+
+#[test]
+fn writes_that_nobody_waits_for_are_done_in_their_order() {
+    let device = Device::new(Personality::OWN);
+    let mut raw = Raw::new(&device);
+    raw.ask(
+        10,
+        &[4_u64.to_ne_bytes().to_vec(), words(&[7, 1]), vec![0b10]].concat(),
+    );
+    let mut sent = Vec::new();
+    for value in 0..1000_u32 {
+        let body = [0x20_u64.to_ne_bytes().to_vec(), words(&[0, 4, value])].concat();
+        sent.extend(Raw::header(10, 16 + body.len() as u32, NO_REPLY));
+        sent.extend(body);
+    }
+    // In pieces that are no messages.
+    for piece in sent.chunks(777) {
+        raw.send(piece);
+    }
+    let read = raw.ask(9, &[0x20_u64.to_ne_bytes().to_vec(), words(&[0, 4])].concat());
+    assert_eq!(read.1[16..], 999_u32.to_le_bytes());
+}
+
+#[test]
+fn who_does_not_take_its_answers_is_dropped() {
+    let device = Device::new(Personality::OWN);
+    let mut raw = Raw::new(&device);
+    ok(raw.0.set_write_timeout(Some(Duration::from_secs(20))));
+    let read = [0_u64.to_ne_bytes().to_vec(), words(&[7, 4096])].concat();
+    let request = [Raw::header(9, 32, 0), read].concat();
+    let begun = Instant::now();
+    use std::io::Write as _;
+    while raw.0.write_all(&request).is_ok() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it is still served");
+    }
+    Raw::new(&device);
+}
+
+#[test]
+fn who_says_nothing_does_not_keep_the_device() {
+    let device = Device::new(Personality::OWN);
+    let mut silent = Raw::connect(&device);
+    std::thread::sleep(Duration::from_millis(10));
+    assert_eq!(Raw::connect(&device).ask(1, &[0, 0, 1, 0]).0, EBUSY);
+    assert_eq!(silent.answer(), None, "it is dropped after a while");
+    Raw::new(&device);
+}
