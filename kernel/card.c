@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Cards from binding to the last one who knows of them: their nodes, who has them open, and how they go.
+ * Cards from binding to the last one who knows of them: their nodes, who has them open, and how
+ * they go.
  *
- * A card is freed when the driver is unbound and its last file is closed; until then calls of that file answer -ENODEV.
+ * A card is freed when the driver is unbound and its last file is closed; until then calls of that
+ * file answer -ENODEV.
  */
 #include <linux/cdev.h>
 #include <linux/device.h>
@@ -185,7 +187,10 @@ static bool is_taken(const struct card *card, enum node node)
 	}
 }
 
-/* /dev/spinneretN is for one at a time; programs of the public driver may open theirs as often as they like. */
+/*
+ * /dev/spinneretN is for one at a time; programs of the public driver may open theirs as often as
+ * they like.
+ */
 static int start_using(struct card *card, enum node node)
 {
 	if (card->gone)
@@ -224,7 +229,9 @@ int card_open(unsigned int minor, struct opened *opened)
 	return error;
 }
 
-/* Mappings hold their file, so none is left. Whoever had the card for himself leaves it in reset. */
+/*
+ * Mappings hold their file, so none is left. Whoever had the card for himself leaves it in reset.
+ */
 void card_close(struct opened *opened)
 {
 	struct card *card = opened->card;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What the driver does with the card by itself. The caller of each function holds the lock of the card.
+ * What the driver does with the card by itself. The caller of each function holds the lock of the
+ * card.
  */
 #include <linux/delay.h>
 #include <linux/iopoll.h>
@@ -9,7 +10,10 @@
 
 /* Longest that the cluster takes to leave its reset, or to be in it. */
 #define RESET_US 20000
-/* Transfers that have passed the guard are done with after so long: PCI Express gives a posted write some microseconds. */
+/*
+ * Transfers that have passed the guard are done with after so long: PCI Express gives a posted
+ * write some microseconds.
+ */
 #define DRAIN_US 1000
 /* Least distance of two interrupts of a line. */
 #define MODERATION_US 10
@@ -41,7 +45,10 @@ static void set_events(struct card *card)
 	reg_set(card, SPINNERET_EVENTS_ENABLE_OFFSET, card->has_interrupts ? ALL_LINES : 0);
 }
 
-/* After power-up and reset: the card writes to the memory of its contexts only, and tells of events. */
+/*
+ * After power-up and reset: the card writes to the memory of its contexts only, and tells of
+ * events.
+ */
 void card_prepare(struct card *card)
 {
 	card->held = reg_get(card, SPINNERET_CL_AUX_RESET_OFFSET) & 1;
@@ -61,7 +68,10 @@ void card_halt(struct card *card)
 	wait_for_reset(card, true);
 }
 
-/* The cluster leaves its reset, and executes nothing: programs of the public driver expect it like this. */
+/*
+ * The cluster leaves its reset, and executes nothing: programs of the public driver expect it like
+ * this.
+ */
 void card_start(struct card *card)
 {
 	reg_set(card, SPINNERET_ME_VALID_OFFSET, 0);
@@ -70,7 +80,10 @@ void card_start(struct card *card)
 	wait_for_reset(card, false);
 }
 
-/* The card may write to the memory of a context, if it has some; programs of the public driver do not open windows. */
+/*
+ * The card may write to the memory of a context, if it has some; programs of the public driver do
+ * not open windows.
+ */
 void card_open_window(struct card *card, unsigned int context)
 {
 	const struct area *area = &card->areas[context];
@@ -92,8 +105,8 @@ static bool is_let_go(struct card *card, unsigned int context)
 }
 
 /*
- * The card does not write to the memory of a context any more: false if nothing could be done about it. Without a guard the
- * cluster has to stop for that, unless the context was closed before.
+ * The card does not write to the memory of a context any more: false if nothing could be done about
+ * it. Without a guard the cluster has to stop for that, unless the context was closed before.
  */
 bool card_close_window(struct card *card, unsigned int context)
 {

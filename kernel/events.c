@@ -2,9 +2,10 @@
 /*
  * Waiting for the card: poll(), and standard output, whose reads wait.
  *
- * Interrupts count events by line, and each file knows how many of them it has been told of. A file that was just opened has
- * been told of none, so its first poll() returns at once: first one looks, then one waits. A card without interrupts has an
- * event on each line with each tick while somebody waits.
+ * Interrupts count events by line, and each file knows how many of them it has been told of. A file
+ * that was just opened has been told of none, so its first poll() returns at once: first one looks,
+ * then one waits. A card without interrupts has an event on each line with each tick while somebody
+ * waits.
  */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -112,7 +113,10 @@ static int wait_for_output(struct opened *opened)
 	struct card *card = opened->card;
 	long left;
 
-	/* Also with interrupts one looks now and then, as a reader of the card's registers may have taken the words. */
+	/*
+	 * Also with interrupts one looks now and then, as a reader of the card's registers may have
+	 * taken the words.
+	 */
 	left = wait_event_interruptible_timeout(card->wait,
 						READ_ONCE(card->gone) ||
 						(happened(opened) & SPINNERET_EVENTS_PENDING_STDOUT_MASK),
@@ -120,7 +124,10 @@ static int wait_for_output(struct opened *opened)
 	return left < 0 ? left : 0;
 }
 
-/* Words of standard output, at least one; waits for it. Who asks for less than it gets loses nothing. */
+/*
+ * Words of standard output, at least one; waits for it. Who asks for less than it gets loses
+ * nothing.
+ */
 ssize_t stdout_read(struct file *file, char __user *to, size_t count, loff_t *position)
 {
 	struct opened *opened = file->private_data;

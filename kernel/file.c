@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Files of /dev/spinneretN and of the public driver's nodes: the cluster's memory by seek, read and write, words, registers
- * and events by ioctl.
+ * Files of /dev/spinneretN and of the public driver's nodes: the cluster's memory by seek, read and
+ * write, words, registers and events by ioctl.
  *
- * As the public driver has it, a seek takes an address of the cluster and gives back a position, which is an offset in the BAR.
+ * As the public driver has it, a seek takes an address of the cluster and gives back a position,
+ * which is an offset in the BAR.
  */
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/module.h>
@@ -13,7 +14,10 @@
 #include "spinneret.h"
 
 #define WORD SPINNERET_REGISTER_BYTES
-/* Memory of the cluster in the BAR: that of handlers and packets, that of programs, one behind the other. */
+/*
+ * Memory of the cluster in the BAR: that of handlers and packets, that of programs, one behind the
+ * other.
+ */
 #define MEMORY_BYTES SPINNERET_BAR_REGISTERS_OFFSET
 
 /* The position of an address of the cluster, or a negative one. */
@@ -76,7 +80,10 @@ static loff_t card_seek(struct file *file, loff_t offset, int whence)
 	return to;
 }
 
-/* Bytes of one call at a position: whole words, as many as fit into a block; 0 at the end of memory. */
+/*
+ * Bytes of one call at a position: whole words, as many as fit into a block; 0 at the end of
+ * memory.
+ */
 static ssize_t piece(loff_t position, size_t count)
 {
 	if (position % WORD || (count && count < WORD))
@@ -179,7 +186,9 @@ static int query(struct card *card, struct spinneret_area *answer)
 	return card->gone ? -ENODEV : 0;
 }
 
-/* Eight bytes are two words, the lower one first, of which the second one has to be memory as well. */
+/*
+ * Eight bytes are two words, the lower one first, of which the second one has to be memory as well.
+ */
 static int access_word(struct card *card, struct spinneret_word *word, bool write)
 {
 	s64 position = position_of(word->address);
@@ -245,9 +254,14 @@ static int answer(struct opened *opened, unsigned int call, union message *messa
 	}
 }
 
-/* Bytes of a call's message; 0 if there is no such call. The public driver's numbers have a size of their own. */
-static size_t message_bytes(unsigned int call)
+/*
+ * Bytes of a call's message; 0 if the node has no such call. The public driver's nodes have those
+ * of that driver.
+ */
+static size_t message_bytes(enum node node, unsigned int call)
 {
+	if (node == NODE_STDOUT)
+		return 0;
 	switch (call) {
 	case SPINNERET_QUERY:
 	case SPINNERET_WRITE_WORD:
@@ -257,7 +271,7 @@ static size_t message_bytes(unsigned int call)
 	case SPINNERET_READ_REGISTER:
 	case SPINNERET_WRITE_REGISTER:
 	case SPINNERET_EVENTS:
-		return _IOC_SIZE(call);
+		return node == NODE_CARD ? _IOC_SIZE(call) : 0;
 	default:
 		return 0;
 	}
@@ -267,11 +281,11 @@ static long card_ioctl(struct file *file, unsigned int call, unsigned long argum
 {
 	struct opened *opened = file->private_data;
 	void __user *at = (void __user *)argument;
-	size_t bytes = message_bytes(call);
+	size_t bytes = message_bytes(opened->node, call);
 	union message message = {};
 	int error;
 
-	if (!bytes || opened->node == NODE_STDOUT)
+	if (!bytes)
 		return -ENOTTY;
 	if (copy_from_user(&message, at, bytes))
 		return -EFAULT;

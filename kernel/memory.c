@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Host memory of contexts: taken by mmap() at offset context * length, and given back with the last mapping, when the card
- * writes to it no more.
+ * Host memory of contexts: taken by mmap() at offset context * length, and given back with the last
+ * mapping, when the card writes to it no more.
  *
- * If the card goes first, its memory goes with it, and processes see pages of zeros in its place: a program that looks at its
- * memory then is not killed, and hears from its next call that the device is gone.
+ * If the card goes first, its memory goes with it, and processes see pages of zeros in its place: a
+ * program that looks at its memory then is not killed, and hears from its next call that the device
+ * is gone.
  */
 #include <linux/dma-mapping.h>
 #include <linux/file.h>
@@ -15,7 +16,10 @@
 
 #include "spinneret.h"
 
-/* Frees the memory of a context, which no process sees any more. The caller holds the lock of the card. */
+/*
+ * Frees the memory of a context, which no process sees any more. The caller holds the lock of the
+ * card.
+ */
 static void free_area(struct card *card, unsigned int context)
 {
 	struct area *area = &card->areas[context];

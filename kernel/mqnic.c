@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * A NIC that is the application of Corundum: the function is the driver mqnic's, which makes an auxiliary device for us. Nothing
- * of mqnic is needed but its parent, the PCI device, whose BAR 2 is the application's.
+ * A NIC that is the application of Corundum: the function is the driver mqnic's, which makes an
+ * auxiliary device for us. Nothing of mqnic is needed but its parent, the PCI device, whose BAR 2
+ * is the application's.
  */
 #include <linux/auxiliary_bus.h>
 #include <linux/module.h>

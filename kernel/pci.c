@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * A NIC that has a PCI function to itself: the application BAR, and a vector of MSI-X for each line of events.
+ * A NIC that has a PCI function to itself: the application BAR, and a vector of MSI-X for each line
+ * of events.
  */
 #include <linux/dma-mapping.h>
 #include <linux/interrupt.h>
@@ -9,7 +10,10 @@
 
 #include "spinneret.h"
 
-/* Clearing comes before whoever was waiting looks, so that an event after his look interrupts again. */
+/*
+ * Clearing comes before whoever was waiting looks, so that an event after his look interrupts
+ * again.
+ */
 static irqreturn_t handle(int irq, void *data)
 {
 	struct line *line = data;
@@ -92,7 +96,9 @@ static void before_reset(struct pci_dev *pdev)
 	card_halt(card);
 }
 
-/* Programs find the card as after power-up, but the host memory of their contexts is still theirs. */
+/*
+ * Programs find the card as after power-up, but the host memory of their contexts is still theirs.
+ */
 static void after_reset(struct pci_dev *pdev)
 {
 	struct card *card = pci_get_drvdata(pdev);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Control registers: which there are, and what programs may write. The driver alone says where the card may write in host
- * memory; programs may say the same.
+ * Control registers: which there are, and what programs may write. The driver alone says where the
+ * card may write in host memory; programs may say the same.
  */
 #include "spinneret.h"
 
@@ -14,7 +14,10 @@ const struct reg_info reg_table[] = {
 
 const unsigned int reg_table_length = ARRAY_SIZE(reg_table);
 
-/* Whether the card has a register: that of the public design has no others, and older ones of ours have no events. */
+/*
+ * Whether the card has a register: that of the public design has no others, and older ones of ours
+ * have no events.
+ */
 bool reg_is_there(const struct card *card, const struct reg_info *info)
 {
 	if (info->offset >= SPINNERET_EVENTS_PENDING_OFFSET && info->offset <= SPINNERET_EVENTS_SENT_OFFSET)

@@ -7,8 +7,8 @@
  *	mqnic.c	part of Corundum's	--+   control.c		   +-- events.c	poll(), /dev/pspin(2N + 1)
  *					      registers.c	   +-- sysfs.c	registers as text
  *
- * Order of locks: mmap_lock of a process, then the lock of a card. So memory of programs is never accessed while the lock of
- * a card is held.
+ * Order of locks: mmap_lock of a process, then the lock of a card. So memory of programs is never
+ * accessed while the lock of a card is held.
  */
 #ifndef SPINNERET_H
 #define SPINNERET_H
@@ -51,7 +51,10 @@ extern const unsigned int reg_table_length;
 /* Nodes of a card, by the lowest bits of their minor number. */
 enum node { NODE_CARD, NODE_PSPIN, NODE_STDOUT, NODES };
 
-/* Host memory of a context. It is the context's as long as somebody maps it, and the card's as long as there is one. */
+/*
+ * Host memory of a context. It is the context's as long as somebody maps it, and the card's as long
+ * as there is one.
+ */
 struct area {
 	void *memory;
 	dma_addr_t address;
@@ -80,7 +83,10 @@ struct line {
 struct card {
 	struct kref users;
 	unsigned int number;
-	/* Who is bound: our PCI device, or an auxiliary device of mqnic. Its folder in sysfs has the registers. */
+	/*
+	 * Who is bound: our PCI device, or an auxiliary device of mqnic. Its folder in sysfs has
+	 * the registers.
+	 */
 	struct device *dev;
 	struct pci_dev *pdev;
 	u8 __iomem *bar;

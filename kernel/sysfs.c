@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Registers as text, in decimal, in the folder of the device that the driver is bound to: GROUP/NAME/ELEMENT, as the public
- * driver has them.
+ * Registers as text, in decimal, in the folder of the device that the driver is bound to:
+ * GROUP/NAME/ELEMENT, as the public driver has them.
  */
 #include <linux/kobject.h>
 #include <linux/slab.h>

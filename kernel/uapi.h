@@ -2,8 +2,9 @@
 /*
  * What programs and the driver spinneret say to each other. docs/host/driver.md explains it.
  *
- * The three calls of the public driver, mqnic_app_pspin, are numbers and layouts of that driver: its magic number is wider
- * than the eight bits that such numbers have, and reaches into those of the size.
+ * The three calls of the public driver, mqnic_app_pspin, are numbers and layouts of that driver:
+ * its magic number is wider than the eight bits that such numbers have, and reaches into those of
+ * the size.
  */
 #ifndef SPINNERET_UAPI_H
 #define SPINNERET_UAPI_H
@@ -11,14 +12,20 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* Host memory of a context: asked for by its number in `address`; the lowest byte of `is_there` is 1 if there is some. */
+/*
+ * Host memory of a context: asked for by its number in `address`; the lowest byte of `is_there` is
+ * 1 if there is some.
+ */
 struct spinneret_area {
 	__u64 address;
 	__u64 bytes;
 	__u64 is_there;
 };
 
-/* Eight bytes of the cluster's memory, at a multiple of 4, the lower half accessed first. A read returns them in `address`. */
+/*
+ * Eight bytes of the cluster's memory, at a multiple of 4, the lower half accessed first. A read
+ * returns them in `address`.
+ */
 struct spinneret_word {
 	__u64 address;
 	__u64 data;
@@ -47,10 +54,16 @@ struct spinneret_info {
 
 /* The registers of spinneret are there, not only those of the public design. */
 #define SPINNERET_HAS_EXTENSIONS 1u
-/* Events are interrupts; without, poll() returns after a few milliseconds, and programs have to look. */
+/*
+ * Events are interrupts; without, poll() returns after a few milliseconds, and programs have to
+ * look.
+ */
 #define SPINNERET_HAS_INTERRUPTS 2u
 
-/* Bits of lines: those that poll() waits for from now on, and, as an answer, those that had an event since the last call. */
+/*
+ * Bits of lines: those that poll() waits for from now on, and, as an answer, those that had an
+ * event since the last call.
+ */
 struct spinneret_events {
 	__u32 lines;
 };
