@@ -40,7 +40,10 @@ fn the_kernel_drivers_headers_are_up_to_date() {
         .lines()
         .filter(|line| line.starts_with("#define SPINNERET_") && line.split(' ').count() == 3);
     let numbers: String = numbers.map(|line| format!("{line}\n")).collect();
-    check("kernel/spinneret_regs.h", &format!("{KERNEL_BEGIN}{numbers}\n#endif\n"));
+    check(
+        "kernel/spinneret_regs.h",
+        &format!("{KERNEL_BEGIN}{numbers}\n#endif\n"),
+    );
 }
 
 #[test]

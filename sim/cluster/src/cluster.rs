@@ -19,7 +19,7 @@ use crate::timing::Timing;
 use crate::trace::Traced;
 use crate::view::World;
 use spinneret_program::Program;
-use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES};
+use spinneret_regmap::pspin::{PROGRAM_BASE, PROGRAM_BYTES, RESET_VECTOR};
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
@@ -115,7 +115,7 @@ impl Cluster {
             accesses: VecDeque::new(),
             commands: HashMap::new(),
             events: Vec::new(),
-            entry: PROGRAM_BASE,
+            entry: PROGRAM_BASE + RESET_VECTOR,
             shared: unknown(),
             fetch: 0,
             now: 0,
@@ -167,7 +167,7 @@ impl Cluster {
     pub fn forget(&mut self) {
         self.world.memory = Memory::new(self.config.clusters);
         self.world.decoded.invalidate(PROGRAM_BASE, PROGRAM_BYTES);
-        self.entry = PROGRAM_BASE;
+        self.entry = PROGRAM_BASE + RESET_VECTOR;
         self.shared = unknown();
         self.reset();
     }

@@ -40,7 +40,9 @@ pub enum CardError {
         context: u32,
     },
     /// It is the file of something else.
-    #[error("{path} is no device file of a NIC's driver: {source}; it is usually /dev/spinneret0, or /dev/pspin0 of mqnic_app_pspin")]
+    #[error(
+        "{path} is no device file of a NIC's driver: {source}; it is usually /dev/spinneret0, or /dev/pspin0 of mqnic_app_pspin"
+    )]
     Foreign {
         /// The file.
         path: PathBuf,

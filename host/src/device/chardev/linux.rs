@@ -3,7 +3,8 @@
 #![allow(unsafe_code)]
 
 use super::message::{
-    EVENTS, GET_INFO, HAS_EXTENSIONS, HAS_INTERRUPTS, Message, QUERY, READ_REGISTER, READ_WORD, WRITE_REGISTER, WRITE_WORD,
+    EVENTS, GET_INFO, HAS_EXTENSIONS, HAS_INTERRUPTS, Message, QUERY, READ_REGISTER, READ_WORD,
+    WRITE_REGISTER, WRITE_WORD,
 };
 use super::{Abilities, DeviceFile, DmaArea, System};
 use crate::device::Mapping;
@@ -108,8 +109,16 @@ pub struct LinuxFile(File);
 
 impl LinuxFile {
     /// A call of our own driver, with a message of some words.
-    fn call_ours<const NUMBER: Opcode, const WORDS: usize>(&self, mut words: [u32; WORDS]) -> io::Result<[u32; WORDS]> {
-        const { assert!(NUMBER >> 16 & 0x3fff == 4 * WORDS as Opcode, "the number has the message's size") };
+    fn call_ours<const NUMBER: Opcode, const WORDS: usize>(
+        &self,
+        mut words: [u32; WORDS],
+    ) -> io::Result<[u32; WORDS]> {
+        const {
+            assert!(
+                NUMBER >> 16 & 0x3fff == 4 * WORDS as Opcode,
+                "the number has the message's size"
+            )
+        };
         // SAFETY: the driver reads and writes at most as many bytes as the number says, which are those of the words; all
         // their patterns are words.
         unsafe { ioctl(&self.0, Updater::<NUMBER, [u32; WORDS]>::new(&mut words))? };

@@ -144,7 +144,11 @@ mod tests {
             [QUERY, WRITE_WORD, READ_WORD],
             [0xc959_1001, 0x4959_1002, 0x8959_1003]
         );
-        let defined = [("QUERY", QUERY), ("WRITE_WORD", WRITE_WORD), ("READ_WORD", READ_WORD)];
+        let defined = [
+            ("QUERY", QUERY),
+            ("WRITE_WORD", WRITE_WORD),
+            ("READ_WORD", READ_WORD),
+        ];
         check(HEADER, &defined.map(|(name, value)| format!("-D{name}={value}u")));
     }
 
