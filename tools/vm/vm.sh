@@ -14,40 +14,41 @@ failed=0
 
 fail() { echo "vm: $*" >&2; exit 1; }
 
-fetch() { tools/vm/fetch.sh "$@" || unavailable; }
-
 # As tools/skip: whoever has no network goes on, but CI does not.
 unavailable() {
-    if [[ ${SPINNERET_ALL_TESTS:-} == 1 || ( ${SPINNERET_ALL_TESTS:-} != 0 && -n ${CI:-} ) ]]; then
+    if [[ ${SPINNERET_ALL_TESTS:-} == 1 || (${SPINNERET_ALL_TESTS:-} != 0 && -n ${CI:-}) ]]; then
         fail "the virtual machine has to run here, and its parts cannot be had"
     fi
     echo "skipped: vm: its parts cannot be had" >&2
-    kill $$
+    exit 0
 }
+
+# fetch NAME PART [SUITE]: sets a variable to where the part is.
+fetch() { declare -g "$1=$(tools/vm/fetch.sh "${@:2}")" || return 1; [[ -n ${!1} ]] || unavailable; }
 
 show() { printf ' %-20s %-16s %-8s %8s s\n' "$@"; }
 
 # build_module SUITE: without a warning of the compiler, nor of sparse with --all.
 build_module() {
-    local kernel=$work/kernel-$1 log=$work/build-$1.log begun=$SECONDS status=ok checks=()
-    mkdir "$kernel"
-    cp kernel/*.[ch] kernel/Kbuild kernel/Makefile "$kernel"
-    [[ $all == no ]] || checks=(C=2 "CHECK=$(fetch sparse)/usr/bin/sparse")
+    local copy=$work/kernel-$1 log=$work/build-$1.log begun=$SECONDS status=ok checks=()
+    mkdir "$copy"
+    cp kernel/*.[ch] kernel/Kbuild kernel/Makefile "$copy"
+    [[ $all == no ]] || checks=(C=2 "CHECK=$sparse/usr/bin/sparse")
     # The type information of modules needs pahole, and is not needed.
     (
-        [[ $1 != trixie* ]] || PATH=$(fetch gcc)/root/usr/bin:$PATH
-        make -C "$kernel" KDIR="$(fetch kernel "$1")/build" W=1 CONFIG_DEBUG_INFO_BTF_MODULES= "${checks[@]}" modules
+        [[ $1 != trixie* ]] || PATH=$gcc/root/usr/bin:$PATH
+        make -C "$copy" KDIR="$kernel/build" W=1 CONFIG_DEBUG_INFO_BTF_MODULES= "${checks[@]}" modules
     ) >"$log" 2>&1 || status=FAILED
     if grep -E '^[^ ]*(kernel|spinneret)[^ ]*: (warning|error)|: (warning|error):' "$log"; then status=FAILED; fi
     [[ $status == ok ]] || { tail -n 20 "$log" >&2; failed=1; }
-    show "$(cat "$(fetch kernel "$1")/release" | sed 's/-cloud.*//')" build $status $((SECONDS - begun))
+    show "$release" build $status $((SECONDS - begun))
 }
 
 # make_initramfs SUITE: busybox, our programs, the C library of this machine, and the module.
 make_initramfs() {
     local root=$work/root-$1 program library
     mkdir -p "$root"/{bin,dev,proc,sys,tmp}
-    cp "$(fetch busybox)/bin/busybox" "$root/bin/"
+    cp "$busybox/bin/busybox" "$root/bin/"
     cp tools/vm/guest/init "$checker" "$work/contexts.elf" "$root/"
     cp "$work/kernel-$1/spinneret.ko" "$root/"
     strip -g "$root/spinneret.ko" "$root/pci_check"
@@ -63,15 +64,14 @@ make_initramfs() {
 
 # boot SUITE NAME OPTIONS...: prints a line for each trial of the guest.
 boot() {
-    local suite=$1 name=$2 socket=$work/nic.sock log=$work/$1-$2.log release line
+    local suite=$1 name=$2 socket=$work/nic.sock log=$work/$1-$2.log
     shift 2
-    release=$(sed 's/-cloud.*//' "$(fetch kernel "$suite")/release")
     "$spinneret" serve --pci "$socket" --generate udp,dport=7000..7003,rate=100Mbps,count=1000000 >"$work/serve.log" 2>&1 &
     server=$!
     for _ in $(seq 100); do [[ -S $socket ]] && break; sleep 0.1; done
-    timeout "$limit" "$(fetch qemu)/run" -accel tcg -smp 2 -m 512M -nographic -nodefaults -no-reboot -serial stdio \
+    timeout "$limit" "$qemu/run" -accel tcg -smp 2 -m 512M -nographic -nodefaults -no-reboot -serial stdio \
         -object memory-backend-memfd,id=mem,size=512M,share=on -numa node,memdev=mem \
-        -kernel "$(fetch kernel "$suite")/vmlinuz" -initrd "$work/initramfs-$suite" "$@" \
+        -kernel "$kernel/vmlinuz" -initrd "$work/initramfs-$suite" "$@" \
         -device "{\"driver\":\"vfio-user-pci\",\"x-msg-timeout\":60000,\"socket\":{\"type\":\"unix\",\"path\":\"$socket\"}}" \
         </dev/null 2>&1 | head -c 4000000 | tr -d '\r' >"$log" || true
     kill "$server" 2>/dev/null || true
@@ -96,9 +96,14 @@ esac
 [[ -x $spinneret && -x $checker ]] || fail "there is no $spinneret or no $checker: run ./dev vm, which builds them"
 make -s -C runtime/tests/contexts
 cp runtime/tests/contexts/build/contexts.elf "$work/"
-append="console=ttyS0 quiet panic=-1 no_timer_check cma=64M SLOWER=${SPINNERET_SLOWER:-10000} $amounts"
+append="console=ttyS0 quiet panic=-1 no_timer_check cma=64M SLOWER=${SPINNERET_SLOWER:-1000} $amounts"
+fetch qemu qemu
+fetch busybox busybox
+[[ $all == no ]] || { fetch sparse sparse && fetch gcc gcc; }
 show kernel trial result time
 for suite in "${suites[@]}"; do
+    fetch kernel kernel "$suite"
+    release=$(sed 's/-cloud.*//' "$kernel/release")
     build_module "$suite"
     make_initramfs "$suite"
     boot "$suite" "" -machine q35 -append "$append"
