@@ -59,6 +59,12 @@ fn main() -> anyhow::Result<()> {
     })?;
     println!("printed: {}", lines[0].line);
     print!("{}", nic.counters()?);
+    if nic.device().has_events() {
+        let sent = nic
+            .device()
+            .read_register(spinneret_regmap::events::SENT.offset)?;
+        println!("messages for interrupts: {sent}");
+    }
     for context in contexts {
         context.close()?;
     }

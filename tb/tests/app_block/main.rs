@@ -2,6 +2,7 @@
 
 mod bring_up;
 mod errors;
+mod events;
 mod host_dma;
 mod passing;
 mod random;

@@ -36,8 +36,8 @@ fn whole_window<M: Model>(run: &mut TestRun) {
         .map(|done| done.response)
         .collect();
     let (written, read) = match bench.layout.is_extended() {
-        // Without the words that are read only: cl.fifo, cl.status, stats, counters, constants.
-        true => (152 + 1 + 16 + 1 + 17, 158 + 2 + 56 + 16 + 18 + 21),
+        // Without the words that are read only: cl.fifo, cl.status, stats, counters, events.sent, constants.
+        true => (152 + 1 + 16 + 1 + 17 + 3, 158 + 2 + 56 + 16 + 18 + 4 + 21),
         false => (152, 158),
     };
     assert_eq!((okay(writes), okay(reads)), (written, read));

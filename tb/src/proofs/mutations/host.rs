@@ -163,7 +163,7 @@ pub(super) const MUTATIONS: &[Row] = &[
     (
         "spinneret_events",
         "resting[1] <= timers_1 != 2'd1;",
-        "resting[1] <= timers_1[1];",
+        "resting[1] <= timers_1 > 2'd2;",
     ),
     // Changes a message that waits.
     (
