@@ -32,12 +32,17 @@ show() { printf ' %-20s %-16s %-8s %8s s\n' "$@"; }
 build_module() {
     local copy=$work/kernel-$1 log=$work/build-$1.log begun=$SECONDS status=ok checks=()
     mkdir "$copy"
+    mkdir "$copy/stand-in"
     cp kernel/*.[ch] kernel/Kbuild kernel/Makefile "$copy"
+    cp tools/vm/guest/mqnic.c "$copy/stand-in"
+    echo "obj-m := mqnic.o" >"$copy/stand-in/Kbuild"
     [[ $all == no ]] || checks=(C=2 "CHECK=$sparse/usr/bin/sparse")
     # The type information of modules needs pahole, and is not needed.
     (
         [[ $1 != trixie* ]] || PATH=$gcc/root/usr/bin:$PATH
-        make -C "$copy" KDIR="$kernel/build" W=1 CONFIG_DEBUG_INFO_BTF_MODULES= "${checks[@]}" modules
+        for folder in "$copy" "$copy/stand-in"; do
+            make -C "$kernel/build" M="$folder" W=1 CONFIG_DEBUG_INFO_BTF_MODULES= "${checks[@]}" modules
+        done
     ) >"$log" 2>&1 || status=FAILED
     if grep -E '^[^ ]*(kernel|spinneret)[^ ]*: (warning|error)|: (warning|error):' "$log"; then status=FAILED; fi
     [[ $status == ok ]] || { tail -n 20 "$log" >&2; failed=1; }
@@ -50,8 +55,8 @@ make_initramfs() {
     mkdir -p "$root"/{bin,dev,proc,sys,tmp}
     cp "$busybox/bin/busybox" "$root/bin/"
     cp tools/vm/guest/init "$checker" "$work/contexts.elf" "$root/"
-    cp "$work/kernel-$1/spinneret.ko" "$root/"
-    strip -g "$root/spinneret.ko" "$root/pci_check"
+    cp "$work/kernel-$1/spinneret.ko" "$work/kernel-$1/stand-in/mqnic.ko" "$root/"
+    strip -g "$root"/*.ko "$root/pci_check"
     for program in misuse cycles; do
         gcc -O2 -Wall -Wextra -Werror -static "tools/vm/guest/$program.c" -o "$root/$program"
     done
@@ -62,16 +67,17 @@ make_initramfs() {
     (cd "$root" && find . | "$root/bin/busybox" cpio -o -H newc 2>/dev/null) | gzip -1 >"$work/initramfs-$1"
 }
 
-# boot SUITE NAME OPTIONS...: prints a line for each trial of the guest.
+# boot SUITE NAME FUNCTION COMMAND-LINE OPTIONS...: prints a line for each trial of the guest.
 boot() {
-    local suite=$1 name=$2 socket=$work/nic.sock log=$work/$1-$2.log
-    shift 2
-    "$spinneret" serve --pci "$socket" --generate udp,dport=7000..7003,rate=100Mbps,count=1000000 >"$work/serve.log" 2>&1 &
+    local suite=$1 name=$2 function=$3 append=$4 socket=$work/nic.sock log=$work/$1-$2.log
+    shift 4
+    "$spinneret" serve --pci "$socket" --function "$function" --generate udp,dport=7000..7003,rate=100Mbps,count=1000000 >"$work/serve.log" 2>&1 &
     server=$!
     for _ in $(seq 100); do [[ -S $socket ]] && break; sleep 0.1; done
     timeout "$limit" "$qemu/run" -accel tcg -smp 2 -m 512M -nographic -nodefaults -no-reboot -serial stdio \
         -object memory-backend-memfd,id=mem,size=512M,share=on -numa node,memdev=mem \
         -kernel "$kernel/vmlinuz" -initrd "$work/initramfs-$suite" "$@" \
+        -append "console=ttyS0 quiet panic=-1 no_timer_check cma=64M FUNCTION=$function $append" \
         -device "{\"driver\":\"vfio-user-pci\",\"x-msg-timeout\":60000,\"socket\":{\"type\":\"unix\",\"path\":\"$socket\"}}" \
         </dev/null 2>&1 | head -c 4000000 | tr -d '\r' >"$log" || true
     kill "$server" 2>/dev/null || true
@@ -96,7 +102,7 @@ esac
 [[ -x $spinneret && -x $checker ]] || fail "there is no $spinneret or no $checker: run ./dev vm, which builds them"
 make -s -C runtime/tests/contexts
 cp runtime/tests/contexts/build/contexts.elf "$work/"
-append="console=ttyS0 quiet panic=-1 no_timer_check cma=64M SLOWER=${SPINNERET_SLOWER:-1000} $amounts"
+amounts="SLOWER=${SPINNERET_SLOWER:-1000} $amounts"
 fetch qemu qemu
 fetch busybox busybox
 [[ $all == no ]] || { fetch sparse sparse && fetch gcc gcc; }
@@ -106,10 +112,10 @@ for suite in "${suites[@]}"; do
     release=$(sed 's/-cloud.*//' "$kernel/release")
     build_module "$suite"
     make_initramfs "$suite"
-    boot "$suite" "" -machine q35 -append "$append"
-    if [[ $all == yes ]]; then
-        boot "$suite" ", IOMMU" -machine q35,kernel-irqchip=split -device intel-iommu,caching-mode=on,intremap=on \
-            -append "$append intel_iommu=on"
-    fi
+    boot "$suite" "" own "$amounts" -machine q35
+    [[ $all == yes ]] || continue
+    boot "$suite" ", mqnic" mqnic "$amounts" -machine q35
+    boot "$suite" ", IOMMU" own "$amounts intel_iommu=on" -machine q35,kernel-irqchip=split \
+        -device intel-iommu,caching-mode=on,intremap=on
 done
 exit $failed

@@ -1,7 +1,9 @@
 //! Descriptors that fail, statuses that nobody waits for, resets.
 
 use crate::bench::{bench, bytes, descriptor, latency};
-use spinneret_sim::dma::{DmaConfig, DmaFaults, Latency, Pause, Transfer};
+use spinneret_sim::dma::{DmaConfig, DmaFaults, HostBus, Latency, Pause, Refused, Transfer};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 #[test]
 fn descriptors_fail_as_they_are_told() {
@@ -55,6 +57,54 @@ fn the_ram_holds_garbage_when_a_read_fails() {
         wrong += usize::from(bench.read_line(0)[..] != bench.host.read(0x1000 + 16 * number, 16)[..]);
     }
     assert!(wrong > 5, "{wrong}");
+    bench.sim.finish();
+}
+
+/// A host that has 64 bytes, at 0x1000, which it may take away.
+#[derive(Debug, Default)]
+struct Small(RefCell<Option<[u8; 64]>>);
+
+impl Small {
+    fn with(&self, address: u64, len: usize, action: impl FnOnce(&mut [u8])) -> Result<(), Refused> {
+        let mut bytes = self.0.borrow_mut();
+        let bytes = bytes.as_mut().ok_or(Refused::UNSUPPORTED_REQUEST)?;
+        let offset = address.wrapping_sub(0x1000) as usize;
+        let part = offset.checked_add(len).and_then(|end| bytes.get_mut(offset..end));
+        action(part.ok_or(Refused { code: 8 })?);
+        Ok(())
+    }
+}
+
+impl HostBus for Small {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Refused> {
+        self.with(address, bytes.len(), |there| bytes.copy_from_slice(there))
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) -> Result<(), Refused> {
+        self.with(address, bytes.len(), |there| there.copy_from_slice(bytes))
+    }
+}
+
+#[test]
+fn a_host_that_is_elsewhere_is_asked_when_bytes_move_and_may_refuse() {
+    let mut bench = bench(latency(20));
+    let host = Rc::new(Small(RefCell::new(Some([0; 64]))));
+    bench.host.connect(Rc::clone(&host) as Rc<dyn HostBus>);
+    bench.write_line(0, bytes(1), 0xffff);
+    bench.sim.run(2);
+    for (dma_addr, code) in [(0x1030, 0), (0x1031, 8), (0xfff, 8)] {
+        for transfer in [Transfer::ToHost, Transfer::FromHost] {
+            bench.ask(transfer, descriptor(dma_addr, 0, 16, 3));
+            assert_eq!(bench.statuses(transfer)[0].code, code, "{dma_addr:#x}");
+        }
+    }
+    let mut expected = [0; 64];
+    expected[0x30..].copy_from_slice(&bytes(1));
+    assert_eq!(*host.0.borrow(), Some(expected));
+    // What is taken away while a transfer is under way is not reached.
+    bench.ask(Transfer::ToHost, descriptor(0x1000, 0, 16, 3));
+    host.0.take();
+    assert_eq!(bench.statuses(Transfer::ToHost)[0].code, 10);
     bench.sim.finish();
 }
 

@@ -2,14 +2,20 @@
 
 use crate::function::{CONFIG, Function};
 use crate::served::{Served, ok};
-use spinneret_host::{Context, Nic, Options, Program, Rule, Ruleset};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use spinneret_host::{Context, Device as _, Nic, Options, Program, Rule, Ruleset};
 use spinneret_regmap::pci;
-use spinneret_regmap::{caps, host_write};
+use spinneret_regmap::{caps, events, host_write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Longest that is waited for something, on the NIC.
 const PATIENCE: Duration = Duration::from_millis(60);
+
+/// Of vfio: interrupts by MSI-X, and files that are signalled.
+const MSIX: u32 = 2;
+const TRIGGER_FILES: u32 = 0b10_0100;
 
 /// Handlers of four kinds.
 fn contexts() -> Program {
@@ -27,7 +33,7 @@ fn nic(served: &Served) -> Nic<Function> {
 }
 
 /// `host_write.errors` of unsupported requests.
-fn refused(nic: &Nic<Function>) -> Option<u64> {
+fn refused(nic: &Nic<Function>) -> Option<u32> {
     ok(nic.counters()).get("host_write.errors[9]")
 }
 
@@ -99,6 +105,45 @@ fn memory_that_is_not_mapped_any_more_is_refused_and_counted() {
     let mut there = [0; 64];
     ok(context.host_memory().read(64, &mut there));
     assert_eq!(there, [0xa5; 64]);
+}
+
+#[test]
+fn a_write_to_guest_memory_raises_the_vector_of_its_context_after_it_is_there() {
+    let served = Served::start(&["--generate", "udp,dport=7000,size=106,count=1"]);
+    let nic = nic(&served);
+    let vectors: Vec<OwnedFd> = (0..pci::VECTORS)
+        .map(|_| ok(eventfd(0, EventfdFlags::NONBLOCK)))
+        .collect();
+    let files: Vec<_> = vectors.iter().map(AsRawFd::as_raw_fd).collect();
+    ok(nic
+        .device()
+        .client
+        .set_irqs(MSIX, TRIGGER_FILES, 0, pci::VECTORS, &files));
+    ok(nic
+        .device()
+        .write_register(events::ENABLE.offset, (1 << pci::VECTORS) - 1));
+    let context = open(&nic, "copy");
+    let vector = &vectors[context.number() as usize];
+    let mut waited = [PollFd::new(vector, PollFlags::IN)];
+    let patience = Timespec {
+        tv_sec: 60,
+        tv_nsec: 0,
+    };
+    assert_eq!(poll(&mut waited, Some(&patience)), Ok(1), "there is an interrupt");
+    let mut copied = [0; 64];
+    ok(context.host_memory().read(64, &mut copied));
+    assert!(
+        copied.iter().any(|byte| *byte != 0),
+        "what it tells of is there already"
+    );
+    let signalled = |vector: &OwnedFd| rustix::io::read(vector, &mut [0; 8]).is_ok();
+    let told: Vec<bool> = vectors.iter().map(signalled).collect();
+    assert_eq!(told, [true, false, false, false, false, false]);
+    let mut device = nic.device();
+    assert_eq!(ok(device.read_register(events::PENDING.offset)), 1);
+    ok(device.write_register(events::PENDING.offset, 1));
+    assert_eq!(ok(device.read_register(events::PENDING.offset)), 0);
+    assert_eq!(ok(device.read_register(events::SENT.offset)), 1);
 }
 
 /// A driver that dies, or a machine that is reset: the hardware is new, whatever was under way.
