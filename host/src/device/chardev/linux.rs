@@ -271,7 +271,7 @@ mod tests {
         drop(file);
         let error = Card::open(system, zero).unwrap_err().to_string();
         assert!(
-            error.starts_with("/dev/zero is no device file of mqnic_app_pspin: "),
+            error.starts_with("/dev/zero is no device file of a NIC's driver: "),
             "{error}"
         );
     }
