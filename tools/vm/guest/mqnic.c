@@ -56,13 +56,13 @@ static const struct pci_device_id ids[] = {
 };
 MODULE_DEVICE_TABLE(pci, ids);
 
-static struct pci_driver driver = {
+static struct pci_driver stand_in = {
 	.name = "mqnic",
 	.id_table = ids,
 	.probe = stand_in_probe,
 	.remove = stand_in_remove,
 };
-module_pci_driver(driver);
+module_pci_driver(stand_in);
 
 MODULE_DESCRIPTION("Stand-in for mqnic");
 MODULE_AUTHOR("The spinneret authors");
