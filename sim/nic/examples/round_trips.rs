@@ -45,11 +45,13 @@ fn main() -> Result<()> {
         .stderr(Stdio::null())
         .spawn();
     let mut server = Server(child.with_context(|| format!("{command} cannot be started"))?);
-    while !socket.exists() {
+    let mut client = loop {
+        match Client::new(&socket) {
+            Ok(client) => break client,
+            Err(_) => std::thread::sleep(Duration::from_millis(3)),
+        }
         ensure!(server.0.try_wait()?.is_none(), "{command} ended at once");
-        std::thread::sleep(Duration::from_millis(3));
-    }
-    let mut client = Client::new(&socket)?;
+    };
     client.region_write(CONFIG, 4, &[0b110, 0])?;
     let mut table = figures(["round trip", "median us", "p99 us"], &[0]);
     let mut measure = |what: &str, trip: &mut dyn FnMut() -> Result<()>| -> Result<()> {

@@ -16,6 +16,12 @@ pub trait Application {
     /// As [`read`](Self::read).
     fn write(&mut self, offset: u32, word: u32, strobes: u8) -> io::Result<()>;
 
+    /// Ends what the client has begun: it is gone. Everything else stays as it is, for who looks at it.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn stop(&mut self) -> io::Result<()>;
+
     /// Back to how it was after power-up.
     ///
     /// # Errors

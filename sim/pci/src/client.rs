@@ -96,7 +96,14 @@ impl Client {
         application: &mut impl Application,
     ) -> Result<Result<Vec<u8>, Errno>, Break> {
         Ok(match request {
-            Request::Version { major, minor, .. } => self.greet(major, minor),
+            Request::Version { major, minor, .. } => {
+                let greeting = self.greet(major, minor);
+                if greeting.is_ok() {
+                    // It finds nothing of who was there before.
+                    function.reset(application).map_err(Break::Application)?;
+                }
+                greeting
+            }
             Request::Map {
                 flags,
                 offset,

@@ -148,11 +148,11 @@ impl Function {
         application.reset()
     }
 
-    /// The client is gone: what it gave goes with it, and the function is as after power-up.
+    /// The client is gone: what it gave goes with it.
     pub(crate) fn disconnect(&mut self, application: &mut impl Application) -> io::Result<()> {
         self.memory.clear();
         self.interrupts.disconnect();
-        self.reset(application)
+        application.stop()
     }
 }
 

@@ -27,7 +27,7 @@ pub enum Served {
     Nothing,
     /// Requests were answered.
     Requests,
-    /// The client is gone, and the device is as after power-up.
+    /// The client is gone, and what it had begun is stopped. The next one finds the device as after power-up.
     Gone,
 }
 

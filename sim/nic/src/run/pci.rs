@@ -4,6 +4,7 @@ use super::host::{Attention, HostProgram};
 use super::serve::is_matching;
 use crate::device::Simulated;
 use clap::ValueEnum;
+use spinneret_host::Nic;
 use spinneret_pci::{Application, Personality, Served, Server};
 use spinneret_regmap::bar::{Destination, decode};
 use spinneret_regmap::me;
@@ -72,11 +73,11 @@ impl HostProgram for PciDevice {
         let mut bar = ApplicationBar {
             nic: self.nic.clone(),
             has_rules: false,
-            was_reset: false,
+            is_over: false,
         };
         let served = self.server.serve(&mut bar)?;
         self.interrupt();
-        self.is_matching &= !bar.was_reset;
+        self.is_matching &= !bar.is_over;
         if bar.has_rules && !self.is_matching {
             self.is_matching = is_matching(&mut self.nic)?;
         }
@@ -105,7 +106,8 @@ struct ApplicationBar {
     nic: Simulated,
     /// Rules were put in force.
     has_rules: bool,
-    was_reset: bool,
+    /// What a driver had begun is over.
+    is_over: bool,
 }
 
 impl Application for ApplicationBar {
@@ -119,8 +121,14 @@ impl Application for ApplicationBar {
         nic.bus_write(offset, word, strobes).map_err(io::Error::other)
     }
 
+    fn stop(&mut self) -> io::Result<()> {
+        self.is_over = true;
+        // Who takes the NIC finds it without rules and with its cluster in reset. Its counters stay, for the summary.
+        Nic::new(self.nic.clone()).map(drop).map_err(io::Error::other)
+    }
+
     fn reset(&mut self) -> io::Result<()> {
-        self.was_reset = true;
+        self.is_over = true;
         self.nic.borrow_mut().reset().map_err(io::Error::other)
     }
 }

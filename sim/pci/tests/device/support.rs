@@ -87,6 +87,11 @@ impl Application for Words {
         Ok(())
     }
 
+    fn stop(&mut self) -> io::Result<()> {
+        // Nothing goes on by itself.
+        Ok(())
+    }
+
     fn reset(&mut self) -> io::Result<()> {
         self.words.clear();
         Ok(())
@@ -106,9 +111,10 @@ impl Device {
         let path = folder.path().join("nic.sock");
         let ends = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&ends);
-        let socket = path.clone();
+        let (listens, is_there) = std::sync::mpsc::channel();
         let server = std::thread::spawn(move || {
-            let mut server = ok(Server::bind(&socket, personality));
+            let mut server = ok(Server::bind(&path, personality));
+            ok(listens.send(()));
             let mut words = Words {
                 words: BTreeMap::new(),
                 memory: server.memory(),
@@ -122,7 +128,7 @@ impl Device {
                 }
             }
         });
-        until("the socket is there", || path.exists());
+        ok(is_there.recv());
         Self {
             folder,
             ends,
