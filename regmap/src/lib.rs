@@ -14,7 +14,8 @@
 //! - [`message_id`]: where the context stands in the message id of a request for a handler;
 //! - [`render`]: the tables as Markdown, from which `docs/registers.md` is made;
 //! - [`header`]: the tables as C headers and a linker script, from which `include/spinneret_regs.h` and the runtime's
-//!   `spin_map.h` and `spin_map.ld` are made.
+//!   `spin_map.h` and `spin_map.ld` are made;
+//! - [`kernel`]: the control registers as a table for the kernel driver.
 //!
 //! ```
 //! use spinneret_regmap::{me, matching::Rule};
@@ -30,6 +31,7 @@
 pub mod bar;
 mod groups;
 pub mod header;
+pub mod kernel;
 pub mod matching;
 pub mod message_id;
 pub mod model;

@@ -1,6 +1,6 @@
 //! `docs/registers.md`, the C headers and the linker script are what the tables say, and the header is good C and C++.
 
-use spinneret_regmap::{header, pspin, render};
+use spinneret_regmap::{header, kernel, pspin, render};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -28,6 +28,22 @@ fn the_register_reference_is_up_to_date() {
 #[test]
 fn the_c_header_is_up_to_date() {
     check("regmap/include/spinneret_regs.h", &c_header());
+}
+
+#[test]
+fn the_kernel_drivers_headers_are_up_to_date() {
+    let mut table = String::new();
+    kernel::table(&mut table).expect("strings take every text");
+    check("kernel/table.h", &table);
+    let header = c_header();
+    let numbers = header
+        .lines()
+        .filter(|line| line.starts_with("#define SPINNERET_") && line.split(' ').count() == 3);
+    let numbers: String = numbers.map(|line| format!("{line}\n")).collect();
+    check(
+        "kernel/spinneret_regs.h",
+        &format!("{KERNEL_BEGIN}{numbers}\n#endif\n"),
+    );
 }
 
 #[test]
@@ -134,6 +150,19 @@ int main(void)
     return 0;
 }
 "#;
+
+/// The numbers of `spinneret_regs.h` with comments and types as the kernel has them.
+const KERNEL_BEGIN: &str = "\
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Numbers of the registers, which docs/registers.md explains.
+ *
+ * Generated from the tables of the crate spinneret-regmap: change those, then run `./dev docs`.
+ */
+#ifndef SPINNERET_REGS_H
+#define SPINNERET_REGS_H
+
+";
 
 fn c_header() -> String {
     let mut text = String::new();

@@ -23,7 +23,7 @@ pub enum OpenDevice {
 pub enum OpenError {
     /// The name says nothing.
     #[error(
-        "`{0}` is no NIC: write unix:PATH for the socket of `spinneret serve`, vfio:0000:00:03.0 for a PCI function, or /dev/pspin0 for a card"
+        "`{0}` is no NIC: write unix:PATH for the socket of `spinneret serve`, vfio:0000:00:03.0 for a PCI function, or /dev/spinneret0 for a card with its driver"
     )]
     Name(String),
     /// Nobody answers there.
@@ -52,10 +52,17 @@ impl OpenDevice {
         if !name.contains('/') {
             return Err(OpenError::Name(name.to_owned()));
         }
-        Ok(Self::Card(chardev::Card::open(
-            chardev::Linux::default(),
-            Path::new(name),
-        )?))
+        let (path, slower) = slower(name).ok_or_else(|| OpenError::Name(name.to_owned()))?;
+        let card = chardev::Card::open(chardev::Linux::default(), Path::new(path))?;
+        Ok(Self::Card(card.slower(slower)))
+    }
+}
+
+/// A name, and how many times slower than on the wall time passes there: `,slower=N` behind it says so.
+pub(super) fn slower(name: &str) -> Option<(&str, u32)> {
+    match name.split_once(",slower=") {
+        Some((name, times)) => Some((name, times.parse().ok().filter(|times| *times > 0)?)),
+        None => Some((name, 1)),
     }
 }
 

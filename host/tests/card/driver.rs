@@ -1,7 +1,7 @@
 //! What the public driver and the card behind it do, and the books that they keep.
 
 use rustix::io::Errno;
-use spinneret_host::chardev::DmaArea;
+use spinneret_host::chardev::{Abilities, DmaArea};
 use spinneret_host::device::Mapping;
 use spinneret_regmap::model::{Registers, Response, Variant};
 use spinneret_regmap::{CONTEXTS, bar, cl, find, her, her_meta, me, pspin};
@@ -66,6 +66,10 @@ pub(crate) struct Driver {
     pub(crate) mapping_fails: Option<Errno>,
     /// The system's answer to whoever opens the device file.
     pub(crate) open_fails: Option<Errno>,
+    /// It is our own driver, with calls for registers.
+    pub(crate) abilities: Option<Abilities>,
+    /// Lines that have had events.
+    pub(crate) events: u32,
     /// Folders of cards in sysfs.
     pub(crate) cards: u32,
     pub(crate) variant: Variant,
@@ -93,6 +97,8 @@ impl Driver {
             is_gone: false,
             mapping_fails: None,
             open_fails: None,
+            abilities: None,
+            events: 0,
             cards: 1,
             variant,
         }

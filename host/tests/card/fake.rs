@@ -2,7 +2,7 @@
 
 use crate::driver::{Driver, PAGE};
 use rustix::io::Errno;
-use spinneret_host::chardev::{DeviceFile, DmaArea, System};
+use spinneret_host::chardev::{Abilities, DeviceFile, DmaArea, System};
 use spinneret_host::device::Mapping;
 use spinneret_regmap::model::Variant;
 use spinneret_regmap::{Word, words};
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The device file.
 pub(crate) const PSPIN: &str = "/dev/pspin0";
@@ -142,6 +143,24 @@ impl DeviceFile for FakeFile {
     fn unmap(&mut self, context: u32, mapping: Mapping) {
         drop(mapping);
         self.fake.driver().unmap(context);
+    }
+
+    fn abilities(&mut self) -> io::Result<Option<Abilities>> {
+        Ok(self.fake.driver().abilities)
+    }
+
+    fn read_register(&mut self, offset: u32) -> io::Result<u32> {
+        self.fake.driver().read_register(offset)
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> io::Result<()> {
+        self.fake.driver().write_register(offset, value)
+    }
+
+    fn wait_event(&mut self, _limit: Duration) -> io::Result<u32> {
+        let mut driver = self.fake.driver();
+        driver.enter()?;
+        Ok(std::mem::take(&mut driver.events))
     }
 }
 

@@ -6,6 +6,7 @@ mod failures;
 mod fake;
 mod function;
 mod memory;
+mod ours;
 mod program;
 mod support;
 mod vfio;

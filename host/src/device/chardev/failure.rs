@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 pub enum CardError {
     /// There is no such file.
     #[error(
-        "there is no {0}: load the driver with `modprobe mqnic_app_pspin`, and look into `dmesg` if it is there already"
+        "there is no {0}: load the driver with `modprobe spinneret`, or `modprobe mqnic_app_pspin` for /dev/pspin0, and look into \
+         `dmesg` if it is there already"
     )]
     NoFile(PathBuf),
     /// The user may not use it.
@@ -39,7 +40,9 @@ pub enum CardError {
         context: u32,
     },
     /// It is the file of something else.
-    #[error("{path} is no device file of mqnic_app_pspin: {source}; the driver's is usually /dev/pspin0")]
+    #[error(
+        "{path} is no device file of a NIC's driver: {source}; it is usually /dev/spinneret0, or /dev/pspin0 of mqnic_app_pspin"
+    )]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -84,7 +87,7 @@ impl CardError {
         match Errno::from_io_error(&source) {
             Some(Errno::NOENT | Errno::NODEV | Errno::NXIO) => Self::NoFile(path),
             Some(Errno::ACCESS | Errno::PERM) => Self::Permission { path, source },
-            Some(Errno::WOULDBLOCK) => Self::Busy(path),
+            Some(Errno::WOULDBLOCK | Errno::BUSY) => Self::Busy(path),
             Some(Errno::NOTTY) => Self::Foreign { path, source },
             _ => Self::Open { path, source },
         }
@@ -105,7 +108,7 @@ const GONE: &str = "the driver was unloaded, or the card is off the bus";
 /// Why a register could not be accessed.
 pub(super) fn register(source: &io::Error) -> DeviceError {
     match Errno::from_io_error(source) {
-        Some(Errno::NODEV | Errno::NOENT) => DeviceError::Gone(GONE.to_owned()),
+        Some(Errno::NODEV | Errno::NXIO | Errno::NOENT) => DeviceError::Gone(GONE.to_owned()),
         Some(Errno::INVAL) => DeviceError::Refused(
             "the driver refuses the value; it says why in `dmesg` (contexts are enabled only if their host memory is as it \
              was mapped)"

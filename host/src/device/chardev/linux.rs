@@ -2,15 +2,21 @@
 
 #![allow(unsafe_code)]
 
-use super::message::{Message, QUERY, READ_WORD, WRITE_WORD};
-use super::{DeviceFile, DmaArea, System};
+use super::message::{
+    EVENTS, GET_INFO, HAS_EXTENSIONS, HAS_INTERRUPTS, Message, QUERY, READ_REGISTER, READ_WORD,
+    WRITE_REGISTER, WRITE_WORD,
+};
+use super::{Abilities, DeviceFile, DmaArea, System};
 use crate::device::Mapping;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater, ioctl};
+use spinneret_regmap::events;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The name of the driver's auxiliary devices; a number follows, which differs from card to card.
 const AUXILIARY_DEVICE: &str = "mqnic.app_12340100.";
@@ -68,6 +74,14 @@ impl System for Linux {
         Ok(found)
     }
 
+    fn folder(&self, path: &Path) -> Option<PathBuf> {
+        let number = std::fs::metadata(path).ok()?.rdev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let folder = PathBuf::from(format!("/sys/dev/char/{major}:{minor}/device"));
+        // The public driver's devices have no such folder.
+        folder.join("me/valid/0").exists().then_some(folder)
+    }
+
     fn exists(&self, path: &Path) -> bool {
         path.exists()
     }
@@ -94,6 +108,23 @@ impl System for Linux {
 pub struct LinuxFile(File);
 
 impl LinuxFile {
+    /// A call of our own driver, with a message of some words.
+    fn call_ours<const NUMBER: Opcode, const WORDS: usize>(
+        &self,
+        mut words: [u32; WORDS],
+    ) -> io::Result<[u32; WORDS]> {
+        const {
+            assert!(
+                NUMBER >> 16 & 0x3fff == 4 * WORDS as Opcode,
+                "the number has the message's size"
+            )
+        };
+        // SAFETY: the driver reads and writes at most as many bytes as the number says, which are those of the words; all
+        // their patterns are words.
+        unsafe { ioctl(&self.0, Updater::<NUMBER, [u32; WORDS]>::new(&mut words))? };
+        Ok(words)
+    }
+
     fn call<const NUMBER: Opcode>(&self, message: &mut Message) -> io::Result<()> {
         // SAFETY: the driver reads and writes at most the 24 bytes of a message, which is as large; all their patterns are
         // messages. A file of another driver does not know the number, because no other has such a wide one.
@@ -142,6 +173,37 @@ impl DeviceFile for LinuxFile {
 
     fn unmap(&mut self, _context: u32, mapping: Mapping) {
         drop(mapping);
+    }
+
+    fn abilities(&mut self) -> io::Result<Option<Abilities>> {
+        match self.call_ours::<GET_INFO, 4>([0; 4]) {
+            Ok([.., features, _]) => Ok(Some(Abilities {
+                extensions: features & HAS_EXTENSIONS != 0,
+                interrupts: features & HAS_INTERRUPTS != 0,
+            })),
+            Err(error) if error.raw_os_error() == Some(libc::ENOTTY) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read_register(&mut self, offset: u32) -> io::Result<u32> {
+        let [_, value] = self.call_ours::<READ_REGISTER, 2>([offset, 0])?;
+        Ok(value)
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> io::Result<()> {
+        self.call_ours::<WRITE_REGISTER, 2>([offset, value]).map(drop)
+    }
+
+    fn wait_event(&mut self, limit: Duration) -> io::Result<u32> {
+        let limit = Timespec::try_from(limit).ok();
+        match poll(&mut [PollFd::new(&self.0, PollFlags::IN)], limit.as_ref()) {
+            // A signal ends it as the limit does: whoever waits looks, and waits again.
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [lines] = self.call_ours::<EVENTS, 1>([events::PENDING.bits.mask(0)])?;
+        Ok(lines)
     }
 }
 
@@ -209,7 +271,7 @@ mod tests {
         drop(file);
         let error = Card::open(system, zero).unwrap_err().to_string();
         assert!(
-            error.starts_with("/dev/zero is no device file of mqnic_app_pspin: "),
+            error.starts_with("/dev/zero is no device file of a NIC's driver: "),
             "{error}"
         );
     }

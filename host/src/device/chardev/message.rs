@@ -20,6 +20,24 @@ pub(super) const WRITE_WORD: u32 = number(WRITE, 2);
 /// Reads a word of the cluster's memory.
 pub(super) const READ_WORD: u32 = number(READ, 3);
 
+/// Number of a call of our own driver, whose magic number has 8 bits.
+const fn ours(direction: u32, call: u32, bytes: usize) -> u32 {
+    direction << 30 | (bytes as u32) << 16 | 0xb5 << 8 | call
+}
+
+/// Asks what the card can do; answered by four words, of which the third has the bits below.
+pub(super) const GET_INFO: u32 = ours(READ, 1, 16);
+/// Reads a control register: offset and value.
+pub(super) const READ_REGISTER: u32 = ours(READ | WRITE, 2, 8);
+/// Writes a control register: offset and value.
+pub(super) const WRITE_REGISTER: u32 = ours(WRITE, 3, 8);
+/// Asks which lines had events, and says for which ones is waited.
+pub(super) const EVENTS: u32 = ours(READ | WRITE, 4, 4);
+/// The card has the registers that the public design does not have.
+pub(super) const HAS_EXTENSIONS: u32 = 1;
+/// Its events are interrupts.
+pub(super) const HAS_INTERRUPTS: u32 = 2;
+
 /// What goes to the driver and comes back, in the byte order of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(8))]
@@ -81,20 +99,35 @@ mod tests {
         _Static_assert(offsetof(struct message, query.answer.enabled) == 16, \"flag\");
     ";
 
+    /// Against the header of the driver itself.
     #[test]
-    fn numbers_are_those_of_the_c_macros() {
-        assert_eq!(
-            [QUERY, WRITE_WORD, READ_WORD],
-            [0xc959_1001, 0x4959_1002, 0x8959_1003]
-        );
+    fn numbers_are_those_of_our_driver() {
+        let header = concat!(env!("CARGO_MANIFEST_DIR"), "/../kernel/uapi.h");
+        let mut source = format!("#include \"{header}\"\n");
+        for (name, value) in [
+            ("QUERY", QUERY),
+            ("WRITE_WORD", WRITE_WORD),
+            ("READ_WORD", READ_WORD),
+            ("GET_INFO", GET_INFO),
+            ("READ_REGISTER", READ_REGISTER),
+            ("WRITE_REGISTER", WRITE_REGISTER),
+            ("EVENTS", EVENTS),
+            ("HAS_EXTENSIONS", HAS_EXTENSIONS),
+            ("HAS_INTERRUPTS", HAS_INTERRUPTS),
+        ] {
+            source += &format!("_Static_assert(SPINNERET_{name} == {value}u, \"{name}\");\n");
+        }
+        check(&source, &[]);
+    }
+
+    /// Compiles a text, whose assertions have to hold.
+    fn check(text: &str, definitions: &[String]) {
         let folder = tempfile::tempdir().expect("there is room");
         let source = folder.path().join("numbers.c");
-        std::fs::write(&source, HEADER).expect("there is room");
+        std::fs::write(&source, text).expect("there is room");
         let checked = Command::new("gcc")
             .args(["-std=c11", "-fsyntax-only"])
-            .arg(format!("-DQUERY={QUERY}u"))
-            .arg(format!("-DWRITE_WORD={WRITE_WORD}u"))
-            .arg(format!("-DREAD_WORD={READ_WORD}u"))
+            .args(definitions)
             .arg(source)
             .output()
             .unwrap_or_else(|error| panic!("gcc does not run ({error}): ./dev setup installs it"));
@@ -103,6 +136,20 @@ mod tests {
             "{}",
             String::from_utf8_lossy(&checked.stderr)
         );
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_c_macros() {
+        assert_eq!(
+            [QUERY, WRITE_WORD, READ_WORD],
+            [0xc959_1001, 0x4959_1002, 0x8959_1003]
+        );
+        let defined = [
+            ("QUERY", QUERY),
+            ("WRITE_WORD", WRITE_WORD),
+            ("READ_WORD", READ_WORD),
+        ];
+        check(HEADER, &defined.map(|(name, value)| format!("-D{name}={value}u")));
     }
 
     #[test]

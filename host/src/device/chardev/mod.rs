@@ -1,10 +1,13 @@
-//! A card behind the public design's driver, `mqnic_app_pspin`: its device file and its registers in sysfs.
+//! A card behind a driver: that of the public design, `mqnic_app_pspin`, or ours, which has the same calls and some more.
 //!
 //! ```text
 //! Card ── System ──► registers, text files of the auxiliary device in sysfs
 //!  └───── DeviceFile ─► /dev/pspin0: L2 memory by seek, read and write; 64-bit words and the place of host memory by
 //!                       ioctl; host memory by mmap
 //! ```
+//!
+//! Our own driver's file, `/dev/spinneret0`, has calls for registers too, and tells of events. Its `/dev/pspin0` is like the
+//! public driver's.
 //!
 //! What handlers print is read from the register `cl.fifo`, which says 4294967295 when it is empty. `/dev/pspin1` gives the
 //! same words, but its reads wait for them, so nothing here opens it.
@@ -19,10 +22,10 @@ mod system;
 
 pub use failure::CardError;
 pub use linux::{Linux, LinuxFile};
-pub use system::{DeviceFile, DmaArea, System};
+pub use system::{Abilities, DeviceFile, DmaArea, System};
 
 use super::{Area, Device, DeviceError, Mapping};
-use registers::RegisterFiles;
+use registers::{RegisterFiles, Registers};
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, caps, cl, her};
 use std::io::{self, ErrorKind};
@@ -42,12 +45,14 @@ const CONTEXT_IN_MESSAGE_ID: u32 = 1 << 4;
 pub struct Card<S: System = Linux> {
     system: S,
     file: S::File,
-    registers: RegisterFiles,
+    registers: Registers,
     areas: [Option<Mapping>; CONTEXTS as usize],
     /// The cluster is in reset, where the driver refuses some accesses to its memory, but not all.
     is_held: bool,
     tells_contexts: bool,
     opened: Instant,
+    /// How many times slower time passes on the card than on the wall.
+    slower: u32,
 }
 
 impl<S: System> Card<S> {
@@ -59,8 +64,10 @@ impl<S: System> Card<S> {
         let mut file = system
             .open(path)
             .map_err(|source| CardError::opening(path, source))?;
+        let foreign = |source| CardError::foreign(path, source);
+        let abilities = again(|| file.abilities()).map_err(foreign)?;
         for context in 0..CONTEXTS {
-            let area = again(|| file.query(context)).map_err(|source| CardError::foreign(path, source))?;
+            let area = again(|| file.query(context)).map_err(foreign)?;
             if area.is_enabled {
                 return Err(CardError::Mapped {
                     path: path.to_owned(),
@@ -68,7 +75,10 @@ impl<S: System> Card<S> {
                 });
             }
         }
-        let registers = RegisterFiles::find(&system)?;
+        let registers = match abilities {
+            Some(abilities) => Registers::Calls(abilities),
+            None => Registers::Files(RegisterFiles::find(&system, path)?),
+        };
         let mut card = Self {
             system,
             file,
@@ -77,9 +87,17 @@ impl<S: System> Card<S> {
             is_held: true,
             tells_contexts: false,
             opened: Instant::now(),
+            slower: 1,
         };
         card.look_around().map_err(CardError::Registers)?;
         Ok(card)
+    }
+
+    /// The same card, on which time passes so many times slower than on the wall: the library waits that much longer.
+    #[must_use]
+    pub fn slower(mut self, times: u32) -> Self {
+        self.slower = times.max(1);
+        self
     }
 
     /// What has to be known of the card from the beginning.
@@ -166,11 +184,14 @@ fn check(address: u32, bytes: usize) -> Result<(), DeviceError> {
 
 impl<S: System> Device for Card<S> {
     fn has_register(&self, offset: u32) -> bool {
-        self.registers.path(offset).is_some()
+        self.registers.has(offset)
     }
 
     fn read_register(&mut self, offset: u32) -> Result<u32, DeviceError> {
-        let path = self.registers.path(offset).ok_or(DeviceError::NoAccess)?;
+        let Registers::Files(files) = &self.registers else {
+            return again(|| self.file.read_register(offset)).map_err(|source| failure::register(&source));
+        };
+        let path = files.path(offset).ok_or(DeviceError::NoAccess)?;
         let text = again(|| self.system.read_text(path)).map_err(|source| failure::register(&source))?;
         text.trim().parse().map_err(|_| {
             DeviceError::Refused(format!("{} says {text:?}, which is no number", path.display()))
@@ -178,9 +199,15 @@ impl<S: System> Device for Card<S> {
     }
 
     fn write_register(&mut self, offset: u32, value: u32) -> Result<(), DeviceError> {
-        let path = self.registers.path(offset).ok_or(DeviceError::NoAccess)?;
-        let text = format!("{value}\n");
-        again(|| self.system.write_text(path, &text)).map_err(|source| failure::register(&source))?;
+        let written = match &self.registers {
+            Registers::Calls(_) => again(|| self.file.write_register(offset, value)),
+            Registers::Files(files) => {
+                let path = files.path(offset).ok_or(DeviceError::NoAccess)?;
+                let text = format!("{value}\n");
+                again(|| self.system.write_text(path, &text))
+            }
+        };
+        written.map_err(|source| failure::register(&source))?;
         if offset == cl::AUX_RESET {
             self.is_held = value != 0;
         }
@@ -279,12 +306,26 @@ impl<S: System> Device for Card<S> {
     }
 
     fn now(&self) -> Duration {
-        self.opened.elapsed()
+        self.opened.elapsed() / self.slower
     }
 
     fn wait(&mut self, time: Duration) -> Result<(), DeviceError> {
-        std::thread::sleep(time);
+        std::thread::sleep(time.saturating_mul(self.slower));
         Ok(())
+    }
+
+    fn has_events(&self) -> bool {
+        matches!(self.registers, Registers::Calls(card) if card.interrupts)
+    }
+
+    fn wait_event(&mut self, limit: Duration) -> Result<u32, DeviceError> {
+        if !self.has_events() {
+            return self.wait(limit).map(|()| 0);
+        }
+        let limit = limit.saturating_mul(self.slower);
+        self.file
+            .wait_event(limit)
+            .map_err(|source| failure::register(&source))
     }
 }
 

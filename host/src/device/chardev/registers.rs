@@ -1,9 +1,31 @@
 //! Which registers the driver has files for.
 
-use super::{CardError, System};
-use spinneret_regmap::words;
+use super::{Abilities, CardError, System};
+use spinneret_regmap::{find, words};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// How registers are reached.
+#[derive(Debug)]
+pub(super) enum Registers {
+    /// By files of the public driver, or of ours in its place.
+    Files(RegisterFiles),
+    /// By calls of our own driver.
+    Calls(Abilities),
+}
+
+impl Registers {
+    /// Whether the driver gives access to a register.
+    pub(super) fn has(&self, offset: u32) -> bool {
+        match self {
+            Self::Files(files) => files.path(offset).is_some(),
+            Self::Calls(card) => find(offset).is_some_and(|(register, _)| match register.group {
+                "events" => card.interrupts,
+                _ => card.extensions || !register.extension,
+            }),
+        }
+    }
+}
 
 /// The files of registers, by offset.
 #[derive(Debug)]
@@ -11,8 +33,11 @@ pub(super) struct RegisterFiles(BTreeMap<u32, PathBuf>);
 
 impl RegisterFiles {
     /// Looks for the files in sysfs. Registers of the public design have to be there; those of ours may be.
-    pub(super) fn find(system: &impl System) -> Result<Self, CardError> {
-        let folder = folder(system)?;
+    pub(super) fn find(system: &impl System, device: &Path) -> Result<Self, CardError> {
+        let folder = match system.folder(device) {
+            Some(folder) => folder,
+            None => folder(system)?,
+        };
         let mut files = BTreeMap::new();
         for word in words() {
             let register = word.register;

@@ -1,9 +1,11 @@
 //! What the back-end asks of the system, so that tests can answer in the driver's place.
 
 use crate::device::Mapping;
+use rustix::io::Errno;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Files of the system.
 pub trait System: fmt::Debug {
@@ -21,6 +23,12 @@ pub trait System: fmt::Debug {
     /// # Errors
     /// If the bus cannot be looked at.
     fn auxiliary_devices(&self) -> io::Result<Vec<PathBuf>>;
+
+    /// The folder with the registers of a device file, where its driver says which it is.
+    fn folder(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
 
     /// Whether there is such a file.
     fn exists(&self, path: &Path) -> bool;
@@ -87,6 +95,50 @@ pub trait DeviceFile: fmt::Debug {
 
     /// Gives the host memory of a context back.
     fn unmap(&mut self, context: u32, mapping: Mapping);
+
+    /// What the card can do, if the file is one of our own driver. The calls below are for such files alone.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    fn abilities(&mut self) -> io::Result<Option<Abilities>> {
+        Ok(None)
+    }
+
+    /// Reads a control register.
+    ///
+    /// # Errors
+    /// If the card has none there, or is gone.
+    fn read_register(&mut self, offset: u32) -> io::Result<u32> {
+        let _ = offset;
+        Err(Errno::NOTTY.into())
+    }
+
+    /// Writes a control register.
+    ///
+    /// # Errors
+    /// As [`read_register`](Self::read_register), or if the driver refuses the value.
+    fn write_register(&mut self, offset: u32, value: u32) -> io::Result<()> {
+        let _ = (offset, value);
+        Err(Errno::NOTTY.into())
+    }
+
+    /// Waits for events, but not longer than that: a bit for each line that had one since the last call.
+    ///
+    /// # Errors
+    /// If the card is gone.
+    fn wait_event(&mut self, limit: Duration) -> io::Result<u32> {
+        let _ = limit;
+        Err(Errno::NOTTY.into())
+    }
+}
+
+/// What a card behind our own driver can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// It has the registers that the public design does not have.
+    pub extensions: bool,
+    /// Its events are interrupts.
+    pub interrupts: bool,
 }
 
 /// Host memory of a context as the driver describes it.

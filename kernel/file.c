@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Files of /dev/spinneretN and of the public driver's nodes: the cluster's memory by seek, read and
+ * write, words, registers and events by ioctl.
+ *
+ * As the public driver has it, a seek takes an address of the cluster and gives back a position,
+ * which is an offset in the BAR.
+ */
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "spinneret.h"
+
+#define WORD SPINNERET_REGISTER_BYTES
+/*
+ * Memory of the cluster in the BAR: that of handlers and packets, that of programs, one behind the
+ * other.
+ */
+#define MEMORY_BYTES SPINNERET_BAR_REGISTERS_OFFSET
+
+/* The position of an address of the cluster, or a negative one. */
+static s64 position_of(u64 address)
+{
+	u64 handler = address - SPINNERET_BAR_HANDLER_MEMORY_PSPIN_ADDRESS;
+	u64 program = address - SPINNERET_BAR_PROGRAM_MEMORY_PSPIN_ADDRESS;
+
+	if (handler < SPINNERET_BAR_HANDLER_MEMORY_SIZE)
+		return SPINNERET_BAR_HANDLER_MEMORY_OFFSET + handler;
+	if (program < SPINNERET_BAR_PROGRAM_MEMORY_SIZE)
+		return SPINNERET_BAR_PROGRAM_MEMORY_OFFSET + program;
+	return -EINVAL;
+}
+
+/* Whether the cluster's memory can be accessed. The caller holds the lock of the card. */
+static int memory_state(const struct card *card)
+{
+	if (card->gone)
+		return -ENODEV;
+	return card->held ? -EPERM : 0;
+}
+
+static int locked_state(struct card *card)
+{
+	int error;
+
+	mutex_lock(&card->lock);
+	error = memory_state(card);
+	mutex_unlock(&card->lock);
+	return error;
+}
+
+static loff_t card_seek(struct file *file, loff_t offset, int whence)
+{
+	struct opened *opened = file->private_data;
+	int error = locked_state(opened->card);
+	loff_t to;
+
+	if (error)
+		return error;
+	switch (whence) {
+	case SEEK_SET:
+		to = position_of(offset);
+		break;
+	case SEEK_CUR:
+		if (check_add_overflow(file->f_pos, offset, &to))
+			return -EINVAL;
+		break;
+	case SEEK_END:
+		if (check_add_overflow((loff_t)MEMORY_BYTES, offset, &to))
+			return -EINVAL;
+		break;
+	default:
+		return -EINVAL;
+	}
+	if (to < 0 || to > MEMORY_BYTES)
+		return -EINVAL;
+	file->f_pos = to;
+	return to;
+}
+
+/*
+ * Bytes of one call at a position: whole words, as many as fit into a block; 0 at the end of
+ * memory.
+ */
+static ssize_t piece(loff_t position, size_t count)
+{
+	if (position % WORD || (count && count < WORD))
+		return -EINVAL;
+	if (position >= MEMORY_BYTES)
+		return 0;
+	return round_down(min3(count, (size_t)BLOCK, (size_t)(MEMORY_BYTES - position)), WORD);
+}
+
+static int fetch(struct card *card, loff_t position, u32 *block, size_t words)
+{
+	size_t i;
+	int error;
+
+	mutex_lock(&card->lock);
+	error = memory_state(card);
+	for (i = 0; i < words && !error; i++)
+		block[i] = ioread32(card->bar + position + WORD * i);
+	if (!error && words && block[words - 1] == ~0u && !card_answers(card))
+		error = -ENODEV;
+	mutex_unlock(&card->lock);
+	return error;
+}
+
+static int store(struct card *card, loff_t position, const u32 *block, size_t words)
+{
+	size_t i;
+	int error;
+
+	mutex_lock(&card->lock);
+	error = memory_state(card);
+	for (i = 0; i < words && !error; i++)
+		iowrite32(block[i], card->bar + position + WORD * i);
+	mutex_unlock(&card->lock);
+	return error;
+}
+
+static ssize_t card_read(struct file *file, char __user *to, size_t count, loff_t *position)
+{
+	struct opened *opened = file->private_data;
+	ssize_t bytes;
+	int error;
+
+	if (opened->node == NODE_STDOUT)
+		return stdout_read(file, to, count, position);
+	if (mutex_lock_interruptible(&opened->lock))
+		return -ERESTARTSYS;
+	bytes = piece(*position, count);
+	if (bytes > 0) {
+		error = fetch(opened->card, *position, opened->block, bytes / WORD);
+		if (!error && copy_to_user(to, opened->block, bytes))
+			error = -EFAULT;
+		if (error)
+			bytes = error;
+		else
+			*position += bytes;
+	}
+	mutex_unlock(&opened->lock);
+	return bytes;
+}
+
+static ssize_t card_write(struct file *file, const char __user *from, size_t count, loff_t *position)
+{
+	struct opened *opened = file->private_data;
+	ssize_t bytes;
+	int error;
+
+	if (opened->node == NODE_STDOUT)
+		return -EINVAL;
+	if (mutex_lock_interruptible(&opened->lock))
+		return -ERESTARTSYS;
+	bytes = piece(*position, count);
+	if (!bytes && count)
+		bytes = -ENOSPC;
+	if (bytes > 0) {
+		error = copy_from_user(opened->block, from, bytes) ? -EFAULT : 0;
+		if (!error)
+			error = store(opened->card, *position, opened->block, bytes / WORD);
+		if (error)
+			bytes = error;
+		else
+			*position += bytes;
+	}
+	mutex_unlock(&opened->lock);
+	return bytes;
+}
+
+static int query(struct card *card, struct spinneret_area *answer)
+{
+	/* The public driver takes the number as an int at the beginning. */
+	u32 context = *(const u32 *)answer;
+	const struct area *area;
+
+	if (context >= SPINNERET_CONTEXTS)
+		return -EINVAL;
+	area = &card->areas[context];
+	answer->address = area->address;
+	answer->bytes = area->bytes;
+	answer->is_there = !!area->memory;
+	return card->gone ? -ENODEV : 0;
+}
+
+/*
+ * Eight bytes are two words, the lower one first, of which the second one has to be memory as well.
+ */
+static int access_word(struct card *card, struct spinneret_word *word, bool write)
+{
+	s64 position = position_of(word->address);
+	int error = memory_state(card);
+
+	if (error)
+		return error;
+	if (position < 0 || position % WORD || position > MEMORY_BYTES - 2 * WORD)
+		return -EFAULT;
+	if (write) {
+		lo_hi_writeq(word->data, card->bar + position);
+		return 0;
+	}
+	word->address = lo_hi_readq(card->bar + position);
+	return word->address == ~0ull && !card_answers(card) ? -ENODEV : 0;
+}
+
+static int get_info(struct card *card, struct spinneret_info *info)
+{
+	*info = (struct spinneret_info) {
+		.contexts = SPINNERET_CONTEXTS,
+		.lines = LINES,
+		.features = (card->has_extensions ? SPINNERET_HAS_EXTENSIONS : 0) |
+			    (card->has_interrupts ? SPINNERET_HAS_INTERRUPTS : 0),
+	};
+	return card->gone ? -ENODEV : 0;
+}
+
+/* What goes into a call and comes out of it. */
+union message {
+	struct spinneret_area area;
+	struct spinneret_word word;
+	struct spinneret_register reg;
+	struct spinneret_info info;
+	struct spinneret_events events;
+};
+
+static int answer(struct opened *opened, unsigned int call, union message *message)
+{
+	struct card *card = opened->card;
+	u32 lines;
+
+	switch (call) {
+	case SPINNERET_QUERY:
+		return query(card, &message->area);
+	case SPINNERET_WRITE_WORD:
+		return access_word(card, &message->word, true);
+	case SPINNERET_READ_WORD:
+		return access_word(card, &message->word, false);
+	case SPINNERET_GET_INFO:
+		return get_info(card, &message->info);
+	case SPINNERET_READ_REGISTER:
+		return reg_read(card, message->reg.offset, &message->reg.value);
+	case SPINNERET_WRITE_REGISTER:
+		return reg_write(card, message->reg.offset, message->reg.value);
+	default:
+		lines = message->events.lines;
+		if (lines & ~ALL_LINES)
+			return -EINVAL;
+		message->events.lines = events_take(opened);
+		events_expect(opened, lines);
+		return card->gone ? -ENODEV : 0;
+	}
+}
+
+/*
+ * Bytes of a call's message; 0 if the node has no such call. The public driver's nodes have those
+ * of that driver.
+ */
+static size_t message_bytes(enum node node, unsigned int call)
+{
+	if (node == NODE_STDOUT)
+		return 0;
+	switch (call) {
+	case SPINNERET_QUERY:
+	case SPINNERET_WRITE_WORD:
+	case SPINNERET_READ_WORD:
+		return sizeof(struct spinneret_word);
+	case SPINNERET_GET_INFO:
+	case SPINNERET_READ_REGISTER:
+	case SPINNERET_WRITE_REGISTER:
+	case SPINNERET_EVENTS:
+		return node == NODE_CARD ? _IOC_SIZE(call) : 0;
+	default:
+		return 0;
+	}
+}
+
+static long card_ioctl(struct file *file, unsigned int call, unsigned long argument)
+{
+	struct opened *opened = file->private_data;
+	void __user *at = (void __user *)argument;
+	size_t bytes = message_bytes(opened->node, call);
+	union message message = {};
+	int error;
+
+	if (!bytes)
+		return -ENOTTY;
+	if (copy_from_user(&message, at, bytes))
+		return -EFAULT;
+	mutex_lock(&opened->card->lock);
+	error = answer(opened, call, &message);
+	mutex_unlock(&opened->card->lock);
+	if (error)
+		return error;
+	if (call == SPINNERET_WRITE_WORD || call == SPINNERET_WRITE_REGISTER)
+		return 0;
+	return copy_to_user(at, &message, bytes) ? -EFAULT : 0;
+}
+
+static int card_file_open(struct inode *inode, struct file *file)
+{
+	struct opened *opened = kzalloc(sizeof(*opened), GFP_KERNEL);
+	int error = -ENOMEM;
+
+	if (!opened)
+		return error;
+	opened->block = kmalloc(BLOCK, GFP_KERNEL);
+	if (!opened->block)
+		goto free;
+	mutex_init(&opened->lock);
+	error = card_open(iminor(inode), opened);
+	if (error)
+		goto free;
+	events_expect(opened, opened->node == NODE_STDOUT ? SPINNERET_EVENTS_PENDING_STDOUT_MASK : ALL_LINES);
+	file->private_data = opened;
+	return 0;
+
+free:
+	kfree(opened->block);
+	kfree(opened);
+	return error;
+}
+
+static int card_file_release(struct inode *inode, struct file *file)
+{
+	struct opened *opened = file->private_data;
+
+	card_close(opened);
+	kfree(opened->block);
+	kfree(opened);
+	return 0;
+}
+
+const struct file_operations card_fops = {
+	.owner = THIS_MODULE,
+	.open = card_file_open,
+	.release = card_file_release,
+	.llseek = card_seek,
+	.read = card_read,
+	.write = card_write,
+	.unlocked_ioctl = card_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = card_poll,
+	.mmap = memory_map,
+};
