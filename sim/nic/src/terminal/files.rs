@@ -150,6 +150,7 @@ fn place(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::Files;
+    use crate::installed;
     use std::fs;
     use std::path::Path;
 
