@@ -4,6 +4,7 @@ pub mod chardev;
 mod contract;
 mod mapping;
 mod open;
+mod pace;
 pub mod socket;
 pub mod vfio;
 

@@ -1,6 +1,7 @@
 //! A device that is found by its name.
 
 use super::contract::{Address, Area, Device, DeviceError};
+use super::pace::slower;
 use super::{chardev, socket, vfio};
 use spinneret_program::Program;
 use std::path::Path;
@@ -55,14 +56,6 @@ impl OpenDevice {
         let (path, slower) = slower(name).ok_or_else(|| OpenError::Name(name.to_owned()))?;
         let card = chardev::Card::open(chardev::Linux::default(), Path::new(path))?;
         Ok(Self::Card(card.slower(slower)))
-    }
-}
-
-/// A name, and how many times slower than on the wall time passes there: `,slower=N` behind it says so.
-pub(super) fn slower(name: &str) -> Option<(&str, u32)> {
-    match name.split_once(",slower=") {
-        Some((name, times)) => Some((name, times.parse().ok().filter(|times| *times > 0)?)),
-        None => Some((name, 1)),
     }
 }
 

@@ -14,7 +14,8 @@ mod linux;
 pub use failure::VfioError;
 pub use linux::PciFunction;
 
-use super::{Area, Device, DeviceError, SharedMemory, open};
+use super::pace::slower;
+use super::{Area, Device, DeviceError, SharedMemory};
 use rustix::param::page_size;
 use spinneret_regmap::pspin::{HANDLER_BASE, HANDLER_BYTES, PROGRAM_BASE, PROGRAM_BYTES};
 use spinneret_regmap::{CONTEXTS, REGISTER_BYTES, bar, caps, cl, events, find};
@@ -81,7 +82,7 @@ impl Vfio {
     /// # Errors
     /// If it is not there, is none of ours, or the kernel does not give it.
     pub fn open(name: &str) -> Result<Self, VfioError> {
-        let (place, slower) = open::slower(name).ok_or_else(|| VfioError::Place(name.to_owned()))?;
+        let (place, slower) = slower(name).ok_or_else(|| VfioError::Place(name.to_owned()))?;
         Ok(Self::new(PciFunction::open(place)?, slower))
     }
 }

@@ -42,6 +42,7 @@
 
 mod console;
 mod end;
+mod error;
 mod fault_words;
 mod faults;
 mod histogram;
@@ -61,10 +62,11 @@ mod trace;
 
 pub use console::Console;
 pub use end::End;
+pub use error::ReportError;
 pub use faults::{BrokenHpu, FaultKind};
 pub use histogram::Histogram;
 pub use occupancy::Occupancy;
-pub use options::{Options, ReportError};
+pub use options::Options;
 pub use page::PageOptions;
 pub use profile::{FunctionCost, LineCost, ProfileReport};
 pub use progress::{Live, ShowProgress};

@@ -12,7 +12,7 @@ mod timeline;
 pub(crate) use server::PageServer;
 pub(crate) use timeline::{Stage, Timeline};
 
-use super::options::ReportError;
+use super::error::ReportError;
 use super::summary::Summary;
 use crate::nic::NicConfig;
 use serde::Serialize;
