@@ -96,6 +96,7 @@ static ssize_t pop(struct opened *opened, size_t most)
 
 			if (word == ~0u)
 				break;
+			let_others(words);
 			opened->block[words++] = word;
 		}
 		/* There may be more, so that nobody waits for the next event. */

@@ -100,8 +100,10 @@ static int fetch(struct card *card, loff_t position, u32 *block, size_t words)
 
 	mutex_lock(&card->lock);
 	error = memory_state(card);
-	for (i = 0; i < words && !error; i++)
+	for (i = 0; i < words && !error; i++) {
 		block[i] = ioread32(card->bar + position + WORD * i);
+		let_others(i);
+	}
 	if (!error && words && block[words - 1] == ~0u && !card_answers(card))
 		error = -ENODEV;
 	mutex_unlock(&card->lock);
@@ -115,8 +117,10 @@ static int store(struct card *card, loff_t position, const u32 *block, size_t wo
 
 	mutex_lock(&card->lock);
 	error = memory_state(card);
-	for (i = 0; i < words && !error; i++)
+	for (i = 0; i < words && !error; i++) {
 		iowrite32(block[i], card->bar + position + WORD * i);
+		let_others(i);
+	}
 	mutex_unlock(&card->lock);
 	return error;
 }

@@ -20,6 +20,7 @@
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/poll.h>
+#include <linux/sched.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -164,6 +165,13 @@ static inline void reg_set(struct card *card, u32 offset, u32 value)
 static inline u32 reg_at(u32 first, unsigned int element)
 {
 	return first + SPINNERET_REGISTER_BYTES * element;
+}
+
+/* Other processes run between accesses, of which a card that is simulated takes a while for each. */
+static inline void let_others(size_t done)
+{
+	if (done % 16 == 0)
+		cond_resched();
 }
 
 bool reg_is_there(const struct card *card, const struct reg_info *info);
