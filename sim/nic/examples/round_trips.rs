@@ -74,7 +74,7 @@ fn main() -> Result<()> {
     })?;
     let vector = prepare(&mut client)?;
     measure(
-        "register, write that sends a message, to its interrupt",
+        "register, write that sends a message, its interrupt, and a write",
         &mut || {
             write(&mut client, events::ENABLE.offset, 1 << events::ERRORS_LINE)?;
             let mut files = [PollFd::new(&vector, PollFlags::IN)];
