@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # vm.sh [--all]: boots Debian kernels in a virtual machine with a simulated NIC as a PCI device, and tries the kernel driver there.
-# Without --all: one kernel, some seconds of each trial. Needs `spinneret` and the example `pci_check` built.
+# Without --all: one kernel, some seconds of each trial. Needs `spinneret` and the examples of the host library built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 built=${CARGO_TARGET_DIR:-target}/debug
 spinneret=${SPINNERET_SERVE:-$built/spinneret}
-checker=${SPINNERET_PCI_CHECK:-$built/examples/pci_check}
+examples=${SPINNERET_EXAMPLES:-$built/examples}
 work=$(mktemp -d)
 server=
 trap '[[ -z $server ]] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
@@ -54,9 +54,9 @@ make_initramfs() {
     local root=$work/root-$1 program library
     mkdir -p "$root"/{bin,dev,proc,sys,tmp}
     cp "$busybox/bin/busybox" "$root/bin/"
-    cp tools/vm/guest/init "$checker" "$work/contexts.elf" "$root/"
+    cp tools/vm/guest/init "$examples/pci_check" "$examples/pci_programs" "$work"/*.elf "$root/"
     cp "$work/kernel-$1/spinneret.ko" "$work/kernel-$1/stand-in/mqnic.ko" "$root/"
-    strip -g "$root"/*.ko "$root/pci_check"
+    strip -g "$root"/*.ko "$root"/pci_*
     for program in misuse cycles; do
         gcc -O2 -Wall -Wextra -Werror -static "tools/vm/guest/$program.c" -o "$root/$program"
     done
@@ -67,17 +67,17 @@ make_initramfs() {
     (cd "$root" && find . | "$root/bin/busybox" cpio -o -H newc 2>/dev/null) | gzip -1 >"$work/initramfs-$1"
 }
 
-# boot SUITE NAME FUNCTION COMMAND-LINE OPTIONS...: prints a line for each trial of the guest.
+# boot SUITE NAME FUNCTION COMMAND-LINE OPTIONS...: prints a line for each trial of the guest, with the packets of `traffic`.
 boot() {
     local suite=$1 name=$2 function=$3 append=$4 socket=$work/nic.sock log=$work/$1-$2.log
     shift 4
-    "$spinneret" serve --pci "$socket" --function "$function" --generate udp,dport=7000..7003,rate=100Mbps,count=1000000 >"$work/serve.log" 2>&1 &
+    "$spinneret" serve --pci "$socket" --function "$function" "${traffic[@]}" >"$work/serve.log" 2>&1 &
     server=$!
     for _ in $(seq 100); do [[ -S $socket ]] && break; sleep 0.1; done
     timeout "$limit" "$qemu/run" -accel tcg -smp 2 -m 512M -nographic -nodefaults -no-reboot -serial stdio \
         -object memory-backend-memfd,id=mem,size=512M,share=on -numa node,memdev=mem \
         -kernel "$kernel/vmlinuz" -initrd "$work/initramfs-$suite" "$@" \
-        -append "console=ttyS0 quiet panic=-1 no_timer_check cma=64M FUNCTION=$function $append" \
+        -append "console=ttyS0 quiet panic=-1 no_timer_check FUNCTION=$function $append" \
         -device "{\"driver\":\"vfio-user-pci\",\"x-msg-timeout\":60000,\"socket\":{\"type\":\"unix\",\"path\":\"$socket\"}}" \
         </dev/null 2>&1 | head -c 4000000 | tr -d '\r' >"$log" || true
     kill "$server" 2>/dev/null || true
@@ -99,10 +99,14 @@ case ${1:-} in
     --all) all=yes suites=(bookworm bookworm-backports trixie-backports) limit=1500 amounts="LOADS=100 CYCLES=1000 MISUSE=30" ;;
     *) echo "vm: vm.sh knows --all, not \`$1\`" >&2; exit 2 ;;
 esac
-[[ -x $spinneret && -x $checker ]] || fail "there is no $spinneret or no $checker: run ./dev vm, which builds them"
-make -s -C runtime/tests/contexts
-cp runtime/tests/contexts/build/contexts.elf "$work/"
-amounts="SLOWER=${SPINNERET_SLOWER:-1000} $amounts"
+[[ -x $spinneret && -x $examples/pci_programs ]] || fail "there is no $spinneret or no $examples/pci_programs: run ./dev vm, which builds them"
+for folder in tests/contexts examples/icmp_ping examples/slmp; do
+    make -s -C "runtime/$folder" >/dev/null
+    cp "runtime/$folder/build/${folder##*/}.elf" "$work/"
+done
+amounts="SLOWER=${SPINNERET_SLOWER:-1000} ALL=$all $amounts"
+iommu=(-machine "q35,kernel-irqchip=split" -device intel-iommu,caching-mode=on,intremap=on)
+udp=(--generate udp,dport=7000..7003,rate=100Mbps,count=1000000)
 fetch qemu qemu
 fetch busybox busybox
 [[ $all == no ]] || { fetch sparse sparse && fetch gcc gcc; }
@@ -112,10 +116,19 @@ for suite in "${suites[@]}"; do
     release=$(sed 's/-cloud.*//' "$kernel/release")
     build_module "$suite"
     make_initramfs "$suite"
-    boot "$suite" "" own "$amounts" -machine q35
+    traffic=("${udp[@]}")
+    boot "$suite" "" own "TRIALS=everything $amounts" -machine q35
     [[ $all == yes ]] || continue
-    boot "$suite" ", mqnic" mqnic "$amounts" -machine q35
-    boot "$suite" ", IOMMU" own "$amounts intel_iommu=on" -machine q35,kernel-irqchip=split \
-        -device intel-iommu,caching-mode=on,intremap=on
+    boot "$suite" ", mqnic" mqnic "TRIALS=everything $amounts" -machine q35
+    boot "$suite" ", IOMMU" own "TRIALS=everything $amounts intel_iommu=on" "${iommu[@]}"
 done
+if [[ $all == yes ]]; then
+    traffic=(--generate icmp,pps=1e5,count=1000000)
+    boot "$suite" "" own "TRIALS=ping $amounts" -machine q35
+    # So much memory is in one piece only behind an IOMMU.
+    bytes=$((10 << 20))
+    "$examples/pci_programs" capture "$work/message.pcap" $bytes
+    traffic=(--pcap "$work/message.pcap")
+    boot "$suite" ", IOMMU" own "TRIALS=receive BYTES=$bytes $amounts intel_iommu=on" "${iommu[@]}"
+fi
 exit $failed
