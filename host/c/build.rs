@@ -5,5 +5,6 @@ use std::env;
 fn main() {
     let major = env::var("CARGO_PKG_VERSION_MAJOR").expect("cargo sets it");
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libspinneret.so.{major}");
+    // For targets of this package alone: arguments for libraries go on to the libraries that use this one. Programs ignore it.
+    println!("cargo::rustc-link-arg=-Wl,-soname,libspinneret.so.{major}");
 }

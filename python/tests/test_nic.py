@@ -151,9 +151,14 @@ def test_ctrl_c_ends_a_run_that_has_no_end(echo: Path) -> None:
         while True:
             yield packet
 
-    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        spinneret.run(echo, forever())
+    # Where a shell has started the tests in the background, Ctrl-C is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            spinneret.run(echo, forever())
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ fn a_moved_installation_builds_runs_and_links() {
     assert!(run("make", &["-C", "hello", "test"]).contains("test: all as expected"));
     // Nothing was taken from the checkout.
     let rules =
-        std::fs::read_to_string(home.join("hello/build/.objects/hello.c.o.d")).expect("make has written it");
+        std::fs::read_to_string(home.join("hello/build/.objects/hello.c.d")).expect("make has written it");
     assert!(
         rules.contains("moved/share/spinneret/runtime/include/handler.h"),
         "{rules}"
