@@ -93,7 +93,7 @@ boot() {
     fi
 }
 
-all=no suites=(bookworm) limit=170 amounts="LOADS=3 CYCLES=40 MISUSE=5"
+all=no suites=(bookworm) limit=600 amounts="LOADS=3 CYCLES=40 MISUSE=5"
 case ${1:-} in
     '') ;;
     --all) all=yes suites=(bookworm bookworm-backports trixie-backports) limit=1500 amounts="LOADS=100 CYCLES=1000 MISUSE=30" ;;
