@@ -106,7 +106,7 @@ for folder in tests/contexts examples/icmp_ping examples/slmp; do
 done
 amounts="SLOWER=${SPINNERET_SLOWER:-1000} ALL=$all $amounts"
 iommu=(-machine "q35,kernel-irqchip=split" -device intel-iommu,caching-mode=on,intremap=on)
-udp=(--generate udp,dport=7000..7003,rate=100Mbps,count=1000000)
+udp=(--generate udp,dport=7000..7003,rate=50Mbps,count=1000000)
 fetch qemu qemu
 fetch busybox busybox
 [[ $all == no ]] || { fetch sparse sparse && fetch gcc gcc; }
