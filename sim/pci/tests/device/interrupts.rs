@@ -82,6 +82,7 @@ fn a_message_waits_for_who_takes_it() {
     // A reset forgets it.
     ok(client.region_write(7, 4, &[0b010]));
     raise(client, 3);
+    until("it is pending", || word_of_pending(client) == 1 << 3);
     ok(client.reset());
     ok(client.region_write(7, 4, &[0b110]));
     assert_eq!([u64::from(word_of_pending(client)), count(&taken[0])], [0, 0]);
