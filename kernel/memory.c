@@ -27,7 +27,7 @@ static void free_area(struct card *card, unsigned int context)
 	if (!area->memory)
 		return;
 	if (card->runs_wild)
-		dev_err(card->dev, "the card does not stop: %zu bytes that it may write to are kept for it\n", area->bytes);
+		dev_err(card->dev, "the card does not stop: %zu bytes that it may write to are kept\n", area->bytes);
 	else
 		dma_free_coherent(&card->pdev->dev, area->bytes, area->memory, area->address);
 	memset(area, 0, sizeof(*area));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# fetch.sh qemu|gcc|busybox|sparse|kernel SUITE: brings a part of the virtual machine and prints where it is. Debian's packages are
-# unpacked in a folder of ours, $SPINNERET_VM or target/vm, with an apt of its own that checks their signatures: nothing is
-# installed. SUITE is the Debian suite of whose cloud kernel image and headers are taken.
+# fetch.sh qemu|gcc|busybox|sparse|kernel SUITE: brings a part of the virtual machine and prints where it is. Debian's
+# packages are unpacked in a folder of ours, $SPINNERET_VM or target/vm, with an apt of its own that checks their
+# signatures: nothing is installed. SUITE is the Debian suite whose cloud kernel is taken, its image and its headers.
 set -euo pipefail
 self=$(realpath "$0")
 cd "$(dirname "$0")/../.."
@@ -16,7 +16,8 @@ fail() { echo "vm: $*" >&2; exit 1; }
 prepare_apt() {
     export APT_CONFIG=$apt/apt.conf
     [[ ! -e $apt/complete ]] || return 0
-    command -v apt-get >/dev/null && [[ -r $keys ]] || fail "there is no apt-get or no $keys: this needs Debian or Ubuntu with debian-archive-keyring"
+    command -v apt-get >/dev/null && [[ -r $keys ]] ||
+        fail "there is no apt-get or no $keys: this needs Debian, or Ubuntu with debian-archive-keyring"
     local host
     host=$(sed -n 's/^URIs: *\(.*debian\)$/\1/p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)
     mkdir -p "$apt"/etc/{apt.conf.d,sources.list.d,preferences.d} "$apt/state/lists/partial" "$apt/cache/archives/partial"
@@ -53,7 +54,8 @@ unpack() {
 unpack_all() {
     local into=$1 suite=$2 package
     shift 2
-    apt-get -qq install --download-only -y -t "$suite" "$@" || fail "$* cannot be had: is there a network?"
+    apt-get -qq install --download-only -y -t "$suite" "$@" ||
+        fail "$* cannot be had: is there a network?"
     for package in "$apt"/cache/archives/*.deb; do
         case ${package##*/} in
             adduser_* | base-passwd_* | debconf_* | passwd_* | libpam* | login*) ;;
@@ -73,7 +75,8 @@ exec \$root/usr/lib64/ld-linux-x86-64.so.2 --library-path \$root/usr/lib/x86_64-
     -L \$root/usr/share/qemu -L \$root/usr/share/seabios "\$@"
 TEXT
     chmod +x "$part/run"
-    "$part/run" --version | grep -qE 'version (10\.[1-9]|1[1-9]|[2-9][0-9])' || fail "this QEMU has no vfio-user: 10.1 or newer is needed"
+    "$part/run" --version | grep -qE 'version (10\.[1-9]|1[1-9]|[2-9][0-9])' ||
+        fail "this QEMU has no vfio-user: 10.1 or newer is needed"
 }
 
 # The compiler of kernels of Debian 13.
@@ -83,11 +86,12 @@ fetch_gcc() {
     run_by_loader "$part/root" "$part/root/usr/libexec/gcc"
 }
 
-# The newest cloud kernel of a suite: `vmlinuz`, `modules`, and `build`, against which modules are made.
+# The newest cloud kernel of a suite: `vmlinuz`, `release`, and `build`, against which modules are made.
 fetch_kernel() {
     local suite=$1 work version packages headers
     work=$(mktemp -d)
-    (cd "$work" && apt-get -qq download "linux-headers-cloud-amd64/$suite") || fail "no kernel of $suite can be had: is there a network?"
+    (cd "$work" && apt-get -qq download "linux-headers-cloud-amd64/$suite") ||
+        fail "no kernel of $suite can be had: is there a network?"
     version=$(dpkg-deb -f "$work"/*.deb Depends | sed -n 's/.*linux-headers-\([^ ,]*\)-cloud-amd64.*/\1/p')
     rm -r "$work"
     packages=("linux-image-$version-cloud-amd64" "linux-headers-$version-cloud-amd64" "linux-headers-$version-common")
@@ -105,8 +109,8 @@ fetch_kernel() {
     # Its programs need a newer C library.
     [[ $suite != trixie* ]] || run_by_loader "$("$self" gcc)/root" "$part/root/usr/lib/linux-kbuild-$version"
     ln -s "$headers" "$part/build"
-    ln -s "$(find "$part/root" -name "vmlinuz*$version-cloud-amd64" -o -path "*modules/$version-cloud-amd64/vmlinuz" | head -n 1)" "$part/vmlinuz"
-    ln -s "$(find "$part/root" -type d -path "*lib/modules/$version-cloud-amd64" | head -n 1)" "$part/modules"
+    ln -s "$(find "$part/root" -name "vmlinuz*$version-cloud-amd64" -o -path "*modules/$version-cloud-amd64/vmlinuz" |
+        head -n 1)" "$part/vmlinuz"
     echo "$version-cloud-amd64" >"$part/release"
 }
 
