@@ -36,6 +36,7 @@ pub fn send(
     let mut sender = Sender::new(config, random_message_id(), message.len() as u64)?;
     let link = Link::new(socket, to)?;
     let mut shown_at = Duration::ZERO;
+    let mut refused = None;
     loop {
         link.take_acks(&mut sender)?;
         let now = link.now();
@@ -54,10 +55,15 @@ pub fn send(
             }
         }
         match step {
-            Step::Send(segment) => link.send(&segment, message)?,
+            Step::Send(segment) => refused = link.send(&segment, message, sender.statistics())?,
             Step::Wait(until) => link.wait(until.saturating_sub(now), &mut sender)?,
             Step::Done => return Ok(*sender.statistics()),
-            Step::Failed(error) => return Err(UdpError::Failed { to, error }),
+            Step::Failed(error) => {
+                return Err(match refused {
+                    Some(source) => UdpError::Send { to, source },
+                    None => UdpError::Failed { to, error },
+                });
+            }
         }
     }
 }
@@ -104,7 +110,14 @@ impl<'a> Link<'a> {
         Ok(true)
     }
 
-    fn send(&self, segment: &Segment, message: &[u8]) -> Result<(), UdpError> {
+    /// Sends a segment. A way on which something has arrived may be gone for a moment: then the segment counts as lost, and
+    /// what the system said is returned.
+    fn send(
+        &self,
+        segment: &Segment,
+        message: &[u8],
+        so_far: &Statistics,
+    ) -> Result<Option<io::Error>, UdpError> {
         let mut datagram = [0; HEADER_BYTES + MAX_PAYLOAD];
         let end = HEADER_BYTES + segment.range.len();
         datagram[..HEADER_BYTES].copy_from_slice(&segment.header.emit());
@@ -115,9 +128,10 @@ impl<'a> Link<'a> {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && since.elapsed() < FULL => {
                     thread::sleep(NAP);
                 }
-                Ok(_) => return Ok(()),
+                Ok(_) => return Ok(None),
                 // It counts as lost, and is sent again if the receiver shall acknowledge it.
-                Err(error) if is_passing(&error) => return Ok(()),
+                Err(error) if is_passing(&error) => return Ok(None),
+                Err(error) if so_far.acknowledged_bytes > 0 => return Ok(Some(error)),
                 Err(source) => return Err(UdpError::Send { to: self.to, source }),
             }
         }

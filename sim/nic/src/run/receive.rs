@@ -24,6 +24,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How long repetitions of the last segment are answered after the message is stored: longer than senders wait between two.
+/// Senders wait by the wall, and simulated time may still have to catch up with it.
 const LINGER: Duration = Duration::from_secs(2);
 /// Between two looks at host memory while packets come.
 const LOOK: Duration = Duration::from_micros(20);
@@ -176,7 +177,7 @@ fn by_handlers(arguments: &ReceiveArguments, config: ReceiverConfig, inbox: Inbo
         nic: simulated.clone(),
         receiver,
         inbox,
-        end_ps: None,
+        end: None,
     };
     let setup = Setup {
         nic: simulated,
@@ -197,7 +198,7 @@ struct Receiving {
     receiver: MessageReceiver<Simulated>,
     inbox: Inbox,
     /// The run is over then.
-    end_ps: Option<u64>,
+    end: Option<Instant>,
 }
 
 impl HostProgram for Receiving {
@@ -213,11 +214,10 @@ impl HostProgram for Receiving {
         }
         let nic = self.nic.borrow();
         if self.inbox.is_done() {
-            self.end_ps
-                .get_or_insert(nic.now_ps().saturating_add(picoseconds(LINGER)));
+            self.end.get_or_insert_with(|| Instant::now() + LINGER);
         }
-        Ok(match self.end_ps {
-            Some(end) if nic.now_ps() >= end => Attention::Over,
+        Ok(match self.end {
+            Some(end) if Instant::now() >= end => Attention::Over,
             _ if nic.is_idle() => Attention::Idle,
             _ => Attention::Until(nic.now_ps() + picoseconds(LOOK)),
         })

@@ -1,10 +1,11 @@
 //! Files that handlers on the NIC receive. Where the process may not make interfaces, these tests are skipped.
 
-use crate::support::{Files, Process, pause, read, spinneret, succeeds};
+use crate::support::{Ended, Files, Process, pause, read, spinneret, succeeds};
 use spinneret_skip::skip;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 /// Both ends of the cable have fixed addresses, so there is one cable at a time.
 static CABLE: Mutex<()> = Mutex::new(());
@@ -67,11 +68,42 @@ fn a_megabyte_arrives_identical_through_handlers() {
     let files = Files::new();
     let sent = files.make("sent", 1 << 20);
     let receiver = cable.receive(&files, &[]);
-    cable.send(&files, &[]).end().assert_success();
-    let receiver = receiver.end();
-    receiver.assert_success();
+    let sender = cable.send(&files, &[]).end();
+    let receiver = both_succeed(&sender, receiver);
     assert!(read(files.path("inbox/got")) == sent);
     assert!(receiver.said.contains("slmp_ph"), "{}", receiver.said);
+}
+
+#[test]
+fn a_cable_that_is_pulled_for_a_moment() {
+    let Some(cable) = Cable::take("a_cable_that_is_pulled_for_a_moment") else {
+        return;
+    };
+    let files = Files::new();
+    let sent = files.make("sent", 400_000);
+    let receiver = cable.receive(&files, &[]);
+    let sender = cable.send(&files, &["--rate", "2", "--give-up", "20"]);
+    pause(800);
+    // Its route goes with it, so that the system refuses to send.
+    assert!(succeeds("ip", &["-n", WIRE, "link", "set", WIRE, "down"]));
+    pause(500);
+    assert!(succeeds("ip", &["-n", WIRE, "link", "set", WIRE, "up"]));
+    both_succeed(&sender.end(), receiver);
+    assert!(read(files.path("inbox/got")) == sent);
+}
+
+/// What the receiver said at its end. If the sender has failed, the receiver may never end, and what it said so far is shown.
+fn both_succeed(sender: &Ended, receiver: Process) -> Ended {
+    if sender.code != Some(0) {
+        pause(1000);
+        panic!("{}; the receiver: {}", sender.said, receiver.said());
+    }
+    let since = Instant::now();
+    let receiver = receiver.end();
+    receiver.assert_success();
+    // However far simulated time is behind the wall, a sender whose last acknowledgement was lost may ask again.
+    assert!(since.elapsed() > Duration::from_secs(1), "{}", receiver.said);
+    receiver
 }
 
 #[test]
