@@ -84,7 +84,7 @@ spin_ldflags := -march=$(MARCH) $(spin_machine) -nostartfiles -L$(RUNTIME) -T $(
 spin_elf := $(spin_build)/$(spin_name).elf
 spin_objects := $(spin_build)/.objects
 spin_user_objects := $(patsubst %,$(spin_objects)/%.o,$(subst ../,up/,$(spin_srcs)))
-spin_runtime_objects := $(patsubst %,$(spin_objects)/runtime/%.o,start.S start.c libc.c rpc.c rpc_bytes.c rpc_stdio.c rpc_printf.c rpc_service.c)
+spin_runtime_objects := $(patsubst $(RUNTIME)/src/%,$(spin_objects)/runtime/%.o,$(wildcard $(RUNTIME)/src/*.[Sc]))
 
 ifndef spin_public
 .PHONY: all deploy clean
