@@ -4,6 +4,7 @@
  */
 #include <handler.h>
 #include <packets.h>
+#include <spin_dma.h>
 #include <spin_host.h>
 #include <spin_mpi.h>
 
@@ -14,11 +15,15 @@ struct request {
     int32_t peer;
     uint32_t status;
     uint32_t right;
-    uint32_t clocks;
-    uint32_t rest[9];
+    uint32_t clocks; /* of the call that sends or receives, alone */
+    uint32_t copy;   /* clocks of a copy of the same data */
+    uint32_t rest[8];
 };
 
-enum kind { SEND, SSEND, RECV, WRONG, FAULT, REQUESTS, TOGETHER };
+enum kind { SEND, SSEND, RECV, WRONG, FAULT, REQUESTS, TOGETHER, TIMED };
+
+/* Sends of TIMED. */
+#define ROUNDS 8
 
 /* Of one word, or as long as there is room: with one cluster 64 KiB for each HPU. */
 #define WORDS (NB_CLUSTERS == 1 ? 16384 : 16)
@@ -76,6 +81,27 @@ static void receive_in_vain(void) {
     spin_rpc_send(port, words, sizeof(words));
 }
 
+/* Fewest clocks of MPI_Send, and of a copy of the same data alone: the later rounds find the program in the cache. */
+static void timed(struct request *request, int32_t *data) {
+    put(data, request->words, -request->i);
+    request->right = 1;
+    request->clocks = request->copy = UINT32_MAX;
+    for (uint32_t round = 0; round < ROUNDS; ++round) {
+        uint32_t room, start = cycles();
+        request->status = spin_mpi_send(request->words, SPIN_MPI_DATATYPE_INT32, data, request->peer, request->i,
+                                        SPIN_MPI_COMM_WORLD);
+        request->clocks = MIN(request->clocks, cycles() - start);
+        request->right &= request->status == SPIN_SERVICE_DONE;
+        spin_rpc_port_t *port = spin_rpc_open(0x73020001); /* the same call, so that its header stays */
+        spin_cmd_t command;
+        start = cycles();
+        spin_dma_to_host(spin_rpc_bulk(port, &room), (uint32_t)(uintptr_t)data, 4 * request->words, true, &command);
+        spin_cmd_wait(command);
+        request->copy = MIN(request->copy, cycles() - start);
+        spin_rpc_close(port);
+    }
+}
+
 __handler__ void mpi_calls_ph(handler_args_t *args) {
     task_t *task = args->task;
     uint8_t *payload = (uint8_t *)task->pkt_mem + sizeof(pkt_hdr_t);
@@ -86,19 +112,23 @@ __handler__ void mpi_calls_ph(handler_args_t *args) {
     uint32_t bytes = 0;
     int32_t from = -2, with = -2;
     spin_mpi_comm_t world = SPIN_MPI_COMM_WORLD;
-    uint32_t start = cycles();
+    uint32_t start;
     switch ((enum kind)request.kind) {
     case SEND:
     case SSEND:
         put(data, request.words, -request.i);
+        start = cycles();
         request.status = (request.kind == SEND ? spin_mpi_send : spin_mpi_ssend)(
             request.words, SPIN_MPI_DATATYPE_INT32, data, request.peer, request.i, world);
+        request.clocks = cycles() - start;
         request.right = request.status == SPIN_SERVICE_DONE;
         break;
     case RECV:
         put(data, request.words, 1);
+        start = cycles();
         request.status = spin_mpi_recv(request.words, SPIN_MPI_DATATYPE_INT32, data, request.peer, request.i, world, &bytes,
                                        &from, &with);
+        request.clocks = cycles() - start;
         request.right = request.status == SPIN_SERVICE_DONE && has(data, request.words, -request.i) &&
                         bytes == 4 * request.words && from == request.peer && with == request.i;
         break;
@@ -110,8 +140,8 @@ __handler__ void mpi_calls_ph(handler_args_t *args) {
     case FAULT: receive_in_vain(); asm volatile("ebreak"); break;
     case REQUESTS: requests(&request, data); break;
     case TOGETHER: together(&request, data); break;
+    case TIMED: timed(&request, data); break;
     }
-    request.clocks = cycles() - start;
     memcpy(payload, &request, sizeof(request));
     spin_send_packet(task->pkt_mem, task->pkt_mem_size, NULL);
 }

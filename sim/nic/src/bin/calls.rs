@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use clap::Parser;
 use spinneret_mpi_sys::Mpi;
-use spinneret_nic::services::ranks::{Variant, run};
+use spinneret_nic::services::ranks::{Variant, WINDOW, run};
 
 /// Handlers of two ranks send each other messages by MPI, each rank with its own simulated NIC.
 #[derive(Debug, Parser)]
@@ -15,6 +15,9 @@ struct Arguments {
     /// How many there are
     #[arg(long, default_value_t = 5000)]
     messages: u32,
+    /// How many handlers have at a time
+    #[arg(long, default_value_t = WINDOW, value_parser = clap::value_parser!(u32).range(1..))]
+    window: u32,
 }
 
 fn main() -> Result<()> {
@@ -22,7 +25,7 @@ fn main() -> Result<()> {
     let mpi = Mpi::init()?;
     let size = mpi.world().size();
     ensure!(size == 2, "there are {size} ranks: start two, by `mpirun -n 2`");
-    let report = mpi.or_abort(run(&mpi, arguments.variant, arguments.messages));
+    let report = mpi.or_abort(run(&mpi, arguments.variant, arguments.messages, arguments.window));
     println!("{}", serde_json::to_string(&report)?);
     Ok(())
 }

@@ -25,8 +25,11 @@ const WORDS: usize = 16;
 const STATUS: usize = 4;
 const RIGHT: usize = 5;
 const CLOCKS: usize = 6;
+const COPY: usize = 7;
+/// Sends of one packet of [`Kind::Timed`].
+const ROUNDS: usize = 8;
 /// Packets that handlers have at a time: as many as HPUs, and some that wait.
-const WINDOW: u32 = 32;
+pub const WINDOW: u32 = 32;
 
 /// What is to be done: `enum kind` of `runtime/tests/mpi_calls`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,7 @@ enum Kind {
     Fault = 4,
     Requests = 5,
     Together = 6,
+    Timed = 7,
 }
 
 /// How the messages go from rank 0 to rank 1.
@@ -51,6 +55,8 @@ pub enum Variant {
     Shuffled,
     /// 64 KiB each.
     Long,
+    /// The same, eight by each handler, so that the later ones find the program in the cache.
+    Timed,
     /// By MPI_Ssend.
     Synchronous,
     /// Every second one goes the other way.
@@ -69,7 +75,7 @@ impl Variant {
     /// Words of a message.
     fn words(self) -> u32 {
         match self {
-            Self::Long => 16384,
+            Self::Long | Self::Timed => 16384,
             Self::Together => 12,
             _ => 1,
         }
@@ -114,6 +120,8 @@ impl Variant {
                         .chain([plain(i)])
                 })
                 .collect(),
+            Self::Timed if sends => all.map(|i| (Kind::Timed, i)).collect(),
+            Self::Timed => all.flat_map(|i| [(Kind::Receive, i); ROUNDS]).collect(),
             Self::Requests => all.map(|i| (Kind::Requests, i)).collect(),
             Self::Together => all.map(|i| (Kind::Together, i)).collect(),
             _ => all.map(plain).collect(),
@@ -138,26 +146,28 @@ pub struct Report {
     pub calls: u64,
     /// What it refused.
     pub refused: u64,
-    /// Clocks of the quickest call with what the handler does around it.
-    pub least_clocks: u32,
+    /// Clocks of the quickest call that sends or receives.
+    pub least_clocks: Option<u32>,
+    /// Of [`Variant::Timed`], clocks of the quickest copy of the same data without a call.
+    pub least_copy_clocks: Option<u32>,
     /// From the first packet to the last answer, in the NIC's simulated time.
     pub simulated_ns: u64,
     /// The same messages by a loop of MPI_Send and MPI_Recv without any NIC, on this machine; 0 for other variants.
     pub plain_ns: u64,
 }
 
-/// Runs all packets of this rank, and leaves every port idle.
+/// Runs all packets of this rank, at most so many at a time, and leaves every port idle.
 ///
 /// # Errors
 /// If the handlers cannot be built, or the NIC or MPI fail.
-pub fn run(mpi: &Mpi, variant: Variant, messages: u32) -> Result<Report, BenchError> {
+pub fn run(mpi: &Mpi, variant: Variant, messages: u32, window: u32) -> Result<Report, BenchError> {
     fn failed(error: impl Display) -> BenchError {
         BenchError::Wrong(error.to_string())
     }
     let mut config = NicConfig::default();
     // A rank waits as long as the other one's simulation takes.
     config.cluster.watchdog = u64::MAX / 2;
-    if variant == Variant::Long {
+    if variant.words() > 1024 {
         config.cluster.clusters = 1;
     }
     let folder = runtime().join("tests/mpi_calls");
@@ -184,7 +194,6 @@ pub fn run(mpi: &Mpi, variant: Variant, messages: u32) -> Result<Report, BenchEr
     let mut paced = Paced::new(vec![services.map_err(failed)?], Pace::default());
     let mut report = Report {
         rank: world.rank(),
-        least_clocks: u32::MAX,
         ..Report::default()
     };
     if variant == Variant::Plain {
@@ -193,7 +202,7 @@ pub fn run(mpi: &Mpi, variant: Variant, messages: u32) -> Result<Report, BenchEr
     let packets = variant.packets(world.rank(), messages);
     let start_ps = simulated.borrow().now_ps();
     // What all ranks do together has to have one order.
-    let window = if variant == Variant::Together { 1 } else { WINDOW };
+    let window = if variant == Variant::Together { 1 } else { window };
     let mut waiting = packets.iter();
     let mut inside = 0;
     loop {
@@ -283,6 +292,12 @@ impl Report {
                 self.status = word(STATUS);
             }
         }
-        self.least_clocks = self.least_clocks.min(word(CLOCKS));
+        for (least, place) in [
+            (&mut self.least_clocks, CLOCKS),
+            (&mut self.least_copy_clocks, COPY),
+        ] {
+            let clocks = Some(word(place)).filter(|clocks| *clocks != 0);
+            *least = (*least).into_iter().chain(clocks).min();
+        }
     }
 }
