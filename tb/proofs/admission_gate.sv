@@ -89,6 +89,7 @@ module admission_gate_proof (
     reg spilled;
     reg spoiled;
 
+    wire [7:0] behind = queued == 8'd0 ? 8'd0 : queued - 1'b1; // Beats behind the first, which has a register beside the queue.
     wire first = !in_frame;
     wire admits = first ? !dropped : admitted;
     wire beyond = number == LARGE;
@@ -142,9 +143,9 @@ module admission_gate_proof (
 `endif
         drops_with_the_first_beat: assert (!dropped || (beat && first));
         if (beat && first) drops_only_without_room: assert (
-            dropped == (queued + LARGE + 1 > QUEUE || places == PACKETS)
+            dropped == (behind + LARGE + 1 > QUEUE || places == PACKETS)
         );
-        holds: assert (queued <= QUEUE && places <= PACKETS);
+        holds: assert (behind <= QUEUE && places <= PACKETS);
         gives_what_it_has: assert (!m_valid || queued + enters != 0);
         if (queued == 0) passes_at_once: assert (m_valid == enters && (!enters || m == marked));
         else always_gives: assert (m_valid);
@@ -234,10 +235,12 @@ module admission_gate_proof (
         );
         numbers: assert (in_frame ? number != 0 && number <= LARGE : number == 0);
         same_places: assert (dut_under_way == places && dut_places == (places != PACKETS && !after_reset));
-        if (in_frame && admitted) room_for_the_rest: assert (queued + LARGE + 1 - number <= QUEUE);
+        if (in_frame && admitted) room_for_the_rest: assert (behind + LARGE + 1 - number <= QUEUE);
     end
 
     // The queue of beats. Position 0 is at the output; each beat has the number that it has in its frame.
+    (* internal = "dut.u_queue.first_0" *) wire [22:0] dut_first;
+    (* internal = "dut.u_queue.first_used_0" *) wire dut_first_used;
     (* internal = "dut.u_queue.u_fifo.count" *) wire [2:0] queue_count;
     (* internal = "dut.u_queue.u_fifo.write_ptr" *) wire [1:0] queue_write_ptr;
     (* internal = "dut.u_queue.u_fifo.read_ptr" *) wire [1:0] queue_read_ptr;
@@ -252,24 +255,24 @@ module admission_gate_proof (
         .not_full(queue_not_full), .stored(queue_stored), .held(1'b0)
     );
     wire [4*23-1:0] beats = {beat_3, beat_2, beat_1, beat_0};
-    wire [1:0] watched_place = queue_read_ptr + ahead;
-    wire [39:0] numbers_in_queue;
+    wire [1:0] watched_place = queue_read_ptr + ahead - 1'b1;
+    wire [47:0] numbers_in_queue;
     assign numbers_in_queue[7:0] = m_number;
     genvar position;
     generate
-        for (position = 0; position < 4; position = position + 1) begin : in_queue
-            wire [1:0] place = queue_read_ptr + position;
+        for (position = 0; position < 5; position = position + 1) begin : in_queue
+            wire [1:0] place = queue_read_ptr + position - 1;
             gate_beat_rules #(.LARGE(LARGE)) rules (
                 .there(queued > position), .number(numbers_in_queue[8*position +: 8]),
-                .marks(beats[place*23 +: 23]), .next(numbers_in_queue[8*position + 8 +: 8])
+                .marks(position == 0 ? dut_first : beats[place*23 +: 23]), .next(numbers_in_queue[8*position + 8 +: 8])
             );
         end
     endgenerate
     always @* begin
-        beats_are_counted: assert (queue_count == queued);
-        queue_flag: assert (queue_nearly_full == (queued + LARGE >= QUEUE));
-        frames_are_whole: assert (numbers_in_queue[39:32] == (in_frame && admitted ? number : 8'd0));
-        if (watching) watched_is_in_its_place: assert (beats[watched_place*23 +: 23] == watched);
+        beats_are_counted: assert (queue_count == behind && dut_first_used == (queued != 0));
+        queue_flag: assert (queue_nearly_full == (behind + LARGE >= QUEUE));
+        frames_are_whole: assert (numbers_in_queue[47:40] == (in_frame && admitted ? number : 8'd0));
+        if (watching) watched_is_in_its_place: assert ((ahead == 0 ? dut_first : beats[watched_place*23 +: 23]) == watched);
     end
 
     // The queue of verdicts.

@@ -17,6 +17,7 @@ module pass_fifo_proof (
     localparam DEPTH = `DEPTH;
     localparam MARGIN = `MARGIN;
     localparam REGISTERED = `REGISTERED;
+    localparam BLOCK = `BLOCK;
     localparam POINTER = $clog2(DEPTH);
 
     wire s_ready;
@@ -42,7 +43,7 @@ module pass_fifo_proof (
     wire pop = m_valid && m_ready;
 
     // The contract, from the ports alone.
-    reg beside = 1'b0; // A registered FIFO has the first element that waits beside it.
+    reg beside = 1'b0; // A registered FIFO has an element beside it.
     reg [POINTER:0] queued = 0; // Elements behind that one.
     reg after_reset = 1'b1;
     reg waited = 1'b0; // An element was queued in the last cycle, and stayed.
@@ -50,12 +51,14 @@ module pass_fifo_proof (
     reg [POINTER:0] ahead;
     reg [WIDTH-1:0] watched;
     wire [POINTER:0] inside = queued + beside;
-    wire to_beside = REGISTERED && push && queued == 0 && beside == pop;
+    // In front of distributed RAM it is the first of all that is beside, not only the first that had to wait.
+    wire to_beside = REGISTERED && (push && queued == 0 && beside == pop || !BLOCK && queued != 0 && pop);
+    wire stays_beside = to_beside || (beside && !pop);
 
     always @(posedge clk) begin
         after_reset <= rst;
-        beside <= to_beside || (beside && !pop);
-        queued <= inside + push - pop - (to_beside || (beside && !pop));
+        beside <= stays_beside;
+        queued <= inside + push - pop - stays_beside;
         waited <= !rst && queued != (pop && !beside);
         if (watching && pop) begin
             ahead <= ahead - 1'b1;
@@ -78,7 +81,7 @@ module pass_fifo_proof (
         ready_unless_full_or_reset: assert (s_ready == (queued != DEPTH && !after_reset));
         almost_full_is_exact: assert (almost_full == (queued + MARGIN >= DEPTH));
         if (inside == 0) passes_at_once: assert (m_valid == push && (!push || m_data == s_data));
-        else if (REGISTERED) comes_after_two_cycles: assert (m_valid || (!beside && !waited));
+        else if (BLOCK) comes_after_two_cycles: assert (m_valid || (!beside && !waited));
         else comes_after_one_cycle: assert (m_valid);
         if (watching) begin
             keeps_the_watched: assert (ahead < inside);
@@ -99,19 +102,25 @@ module pass_fifo_proof (
     (* internal = "dut.u_fifo.stored" *) wire stored;
     (* internal = "dut.fifo_m_data" *) wire [WIDTH-1:0] fifo_m_data;
 `ifdef REGISTERED_1
-    (* internal = "dut.u_fifo.held_0" *) wire held;
     (* internal = "dut.first_0" *) wire [WIDTH-1:0] first;
     (* internal = "dut.first_used_0" *) wire first_used;
-    (* internal = "dut.waiting_0" *) wire waiting;
     always @* begin
         first_is_beside: assert (first_used == beside);
-        waiting_is_exact: assert (waiting == (queued != 0));
         if (watching && ahead == 0 && beside) watched_is_beside: assert (first == watched);
+        if (!BLOCK && queued != 0) the_first_is_beside: assert (beside);
+    end
+`else
+    always @* nothing_is_beside: assert (!beside);
+`endif
+`ifdef BLOCK_1
+    (* internal = "dut.u_fifo.held_0" *) wire held;
+    (* internal = "dut.waiting_0" *) wire waiting;
+    always @* begin
+        waiting_is_exact: assert (waiting == (queued != 0));
         if (watching && ahead == beside && held) watched_is_at_the_output: assert (fifo_m_data == watched);
     end
 `else
     wire held = 1'b0;
-    always @* nothing_is_beside: assert (!beside);
 `endif
     wire [POINTER:0] in_memory = count - held;
     wire [POINTER:0] behind = ahead - beside;

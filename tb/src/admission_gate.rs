@@ -2,7 +2,7 @@
 //!
 //! Beats have 32 bits: `s_data` is {bad, last, keep, data}, `m_data` {cut, over, bad, beyond, last, keep, data}.
 
-use crate::reference::{PassQueue, Pins, Reference};
+use crate::reference::{Beside, PassQueue, Pins, Reference};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -111,7 +111,14 @@ impl GateReference {
     pub fn new(shape: Shape, log: Rc<RefCell<Vec<bool>>>) -> Self {
         Self {
             shape,
-            queue: PassQueue::new(shape.queue, shape.block),
+            queue: PassQueue::new(
+                shape.queue,
+                if shape.block {
+                    Beside::FirstToWait
+                } else {
+                    Beside::First
+                },
+            ),
             frame: Vec::new(),
             admitted: false,
             verdicts: VecDeque::new(),

@@ -103,12 +103,24 @@ impl<R: Reference> Agent for Comparison<R> {
     }
 }
 
+/// What a FIFO that lets elements pass has beside its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Nothing: what waits is shown from the memory.
+    Nothing,
+    /// A register for the first element that has to wait, which block RAM could not show in the next cycle. Those behind
+    /// it are shown from the memory, two cycles after they came at the earliest.
+    FirstToWait,
+    /// A register for whatever is the first.
+    First,
+}
+
 /// A FIFO that lets elements pass while it is empty, as `PassFifo` promises it.
 #[derive(Clone, Debug)]
 pub struct PassQueue {
     depth: u64,
-    registered: bool,
-    /// The first element that had to wait, where a registered FIFO could not show it in the next cycle.
+    beside: Beside,
+    /// What is in the register beside the FIFO.
     first: Option<u64>,
     /// Elements in the FIFO with the cycle in which they came.
     stored: VecDeque<(u64, u64)>,
@@ -117,11 +129,11 @@ pub struct PassQueue {
 }
 
 impl PassQueue {
-    /// A queue whose FIFO has `depth` places, with or without a register at its output.
-    pub fn new(depth: u64, registered: bool) -> Self {
+    /// A queue whose FIFO has `depth` places.
+    pub fn new(depth: u64, beside: Beside) -> Self {
         Self {
             depth,
-            registered,
+            beside,
             first: None,
             stored: VecDeque::new(),
             cycle: 0,
@@ -140,7 +152,10 @@ impl PassQueue {
 
     /// What it shows in this cycle, if that comes in.
     pub fn output(&self, input: Option<u64>) -> Option<u64> {
-        let latency = if self.registered { 2 } else { 1 };
+        let latency = match self.beside {
+            Beside::FirstToWait => 2,
+            Beside::Nothing | Beside::First => 1,
+        };
         match (self.first, self.stored.front()) {
             (Some(first), _) => Some(first),
             (None, Some((element, came))) => (came + latency <= self.cycle).then_some(*element),
@@ -157,11 +172,14 @@ impl PassQueue {
             self.stored.pop_front();
         }
         if let Some(element) = input.filter(|_| !(empty && gives)) {
-            if self.registered && (empty || (only_first && gives)) {
+            if self.beside != Beside::Nothing && (empty || (only_first && gives)) {
                 self.first = Some(element);
             } else {
                 self.stored.push_back((element, self.cycle));
             }
+        }
+        if self.beside == Beside::First && self.first.is_none() {
+            self.first = self.stored.pop_front().map(|(element, _)| element);
         }
         self.cycle += 1;
     }

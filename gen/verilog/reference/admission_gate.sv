@@ -130,7 +130,7 @@ module admission_gate (
         end
     end
 
-    pass_fifo_distributed #(.WIDTH(581), .DEPTH(64), .MARGIN(24)) u_queue (
+    pass_fifo_distributed_registered u_queue (
         .clk(clk),
         .rst(rst),
         .s_data(queue_s_data),

@@ -98,9 +98,11 @@ module fifo_distributed_registered #(
         end
     end
 
+    // The next place is free as long as there is one. What stands there counts only when the pointer has gone on, so
+    // the memory need not wait for whether something comes.
     ram_distributed #(.DEPTH(DEPTH), .ADDRESS(ADDRESS), .WIDTH(WIDTH)) u_memory (
         .clk(clk),
-        .write_enable(push),
+        .write_enable(not_full),
         .write_addr(write_ptr),
         .write_data(s_data),
         .read_addr(read_ptr),

@@ -3,30 +3,25 @@
 `default_nettype none
 
 // First in, first out, without any latency while it is empty.
-// It is made for the values of its parameters that instances in this design set.
-module pass_fifo_distributed #(
-    parameter integer WIDTH = 581,
-    parameter integer DEPTH = 64,
-    parameter integer MARGIN = 24
-) (
-    input  wire              clk, // Clock.
-    input  wire              rst, // Synchronous reset: empties the FIFO.
+module pass_fifo_distributed (
+    input  wire         clk, // Clock.
+    input  wire         rst, // Synchronous reset: empties the FIFO.
     // Elements in.
-    input  wire  [WIDTH-1:0] s_data,
-    input  wire              s_valid,
-    output logic             s_ready,
+    input  wire  [98:0] s_data,
+    input  wire         s_valid,
+    output logic        s_ready,
     // Elements out.
-    output logic [WIDTH-1:0] m_data,
-    output logic             m_valid,
-    input  wire              m_ready,
-    output logic             almost_full // At most the margin's number of elements still fit.
+    output logic [98:0] m_data,
+    output logic        m_valid,
+    input  wire         m_ready,
+    output logic        almost_full // At most the margin's number of elements still fit.
 );
 
     logic blocked; // Something is ahead of the input.
     logic comes;
     logic fifo_s_valid;
     logic fifo_s_ready;
-    logic [WIDTH-1:0] fifo_m_data;
+    logic [98:0] fifo_m_data;
     logic fifo_m_valid;
 
     assign s_ready = fifo_s_ready;
@@ -45,7 +40,7 @@ module pass_fifo_distributed #(
 
     assign fifo_s_valid = s_valid && (blocked || !m_ready);
 
-    fifo_distributed #(.WIDTH(WIDTH), .DEPTH(DEPTH), .MARGIN(MARGIN)) u_fifo (
+    fifo_distributed #(.WIDTH(99), .DEPTH(32), .MARGIN(0)) u_fifo (
         .clk(clk),
         .rst(rst),
         .s_data(s_data),

@@ -138,6 +138,14 @@ pub(crate) const SIMULATED: &[Variant] = &[
     PASS_FIFO.model("pass_fifo", &[("width", 32), ("depth", 4), ("margin", 1)]),
     PASS_FIFO.model("pass_fifo_2", &[("width", 32), ("depth", 2)]),
     PASS_FIFO.model(
+        "pass_fifo_register",
+        &[("width", 32), ("depth", 4), ("registered", 1), ("margin", 1)],
+    ),
+    PASS_FIFO.model(
+        "pass_fifo_register_2",
+        &[("width", 32), ("depth", 2), ("registered", 1)],
+    ),
+    PASS_FIFO.model(
         "pass_fifo_block",
         &[
             ("width", 32),

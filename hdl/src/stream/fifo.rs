@@ -109,7 +109,9 @@ impl Logic for Fifo {
             self.pop.next = self.stored.q.val() && self.m.ready.val();
         }
 
-        self.memory.write_enable.next = self.push.val();
+        /// The next place is free as long as there is one. What stands there counts only when the pointer has gone on, so
+        /// the memory need not wait for whether something comes.
+        self.memory.write_enable.next = self.not_full.q.val();
         self.memory.write_addr.next = self.write_ptr.q.val();
         self.memory.write_data.next = self.s.data.val();
         self.memory.read_addr.next = self.read_ptr.q.val();

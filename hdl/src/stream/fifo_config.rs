@@ -69,6 +69,16 @@ impl FifoConfig {
         }
     }
 
+    /// The same for a FIFO whose user has a register behind it: only block RAM keeps its own.
+    #[must_use]
+    pub(super) fn behind_a_register(self) -> Self {
+        let output = match self.storage {
+            RamStyle::Block => FifoOutput::Registered,
+            RamStyle::Distributed => FifoOutput::Fallthrough,
+        };
+        Self { output, ..self }
+    }
+
     /// The same with `almost_full` rising when `margin` elements still fit.
     #[must_use]
     pub fn with_margin(self, margin: usize) -> Self {

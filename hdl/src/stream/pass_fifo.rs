@@ -1,23 +1,25 @@
 //! A FIFO that costs no clock while it is empty.
 //!
 //! ```text
-//!  s ==+================================> m     empty: straight through
+//!  s ==+===============================> m     empty: straight through
 //!      |   +------+
-//!      +==>| FIFO |=====================> m     else: behind what waits
-//!      |   +------+
-//!      |   +-------------------------+
-//!      +==>| register, only if the   |==> m     the first element that has to wait
-//!          | FIFO's own is a memory's|
-//!          +-------------------------+
+//!      +==>| FIFO |====+===============> m     without a register: behind what waits
+//!      |   +------+    |
+//!      |               |   +----------+
+//!      +===============+==>| register |==> m   with one: the first element that waits
+//!                          +----------+
 //! ```
+//!
+//! Block RAM reads into a register of its own. Then the one here holds the first element that has to wait, which the FIFO
+//! could not show at once, and those behind it come from the FIFO's. In front of distributed RAM it holds whatever is
+//! the first, so that nothing is read from the memory in the cycle in which it leaves.
 //!
 //! # Contract
 //! - **Latency:** none while nothing waits: what comes in is at the output in the same cycle. An element
 //!   that the other side does not take waits inside, and so do those behind it.
-//! - **Throughput:** one element a clock. With a registered FIFO (block RAM) the one behind the first that has
-//!   waited comes two clocks after it came in at the earliest, which is the time that the memory takes.
-//! - **Capacity:** exactly `depth` elements; with a registered FIFO the first that has to wait is kept in a
-//!   register beside it, so that it stays at the output, and `depth` elements fit behind it.
+//! - **Throughput:** one element a clock. With block RAM the one behind the first that has waited comes two clocks
+//!   after it came in at the earliest, which is the time that the memory takes.
+//! - **Capacity:** exactly `depth` elements; with a register that holds the first, `depth` more fit behind it.
 //! - **Backpressure:** `s_ready` is a register: low when the FIFO is full, and in the first cycle after reset.
 //!   `almost_full` is one too: high while at most `margin` more elements fit into the FIFO.
 //! - **Paths:** from `s_valid` and `s_data` to `m_valid` and `m_data`, none from `m_ready` to `s`.
@@ -46,10 +48,10 @@ pub struct PassFifo {
     pub m: StreamOut<{ config.width }>,
     /// At most the margin's number of elements still fit.
     pub almost_full: Wire<Out, bool>,
-    fifo: Checked<Fifo<{ config }>>,
-    /// Something is in the FIFO, also if it is not at its output yet (registered output only).
-    waiting: [Reg<bool, Reset>; registers],
-    /// The first element that had to wait (registered output only): the FIFO could not show it at once.
+    fifo: Checked<Fifo<{ config.behind_a_register() }>>,
+    /// Something is in the FIFO, also if it is not at its output yet (block RAM only).
+    waiting: [Reg<bool, Reset>; usize::from(config.storage == RamStyle::Block)],
+    /// The first element that has to wait (registered output only).
     first: [Reg<{ config.width }>; registers],
     first_used: [Reg<bool, Reset>; registers],
     /// Something is ahead of the input.
@@ -65,18 +67,22 @@ impl Logic for PassFifo {
     )]
     fn update(&mut self) {
         let registered = !self.first.is_empty();
+        let block = !self.waiting.is_empty();
         clocked!(self.clk, self.rst => self.fifo, self.waiting, self.first_used);
         clocked!(self.clk => self.first);
         self.s.ready.next = self.fifo.s.ready.val();
         self.almost_full.next = self.fifo.almost_full.val();
         self.comes.next = self.s.valid.val() && self.fifo.s.ready.val();
-        if registered {
+        if block {
             self.blocked.next = self.waiting[0].q.val();
         } else {
             self.blocked.next = self.fifo.m.valid.val();
         }
         self.fifo.s.data.next = self.s.data.val();
-        if self.blocked.val() {
+        if registered && !block {
+            self.m.valid.next = self.comes.val();
+            self.m.data.next = self.s.data.val();
+        } else if self.blocked.val() {
             connect!(self.fifo.m => self.m; valid, data);
         } else {
             self.m.valid.next = self.comes.val();
@@ -88,6 +94,8 @@ impl Logic for PassFifo {
                 self.m.valid.next = true;
                 self.m.data.next = self.first[0].q.val();
             }
+        }
+        if registered && block {
             self.fifo.m.ready.next = self.m.ready.val() && !self.first_used[0].q.val();
             self.fifo.s.valid.next = self.s.valid.val()
                 && (self.blocked.val() || (self.first_used[0].q.val() && !self.m.ready.val()));
@@ -102,12 +110,31 @@ impl Logic for PassFifo {
                     && !self.blocked.val()
                     && (self.first_used[0].q.val() || !self.m.ready.val());
             }
+        } else if registered {
+            /// The register is used whenever something is in the FIFO.
+            self.fifo.m.ready.next = self.m.ready.val();
+            self.fifo.s.valid.next = self.s.valid.val()
+                && self.first_used[0].q.val()
+                && (self.blocked.val() || !self.m.ready.val());
+            if !self.first_used[0].q.val() || self.m.ready.val() {
+                if self.blocked.val() {
+                    self.first[0].d.next = self.fifo.m.data.val();
+                } else {
+                    self.first[0].d.next = self.s.data.val();
+                }
+            }
+            if self.first_used[0].q.val() && !self.m.ready.val() {
+                self.first_used[0].d.next = true;
+            } else {
+                self.first_used[0].d.next = self.blocked.val()
+                    || (self.comes.val() && (self.first_used[0].q.val() || !self.m.ready.val()));
+            }
         } else {
             self.fifo.m.ready.next = self.m.ready.val();
             self.fifo.s.valid.next = self.s.valid.val() && (self.blocked.val() || !self.m.ready.val());
         }
         self.goes.next = self.fifo.m.valid.val() && self.fifo.m.ready.val();
-        if registered {
+        if block {
             /// The last element leaves the FIFO when only one is inside and none comes.
             if self.blocked.val() {
                 self.waiting[0].d.next = self.comes.val() || !self.goes.val() || self.fifo.level.val() != 1;

@@ -1,7 +1,7 @@
 //! `Fifo` in all its forms.
 
 use crate::pass_fifo::PassReference;
-use crate::reference::{self, Pins, Reference};
+use crate::reference::{self, Beside, Pins, Reference};
 use crate::traffic::{STALLED, patterns};
 use rand::RngExt;
 use spinneret_models as models;
@@ -21,6 +21,8 @@ pub(crate) struct Shape {
     /// None: there is no `almost_full`.
     pub(crate) margin: Option<u64>,
     pub(crate) has_level: bool,
+    /// What there is beside the memory of one that lets elements pass.
+    pub(crate) beside: Beside,
 }
 
 /// The contract of a FIFO.
@@ -264,16 +266,16 @@ pub(crate) use fifo_tests;
 
 // A FIFO of two elements with a registered output passes two elements in three cycles only.
 fifo_tests! {
-    fifo_fallthrough: models::FifoFallthrough, Shape { depth: 4, latency: 1, margin: Some(1), has_level: true },
+    fifo_fallthrough: models::FifoFallthrough, Shape { depth: 4, latency: 1, margin: Some(1), has_level: true, beside: Beside::Nothing },
         also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
-    fifo_fallthrough_2: models::FifoFallthrough2, Shape { depth: 2, latency: 1, margin: Some(0), has_level: true },
+    fifo_fallthrough_2: models::FifoFallthrough2, Shape { depth: 2, latency: 1, margin: Some(0), has_level: true, beside: Beside::Nothing },
         also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
-    fifo_registered: models::FifoRegistered, Shape { depth: 4, latency: 2, margin: Some(3), has_level: true },
+    fifo_registered: models::FifoRegistered, Shape { depth: 4, latency: 2, margin: Some(3), has_level: true, beside: Beside::Nothing },
         also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
-    fifo_block: models::FifoBlock, Shape { depth: 4, latency: 2, margin: Some(0), has_level: true },
+    fifo_block: models::FifoBlock, Shape { depth: 4, latency: 2, margin: Some(0), has_level: true, beside: Beside::Nothing },
         also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
-    fifo_block_2: models::FifoBlock2, Shape { depth: 2, latency: 2, margin: Some(1), has_level: true },
+    fifo_block_2: models::FifoBlock2, Shape { depth: 2, latency: 2, margin: Some(1), has_level: true, beside: Beside::Nothing },
         also [warns_in_time];
-    fifo_block_64: models::FifoBlock64, Shape { depth: 64, latency: 2, margin: Some(10), has_level: true },
+    fifo_block_64: models::FifoBlock64, Shape { depth: 64, latency: 2, margin: Some(10), has_level: true, beside: Beside::Nothing },
         also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
 }

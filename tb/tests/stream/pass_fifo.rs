@@ -1,7 +1,7 @@
-//! `PassFifo` in both memories.
+//! `PassFifo` in all its forms.
 
 use crate::fifo::{Shape, fifo_tests};
-use crate::reference::{PassQueue, Pins, Reference};
+use crate::reference::{Beside, PassQueue, Pins, Reference};
 use spinneret_models as models;
 
 /// The contract of a FIFO that lets elements pass.
@@ -11,12 +11,11 @@ pub(crate) struct PassReference {
 }
 
 impl PassReference {
-    /// An odd number of places is a power of two and the one beside a registered FIFO.
     pub(crate) fn new(shape: Shape) -> Self {
-        let registered = shape.depth % 2 == 1;
+        let depth = shape.depth - u64::from(shape.beside != Beside::Nothing);
         Self {
             margin: shape.margin,
-            queue: PassQueue::new(shape.depth - u64::from(registered), registered),
+            queue: PassQueue::new(depth, shape.beside),
         }
     }
 }
@@ -48,12 +47,16 @@ impl Reference for PassReference {
 
 // What follows the first element that had to wait comes after the two cycles of a block RAM.
 fifo_tests! {
-    pass_fifo: models::PassFifo, Shape { depth: 4, latency: 0, margin: Some(1), has_level: false },
+    pass_fifo: models::PassFifo, Shape { depth: 4, latency: 0, margin: Some(1), has_level: false, beside: Beside::Nothing },
         also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
-    pass_fifo_2: models::PassFifo2, Shape { depth: 2, latency: 0, margin: Some(0), has_level: false },
+    pass_fifo_2: models::PassFifo2, Shape { depth: 2, latency: 0, margin: Some(0), has_level: false, beside: Beside::Nothing },
         also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
-    pass_fifo_block: models::PassFifoBlock, Shape { depth: 5, latency: 0, margin: Some(1), has_level: false },
+    pass_fifo_register: models::PassFifoRegister, Shape { depth: 5, latency: 0, margin: Some(1), has_level: false, beside: Beside::First },
         also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
-    pass_fifo_block_64: models::PassFifoBlock64, Shape { depth: 65, latency: 0, margin: Some(10), has_level: false },
+    pass_fifo_register_2: models::PassFifoRegister2, Shape { depth: 3, latency: 0, margin: Some(0), has_level: false, beside: Beside::First },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    pass_fifo_block: models::PassFifoBlock, Shape { depth: 5, latency: 0, margin: Some(1), has_level: false, beside: Beside::FirstToWait },
+        also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
+    pass_fifo_block_64: models::PassFifoBlock64, Shape { depth: 65, latency: 0, margin: Some(10), has_level: false, beside: Beside::FirstToWait },
         also [passes_one_element_per_cycle drains_without_a_gap warns_in_time];
 }

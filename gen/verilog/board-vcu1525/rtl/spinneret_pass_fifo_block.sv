@@ -20,8 +20,8 @@ module spinneret_pass_fifo_block (
     logic blocked; // Something is ahead of the input.
     logic comes;
     logic goes;
-    logic waiting_0 = 1'b0; // Something is in the FIFO, also if it is not at its output yet (registered output only).
-    logic [580:0] first_0; // The first element that had to wait (registered output only): the FIFO could not show it at once.
+    logic waiting_0 = 1'b0; // Something is in the FIFO, also if it is not at its output yet (block RAM only).
+    logic [580:0] first_0; // The first element that has to wait (registered output only).
     logic first_used_0 = 1'b0;
     logic fifo_s_valid;
     logic fifo_s_ready;

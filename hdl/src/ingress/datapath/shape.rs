@@ -217,14 +217,10 @@ impl GateShape {
         BeatFields::new(self.data)
     }
 
-    /// The queue of beats: block RAM if it is deep.
+    /// The queue of beats: block RAM if it is deep, and a register at its output in any case.
     pub(super) fn queue(self, width: usize) -> FifoConfig {
         /// Beats that distributed RAM is used for.
         const DISTRIBUTED: usize = 64;
-        if self.queue_beats > DISTRIBUTED {
-            FifoConfig::block(width, self.queue_beats)
-        } else {
-            FifoConfig::distributed(width, self.queue_beats)
-        }
+        FifoConfig::by_depth(width, self.queue_beats, DISTRIBUTED)
     }
 }

@@ -137,6 +137,14 @@ pub(super) const MUTATIONS: &[Row] = &[
         "assign fifo_s_valid = s_valid && (blocked || !m_ready);",
         "assign fifo_s_valid = s_valid;",
     ),
+    // Takes what comes in before what is in the memory.
+    ("pass_fifo_register", "if (blocked) begin", "if (!s_valid) begin"),
+    // Empties the register while something is in the memory.
+    (
+        "pass_fifo_register",
+        "first_used_0 <= blocked || (comes && (first_used_0 || !m_ready));",
+        "first_used_0 <= comes && (first_used_0 || !m_ready);",
+    ),
     // Forgets the last element but one.
     (
         "pass_fifo_block_2",
