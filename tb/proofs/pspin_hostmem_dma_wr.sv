@@ -124,7 +124,7 @@ module pspin_hostmem_dma_wr_proof (
     (* internal = "dut.intake_beat_valid" *) wire beat_valid;
     (* internal = "dut.splitter_beat_ready" *) wire beat_ready;
     (* internal = "dut.splitter_run_valid" *) wire run_valid;
-    (* internal = "dut.splitter_run_data" *) wire [36:0] run;
+    (* internal = "dut.splitter_run_data" *) wire [37:0] run;
     (* internal = "dut.assembler_run_ready" *) wire run_ready;
     (* internal = "dut.assembler_piece_valid" *) wire piece_comes;
     (* internal = "dut.assembler_piece" *) wire [51:0] piece;
@@ -141,7 +141,7 @@ module pspin_hostmem_dma_wr_proof (
     wire b = bvalid && bready;
     wire burst_ends = burst_valid && burst_ready;
     wire beat_goes = beat_valid && beat_ready;
-    wire run_ends = run_valid && run_ready && run[20];
+    wire run_ends = run_valid && run_ready && run[21];
     wire piece_ends = piece_comes && piece[36];
     wire transfer_enters = transfer_valid && transfer_ready;
     wire transfer_leaves = done_valid && done_ready;
@@ -190,10 +190,10 @@ module pspin_hostmem_dma_wr_proof (
         beats_come_from_outside: assert (buffered <= 3 && (!beat_goes || buffered != 0));
         a_burst_has_its_beats: assert (!burst_ends || (beat_goes && beats == burst[20:13]));
         no_beat_is_too_many: assert (!beat_goes || (burst_valid && beats <= burst[20:13]));
-        one_last_item: assert ((run_valid && run[20]) == ended);
-        if (ended) last_item_has_its_id: assert (run[36:35] == ended_id);
+        one_last_item: assert ((run_valid && run[21]) == ended);
+        if (ended) last_item_has_its_id: assert (run[37:36] == ended_id);
         one_last_piece: assert (piece_ends == run_ends);
-        if (piece_ends) last_piece_has_its_id: assert (piece[51:50] == run[36:35]);
+        if (piece_ends) last_piece_has_its_id: assert (piece[51:50] == run[37:36]);
         if (transfer_enters) piece_keeps_its_id: assert (transfer[40:39] == piece_id && transfer[53] == piece_last);
         one_response: assert (bvalid == (inside != 0) && inside <= 1);
         if (bvalid) response_has_its_id: assert (bid == due_id);
@@ -315,8 +315,8 @@ module pspin_hostmem_dma_wr_proof (
         buffered_is_counted: assert (buffered == beat_valid + spare_used + slice_used);
         beats_are_numbered: assert (beats == (in_burst ? {1'b0, number} : 9'd0));
         if (in_burst) is_within_its_burst: assert (burst_valid && number != 0 && number <= burst[20:13]);
-        if (again) is_within_its_beat: assert (burst_valid && beat_valid && run_valid && !run[20]);
-        if (run_valid && run[20]) last_is_whole: assert (run[19]);
+        if (again) is_within_its_beat: assert (burst_valid && beat_valid && run_valid && !run[21]);
+        if (run_valid && run[21]) last_is_whole: assert (run[20]);
         // Data: taken, at the RAM, done.
         ring_has_room: assert (in_lines <= 1024);
         if (!draining) begin

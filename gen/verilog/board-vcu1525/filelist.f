@@ -42,12 +42,12 @@ rtl/spinneret_ram_block.sv
 rtl/spinneret_fifo_block.sv
 rtl/spinneret_fifo_distributed_registered.sv
 rtl/spinneret_fifo_distributed.sv
+rtl/spinneret_output_queue.sv
 rtl/spinneret_frame_demux_2.sv
 rtl/spinneret_axis_unpack.sv
 rtl/pspin_pkt_match.sv
 rtl/spinneret_frame_valve.sv
 rtl/spinneret_pass_fifo_block.sv
-rtl/spinneret_output_queue.sv
 rtl/spinneret_admission_gate.sv
 rtl/spinneret_slot_finder_256x1536.sv
 rtl/spinneret_slot_finder_1024x128.sv

@@ -25,6 +25,7 @@ fifo_block.sv
 ram_distributed.sv
 fifo_distributed_registered.sv
 fifo_distributed.sv
+output_queue.sv
 frame_demux_2.sv
 axis_unpack.sv
 pspin_pkt_match.sv
@@ -40,7 +41,6 @@ at_most_1536.sv
 pspin_pkt_alloc.sv
 ready_slice.sv
 frame_plan.sv
-output_queue.sv
 frame_marker.sv
 window.sv
 frame_writer.sv

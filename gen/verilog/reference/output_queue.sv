@@ -5,9 +5,9 @@
 // A FIFO with a register at its output that an element reaches in one clock when nothing is ahead of it.
 // It is made for the values of its parameters that instances in this design set.
 module output_queue #(
-    parameter integer WIDTH = 92,
-    parameter integer DEPTH = 8,
-    parameter integer MARGIN = 0
+    parameter integer WIDTH = 1,
+    parameter integer DEPTH = 128,
+    parameter integer MARGIN = 4
 ) (
     input  wire              clk, // Clock.
     input  wire              rst, // Synchronous reset: empties the queue.

@@ -18,7 +18,7 @@ module run_splitter (
     input  wire          beat_valid,
     output logic         beat_ready,
     // Items, as `RunFields` says.
-    output logic [103:0] run_data,
+    output logic [104:0] run_data,
     output logic         run_valid,
     input  wire          run_ready
 );
@@ -58,7 +58,7 @@ module run_splitter (
     logic in_burst = 1'b0; // Behind the first beat of a burst.
     logic [7:0] number; // Number of the beat in its burst.
     logic [11:0] place; // Place of the beat in its 4 KiB.
-    logic [103:0] item;
+    logic [104:0] item;
     logic item_valid = 1'b0;
     logic [11:0] check_start;
     logic [7:0] check_length;
@@ -130,9 +130,8 @@ module run_splitter (
         if (room) begin
             item_valid <= go;
             item <= {burst_data_fields.id, burst_data_fields.address[63:12], beat_data_fields.position,
-                starts[0] && (|beat_data_fields.position[6:0]), fault || check_refused, whole && last, whole,
-                found && !check_refused, last_lane_number, first_lane_number, place_now[5:0] | mask[5:0],
-                place_now};
+                starts[0] && (|beat_data_fields.position[6:0]), fault, whole && last, whole, check_refused,
+                found, last_lane_number, first_lane_number, place_now[5:0] | mask[5:0], place_now};
         end
         if (go) begin
             again <= !whole;

@@ -87,9 +87,14 @@ impl Logic for PieceAssembler {
         self.stray.next = self.run.data.val().flag(run.found)
             && (self.run.data.val().field(run.start) < self.run.data.val().field(run.place).slice(0, lane)
                 || self.run.data.val().field(run.stop) > self.run.data.val().field(run.lane_end));
-        self.fresh.next = self.run.data.val().flag(run.found) && !self.absorbed.q.val();
+        self.fresh.next = self.run.data.val().flag(run.found)
+            && !self.run.data.val().flag(run.refused)
+            && !self.absorbed.q.val();
         self.usable.next = self.fresh.val() && !self.stray.val();
-        self.fault_now.next = self.fault.q.val() || self.stray.val() || self.run.data.val().flag(run.fault);
+        self.fault_now.next = self.fault.q.val()
+            || self.stray.val()
+            || self.run.data.val().flag(run.refused)
+            || self.run.data.val().flag(run.fault);
         /// Does it go on with what is open?
         self.joins.next = self.open.q.val() && self.goes_on.q.val() && self.run.data.val().flag(run.follows);
         self.conflict.next = self.fresh.val() && self.open.q.val() && !self.joins.val();

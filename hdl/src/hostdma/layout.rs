@@ -67,13 +67,15 @@ pub struct RunFields {
     pub start: Field<{ shape.lane() }>,
     /// The last lane of the run.
     pub stop: Field<{ shape.lane() }>,
-    /// There is a run, of a burst that can be done.
+    /// There is a run.
     pub found: Field<1>,
+    /// The burst cannot be done.
+    pub refused: Field<1>,
     /// The item ends its beat.
     pub whole: Field<1>,
     /// The item ends its burst.
     pub last: Field<1>,
-    /// WLAST is wrong, or the burst cannot be done.
+    /// WLAST is wrong.
     pub fault: Field<1>,
     /// The run may go on with what is before it: it starts at lane 0, and its line is not the first of a half of the
     /// ring.

@@ -143,10 +143,11 @@ impl Logic for RunSplitter {
                 lane_end: (self.place_now.val() | self.mask.val()).slice(0, lane),
                 start: self.first_lane.number.val(),
                 stop: self.last_lane.number.val(),
-                found: self.found.val() && !self.check.refused.val(),
+                found: self.found.val(),
+                refused: self.check.refused.val(),
                 whole: self.whole.val(),
                 last: self.whole.val() && self.last.val(),
-                fault: self.fault.val() || self.check.refused.val(),
+                fault: self.fault.val(),
                 follows: self.starts.val().get_bit(0)
                     && self
                         .beat

@@ -142,7 +142,7 @@ module pspin_hostmem_dma_wr (
     logic intake_beat_valid;
     logic splitter_burst_ready;
     logic splitter_beat_ready;
-    logic [103:0] splitter_run_data;
+    logic [104:0] splitter_run_data;
     logic splitter_run_valid;
     logic assembler_run_ready;
     logic [104:0] assembler_piece;

@@ -268,7 +268,7 @@ module pspin_pkt_match (
     );
 
     // None of the queues can be full here: the input stops in time.
-    spinneret_fifo_distributed #(.WIDTH(1), .DEPTH(128), .MARGIN(4)) u_decisions (
+    spinneret_output_queue #(.WIDTH(1), .DEPTH(128), .MARGIN(4)) u_decisions (
         .clk(clk),
         .rst(reset),
         .s_data(engine_decide_matched),
@@ -277,7 +277,6 @@ module pspin_pkt_match (
         .m_data(decisions_m_data),
         .m_valid(decisions_m_valid),
         .m_ready(demux_select_ready),
-        .level(),
         .almost_full(decisions_almost_full)
     );
 

@@ -6,8 +6,8 @@
 // It is made for the values of its parameters that instances in this design set.
 module spinneret_output_queue #(
     parameter integer WIDTH = 1,
-    parameter integer DEPTH = 8,
-    parameter integer MARGIN = 0
+    parameter integer DEPTH = 128,
+    parameter integer MARGIN = 4
 ) (
     input  wire              clk, // Clock.
     input  wire              rst, // Synchronous reset: empties the queue.

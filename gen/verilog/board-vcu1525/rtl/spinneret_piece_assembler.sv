@@ -15,7 +15,7 @@ module spinneret_piece_assembler (
     input  wire          clk, // Clock.
     input  wire          rst, // Synchronous reset.
     // Items, as `RunFields` says.
-    input  wire  [103:0] run_data,
+    input  wire  [104:0] run_data,
     input  wire          run_valid,
     output logic         run_ready,
     output logic [104:0] piece, // Pieces, as `PieceFields` says; there is always room when `room` is high.
@@ -32,6 +32,7 @@ module spinneret_piece_assembler (
         logic fault;
         logic last;
         logic whole;
+        logic refused;
         logic found;
         logic [5:0] stop;
         logic [5:0] start;
@@ -77,9 +78,9 @@ module spinneret_piece_assembler (
     // Strobes of bytes that the beat does not address are a fault, and are not written.
     assign stray = run_data_fields.found && (run_data_fields.start < run_data_fields.place[5:0] ||
         run_data_fields.stop > run_data_fields.lane_end);
-    assign fresh = run_data_fields.found && !absorbed;
+    assign fresh = run_data_fields.found && !run_data_fields.refused && !absorbed;
     assign usable = fresh && !stray;
-    assign fault_now = fault || stray || run_data_fields.fault;
+    assign fault_now = fault || stray || run_data_fields.refused || run_data_fields.fault;
 
     // Does it go on with what is open?
     assign joins = open && goes_on && run_data_fields.follows;

@@ -52,7 +52,7 @@ pub use select::WordSelect;
 pub use shape::MatchShape;
 
 use crate::entry::ParameterError;
-use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FrameDemux};
+use crate::stream::{AxisIn, AxisOut, AxisPack, AxisUnpack, Fifo, FifoConfig, FrameDemux, OutputQueue};
 use payload::HEADER_BITS;
 use shape::HEADER_WORDS;
 use spinneret_verilog::prelude::*;
@@ -85,7 +85,6 @@ const DISTRIBUTED_BEATS: usize = 64;
     option = shape.ip_relative,
     stored = FifoConfig::by_depth(packed, shape.buffer_beats(), DISTRIBUTED_BEATS).with_margin(BUFFER_MARGIN),
     ends = FifoConfig::distributed(1, shape.buffer_beats()).registered(),
-    decided = FifoConfig::distributed(1, shape.buffer_beats()).with_margin(DECISION_MARGIN),
     meta = FifoConfig::distributed(32 + shape.message_id_width + 3, META_DEPTH).registered().with_margin(META_MARGIN),
 )]
 #[derive(LogicBlock, Describe, Clone, Debug)]
@@ -150,8 +149,9 @@ pub struct PspinPktMatch {
     buffer: Checked<Fifo<{ stored }>>,
     /// Whether a beat is the last of its frame, beside the buffer: block RAM would tell the decisions too late.
     lasts: Checked<Fifo<{ ends }>>,
-    // A decision waits until the last beat of its frame leaves the buffer.
-    decisions: Checked<Fifo<{ decided }>>,
+    // A decision waits until the last beat of its frame leaves the buffer, at a register, as what leaves depends on it.
+    #[new(OutputQueue::with_margin(1, shape.buffer_beats(), DECISION_MARGIN)?)]
+    decisions: OutputQueue,
     metas: Checked<Fifo<{ meta }>>,
     demux: Checked<FrameDemux<2, { packed }>>,
     nic: AxisUnpack<{ shape.axis() }>,
