@@ -3,7 +3,7 @@
 #[path = "../../../mpi/sys/tests/support/launch.rs"]
 mod launch;
 
-use launch::{Ended, each_mpi};
+use launch::{Ended, Program, each_mpi};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_molly-wrong");
 
@@ -40,10 +40,6 @@ fn what_cannot_be_is_said_once_and_ends_all_ranks_with_2() {
                     "molly/src/programs.rs:",
                     ": there is no plan for `molly::programs::five` in 1000 operations of isl; allow more in ",
                 ],
-            ),
-            (
-                "another grid",
-                &["the grid 3x1 has 3 ranks, and 2 were started; start 3, or name another grid"],
             ),
         ] {
             let ended = mpi.run(2, &[case]);
@@ -85,8 +81,18 @@ fn ranks_that_wait_for_each_other_say_both_calls() {
 }
 
 #[test]
-fn ranks_may_own_nothing() {
-    each_mpi("ranks_may_own_nothing", |mpi| {
+fn a_grid_has_as_many_ranks_as_were_started() {
+    let alone = Program::new(&["nothing"]).with("MOLLY_GEOMETRY", "2").run();
+    let words = "the grid 2 has 2 ranks, and 1 were started; start 2, or name another grid\n";
+    assert_eq!((alone.code, &alone.output[..]), (Some(2), ""), "{alone:?}");
+    assert!(alone.errors.ends_with(words), "{alone:?}");
+    each_mpi("a_grid_has_as_many_ranks_as_were_started", |mpi| {
+        let three = mpi.launch(2, &["nothing"]).with("MOLLY_GEOMETRY", "3x1");
+        let ended = three.run();
+        assert_eq!(ended.code, Some(2), "{mpi:?}: {ended:?}");
+        let words = "the grid 3x1 has 3 ranks, and 2 were started; start 3, or name another grid";
+        assert_eq!(said(&ended), [words], "{mpi:?}: {ended:?}");
+        // Ranks that own nothing are right.
         let ended = mpi.run(2, &["nothing"]);
         assert_eq!(ended.code, Some(0), "{mpi:?}: {ended:?}");
     });

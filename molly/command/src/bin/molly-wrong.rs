@@ -18,13 +18,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let result = Geometry::parse("2").map_err(Error::Plan).and_then(|geometry| {
-        let geometry = match &case[..] {
-            "another grid" => Geometry::parse("3x1").map_err(Error::Plan)?,
-            _ => geometry,
-        };
-        ranks(&mpi, &geometry, PATIENCE, |rank| wrong(&case, rank))
-    });
+    let grid = std::env::var("MOLLY_GEOMETRY").unwrap_or("2".to_owned());
+    let result = Geometry::parse(&grid)
+        .map_err(Error::Plan)
+        .and_then(|geometry| ranks(&mpi, &geometry, PATIENCE, |rank| wrong(&case, rank)));
     exit_code(&mpi, result)
 }
 
