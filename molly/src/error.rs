@@ -106,18 +106,31 @@ pub enum Error {
     },
     /// A field that lives on another grid of ranks.
     #[error(
-        "`{field}` was made for another rank or grid than the one that runs it; make fields with `Rank::field`"
+        "{call} runs on {here}, and `{field}` was made at {made}; make it with `Rank::field` of that rank"
     )]
     Foreign {
         /// The field.
         field: String,
+        /// Where in the source it was made, and for which rank.
+        made: String,
+        /// What was called, and where in the source.
+        call: String,
+        /// The rank that runs it.
+        here: String,
     },
+}
+
+impl Error {
+    /// Whether all ranks come to it by themselves, before anything is sent: what was asked for cannot be.
+    pub fn is_found_by_all(&self) -> bool {
+        matches!(self, Self::Plan(_) | Self::Ranks { .. } | Self::Foreign { .. })
+    }
 }
 
 fn said(call: Option<&str>) -> String {
     match call {
         Some(call) => format!("was last in {call}"),
-        None => "says itself where it is, or has ended".to_owned(),
+        None => "is in no call that waits, or has ended".to_owned(),
     }
 }
 

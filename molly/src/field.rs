@@ -3,18 +3,20 @@
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::memory::Elements;
+use crate::strides::{Stride, strides};
 use crate::transport::{Place, Placing};
 use bytemuck::Pod;
 use spinneret_molly_model::{Geometry, Run, Span};
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::ops::{Index, IndexMut, Range};
+use std::panic::Location;
 
 /// A field of `D` dimensions. Elements are plain old data, as they travel between ranks as bytes.
 ///
 /// A whole field, made by [`Field::new`], has all its elements here. Of one that [`Rank::field`](crate::Rank::field) made, the
 /// rank owns a block, and stores more as long as a function needs it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Field<T, const D: usize> {
     shape: [i64; D],
     /// What the rank owns: the first index and the size in each dimension.
@@ -23,6 +25,17 @@ pub struct Field<T, const D: usize> {
     owner: Option<(Geometry, usize)>,
     stored: [Span; D],
     data: Elements<T>,
+    /// Where in the source it was made.
+    made: &'static Location<'static>,
+}
+
+/// Fields are equal if their elements and the parts that are stored are, wherever they were made.
+impl<T: PartialEq, const D: usize> PartialEq for Field<T, D> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.shape, self.home, self.stored) == (other.shape, other.home, other.stored)
+            && self.owner == other.owner
+            && self.data == other.data
+    }
 }
 
 impl<T: Pod, const D: usize> Field<T, D> {
@@ -30,11 +43,13 @@ impl<T: Pod, const D: usize> Field<T, D> {
     ///
     /// # Panics
     /// If a size is negative.
+    #[track_caller]
     pub fn new(shape: [i64; D], fill: impl FnMut([i64; D]) -> T) -> Self {
         Self::with_home(shape, ([0; D], shape), None, fill)
     }
 
     /// The block of a field that a rank owns.
+    #[track_caller]
     pub(crate) fn block(
         shape: [i64; D],
         geometry: &Geometry,
@@ -49,6 +64,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
         Self::with_home(shape, home, Some((geometry.clone(), rank)), fill)
     }
 
+    #[track_caller]
     fn with_home(
         shape: [i64; D],
         home: ([i64; D], [i64; D]),
@@ -71,6 +87,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
             owner,
             stored,
             data: Elements::Own(data, 0),
+            made: Location::caller(),
         }
     }
 
@@ -121,6 +138,17 @@ impl<T: Pod, const D: usize> Field<T, D> {
             .is_some_and(|owner| (&owner.0, owner.1) == (geometry, rank))
     }
 
+    /// Where in the source it was made, and for which rank, in words.
+    pub(crate) fn made(&self) -> String {
+        let (file, line, column) = (self.made.file(), self.made.line(), self.made.column());
+        match &self.owner {
+            Some((geometry, rank)) => {
+                format!("{file}:{line}:{column} for rank {rank} of the grid {geometry}")
+            }
+            None => format!("{file}:{line}:{column} as a whole"),
+        }
+    }
+
     /// Stores these spans, in memory of a transport that puts messages there, and what the rank owns in them as it is. In
     /// other memory a line of caches begins where rows do.
     pub(crate) fn cover(
@@ -151,6 +179,7 @@ impl<T: Pod, const D: usize> Field<T, D> {
             owner: None,
             stored: self.stored,
             data: std::mem::replace(&mut self.data, Elements::zeros(len, begin, memory)),
+            made: self.made,
         };
         self.stored = stored;
         each(self.home, |at| self[at] = old[at]);
@@ -234,11 +263,14 @@ pub trait Storage {
     /// Bytes of an element.
     fn element_bytes(&self) -> usize;
 
-    /// Puts the elements of a run into the front of `bytes`, where there is room for them, and gives the rest.
-    fn pack<'b>(&self, run: &Run, bytes: &'b mut [u8]) -> &'b mut [u8];
+    /// Where the elements of a message that consists of runs are stored. It stays so as long as the same part is stored.
+    fn strides(&self, runs: &[Run]) -> Vec<Stride>;
 
-    /// Takes the elements of a run out of the front of `bytes`, of which there are enough, and gives the rest.
-    fn unpack<'b>(&mut self, run: &Run, bytes: &'b [u8]) -> &'b [u8];
+    /// Puts what is stored there into `bytes`, one behind the other, and there is room for all of it.
+    fn pack(&self, strides: &[Stride], bytes: &mut [u8]);
+
+    /// Stores there what is in `bytes`, as [`Storage::pack`] has put it there.
+    fn unpack(&mut self, strides: &[Stride], bytes: &[u8]);
 
     /// The place of a message that consists of runs, if a transport can put it there.
     fn place_of(&self, runs: &[Run]) -> Option<Place>;
@@ -254,16 +286,25 @@ pub trait Storage {
 }
 
 impl<T: Pod, const D: usize> Field<T, D> {
-    /// Where the elements of a run are stored, if that is in one piece and in their order.
-    fn piece(&self, run: &Run) -> Option<Range<usize>> {
-        let index = |turn: i64| -> [i64; D] {
-            let mut index = std::array::from_fn(|dim| run.first[dim]);
-            index[D - 1] += turn * run.step;
-            index
-        };
-        let (first, count) = (self.place(index(0)), run.count as usize);
-        let is_piece = count == 1 || (run.step == 1 && self.place(index(run.count - 1)) == first + count - 1);
-        is_piece.then_some(first..first + count)
+    /// Where the elements of runs are stored, in pieces and in their order.
+    fn pieces(&self, runs: &[Run]) -> Vec<Range<usize>> {
+        let mut pieces = Vec::new();
+        for run in runs {
+            let first = self.place(std::array::from_fn(|dim| run.first[dim]));
+            let mut last: [i64; D] = std::array::from_fn(|dim| run.first[dim]);
+            last[D - 1] += (run.count - 1) * run.step;
+            let count = run.count as usize;
+            if count == 1 || (run.step == 1 && self.place(last) == first + count - 1) {
+                pieces.push(first..first + count);
+                continue;
+            }
+            let Ok(()) = run.each(|index| {
+                let place = self.place(std::array::from_fn(|dim| index[dim]));
+                pieces.push(place..place + 1);
+                Ok::<(), Infallible>(())
+            });
+        }
+        pieces
     }
 }
 
@@ -307,60 +348,56 @@ impl<T: Pod, const D: usize> Storage for Field<T, D> {
         size_of::<T>()
     }
 
-    fn pack<'b>(&self, run: &Run, bytes: &'b mut [u8]) -> &'b mut [u8] {
-        let (packed, rest) = bytes.split_at_mut(run.count as usize * size_of::<T>());
-        match self.piece(run) {
-            Some(piece) => packed.copy_from_slice(bytemuck::cast_slice(&self.data[piece])),
-            None => {
-                let mut elements = packed.chunks_exact_mut(size_of::<T>().max(1));
-                let Ok(()) = run.each(|index| {
-                    let value = &self[std::array::from_fn(|dim| index[dim])];
-                    if let Some(element) = elements.next() {
-                        element.copy_from_slice(bytemuck::bytes_of(value));
-                    }
-                    Ok::<(), Infallible>(())
-                });
-            }
-        }
-        rest
+    fn strides(&self, runs: &[Run]) -> Vec<Stride> {
+        strides(self.pieces(runs).into_iter())
     }
 
-    fn unpack<'b>(&mut self, run: &Run, bytes: &'b [u8]) -> &'b [u8] {
-        let (packed, rest) = bytes.split_at(run.count as usize * size_of::<T>());
-        match self.piece(run) {
-            Some(piece) => bytemuck::cast_slice_mut(&mut self.data[piece]).copy_from_slice(packed),
-            None => {
-                let mut elements = packed.chunks_exact(size_of::<T>().max(1));
-                let Ok(()) = run.each(|index| {
-                    if let Some(element) = elements.next() {
-                        self[std::array::from_fn(|dim| index[dim])] = bytemuck::pod_read_unaligned(element);
-                    }
-                    Ok::<(), Infallible>(())
-                });
+    fn pack(&self, strides: &[Stride], mut bytes: &mut [u8]) {
+        let size = size_of::<T>();
+        for stride in strides {
+            let (packed, rest) = bytes.split_at_mut(stride.count * stride.len * size);
+            bytes = rest;
+            if stride.len == 1 {
+                for (element, place) in packed.chunks_exact_mut(size.max(1)).zip(stride.pieces()) {
+                    element.copy_from_slice(bytemuck::bytes_of(&self.data[place.start]));
+                }
+            } else {
+                for (piece, place) in packed
+                    .chunks_exact_mut((stride.len * size).max(1))
+                    .zip(stride.pieces())
+                {
+                    piece.copy_from_slice(bytemuck::cast_slice(&self.data[place]));
+                }
             }
         }
-        rest
+    }
+
+    fn unpack(&mut self, strides: &[Stride], mut bytes: &[u8]) {
+        let size = size_of::<T>();
+        for stride in strides {
+            let (packed, rest) = bytes.split_at(stride.count * stride.len * size);
+            bytes = rest;
+            if stride.len == 1 {
+                for (element, place) in packed.chunks_exact(size.max(1)).zip(stride.pieces()) {
+                    self.data[place.start] = bytemuck::pod_read_unaligned(element);
+                }
+            } else {
+                for (piece, place) in packed
+                    .chunks_exact((stride.len * size).max(1))
+                    .zip(stride.pieces())
+                {
+                    bytemuck::cast_slice_mut(&mut self.data[place]).copy_from_slice(piece);
+                }
+            }
+        }
     }
 
     fn place_of(&self, runs: &[Run]) -> Option<Place> {
         let memory = self.data.memory()?;
         let bytes = |range: Range<usize>| range.start * size_of::<T>()..range.end * size_of::<T>();
-        let mut pieces = Vec::new();
-        for run in runs {
-            match self.piece(run) {
-                Some(piece) => pieces.push(bytes(piece)),
-                None => {
-                    let Ok(()) = run.each(|index| {
-                        let place = self.place(std::array::from_fn(|dim| index[dim]));
-                        pieces.push(bytes(place..place + 1));
-                        Ok::<(), Infallible>(())
-                    });
-                }
-            }
-        }
         Some(Place {
             start: memory.start(),
-            pieces: pieces.into(),
+            pieces: self.pieces(runs).into_iter().map(bytes).collect(),
         })
     }
 
@@ -418,14 +455,13 @@ mod tests {
         assert_eq!((&raw const field[[1, 1]]).addr() % 64, 0);
         assert_eq!(field[[2, 1]], 21);
         assert!(field.layout().wraps());
-        field.unpack(
-            &Run {
-                first: vec![5, 0],
-                step: 1,
-                count: 3,
-            },
-            bytemuck::cast_slice(&[50, 51, 52]),
-        );
+        let row = Run {
+            first: vec![5, 0],
+            step: 1,
+            count: 3,
+        };
+        let row = field.strides(&[row]);
+        field.unpack(&row, bytemuck::cast_slice(&[50, 51, 52]));
         assert_eq!([field[[5, 2]], field[[0, 0]], field[[2, 2]]], [52, 0, 22]);
         assert_eq!(field.owned(), [0, 1, 2, 10, 11, 12, 20, 21, 22]);
     }

@@ -10,6 +10,7 @@ use spinneret_molly_model::Geometry;
 pub use spinneret_mpi_sys::Mpi;
 use spinneret_mpi_sys::{Comm, Receiver, Sender};
 use std::collections::HashMap;
+use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,13 @@ const GENERATIONS: usize = 64;
 
 /// Tests of a message before others get the processor: with as many ranks as processors that is never needed.
 const SPINS: u32 = 2000;
+
+/// What a rank asks another one, and what that answers: which call it is in.
+const QUESTION: u32 = 0;
+const ANSWER: u32 = 1;
+
+/// How long an answer may take: a rank that waits for others looks for questions far more often.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Runs this process's rank of a grid. All processes that MPI has started call it.
 ///
@@ -40,15 +48,38 @@ pub fn ranks<R>(
         });
     }
     let number = world.rank();
-    let comm = Rc::new(world.dup().map_err(|error| failed(number, &error))?);
+    let dup = || world.dup().map_err(|error| failed(number, &error));
     let transport = Messages {
-        comm,
+        comm: Rc::new(dup()?),
+        questions: dup()?,
+        call: String::new(),
         patience,
         lines: Vec::new(),
         opened: HashMap::new(),
     };
     let mut rank = Rank::new(number, geometry.clone(), Box::new(transport), Plans::default());
     each(&mut rank)
+}
+
+/// What a program ends with, after [`ranks`]: 0, or 2 if what was asked for cannot be, which all ranks find by themselves and rank
+/// 0 says. Anything else is said by the rank that has met it, which ends all of them with 1, as they would wait for it.
+pub fn exit_code<R>(mpi: &Mpi, result: Result<R>) -> ExitCode {
+    match result {
+        Err(error) if error.is_found_by_all() => {
+            let world = mpi.world();
+            if world.rank() == 0 {
+                eprintln!("{error}");
+            }
+            // A launcher may end all ranks when one has ended with another code than 0, so it is said by then. Whoever cannot wait
+            // for the others ends all the same.
+            let _ = world.barrier();
+            ExitCode::from(2)
+        }
+        other => {
+            mpi.or_abort(other);
+            ExitCode::SUCCESS
+        }
+    }
 }
 
 fn failed(rank: usize, error: &spinneret_mpi_sys::Error) -> Error {
@@ -62,6 +93,10 @@ fn failed(rank: usize, error: &spinneret_mpi_sys::Error) -> Error {
 #[derive(Debug)]
 struct Messages {
     comm: Rc<Comm>,
+    /// For questions and answers.
+    questions: Comm,
+    /// What this rank has called last.
+    call: String,
     patience: Duration,
     lines: Vec<Option<Opened>>,
     /// The newest line to or from a rank with a tag, and how many there were before.
@@ -110,6 +145,7 @@ impl Messages {
                 continue;
             }
             let begun = *begun.get_or_insert_with(Instant::now);
+            self.answer().map_err(|error| failed(self.comm.rank(), &error))?;
             if begun.elapsed() > self.patience {
                 let (rank, waited) = (self.comm.rank(), self.patience);
                 let late = |opened: &mut Opened, _| {
@@ -130,7 +166,45 @@ impl Messages {
     }
 }
 
+impl Messages {
+    /// Answers all ranks that have asked. Answers are so short that MPI takes them at once.
+    fn answer(&self) -> std::result::Result<(), spinneret_mpi_sys::Error> {
+        while let Some(question) = self.questions.iprobe(None, Some(QUESTION))? {
+            let (_, question) = self.questions.recv_any(Some(question.source), Some(QUESTION))?;
+            self.questions
+                .send(self.call.as_bytes(), question.source, ANSWER)?;
+        }
+        Ok(())
+    }
+
+    /// What another rank says that it is in, if it looks for questions.
+    fn ask(&self, peer: usize) -> std::result::Result<Option<String>, spinneret_mpi_sys::Error> {
+        self.questions.send(&[], peer, QUESTION)?;
+        let begun = Instant::now();
+        while begun.elapsed() < ANSWERED_WITHIN {
+            self.answer()?;
+            if self.questions.iprobe(Some(peer), Some(ANSWER))?.is_some() {
+                let (call, _) = self.questions.recv_any(Some(peer), Some(ANSWER))?;
+                // The other one may have waited in vain for this one as well.
+                self.answer()?;
+                return Ok(Some(String::from_utf8_lossy(&call).into_owned()));
+            }
+            std::thread::yield_now();
+        }
+        Ok(None)
+    }
+}
+
 impl Transport for Messages {
+    fn enter(&mut self, call: &str) {
+        call.clone_into(&mut self.call);
+    }
+
+    fn last_call(&self, peer: usize) -> Option<String> {
+        // There is an error to be told already.
+        self.ask(peer).ok().flatten()
+    }
+
     fn open(&mut self, line: &Line) -> Result<usize> {
         let (rank, number) = (self.comm.rank(), self.lines.len());
         let key = (line.peer, line.is_send, line.tag);

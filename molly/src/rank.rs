@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::field::{Field, Storage};
+use crate::strides::Stride;
 use crate::transport::{Line, Place, Transport};
 use bytemuck::Pod;
 use spinneret_molly_model::{
@@ -148,6 +149,7 @@ impl Rank {
     ///
     /// # Panics
     /// If a size is negative.
+    #[track_caller]
     pub fn field<T: Pod, const D: usize>(
         &self,
         shape: [i64; D],
@@ -271,6 +273,9 @@ impl Rank {
         if !field.belongs_to(&self.geometry, self.rank) {
             return Err(Error::Foreign {
                 field: program.fields[number].clone(),
+                made: field.made(),
+                call: self.call.clone(),
+                here: format!("rank {} of the grid {}", self.rank, self.geometry),
             });
         }
         let (spans, rows) = (
@@ -299,6 +304,7 @@ impl Rank {
             plan,
             first_tag,
             contents: HashMap::new(),
+            strides: HashMap::new(),
             kept: HashMap::new(),
             rooms: VecDeque::new(),
             places: HashMap::new(),
@@ -377,6 +383,8 @@ struct Execution<'a> {
     first_tag: usize,
     /// Elements of messages that are the same in all chunks.
     contents: HashMap<(usize, usize, bool), Rc<Vec<Run>>>,
+    /// Where these are stored; fields that exchange what is stored of them store the same.
+    strides: HashMap<(usize, usize, bool), Rc<Vec<Stride>>>,
     /// What was in the fields of groups that are not their border, where nothing is copied.
     kept: HashMap<usize, Kept>,
     /// Messages that the transport is to put in place, and that have no room yet; the first one that has comes first.
@@ -439,8 +447,9 @@ impl Execution<'_> {
                     let place = work
                         .storage(field)
                         .place_of(&runs)
-                        .ok_or_else(|| Error::Foreign {
-                            field: program.fields[field].clone(),
+                        .ok_or_else(|| Error::Transport {
+                            rank: rank.rank,
+                            what: format!("no message can be put into `{}`", program.fields[field]),
                         })?;
                     if self.plan.is_same_in_all_chunks(message.channel) {
                         self.places.insert(key, place.clone());
@@ -529,6 +538,19 @@ impl Execution<'_> {
         runs
     }
 
+    /// Where the elements of a message are stored.
+    fn stored(&mut self, field: &dyn Storage, runs: &[Run], message: &Message) -> Rc<Vec<Stride>> {
+        let key = (message.channel, message.peer, message.is_send);
+        if let Some(known) = self.strides.get(&key) {
+            return known.clone();
+        }
+        let strides = Rc::new(field.strides(runs));
+        if self.plan.is_same_in_all_chunks(message.channel) {
+            self.strides.insert(key, strides.clone());
+        }
+        strides
+    }
+
     fn exchange(&mut self, rank: &mut Rank, work: &mut dyn Work, message: &Message) -> Result<()> {
         let runs = self.elements(rank.rank, message);
         let field = work.storage(self.plan.channels[message.channel].field);
@@ -537,7 +559,7 @@ impl Execution<'_> {
         let expected = elements as usize * field.element_bytes();
         if message.is_send {
             let buffer = rank.transport.buffer(line, expected)?;
-            runs.iter().fold(buffer, |buffer, run| field.pack(run, buffer));
+            field.pack(&self.stored(field, &runs, message), buffer);
             self.traffic.messages += 1;
             self.traffic.elements += elements as u64;
             self.traffic.bytes += expected as u64;
@@ -561,7 +583,8 @@ impl Execution<'_> {
         if bytes.len() != expected {
             return Err(wrong(bytes.len()));
         }
-        runs.iter().fold(bytes, |bytes, run| field.unpack(run, bytes));
+        let stored = self.stored(field, &runs, message);
+        field.unpack(&stored, bytes);
         self.traffic.unpacked += expected as u64;
         rank.transport.release(line)
     }

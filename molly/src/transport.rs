@@ -71,7 +71,7 @@ pub trait Transport {
     /// Notes what its rank has called, and where.
     fn enter(&mut self, _call: &str) {}
 
-    /// What another rank has noted last, if that can be known without its help.
+    /// What another rank has noted last, if that can be known.
     fn last_call(&self, _peer: usize) -> Option<String> {
         None
     }

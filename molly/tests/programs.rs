@@ -187,10 +187,15 @@ fn fields_of_one_nest_live_on_one_grid() {
         let (mut a, mut b) = (foreign[rank.rank()].clone(), rank.field([8, 8], value));
         transposition::run(rank, &mut a, &mut b)
     });
-    assert_eq!(
-        result.unwrap_err().to_string(),
-        "`a` was made for another rank or grid than the one that runs it; make fields with `Rank::field`"
-    );
+    // Both places: where it runs, and where the field was made.
+    let text = result.unwrap_err().to_string();
+    let said = [
+        "`transposition` (molly/tests/programs.rs:",
+        " runs on rank ",
+        " of the grid 1x2, and `a` was made at molly/tests/programs.rs:",
+        " of the grid 2x1; make it with `Rank::field` of that rank",
+    ];
+    assert!(said.iter().all(|part| text.contains(part)), "{text}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::known::{Known, all};
 use crate::setup::{NicSetup, Setup};
 use anyhow::anyhow;
 use clap::{Args, Parser, Subcommand};
-use molly::{Geometry, Options};
+use molly::{Geometry, Options, Pipeline};
 use spinneret_host::Program;
 use spinneret_manual::ManualArguments;
 use spinneret_mpi_sys::Mpi;
@@ -61,9 +61,9 @@ pub(crate) struct Asked {
     /// Make all copies that the program makes
     #[arg(long)]
     pub(crate) no_exchange: bool,
-    /// Let ranks take turns in sweeps that read what they write, each after some rows of the one before it
+    /// Let ranks take turns in sweeps that read what they write, each after some rows of the one before it, or `auto`
     #[arg(long, value_name = "ROWS", value_parser = rows)]
-    pub(crate) pipeline: Option<NonZeroU32>,
+    pub(crate) pipeline: Option<Pipeline>,
 }
 
 /// NICs that put messages in place.
@@ -130,11 +130,17 @@ pub(crate) struct RunArguments {
     pub(crate) json: bool,
 }
 
+/// Instances that take as long as a message: some 4 us between processes of one machine, at 2 ns each in a sweep in place.
+const MESSAGE: NonZeroU32 = NonZeroU32::new(2000).unwrap();
+
 /// Rows after which the next rank can begin.
-fn rows(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| {
+fn rows(text: &str) -> Result<Pipeline, String> {
+    if text == "auto" {
+        return Ok(Pipeline::Chosen(MESSAGE));
+    }
+    text.parse().map(Pipeline::Rows).map_err(|_| {
         format!(
-            "give a number of rows from 1 to {}; without --pipeline ranks take no turns",
+            "give a number of rows from 1 to {}, or `auto`; without --pipeline ranks take no turns",
             u32::MAX
         )
     })
@@ -186,7 +192,7 @@ impl Asked {
             options: Options {
                 overlap: !self.no_overlap,
                 exchange: !self.no_exchange,
-                pipeline: self.pipeline,
+                pipeline: self.pipeline.unwrap_or_default(),
                 ..Options::default()
             },
             nics: None,

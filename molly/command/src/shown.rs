@@ -7,6 +7,7 @@ use crate::words::when;
 use molly::Plan;
 use molly::model::{Program, Summary};
 use serde::Serialize;
+use std::num::NonZeroU32;
 
 /// A plan in numbers.
 #[derive(Debug, Serialize)]
@@ -24,8 +25,10 @@ pub(crate) struct Shown {
     pub(crate) overlap: ShownOverlap,
     /// Copies that are not made: from and to which field.
     pub(crate) exchanges: Vec<(String, String)>,
-    /// Fields in whose sweeps ranks take turns.
+    /// Fields in whose sweeps ranks take turns,
     pub(crate) turns: Vec<String>,
+    /// and after how many rows the next one does; nothing if after a whole sweep.
+    pub(crate) rows: Option<NonZeroU32>,
 }
 
 /// Work of a rank in the middle.
@@ -117,6 +120,7 @@ pub(crate) fn shown(known: &Known, program: &Program, setup: &Setup, plan: &Plan
             .iter()
             .map(|field| program.fields[*field].clone())
             .collect(),
+        rows: plan.rows,
         exchanges: plan
             .exchanges
             .iter()
@@ -161,8 +165,12 @@ impl Shown {
             ));
         }
         for field in &self.turns {
+            let rows = match self.rows {
+                Some(rows) => format!("{rows} rows"),
+                None => "all rows".to_owned(),
+            };
             remarks.push(format!(
-                "Ranks take turns in a sweep over {field}: each waits for some rows of those before it"
+                "Ranks take turns in a sweep over {field}: each waits for {rows} of those before it"
             ));
         }
         for (from, to) in &self.exchanges {

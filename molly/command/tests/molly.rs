@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_molly");
 
+/// Steps of Game of Life over NICs, of 256x256 cells then: 100 in a soak.
+const STEPS: &str = "MOLLY_NIC_STEPS";
+
 /// What a command prints.
 fn output(arguments: &[&str]) -> String {
     let ended = Program::new(arguments).run();
@@ -80,8 +83,14 @@ fn ranks_that_take_turns_send_less_often() {
         messages(&with(&["plan"], &[])).unwrap(),
         "All chunks: 204 messages, 744 elements"
     );
-    let checked = with(&["check"], &["--pipeline", "5"]);
-    assert!(checked.contains("the bits of the serial run"), "{checked}");
+    // The root of 32 rows times 2000 instances for a message by 32 instances of a row is more than all rows.
+    let chosen = with(&["plan"], &["--pipeline", "auto"]);
+    let said = "Ranks take turns in a sweep over u: each waits for 32 rows of those before it";
+    assert!(chosen.contains(said), "{chosen}");
+    for rows in ["5", "auto"] {
+        let checked = with(&["check"], &["--pipeline", rows]);
+        assert!(checked.contains("the bits of the serial run"), "{checked}");
+    }
 }
 
 #[test]
@@ -150,7 +159,8 @@ fn what_cannot_be_is_said_in_a_sentence() {
 fn turns_of_no_rows_are_refused() {
     for rows in ["0", "-1", "many"] {
         let errors = refusal(&["plan", "gauss-seidel", &format!("--pipeline={rows}")]);
-        let words = "give a number of rows from 1 to 4294967295; without --pipeline ranks take no turns";
+        let words =
+            "give a number of rows from 1 to 4294967295, or `auto`; without --pipeline ranks take no turns";
         assert!(errors.contains(words), "{errors}");
     }
 }
@@ -197,14 +207,15 @@ fn ranks_of_mpi_read_what_the_serial_run_reads() {
 #[test]
 fn programs_under_mpi_have_the_bits_of_a_serial_run() {
     each_mpi("programs_under_mpi_have_the_bits_of_a_serial_run", |mpi| {
-        for (program, ranks) in [
-            ("life9", 4),
-            ("heat", 2),
-            ("gauss-seidel", 4),
-            ("lu", 2),
-            ("relax", 4),
+        for (program, ranks, steps) in [
+            ("life5", 2, "100"),
+            ("life9", 4, "100"),
+            ("heat", 2, "4"),
+            ("gauss-seidel", 4, "4"),
+            ("lu", 2, "4"),
+            ("relax", 4, "4"),
         ] {
-            let ended = mpi.run(ranks, &["check", program, "--steps", "4"]);
+            let ended = mpi.run(ranks, &["check", program, "--steps", steps]);
             assert_eq!(ended.code, Some(0), "{mpi:?}, {program}: {ended:?}");
             assert!(ended.output.contains("the bits of the serial run"), "{ended:?}");
         }
@@ -260,6 +271,52 @@ fn nics_of_ranks_put_messages_in_place() {
         let said = "; 3 put in place by the NIC of rank 0\n";
         assert!(ended.output.ends_with(said), "{ended:?}");
         served.join().unwrap();
+    });
+}
+
+/// Ranks that are processes, each with its NIC, whose cables lose, double and reorder frames.
+#[test]
+fn life_over_nics_has_the_bits_of_a_serial_run() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runtime/examples/mpi_types");
+    let handlers = spinneret_nic::run::program(&source, 2).unwrap_or_else(|error| panic!("{error}"));
+    let handlers = handlers.to_str().unwrap();
+    let told = std::env::var(STEPS).ok();
+    let steps = told.as_deref().unwrap_or("2");
+    let size = if told.is_some() { "256" } else { "32" };
+    let count: usize = steps.parse().expect("MOLLY_NIC_STEPS is a number");
+    each_mpi("life_over_nics_has_the_bits_of_a_serial_run", |mpi| {
+        // Program, ranks, grid, and messages that rank 0 gets in a step.
+        let cases = [("life5", 2, "1x2", 1), ("life9", 4, "2x2", 3)];
+        let short = usize::from(mpi == Installed::OpenMpi);
+        for (number, (program, ranks, grid, messages)) in cases.into_iter().enumerate() {
+            if told.is_none() && number != short {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let sockets = folder.path().join("nics");
+            let served = nics(&sockets, ranks);
+            let ended = mpi.run(
+                ranks,
+                &[
+                    "check",
+                    program,
+                    "--size",
+                    size,
+                    "--steps",
+                    steps,
+                    "--geometry",
+                    grid,
+                    "--nic",
+                    sockets.to_str().unwrap(),
+                    "--handlers",
+                    handlers,
+                ],
+            );
+            assert_eq!(ended.code, Some(0), "{mpi:?}, {program}: {ended:?}");
+            let said = format!("; {} put in place by the NIC of rank 0\n", messages * count);
+            assert!(ended.output.ends_with(&said), "{mpi:?}, {program}: {ended:?}");
+            served.join().unwrap();
+        }
     });
 }
 

@@ -4,30 +4,33 @@ use crate::conditions::{CONSTANT, DIV, Matrix, PARAM};
 use crate::context::{Context, Result};
 use crate::ffi;
 use crate::object::{Given, object};
-use crate::reader::{Conjunction, Linear, Tuple};
+use crate::reader::{Conjunction, Description, Linear, Tuple};
 use crate::sets::{IN, Map, OUT, SET, Set, c_string};
 
 object!(Space, isl_space, isl_space_free);
 
 impl Set {
-    /// The set that a conjunction says; nothing if it says a relation, or has numbers of more than 32 bits.
-    pub(crate) fn built(found: &Conjunction, context: &Context) -> Option<Result<Self>> {
+    /// The set that a text describes; nothing if it describes a relation, or has numbers of more than 32 bits.
+    pub(crate) fn built(found: &Description, context: &Context) -> Option<Result<Self>> {
         let [tuple] = &found.tuples[..] else { return None };
-        let (zero, not_negative) = (
-            rows(&found.zero, tuple.dims)?,
-            rows(&found.not_negative, tuple.dims)?,
-        );
-        let build = || {
-            // SAFETY: the context is valid; what is made is owned, and given away in the next call.
+        let space = || {
+            // SAFETY: the context is valid; the space is owned.
+            let space = unsafe {
+                Space::own(
+                    ffi::isl_space_set_alloc(context.raw(), 0, tuple.dims as u32),
+                    context.clone(),
+                )?
+            };
+            space.named(SET, tuple)
+        };
+        let part = |rows: &Rows| -> Result<Self> {
+            let (zero, not_negative) = rows.matrices(context)?;
+            // SAFETY: what is given away is owned, as is the answer.
             unsafe {
-                let space = ffi::isl_space_set_alloc(context.raw(), 0, tuple.dims as u32);
-                let space = Space::own(space, context.clone())?.named(SET, tuple)?;
-                let zero = Matrix::of(&zero, 1 + tuple.dims, context)?.give();
-                let not_negative = Matrix::of(&not_negative, 1 + tuple.dims, context)?.give();
                 let part = ffi::isl_basic_set_from_constraint_matrices(
-                    space.give(),
-                    zero,
-                    not_negative,
+                    space()?.give(),
+                    zero.give(),
+                    not_negative.give(),
                     CONSTANT,
                     PARAM,
                     SET,
@@ -36,31 +39,37 @@ impl Set {
                 Self::own(ffi::isl_set_from_basic_set(part), context.clone())
             }
         };
-        Some(build())
+        // SAFETY: as above.
+        let none = || unsafe { Self::own(ffi::isl_set_empty(space()?.give()), context.clone()) };
+        let parts = rows_of(&found.parts, tuple.dims)?;
+        Some(united(parts.iter().map(part), none, Self::union))
     }
 }
 
 impl Map {
-    /// The relation that a conjunction says; nothing if it says a set, or has numbers of more than 32 bits.
-    pub(crate) fn built(found: &Conjunction, context: &Context) -> Option<Result<Self>> {
+    /// The relation that a text describes; nothing if it describes a set, or has numbers of more than 32 bits.
+    pub(crate) fn built(found: &Description, context: &Context) -> Option<Result<Self>> {
         let [from, to] = &found.tuples[..] else {
             return None;
         };
-        let dims = from.dims + to.dims;
-        let (zero, not_negative) = (rows(&found.zero, dims)?, rows(&found.not_negative, dims)?);
-        let build = || {
-            // SAFETY: the context is valid; what is made is owned, and given away in the next call.
+        let space = || {
+            // SAFETY: the context is valid; the space is owned.
+            let space = unsafe {
+                Space::own(
+                    ffi::isl_space_alloc(context.raw(), 0, from.dims as u32, to.dims as u32),
+                    context.clone(),
+                )?
+            };
+            space.named(IN, from)?.named(OUT, to)
+        };
+        let part = |rows: &Rows| -> Result<Self> {
+            let (zero, not_negative) = rows.matrices(context)?;
+            // SAFETY: what is given away is owned, as is the answer.
             unsafe {
-                let space = ffi::isl_space_alloc(context.raw(), 0, from.dims as u32, to.dims as u32);
-                let space = Space::own(space, context.clone())?
-                    .named(IN, from)?
-                    .named(OUT, to)?;
-                let zero = Matrix::of(&zero, 1 + dims, context)?.give();
-                let not_negative = Matrix::of(&not_negative, 1 + dims, context)?.give();
                 let part = ffi::isl_basic_map_from_constraint_matrices(
-                    space.give(),
-                    zero,
-                    not_negative,
+                    space()?.give(),
+                    zero.give(),
+                    not_negative.give(),
                     CONSTANT,
                     PARAM,
                     IN,
@@ -70,21 +79,59 @@ impl Map {
                 Self::own(ffi::isl_map_from_basic_map(part), context.clone())
             }
         };
-        Some(build())
+        // SAFETY: as above.
+        let none = || unsafe { Self::own(ffi::isl_map_empty(space()?.give()), context.clone()) };
+        let parts = rows_of(&found.parts, from.dims + to.dims)?;
+        Some(united(parts.iter().map(part), none, Self::union))
     }
 }
 
-/// Conditions as rows: the constant, and a coefficient for each coordinate.
-fn rows(conditions: &[Linear], dims: usize) -> Option<Vec<Vec<i32>>> {
-    let row = |condition: &Linear| {
-        let mut row = vec![0; 1 + dims];
-        row[0] = i32::try_from(condition.constant).ok()?;
-        for &(variable, coefficient) in &condition.terms {
-            row[1 + variable] = i32::try_from(coefficient).ok()?;
-        }
-        Some(row)
-    };
-    conditions.iter().map(row).collect()
+fn united<T>(
+    mut parts: impl Iterator<Item = Result<T>>,
+    none: impl FnOnce() -> Result<T>,
+    union: impl Fn(T, T) -> Result<T>,
+) -> Result<T> {
+    let Some(first) = parts.next() else { return none() };
+    parts.try_fold(first?, |all, part| union(all, part?))
+}
+
+/// Conditions as rows: the constant, and a coefficient for each coordinate and for each hidden variable.
+struct Rows {
+    columns: usize,
+    zero: Vec<Vec<i32>>,
+    not_negative: Vec<Vec<i32>>,
+}
+
+fn rows_of(parts: &[Conjunction], dims: usize) -> Option<Vec<Rows>> {
+    parts.iter().map(|part| Rows::of(part, dims)).collect()
+}
+
+impl Rows {
+    fn of(part: &Conjunction, dims: usize) -> Option<Self> {
+        let hidden = part.hidden(dims);
+        let columns = 1 + dims + hidden.len();
+        let row = |condition: &Linear| {
+            let mut row = vec![0; columns];
+            row[0] = i32::try_from(condition.constant).ok()?;
+            for &(variable, coefficient) in &condition.terms {
+                let at = hidden.binary_search(&variable).map_or(variable, |at| dims + at);
+                row[1 + at] = i32::try_from(coefficient).ok()?;
+            }
+            Some(row)
+        };
+        Some(Self {
+            columns,
+            zero: part.zero.iter().map(row).collect::<Option<_>>()?,
+            not_negative: part.not_negative.iter().map(row).collect::<Option<_>>()?,
+        })
+    }
+
+    fn matrices(&self, context: &Context) -> Result<(Matrix, Matrix)> {
+        Ok((
+            Matrix::of(&self.zero, self.columns, context)?,
+            Matrix::of(&self.not_negative, self.columns, context)?,
+        ))
+    }
 }
 
 impl Space {

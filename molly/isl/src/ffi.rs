@@ -73,6 +73,8 @@ declare! {
     fn isl_basic_map_from_constraint_matrices(
         *mut isl_space, *mut isl_mat, *mut isl_mat, c_int, c_int, c_int, c_int, c_int
     ) -> *mut isl_basic_map;
+    fn isl_set_empty(*mut isl_space) -> *mut isl_set;
+    fn isl_map_empty(*mut isl_space) -> *mut isl_map;
     fn isl_map_from_basic_map(*mut isl_basic_map) -> *mut isl_map;
     fn isl_mat_alloc(*mut isl_ctx, c_uint, c_uint) -> *mut isl_mat;
     fn isl_mat_set_element_si(*mut isl_mat, c_int, c_int, c_int) -> *mut isl_mat;

@@ -25,15 +25,27 @@ fn sets_and_relations_are_counted_and_copied() {
 
 /// A union of several relations is read by isl itself.
 #[test]
-fn conjunctions_are_what_isl_reads() {
+fn texts_are_what_isl_reads() {
     for text in [
         "{ [] -> [] }",
         "{ A0_1[i0, i1] -> [p0, 3, i1, -i0, i1 + 2] : (0 <= i0 and i0 < (7)) and 2*(i1) >= 5*p0 - 2 + 1 and true }",
         "{ [x, x] -> F[y, (x - 1)] : ((x + y) > 2 and (y = 3)) and 0 <= x < 5 <= y + 3 }",
         "{ [x] -> [y] : 2 * (3 - x) * -1 <= y and x >= 4 and x < 9 and (y) = -2 }",
         "{ [x] -> [y] : x > 3 and x < 3 }",
-        // These have other forms.
         "{ [x] -> [y] : x < 3 or y = 2 }",
+        "{ [x] -> [y] : 0 <= x < 9 and (x + 2*y) mod 3 = 1 }",
+        "{ [x] -> [y] : (x mod 4) = (y mod 2) and -9 <= x < y <= 9 }",
+        "{ [x] -> [y] : (0 <= x < 5 and y = x - (2)) or (x >= 5 and (y = 0 or y = x)) or false }",
+        "{ [y, 2 * y + 1, x] -> [y - 1] : x != y and (true or x = 1) and 2 * (x mod 3) + 1 = y }",
+        "{ [x] -> [y] : x - (-2) mod 5 = y }",
+        "{ [x] -> [y] : y - x mod 5 = 2 }",
+        "{ [x] -> [y] : -x mod 5 = y }",
+        "{ [x] -> [y] : 2 * x mod 5 + 1 = y }",
+        "{ [x] -> [y] : y = floor((x + 1) / 3) }",
+        "{ [x] -> [y] : floor(x / 2) < (floor(y / 3) mod 5) }",
+        "{ [x] -> [y] : exists (a, b : x = 2*a + 4*b and 0 <= a < 3 and b != a) and y = 0 }",
+        "{ [x] -> [y] : (exists (a : x = 3*a) or exists (a : y = 5*a)) and 0 <= x }",
+        // These have other forms.
         "{ [x] -> [x mod 3] : 0 <= x, 2 x < 9 }",
         "{ [x] -> [y] : exists (i2 : y = 2 * i2 and 0 <= i2 < x) }",
         "{ [a, b] -> [c, d] : a, b << c, d }",

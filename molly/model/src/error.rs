@@ -49,6 +49,19 @@ pub enum Error {
         /// Buffers that are possible.
         limit: usize,
     },
+    /// The analysis needs more than it is allowed.
+    #[error(
+        "{site}: there is no plan for `{program}` in {limit} operations of isl; allow more in `Options::operations`, or make the \
+         loops simpler"
+    )]
+    Limit {
+        /// The first body.
+        site: Site,
+        /// The program.
+        program: String,
+        /// Operations that were allowed.
+        limit: u64,
+    },
     /// isl gave no answer.
     #[error("the analysis gave up: {0}")]
     Isl(#[from] spinneret_isl::Error),

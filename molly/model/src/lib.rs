@@ -39,6 +39,7 @@ pub use flow::{Flow, Level};
 pub use geometry::Geometry;
 pub use lifetime::Room;
 pub use pace::{Costs, Pace};
+pub use pipeline::Pipeline;
 pub use plan::{Message, Options, Plan, Span};
 pub use program::{Access, Body, Bounds, Comparison, Cond, Expr, Node, Program, Site, Sizes};
 pub use progress::Stuck;

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::geometry::Geometry;
-use crate::program::{Access, Body, Expr, Node, Program, Sizes};
+use crate::program::{Access, Body, Expr, Node, Program, Sizes, first_site};
 use crate::text::{Writer, all, home, inside, names};
 use spinneret_isl::{Map, Set, UnionMap};
 use std::cell::RefCell;
@@ -331,12 +331,30 @@ impl<'a> Nest<'a> {
         self.of_instances(body, at, &text)
     }
 
-    /// The order of the accesses of a body: its time and the access's place.
+    /// The order of the accesses of a body: its time and the access's place. Coordinates of time that are 0 for all bodies say
+    /// nothing, and are left out.
     pub(crate) fn order(&self, body: usize, at: usize) -> Result<UnionMap> {
-        let time = self.time(body).join(", ");
+        let time = self.time(body);
+        let time: Vec<&str> = self.telling().into_iter().map(|at| &time[at][..]).collect();
         let domain = all(&self.statements[body].domain);
-        let text = format!("{{ {} -> [{time}, {at}] : {domain} }}", self.instance(body));
+        let text = format!(
+            "{{ {} -> [{}, {at}] : {domain} }}",
+            self.instance(body),
+            time.join(", ")
+        );
         Ok(self.of_instances(body, at, &text)?.into())
+    }
+
+    /// Coordinates of time that tell instances apart.
+    fn telling(&self) -> Vec<usize> {
+        let tells = |at: usize| {
+            self.statements
+                .iter()
+                .any(|statement| statement.time.get(at).is_some_and(|time| time != "0"))
+        };
+        (0..self.time_dims())
+            .filter(|at| *at == 0 || tells(*at))
+            .collect()
     }
 
     /// Elements to their homes and a time of one first coordinate: `[p0, ..., first, 0, ...]`.
@@ -356,7 +374,7 @@ impl<'a> Nest<'a> {
     /// `I{field}` or `L{field}` to the elements, which are its instances, and its order.
     pub(crate) fn everything(&self, space: &str, field: usize, first: i64) -> Result<(UnionMap, UnionMap)> {
         let dims = names("e", self.shape(field).len()).join(", ");
-        let (inside, zeros) = (inside(self.shape(field)), ", 0".repeat(self.time_dims()));
+        let (inside, zeros) = (inside(self.shape(field)), ", 0".repeat(self.telling().len()));
         let access = format!("{{ {space}{field}[{dims}] -> F{field}[{dims}] : {inside} }}");
         let order = format!("{{ {space}{field}[{dims}] -> [{first}{zeros}] : {inside} }}");
         Ok((Map::parse(&access)?.into(), Map::parse(&order)?.into()))
@@ -382,14 +400,6 @@ impl<'a> Nest<'a> {
         }
         Ok(())
     }
-}
-
-fn first_site(nodes: &[Node]) -> Option<&crate::program::Site> {
-    nodes.iter().find_map(|node| match node {
-        Node::Loop(_, inner) => first_site(inner),
-        Node::If(_, then, otherwise) => first_site(then).or(first_site(otherwise)),
-        Node::Body(body) => Some(&body.site),
-    })
 }
 
 fn check_sizes(program: &Program, sizes: &Sizes) -> Result<()> {

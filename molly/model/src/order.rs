@@ -104,12 +104,16 @@ impl Order<'_> {
             let Some(border) = &split.border[body] else {
                 continue;
             };
-            let border = border.clone().disjoint()?;
             let mut next = Vec::new();
             for (part, early) in parts {
                 let sooner: Vec<usize> = [&early[..], &[split.depth]].concat();
-                let within = part.clone().intersect(border.clone())?;
-                next.push((part.subtract(border.clone())?.coalesce()?, sooner));
+                let interior = part.clone().subtract(border.clone())?.coalesce()?;
+                // What is left around one part without holes are slices of which no two have a point in common.
+                let within = match interior.parts()?.len() {
+                    0 | 1 => part.subtract(interior.clone())?,
+                    _ => part.intersect(border.clone().disjoint()?)?,
+                };
+                next.push((interior, sooner));
                 next.push((within, early));
             }
             parts = next;

@@ -151,17 +151,20 @@ impl Instances<'_> {
             messages.channel.depth == self.depth && matches!(messages.channel.level, Level::Time(_))
         });
         for messages in here {
+            let mut elements: Option<Map> = None;
             for (of, at, access) in self.nest.accesses() {
-                if of != body || access.field != messages.channel.field {
-                    continue;
+                if of == body && access.field == messages.channel.field {
+                    let next = self.elements(body, at, 0)?;
+                    elements = Some(match elements {
+                        Some(elements) => elements.union(next)?,
+                        None => next,
+                    });
                 }
-                let touched = messages
-                    .received
-                    .clone()
-                    .apply(self.elements(body, at, 0)?.reverse()?)?;
-                let touched = self.at_any_time(body, domain, messages, touched)?;
-                border = border.union(touched.without_divisions()?)?.coalesce()?;
             }
+            let Some(elements) = elements else { continue };
+            let touched = messages.received.clone().apply(elements.reverse()?)?;
+            let touched = self.at_any_time(body, domain, messages, touched)?;
+            border = border.union(touched.without_divisions()?)?.coalesce()?;
         }
         let time = self.nest.time(body);
         let mut after = |depth: usize, events: Set, is_same: bool| -> Result<()> {

@@ -15,6 +15,27 @@ use crate::nest::Nest;
 use crate::text::{all, names};
 use spinneret_isl::Set;
 use std::cmp::Ordering;
+use std::num::NonZeroU32;
+
+/// Whether ranks take turns in a sweep that reads what it writes, where that makes fewer messages: after how many rows, that is,
+/// values of the loop's variable, the next one can begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Pipeline {
+    /// They take no turns.
+    #[default]
+    Off,
+    /// After so many.
+    Rows(NonZeroU32),
+    /// After as many as should take the least time, where a rank could execute so many instances of a body instead of sending a
+    /// message and receiving one.
+    Chosen(NonZeroU32),
+}
+
+impl From<Option<NonZeroU32>> for Pipeline {
+    fn from(rows: Option<NonZeroU32>) -> Self {
+        rows.map_or(Self::Off, Self::Rows)
+    }
+}
 
 /// Turns that ranks take.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +44,40 @@ pub(crate) struct Turns {
     pub(crate) depth: usize,
     /// The fields of which values travel so.
     pub(crate) fields: Vec<usize>,
+}
+
+/// How many rows are best, in time counted in instances.
+///
+/// In a sweep over R rows of w instances, in strips of k rows, a rank has the messages of R / k strips. And the next sweep begins
+/// when all have ended this one, the last rank after as many strips of k w instances as ranks stand before it beside the rows. The
+/// sum is least where both are the same.
+pub(crate) fn best_rows(nest: &Nest<'_>, turns: &Turns, message: NonZeroU32) -> NonZeroU32 {
+    let number = turns.depth / 2;
+    let found = nest.statements.iter().enumerate().find_map(|(body, statement)| {
+        let anchor = &statement.body.accesses[nest.anchor(body)?];
+        let is_swept = statement.depth > number && turns.fields.contains(&anchor.field);
+        is_swept.then_some(anchor)
+    });
+    let Some(anchor) = found else {
+        return NonZeroU32::MIN;
+    };
+    let (mut rows, mut instances, mut ahead) = (1, 1, 0);
+    for (dim, subscript) in anchor.subscripts.iter().enumerate() {
+        let ranks = nest.geometry.extents().get(dim).copied().unwrap_or(1);
+        let block = (nest.shape(anchor.field)[dim] + ranks - 1) / ranks;
+        if subscript.uses(&|depth| depth == number) {
+            rows = block;
+        } else {
+            ahead += ranks - 1;
+            if subscript.uses(&|depth| depth > number) {
+                instances *= block;
+            }
+        }
+    }
+    let messages = rows as f64 * f64::from(message.get());
+    let best = (messages / (ahead * instances).max(1) as f64).sqrt();
+    let rows = (best.round() as i64).clamp(1, rows.clamp(1, i64::from(u32::MAX)));
+    NonZeroU32::new(rows as u32).unwrap_or(NonZeroU32::MIN)
 }
 
 /// Gives flows a lower level, of at least `least` coordinates of time, if that is right for all that would have a higher one.

@@ -7,7 +7,7 @@ use crate::geometry::Geometry;
 use crate::nest::Nest;
 use crate::order::order;
 use crate::overlap::{Split, splits};
-use crate::pipeline::{Turns, pipelined};
+use crate::pipeline::{Pipeline, Turns, best_rows, pipelined};
 use crate::program::{Program, Sizes};
 use crate::schedule::schedule;
 use crate::strips::{Strips, strips};
@@ -30,6 +30,8 @@ pub struct Plan {
     pub channels: Vec<Channel>,
     /// Fields in whose sweeps ranks take turns.
     pub turns: Vec<usize>,
+    /// After how many rows the next rank takes its turn; nothing if that is after a whole sweep.
+    pub rows: Option<NonZeroU32>,
     /// Copies that are not made.
     pub exchanges: Vec<Exchange>,
     /// Fields that exchange what is stored of them.
@@ -76,9 +78,8 @@ pub struct Options {
     pub overlap: bool,
     /// Whether fields exchange what is stored where a program only copies.
     pub exchange: bool,
-    /// If ranks take turns in a sweep that reads what it writes, where that makes fewer messages: after how many rows, that is,
-    /// values of the loop's variable, the next one can begin.
-    pub pipeline: Option<NonZeroU32>,
+    /// Whether ranks take turns in a sweep that reads what it writes.
+    pub pipeline: Pipeline,
 }
 
 impl Default for Options {
@@ -88,7 +89,7 @@ impl Default for Options {
             operations: 2_000_000_000,
             overlap: true,
             exchange: true,
-            pipeline: None,
+            pipeline: Pipeline::Off,
         }
     }
 }
@@ -100,8 +101,16 @@ impl Plan {
     /// If sizes do not fit the program, an element is accessed that a field does not have, something is not affine with
     /// these sizes, or isl needs more than it is allowed.
     pub fn new(program: &Program, sizes: &Sizes, geometry: &Geometry, options: Options) -> Result<Self> {
-        limited(options.operations, || {
+        let made = limited(options.operations, || {
             Self::make(program, sizes, geometry, options)
+        });
+        made.map_err(|error| match error {
+            Error::Isl(spinneret_isl::Error::Limit { limit }) => Error::Limit {
+                site: program.site(),
+                program: program.name.clone(),
+                limit,
+            },
+            other => other,
         })
     }
 
@@ -112,10 +121,15 @@ impl Plan {
         // A level of 0 would be the whole program.
         let least = 2;
         let turns = match options.pipeline {
-            Some(_) => pipelined(&nest, &mut found, least)?,
-            None => None,
+            Pipeline::Off => None,
+            _ => pipelined(&nest, &mut found, least)?,
         };
-        if let (Some(rows), Some(Turns { depth, fields })) = (options.pipeline, &turns) {
+        if let Some(turns @ Turns { depth, fields }) = &turns {
+            let rows = match options.pipeline {
+                Pipeline::Chosen(message) => best_rows(&nest, turns, message),
+                Pipeline::Rows(rows) => rows,
+                Pipeline::Off => NonZeroU32::MAX,
+            };
             let Strips { program, hidden } = strips(program, depth / 2, fields, rows.get().into());
             let mut nest = Nest::new(&program, sizes, geometry)?;
             nest.hidden = hidden;
@@ -125,7 +139,8 @@ impl Plan {
             if turns.is_some()
                 && let Some(plan) = Self::of(&nest, found, turns, options)?
             {
-                return Ok(plan);
+                let rows = Some(rows);
+                return Ok(Self { rows, ..plan });
             }
         }
         let plan = Self::of(&nest, found, turns, options)?;
@@ -165,6 +180,7 @@ impl Plan {
             sizes: nest.sizes.clone(),
             flows: flows.iter().map(Known::flow).collect(),
             turns: turns.unwrap_or_default().fields,
+            rows: None,
             exchanges,
             groups,
             channels: messages.into_iter().map(|messages| messages.channel).collect(),

@@ -60,6 +60,21 @@ impl Expr {
         Self::Div(self.into(), Box::new(divisor.into()))
     }
 
+    /// Whether it has the variable of a loop of such a depth.
+    pub(crate) fn uses(&self, wanted: &impl Fn(usize) -> bool) -> bool {
+        match self {
+            Self::Loop(depth) => wanted(*depth),
+            Self::Number(_) | Self::Param(_) | Self::Len(..) => false,
+            Self::Add(a, b)
+            | Self::Sub(a, b)
+            | Self::Mul(a, b)
+            | Self::Div(a, b)
+            | Self::Rem(a, b)
+            | Self::Min(a, b)
+            | Self::Max(a, b) => a.uses(wanted) || b.uses(wanted),
+        }
+    }
+
     /// The lesser of two.
     pub fn min(self, other: impl Into<Expr>) -> Self {
         Self::Min(self.into(), Box::new(other.into()))
@@ -245,6 +260,20 @@ impl Program {
     pub fn bodies(&self) -> Vec<&Body> {
         bodies(&self.nodes)
     }
+
+    /// Where its first body begins.
+    pub fn site(&self) -> Site {
+        first_site(&self.nodes).cloned().unwrap_or_default()
+    }
+}
+
+/// Where the first body of some parts begins.
+pub(crate) fn first_site(nodes: &[Node]) -> Option<&Site> {
+    nodes.iter().find_map(|node| match node {
+        Node::Loop(_, inner) => first_site(inner),
+        Node::If(_, then, otherwise) => first_site(then).or(first_site(otherwise)),
+        Node::Body(body) => Some(&body.site),
+    })
 }
 
 fn bodies<'a>(nodes: &'a [Node]) -> Vec<&'a Body> {

@@ -6,7 +6,7 @@ use programs::{
     Case, at, body, elimination, gauss_seidel, hop, loops, neighbours, product, program, red_black, stencil,
     transposition,
 };
-use spinneret_molly_model::{Access, Bounds, Costs, Error, Geometry, Level, Node, Options, Plan};
+use spinneret_molly_model::{Access, Bounds, Costs, Geometry, Level, Node, Options, Pipeline, Plan};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::num::NonZeroU32;
@@ -169,7 +169,7 @@ fn gauss_seidel_in_place() {
 fn sweeps_in_turns_send_once_to_each_neighbour() {
     let in_strips = |(program, sizes): &Case, grid: &str, rows: u32| {
         let options = Options {
-            pipeline: NonZeroU32::new(rows),
+            pipeline: NonZeroU32::new(rows).into(),
             ..Options::default()
         };
         let plan = Plan::new(program, sizes, &Geometry::parse(grid).unwrap(), options).unwrap();
@@ -221,7 +221,7 @@ fn ranks_that_take_turns_work_at_the_same_time() {
     let (program, sizes) = gauss_seidel(1024, 3);
     let pace = |rows| {
         let options = Options {
-            pipeline: NonZeroU32::new(rows),
+            pipeline: NonZeroU32::new(rows).into(),
             ..Options::default()
         };
         let grid = Geometry::parse("1x2").unwrap();
@@ -234,6 +234,49 @@ fn ranks_that_take_turns_work_at_the_same_time() {
         strips > 0.85 && whole < 0.6 && each < strips,
         "{each} {strips} {whole}"
     );
+}
+
+#[test]
+fn the_rows_of_turns_can_be_chosen() {
+    // A message costs its two sides as much as 2000 instances.
+    let costs = Costs {
+        instance_s: 1e-9,
+        latency_s: 2e-6,
+        element_s: 0.0,
+        overhead_s: 1e-6,
+    };
+    let chosen = Pipeline::Chosen(NonZeroU32::new(2000).unwrap());
+    for (grid, steps) in [("1x2", 3), ("2x2", 2)] {
+        let (program, sizes) = gauss_seidel(256, steps);
+        let grid = Geometry::parse(grid).unwrap();
+        let plan = |pipeline| {
+            let options = Options {
+                pipeline,
+                ..Options::default()
+            };
+            Plan::new(&program, &sizes, &grid, options).unwrap()
+        };
+        let best = plan(chosen);
+        let seconds = |plan: &Plan| plan.pace(&costs).seconds;
+        for rows in [12, 30, 110] {
+            let other = plan(NonZeroU32::new(rows).into());
+            assert_eq!(other.rows, NonZeroU32::new(rows));
+            let (chosen, other) = (seconds(&best), seconds(&other));
+            assert!(
+                chosen < 1.05 * other,
+                "{grid}: {:?} rows take {chosen}, {rows} {other}",
+                best.rows
+            );
+        }
+    }
+    // Without turns there are no rows.
+    let (program, sizes) = star_2d(64);
+    let options = Options {
+        pipeline: chosen,
+        ..Options::default()
+    };
+    let plan = Plan::new(&program, &sizes, &Geometry::parse("2x2").unwrap(), options).unwrap();
+    assert_eq!((plan.turns, plan.rows), (vec![], None));
 }
 
 #[test]
@@ -366,17 +409,16 @@ fn messages_are_sent_in_the_order_in_which_they_are_received() {
 fn a_limit_on_the_analysis_is_an_error() {
     let (program, sizes) = star_2d(1024);
     let grid = Geometry::parse("2x2").unwrap();
-    let error = Plan::new(
-        &program,
-        &sizes,
-        &grid,
-        Options {
-            operations: 1000,
-            ..Options::default()
-        },
-    )
-    .unwrap_err();
-    assert_eq!(error, Error::Isl(spinneret_isl::Error::Limit { limit: 1000 }));
+    let options = Options {
+        operations: 1000,
+        ..Options::default()
+    };
+    let error = Plan::new(&program, &sizes, &grid, options).unwrap_err();
+    let said = format!(
+        "{}: there is no plan for `5-point` in 1000 operations of isl; ",
+        program.site()
+    );
+    assert!(error.to_string().starts_with(&said), "{error}");
 }
 
 #[test]

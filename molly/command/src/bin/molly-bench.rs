@@ -21,8 +21,8 @@ struct Arguments {
     /// How often each is run
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     rounds: u64,
-    /// Only these: speed, plans
-    #[arg(long, value_delimiter = ',', default_values_t = ["speed".to_owned(), "plans".to_owned()])]
+    /// Only these: speed, columns, plans
+    #[arg(long, value_delimiter = ',', default_values_t = ["speed".to_owned(), "columns".to_owned(), "plans".to_owned()])]
     only: Vec<String>,
     /// Measure Devito as well, by this Python, which has devito and mpi4py
     #[arg(long, value_name = "PYTHON")]
@@ -85,10 +85,14 @@ fn measure(arguments: &Arguments) -> Result<Vec<Figure>, String> {
     let mut figures = Vec::new();
     if arguments.only.iter().any(|only| only == "speed") {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let program = compile(folder.path())?;
+        let program = compile(folder.path(), "five")?;
         for size in &arguments.sizes {
             figures.extend(speeds(arguments, &program, size)?);
         }
+    }
+    if arguments.only.iter().any(|only| only == "columns") {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        figures.extend(columns(arguments, &compile(folder.path(), "columns")?)?);
     }
     if arguments.only.iter().any(|only| only == "plans") {
         figures.extend(plans(arguments)?);
@@ -120,11 +124,9 @@ fn output(command: &mut Command) -> Result<String, String> {
     }
 }
 
-fn compile(folder: &Path) -> Result<PathBuf, String> {
-    let (source, program) = (
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/five.c"),
-        folder.join("five"),
-    );
+fn compile(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("bench/{name}.c"));
+    let program = folder.join(name);
     let mut compiler = Command::new("mpicc");
     compiler.args(["-O3", "-march=native", "-Wall", "-Werror", "-o"]);
     output(compiler.arg(&program).arg(source))?;
@@ -141,14 +143,42 @@ fn mpirun(program: &Path) -> Command {
     command
 }
 
-/// The time that a program prints as its first word.
-fn first_word(command: &mut Command) -> Result<f64, String> {
+/// The times that a program prints.
+fn times(command: &mut Command) -> Result<Vec<f64>, String> {
     let said = output(command)?;
-    let seconds = said
+    let times: Vec<f64> = said
         .split_whitespace()
-        .next()
-        .and_then(|word| word.parse::<f64>().ok());
-    seconds.ok_or_else(|| format!("{command:?} says no time"))
+        .map_while(|word| word.parse().ok())
+        .collect();
+    match times.is_empty() {
+        true => Err(format!("{command:?} says no time")),
+        false => Ok(times),
+    }
+}
+
+/// Columns packed by hand against MPI's vector type, which molly does not use: how much longer an exchange takes.
+fn columns(arguments: &Arguments, program: &Path) -> Result<Vec<Figure>, String> {
+    let mut figures = Vec::new();
+    for size in ["1024", "4096", "8192"] {
+        let (mut typed, mut by_hand) = (Vec::new(), Vec::new());
+        for _ in 0..arguments.rounds {
+            let mut run = mpirun(program);
+            let [first, second] = times(run.args([size, "400"]))?[..] else {
+                return Err(format!("{run:?} says other than two times"));
+            };
+            typed.push(first);
+            by_hand.push(second);
+        }
+        let (typed, by_hand) = (median(typed), median(by_hand));
+        figures.push(Figure {
+            what: format!("column of {size} f32 to and from another rank, by hand: against a vector type"),
+            bar: 1.0,
+            found: by_hand / typed,
+            is_least: false,
+            more: format!("{:.1} and {:.1} us", by_hand * 1e6, typed * 1e6),
+        });
+    }
+    Ok(figures)
 }
 
 /// Molly against C, and against Devito if it is there.
@@ -162,10 +192,10 @@ fn speeds(arguments: &Arguments, program: &Path, size: &str) -> Result<Vec<Figur
     let updates = points * points * turns;
     let (mut by_hand, mut by_devito, mut ours) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..arguments.rounds {
-        by_hand.push(updates / first_word(mpirun(program).args([size, steps, "1"]))?);
+        by_hand.push(updates / times(mpirun(program).args([size, steps, "1"]))?[0]);
         if let Some(python) = &arguments.devito {
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/five.py");
-            by_devito.push(updates / first_word(mpirun(python).arg(script).args([size, steps, "1"]))?);
+            by_devito.push(updates / times(mpirun(python).arg(script).args([size, steps, "1"]))?[0]);
         }
         let mut run = mpirun(&arguments.molly);
         let said = output(run.args([
