@@ -20,7 +20,7 @@ EIO = 5
 ACCESS = struct.Struct("=QII")
 APPLICATION_BAR = 0
 # So many reads are answered as they should be, so that the driver begins; then one of so many is not.
-HONEST = 400
+HONEST = 1500
 ONE_OF = 50
 LATE_S = 0.3
 MOST_FILES = 16

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # vm.sh [--all | BOOT...]: boots Debian kernels in a virtual machine with a simulated NIC as a PCI device, and tries the drivers
-# there. Without --all: one kernel, some seconds of each trial. A BOOT (own, iommu, mqnic, faults, answers, ping, receive) is
-# that part of --all alone, on the oldest kernel. Needs `spinneret` and the examples of the host library built.
+# there. Without --all: one kernel, some seconds of each trial. A BOOT (own, iommu, mqnic, faults, answers, ping, receive,
+# long) is that part of --all alone, on the oldest kernel. Needs `spinneret` and the examples of the host library built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -37,7 +37,7 @@ build_module() {
     cp kernel/*.[ch] kernel/Kbuild kernel/Makefile "$copy"
     cp tools/vm/guest/mqnic.c "$copy/stand-in"
     echo "obj-m := mqnic.o" >"$copy/stand-in/Kbuild"
-    [[ $all == no ]] || checks=(C=2 "CHECK=$sparse/usr/bin/sparse")
+    [[ $whole == no ]] || checks=(C=2 "CHECK=$sparse/usr/bin/sparse")
     # The type information of modules needs pahole, and is not needed.
     (
         [[ $1 != trixie* ]] || PATH=$gcc/root/usr/bin:$PATH
@@ -87,18 +87,19 @@ boot() {
         socket=$work/between.sock
         wait_for "$socket"
     fi
-    : >"$log"
-    pull_out "$log" &
+    : >"$work/serial"
+    pull_out "$work/serial" &
     puller=$!
     # Of a device that is gone QEMU says two lines for each access; behind so many bytes nobody reads them.
-    timeout "$limit" "$qemu/run" -accel tcg -smp 2 -m 512M -nographic -nodefaults -no-reboot -serial stdio \
+    timeout "$limit" "$qemu/run" -accel tcg -smp 2 -m 512M -nographic -nodefaults -no-reboot \
+        -chardev "file,id=log,path=$work/serial" -serial chardev:log \
         -object memory-backend-memfd,id=mem,size=512M,share=on -numa node,memdev=mem \
         -kernel "$kernel/vmlinuz" -initrd "$work/initramfs-$suite" "$@" \
         -append "console=ttyS0 quiet panic=-1 no_timer_check FUNCTION=$function $append" \
         -device "{\"driver\":\"vfio-user-pci\",\"x-msg-timeout\":60000,\"socket\":{\"type\":\"unix\",\"path\":\"$socket\"}}" \
-        </dev/null 2> >(head -c 100000 >"$log.qemu"; cat >/dev/null) | { head -c 4000000; cat >/dev/null; } |
-        tr -d '\r' >"$log" || true
+        </dev/null 2>&1 | { head -c 100000 >"$log.qemu"; cat >/dev/null; } || true
     stop_all
+    tr -d '\r' <"$work/serial" >"$log"
     rm -f "$work"/*.sock
     # The first line of the guest comes behind what the firmware leaves on the screen.
     while read -r kind trial rest; do
@@ -120,7 +121,7 @@ wait_for() { for _ in $(seq 100); do [[ ! -S $1 ]] || return 0; sleep 0.1; done;
 # pull_out LOG: ends the simulated NIC when the guest wants to see its card go.
 pull_out() {
     until grep -aq '^REQUEST removal' "$1"; do sleep 0.2; done
-    kill -9 "$server"
+    kill "$server"
 }
 
 # Ends what runs beside the virtual machine.
@@ -149,13 +150,14 @@ outside() {
 # try_boot NAME: one of the boots, on the kernel of `suite`.
 try_boot() {
     local iommu=(-machine "q35,kernel-irqchip=split" -device intel-iommu,caching-mode=on,intremap=on)
-    local everything="TRIALS=everything $amounts" translated="intel_iommu=on" between=no
+    local everything="TRIALS=everything $amounts" translated="intel_iommu=on" between=no limit=600
     local traffic=(--generate udp,dport=7000..7003,rate=50Mbps,count=1000000)
     case $1 in
         own) boot "$suite" "" own "$everything" -machine q35 ;;
         iommu) boot "$suite" ", IOMMU" own "$everything $translated" "${iommu[@]}" ;;
         mqnic) boot "$suite" ", mqnic" mqnic "$everything" -machine q35 ;;
-        faults) boot "$suite" ", IOMMU" own "TRIALS=faults $amounts $translated" "${iommu[@]}" ;;
+        # Not behind an IOMMU: QEMU 11.1 ends with a failed assertion if a device that is gone has memory mapped page by page.
+        faults) boot "$suite" ", faults" own "TRIALS=faults $amounts" -machine q35 ;;
         answers)
             between=yes
             boot "$suite" ", answers" own "TRIALS=answers $amounts" -machine q35
@@ -171,29 +173,30 @@ try_boot() {
             outside $bytes
             boot "$suite" ", IOMMU" own "TRIALS=receive BYTES=$bytes $amounts $translated" "${iommu[@]}"
             ;;
+        long)
+            limit=3000
+            boot "$suite" ", long" own "TRIALS=everything $amounts LOADS=100 CYCLES=1000 MISUSE=30 BUSY=20" -machine q35
+            ;;
         *) echo "vm: there is no boot \`$1\`" >&2; exit 2 ;;
     esac
 }
 
-all=no suites=(bookworm) boots=(iommu) limit=600 bytes=$((10 << 20)) amounts="LOADS=3 CYCLES=40 MISUSE=5 BUSY=2"
+all=no whole=no suites=(bookworm) boots=(iommu) bytes=$((10 << 20))
 case ${1:-} in
     '') ;;
-    --all)
-        all=yes suites=(bookworm bookworm-backports trixie-backports) boots=(own iommu mqnic)
-        ;;
+    --all) all=yes whole=yes suites=(bookworm bookworm-backports trixie-backports) boots=(own iommu mqnic) ;;
     -*) echo "vm: vm.sh knows --all and names of boots, not \`$1\`" >&2; exit 2 ;;
     *) all=yes boots=("$@") ;;
 esac
-[[ $all == no ]] || limit=1500 amounts="LOADS=100 CYCLES=1000 MISUSE=30 BUSY=20"
 [[ -x $spinneret && -x $examples/pci_programs ]] || fail "there is no $spinneret or no $examples/pci_programs: run ./dev vm, which builds them"
 for folder in tests/contexts tests/trips examples/icmp_ping examples/slmp; do
     make -s -C "runtime/$folder" >/dev/null
     cp "runtime/$folder/build/${folder##*/}.elf" "$work/"
 done
-amounts="SLOWER=${SPINNERET_SLOWER:-1000} ALL=$all $amounts"
+amounts="SLOWER=${SPINNERET_SLOWER:-1000} ALL=$all LOADS=3 CYCLES=20 MISUSE=5 BUSY=1"
 fetch qemu qemu
 fetch busybox busybox
-[[ $all == no ]] || { fetch sparse sparse && fetch gcc gcc; }
+[[ $whole == no ]] || { fetch sparse sparse && fetch gcc gcc; }
 show kernel trial result "" ""
 for suite in "${suites[@]}"; do
     fetch kernel kernel "$suite"
@@ -202,7 +205,7 @@ for suite in "${suites[@]}"; do
     make_initramfs "$suite"
     for name in "${boots[@]}"; do try_boot "$name"; done
 done
-if [[ ${1:-} == --all ]]; then
-    for name in faults answers ping receive; do try_boot "$name"; done
+if [[ $whole == yes ]]; then
+    for name in faults answers ping receive long; do try_boot "$name"; done
 fi
 exit $failed
