@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// How often the message is in the capture: the first copy may begin before the receiver is ready.
 const COPIES: u32 = 3;
 /// Between two frames of the capture.
-const GAP_US: u32 = 13;
+const GAP_US: u32 = 6;
 /// Round trips of each kind.
 const TRIPS: u32 = 50;
 /// Longest answer of a handler.
