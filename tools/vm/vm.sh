@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # vm.sh [--all | BOOT...]: boots Debian kernels in a virtual machine with a simulated NIC as a PCI device, and tries the drivers
 # there. Without --all: one kernel, some seconds of each trial. A BOOT (own, iommu, mqnic, faults, answers, ping, receive,
-# long) is that part of --all alone, on the oldest kernel. Needs `spinneret` and the examples of the host library built.
+# long) is that part of --all alone, on the oldest kernel or on those of the Debian suites in $SPINNERET_SUITES. Needs `spinneret`
+# and the examples of the host library built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -143,9 +144,11 @@ outside() {
     "$examples/pci_programs" receive "unix:$socket" "$work/slmp.elf" "$1" >"$log" 2>&1 || { status=FAILED failed=1; cat "$log" >&2; }
     stop_all
     show "no guest" receive $status $((SECONDS - begun)) s
-    speed=$(awk '/^FIGURE receive/ { print $3 }' "$log")
-    show "no guest" receive "" "$speed" MB/s
+    show "no guest" receive "" "$(speed "$log")" kB/s
 }
+
+# speed LOG: what the transfer said there.
+speed() { grep -ao 'FIGURE receive .*' "$1" | cut -d ' ' -f 3; }
 
 # try_boot NAME: one of the boots, on the kernel of `suite`.
 try_boot() {
@@ -169,11 +172,14 @@ try_boot() {
             boot "$suite" "" own "TRIALS=ping $amounts" -machine q35
             ;;
         receive)
+            limit=1500
             # So much memory is in one piece only behind an IOMMU.
             "$examples/pci_programs" capture "$work/message.pcap" $bytes
             traffic=(--pcap "$work/message.pcap")
             outside $bytes
-            boot "$suite" ", IOMMU" own "TRIALS=receive BYTES=$bytes $amounts $translated" "${iommu[@]}"
+            boot "$suite" ", receive" own "TRIALS=receive BYTES=$bytes $amounts $translated" "${iommu[@]}"
+            show "guest / no guest" receive "" \
+                "$(echo "$(speed "$work/$suite-, receive.log") $(speed "$work/outside.log")" | awk '$2 { printf "%.0f", 100 * $1 / $2 }')" %
             ;;
         long)
             limit=3000
@@ -188,7 +194,7 @@ case ${1:-} in
     '') ;;
     --all) all=yes whole=yes suites=(bookworm bookworm-backports trixie-backports) boots=(own iommu mqnic) ;;
     -*) echo "vm: vm.sh knows --all and names of boots, not \`$1\`" >&2; exit 2 ;;
-    *) all=yes boots=("$@") ;;
+    *) all=yes boots=("$@") suites=(${SPINNERET_SUITES:-bookworm}) ;;
 esac
 [[ -x $spinneret && -x $examples/pci_programs ]] || fail "there is no $spinneret or no $examples/pci_programs: run ./dev vm, which builds them"
 for folder in tests/contexts tests/trips examples/icmp_ping examples/slmp; do
@@ -198,7 +204,8 @@ done
 amounts="SLOWER=${SPINNERET_SLOWER:-1000} ALL=$all LOADS=3 CYCLES=20 MISUSE=5 BUSY=1"
 fetch qemu qemu
 fetch busybox busybox
-[[ $whole == no ]] || { fetch sparse sparse && fetch gcc gcc; }
+[[ $whole == no ]] || fetch sparse sparse
+[[ ${suites[*]} != *trixie* ]] || fetch gcc gcc
 show kernel trial result "" ""
 for suite in "${suites[@]}"; do
     fetch kernel kernel "$suite"
@@ -208,6 +215,7 @@ for suite in "${suites[@]}"; do
     for name in "${boots[@]}"; do try_boot "$name"; done
 done
 if [[ $whole == yes ]]; then
+    # On the newest kernel.
     for name in faults answers ping receive long; do try_boot "$name"; done
 fi
 exit $failed
